@@ -145,7 +145,7 @@ pub mod prelude {
         DeviceCopy, Dim3, Float, Grid, Integer, Number, Pipeline, RemoteArray, RemoteBarrier, RemoteSlice, Schedule,
         Scope, SharedArray, SharedSlice, SignedInteger, Simulator, ThreadBlock, Tile, UnsignedInteger, Vector,
         VectorElement, bf16, binary_partition, bulk_copy_async, bulk_wait_group, bulk_wait_group_read, cluster_kernel,
-        coalesced_threads, device, dynamic_shared, dynamic_shared_slice, f16, fast, fence, labeled_partition,
+        coalesced_threads, cuda, device, dynamic_shared, dynamic_shared_slice, f16, fast, fence, labeled_partition,
         memcpy_async, nanosleep, op, shared_array, shared_barrier, shared_barriers, shared_cluster_barrier,
         shared_cluster_barriers, this_cluster, this_grid, this_thread_block, tiled_partition,
     };
@@ -198,6 +198,7 @@ pub mod __private {
     pub use crate::kernel::intrinsics::*;
     pub use crate::kernel::memory::*;
     pub use crate::kernel::numeric::*;
+    pub use crate::kernel::spelling::*;
     pub use crate::kernel::token::*;
     pub use crate::launch::{Arguments, Buffer, Launch, Occupancy, Threads, global, global_mut};
     pub use crate::program::Program;

@@ -28,4 +28,18 @@ fn syntax(output: &mut [u32], n: u32) {
     }
 }
 
-pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[phalanx::Program::of::<syntax>];
+/// Groups and memory in a tuple are lets of their own, and an index may read the array that it is an index of.
+#[cluster_kernel(block = 32)]
+fn tuples_and_indexes(output: &mut [u32]) {
+    let (grid, mut block, shared) = (this_grid(), 3, shared_array::<u32, 32>());
+    block += 1;
+    shared[this_thread_block().thread_rank()] = block;
+    let mut last = [1_u32; 4];
+    last[last.len() - 1] = 2;
+    last[last[0] as usize] = 3;
+    last[last[1] as usize % 4] += last[2];
+    output[grid.thread_rank()] = last[0] + shared[this_thread_block().thread_rank()];
+}
+
+pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] =
+    &[phalanx::Program::of::<syntax>, phalanx::Program::of::<tuples_and_indexes>];

@@ -332,6 +332,11 @@ pub(crate) fn not_a_path(at: SpanRange) -> Diag {
         .help("mark the function with `#[device]` and call it by name")
 }
 
+pub(crate) fn called_variable(at: SpanRange, name: &str) -> Diag {
+    Diag::new(Rule::UnsupportedCall, at, format!("`{name}` is a variable here, which cannot be called"))
+        .help(format!("rename the variable, which hides every function of the name `{name}`"))
+}
+
 pub(crate) fn unknown_macro(at: SpanRange, name: &str) -> Diag {
     let diag = Diag::new(Rule::UnknownMacro, at, format!("`{name}!` is not part of the kernel language"));
     diag.help(match name {

@@ -25,3 +25,18 @@ pub unsafe fn inline_cuda<I, O>(inputs: I, closure: fn(I) -> O) -> O {
 pub unsafe fn without_closure<I, O>(_inputs: I) -> O {
     fail_at(Cause::NoClosure, Location::caller())
 }
+
+/// Inserts CUDA C++ into a kernel or a device function, whose attribute reads it; nothing else can write it. [The
+/// language](https://docs.rs/phalanx/latest/phalanx/language/index.html) says what stands in it.
+///
+/// ```compile_fail
+/// phalanx::cuda!("x = 1;");
+/// ```
+#[macro_export]
+macro_rules! cuda {
+    ($($tokens:tt)*) => {
+        ::std::compile_error!("`cuda!` can only be written in a kernel or a device function")
+    };
+}
+
+pub use cuda;

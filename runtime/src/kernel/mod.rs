@@ -1,7 +1,7 @@
 //! The host API of a kernel, which the host body calls: groups of threads (`group`, with `token` for their barriers),
 //! phase barriers (`barrier`), memory (`memory`) and copies between its kinds (`copy`, and `pipeline` over them),
-//! arithmetic (`numeric`), `nanosleep`, the language itself (`intrinsics`), and inline CUDA C++ (`inline_cuda`). All of it runs in
-//! the simulator; the prelude implements the same for a GPU.
+//! arithmetic (`numeric`), `nanosleep`, the language itself (`intrinsics`), and inline CUDA C++ (`inline_cuda`). `spelling` has the
+//! names of all of it, for the macro to compare. All of it runs in the simulator; the prelude implements the same for a GPU.
 
 pub(crate) mod barrier;
 pub(crate) mod copy;
@@ -12,4 +12,5 @@ pub(crate) mod memory;
 pub(crate) mod nanosleep;
 pub(crate) mod numeric;
 pub(crate) mod pipeline;
+pub(crate) mod spelling;
 pub(crate) mod token;

@@ -3,6 +3,8 @@
 
 use phalanx_macros::{DeviceCopy, device};
 
+use crate::kernel::barrier::Barriers;
+
 /// The position of one thread in a ring of `STAGES` stages, each with a barrier for "full" and one for "empty". Each
 /// producer and each consumer has its own, from [`Pipeline::new`], and passes it the barriers. The names are those of
 /// `cuda::pipeline`.

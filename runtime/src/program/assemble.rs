@@ -400,8 +400,8 @@ impl Text {
             }
         }
         if (self.file, self.line) != (Some(file), line) {
-            // `{:?}` escapes the backslashes of Windows as C++ requires.
-            writeln!(self.out, "#line {line} {file:?}").expect("a String takes every write");
+            let shown = line_name(file);
+            writeln!(self.out, "#line {line} \"{shown}\"").expect("a String takes every write");
             (self.file, self.line) = (Some(file), line);
         }
     }
@@ -422,6 +422,19 @@ impl Text {
             self.push(" ");
         }
     }
+}
+
+/// Returns a file's name for `#line`. No character needs an escape, because NVRTC copies the name to the PTX of
+/// `--generate-line-info` without one. Failures name the file itself.
+fn line_name(file: &str) -> String {
+    let plain = |c: char| match c {
+        '\\' => '/',
+        '"' => '\'',
+        c if c.is_control() => '?',
+        c => c,
+    };
+    // The trigraphs of C++ begin with two question marks.
+    file.chars().map(plain).collect::<String>().replace("??", "?_")
 }
 
 #[cfg(test)]

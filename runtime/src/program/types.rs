@@ -152,6 +152,12 @@ pub trait DeviceOrd: DeviceEq {}
 #[diagnostic::do_not_recommend]
 impl<T: DeviceScalar> DeviceOrd for T {}
 
+/// A struct whose fields are its own, in Rust as in C++: `value.x` is no field behind a `Deref`. rustc refuses the derive of a
+/// struct that has one.
+pub trait NotDeref {}
+
+impl<T: std::ops::Deref> NotDeref for T {}
+
 /// Returns an operand of `==` or `!=` unchanged, if its type has these operators on both sides.
 #[inline(always)]
 pub fn comparable<T: DeviceEq>(value: T) -> T {
@@ -164,7 +170,7 @@ pub fn ordered<T: DeviceOrd>(value: T) -> T {
     value
 }
 
-/// Returns an operand of `&`, `|` or `^` unchanged, if its type is a scalar: users' overloads do not exist in C++.
+/// Returns an operand of `!`, `&`, `|` or `^` unchanged, if its type is a scalar: users' overloads do not exist in C++.
 #[inline(always)]
 pub fn plain_scalar<T: DeviceScalar>(value: T) -> T {
     value

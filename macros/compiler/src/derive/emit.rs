@@ -76,6 +76,9 @@ fn structure(input: &DeriveInput, fields: &[Field<'_>]) -> TokenStream {
             }
         }
 
+        #[automatically_derived]
+        impl #declared ::phalanx::__private::NotDeref for #ident #used #clause {}
+
         // SAFETY: `LAYOUT` refuses padding, each field keeps the promise itself, and no more is promised.
         #[automatically_derived]
         unsafe impl #declared ::phalanx::DeviceCopy for #ident #used #clause {

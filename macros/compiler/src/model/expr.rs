@@ -479,8 +479,10 @@ impl Expr {
 pub(crate) fn known_shape(kind: Kind) -> Option<TypeShape> {
     match kind {
         Kind::Token(group) => Some(TypeShape::Token(group)),
-        Kind::OptionalToken(group) => Some(TypeShape::OptionalToken(group.unwrap_or(super::group::Group::Cluster))),
-        Kind::Unknown
+        Kind::OptionalToken(Some(group)) => Some(TypeShape::OptionalToken(group)),
+        // It may as well be plain data.
+        Kind::OptionalToken(None)
+        | Kind::Unknown
         | Kind::Value
         | Kind::Reference { .. }
         | Kind::Extent

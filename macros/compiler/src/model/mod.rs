@@ -14,6 +14,7 @@ pub(crate) mod inline_cuda;
 pub(crate) mod kind;
 pub(crate) mod message;
 pub(crate) mod method;
+pub(crate) mod name;
 pub(crate) mod op;
 pub(crate) mod options;
 pub(crate) mod pattern;
@@ -83,6 +84,8 @@ pub(crate) struct Function {
     /// The element type and length of each `shared_array` and of each object that holds barriers, from which the amount
     /// of static shared memory is computed.
     pub(crate) shared: Vec<(TokenStream, ValueId)>,
+    /// What the parser took the names for that it recognised.
+    pub(crate) claims: Vec<name::Claim>,
     /// The number of elided brands of barriers and tokens in the signature, each a type parameter.
     pub(crate) brands: usize,
     /// Whether the function uses `dynamic_shared`.

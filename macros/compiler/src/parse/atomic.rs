@@ -10,6 +10,7 @@ use crate::messages;
 use crate::model::atomic::{AtomicMethod, AtomicUse, FENCES, MemoryOrder, MemoryScope};
 use crate::model::expr::Expr;
 use crate::model::kind::{Kind, Memory};
+use crate::model::name::Space;
 use crate::model::op::Op;
 use crate::span::SpanRange;
 
@@ -93,8 +94,8 @@ impl Parser<'_> {
     }
 
     fn order(&mut self, argument: &syn::Expr, allowed: &[MemoryOrder], of: &str) -> Option<MemoryOrder> {
-        let name = last_name(argument);
-        let order = allowed.iter().copied().find(|order| name.as_deref() == Some(order.rust_name()));
+        let name = path_of(argument).and_then(|path| self.known(path, Space::Order));
+        let order = allowed.iter().copied().find(|order| name == Some(order.rust_name()));
         if order.is_none() {
             self.diags.push(messages::atomic_ordering(SpanRange::of(argument), of, allowed));
         }
@@ -102,8 +103,8 @@ impl Parser<'_> {
     }
 
     fn scope(&mut self, argument: &syn::Expr) -> Option<MemoryScope> {
-        let name = last_name(argument);
-        let scope = MemoryScope::ALL.into_iter().find(|scope| name.as_deref() == Some(scope.rust_name()));
+        let name = path_of(argument).and_then(|path| self.known(path, Space::Scope));
+        let scope = MemoryScope::ALL.into_iter().find(|scope| name == Some(scope.rust_name()));
         if scope.is_none() {
             self.diags.push(messages::atomic_scope(SpanRange::of(argument)));
         }
@@ -111,10 +112,10 @@ impl Parser<'_> {
     }
 }
 
-/// Returns the last name of a path: `Relaxed` of `Ordering::Relaxed`. The host body prints the whole path.
-fn last_name(argument: &syn::Expr) -> Option<String> {
-    match argument {
-        syn::Expr::Path(path) if path.qself.is_none() => path.path.segments.last().map(|last| last.ident.to_string()),
+/// Returns the path that an argument is.
+fn path_of(argument: &syn::Expr) -> Option<&syn::Path> {
+    match strip(argument) {
+        syn::Expr::Path(path) if path.qself.is_none() => Some(&path.path),
         _ => None,
     }
 }

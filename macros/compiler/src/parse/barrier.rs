@@ -149,6 +149,7 @@ impl Parser<'_> {
         let syn::Expr::Path(path) = &*call.func else { return None };
         let last = path.path.segments.last()?;
         let barrier = Barrier::by_origin(&last.ident.to_string())?;
+        self.function_named(path)?;
         let span = SpanRange::of(expr);
         if !call.args.is_empty() {
             return Some(self.error(messages::argument_count(span, barrier.origin(), 0, call.args.len())));

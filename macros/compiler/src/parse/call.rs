@@ -11,6 +11,7 @@ use crate::model::barrier::Barrier;
 use crate::model::expr::{Callee, Expr, ExprKind, FunctionPath};
 use crate::model::group::Group;
 use crate::model::kind::Kind;
+use crate::model::name::Space;
 use crate::model::op::Op;
 use crate::model::ty;
 use crate::model::{Role, SlotUse};
@@ -31,34 +32,52 @@ impl Parser<'_> {
         if let Some(known) = self.number_function(&path.path, &call.args, span) {
             return known;
         }
+        if let Some(hidden) = self.hidden_function(&path.path) {
+            return hidden;
+        }
         if let Some(exchange) = self.exchange(call, span) {
             return exchange;
         }
-        match last.ident.to_string().as_str() {
-            "this_cluster" => self.nullary(Op::This(Group::Cluster), "this_cluster", &call.args, span),
-            "this_thread_block" => self.nullary(Op::This(Group::ThreadBlock), "this_thread_block", &call.args, span),
-            "this_grid" => self.nullary(Op::This(Group::Grid), "this_grid", &call.args, span),
-            "coalesced_threads" => self.nullary(Op::This(Group::Coalesced), "coalesced_threads", &call.args, span),
-            "tiled_partition" => self.tiled_partition(last, &call.args, span),
+        if let Some(operation) = self.operation(path, last, &call.args, span) {
+            return operation;
+        }
+        match self.vector_constructor(path, call, span) {
+            Some(vector) => vector,
+            None => self.device_call(path, last, &call.args, span),
+        }
+    }
+
+    /// Parses the call of a function of the language, by its name.
+    fn operation(
+        &mut self,
+        path: &syn::ExprPath,
+        last: &PathSegment,
+        arguments: &Arguments,
+        span: SpanRange,
+    ) -> Option<Expr> {
+        if let Some(variant) = self.known(&path.path, Space::Variant) {
+            return Some(match variant {
+                "Some" => self.some(arguments, span),
+                name => {
+                    let what = format!("`{name}(...)` as a value is");
+                    self.error(messages::unsupported_syntax(span, &what))
+                }
+            });
+        }
+        Some(match self.function_named(path)? {
+            "this_cluster" => self.nullary(Op::This(Group::Cluster), "this_cluster", arguments, span),
+            "this_thread_block" => self.nullary(Op::This(Group::ThreadBlock), "this_thread_block", arguments, span),
+            "this_grid" => self.nullary(Op::This(Group::Grid), "this_grid", arguments, span),
+            "coalesced_threads" => self.nullary(Op::This(Group::Coalesced), "coalesced_threads", arguments, span),
+            "tiled_partition" => self.tiled_partition(last, arguments, span),
             "shared_array" => self.error(messages::unbound_shared_array(span)),
             name if Barrier::by_origin(name).is_some() => self.error(messages::unbound_barrier(span, name)),
-            "dynamic_shared" => self.dynamic_shared(last, &call.args, span),
-            "dynamic_shared_slice" => self.dynamic_shared_slice(last, &call.args, span),
-            "fence" => self.fence(&call.args, span),
-            "nanosleep" => self.nanosleep(&call.args, span),
-            "Some" => self.some(&call.args, span),
-            name @ ("Ok" | "Err") => {
-                let what = format!("`{name}(...)` as a value is");
-                self.error(messages::unsupported_syntax(span, &what))
-            }
-            name => match self.partition(name, &call.args, span).or_else(|| self.copy(last, &call.args, span)) {
-                Some(known) => known,
-                None => match self.vector_constructor(path, call, span) {
-                    Some(vector) => vector,
-                    None => self.device_call(path, last, &call.args, span),
-                },
-            },
-        }
+            "dynamic_shared" => self.dynamic_shared(last, arguments, span),
+            "dynamic_shared_slice" => self.dynamic_shared_slice(last, arguments, span),
+            "fence" => self.fence(arguments, span),
+            "nanosleep" => self.nanosleep(arguments, span),
+            name => return self.partition(name, arguments, span).or_else(|| self.copy(last, arguments, span)),
+        })
     }
 
     fn nullary(&mut self, op: Op, name: &str, arguments: &Arguments, span: SpanRange) -> Expr {
@@ -102,6 +121,7 @@ impl Parser<'_> {
         let syn::Expr::Call(call) = expr else { return None };
         let syn::Expr::Path(path) = &*call.func else { return None };
         let last = path.path.segments.last().filter(|last| last.ident == "shared_array")?;
+        self.function_named(path)?;
         Some(self.shared_array(last, &call.args, SpanRange::of(expr)))
     }
 
@@ -139,7 +159,7 @@ impl Parser<'_> {
         let (Some(element), 2) = (element, arguments.len()) else {
             return self.error(messages::turbofish(span, "dynamic_shared_slice", FORM));
         };
-        let Some(ty) = self.value_type(&element) else { return Expr::error(span) };
+        let Some(ty) = self.element_type(&element) else { return Expr::error(span) };
         self.function.dynamic_shared = true;
         let operands: Vec<Expr> = arguments.iter().map(|argument| self.beside(argument)).collect();
         operands.iter().for_each(|operand| self.require_value(operand));

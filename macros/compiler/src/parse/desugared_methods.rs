@@ -12,6 +12,7 @@ use super::syntax::strip;
 use crate::messages;
 use crate::model::expr::{self, Expr, ExprKind, Stmt, StmtKind};
 use crate::model::kind::Kind;
+use crate::model::name::Space;
 use crate::span::SpanRange;
 
 /// The methods of `Option` and `bool` that take closures, with the number of their arguments.
@@ -195,6 +196,7 @@ impl Parser<'_> {
         let [function, "mem", "std" | "core"] = names.iter().map(String::as_str).collect::<Vec<_>>()[..] else {
             return None;
         };
+        self.known(&path.path, Space::Exchange)?;
         let at = SpanRange::of(path).lo;
         let fresh = |name: &str| Ident::new(name, at.resolved_at(Span::mixed_site()));
         let arguments: Vec<&syn::Expr> = call.args.iter().map(strip).collect();

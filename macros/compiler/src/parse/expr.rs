@@ -10,6 +10,7 @@ use crate::messages;
 use crate::model::barrier::BarrierForm;
 use crate::model::expr::{BinaryOp, Condition, Expr, ExprKind, LiteralType, UnaryOp};
 use crate::model::kind::{Kind, Memory};
+use crate::model::name::Space;
 use crate::model::op::Op;
 use crate::model::ty;
 use crate::model::{SlotUse, ValueId};
@@ -27,7 +28,7 @@ impl Parser<'_> {
             syn::Expr::Binary(binary) => self.binary(binary, span),
             syn::Expr::Cast(cast) => {
                 let value = self.value(&cast.expr);
-                match self.value_type(&cast.ty) {
+                match self.cast_type(&cast.ty) {
                     Some(ty) => Expr { kind: ExprKind::Cast(Box::new(value), ty), result_kind: Kind::Value, span },
                     None => Expr::error(span),
                 }
@@ -50,7 +51,7 @@ impl Parser<'_> {
             syn::Expr::Assign(assign) => self.assign(assign, span),
             syn::Expr::Call(call) => self.call(call, span),
             syn::Expr::MethodCall(call) => self.method_call(call, span),
-            syn::Expr::Macro(call) if call.mac.path.is_ident("matches") => self.matches(&call.mac, span),
+            syn::Expr::Macro(call) if self.is_matches(&call.mac) => self.matches(&call.mac, span),
             syn::Expr::Macro(call) => self.macro_call(&call.mac),
             syn::Expr::Block(block) => self.block_expr(block, span),
             syn::Expr::Unsafe(block) => {
@@ -197,15 +198,14 @@ impl Parser<'_> {
     }
 
     fn path(&mut self, path: &syn::ExprPath, span: SpanRange) -> Expr {
-        if let Some(ident) = path.path.get_ident() {
-            if let Some(local) = self.lookup(ident) {
-                let result_kind = self.function.kind(local);
-                return Expr { kind: ExprKind::Local(local), result_kind, span };
-            }
-            if ident == "None" {
-                let slot = self.slot(SlotUse::Option);
-                return Expr { kind: ExprKind::None(slot), result_kind: Kind::OptionalToken(None), span };
-            }
+        if let Some(local) = path.path.get_ident().and_then(|ident| self.lookup(ident)) {
+            let result_kind = self.function.kind(local);
+            return Expr { kind: ExprKind::Local(local), result_kind, span };
+        }
+        let is_plain = path.qself.is_none() && path.path.segments.iter().all(|segment| segment.arguments.is_none());
+        if is_plain && self.known(&path.path, Space::Variant) == Some("None") {
+            let slot = self.slot(SlotUse::Option);
+            return Expr { kind: ExprKind::None(slot), result_kind: Kind::OptionalToken(None), span };
         }
         Expr { kind: ExprKind::Constant(self.constant_path(path)), result_kind: Kind::Value, span }
     }

@@ -12,35 +12,31 @@ use crate::messages;
 use crate::model::expr::{BinaryOp, Block, Condition, Expr, ExprKind, Stmt, StmtKind};
 use crate::model::kind::Kind;
 use crate::model::message::{Ending, Test};
+use crate::model::name::Space;
 use crate::span::SpanRange;
 
 impl Parser<'_> {
     pub(super) fn macro_call(&mut self, call: &Macro) -> Expr {
         let span = SpanRange::of(call);
-        let name = call.path.segments.last().map(|segment| segment.ident.to_string()).unwrap_or_default();
+        let Some(name) = self.known(&call.path, Space::Macro) else {
+            let name = call.path.segments.last().map(|segment| segment.ident.to_string()).unwrap_or_default();
+            return self.error(messages::unknown_macro(SpanRange::of(&call.path), &name));
+        };
         if name == "cuda" {
             return self.cuda(call, span);
         }
         let (base, debug) = match name.strip_prefix("debug_") {
             Some(base) => (base, true),
-            None => (name.as_str(), false),
+            None => (name, false),
         };
-        let known = match base {
-            "assert" | "assert_eq" | "assert_ne" => true,
-            "panic" | "unreachable" | "todo" | "unimplemented" | "print" | "println" => !debug,
-            _ => false,
-        };
-        if !known {
-            return self.error(messages::unknown_macro(SpanRange::of(&call.path), &name));
-        }
         let Ok(arguments) = call.parse_body_with(Punctuated::<Argument, Token![,]>::parse_terminated) else {
             return self.error(messages::format_string(span, "its arguments are not expressions"));
         };
         let arguments: Vec<Argument> = arguments.into_iter().collect();
         let expr = match base {
-            "assert" => self.assert(&name, &arguments, span),
-            "assert_eq" => self.assert_sides(&name, BinaryOp::Eq, &arguments, span),
-            "assert_ne" => self.assert_sides(&name, BinaryOp::Ne, &arguments, span),
+            "assert" => self.assert(name, &arguments, span),
+            "assert_eq" => self.assert_sides(name, BinaryOp::Eq, &arguments, span),
+            "assert_ne" => self.assert_sides(name, BinaryOp::Ne, &arguments, span),
             "panic" => {
                 let lead = arguments.is_empty().then_some("explicit panic");
                 self.panic(lead, &arguments, span)

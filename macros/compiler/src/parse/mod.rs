@@ -18,6 +18,7 @@ mod iter_consumers;
 mod iter_sources;
 mod macro_call;
 mod method;
+mod name;
 mod operand_order;
 pub(crate) mod options;
 mod parameters;
@@ -156,6 +157,7 @@ impl<'d> Parser<'d> {
             values: Vec::new(),
             sites: Vec::new(),
             shared: Vec::new(),
+            claims: Vec::new(),
             brands: 0,
             dynamic_shared: false,
             body: Block {

@@ -12,6 +12,7 @@ use crate::messages;
 use crate::model::expr::{self as model, Arm, Condition, ExprKind, Member};
 use crate::model::group::Group;
 use crate::model::kind::{Kind, Memory};
+use crate::model::name::Space;
 use crate::model::op::Variant;
 use crate::model::pattern::{Pattern, PatternKind};
 use crate::model::ty;
@@ -46,14 +47,14 @@ impl Parser<'_> {
         match (pat, result_kind) {
             (Pat::Paren(paren), _) => self.token_pattern(&paren.pat, result_kind),
             (Pat::Wild(_), _) => Some(PatternKind::Wild),
-            (Pat::Ident(name), Kind::OptionalToken(_)) if is_plain(name) && name.ident == "None" => {
+            (Pat::Ident(name), Kind::OptionalToken(_)) if is_plain(name) && self.is_none(&name.ident) => {
                 Some(PatternKind::Variant { variant: Variant::None, field: None })
             }
             (Pat::Ident(name), _) if is_plain(name) => {
                 let local = self.declare(&name.ident, name.mutability.map(|token| token.span), result_kind, None);
                 Some(PatternKind::Bind { local, sub: None })
             }
-            (Pat::TupleStruct(pat), Kind::OptionalToken(group)) if pat.path.is_ident("Some") => {
+            (Pat::TupleStruct(pat), Kind::OptionalToken(group)) if self.variant(&pat.path) == Some(Variant::Some) => {
                 let [Pat::Wild(_) | Pat::Ident(_)] = pat.elems.iter().collect::<Vec<_>>()[..] else { return None };
                 let token = match group {
                     Some(group) => Kind::Token(group),
@@ -76,10 +77,10 @@ impl Parser<'_> {
         match pat {
             Pat::Paren(paren) => self.memory_pattern(&paren.pat, memory),
             Pat::Wild(_) => Some(PatternKind::Wild),
-            Pat::Ident(name) if is_plain(name) && name.ident == "None" => {
+            Pat::Ident(name) if is_plain(name) && self.is_none(&name.ident) => {
                 Some(PatternKind::Variant { variant: Variant::None, field: None })
             }
-            Pat::TupleStruct(pat) if pat.path.is_ident("Some") => {
+            Pat::TupleStruct(pat) if self.variant(&pat.path) == Some(Variant::Some) => {
                 let [field] = pat.elems.iter().collect::<Vec<_>>()[..] else { return None };
                 let kind = match field {
                     Pat::Wild(_) => PatternKind::Wild,
@@ -104,7 +105,7 @@ impl Parser<'_> {
             Pat::Wild(_) => Some(PatternKind::Wild),
             Pat::Lit(literal) => literal_pattern(&literal.lit),
             Pat::Ident(name) if name.by_ref.is_none() => match &name.subpat {
-                None if name.ident == "None" => Some(PatternKind::Variant { variant: Variant::None, field: None }),
+                None if self.is_none(&name.ident) => Some(PatternKind::Variant { variant: Variant::None, field: None }),
                 None if name.mutability.is_none() && is_constant(&name.ident) => {
                     Some(self.compared(|parser| parser.constant(name.to_token_stream(), &name.ident.to_string())))
                 }
@@ -114,7 +115,7 @@ impl Parser<'_> {
                     Some(PatternKind::Bind { local, sub })
                 }
             },
-            Pat::Path(path) if path.path.is_ident("None") => {
+            Pat::Path(path) if path.qself.is_none() && self.variant(&path.path) == Some(Variant::None) => {
                 Some(PatternKind::Variant { variant: Variant::None, field: None })
             }
             Pat::Path(path) => Some(self.compared(|parser| parser.constant_path(path))),
@@ -133,7 +134,7 @@ impl Parser<'_> {
                 Some(PatternKind::Array { elements, rest })
             }
             Pat::TupleStruct(pat) => {
-                let variant = pat.path.get_ident().and_then(|ident| Variant::by_name(&ident.to_string()));
+                let variant = self.variant(&pat.path);
                 let (mut fields, rest) = self.first_fields(&pat.elems, result_kind)?;
                 match variant {
                     Some(variant) => {
@@ -229,6 +230,21 @@ impl Parser<'_> {
             _ => None,
         };
         Box::new(self.supported(kind, SpanRange::of(end)))
+    }
+
+    /// Whether a macro is `matches!`.
+    pub(super) fn is_matches(&mut self, call: &syn::Macro) -> bool {
+        call.path.segments.last().is_some_and(|last| last.ident == "matches")
+            && self.known(&call.path, Space::Macro).is_some()
+    }
+
+    /// Returns the variant of `Option` or `Result` that a path names.
+    fn variant(&mut self, path: &syn::Path) -> Option<Variant> {
+        self.known(path, Space::Variant).and_then(Variant::by_name)
+    }
+
+    fn is_none(&mut self, name: &Ident) -> bool {
+        name == "None" && self.known_name(name, Space::Variant).is_some()
     }
 
     /// Parses `match scrutinee { pattern if guard => body, .. }`.

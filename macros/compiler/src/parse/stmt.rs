@@ -1,14 +1,17 @@
 //! Blocks and statements.
 
-use proc_macro2::{Ident, Span};
-use quote::ToTokens;
-use syn::{Item, Local, Pat, Stmt as SynStmt};
+use std::borrow::Cow;
+
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use quote::{ToTokens, quote_spanned};
+use syn::{Item, Local, Pat, Stmt as SynStmt, parse2};
 
 use super::Parser;
 use super::signature::shape_kind;
 use crate::messages;
 use crate::model::expr::{Block, Expr, ExprKind, Stmt, StmtKind};
 use crate::model::kind::Kind;
+use crate::model::name::{Space, known};
 use crate::model::ty::{TypeShape, ValueType};
 use crate::model::{LocalId, SlotUse};
 use crate::span::SpanRange;
@@ -23,10 +26,11 @@ impl Parser<'_> {
     pub(super) fn statements(&mut self, stmts: &[SynStmt]) -> (Vec<Stmt>, Option<Box<Expr>>) {
         let mut statements = Vec::new();
         let mut tail = None;
+        let stmts: Vec<Cow<'_, SynStmt>> = stmts.iter().flat_map(separate_lets).collect();
         for (index, stmt) in stmts.iter().enumerate() {
-            let span = SpanRange::of(stmt);
+            let span = SpanRange::of(&**stmt);
             let is_last = index + 1 == stmts.len();
-            let kind = match stmt {
+            let kind = match &**stmt {
                 SynStmt::Local(local) => self.local(local),
                 SynStmt::Item(item) => self.item(item),
                 // A lone semicolon.
@@ -180,6 +184,48 @@ impl Parser<'_> {
             _ => {}
         }
     }
+}
+
+/// Separates `let (grid, block) = (this_grid(), this_thread_block());`, whose values are no parts of a tuple. No value may use a
+/// name that another one gets.
+fn separate_lets(stmt: &SynStmt) -> Vec<Cow<'_, SynStmt>> {
+    let whole = || vec![Cow::Borrowed(stmt)];
+    let SynStmt::Local(Local { attrs, pat: Pat::Tuple(names), init: Some(init), .. }) = stmt else { return whole() };
+    let syn::Expr::Tuple(values) = &*init.expr else { return whole() };
+    let separable = attrs.is_empty()
+        && init.diverge.is_none()
+        && names.elems.len() == values.elems.len()
+        && names.elems.iter().all(is_name)
+        && values.elems.iter().any(is_origin)
+        && !values.elems.iter().any(|value| names.elems.iter().any(|name| mentions(value, name)));
+    if !separable {
+        return whole();
+    }
+    let lets = names.elems.iter().zip(&values.elems);
+    let separate =
+        |(name, value)| parse2(quote_spanned!(SpanRange::of(value).lo=> let #name = #value;)).map(Cow::Owned);
+    lets.map(separate).collect::<Result<_, _>>().unwrap_or_else(|_| whole())
+}
+
+/// Whether an expression makes a group, shared memory or a barrier.
+fn is_origin(value: &syn::Expr) -> bool {
+    let syn::Expr::Call(call) = value else { return false };
+    let syn::Expr::Path(path) = &*call.func else { return false };
+    path.path.segments.last().is_some_and(|last| known(&last.ident.to_string(), Space::Function).is_some())
+}
+
+/// Whether the name of a pattern occurs in an expression.
+fn mentions(value: &syn::Expr, name: &Pat) -> bool {
+    fn within(tokens: TokenStream, name: &Ident) -> bool {
+        tokens.into_iter().any(|tree| match tree {
+            TokenTree::Ident(ident) => ident == *name,
+            TokenTree::Group(group) => within(group.stream(), name),
+            // A format string may name it.
+            TokenTree::Literal(literal) => literal.to_string().contains(&name.to_string()),
+            TokenTree::Punct(_) => false,
+        })
+    }
+    matches!(name, Pat::Ident(name) if within(value.to_token_stream(), &name.ident))
 }
 
 fn is_name(pat: &Pat) -> bool {

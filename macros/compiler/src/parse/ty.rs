@@ -12,6 +12,7 @@ use crate::messages;
 use crate::model::barrier::Barrier;
 use crate::model::group::Group;
 use crate::model::kind::Memory;
+use crate::model::name::Meaning;
 use crate::model::ty::{self, ParamType, TypeShape, ValueType};
 use crate::model::{Role, ValueId};
 use crate::span::SpanRange;
@@ -54,10 +55,28 @@ impl Parser<'_> {
         Some(ValueType { shape, tokens })
     }
 
+    /// Parses the type of a cast. The checks take what it does to a number from the name of the type.
+    pub(super) fn cast_type(&mut self, ty: &Type) -> Option<ValueType> {
+        let cast = self.value_type(ty)?;
+        self.claim_scalar(ty, &cast, Meaning::Cast);
+        Some(cast)
+    }
+
+    /// Parses the type of the elements of memory whose place in bytes the checks compare.
+    pub(super) fn element_type(&mut self, ty: &Type) -> Option<ValueType> {
+        let element = self.value_type(ty)?;
+        self.claim_scalar(ty, &element, Meaning::Element);
+        Some(element)
+    }
+
+    fn claim_scalar(&mut self, ty: &Type, of: &ValueType, meaning: fn(&'static str) -> Meaning) {
+        if let (Type::Path(path), TypeShape::Scalar(scalar, _)) = (stripped(ty), &of.shape) {
+            self.claim(&path.path, meaning(scalar));
+        }
+    }
+
     fn shape(&mut self, ty: &Type) -> Option<TypeShape> {
-        match ty {
-            Type::Group(group) => self.shape(&group.elem),
-            Type::Paren(paren) => self.shape(&paren.elem),
+        match stripped(ty) {
             Type::Array(array) => {
                 let element = self.part(&array.elem, "an array")?;
                 if is_zero(&array.len) {
@@ -102,19 +121,21 @@ impl Parser<'_> {
     fn path_shape(&mut self, path: &TypePath) -> Option<TypeShape> {
         let at = SpanRange::of(path);
         let last = path.path.segments.last()?;
-        let name = last.ident.to_string();
-        if let Some(scalar) = path.path.get_ident().and_then(|ident| ty::scalar(&ident.to_string())) {
+        if let Some(scalar) = path.path.get_ident().and_then(|ident| ty::scalar(&ident.to_string()))
+            && !self.function.generics.names_one_of(&path.to_token_stream())
+        {
             return Some(TypeShape::Scalar(scalar, self.type_name(path.to_token_stream())));
         }
-        let of_place = MEMORIES.iter().any(|(memory, ..)| *memory == name) || Barrier::by_name(&name).is_some();
-        if Group::by_name(&name).is_some() || of_place {
-            self.diags.push(messages::group_by_value(at, &name));
+        let Some(name) = self.known_type(path) else { return self.other_type(path) };
+        let of_place = MEMORIES.iter().any(|(memory, ..)| *memory == name) || Barrier::by_name(name).is_some();
+        if Group::by_name(name).is_some() || of_place {
+            self.diags.push(messages::group_by_value(at, name));
             return None;
         }
-        match name.as_str() {
+        match name {
             "ArrivalToken" => match self.token_group(path) {
                 Some(group) => Some(TypeShape::Token(group)),
-                None if barrier_token(path).is_some() => self.barrier_token_shape(path),
+                None if self.is_barrier_token(path) => self.barrier_token_shape(path),
                 None => {
                     self.diags.push(messages::turbofish(
                         at,
@@ -143,26 +164,33 @@ impl Parser<'_> {
                     None
                 }
             },
-            "Vec" | "Box" | "Rc" | "Arc" | "String" => {
-                let help = "kernels cannot allocate: take a slice, or keep an array `[T; N]`";
-                self.diags.push(messages::unsupported_type_with(at, help));
-                None
-            }
-            "str" | "char" => {
-                let help = "text is bytes in a kernel: take a `&[u8]`";
-                self.diags.push(messages::unsupported_type_with(at, help));
-                None
-            }
-            _ => Some(TypeShape::Named(self.type_name(path.to_token_stream()))),
+            _ => self.other_type(path),
         }
+    }
+
+    /// Parses a type that is not the language's own.
+    fn other_type(&mut self, path: &TypePath) -> Option<TypeShape> {
+        let last = path.path.segments.last()?;
+        let help = match (last.ident.to_string().as_str(), &last.arguments) {
+            // A type of the user's may have these names too.
+            ("Vec" | "Box" | "Rc" | "Arc", PathArguments::AngleBracketed(_)) | ("String", PathArguments::None) => {
+                "kernels cannot allocate: take a slice, or keep an array `[T; N]`"
+            }
+            ("str" | "char", _) => "text is bytes in a kernel: take a `&[u8]`",
+            _ => return Some(TypeShape::Named(self.type_name(path.to_token_stream()))),
+        };
+        self.diags.push(messages::unsupported_type_with(SpanRange::of(path), help));
+        None
+    }
+
+    fn is_barrier_token(&mut self, token: &TypePath) -> bool {
+        barrier_token(token).is_some_and(|(_, of)| self.known_type(of).is_some())
     }
 
     fn token_group(&mut self, path: &TypePath) -> Option<Group> {
         let last = path.path.segments.last()?;
         match type_argument(&last.arguments, 0)? {
-            Type::Path(group) => {
-                Group::by_name(&group.path.segments.last()?.ident.to_string()).filter(|group| group.has_split_barrier())
-            }
+            Type::Path(group) => Group::by_name(self.known_type(group)?).filter(|group| group.has_split_barrier()),
             _ => None,
         }
     }
@@ -173,7 +201,7 @@ impl Parser<'_> {
                 return self.closure_type(closure);
             }
             if let Type::Path(path) = ty
-                && path.path.segments.last().is_some_and(|last| Barrier::by_name(&last.ident.to_string()).is_some())
+                && self.known_type(path).is_some_and(|name| Barrier::by_name(name).is_some())
             {
                 return self.barrier_parameter(path, false);
             }
@@ -183,7 +211,10 @@ impl Parser<'_> {
             {
                 return Some(memory);
             }
-            if let Some((mutable, element)) = optional_slice(ty) {
+            if let Type::Path(path) = ty
+                && let Some((mutable, element)) = optional_slice(path)
+                && self.known_type(path).is_some()
+            {
                 if !matches!(self.function.role, Role::Kernel) {
                     self.diags.push(messages::optional_slice(SpanRange::of(ty)));
                     return None;
@@ -199,13 +230,13 @@ impl Parser<'_> {
         match &*reference.elem {
             Type::Slice(slice) => Some(ParamType::Slice { mutable, element: self.value_type(&slice.elem)? }),
             Type::Path(path) => {
-                let name = path.path.segments.last()?.ident.to_string();
-                match Group::by_name(&name) {
+                let name = self.known_type(path).unwrap_or_default();
+                match Group::by_name(name) {
                     Some(Group::Tile) => return self.tile_parameter(path),
                     Some(group) => return Some(ParamType::Group(group)),
                     None => {}
                 }
-                if Barrier::by_name(&name).is_some() {
+                if Barrier::by_name(name).is_some() {
                     return self.barrier_parameter(path, true);
                 }
                 if let Some(memory) = self.memory_parameter(path, true) {
@@ -237,7 +268,8 @@ impl Parser<'_> {
 
     fn memory_parameter(&mut self, path: &TypePath, by_reference: bool) -> Option<ParamType> {
         let last = path.path.segments.last()?;
-        let (_, memory, has_length) = *MEMORIES.iter().find(|(name, ..)| last.ident == name)?;
+        let name = self.known_type(path)?;
+        let (_, memory, has_length) = *MEMORIES.iter().find(|(memory, ..)| *memory == name)?;
         let element = self.value_type(type_argument(&last.arguments, 0)?)?;
         let length = if has_length { Some(self.length_argument(&last.arguments, 1)?) } else { None };
         Some(ParamType::Memory { memory, element, length, by_reference, tokens: path.to_token_stream() })
@@ -246,6 +278,15 @@ impl Parser<'_> {
     /// Parses the generic argument at `index` as a length: `N`, `256`, `{ A * B }`.
     pub(super) fn length_argument(&mut self, arguments: &PathArguments, index: usize) -> Option<ValueId> {
         const_argument(arguments, index).map(|length| self.length_hole(length))
+    }
+}
+
+/// Returns the type inside parentheses and the groups of `macro_rules!`.
+fn stripped(ty: &Type) -> &Type {
+    match ty {
+        Type::Group(group) => stripped(&group.elem),
+        Type::Paren(paren) => stripped(&paren.elem),
+        ty => ty,
     }
 }
 
@@ -276,8 +317,7 @@ fn help(ty: &Type) -> Option<&'static str> {
 }
 
 /// Returns whether an `Option<&[T]>` or `Option<&mut [T]>` is mutable, and its element type.
-fn optional_slice(ty: &Type) -> Option<(bool, &Type)> {
-    let Type::Path(path) = ty else { return None };
+fn optional_slice(path: &TypePath) -> Option<(bool, &Type)> {
     let last = path.path.segments.last().filter(|last| last.ident == "Option")?;
     let Type::Reference(reference) = type_argument(&last.arguments, 0)? else { return None };
     let Type::Slice(slice) = &*reference.elem else { return None };

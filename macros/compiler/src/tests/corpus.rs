@@ -17,19 +17,44 @@ pub(super) struct Annotated {
 
 /// Returns everything annotated with an attribute of this crate in the files of a folder, in order.
 pub(super) fn annotated(folder: &str) -> Vec<Annotated> {
+    texts(folder).into_iter().flat_map(among).collect()
+}
+
+/// Returns the tokens of the files of a folder, in order.
+fn texts(folder: &str) -> Vec<TokenStream> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../ui-tests").join(folder);
     let entries = fs::read_dir(folder).expect("the tests lie beside the crate");
     let mut paths: Vec<_> = entries.map(|entry| entry.expect("a readable folder").path()).collect();
     paths.retain(|path| path.extension().is_some_and(|ending| ending == "rs"));
     paths.sort();
-    let mut found = Vec::new();
-    for path in paths {
-        let text = fs::read_to_string(path).expect("text");
-        let mut trees = text.parse::<TokenStream>().expect("rustc reads it as tokens").into_iter();
-        while let Some(tree) = trees.next() {
-            if let Some(attribute) = own_attribute(&tree) {
-                found.push(Annotated { attribute, item: item(&mut trees) });
+    let text = |path| fs::read_to_string(path).expect("text").parse().expect("rustc reads it as tokens");
+    paths.into_iter().map(text).collect()
+}
+
+/// The same, with what modules and macros have in their braces.
+pub(super) fn annotated_within(folder: &str) -> Vec<Annotated> {
+    fn within(tokens: TokenStream, found: &mut Vec<Annotated>) {
+        found.extend(among(tokens.clone()));
+        for tree in tokens {
+            if let TokenTree::Group(group) = tree {
+                within(group.stream(), found);
             }
+        }
+    }
+    let mut found = Vec::new();
+    for text in texts(folder) {
+        within(text, &mut found);
+    }
+    found
+}
+
+/// Returns the items with an attribute of this crate among these tokens.
+fn among(tokens: TokenStream) -> Vec<Annotated> {
+    let mut found = Vec::new();
+    let mut trees = tokens.into_iter();
+    while let Some(tree) = trees.next() {
+        if let Some(attribute) = own_attribute(&tree) {
+            found.push(Annotated { attribute, item: item(&mut trees) });
         }
     }
     found

@@ -13,6 +13,7 @@ mod forgotten;
 mod graph;
 mod guards;
 pub(crate) mod made_up;
+mod names;
 mod no_panic;
 mod numbers;
 mod random;

@@ -67,6 +67,13 @@ pub fn element_mut<A: Elements, I: Index>(array: &mut A, index: I) -> &mut A::El
     &mut elements[position(index, elements.len())]
 }
 
+/// Evaluates `&mut array[index]` where the index is evaluated before the array is borrowed.
+#[inline]
+#[track_caller]
+pub fn element_at_mut<A: Elements, I: Index>(index: I, array: &mut A) -> &mut A::Element {
+    element_mut(array, index)
+}
+
 impl<T, const N: usize> sealed::Sealed for [T; N] {}
 
 impl<T: DeviceCopy, const N: usize> Memory for [T; N] {

@@ -25,7 +25,7 @@ pub(crate) use self::bytes::{GlobalMemory, bits, bytes_of};
 pub use self::global::{Global, GlobalMut};
 pub use self::index::Index;
 pub(crate) use self::index::position;
-pub use self::local::{Elements, array_len, element, element_mut};
+pub use self::local::{Elements, array_len, element, element_at_mut, element_mut};
 pub use self::place::{MemoryPlace, field, nth, place, place_unchecked, read_place, update_place, write_place};
 pub use self::remote::{RemoteArray, RemoteSlice};
 pub use self::shared::{OwnedShared, SharedArray, SharedSlice, dynamic_shared, dynamic_shared_slice, shared_array};

@@ -129,6 +129,18 @@ extern "C" __global__ void twice(slice<u32> v) {
 }
 
 #[test]
+fn file_names_are_plain_in_line_directives() {
+    for (file, shown) in [
+        ("src/main.rs", "src/main.rs"),
+        ("src\\main.rs", "src/main.rs"),
+        ("src/a \"b\"\n/größe.rs", "src/a 'b'?/größe.rs"),
+        ("src/what??/main.rs", "src/what?_/main.rs"),
+    ] {
+        assert_eq!(line_name(file), shown);
+    }
+}
+
+#[test]
 fn a_site_that_is_taken_moves_by_a_space() {
     // Both fail in column 15 of line 4 of their files, so `v [` above was shifted.
     let mut slots = types(&["usize"]);

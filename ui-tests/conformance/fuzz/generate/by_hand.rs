@@ -77,6 +77,20 @@ pub(crate) fn program(a: u64, _b: u64, _c: u64, _d: u64) -> u64 {
 }",
     ),
     (
+        "index_of_the_array_itself",
+        false,
+        "
+#[device]
+pub(crate) fn program(a: u64, b: u64, _c: u64, _d: u64) -> u64 {
+    let mut x = [a % 4, b % 4, 2, 3];
+    x[x.len() - 1] = 1;
+    x[x[0] as usize] = 2;
+    x[x[1] as usize] += x[2];
+    x[{ x[0] = 1; 2 }] = 5;
+    x[0] + x[1] * 7 + x[2] * 11 + x[3] * 13
+}",
+    ),
+    (
         "alias_named_as_a_type",
         false,
         "

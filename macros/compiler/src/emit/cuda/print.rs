@@ -234,6 +234,7 @@ impl Printer<'_> {
                 if let Some(site) = site {
                     self.fragment(&Fragment::Site(*site));
                 }
+                #[cfg(test)]
                 if let Some(Fragment::Text(callee)) = callee.first() {
                     self.names.assert_callable(callee);
                 }

@@ -2,6 +2,7 @@
 //! messages and the simulator's locations point into the user's source. rustc checks its types and moves; the simulator
 //! runs it.
 
+mod claim;
 mod control;
 mod copy;
 mod inline_cuda;
@@ -50,7 +51,8 @@ pub(crate) fn body(checked: &Checked<'_>, start: &TokenStream) -> HostBody {
     let label = body_label();
     // The statements stand in the block of the body's own items: a constant that hides a parameter is an error, as for
     // any local.
-    let body = braces(function.body.span, quote!(#start #inside));
+    let claims = claim::claims(function);
+    let body = braces(function.body.span, quote!(#claims #start #inside));
     HostBody { block: quote!(#label: #body), description: slots::description(&filled.into_inner()) }
 }
 

@@ -10,7 +10,7 @@ use crate::emit::{callee, constant};
 use crate::model::expr::{Callee, Expr, ExprKind, FunctionPath};
 use crate::model::group::Group;
 use crate::model::kind::Kind;
-use crate::model::op::Op;
+use crate::model::op::{Op, Variant};
 use crate::model::place::local_of;
 use crate::model::ty::ValueType;
 use crate::model::walk::walk_block;
@@ -65,11 +65,14 @@ impl Host<'_> {
             });
             call(at, &[group.rust_name(), name], quote!(#receiver #(, #rest)*))
         };
-        let method = |name: &str| {
+        // A method of the user's may have the same name.
+        let of_option = |ty: TokenStream, name: &str, borrow: TokenStream| {
             let receiver = operands.first().map(|receiver| self.operand(receiver));
-            let name = proc_macro2::Ident::new(name, at.hi);
-            quote_spanned!(at.lo=> #receiver.#name())
+            let name = Ident::new(name, at.hi);
+            let arguments = parentheses(at, quote_spanned!(at.lo=> #borrow #receiver));
+            quote_spanned!(at.lo=> #ty::#name #arguments)
         };
+        let option = || quote_spanned!(at.lo=> ::core::option::Option);
         match op {
             Op::This(group) => call(at, &[group.origin()], TokenStream::new()),
             Op::TiledPartition(_, size) => {
@@ -156,8 +159,14 @@ impl Host<'_> {
                 let duration = operands.first().map(|duration| self.expr(duration));
                 call(at, &["nanosleep"], quote!(#duration))
             }
-            Op::Is(variant) => method(variant.test()),
-            Op::Take => method("take"),
+            Op::Is(variant @ (Variant::Some | Variant::None)) => {
+                of_option(option(), variant.test(), quote_spanned!(at.lo=> &))
+            }
+            Op::Is(variant @ (Variant::Ok | Variant::Err)) => {
+                let result = quote_spanned!(at.lo=> ::core::result::Result);
+                of_option(result, variant.test(), quote_spanned!(at.lo=> &))
+            }
+            Op::Take => of_option(option(), "take", quote_spanned!(at.lo=> &mut)),
             Op::Unwrap => {
                 let value = operands.first().map(|value| self.expr(value));
                 let text = site.and_then(|site| match &self.function.sites[usize::from(site.0)].message {

@@ -67,6 +67,13 @@ impl Host<'_> {
     pub(super) fn place(&self, place: &Expr, mutable: bool) -> TokenStream {
         let lo = place.span.lo;
         match &place.kind {
+            // The index may read the variable, which is not borrowed before it.
+            ExprKind::Index { base, index, .. } if mutable && is_in_variable(base) => {
+                let (base, index) = (self.place(base, true), self.expr(index));
+                let borrow = quote_spanned!(lo=> &mut);
+                let element = private(place.span, "element_at_mut", quote!(#index, #borrow #base));
+                quote_spanned!(lo=> *#element)
+            }
             ExprKind::Index { base, index, .. } => {
                 let (function, borrow) = match mutable {
                     true => ("element_mut", quote_spanned!(base.span.lo=> &mut)),
@@ -106,6 +113,15 @@ impl Host<'_> {
             },
             _ => Effect::Reads,
         }
+    }
+}
+
+/// Whether a place is a variable or a field of one, whose evaluation does nothing.
+fn is_in_variable(place: &Expr) -> bool {
+    match &place.kind {
+        ExprKind::Local(_) => true,
+        ExprKind::Field { base, .. } => is_in_variable(base),
+        _ => false,
     }
 }
 

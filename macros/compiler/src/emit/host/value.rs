@@ -228,8 +228,12 @@ impl Host<'_> {
 
     fn unary(&self, op: UnaryOp, value: &Expr, at: SpanRange) -> TokenStream {
         match (op, &value.kind) {
-            (UnaryOp::Not, _) => {
+            (UnaryOp::Not, ExprKind::Int { .. } | ExprKind::Bool(_)) => {
                 let value = self.operand(value);
+                quote_spanned!(at.lo=> (!#value))
+            }
+            (UnaryOp::Not, _) => {
+                let value = private(value.span, "plain_scalar", self.expr(value));
                 quote_spanned!(at.lo=> (!#value))
             }
             // The lowest integer is one literal with a minus.
@@ -275,12 +279,14 @@ impl Host<'_> {
     fn assign_op(&self, op: BinaryOp, place: &Expr, value: &Expr, at: SpanRange) -> TokenStream {
         let lo = at.lo;
         let (old, new) = (internal("__phalanx_old", place.span), internal("__phalanx_value", value.span));
-        let result = binary(op, quote!(#old), quote!(#new), at);
+        let (before, by) = (guarded(op, quote!(#old), place.span), guarded(op, quote!(#new), value.span));
+        let result = binary(op, before, by, at);
         let change = self.expr(value);
         let Some(memory) = self.memory_place(place, "update") else {
             if let (ExprKind::Local(_), false) = (&place.kind, self.order_matters(place, value)) {
                 let place = self.place(place, true);
-                let result = binary(op, quote!(#place), self.operand(value), at);
+                let old = guarded(op, quote!(#place), at);
+                let result = binary(op, old, self.binary_operand(op, value), at);
                 return quote_spanned!(lo=> #place = #result);
             }
             let reference = self.place(place, true);
@@ -323,6 +329,15 @@ fn operator_guard(op: BinaryOp) -> Option<&'static str> {
         | BinaryOp::Shl
         | BinaryOp::Shr => None,
         BinaryOp::And | BinaryOp::Or => None,
+    }
+}
+
+/// Has rustc check that an operand's type has the operator in C++ too.
+fn guarded(op: BinaryOp, operand: TokenStream, at: SpanRange) -> TokenStream {
+    match operator_guard(op) {
+        // The braces have the user's span; a generated name would not.
+        Some(guard) => private(at, guard, braces(at, operand)),
+        None => operand,
     }
 }
 

@@ -1,0 +1,85 @@
+//! What the parser took names for, stated for rustc. An item is looked up among the user's names and, in a block inside,
+//! among phalanx's: if both are one item, rustc accepts the name, and otherwise it says that the name is ambiguous, and
+//! shows the user's item. Scalars are compared by type.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{format_ident, quote, quote_spanned};
+
+use crate::model::Function;
+use crate::model::name::{Claim, Meaning, Space};
+use crate::span::SpanRange;
+
+/// The modules of the names, in `runtime/src/kernel/spelling.rs`: some orders and scopes have the names of types.
+const MODULES: [&str; 3] = ["items", "orders", "scopes"];
+
+/// Makes the statements that compare the function's claims with the user's names.
+pub(super) fn claims(function: &Function) -> TokenStream {
+    let alone = MODULES.into_iter().map(|module| {
+        let claimed: Vec<(Space, &Ident)> = function.claims.iter().filter_map(|claim| alone(claim, module)).collect();
+        let imported = claimed.iter().filter(|(space, _)| space.is_imported()).map(|(_, name)| unnamed(name));
+        let names: Vec<&Ident> = claimed.iter().map(|(_, name)| *name).collect();
+        let module = format_ident!("{module}");
+        let ours = quote!(#[allow(unused_imports, reason = "the names are only looked up")] use ::phalanx::__private::names::#module::*;);
+        (!names.is_empty()).then(|| same_items(&quote!(#(#imported)*), &ours, &names))
+    });
+    let others = function.claims.iter().map(other);
+    quote!(#(#alone)* #(#others)*)
+}
+
+fn module(space: Space) -> &'static str {
+    match space {
+        Space::Type | Space::Function | Space::Exchange | Space::Variant | Space::Macro => MODULES[0],
+        Space::Order => MODULES[1],
+        Space::Scope => MODULES[2],
+    }
+}
+
+/// Returns the name of an item of this module that is named without a path.
+fn alone<'c>(claim: &'c Claim, of: &str) -> Option<(Space, &'c Ident)> {
+    match &claim.meaning {
+        Meaning::Item { name, space, in_path: false } => (module(*space) == of).then_some((*space, name)),
+        Meaning::Item { in_path: true, .. } | Meaning::Cast(_) | Meaning::Element(_) => None,
+    }
+}
+
+/// Imports an item without a name, so that rustc looks it up and counts the user's import of it as used.
+fn unnamed(name: &Ident) -> TokenStream {
+    quote_spanned!(name.span()=> #[allow(unused_imports, reason = "it is only looked up")] use #name as _;)
+}
+
+/// Has rustc look up the names among the user's, by the imports `theirs`, and among those of phalanx, by the glob `ours`.
+fn same_items(theirs: &TokenStream, ours: &TokenStream, names: &[&Ident]) -> TokenStream {
+    let looked_up = names.iter().map(|name| unnamed(name));
+    quote! {{
+        #theirs
+        {
+            #ours
+            #(#looked_up)*
+        }
+    }}
+}
+
+fn other(claim: &Claim) -> Option<TokenStream> {
+    let (path, lo) = (&claim.path, SpanRange::of(&claim.path).lo);
+    let is = |function: &str, scalar: &str| {
+        let (function, scalar) = (Ident::new(function, lo), Ident::new(scalar, lo));
+        quote_spanned!(lo=> const _: fn() = ::phalanx::__private::#function::<#path, ::core::primitive::#scalar>;)
+    };
+    Some(match &claim.meaning {
+        Meaning::Item { in_path: false, .. } => return None,
+        Meaning::Item { name, space, in_path: true } => {
+            // Another item of this name may be in scope, which the path avoids: both sides get a new name.
+            let (module, this_name) = (format_ident!("{}", module(*space)), Ident::new("this_name", name.span()));
+            let import =
+                quote_spanned!(lo=> #[allow(unused_imports, reason = "it is only looked up")] use #path as #this_name;);
+            let ours = quote! {
+                mod ours { pub(super) use ::phalanx::__private::names::#module::#name as this_name; }
+                #[allow(unused_imports, reason = "it is only looked up")]
+                use ours::*;
+            };
+            same_items(&import, &ours, &[&this_name])
+        }
+        Meaning::Cast(scalar) => is("holds", scalar),
+        Meaning::Element(scalar) => is("is", scalar),
+    })
+}
