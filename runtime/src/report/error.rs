@@ -117,6 +117,16 @@ pub enum Error {
         data: usize,
     },
 
+    /// The bytes that a kernel left in a buffer are no value of the element's type: a `bool` that is neither 0 nor 1,
+    /// or an enum without such a variant. A `cuda!` may write them.
+    #[error("element {index} of the buffer holds no value of `{ty}`; a `cuda!` may have written other bytes there")]
+    InvalidValue {
+        /// The index of the first such element.
+        index: usize,
+        /// The name of the element's type.
+        ty: String,
+    },
+
     /// A buffer was asked for that is larger than the address space.
     #[error("{len} elements of {size} bytes are more than a buffer can hold")]
     BufferTooLarge {
@@ -186,6 +196,7 @@ impl Error {
             | Error::Launch { .. }
             | Error::Kernel(_)
             | Error::LengthMismatch { .. }
+            | Error::InvalidValue { .. }
             | Error::BufferTooLarge { .. }
             | Error::WrongDevice { .. }
             | Error::Nvrtc { .. } => None,

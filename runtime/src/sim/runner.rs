@@ -185,8 +185,9 @@ impl<'l> Runner<'l> {
 fn start(cluster: &Cluster<'_>, rank: usize, stack: DefaultStack) -> Fiber {
     let thread = &cluster.threads[rank];
     let body = cluster.launch.body;
-    // SAFETY: the closure borrows the cluster and the launch. `Runner` ends every coroutine before it drops the
-    // cluster, and cannot outlive the launch.
+    // SAFETY: the closure borrows the cluster and the launch, and so do the frames of a suspended thread. Every
+    // coroutine is held by its `Runner` alone, whose `drop` ends it by an unwind (or abandons its stack, see there)
+    // before the cluster is dropped. The `Runner` borrows the launch.
     unsafe {
         Coroutine::with_stack_unchecked(stack, move |yielder, ()| {
             thread.yielder.set(yielder);
@@ -205,7 +206,11 @@ impl Drop for Runner<'_> {
     fn drop(&mut self) {
         for mut fiber in self.fibers.drain(..).flatten() {
             if cfg!(panic = "abort") {
-                // SAFETY: this leaks what the frames own, which are a kernel's and own plain values only.
+                // SAFETY: nothing outside of the stack uses its objects, so it may be abandoned without their
+                // destructors, which leaks an `Rc` or a `Vec` of the simulator's. All suspended frames are the
+                // simulator's and those of a kernel's body, whose values are plain data, handles and tokens. Other code
+                // of the user runs in `context::outside`, where it cannot be suspended, or in the closure of a `cuda!`,
+                // which promises to execute no collective.
                 unsafe { fiber.force_reset() };
             } else {
                 fiber.force_unwind();

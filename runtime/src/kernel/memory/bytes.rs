@@ -128,8 +128,29 @@ pub(crate) fn bytes_of<T: Copy>(value: &T) -> &[MaybeUninit<u8>] {
     unsafe { std::slice::from_raw_parts(std::ptr::from_ref(value).cast(), size_of::<T>()) }
 }
 
-/// Returns the bytes of plain data, which has no padding.
+/// Returns the bytes of plain data. A local value of a generic type may be the first of its instance whose bytes are
+/// read, so the layout is checked here, too:
+///
+/// ```compile_fail,E0080
+/// # use phalanx::prelude::*;
+/// #[derive(Clone, Copy, DeviceCopy)]
+/// #[repr(C)]
+/// struct Tagged<T> {
+///     tag: u8,
+///     value: T, // three bytes of padding come before it
+/// }
+///
+/// #[cluster_kernel(block = 32)]
+/// fn matching(out: &mut [u32]) {
+///     let warp = tiled_partition::<32>(&this_thread_block());
+///     out[warp.thread_rank()] = warp.match_any(Tagged { tag: 1, value: 2u32 });
+/// }
+///
+/// let device = Device::simulator();
+/// matching(&mut device.zeros(32).unwrap()).grid(1).launch(&device).unwrap();
+/// ```
 pub(crate) fn bits<T: DeviceCopy>(value: &T) -> &[u8] {
-    // SAFETY: a `T` has no padding.
+    const { T::LAYOUT };
+    // SAFETY: a `T` has no padding, as its layout was checked.
     unsafe { bytes_of(value).assume_init_ref() }
 }

@@ -9,6 +9,7 @@ mod phase_barriers;
 mod races;
 mod schedules;
 mod uniform_checks;
+mod user_code;
 mod warps;
 mod weak;
 
