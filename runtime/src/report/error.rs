@@ -136,6 +136,13 @@ pub enum Error {
         size: usize,
     },
 
+    /// The host has too little memory for a buffer of the simulator.
+    #[error("the host has no memory for a buffer of {bytes} bytes")]
+    OutOfMemory {
+        /// The size of the buffer in bytes.
+        bytes: usize,
+    },
+
     /// A buffer is in the memory of another device.
     #[error("this needs memory of {expected}, but the buffer is on {found}")]
     WrongDevice {
@@ -198,6 +205,7 @@ impl Error {
             | Error::LengthMismatch { .. }
             | Error::InvalidValue { .. }
             | Error::BufferTooLarge { .. }
+            | Error::OutOfMemory { .. }
             | Error::WrongDevice { .. }
             | Error::Nvrtc { .. } => None,
         }
@@ -304,6 +312,17 @@ pub enum LaunchError {
         /// The bytes that the launch asks for.
         dynamic: usize,
         /// The bytes that a block may have on the device.
+        limit: usize,
+    },
+    /// A value of the kernel is larger than the local memory of a thread.
+    #[error(
+        "it creates a value of {bytes} bytes, but a thread has {limit} bytes of local memory; keep the value in shared \
+         or global memory"
+    )]
+    LocalMemoryTooLarge {
+        /// The size of the value in bytes.
+        bytes: usize,
+        /// The bytes of local memory that a thread may have.
         limit: usize,
     },
     /// The kernel uses `dynamic_shared`, and nothing gives its size.

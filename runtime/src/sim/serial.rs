@@ -27,7 +27,7 @@ pub(super) fn run_clusters(launch: &Launch<'_>, together: bool) -> Option<Box<Fa
     let (clusters, threads) = (launch.dim_clusters.count(), launch.cluster_threads());
     let at_once = if together { clusters } else { clusters.min((MOST_THREADS / threads).max(1) as u64) };
     let phases = together.then(|| Phases::new(clusters * threads as u64));
-    let mut stacks = Stacks::reserve(at_once as usize * threads);
+    let mut stacks = Stacks::reserve(at_once as usize * threads, launch.simulator.local_bytes);
     let simulator = launch.simulator;
     let scheduler =
         schedule::scheduler(&simulator.schedule, simulator.exploration.as_ref(), launch.block_threads as usize);

@@ -18,6 +18,8 @@ pub struct Simulator {
     pub(super) races: bool,
     /// The search of all orders of atomics, which replaces the schedule.
     pub(super) exploration: Option<OrderSearch>,
+    /// The bytes that the values of a thread take in the kernel's frames.
+    pub(super) local_bytes: usize,
     /// The recorder of a timeline, if one was asked for.
     pub(super) recorder: Option<Recorder>,
 }
@@ -31,6 +33,7 @@ impl Simulator {
             step_limit: 1 << 32,
             races: true,
             exploration: None,
+            local_bytes: 0,
             recorder: None,
         }
     }
@@ -51,6 +54,12 @@ impl Simulator {
     /// Replaces the schedule by the next order of atomics in this search.
     pub(crate) fn under(mut self, exploration: &OrderSearch) -> Self {
         self.exploration = Some(exploration.clone());
+        self
+    }
+
+    /// Makes the stacks of threads large enough for frames with these bytes of values.
+    pub(crate) fn with_local_bytes(mut self, bytes: usize) -> Self {
+        self.local_bytes = bytes;
         self
     }
 

@@ -77,7 +77,9 @@ impl<'l> Queue<'l> {
             return None;
         }
         let threads = self.launch.cluster_threads();
-        let stacks = if wait { Stacks::reserve(threads) } else { Stacks::try_reserve(threads)? };
+        let local_bytes = self.launch.simulator.local_bytes;
+        let stacks =
+            if wait { Stacks::reserve(threads, local_bytes) } else { Stacks::try_reserve(threads, local_bytes)? };
         let rank = self.next.fetch_add(1, Ordering::Relaxed);
         let simulator = self.launch.simulator;
         (rank < end()).then(|| {
