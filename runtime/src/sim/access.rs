@@ -25,6 +25,9 @@ impl Context<'_> {
             self.suspend();
         }
         self.step();
+        if matches!(access.op, MemoryOp::Write(_)) {
+            self.cluster.note_effect();
+        }
         let address = self.address(access);
         self.check_order(&self.thread.actor, access, address);
         address
@@ -84,21 +87,30 @@ impl Context<'_> {
         self.step();
         let is_first = self.cluster.has_stale_loads && self.is_first_store(access);
         let address = self.address(access);
-        let f = |address| {
-            let (result, effect) = f(address);
+        let mut before = [0; 16];
+        let before = &mut before[..access.len];
+        before.iter_mut().enumerate().for_each(|(at, before)| *before = byte(address, at));
+        let poll: &[u8] = before;
+        let f = |address_or_stale| {
+            let (result, effect) = f(address_or_stale);
+            if effect.writes && poll.iter().enumerate().any(|(at, before)| *before != byte(address, at)) {
+                self.cluster.note_effect();
+            }
             if self.cluster.announces {
                 let thread = self.cluster.first + self.thread.rank;
                 self.cluster.scheduler.borrow_mut().accessed(thread, announced(), effect.writes);
             }
             (result, effect)
         };
-        let Some(detector) = &self.cluster.launch.races else { return f(address).0 };
+        let effects = self.cluster.effects.get();
+        let Some(detector) = &self.cluster.launch.races else {
+            let result = f(address).0;
+            self.note_fruitless(access, before, effects);
+            return result;
+        };
         let (actor, epochs) = (&self.thread.actor, &self.cluster.epochs);
         // Noted before the release, so that the access happens-before whatever acquires from it.
         self.note_foreign_access(&detector.layout, actor, access);
-        let mut before = [0; 16];
-        let before = &mut before[..access.len];
-        before.iter_mut().enumerate().for_each(|(at, before)| *before = byte(address, at));
         let perform = |page: &mut Page, start: usize| {
             let stale = (access.op == MemoryOp::StaleLoad)
                 .then(|| self.stale_value(&detector.layout, page, start, before))
@@ -138,7 +150,15 @@ impl Context<'_> {
             let after = read_bytes(address, access.len);
             self.fail_race(actor.id, access, earlier, effect.kind(access.memory), before.to_vec(), after);
         }
+        self.note_fruitless(access, before, effects);
         result
+    }
+
+    /// Notes an atomic as a poll unless it had an effect.
+    fn note_fruitless(&self, access: Access<'_>, before: &[u8], effects: u64) {
+        if self.cluster.effects.get() == effects {
+            self.note_poll(access, before);
+        }
     }
 
     /// Returns the address of an access after checking that the access is allowed.

@@ -166,6 +166,11 @@ impl Cluster<'_> {
         }
     }
 
+    /// Returns whether a copy is to land.
+    pub(super) fn has_copies_in_flight(&self) -> bool {
+        self.copies.in_flight.borrow().iter().any(|copy| !copy.landed)
+    }
+
     /// Lands the copies that are due after this turn of a thread.
     pub(super) fn land_due(&self) {
         if self.copies.in_flight.borrow().is_empty() {
@@ -208,6 +213,7 @@ impl Cluster<'_> {
         let (memory, start, address) = copy.to;
         let bytes = copy.bytes.as_deref().unwrap_or_default();
         write_bytes(address, bytes);
+        self.note_effect();
         if let MemoryId::Shared(id) = memory {
             self.shared.mark_written(id, start, bytes.len());
         }

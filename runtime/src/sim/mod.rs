@@ -28,6 +28,7 @@ mod serial;
 mod shared;
 mod simulator;
 mod site;
+mod spin;
 mod stacks;
 mod stale_loads;
 mod state;

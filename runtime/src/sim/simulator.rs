@@ -25,12 +25,12 @@ pub struct Simulator {
 }
 
 impl Simulator {
-    /// Returns a simulator that schedules threads round robin, allows 2^32 loop iterations per thread, and detects data
+    /// Returns a simulator that schedules threads round robin, allows 2^28 loop iterations per thread, and detects data
     /// races.
     pub fn new() -> Self {
         Simulator {
             schedule: Schedule::RoundRobin,
-            step_limit: 1 << 32,
+            step_limit: 1 << 28,
             races: true,
             exploration: None,
             local_bytes: 0,
