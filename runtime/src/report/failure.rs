@@ -139,6 +139,8 @@ pub enum Cause {
         byte: usize,
         /// The rank in the cluster of the block that owns the memory.
         rank: u32,
+        /// The position of a copy to that byte that is still in flight.
+        copy: Option<Location>,
     },
     /// A thread accessed a peer's shared memory before a cluster barrier established that the peer has started.
     PeerMayNotHaveStarted {
@@ -340,7 +342,13 @@ impl fmt::Display for Cause {
                 }
                 Ok(())
             }
-            Cause::UninitializedShared { byte, rank } => {
+            Cause::UninitializedShared { byte, rank, copy: Some(copy) } => {
+                write!(
+                    f,
+                    "a copy to shared memory must be waited for before the memory is read, but the copy at {copy} to byte {byte} of the array of block rank {rank} is still in flight"
+                )
+            }
+            Cause::UninitializedShared { byte, rank, copy: None } => {
                 write!(
                     f,
                     "shared memory must be written before it is read, but byte {byte} of the array of block rank {rank} was never written"

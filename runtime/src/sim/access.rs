@@ -12,6 +12,7 @@ use super::cost;
 use super::memory::{Access, LocationKey, MemoryId, MemoryOp, SharedId};
 use super::race::{Actor, AtomicEffect, ConflictKind, CurrentAccess, PAGE, Page, Synchronization, pages};
 use super::schedule::AtomicAccess;
+use super::site::location;
 use crate::report::failure::Cause;
 
 impl Context<'_> {
@@ -192,7 +193,8 @@ impl Context<'_> {
         match op {
             MemoryOp::Read | MemoryOp::AtomicLoad | MemoryOp::StaleLoad | MemoryOp::Atomic => {
                 if let Some(byte) = shared.first_unwritten(id, start, len) {
-                    self.fail(Cause::UninitializedShared { byte, rank: id.rank }, site);
+                    let copy = self.cluster.copy_to(id, byte).map(location);
+                    self.fail(Cause::UninitializedShared { byte, rank: id.rank, copy }, site);
                 }
             }
             MemoryOp::Write(_) | MemoryOp::AtomicStore => shared.mark_written(id, start, len),

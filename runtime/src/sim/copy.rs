@@ -14,7 +14,7 @@
 
 use super::access::{read_bytes, write_bytes};
 use super::context::Context;
-use super::memory::{Access, MemoryId, MemoryOp};
+use super::memory::{Access, MemoryId, MemoryOp, SharedId};
 use super::race::Clock;
 use super::site::Site;
 use super::state::{BarrierCall, Batch, Cluster, Completion, PendingCopy};
@@ -169,6 +169,16 @@ impl Cluster<'_> {
     /// Returns whether a copy is to land.
     pub(super) fn has_copies_in_flight(&self) -> bool {
         self.copies.in_flight.borrow().iter().any(|copy| !copy.landed)
+    }
+
+    /// Returns the site of a copy to this byte of shared memory that is still in flight.
+    pub(super) fn copy_to(&self, id: SharedId, byte: usize) -> Option<Site> {
+        let in_flight = self.copies.in_flight.borrow();
+        let covers = |copy: &&PendingCopy| {
+            let (memory, start, _) = copy.to;
+            !copy.landed && memory == MemoryId::Shared(id) && (start..start + copy.len).contains(&byte)
+        };
+        in_flight.iter().find(covers).map(|copy| copy.site)
     }
 
     /// Lands the copies that are due after this turn of a thread.
