@@ -46,14 +46,15 @@ impl Context<'_> {
             }
         };
         let now = CurrentAccess { actor, layout: &detector.layout, kind, site: access.site };
-        // Tells whether the bytes in memory equal those being written, in the `size` bytes from `from` on of page
+        // Tells whether the write may pass because the bytes in memory equal those being written, in the `size` bytes from `from` on of page
         // `number`.
         let same = |number: usize, base: usize, from: usize, size: usize| {
             let first = number * PAGE + from;
-            (first..first + size).all(|at| {
-                let offset = at.wrapping_sub(base);
-                new.get(offset).is_none_or(|new| *new == byte(address, offset))
-            })
+            !detector.equal_writes_race
+                && (first..first + size).all(|at| {
+                    let offset = at.wrapping_sub(base);
+                    new.get(offset).is_none_or(|new| *new == byte(address, offset))
+                })
         };
         let found = match access.memory {
             MemoryId::Constant(_) => Ok(()),

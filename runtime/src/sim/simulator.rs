@@ -16,6 +16,7 @@ pub struct Simulator {
     pub(super) schedule: Schedule,
     pub(super) step_limit: u64,
     pub(super) races: bool,
+    pub(super) equal_writes_race: bool,
     /// The search of all orders of atomics, which replaces the schedule.
     pub(super) exploration: Option<OrderSearch>,
     /// The bytes that the values of a thread take in the kernel's frames.
@@ -32,6 +33,7 @@ impl Simulator {
             schedule: Schedule::RoundRobin,
             step_limit: 1 << 28,
             races: true,
+            equal_writes_race: false,
             exploration: None,
             local_bytes: 0,
             recorder: None,
@@ -48,6 +50,33 @@ impl Simulator {
     /// accesses that it conflicts with. That costs time, and memory in proportion to what the kernel accesses.
     pub fn races(mut self, detect: bool) -> Self {
         self.races = detect;
+        self
+    }
+
+    /// Sets whether two plain writes that store equal bytes are reported if happens-before does not order them, as when
+    /// many threads set the same flag. By the memory model of PTX they race; the default is to let them pass, because
+    /// hardware leaves the value that both store. The environment variable `PHALANX_EQUAL_WRITES` with the value `race`
+    /// sets it for a program that does not.
+    ///
+    /// ```
+    /// use phalanx::prelude::*;
+    ///
+    /// #[cluster_kernel(block = 32)]
+    /// fn raise(flag: &mut [u32]) {
+    ///     flag[0] = 1;
+    /// }
+    ///
+    /// # fn main() -> phalanx::Result<()> {
+    /// let device = Device::simulator();
+    /// raise(&mut device.zeros(1)?).grid(1).launch(&device)?;
+    /// let strict = Device::simulator_with(Simulator::new().equal_writes_race(true));
+    /// let error = raise(&mut strict.zeros(1)?).grid(1).launch(&strict).unwrap_err();
+    /// assert!(error.to_string().contains("data race"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn equal_writes_race(mut self, report: bool) -> Self {
+        self.equal_writes_race = report;
         self
     }
 
