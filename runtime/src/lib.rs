@@ -40,6 +40,7 @@
 //! |---|---|
 //! | `PHALANX_NVRTC` | the folder that holds `libnvrtc.so.13`, where the system's loader does not find it |
 //! | `PHALANX_SCHEDULE` | the order of threads in the simulator, as a report names it: `random:7` |
+//! | `PHALANX_EQUAL_WRITES` | `race`: the simulator also reports unordered plain writes that store equal bytes |
 //! | `PHALANX_CUBINS` | a folder of compiled kernels, read before and written after NVRTC; the simulator fills it too |
 //! | `PHALANX_NVRTC_COUNT` | a file that gets a line for each kernel that NVRTC compiled; for tests |
 

@@ -14,6 +14,7 @@ use cudarc::driver::{CudaContext, CudaFunction, CudaSlice, CudaStream, DevicePtr
 
 use super::record::Record;
 use crate::program::types::DeviceCopy;
+use crate::program::validity;
 use crate::report::error::{Error, Result};
 use crate::shape::Shape;
 
@@ -65,7 +66,12 @@ pub(super) fn read<T: DeviceCopy>(stream: &Arc<CudaStream>, memory: &GpuMemory, 
         copied.result().map_err(driver("cuMemcpyDtoHAsync"))?;
     }
     stream.synchronize().map_err(driver("cuStreamSynchronize"))?;
-    // SAFETY: all elements were written, and `DeviceCopy` promises that what a device writes is a `T`.
+    // SAFETY: all elements were written, as bytes without padding.
+    let bytes = unsafe { std::slice::from_raw_parts(out.as_ptr().cast::<u8>(), len * size_of::<T>()) };
+    if let Some(index) = validity::first_invalid::<T>(bytes) {
+        return Err(Error::InvalidValue { index, ty: T::info().to_string() });
+    }
+    // SAFETY: all elements were written, and their bytes are values of `T`.
     unsafe { out.set_len(len) };
     Ok(out)
 }

@@ -1,6 +1,7 @@
 //! A folder of CUBINs, named by PHALANX_CUBINS, which is consulted before NVRTC and stores what NVRTC compiled. It lets
 //! a machine with a GPU run CUBINs that another machine compiled. A store never makes a launch fail: a kernel is
-//! compiled if its CUBIN cannot be read, and it runs even if its CUBIN cannot be written. Old files are not removed.
+//! compiled if its CUBIN cannot be read or is damaged, and it runs even if its CUBIN cannot be written. Old files are not
+//! removed.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -14,7 +15,10 @@ use crate::program::cuda::replace;
 use crate::report::error::Result;
 
 /// The version of the format, which changes when the same key no longer means the same CUBIN.
-const VERSION: &str = "phalanx cubin 1";
+const VERSION: &str = "phalanx cubin 2";
+
+/// The size of the digest that ends a file.
+const DIGEST_BYTES: usize = 32;
 
 /// Returns the CUBIN of `program` for `architecture`, from the store or from NVRTC.
 pub(crate) fn cubin(program: &Program, architecture: &str) -> Result<Vec<u8>> {
@@ -56,9 +60,21 @@ fn path(folder: &Path, program: &Program, architecture: &str) -> PathBuf {
     folder.join(format!("{name}.cubin"))
 }
 
+/// Returns the CUBIN in a file, unless the file was cut short or changed since it was written, or is another kernel's.
 fn read(path: &Path) -> Option<Vec<u8>> {
-    // A CUBIN is an ELF file; a file cut short before the magic number is no CUBIN.
-    fs::read(path).ok().filter(|bytes| bytes.starts_with(b"\x7fELF"))
+    let mut bytes = fs::read(path).ok()?;
+    let cubin = bytes.len().checked_sub(DIGEST_BYTES)?;
+    if digest(path, &bytes[..cubin])[..] != bytes[cubin..] {
+        return None;
+    }
+    bytes.truncate(cubin);
+    Some(bytes)
+}
+
+/// Returns the digest of a CUBIN and of the name of its file. It follows the CUBIN, so that the file is still an ELF file.
+fn digest(path: &Path, cubin: &[u8]) -> [u8; DIGEST_BYTES] {
+    let name = path.file_name().unwrap_or_default();
+    Sha256::new().chain_update(name.as_encoded_bytes()).chain_update(cubin).finalize().into()
 }
 
 /// Writes a file, under another name first, so that no reader sees half of it.
@@ -67,6 +83,7 @@ fn write(path: &Path, cubin: &[u8]) -> std::io::Result<()> {
     fs::create_dir_all(folder)?;
     let mut file = tempfile::NamedTempFile::new_in(folder)?;
     file.write_all(cubin)?;
+    file.write_all(&digest(path, cubin))?;
     file.persist(path)?;
     Ok(())
 }
@@ -96,7 +113,21 @@ mod tests {
         assert_eq!(read(&path), None);
         write(&path, b"\x7fELF and so on").unwrap();
         assert_eq!(read(&path).as_deref(), Some(&b"\x7fELF and so on"[..]));
-        fs::write(&path, b"\x7fE").unwrap();
-        assert_eq!(read(&path), None, "cut short");
+        let whole = fs::read(&path).unwrap();
+        for length in 0..whole.len() {
+            fs::write(&path, &whole[..length]).unwrap();
+            assert_eq!(read(&path), None, "cut to {length} bytes");
+        }
+        for at in 0..whole.len() {
+            let mut flipped = whole.clone();
+            flipped[at] ^= 1;
+            fs::write(&path, &flipped).unwrap();
+            assert_eq!(read(&path), None, "byte {at}");
+        }
+        let other = path.with_file_name("b.cubin");
+        fs::write(&other, &whole).unwrap();
+        assert_eq!(read(&other), None, "another kernel's");
+        write(&path, b"\x7fELF and so on").unwrap();
+        assert_eq!(read(&path).as_deref(), Some(&b"\x7fELF and so on"[..]), "written anew");
     }
 }

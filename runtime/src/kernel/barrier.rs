@@ -2,7 +2,7 @@
 //! that a kernel makes has a brand, a type that no other barrier has, so that using another barrier's token is a type
 //! error. The device's implementation is `barrier.cuh` (CUDA C++ Programming Guide, Asynchronous Barrier).
 
-use std::any::type_name;
+use std::any::TypeId;
 use std::marker::PhantomData;
 use std::panic::Location;
 
@@ -450,7 +450,7 @@ impl<B: Brand> OwnedShared for ClusterBarrier<B> {
 
 /// Allocates shared memory for barriers.
 fn allocated(what: &str, length: usize, site: &'static Location<'static>) -> SharedId {
-    let key = AllocationKey { site, type_name: type_name::<BarrierWord>() };
+    let key = AllocationKey { site, array: TypeId::of::<BarrierWord>() };
     sim::with(what, |context| context.static_shared(key, length * size_of::<BarrierWord>()))
 }
 

@@ -7,7 +7,7 @@ use crate::program::message::{MessageSlot, Values};
 use crate::program::types::DeviceScalar;
 use crate::report::failure::Cause;
 use crate::scalar::Scalar;
-use crate::sim::{fail_at, try_with};
+use crate::sim::{fail_at, outside, try_with};
 
 /// Counts one iteration of a loop. It lets other threads run from time to time, so that loops that wait for a flag
 /// terminate. Outside of kernels it does nothing.
@@ -22,14 +22,14 @@ pub fn tick() {
 #[cold]
 #[track_caller]
 pub fn fail_assertion<V: Values, F: Fn(V) -> String>(_slot: &MessageSlot<V, F>, values: V, text: F) -> ! {
-    fail_at(Cause::Assertion(text(values)), Location::caller())
+    fail_at(Cause::Assertion(outside(|| text(values))), Location::caller())
 }
 
 /// Ends the launch, because of a `panic!` or a similar macro.
 #[cold]
 #[track_caller]
 pub fn fail_panic<V: Values, F: Fn(V) -> String>(_slot: &MessageSlot<V, F>, values: V, text: F) -> ! {
-    fail_at(Cause::Panic(text(values)), Location::caller())
+    fail_at(Cause::Panic(outside(|| text(values))), Location::caller())
 }
 
 /// Executes `print!` and `println!`. Outside of kernels it prints immediately.

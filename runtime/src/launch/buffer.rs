@@ -37,11 +37,17 @@ enum Memory {
     Gpu(GpuMemory),
 }
 
+impl Memory {
+    fn host(memory: Option<GlobalMemory>, bytes: usize) -> Result<Memory> {
+        memory.map(Memory::Host).ok_or(Error::OutOfMemory { bytes })
+    }
+}
+
 impl<T: DeviceCopy> Buffer<T> {
     fn uploaded(device: &Device, data: &[T]) -> Result<Self> {
         let memory = match &device.target {
             Target::Gpu(gpu) => Memory::Gpu(gpu.upload(data)?),
-            Target::Simulator(_) => Memory::Host(GlobalMemory::from_slice(data)),
+            Target::Simulator(_) => Memory::host(GlobalMemory::try_from_slice(data), size_of_val(data))?,
         };
         Ok(Buffer::new(device, data.len(), memory))
     }
@@ -52,7 +58,7 @@ impl<T: DeviceCopy> Buffer<T> {
         let bytes = bytes.ok_or(Error::BufferTooLarge { len, size })?;
         let memory = match &device.target {
             Target::Gpu(gpu) => Memory::Gpu(gpu.zeros(bytes)?),
-            Target::Simulator(_) => Memory::Host(GlobalMemory::zeros(bytes)),
+            Target::Simulator(_) => Memory::host(GlobalMemory::try_zeros(bytes), bytes)?,
         };
         Ok(Buffer::new(device, len, memory))
     }
@@ -182,6 +188,13 @@ mod tests {
         assert_eq!(buffer.read().unwrap(), [1, 2, u64::MAX]);
         assert!(matches!(buffer.write(&[1]), Err(Error::LengthMismatch { buffer: 3, data: 1 })));
         assert!(device.upload::<f32>(&[]).unwrap().is_empty());
+    }
+
+    #[test]
+    fn more_memory_than_there_is_is_an_error() {
+        let bytes = isize::MAX as usize / 16 * 16;
+        let error = Device::simulator().zeros::<u64>(bytes / 8).unwrap_err();
+        assert!(matches!(error, Error::OutOfMemory { bytes: asked } if asked == bytes), "{error}");
     }
 
     #[test]

@@ -15,7 +15,7 @@ use crate::program::template::Function;
 use crate::report::error::{Error, LaunchError, Result};
 use crate::report::timeline::Timeline;
 use crate::shape::Dim3;
-use crate::sim::{self, Recorder};
+use crate::sim::{self, Recorder, Simulator};
 
 /// A kernel with its arguments, ready to be launched. The call of a kernel returns one.
 ///
@@ -169,9 +169,9 @@ impl<'a> Launch<'a> {
                     sim::run
                 };
                 let recorder = (mode == Mode::Timeline).then(Recorder::default);
-                let recording = recorder.as_ref().map(|recorder| host.simulator.clone().recording(recorder));
-                let simulator = recording.as_ref().unwrap_or(&host.simulator);
-                let (printed, result) = run(program.name(), &shape, simulator, &*self.threads);
+                let simulator = host.simulator.clone().with_local_bytes(program.local_memory().total);
+                let simulator = recorder.iter().fold(simulator, Simulator::recording);
+                let (printed, result) = run(program.name(), &shape, &simulator, &*self.threads);
                 host.output.write(printed);
                 host.record(result.err().map(|failure| *failure), mode != Mode::Enqueue)?;
                 Ok(recorder.map(|recorder| recorder.timeline(program.name())))

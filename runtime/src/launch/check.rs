@@ -8,6 +8,9 @@ use crate::program::options::KernelOptions;
 use crate::report::error::{Error, LaunchError, Result};
 use crate::shape::{Dim3, Shape};
 
+/// The largest amount of local memory of a thread (CUDA C++ Programming Guide, table of technical specifications).
+const LOCAL_BYTES: usize = 512 << 10;
+
 /// The sizes that the launch asks for.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Sizes {
@@ -19,7 +22,11 @@ pub(super) struct Sizes {
 
 /// Returns the shape that the attribute and the launch give together, if it fits on the device.
 pub(super) fn fitting(program: &Program, sizes: &Sizes, caps: &Caps) -> Result<Shape> {
-    let shape = shape(&program.options(), sizes).and_then(|shape| shared(program, &shape, caps).map(|()| shape));
+    let shape = shape(&program.options(), sizes).and_then(|shape| {
+        shared(program, &shape, caps)?;
+        local(program.local_memory().largest)?;
+        Ok(shape)
+    });
     shape.map_err(|reason| Error::Launch { kernel: program.name().into(), reason })
 }
 
@@ -91,6 +98,14 @@ fn shared(program: &Program, shape: &Shape, caps: &Caps) -> Result<(), LaunchErr
         return Err(LaunchError::SharedMemoryTooLarge { fixed, dynamic, limit: caps.shared_bytes });
     }
     Ok(())
+}
+
+/// Checks that the largest value of a thread fits into its local memory.
+fn local(bytes: usize) -> Result<(), LaunchError> {
+    match bytes > LOCAL_BYTES {
+        true => Err(LaunchError::LocalMemoryTooLarge { bytes, limit: LOCAL_BYTES }),
+        false => Ok(()),
+    }
 }
 
 #[cfg(test)]

@@ -154,15 +154,17 @@ impl Device {
     }
 }
 
-/// Returns the simulator with the schedule that the environment names.
+/// Returns the simulator with the schedule and the strictness that the environment names.
 fn default_simulator() -> Simulator {
+    let strict = std::env::var_os("PHALANX_EQUAL_WRITES").is_some_and(|value| value == "race");
+    let simulator = Simulator::new().equal_writes_race(strict);
     let named = std::env::var("PHALANX_SCHEDULE").ok();
     match named.map(|text| text.parse()) {
-        None => Simulator::new(),
-        Some(Ok(schedule)) => Simulator::new().schedule(schedule),
+        None => simulator,
+        Some(Ok(schedule)) => simulator.schedule(schedule),
         Some(Err(unknown)) => {
             eprintln!("PHALANX_SCHEDULE: {unknown}; threads run in turn");
-            Simulator::new()
+            simulator
         }
     }
 }

@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::constants::{self, Constants};
 use super::definition::Types;
 use super::literal;
+use super::local::LocalMemory;
 use super::name::Namer;
 use super::options::KernelOptions;
 use super::shared::{BLOCK_BARRIER, SharedLayout};
@@ -30,6 +31,7 @@ pub struct Program {
     options: KernelOptions,
     static_shared_bytes: usize,
     placed_shared_bytes: usize,
+    local_memory: LocalMemory,
     prints: bool,
     records: bool,
     has_grid_barrier: bool,
@@ -82,6 +84,11 @@ impl Program {
         self.static_shared_bytes
     }
 
+    /// Returns the local memory that a thread needs for the values of the kernel and its callees.
+    pub(crate) fn local_memory(&self) -> LocalMemory {
+        self.local_memory
+    }
+
     /// Returns whether something in the program prints.
     pub(crate) fn prints(&self) -> bool {
         self.prints
@@ -114,6 +121,7 @@ impl Program {
         let mut order = Order::default();
         order.visit(kernel, &mut Vec::new())?;
         let names = Names::of(&order.functions);
+        let local_memory = LocalMemory::of(order.functions.iter().map(|function| &function.definition));
         let headers = order.functions.iter().flat_map(|function| function.definition.template.headers.iter().copied());
         let wanted: BTreeSet<&str> = headers.chain(names.types.headers.iter().copied()).collect();
         let has_block_barrier = wanted.contains("block_barrier.cuh");
@@ -166,6 +174,7 @@ impl Program {
             source: head + &text.out,
             options: kernel.definition.options,
             static_shared_bytes: shared.bytes,
+            local_memory,
             placed_shared_bytes: if shared.offsets.is_some() { shared.bytes } else { 0 },
             prints: headers.contains("print.cuh"),
             records: headers.contains("profile.cuh"),

@@ -9,6 +9,7 @@ use std::ptr::NonNull;
 
 use super::template::{Filled, Slot};
 use crate::program::types::DeviceCopy;
+use crate::program::validity;
 use crate::shape::Dim3;
 
 /// The space for the values of one message in bytes: `most_words` of failure.cuh.
@@ -35,7 +36,7 @@ impl<V: Values, F: Fn(V) -> String> Filled for MessageSlot<V, F> {
 unsafe fn format_bytes<V: Values, F: Fn(V) -> String>(bytes: &[u8]) -> Option<String> {
     const { assert!(size_of::<F>() == 0, "a message's closure captures nothing") };
     // SAFETY: the caller's promise.
-    let values = (bytes.len() == V::BYTES).then(|| unsafe { V::read(bytes) })?;
+    let values = (bytes.len() == V::BYTES).then(|| unsafe { V::read(bytes) })??;
     // SAFETY: a closure that the macro wrote and that captures nothing is of size zero and has only one value.
     let format = unsafe { NonNull::<F>::dangling().read() };
     Some(format(values))
@@ -53,17 +54,17 @@ pub unsafe trait Shown: Copy {
     /// The size that the value takes, in words of 8 bytes.
     const BYTES: usize;
 
-    /// Returns the value at the start of `bytes`, which is long enough.
+    /// Returns the value at the start of `bytes`, which is long enough; `None` if they are no value of the type.
     ///
     /// # Safety
-    /// The bytes are those of such a value, as a kernel wrote it.
-    unsafe fn read(bytes: &[u8]) -> Self;
+    /// A kernel wrote the bytes for a value of this type.
+    unsafe fn read(bytes: &[u8]) -> Option<Self>;
 }
 
 /// Returns the `T` at the start of `bytes`.
 ///
 /// # Safety
-/// They are a `T`.
+/// They are a value of `T`.
 unsafe fn plain<T: Copy>(bytes: &[u8]) -> T {
     assert!(size_of::<T>() <= bytes.len(), "the caller has counted them");
     // SAFETY: so many bytes are there, and the caller promises that they are a `T`.
@@ -74,9 +75,10 @@ unsafe fn plain<T: Copy>(bytes: &[u8]) -> T {
 unsafe impl<T: DeviceCopy> Shown for T {
     const BYTES: usize = size_of::<T>().next_multiple_of(8);
 
-    unsafe fn read(bytes: &[u8]) -> Self {
-        // SAFETY: the caller's promise; the same bytes mean the same on both sides.
-        unsafe { plain(bytes) }
+    unsafe fn read(bytes: &[u8]) -> Option<Self> {
+        let valid = validity::first_invalid::<T>(&bytes[..size_of::<T>()]).is_none();
+        // SAFETY: the bytes are a value, as just checked.
+        valid.then(|| unsafe { plain(bytes) })
     }
 }
 
@@ -84,9 +86,9 @@ unsafe impl<T: DeviceCopy> Shown for T {
 unsafe impl Shown for Dim3 {
     const BYTES: usize = 16;
 
-    unsafe fn read(bytes: &[u8]) -> Self {
-        // SAFETY: the caller's promise.
-        unsafe { plain(bytes) }
+    unsafe fn read(bytes: &[u8]) -> Option<Self> {
+        // SAFETY: any bytes are numbers.
+        Some(unsafe { plain(bytes) })
     }
 }
 
@@ -94,10 +96,13 @@ unsafe impl Shown for Dim3 {
 unsafe impl<T: Shown> Shown for Option<T> {
     const BYTES: usize = 8 + T::BYTES;
 
-    unsafe fn read(bytes: &[u8]) -> Self {
+    unsafe fn read(bytes: &[u8]) -> Option<Self> {
         let (present, value) = bytes.split_at(8);
+        if present[0] == 0 {
+            return Some(None);
+        }
         // SAFETY: the caller's promise: where there is a value, it was written.
-        (present[0] != 0).then(|| unsafe { T::read(value) })
+        unsafe { T::read(value) }.map(Some)
     }
 }
 
@@ -108,7 +113,7 @@ pub trait Values: Shown {}
 ///
 /// # Safety
 /// As for [`Shown::read`].
-unsafe fn take<T: Shown>(bytes: &mut &[u8]) -> T {
+unsafe fn take<T: Shown>(bytes: &mut &[u8]) -> Option<T> {
     let (own, rest) = bytes.split_at(T::BYTES);
     *bytes = rest;
     // SAFETY: the caller's promise.
@@ -122,9 +127,9 @@ macro_rules! tuples {
             const BYTES: usize = 0 $(+ $name::BYTES)*;
 
             #[allow(unused_variables, unused_mut, clippy::unused_unit, reason = "the empty tuple takes nothing")]
-            unsafe fn read(mut bytes: &[u8]) -> Self {
+            unsafe fn read(mut bytes: &[u8]) -> Option<Self> {
                 // SAFETY: the caller's promise. Operands are evaluated from left to right.
-                ($(unsafe { take::<$name>(&mut bytes) },)*)
+                Some(($(unsafe { take::<$name>(&mut bytes) }?,)*))
             }
         }
 
@@ -212,6 +217,13 @@ mod tests {
         assert_eq!(Parts::BYTES, bytes.len());
         let shown = text(|(a, b): Parts| format!("{a:?} {b:?}"), &bytes);
         assert_eq!(shown.as_deref(), Some("Some(7) (None, -1)"));
+    }
+
+    #[test]
+    fn bytes_that_are_no_value_are_not_shown() {
+        let shown = |byte| text(|(a, b): (u8, Option<bool>)| format!("{a} {b:?}"), &bytes_of(&[7u64, 1, byte]));
+        assert_eq!(shown(1).as_deref(), Some("7 Some(true)"));
+        assert_eq!(shown(2), None);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Turns the templates that the macros emitted into one CUDA C++ file. The room has the interface to the macros
 //! (`template`), the assembler that fills the holes with the types rustc inferred and joins a kernel with the functions
 //! it calls (`assemble`, with `literal`, `constant`, `definition`, `shared`, `name` and `site` for its parts), the
-//! formatting of a message's values (`message`), and the options that a kernel's attribute fixes (`options`). It knows
+//! formatting of a message's values (`message`), what bytes are values (`validity`), the size of local arrays (`local`), and the options that a kernel's attribute fixes (`options`). It knows
 //! no GPU and compiles nothing.
 
 /// Expands to the note that ends a message about a rule and points to its explanation.
@@ -18,6 +18,7 @@ pub(crate) mod cuda;
 mod definition;
 pub(crate) mod layout;
 mod literal;
+pub(crate) mod local;
 pub(crate) mod message;
 mod name;
 pub(crate) mod options;
@@ -27,5 +28,6 @@ mod site;
 pub(crate) mod template;
 pub(crate) mod type_info;
 pub(crate) mod types;
+pub(crate) mod validity;
 
 pub use assemble::Program;

@@ -117,6 +117,16 @@ pub enum Error {
         data: usize,
     },
 
+    /// The bytes that a kernel left in a buffer are no value of the element's type: a `bool` that is neither 0 nor 1,
+    /// or an enum without such a variant. A `cuda!` may write them.
+    #[error("element {index} of the buffer holds no value of `{ty}`; a `cuda!` may have written other bytes there")]
+    InvalidValue {
+        /// The index of the first such element.
+        index: usize,
+        /// The name of the element's type.
+        ty: String,
+    },
+
     /// A buffer was asked for that is larger than the address space.
     #[error("{len} elements of {size} bytes are more than a buffer can hold")]
     BufferTooLarge {
@@ -124,6 +134,13 @@ pub enum Error {
         len: usize,
         /// The size of an element in bytes.
         size: usize,
+    },
+
+    /// The host has too little memory for a buffer of the simulator.
+    #[error("the host has no memory for a buffer of {bytes} bytes")]
+    OutOfMemory {
+        /// The size of the buffer in bytes.
+        bytes: usize,
     },
 
     /// A buffer is in the memory of another device.
@@ -186,7 +203,9 @@ impl Error {
             | Error::Launch { .. }
             | Error::Kernel(_)
             | Error::LengthMismatch { .. }
+            | Error::InvalidValue { .. }
             | Error::BufferTooLarge { .. }
+            | Error::OutOfMemory { .. }
             | Error::WrongDevice { .. }
             | Error::Nvrtc { .. } => None,
         }
@@ -293,6 +312,17 @@ pub enum LaunchError {
         /// The bytes that the launch asks for.
         dynamic: usize,
         /// The bytes that a block may have on the device.
+        limit: usize,
+    },
+    /// A value of the kernel is larger than the local memory of a thread.
+    #[error(
+        "it creates a value of {bytes} bytes, but a thread has {limit} bytes of local memory; keep the value in shared \
+         or global memory"
+    )]
+    LocalMemoryTooLarge {
+        /// The size of the value in bytes.
+        bytes: usize,
+        /// The bytes of local memory that a thread may have.
         limit: usize,
     },
     /// The kernel uses `dynamic_shared`, and nothing gives its size.

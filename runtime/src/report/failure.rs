@@ -139,6 +139,8 @@ pub enum Cause {
         byte: usize,
         /// The rank in the cluster of the block that owns the memory.
         rank: u32,
+        /// The position of a copy to that byte that is still in flight.
+        copy: Option<Location>,
     },
     /// A thread accessed a peer's shared memory before a cluster barrier established that the peer has started.
     PeerMayNotHaveStarted {
@@ -168,11 +170,13 @@ pub struct WaitingThreads {
     pub what: String,
     /// The position in the Rust source.
     pub location: Option<Location>,
+    /// Whether they spin on memory, which `what` names, rather than wait at a barrier.
+    pub spins: bool,
     /// The number of threads.
     pub threads: usize,
     /// The indices of the first of them: its block's in the grid, and its own in the block.
     pub first: (Dim3, Dim3),
-    /// The threads that have not arrived, grouped by where they are instead.
+    /// The threads that have not arrived, or have not written what these spin on, grouped by where they are instead.
     pub missing: Vec<MissingThreads>,
 }
 
@@ -188,6 +192,13 @@ pub struct MissingThreads {
     pub threads: usize,
     /// The indices of the first of them: its block's in the grid, and its own in the block.
     pub first: (Dim3, Dim3),
+}
+
+impl WaitingThreads {
+    /// Returns what the missing threads have not done.
+    fn lacks(&self) -> &'static str {
+        if self.spins { "could have written it" } else { "not arrived" }
+    }
 }
 
 impl Cause {
@@ -227,9 +238,11 @@ impl Failure {
                     let text = threads(group.threads, group.first, &group.what, None);
                     Some((group.location.clone()?, text, group.location.as_ref() == Some(location)))
                 });
-                let missing = waiting.iter().flat_map(|group| &group.missing).map(|missing| {
+                let missing =
+                    waiting.iter().flat_map(|group| group.missing.iter().map(|missing| (group.lacks(), missing)));
+                let missing = missing.map(|(lacks, missing)| {
                     let there = threads(missing.threads, missing.first, &missing.what, missing.location.as_ref());
-                    format!("not arrived: {there}")
+                    format!("{lacks}: {there}")
                 });
                 let mut missing: Vec<String> = missing.collect();
                 missing.dedup();
@@ -324,12 +337,18 @@ impl fmt::Display for Cause {
                     write!(f, "\n  {}", threads(group.threads, group.first, &group.what, group.location.as_ref()))?;
                     for missing in &group.missing {
                         let missing = threads(missing.threads, missing.first, &missing.what, missing.location.as_ref());
-                        write!(f, "\n    not arrived: {missing}")?;
+                        write!(f, "\n    {}: {missing}", group.lacks())?;
                     }
                 }
                 Ok(())
             }
-            Cause::UninitializedShared { byte, rank } => {
+            Cause::UninitializedShared { byte, rank, copy: Some(copy) } => {
+                write!(
+                    f,
+                    "a copy to shared memory must be waited for before the memory is read, but the copy at {copy} to byte {byte} of the array of block rank {rank} is still in flight"
+                )
+            }
+            Cause::UninitializedShared { byte, rank, copy: None } => {
                 write!(
                     f,
                     "shared memory must be written before it is read, but byte {byte} of the array of block rank {rank} was never written"

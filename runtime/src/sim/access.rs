@@ -12,6 +12,7 @@ use super::cost;
 use super::memory::{Access, LocationKey, MemoryId, MemoryOp, SharedId};
 use super::race::{Actor, AtomicEffect, ConflictKind, CurrentAccess, PAGE, Page, Synchronization, pages};
 use super::schedule::AtomicAccess;
+use super::site::location;
 use crate::report::failure::Cause;
 
 impl Context<'_> {
@@ -25,6 +26,9 @@ impl Context<'_> {
             self.suspend();
         }
         self.step();
+        if matches!(access.op, MemoryOp::Write(_)) {
+            self.cluster.note_effect();
+        }
         let address = self.address(access);
         self.check_order(&self.thread.actor, access, address);
         address
@@ -42,14 +46,15 @@ impl Context<'_> {
             }
         };
         let now = CurrentAccess { actor, layout: &detector.layout, kind, site: access.site };
-        // Tells whether the bytes in memory equal those being written, in the `size` bytes from `from` on of page
+        // Tells whether the write may pass because the bytes in memory equal those being written, in the `size` bytes from `from` on of page
         // `number`.
         let same = |number: usize, base: usize, from: usize, size: usize| {
             let first = number * PAGE + from;
-            (first..first + size).all(|at| {
-                let offset = at.wrapping_sub(base);
-                new.get(offset).is_none_or(|new| *new == byte(address, offset))
-            })
+            !detector.equal_writes_race
+                && (first..first + size).all(|at| {
+                    let offset = at.wrapping_sub(base);
+                    new.get(offset).is_none_or(|new| *new == byte(address, offset))
+                })
         };
         let found = match access.memory {
             MemoryId::Constant(_) => Ok(()),
@@ -84,21 +89,30 @@ impl Context<'_> {
         self.step();
         let is_first = self.cluster.has_stale_loads && self.is_first_store(access);
         let address = self.address(access);
-        let f = |address| {
-            let (result, effect) = f(address);
+        let mut before = [0; 16];
+        let before = &mut before[..access.len];
+        before.iter_mut().enumerate().for_each(|(at, before)| *before = byte(address, at));
+        let poll: &[u8] = before;
+        let f = |address_or_stale| {
+            let (result, effect) = f(address_or_stale);
+            if effect.writes && poll.iter().enumerate().any(|(at, before)| *before != byte(address, at)) {
+                self.cluster.note_effect();
+            }
             if self.cluster.announces {
                 let thread = self.cluster.first + self.thread.rank;
                 self.cluster.scheduler.borrow_mut().accessed(thread, announced(), effect.writes);
             }
             (result, effect)
         };
-        let Some(detector) = &self.cluster.launch.races else { return f(address).0 };
+        let effects = self.cluster.effects.get();
+        let Some(detector) = &self.cluster.launch.races else {
+            let result = f(address).0;
+            self.note_fruitless(access, before, effects);
+            return result;
+        };
         let (actor, epochs) = (&self.thread.actor, &self.cluster.epochs);
         // Noted before the release, so that the access happens-before whatever acquires from it.
         self.note_foreign_access(&detector.layout, actor, access);
-        let mut before = [0; 16];
-        let before = &mut before[..access.len];
-        before.iter_mut().enumerate().for_each(|(at, before)| *before = byte(address, at));
         let perform = |page: &mut Page, start: usize| {
             let stale = (access.op == MemoryOp::StaleLoad)
                 .then(|| self.stale_value(&detector.layout, page, start, before))
@@ -138,7 +152,15 @@ impl Context<'_> {
             let after = read_bytes(address, access.len);
             self.fail_race(actor.id, access, earlier, effect.kind(access.memory), before.to_vec(), after);
         }
+        self.note_fruitless(access, before, effects);
         result
+    }
+
+    /// Notes an atomic as a poll unless it had an effect.
+    fn note_fruitless(&self, access: Access<'_>, before: &[u8], effects: u64) {
+        if self.cluster.effects.get() == effects {
+            self.note_poll(access, before);
+        }
     }
 
     /// Returns the address of an access after checking that the access is allowed.
@@ -172,7 +194,8 @@ impl Context<'_> {
         match op {
             MemoryOp::Read | MemoryOp::AtomicLoad | MemoryOp::StaleLoad | MemoryOp::Atomic => {
                 if let Some(byte) = shared.first_unwritten(id, start, len) {
-                    self.fail(Cause::UninitializedShared { byte, rank: id.rank }, site);
+                    let copy = self.cluster.copy_to(id, byte).map(location);
+                    self.fail(Cause::UninitializedShared { byte, rank: id.rank, copy }, site);
                 }
             }
             MemoryOp::Write(_) | MemoryOp::AtomicStore => shared.mark_written(id, start, len),

@@ -19,6 +19,15 @@ struct Running {
     thread: NonNull<Thread>,
 }
 
+/// Restores the running GPU thread when it is dropped.
+struct Restore(Option<Running>);
+
+impl Drop for Restore {
+    fn drop(&mut self) {
+        RUNNING.set(self.0);
+    }
+}
+
 /// The running GPU thread and its cluster.
 #[derive(Clone, Copy)]
 pub(crate) struct Context<'c> {
@@ -28,12 +37,6 @@ pub(crate) struct Context<'c> {
 
 /// Runs `turn` with `thread` as the running GPU thread.
 pub(super) fn enter<R>(cluster: &Cluster<'_>, thread: &Thread, turn: impl FnOnce() -> R) -> R {
-    struct Restore(Option<Running>);
-    impl Drop for Restore {
-        fn drop(&mut self) {
-            RUNNING.set(self.0);
-        }
-    }
     let running = Running { cluster: NonNull::from(cluster).cast(), thread: NonNull::from(thread) };
     let _restore = Restore(RUNNING.replace(Some(running)));
     turn()
@@ -43,8 +46,9 @@ pub(super) fn enter<R>(cluster: &Cluster<'_>, thread: &Thread, turn: impl FnOnce
 #[inline]
 pub(crate) fn try_with<R>(f: impl FnOnce(Context<'_>) -> R) -> Option<R> {
     RUNNING.get().map(|Running { cluster, thread }| {
-        // SAFETY: `enter` borrows both for as long as they are in `RUNNING`. A turn that ends inside `f` leaves `f` on
-        // a coroutine's stack, and the runner ends all coroutines before it drops the cluster.
+        // SAFETY: `enter` borrows both for as long as they are in `RUNNING`. A turn that ends inside `f` leaves `f` and
+        // these references on a coroutine's stack. The runner resumes that stack only while the cluster exists, and
+        // unwinds or abandons it before it drops the cluster.
         f(Context { cluster: unsafe { cluster.as_ref() }, thread: unsafe { thread.as_ref() } })
     })
 }
@@ -57,6 +61,13 @@ pub(crate) fn with<R>(what: &str, f: impl FnOnce(Context<'_>) -> R) -> R {
         Some(result) => result,
         None => panic!("{what} is only available in a kernel"),
     }
+}
+
+/// Calls `f`, which runs code of the user, as if no GPU thread ran: an implementation of `Display` can get no shared
+/// memory that it may keep, call no collective, and end no turn while something is borrowed.
+pub(crate) fn outside<R>(f: impl FnOnce() -> R) -> R {
+    let _restore = Restore(RUNNING.replace(None));
+    f()
 }
 
 /// Ends the launch with this failure of the running thread. It panics outside of kernels, where device functions may be

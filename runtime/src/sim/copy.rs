@@ -14,7 +14,7 @@
 
 use super::access::{read_bytes, write_bytes};
 use super::context::Context;
-use super::memory::{Access, MemoryId, MemoryOp};
+use super::memory::{Access, MemoryId, MemoryOp, SharedId};
 use super::race::Clock;
 use super::site::Site;
 use super::state::{BarrierCall, Batch, Cluster, Completion, PendingCopy};
@@ -166,6 +166,21 @@ impl Cluster<'_> {
         }
     }
 
+    /// Returns whether a copy is to land.
+    pub(super) fn has_copies_in_flight(&self) -> bool {
+        self.copies.in_flight.borrow().iter().any(|copy| !copy.landed)
+    }
+
+    /// Returns the site of a copy to this byte of shared memory that is still in flight.
+    pub(super) fn copy_to(&self, id: SharedId, byte: usize) -> Option<Site> {
+        let in_flight = self.copies.in_flight.borrow();
+        let covers = |copy: &&PendingCopy| {
+            let (memory, start, _) = copy.to;
+            !copy.landed && memory == MemoryId::Shared(id) && (start..start + copy.len).contains(&byte)
+        };
+        in_flight.iter().find(covers).map(|copy| copy.site)
+    }
+
     /// Lands the copies that are due after this turn of a thread.
     pub(super) fn land_due(&self) {
         if self.copies.in_flight.borrow().is_empty() {
@@ -208,6 +223,7 @@ impl Cluster<'_> {
         let (memory, start, address) = copy.to;
         let bytes = copy.bytes.as_deref().unwrap_or_default();
         write_bytes(address, bytes);
+        self.note_effect();
         if let MemoryId::Shared(id) = memory {
             self.shared.mark_written(id, start, bytes.len());
         }

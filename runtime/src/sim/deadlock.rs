@@ -2,6 +2,7 @@
 //! and what those do instead.
 
 use super::group::Group;
+use super::memory::MemoryId;
 use super::site::{Site, location};
 use super::state::{Arrival, Cluster, Status, Thread};
 use crate::report::failure::{Cause, Failure, MissingThreads, WaitingThreads};
@@ -22,13 +23,14 @@ struct StatusGroup {
     first: (Dim3, Dim3),
 }
 
-/// Returns the failure of clusters that have threads left, none of which can run.
+/// Returns the failure of clusters that have threads left, none of which can run, except for those that spin.
 pub(super) fn deadlock(clusters: &[&Cluster<'_>]) -> Failure {
     let all = || clusters.iter().flat_map(|cluster| cluster.threads.iter().map(move |thread| (*cluster, thread)));
-    let stuck = |(_, thread): &GridThread<'_, '_>| match thread.status.get() {
+    let stuck = |(cluster, thread): &GridThread<'_, '_>| match thread.status.get() {
         Status::AtGroupBarrier(_) | Status::AtPhaseBarrier(_) | Status::InExchange(_) => true,
+        Status::Ready => cluster.spins(thread),
         // A thread in `coalesced_threads()` continues once no other thread of its warp can run.
-        Status::Ready | Status::Coalescing(_) | Status::Exited => false,
+        Status::Coalescing(_) | Status::Exited => false,
     };
     let waiting: Vec<GridThread<'_, '_>> = all().filter(stuck).collect();
     let mut reports: Vec<WaitingThreads> = Vec::new();
@@ -42,6 +44,7 @@ pub(super) fn deadlock(clusters: &[&Cluster<'_>]) -> Failure {
         reports.push(WaitingThreads {
             what: group.what.clone(),
             location: group.site.map(location),
+            spins: here.iter().any(|(cluster, thread)| cluster.spins(thread)),
             threads: group.threads,
             first: group.first,
             missing: missing.collect(),
@@ -62,7 +65,10 @@ fn describe((cluster, thread): GridThread<'_, '_>) -> (String, Option<Site>) {
         Status::InExchange(call) => (format!("wait at {call}"), Some(call.site)),
         Status::Coalescing(site) => ("wait at `coalesced_threads()`".to_owned(), Some(site)),
         Status::Exited => ("exited".to_owned(), None),
-        Status::Ready => ("run".to_owned(), None),
+        Status::Ready => match cluster.polled(thread) {
+            Some((bytes, _, site)) => (format!("spin on {bytes}"), Some(site)),
+            None => ("run".to_owned(), None),
+        },
     }
 }
 
@@ -104,7 +110,12 @@ fn misses(here: &[GridThread<'_, '_>], (cluster, other): GridThread<'_, '_>) -> 
             let member = home.rank == cluster.rank && thread.same_warp(other) && call.lanes >> other.lane() & 1 == 1;
             member && !matches!(other.status.get(), Status::InExchange(theirs) if theirs.lanes == call.lanes)
         }
-        Status::Ready | Status::Coalescing(_) | Status::Exited => false,
+        Status::Ready => match home.polled(thread) {
+            Some((_, MemoryId::Shared(_), _)) => home.rank == cluster.rank && !cluster.spins(other),
+            Some((_, MemoryId::Constant(_) | MemoryId::Global(_), _)) => !cluster.spins(other),
+            None => false,
+        },
+        Status::Coalescing(_) | Status::Exited => false,
     })
 }
 

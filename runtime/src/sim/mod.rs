@@ -28,6 +28,7 @@ mod serial;
 mod shared;
 mod simulator;
 mod site;
+mod spin;
 mod stacks;
 mod stale_loads;
 mod state;
@@ -40,7 +41,7 @@ mod workers;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use context::{Context, fail_at, try_with, with};
+pub(crate) use context::{Context, fail_at, outside, try_with, with};
 pub(crate) use copy::{CopyCall, CopyEnd, CopySource};
 pub(crate) use group::{Group, LANES};
 pub(crate) use memory::{Access, MemoryId, MemoryOp, SharedId};
@@ -51,4 +52,6 @@ pub(crate) use schedule::OrderSearch;
 pub(crate) use serial::most_clusters;
 pub use simulator::Simulator;
 pub(crate) use site::Site;
-pub(crate) use state::{AllocationKey, ArrivalPhase, BarrierCall, BarrierId, Batch, Completion, Exchange, WarpCall};
+pub(crate) use state::{
+    AllocationKey, ArrivalPhase, BarrierCall, BarrierId, Batch, Completion, ElementType, Exchange, WarpCall,
+};

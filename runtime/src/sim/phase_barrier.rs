@@ -234,6 +234,7 @@ impl Context<'_> {
     /// Executes an atomic that changes the barrier, which must be initialized.
     fn change<R>(&self, call: BarrierCall, change: impl FnOnce(&mut LiveBarrier) -> Result<R, String>) -> R {
         self.live(call, |_| ());
+        self.cluster.note_effect();
         let effect = AtomicEffect { synchronization: relaxed(call), reads: true, writes: true };
         let changed = self.access_atomic(call.access(MemoryOp::Atomic), |_| (self.live(call, change), effect));
         changed.unwrap_or_else(|fault| self.fail(Cause::Protocol(fault), call.site))

@@ -3,7 +3,7 @@
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 
-use super::context::Context;
+use super::context::{Context, outside};
 use super::state::PrintRecord;
 use crate::report::output::{PRINT_BYTES, RECORD_BYTES};
 
@@ -18,8 +18,8 @@ impl Context<'_> {
         }
         let block = self.cluster.blocks[self.thread.block_rank as usize].index;
         let thread = (launch.shape.grid.rank(block), self.thread.rank_in_block);
-        // Formatted first, because formatting runs user code.
-        let record = PrintRecord { cluster: self.cluster.rank, thread, text: text() };
+        // Formatted before the lock is taken, because formatting runs user code.
+        let record = PrintRecord { cluster: self.cluster.rank, thread, text: outside(text) };
         launch.prints.records.lock().unwrap_or_else(PoisonError::into_inner).push(record);
     }
 }

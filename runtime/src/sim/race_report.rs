@@ -4,11 +4,11 @@
 use std::panic::Location;
 
 use super::context::Context;
-use super::memory::{Access, MemoryId};
+use super::memory::Access;
 use super::race::{ActorId, ConflictKind, EarlierAccess};
 use super::site::location;
 use crate::report::failure::Cause;
-use crate::report::race::{AccessKind, Race, RaceAccess, RaceMemory};
+use crate::report::race::{AccessKind, Race, RaceAccess};
 use crate::scope::Scope;
 
 impl Context<'_> {
@@ -24,13 +24,7 @@ impl Context<'_> {
         before: Vec<u8>,
         after: Vec<u8>,
     ) -> ! {
-        let memory = match access.memory {
-            MemoryId::Constant(_) | MemoryId::Global(_) => RaceMemory::Global,
-            MemoryId::Shared(id) => RaceMemory::Shared {
-                declared: self.cluster.shared.declared(id).map(location),
-                block: self.cluster.blocks[id.rank as usize].index,
-            },
-        };
+        let memory = self.cluster.name(access.memory);
         let side = |id: ActorId, kind: ConflictKind, site: &'static Location<'static>, value: Vec<u8>| RaceAccess {
             kind: match kind {
                 ConflictKind::Read => AccessKind::Read,

@@ -2,6 +2,7 @@
 //! one has failed.
 
 use std::any::Any;
+use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 
@@ -48,8 +49,9 @@ impl<'l> Runner<'l> {
         stacks: Stacks,
         grid: Option<&Rc<Phases>>,
         scheduler: SharedScheduler,
+        effects: Rc<Cell<u64>>,
     ) -> Self {
-        let cluster = Box::new(Cluster::new(launch, rank, grid, scheduler));
+        let cluster = Box::new(Cluster::new(launch, rank, grid, scheduler, effects));
         let left = cluster.threads.len();
         Runner { fibers: std::iter::repeat_with(|| None).take(left).collect(), cluster, stacks, left }
     }
@@ -68,6 +70,21 @@ impl<'l> Runner<'l> {
     /// Lands a copy because no thread can run. Returns whether one landed, after which a thread may be able to run.
     pub(super) fn land_next(&self) -> bool {
         self.cluster.land_next()
+    }
+
+    /// Returns whether a thread has begun to count as spinning since this was called last.
+    pub(super) fn may_be_stuck(&self) -> bool {
+        self.cluster.may_be_stuck.take()
+    }
+
+    /// Returns whether each of the cluster's threads spins, waits or has exited.
+    pub(super) fn is_stuck(&self) -> bool {
+        self.cluster.is_stuck()
+    }
+
+    /// Returns the number of the cluster's effects so far.
+    pub(super) fn effects(&self) -> u64 {
+        self.cluster.effects.get()
     }
 
     /// Returns the number of threads that have not exited.
@@ -107,7 +124,7 @@ impl<'l> Runner<'l> {
             if let Some(failure) = self.failure() {
                 return Progress::Ended(Err(failure));
             }
-            if fruitless > PATIENCE * self.left {
+            if fruitless > PATIENCE * self.left || self.may_be_stuck() && self.is_stuck() {
                 break;
             }
         }
@@ -163,6 +180,7 @@ impl<'l> Runner<'l> {
         let thread = &self.cluster.threads[rank];
         let block = &self.cluster.blocks[thread.block_rank as usize];
         thread.status.set(Status::Exited);
+        self.cluster.note_effect();
         self.cluster.record_run(thread);
         block.exited.set(block.exited.get() + 1);
         self.left -= 1;
@@ -185,8 +203,9 @@ impl<'l> Runner<'l> {
 fn start(cluster: &Cluster<'_>, rank: usize, stack: DefaultStack) -> Fiber {
     let thread = &cluster.threads[rank];
     let body = cluster.launch.body;
-    // SAFETY: the closure borrows the cluster and the launch. `Runner` ends every coroutine before it drops the
-    // cluster, and cannot outlive the launch.
+    // SAFETY: the closure borrows the cluster and the launch, and so do the frames of a suspended thread. Every
+    // coroutine is held by its `Runner` alone, whose `drop` ends it by an unwind (or abandons its stack, see there)
+    // before the cluster is dropped. The `Runner` borrows the launch.
     unsafe {
         Coroutine::with_stack_unchecked(stack, move |yielder, ()| {
             thread.yielder.set(yielder);
@@ -205,7 +224,11 @@ impl Drop for Runner<'_> {
     fn drop(&mut self) {
         for mut fiber in self.fibers.drain(..).flatten() {
             if cfg!(panic = "abort") {
-                // SAFETY: this leaks what the frames own, which are a kernel's and own plain values only.
+                // SAFETY: nothing outside of the stack uses its objects, so it may be abandoned without their
+                // destructors, which leaks an `Rc` or a `Vec` of the simulator's. All suspended frames are the
+                // simulator's and those of a kernel's body, whose values are plain data, handles and tokens. Other code
+                // of the user runs in `context::outside`, where it cannot be suspended, or in the closure of a `cuda!`,
+                // which promises to execute no collective.
                 unsafe { fiber.force_reset() };
             } else {
                 fiber.force_unwind();

@@ -2,7 +2,7 @@
 //! where clusters communicate through global memory. A grid with a barrier runs like this, with all of its clusters
 //! concurrently, and so does every schedule except round robin.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -27,7 +27,7 @@ pub(super) fn run_clusters(launch: &Launch<'_>, together: bool) -> Option<Box<Fa
     let (clusters, threads) = (launch.dim_clusters.count(), launch.cluster_threads());
     let at_once = if together { clusters } else { clusters.min((MOST_THREADS / threads).max(1) as u64) };
     let phases = together.then(|| Phases::new(clusters * threads as u64));
-    let mut stacks = Stacks::reserve(at_once as usize * threads);
+    let mut stacks = Stacks::reserve(at_once as usize * threads, launch.simulator.local_bytes);
     let simulator = launch.simulator;
     let scheduler =
         schedule::scheduler(&simulator.schedule, simulator.exploration.as_ref(), launch.block_threads as usize);
@@ -35,10 +35,12 @@ pub(super) fn run_clusters(launch: &Launch<'_>, together: bool) -> Option<Box<Fa
 
     let mut runners: BTreeMap<u64, Runner<'_>> = BTreeMap::new();
     let mut started = 0;
+    let effects = Rc::new(Cell::new(0));
     loop {
         while started < clusters && (runners.len() as u64) < at_once {
             let stacks = stacks.part(threads);
-            runners.insert(started, Runner::new(launch, started, stacks, phases.as_ref(), Rc::clone(&scheduler)));
+            let (scheduler, effects) = (Rc::clone(&scheduler), Rc::clone(&effects));
+            runners.insert(started, Runner::new(launch, started, stacks, phases.as_ref(), scheduler, effects));
             started += 1;
         }
         let next = scheduler.borrow_mut().next();
@@ -58,6 +60,7 @@ pub(super) fn run_clusters(launch: &Launch<'_>, together: bool) -> Option<Box<Fa
         if let Some(failure) = runner.failure() {
             return Some(Box::new(failure));
         }
+        let may_be_stuck = runner.may_be_stuck();
         // If the grid has a barrier, a deadlock report needs the exited clusters, too.
         if runner.left() == 0 && !together {
             while runner.land_next() {}
@@ -66,6 +69,10 @@ pub(super) fn run_clusters(launch: &Launch<'_>, together: bool) -> Option<Box<Fa
         }
         if phases.as_ref().map(|phases| phases.current()) != phase {
             runners.values().for_each(Runner::release_grid_barrier);
+        }
+        if may_be_stuck && runners.values().all(Runner::is_stuck) {
+            let clusters: Vec<&Cluster<'_>> = runners.values().map(Runner::cluster).collect();
+            return Some(Box::new(deadlock::deadlock(&clusters)));
         }
     }
     let stuck = runners.values().any(|runner| runner.left() > 0);

@@ -3,7 +3,7 @@
 use super::context::Context;
 use super::memory::SharedId;
 use super::site::Site;
-use super::state::{AllocationKey, View};
+use super::state::{AllocationKey, ElementType, View};
 use crate::report::failure::Cause;
 
 impl Context<'_> {
@@ -13,27 +13,27 @@ impl Context<'_> {
     }
 
     /// Returns the running block's dynamic shared memory, of which the bytes `start..end` are viewed as this type.
-    pub(crate) fn dynamic_shared(&self, type_name: &'static str, start: usize, end: usize, site: Site) -> SharedId {
+    pub(crate) fn dynamic_shared(&self, element: ElementType, start: usize, end: usize, site: Site) -> SharedId {
         let mut views = self.cluster.shared.views.borrow_mut();
         // Bytes written as one type may be read as another, which is sound only if every bit pattern is a value of it.
-        let any_bits = |name: &str| !name.contains("bool") && !name.contains("::");
         let other = views.iter().find(|view| {
             let overlap = view.bytes.start < end && start < view.bytes.end;
-            overlap && view.type_name != type_name && !(any_bits(view.type_name) && any_bits(type_name))
+            overlap && view.element.id != element.id && !((view.element.any_bits)() && (element.any_bits)())
         });
-        if let Some(View { type_name: known, bytes, site: at }) = other.cloned() {
+        if let Some(View { element: known, bytes, site: at }) = other.cloned() {
             let sentence = format!(
-                "bytes {start}..{end} of dynamic shared memory cannot be viewed as `{type_name}`: bytes {}..{} were viewed as `{known}` at {at}",
-                bytes.start, bytes.end
+                "bytes {start}..{end} of dynamic shared memory cannot be viewed as `{}`: bytes {}..{} were viewed as `{}` at {at}",
+                element.name, bytes.start, bytes.end, known.name
             );
             drop(views);
             self.fail(Cause::Protocol(sentence), site);
         }
         // Adjacent ranges of one type are merged, so that there are few even if every thread views a part of its own.
-        let same = |view: &&mut View| view.type_name == type_name && start <= view.bytes.end && view.bytes.start <= end;
+        let same =
+            |view: &&mut View| view.element.id == element.id && start <= view.bytes.end && view.bytes.start <= end;
         match views.iter_mut().find(same) {
             Some(view) => view.bytes = view.bytes.start.min(start)..view.bytes.end.max(end),
-            None => views.push(View { type_name, bytes: start..end, site }),
+            None => views.push(View { element, bytes: start..end, site }),
         }
         SharedId { allocation: 0, rank: self.thread.block_rank }
     }

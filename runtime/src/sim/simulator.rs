@@ -16,21 +16,26 @@ pub struct Simulator {
     pub(super) schedule: Schedule,
     pub(super) step_limit: u64,
     pub(super) races: bool,
+    pub(super) equal_writes_race: bool,
     /// The search of all orders of atomics, which replaces the schedule.
     pub(super) exploration: Option<OrderSearch>,
+    /// The bytes that the values of a thread take in the kernel's frames.
+    pub(super) local_bytes: usize,
     /// The recorder of a timeline, if one was asked for.
     pub(super) recorder: Option<Recorder>,
 }
 
 impl Simulator {
-    /// Returns a simulator that schedules threads round robin, allows 2^32 loop iterations per thread, and detects data
+    /// Returns a simulator that schedules threads round robin, allows 2^28 loop iterations per thread, and detects data
     /// races.
     pub fn new() -> Self {
         Simulator {
             schedule: Schedule::RoundRobin,
-            step_limit: 1 << 32,
+            step_limit: 1 << 28,
             races: true,
+            equal_writes_race: false,
             exploration: None,
+            local_bytes: 0,
             recorder: None,
         }
     }
@@ -48,9 +53,42 @@ impl Simulator {
         self
     }
 
+    /// Sets whether two plain writes that store equal bytes are reported if happens-before does not order them, as when
+    /// many threads set the same flag. By the memory model of PTX they race; the default is to let them pass, because
+    /// hardware leaves the value that both store. The environment variable `PHALANX_EQUAL_WRITES` with the value `race`
+    /// sets it for a program that does not.
+    ///
+    /// ```
+    /// use phalanx::prelude::*;
+    ///
+    /// #[cluster_kernel(block = 32)]
+    /// fn raise(flag: &mut [u32]) {
+    ///     flag[0] = 1;
+    /// }
+    ///
+    /// # fn main() -> phalanx::Result<()> {
+    /// let device = Device::simulator();
+    /// raise(&mut device.zeros(1)?).grid(1).launch(&device)?;
+    /// let strict = Device::simulator_with(Simulator::new().equal_writes_race(true));
+    /// let error = raise(&mut strict.zeros(1)?).grid(1).launch(&strict).unwrap_err();
+    /// assert!(error.to_string().contains("data race"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn equal_writes_race(mut self, report: bool) -> Self {
+        self.equal_writes_race = report;
+        self
+    }
+
     /// Replaces the schedule by the next order of atomics in this search.
     pub(crate) fn under(mut self, exploration: &OrderSearch) -> Self {
         self.exploration = Some(exploration.clone());
+        self
+    }
+
+    /// Makes the stacks of threads large enough for frames with these bytes of values.
+    pub(crate) fn with_local_bytes(mut self, bytes: usize) -> Self {
+        self.local_bytes = bytes;
         self
     }
 

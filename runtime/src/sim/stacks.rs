@@ -10,10 +10,12 @@ use corosensei::stack::DefaultStack;
 /// blocks of 1,024 threads.
 pub(super) const MOST_STACKS: usize = 20_000;
 
-/// The address space of a stack: twice the local memory that a thread of a GPU may have, because a debug build copies
-/// arrays. Memory is committed only where a thread accesses it, and in small pages, because no huge page fits into a
-/// stack.
+/// The address space of a stack for a kernel of small values. Memory is committed only where a thread accesses it, and
+/// in small pages, because no huge page fits into a stack.
 const STACK_BYTES: usize = 1 << 20;
+
+/// The number of copies of each value for which a larger stack has room, because a debug build copies arrays.
+const COPIES: usize = 16;
 
 /// The number of stacks that a reservation takes from the pool at a time.
 const BATCH: usize = 64;
@@ -33,26 +35,31 @@ pub(super) struct Stacks {
     /// that there are never more than are reserved.
     held: usize,
     idle: Vec<DefaultStack>,
+    /// The size of a stack in bytes. Only stacks of `STACK_BYTES` come from the pool and return to it.
+    size: usize,
 }
 
 impl Stacks {
-    /// Waits until `most` stacks are available, and reserves them.
-    pub(super) fn reserve(most: usize) -> Self {
+    /// Waits until `most` stacks are available, for threads with these bytes of values, and reserves them.
+    pub(super) fn reserve(most: usize, local_bytes: usize) -> Self {
         let pool = RELEASED
             .wait_while(pool(), |pool| pool.reserved > 0 && pool.reserved + most > MOST_STACKS)
             .unwrap_or_else(PoisonError::into_inner);
-        Stacks::reserved(most, pool)
+        Stacks::reserved(most, local_bytes, pool)
     }
 
     /// Reserves `most` stacks, or returns `None` if they are not available now.
-    pub(super) fn try_reserve(most: usize) -> Option<Self> {
+    pub(super) fn try_reserve(most: usize, local_bytes: usize) -> Option<Self> {
         let pool = pool();
-        (pool.reserved + most <= MOST_STACKS).then(|| Stacks::reserved(most, pool))
+        (pool.reserved + most <= MOST_STACKS).then(|| Stacks::reserved(most, local_bytes, pool))
     }
 
-    fn reserved(most: usize, mut pool: MutexGuard<'_, Pool>) -> Self {
+    fn reserved(most: usize, local_bytes: usize, mut pool: MutexGuard<'_, Pool>) -> Self {
         pool.reserved += most;
-        Stacks { most, held: 0, idle: Vec::new() }
+        // Half of a stack suffices for everything else.
+        let values = local_bytes.saturating_mul(COPIES);
+        let size = if values > STACK_BYTES / 2 { STACK_BYTES.saturating_add(values) } else { STACK_BYTES };
+        Stacks { most, held: 0, idle: Vec::new(), size }
     }
 
     /// Splits off a reservation of `most` stacks for another cluster.
@@ -60,7 +67,7 @@ impl Stacks {
         self.most -= most;
         let idle = self.idle.split_off(self.idle.len().saturating_sub(most));
         self.held -= idle.len();
-        Stacks { most, held: idle.len(), idle }
+        Stacks { most, held: idle.len(), idle, size: self.size }
     }
 
     /// Takes back all stacks of a cluster that has ended.
@@ -72,7 +79,7 @@ impl Stacks {
 
     /// Returns a stack for a thread that starts.
     pub(super) fn take(&mut self) -> io::Result<DefaultStack> {
-        if self.idle.is_empty() {
+        if self.idle.is_empty() && self.size == STACK_BYTES {
             let mut pool = pool();
             let batch = BATCH.min(self.most - self.held).min(pool.free.len());
             let kept = pool.free.len() - batch;
@@ -82,7 +89,7 @@ impl Stacks {
         match self.idle.pop() {
             Some(stack) => Ok(stack),
             None => {
-                let stack = DefaultStack::new(STACK_BYTES)?;
+                let stack = DefaultStack::new(self.size)?;
                 self.held += 1;
                 Ok(stack)
             }
@@ -98,7 +105,9 @@ impl Stacks {
 impl Drop for Stacks {
     fn drop(&mut self) {
         let mut pool = pool();
-        pool.free.append(&mut self.idle);
+        if self.size == STACK_BYTES {
+            pool.free.append(&mut self.idle);
+        }
         pool.reserved -= self.most;
         RELEASED.notify_all();
     }

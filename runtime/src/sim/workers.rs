@@ -3,15 +3,15 @@
 //! that wait for each other through global memory make progress as long as stacks are available for all of them.
 
 use std::cell::RefCell;
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::runner::{Progress, Runner};
-use super::schedule;
 use super::stacks::{MOST_STACKS, Stacks};
 use super::state::Launch;
+use super::{deadlock, schedule};
 use crate::report::failure::Failure;
 
 /// The number of turns that a cluster gets before another one of the same worker, which take a few milliseconds.
@@ -27,6 +27,27 @@ struct Queue<'l> {
     /// continue.
     failed: AtomicU64,
     failure: Mutex<Option<Failure>>,
+    stuck: Mutex<Stuck>,
+}
+
+/// The clusters in which every thread spins, waits or has exited. If all of them do, none will get on.
+#[derive(Default)]
+struct Stuck {
+    /// The number of times that a cluster has started, or had an effect in its turns.
+    effects: u64,
+    /// The number of clusters that have started and not ended.
+    running: usize,
+    /// The clusters that were stuck in turns that began after the last effect.
+    clusters: BTreeSet<u64>,
+    /// Whether all clusters were stuck.
+    all: bool,
+}
+
+impl Stuck {
+    fn effect(&mut self) {
+        self.effects += 1;
+        self.clusters.clear();
+    }
 }
 
 /// Runs all clusters, or those up to the lowest that fails, and returns the rank and the failure of that one.
@@ -37,6 +58,7 @@ pub(super) fn run_clusters(launch: &Launch<'_>) -> Option<(u64, Box<Failure>)> {
         next: AtomicU64::new(0),
         failed: AtomicU64::new(u64::MAX),
         failure: Mutex::new(None),
+        stuck: Mutex::default(),
     };
     let at_once = (MOST_STACKS / launch.cluster_threads()).max(1);
     let workers = queue.clusters.min(rayon::current_num_threads().min(at_once) as u64);
@@ -54,13 +76,31 @@ impl<'l> Queue<'l> {
     fn work(&self) {
         let mut running: VecDeque<Runner<'l>> = VecDeque::new();
         loop {
-            running.extend(self.start(running.is_empty()));
+            let started = self.start(running.is_empty());
+            let may_start = started.is_some();
+            running.extend(started);
             let Some(mut runner) = running.pop_front() else { return };
             let rank = runner.cluster().rank;
             if rank > self.failed.load(Ordering::Relaxed) {
                 continue;
             }
-            match runner.run(MOST_TURNS) {
+            let (before, own) = (self.stuck().effects, runner.effects());
+            let progress = runner.run(MOST_TURNS);
+            let mut stuck = self.stuck();
+            match progress {
+                Progress::Paused if runner.effects() == own && runner.is_stuck() => {
+                    if stuck.effects == before {
+                        stuck.clusters.insert(rank);
+                    }
+                    stuck.all |= !may_start && stuck.clusters.len() == stuck.running;
+                }
+                Progress::Paused | Progress::Ended(_) => stuck.effect(),
+            }
+            stuck.running -= usize::from(matches!(progress, Progress::Ended(_)));
+            let all = stuck.all;
+            drop(stuck);
+            match progress {
+                Progress::Paused if all => self.fail(rank, deadlock::deadlock(&[runner.cluster()])),
                 Progress::Paused => running.push_back(runner),
                 Progress::Ended(Err(failure)) => self.fail(rank, failure),
                 Progress::Ended(Ok(())) => {}
@@ -77,13 +117,25 @@ impl<'l> Queue<'l> {
             return None;
         }
         let threads = self.launch.cluster_threads();
-        let stacks = if wait { Stacks::reserve(threads) } else { Stacks::try_reserve(threads)? };
-        let rank = self.next.fetch_add(1, Ordering::Relaxed);
+        let local_bytes = self.launch.simulator.local_bytes;
+        let stacks =
+            if wait { Stacks::reserve(threads, local_bytes) } else { Stacks::try_reserve(threads, local_bytes)? };
+        let rank = {
+            let mut stuck = self.stuck();
+            let rank = self.next.fetch_add(1, Ordering::Relaxed);
+            stuck.running += usize::from(rank < end());
+            stuck.effect();
+            rank
+        };
         let simulator = self.launch.simulator;
         (rank < end()).then(|| {
             let scheduler = schedule::scheduler(&simulator.schedule, None, self.launch.block_threads as usize);
-            Runner::new(self.launch, rank, stacks, None, Rc::new(RefCell::new(scheduler)))
+            Runner::new(self.launch, rank, stacks, None, Rc::new(RefCell::new(scheduler)), Rc::default())
         })
+    }
+
+    fn stuck(&self) -> MutexGuard<'_, Stuck> {
+        self.stuck.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn fail(&self, rank: u64, failure: Failure) {

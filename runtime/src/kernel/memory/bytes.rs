@@ -26,17 +26,19 @@ struct Line(UnsafeCell<[u8; 16]>);
 unsafe impl Sync for GlobalMemory {}
 
 impl GlobalMemory {
-    /// Returns a buffer with a copy of the slice.
-    pub(crate) fn from_slice<T: DeviceCopy>(values: &[T]) -> Self {
-        let memory = GlobalMemory::zeros(size_of_val(values));
-        memory.write(values);
-        memory
+    /// Returns a buffer of this many zero bytes; `None` if the host has no memory for them.
+    pub(crate) fn try_zeros(bytes: usize) -> Option<Self> {
+        let (count, mut lines) = (bytes.div_ceil(16), Vec::new());
+        lines.try_reserve_exact(count).ok()?;
+        lines.extend((0..count).map(|_| Line(UnsafeCell::new([0; 16]))));
+        Some(GlobalMemory { lines: lines.into(), bytes, element: OnceLock::new() })
     }
 
-    /// Returns a buffer of this many zero bytes.
-    pub(crate) fn zeros(bytes: usize) -> Self {
-        let lines = (0..bytes.div_ceil(16)).map(|_| Line(UnsafeCell::new([0; 16]))).collect();
-        GlobalMemory { lines, bytes, element: OnceLock::new() }
+    /// Returns a buffer with a copy of the slice; `None` if the host has no memory for it.
+    pub(crate) fn try_from_slice<T: DeviceCopy>(values: &[T]) -> Option<Self> {
+        let memory = GlobalMemory::try_zeros(size_of_val(values))?;
+        memory.write(values);
+        Some(memory)
     }
 
     /// Returns a copy of the elements.
@@ -62,6 +64,17 @@ impl GlobalMemory {
         let element = self.element.get_or_init(TypeId::of::<T>);
         assert!(*element == TypeId::of::<T>(), "a buffer of another type than {}", std::any::type_name::<T>());
         (NonNull::from(&*self.lines).cast(), self.bytes / size_of::<T>().max(1))
+    }
+}
+
+#[cfg(test)]
+impl GlobalMemory {
+    pub(crate) fn zeros(bytes: usize) -> Self {
+        GlobalMemory::try_zeros(bytes).expect("memory for a test")
+    }
+
+    pub(crate) fn from_slice<T: DeviceCopy>(values: &[T]) -> Self {
+        GlobalMemory::try_from_slice(values).expect("memory for a test")
     }
 }
 
@@ -128,8 +141,29 @@ pub(crate) fn bytes_of<T: Copy>(value: &T) -> &[MaybeUninit<u8>] {
     unsafe { std::slice::from_raw_parts(std::ptr::from_ref(value).cast(), size_of::<T>()) }
 }
 
-/// Returns the bytes of plain data, which has no padding.
+/// Returns the bytes of plain data. A local value of a generic type may be the first of its instance whose bytes are
+/// read, so the layout is checked here, too:
+///
+/// ```compile_fail,E0080
+/// # use phalanx::prelude::*;
+/// #[derive(Clone, Copy, DeviceCopy)]
+/// #[repr(C)]
+/// struct Tagged<T> {
+///     tag: u8,
+///     value: T, // three bytes of padding come before it
+/// }
+///
+/// #[cluster_kernel(block = 32)]
+/// fn matching(out: &mut [u32]) {
+///     let warp = tiled_partition::<32>(&this_thread_block());
+///     out[warp.thread_rank()] = warp.match_any(Tagged { tag: 1, value: 2u32 });
+/// }
+///
+/// let device = Device::simulator();
+/// matching(&mut device.zeros(32).unwrap()).grid(1).launch(&device).unwrap();
+/// ```
 pub(crate) fn bits<T: DeviceCopy>(value: &T) -> &[u8] {
-    // SAFETY: a `T` has no padding.
+    const { T::LAYOUT };
+    // SAFETY: a `T` has no padding, as its layout was checked.
     unsafe { bytes_of(value).assume_init_ref() }
 }

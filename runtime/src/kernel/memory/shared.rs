@@ -1,6 +1,6 @@
 //! A block's own shared memory. The handles name an allocation of the simulator and hold no bytes themselves.
 
-use std::any::type_name;
+use std::any::{TypeId, type_name};
 use std::marker::PhantomData;
 use std::panic::Location;
 
@@ -9,8 +9,9 @@ use super::remote::{RemoteArray, RemoteSlice};
 use super::shared_handle::{Shared, shared_memory};
 use super::{Index, Sliced};
 use crate::program::types::DeviceCopy;
+use crate::program::validity;
 use crate::report::failure::Cause;
-use crate::sim::{self, AllocationKey, SharedId};
+use crate::sim::{self, AllocationKey, ElementType, SharedId};
 
 /// An array of `N` elements in the block's static shared memory; [`shared_array`] returns it.
 ///
@@ -129,7 +130,7 @@ pub trait OwnedShared: Shared {
 #[inline]
 #[track_caller]
 pub fn shared_array<T: DeviceCopy, const N: usize>() -> SharedArray<T, N> {
-    let key = AllocationKey { site: Location::caller(), type_name: type_name::<[T; N]>() };
+    let key = AllocationKey { site: Location::caller(), array: TypeId::of::<[T; N]>() };
     let id = sim::with("`shared_array()`", |context| context.static_shared(key, size_of::<[T; N]>()));
     SharedArray { id, elements: PhantomData }
 }
@@ -142,7 +143,7 @@ pub fn dynamic_shared<T: DeviceCopy>() -> SharedSlice<T> {
     let site = Location::caller();
     sim::with("`dynamic_shared()`", |context| {
         let length = context.dynamic_shared_bytes() / size_of::<T>().max(1);
-        let id = context.dynamic_shared(type_name::<T>(), 0, length * size_of::<T>(), site);
+        let id = context.dynamic_shared(element_type::<T>(), 0, length * size_of::<T>(), site);
         SharedSlice { id, start: 0, length, elements: PhantomData }
     })
 }
@@ -171,9 +172,13 @@ pub fn dynamic_shared_slice<T: DeviceCopy>(byte_offset: impl Index, length: impl
             context.fail(cause, site);
         }
         let length = length.to_usize();
-        let id = context.dynamic_shared(type_name::<T>(), offset, offset + length * size, site);
+        let id = context.dynamic_shared(element_type::<T>(), offset, offset + length * size, site);
         SharedSlice { id, start: offset, length, elements: PhantomData }
     })
+}
+
+fn element_type<T: DeviceCopy>() -> ElementType {
+    ElementType { id: TypeId::of::<T>(), name: type_name::<T>(), any_bits: validity::any_bits::<T> }
 }
 
 impl<T: DeviceCopy, const N: usize> SharedArray<T, N> {

@@ -216,3 +216,44 @@ fn the_generated_text_compiles() {
         result => assert!(result.unwrap().starts_with(b"\x7fELF")),
     }
 }
+
+mod local_memory {
+    use crate::prelude::*;
+
+    #[device]
+    fn filled(value: u32) -> [u32; 120_000] {
+        let mut values = [0; 120_000];
+        values[119_999] = value;
+        values
+    }
+
+    #[cluster_kernel(block = 64)]
+    pub(super) fn large(out: &mut [u32]) {
+        let i = this_grid().thread_rank();
+        let values = filled(i as u32);
+        let copy = values;
+        out[i] = values[119_999] + copy[0];
+    }
+
+    #[cluster_kernel(block = 1)]
+    pub(super) fn too_large(out: &mut [u32]) {
+        let values = [7u32; 200_000];
+        out[0] = values[199_999];
+    }
+}
+
+#[test]
+fn arrays_of_nearly_all_local_memory_fit_into_a_stack() {
+    let device = Device::simulator();
+    let mut out = device.zeros(64).unwrap();
+    local_memory::large(&mut out).grid(1).launch(&device).unwrap();
+    assert_eq!(out.read().unwrap(), Vec::from_iter(0..64));
+}
+
+#[test]
+fn a_larger_array_is_refused() {
+    let device = Device::simulator();
+    let error = local_memory::too_large(&mut device.zeros(1).unwrap()).grid(1).launch(&device).unwrap_err();
+    let reason = LaunchError::LocalMemoryTooLarge { bytes: 800_000, limit: 512 << 10 };
+    assert!(matches!(&error, Error::Launch { reason: found, .. } if *found == reason), "{error}");
+}

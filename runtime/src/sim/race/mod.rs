@@ -41,6 +41,8 @@ const SHARDS: usize = 64;
 #[derive(Debug)]
 pub(crate) struct Detector {
     pub(crate) layout: Layout,
+    /// Whether two plain writes race even if they store equal bytes.
+    pub(crate) equal_writes_race: bool,
     /// The shadow of global memory by page number, in the shards that the numbers select.
     pages: Box<[Mutex<Pages>]>,
     /// The clocks that sequentially consistent fences have released so far, in their total order.
@@ -50,9 +52,9 @@ pub(crate) struct Detector {
 type Pages = BTreeMap<usize, Box<Page>>;
 
 impl Detector {
-    pub(crate) fn new(layout: Layout) -> Self {
+    pub(crate) fn new(layout: Layout, equal_writes_race: bool) -> Self {
         let pages = std::iter::repeat_with(Mutex::default).take(SHARDS).collect();
-        Detector { layout, pages, fences: Mutex::default() }
+        Detector { layout, equal_writes_race, pages, fences: Mutex::default() }
     }
 
     /// Runs `f` on a page of global memory while holding the page's lock.

@@ -206,7 +206,7 @@ impl Cell {
         if let Some(write) = &self.write
             && !now.actor.knows(now.layout, write.id, write.epoch)
         {
-            // Two plain writes that store equal bytes are not reported.
+            // `same` says whether two plain writes that store equal bytes may pass.
             if now.kind != ConflictKind::Write || !same() {
                 return Err(EarlierAccess { id: write.id, kind: ConflictKind::Write, site: write.site });
             }

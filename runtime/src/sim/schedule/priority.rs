@@ -11,6 +11,10 @@ use super::scheduler::{Pending, Scheduler, Turn};
 /// The fuel of a turn. A thread that has used it up may be waiting for another one, and drops below all others.
 const PATIENCE: u32 = 4096;
 
+/// The number of turns after which a thread drops below all others, even if each ends in a wait: the lanes of a warp
+/// that spins through votes wake each other.
+const MOST_TURNS: u32 = 1 << 10;
+
 pub(super) struct Priority {
     rng: Rng,
     block_threads: usize,
@@ -25,6 +29,8 @@ pub(super) struct Priority {
     changes: Vec<u64>,
     /// The turn of the running thread.
     running: Option<Turn>,
+    /// The number of turns of each thread since its priority changed.
+    turns: BTreeMap<usize, u32>,
 }
 
 impl Priority {
@@ -42,6 +48,7 @@ impl Priority {
             lowest: 1 << 32,
             changes,
             running: None,
+            turns: BTreeMap::new(),
         }
     }
 
@@ -70,6 +77,11 @@ impl Scheduler for Priority {
                 }
             }
         }
+        if self.turns.get(&thread).is_some_and(|turns| *turns >= MOST_TURNS) {
+            self.turns.remove(&thread);
+            self.lowest -= 1;
+            self.priorities.insert(thread, (self.lowest, 0));
+        }
         let priority = self.priority(thread);
         self.ready.insert((priority.0, priority.1 << 20 | thread as u64), thread);
     }
@@ -79,6 +91,7 @@ impl Scheduler for Priority {
         let left = self.changes.last().map_or(u64::MAX, |left| *left);
         let turn = Turn { thread, fuel: left.min(PATIENCE.into()) as u32 };
         self.running = Some(turn);
+        *self.turns.entry(thread).or_insert(0) += 1;
         Some(turn)
     }
 

@@ -17,6 +17,7 @@ use crate::sim::group::LANES;
 use crate::sim::race::{Actor, ActorId, EpochCounter, ForeignAccesses};
 use crate::sim::schedule::Scheduler;
 use crate::sim::site::{Site, location};
+use crate::sim::spin::Polls;
 
 /// The scheduler of a cluster's threads, possibly shared with other clusters.
 pub(in crate::sim) type SharedScheduler = Rc<RefCell<Box<dyn Scheduler>>>;
@@ -46,6 +47,10 @@ pub(crate) struct Cluster<'l> {
     pub(in crate::sim) has_stale_loads: bool,
     /// Whether threads end their turns before plain accesses.
     pub(in crate::sim) stops_at_accesses: bool,
+    /// The number of changes of memory, and of exits, so far. Clusters that one OS thread runs together share it.
+    pub(in crate::sim) effects: Rc<Cell<u64>>,
+    /// Whether a thread has begun to count as spinning since the runner looked last.
+    pub(in crate::sim) may_be_stuck: Cell<bool>,
     /// The fuel that the running thread's turn has left.
     pub(crate) fuel: Cell<u32>,
     /// The first failure, which ends the cluster.
@@ -73,6 +78,7 @@ impl<'l> Cluster<'l> {
         rank: u64,
         grid: Option<&Rc<Phases>>,
         scheduler: SharedScheduler,
+        effects: Rc<Cell<u64>>,
     ) -> Self {
         let Shape { block, dynamic_shared_bytes, .. } = *launch.shape;
         let blocks = (0..launch.cluster_blocks)
@@ -103,6 +109,7 @@ impl<'l> Cluster<'l> {
                 peers_started: Cell::new(false),
                 warp: LaneState::default(),
                 stale_in_a_row: Cell::new(0),
+                polls: Cell::new(Polls::NONE),
                 actor: Actor::new(ActorId::new(rank, block_rank, rank_in_block)),
                 uniform_calls: RefCell::default(),
                 ticks: Cell::new(0),
@@ -130,6 +137,8 @@ impl<'l> Cluster<'l> {
             announces,
             has_stale_loads,
             stops_at_accesses,
+            effects,
+            may_be_stuck: Cell::new(false),
             fuel: Cell::new(0),
             failure: RefCell::new(None),
         }

@@ -4,6 +4,7 @@
 //!
 //! Two instances of a generic device function share an array unless its type differs between them.
 
+use std::any::TypeId;
 use std::cell::{Cell, RefCell, UnsafeCell};
 use std::ops::Range;
 use std::ptr::NonNull;
@@ -16,8 +17,18 @@ use crate::sim::site::Site;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct AllocationKey {
     pub(crate) site: Site,
-    /// The `std::any::type_name` of the array.
-    pub(crate) type_name: &'static str,
+    /// The type of the array.
+    pub(crate) array: TypeId,
+}
+
+/// The type of the elements of a view. Two types may have the same name, and views are compared by the id.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ElementType {
+    pub(crate) id: TypeId,
+    /// The name in reports.
+    pub(crate) name: &'static str,
+    /// Returns whether every pattern of bytes is a value of the type.
+    pub(crate) any_bits: fn() -> bool,
 }
 
 /// The shared memory of all blocks of a cluster.
@@ -32,7 +43,7 @@ pub(crate) struct SharedMemory {
 /// A range of the dynamic memory that is viewed as elements of a type.
 #[derive(Debug, Clone)]
 pub(in crate::sim) struct View {
-    pub(in crate::sim) type_name: &'static str,
+    pub(in crate::sim) element: ElementType,
     pub(in crate::sim) bytes: Range<usize>,
     /// The site at which the view was first taken.
     pub(in crate::sim) site: Site,

@@ -13,6 +13,7 @@ use crate::sim::group::Group;
 use crate::sim::race::Actor;
 use crate::sim::schedule::Pending;
 use crate::sim::site::Site;
+use crate::sim::spin::Polls;
 
 /// A GPU thread.
 pub(crate) struct Thread {
@@ -36,6 +37,8 @@ pub(crate) struct Thread {
     pub(crate) warp: LaneState,
     /// The number of stale values in a row that the thread's atomic loads have returned.
     pub(in crate::sim) stale_in_a_row: Cell<u32>,
+    /// The thread's polls of memory that did not change.
+    pub(in crate::sim) polls: Cell<Polls>,
     /// The thread as the race detector sees it, with its vector clock.
     pub(crate) actor: Actor,
     /// The number of the thread's calls of `uniform`, by group and site.

@@ -406,3 +406,18 @@ fn bytes_and_lengths_are_checked() {
     })
     .unwrap();
 }
+
+#[test]
+fn a_read_before_the_wait_names_the_copy() {
+    let kernel = |input: &Global<'_, u32>, _: &GlobalMut<'_, u32>| {
+        let (array, barrier) = (shared_array::<u32, 64>(), shared_barrier::<Bar>());
+        barrier.init(1);
+        bulk_copy_async(&array, input, &barrier);
+        load(&array, 5);
+        let token = barrier.arrive();
+        barrier.wait(token);
+    };
+    let sentence = copying(&shape(1, 1, 1), Schedule::RoundRobin, kernel).expect_err("the copy is in flight");
+    let place = format!("the copy at {}:{}:", file!(), line!() - 6);
+    assert!(sentence.contains(&place) && sentence.ends_with("is still in flight"), "{sentence}");
+}

@@ -65,13 +65,16 @@ fn reading_what_nobody_wrote() {
         load(&array, this_thread_block().thread_rank() + 10);
     });
     // The last thread to arrive runs first.
-    assert_eq!(failure.cause, Cause::UninitializedShared { byte: 41 * 4, rank: 0 });
+    assert_eq!(failure.cause, Cause::UninitializedShared { byte: 41 * 4, rank: 0, copy: None });
     assert_eq!((failure.thread, line), (at(31), line!() - 4));
     let atomics = || {
         let bins = shared_array::<u32, 4>();
         atomic(&bins, 1).fetch_add(1, Relaxed);
     };
-    assert_eq!(super::failure(shape(1, 1, 1), atomics).0.cause, Cause::UninitializedShared { byte: 4, rank: 0 });
+    assert_eq!(
+        super::failure(shape(1, 1, 1), atomics).0.cause,
+        Cause::UninitializedShared { byte: 4, rank: 0, copy: None }
+    );
 }
 
 #[test]
@@ -103,7 +106,7 @@ fn an_index_into_an_element() {
     simulate(shape(1, 1, 1), body).unwrap();
     assert_eq!(memory.read::<[[u32; 3]; 1]>(), [[[0; 3]], [[0, 0, 8]]]);
     let (failure, _) = failure(shape(1, 1, 1), || _ = load(&row(&shared_array::<[u32; 4], 2>(), 1), 2));
-    assert_eq!(failure.cause, Cause::UninitializedShared { byte: 24, rank: 0 });
+    assert_eq!(failure.cause, Cause::UninitializedShared { byte: 24, rank: 0, copy: None });
 }
 
 #[test]

@@ -8,7 +8,9 @@ mod memory;
 mod phase_barriers;
 mod races;
 mod schedules;
+mod spinning;
 mod uniform_checks;
+mod user_code;
 mod warps;
 mod weak;
 

@@ -78,3 +78,20 @@ fn rounds() {
     }];
     check(include_str!("bytes.rs"), &cases);
 }
+
+#[test]
+fn equal_writes_race_if_asked_for() {
+    let outcome = |strict, ordered| {
+        let memory = GlobalMemory::zeros(4);
+        let words = Words::new(&memory);
+        let body = || match ordered {
+            false => store(&words, 0, 1),
+            true => atomic(&words, 0).store(1, Relaxed),
+        };
+        let simulator = Simulator::new().equal_writes_race(strict);
+        run("test", &shape(1, 1, 2), &simulator, &body).1.map_err(|failure| race(*failure).bytes)
+    };
+    assert_eq!(outcome(false, false), Ok(()));
+    assert_eq!(outcome(true, false), Err(0..4));
+    assert_eq!(outcome(true, true), Ok(()), "atomics are ordered by themselves");
+}

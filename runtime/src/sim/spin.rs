@@ -1,0 +1,107 @@
+//! Finds threads that spin on memory that no thread will write. A thread counts as spinning after it has polled the
+//! same location very often, and found the same value each time, while no thread of its cluster had an effect. If all
+//! threads that can run spin, none will end, and the launch fails as a deadlock.
+//!
+//! A loop that gives up by itself is told apart only if it does so in fewer polls. Only atomics count as polls: a plain
+//! read of the same element may be one of a computation.
+
+use super::context::Context;
+use super::memory::{Access, MemoryId};
+use super::site::{Site, location};
+use super::state::{Cluster, Status, Thread};
+use crate::report::race::RaceMemory;
+
+/// The number of fruitless polls after which a thread counts as spinning.
+const ENOUGH: u32 = 1 << 17;
+
+/// The largest number of atomics in a loop that polls.
+const LONGEST: u32 = 64;
+
+/// A thread's polls since the last effect of a thread.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Polls {
+    /// The number of effects before the first of these polls.
+    effects: u64,
+    /// The poll that is looked for again, with the bytes that it found.
+    poll: Option<(Site, MemoryId, usize, usize, u128)>,
+    /// The number of times that the poll was found again, and of other polls since.
+    again: u32,
+    others: u32,
+    /// The number of loop iterations until the last of the polls.
+    ticks: u64,
+}
+
+impl Polls {
+    pub(in crate::sim) const NONE: Polls = Polls { effects: 0, poll: None, again: 0, others: 0, ticks: 0 };
+}
+
+impl Context<'_> {
+    /// Notes an atomic that found these bytes and changed nothing.
+    pub(super) fn note_poll(&self, access: Access<'_>, bytes: &[u8]) {
+        let mut value = [0; 16];
+        value[..bytes.len()].copy_from_slice(bytes);
+        let poll = Some((access.site, access.memory, access.start, access.len, u128::from_ne_bytes(value)));
+        let effects = self.cluster.effects.get();
+        let mut polls = self.thread.polls.get();
+        let place = |poll: Option<(Site, MemoryId, usize, usize, u128)>| {
+            poll.map(|(site, memory, start, ..)| (site, memory, start))
+        };
+        if polls.poll == poll && polls.effects == effects {
+            (polls.again, polls.others) = (polls.again.saturating_add(1), 0);
+        } else if polls.effects != effects || polls.others > LONGEST || place(polls.poll) == place(poll) {
+            polls = Polls { effects, poll, again: 0, others: 0, ticks: 0 };
+        } else {
+            polls.others += 1;
+        }
+        polls.ticks = self.thread.ticks.get();
+        self.thread.polls.set(polls);
+        // The runner looks at all threads when the turn ends.
+        if polls.again >= ENOUGH && polls.again.is_power_of_two() {
+            self.cluster.may_be_stuck.set(true);
+            self.suspend();
+        }
+    }
+}
+
+impl Cluster<'_> {
+    /// Notes that a thread or a copy changed memory, or that a thread has exited.
+    #[inline]
+    pub(super) fn note_effect(&self) {
+        self.effects.set(self.effects.get() + 1);
+    }
+
+    /// Returns whether no thread of the cluster can get on by itself: each spins, waits or has exited.
+    pub(super) fn is_stuck(&self) -> bool {
+        let cannot = |thread: &Thread| match thread.status.get() {
+            Status::Ready => self.spins(thread),
+            // It continues once the others of its warp have iterated long enough.
+            Status::Coalescing(_) => false,
+            Status::AtGroupBarrier(_) | Status::AtPhaseBarrier(_) | Status::InExchange(_) | Status::Exited => true,
+        };
+        self.threads.iter().all(cannot) && !self.has_copies_in_flight()
+    }
+
+    /// Returns whether a thread that can run spins.
+    pub(super) fn spins(&self, thread: &Thread) -> bool {
+        let polls = thread.polls.get();
+        let lasts = polls.effects == self.effects.get() && thread.ticks.get() - polls.ticks <= LONGEST.into();
+        matches!(thread.status.get(), Status::Ready) && polls.again >= ENOUGH && lasts
+    }
+
+    /// Returns the memory that a spinning thread polls, as reports name it, and the site of the poll.
+    pub(super) fn polled(&self, thread: &Thread) -> Option<(String, MemoryId, Site)> {
+        let (site, memory, start, len, _) = thread.polls.get().poll.filter(|_| self.spins(thread))?;
+        Some((format!("bytes {start}..{} {}", start + len, self.name(memory)), memory, site))
+    }
+
+    /// Returns the memory as reports name it.
+    pub(super) fn name(&self, memory: MemoryId) -> RaceMemory {
+        match memory {
+            MemoryId::Constant(_) | MemoryId::Global(_) => RaceMemory::Global,
+            MemoryId::Shared(id) => RaceMemory::Shared {
+                declared: self.shared.declared(id).map(location),
+                block: self.blocks[id.rank as usize].index,
+            },
+        }
+    }
+}
