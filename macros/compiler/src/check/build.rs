@@ -19,7 +19,8 @@ use phalanx_contract::uniformity::Uniformity;
 
 use super::cfg::{
     Access, BarrierCall, BasicBlock, BlockId, Call, CallId, Cfg, CopyStep, End, Extent, GroupStep, MemoryStep, Node,
-    NodeId, Region, Root, Select, Shared, Slice, Source, Step, StepKind, Team, TokenStep, ValueStep, Variable,
+    NodeId, Position, Region, Root, Select, Shared, Slice, Source, Step, StepKind, Team, TokenStep, ValueStep,
+    Variable,
 };
 use crate::model::expr::{Block, Expr, ExprKind, Member, Stmt, StmtKind};
 use crate::model::group::Group;
@@ -44,6 +45,8 @@ pub(crate) fn build(function: &Function) -> Result<Cfg<'_>, SpanRange> {
         barrier_calls: Vec::new(),
         calls: Vec::new(),
         queries: BTreeMap::new(),
+        positions: BTreeMap::new(),
+        cuts: BTreeMap::new(),
         names: BTreeMap::new(),
         current: BlockId(0),
         scopes: vec![function.params.iter().map(|param| param.local).collect()],
@@ -84,6 +87,8 @@ pub(crate) fn build(function: &Function) -> Result<Cfg<'_>, SpanRange> {
         barrier_calls: builder.barrier_calls,
         calls: builder.calls,
         queries: builder.queries,
+        positions: builder.positions,
+        cuts: builder.cuts,
         slices: builder.slices,
         names: builder.names,
         teams,
@@ -99,6 +104,8 @@ struct Builder<'f> {
     barrier_calls: Vec<BarrierCall>,
     calls: Vec<Call<'f>>,
     queries: BTreeMap<NodeId, (Group, &'static Query)>,
+    positions: BTreeMap<NodeId, Position>,
+    cuts: BTreeMap<NodeId, u32>,
     names: BTreeMap<Shared, LocalId>,
     current: BlockId,
     /// The locals in scope, innermost last.

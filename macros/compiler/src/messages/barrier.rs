@@ -139,9 +139,17 @@ pub(crate) fn barrier_unpublished(at: SpanRange, name: &str, init: Option<SpanRa
     diag.help(format!("synchronize all threads of the {} after the `init`: `{}.sync();`", group.noun(), short(group)))
 }
 
-pub(crate) fn barrier_init_not_elected(at: SpanRange, name: &str) -> Diag {
-    Diag::new(Rule::BarrierInitNotElected, at, format!("{name} must be initialized by one thread, but several threads may initialize it here"))
-        .help("let one thread do it: `if block.thread_rank() == 0 { bar.init(count); }`; or let all threads call `bar.init_collective(&block, count)`")
+/// `condition` is the condition that chooses the threads, if one does.
+pub(crate) fn barrier_init_not_elected(at: SpanRange, name: &str, condition: Option<SpanRange>) -> Diag {
+    let diag = Diag::new(
+        Rule::BarrierInitNotElected,
+        at,
+        format!("{name} must be initialized by one thread, but several threads may initialize it here"),
+    );
+    let diag = condition.into_iter().fold(diag, |diag, condition| {
+        diag.note(condition, "the condition is not known to hold for at most one thread of the block")
+    });
+    diag.help("let one thread do it: `if block.thread_rank() == 0 { bar.init(count); }`; or let all threads call `bar.init_collective(&block, count)`")
 }
 
 pub(crate) fn barrier_reinit(at: SpanRange, name: &str, earlier: Option<SpanRange>) -> Diag {

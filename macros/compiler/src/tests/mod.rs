@@ -7,6 +7,7 @@ mod closures;
 mod corpus;
 mod depth;
 mod diagnostics;
+mod elections;
 mod engine;
 mod forgotten;
 mod graph;

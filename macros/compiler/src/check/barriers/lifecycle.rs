@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use phalanx_contract::uniformity::Uniformity;
 
-use super::conditions::Condition;
+use super::conditions::{Condition, Requirement};
 use super::path_states::{BarrierArgument, Lifecycle, Observers, PathState, PathStates, after};
 use crate::check::block_set::BlockSet;
 use crate::check::cfg::{
@@ -73,8 +73,9 @@ pub(super) struct Lifecycles<'a, 'f> {
     conditions: &'a BTreeMap<BlockId, Condition>,
     /// The conditions of branches that decide whether a barrier's lifecycle changes.
     life_conditions: BTreeSet<usize>,
-    /// The conditions among those in `life_conditions` that are not uniform in the scope.
-    divergent_conditions: BTreeSet<usize>,
+    /// The conditions among those in `life_conditions` that are not uniform in the scope, each with what the block must be like
+    /// for a thread to have an outcome.
+    divergent_conditions: BTreeMap<usize, [Vec<Requirement>; 2]>,
     /// For each edge of a divergent branch, the barriers whose lifecycle changes on the other arm.
     changed_on_other_arm: BTreeMap<(BlockId, BlockId), BTreeSet<Id>>,
 }
@@ -109,7 +110,7 @@ impl<'a, 'f> Lifecycles<'a, 'f> {
             ids,
             conditions,
             life_conditions: BTreeSet::new(),
-            divergent_conditions: BTreeSet::new(),
+            divergent_conditions: BTreeMap::new(),
             changed_on_other_arm: BTreeMap::new(),
         };
         for (branch, region, end) in values.control.regions(cfg) {
@@ -124,7 +125,13 @@ impl<'a, 'f> Lifecycles<'a, 'f> {
             if lives.is_uniform(branch) {
                 continue;
             }
-            lives.divergent_conditions.insert(condition.number);
+            let in_scope = |requires: &Vec<Requirement>| match scope {
+                Uniformity::Block => requires.clone(),
+                _ => Vec::new(),
+            };
+            let requires = condition.requires.each_ref().map(in_scope);
+            lives.life_conditions.extend(requires.iter().flatten().map(|required| required.number));
+            lives.divergent_conditions.insert(condition.number, requires);
             let arms: Vec<BlockId> = cfg.blocks[branch.0].end.successors().collect();
             if let [a, b] = arms[..] {
                 for (one, other) in [(a, b), (b, a)] {
@@ -134,10 +141,6 @@ impl<'a, 'f> Lifecycles<'a, 'f> {
             }
         }
         lives
-    }
-
-    pub(super) fn condition(&self, branch: BlockId) -> Option<&Condition> {
-        self.conditions.get(&branch)
     }
 
     /// The barriers whose lifecycle changes in these blocks.
@@ -229,7 +232,13 @@ impl<'a, 'f> Lifecycles<'a, 'f> {
     fn synchronize(&self, state: &mut State, sent: Option<Group>) {
         state.entered = true;
         let uniform = |assumed: &BTreeSet<(usize, bool)>| -> BTreeSet<(usize, bool)> {
-            assumed.iter().filter(|(number, _)| !self.divergent_conditions.contains(number)).copied().collect()
+            let required = |&(number, holds): &(usize, bool)| match self.divergent_conditions.get(&number) {
+                Some(requires) => {
+                    requires[usize::from(holds)].iter().map(|required| (required.number, required.holds)).collect()
+                }
+                None => vec![(number, holds)],
+            };
+            assumed.iter().flat_map(required).collect()
         };
         let is_published = |path: &PathState| match (path.observers, sent) {
             (Observers::Own, None) | (Observers::Arrived(_), None) => true,
@@ -383,31 +392,37 @@ impl Analysis for Lifecycles<'_, '_> {
     }
 
     fn edge(&self, state: &mut State, cfg: &Cfg<'_>, from: BlockId, to: BlockId) {
-        let Some(condition) = self.conditions.get(&from).filter(|known| self.life_conditions.contains(&known.number))
-        else {
-            return;
-        };
+        let Some(condition) = self.conditions.get(&from) else { return };
         let Some(holds) = condition.value_on_edge(&cfg.blocks[from.0].end, to) else { return };
         let on_other_arm = self.changed_on_other_arm.get(&(from, to));
-        for (id, paths) in &mut state.paths {
-            let not = (condition.number, !holds);
-            if condition.fixed {
-                paths.0.retain(|path| !path.assumed.contains(&not));
+        let own = Requirement { number: condition.number, holds, fixed: condition.fixed };
+        let assumed = condition.requires[usize::from(holds)].iter().copied().chain([own]);
+        for Requirement { number, holds, fixed } in assumed {
+            if !self.life_conditions.contains(&number) {
+                continue;
             }
-            let on_other_arm = on_other_arm.is_some_and(|changed| changed.contains(id));
-            paths.each(|mut path| {
-                path.assumed.remove(&not);
-                path.assumed.insert((condition.number, holds));
-                match path.observers {
-                    Observers::All if on_other_arm && !matches!(path.life, Lifecycle::Unknown | Lifecycle::Given) => {
-                        path.clone().with(path.life, Observers::OtherThread)
-                    }
-                    Observers::All
-                    | Observers::Own
-                    | Observers::Arrived(_)
-                    | Observers::OtherThread
-                    | Observers::OtherWarp => path,
+            for paths in state.paths.values_mut() {
+                let not = (number, !holds);
+                if fixed {
+                    paths.0.retain(|path| !path.assumed.contains(&not));
                 }
+                paths.each(|mut path| {
+                    path.assumed.remove(&not);
+                    path.assuming(number, holds)
+                });
+            }
+        }
+        for id in on_other_arm.into_iter().flatten() {
+            let Some(paths) = state.paths.get_mut(id) else { continue };
+            paths.each(|path| match path.observers {
+                Observers::All if !matches!(path.life, Lifecycle::Unknown | Lifecycle::Given) => {
+                    path.clone().with(path.life, Observers::OtherThread)
+                }
+                Observers::All
+                | Observers::Own
+                | Observers::Arrived(_)
+                | Observers::OtherThread
+                | Observers::OtherWarp => path,
             });
         }
     }

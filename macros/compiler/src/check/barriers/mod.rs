@@ -28,11 +28,12 @@ use phalanx_contract::protocol::{BarrierUses, ParameterUses};
 use phalanx_contract::uniformity::Uniformity;
 
 use super::cfg::{
-    AccessKind, BarrierCall, BarrierCallId, BlockId, Cfg, NodeId, Select, Shared, Source, Step, StepKind, Variable,
+    AccessKind, BarrierCall, BarrierCallId, BlockId, CallId, Cfg, NodeId, Region, Select, Shared, Source, Step,
+    StepKind, Variable,
 };
 use super::dsm::protocol::{Effect, Guard, Predicate};
+use super::election::{Crowd, Election, Threads};
 use super::engine::{self, Analysis};
-use super::uniform::control::reachable;
 use super::uniform::values::Values;
 use crate::diag::{Diag, Diags};
 use crate::messages;
@@ -53,12 +54,13 @@ pub(super) fn check<'f>(function: &'f Function, cfg: &Cfg<'f>, values: &Values<'
     if cx.ids().is_empty() {
         return summary;
     }
-    let conditions = conditions::conditions(cfg);
+    let election = Election::of(function, cfg, values);
+    let conditions = conditions::conditions(cfg, values, &election);
     for scope in [Uniformity::Block, Uniformity::Cluster] {
         let lives = Lifecycles::new(cfg, values, scope, cx.ids(), &conditions);
         let states = engine::solve(&lives, cfg);
         let (reported, summary) = (BTreeSet::new(), &mut summary);
-        let mut check = Check { cx: &cx, lives: &lives, reported, summary, diags };
+        let mut check = Check { cx: &cx, election: &election, lives: &lives, reported, summary, diags };
         for (block, known) in states.iter().enumerate() {
             let Some(mut state) = known.clone() else { continue };
             for step in &cfg.blocks[block].steps {
@@ -134,10 +136,6 @@ impl<'a> Context<'a, '_> {
         }
     }
 
-    fn is_uniform_index(&self, node: NodeId, group: Uniformity) -> bool {
-        self.values.level(node).is_uniform(group)
-    }
-
     /// The number of threads in a block, if the text says it.
     fn threads(&self) -> Option<u64> {
         self.function.options.block.as_ref().and_then(|block| block.count())
@@ -150,8 +148,18 @@ fn hidden(cfg: &Cfg<'_>) -> BTreeSet<Shared> {
     opaque.filter_map(|access| Some(access.region.root.party()?.1)).collect()
 }
 
+/// Whether a step is this one, which is a call.
+fn same_step(step: &Step) -> impl Fn(&Step) -> bool {
+    move |other| match (&step.kind, &other.kind) {
+        (StepKind::BarrierCall(call), StepKind::BarrierCall(other)) => call == other,
+        (StepKind::Call(call), StepKind::Call(other)) => call == other,
+        _ => false,
+    }
+}
+
 struct Check<'a, 'f, 'd> {
     cx: &'a Context<'a, 'f>,
+    election: &'a Election<'a, 'f>,
     lives: &'a Lifecycles<'a, 'f>,
     /// The faults that were reported, by rule and barrier and whether they are certain: each is reported once.
     reported: BTreeSet<(Rule, Shared, bool)>,
@@ -159,12 +167,12 @@ struct Check<'a, 'f, 'd> {
     diags: &'d mut Diags,
 }
 
-impl Check<'_, '_, '_> {
+impl<'a, 'f> Check<'a, 'f, '_> {
     fn step(&mut self, state: &State, step: &Step, block: BlockId) {
         if let (StepKind::Call(call), Uniformity::Block) = (&step.kind, self.lives.scope) {
             for (argument, id, exact) in self.lives.barrier_arguments(*call) {
                 if let Some(argument) = argument.filter(|_| exact && self.lives.ids.contains(&id)) {
-                    self.check_argument(state, argument, id, block, step.at);
+                    self.check_argument(state, argument, id, block, step);
                 }
             }
         }
@@ -177,8 +185,9 @@ impl Check<'_, '_, '_> {
             (Uniformity::Cluster, _) if remote && state.entered => self.check_ready(state, call, id, block),
             (Uniformity::Block, _) if remote => {}
             (Uniformity::Block, PhaseAction::Init) => {
-                self.begins(state, id, Some(block));
-                self.check_elected(state, call, id, block);
+                let threads = self.threads_at(block, step, &call.region);
+                self.begins(state, id, threads.as_ref());
+                self.check_elected(state, call, id, threads.as_ref());
                 self.check_reinit(state, call, id);
             }
             (Uniformity::Block, PhaseAction::InitCollective) => {
@@ -241,24 +250,43 @@ impl Check<'_, '_, '_> {
         }
     }
 
-    /// A parameter is initialized as the caller left it: by all threads of the scope, or by those that reach `block`.
-    fn begins(&mut self, state: &State, id: Id, block: Option<BlockId>) {
+    /// The threads that are at a step and mean the same barrier.
+    fn threads_at(&self, block: BlockId, step: &Step, region: &Region) -> Option<Threads<'a, 'a, 'f>> {
+        let threads = self.election.at(block, same_step(step))?;
+        Some(region.path.iter().flat_map(Select::nodes).fold(threads, Threads::with_same))
+    }
+
+    /// A parameter is initialized as the caller left it: by all threads of the scope, or by those that are at a step.
+    fn begins(&mut self, state: &State, id: Id, threads: Option<&Threads<'_, '_, '_>>) {
         let paths: Vec<&PathState> = state.paths.get(&id).into_iter().flat_map(|paths| paths.iter()).collect();
         for path in paths.into_iter().filter(|path| path.life == Lifecycle::Given) {
             self.add_effect(id, BarrierUses::BEGINS, unless(path));
-            if block.is_some_and(|block| self.reached_by_several(block)) {
-                self.add_effect(id, BarrierUses::ALONE, unless(path));
+            if let Some(threads) = threads {
+                self.add_crowd(id, threads, unless(path));
+            }
+        }
+    }
+
+    /// Adds to the summary which of the threads that call the function initialize a parameter, if these are.
+    fn add_crowd(&mut self, id: Id, threads: &Threads<'_, '_, '_>, guard: Guard) {
+        match (threads.crowd(), threads.same_parameter()) {
+            (Crowd::One, _) => {}
+            (Crowd::OneOfEachWarp, _) => self.add_effect(id, BarrierUses::ONE_OF_EACH_WARP, guard),
+            (Crowd::Several, None) => self.add_effect(id, BarrierUses::ALONE, guard),
+            (Crowd::Several, Some((param, is_true))) => {
+                let what = if is_true { BarrierUses::WHERE_TRUE } else { BarrierUses::AT_ONE_VALUE };
+                self.add_effect(Id { shared: Shared::Param(param), index: None }, what, guard);
             }
         }
     }
 
     /// Applies the rules to a device function that takes the barrier, by what it does with the barrier first.
-    fn check_argument(&mut self, state: &State, argument: BarrierArgument, id: Id, block: BlockId, at: SpanRange) {
+    fn check_argument(&mut self, state: &State, argument: BarrierArgument, id: Id, block: BlockId, step: &Step) {
         let BarrierArgument { slot, argument } = argument;
+        let at = step.at;
         let name = self.cx.name(id);
         let does = |what: BarrierUses| Predicate::Uses(slot, argument, ParameterUses::of_barrier(what));
         let paths: Vec<PathState> = state.paths.get(&id).into_iter().flat_map(|paths| paths.iter()).cloned().collect();
-        let several = self.reached_by_several(block);
         for path in &paths {
             let guard = |what| unless(path).when(does(what));
             match (path.life, path.observers) {
@@ -266,8 +294,8 @@ impl Check<'_, '_, '_> {
                     for what in [BarrierUses::NEEDS, BarrierUses::BEGINS] {
                         self.add_effect(id, what, guard(what));
                     }
-                    if several {
-                        self.add_effect(id, BarrierUses::ALONE, guard(BarrierUses::ALONE));
+                    for (predicate, threads) in self.initializers(argument, block, step) {
+                        self.add_crowd(id, &threads, unless(path).when(predicate));
                     }
                 }
                 (Lifecycle::New | Lifecycle::Invalid, Observers::All) => {
@@ -291,10 +319,47 @@ impl Check<'_, '_, '_> {
                 (Lifecycle::New | Lifecycle::Invalid | Lifecycle::Live | Lifecycle::Unknown, _) => {}
             }
         }
-        if self.is_kernel() && several && self.cx.threads() != Some(1) && !paths.is_empty() {
-            let guard = Guard::default().when(does(BarrierUses::ALONE));
-            self.report_if(id, guard, messages::barrier_init_not_elected(at, &name));
+        if self.is_kernel() && self.cx.threads() != Some(1) && !paths.is_empty() {
+            for (predicate, threads) in self.initializers(argument, block, step) {
+                if threads.crowd() != Crowd::One {
+                    let guard = Guard::default().when(predicate);
+                    self.report_if(id, guard, messages::barrier_init_not_elected(at, &name, self.condition(block)));
+                }
+            }
         }
+    }
+
+    /// The threads of a call that initialize the barrier which is this argument, for each way in which the callee may choose
+    /// them.
+    fn initializers(&self, argument: usize, block: BlockId, step: &Step) -> Vec<(Predicate, Threads<'a, 'a, 'f>)> {
+        let StepKind::Call(CallId(call)) = step.kind else { return Vec::new() };
+        let call = &self.cx.cfg.calls[call];
+        let Some((_, region)) = call.barriers.iter().find(|(at, _)| *at == argument) else { return Vec::new() };
+        let uses = |at: usize, what| Predicate::Uses(call.slot.0, at, ParameterUses::of_barrier(what));
+        let threads = || self.threads_at(block, step, region);
+        let all = threads().map(|threads| (uses(argument, BarrierUses::ALONE), threads));
+        let of_warps = threads().map(|threads| (uses(argument, BarrierUses::ONE_OF_EACH_WARP), threads.of_each_warp()));
+        let values = self.cx.cfg.nodes[call.node.0].operands.iter().enumerate();
+        let values = values.filter(|(at, _)| {
+            call.teams[*at].is_none()
+                && call.regions[*at].is_none()
+                && !call.barriers.iter().any(|(barrier, _)| barrier == at)
+        });
+        let chosen = values.flat_map(|(at, value)| {
+            let is_true = threads().map(|threads| (uses(at, BarrierUses::WHERE_TRUE), threads.with_true(*value)));
+            let same = threads().map(|threads| (uses(at, BarrierUses::AT_ONE_VALUE), threads.with_same(*value)));
+            is_true.into_iter().chain(same)
+        });
+        all.into_iter().chain(of_warps).chain(chosen).collect()
+    }
+
+    /// The innermost condition that decides whether a thread reaches a block, and that is not the same for the whole block.
+    fn condition(&self, block: BlockId) -> Option<SpanRange> {
+        let Context { cfg, values, .. } = self.cx;
+        let divergent =
+            values.control.deciders(block).filter(|branch| !values.tested(*branch).is_uniform(Uniformity::Block));
+        let on = divergent.last().and_then(|branch| cfg.blocks[branch.0].end.condition())?;
+        Some(cfg.nodes[on.0].at)
     }
 
     /// The place of the first call that does one of these to the barrier.
@@ -348,13 +413,9 @@ impl Check<'_, '_, '_> {
     ///
     /// ```text
     /// bar.init(block.num_threads()); block.sync();             // every thread executes `init`
+    /// if lane == 0 { bar.init(block.num_threads()); }          // one of each warp does
     /// ```
-    fn check_elected(&mut self, state: &State, call: &BarrierCall, id: Id, block: BlockId) {
-        let pairs = Uniformity::Tile(1);
-        let one = call.region.path.iter().all(|select| match select {
-            Select::At(index) => self.cx.is_uniform_index(*index, pairs),
-            Select::Chunk { .. } | Select::Range { .. } | Select::Half { .. } | Select::Unknown => false,
-        });
+    fn check_elected(&mut self, state: &State, call: &BarrierCall, id: Id, threads: Option<&Threads<'a, 'a, 'f>>) {
         // Another thread may execute another `init`.
         let aside = |life: Lifecycle, observers: Observers| {
             matches!(life, Lifecycle::New | Lifecycle::Invalid) && observers == Observers::OtherThread
@@ -363,27 +424,27 @@ impl Check<'_, '_, '_> {
         if paths.peek().is_none() {
             return;
         }
-        let two = is_exact(call, id) && paths.any(|path| aside(path.life, path.observers));
-        let several = one && self.is_kernel() && self.reached_by_several(block);
+        let two = is_exact(call, id)
+            && paths.any(|path| aside(path.life, path.observers))
+            && !self.are_one_with_others(id, threads);
+        let several = self.is_kernel() && threads.is_some_and(|threads| threads.crowd() != Crowd::One);
         if self.cx.threads() != Some(1) && (several || two) {
-            self.report(id, messages::barrier_init_not_elected(call.at, &self.cx.name(id)));
+            let condition = threads.and_then(|threads| self.condition(threads.block));
+            self.report(id, messages::barrier_init_not_elected(call.at, &self.cx.name(id), condition));
         }
     }
 
-    /// Whether several threads may reach a block, because no branch on the way elects one.
-    fn reached_by_several(&self, block: BlockId) -> bool {
-        let Context { cfg, values, .. } = self.cx;
-        values.control.deciders(block).all(|branch| {
-            let leads = |side: &BlockId| reachable(cfg, *side, Some(branch)).contains(block);
-            let sides: Vec<BlockId> = cfg.blocks[branch.0].end.successors().filter(leads).collect();
-            let without_one = self.lives.condition(branch).is_some_and(|condition| {
-                condition.elects
-                    && sides[..]
-                        .iter()
-                        .all(|side| condition.value_on_edge(&cfg.blocks[branch.0].end, *side) == Some(false))
-            });
-            without_one || values.tested(branch).is_uniform(Uniformity::Tile(1))
-        })
+    /// Whether the threads that initialize a barrier here, and those that do elsewhere, are the same thread.
+    fn are_one_with_others(&self, id: Id, threads: Option<&Threads<'a, 'a, 'f>>) -> bool {
+        let cfg = self.cx.cfg;
+        let inits = cfg.blocks.iter().enumerate().flat_map(|(block, steps)| {
+            let of = |step: &&Step| matches!(step.kind, StepKind::BarrierCall(BarrierCallId(call))
+                if cfg.barrier_calls[call].method.action == PhaseAction::Init && self.cx.is_of(BarrierCallId(call), id.shared));
+            steps.steps.iter().filter(of).map(move |step| (BlockId(block), step))
+        });
+        inits
+            .filter_map(|(block, step)| self.election.at(block, same_step(step)))
+            .all(|others| threads.is_some_and(|threads| others.or(threads).crowd() == Crowd::One))
     }
 
     /// Whether the function is a kernel: the callers of a device function may elect a thread.

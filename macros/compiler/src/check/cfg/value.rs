@@ -57,7 +57,7 @@ pub(crate) enum Source<'f> {
 }
 
 /// A number of threads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Granule {
     /// A literal.
     Number(u64),
