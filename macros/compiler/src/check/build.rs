@@ -46,6 +46,7 @@ pub(crate) fn build(function: &Function) -> Result<Cfg<'_>, SpanRange> {
         calls: Vec::new(),
         queries: BTreeMap::new(),
         positions: BTreeMap::new(),
+        thread_indexes: BTreeSet::new(),
         cuts: BTreeMap::new(),
         names: BTreeMap::new(),
         current: BlockId(0),
@@ -105,6 +106,8 @@ struct Builder<'f> {
     calls: Vec<Call<'f>>,
     queries: BTreeMap<NodeId, (Group, &'static Query)>,
     positions: BTreeMap<NodeId, Position>,
+    /// The locals that are the thread's index.
+    thread_indexes: BTreeSet<LocalId>,
     cuts: BTreeMap<NodeId, u32>,
     names: BTreeMap<Shared, LocalId>,
     current: BlockId,
@@ -416,6 +419,9 @@ impl<'f> Builder<'f> {
 
     /// Records what a local stands for, if it is a group, memory or a closure.
     fn name(&mut self, local: LocalId, init: &Expr, value: Value) {
+        if self.is_thread_index(init) && self.function.local(local).mutable.is_none() {
+            self.thread_indexes.insert(local);
+        }
         if let Kind::Group(_) = init.result_kind {
             let team = self.team(init);
             self.teams.insert(local, team);

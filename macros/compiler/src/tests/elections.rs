@@ -56,6 +56,7 @@ fn one_thread() {
         "if rank % 2 == 0 { if rank / 2 == 5 { bar.init(64); } }",
         "if warp_rank == 0 { warp.invoke_one(|| { bar.init(64); }); }",
         "block.invoke_one(|| { bar.init(64); });",
+        "let at = block.thread_index(); if at.x == 3 && at.y == 0 { bar.init(64); }",
         "let (w, l) = (rank / 32, rank % 32); if w == 0 && l == 0 { bar.init(64); }",
         "let leader = rank == 0; if leader { bar.init(64); }",
         "let leader = warp_rank == 0 && lane == 0; if leader { bar.init(64); }",
@@ -212,4 +213,20 @@ fn in_each_block() {
     let alone = "#[cluster_kernel(cluster = 1, block = 64)] fn elects() { let cluster = this_cluster(); let bar = shared_barrier();
         if cluster.thread_rank() == 0 { bar.init(64); } cluster.sync(); bar.arrive_and_wait(); }";
     assert!(rules(alone).is_empty());
+}
+
+/// One thread ends a barrier's life, when no other is there.
+#[test]
+fn invalidated_by_one_thread() {
+    let after = |body: &str| broken(&format!("bar.init_collective(&block, 64); {body} return;"));
+    assert!(after("bar.arrive_and_wait(); block.sync(); if rank == 3 { bar.invalidate(); }").is_empty());
+    assert!(after("if rank == 3 { bar.invalidate(); }").is_empty());
+    assert!(after("let t = bar.arrive(); if rank == 0 { bar.wait(t); bar.invalidate(); }").is_empty());
+    assert_eq!(after("bar.arrive_and_wait(); block.sync(); bar.invalidate();"), ["barrier_init_not_elected"]);
+    assert_eq!(
+        after("bar.arrive_and_wait(); block.sync(); if lane == 0 { bar.invalidate(); }"),
+        ["barrier_init_not_elected"]
+    );
+    assert_eq!(after("bar.arrive_and_wait(); if rank == 3 { bar.invalidate(); }"), ["barrier_unpublished"]);
+    assert_eq!(after("let t = bar.arrive(); bar.wait(t); if rank == 3 { bar.invalidate(); }"), ["barrier_unpublished"]);
 }

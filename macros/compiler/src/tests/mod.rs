@@ -14,6 +14,7 @@ mod graph;
 pub(crate) mod made_up;
 mod no_panic;
 mod numbers;
+mod phases;
 mod random;
 mod references;
 mod stages;

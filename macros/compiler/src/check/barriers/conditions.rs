@@ -162,23 +162,24 @@ impl Values<'_, '_> {
     /// Conditions that are the same for all threads of a block, and that have these outcomes where a value has this one.
     fn required(&self, node: NodeId, holds: bool, depth: u8, numbers: &mut Numbers) -> Vec<Requirement> {
         let Some(less) = depth.checked_sub(1) else { return Vec::new() };
-        if self.values.level(node).is_uniform(Uniformity::Block) {
-            let (text, is_it) = self.condition(node, depth);
-            return text
-                .into_iter()
-                .map(|text| Requirement { number: numbers.of(text), holds: is_it == holds, fixed: true })
-                .collect();
-        }
+        let is_uniform = self.values.level(node).is_uniform(Uniformity::Block);
+        let (text, is_it) = self.condition(node, depth);
+        let own = text.filter(|_| is_uniform);
+        let own = own.map(|text| Requirement { number: numbers.of(text), holds: is_it == holds, fixed: true });
+        own.into_iter().chain(self.required_of_operands(node, holds, less, numbers)).collect()
+    }
+
+    fn required_of_operands(&self, node: NodeId, holds: bool, depth: u8, numbers: &mut Numbers) -> Vec<Requirement> {
         let whole = &self.cfg.nodes[node.0];
         match (&whole.source, &whole.operands[..], holds) {
-            (Source::Not, [operand], _) => self.required(*operand, !holds, less, numbers),
+            (Source::Not, [operand], _) => self.required(*operand, !holds, depth, numbers),
             (Source::Read(variable), ..) => match self.fixed.of_variable(*variable) {
-                Some(value) => self.required(value, holds, less, numbers),
+                Some(value) => self.required(value, holds, depth, numbers),
                 None => Vec::new(),
             },
             (Source::Binary(BinaryOp::And), [a, b], true) | (Source::Binary(BinaryOp::Or), [a, b], false) => {
-                let mut both = self.required(*a, holds, less, numbers);
-                both.extend(self.required(*b, holds, less, numbers));
+                let mut both = self.required(*a, holds, depth, numbers);
+                both.extend(self.required(*b, holds, depth, numbers));
                 both
             }
             (

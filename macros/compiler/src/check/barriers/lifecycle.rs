@@ -38,6 +38,8 @@ pub(super) struct State {
     pub(super) paths: BTreeMap<Id, PathStates>,
     /// The barriers that the thread has dropped out of, on every path.
     pub(super) dropped: BTreeSet<Id>,
+    /// The waits that the thread has had on some path since it last synchronized with others, by barrier: others may be there.
+    pub(super) waits: BTreeMap<Id, BTreeSet<BarrierCallId>>,
     /// Whether the thread has reached a barrier of the scope, on every path.
     pub(super) entered: bool,
 }
@@ -54,6 +56,12 @@ impl Join for State {
                 *paths = both;
                 changed = true;
             }
+        }
+        for (id, waits) in &other.waits {
+            let known = self.waits.entry(*id).or_default();
+            let before = known.len();
+            known.extend(waits);
+            changed |= known.len() != before;
         }
         let dropped = self.dropped.len();
         self.dropped.retain(|id| other.dropped.contains(id));
@@ -208,6 +216,7 @@ impl<'a, 'f> Lifecycles<'a, 'f> {
 
     /// Threads may have learned here, in a way that is not followed, what others did before.
     fn may_learn(&self, state: &mut State) {
+        state.waits.clear();
         let cluster = self.scope == Uniformity::Cluster;
         for paths in state.paths.values_mut() {
             paths.each(|path| match path.observers {
@@ -231,6 +240,7 @@ impl<'a, 'f> Lifecycles<'a, 'f> {
     /// only what came before the arrival.
     fn synchronize(&self, state: &mut State, sent: Option<Group>) {
         state.entered = true;
+        state.waits.clear();
         let uniform = |assumed: &BTreeSet<(usize, bool)>| -> BTreeSet<(usize, bool)> {
             let required = |&(number, holds): &(usize, bool)| match self.divergent_conditions.get(&number) {
                 Some(requires) => {
@@ -279,7 +289,8 @@ impl<'a, 'f> Lifecycles<'a, 'f> {
         }
     }
 
-    fn barrier_call(&self, state: &mut State, call: &BarrierCall) {
+    fn barrier_call(&self, state: &mut State, at: BarrierCallId) {
+        let call = &self.cfg.barrier_calls[at.0];
         if call.barrier.form == BarrierForm::Remote {
             return;
         }
@@ -288,7 +299,9 @@ impl<'a, 'f> Lifecycles<'a, 'f> {
             PhaseAction::InitCollective => self.change(state, call, Lifecycle::Live, Observers::All),
             PhaseAction::Invalidate => self.change(state, call, Lifecycle::Invalid, Observers::Own),
             PhaseAction::Wait | PhaseAction::WaitParity | PhaseAction::ArriveAndWait | PhaseAction::TryWait => {
-                self.may_learn(state)
+                self.may_learn(state);
+                let id = id_of(self.cfg, &call.region).filter(|id| is_exact(call, *id));
+                state.waits.extend(id.map(|id| (id, BTreeSet::from([at]))));
             }
             PhaseAction::ArriveAndDrop => {
                 state.dropped.extend(id_of(self.cfg, &call.region).filter(|id| is_exact(call, *id)))
@@ -310,16 +323,22 @@ impl Analysis for Lifecycles<'_, '_> {
             };
             (*id, PathStates::one(PathState::new(life, Observers::All)))
         };
-        State { paths: self.ids.iter().map(new).collect(), dropped: BTreeSet::new(), entered: false }
+        State {
+            paths: self.ids.iter().map(new).collect(),
+            dropped: BTreeSet::new(),
+            waits: BTreeMap::new(),
+            entered: false,
+        }
     }
 
     fn transfer(&self, state: &mut State, step: &Step) {
         match &step.kind {
-            StepKind::BarrierCall(BarrierCallId(index)) => self.barrier_call(state, &self.cfg.barrier_calls[*index]),
+            StepKind::BarrierCall(call) => self.barrier_call(state, *call),
             StepKind::Group(GroupStep::Collective { team, barrier: true, .. }) if self.contains_scope(team.group) => {
                 self.synchronize(state, None)
             }
             StepKind::Group(GroupStep::Collective { team, barrier: true, .. }) if team.group.is_of_a_warp() => {
+                state.waits.clear();
                 for paths in state.paths.values_mut() {
                     paths.each(|path| match path.observers {
                         Observers::OtherThread => path.clone().with(path.life, Observers::OtherWarp),

@@ -14,24 +14,27 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
+mod callee;
 mod conditions;
 mod counts;
+mod dropped;
 mod exchange;
+mod expected;
 mod lifecycle;
 mod path_states;
 mod summary;
 mod tokens;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use phalanx_contract::protocol::{BarrierUses, ParameterUses};
 use phalanx_contract::uniformity::Uniformity;
 
 use super::cfg::{
-    AccessKind, BarrierCall, BarrierCallId, BlockId, CallId, Cfg, NodeId, Region, Select, Shared, Source, Step,
-    StepKind, Variable,
+    AccessKind, BarrierCall, BarrierCallId, BlockId, Cfg, NodeId, Region, Select, Shared, Source, Step, StepKind,
+    Variable,
 };
-use super::dsm::protocol::{Effect, Guard, Predicate};
+use super::dsm::protocol::{Effect, Guard};
 use super::election::{Crowd, Election, Threads};
 use super::engine::{self, Analysis};
 use super::uniform::values::Values;
@@ -43,7 +46,7 @@ use crate::model::{Function, Role};
 use crate::rules::Rule;
 use crate::span::SpanRange;
 use lifecycle::{Id, Lifecycles, State, id_of, is_exact};
-use path_states::{BarrierArgument, Lifecycle, Observers, PathState};
+use path_states::{Lifecycle, Observers, PathState};
 pub(super) use summary::Summary;
 use summary::unless;
 
@@ -56,11 +59,13 @@ pub(super) fn check<'f>(function: &'f Function, cfg: &Cfg<'f>, values: &Values<'
     }
     let election = Election::of(function, cfg, values);
     let conditions = conditions::conditions(cfg, values, &election);
+    let dropped = dropped::arrivals(&cx, &conditions);
     for scope in [Uniformity::Block, Uniformity::Cluster] {
         let lives = Lifecycles::new(cfg, values, scope, cx.ids(), &conditions);
         let states = engine::solve(&lives, cfg);
         let (reported, summary) = (BTreeSet::new(), &mut summary);
-        let mut check = Check { cx: &cx, election: &election, lives: &lives, reported, summary, diags };
+        let mut check =
+            Check { cx: &cx, election: &election, lives: &lives, dropped: &dropped, reported, summary, diags };
         for (block, known) in states.iter().enumerate() {
             let Some(mut state) = known.clone() else { continue };
             for step in &cfg.blocks[block].steps {
@@ -73,6 +78,7 @@ pub(super) fn check<'f>(function: &'f Function, cfg: &Cfg<'f>, values: &Values<'
     summary.meetings = exchange::meetings(&cx);
     tokens::check(&cx, diags);
     counts::check(&cx, diags);
+    expected::check(&cx, &election, diags);
     summary
 }
 
@@ -161,6 +167,8 @@ struct Check<'a, 'f, 'd> {
     cx: &'a Context<'a, 'f>,
     election: &'a Election<'a, 'f>,
     lives: &'a Lifecycles<'a, 'f>,
+    /// Arrivals after a drop on some path, each with the drop.
+    dropped: &'a BTreeMap<BarrierCallId, BarrierCallId>,
     /// The faults that were reported, by rule and barrier and whether they are certain: each is reported once.
     reported: BTreeSet<(Rule, Shared, bool)>,
     summary: &'a mut Summary,
@@ -207,8 +215,11 @@ impl<'a, 'f> Check<'a, 'f, '_> {
                 | PhaseAction::Copy
                 | PhaseAction::Invalidate,
             ) => {
+                if call.method.action == PhaseAction::Invalidate {
+                    self.check_invalidate(state, call, id, self.threads_at(block, step, &call.region).as_ref());
+                }
                 self.check_ready(state, call, id, block);
-                self.check_dropped(state, call, id);
+                self.check_dropped(state, BarrierCallId(index), id);
             }
             (
                 Uniformity::Divergent
@@ -267,90 +278,19 @@ impl<'a, 'f> Check<'a, 'f, '_> {
         }
     }
 
-    /// Adds to the summary which of the threads that call the function initialize a parameter, if these are.
-    fn add_crowd(&mut self, id: Id, threads: &Threads<'_, '_, '_>, guard: Guard) {
-        match (threads.crowd(), threads.same_parameter()) {
-            (Crowd::One, _) => {}
-            (Crowd::OneOfEachWarp, _) => self.add_effect(id, BarrierUses::ONE_OF_EACH_WARP, guard),
-            (Crowd::Several, None) => self.add_effect(id, BarrierUses::ALONE, guard),
-            (Crowd::Several, Some((param, is_true))) => {
-                let what = if is_true { BarrierUses::WHERE_TRUE } else { BarrierUses::AT_ONE_VALUE };
-                self.add_effect(Id { shared: Shared::Param(param), index: None }, what, guard);
-            }
-        }
-    }
-
-    /// Applies the rules to a device function that takes the barrier, by what it does with the barrier first.
-    fn check_argument(&mut self, state: &State, argument: BarrierArgument, id: Id, block: BlockId, step: &Step) {
-        let BarrierArgument { slot, argument } = argument;
-        let at = step.at;
-        let name = self.cx.name(id);
-        let does = |what: BarrierUses| Predicate::Uses(slot, argument, ParameterUses::of_barrier(what));
-        let paths: Vec<PathState> = state.paths.get(&id).into_iter().flat_map(|paths| paths.iter()).cloned().collect();
-        for path in &paths {
-            let guard = |what| unless(path).when(does(what));
-            match (path.life, path.observers) {
-                (Lifecycle::Given, _) => {
-                    for what in [BarrierUses::NEEDS, BarrierUses::BEGINS] {
-                        self.add_effect(id, what, guard(what));
-                    }
-                    for (predicate, threads) in self.initializers(argument, block, step) {
-                        self.add_crowd(id, &threads, unless(path).when(predicate));
-                    }
-                }
-                (Lifecycle::New | Lifecycle::Invalid, Observers::All) => {
-                    let later = self.place(id, &[PhaseAction::Init, PhaseAction::InitCollective]);
-                    let ended =
-                        (path.life == Lifecycle::Invalid).then(|| self.place(id, &[PhaseAction::Invalidate])).flatten();
-                    self.report_if(
-                        id,
-                        guard(BarrierUses::NEEDS),
-                        messages::barrier_uninitialized(at, &name, ended, later),
-                    );
-                }
-                (Lifecycle::New | Lifecycle::Invalid, Observers::OtherThread) if self.cx.threads() != Some(1) => {
-                    let init = self.place(id, &[PhaseAction::Init]);
-                    self.report_if(id, guard(BarrierUses::NEEDS), messages::barrier_unpublished(at, &name, init, None));
-                }
-                (Lifecycle::Live, Observers::All | Observers::Own | Observers::Arrived(_)) => {
-                    let earlier = self.place(id, &[PhaseAction::Init, PhaseAction::InitCollective]);
-                    self.report_if(id, guard(BarrierUses::BEGINS), messages::barrier_reinit(at, &name, earlier));
-                }
-                (Lifecycle::New | Lifecycle::Invalid | Lifecycle::Live | Lifecycle::Unknown, _) => {}
-            }
-        }
-        if self.is_kernel() && self.cx.threads() != Some(1) && !paths.is_empty() {
-            for (predicate, threads) in self.initializers(argument, block, step) {
-                if threads.crowd() != Crowd::One {
-                    let guard = Guard::default().when(predicate);
-                    self.report_if(id, guard, messages::barrier_init_not_elected(at, &name, self.condition(block)));
-                }
-            }
-        }
-    }
-
-    /// The threads of a call that initialize the barrier which is this argument, for each way in which the callee may choose
-    /// them.
-    fn initializers(&self, argument: usize, block: BlockId, step: &Step) -> Vec<(Predicate, Threads<'a, 'a, 'f>)> {
-        let StepKind::Call(CallId(call)) = step.kind else { return Vec::new() };
-        let call = &self.cx.cfg.calls[call];
-        let Some((_, region)) = call.barriers.iter().find(|(at, _)| *at == argument) else { return Vec::new() };
-        let uses = |at: usize, what| Predicate::Uses(call.slot.0, at, ParameterUses::of_barrier(what));
-        let threads = || self.threads_at(block, step, region);
-        let all = threads().map(|threads| (uses(argument, BarrierUses::ALONE), threads));
-        let of_warps = threads().map(|threads| (uses(argument, BarrierUses::ONE_OF_EACH_WARP), threads.of_each_warp()));
-        let values = self.cx.cfg.nodes[call.node.0].operands.iter().enumerate();
-        let values = values.filter(|(at, _)| {
-            call.teams[*at].is_none()
-                && call.regions[*at].is_none()
-                && !call.barriers.iter().any(|(barrier, _)| barrier == at)
+    /// A condition on the way to an `init` of a barrier that holds in one block alone.
+    fn in_one_block(&self, id: Id) -> Option<SpanRange> {
+        let Context { cfg, values, .. } = self.cx;
+        let inits = cfg.blocks.iter().enumerate().filter(|(_, block)| {
+            block.steps.iter().any(|step| {
+                matches!(step.kind, StepKind::BarrierCall(call)
+                if cfg.barrier_calls[call.0].method.action == PhaseAction::Init && self.cx.is_of(call, id.shared))
+            })
         });
-        let chosen = values.flat_map(|(at, value)| {
-            let is_true = threads().map(|threads| (uses(at, BarrierUses::WHERE_TRUE), threads.with_true(*value)));
-            let same = threads().map(|threads| (uses(at, BarrierUses::AT_ONE_VALUE), threads.with_same(*value)));
-            is_true.into_iter().chain(same)
-        });
-        all.into_iter().chain(of_warps).chain(chosen).collect()
+        let mut branches = inits.flat_map(|(block, _)| values.control.deciders(BlockId(block)));
+        let branch = branches
+            .find(|branch| [true, false].iter().any(|holds| self.election.one_block(*branch, *holds).is_some()))?;
+        cfg.blocks[branch.0].end.condition().map(|on| cfg.nodes[on.0].at)
     }
 
     /// The innermost condition that decides whether a thread reaches a block, and that is not the same for the whole block.
@@ -390,7 +330,7 @@ impl<'a, 'f> Check<'a, 'f, '_> {
         if let Some(path) = new.min_by_key(|path| path.unless().count()) {
             let ended = (path.life == Lifecycle::Invalid).then(|| self.place(id, &[PhaseAction::Invalidate])).flatten();
             let later = self.place(id, &[PhaseAction::Init, PhaseAction::InitCollective]);
-            let diag = messages::barrier_uninitialized(call.at, &name, ended, later);
+            let diag = messages::barrier_uninitialized(call.at, &name, ended, later, self.in_one_block(id));
             return self.report_if(id, unless(path), diag);
         }
         let unpublished = paths.iter().filter(|path| match (path.life, path.observers) {
@@ -452,6 +392,39 @@ impl<'a, 'f> Check<'a, 'f, '_> {
         self.cx.function.role == Role::Kernel
     }
 
+    /// `barrier_init_not_elected`, `barrier_unpublished`: one thread ends a barrier's life, while no other waits at it.
+    ///
+    /// ```text
+    /// bar.invalidate();                                           // every thread executes it
+    /// bar.arrive_and_wait(); if rank == 0 { bar.invalidate(); }   // others may not have left the wait yet
+    /// ```
+    fn check_invalidate(&mut self, state: &State, call: &BarrierCall, id: Id, threads: Option<&Threads<'a, 'a, 'f>>) {
+        let is_other = |wait: &&BarrierCallId| {
+            let block = self.cx.block_of(**wait);
+            let waiting = block.and_then(|block| {
+                let step = self.cx.cfg.blocks[block.0]
+                    .steps
+                    .iter()
+                    .find(|step| matches!(step.kind, StepKind::BarrierCall(at) if at == **wait))?;
+                self.election.at(block, same_step(step))
+            });
+            let both = waiting.zip(threads).map(|(waiting, threads)| waiting.or(threads));
+            both.is_some_and(|both| both.crowd() != Crowd::One)
+        };
+        let wait = state.waits.get(&id).into_iter().flatten().find(is_other);
+        if self.cx.threads() == Some(1) || !self.is_kernel() {
+            return;
+        }
+        if threads.is_some_and(|threads| threads.crowd() != Crowd::One) {
+            let condition = threads.and_then(|threads| self.condition(threads.block));
+            self.report(id, messages::barrier_invalidate_not_elected(call.at, &self.cx.name(id), condition));
+        }
+        if let Some(wait) = wait.filter(|_| is_exact(call, id)) {
+            let wait = self.cx.cfg.barrier_calls[wait.0].at;
+            self.report(id, messages::barrier_invalidated_in_use(call.at, &self.cx.name(id), wait));
+        }
+    }
+
     /// `barrier_reinit`: a barrier in use is not initialized again.
     ///
     /// ```text
@@ -476,11 +449,16 @@ impl<'a, 'f> Check<'a, 'f, '_> {
     ///
     /// ```text
     /// bar.arrive_and_drop(); bar.arrive_and_wait();
+    /// if rank == 0 { bar.arrive_and_drop(); } bar.arrive_and_wait();
     /// ```
-    fn check_dropped(&mut self, state: &State, call: &BarrierCall, id: Id) {
-        if call.method.action.arrives() && is_exact(call, id) && state.dropped.contains(&id) {
-            let dropped = self.cx.calls(id).find(|call| call.method.action == PhaseAction::ArriveAndDrop);
-            self.report(id, messages::barrier_use_after_drop(call.at, &self.cx.name(id), dropped.map(|call| call.at)));
-        }
+    fn check_dropped(&mut self, state: &State, at: BarrierCallId, id: Id) {
+        let call = &self.cx.cfg.barrier_calls[at.0];
+        let always = call.method.action.arrives() && is_exact(call, id) && state.dropped.contains(&id);
+        let dropped = match self.dropped.get(&at) {
+            Some(drop) => Some(self.cx.cfg.barrier_calls[drop.0].at),
+            None if always => self.place(id, &[PhaseAction::ArriveAndDrop]),
+            None => return,
+        };
+        self.report(id, messages::barrier_use_after_drop(call.at, &self.cx.name(id), dropped));
     }
 }

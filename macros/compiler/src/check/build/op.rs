@@ -378,14 +378,22 @@ impl<'f> Builder<'f> {
         self.function.options.block.as_ref()
     }
 
+    /// Whether an expression is the thread's index in its block, or a name of it.
+    pub(super) fn is_thread_index(&self, expr: &Expr) -> bool {
+        match &expr.kind {
+            ExprKind::Op { op: Op::Query(_, query), .. } => query.answer == Answer::ThreadIndex,
+            ExprKind::Local(local) => self.thread_indexes.contains(local),
+            _ => false,
+        }
+    }
+
     /// Builds `extent.x`. The block's extents decide how far the axes of a thread's index are uniform.
     pub(super) fn axis(&mut self, extent: &'f Expr, axis: char, at: SpanRange) -> Value {
-        let query = if let ExprKind::Op { op: Op::Query(_, query), .. } = &extent.kind { Some(*query) } else { None };
         let node = self.value(extent).node;
-        let Some(query) = query.filter(|query| query.answer == Answer::ThreadIndex) else {
+        if !self.is_thread_index(extent) {
             // The axes are different values.
             return self.combined(vec![node], at);
-        };
+        }
         let literals: Option<Vec<u64>> =
             self.block_extents().and_then(|extents| extents.each.iter().map(|extent| extent.literal).collect());
         let uniformity = match (axis, literals.as_deref()) {
@@ -396,7 +404,7 @@ impl<'f> Builder<'f> {
             ('y' | 'z', Some([_])) | ('z', Some([_, _])) => Uniformity::Grid,
             _ => Uniformity::Divergent,
         };
-        let node = self.node(Source::Known { uniformity, what: query.name }, Vec::new(), at);
+        let node = self.node(Source::Known { uniformity, what: "thread_index" }, Vec::new(), at);
         self.positions.extend(self.position_on_axis(axis).map(|position| (node, position)));
         Value::of(node)
     }

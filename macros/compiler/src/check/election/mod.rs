@@ -137,8 +137,9 @@ impl<'a, 'f> Election<'a, 'f> {
     /// The group of which only one block has a thread that takes this edge of a branch; the block's rank, if it is known.
     pub(super) fn one_block(&self, branch: BlockId, holds: bool) -> Option<(Group, Option<u64>)> {
         let pins = self.outcome(branch, holds)??;
+        let blocks = self.function.options.cluster.as_ref().and_then(Extents::count);
         pins.0.iter().find_map(|(digit, pin)| {
-            let group = pin.one_block_of?;
+            let group = pin.one_block_of.filter(|group| *group != Group::Cluster || blocks != Some(1))?;
             let Granule::Number(divisor) = digit.divisor else { return Some((group, None)) };
             let first = pin.literal.map(|value| value.saturating_mul(divisor));
             let threads = self.extents().and_then(Extents::count);
