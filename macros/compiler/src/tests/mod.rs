@@ -12,6 +12,7 @@ mod engine;
 mod forgotten;
 mod graph;
 pub(crate) mod made_up;
+mod meetings;
 mod no_panic;
 mod numbers;
 mod phases;

@@ -6,6 +6,8 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
+use std::collections::BTreeSet;
+
 use phalanx_contract::uniformity::Uniformity;
 
 use super::Context;
@@ -21,9 +23,10 @@ use crate::model::expr::BinaryOp;
 use crate::model::group::Group;
 use crate::model::query::Answer;
 
-pub(super) fn check(cx: &Context<'_, '_>, election: &Election<'_, '_>, diags: &mut Diags) {
+/// `missed` are the barriers at which some threads do not arrive, as was reported.
+pub(super) fn check(cx: &Context<'_, '_>, election: &Election<'_, '_>, missed: &BTreeSet<Id>, diags: &mut Diags) {
     let Some(threads) = cx.threads().filter(|_| cx.function.role == Role::Kernel) else { return };
-    for id in cx.ids() {
+    for id in cx.ids().difference(missed).copied() {
         if let Some(calls) = counted(cx, id) {
             Counted { cx, election, id, threads, calls }.check(diags);
         }
@@ -90,8 +93,10 @@ impl Counted<'_, '_> {
             self.of(PhaseAction::begins).map(|(_, call)| self.number(*call.operands.last()?, 8)).collect();
         let Some((first, init)) = self.of(PhaseAction::begins).next() else { return };
         let name = self.cx.name(self.id);
-        let wait = self.of(|action| action.waits()).find(|(_, call)| self.blocks(call));
         let arrivals = self.arrivals();
+        // A token without an arrival is another barrier's.
+        let mut waits = self.of(|action| action.waits() && (arrivals != Some(0) || action == PhaseAction::WaitParity));
+        let wait = waits.find(|(_, call)| self.blocks(call));
         let counts = counts.unwrap_or_default();
         // An unknown count is at least one.
         let least = counts.iter().min().copied().unwrap_or(1);

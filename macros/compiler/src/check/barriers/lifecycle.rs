@@ -346,14 +346,24 @@ impl Analysis for Lifecycles<'_, '_> {
                     });
                 }
             }
-            StepKind::Group(GroupStep::Arrive { group, method, .. })
-                if !method.relaxed && self.contains_scope(*group) =>
-            {
+            StepKind::Group(GroupStep::Arrive { group, method, .. }) if self.contains_scope(*group) => {
                 for paths in state.paths.values_mut() {
                     paths.each(|path| match path.observers {
-                        Observers::Own => path.clone().with(path.life, Observers::Arrived(*group)),
-                        Observers::All | Observers::Arrived(_) | Observers::OtherThread | Observers::OtherWarp => path,
+                        Observers::Own if path.fenced || !method.relaxed => {
+                            path.clone().with(path.life, Observers::Arrived(*group))
+                        }
+                        Observers::All
+                        | Observers::Own
+                        | Observers::Arrived(_)
+                        | Observers::OtherThread
+                        | Observers::OtherWarp => path,
                     });
+                }
+            }
+            // What a relaxed arrival publishes is what came before a fence.
+            StepKind::Memory(MemoryStep::Fence) => {
+                for paths in state.paths.values_mut() {
+                    paths.each(|path| PathState { fenced: path.observers == Observers::Own, ..path });
                 }
             }
             StepKind::Group(GroupStep::Wait { group, .. }) if self.contains_scope(*group) => {
@@ -404,7 +414,6 @@ impl Analysis for Lifecycles<'_, '_> {
                 | GroupStep::WaitElected { .. },
             )
             | StepKind::Copy(_)
-            | StepKind::Memory(MemoryStep::Fence)
             | StepKind::Value(_)
             | StepKind::Token(_) => {}
         }

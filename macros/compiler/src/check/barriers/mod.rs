@@ -77,8 +77,8 @@ pub(super) fn check<'f>(function: &'f Function, cfg: &Cfg<'f>, values: &Values<'
     summary.add_kept(&cx);
     summary.meetings = exchange::meetings(&cx);
     tokens::check(&cx, diags);
-    counts::check(&cx, diags);
-    expected::check(&cx, &election, diags);
+    let missed = counts::check(&cx, diags);
+    expected::check(&cx, &election, &missed, diags);
     summary
 }
 

@@ -16,10 +16,10 @@ mod value;
 use std::collections::BTreeMap;
 
 pub(crate) use memory::{Access, AccessKind, CopyStep, Region, Root, Select, Shared, Slice};
-pub(crate) use position::{Coordinate, Digit, Offset, Position};
+pub(crate) use position::{Coordinate, Digit, Granule, Offset, Position};
 pub(crate) use step::{BarrierCall, Call, GroupStep, MemoryStep, Step, StepKind, TokenStep, ValueStep};
 pub(crate) use team::{Team, Tile, spans_cluster};
-pub(crate) use value::{Extent, Granule, Node, Source, Variable};
+pub(crate) use value::{Extent, Node, Source, Variable};
 
 use crate::model::LocalId;
 use crate::model::group::Group;

@@ -3,8 +3,17 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
-use super::value::Granule;
+use crate::model::ValueId;
 use crate::model::group::Group;
+
+/// A number of threads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Granule {
+    /// A literal.
+    Number(u64),
+    /// A constant, which rustc knows.
+    Constant(ValueId),
+}
 
 /// A coordinate of a thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -6,7 +6,7 @@
 use phalanx_contract::uniformity::Uniformity;
 
 use super::BlockId;
-use super::value::Granule;
+use super::position::Granule;
 use crate::model::group::Group;
 
 /// A group of threads as an operation names it.
