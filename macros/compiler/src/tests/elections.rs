@@ -161,7 +161,7 @@ fn in_several_dimensions() {
         assert!(!one(block, x) && !one(block, &format!("{x} && {y}")), "{block}");
         assert!(one(block, &format!("{x} && {y} && {z}")) && one(block, "rank == 3"), "{block}");
     }
-    assert!(one(", block = (8, 8)", "block.thread_index().x + 8 * block.thread_index().y == 0") == false);
+    assert!(!one(", block = (8, 8)", "block.thread_index().x + 8 * block.thread_index().y == 0"));
     assert!(one(", block = (32, 2)", "block.thread_index().y == 0 && lane == 0"));
     assert!(!one(", block = (16, 4)", "block.thread_index().y < 2 && block.thread_index().x == 0"));
     assert!(one(", block = (16, 4)", "warp_rank == 1 && block.thread_index().y == 2 && block.thread_index().x == 0"));

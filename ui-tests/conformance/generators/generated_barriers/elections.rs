@@ -395,18 +395,13 @@ fn random_kernels() {
         }
         if verdict.one {
             right += 1;
-            let found = rules(&body, shape);
-            accepted += u32::from(found.is_empty());
-            if !found.is_empty() && std::env::var_os("PHALANX_SHOW_REFUSED").is_some() {
-                let refused = |body: &Vec<Stmt>| judge(body, shape).one && !rules(body, shape).is_empty();
-                let least = shrink(body.clone(), refused);
-                eprintln!("refused: {shape:?} {}{:?}\n", print(&least), rules(&least, shape));
-            }
+            accepted += u32::from(rules(&body, shape).is_empty());
         } else if verdict.none && !verdict.several {
             none += 1;
             refused += u32::from(!rules(&body, shape).is_empty());
         }
     }
-    eprintln!("{several} of several, {accepted} of {right} right ones accepted, {refused} of {none} without refused");
     assert_eq!(missed, 0, "of {KERNELS}, {several} of them faulty");
+    assert!(accepted * 5 > right * 3, "{accepted} of {right} right kernels are accepted");
+    assert!(refused * 5 > none * 4, "{refused} of {none} kernels in which a block has no such thread are refused");
 }

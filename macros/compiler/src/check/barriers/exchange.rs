@@ -126,9 +126,9 @@ fn is_one_thread(cx: &Context<'_, '_>, condition: NodeId) -> bool {
     let cfg = cx.cfg;
     let test = &cfg.nodes[cx.resolved(condition).0];
     let is_rank = |node: NodeId| matches!(cfg.nodes[cx.resolved(node).0].source, Source::ThreadRank);
-    let is_there = |node: NodeId| match cfg.nodes[cx.resolved(node).0].source {
-        Source::Integer(rank) => rank == 0 || cx.threads().is_some_and(|threads| rank < threads),
-        _ => false,
+    let is_there = |node: NodeId| {
+        let rank = cfg.nodes[cx.resolved(node).0].source.integer();
+        rank.is_some_and(|rank| rank == 0 || cx.threads().is_some_and(|threads| rank < threads))
     };
     match (&test.source, &test.operands[..]) {
         (Source::Binary(BinaryOp::Eq), [a, b]) => is_rank(*a) && is_there(*b) || is_there(*a) && is_rank(*b),

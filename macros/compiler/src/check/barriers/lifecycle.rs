@@ -133,9 +133,9 @@ impl<'a, 'f> Lifecycles<'a, 'f> {
             if lives.is_uniform(branch) {
                 continue;
             }
-            let in_scope = |requires: &Vec<Requirement>| match scope {
-                Uniformity::Block => requires.clone(),
-                _ => Vec::new(),
+            // What is the same for a block need not be for the cluster.
+            let in_scope = |requires: &Vec<Requirement>| {
+                requires.iter().copied().filter(|_| scope == Uniformity::Block).collect::<Vec<_>>()
             };
             let requires = condition.requires.each_ref().map(in_scope);
             lives.life_conditions.extend(requires.iter().flatten().map(|required| required.number));

@@ -253,7 +253,7 @@ impl<'f> Builder<'f> {
             },
         };
         let literal = self.function.values[usize::from(size.0)].literal;
-        let size = literal.map_or(Granule::Constant(size), |threads| Granule::Number(u64::from(threads)));
+        let size = literal.map_or(Granule::Constant(size), Granule::Number);
         Team { group: Group::Tile, uniformity, formed_at: None, param: None, tile: Some(Tile { size, of: None }) }
     }
 
@@ -380,11 +380,10 @@ impl<'f> Builder<'f> {
 
     /// Whether an expression is the thread's index in its block, or a name of it.
     pub(super) fn is_thread_index(&self, expr: &Expr) -> bool {
-        match &expr.kind {
-            ExprKind::Op { op: Op::Query(_, query), .. } => query.answer == Answer::ThreadIndex,
-            ExprKind::Local(local) => self.thread_indexes.contains(local),
-            _ => false,
+        if let ExprKind::Local(local) = &expr.kind {
+            return self.thread_indexes.contains(local);
         }
+        matches!(&expr.kind, ExprKind::Op { op: Op::Query(_, query), .. } if query.answer == Answer::ThreadIndex)
     }
 
     /// Builds `extent.x`. The block's extents decide how far the axes of a thread's index are uniform.

@@ -183,11 +183,8 @@ impl<'a, 'f> Election<'a, 'f> {
     /// The groups in which a value is the same.
     fn scope(&self, node: NodeId) -> Uniformity {
         let level = self.values.level(node);
-        match level.at_most {
-            Uniformity::Rank => Uniformity::Divergent,
-            at_most if level.unknown.is_empty() => at_most,
-            _ => Uniformity::Divergent,
-        }
+        let is_known = level.unknown.is_empty() && level.at_most != Uniformity::Rank;
+        if is_known { level.at_most } else { Uniformity::Divergent }
     }
 
     fn evaluate(&self, state: &State, node: NodeId) -> Known {

@@ -156,9 +156,8 @@ impl Election<'_, '_> {
                     false => self.fixed.operation(BinaryOp::Eq, nodes[0], nodes[1], MAX_DEPTH),
                 };
                 let value = text.map(|text| (text, scope));
-                (scope != Uniformity::Divergent)
-                    .then(|| (position.digit, Pin { value, together: scope, literal, one_block_of }))
-                    .map_or(unknown, |pinned| one(op == BinaryOp::Eq, Some(pinned)))
+                let pinned = (position.digit, Pin { value, together: scope, literal, one_block_of });
+                one(op == BinaryOp::Eq, Some(pinned).filter(|_| scope != Uniformity::Divergent))
             }
             (BinaryOp::Lt, false) | (BinaryOp::Gt, true) => one(true, first(0)),
             (BinaryOp::Ge, false) | (BinaryOp::Le, true) => one(false, first(0)),
