@@ -79,7 +79,9 @@ impl<'a, 'f> Check<'a, 'f, '_> {
             for (predicate, threads) in self.initializers(argument, block, step) {
                 if threads.crowd() != Crowd::One {
                     let guard = Guard::default().when(predicate);
-                    self.report_if(id, guard, messages::barrier_init_not_elected(at, &name, self.condition(block)));
+                    // The callee chooses its threads in one of these ways.
+                    let diag = messages::barrier_init_not_elected(at, &name, self.condition(block));
+                    self.summary.asked.push((guard, diag));
                 }
             }
         }

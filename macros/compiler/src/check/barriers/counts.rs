@@ -55,7 +55,7 @@ pub(super) fn check(cx: &Context<'_, '_>, diags: &mut Diags) -> BTreeSet<Id> {
 }
 
 /// The `init` of a barrier that expects one arrival of each thread of the block, `None` for other barriers.
-fn init_of_full_count(cx: &Context<'_, '_>, id: Id) -> Option<BarrierCallId> {
+pub(super) fn init_of_full_count(cx: &Context<'_, '_>, id: Id) -> Option<BarrierCallId> {
     let cfg = cx.cfg;
     let is_given = |(_, region): &(usize, Region)| id_of(cfg, region).is_some_and(|of| of.shared == id.shared);
     if cfg.calls.iter().flat_map(|call| &call.barriers).any(is_given) {

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Context;
 use super::conditions::Condition;
+use super::counts::init_of_full_count;
 use super::lifecycle::{Id, id_of, is_exact};
 use crate::check::block_set::BlockSet;
 use crate::check::cfg::{BarrierCallId, BlockId, CallId, End, StepKind};
@@ -29,7 +30,10 @@ pub(super) fn arrivals(
     let mut all = BTreeMap::new();
     for (at, call) in cx.cfg.barrier_calls.iter().enumerate() {
         let id = id_of(cx.cfg, &call.region).filter(|id| is_exact(call, *id));
-        if let (PhaseAction::ArriveAndDrop, Some(id)) = (call.method.action, id) {
+        // Where more arrivals are expected than there are threads, a thread may drop one of several.
+        if let (PhaseAction::ArriveAndDrop, Some(id)) = (call.method.action, id)
+            && init_of_full_count(cx, id).is_some()
+        {
             let drop = BarrierCallId(at);
             all.extend(after(cx, conditions, drop, id).into_iter().flatten().map(|arrival| (arrival, drop)));
         }
