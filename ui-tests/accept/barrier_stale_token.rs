@@ -15,7 +15,8 @@ fn one_phase_later() {
     bar.wait(second);
 }
 
-#[cluster_kernel(block = 128)]
+/// Each thread arrives twice in the phase.
+#[cluster_kernel(block = 32)]
 fn of_the_phase_before() {
     let block = this_thread_block();
     let bar = shared_barrier();

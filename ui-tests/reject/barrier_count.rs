@@ -76,4 +76,32 @@ fn in_each_round(rounds: u32) {
     }
 }
 
+#[cluster_kernel(block = 64)]
+fn one_too_many() {
+    let block = this_thread_block();
+    let bar = shared_barrier();
+    bar.init_collective(&block, block.num_threads() + 1);
+    bar.arrive_and_wait();
+}
+
+#[cluster_kernel(block = 64)]
+fn half_of_them() {
+    let block = this_thread_block();
+    let bar = shared_barrier();
+    bar.init_collective(&block, block.num_threads() / 2);
+    bar.arrive_and_wait();
+}
+
+/// A count of bytes is no arrival.
+#[cluster_kernel(block = 64)]
+fn nobody_arrives(count: u32) {
+    let block = this_thread_block();
+    let bar = shared_barrier();
+    bar.init_collective(&block, count);
+    if block.thread_rank() == 0 {
+        bar.expect_tx(256);
+    }
+    bar.wait_parity(false);
+}
+
 fn main() {}

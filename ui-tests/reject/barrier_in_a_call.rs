@@ -88,4 +88,38 @@ fn not_met() {
     meet(&bar);
 }
 
+#[device]
+fn set_up_if(bar: &Barrier, leader: bool) {
+    if leader {
+        bar.init(64);
+    }
+}
+
+#[device]
+fn set_up_by(bar: &Barrier, rank: u32) {
+    if rank == 0 {
+        bar.init(64);
+    }
+}
+
+#[device]
+fn set_up_in(bar: &Barrier, warp: &Tile<32>) {
+    warp.invoke_one(|| {
+        bar.init(64);
+    });
+}
+
+#[cluster_kernel(block = 64)]
+fn by_one_of_each_warp() {
+    let block = this_thread_block();
+    let warp = tiled_partition::<32>(&block);
+    let bar = shared_barrier();
+    let other = shared_barrier();
+    let third = shared_barrier();
+    set_up_if(&bar, warp.thread_rank() == 0);
+    set_up_by(&other, warp.thread_rank());
+    set_up_in(&third, &warp);
+    block.sync();
+}
+
 fn main() {}

@@ -33,7 +33,7 @@ fn kept_through_a_loop(rounds: u32) {
 fn on_one_way(n: u32) {
     let block = this_thread_block();
     let bars = shared_barriers::<2>();
-    bars.init_collective(&block, 32);
+    bars.init_collective(&block, n);
     let old = bars[1].arrive();
     bars[0].arrive_and_wait();
     if n > 2 {
@@ -76,7 +76,7 @@ fn of_an_earlier_life() {
 fn in_an_option(n: u32) {
     let block = this_thread_block();
     let bar = shared_barrier();
-    bar.init_collective(&block, 32);
+    bar.init_collective(&block, n);
     let pending = if n > 1 { Some(bar.arrive()) } else { None };
     bar.arrive_and_wait();
     let token = bar.arrive();

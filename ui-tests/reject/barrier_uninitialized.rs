@@ -82,4 +82,16 @@ fn of_a_peer() {
     cluster.sync();
 }
 
+/// A thread of the cluster is in one block, and each block has a barrier.
+#[cluster_kernel(cluster = 2, block = 64)]
+fn by_one_of_the_cluster() {
+    let cluster = this_cluster();
+    let bar = shared_barrier();
+    if cluster.thread_rank() == 0 {
+        bar.init(64);
+    }
+    cluster.sync();
+    bar.arrive_and_wait();
+}
+
 fn main() {}

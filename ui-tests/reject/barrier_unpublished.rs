@@ -97,4 +97,16 @@ fn initialised_anew(n: u32) {
     }
 }
 
+/// The others may not have left the wait.
+#[cluster_kernel(block = 64)]
+fn ended_too_soon() {
+    let block = this_thread_block();
+    let bar = shared_barrier();
+    bar.init_collective(&block, 64);
+    bar.arrive_and_wait();
+    if block.thread_rank() == 0 {
+        bar.invalidate();
+    }
+}
+
 fn main() {}

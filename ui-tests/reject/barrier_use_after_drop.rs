@@ -57,4 +57,16 @@ fn one_of_an_array() {
     bars[1].arrive_and_wait();
 }
 
+/// On one path, which leads to the arrival.
+#[cluster_kernel(block = 64)]
+fn some_drop_out() {
+    let block = this_thread_block();
+    let bar = shared_barrier();
+    bar.init_collective(&block, 64);
+    if block.thread_rank() == 0 {
+        bar.arrive_and_drop();
+    }
+    bar.arrive_and_wait();
+}
+
 fn main() {}

@@ -100,8 +100,8 @@ rules! {
         BarrierUninitialized = "barrier_uninitialized":
             "a phase barrier must be initialized before it is used", Allowed;
         BarrierUnpublished = "barrier_unpublished":
-            "threads must synchronize between one thread's `init` and the others' use", Allowed;
-        BarrierInitNotElected = "barrier_init_not_elected": "a barrier must be initialized by a single thread", Allowed;
+            "threads must synchronize between one thread's `init` or `invalidate` and the others' use", Allowed;
+        BarrierInitNotElected = "barrier_init_not_elected": "a barrier must be initialized and invalidated by a single thread", Allowed;
         BarrierReinit = "barrier_reinit": "a barrier in use must not be initialized again", Allowed;
         BarrierCount = "barrier_count": "a phase must not expect more arrivals than can occur", Allowed;
         BarrierUseAfterDrop = "barrier_use_after_drop":

@@ -297,7 +297,8 @@ fn left_before(out: &mut [u32]) {
 fn two_phases_old(out: &mut [u32]) {
     let block = this_thread_block();
     let bar = shared_barrier();
-    bar.init_collective(&block, 16);
+    // Half of the threads, which the text does not show.
+    bar.init_collective(&block, block.num_threads() / this_cluster().num_blocks());
     let old = bar.arrive();
     bar.arrive_and_wait();
     bar.arrive_and_wait();

@@ -19,7 +19,8 @@ use phalanx_contract::uniformity::Uniformity;
 
 use super::cfg::{
     Access, BarrierCall, BasicBlock, BlockId, Call, CallId, Cfg, CopyStep, End, Extent, GroupStep, MemoryStep, Node,
-    NodeId, Region, Root, Select, Shared, Slice, Source, Step, StepKind, Team, TokenStep, ValueStep, Variable,
+    NodeId, Position, Region, Root, Select, Shared, Slice, Source, Step, StepKind, Team, TokenStep, ValueStep,
+    Variable,
 };
 use crate::model::expr::{Block, Expr, ExprKind, Member, Stmt, StmtKind};
 use crate::model::group::Group;
@@ -44,6 +45,9 @@ pub(crate) fn build(function: &Function) -> Result<Cfg<'_>, SpanRange> {
         barrier_calls: Vec::new(),
         calls: Vec::new(),
         queries: BTreeMap::new(),
+        positions: BTreeMap::new(),
+        thread_indexes: BTreeSet::new(),
+        cuts: BTreeMap::new(),
         names: BTreeMap::new(),
         current: BlockId(0),
         scopes: vec![function.params.iter().map(|param| param.local).collect()],
@@ -84,6 +88,8 @@ pub(crate) fn build(function: &Function) -> Result<Cfg<'_>, SpanRange> {
         barrier_calls: builder.barrier_calls,
         calls: builder.calls,
         queries: builder.queries,
+        positions: builder.positions,
+        cuts: builder.cuts,
         slices: builder.slices,
         names: builder.names,
         teams,
@@ -99,6 +105,10 @@ struct Builder<'f> {
     barrier_calls: Vec<BarrierCall>,
     calls: Vec<Call<'f>>,
     queries: BTreeMap<NodeId, (Group, &'static Query)>,
+    positions: BTreeMap<NodeId, Position>,
+    /// The locals that are the thread's index.
+    thread_indexes: BTreeSet<LocalId>,
+    cuts: BTreeMap<NodeId, u32>,
     names: BTreeMap<Shared, LocalId>,
     current: BlockId,
     /// The locals in scope, innermost last.
@@ -409,6 +419,9 @@ impl<'f> Builder<'f> {
 
     /// Records what a local stands for, if it is a group, memory or a closure.
     fn name(&mut self, local: LocalId, init: &Expr, value: Value) {
+        if self.is_thread_index(init) && self.function.local(local).mutable.is_none() {
+            self.thread_indexes.insert(local);
+        }
         if let Kind::Group(_) = init.result_kind {
             let team = self.team(init);
             self.teams.insert(local, team);

@@ -270,6 +270,8 @@ impl<'f> Splitter<'_, 'f> {
             barrier_calls: Vec::new(),
             calls: Vec::new(),
             queries: self.cfg.queries.clone(),
+            positions: self.cfg.positions.clone(),
+            cuts: self.cfg.cuts.clone(),
             slices: self.cfg.slices.clone(),
             names: self.cfg.names.clone(),
             teams: self.cfg.teams.clone(),

@@ -41,8 +41,10 @@ fn structure(input: &DeriveInput, fields: &[Field<'_>]) -> TokenStream {
         }
         GenericParam::Lifetime(_) => None,
     });
+    // rustc refuses a field that is called `_`, which no expression can name.
+    let named = fields.iter().filter(|field| field.member.to_token_stream().to_string() != "_");
     // The assertion has the span of the field's type, where rustc reports an error of it.
-    let fields = fields.iter().map(|Field { member, ty }| {
+    let fields = named.map(|Field { member, ty }| {
         let rust = member.to_token_stream().to_string();
         let cpp = self::member(&rust);
         let field = quote_spanned!(ty.span()=> ::phalanx::__private::field_of::<Self, #ty>);

@@ -102,12 +102,14 @@ pub(crate) fn barrier_count(at: SpanRange, count: u64, most: u64) -> Diag {
     Diag::new(Rule::BarrierCount, at, format!("a phase cannot expect {count} arrivals: the count must be 1 to {most}"))
 }
 
-/// `ended` is the place where the barrier was invalidated, `later` a place where it is initialized on some path.
+/// `ended` is the place where the barrier was invalidated, `later` a place where it is initialized on some path, `one_block` a
+/// condition there that holds in one block alone.
 pub(crate) fn barrier_uninitialized(
     at: SpanRange,
     name: &str,
     ended: Option<SpanRange>,
     later: Option<SpanRange>,
+    one_block: Option<SpanRange>,
 ) -> Diag {
     let diag = match ended {
         Some(_) => {
@@ -121,6 +123,11 @@ pub(crate) fn barrier_uninitialized(
         (None, Some(later)) => diag.note(later, "it is initialized here, but not on every path to the use"),
         (None, None) => diag,
     };
+    if let Some(condition) = one_block {
+        return diag
+            .note(condition, "this holds for a thread of one block, and each block has a barrier of its own")
+            .help("let one thread of each block call `init`: `if block.thread_rank() == 0 { bar.init(count); }`");
+    }
     diag.help("let one thread call `init` and synchronize the block before the use: `if block.thread_rank() == 0 { bar.init(count); } block.sync();`, or let all threads call `bar.init_collective(&block, count)`")
 }
 
@@ -139,9 +146,30 @@ pub(crate) fn barrier_unpublished(at: SpanRange, name: &str, init: Option<SpanRa
     diag.help(format!("synchronize all threads of the {} after the `init`: `{}.sync();`", group.noun(), short(group)))
 }
 
-pub(crate) fn barrier_init_not_elected(at: SpanRange, name: &str) -> Diag {
-    Diag::new(Rule::BarrierInitNotElected, at, format!("{name} must be initialized by one thread, but several threads may initialize it here"))
-        .help("let one thread do it: `if block.thread_rank() == 0 { bar.init(count); }`; or let all threads call `bar.init_collective(&block, count)`")
+/// `condition` is the condition that chooses the threads, if one does.
+pub(crate) fn barrier_init_not_elected(at: SpanRange, name: &str, condition: Option<SpanRange>) -> Diag {
+    let diag = Diag::new(
+        Rule::BarrierInitNotElected,
+        at,
+        format!("{name} must be initialized by one thread, but several threads may initialize it here"),
+    );
+    let diag = condition.into_iter().fold(diag, |diag, condition| {
+        diag.note(condition, "the condition is not known to hold for at most one thread of the block")
+    });
+    diag.help("let one thread do it: `if block.thread_rank() == 0 { bar.init(count); }`; or let all threads call `bar.init_collective(&block, count)`")
+}
+
+/// `condition` is the condition that chooses the threads, if one does.
+pub(crate) fn barrier_invalidate_not_elected(at: SpanRange, name: &str, condition: Option<SpanRange>) -> Diag {
+    let diag = Diag::new(
+        Rule::BarrierInitNotElected,
+        at,
+        format!("{name} must be invalidated by one thread, but several threads may invalidate it here"),
+    );
+    let diag = condition.into_iter().fold(diag, |diag, condition| {
+        diag.note(condition, "the condition is not known to hold for at most one thread of the block")
+    });
+    diag.help("let one thread do it: `if block.thread_rank() == 0 { bar.invalidate(); }`")
 }
 
 pub(crate) fn barrier_reinit(at: SpanRange, name: &str, earlier: Option<SpanRange>) -> Diag {
@@ -187,6 +215,49 @@ pub(crate) fn phase_arrive_while_pending(at: SpanRange, name: &str, first: SpanR
     )
     .note(first, "the previous arrival is here, and the thread has not observed the end of its phase since")
     .help("each phase counts each thread once: wait for the phase before arriving again")
+}
+
+/// `expected` is the count, if the text shows it, and `arrivals` the largest number of arrivals.
+pub(crate) fn barrier_count_too_many(
+    wait: SpanRange,
+    name: &str,
+    init: SpanRange,
+    expected: Option<u64>,
+    arrivals: u64,
+) -> Diag {
+    let expected = expected.map_or("an arrival".into(), |expected| format!("{expected} arrivals"));
+    let most = match arrivals {
+        0 => "no thread arrives".into(),
+        arrivals => format!("at most {arrivals} can occur"),
+    };
+    Diag::new(
+        Rule::BarrierCount,
+        wait,
+        format!("the phase of {name} must receive {expected} to complete, but {most}: this wait never returns"),
+    )
+    .note(init, "the expected count is set here")
+    .help("expect only as many arrivals as there are; `expect_tx` and copies do not arrive, so let a thread arrive for them")
+}
+
+pub(crate) fn barrier_count_too_few(at: SpanRange, name: &str, init: SpanRange, expected: u64, threads: u64) -> Diag {
+    Diag::new(
+        Rule::BarrierCount,
+        at,
+        format!("a phase of {name} must expect all threads that arrive and wait together, but it expects {expected} arrivals, and all {threads} threads arrive here"),
+    )
+    .note(init, "the expected count is set here")
+    .help("the phases that the other threads complete may pass a thread by: expect `block.num_threads()` arrivals, or let only as many threads arrive")
+}
+
+/// `wait` is where other threads may still be.
+pub(crate) fn barrier_invalidated_in_use(at: SpanRange, name: &str, wait: SpanRange) -> Diag {
+    Diag::new(
+        Rule::BarrierUnpublished,
+        at,
+        format!("{name} must not be invalidated while other threads use it, but some may still wait at it"),
+    )
+    .note(wait, "other threads may still be in this wait")
+    .help("synchronize all threads of the thread block before the `invalidate`: `block.sync();`")
 }
 
 pub(crate) fn barrier_count_divergent(at: SpanRange, name: &str, init: SpanRange, branch: SpanRange) -> Diag {

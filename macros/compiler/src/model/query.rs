@@ -27,6 +27,8 @@ pub(crate) enum Answer {
     BlockRank,
     /// The number of blocks in the group.
     BlockCount,
+    /// The rank of the group among those that its partition made.
+    GroupRank,
     /// Another number, of which the checks know only where it is uniform.
     Number,
     /// Another `Dim3`, whose axes are uniform where it is.
@@ -38,7 +40,12 @@ impl Answer {
     pub(crate) fn is_extent(self) -> bool {
         match self {
             Answer::ThreadIndex | Answer::Extent => true,
-            Answer::ThreadRank | Answer::ThreadCount | Answer::BlockRank | Answer::BlockCount | Answer::Number => false,
+            Answer::ThreadRank
+            | Answer::ThreadCount
+            | Answer::BlockRank
+            | Answer::BlockCount
+            | Answer::GroupRank
+            | Answer::Number => false,
         }
     }
 }
@@ -67,7 +74,7 @@ static COALESCED_QUERIES: [Query; 5] = [
     THREAD_RANK,
     query("num_threads", Answer::ThreadCount, UniformAt::Group),
     query("size", Answer::ThreadCount, UniformAt::Group),
-    query("meta_group_rank", Answer::Number, UniformAt::Group),
+    query("meta_group_rank", Answer::GroupRank, UniformAt::Group),
     query("meta_group_size", Answer::Number, UniformAt::Group),
 ];
 
@@ -76,7 +83,7 @@ static TILE_QUERIES: [Query; 5] = [
     THREAD_RANK,
     query("num_threads", Answer::ThreadCount, UniformAt::Grid),
     query("size", Answer::ThreadCount, UniformAt::Grid),
-    query("meta_group_rank", Answer::Number, UniformAt::Group),
+    query("meta_group_rank", Answer::GroupRank, UniformAt::Group),
     query("meta_group_size", Answer::Number, UniformAt::Grid),
 ];
 
@@ -150,9 +157,12 @@ mod tests {
             for query in group.queries() {
                 let own = match query.answer {
                     Answer::ThreadRank | Answer::ThreadIndex => true,
-                    Answer::ThreadCount | Answer::BlockRank | Answer::BlockCount | Answer::Number | Answer::Extent => {
-                        false
-                    }
+                    Answer::ThreadCount
+                    | Answer::BlockRank
+                    | Answer::BlockCount
+                    | Answer::GroupRank
+                    | Answer::Number
+                    | Answer::Extent => false,
                 };
                 assert_eq!(own, query.uniform_at == UniformAt::Thread, "{group:?}: {query:?}");
             }

@@ -86,6 +86,8 @@ fn cfg<const N: usize>(blocks: [(&[&'static str], End); N]) -> Cfg<'static> {
         barrier_calls: Vec::new(),
         calls: Vec::new(),
         queries: BTreeMap::new(),
+        positions: BTreeMap::new(),
+        cuts: BTreeMap::new(),
         slices: Vec::new(),
         names: BTreeMap::new(),
         teams: Vec::new(),

@@ -51,8 +51,14 @@ bitflags! {
         const BEGINS = 1 << 1;
         /// The function does not initialize the barrier.
         const KEEPS = 1 << 2;
-        /// Every thread that calls the function initializes the barrier.
+        /// Several threads that call the function may initialize the barrier.
         const ALONE = 1 << 3;
+        /// One thread of each warp that calls the function may initialize the barrier.
+        const ONE_OF_EACH_WARP = 1 << 4;
+        /// Of a parameter that is no barrier: the function initializes a barrier in the threads for which it is true.
+        const WHERE_TRUE = 1 << 5;
+        /// Of a parameter that is no barrier: the function initializes a barrier in the threads for which it has one value.
+        const AT_ONE_VALUE = 1 << 6;
     }
 }
 

@@ -209,8 +209,8 @@ struct Verdict {
     blurred: BTreeSet<usize>,
     /// The lines that a thread reaches.
     reached: BTreeSet<usize>,
-    /// Whether threads that reach an arrival have dropped out of the barrier, or have not.
-    after_drop: BTreeMap<(usize, usize), (bool, bool)>,
+    /// Whether a thread that reaches an arrival has dropped out of the barrier.
+    after_drop: BTreeMap<(usize, usize), bool>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -235,8 +235,8 @@ impl Verdict {
                 (0..BARRIERS).for_each(|barrier| verdict.barrier(&runs, barrier));
             }
         }
-        for ((_, line), (left, stayed)) in &verdict.after_drop {
-            if *left && !stayed {
+        for ((_, line), left) in &verdict.after_drop {
+            if *left {
                 verdict.faults.insert((Rule::BarrierUseAfterDrop, *line));
             }
         }
@@ -259,8 +259,14 @@ impl Verdict {
                 });
                 lives.next_back()
             };
-            let inits =
-                |thread: usize| segments[thread].iter().any(|(_, of, deed)| *of == barrier && *deed == Deed::Init);
+            let does = |thread: usize, what: Deed| {
+                segments[thread].iter().any(|(_, of, deed)| *of == barrier && *deed == what)
+            };
+            let inits = |thread: usize| does(thread, Deed::Init);
+            let waits = |thread: usize| {
+                let waits = |deed: &Deed| matches!(deed, Deed::Use { waits: true, .. });
+                segments[thread].iter().any(|(_, of, deed)| *of == barrier && waits(deed))
+            };
             for thread in 0..THREADS.len() {
                 let others = (0..REAL).any(|other| other != thread && inits(other));
                 let changed = (0..REAL).any(|other| other != thread && changes(other).is_some());
@@ -292,6 +298,14 @@ impl Verdict {
                             left[thread] = false;
                         }
                         Deed::Invalidate | Deed::Use { .. } => {
+                            if *deed == Deed::Invalidate {
+                                if (0..REAL).any(|other| other != thread && does(other, Deed::Invalidate)) {
+                                    fault(Rule::BarrierInitNotElected, true);
+                                }
+                                if (0..REAL).any(|other| other != thread && waits(other)) {
+                                    fault(Rule::BarrierUnpublished, false);
+                                }
+                            }
                             if own != Life::Live {
                                 let unknown = others && !own_change;
                                 let rule = if unknown { Rule::BarrierUnpublished } else { Rule::BarrierUninitialized };
@@ -301,9 +315,7 @@ impl Verdict {
                                 }
                             }
                             if let (Deed::Use { arrives: true, leaves, .. }, true) = (deed, thread < REAL) {
-                                let (gone, stayed) = self.after_drop.entry((barrier, *line)).or_default();
-                                *gone |= left[thread];
-                                *stayed |= !left[thread];
+                                *self.after_drop.entry((barrier, *line)).or_default() |= left[thread];
                                 left[thread] |= leaves;
                             }
                             if *deed == Deed::Invalidate {

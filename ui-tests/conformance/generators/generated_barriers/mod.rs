@@ -4,6 +4,7 @@
 //! (`tokens`). Every fault must be refused, and every report explained by a run. Not compared: columns, notes and help;
 //! device functions.
 
+mod elections;
 mod lives;
 mod tokens;
 

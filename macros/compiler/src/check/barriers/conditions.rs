@@ -1,21 +1,21 @@
 //! The conditions of branches. Two conditions with the same text over values that are set once have the same outcome wherever
-//! a thread evaluates them, so that the outcome of the first is known at the second. Nothing is known about the relation of two
+//! a thread evaluates them (`fixed`), so that the outcome of the first is known at the second. Nothing is known about the relation of two
 //! conditions with different texts.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
 use std::collections::BTreeMap;
 
-use crate::check::cfg::{BlockId, Cfg, End, Extent, NodeId, Source, StepKind, ValueStep, Variable};
-use crate::check::uniform::control::reachable;
-use crate::model::LocalId;
+use phalanx_contract::uniformity::Uniformity;
+
+use crate::check::cfg::{BlockId, Cfg, End, NodeId, Source};
+use crate::check::election::Election;
+use crate::check::fixed::{FixedValues, MAX_DEPTH};
+use crate::check::uniform;
 use crate::model::expr::BinaryOp;
 
-/// The number of variables and operators through which a condition's text is built.
-const MAX_DEPTH: u8 = 8;
-
 /// The condition that a branch tests.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Condition {
     /// The number of the condition: conditions with the same text have the same number.
     pub(super) number: usize,
@@ -23,13 +23,22 @@ pub(super) struct Condition {
     then: bool,
     /// Whether its outcome is the same each time it is evaluated.
     pub(super) fixed: bool,
-    /// Whether it elects a thread: it holds for at most one thread of a block.
-    pub(super) elects: bool,
+    /// For each outcome, conditions of the block that have to have theirs for some thread of the block to have this one.
+    pub(super) requires: [Vec<Requirement>; 2],
+}
+
+/// A condition that is the same for all threads of a block, with its outcome.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Requirement {
+    pub(super) number: usize,
+    pub(super) holds: bool,
+    /// Whether its outcome is the same each time it is evaluated.
+    pub(super) fixed: bool,
 }
 
 impl Condition {
     /// The outcome of the condition on the edge to a block; `None` if both edges lead there.
-    pub(super) fn value_on_edge(self, end: &End, to: BlockId) -> Option<bool> {
+    pub(super) fn value_on_edge(&self, end: &End, to: BlockId) -> Option<bool> {
         let (then, otherwise) = match *end {
             End::Branch { then, otherwise, .. } => (then, otherwise),
             End::Option { some, none, .. } => (some, none),
@@ -40,43 +49,55 @@ impl Condition {
 }
 
 /// The condition of each block that ends in a branch.
-pub(super) fn conditions(cfg: &Cfg<'_>) -> BTreeMap<BlockId, Condition> {
-    let values = Values { cfg, set: set_once(cfg) };
-    let mut numbers: BTreeMap<String, usize> = BTreeMap::new();
+pub(super) fn conditions(
+    cfg: &Cfg<'_>,
+    values: &uniform::values::Values<'_, '_>,
+    election: &Election<'_, '_>,
+) -> BTreeMap<BlockId, Condition> {
+    let texts = Values { cfg, values, fixed: FixedValues::of(cfg) };
+    let mut numbers = Numbers::default();
     let mut conditions = BTreeMap::new();
-    for (block, end) in cfg.blocks.iter().map(|block| &block.end).enumerate() {
-        let Some(on) = end.condition() else { continue };
+    for (at, end) in cfg.blocks.iter().map(|block| &block.end).enumerate() {
+        let (Some(on), block) = (end.condition(), BlockId(at)) else { continue };
         let (text, then) = match end {
-            End::Branch { .. } => values.condition(on, MAX_DEPTH),
+            End::Branch { .. } => texts.condition(on, MAX_DEPTH),
             End::Option { .. } | End::Never | End::Leave | End::Goto(_) => (None, true),
         };
         let fixed = text.is_some();
-        let elects = text.as_ref().is_some_and(|text| text.starts_with("(thread Eq ") || text.ends_with(" Eq thread)"));
-        let next = numbers.len();
-        let number = *numbers.entry(text.unwrap_or_else(|| format!("at {block}"))).or_insert(next);
-        conditions.insert(BlockId(block), Condition { number, then, fixed, elects });
+        let number = numbers.of(text.unwrap_or_else(|| format!("at {at}")));
+        let requires = [false, true].map(|holds| {
+            let taken = holds == then;
+            let mut requires = texts.required(on, taken, MAX_DEPTH, &mut numbers);
+            if election.is_never(block, taken) {
+                requires.push(Requirement { number: numbers.of("never".into()), holds: true, fixed: true });
+            } else if let Some((group, rank)) = election.one_block(block, taken) {
+                // The rank of the block, if the text shows it.
+                let known = rank.map_or_else(|| format!("of {number}"), |rank| rank.to_string());
+                let number = numbers.of(format!("({group:?}.block_rank Eq {known})"));
+                requires.push(Requirement { number, holds: true, fixed: fixed || rank.is_some() });
+            }
+            requires
+        });
+        conditions.insert(block, Condition { number, then, fixed, requires });
     }
     conditions
 }
 
-/// The variables that are set once, outside of loops, each with its value.
-fn set_once(cfg: &Cfg<'_>) -> BTreeMap<LocalId, NodeId> {
-    let mut set: BTreeMap<LocalId, Option<NodeId>> = BTreeMap::new();
-    for (block, steps) in cfg.blocks.iter().map(|block| &block.steps).enumerate() {
-        let again = cfg.blocks[block].end.successors().any(|next| reachable(cfg, next, None).contains(BlockId(block)));
-        for step in steps {
-            if let StepKind::Value(ValueStep::Set { variable: Variable::Local(local), value, extent }) = step.kind {
-                let once = (extent == Extent::Whole && !again && !set.contains_key(&local)).then_some(value);
-                set.insert(local, once);
-            }
-        }
+/// The numbers of conditions, by their texts.
+#[derive(Default)]
+struct Numbers(BTreeMap<String, usize>);
+
+impl Numbers {
+    fn of(&mut self, text: String) -> usize {
+        let next = self.0.len();
+        *self.0.entry(text).or_insert(next)
     }
-    set.into_iter().filter_map(|(local, value)| Some((local, value?))).collect()
 }
 
 struct Values<'a, 'f> {
     cfg: &'a Cfg<'f>,
-    set: BTreeMap<LocalId, NodeId>,
+    values: &'a uniform::values::Values<'a, 'f>,
+    fixed: FixedValues<'a, 'f>,
 }
 
 impl Values<'_, '_> {
@@ -88,14 +109,14 @@ impl Values<'_, '_> {
                 let (text, holds) = self.condition(*operand, depth);
                 (text, !holds)
             }
-            (Source::Read(Variable::Local(local)), _) => match self.set.get(local) {
+            (Source::Read(variable), _) => match self.fixed.of_variable(*variable) {
                 Some(value) if depth > 0 => {
-                    let (text, holds) = self.condition(*value, depth - 1);
-                    (text.or_else(|| self.text(node, depth)), holds)
+                    let (text, holds) = self.condition(value, depth - 1);
+                    (text.or_else(|| self.fixed.text(node, depth)), holds)
                 }
-                _ => (self.text(node, depth), true),
+                _ => (self.fixed.text(node, depth), true),
             },
-            (Source::Binary(op) | Source::Round(_, op), [first, second]) => {
+            (Source::Binary(op) | Source::Round(_, op), [first, second]) if !self.cfg.cuts.contains_key(&node) => {
                 let (op, holds) = match op {
                     BinaryOp::Ne => (BinaryOp::Eq, false),
                     BinaryOp::Ge => (BinaryOp::Lt, false),
@@ -116,7 +137,7 @@ impl Values<'_, '_> {
                     | BinaryOp::And
                     | BinaryOp::Or => (*op, true),
                 };
-                (self.operation(op, *first, *second, depth), holds)
+                (self.fixed.operation(op, *first, *second, depth), holds)
             }
             (
                 Source::Operands
@@ -125,7 +146,6 @@ impl Values<'_, '_> {
                 | Source::Binary(_)
                 | Source::Not
                 | Source::Counter { .. }
-                | Source::Read(_)
                 | Source::Param(_)
                 | Source::Known { .. }
                 | Source::ThreadRank
@@ -135,49 +155,50 @@ impl Values<'_, '_> {
                 | Source::Shuffled { .. }
                 | Source::Call { .. },
                 _,
-            ) => (self.text(node, depth), true),
+            ) => (self.fixed.text(node, depth), true),
         }
     }
 
-    fn operation(&self, op: BinaryOp, first: NodeId, second: NodeId, depth: u8) -> Option<String> {
-        let depth = depth.checked_sub(1)?;
-        Some(format!("({} {op:?} {})", self.text(first, depth)?, self.text(second, depth)?))
+    /// Conditions that are the same for all threads of a block, and that have these outcomes where a value has this one.
+    fn required(&self, node: NodeId, holds: bool, depth: u8, numbers: &mut Numbers) -> Vec<Requirement> {
+        let Some(less) = depth.checked_sub(1) else { return Vec::new() };
+        let is_uniform = self.values.level(node).is_uniform(Uniformity::Block);
+        let (text, is_it) = self.condition(node, depth);
+        let own = text.filter(|_| is_uniform);
+        let own = own.map(|text| Requirement { number: numbers.of(text), holds: is_it == holds, fixed: true });
+        own.into_iter().chain(self.required_of_operands(node, holds, less, numbers)).collect()
     }
 
-    fn text(&self, node: NodeId, depth: u8) -> Option<String> {
+    fn required_of_operands(&self, node: NodeId, holds: bool, depth: u8, numbers: &mut Numbers) -> Vec<Requirement> {
         let whole = &self.cfg.nodes[node.0];
-        Some(match (&whole.source, &whole.operands[..]) {
-            (Source::Integer(number), _) => number.to_string(),
-            (Source::Constant(value), _) => format!("constant {}", value.0),
-            (Source::Param(index), _) => format!("parameter {index}"),
-            (Source::ThreadRank, _) => "thread".into(),
-            (Source::Binary(op) | Source::Round(_, op), [first, second]) => {
-                self.operation(*op, *first, *second, depth)?
-            }
-            (Source::Not, [operand]) => format!("!{}", self.text(*operand, depth.checked_sub(1)?)?),
-            (Source::Read(Variable::Local(local)), _) => {
-                let value = *self.set.get(local)?;
-                let followed = depth.checked_sub(1).and_then(|depth| self.text(value, depth));
-                followed.unwrap_or_else(|| format!("variable {}", local.0))
-            }
-            (Source::Known { .. }, []) => {
-                let (group, query) = self.cfg.queries.get(&node)?;
-                format!("{group:?}.{}", query.name)
+        match (&whole.source, &whole.operands[..], holds) {
+            (Source::Not, [operand], _) => self.required(*operand, !holds, depth, numbers),
+            (Source::Read(variable), ..) => match self.fixed.of_variable(*variable) {
+                Some(value) => self.required(value, holds, depth, numbers),
+                None => Vec::new(),
+            },
+            (Source::Binary(BinaryOp::And), [a, b], true) | (Source::Binary(BinaryOp::Or), [a, b], false) => {
+                let mut both = self.required(*a, holds, depth, numbers);
+                both.extend(self.required(*b, holds, depth, numbers));
+                both
             }
             (
                 Source::Operands
+                | Source::Integer(_)
+                | Source::Constant(_)
                 | Source::Binary(_)
-                | Source::Round(..)
                 | Source::Not
                 | Source::Counter { .. }
-                | Source::Read(_)
+                | Source::Param(_)
                 | Source::Known { .. }
+                | Source::ThreadRank
+                | Source::Round(..)
                 | Source::Load(_)
                 | Source::Agreed { .. }
                 | Source::Shuffled { .. }
                 | Source::Call { .. },
-                _,
-            ) => return None,
-        })
+                ..,
+            ) => Vec::new(),
+        }
     }
 }

@@ -26,9 +26,10 @@ use crate::model::barrier::{BarrierForm, PhaseAction};
 use crate::model::group::Group;
 use crate::model::query::{Answer, Query};
 
-pub(super) fn check(cx: &Context<'_, '_>, diags: &mut Diags) {
+/// Returns the barriers at which some threads do not arrive.
+pub(super) fn check(cx: &Context<'_, '_>, diags: &mut Diags) -> BTreeSet<Id> {
     if cx.function.role != Role::Kernel || cx.threads() == Some(1) {
-        return;
+        return BTreeSet::new();
     }
     let full_count: BTreeMap<Id, BarrierCallId> =
         cx.ids().into_iter().filter_map(|id| Some((id, init_of_full_count(cx, id)?))).collect();
@@ -44,13 +45,17 @@ pub(super) fn check(cx: &Context<'_, '_>, diags: &mut Diags) {
             analysis.transfer(&mut state, step);
         }
     }
+    let mut missed = BTreeSet::new();
     for (id, init) in &analysis.full_count {
-        analysis.check_divergent_arrivals(*id, *init, diags);
+        if analysis.check_divergent_arrivals(*id, *init, diags) {
+            missed.insert(*id);
+        }
     }
+    missed
 }
 
 /// The `init` of a barrier that expects one arrival of each thread of the block, `None` for other barriers.
-fn init_of_full_count(cx: &Context<'_, '_>, id: Id) -> Option<BarrierCallId> {
+pub(super) fn init_of_full_count(cx: &Context<'_, '_>, id: Id) -> Option<BarrierCallId> {
     let cfg = cx.cfg;
     let is_given = |(_, region): &(usize, Region)| id_of(cfg, region).is_some_and(|of| of.shared == id.shared);
     if cfg.calls.iter().flat_map(|call| &call.barriers).any(is_given) {
@@ -269,17 +274,17 @@ impl PendingArrivals<'_, '_> {
     /// ```text
     /// bar.init(block.num_threads()); .. if rank < 32 { bar.arrive_and_wait(); }
     /// ```
-    fn check_divergent_arrivals(&self, id: Id, BarrierCallId(init): BarrierCallId, diags: &mut Diags) {
+    fn check_divergent_arrivals(&self, id: Id, BarrierCallId(init): BarrierCallId, diags: &mut Diags) -> bool {
         let cfg = self.cx.cfg;
         let is_arrival = |call: &BarrierCall| call.method.action.arrives() && id_of(cfg, &call.region) == Some(id);
         let arrivals: BTreeSet<usize> =
             (0..cfg.barrier_calls.len()).filter(|index| is_arrival(&cfg.barrier_calls[*index])).collect();
         let blocks: Option<BTreeSet<BlockId>> =
             arrivals.iter().map(|index| self.cx.block_of(BarrierCallId(*index))).collect();
-        let Some(blocks) = blocks.filter(|blocks| !blocks.is_empty()) else { return };
+        let Some(blocks) = blocks.filter(|blocks| !blocks.is_empty()) else { return false };
         let is_alone = |index: &usize| !self.may_arrive_again(BarrierCallId(*index), &arrivals);
         if !arrivals.iter().all(is_alone) {
-            return;
+            return false;
         }
         let all_in = |side: &BlockSet| blocks.iter().all(|block| side.contains(*block));
         for (branch, _, end) in self.cx.values.control.regions(cfg) {
@@ -293,13 +298,14 @@ impl PendingArrivals<'_, '_> {
             let [a, b] = &sides[..] else { continue };
             let none_in = |side: &BlockSet| !blocks.iter().any(|block| side.contains(*block));
             if all_in(a) && none_in(b) || all_in(b) && none_in(a) {
-                let Some(first) = arrivals.first().map(|index| &cfg.barrier_calls[*index]) else { return };
+                let Some(first) = arrivals.first().map(|index| &cfg.barrier_calls[*index]) else { return false };
                 let tested = cfg.blocks[branch.0].end.condition().map_or(first.at, |on| cfg.nodes[on.0].at);
                 let init = cfg.barrier_calls[init].at;
                 diags.push(messages::barrier_count_divergent(first.at, &self.cx.name(id), init, tested));
-                return;
+                return true;
             }
         }
+        false
     }
 
     /// Whether a thread may arrive again before it has waited at the barrier, perhaps in place of other threads.

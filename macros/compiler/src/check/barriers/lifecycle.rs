@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use phalanx_contract::uniformity::Uniformity;
 
-use super::conditions::Condition;
+use super::conditions::{Condition, Requirement};
 use super::path_states::{BarrierArgument, Lifecycle, Observers, PathState, PathStates, after};
 use crate::check::block_set::BlockSet;
 use crate::check::cfg::{
@@ -38,6 +38,8 @@ pub(super) struct State {
     pub(super) paths: BTreeMap<Id, PathStates>,
     /// The barriers that the thread has dropped out of, on every path.
     pub(super) dropped: BTreeSet<Id>,
+    /// The waits that the thread has had on some path since it last synchronized with others, by barrier: others may be there.
+    pub(super) waits: BTreeMap<Id, BTreeSet<BarrierCallId>>,
     /// Whether the thread has reached a barrier of the scope, on every path.
     pub(super) entered: bool,
 }
@@ -54,6 +56,12 @@ impl Join for State {
                 *paths = both;
                 changed = true;
             }
+        }
+        for (id, waits) in &other.waits {
+            let known = self.waits.entry(*id).or_default();
+            let before = known.len();
+            known.extend(waits);
+            changed |= known.len() != before;
         }
         let dropped = self.dropped.len();
         self.dropped.retain(|id| other.dropped.contains(id));
@@ -73,8 +81,9 @@ pub(super) struct Lifecycles<'a, 'f> {
     conditions: &'a BTreeMap<BlockId, Condition>,
     /// The conditions of branches that decide whether a barrier's lifecycle changes.
     life_conditions: BTreeSet<usize>,
-    /// The conditions among those in `life_conditions` that are not uniform in the scope.
-    divergent_conditions: BTreeSet<usize>,
+    /// The conditions among those in `life_conditions` that are not uniform in the scope, each with what the block must be like
+    /// for a thread to have an outcome.
+    divergent_conditions: BTreeMap<usize, [Vec<Requirement>; 2]>,
     /// For each edge of a divergent branch, the barriers whose lifecycle changes on the other arm.
     changed_on_other_arm: BTreeMap<(BlockId, BlockId), BTreeSet<Id>>,
 }
@@ -109,7 +118,7 @@ impl<'a, 'f> Lifecycles<'a, 'f> {
             ids,
             conditions,
             life_conditions: BTreeSet::new(),
-            divergent_conditions: BTreeSet::new(),
+            divergent_conditions: BTreeMap::new(),
             changed_on_other_arm: BTreeMap::new(),
         };
         for (branch, region, end) in values.control.regions(cfg) {
@@ -124,7 +133,13 @@ impl<'a, 'f> Lifecycles<'a, 'f> {
             if lives.is_uniform(branch) {
                 continue;
             }
-            lives.divergent_conditions.insert(condition.number);
+            // What is the same for a block need not be for the cluster.
+            let in_scope = |requires: &Vec<Requirement>| {
+                requires.iter().copied().filter(|_| scope == Uniformity::Block).collect::<Vec<_>>()
+            };
+            let requires = condition.requires.each_ref().map(in_scope);
+            lives.life_conditions.extend(requires.iter().flatten().map(|required| required.number));
+            lives.divergent_conditions.insert(condition.number, requires);
             let arms: Vec<BlockId> = cfg.blocks[branch.0].end.successors().collect();
             if let [a, b] = arms[..] {
                 for (one, other) in [(a, b), (b, a)] {
@@ -134,10 +149,6 @@ impl<'a, 'f> Lifecycles<'a, 'f> {
             }
         }
         lives
-    }
-
-    pub(super) fn condition(&self, branch: BlockId) -> Option<&Condition> {
-        self.conditions.get(&branch)
     }
 
     /// The barriers whose lifecycle changes in these blocks.
@@ -205,6 +216,7 @@ impl<'a, 'f> Lifecycles<'a, 'f> {
 
     /// Threads may have learned here, in a way that is not followed, what others did before.
     fn may_learn(&self, state: &mut State) {
+        state.waits.clear();
         let cluster = self.scope == Uniformity::Cluster;
         for paths in state.paths.values_mut() {
             paths.each(|path| match path.observers {
@@ -228,8 +240,15 @@ impl<'a, 'f> Lifecycles<'a, 'f> {
     /// only what came before the arrival.
     fn synchronize(&self, state: &mut State, sent: Option<Group>) {
         state.entered = true;
+        state.waits.clear();
         let uniform = |assumed: &BTreeSet<(usize, bool)>| -> BTreeSet<(usize, bool)> {
-            assumed.iter().filter(|(number, _)| !self.divergent_conditions.contains(number)).copied().collect()
+            let required = |&(number, holds): &(usize, bool)| match self.divergent_conditions.get(&number) {
+                Some(requires) => {
+                    requires[usize::from(holds)].iter().map(|required| (required.number, required.holds)).collect()
+                }
+                None => vec![(number, holds)],
+            };
+            assumed.iter().flat_map(required).collect()
         };
         let is_published = |path: &PathState| match (path.observers, sent) {
             (Observers::Own, None) | (Observers::Arrived(_), None) => true,
@@ -270,7 +289,8 @@ impl<'a, 'f> Lifecycles<'a, 'f> {
         }
     }
 
-    fn barrier_call(&self, state: &mut State, call: &BarrierCall) {
+    fn barrier_call(&self, state: &mut State, at: BarrierCallId) {
+        let call = &self.cfg.barrier_calls[at.0];
         if call.barrier.form == BarrierForm::Remote {
             return;
         }
@@ -279,7 +299,9 @@ impl<'a, 'f> Lifecycles<'a, 'f> {
             PhaseAction::InitCollective => self.change(state, call, Lifecycle::Live, Observers::All),
             PhaseAction::Invalidate => self.change(state, call, Lifecycle::Invalid, Observers::Own),
             PhaseAction::Wait | PhaseAction::WaitParity | PhaseAction::ArriveAndWait | PhaseAction::TryWait => {
-                self.may_learn(state)
+                self.may_learn(state);
+                let id = id_of(self.cfg, &call.region).filter(|id| is_exact(call, *id));
+                state.waits.extend(id.map(|id| (id, BTreeSet::from([at]))));
             }
             PhaseAction::ArriveAndDrop => {
                 state.dropped.extend(id_of(self.cfg, &call.region).filter(|id| is_exact(call, *id)))
@@ -301,16 +323,22 @@ impl Analysis for Lifecycles<'_, '_> {
             };
             (*id, PathStates::one(PathState::new(life, Observers::All)))
         };
-        State { paths: self.ids.iter().map(new).collect(), dropped: BTreeSet::new(), entered: false }
+        State {
+            paths: self.ids.iter().map(new).collect(),
+            dropped: BTreeSet::new(),
+            waits: BTreeMap::new(),
+            entered: false,
+        }
     }
 
     fn transfer(&self, state: &mut State, step: &Step) {
         match &step.kind {
-            StepKind::BarrierCall(BarrierCallId(index)) => self.barrier_call(state, &self.cfg.barrier_calls[*index]),
+            StepKind::BarrierCall(call) => self.barrier_call(state, *call),
             StepKind::Group(GroupStep::Collective { team, barrier: true, .. }) if self.contains_scope(team.group) => {
                 self.synchronize(state, None)
             }
             StepKind::Group(GroupStep::Collective { team, barrier: true, .. }) if team.group.is_of_a_warp() => {
+                state.waits.clear();
                 for paths in state.paths.values_mut() {
                     paths.each(|path| match path.observers {
                         Observers::OtherThread => path.clone().with(path.life, Observers::OtherWarp),
@@ -318,14 +346,24 @@ impl Analysis for Lifecycles<'_, '_> {
                     });
                 }
             }
-            StepKind::Group(GroupStep::Arrive { group, method, .. })
-                if !method.relaxed && self.contains_scope(*group) =>
-            {
+            StepKind::Group(GroupStep::Arrive { group, method, .. }) if self.contains_scope(*group) => {
                 for paths in state.paths.values_mut() {
                     paths.each(|path| match path.observers {
-                        Observers::Own => path.clone().with(path.life, Observers::Arrived(*group)),
-                        Observers::All | Observers::Arrived(_) | Observers::OtherThread | Observers::OtherWarp => path,
+                        Observers::Own if path.fenced || !method.relaxed => {
+                            path.clone().with(path.life, Observers::Arrived(*group))
+                        }
+                        Observers::All
+                        | Observers::Own
+                        | Observers::Arrived(_)
+                        | Observers::OtherThread
+                        | Observers::OtherWarp => path,
                     });
+                }
+            }
+            // What a relaxed arrival publishes is what came before a fence.
+            StepKind::Memory(MemoryStep::Fence) => {
+                for paths in state.paths.values_mut() {
+                    paths.each(|path| PathState { fenced: path.observers == Observers::Own, ..path });
                 }
             }
             StepKind::Group(GroupStep::Wait { group, .. }) if self.contains_scope(*group) => {
@@ -376,38 +414,43 @@ impl Analysis for Lifecycles<'_, '_> {
                 | GroupStep::WaitElected { .. },
             )
             | StepKind::Copy(_)
-            | StepKind::Memory(MemoryStep::Fence)
             | StepKind::Value(_)
             | StepKind::Token(_) => {}
         }
     }
 
     fn edge(&self, state: &mut State, cfg: &Cfg<'_>, from: BlockId, to: BlockId) {
-        let Some(condition) = self.conditions.get(&from).filter(|known| self.life_conditions.contains(&known.number))
-        else {
-            return;
-        };
+        let Some(condition) = self.conditions.get(&from) else { return };
         let Some(holds) = condition.value_on_edge(&cfg.blocks[from.0].end, to) else { return };
         let on_other_arm = self.changed_on_other_arm.get(&(from, to));
-        for (id, paths) in &mut state.paths {
-            let not = (condition.number, !holds);
-            if condition.fixed {
-                paths.0.retain(|path| !path.assumed.contains(&not));
+        let own = Requirement { number: condition.number, holds, fixed: condition.fixed };
+        let assumed = condition.requires[usize::from(holds)].iter().copied().chain([own]);
+        for Requirement { number, holds, fixed } in assumed {
+            if !self.life_conditions.contains(&number) {
+                continue;
             }
-            let on_other_arm = on_other_arm.is_some_and(|changed| changed.contains(id));
-            paths.each(|mut path| {
-                path.assumed.remove(&not);
-                path.assumed.insert((condition.number, holds));
-                match path.observers {
-                    Observers::All if on_other_arm && !matches!(path.life, Lifecycle::Unknown | Lifecycle::Given) => {
-                        path.clone().with(path.life, Observers::OtherThread)
-                    }
-                    Observers::All
-                    | Observers::Own
-                    | Observers::Arrived(_)
-                    | Observers::OtherThread
-                    | Observers::OtherWarp => path,
+            for paths in state.paths.values_mut() {
+                let not = (number, !holds);
+                if fixed {
+                    paths.0.retain(|path| !path.assumed.contains(&not));
                 }
+                paths.each(|mut path| {
+                    path.assumed.remove(&not);
+                    path.assuming(number, holds)
+                });
+            }
+        }
+        for id in on_other_arm.into_iter().flatten() {
+            let Some(paths) = state.paths.get_mut(id) else { continue };
+            paths.each(|path| match path.observers {
+                Observers::All if !matches!(path.life, Lifecycle::Unknown | Lifecycle::Given) => {
+                    path.clone().with(path.life, Observers::OtherThread)
+                }
+                Observers::All
+                | Observers::Own
+                | Observers::Arrived(_)
+                | Observers::OtherThread
+                | Observers::OtherWarp => path,
             });
         }
     }

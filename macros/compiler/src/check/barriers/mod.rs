@@ -14,25 +14,29 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
+mod callee;
 mod conditions;
 mod counts;
+mod dropped;
 mod exchange;
+mod expected;
 mod lifecycle;
 mod path_states;
 mod summary;
 mod tokens;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use phalanx_contract::protocol::{BarrierUses, ParameterUses};
 use phalanx_contract::uniformity::Uniformity;
 
 use super::cfg::{
-    AccessKind, BarrierCall, BarrierCallId, BlockId, Cfg, NodeId, Select, Shared, Source, Step, StepKind, Variable,
+    AccessKind, BarrierCall, BarrierCallId, BlockId, Cfg, NodeId, Region, Select, Shared, Source, Step, StepKind,
+    Variable,
 };
-use super::dsm::protocol::{Effect, Guard, Predicate};
+use super::dsm::protocol::{Effect, Guard};
+use super::election::{Crowd, Election, Threads};
 use super::engine::{self, Analysis};
-use super::uniform::control::reachable;
 use super::uniform::values::Values;
 use crate::diag::{Diag, Diags};
 use crate::messages;
@@ -42,7 +46,7 @@ use crate::model::{Function, Role};
 use crate::rules::Rule;
 use crate::span::SpanRange;
 use lifecycle::{Id, Lifecycles, State, id_of, is_exact};
-use path_states::{BarrierArgument, Lifecycle, Observers, PathState};
+use path_states::{Lifecycle, Observers, PathState};
 pub(super) use summary::Summary;
 use summary::unless;
 
@@ -53,12 +57,15 @@ pub(super) fn check<'f>(function: &'f Function, cfg: &Cfg<'f>, values: &Values<'
     if cx.ids().is_empty() {
         return summary;
     }
-    let conditions = conditions::conditions(cfg);
+    let election = Election::of(function, cfg, values);
+    let conditions = conditions::conditions(cfg, values, &election);
+    let dropped = dropped::arrivals(&cx, &conditions);
     for scope in [Uniformity::Block, Uniformity::Cluster] {
         let lives = Lifecycles::new(cfg, values, scope, cx.ids(), &conditions);
         let states = engine::solve(&lives, cfg);
         let (reported, summary) = (BTreeSet::new(), &mut summary);
-        let mut check = Check { cx: &cx, lives: &lives, reported, summary, diags };
+        let mut check =
+            Check { cx: &cx, election: &election, lives: &lives, dropped: &dropped, reported, summary, diags };
         for (block, known) in states.iter().enumerate() {
             let Some(mut state) = known.clone() else { continue };
             for step in &cfg.blocks[block].steps {
@@ -70,7 +77,8 @@ pub(super) fn check<'f>(function: &'f Function, cfg: &Cfg<'f>, values: &Values<'
     summary.add_kept(&cx);
     summary.meetings = exchange::meetings(&cx);
     tokens::check(&cx, diags);
-    counts::check(&cx, diags);
+    let missed = counts::check(&cx, diags);
+    expected::check(&cx, &election, &missed, diags);
     summary
 }
 
@@ -134,10 +142,6 @@ impl<'a> Context<'a, '_> {
         }
     }
 
-    fn is_uniform_index(&self, node: NodeId, group: Uniformity) -> bool {
-        self.values.level(node).is_uniform(group)
-    }
-
     /// The number of threads in a block, if the text says it.
     fn threads(&self) -> Option<u64> {
         self.function.options.block.as_ref().and_then(|block| block.count())
@@ -150,21 +154,33 @@ fn hidden(cfg: &Cfg<'_>) -> BTreeSet<Shared> {
     opaque.filter_map(|access| Some(access.region.root.party()?.1)).collect()
 }
 
+/// Whether a step is this one, which is a call.
+fn same_step(step: &Step) -> impl Fn(&Step) -> bool {
+    move |other| match (&step.kind, &other.kind) {
+        (StepKind::BarrierCall(call), StepKind::BarrierCall(other)) => call == other,
+        (StepKind::Call(call), StepKind::Call(other)) => call == other,
+        _ => false,
+    }
+}
+
 struct Check<'a, 'f, 'd> {
     cx: &'a Context<'a, 'f>,
+    election: &'a Election<'a, 'f>,
     lives: &'a Lifecycles<'a, 'f>,
+    /// Arrivals after a drop on some path, each with the drop.
+    dropped: &'a BTreeMap<BarrierCallId, BarrierCallId>,
     /// The faults that were reported, by rule and barrier and whether they are certain: each is reported once.
     reported: BTreeSet<(Rule, Shared, bool)>,
     summary: &'a mut Summary,
     diags: &'d mut Diags,
 }
 
-impl Check<'_, '_, '_> {
+impl<'a, 'f> Check<'a, 'f, '_> {
     fn step(&mut self, state: &State, step: &Step, block: BlockId) {
         if let (StepKind::Call(call), Uniformity::Block) = (&step.kind, self.lives.scope) {
             for (argument, id, exact) in self.lives.barrier_arguments(*call) {
                 if let Some(argument) = argument.filter(|_| exact && self.lives.ids.contains(&id)) {
-                    self.check_argument(state, argument, id, block, step.at);
+                    self.check_argument(state, argument, id, block, step);
                 }
             }
         }
@@ -177,8 +193,9 @@ impl Check<'_, '_, '_> {
             (Uniformity::Cluster, _) if remote && state.entered => self.check_ready(state, call, id, block),
             (Uniformity::Block, _) if remote => {}
             (Uniformity::Block, PhaseAction::Init) => {
-                self.begins(state, id, Some(block));
-                self.check_elected(state, call, id, block);
+                let threads = self.threads_at(block, step, &call.region);
+                self.begins(state, id, threads.as_ref());
+                self.check_elected(state, call, id, threads.as_ref());
                 self.check_reinit(state, call, id);
             }
             (Uniformity::Block, PhaseAction::InitCollective) => {
@@ -198,8 +215,11 @@ impl Check<'_, '_, '_> {
                 | PhaseAction::Copy
                 | PhaseAction::Invalidate,
             ) => {
+                if call.method.action == PhaseAction::Invalidate {
+                    self.check_invalidate(state, call, id, self.threads_at(block, step, &call.region).as_ref());
+                }
                 self.check_ready(state, call, id, block);
-                self.check_dropped(state, call, id);
+                self.check_dropped(state, BarrierCallId(index), id);
             }
             (
                 Uniformity::Divergent
@@ -241,60 +261,45 @@ impl Check<'_, '_, '_> {
         }
     }
 
-    /// A parameter is initialized as the caller left it: by all threads of the scope, or by those that reach `block`.
-    fn begins(&mut self, state: &State, id: Id, block: Option<BlockId>) {
+    /// The threads that are at a step and mean the same barrier.
+    fn threads_at(&self, block: BlockId, step: &Step, region: &Region) -> Option<Threads<'a, 'a, 'f>> {
+        let threads = self.election.at(block, same_step(step))?;
+        Some(region.path.iter().flat_map(Select::nodes).fold(threads, Threads::with_same))
+    }
+
+    /// A parameter is initialized as the caller left it: by all threads of the scope, or by those that are at a step.
+    fn begins(&mut self, state: &State, id: Id, threads: Option<&Threads<'_, '_, '_>>) {
         let paths: Vec<&PathState> = state.paths.get(&id).into_iter().flat_map(|paths| paths.iter()).collect();
         for path in paths.into_iter().filter(|path| path.life == Lifecycle::Given) {
             self.add_effect(id, BarrierUses::BEGINS, unless(path));
-            if block.is_some_and(|block| self.reached_by_several(block)) {
-                self.add_effect(id, BarrierUses::ALONE, unless(path));
+            if let Some(threads) = threads {
+                self.add_crowd(id, threads, unless(path));
             }
         }
     }
 
-    /// Applies the rules to a device function that takes the barrier, by what it does with the barrier first.
-    fn check_argument(&mut self, state: &State, argument: BarrierArgument, id: Id, block: BlockId, at: SpanRange) {
-        let BarrierArgument { slot, argument } = argument;
-        let name = self.cx.name(id);
-        let does = |what: BarrierUses| Predicate::Uses(slot, argument, ParameterUses::of_barrier(what));
-        let paths: Vec<PathState> = state.paths.get(&id).into_iter().flat_map(|paths| paths.iter()).cloned().collect();
-        let several = self.reached_by_several(block);
-        for path in &paths {
-            let guard = |what| unless(path).when(does(what));
-            match (path.life, path.observers) {
-                (Lifecycle::Given, _) => {
-                    for what in [BarrierUses::NEEDS, BarrierUses::BEGINS] {
-                        self.add_effect(id, what, guard(what));
-                    }
-                    if several {
-                        self.add_effect(id, BarrierUses::ALONE, guard(BarrierUses::ALONE));
-                    }
-                }
-                (Lifecycle::New | Lifecycle::Invalid, Observers::All) => {
-                    let later = self.place(id, &[PhaseAction::Init, PhaseAction::InitCollective]);
-                    let ended =
-                        (path.life == Lifecycle::Invalid).then(|| self.place(id, &[PhaseAction::Invalidate])).flatten();
-                    self.report_if(
-                        id,
-                        guard(BarrierUses::NEEDS),
-                        messages::barrier_uninitialized(at, &name, ended, later),
-                    );
-                }
-                (Lifecycle::New | Lifecycle::Invalid, Observers::OtherThread) if self.cx.threads() != Some(1) => {
-                    let init = self.place(id, &[PhaseAction::Init]);
-                    self.report_if(id, guard(BarrierUses::NEEDS), messages::barrier_unpublished(at, &name, init, None));
-                }
-                (Lifecycle::Live, Observers::All | Observers::Own | Observers::Arrived(_)) => {
-                    let earlier = self.place(id, &[PhaseAction::Init, PhaseAction::InitCollective]);
-                    self.report_if(id, guard(BarrierUses::BEGINS), messages::barrier_reinit(at, &name, earlier));
-                }
-                (Lifecycle::New | Lifecycle::Invalid | Lifecycle::Live | Lifecycle::Unknown, _) => {}
-            }
-        }
-        if self.is_kernel() && several && self.cx.threads() != Some(1) && !paths.is_empty() {
-            let guard = Guard::default().when(does(BarrierUses::ALONE));
-            self.report_if(id, guard, messages::barrier_init_not_elected(at, &name));
-        }
+    /// A condition on the way to an `init` of a barrier that holds in one block alone.
+    fn in_one_block(&self, id: Id) -> Option<SpanRange> {
+        let Context { cfg, values, .. } = self.cx;
+        let inits = cfg.blocks.iter().enumerate().filter(|(_, block)| {
+            block.steps.iter().any(|step| {
+                matches!(step.kind, StepKind::BarrierCall(call)
+                if cfg.barrier_calls[call.0].method.action == PhaseAction::Init && self.cx.is_of(call, id.shared))
+            })
+        });
+        let mut branches = inits.flat_map(|(block, _)| values.control.deciders(BlockId(block)));
+        let branch = branches
+            .find(|branch| [true, false].iter().any(|holds| self.election.one_block(*branch, *holds).is_some()))?;
+        cfg.blocks[branch.0].end.condition().map(|on| cfg.nodes[on.0].at)
+    }
+
+    /// The innermost condition that decides whether a thread reaches a block, and that is not the same for the whole block.
+    fn condition(&self, block: BlockId) -> Option<SpanRange> {
+        let Context { cfg, values, .. } = self.cx;
+        let divergent =
+            values.control.deciders(block).filter(|branch| !values.tested(*branch).is_uniform(Uniformity::Block));
+        let on = divergent.last().and_then(|branch| cfg.blocks[branch.0].end.condition())?;
+        Some(cfg.nodes[on.0].at)
     }
 
     /// The place of the first call that does one of these to the barrier.
@@ -325,7 +330,7 @@ impl Check<'_, '_, '_> {
         if let Some(path) = new.min_by_key(|path| path.unless().count()) {
             let ended = (path.life == Lifecycle::Invalid).then(|| self.place(id, &[PhaseAction::Invalidate])).flatten();
             let later = self.place(id, &[PhaseAction::Init, PhaseAction::InitCollective]);
-            let diag = messages::barrier_uninitialized(call.at, &name, ended, later);
+            let diag = messages::barrier_uninitialized(call.at, &name, ended, later, self.in_one_block(id));
             return self.report_if(id, unless(path), diag);
         }
         let unpublished = paths.iter().filter(|path| match (path.life, path.observers) {
@@ -348,13 +353,9 @@ impl Check<'_, '_, '_> {
     ///
     /// ```text
     /// bar.init(block.num_threads()); block.sync();             // every thread executes `init`
+    /// if lane == 0 { bar.init(block.num_threads()); }          // one of each warp does
     /// ```
-    fn check_elected(&mut self, state: &State, call: &BarrierCall, id: Id, block: BlockId) {
-        let pairs = Uniformity::Tile(1);
-        let one = call.region.path.iter().all(|select| match select {
-            Select::At(index) => self.cx.is_uniform_index(*index, pairs),
-            Select::Chunk { .. } | Select::Range { .. } | Select::Half { .. } | Select::Unknown => false,
-        });
+    fn check_elected(&mut self, state: &State, call: &BarrierCall, id: Id, threads: Option<&Threads<'a, 'a, 'f>>) {
         // Another thread may execute another `init`.
         let aside = |life: Lifecycle, observers: Observers| {
             matches!(life, Lifecycle::New | Lifecycle::Invalid) && observers == Observers::OtherThread
@@ -363,32 +364,65 @@ impl Check<'_, '_, '_> {
         if paths.peek().is_none() {
             return;
         }
-        let two = is_exact(call, id) && paths.any(|path| aside(path.life, path.observers));
-        let several = one && self.is_kernel() && self.reached_by_several(block);
+        let two = is_exact(call, id)
+            && paths.any(|path| aside(path.life, path.observers))
+            && !self.are_one_with_others(id, threads);
+        let several = self.is_kernel() && threads.is_some_and(|threads| threads.crowd() != Crowd::One);
         if self.cx.threads() != Some(1) && (several || two) {
-            self.report(id, messages::barrier_init_not_elected(call.at, &self.cx.name(id)));
+            let condition = threads.and_then(|threads| self.condition(threads.block));
+            self.report(id, messages::barrier_init_not_elected(call.at, &self.cx.name(id), condition));
         }
     }
 
-    /// Whether several threads may reach a block, because no branch on the way elects one.
-    fn reached_by_several(&self, block: BlockId) -> bool {
-        let Context { cfg, values, .. } = self.cx;
-        values.control.deciders(block).all(|branch| {
-            let leads = |side: &BlockId| reachable(cfg, *side, Some(branch)).contains(block);
-            let sides: Vec<BlockId> = cfg.blocks[branch.0].end.successors().filter(leads).collect();
-            let without_one = self.lives.condition(branch).is_some_and(|condition| {
-                condition.elects
-                    && sides[..]
-                        .iter()
-                        .all(|side| condition.value_on_edge(&cfg.blocks[branch.0].end, *side) == Some(false))
-            });
-            without_one || values.tested(branch).is_uniform(Uniformity::Tile(1))
-        })
+    /// Whether the threads that initialize a barrier here, and those that do elsewhere, are the same thread.
+    fn are_one_with_others(&self, id: Id, threads: Option<&Threads<'a, 'a, 'f>>) -> bool {
+        let cfg = self.cx.cfg;
+        let inits = cfg.blocks.iter().enumerate().flat_map(|(block, steps)| {
+            let of = |step: &&Step| matches!(step.kind, StepKind::BarrierCall(BarrierCallId(call))
+                if cfg.barrier_calls[call].method.action == PhaseAction::Init && self.cx.is_of(BarrierCallId(call), id.shared));
+            steps.steps.iter().filter(of).map(move |step| (BlockId(block), step))
+        });
+        inits
+            .filter_map(|(block, step)| self.election.at(block, same_step(step)))
+            .all(|others| threads.is_some_and(|threads| others.or(threads).crowd() == Crowd::One))
     }
 
     /// Whether the function is a kernel: the callers of a device function may elect a thread.
     fn is_kernel(&self) -> bool {
         self.cx.function.role == Role::Kernel
+    }
+
+    /// `barrier_init_not_elected`, `barrier_unpublished`: one thread ends a barrier's life, while no other waits at it.
+    ///
+    /// ```text
+    /// bar.invalidate();                                           // every thread executes it
+    /// bar.arrive_and_wait(); if rank == 0 { bar.invalidate(); }   // others may not have left the wait yet
+    /// ```
+    fn check_invalidate(&mut self, state: &State, call: &BarrierCall, id: Id, threads: Option<&Threads<'a, 'a, 'f>>) {
+        let is_other = |wait: &&BarrierCallId| {
+            let block = self.cx.block_of(**wait);
+            let waiting = block.and_then(|block| {
+                let step = self.cx.cfg.blocks[block.0]
+                    .steps
+                    .iter()
+                    .find(|step| matches!(step.kind, StepKind::BarrierCall(at) if at == **wait))?;
+                self.election.at(block, same_step(step))
+            });
+            let both = waiting.zip(threads).map(|(waiting, threads)| waiting.or(threads));
+            both.is_some_and(|both| both.crowd() != Crowd::One)
+        };
+        let wait = state.waits.get(&id).into_iter().flatten().find(is_other);
+        if self.cx.threads() == Some(1) || !self.is_kernel() {
+            return;
+        }
+        if threads.is_some_and(|threads| threads.crowd() != Crowd::One) {
+            let condition = threads.and_then(|threads| self.condition(threads.block));
+            self.report(id, messages::barrier_invalidate_not_elected(call.at, &self.cx.name(id), condition));
+        }
+        if let Some(wait) = wait.filter(|_| is_exact(call, id)) {
+            let wait = self.cx.cfg.barrier_calls[wait.0].at;
+            self.report(id, messages::barrier_invalidated_in_use(call.at, &self.cx.name(id), wait));
+        }
     }
 
     /// `barrier_reinit`: a barrier in use is not initialized again.
@@ -415,11 +449,16 @@ impl Check<'_, '_, '_> {
     ///
     /// ```text
     /// bar.arrive_and_drop(); bar.arrive_and_wait();
+    /// if rank == 0 { bar.arrive_and_drop(); } bar.arrive_and_wait();
     /// ```
-    fn check_dropped(&mut self, state: &State, call: &BarrierCall, id: Id) {
-        if call.method.action.arrives() && is_exact(call, id) && state.dropped.contains(&id) {
-            let dropped = self.cx.calls(id).find(|call| call.method.action == PhaseAction::ArriveAndDrop);
-            self.report(id, messages::barrier_use_after_drop(call.at, &self.cx.name(id), dropped.map(|call| call.at)));
-        }
+    fn check_dropped(&mut self, state: &State, at: BarrierCallId, id: Id) {
+        let call = &self.cx.cfg.barrier_calls[at.0];
+        let always = call.method.action.arrives() && is_exact(call, id) && state.dropped.contains(&id);
+        let dropped = match self.dropped.get(&at) {
+            Some(drop) => Some(self.cx.cfg.barrier_calls[drop.0].at),
+            None if always => self.place(id, &[PhaseAction::ArriveAndDrop]),
+            None => return,
+        };
+        self.report(id, messages::barrier_use_after_drop(call.at, &self.cx.name(id), dropped));
     }
 }

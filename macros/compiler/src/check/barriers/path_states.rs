@@ -61,6 +61,8 @@ pub(super) enum Observers {
 pub(super) struct PathState {
     pub(super) life: Lifecycle,
     pub(super) observers: Observers,
+    /// Whether the thread that changed it has executed a fence since, which a relaxed arrival then publishes.
+    pub(super) fenced: bool,
     /// The conditions that the paths assume, by number, each with its outcome.
     pub(super) assumed: BTreeSet<(usize, bool)>,
 }
@@ -74,17 +76,18 @@ pub(super) struct PathStates(pub(super) BTreeSet<PathState>);
 
 impl PathState {
     pub(super) fn new(life: Lifecycle, observers: Observers) -> PathState {
-        PathState { life, observers, assumed: BTreeSet::new() }
+        PathState { life, observers, fenced: false, assumed: BTreeSet::new() }
     }
 
     /// Whether this state stands for the other one too: it is the same under fewer assumptions.
     pub(super) fn covers(&self, other: &PathState) -> bool {
-        (self.life, self.observers) == (other.life, other.observers) && self.assumed.is_subset(&other.assumed)
+        (self.life, self.observers, self.fenced) == (other.life, other.observers, other.fenced)
+            && self.assumed.is_subset(&other.assumed)
     }
 
     /// Returns the state of the same paths in which the barrier has this lifecycle and these observers.
     pub(super) fn with(self, life: Lifecycle, observers: Observers) -> PathState {
-        PathState { life, observers, ..self }
+        PathState { life, observers, fenced: false, ..self }
     }
 
     /// The paths on which a condition has this outcome too.

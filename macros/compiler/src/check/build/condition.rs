@@ -2,8 +2,8 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
-use super::{BlockId, Builder, End, Node, StepKind, TokenStep, Value, Variable};
-use crate::model::expr::{Arm, BinaryOp, Block, Condition, Expr, ExprKind, Member};
+use super::{BlockId, Builder, End, Node, NodeId, Source, StepKind, TokenStep, Value, Variable};
+use crate::model::expr::{Arm, BinaryOp, Block, Condition, Expr, ExprKind, Member, integer};
 use crate::model::kind::Kind;
 use crate::model::op::{Op, Variant};
 use crate::model::pattern::{Pattern, PatternKind};
@@ -59,7 +59,8 @@ impl<'f> Builder<'f> {
                 Vec::new()
             }
             Condition::Value(value) => {
-                self.truth(value, yes, no);
+                let on = self.value(value).node;
+                self.end(End::Branch { on, then: yes, otherwise: no });
                 Vec::new()
             }
             Condition::Let { pattern, scrutinee } => {
@@ -74,19 +75,6 @@ impl<'f> Builder<'f> {
                 self.bind(pattern, &value, scrutinee.span).into_iter().collect()
             }
             Condition::All(parts) => self.all(parts, yes, no),
-        }
-    }
-
-    /// Ends the current block with a branch on a truth value; each operand of `&&` is a branch of its own.
-    fn truth(&mut self, value: &'f Expr, yes: BlockId, no: BlockId) {
-        if let ExprKind::Binary { op: BinaryOp::And, left, right, .. } = &value.kind {
-            let second = self.new_block();
-            self.truth(left, second, no);
-            self.current = second;
-            self.truth(right, yes, no);
-        } else {
-            let on = self.value(value).node;
-            self.end(End::Branch { on, then: yes, otherwise: no });
         }
     }
 
@@ -169,8 +157,75 @@ impl<'f> Builder<'f> {
         } else if pattern.is_irrefutable() {
             self.end(End::Goto(yes));
         } else {
-            self.end(End::Branch { on: value.node, then: yes, otherwise: no });
+            let on = self.is_matched(pattern, value);
+            let on = on.unwrap_or_else(|| self.combined(vec![value.node], self.nodes[value.node.0].at).node);
+            self.end(End::Branch { on, then: yes, otherwise: no });
         }
+    }
+
+    /// The node of whether a value matches a pattern; `None` if what the pattern compares is not followed.
+    fn is_matched(&mut self, pattern: &Pattern, value: &Value) -> Option<NodeId> {
+        let at = self.nodes[value.node.0].at;
+        let compare = |this: &mut Self, op: BinaryOp, end: &Pattern| {
+            let end = match &end.kind {
+                PatternKind::Int { digits, negative: false, .. } => {
+                    Source::Integer(integer(digits).and_then(|number| u64::try_from(number).ok())?)
+                }
+                PatternKind::Constant(value) => Source::Constant(*value),
+                PatternKind::Int { .. }
+                | PatternKind::Error
+                | PatternKind::Wild
+                | PatternKind::Bind { .. }
+                | PatternKind::Bool(_)
+                | PatternKind::Range { .. }
+                | PatternKind::Tuple { .. }
+                | PatternKind::Array { .. }
+                | PatternKind::Struct { .. }
+                | PatternKind::Variant { .. }
+                | PatternKind::Or(_) => return None,
+            };
+            let end = this.node(end, Vec::new(), at);
+            Some(this.node(Source::Binary(op), vec![value.node, end], at))
+        };
+        let parts: Vec<Option<NodeId>> = match &pattern.kind {
+            PatternKind::Bool(true) => vec![Some(value.node)],
+            PatternKind::Bool(false) => vec![Some(self.node(Source::Not, vec![value.node], at))],
+            PatternKind::Int { .. } | PatternKind::Constant(_) => vec![compare(self, BinaryOp::Eq, pattern)],
+            PatternKind::Range { low, high, inclusive } => {
+                let last = if *inclusive { BinaryOp::Le } else { BinaryOp::Lt };
+                let low = low.iter().map(|low| compare(self, BinaryOp::Ge, low)).collect::<Vec<_>>();
+                low.into_iter().chain(high.as_ref().map(|high| compare(self, last, high))).collect()
+            }
+            PatternKind::Bind { sub, .. } => sub.iter().map(|sub| self.is_matched(sub, value)).collect(),
+            PatternKind::Tuple { elements, rest: false } => {
+                let tested = elements.iter().zip(0..).filter(|(element, _)| !element.is_irrefutable());
+                tested.map(|(element, index)| self.is_field_matched(element, value, &Member::Unnamed(index))).collect()
+            }
+            PatternKind::Struct { fields, .. } => {
+                let tested = fields.iter().filter(|(_, field)| !field.is_irrefutable());
+                tested.map(|(member, field)| self.is_field_matched(field, value, member)).collect()
+            }
+            PatternKind::Or(alternatives) => {
+                let tests: Option<Vec<_>> =
+                    alternatives.iter().map(|alternative| self.is_matched(alternative, value)).collect();
+                let or = |a, b| self.node(Source::Binary(BinaryOp::Or), vec![a, b], at);
+                vec![tests.and_then(|tests| tests.into_iter().reduce(or))]
+            }
+            PatternKind::Error
+            | PatternKind::Wild
+            | PatternKind::Tuple { .. }
+            | PatternKind::Array { .. }
+            | PatternKind::Variant { .. } => vec![None],
+        };
+        let parts = parts.into_iter().collect::<Option<Vec<_>>>()?;
+        parts.into_iter().reduce(|a, b| self.node(Source::Binary(BinaryOp::And), vec![a, b], at))
+    }
+
+    /// Whether a field of a value matches a pattern.
+    fn is_field_matched(&mut self, pattern: &Pattern, value: &Value, member: &Member) -> Option<NodeId> {
+        let field = self.known_field(value, member);
+        // What stands for the whole value says nothing of one field.
+        (field.node != value.node).then(|| self.is_matched(pattern, &field)).flatten()
     }
 
     /// Sets the locals that a pattern binds to the parts of a value.
@@ -261,7 +316,8 @@ impl<'f> Builder<'f> {
     }
 
     fn option_branch(&mut self, variant: Variant, value: &Value, yes: BlockId, no: BlockId) {
-        let on = value.node;
+        // Whether it is there is another value than what is in it.
+        let on = self.combined(vec![value.node], self.nodes[value.node.0].at).node;
         let end = match (variant, value.token) {
             (Variant::Some, Some(variable)) => End::Option { on, variable, some: yes, none: no },
             (Variant::None, Some(variable)) => End::Option { on, variable, some: no, none: yes },

@@ -6,7 +6,9 @@ use phalanx_contract::uniformity::Uniformity;
 
 use super::memory::{atomic_access, region_of_kind};
 use super::{Builder, GroupStep, MemoryStep, Source, StepKind, TokenStep, Value};
-use crate::check::cfg::{AccessKind, BarrierCall, BarrierCallId, Region, Root, Select, Team};
+use crate::check::cfg::{
+    AccessKind, BarrierCall, BarrierCallId, Coordinate, Digit, Granule, Position, Region, Root, Select, Team, Tile,
+};
 use crate::model::ValueId;
 use crate::model::barrier::{BarrierForm, PhaseAction};
 use crate::model::expr::{Expr, ExprKind};
@@ -92,6 +94,7 @@ impl<'f> Builder<'f> {
                 let team = team(group);
                 let source = self.answer(team, query);
                 let node = self.node(source, Vec::new(), at);
+                self.positions.extend(self.position(team, query).map(|position| (node, position)));
                 if !group.is_of_a_warp() {
                     self.queries.insert(node, (group, query));
                 }
@@ -174,7 +177,7 @@ impl<'f> Builder<'f> {
             }
             Op::Is(_) => {
                 self.drop_temporary(token, at);
-                nodes[0]
+                self.combined(nodes, at).node
             }
         };
         Value::of(node)
@@ -194,14 +197,22 @@ impl<'f> Builder<'f> {
         match &expr.kind {
             // Which group it is where, is unknown: a result of one need not hold for the next.
             ExprKind::Local(local) if self.reassigned.contains(local) && group.is_of_a_warp() => {
-                Team { group, uniformity: self.fresh_group(), formed_at: None, param: None }
+                Team { group, uniformity: self.fresh_group(), formed_at: None, param: None, tile: None }
             }
             ExprKind::Local(local) => match self.teams.get(local) {
                 Some(team) => *team,
                 None => self.unknown_team(group),
             },
             ExprKind::Borrow { target, .. } | ExprKind::Deref(target) => self.team(target),
-            ExprKind::Op { op: Op::TiledPartition(_, size), .. } => self.tile(*size),
+            ExprKind::Op { op: Op::TiledPartition(parent, size), operands, .. } => {
+                let of = match (parent, operands.first()) {
+                    (Group::ThreadBlock, _) => Some(None),
+                    (_, Some(parent)) => self.team(parent).tile.map(|tile| Some(tile.size)),
+                    (_, None) => None,
+                };
+                let team = self.tile(*size);
+                Team { tile: team.tile.map(|tile| Tile { of, ..tile }), ..team }
+            }
             ExprKind::Op { op: Op::This(Group::Coalesced) | Op::Partition(..), .. } => self.unknown_team(group),
             ExprKind::Op { op: Op::This(group), .. } => Team::whole(*group),
             _ => self.unknown_team(group),
@@ -220,7 +231,7 @@ impl<'f> Builder<'f> {
         }
         let uniformity = self.fresh_group();
         self.step(StepKind::Group(GroupStep::FormGroup(uniformity)), SpanRange::at(self.function.name.span()));
-        Team { group, uniformity, formed_at: Some(self.current), param: None }
+        Team { group, uniformity, formed_at: Some(self.current), param: None, tile: None }
     }
 
     fn fresh_group(&mut self) -> Uniformity {
@@ -241,13 +252,15 @@ impl<'f> Builder<'f> {
                 }
             },
         };
-        Team { group: Group::Tile, uniformity, formed_at: None, param: None }
+        let literal = self.function.values[usize::from(size.0)].literal;
+        let size = literal.map_or(Granule::Constant(size), Granule::Number);
+        Team { group: Group::Tile, uniformity, formed_at: None, param: None, tile: Some(Tile { size, of: None }) }
     }
 
     pub(super) fn parameter_team(&mut self, index: usize) -> Option<Team> {
         Some(match &self.function.params[index].ty {
             ParamType::Group(group) if group.is_of_a_warp() => {
-                Team { group: *group, uniformity: self.fresh_group(), formed_at: None, param: Some(index) }
+                Team { group: *group, uniformity: self.fresh_group(), formed_at: None, param: Some(index), tile: None }
             }
             ParamType::Group(group) => Team::whole(*group),
             ParamType::Tile { size, .. } => {
@@ -301,9 +314,59 @@ impl<'f> Builder<'f> {
             | Answer::ThreadCount
             | Answer::BlockRank
             | Answer::BlockCount
+            | Answer::GroupRank
             | Answer::Number
             | Answer::Extent => known(Self::query_uniformity(team, query)),
         }
+    }
+
+    /// Where in its block a thread is by a query's answer.
+    fn position(&self, team: Team, query: &Query) -> Option<Position> {
+        let rank = Digit::whole(Coordinate::Rank);
+        match (query.answer, team.group, team.tile) {
+            (Answer::ThreadRank, Group::ThreadBlock, _) => Some(Position::exactly(rank)),
+            (Answer::ThreadRank, group @ (Group::Cluster | Group::Grid), _) => {
+                let threads = self.block_extents().and_then(Extents::count).unwrap_or(1);
+                Some(Position { rank_in: Some(group), ..Position::exactly(rank).plus(threads) })
+            }
+            (Answer::ThreadRank, _, Some(Tile { size, .. })) => {
+                Some(Position::exactly(Digit { modulus: Some(size), ..rank }))
+            }
+            (Answer::GroupRank, _, Some(Tile { size, of: Some(modulus) })) => {
+                Some(Position::exactly(Digit { modulus, divisor: size, ..rank }))
+            }
+            (
+                Answer::ThreadRank
+                | Answer::ThreadIndex
+                | Answer::ThreadCount
+                | Answer::BlockRank
+                | Answer::BlockCount
+                | Answer::GroupRank
+                | Answer::Number
+                | Answer::Extent,
+                _,
+                _,
+            ) => None,
+        }
+    }
+
+    /// Where in its block a thread is by an axis of its index.
+    fn position_on_axis(&self, axis: char) -> Option<Position> {
+        let each = self.block_extents().map(|extents| &extents.each[..]);
+        let number = |axis: usize| each?.get(axis)?.literal;
+        let digit = |modulus, divisor| Digit { of: Coordinate::Rank, modulus, divisor: Granule::Number(divisor) };
+        let at = usize::from(u8::try_from(axis).ok()?.checked_sub(b'x')?);
+        let of_rank = match (at, each.map(<[_]>::len)) {
+            (0, Some(1)) => Some(digit(None, 1)),
+            (0, _) => number(0).map(|x| digit(Some(Granule::Number(x)), 1)),
+            (1, Some(2)) => number(0).map(|x| digit(None, x)),
+            (1, _) => number(0).zip(number(1)).map(|(x, y)| digit(Some(Granule::Number(x.saturating_mul(y))), x)),
+            _ => number(0).zip(number(1)).map(|(x, y)| digit(None, x.saturating_mul(y))),
+        };
+        // All threads of a block are at 0 of an axis that it lacks.
+        let lacks = each.is_some_and(|each| at >= each.len());
+        let axis = Digit::whole(Coordinate::Axis(u8::try_from(at).ok()?));
+        (!lacks).then(|| Position::exactly(of_rank.unwrap_or(axis)))
     }
 
     fn are_blocks_whole_warps(&self) -> bool {
@@ -315,13 +378,21 @@ impl<'f> Builder<'f> {
         self.function.options.block.as_ref()
     }
 
+    /// Whether an expression is the thread's index in its block, or a name of it.
+    pub(super) fn is_thread_index(&self, expr: &Expr) -> bool {
+        if let ExprKind::Local(local) = &expr.kind {
+            return self.thread_indexes.contains(local);
+        }
+        matches!(&expr.kind, ExprKind::Op { op: Op::Query(_, query), .. } if query.answer == Answer::ThreadIndex)
+    }
+
     /// Builds `extent.x`. The block's extents decide how far the axes of a thread's index are uniform.
     pub(super) fn axis(&mut self, extent: &'f Expr, axis: char, at: SpanRange) -> Value {
-        let query = if let ExprKind::Op { op: Op::Query(_, query), .. } = &extent.kind { Some(*query) } else { None };
         let node = self.value(extent).node;
-        let Some(query) = query.filter(|query| query.answer == Answer::ThreadIndex) else {
-            return Value::of(node);
-        };
+        if !self.is_thread_index(extent) {
+            // The axes are different values.
+            return self.combined(vec![node], at);
+        }
         let literals: Option<Vec<u64>> =
             self.block_extents().and_then(|extents| extents.each.iter().map(|extent| extent.literal).collect());
         let uniformity = match (axis, literals.as_deref()) {
@@ -332,7 +403,8 @@ impl<'f> Builder<'f> {
             ('y' | 'z', Some([_])) | ('z', Some([_, _])) => Uniformity::Grid,
             _ => Uniformity::Divergent,
         };
-        let node = self.node(Source::Known { uniformity, what: query.name }, Vec::new(), at);
+        let node = self.node(Source::Known { uniformity, what: "thread_index" }, Vec::new(), at);
+        self.positions.extend(self.position_on_axis(axis).map(|position| (node, position)));
         Value::of(node)
     }
 }

@@ -73,7 +73,11 @@ impl<'f> Builder<'f> {
                 let value = self.value(inner);
                 match keeps_value(inner, ty) {
                     true => value.with(None),
-                    false => self.combined(vec![value.node], at),
+                    false => {
+                        let cast = self.combined(vec![value.node], at);
+                        self.cuts.extend(kept_bits(ty).map(|bits| (cast.node, bits)));
+                        cast
+                    }
                 }
             }
             ExprKind::Typed(inner, _) => self.value(inner).with(None),
@@ -104,7 +108,7 @@ impl<'f> Builder<'f> {
                 self.current = second;
                 let other = self.value(right).node;
                 self.goto(after);
-                self.combined(vec![first, other], at)
+                Value::of(self.node(Source::Binary(*op), vec![first, other], at))
             }
             ExprKind::Binary { op, left, right, .. } => self.binary(*op, left, right, at),
             ExprKind::Index { base, index, .. } | ExprKind::UncheckedPlace { base, index } => {
@@ -357,11 +361,13 @@ impl<'f> Builder<'f> {
             _ => Source::Binary(op),
         };
         // A granule that a small type can hold divides what a cast to that type cuts off; a shift may be by more.
-        if matches!(source, Source::Round(..)) && op != BinaryOp::Shr && is_cut(left) {
-            // What is compared stays an operand, because no other comparison follows from this one.
-            operands = vec![self.nodes[first.0].operands[0], second, first];
+        let cut = matches!(source, Source::Round(..)) && op != BinaryOp::Shr && is_cut(left);
+        if cut {
+            operands[0] = self.nodes[first.0].operands[0];
         }
-        Value::of(self.node(source, operands, at))
+        let node = self.node(source, operands, at);
+        self.cuts.extend(self.cuts.get(&first).filter(|_| cut).copied().map(|bits| (node, bits)));
+        Value::of(node)
     }
 
     /// A number that is the same in all instances: a literal, or a constant that is not generic.
@@ -449,6 +455,18 @@ fn keeps_value(inner: &Expr, ty: &ValueType) -> bool {
     match inner.integer() {
         Some(number) => number >> bits == 0,
         None => name == "u32",
+    }
+}
+
+/// The number of lower bits that a cast to an integer type keeps.
+fn kept_bits(ty: &ValueType) -> Option<u32> {
+    let TypeShape::Scalar(name, _) = ty.shape else { return None };
+    match name {
+        "i8" | "u8" => Some(8),
+        "i16" | "u16" => Some(16),
+        "i32" | "u32" => Some(32),
+        "i64" | "i128" | "u64" | "u128" | "isize" | "usize" => Some(64),
+        _ => None,
     }
 }
 

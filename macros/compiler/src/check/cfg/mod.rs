@@ -1,12 +1,14 @@
 //! The control-flow graph that the checks walk: basic blocks of steps in evaluation order. `break`, `continue` and `return`
 //! are ordinary edges, and the locals that they drop are explicit steps, so that no check needs to know how they nest.
 //! Values are nodes of a graph of their own (`value`), each evaluated at a step; `step` has the steps, `memory` the regions
-//! of memory and the accesses to it, `team` groups of threads. `build` makes all of it from the model's tree. Data, no
+//! of memory and the accesses to it, `team` groups of threads, `position` what tells
+//! the threads of a block apart. `build` makes all of it from the model's tree. Data, no
 //! analysis.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
 mod memory;
+mod position;
 mod step;
 mod team;
 mod value;
@@ -14,9 +16,10 @@ mod value;
 use std::collections::BTreeMap;
 
 pub(crate) use memory::{Access, AccessKind, CopyStep, Region, Root, Select, Shared, Slice};
+pub(crate) use position::{Coordinate, Digit, Granule, Offset, Position};
 pub(crate) use step::{BarrierCall, Call, GroupStep, MemoryStep, Step, StepKind, TokenStep, ValueStep};
-pub(crate) use team::{Team, spans_cluster};
-pub(crate) use value::{Extent, Granule, Node, Source, Variable};
+pub(crate) use team::{Team, Tile, spans_cluster};
+pub(crate) use value::{Extent, Node, Source, Variable};
 
 use crate::model::LocalId;
 use crate::model::group::Group;
@@ -58,6 +61,10 @@ pub(crate) struct Cfg<'f> {
     pub(crate) calls: Vec<Call<'f>>,
     /// The queries of blocks and larger groups, by the nodes that hold their answers.
     pub(crate) queries: BTreeMap<NodeId, (Group, &'static Query)>,
+    /// The nodes that say where in its block the thread is.
+    pub(crate) positions: BTreeMap<NodeId, Position>,
+    /// The nodes that keep only the lower bits of an integer, their first operand: casts, and operators on the result of one.
+    pub(crate) cuts: BTreeMap<NodeId, u32>,
     /// The slices of dynamic shared memory, by number.
     pub(crate) slices: Vec<Slice>,
     /// The locals that name shared memory.

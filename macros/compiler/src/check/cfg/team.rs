@@ -6,6 +6,7 @@
 use phalanx_contract::uniformity::Uniformity;
 
 use super::BlockId;
+use super::position::Granule;
 use crate::model::group::Group;
 
 /// A group of threads as an operation names it.
@@ -17,6 +18,16 @@ pub(crate) struct Team {
     pub(crate) formed_at: Option<BlockId>,
     /// The position of the parameter that is the group, if only the caller knows its uniformity.
     pub(crate) param: Option<usize>,
+    /// The form of a tile, if the text shows it.
+    pub(crate) tile: Option<Tile>,
+}
+
+/// A tile as its partition makes it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Tile {
+    pub(crate) size: Granule,
+    /// The size of the tile that was partitioned; `None` for the block. Unknown of a parameter.
+    pub(crate) of: Option<Option<Granule>>,
 }
 
 impl Team {
@@ -29,7 +40,7 @@ impl Team {
             // A warp contains any group of it.
             Group::Tile | Group::Coalesced => Uniformity::Warp,
         };
-        Team { group, uniformity, formed_at: None, param: None }
+        Team { group, uniformity, formed_at: None, param: None, tile: None }
     }
 }
 

@@ -6,6 +6,7 @@ use phalanx_contract::uniformity::Uniformity;
 
 use super::NodeId;
 use super::memory::Root;
+use super::position::Granule;
 use super::team::Team;
 use crate::model::expr::{BinaryOp, Callee};
 use crate::model::{LocalId, SlotId, ValueId};
@@ -54,15 +55,6 @@ pub(crate) enum Source<'f> {
     Shuffled { team: Team },
     /// The result of a device function, whose arguments are the operands.
     Call { slot: SlotId, callee: &'f Callee },
-}
-
-/// A number of threads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Granule {
-    /// A literal.
-    Number(u64),
-    /// A constant, which rustc knows.
-    Constant(ValueId),
 }
 
 /// Something that holds a value: a local variable, one of its fields, or a temporary.

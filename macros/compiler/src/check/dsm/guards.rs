@@ -85,8 +85,9 @@ pub(super) struct Comparison {
     pub(super) left: NodeId,
     pub(super) right: NodeId,
     op: Ordering,
-    then: BlockId,
-    otherwise: BlockId,
+    /// The block where control continues if it holds, and if it does not, as far as the branch tells.
+    then: Option<BlockId>,
+    otherwise: Option<BlockId>,
     /// What the operands are, where nothing changes that between the comparison and the branch.
     pub(super) subjects: [Option<Subject>; 2],
     /// The number `d`, if it tests whether `rank & d` or `rank % (2 * d)` is zero.
@@ -152,29 +153,44 @@ impl Ordering {
 }
 
 impl Comparison {
-    /// The comparison that decides where control continues after a block.
-    pub(super) fn of_block(origins: &Origins<'_, '_>, block: &BasicBlock) -> Option<Comparison> {
-        let cfg = origins.cfg;
-        let End::Branch { on, then, otherwise } = block.end else { return None };
-        let (mut on, mut then, mut otherwise) = (origins.origin(on), then, otherwise);
-        while let Source::Not = cfg.nodes[on.0].source {
-            on = origins.origin(*cfg.nodes[on.0].operands.first()?);
-            (then, otherwise) = (otherwise, then);
+    /// The comparisons that decide where control continues after a block.
+    pub(super) fn of_block(origins: &Origins<'_, '_>, block: &BasicBlock) -> Vec<Comparison> {
+        let End::Branch { on, then, otherwise } = block.end else { return Vec::new() };
+        let mut comparisons = Vec::new();
+        let mut conditions = vec![(on, Some(then), Some(otherwise))];
+        while let Some((on, then, otherwise)) = conditions.pop() {
+            let on = origins.origin(on);
+            let node = &origins.cfg.nodes[on.0];
+            match (&node.source, &node.operands[..]) {
+                // An operator on what a cast has cut off says nothing of what was cast.
+                _ if origins.cfg.cuts.contains_key(&on) => {}
+                (Source::Not, [negated]) => conditions.push((*negated, otherwise, then)),
+                (Source::Binary(BinaryOp::And), [a, b]) => {
+                    conditions.extend([(*a, then, None), (*b, then, None)]);
+                }
+                (Source::Binary(BinaryOp::Or), [a, b]) => {
+                    conditions.extend([(*a, None, otherwise), (*b, None, otherwise)]);
+                }
+                (Source::Binary(op) | Source::Round(_, op), [left, right]) => {
+                    let Some(op) = Ordering::of(*op) else { continue };
+                    let subject = |operand| {
+                        Subject::of(origins, operand).filter(|subject| subject.is_unchanged(origins, operand, block))
+                    };
+                    comparisons.push(Comparison {
+                        left: *left,
+                        right: *right,
+                        op,
+                        then,
+                        otherwise,
+                        subjects: [subject(*left), subject(*right)],
+                        bit: bit_of_rank(origins, *left)
+                            .filter(|_| origins.cfg.nodes[right.0].source.integer() == Some(0)),
+                    });
+                }
+                _ => {}
+            }
         }
-        let node = &cfg.nodes[on.0];
-        let (Source::Binary(op) | Source::Round(_, op)) = node.source else { return None };
-        let [left, right] = node.operands[..] else { return None };
-        let subject =
-            |operand| Subject::of(origins, operand).filter(|subject| subject.is_unchanged(operand, &block.steps));
-        Some(Comparison {
-            left,
-            right,
-            op: Ordering::of(op)?,
-            then,
-            otherwise,
-            subjects: [subject(left), subject(right)],
-            bit: bit_of_rank(origins, left).filter(|_| cfg.nodes[right.0].source.integer() == Some(0)),
-        })
+        comparisons
     }
 
     /// The values that it depends on.
@@ -203,7 +219,7 @@ impl Comparison {
 
     /// Calls `learn` with each bound that holds on the edge to a block.
     pub(super) fn learn(&self, to: BlockId, value: impl Fn(NodeId) -> IndexValue, mut learn: impl FnMut(Fact)) {
-        let op = match (to == self.then, to == self.otherwise) {
+        let op = match (Some(to) == self.then, Some(to) == self.otherwise) {
             (true, false) => self.op,
             (false, true) => self.op.negated(),
             (true, true) | (false, false) => return,
@@ -248,8 +264,12 @@ fn bit_of_rank(origins: &Origins<'_, '_>, node: NodeId) -> Option<NodeId> {
 
 impl Subject {
     /// Whether the operand's value is still what the subject is at the end of the block.
-    fn is_unchanged(self, operand: NodeId, steps: &[Step]) -> bool {
+    fn is_unchanged(self, origins: &Origins<'_, '_>, operand: NodeId, block: &BasicBlock) -> bool {
         let Subject::Variable(variable) = self else { return true };
+        if let Some(Some(_)) = origins.values.get(&variable) {
+            return true;
+        }
+        let steps = &block.steps;
         let read = |step: &Step| matches!(step.kind, StepKind::Value(ValueStep::Evaluate(node)) if node == operand);
         let Some(read) = steps.iter().rposition(read) else { return false };
         let changes = |step: &Step| {

@@ -36,8 +36,8 @@ pub(super) struct IndexAnalysis<'a, 'f> {
     relevant: Vec<bool>,
     /// By variable, as `Live` numbers them, whether a relevant node reads it.
     relevant_variables: Vec<bool>,
-    /// By block, the comparison that its end tests, if that tells something of a relevant value.
-    comparisons: Vec<Option<Comparison>>,
+    /// By block, the comparisons that its end tests and that tell something of relevant values.
+    comparisons: Vec<Vec<Comparison>>,
     /// By node, what it is, if a comparison tells something of that.
     subjects: BTreeMap<NodeId, Subject>,
     /// The number of blocks in a cluster, if it is a literal.
@@ -176,12 +176,15 @@ impl<'a, 'f> IndexAnalysis<'a, 'f> {
     fn mark_comparisons(&mut self, evaluated_in: &[BlockId]) {
         let origins = Origins::of(self.cfg);
         let matters = |variable| self.is_relevant(variable);
-        let comparison = |block: &BasicBlock| {
-            Comparison::of_block(&origins, block).filter(|comparison| comparison.matters(&origins, matters))
+        let comparisons = |block: &BasicBlock| {
+            let mut comparisons = Comparison::of_block(&origins, block);
+            comparisons.retain(|comparison| comparison.matters(&origins, matters));
+            comparisons
         };
-        self.comparisons = self.cfg.blocks.iter().map(comparison).collect();
-        let found = self.comparisons.iter().enumerate().filter_map(|(block, found)| Some((BlockId(block), (*found)?)));
-        let found: Vec<(BlockId, Comparison)> = found.collect();
+        self.comparisons = self.cfg.blocks.iter().map(comparisons).collect();
+        let found = (0..).map(BlockId).zip(&self.comparisons);
+        let found: Vec<(BlockId, Comparison)> =
+            found.flat_map(|(block, found)| found.iter().map(move |found| (block, *found))).collect();
         for (block, comparison) in &found {
             for node in comparison.nodes() {
                 self.outlives_block[node.0] |= evaluated_in[node.0] != *block;
@@ -310,8 +313,9 @@ impl<'a, 'f> IndexAnalysis<'a, 'f> {
                 },
                 Some(_) | None => IndexValue::UNKNOWN,
             },
-            Source::Round(_, BinaryOp::Div) if node.operands.len() == 2 => operand(0).divided(&operand(1)),
-            Source::Round(_, BinaryOp::Shr) if node.operands.len() == 2 => operand(0).shifted_right(&operand(1)),
+            Source::Round(..) if self.cfg.cuts.contains_key(&id) => IndexValue::UNKNOWN,
+            Source::Round(_, BinaryOp::Div) => operand(0).divided(&operand(1)),
+            Source::Round(_, BinaryOp::Shr) => operand(0).shifted_right(&operand(1)),
             Source::Operands
             | Source::Param(_)
             | Source::Round(..)
@@ -319,6 +323,16 @@ impl<'a, 'f> IndexAnalysis<'a, 'f> {
             | Source::Agreed { .. }
             | Source::Shuffled { .. }
             | Source::Call { .. } => IndexValue::UNKNOWN,
+        }
+    }
+
+    /// The value of a node wherever it is evaluated, which the second operand of `&&` may not have been.
+    fn constant_value(&self, node: NodeId) -> IndexValue {
+        match (&self.cfg.nodes[node.0].source, self.subjects.get(&node)) {
+            (Source::Integer(number), _) => IndexValue::literal(*number),
+            (_, Some(Subject::BlockRank)) => IndexValue::rank(self.blocks),
+            (_, Some(Subject::ThreadRank)) => IndexValue::between(0, self.block_size()),
+            (_, Some(Subject::Variable(_)) | None) => IndexValue::UNKNOWN,
         }
     }
 
@@ -397,9 +411,9 @@ impl Analysis for IndexAnalysis<'_, '_> {
     }
 
     fn edge(&self, state: &mut KnownValues, _cfg: &Cfg<'_>, from: BlockId, to: BlockId) {
-        if let Some(comparison) = &self.comparisons[from.0] {
+        for comparison in &self.comparisons[from.0] {
             let KnownValues { nodes, bounds: known, ranks: known_ranks, .. } = state;
-            let value = |node: NodeId| nodes.get(&node).copied().unwrap_or_default();
+            let value = |node: NodeId| nodes.get(&node).copied().unwrap_or_else(|| self.constant_value(node));
             comparison.learn(to, value, |fact| match fact {
                 Fact::Bounds(subject, bounds) => known.entry(subject).or_default().narrow(bounds),
                 Fact::Ranks(ranks) => known_ranks.narrow(ranks),

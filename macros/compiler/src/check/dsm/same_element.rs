@@ -78,6 +78,7 @@ impl Alike<'_, '_> {
         let of_block = |answer: Answer| match answer {
             Answer::ThreadIndex => true,
             Answer::ThreadRank
+            | Answer::GroupRank
             | Answer::ThreadCount
             | Answer::BlockRank
             | Answer::BlockCount

@@ -31,7 +31,7 @@ use crate::model::group::Group;
 pub(crate) struct Values<'a, 'f> {
     pub(crate) cfg: &'a Cfg<'f>,
     pub(crate) control: &'a Control,
-    live: &'a Live,
+    pub(crate) live: &'a Live,
     role: Role,
     levels: RefCell<Levels>,
     reached: Vec<bool>,

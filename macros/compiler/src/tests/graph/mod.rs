@@ -275,10 +275,11 @@ fn short_circuit() {
     );
     check(
         "while c && { cluster.sync(); d } { block.sync(); }",
-        "b0: if b1 else b3
-         b1: sync Cluster; if b2 else b3
-         b2: sync ThreadBlock; goto b0
-         b3: leave",
+        "b0: if b1 else b2
+         b1: sync Cluster; goto b2
+         b2: if b3 else b4
+         b3: sync ThreadBlock; goto b0
+         b4: leave",
     );
 }
 

@@ -1,0 +1,229 @@
+//! Numbers of arrivals that the text shows: the part of `barrier_count` about phases that expect more arrivals than the kernel
+//! has, or fewer than the threads that arrive and wait together.
+//!
+//! A barrier is counted if all calls on it are in the kernel and name exactly it, and no other thread's arrival, copy or drop
+//! changes the count. What the text does not show is left to the simulator.
+
+#![warn(clippy::wildcard_enum_match_arm)]
+
+use std::collections::BTreeSet;
+
+use phalanx_contract::uniformity::Uniformity;
+
+use super::Context;
+use super::lifecycle::{Id, id_of, is_exact};
+use crate::check::cfg::{BarrierCall, BarrierCallId, NodeId, Region, Source};
+use crate::check::election::{Crowd, Election};
+use crate::check::uniform::control::reachable;
+use crate::diag::Diags;
+use crate::messages;
+use crate::model::Role;
+use crate::model::barrier::{BarrierForm, PhaseAction};
+use crate::model::expr::BinaryOp;
+use crate::model::group::Group;
+use crate::model::query::Answer;
+
+/// `missed` are the barriers at which some threads do not arrive, as was reported.
+pub(super) fn check(cx: &Context<'_, '_>, election: &Election<'_, '_>, missed: &BTreeSet<Id>, diags: &mut Diags) {
+    let Some(threads) = cx.threads().filter(|_| cx.function.role == Role::Kernel) else { return };
+    for id in cx.ids().difference(missed).copied() {
+        if let Some(calls) = counted(cx, id) {
+            Counted { cx, election, id, threads, calls }.check(diags);
+        }
+    }
+}
+
+/// The calls on a barrier, if they are all that can change its count.
+fn counted(cx: &Context<'_, '_>, id: Id) -> Option<Vec<BarrierCallId>> {
+    let cfg = cx.cfg;
+    let is_given = |(_, region): &(usize, Region)| id_of(cfg, region).is_some_and(|of| of.shared == id.shared);
+    if cfg.calls.iter().flat_map(|call| &call.barriers).any(is_given) {
+        return None;
+    }
+    let calls: Vec<BarrierCallId> =
+        (0..cfg.barrier_calls.len()).map(BarrierCallId).filter(|call| cx.is_of(*call, id.shared)).collect();
+    let all = calls.iter().all(|BarrierCallId(at)| {
+        let call = &cfg.barrier_calls[*at];
+        let whole_array = call.method.action == PhaseAction::InitCollective && call.barrier.form == BarrierForm::Array;
+        let is_counted = match call.method.action {
+            PhaseAction::ArriveAndDrop | PhaseAction::Copy | PhaseAction::Invalidate => false,
+            PhaseAction::Init
+            | PhaseAction::InitCollective
+            | PhaseAction::Arrive
+            | PhaseAction::ArriveN
+            | PhaseAction::Wait
+            | PhaseAction::WaitParity
+            | PhaseAction::ArriveAndWait
+            | PhaseAction::TryWait
+            | PhaseAction::ExpectTx => true,
+        };
+        is_counted && (whole_array || id_of(cfg, &call.region).is_some_and(|of| is_exact(call, of)))
+    });
+    let of_it = |BarrierCallId(at): &BarrierCallId| {
+        let call = &cfg.barrier_calls[*at];
+        call.region.path.is_empty() || id_of(cfg, &call.region) == Some(id)
+    };
+    (all && !calls.is_empty()).then(|| calls.into_iter().filter(of_it).collect())
+}
+
+struct Counted<'a, 'f> {
+    cx: &'a Context<'a, 'f>,
+    election: &'a Election<'a, 'f>,
+    id: Id,
+    /// The number of threads in the block.
+    threads: u64,
+    calls: Vec<BarrierCallId>,
+}
+
+impl Counted<'_, '_> {
+    fn of(&self, is: impl Fn(PhaseAction) -> bool) -> impl Iterator<Item = (BarrierCallId, &BarrierCall)> {
+        let calls = self.calls.iter().map(|call| (*call, &self.cx.cfg.barrier_calls[call.0]));
+        calls.filter(move |(_, call)| is(call.method.action))
+    }
+
+    /// `barrier_count`: a phase expects as many arrivals as there can be, and no fewer than the threads that wait for it.
+    ///
+    /// ```text
+    /// bar.init(block.num_threads() + 1); .. bar.arrive_and_wait();
+    /// bar.init(block.num_threads() / 2); .. bar.arrive_and_wait();
+    /// bar.init(1); .. bar.wait_parity(false);
+    /// ```
+    fn check(&self, diags: &mut Diags) {
+        let counts: Option<Vec<u64>> =
+            self.of(PhaseAction::begins).map(|(_, call)| self.number(*call.operands.last()?, 8)).collect();
+        let Some((first, init)) = self.of(PhaseAction::begins).next() else { return };
+        let name = self.cx.name(self.id);
+        let arrivals = self.arrivals();
+        // A token without an arrival is another barrier's.
+        let mut waits = self.of(|action| action.waits() && (arrivals != Some(0) || action == PhaseAction::WaitParity));
+        let wait = waits.find(|(_, call)| self.blocks(call));
+        let counts = counts.unwrap_or_default();
+        // An unknown count is at least one.
+        let least = counts.iter().min().copied().unwrap_or(1);
+        if let (Some((_, wait)), Some(arrivals)) = (wait, arrivals)
+            && arrivals < least
+            && self.cx.block_of(first).is_some()
+        {
+            let expected = (!counts.is_empty()).then_some(least);
+            diags.push(messages::barrier_count_too_many(wait.at, &name, init.at, expected, arrivals));
+            return;
+        }
+        let Some(most) = counts.iter().max().filter(|most| **most < self.threads) else { return };
+        let has_token_wait = self.of(|action| action == PhaseAction::Wait).next().is_some();
+        let by_all = self.of(|action| match action {
+            PhaseAction::ArriveAndWait => true,
+            PhaseAction::Arrive => has_token_wait,
+            PhaseAction::Init
+            | PhaseAction::InitCollective
+            | PhaseAction::ArriveN
+            | PhaseAction::ArriveAndDrop
+            | PhaseAction::Wait
+            | PhaseAction::WaitParity
+            | PhaseAction::TryWait
+            | PhaseAction::ExpectTx
+            | PhaseAction::Copy
+            | PhaseAction::Invalidate => false,
+        });
+        let mut by_all = by_all.filter(|(call, _)| {
+            let block = self.cx.block_of(*call);
+            block.is_some_and(|block| self.cx.values.is_reached_uniformly(block, Uniformity::Block))
+        });
+        if let Some((_, arrival)) = by_all.next() {
+            diags.push(messages::barrier_count_too_few(arrival.at, &name, init.at, *most, self.threads));
+        }
+    }
+
+    /// Whether a wait may be for a phase that has not completed yet.
+    fn blocks(&self, call: &BarrierCall) -> bool {
+        let passes = |node: &NodeId| matches!(self.cx.cfg.nodes[self.cx.resolved(*node).0].source, Source::Integer(1));
+        call.method.action != PhaseAction::WaitParity || !call.operands.first().is_some_and(passes)
+    }
+
+    /// The largest number of arrivals in the barrier's first phase; `None` if the text does not show it.
+    fn arrivals(&self) -> Option<u64> {
+        self.of(PhaseAction::arrives)
+            .map(|(at, call)| {
+                let block = self.cx.block_of(at)?;
+                let again = self.cx.cfg.blocks[block.0].end.successors();
+                let mut again = again.map(|next| reachable(self.cx.cfg, next, None));
+                // A thread that waits at once does not arrive twice in a phase.
+                if call.method.action != PhaseAction::ArriveAndWait && again.any(|after| after.contains(block)) {
+                    return None;
+                }
+                let each = match call.method.action {
+                    PhaseAction::ArriveN => self.number(*call.operands.last()?, 8)?,
+                    PhaseAction::Arrive
+                    | PhaseAction::ArriveAndWait
+                    | PhaseAction::ArriveAndDrop
+                    | PhaseAction::Init
+                    | PhaseAction::InitCollective
+                    | PhaseAction::Wait
+                    | PhaseAction::WaitParity
+                    | PhaseAction::TryWait
+                    | PhaseAction::ExpectTx
+                    | PhaseAction::Copy
+                    | PhaseAction::Invalidate => 1,
+                };
+                let threads = match self.election.at(block, |_| false)?.crowd() {
+                    Crowd::One => 1,
+                    Crowd::OneOfEachWarp => self.threads.div_ceil(32),
+                    Crowd::Several => self.threads,
+                };
+                threads.checked_mul(each)
+            })
+            .try_fold(0_u64, |all, some| all.checked_add(some?))
+    }
+
+    /// A number that literals and the block's size make.
+    fn number(&self, node: NodeId, depth: u8) -> Option<u64> {
+        let (cfg, node) = (self.cx.cfg, self.cx.resolved(node));
+        let depth = depth.checked_sub(1)?;
+        let whole = &cfg.nodes[node.0];
+        match (&whole.source, &whole.operands[..]) {
+            (Source::Integer(number), _) => Some(*number),
+            (Source::Known { .. }, _) => {
+                let (group, query) = cfg.queries.get(&node)?;
+                ((*group, query.answer) == (Group::ThreadBlock, Answer::ThreadCount)).then_some(self.threads)
+            }
+            (Source::Binary(op) | Source::Round(_, op), [a, b]) if !cfg.cuts.contains_key(&node) => {
+                let (a, b) = (self.number(*a, depth)?, self.number(*b, depth)?);
+                match op {
+                    BinaryOp::Add => a.checked_add(b),
+                    BinaryOp::Sub => a.checked_sub(b),
+                    BinaryOp::Mul => a.checked_mul(b),
+                    BinaryOp::Div => a.checked_div(b),
+                    BinaryOp::Rem
+                    | BinaryOp::BitAnd
+                    | BinaryOp::BitOr
+                    | BinaryOp::BitXor
+                    | BinaryOp::Shl
+                    | BinaryOp::Shr
+                    | BinaryOp::Eq
+                    | BinaryOp::Ne
+                    | BinaryOp::Lt
+                    | BinaryOp::Le
+                    | BinaryOp::Gt
+                    | BinaryOp::Ge
+                    | BinaryOp::And
+                    | BinaryOp::Or => None,
+                }
+            }
+            (
+                Source::Operands
+                | Source::Constant(_)
+                | Source::Binary(_)
+                | Source::Not
+                | Source::Counter { .. }
+                | Source::Read(_)
+                | Source::Param(_)
+                | Source::ThreadRank
+                | Source::Round(..)
+                | Source::Load(_)
+                | Source::Agreed { .. }
+                | Source::Shuffled { .. }
+                | Source::Call { .. },
+                _,
+            ) => None,
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! What is known at a point: of the threads that are there, and of the values that they hold. Data and its order, no analysis.
+
+#![warn(clippy::wildcard_enum_match_arm)]
+
+use std::collections::BTreeMap;
+
+use phalanx_contract::uniformity::Uniformity;
+
+use super::pins::{Held, Pins};
+use crate::check::cfg::{NodeId, Offset, Position, Variable};
+use crate::check::engine::Join;
+
+/// Something that holds a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Holder {
+    Variable(Variable),
+    Node(NodeId),
+}
+
+/// What is known of a value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Known {
+    /// Where in the block a thread is by the value, and in which groups the rest of it is the same.
+    pub(super) position: Option<(Position, Uniformity)>,
+    /// What the threads have in common for which it is false, and those for which it is true.
+    pub(super) outcomes: [Held; 2],
+}
+
+impl Known {
+    pub(super) fn nothing() -> Known {
+        Known { position: None, outcomes: [Some(Pins::default()), Some(Pins::default())] }
+    }
+
+    /// Forgets what was known of threads that are together, beyond a group that chose the same path.
+    pub(super) fn demote(&mut self, scope: Uniformity) {
+        let is_exact = |position: &Position| position.offset == Offset::Zero;
+        self.position = self.position.map(|(position, of)| match is_exact(&position) {
+            true => (position, of),
+            false => (position, of.meet(scope)),
+        });
+        self.outcomes.iter_mut().flatten().for_each(|pins| pins.demote(scope));
+    }
+
+    fn join(&mut self, other: &Known) {
+        self.position = match (self.position, other.position) {
+            (Some((own, a)), Some((others, b))) if own == others => Some((own, a.meet(b))),
+            _ => None,
+        };
+        for (own, others) in self.outcomes.iter_mut().zip(&other.outcomes) {
+            join(own, others);
+        }
+    }
+}
+
+fn join(held: &mut Held, other: &Held) {
+    match (held.as_mut(), other) {
+        (Some(held), Some(other)) => held.join(other),
+        (None, other) => *held = other.clone(),
+        (Some(_), None) => {}
+    }
+}
+
+pub(super) fn and(a: &Held, b: &Held) -> Held {
+    Some(a.clone()?.and(b.as_ref()?))
+}
+
+/// What holds where one of two conditions does. The threads of `scope` agree about the first.
+pub(super) fn or(a: &Held, b: &Held, scope: Uniformity) -> Held {
+    let [mut a, mut b] = [a.clone(), b.clone()];
+    [&mut a, &mut b].into_iter().flatten().for_each(|pins| pins.demote(scope));
+    join(&mut a, &b);
+    a
+}
+
+/// What is known at a point.
+#[derive(Debug, Clone)]
+pub(in crate::check) struct State {
+    /// What the threads that are here have in common.
+    pub(super) here: Held,
+    pub(super) values: BTreeMap<Holder, Known>,
+}
+
+impl Join for State {
+    // bottom = no thread; join = what is known of the threads of both paths
+    fn join(&mut self, other: &Self) -> bool {
+        let before = self.clone();
+        join(&mut self.here, &other.here);
+        self.values.retain(|holder, known| match (other.values.get(holder), holder) {
+            (Some(others), _) => {
+                known.join(others);
+                *known != Known::nothing()
+            }
+            // An operand that is not evaluated on one of the paths is used on none of its continuations.
+            (None, Holder::Node(_)) => true,
+            (None, Holder::Variable(_)) => false,
+        });
+        for (holder, known) in other.values.iter().filter(|(holder, _)| matches!(holder, Holder::Node(_))) {
+            self.values.entry(*holder).or_insert_with(|| known.clone());
+        }
+        before.here != self.here || before.values != self.values
+    }
+}
+
+impl State {
+    pub(super) fn put(&mut self, holder: Holder, known: Known) {
+        match known == Known::nothing() {
+            true => self.values.remove(&holder),
+            false => self.values.insert(holder, known),
+        };
+    }
+}

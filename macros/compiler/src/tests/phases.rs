@@ -1,0 +1,80 @@
+//! Tests of phases that are told by counting: how many arrivals a phase expects, and who may still arrive.
+
+use super::rules;
+
+/// Returns the rules that a kernel of 64 threads with this body breaks.
+#[track_caller]
+fn broken(body: &str) -> Vec<String> {
+    rules(&format!(
+        "#[cluster_kernel(block = 64)] fn counts(flags: &mut [u32], input: &[f32], n: u32, deep: bool) {{
+            let block = this_thread_block(); let rank = block.thread_rank(); let bar = shared_barrier();
+            let buffer = shared_array::<f32, 64>();
+            {body}
+        }}"
+    ))
+}
+
+/// A phase expects as many arrivals as there are.
+#[test]
+fn counts() {
+    for body in [
+        "bar.init_collective(&block, 65); let t = bar.arrive(); if rank == 0 { bar.arrive(); } bar.wait(t);",
+        "bar.init_collective(&block, 64); bar.arrive_and_wait();",
+        "bar.init_collective(&block, block.num_threads() / 2); if rank < 32 { bar.arrive_and_wait(); }",
+        "bar.init_collective(&block, 128); for _ in 0..2 { bar.arrive(); } bar.wait_parity(false);",
+        "bar.init_collective(&block, 64 + n); bar.arrive_and_wait();",
+        "bar.init_collective(&block, 1); if rank == 0 { bar.arrive(); } bar.wait_parity(false);",
+        "bar.init_collective(&block, 64); bar.wait_parity(true); bar.arrive_and_wait();",
+        "bar.init_collective(&block, 128); let t = bar.arrive_n(2); bar.wait(t);",
+        "bar.init_collective(&block, 64); if rank < 32 { bar.arrive(); } else { bar.arrive_and_wait(); }",
+        "let half = block.num_threads() / 2; bar.init_collective(&block, half); if rank >= half { bar.arrive(); } else { bar.wait_parity(false); }",
+        "bar.init_collective(&block, 65); bar.arrive_and_drop();",
+    ] {
+        assert!(broken(body).is_empty(), "{body}: {:?}", broken(body));
+    }
+    for body in [
+        "bar.init_collective(&block, 65); bar.arrive_and_wait();",
+        "bar.init_collective(&block, block.num_threads() + 1); for _ in 0..n { bar.arrive_and_wait(); }",
+        "let count = 2 * block.num_threads(); if rank == 0 { bar.init(count); } block.sync(); let t = bar.arrive(); bar.wait(t);",
+        "bar.init_collective(&block, 2); if rank == 0 { bar.arrive(); } bar.wait_parity(false);",
+        "bar.init_collective(&block, 1); bar.wait_parity(false);",
+        "bar.init_collective(&block, n); let mut phase = false; for _ in 0..n { bar.wait_parity(phase); phase = !phase; }",
+        "bar.init_collective(&block, 1); if rank == 0 { bar.expect_tx(256); } bar.wait_parity(false);",
+        "bar.init_collective(&block, 32); bar.arrive_and_wait();",
+        "bar.init_collective(&block, block.num_threads() / 2); for _ in 0..n { let t = bar.arrive(); bar.wait(t); }",
+    ] {
+        assert_eq!(broken(body), ["barrier_count"], "{body}");
+    }
+}
+
+/// A thread that has dropped out on some path, from which it cannot but arrive, arrives once too often.
+#[test]
+fn arrivals_after_a_drop() {
+    let after = |body: &str| broken(&format!("bar.init_collective(&block, 64); {body}"));
+    for body in [
+        "if deep { bar.arrive_and_drop(); } else { bar.arrive_and_wait(); }",
+        "if rank == 3 { bar.arrive_and_drop(); return; } bar.arrive_and_wait();",
+        "let last = rank == 3; if last { bar.arrive_and_drop(); } if !last { bar.arrive_and_wait(); }",
+        "if deep { bar.arrive_and_drop(); } if n > 3 { bar.arrive_and_wait(); }",
+        "for i in 0..n { if flags[rank] == i { bar.arrive_and_drop(); break; } bar.arrive_and_wait(); }",
+        "for i in 0..n { if i + 1 == n { bar.arrive_and_drop(); } else { bar.arrive_and_wait(); } }",
+        "if deep { bar.arrive_and_drop(); block.sync(); if rank == 0 { bar.invalidate(); bar.init(64); } block.sync(); } bar.arrive_and_wait();",
+    ] {
+        assert!(after(body).is_empty(), "{body}: {:?}", after(body));
+    }
+    for body in [
+        "bar.arrive_and_drop(); bar.arrive_and_wait();",
+        "if rank == 3 { bar.arrive_and_drop(); } bar.arrive_and_wait();",
+        "if flags[rank] > 3 { bar.arrive_and_drop(); } bar.arrive();",
+        "if deep { bar.arrive_and_drop(); } if deep { bar.arrive_and_wait(); }",
+        "if deep { bar.arrive_and_drop(); } if n > 3 { bar.arrive_and_wait(); } else { bar.arrive(); }",
+        "bar.arrive_and_drop(); if n > 3 { bar.arrive_and_wait(); }",
+        "loop { if flags[rank] > 3 { bar.arrive_and_drop(); } bar.arrive_and_wait(); if n > 5 { break; } }",
+    ] {
+        let rules = after(body);
+        assert!(!rules.is_empty() && rules.iter().all(|rule| rule == "barrier_use_after_drop"), "{body}: {rules:?}");
+    }
+    // A thread may drop one of several arrivals.
+    let twice = "bar.init_collective(&block, 65); if rank == 0 { bar.arrive_and_drop(); } bar.arrive_and_wait();";
+    assert!(broken(twice).is_empty(), "{:?}", broken(twice));
+}
