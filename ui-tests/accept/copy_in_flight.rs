@@ -117,20 +117,20 @@ fn read_after_it_arrived(input: &[u32], out: &mut [u32]) {
 fn two_inboxes(input: &[u32], out: &mut [u32]) {
     let cluster = this_cluster();
     let i = this_thread_block().thread_rank();
-    let inbox = shared_array::<[u32; 64], 2>();
+    let inbox = shared_array::<u32, 128>();
     let bars = shared_cluster_barriers::<2>();
     for stage in 0..2 {
         bars[stage].init_collective(&cluster, 64);
     }
     let other = 1 - cluster.block_rank();
     let there = cluster.map_shared_rank(&inbox, other);
-    for round in 0..8usize {
+    for round in 0..8 {
         bars[round % 2].expect_tx(4);
         let _ = bars[round % 2].arrive();
         let full = cluster.map_shared_rank(&bars[round % 2], other);
-        there[round % 2].store_async(i, input[round * 64 + i], &full);
+        there.store_async(round % 2 * 64 + i, input[round * 64 + i], &full);
         bars[round % 2].wait_parity(round / 2 % 2 == 1);
-        out[round * 64 + i] = inbox[round % 2][i];
+        out[round * 64 + i] = inbox[round % 2 * 64 + i];
     }
     cluster.sync();
 }

@@ -113,12 +113,15 @@ impl<'a, 'f> SmallNumbers<'a, 'f> {
 
     /// The value of a node that is computed here.
     fn evaluate(&self, numbers: &Numbers, node: NodeId) -> Option<u64> {
+        if self.cfg.cuts.contains_key(&node) {
+            return None;
+        }
         let node = &self.cfg.nodes[node.0];
         let operand = |index: usize| numbers.nodes.get(node.operands.get(index)?).copied();
         match &node.source {
             Source::Integer(number) => Some(*number),
             Source::Read(variable) => numbers.variables.get(variable).copied(),
-            Source::Binary(op) => operate(*op, operand(0)?, operand(1)?),
+            Source::Binary(op) | Source::Round(_, op) => operate(*op, operand(0)?, operand(1)?),
             Source::Operands
             | Source::Constant(_)
             | Source::Not
@@ -126,7 +129,6 @@ impl<'a, 'f> SmallNumbers<'a, 'f> {
             | Source::Param(_)
             | Source::Known { .. }
             | Source::ThreadRank
-            | Source::Round(..)
             | Source::Load(_)
             | Source::Agreed { .. }
             | Source::Shuffled { .. }

@@ -21,6 +21,7 @@ mod numbers;
 mod phases;
 mod random;
 mod references;
+mod small_numbers;
 mod stages;
 mod text;
 

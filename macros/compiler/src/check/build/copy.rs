@@ -4,7 +4,7 @@
 
 use super::{Builder, GroupStep, StepKind, Value};
 use crate::check::build::memory::region_of_kind;
-use crate::check::cfg::{AccessKind, BarrierCall, BarrierCallId, CopyId, CopyStep, Region, Team};
+use crate::check::cfg::{AccessKind, BarrierCall, BarrierCallId, CopyId, CopyStep, Region, Select, Team};
 use crate::model::barrier::{BarrierForm, COPY};
 use crate::model::copy::{BulkDirection, CompletionMechanism, CopyOp};
 use crate::model::expr::Expr;
@@ -56,7 +56,10 @@ impl Builder<'_> {
                 self.copy_step(CopyStep::Begin { reads, writes, completion, at }, at);
             }
             CopyOp::Store => {
-                touch(self);
+                // The index is an operand of its own.
+                if let (Some(region), Some(index)) = (region(0), values.get(1)) {
+                    self.access(region.at(Select::At(index.node)), AccessKind::AsyncWrite, at);
+                }
                 complete_on_barrier(self);
             }
             CopyOp::Wait { group, .. } => {
@@ -93,7 +96,6 @@ fn touched_by_copy(copy: CopyOp) -> &'static [(usize, AccessKind)] {
             &[(1, AccessKind::Read), (0, AccessKind::Write)]
         }
         CopyOp::Bulk(BulkDirection::SharedToPeer) => &[(1, AccessKind::Read), (0, AccessKind::AsyncWrite)],
-        CopyOp::Store => &[(0, AccessKind::AsyncWrite)],
-        CopyOp::Wait { .. } | CopyOp::BulkWait { .. } => &[],
+        CopyOp::Store | CopyOp::Wait { .. } | CopyOp::BulkWait { .. } => &[],
     }
 }

@@ -40,7 +40,7 @@ impl Check<'_, '_> {
         }
         // `overwrite_while_read`, for the shared memory that the callee declares itself.
         let name = path.name.to_string();
-        let previous = state.records.iter().filter_map(|((key, _), record)| match key {
+        let previous = state.records.iter().filter_map(|((key, ..), record)| match key {
             RecordKey::Call(other) => {
                 let other = &in_flight.cfg.calls[other.0];
                 let is_same = other.function().is_some_and(|path| path.name == name);

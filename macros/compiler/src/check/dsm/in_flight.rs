@@ -96,9 +96,9 @@ pub(super) struct State {
     /// `None` if a barrier of the cluster has been waited for, so that all blocks have started. Otherwise the calls since the
     /// function's start, on all paths: one of them may have waited.
     pub(super) not_entered: Option<BTreeSet<u16>>,
-    /// The accesses in flight. The flag says whether the access came before the last wait: one access of a loop may have a
-    /// record of each kind.
-    pub(super) records: BTreeMap<(RecordKey, bool), Record>,
+    /// The accesses in flight. The flags say whether the access came before the last wait, and whether a wait at a phase barrier
+    /// follows it: one access of a loop may have a record of each kind.
+    pub(super) records: BTreeMap<(RecordKey, bool, bool), Record>,
     /// The open accesses to peers' memory.
     pub(super) open: BTreeMap<RecordKey, OpenAccess>,
 }
@@ -115,7 +115,18 @@ impl Join for State {
             }
             (Some(calls), Some(others)) => changed |= intersect(calls, others),
         }
-        for (key, record) in &other.records {
+        // Where a wait follows an access on one of the paths, the thread may have synchronized with one that took that path.
+        let others = other.records.clone();
+        let waited_for = |records: &BTreeMap<_, Record>, (key, before, waited): (RecordKey, bool, bool)| {
+            !waited && records.contains_key(&(key, before, true)) && !records.contains_key(&(key, before, false))
+        };
+        let own: Vec<_> = self.records.keys().copied().filter(|key| waited_for(&others, *key)).collect();
+        let theirs: Vec<_> = others.keys().copied().filter(|key| waited_for(&self.records, *key)).collect();
+        changed |= !own.is_empty();
+        own.into_iter().for_each(|key| self.wait_for(key));
+        let mut other_side = State { not_entered: None, records: others, open: BTreeMap::new() };
+        theirs.into_iter().for_each(|key| other_side.wait_for(key));
+        for (key, record) in &other_side.records {
             match self.records.get_mut(key) {
                 Some(known) => changed |= known.join(record),
                 None => {
@@ -171,8 +182,6 @@ impl Record {
         self.timing |= other.timing;
         self.on_other_arm &= other.on_other_arm;
         self.relaxed = self.relaxed.or(other.relaxed);
-        changed |= !self.waited && other.waited;
-        self.waited |= other.waited;
         changed |= self.path.join(&other.path);
         changed
     }
@@ -201,7 +210,7 @@ impl State {
     /// A wait at a barrier of the cluster, which ends what its arrival ordered.
     fn wait(&mut self) {
         self.not_entered = None;
-        for ((key, before_wait), mut record) in std::mem::take(&mut self.records) {
+        for ((key, before_wait, _), mut record) in std::mem::take(&mut self.records) {
             if record.is_async {
                 self.add(key, before_wait, record);
                 continue;
@@ -244,7 +253,15 @@ impl State {
 
     /// A wait at a phase barrier, here or in a function that is called.
     fn wait_at_phase_barrier(&mut self) {
-        self.records.values_mut().for_each(|record| record.waited = true);
+        let pending: Vec<_> = self.records.keys().copied().filter(|(.., waited)| !waited).collect();
+        pending.into_iter().for_each(|key| self.wait_for(key));
+    }
+
+    /// A wait follows an access.
+    fn wait_for(&mut self, key: (RecordKey, bool, bool)) {
+        if let Some(record) = self.records.remove(&key) {
+            self.add(key.0, key.1, Record { waited: true, ..record });
+        }
     }
 
     /// A call of a function that may have barriers.
@@ -260,19 +277,18 @@ impl State {
         });
     }
 
-    /// Records an access at this point. No wait follows it yet, though one may follow what was recorded of an earlier iteration.
+    /// Records an access at this point.
     fn record(&mut self, key: RecordKey, record: Record) {
         self.add(key, false, record);
-        self.records.get_mut(&(key, false)).into_iter().for_each(|record| record.waited = false);
     }
 
     fn add(&mut self, key: RecordKey, before_wait: bool, record: Record) {
-        match self.records.get_mut(&(key, before_wait)) {
+        match self.records.get_mut(&(key, before_wait, record.waited)) {
             Some(known) => {
                 known.join(&record);
             }
             None => {
-                self.records.insert((key, before_wait), record);
+                self.records.insert((key, before_wait, record.waited), record);
             }
         }
     }
@@ -280,8 +296,8 @@ impl State {
     /// `None` if the caller's accesses are no longer in flight. Otherwise the calls since the function's start, on all paths: one
     /// of them may have a barrier that orders what the caller did.
     pub(super) fn calls_since_caller(&self) -> Option<&BTreeSet<u16>> {
-        let caller = |before_wait| self.records.get(&(RecordKey::Caller, before_wait));
-        caller(false).or(caller(true)).map(|record| &record.calls_since)
+        let caller = self.records.iter().filter(|((key, ..), _)| *key == RecordKey::Caller);
+        caller.map(|(_, record)| &record.calls_since).min_by_key(|calls| calls.len())
     }
 
     /// States the indexes of all records in terms of what the variable holds after the change.
@@ -460,10 +476,9 @@ impl Analysis for InFlight<'_, '_> {
         }
         if cfg.blocks[from.0].end.successors().all(|next| next != to) {
             // The threads of the arm that begins have not waited as those of the other arm have.
-            state.records.values_mut().for_each(|record| {
-                record.on_other_arm = true;
-                record.waited = false;
-            });
+            for ((key, before_wait, _), record) in std::mem::take(&mut state.records) {
+                state.add(key, before_wait, Record { on_other_arm: true, waited: false, ..record });
+            }
         }
         for variable in self.arms.forgotten(from, to).into_iter().flatten() {
             state.rewrite_indexes(*variable, Change::Lost);

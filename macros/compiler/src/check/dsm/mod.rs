@@ -286,7 +286,7 @@ impl Check<'_, '_> {
     /// The accesses in flight at a point, with their records.
     fn sites_in_flight<'s>(&self, state: &'s State) -> impl Iterator<Item = (AccessSite, &'s Record)> {
         let records = state.records.iter();
-        records.flat_map(|((key, _), record)| self.sites(*key).into_iter().map(move |site| (site, record)))
+        records.flat_map(|((key, ..), record)| self.sites(*key).into_iter().map(move |site| (site, record)))
     }
 
     /// The accesses that a record stands for.
@@ -456,7 +456,7 @@ impl Check<'_, '_> {
         if let Some(calls) = &state.not_entered {
             self.add_effect(Effect::Does(Behavior::MAY_NOT_ENTER), Guard::unless(calls, Behavior::MAY_NOT_ENTER));
         }
-        for ((key, _), record) in &state.records {
+        for ((key, ..), record) in &state.records {
             self.summarize_in_flight(*key, record);
         }
     }

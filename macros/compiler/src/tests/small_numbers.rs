@@ -1,0 +1,89 @@
+//! Tests of small numbers that a kernel counts by hand, and of what they select.
+
+use super::rules;
+
+/// Returns the rules that a kernel of two blocks of 64 threads breaks, which runs `body` in each iteration of a loop after `before`.
+#[track_caller]
+fn broken(before: &str, body: &str) -> Vec<String> {
+    let source = format!(
+        "#[cluster_kernel(cluster = 2, block = 64)]
+        fn counts(output: &mut [u32], n: usize) {{
+            let cluster = this_cluster();
+            let block = this_thread_block();
+            let rows = shared_array::<[u32; 64], 3>();
+            let flat = shared_array::<u32, 64>();
+            let (i, other) = (block.thread_rank(), 1 - cluster.block_rank());
+            for row in 0..3 {{ rows[row][i] = 1; }}
+            flat[i] = 1;
+            cluster.sync();
+            {before}
+            for k in 0..n {{ {body} }}
+            cluster.sync();
+        }}"
+    );
+    rules(&source)
+}
+
+/// A read of the peer's row `from`, a write to the own row `to`, and a barrier.
+fn exchange(from: &str, to: &str) -> String {
+    format!("output[i] += cluster.map_shared_rank(&rows, other)[{from}][i]; rows[{to}][i] = 5; cluster.sync();")
+}
+
+/// Two indexes that a loop swaps stay apart.
+#[test]
+fn swapped_indexes() {
+    let swapped = |swap: &str| broken("let mut x = 0; let mut y = 1;", &format!("{} {swap}", exchange("x", "y")));
+    assert!(swapped("std::mem::swap(&mut x, &mut y);").is_empty());
+    assert!(swapped("let t = x; x = y; y = t;").is_empty());
+    assert!(swapped("let t = x; x = y; y = 3 - y - t;").is_empty());
+    assert_eq!(swapped("if k > 3 { x = y; }"), ["overwrite_while_read"]);
+    assert_eq!(swapped("if i > 3 { std::mem::swap(&mut x, &mut y); }"), ["overwrite_while_read"]);
+}
+
+/// A stage that is reset by hand.
+#[test]
+fn stages() {
+    let wraps = |wrap: &str, next: &str| {
+        broken("let mut x = 0;", &format!("let y = {next}; {} x += 1; {wrap}", exchange("x", "y")))
+    };
+    let next = "if x == 2 { 0 } else { x + 1 }";
+    assert!(wraps("if x == 3 { x = 0; }", next).is_empty());
+    assert!(wraps("if x >= 3 { x -= 3; }", next).is_empty());
+    assert!(wraps("let last = x == 3; if last { x = 0; }", next).is_empty());
+    assert!(wraps("if x == 2 { x = 0; }", "1 - x").is_empty());
+    assert_eq!(wraps("if x == 3 { x = 0; }", "if x == 2 { 2 } else { x + 1 }"), ["overwrite_while_read"]);
+    assert_eq!(wraps("if x == 2 { x = 0; }", "if x == 1 { 1 } else { x + 1 }"), ["overwrite_while_read"]);
+    let round = "rows[x][i] = 5; cluster.sync(); output[i] += cluster.map_shared_rank(&rows, other)[x][i]; x += 1;";
+    assert!(broken("let mut x = 0;", &format!("{round} if x == 2 {{ x = 0; }}")).is_empty());
+    assert_eq!(broken("let mut x = 0;", &format!("{round} x = 0;")), ["overwrite_while_read"]);
+}
+
+/// Offsets of two halves, and numbers with too many values to follow.
+#[test]
+fn offsets() {
+    let halves = |from: &str| {
+        let read = "if i < 32 { output[i] += cluster.map_shared_rank(&flat, other)[from + i]; flat[to + i] = 5; }";
+        broken("let mut to = 0;", &format!("let from = {from}; {read} cluster.sync(); to = from;"))
+    };
+    assert!(halves("32 - to").is_empty());
+    assert_eq!(halves("31 - to"), ["overwrite_while_read"]);
+    let counted = format!("{} x = (x + 1) % 50; y = (y + 1) % 50;", exchange("x", "y"));
+    assert_eq!(broken("let mut x = 0; let mut y = 1;", &counted), ["overwrite_while_read"], "too many values");
+}
+
+/// A loop whose counter is small is known iteration by iteration.
+#[test]
+fn unrolled_loops() {
+    let tree = |from: &str| {
+        let half = "let mut d = 2; while d > 0 {";
+        broken(
+            "",
+            &format!(
+                "{half} if i == 0 {{ {} }} cluster.sync(); d /= 2; }}",
+                format!("flat[0] += cluster.map_shared_rank(&flat, other)[{from}];")
+            ),
+        )
+    };
+    assert!(tree("d").is_empty());
+    assert_eq!(tree("d / 2"), ["overwrite_while_read"]);
+}
