@@ -3,7 +3,10 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
-use super::cfg::{Extent, NodeId, Source, StepKind, ValueStep, Variable};
+use super::cfg::{
+    AccessId, BarrierCallId, Call, CallId, Cfg, CopyId, CopyStep, Extent, MemoryStep, NodeId, Region, Source, Step,
+    StepKind, ValueStep, Variable,
+};
 
 impl StepKind {
     /// The variable that the step sets, its value, and the extent. Variables that hold tokens are moved to, not set.
@@ -62,5 +65,26 @@ impl Source<'_> {
             | Source::Shuffled { .. }
             | Source::Call { .. } => None,
         }
+    }
+}
+
+/// Visits the regions of a step.
+pub(super) fn each_region(cfg: &Cfg<'_>, step: &Step, mut visit: impl FnMut(&Region)) {
+    match &step.kind {
+        StepKind::Value(ValueStep::Name { region, .. }) => visit(region),
+        StepKind::Memory(MemoryStep::Access(AccessId(access))) => visit(&cfg.accesses[*access].region),
+        StepKind::BarrierCall(BarrierCallId(call)) => visit(&cfg.barrier_calls[*call].region),
+        StepKind::Copy(CopyId(copy)) => match &cfg.copies[*copy] {
+            CopyStep::Begin { reads, writes, .. } => reads.iter().chain(writes).for_each(visit),
+            CopyStep::Wait(_) => {}
+        },
+        StepKind::Call(CallId(call)) => {
+            let Call { regions, barriers, .. } = &cfg.calls[*call];
+            regions.iter().flatten().chain(barriers.iter().map(|(_, region)| region)).for_each(visit);
+        }
+        StepKind::Value(ValueStep::Evaluate(_) | ValueStep::Set { .. } | ValueStep::Return(_))
+        | StepKind::Memory(MemoryStep::Fence)
+        | StepKind::Group(_)
+        | StepKind::Token(_) => {}
     }
 }

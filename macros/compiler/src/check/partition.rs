@@ -17,6 +17,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use phalanx_contract::uniformity::Uniformity;
 
+use super::accessors::each_region;
 use super::cfg::{
     Access, AccessId, BarrierCall, BarrierCallId, BasicBlock, BlockId, Call, CallId, Cfg, CopyId, CopyStep, End,
     MemoryStep, Region, Step, StepKind, ValueStep,
@@ -108,27 +109,6 @@ fn live_names(cfg: &Cfg<'_>) -> Vec<BTreeSet<LocalId>> {
         if !changed {
             return live;
         }
-    }
-}
-
-/// Visits the regions of a step.
-pub(super) fn each_region(cfg: &Cfg<'_>, step: &Step, mut visit: impl FnMut(&Region)) {
-    match &step.kind {
-        StepKind::Value(ValueStep::Name { region, .. }) => visit(region),
-        StepKind::Memory(MemoryStep::Access(AccessId(access))) => visit(&cfg.accesses[*access].region),
-        StepKind::BarrierCall(BarrierCallId(call)) => visit(&cfg.barrier_calls[*call].region),
-        StepKind::Copy(CopyId(copy)) => match &cfg.copies[*copy] {
-            CopyStep::Begin { reads, writes, .. } => reads.iter().chain(writes).for_each(visit),
-            CopyStep::Wait(_) => {}
-        },
-        StepKind::Call(CallId(call)) => {
-            let Call { regions, barriers, .. } = &cfg.calls[*call];
-            regions.iter().flatten().chain(barriers.iter().map(|(_, region)| region)).for_each(visit);
-        }
-        StepKind::Value(ValueStep::Evaluate(_) | ValueStep::Set { .. } | ValueStep::Return(_))
-        | StepKind::Memory(MemoryStep::Fence)
-        | StepKind::Group(_)
-        | StepKind::Token(_) => {}
     }
 }
 

@@ -10,8 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use phalanx_contract::uniformity::Uniformity;
 
+use super::accessors::each_region;
 use super::cfg::{BlockId, Cfg, Extent, NodeId, Region, Select, Source, Step, StepKind, ValueStep, Variable};
-use super::partition::each_region;
 use super::uniform::values::Values;
 use crate::model::expr::BinaryOp;
 

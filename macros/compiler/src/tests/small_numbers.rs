@@ -75,14 +75,8 @@ fn offsets() {
 #[test]
 fn unrolled_loops() {
     let tree = |from: &str| {
-        let half = "let mut d = 2; while d > 0 {";
-        broken(
-            "",
-            &format!(
-                "{half} if i == 0 {{ {} }} cluster.sync(); d /= 2; }}",
-                format!("flat[0] += cluster.map_shared_rank(&flat, other)[{from}];")
-            ),
-        )
+        let add = format!("flat[0] += cluster.map_shared_rank(&flat, other)[{from}];");
+        broken("", &format!("let mut d = 2; while d > 0 {{ if i == 0 {{ {add} }} cluster.sync(); d /= 2; }}"))
     };
     assert!(tree("d").is_empty());
     assert_eq!(tree("d / 2"), ["overwrite_while_read"]);

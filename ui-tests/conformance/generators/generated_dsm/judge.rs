@@ -8,7 +8,7 @@ use phalanx_compiler::Rule;
 
 use super::super::shrink::Nested;
 use super::run::{Event, Trace, Unknown, runs};
-use super::tree::{Access, Array, Block, Index, Kernel, Kind, Owner, Parity, Stmt};
+use super::tree::{Access, Array, Block, Index, Kernel, Kind, Number, Owner, Parity, Stmt};
 
 /// The rules about two accesses.
 pub(super) const RACES: [Rule; 5] = [
@@ -196,7 +196,9 @@ pub(crate) fn is_halo(first: &Access, second: &Access) -> bool {
     let is_known = |index| match index {
         Index::Parity(Parity::Current | Parity::CurrentMinus | Parity::CurrentXor) => true,
         Index::Parity(Parity::Relative(relative)) | Index::Relative(relative) => relative.is_of_current(),
-        Index::Parity(_) | Index::Literal(_) | Index::Own | Index::Other | Index::Chunk(_) => false,
+        // A check may follow the iterations of a loop one by one.
+        Index::Parity(parity) => parity.number().and_then(Number::round).is_some(),
+        Index::Literal(_) | Index::Own | Index::Other | Index::Chunk(_) => false,
     };
     let is_fixed = |index| matches!(index, Index::Literal(_) | Index::Parity(Parity::Literal(_))) || is_known(index);
     let varies = |index| match index {

@@ -76,7 +76,7 @@ pub(crate) enum Parity {
 }
 
 impl Parity {
-    fn number(self) -> Option<Number> {
+    pub(crate) fn number(self) -> Option<Number> {
         match self {
             Parity::Rem(number, _) | Parity::And(number) | Parity::Xor(number) | Parity::Minus(number) => Some(number),
             Parity::Literal(_) | Parity::Current | Parity::CurrentMinus | Parity::CurrentXor => None,

@@ -1,0 +1,113 @@
+//! Tests of index values: which are disjoint, and which may be equal.
+
+use super::*;
+use crate::model::LocalId;
+
+const K: Variable = Variable::Local(LocalId(0));
+
+fn k() -> IndexValue {
+    IndexValue::of(Base::Variable(K))
+}
+
+fn n(number: u64) -> IndexValue {
+    IndexValue::literal(number)
+}
+
+#[track_caller]
+fn disjoint(a: IndexValue, b: IndexValue) {
+    assert!(a.is_disjoint(&b, Ranks::default()) && b.is_disjoint(&a, Ranks::default()), "{a:?} {b:?}");
+}
+
+#[track_caller]
+fn may_be_equal(a: IndexValue, b: IndexValue) {
+    assert!(!a.is_disjoint(&b, Ranks::default()) && !b.is_disjoint(&a, Ranks::default()), "{a:?} {b:?}");
+}
+
+#[test]
+fn affine_in_one_variable() {
+    disjoint(k(), k().plus(&n(1)));
+    disjoint(k().remainder(&n(2)), k().plus(&n(1)).remainder(&n(2)));
+    disjoint(k().remainder(&n(3)), k().plus(&n(5)).remainder(&n(3)));
+    may_be_equal(k().remainder(&n(3)), k().plus(&n(3)).remainder(&n(3)));
+    may_be_equal(k().remainder(&n(3)), k().plus(&n(1)).remainder(&n(2)));
+    // Remainders by 6 and by 4 determine remainders by 2.
+    disjoint(k().remainder(&n(6)), k().plus(&n(1)).remainder(&n(4)));
+    disjoint(k(), n(1).minus(&k()));
+    disjoint(k(), k().xor(&n(1)));
+    disjoint(k(), k().flipped());
+    may_be_equal(k(), k().flipped().flipped());
+    disjoint(k().and(&n(7)), k().plus(&n(1)).and(&n(7)));
+    may_be_equal(k().and(&n(6)), k().plus(&n(1)).and(&n(6)));
+    may_be_equal(k(), n(0));
+    may_be_equal(k(), IndexValue::UNKNOWN);
+    disjoint(n(3), n(4));
+}
+
+/// A difference that goes below zero wraps to a very large number, of which only the parity is known.
+#[test]
+fn below_zero() {
+    disjoint(k().remainder(&n(2)), k().minus(&n(1)).remainder(&n(2)));
+    may_be_equal(k().remainder(&n(3)), k().minus(&n(1)).remainder(&n(3)));
+    may_be_equal(n(5).minus(&k().remainder(&n(3))), k());
+}
+
+#[test]
+fn chunks() {
+    let (size, inside) = (n(64), IndexValue::between(0, Some(Size::Number(64))));
+    let chunk = |k: IndexValue, i: &IndexValue| k.remainder(&n(2)).times(&n(64)).plus(i);
+    disjoint(chunk(k(), &inside), chunk(k().plus(&n(1)), &inside));
+    disjoint(chunk(k(), &n(63)), chunk(k().plus(&n(1)), &inside).plus(&n(0)));
+    may_be_equal(chunk(k(), &n(64)), chunk(k().plus(&n(1)), &inside));
+    may_be_equal(chunk(k(), &IndexValue::UNKNOWN), chunk(k().plus(&n(1)), &inside));
+    disjoint(k().times(&size).as_chunk(), k().plus(&n(1)).times(&size).as_chunk());
+    let part = |k: IndexValue| k.times(&size).up_to(&k.plus(&n(1)).times(&size));
+    disjoint(part(k()), part(k().plus(&n(1))));
+    may_be_equal(k().times(&size).up_to(&k().plus(&n(2)).times(&size)), part(k().plus(&n(1))));
+    disjoint(k().shifted_left(&n(3)).plus(&n(7)), k().plus(&n(1)).times(&n(8)));
+}
+
+/// Cells of a halo are disjoint from those between them.
+#[test]
+fn ranges() {
+    let inside = IndexValue::between(0, Some(Size::Number(64))).plus(&n(1));
+    disjoint(inside, n(0));
+    disjoint(inside, n(65));
+    may_be_equal(inside, n(64));
+    disjoint(n(1).plus(&IndexValue::between(0, None)), n(0));
+    may_be_equal(IndexValue::between(0, None), n(0));
+    disjoint(k().remainder(&n(2)), n(2));
+    may_be_equal(k().remainder(&n(2)).plus(&n(1)), n(2));
+    may_be_equal(n(0).xor(&n(1)), n(1));
+    disjoint(n(0).xor(&n(1)).xor(&n(1)), n(1));
+}
+
+#[test]
+fn halves() {
+    disjoint(k().half(false), k().half(true));
+    may_be_equal(k().half(false), k().plus(&n(1)).half(true));
+}
+
+/// Values that were affine in `k` before it changed are compared with values that are affine in it now.
+#[test]
+fn the_variable_changes() {
+    let was = |mut number: IndexValue, change| {
+        number.rewrite(K, change);
+        number
+    };
+    let next = k().plus(&n(1)).change_of(K);
+    may_be_equal(was(k().plus(&n(1)), next), k());
+    disjoint(was(k(), next), k());
+    disjoint(was(k().remainder(&n(2)), next), k().remainder(&n(2)));
+    let turned = n(1).minus(&k()).change_of(K);
+    disjoint(was(k(), turned), k());
+    may_be_equal(was(k(), turned), k().plus(&n(1)).remainder(&n(2)));
+    let round = k().plus(&n(1)).remainder(&n(3)).change_of(K);
+    disjoint(was(k(), round), k());
+    may_be_equal(was(k().remainder(&n(2)), round), k().remainder(&n(2)));
+    may_be_equal(was(k(), n(0).change_of(K)), k());
+    // A change of one variable leaves others alone; a change of the whole loses its fields.
+    let other = IndexValue::of(Base::Variable(Variable::Local(LocalId(1))));
+    assert_eq!(was(other, Change::Lost), other);
+    let field = IndexValue::of(Base::Variable(Variable::Field(LocalId(0), 3)));
+    may_be_equal(was(field, next), field.plus(&n(1)));
+}
