@@ -13,6 +13,7 @@ mod reference;
 mod store;
 mod value;
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use phalanx_contract::uniformity::Uniformity;
@@ -93,6 +94,7 @@ pub(crate) fn build(function: &Function) -> Result<Cfg<'_>, SpanRange> {
         slices: builder.slices,
         names: builder.names,
         teams,
+        only_values: OnceCell::new(),
     })
 }
 

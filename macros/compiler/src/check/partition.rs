@@ -12,7 +12,7 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use phalanx_contract::uniformity::Uniformity;
@@ -255,6 +255,7 @@ impl<'f> Splitter<'_, 'f> {
             slices: self.cfg.slices.clone(),
             names: self.cfg.names.clone(),
             teams: self.cfg.teams.clone(),
+            only_values: OnceCell::new(),
         };
         for Partition { block, known, next } in partitions {
             let mut known = known.clone();

@@ -91,6 +91,7 @@ fn cfg<const N: usize>(blocks: [(&[&'static str], End); N]) -> Cfg<'static> {
         slices: Vec::new(),
         names: BTreeMap::new(),
         teams: Vec::new(),
+        only_values: std::cell::OnceCell::new(),
     }
 }
 

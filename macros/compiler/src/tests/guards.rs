@@ -93,6 +93,24 @@ fn ranges_of_elements() {
     wrong("if (i as u8) < 32 { array[i] = 5; }", "40");
 }
 
+/// A field is not what it was made of once the whole has been changed by a function.
+#[test]
+fn fields_that_change() {
+    let peers = "output[i] = cluster.map_shared_rank(&array, 7 - rank)[63];";
+    let guarded = |change: &str, guard: &str| {
+        broken(&format!("let mut p = (block.thread_rank(), 1); {change} if {guard} {{ array[i] = 5; }} {peers}"))
+    };
+    assert!(guarded("", "p.0 < 63").is_empty());
+    assert!(guarded("p.1 = 2;", "p.0 < 63").is_empty());
+    for change in ["change(&mut p);", "p = other(i);", "p.0 = n;"] {
+        assert_eq!(guarded(change, "p.0 < 63"), ["unpublished_remote_read"], "{change}");
+    }
+    assert_eq!(
+        broken(&format!("let mut p = other(i); if p.0 < 63 {{ array[i] = 5; }} p.0 = block.thread_rank(); {peers}")),
+        ["unpublished_remote_read"]
+    );
+}
+
 /// A fixed element of a peer's, and all elements of the owner's threads.
 #[test]
 fn a_fixed_element_among_all() {

@@ -13,7 +13,7 @@ use crate::check::cfg::{BarrierCallId, BlockId, CallId, End, StepKind};
 use crate::check::uniform::control::reachable;
 use crate::model::barrier::PhaseAction;
 
-/// What a thread that has dropped out of a barrier meets next in a block.
+/// The first use of a barrier in a block by a thread that has dropped out of it.
 enum Next {
     /// An arrival.
     Arrival(BarrierCallId),

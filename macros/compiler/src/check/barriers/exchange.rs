@@ -141,7 +141,7 @@ fn leads(cx: &Context<'_, '_>, from: BlockId, to: BlockId) -> bool {
     from == to || cx.cfg.blocks[from.0].steps.iter().all(is_idle) && leads_on(cx, from, to)
 }
 
-/// The same, from the block's end.
+/// Whether control goes from the end of one block to another through blocks that only compute values.
 fn leads_on(cx: &Context<'_, '_>, from: BlockId, to: BlockId) -> bool {
     match cx.cfg.blocks[from.0].end {
         End::Goto(next) => next == to || next != from && leads(cx, next, to),

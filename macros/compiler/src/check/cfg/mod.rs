@@ -13,7 +13,8 @@ mod step;
 mod team;
 mod value;
 
-use std::collections::BTreeMap;
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub(crate) use memory::{Access, AccessKind, CopyStep, Region, Root, Select, Shared, Slice};
 pub(crate) use position::{Coordinate, Digit, Granule, Offset, Position};
@@ -71,6 +72,8 @@ pub(crate) struct Cfg<'f> {
     pub(crate) names: BTreeMap<Shared, LocalId>,
     /// The groups that are parameters.
     pub(crate) teams: Vec<Team>,
+    /// The values of the variables that are set once, which are found when they are asked for.
+    pub(crate) only_values: OnceCell<BTreeMap<Variable, NodeId>>,
 }
 
 /// Steps that control executes one after another.
@@ -122,12 +125,31 @@ impl Cfg<'_> {
         self.nodes[node.0].source.read().and_then(|variable| self.only_value(variable)).unwrap_or(node)
     }
 
-    /// The value of a variable that is set once, as a whole.
+    /// The value of a variable that is set once, as a whole. A field's is known if the whole is set once and no function changes it.
     pub(crate) fn only_value(&self, variable: Variable) -> Option<NodeId> {
-        let steps = self.blocks.iter().flat_map(|block| &block.steps);
-        let mut sets = steps.filter_map(|step| step.kind.set()).filter(|(set, ..)| *set == variable);
+        self.only_values.get_or_init(|| self.find_only_values()).get(&variable).copied()
+    }
+
+    fn find_only_values(&self) -> BTreeMap<Variable, NodeId> {
         // In a graph that was split, one assignment stands at several places.
-        let first = sets.next().filter(|(.., extent)| *extent == Extent::Whole)?;
-        sets.all(|set| set == first).then_some(first.1)
+        let mut sets: BTreeMap<Variable, BTreeSet<(NodeId, Extent)>> = BTreeMap::new();
+        let mut before = None;
+        for (variable, value, extent) in
+            self.blocks.iter().flat_map(|block| &block.steps).filter_map(|step| step.kind.set())
+        {
+            // A field that is assigned by itself held something else before.
+            let by_itself = variable.whole().is_some() && before == Some((variable.whole(), Extent::Field));
+            sets.entry(variable).or_default().insert((value, if by_itself { Extent::Part } else { extent }));
+            before = Some((Some(variable), extent));
+        }
+        let only = |variable: Variable, also: Option<Extent>| {
+            let mut sets = sets.get(&variable)?.iter().filter(|(_, extent)| Some(*extent) != also);
+            let (value, _) = sets.next().filter(|(_, extent)| *extent == Extent::Whole)?;
+            sets.next().is_none().then_some(*value)
+        };
+        let is_kept =
+            |variable: Variable| variable.whole().is_none_or(|whole| only(whole, Some(Extent::Field)).is_some());
+        let known = sets.keys().filter(|variable| is_kept(**variable));
+        known.filter_map(|variable| Some((*variable, only(*variable, None)?))).collect()
     }
 }

@@ -34,7 +34,7 @@ pub(crate) struct Digit {
     pub(crate) divisor: Granule,
 }
 
-/// What a value adds to a digit.
+/// The number that a value adds to a digit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Offset {
     Zero,

@@ -79,7 +79,7 @@ impl Variable {
 }
 
 /// The part of a variable that a step sets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Extent {
     /// All of it.
     Whole,

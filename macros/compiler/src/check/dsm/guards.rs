@@ -1,14 +1,12 @@
-//! What branches tell of the values that they compare: bounds of the thread's rank, of the block's rank in its cluster and of
-//! variables, on the paths where the comparison holds. Only comparisons of two numbers are understood, not what `if` makes of
+//! Guards: a branch on a comparison bounds the thread's rank, the block's rank in its cluster, and variables, on the paths
+//! where the comparison holds. Only comparisons of two numbers are understood, not what `if` makes of
 //! truth values that were joined.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
-use std::collections::BTreeMap;
-
 use super::affine::{Affine, Change};
 use super::index_value::{IndexValue, Size};
-use crate::check::cfg::{BasicBlock, BlockId, Cfg, End, Extent, NodeId, Source, Step, StepKind, ValueStep, Variable};
+use crate::check::cfg::{BasicBlock, BlockId, Cfg, End, NodeId, Source, Step, StepKind, ValueStep, Variable};
 use crate::model::expr::BinaryOp;
 use crate::model::group::Group;
 use crate::model::query::Answer;
@@ -20,40 +18,13 @@ pub(super) enum Subject {
     ThreadRank,
     /// The block's rank in its cluster.
     BlockRank,
-    /// What a variable holds now.
+    /// The current value of a variable.
     Variable(Variable),
-}
-
-/// The values of the variables that are set once, as a whole.
-pub(super) struct Origins<'a, 'f> {
-    cfg: &'a Cfg<'f>,
-    values: BTreeMap<Variable, Option<NodeId>>,
-}
-
-impl<'a, 'f> Origins<'a, 'f> {
-    pub(super) fn of(cfg: &'a Cfg<'f>) -> Origins<'a, 'f> {
-        let mut values: BTreeMap<Variable, Option<NodeId>> = BTreeMap::new();
-        let sets = cfg.blocks.iter().flat_map(|block| &block.steps).filter_map(|step| step.kind.set());
-        for (variable, value, extent) in sets {
-            let value = Some(value).filter(|_| extent == Extent::Whole);
-            let known = values.entry(variable).or_insert(value);
-            // In a graph that was split, one assignment stands at several places.
-            *known = known.filter(|known| Some(*known) == value);
-        }
-        Origins { cfg, values }
-    }
-
-    /// The value that a node reads from a variable that is set only once; otherwise the node itself.
-    fn origin(&self, node: NodeId) -> NodeId {
-        let variable = self.cfg.nodes[node.0].source.read();
-        variable.and_then(|variable| *self.values.get(&variable)?).unwrap_or(node)
-    }
 }
 
 impl Subject {
     /// The value that a node is.
-    pub(super) fn of(origins: &Origins<'_, '_>, node: NodeId) -> Option<Subject> {
-        let cfg = origins.cfg;
+    pub(super) fn of(cfg: &Cfg<'_>, node: NodeId) -> Option<Subject> {
         let known = |node: NodeId| match &cfg.nodes[node.0].source {
             Source::ThreadRank => Some(Subject::ThreadRank),
             Source::Known { .. } => {
@@ -75,23 +46,23 @@ impl Subject {
             | Source::Shuffled { .. }
             | Source::Call { .. } => None,
         };
-        known(origins.origin(node)).or_else(|| cfg.nodes[node.0].source.read().map(Subject::Variable))
+        known(cfg.origin(node)).or_else(|| cfg.nodes[node.0].source.read().map(Subject::Variable))
     }
 }
 
 /// A comparison that a block's end tests.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Comparison {
-    pub(super) left: NodeId,
-    pub(super) right: NodeId,
+    left: NodeId,
+    right: NodeId,
     op: Ordering,
     /// The block where control continues if it holds, and if it does not, as far as the branch tells.
     then: Option<BlockId>,
     otherwise: Option<BlockId>,
-    /// What the operands are, where nothing changes that between the comparison and the branch.
+    /// The subjects that the operands are, if nothing changes them between the comparison and the branch.
     pub(super) subjects: [Option<Subject>; 2],
     /// The number `d`, if it tests whether `rank & d` or `rank % (2 * d)` is zero.
-    pub(super) bit: Option<NodeId>,
+    bit: Option<NodeId>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -154,16 +125,16 @@ impl Ordering {
 
 impl Comparison {
     /// The comparisons that decide where control continues after a block.
-    pub(super) fn of_block(origins: &Origins<'_, '_>, block: &BasicBlock) -> Vec<Comparison> {
+    pub(super) fn of_block(cfg: &Cfg<'_>, block: &BasicBlock) -> Vec<Comparison> {
         let End::Branch { on, then, otherwise } = block.end else { return Vec::new() };
         let mut comparisons = Vec::new();
         let mut conditions = vec![(on, Some(then), Some(otherwise))];
         while let Some((on, then, otherwise)) = conditions.pop() {
-            let on = origins.origin(on);
-            let node = &origins.cfg.nodes[on.0];
+            let on = cfg.origin(on);
+            let node = &cfg.nodes[on.0];
             match (&node.source, &node.operands[..]) {
                 // An operator on what a cast has cut off says nothing of what was cast.
-                _ if origins.cfg.cuts.contains_key(&on) => {}
+                _ if cfg.cuts.contains_key(&on) => {}
                 (Source::Not, [negated]) => conditions.push((*negated, otherwise, then)),
                 (Source::Binary(BinaryOp::And), [a, b]) => {
                     conditions.extend([(*a, then, None), (*b, then, None)]);
@@ -173,9 +144,8 @@ impl Comparison {
                 }
                 (Source::Binary(op) | Source::Round(_, op), [left, right]) => {
                     let Some(op) = Ordering::of(*op) else { continue };
-                    let subject = |operand| {
-                        Subject::of(origins, operand).filter(|subject| subject.is_unchanged(origins, operand, block))
-                    };
+                    let subject =
+                        |operand| Subject::of(cfg, operand).filter(|subject| subject.is_unchanged(cfg, operand, block));
                     comparisons.push(Comparison {
                         left: *left,
                         right: *right,
@@ -183,8 +153,7 @@ impl Comparison {
                         then,
                         otherwise,
                         subjects: [subject(*left), subject(*right)],
-                        bit: bit_of_rank(origins, *left)
-                            .filter(|_| origins.cfg.nodes[right.0].source.integer() == Some(0)),
+                        bit: bit_of_rank(cfg, *left).filter(|_| cfg.nodes[right.0].source.integer() == Some(0)),
                     });
                 }
                 _ => {}
@@ -199,22 +168,22 @@ impl Comparison {
     }
 
     /// Whether an operand is the block's rank, or is computed from it and something else.
-    fn compares_block_ranks(&self, origins: &Origins<'_, '_>) -> bool {
-        let is_rank = |node: NodeId| Subject::of(origins, node) == Some(Subject::BlockRank);
+    fn compares_block_ranks(&self, cfg: &Cfg<'_>) -> bool {
+        let is_rank = |node: NodeId| Subject::of(cfg, node) == Some(Subject::BlockRank);
         [self.left, self.right].into_iter().any(|operand| {
-            let operands = &origins.cfg.nodes[origins.origin(operand).0].operands;
+            let operands = &cfg.nodes[cfg.origin(operand).0].operands;
             is_rank(operand) || operands.iter().any(|operand| is_rank(*operand))
         })
     }
 
     /// Whether it tells something of a value that `matters`.
-    pub(super) fn matters(&self, origins: &Origins<'_, '_>, matters: impl Fn(Variable) -> bool) -> bool {
+    pub(super) fn matters(&self, cfg: &Cfg<'_>, matters: impl Fn(Variable) -> bool) -> bool {
         let about = |subject: Option<Subject>| match subject {
             Some(Subject::Variable(variable)) => matters(variable),
             Some(Subject::ThreadRank | Subject::BlockRank) => true,
             None => false,
         };
-        self.subjects.into_iter().any(about) || self.bit.is_some() || self.compares_block_ranks(origins)
+        self.subjects.into_iter().any(about) || self.bit.is_some() || self.compares_block_ranks(cfg)
     }
 
     /// Calls `learn` with each bound that holds on the edge to a block.
@@ -242,15 +211,15 @@ impl Comparison {
 }
 
 /// The number `d` of `rank & d` and of `rank % (2 * d)`.
-fn bit_of_rank(origins: &Origins<'_, '_>, node: NodeId) -> Option<NodeId> {
-    let node = &origins.cfg.nodes[origins.origin(node).0];
-    let is_rank = |node: NodeId| Subject::of(origins, node) == Some(Subject::BlockRank);
-    let is = |node: NodeId, number: u64| origins.cfg.nodes[node.0].source.integer() == Some(number);
+fn bit_of_rank(cfg: &Cfg<'_>, node: NodeId) -> Option<NodeId> {
+    let node = &cfg.nodes[cfg.origin(node).0];
+    let is_rank = |node: NodeId| Subject::of(cfg, node) == Some(Subject::BlockRank);
+    let is = |node: NodeId, number: u64| cfg.nodes[node.0].source.integer() == Some(number);
     match (&node.source, &node.operands[..]) {
         (Source::Binary(BinaryOp::BitAnd), [a, b]) if is_rank(*a) => Some(*b),
         (Source::Binary(BinaryOp::BitAnd), [a, b]) if is_rank(*b) => Some(*a),
         (Source::Binary(BinaryOp::Rem), [a, b]) if is_rank(*a) => {
-            let node = &origins.cfg.nodes[origins.origin(*b).0];
+            let node = &cfg.nodes[cfg.origin(*b).0];
             match (&node.source, &node.operands[..]) {
                 (Source::Binary(BinaryOp::Mul), [two, d]) if is(*two, 2) => Some(*d),
                 (Source::Binary(BinaryOp::Mul), [d, two]) if is(*two, 2) => Some(*d),
@@ -264,9 +233,9 @@ fn bit_of_rank(origins: &Origins<'_, '_>, node: NodeId) -> Option<NodeId> {
 
 impl Subject {
     /// Whether the operand's value is still what the subject is at the end of the block.
-    fn is_unchanged(self, origins: &Origins<'_, '_>, operand: NodeId, block: &BasicBlock) -> bool {
+    fn is_unchanged(self, cfg: &Cfg<'_>, operand: NodeId, block: &BasicBlock) -> bool {
         let Subject::Variable(variable) = self else { return true };
-        if let Some(Some(_)) = origins.values.get(&variable) {
+        if cfg.only_value(variable).is_some() {
             return true;
         }
         let steps = &block.steps;

@@ -116,21 +116,18 @@ impl Join for State {
             (Some(calls), Some(others)) => changed |= intersect(calls, others),
         }
         // Where a wait follows an access on one of the paths, the thread may have synchronized with one that took that path.
-        let others = other.records.clone();
         let waited_for = |records: &BTreeMap<_, Record>, (key, before, waited): (RecordKey, bool, bool)| {
             !waited && records.contains_key(&(key, before, true)) && !records.contains_key(&(key, before, false))
         };
-        let own: Vec<_> = self.records.keys().copied().filter(|key| waited_for(&others, *key)).collect();
-        let theirs: Vec<_> = others.keys().copied().filter(|key| waited_for(&self.records, *key)).collect();
+        let own: Vec<_> = self.records.keys().copied().filter(|key| waited_for(&other.records, *key)).collect();
         changed |= !own.is_empty();
         own.into_iter().for_each(|key| self.wait_for(key));
-        let mut other_side = State { not_entered: None, records: others, open: BTreeMap::new() };
-        theirs.into_iter().for_each(|key| other_side.wait_for(key));
-        for (key, record) in &other_side.records {
-            match self.records.get_mut(key) {
+        for (&(key, before_wait, _), record) in &other.records {
+            let waited = record.waited || waited_for(&self.records, (key, before_wait, false));
+            match self.records.get_mut(&(key, before_wait, waited)) {
                 Some(known) => changed |= known.join(record),
                 None => {
-                    self.records.insert(*key, record.clone());
+                    self.records.insert((key, before_wait, waited), Record { waited, ..record.clone() });
                     changed = true;
                 }
             }

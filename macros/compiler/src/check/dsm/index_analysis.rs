@@ -9,7 +9,7 @@ use phalanx_contract::uniformity::Uniformity;
 
 use super::affine::{Base, Change};
 use super::blocks_of_cluster;
-use super::guards::{Bounds, Comparison, Fact, Origins, RankBounds, Subject};
+use super::guards::{Bounds, Comparison, Fact, RankBounds, Subject};
 use super::index_value::{Form, IndexValue, Size};
 use crate::check::cfg::{
     BasicBlock, BlockId, CallId, Cfg, Extent, MemoryStep, NodeId, Region, Select, Source, Step, StepKind, ValueStep,
@@ -52,7 +52,7 @@ pub(super) struct IndexAnalysis<'a, 'f> {
 pub(super) struct KnownValues {
     variables: BTreeMap<Variable, IndexValue>,
     nodes: BTreeMap<NodeId, IndexValue>,
-    /// What the branches on the way tell of the values that they compared.
+    /// The bounds that the branches on the way imply.
     bounds: BTreeMap<Subject, Bounds>,
     /// Bounds of the block's rank.
     pub(super) ranks: RankBounds,
@@ -174,11 +174,10 @@ impl<'a, 'f> IndexAnalysis<'a, 'f> {
 
     /// Finds the comparisons that tell something of relevant values.
     fn mark_comparisons(&mut self, evaluated_in: &[BlockId]) {
-        let origins = Origins::of(self.cfg);
         let matters = |variable| self.is_relevant(variable);
         let comparisons = |block: &BasicBlock| {
-            let mut comparisons = Comparison::of_block(&origins, block);
-            comparisons.retain(|comparison| comparison.matters(&origins, matters));
+            let mut comparisons = Comparison::of_block(self.cfg, block);
+            comparisons.retain(|comparison| comparison.matters(self.cfg, matters));
             comparisons
         };
         self.comparisons = self.cfg.blocks.iter().map(comparisons).collect();
@@ -194,7 +193,7 @@ impl<'a, 'f> IndexAnalysis<'a, 'f> {
         let compared: BTreeSet<Subject> = found.iter().flat_map(|(_, found)| found.subjects).flatten().collect();
         if !compared.is_empty() {
             let relevant = (0..self.relevant.len()).map(NodeId).filter(|node| self.relevant[node.0]);
-            let subjects = relevant.filter_map(|node| Some((node, Subject::of(&origins, node)?)));
+            let subjects = relevant.filter_map(|node| Some((node, Subject::of(self.cfg, node)?)));
             self.subjects = subjects.filter(|(_, subject)| compared.contains(subject)).collect();
         }
     }

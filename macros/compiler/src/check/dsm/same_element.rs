@@ -55,7 +55,7 @@ pub(super) fn check<'f>(
     }
 }
 
-/// Which values are the same for the threads of equal rank in all blocks of the cluster.
+/// The question which values are the same for the threads of equal rank in all blocks of the cluster.
 struct Alike<'a, 'f> {
     cfg: &'a Cfg<'f>,
     values: &'a Values<'a, 'f>,
