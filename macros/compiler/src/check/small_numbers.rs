@@ -26,7 +26,10 @@ pub(super) struct Numbers {
     nodes: BTreeMap<NodeId, u64>,
 }
 
-/// Which variables are followed.
+/// The assignments to each variable: where, of which value, and of which part.
+type Sets = BTreeMap<Variable, Vec<(BlockId, NodeId, Extent)>>;
+
+/// The variables that are followed.
 pub(super) struct SmallNumbers<'a, 'f> {
     cfg: &'a Cfg<'f>,
     followed: BTreeSet<Variable>,
@@ -36,21 +39,28 @@ pub(super) struct SmallNumbers<'a, 'f> {
 
 impl<'a, 'f> SmallNumbers<'a, 'f> {
     pub(super) fn of(cfg: &'a Cfg<'f>, values: &Values<'_, 'f>) -> Self {
-        let mut sets: BTreeMap<Variable, Vec<(BlockId, NodeId)>> = BTreeMap::new();
-        let mut unlike = BTreeSet::new();
+        let mut sets: Sets = BTreeMap::new();
         for (here, step) in steps(cfg) {
             if let Some((variable, value, extent)) = step.kind.set() {
-                sets.entry(variable).or_default().push((here, value));
-                let is_alike = extent == Extent::Whole
-                    && values.level(value).is_uniform(Uniformity::Cluster)
-                    && values.is_reached_uniformly(here, Uniformity::Cluster);
-                if !is_alike {
-                    unlike.insert(variable);
-                }
+                sets.entry(variable).or_default().push((here, value, extent));
             }
         }
+        let is_alike = |(here, value, extent): &(BlockId, NodeId, Extent)| {
+            *extent == Extent::Whole
+                && values.level(*value).is_uniform(Uniformity::Cluster)
+                && values.is_reached_uniformly(*here, Uniformity::Cluster)
+        };
+        // One that is set once holds the same throughout, which an index analysis knows as well.
+        let is_counted = |variable: &Variable| sets.get(variable).is_some_and(|sets| sets.len() > 1);
+        let mut numbers = SmallNumbers { cfg, followed: sets.keys().copied().collect(), outliving: BTreeSet::new() };
+        numbers.keep_countable(&sets);
+        if !numbers.followed.iter().any(is_counted) {
+            numbers.followed.clear();
+            return numbers;
+        }
+        let countable = std::mem::take(&mut numbers.followed);
         let (selectors, outliving) = selectors(cfg);
-        let mut numbers = SmallNumbers { cfg, followed: BTreeSet::new(), outliving };
+        numbers.outliving = outliving;
         let mut work: Vec<NodeId> = selectors.into_iter().collect();
         let mut seen = BTreeSet::new();
         while let Some(node) = work.pop() {
@@ -58,19 +68,62 @@ impl<'a, 'f> SmallNumbers<'a, 'f> {
                 continue;
             }
             work.extend(&cfg.nodes[node.0].operands);
-            if let Some(variable) = cfg.nodes[node.0].source.read().filter(|variable| !unlike.contains(variable)) {
+            if let Some(variable) = cfg.nodes[node.0].source.read()
+                && countable.contains(&variable)
+                && sets.get(&variable).into_iter().flatten().all(is_alike)
+            {
                 numbers.followed.insert(variable);
-                for (here, value) in sets.get(&variable).into_iter().flatten() {
+                for (here, value, _) in sets.get(&variable).into_iter().flatten() {
                     work.push(*value);
                     work.extend(values.control.deciders(*here).filter_map(|on| cfg.blocks[on.0].end.condition()));
                 }
             }
         }
-        // One that is set once holds the same throughout, which an index analysis knows as well.
-        if numbers.followed.iter().all(|variable| sets.get(variable).is_none_or(|sets| sets.len() < 2)) {
+        if !numbers.followed.iter().any(is_counted) {
             numbers.followed.clear();
         }
         numbers
+    }
+
+    /// Keeps the variables that literals can reach.
+    fn keep_countable(&mut self, sets: &Sets) {
+        let mut countable = BTreeSet::new();
+        loop {
+            let before = countable.len();
+            for variable in &self.followed {
+                let mut values = sets.get(variable).into_iter().flatten();
+                if values.any(|(_, value, _)| self.is_countable(*value, &countable)) {
+                    countable.insert(*variable);
+                }
+            }
+            if countable.len() == before {
+                break;
+            }
+        }
+        self.followed = countable;
+    }
+
+    /// Whether a value is made of literals and these variables.
+    fn is_countable(&self, node: NodeId, variables: &BTreeSet<Variable>) -> bool {
+        let node = &self.cfg.nodes[node.0];
+        match &node.source {
+            Source::Integer(_) => true,
+            Source::Read(variable) => variables.contains(variable),
+            Source::Binary(_) | Source::Round(..) => {
+                node.operands.iter().all(|operand| self.is_countable(*operand, variables))
+            }
+            Source::Operands
+            | Source::Constant(_)
+            | Source::Not
+            | Source::Counter { .. }
+            | Source::Param(_)
+            | Source::Known { .. }
+            | Source::ThreadRank
+            | Source::Load(_)
+            | Source::Agreed { .. }
+            | Source::Shuffled { .. }
+            | Source::Call { .. } => false,
+        }
     }
 
     pub(super) fn is_empty(&self) -> bool {

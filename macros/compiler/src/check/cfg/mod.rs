@@ -14,7 +14,7 @@ mod team;
 mod value;
 
 use std::cell::OnceCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 pub(crate) use memory::{Access, AccessKind, CopyStep, Region, Root, Select, Shared, Slice};
 pub(crate) use position::{Coordinate, Digit, Granule, Offset, Position};
@@ -73,7 +73,7 @@ pub(crate) struct Cfg<'f> {
     /// The groups that are parameters.
     pub(crate) teams: Vec<Team>,
     /// The values of the variables that are set once, which are found when they are asked for.
-    pub(crate) only_values: OnceCell<BTreeMap<Variable, NodeId>>,
+    pub(crate) only_values: OnceCell<OnlyValues>,
 }
 
 /// Steps that control executes one after another.
@@ -127,29 +127,40 @@ impl Cfg<'_> {
 
     /// The value of a variable that is set once, as a whole. A field's is known if the whole is set once and no function changes it.
     pub(crate) fn only_value(&self, variable: Variable) -> Option<NodeId> {
-        self.only_values.get_or_init(|| self.find_only_values()).get(&variable).copied()
+        let OnlyValues { values, wholes } = self.only_values.get_or_init(|| OnlyValues::of(&self.blocks));
+        let is_kept = |whole| wholes.get(&whole).is_some_and(Option::is_some);
+        (*values.get(&variable)?).filter(|_| variable.whole().is_none_or(is_kept))
     }
+}
 
-    fn find_only_values(&self) -> BTreeMap<Variable, NodeId> {
-        // In a graph that was split, one assignment stands at several places.
-        let mut sets: BTreeMap<Variable, BTreeSet<(NodeId, Extent)>> = BTreeMap::new();
-        let mut before = None;
-        for (variable, value, extent) in
-            self.blocks.iter().flat_map(|block| &block.steps).filter_map(|step| step.kind.set())
+/// The values of the variables that are set once, as a whole; `None` of those that are set otherwise.
+#[derive(Debug)]
+pub(crate) struct OnlyValues {
+    values: BTreeMap<Variable, Option<NodeId>>,
+    /// The same of structs and tuples, regardless of assignments to one of their fields.
+    wholes: BTreeMap<Variable, Option<NodeId>>,
+}
+
+impl OnlyValues {
+    fn of(blocks: &[BasicBlock]) -> OnlyValues {
+        let mut only = OnlyValues { values: BTreeMap::new(), wholes: BTreeMap::new() };
+        let mut field_of = None;
+        for (variable, value, extent) in blocks.iter().flat_map(|block| &block.steps).filter_map(|step| step.kind.set())
         {
             // A field that is assigned by itself held something else before.
-            let by_itself = variable.whole().is_some() && before == Some((variable.whole(), Extent::Field));
-            sets.entry(variable).or_default().insert((value, if by_itself { Extent::Part } else { extent }));
-            before = Some((Some(variable), extent));
+            let by_itself = field_of.is_some() && field_of == variable.whole();
+            let value = Some(value).filter(|_| extent == Extent::Whole && !by_itself);
+            // In a graph that was split, one assignment stands at several places.
+            let set = |values: &mut BTreeMap<Variable, Option<NodeId>>| {
+                let known = values.entry(variable).or_insert(value);
+                *known = known.filter(|known| Some(*known) == value);
+            };
+            set(&mut only.values);
+            if extent != Extent::Field {
+                set(&mut only.wholes);
+            }
+            field_of = Some(variable).filter(|_| extent == Extent::Field);
         }
-        let only = |variable: Variable, also: Option<Extent>| {
-            let mut sets = sets.get(&variable)?.iter().filter(|(_, extent)| Some(*extent) != also);
-            let (value, _) = sets.next().filter(|(_, extent)| *extent == Extent::Whole)?;
-            sets.next().is_none().then_some(*value)
-        };
-        let is_kept =
-            |variable: Variable| variable.whole().is_none_or(|whole| only(whole, Some(Extent::Field)).is_some());
-        let known = sets.keys().filter(|variable| is_kept(**variable));
-        known.filter_map(|variable| Some((*variable, only(*variable, None)?))).collect()
+        only
     }
 }

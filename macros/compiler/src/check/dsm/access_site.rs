@@ -5,9 +5,9 @@
 use phalanx_contract::protocol::{Behavior, ParameterUses, Party, Uses, When};
 
 use super::conflict::Conflict;
-use super::in_flight::Record;
 use super::index_path::IndexPath;
 use super::protocol::{Guard, Predicate, Row};
+use super::record::Record;
 use crate::check::cfg::Shared;
 use crate::span::SpanRange;
 

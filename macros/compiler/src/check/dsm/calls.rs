@@ -10,8 +10,9 @@ use phalanx_contract::protocol::{Behavior, ParameterUses, Party, When};
 use super::Check;
 use super::access_site::{AccessSite, Accessor, Part, guard_of};
 use super::conflict;
-use super::in_flight::{Record, RecordKey, State, Timing};
+use super::in_flight::State;
 use super::protocol::{Effect, Guard, Predicate};
+use super::record::{Record, RecordKey, Timing};
 use crate::check::cfg::{Call, CallId, Shared};
 use crate::messages;
 use crate::model::{Role, SlotId};
@@ -40,7 +41,7 @@ impl Check<'_, '_> {
         }
         // `overwrite_while_read`, for the shared memory that the callee declares itself.
         let name = path.name.to_string();
-        let previous = state.records.iter().filter_map(|((key, ..), record)| match key {
+        let previous = state.records.iter().filter_map(|(instance, record)| match instance.key {
             RecordKey::Call(other) => {
                 let other = &in_flight.cfg.calls[other.0];
                 let is_same = other.function().is_some_and(|path| path.name == name);
@@ -121,6 +122,7 @@ impl Check<'_, '_> {
                 }
             }
         }
+        self.has_conflicts |= !pairs.is_empty();
         for (effect, guard) in pairs {
             match effect {
                 Some(effect) => self.add_effect(effect, guard),

@@ -5,7 +5,7 @@
 
 use phalanx_contract::protocol::{Party, Uses};
 
-use super::in_flight::{Record, Timing};
+use super::record::{Record, Timing};
 use crate::check::cfg::{AccessKind, Shared};
 
 /// How two accesses race. Each way has a rule of its own.

@@ -178,12 +178,20 @@ impl Comparison {
 
     /// Whether it tells something of a value that `matters`.
     pub(super) fn matters(&self, cfg: &Cfg<'_>, matters: impl Fn(Variable) -> bool) -> bool {
-        let about = |subject: Option<Subject>| match subject {
-            Some(Subject::Variable(variable)) => matters(variable),
-            Some(Subject::ThreadRank | Subject::BlockRank) => true,
+        let about = |subject: Option<Subject>, limit: NodeId| match subject {
+            Some(Subject::Variable(variable)) => matters(variable) && may_be_number(cfg, limit),
+            Some(Subject::ThreadRank) => may_be_number(cfg, limit),
+            Some(Subject::BlockRank) => true,
             None => false,
         };
-        self.subjects.into_iter().any(about) || self.bit.is_some() || self.compares_block_ranks(cfg)
+        let [left, right] = self.subjects;
+        about(left, self.right) || about(right, self.left) || self.bit.is_some() || self.compares_block_ranks(cfg)
+    }
+
+    /// Whether it may bound the block's rank by what a variable holds.
+    pub(super) fn bounds_block_rank(&self, cfg: &Cfg<'_>) -> bool {
+        let is_literal = |node: NodeId| cfg.nodes[node.0].source.integer().is_some();
+        self.bit.is_some() || self.compares_block_ranks(cfg) && !is_literal(self.left) && !is_literal(self.right)
     }
 
     /// Calls `learn` with each bound that holds on the edge to a block.
@@ -200,13 +208,35 @@ impl Comparison {
         for (subject, value, op, limit) in
             [(self.subjects[0], left, op, right), (self.subjects[1], right, op.turned(), left)]
         {
-            if let Some(subject) = subject {
-                learn(Fact::Bounds(subject, Bounds::of(op, &value, &limit)));
+            let bounds = Bounds::of(op, &value, &limit);
+            if let Some(subject) = subject.filter(|_| bounds != Bounds::default()) {
+                learn(Fact::Bounds(subject, bounds));
             }
             if let Some(ranks) = RankBounds::of(op, &value, &limit) {
                 learn(Fact::Ranks(ranks));
             }
         }
+    }
+}
+
+/// Whether a value may be known as a number: it is made of literals, constants, ranks and numbers of threads and blocks. Others are
+/// bounded by nothing.
+fn may_be_number(cfg: &Cfg<'_>, node: NodeId) -> bool {
+    let origin = cfg.origin(node);
+    let node = &cfg.nodes[origin.0];
+    match &node.source {
+        Source::Integer(_) | Source::Constant(_) | Source::ThreadRank => true,
+        Source::Known { .. } => cfg.queries.contains_key(&origin),
+        Source::Binary(_) | Source::Round(..) => node.operands.iter().all(|operand| may_be_number(cfg, *operand)),
+        Source::Operands
+        | Source::Not
+        | Source::Counter { .. }
+        | Source::Read(_)
+        | Source::Param(_)
+        | Source::Load(_)
+        | Source::Agreed { .. }
+        | Source::Shuffled { .. }
+        | Source::Call { .. } => false,
     }
 }
 

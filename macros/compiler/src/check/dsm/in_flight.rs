@@ -11,12 +11,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use bitflags::bitflags;
 use phalanx_contract::protocol::Party;
 
 use super::affine::Change;
 use super::divergent_arms::DivergentArms;
 use super::index_path::IndexPath;
+use super::record::{Instance, OpenAccess, Record, RecordKey, Timing, intersect};
 use super::step_facts::{AccessFacts, StepFacts};
 use crate::check::cfg::{
     AccessId, AccessKind, BarrierCallId, BlockId, CallId, Cfg, End, GroupStep, MemoryStep, NodeId, Source, Step,
@@ -28,77 +28,14 @@ use crate::model::expr::BinaryOp;
 use crate::model::group::Group;
 use crate::span::SpanRange;
 
-/// What a record stands for: one access, or all accesses that another function may make.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum RecordKey {
-    /// An access of the function itself.
-    Access(AccessId),
-    /// What a called function does to one of its arguments, before or after the arrival whose token it returns.
-    Argument { call: CallId, argument: usize, arrived: bool },
-    /// What a called function does to its own shared memory.
-    Call(CallId),
-    /// What the caller did before it called this function.
-    Caller,
-}
-
-bitflags! {
-    /// When an access may have been made, and what has not ordered it since.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub(super) struct Timing: u8 {
-        /// Since the last wait, with no arrival pending.
-        const SINCE_WAIT = 1;
-        /// Since the last wait, while an arrival was pending.
-        const SINCE_ARRIVAL = 1 << 1;
-        /// Before the last wait, but after the arrival of that wait.
-        const BEFORE_WAIT = 1 << 2;
-        /// Before a wait whose arrival was relaxed and did not order it.
-        const RELAXED = 1 << 3;
-        /// No fence follows it.
-        const UNFENCED = 1 << 4;
-        /// No barrier of the block follows it, so the fence of a single thread would not order it.
-        const UNSYNCED = 1 << 5;
-        /// A relaxed arrival is pending that no fence orders it before.
-        const MISSED = 1 << 6;
-    }
-}
-
-/// An access in flight.
-#[derive(Debug, Clone)]
-pub(super) struct Record {
-    pub(super) path: IndexPath,
-    pub(super) timing: Timing,
-    /// Only threads that took the other arm of a divergent branch make the access.
-    pub(super) on_other_arm: bool,
-    /// The calls since the access, on all paths. If one of them has a barrier of the cluster, the access is not in flight.
-    pub(super) calls_since: BTreeSet<u16>,
-    /// A relaxed arrival that did not order it.
-    pub(super) relaxed: Option<SpanRange>,
-    /// On some path, a wait at a phase barrier follows it, which may order an asynchronous copy.
-    pub(super) waited: bool,
-    /// It is made by an asynchronous copy, which no barrier of the cluster waits for.
-    is_async: bool,
-}
-
-/// An access to a peer's memory that is open: no arrival has ordered it before the peer's exit.
-#[derive(Debug, Clone, Default)]
-pub(super) struct OpenAccess {
-    /// The calls since the access, on all paths. If one of them arrives, the access is not open.
-    pub(super) calls_since: BTreeSet<u16>,
-    /// A relaxed arrival that did not order it.
-    pub(super) relaxed: Option<SpanRange>,
-    /// A fence follows it on all paths.
-    fenced: bool,
-}
-
 /// What is in flight at a point.
 #[derive(Debug, Clone)]
 pub(super) struct State {
     /// `None` if a barrier of the cluster has been waited for, so that all blocks have started. Otherwise the calls since the
     /// function's start, on all paths: one of them may have waited.
     pub(super) not_entered: Option<BTreeSet<u16>>,
-    /// The accesses in flight. The flags say whether the access came before the last wait, and whether a wait at a phase barrier
-    /// follows it: one access of a loop may have a record of each kind.
-    pub(super) records: BTreeMap<(RecordKey, bool, bool), Record>,
+    /// The accesses in flight.
+    pub(super) records: BTreeMap<Instance, Record>,
     /// The open accesses to peers' memory.
     pub(super) open: BTreeMap<RecordKey, OpenAccess>,
 }
@@ -116,18 +53,24 @@ impl Join for State {
             (Some(calls), Some(others)) => changed |= intersect(calls, others),
         }
         // Where a wait follows an access on one of the paths, the thread may have synchronized with one that took that path.
-        let waited_for = |records: &BTreeMap<_, Record>, (key, before, waited): (RecordKey, bool, bool)| {
-            !waited && records.contains_key(&(key, before, true)) && !records.contains_key(&(key, before, false))
+        let has_waited =
+            |records: &BTreeMap<Instance, Record>| records.keys().next_back().is_some_and(|last| last.waited);
+        let is_only = |records: &BTreeMap<_, Record>, instance: Instance| {
+            let waited = |waited| records.contains_key(&Instance { waited, ..instance });
+            !instance.waited && waited(true) && !waited(false)
         };
-        let own: Vec<_> = self.records.keys().copied().filter(|key| waited_for(&other.records, *key)).collect();
-        changed |= !own.is_empty();
-        own.into_iter().for_each(|key| self.wait_for(key));
-        for (&(key, before_wait, _), record) in &other.records {
-            let waited = record.waited || waited_for(&self.records, (key, before_wait, false));
-            match self.records.get_mut(&(key, before_wait, waited)) {
+        if has_waited(&other.records) {
+            let own: Vec<_> = self.records.keys().copied().filter(|own| is_only(&other.records, *own)).collect();
+            changed |= !own.is_empty();
+            own.into_iter().for_each(|instance| self.wait_for(instance));
+        }
+        let has_waited = has_waited(&self.records);
+        for (&instance, record) in &other.records {
+            let waited = instance.waited || has_waited && is_only(&self.records, instance);
+            match self.records.get_mut(&Instance { waited, ..instance }) {
                 Some(known) => changed |= known.join(record),
                 None => {
-                    self.records.insert((key, before_wait, waited), Record { waited, ..record.clone() });
+                    self.records.insert(Instance { waited, ..instance }, Record { waited, ..record.clone() });
                     changed = true;
                 }
             }
@@ -145,41 +88,6 @@ impl Join for State {
                 }
             }
         }
-        changed
-    }
-}
-
-/// Keeps the calls that are in both sets; says whether any was removed.
-fn intersect(calls: &mut BTreeSet<u16>, others: &BTreeSet<u16>) -> bool {
-    if calls.is_empty() {
-        return false;
-    }
-    let before = calls.len();
-    calls.retain(|call| others.contains(call));
-    calls.len() != before
-}
-
-impl Record {
-    fn new(path: IndexPath, arrival_pending: bool) -> Record {
-        let when = if arrival_pending { Timing::SINCE_ARRIVAL } else { Timing::SINCE_WAIT };
-        Record {
-            path,
-            timing: when | Timing::UNFENCED | Timing::UNSYNCED,
-            on_other_arm: false,
-            calls_since: BTreeSet::new(),
-            relaxed: None,
-            waited: false,
-            is_async: false,
-        }
-    }
-
-    fn join(&mut self, other: &Record) -> bool {
-        let mut changed = intersect(&mut self.calls_since, &other.calls_since);
-        changed |= !self.timing.contains(other.timing) || self.on_other_arm && !other.on_other_arm;
-        self.timing |= other.timing;
-        self.on_other_arm &= other.on_other_arm;
-        self.relaxed = self.relaxed.or(other.relaxed);
-        changed |= self.path.join(&other.path);
         changed
     }
 }
@@ -207,7 +115,7 @@ impl State {
     /// A wait at a barrier of the cluster, which ends what its arrival ordered.
     fn wait(&mut self) {
         self.not_entered = None;
-        for ((key, before_wait, _), mut record) in std::mem::take(&mut self.records) {
+        for (Instance { key, before_wait, .. }, mut record) in std::mem::take(&mut self.records) {
             if record.is_async {
                 self.add(key, before_wait, record);
                 continue;
@@ -250,14 +158,24 @@ impl State {
 
     /// A wait at a phase barrier, here or in a function that is called.
     fn wait_at_phase_barrier(&mut self) {
-        let pending: Vec<_> = self.records.keys().copied().filter(|(.., waited)| !waited).collect();
-        pending.into_iter().for_each(|key| self.wait_for(key));
+        let pending: Vec<_> = self.records.keys().copied().filter(|instance| !instance.waited).collect();
+        pending.into_iter().for_each(|instance| self.wait_for(instance));
+    }
+
+    /// No wait follows any access, for threads that have not waited.
+    fn forget_waits(&mut self) {
+        let waited: Vec<_> = self.records.keys().rev().copied().take_while(|instance| instance.waited).collect();
+        for instance in waited {
+            if let Some(record) = self.records.remove(&instance) {
+                self.add(instance.key, instance.before_wait, Record { waited: false, ..record });
+            }
+        }
     }
 
     /// A wait follows an access.
-    fn wait_for(&mut self, key: (RecordKey, bool, bool)) {
-        if let Some(record) = self.records.remove(&key) {
-            self.add(key.0, key.1, Record { waited: true, ..record });
+    fn wait_for(&mut self, instance: Instance) {
+        if let Some(record) = self.records.remove(&instance) {
+            self.add(instance.key, instance.before_wait, Record { waited: true, ..record });
         }
     }
 
@@ -280,12 +198,13 @@ impl State {
     }
 
     fn add(&mut self, key: RecordKey, before_wait: bool, record: Record) {
-        match self.records.get_mut(&(key, before_wait, record.waited)) {
+        let instance = Instance { waited: record.waited, key, before_wait };
+        match self.records.get_mut(&instance) {
             Some(known) => {
                 known.join(&record);
             }
             None => {
-                self.records.insert((key, before_wait, record.waited), record);
+                self.records.insert(instance, record);
             }
         }
     }
@@ -293,7 +212,7 @@ impl State {
     /// `None` if the caller's accesses are no longer in flight. Otherwise the calls since the function's start, on all paths: one
     /// of them may have a barrier that orders what the caller did.
     pub(super) fn calls_since_caller(&self) -> Option<&BTreeSet<u16>> {
-        let caller = self.records.iter().filter(|((key, ..), _)| *key == RecordKey::Caller);
+        let caller = self.records.iter().filter(|(instance, _)| instance.key == RecordKey::Caller);
         caller.map(|(_, record)| &record.calls_since).min_by_key(|calls| calls.len())
     }
 
@@ -473,9 +392,8 @@ impl Analysis for InFlight<'_, '_> {
         }
         if cfg.blocks[from.0].end.successors().all(|next| next != to) {
             // The threads of the arm that begins have not waited as those of the other arm have.
-            for ((key, before_wait, _), record) in std::mem::take(&mut state.records) {
-                state.add(key, before_wait, Record { on_other_arm: true, waited: false, ..record });
-            }
+            state.records.values_mut().for_each(|record| record.on_other_arm = true);
+            state.forget_waits();
         }
         for variable in self.arms.forgotten(from, to).into_iter().flatten() {
             state.rewrite_indexes(*variable, Change::Lost);

@@ -39,11 +39,13 @@ pub(super) struct IndexAnalysis<'a, 'f> {
     /// By block, the comparisons that its end tests and that tell something of relevant values.
     comparisons: Vec<Vec<Comparison>>,
     /// By node, what it is, if a comparison tells something of that.
-    subjects: BTreeMap<NodeId, Subject>,
+    subjects: Vec<Option<Subject>>,
     /// The number of blocks in a cluster, if it is a literal.
     blocks: Option<u64>,
     /// The constant of the program that is the number of blocks in a cluster.
     cluster_constant: Option<ValueId>,
+    /// Whether it follows guards, numbers of threads and quotients.
+    in_detail: bool,
 }
 
 /// The known values of variables and nodes. A variable without an entry is unknown or not live; if it is uniform for the cluster,
@@ -72,9 +74,16 @@ impl Join for KnownValues {
 /// Keeps what is known in both; says whether anything was dropped.
 fn join<Key: Ord>(values: &mut BTreeMap<Key, IndexValue>, others: &BTreeMap<Key, IndexValue>) -> bool {
     let mut changed = false;
-    values.retain(|key, value| {
-        changed |= value.join(others.get(key).unwrap_or(&IndexValue::UNKNOWN));
-        value.is_known()
+    values.retain(|key, value| match others.get(key) {
+        Some(other) if value == other => true,
+        Some(other) => {
+            changed |= value.join(other);
+            value.is_known()
+        }
+        None => {
+            changed = true;
+            false
+        }
     });
     changed
 }
@@ -120,7 +129,14 @@ impl KnownValues {
 }
 
 impl<'a, 'f> IndexAnalysis<'a, 'f> {
-    pub(super) fn new(function: &'f Function, cfg: &'a Cfg<'f>, live: &'a Live, values: &'a Values<'a, 'f>) -> Self {
+    /// Prepares the analysis. In detail, it follows guards, and numbers of threads and quotients too.
+    pub(super) fn new(
+        function: &'f Function,
+        cfg: &'a Cfg<'f>,
+        live: &'a Live,
+        values: &'a Values<'a, 'f>,
+        in_detail: bool,
+    ) -> Self {
         let (mut indexes, mut outlives_block) = (Vec::new(), vec![false; cfg.nodes.len()]);
         let mut evaluated_in = vec![BlockId(0); cfg.nodes.len()];
         for (block, step) in
@@ -161,14 +177,17 @@ impl<'a, 'f> IndexAnalysis<'a, 'f> {
             values,
             relevant,
             relevant_variables,
-            comparisons: Vec::new(),
-            subjects: BTreeMap::new(),
+            comparisons: vec![Vec::new(); cfg.blocks.len()],
+            subjects: vec![None; cfg.nodes.len()],
             outlives_block,
             blocks,
             cluster_constant,
+            in_detail,
         };
         analysis.mark_relevant(indexes);
-        analysis.mark_comparisons(&evaluated_in);
+        if in_detail {
+            analysis.mark_comparisons(&evaluated_in);
+        }
         analysis
     }
 
@@ -192,9 +211,9 @@ impl<'a, 'f> IndexAnalysis<'a, 'f> {
         self.mark_relevant(found.iter().flat_map(|(_, comparison)| comparison.nodes()).collect());
         let compared: BTreeSet<Subject> = found.iter().flat_map(|(_, found)| found.subjects).flatten().collect();
         if !compared.is_empty() {
-            let relevant = (0..self.relevant.len()).map(NodeId).filter(|node| self.relevant[node.0]);
-            let subjects = relevant.filter_map(|node| Some((node, Subject::of(self.cfg, node)?)));
-            self.subjects = subjects.filter(|(_, subject)| compared.contains(subject)).collect();
+            for node in (0..self.relevant.len()).map(NodeId).filter(|node| self.relevant[node.0]) {
+                self.subjects[node.0] = Subject::of(self.cfg, node).filter(|subject| compared.contains(subject));
+            }
         }
     }
 
@@ -245,6 +264,11 @@ impl<'a, 'f> IndexAnalysis<'a, 'f> {
         }
     }
 
+    /// Whether a guard names what a variable held before a loop, so that a solution is worth narrowing.
+    pub(super) fn names_variables(&self) -> bool {
+        self.comparisons.iter().flatten().any(|comparison| comparison.bounds_block_rank(self.cfg))
+    }
+
     /// Whether an index may depend on the variable.
     pub(super) fn is_relevant(&self, variable: Variable) -> bool {
         self.relevant_variables[self.live.variables().number(variable)]
@@ -281,9 +305,11 @@ impl<'a, 'f> IndexAnalysis<'a, 'f> {
                     BinaryOp::BitAnd => a.and(&b),
                     BinaryOp::BitXor => a.xor(&b),
                     BinaryOp::Shl => a.shifted_left(&b),
-                    BinaryOp::Div => a.divided(&b),
-                    BinaryOp::Shr => a.shifted_right(&b),
-                    BinaryOp::BitOr
+                    BinaryOp::Div if self.in_detail => a.divided(&b),
+                    BinaryOp::Shr if self.in_detail => a.shifted_right(&b),
+                    BinaryOp::Div
+                    | BinaryOp::Shr
+                    | BinaryOp::BitOr
                     | BinaryOp::Eq
                     | BinaryOp::Ne
                     | BinaryOp::Lt
@@ -306,13 +332,13 @@ impl<'a, 'f> IndexAnalysis<'a, 'f> {
             Source::Known { .. } => match self.cfg.queries.get(&id).map(|(group, query)| (group, query.answer)) {
                 Some((Group::Cluster, Answer::BlockRank)) => IndexValue::rank(self.blocks),
                 Some((Group::Cluster, Answer::BlockCount)) => IndexValue::blocks(self.blocks),
-                Some((Group::ThreadBlock, Answer::ThreadCount)) => match self.block_size() {
+                Some((Group::ThreadBlock, Answer::ThreadCount)) if self.in_detail => match self.block_size() {
                     Some(Size::Number(threads)) => IndexValue::literal(threads),
                     Some(Size::Constant(_) | Size::Blocks) | None => IndexValue::between(1, None),
                 },
                 Some(_) | None => IndexValue::UNKNOWN,
             },
-            Source::Round(..) if self.cfg.cuts.contains_key(&id) => IndexValue::UNKNOWN,
+            Source::Round(..) if !self.in_detail || self.cfg.cuts.contains_key(&id) => IndexValue::UNKNOWN,
             Source::Round(_, BinaryOp::Div) => operand(0).divided(&operand(1)),
             Source::Round(_, BinaryOp::Shr) => operand(0).shifted_right(&operand(1)),
             Source::Operands
@@ -327,7 +353,7 @@ impl<'a, 'f> IndexAnalysis<'a, 'f> {
 
     /// The value of a node wherever it is evaluated, which the second operand of `&&` may not have been.
     fn constant_value(&self, node: NodeId) -> IndexValue {
-        match (&self.cfg.nodes[node.0].source, self.subjects.get(&node)) {
+        match (&self.cfg.nodes[node.0].source, self.subjects[node.0]) {
             (Source::Integer(number), _) => IndexValue::literal(*number),
             (_, Some(Subject::BlockRank)) => IndexValue::rank(self.blocks),
             (_, Some(Subject::ThreadRank)) => IndexValue::between(0, self.block_size()),
@@ -385,7 +411,7 @@ impl Analysis for IndexAnalysis<'_, '_> {
         match &step.kind {
             StepKind::Value(ValueStep::Evaluate(node)) if self.relevant[node.0] => {
                 let mut value = self.evaluate(state, *node);
-                if let Some(bounds) = self.subjects.get(node).and_then(|subject| state.bounds.get(subject)) {
+                if let Some(bounds) = self.subjects[node.0].and_then(|subject| state.bounds.get(&subject)) {
                     value = bounds.apply(value);
                 }
                 if value.is_known() {
@@ -431,6 +457,10 @@ impl Analysis for IndexAnalysis<'_, '_> {
             }
         }
         state.variables.retain(|variable, _| self.live.contains(to, *variable));
+        state.bounds.retain(|subject, _| match subject {
+            Subject::Variable(variable) => self.live.contains(to, *variable),
+            Subject::ThreadRank | Subject::BlockRank => true,
+        });
         state.nodes.retain(|node, _| self.outlives_block[node.0]);
     }
 }

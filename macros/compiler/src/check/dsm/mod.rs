@@ -17,6 +17,7 @@ mod affine;
 mod calls;
 mod conflict;
 mod divergent_arms;
+mod exit;
 mod guards;
 mod in_flight;
 mod index_analysis;
@@ -24,6 +25,7 @@ mod index_path;
 mod index_value;
 pub(crate) mod protocol;
 pub(crate) mod ranks;
+mod record;
 mod rows;
 mod same_element;
 mod slices;
@@ -35,7 +37,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use phalanx_contract::protocol::{Behavior, ParameterUses, Party, When};
 
 use super::cfg::{
-    Access, AccessId, AccessKind, BarrierCallId, Call, CallId, Cfg, MemoryStep, Root, Shared, Step, StepKind, ValueStep,
+    Access, AccessId, AccessKind, BarrierCallId, CallId, Cfg, MemoryStep, Root, Shared, Step, StepKind, ValueStep,
 };
 use super::engine;
 use super::liveness::Live;
@@ -50,10 +52,11 @@ use crate::span::SpanRange;
 use access_site::{AccessSite, Accessor, Part, guard_of, rows};
 use conflict::{Conflict, Race};
 use divergent_arms::DivergentArms;
-use in_flight::{InFlight, Record, RecordKey, State};
+use in_flight::{InFlight, State};
 use index_analysis::IndexAnalysis;
 use index_path::IndexPath;
 use protocol::{Effect, Guard, Predicate, Protocol};
+use record::{Record, RecordKey};
 use slices::Slices;
 use step_facts::StepFacts;
 
@@ -74,9 +77,31 @@ pub(super) fn check<'f>(
     {
         return Protocol::plain();
     }
-    let indexes = IndexAnalysis::new(function, cfg, live, values);
+    let inputs = Inputs { function, cfg, tokens, live, values, meetings };
+    // Details only show that accesses are disjoint, so a kernel is looked at in detail where that is in question.
+    let found = match function.role {
+        Role::Kernel => analyze(inputs, false, diags),
+        Role::Device | Role::Method => None,
+    };
+    found.or_else(|| analyze(inputs, true, diags)).unwrap_or_default()
+}
+
+/// The function, and what other analyses know of it.
+#[derive(Clone, Copy)]
+struct Inputs<'a, 'f> {
+    function: &'f Function,
+    cfg: &'a Cfg<'f>,
+    tokens: &'a Tokens<'f>,
+    live: &'a Live,
+    values: &'a Values<'a, 'f>,
+    meetings: &'a BTreeSet<BarrierCallId>,
+}
+
+/// Compares the accesses of a function; `None`, and no report, if details may show that some of them are disjoint.
+fn analyze(inputs: Inputs<'_, '_>, in_detail: bool, diags: &mut Diags) -> Option<Protocol> {
+    let Inputs { function, cfg, tokens, live, values, meetings } = inputs;
+    let indexes = IndexAnalysis::new(function, cfg, live, values, in_detail);
     let facts = StepFacts::of(cfg, &indexes, tokens);
-    same_element::check(function, cfg, values, &facts, diags);
     let (arms, role) = (DivergentArms::of_cfg(cfg, values, &indexes), function.role);
     let slices = Slices::of(cfg, role);
     let shared_with_peers = shared_with_peers(cfg, &slices);
@@ -91,13 +116,18 @@ pub(super) fn check<'f>(
         faults: BTreeMap::new(),
         first_accesses: Vec::new(),
         protocol: Protocol { rows, ..Protocol::default() },
+        has_conflicts: false,
     };
     engine::visit(&in_flight, cfg, &states, |state, step| check.step(state, step));
     for (block, state) in engine::leaves(&in_flight, cfg, &states) {
         let result = block.steps.iter().rev().find(|step| matches!(step.kind, StepKind::Value(ValueStep::Return(_))));
         check.check_exit(&state, result.map_or(SpanRange::at(function.body.span.hi), |step| step.at));
     }
-    check.finish(diags)
+    if check.has_conflicts && !in_detail {
+        return None;
+    }
+    same_element::check(function, cfg, values, &in_flight.facts, diags);
+    Some(check.finish(diags))
 }
 
 /// Whether the function accesses memory of peers, or calls a function that may.
@@ -176,6 +206,8 @@ struct Check<'a, 'f> {
     /// The accesses to the function's own shared memory before its first barrier, each with the calls that come before it.
     first_accesses: Vec<(AccessSite, IndexPath, BTreeSet<u16>)>,
     protocol: Protocol,
+    /// Some accesses are taken to conflict because nothing shows that they are disjoint.
+    has_conflicts: bool,
 }
 
 impl Check<'_, '_> {
@@ -286,7 +318,7 @@ impl Check<'_, '_> {
     /// The accesses in flight at a point, with their records.
     fn sites_in_flight<'s>(&self, state: &'s State) -> impl Iterator<Item = (AccessSite, &'s Record)> {
         let records = state.records.iter();
-        records.flat_map(|((key, ..), record)| self.sites(*key).into_iter().map(move |site| (site, record)))
+        records.flat_map(|(instance, record)| self.sites(instance.key).into_iter().map(move |site| (site, record)))
     }
 
     /// The accesses that a record stands for.
@@ -343,6 +375,7 @@ impl Check<'_, '_> {
                 }
             }
         }
+        self.has_conflicts |= !faults.is_empty();
         // The first report of a fault gives the message, so those whose accesses are on one path come first.
         faults.sort_by_key(|(.., on_other_arm)| *on_other_arm);
         faults.into_iter().for_each(|(guard, diag, on_other_arm)| self.report_race(guard, diag, on_other_arm));
@@ -410,54 +443,6 @@ impl Check<'_, '_> {
                 let roles = (second.party == Party::Peer, !own.only_reads());
                 messages::unordered_remote_write(second.at, first.at, &name, roles, round)
             }
-        }
-    }
-
-    /// `exit_before_peers_done`: no block exits while a peer may access its memory. A device function leaves that to its callers.
-    ///
-    /// ```text
-    /// out[i] = peer[i];
-    /// }                                                       // the peer may have exited before this read
-    /// ```
-    fn check_exit(&mut self, state: &State, end: SpanRange) {
-        for (key, open) in &state.open {
-            let guard = Guard::unless(&open.calls_since, Behavior::MAY_NOT_ARRIVE);
-            match (*key, self.function.role) {
-                (RecordKey::Access(id), Role::Kernel) => {
-                    let at = self.in_flight.cfg.accesses[id.0].at;
-                    let diag = match open.relaxed {
-                        Some(arrival) => messages::relaxed_before_exit(at, arrival, end),
-                        None => messages::exit_before_peers_done(at, end),
-                    };
-                    self.report(guard, diag);
-                }
-                (RecordKey::Call(CallId(call)), Role::Kernel) => {
-                    let Call { at, slot, .. } = self.in_flight.cfg.calls[call];
-                    let guard = guard.when(Predicate::Does(slot.0, Behavior::LEAVES_REMOTE_OPEN));
-                    let diag = match open.relaxed {
-                        Some(arrival) => messages::relaxed_before_exit(at, arrival, end),
-                        None => messages::call_before_exit(at, end),
-                    };
-                    self.report(guard, diag);
-                }
-                (RecordKey::Access(_), _) => self.add_effect(Effect::Does(Behavior::LEAVES_REMOTE_OPEN), guard),
-                (RecordKey::Call(CallId(call)), _) => {
-                    let slot = self.in_flight.cfg.calls[call].slot.0;
-                    let guard = guard.when(Predicate::Does(slot, Behavior::LEAVES_REMOTE_OPEN));
-                    self.add_effect(Effect::Does(Behavior::LEAVES_REMOTE_OPEN), guard);
-                }
-                (RecordKey::Caller, _) => self.add_effect(Effect::Does(Behavior::MAY_NOT_ARRIVE), guard),
-                (RecordKey::Argument { .. }, _) => {}
-            }
-        }
-        if self.function.role == Role::Kernel {
-            return;
-        }
-        if let Some(calls) = &state.not_entered {
-            self.add_effect(Effect::Does(Behavior::MAY_NOT_ENTER), Guard::unless(calls, Behavior::MAY_NOT_ENTER));
-        }
-        for ((key, ..), record) in &state.records {
-            self.summarize_in_flight(*key, record);
         }
     }
 

@@ -38,7 +38,10 @@ impl StepFacts {
             calls: cfg.calls.iter().map(|_| Vec::new()).collect(),
             changes: vec![Vec::new(); cfg.nodes.len()],
         };
-        let known = engine::narrow(indexes, cfg, engine::solve(indexes, cfg));
+        let mut known = engine::solve(indexes, cfg);
+        if indexes.names_variables() {
+            known = engine::narrow(indexes, cfg, known);
+        }
         engine::visit(indexes, cfg, &known, |state, step| match &step.kind {
             StepKind::Memory(MemoryStep::Access(id)) => {
                 facts.accesses[id.0].path = path(state, &cfg.accesses[id.0].region, &[])

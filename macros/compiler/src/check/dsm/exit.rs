@@ -1,0 +1,64 @@
+//! The ends of a function: what must be over when a kernel exits, and what callers must know of a device function's end.
+
+#![warn(clippy::wildcard_enum_match_arm)]
+
+use phalanx_contract::protocol::Behavior;
+
+use super::Check;
+use super::in_flight::State;
+use super::protocol::{Effect, Guard, Predicate};
+use super::record::RecordKey;
+use crate::check::cfg::{Call, CallId};
+use crate::messages;
+use crate::model::Role;
+use crate::span::SpanRange;
+
+impl Check<'_, '_> {
+    /// `exit_before_peers_done`: no block exits while a peer may access its memory. A device function leaves that to its callers.
+    ///
+    /// ```text
+    /// out[i] = peer[i];
+    /// }                                                       // the peer may have exited before this read
+    /// ```
+    pub(super) fn check_exit(&mut self, state: &State, end: SpanRange) {
+        for (key, open) in &state.open {
+            let guard = Guard::unless(&open.calls_since, Behavior::MAY_NOT_ARRIVE);
+            match (*key, self.function.role) {
+                (RecordKey::Access(id), Role::Kernel) => {
+                    let at = self.in_flight.cfg.accesses[id.0].at;
+                    let diag = match open.relaxed {
+                        Some(arrival) => messages::relaxed_before_exit(at, arrival, end),
+                        None => messages::exit_before_peers_done(at, end),
+                    };
+                    self.report(guard, diag);
+                }
+                (RecordKey::Call(CallId(call)), Role::Kernel) => {
+                    let Call { at, slot, .. } = self.in_flight.cfg.calls[call];
+                    let guard = guard.when(Predicate::Does(slot.0, Behavior::LEAVES_REMOTE_OPEN));
+                    let diag = match open.relaxed {
+                        Some(arrival) => messages::relaxed_before_exit(at, arrival, end),
+                        None => messages::call_before_exit(at, end),
+                    };
+                    self.report(guard, diag);
+                }
+                (RecordKey::Access(_), _) => self.add_effect(Effect::Does(Behavior::LEAVES_REMOTE_OPEN), guard),
+                (RecordKey::Call(CallId(call)), _) => {
+                    let slot = self.in_flight.cfg.calls[call].slot.0;
+                    let guard = guard.when(Predicate::Does(slot, Behavior::LEAVES_REMOTE_OPEN));
+                    self.add_effect(Effect::Does(Behavior::LEAVES_REMOTE_OPEN), guard);
+                }
+                (RecordKey::Caller, _) => self.add_effect(Effect::Does(Behavior::MAY_NOT_ARRIVE), guard),
+                (RecordKey::Argument { .. }, _) => {}
+            }
+        }
+        if self.function.role == Role::Kernel {
+            return;
+        }
+        if let Some(calls) = &state.not_entered {
+            self.add_effect(Effect::Does(Behavior::MAY_NOT_ENTER), Guard::unless(calls, Behavior::MAY_NOT_ENTER));
+        }
+        for (instance, record) in &state.records {
+            self.summarize_in_flight(instance.key, record);
+        }
+    }
+}

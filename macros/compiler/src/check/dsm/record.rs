@@ -1,0 +1,118 @@
+//! Records of accesses to shared memory that may be in flight: plain data, and how two records of one access join.
+
+#![warn(clippy::wildcard_enum_match_arm)]
+
+use std::collections::BTreeSet;
+
+use bitflags::bitflags;
+
+use super::index_path::IndexPath;
+use crate::check::cfg::{AccessId, CallId};
+use crate::span::SpanRange;
+
+/// What a record stands for: one access, or all accesses that another function may make.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum RecordKey {
+    /// An access of the function itself.
+    Access(AccessId),
+    /// What a called function does to one of its arguments, before or after the arrival whose token it returns.
+    Argument { call: CallId, argument: usize, arrived: bool },
+    /// What a called function does to its own shared memory.
+    Call(CallId),
+    /// What the caller did before it called this function.
+    Caller,
+}
+
+/// One of the kinds of records that an access of a loop may have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Instance {
+    /// A wait at a phase barrier follows the access. This comes first, so that those are the last.
+    pub(super) waited: bool,
+    pub(super) key: RecordKey,
+    /// The access came before the last wait at a barrier of the cluster.
+    pub(super) before_wait: bool,
+}
+
+bitflags! {
+    /// When an access may have been made, and what has not ordered it since.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(super) struct Timing: u8 {
+        /// Since the last wait, with no arrival pending.
+        const SINCE_WAIT = 1;
+        /// Since the last wait, while an arrival was pending.
+        const SINCE_ARRIVAL = 1 << 1;
+        /// Before the last wait, but after the arrival of that wait.
+        const BEFORE_WAIT = 1 << 2;
+        /// Before a wait whose arrival was relaxed and did not order it.
+        const RELAXED = 1 << 3;
+        /// No fence follows it.
+        const UNFENCED = 1 << 4;
+        /// No barrier of the block follows it, so the fence of a single thread would not order it.
+        const UNSYNCED = 1 << 5;
+        /// A relaxed arrival is pending that no fence orders it before.
+        const MISSED = 1 << 6;
+    }
+}
+
+/// An access in flight.
+#[derive(Debug, Clone)]
+pub(super) struct Record {
+    pub(super) path: IndexPath,
+    pub(super) timing: Timing,
+    /// Only threads that took the other arm of a divergent branch make the access.
+    pub(super) on_other_arm: bool,
+    /// The calls since the access, on all paths. If one of them has a barrier of the cluster, the access is not in flight.
+    pub(super) calls_since: BTreeSet<u16>,
+    /// A relaxed arrival that did not order it.
+    pub(super) relaxed: Option<SpanRange>,
+    /// On some path, a wait at a phase barrier follows it, which may order an asynchronous copy.
+    pub(super) waited: bool,
+    /// It is made by an asynchronous copy, which no barrier of the cluster waits for.
+    pub(super) is_async: bool,
+}
+
+/// An access to a peer's memory that is open: no arrival has ordered it before the peer's exit.
+#[derive(Debug, Clone, Default)]
+pub(super) struct OpenAccess {
+    /// The calls since the access, on all paths. If one of them arrives, the access is not open.
+    pub(super) calls_since: BTreeSet<u16>,
+    /// A relaxed arrival that did not order it.
+    pub(super) relaxed: Option<SpanRange>,
+    /// A fence follows it on all paths.
+    pub(super) fenced: bool,
+}
+
+/// Keeps the calls that are in both sets; says whether any was removed.
+pub(super) fn intersect(calls: &mut BTreeSet<u16>, others: &BTreeSet<u16>) -> bool {
+    if calls.is_empty() {
+        return false;
+    }
+    let before = calls.len();
+    calls.retain(|call| others.contains(call));
+    calls.len() != before
+}
+
+impl Record {
+    pub(super) fn new(path: IndexPath, arrival_pending: bool) -> Record {
+        let when = if arrival_pending { Timing::SINCE_ARRIVAL } else { Timing::SINCE_WAIT };
+        Record {
+            path,
+            timing: when | Timing::UNFENCED | Timing::UNSYNCED,
+            on_other_arm: false,
+            calls_since: BTreeSet::new(),
+            relaxed: None,
+            waited: false,
+            is_async: false,
+        }
+    }
+
+    pub(super) fn join(&mut self, other: &Record) -> bool {
+        let mut changed = intersect(&mut self.calls_since, &other.calls_since);
+        changed |= !self.timing.contains(other.timing) || self.on_other_arm && !other.on_other_arm;
+        self.timing |= other.timing;
+        self.on_other_arm &= other.on_other_arm;
+        self.relaxed = self.relaxed.or(other.relaxed);
+        changed |= self.path.join(&other.path);
+        changed
+    }
+}
