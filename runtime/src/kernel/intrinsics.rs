@@ -3,6 +3,7 @@
 
 use std::panic::Location;
 
+use super::memory::Index;
 use crate::program::message::{MessageSlot, Values};
 use crate::program::types::DeviceScalar;
 use crate::report::failure::Cause;
@@ -39,10 +40,12 @@ pub fn print<V: Values, F: Fn(V) -> String>(_slot: &MessageSlot<V, F>, values: V
     }
 }
 
-/// Returns the step of a range, and ends the launch if it is 0, as Rust's `step_by` does.
+/// Returns the step of a range, and ends the launch if it is 0, as Rust's `step_by` does. It may be a `u32`, as
+/// `block.num_threads()` is; a negative one is larger than every range.
 #[inline]
 #[track_caller]
-pub fn step(step: usize) -> usize {
+pub fn step<I: Index>(step: I) -> usize {
+    let step = step.to_usize();
     if step == 0 {
         fail_at(Cause::step_of_zero(), Location::caller());
     }

@@ -1,6 +1,7 @@
 //! The errors of the host, as one enum: everything that can fail before, around and after a launch. Each message says
 //! what was asked for, what the limit is and how to fix it. Failures of a running kernel are in `failure`.
 
+use std::fmt;
 use std::path::PathBuf;
 
 use super::failure::Failure;
@@ -12,8 +13,9 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// An operation on a device, a buffer or a launch failed.
 ///
 /// The driver's own error is the [`source`](std::error::Error::source), and [`cuda_code`](Error::cuda_code) is its
-/// number.
-#[derive(Debug, thiserror::Error)]
+/// number. `Debug` shows the same text as `Display`, so that a `main` that returns an error prints it as it is meant to be
+/// read.
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// libcuda was not found.
@@ -177,6 +179,12 @@ pub enum Error {
         /// NVRTC's description of it.
         description: String,
     },
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 impl Error {
@@ -408,5 +416,10 @@ mod tests {
         assert_eq!(error.cuda_code(), Some(2));
         assert_eq!(error.source().map(ToString::to_string).as_deref(), Some("the driver's own"));
         assert_eq!(Error::DriverMissing.cuda_code(), None);
+    }
+
+    #[test]
+    fn a_main_that_returns_an_error_prints_its_message() {
+        assert_eq!(format!("{:?}", Error::DriverMissing), Error::DriverMissing.to_string());
     }
 }

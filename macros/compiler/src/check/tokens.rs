@@ -14,19 +14,26 @@ use phalanx_contract::Groups;
 
 use super::cfg::{BlockId, Call, CallId, Cfg, End, GroupStep, Step, StepKind, TokenStep, Variable};
 use super::engine::{self, Analysis, Join};
-use crate::diag::Diags;
+use crate::diag::{Diag, Diags};
 use crate::messages;
 use crate::model::Function;
 use crate::model::group::Group;
 use crate::model::token::{TokenLoss, TokenOrigin};
+use crate::rules::Rule;
 use crate::span::SpanRange;
 
 /// For each call of a device function, by slot, the groups of which the callee must execute no collective.
 pub(crate) type PendingAtCalls = BTreeMap<u16, Groups>;
 
 pub(crate) fn check<'f>(cfg: &Cfg<'f>, tokens: &Tokens<'f>, diags: &mut Diags) -> PendingAtCalls {
-    let mut report =
-        Report { analysis: tokens, calls: &cfg.calls, diags, losses: BTreeMap::new(), pending: BTreeMap::new() };
+    let mut report = Report {
+        analysis: tokens,
+        calls: &cfg.calls,
+        diags,
+        losses: BTreeMap::new(),
+        while_pending: Vec::new(),
+        pending: BTreeMap::new(),
+    };
     engine::visit(tokens, cfg, &tokens.states, |state, step| report.step(state, step));
     report.finish()
 }
@@ -212,6 +219,8 @@ struct Report<'a, 'f> {
     diags: &'a mut Diags,
     /// The places where each arrival's token is lost, so that an arrival is reported once, with all of them.
     losses: BTreeMap<ArrivalId, Vec<(TokenLoss, SpanRange, Option<String>)>>,
+    /// The arrivals and collectives that come while other arrivals are pending, with those.
+    while_pending: Vec<(Diag, Vec<ArrivalId>)>,
     pending: PendingAtCalls,
 }
 
@@ -276,8 +285,13 @@ impl Report<'_, '_> {
     /// ```
     fn check_arrive(&mut self, state: &Held, group: Group, name: &str, at: SpanRange) {
         let arrivals = &self.analysis.arrivals;
-        match state.all().map(|(_, arrival)| &arrivals[arrival]).find(|arrival| arrival.group == group) {
-            Some(pending) => self.diags.push(messages::arrive_while_pending(at, group, pending.at, pending.origin)),
+        let pending = self.pending(state, |pending| pending == group);
+        match pending.first() {
+            Some(first) => {
+                let first = &arrivals[*first];
+                let fault = messages::arrive_while_pending(at, group, first.at, first.origin);
+                self.while_pending.push((fault, pending));
+            }
             None => self.check_collective(state, group, name, at),
         }
     }
@@ -292,11 +306,17 @@ impl Report<'_, '_> {
     /// cluster.barrier_wait(token);
     /// ```
     fn check_collective(&mut self, state: &Held, group: Group, name: &str, at: SpanRange) {
-        let arrivals = &self.analysis.arrivals;
-        let mut pending = state.all().map(|(_, arrival)| &arrivals[arrival]);
-        if let Some(pending) = pending.find(|arrival| arrival.group <= group) {
-            self.diags.push(messages::collective_while_pending(at, name, group, pending.group, pending.at));
+        let pending = self.pending(state, |pending| pending <= group);
+        if let Some(first) = pending.first() {
+            let first = &self.analysis.arrivals[*first];
+            let fault = messages::collective_while_pending(at, name, group, first.group, first.at);
+            self.while_pending.push((fault, pending));
         }
+    }
+
+    /// The pending arrivals of these groups.
+    fn pending(&self, state: &Held, of: impl Fn(Group) -> bool) -> Vec<ArrivalId> {
+        state.all().map(|(_, arrival)| arrival).filter(|arrival| of(self.analysis.arrivals[*arrival].group)).collect()
     }
 
     /// A wait is a collective too. Another pending arrival of its own group was reported at that arrival.
@@ -319,7 +339,15 @@ impl Report<'_, '_> {
         }
     }
 
+    /// Reports what was found. Where only arrivals are pending whose missing wait is reported, what comes meanwhile is a
+    /// consequence of that fault.
     fn finish(self) -> PendingAtCalls {
+        let never_waited_is_reported = !self.analysis.function.options.waives(Rule::TokenNeverWaited);
+        let is_consequence = |pending: &[ArrivalId]| {
+            never_waited_is_reported && pending.iter().all(|arrival| self.losses.contains_key(arrival))
+        };
+        let while_pending = self.while_pending.into_iter().filter(|(_, pending)| !is_consequence(pending));
+        while_pending.for_each(|(fault, _)| self.diags.push(fault));
         for (arrival, mut losses) in self.losses {
             losses.sort_by_key(|(how, at, _)| (at.line(), at.column(), *how));
             losses.dedup_by_key(|(how, at, _)| (at.line(), at.column(), *how));

@@ -56,7 +56,6 @@ async fn kernel(group: &Cluster, output: &mut [u32], name: String) -> u32 {
             (2, 71, Rule::KernelResult),
             (4, 17, Rule::TokenNeverWaited),
             (5, 20, Rule::UnsupportedSyntax),
-            (6, 5, Rule::ArriveWhilePending),
             (6, 5, Rule::TokenNeverWaited),
             (7, 31, Rule::UnknownMethod),
             (8, 11, Rule::WrongKind),

@@ -162,7 +162,7 @@ fn with_every_other_barrier(device: &Device) -> Outcome {
 fn beside_arrays<const N: usize>(out: &mut [u32]) {
     let block = this_thread_block();
     let words = shared_array::<u32, N>();
-    for i in (block.thread_rank()..N as u32).step_by(256) {
+    for i in (block.thread_rank()..N as u32).step_by(block.num_threads()) {
         words[i] = i * 3;
     }
     let token = block.barrier_arrive();

@@ -4,8 +4,8 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 
-use super::{Host, braces, private};
-use crate::model::expr::{Arm, Block, Condition, Expr};
+use super::{Host, braces, generic_call, private};
+use crate::model::expr::{Arm, Block, Condition, Expr, ExprKind, LiteralType};
 use crate::model::range::{Adaptor, Range};
 use crate::span::SpanRange;
 
@@ -127,7 +127,14 @@ impl Host<'_> {
             out = match adaptor {
                 Adaptor::Rev => quote_spanned!(lo=> #out.rev()),
                 Adaptor::StepBy(step, _) => {
-                    let step = private(step.span, "step", self.expr(step));
+                    // Rust would read a bare literal as an `i32`.
+                    let generics = match step.kind {
+                        ExprKind::Int { ty: LiteralType::Beside | LiteralType::Slot(_), .. } => {
+                            quote_spanned!(lo=> ::core::primitive::usize)
+                        }
+                        _ => TokenStream::new(),
+                    };
+                    let step = generic_call(step.span, &["__private", "step"], generics, self.expr(step));
                     quote_spanned!(lo=> #out.step_by(#step))
                 }
             };

@@ -14,9 +14,10 @@ template <class Raw>
 struct reversed_range;
 template <class Raw>
 struct stepped_range;
+struct index;
 template <class Raw>
 __device__ inline stepped_range<Raw>
-stepped(Raw first, bits_of<Raw> left, bits_of<Raw> way, bool some, usize step, unsigned site);
+stepped(Raw first, bits_of<Raw> left, bits_of<Raw> way, bool some, index step, unsigned site);
 
 struct range_end {};
 

@@ -1,5 +1,6 @@
 // Further ranges of Rust in `for`: `range_inclusive(a, b)`, `.rev()`, `.step_by(n)`. None exceeds its type's limits.
 #pragma once
+#include <phalanx/index.cuh>
 #include <phalanx/range.cuh>
 
 namespace phalanx {
@@ -38,7 +39,7 @@ struct stepped_range {
 // `way` is 1, or -1 for down.
 template <class Raw>
 __device__ inline stepped_range<Raw>
-stepped(Raw first, bits_of<Raw> left, bits_of<Raw> way, bool some, usize step, unsigned site) {
+stepped(Raw first, bits_of<Raw> left, bits_of<Raw> way, bool some, index step, unsigned site) {
     if (step.value == 0) {
         fail(step_of_zero, site);
     }

@@ -29,6 +29,8 @@ pub(super) enum Options {
 #[derive(Debug, Default)]
 pub(super) struct Verdict {
     pub(super) faults: BTreeSet<(Rule, Site)>,
+    /// For each arrival and collective that comes while others are pending, those.
+    pub(super) pending: BTreeMap<(Rule, Site), BTreeSet<Site>>,
     /// Whether a variable is used that holds nothing, for which rustc refuses the kernel.
     pub(super) misuse: bool,
 }
@@ -81,9 +83,14 @@ impl Interpreter {
 
     /// Records a collective while `pending` arrivals exist.
     fn collective(&mut self, site: Site, pending: impl IntoIterator<Item = Site>) {
-        if pending.into_iter().any(|pending| pending.group <= site.group) {
-            self.fault(Rule::CollectiveWhilePending, site);
+        for pending in pending.into_iter().filter(|pending| pending.group <= site.group) {
+            self.while_pending(Rule::CollectiveWhilePending, site, pending);
         }
+    }
+
+    fn while_pending(&mut self, rule: Rule, site: Site, pending: Site) {
+        self.fault(rule, site);
+        self.verdict.pending.entry((rule, site)).or_default().insert(pending);
     }
 
     /// Records a use of a group, after which its forgotten tokens are not reported again.

@@ -20,7 +20,8 @@ impl Interpreter {
             Value::Arrive(site) => flow.each(|state| {
                 let pending: Vec<Site> = state.places.values().flatten().copied().collect();
                 if pending.iter().any(|pending| pending.group == site.group) {
-                    self.fault(Rule::ArriveWhilePending, *site);
+                    let same = pending.iter().filter(|pending| pending.group == site.group);
+                    same.for_each(|pending| self.while_pending(Rule::ArriveWhilePending, *site, *pending));
                 } else {
                     self.collective(*site, pending);
                 }
