@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use clap::Parser;
 
 mod agree;
+mod attack;
 mod bundle;
 mod check;
 mod cost;
@@ -38,6 +39,18 @@ enum Command {
         #[arg(long, default_value_t = 10.0)]
         minutes: f64,
     },
+    /// Changes the tests' kernels as mistakes would, and runs in the simulator what still compiles.
+    Attack {
+        /// The duration in minutes.
+        #[arg(long, default_value_t = 60.0)]
+        minutes: f64,
+        /// The seed that the mutants are chosen by.
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+        /// Changes only the kernels of files whose names contain this.
+        #[arg(long, default_value = "")]
+        filter: String,
+    },
     /// Compares random programs in plain Rust, in the simulator and as C++ on the host.
     Fuzz {
         /// The duration in minutes.
@@ -63,6 +76,7 @@ fn main() -> ExitCode {
         Command::Test { nvrtc, arguments } => test::test(nvrtc.as_deref(), &arguments),
         Command::Bundle => bundle::bundle(),
         Command::Agree { minutes } => agree::agree(minutes),
+        Command::Attack { minutes, seed, filter } => attack::attack(minutes, seed, &filter),
         Command::Fuzz { minutes, seed, count } => fuzz::fuzz(minutes, seed, count),
         Command::Cost => cost::cost(),
         Command::Mutate => mutate::mutate(),

@@ -1,0 +1,81 @@
+//! A copy of the project in the target folder, in which files of kernels are replaced by mutants. Its build says which of
+//! them rustc refuses.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+use crate::run::{Result, at, cargo, output, root, target};
+
+pub(super) struct Project {
+    folder: PathBuf,
+}
+
+impl Project {
+    /// Copies every file that git knows. A file that did not change keeps its time, so that little is built anew.
+    pub(super) fn copy() -> Result<Project> {
+        let project = Project { folder: target().join("attack/project") };
+        let listed = output(Command::new("git").current_dir(root()).args(["ls-files", "-z"]))?;
+        for file in listed.split('\0').filter(|file| root().join(file).is_file()) {
+            let text = fs::read(root().join(file)).map_err(at(Path::new(file)))?;
+            project.write(Path::new(file), &text)?;
+        }
+        Ok(project)
+    }
+
+    /// Writes a file of the copy, by its path in the project.
+    pub(super) fn write(&self, file: &Path, text: &[u8]) -> Result<()> {
+        let place = self.folder.join(file);
+        if fs::read(&place).is_ok_and(|old| old == text) {
+            return Ok(());
+        }
+        fs::create_dir_all(place.parent().unwrap_or(&self.folder)).map_err(at(&place))?;
+        fs::write(&place, text).map_err(at(&place))
+    }
+
+    /// Builds the program that runs the kernels. Returns its path, or the files that rustc finds errors in.
+    pub(super) fn build(&self) -> Result<Result<PathBuf, BTreeSet<PathBuf>>> {
+        let mut build = cargo(&["build", "--quiet", "--message-format=json", "-p", "phalanx-conformance"]);
+        build.args(["--bin", "kernel_failures"]).current_dir(&self.folder).stderr(Stdio::inherit());
+        let output = build.env("CARGO_TARGET_DIR", self.target()).output();
+        let output = output.map_err(|error| format!("cargo cannot be run: {error}"))?;
+        if output.status.success() {
+            return Ok(Ok(self.target().join("debug/kernel_failures")));
+        }
+        let messages = String::from_utf8_lossy(&output.stdout);
+        let messages = messages.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        let errors = messages.filter(|message| message["message"]["level"] == "error");
+        let files: BTreeSet<PathBuf> = errors.flat_map(|error| files(&error["message"])).collect();
+        if files.is_empty() { Err("the copy of the project does not build".into()) } else { Ok(Err(files)) }
+    }
+
+    fn target(&self) -> PathBuf {
+        target().join("attack/target")
+    }
+}
+
+/// Returns the files that an error is in.
+fn files(error: &Value) -> BTreeSet<PathBuf> {
+    let spans = error["spans"].as_array().into_iter().flatten();
+    spans
+        .filter(|span| span["is_primary"] == true)
+        .filter_map(|span| Some(span["file_name"].as_str()?.into()))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_are_in_the_files_of_their_primary_spans() {
+        let error = serde_json::json!({ "spans": [
+            { "file_name": "src/scan.rs", "is_primary": true },
+            { "file_name": "src/lib.rs", "is_primary": false },
+        ] });
+        assert_eq!(files(&error), BTreeSet::from(["src/scan.rs".into()]));
+    }
+}
