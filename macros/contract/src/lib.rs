@@ -7,6 +7,7 @@
 
 #![no_std]
 
+pub mod constant;
 mod groups;
 mod index_set;
 pub mod protocol;

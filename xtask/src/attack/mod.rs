@@ -42,20 +42,19 @@ pub(crate) fn attack(minutes: f64, seed: u64, filter: &str) -> Result<()> {
     let mut sources = sources(&mut Rng::with_seed(seed), filter)?;
     let project = Project::copy()?;
     let mut count = BTreeMap::<&str, usize>::new();
-    let mut findings = Vec::new();
+    let mut report = String::new();
+    let place = target().join("attack/report.txt");
     while Instant::now() < deadline && sources.iter().any(|source| !source.mutants.is_empty()) {
         for (source, mutant, verdict) in round(&project, &mut sources, &mut count)? {
             *count.entry(verdict.name()).or_default() += 1;
             if let Some(text) = verdict.text() {
-                findings.push((verdict.name(), format!("{}: {}\n{text}\n", source.display(), mutant)));
+                report += &format!("== {}\n{}: {mutant}\n{text}\n\n", verdict.name(), source.display());
             }
         }
+        fs::write(&place, &report).map_err(at(&place))?;
         println!("{}", count.iter().map(|(name, count)| format!("{count} {name}")).collect::<Vec<_>>().join(", "));
     }
-    let report = target().join("attack/report.txt");
-    let texts = findings.iter().map(|(name, text)| format!("== {name}\n{text}\n")).collect::<String>();
-    fs::write(&report, texts).map_err(at(&report))?;
-    println!("the changes that have an effect: {}", report.display());
+    println!("the changes that have an effect: {}", place.display());
     match count.get(verdict::MISSED) {
         None => Ok(()),
         Some(missed) => Err(format!("{missed} mutants break a rule, and are accepted")),

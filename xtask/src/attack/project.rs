@@ -15,10 +15,16 @@ pub(super) struct Project {
 }
 
 impl Project {
-    /// Copies every file that git knows. A file that did not change keeps its time, so that little is built anew.
+    /// Copies every file that git does not ignore. A file that did not change keeps its time, so that little is built anew.
     pub(super) fn copy() -> Result<Project> {
         let project = Project { folder: target().join("attack/project") };
-        let listed = output(Command::new("git").current_dir(root()).args(["ls-files", "-z"]))?;
+        let listed = output(Command::new("git").current_dir(root()).args([
+            "ls-files",
+            "-z",
+            "--cached",
+            "--others",
+            "--exclude-standard",
+        ]))?;
         for file in listed.split('\0').filter(|file| root().join(file).is_file()) {
             let text = fs::read(root().join(file)).map_err(at(Path::new(file)))?;
             project.write(Path::new(file), &text)?;
@@ -39,7 +45,7 @@ impl Project {
     /// Builds the program that runs the kernels. Returns its path, or the files that rustc finds errors in.
     pub(super) fn build(&self) -> Result<Result<PathBuf, BTreeSet<PathBuf>>> {
         let mut build = cargo(&["build", "--quiet", "--message-format=json", "-p", "phalanx-conformance"]);
-        build.args(["--bin", "kernel_failures"]).current_dir(&self.folder).stderr(Stdio::inherit());
+        build.args(["--bin", "kernel_failures"]).current_dir(&self.folder).stderr(Stdio::null());
         let output = build.env("CARGO_TARGET_DIR", self.target()).output();
         let output = output.map_err(|error| format!("cargo cannot be run: {error}"))?;
         if output.status.success() {
@@ -57,13 +63,17 @@ impl Project {
     }
 }
 
-/// Returns the files that an error is in.
+/// Returns the files that an error names, in its spans, in their expansions and in its notes. Where a constant fails, the
+/// error itself is in the standard library.
 fn files(error: &Value) -> BTreeSet<PathBuf> {
-    let spans = error["spans"].as_array().into_iter().flatten();
-    spans
-        .filter(|span| span["is_primary"] == true)
-        .filter_map(|span| Some(span["file_name"].as_str()?.into()))
-        .collect()
+    match error {
+        Value::Object(fields) => {
+            let own = fields.get("file_name").and_then(Value::as_str).map(PathBuf::from);
+            own.into_iter().chain(fields.values().flat_map(files)).collect()
+        }
+        Value::Array(values) => values.iter().flat_map(files).collect(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => BTreeSet::new(),
+    }
 }
 
 #[cfg(test)]
@@ -71,11 +81,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn errors_are_in_the_files_of_their_primary_spans() {
+    fn an_error_names_files() {
         let error = serde_json::json!({ "spans": [
-            { "file_name": "src/scan.rs", "is_primary": true },
-            { "file_name": "src/lib.rs", "is_primary": false },
+            { "file_name": "core/src/panic.rs", "expansion": { "span": { "file_name": "src/scan.rs" } } },
         ] });
-        assert_eq!(files(&error), BTreeSet::from(["src/scan.rs".into()]));
+        assert_eq!(files(&error), BTreeSet::from(["core/src/panic.rs".into(), "src/scan.rs".into()]));
     }
 }

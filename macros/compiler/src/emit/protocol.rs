@@ -10,8 +10,9 @@ use quote::{quote, quote_spanned};
 
 use super::{callee, constant};
 use crate::check::Checked;
+use crate::check::dsm::overlap::ConstantIs;
 use crate::check::dsm::protocol::{Demand, Guard};
-use crate::model::Role;
+use crate::model::{Function, Role};
 
 fn path(name: &str) -> TokenStream {
     constant::path("protocol", name)
@@ -57,16 +58,35 @@ pub(super) fn constants(checked: &Checked<'_>, items: &[TokenStream]) -> TokenSt
 /// Makes the checks of what the body requires of its callees, at the spans where it requires it.
 pub(super) fn checks(checked: &Checked<'_>) -> TokenStream {
     let (marker, table) = (&checked.function().name, Table::of(checked));
-    let asked = checked.protocol().demands.iter().map(|Demand { guard, at, message, .. }| {
-        let (span, guard) = (at.lo, table.guard(guard));
+    let asked = checked.protocol().demands.iter().map(|Demand { guard: condition, at, message, .. }| {
+        let (span, guard) = (at.lo, table.guard(condition));
         // The function's name has this span too, where rustc points.
-        quote_spanned! {span=>
-            const _: () = ::phalanx::__private::contract::protocol::refuse(
+        let refuse = quote_spanned! {span=>
+            ::phalanx::__private::contract::protocol::refuse(
                 #guard, <#marker as ::phalanx::__private::Summary>::CALLEES, #message
-            );
+            )
+        };
+        if condition.constants.is_empty() {
+            return quote_spanned!(span=> const _: () = #refuse;);
+        }
+        let function = checked.function();
+        let constants = condition.constants.iter().map(|condition| constant_is(function, condition));
+        let constants: TokenStream = quote_spanned!(span=> #(#constants)&&*);
+        // rustc evaluates a free constant at once, and one in a body with each instance.
+        match function.generics.names_one_of(&constants) {
+            true => quote_spanned!(span=> const { if #constants { #refuse } };),
+            false => quote_spanned!(span=> const _: () = if #constants { #refuse };),
         }
     });
     asked.collect()
+}
+
+/// Makes the expression of a condition on a constant.
+fn constant_is(function: &Function, condition: &ConstantIs) -> TokenStream {
+    let constant = &function.values[usize::from(condition.constant.0)].tokens;
+    let (one_of, or_no_power_of_two) = (condition.one_of.iter().copied().map(i128::from), condition.or_no_power_of_two);
+    let is_one_of = constant::path("constant", "is_one_of");
+    quote!(#is_one_of((#constant) as i128, &[#(#one_of),*], #or_no_power_of_two))
 }
 
 impl Table {

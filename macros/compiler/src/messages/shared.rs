@@ -84,6 +84,12 @@ pub(crate) fn may_share_bytes(fault: Diag, one: &str, other: &str) -> Diag {
     fault.remark(format!("{one} and {other} may overlap: nothing shows that one ends before the other begins"))
 }
 
+/// Adds that the accesses of a fault overlap only for some values of these constants.
+pub(crate) fn for_values_of(fault: Diag, constants: &[String]) -> Diag {
+    let names = constants.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" and ");
+    fault.remark(format!("with the value that {names} has, the two may access the same element"))
+}
+
 pub(crate) fn write_after_arrive(write: SpanRange, read: SpanRange, name: &str, round: bool) -> Diag {
     Diag::new(
         Rule::WriteAfterArrive,

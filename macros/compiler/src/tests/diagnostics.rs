@@ -219,12 +219,14 @@ const UNSEEN: &[(&str, &str)] = &[
     ("it is called in a loop", CALLS),
     ("the previous call is here", CALLS),
     ("let all threads execute `cluster.sync()` between the calls", CALLS),
+    ("with the value that {names} has, the two may access the same element", CONSTANTS),
     ("this function executes a collective of a group that must not be used after its token was forgotten", FORGOTTEN),
     ("wait for the token instead of forgetting it, on every path that leads to the call", FORGOTTEN),
     ("this expression is", "for syntax that Rust does not have yet"),
     ("this operator is", "the same"),
 ];
 const RUNTIME: &str = "said by a kernel that runs";
+const CONSTANTS: &str = "said by rustc, in `values_of_constants.stderr`";
 const RUSTC: &str = "said by rustc, in `divergent_in_a_call.stderr`: it knows what functions do";
 const FORGOTTEN: &str = "said by rustc, in `forgotten_in_a_call.stderr`";
 const CALLS: &str = "said by rustc, in `shared_in_calls.stderr`";

@@ -4,6 +4,7 @@
 
 mod calls;
 mod closures;
+mod constants;
 mod copies;
 mod corpus;
 mod depth;

@@ -102,7 +102,7 @@ fn shadowed_constants() {
                 let u = shared_array::<u32, 512>();
                 let p = cluster.map_shared_rank(&u, next);
                 cluster.sync();
-                output[0] = p[next];
+                output[0] = p[(cluster.block_rank() + 1) % cluster.num_blocks()];
                 u[next] = 1;
                 cluster.sync();
             }}"

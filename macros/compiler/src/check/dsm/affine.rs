@@ -1,13 +1,15 @@
-//! Index values that are affine in the block's rank, the number of blocks and a variable. Their coefficients alone can show that
-//! two blocks never select the same element, whatever their ranks are and whatever the variable holds.
+//! Index values that are affine in the block's rank, the number of blocks, a variable and a constant. Their coefficients alone can
+//! show that two blocks never select the same element, whatever their ranks are and whatever the variable holds, or for which
+//! values of the constant they may.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
+use super::overlap::Overlap;
 use crate::check::cfg::Variable;
 use crate::model::ValueId;
 
-/// The value `rank * r + blocks * n + factor * base + offset`, where `r` is the block's rank in its cluster and `n` the number of
-/// blocks in a cluster.
+/// The value `rank * r + blocks * n + factor * base + times * constant + offset`, where `r` is the block's rank in its cluster and
+/// `n` the number of blocks in a cluster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Affine {
     /// The coefficient of the block's rank.
@@ -17,14 +19,42 @@ pub(super) struct Affine {
     pub(super) base: Base,
     /// The coefficient of the base.
     pub(super) factor: i32,
+    /// A constant, which rustc knows, with its coefficient.
+    pub(super) constant: Option<Multiple>,
     pub(super) offset: i32,
     /// The value is known modulo this; exactly, if this is 0.
     pub(super) modulus: u32,
-    /// The value is known only modulo the number of blocks as well.
-    pub(super) cyclic: bool,
-    /// A subtraction may have gone below zero. The value is then off by a multiple of 2^32 or 2^64, so that of its remainders only
-    /// those by powers of two are known.
-    pub(super) wraps: bool,
+    /// The value is known only modulo this as well.
+    pub(super) cycle: Option<Cycle>,
+    pub(super) wraps: Wraps,
+}
+
+/// A multiple of a constant; the coefficient is not 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Multiple {
+    of: ValueId,
+    times: i32,
+}
+
+/// What a value is known modulo, where the text does not say the number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Cycle {
+    /// The number of blocks in a cluster.
+    Blocks,
+    /// A constant.
+    Constant(ValueId),
+    /// A constant, if that is a power of two: `n & (N - 1)`.
+    Mask(ValueId),
+}
+
+/// Whether a subtraction may have gone below zero. The value is then off by a multiple of 2^32 or 2^64, so that of its
+/// remainders only those by powers of two are known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Wraps {
+    No,
+    /// Only if the constant that is added is not positive: `k + N - 1`.
+    UnlessPositive,
+    Maybe,
 }
 
 /// The unknown that a value is affine in.
@@ -34,8 +64,6 @@ pub(super) enum Base {
     Zero,
     /// The value that a variable holds now, which is uniform for the cluster.
     Variable(Variable),
-    /// A constant, which rustc knows.
-    Constant(ValueId),
 }
 
 /// What an assignment does to the value of a variable.
@@ -66,11 +94,32 @@ impl Affine {
     pub(super) const BLOCKS: Affine = Affine { blocks: 1, ..Affine::of_number(0) };
 
     pub(super) const fn of_number(offset: i32) -> Affine {
-        Affine { rank: 0, blocks: 0, base: Base::Zero, factor: 0, offset, modulus: 0, cyclic: false, wraps: false }
+        Affine {
+            rank: 0,
+            blocks: 0,
+            base: Base::Zero,
+            factor: 0,
+            constant: None,
+            offset,
+            modulus: 0,
+            cycle: None,
+            wraps: Wraps::No,
+        }
     }
 
     pub(super) fn of(base: Base) -> Affine {
         Affine { base, factor: 1, ..Affine::of_number(0) }
+    }
+
+    pub(super) fn of_constant(constant: ValueId) -> Affine {
+        Affine { constant: Some(Multiple { of: constant, times: 1 }), ..Affine::of_number(0) }
+    }
+
+    /// The constant, if the value is that plus a number.
+    pub(super) fn constant_and_offset(self) -> Option<(ValueId, i32)> {
+        let constant = self.constant?.of;
+        let same = Affine { offset: self.offset, wraps: self.wraps, ..Affine::of_constant(constant) };
+        (self == same).then_some((constant, self.offset))
     }
 
     /// The value, if it is a number.
@@ -80,14 +129,31 @@ impl Affine {
 
     /// Whether the value is known exactly, not only modulo something, and is the same in all blocks.
     pub(super) fn is_exact(self) -> bool {
-        self.rank == 0 && self.modulus == 0 && !self.cyclic
+        self.rank == 0 && self.modulus == 0 && self.cycle.is_none()
+    }
+
+    /// Whether a subtraction may have gone below zero.
+    pub(super) fn may_wrap(self) -> bool {
+        self.wraps != Wraps::No
+    }
+
+    /// Whether a subtraction may have gone below zero, but only if this constant is not positive.
+    pub(super) fn wraps_unless_positive(self, constant: ValueId) -> bool {
+        self.wraps == Wraps::UnlessPositive && self.constant.is_some_and(|multiple| multiple.of == constant)
     }
 
     /// A lower bound of the value.
     pub(super) fn lower_bound(self) -> Option<i32> {
-        let grows = self.modulus == 0 && !self.cyclic && !self.wraps && self.rank >= 0 && self.factor >= 0;
+        let times = self.constant.map_or(0, |constant| constant.times);
+        let grows = self.modulus == 0 && self.cycle.is_none() && !self.may_wrap() && self.rank >= 0;
+        let grows = grows && self.factor >= 0 && times >= 0;
         // A cluster has at least one block.
         if grows && self.blocks >= 0 { self.offset.checked_add(self.blocks) } else { None }
+    }
+
+    /// A lower bound of the value, if the constant is positive.
+    pub(super) fn lower_bound_if_positive(self) -> Option<i32> {
+        self.lower_bound()?.checked_add(self.constant.map_or(0, |constant| constant.times))
     }
 
     /// Whether `next` is this value plus one, or congruent to that.
@@ -96,26 +162,35 @@ impl Affine {
         after.is_some_and(|after| Affine { wraps: next.wraps, ..after } == next)
     }
 
-    /// The sum; `None` if the two have different bases or it overflows.
+    /// The sum; `None` if the two have different bases or constants, or it overflows.
     pub(super) fn plus(self, other: Affine) -> Option<Affine> {
         let (base, factor) = match (self.base, other.base) {
             (base, Base::Zero) => (base, self.factor),
             (Base::Zero, base) => (base, other.factor),
             (base, same) if base == same => (base, self.factor.checked_add(other.factor)?),
-            (Base::Variable(_) | Base::Constant(_), Base::Variable(_) | Base::Constant(_)) => return None,
+            (Base::Variable(_), Base::Variable(_)) => return None,
         };
-        let cyclic = self.cyclic || other.cyclic;
+        let constant = match (self.constant, other.constant) {
+            (constant, None) | (None, constant) => constant,
+            (Some(one), Some(other)) if one.of == other.of => {
+                let times = one.times.checked_add(other.times)?;
+                (times != 0).then_some(Multiple { of: one.of, times })
+            }
+            (Some(_), Some(_)) => return None,
+        };
         let sum = Affine {
             rank: self.rank.checked_add(other.rank)?,
-            blocks: if cyclic { 0 } else { self.blocks.checked_add(other.blocks)? },
+            blocks: self.blocks.checked_add(other.blocks)?,
             base: if factor == 0 { Base::Zero } else { base },
             factor,
+            constant,
             offset: self.offset.checked_add(other.offset)?,
             modulus: self.modulus,
-            cyclic,
-            wraps: self.wraps || other.wraps,
+            cycle: None,
+            wraps: self.wraps.max(other.wraps),
         };
-        sum.modulo(other.modulus)
+        let sum = sum.modulo(other.modulus)?;
+        [self.cycle, other.cycle].into_iter().flatten().try_fold(sum, Affine::modulo_cycle)
     }
 
     pub(super) fn minus(self, other: Affine) -> Option<Affine> {
@@ -128,9 +203,13 @@ impl Affine {
             blocks: self.blocks.checked_mul(number)?,
             base: if number == 0 { Base::Zero } else { self.base },
             factor: self.factor.checked_mul(number)?,
+            constant: match self.constant.filter(|_| number != 0) {
+                Some(Multiple { of, times }) => Some(Multiple { of, times: times.checked_mul(number)? }),
+                None => None,
+            },
             offset: self.offset.checked_mul(number)?,
             modulus: self.modulus.checked_mul(number.unsigned_abs())?,
-            cyclic: self.cyclic && number != 0,
+            cycle: self.cycle.filter(|_| number != 0),
             wraps: self.wraps,
         })
     }
@@ -145,9 +224,18 @@ impl Affine {
         (modulus != 1).then_some(Affine { offset, modulus, ..self })
     }
 
-    /// The value, known only modulo the number of blocks as well.
-    pub(super) fn modulo_blocks(self) -> Affine {
-        Affine { blocks: 0, cyclic: true, ..self }
+    /// The value, known only modulo this as well; `None` if it is known modulo another such number.
+    pub(super) fn modulo_cycle(self, cycle: Cycle) -> Option<Affine> {
+        if self.cycle.is_some_and(|known| known != cycle) {
+            return None;
+        }
+        let known = Affine { cycle: Some(cycle), ..self };
+        Some(match cycle {
+            Cycle::Blocks => Affine { blocks: 0, ..known },
+            Cycle::Constant(constant) | Cycle::Mask(constant) => {
+                Affine { constant: self.constant.filter(|multiple| multiple.of != constant), ..known }
+            }
+        })
     }
 
     /// Whether an assignment to this variable changes the value. A variable's fields change with it.
@@ -173,23 +261,63 @@ impl Affine {
 
     /// What the value is known modulo, in a cluster of this many blocks; 0 if it is known exactly.
     fn effective_modulus(self, blocks: u32) -> u32 {
-        gcd(self.modulus, if self.cyclic { blocks } else { 0 })
+        gcd(self.modulus, if self.cycle == Some(Cycle::Blocks) { blocks } else { 0 })
     }
 
-    /// Whether no rank and no value of the base makes the value zero.
-    fn is_never_zero(self, blocks: u32) -> bool {
+    /// The part of the value that is a number in a cluster of this many blocks.
+    fn rest(self, blocks: u32) -> i64 {
+        i64::from(self.blocks) * i64::from(blocks) + i64::from(self.offset)
+    }
+
+    /// Whether some rank and some value of the base makes the value zero.
+    fn is_zero(self, blocks: u32) -> Overlap {
+        let rest = self.rest(blocks);
+        let (constant, is_mask) = match self.cycle {
+            None | Some(Cycle::Blocks) => return self.is_zero_exactly(blocks),
+            Some(Cycle::Constant(constant)) => (constant, false),
+            Some(Cycle::Mask(constant)) => (constant, true),
+        };
+        // A number is zero modulo its divisors.
+        const MOST: u64 = 1 << 12;
+        let is_number = self.modulus == 0 && self.rank == 0 && self.factor == 0 && self.constant.is_none();
+        if !is_number || rest == 0 || rest.unsigned_abs() > MOST {
+            return Overlap::Possible;
+        }
+        let divisors = (1..=rest.abs()).filter(|number| rest % number == 0).flat_map(|number| [number, -number]);
+        Overlap::if_one_of(constant, divisors, is_mask)
+    }
+
+    /// The same, of a value that is known modulo no constant.
+    fn is_zero_exactly(self, blocks: u32) -> Overlap {
+        let rest = self.rest(blocks);
         let step = gcd(self.effective_modulus(blocks), gcd(self.rank.unsigned_abs(), self.factor.unsigned_abs()));
-        let rest = i64::from(self.blocks) * i64::from(blocks) + i64::from(self.offset);
-        if step == 0 { rest != 0 } else { rest % i64::from(step) != 0 }
+        let divides = |step: u32| if step == 0 { rest == 0 } else { rest % i64::from(step) == 0 };
+        let Some(Multiple { of, times }) = self.constant else {
+            return if divides(step) { Overlap::Possible } else { Overlap::Never };
+        };
+        if !divides(gcd(step, times.unsigned_abs())) {
+            return Overlap::Never;
+        }
+        match (self.factor, self.effective_modulus(blocks)) {
+            (0, 0) => {
+                let ranks = if self.rank == 0 { 0..1 } else { 0..i64::from(blocks) };
+                Overlap::if_one_of(
+                    of,
+                    ranks.filter_map(|rank| quotient(rest + i64::from(self.rank) * rank, times)),
+                    false,
+                )
+            }
+            _ => Overlap::Possible,
+        }
     }
 
-    /// Whether this index of the owner and the peer's index are never equal.
-    pub(super) fn is_disjoint(self, peers: Affine, Ranks { owner, blocks }: Ranks) -> bool {
-        let mut sizes = blocks.map_or(2..=MAX_CLUSTER_SIZE, |blocks| blocks..=blocks);
+    /// Whether this index of the owner and the peer's index may be equal.
+    pub(super) fn overlap(self, peers: Affine, Ranks { owner, blocks }: Ranks) -> Overlap {
+        let sizes = blocks.map_or(2..=MAX_CLUSTER_SIZE, |blocks| blocks..=blocks);
         let difference = owner.and_then(|owner| self.difference(peers, owner));
-        sizes.all(|blocks| {
-            difference.is_some_and(|difference| difference.is_never_zero(blocks))
-                || self.differs_with_rank(peers, blocks)
+        sizes.fold(Overlap::Never, |overlap, blocks| {
+            let by_owner = difference.map_or(Overlap::Possible, |difference| difference.is_zero(blocks));
+            overlap.or(by_owner.and(self.overlap_of_ranks(peers, blocks)))
         })
     }
 
@@ -205,20 +333,41 @@ impl Affine {
         }
     }
 
-    /// Whether the two indexes differ because the two ranks do, with nothing else known of the ranks.
-    fn differs_with_rank(self, peers: Affine, blocks: u32) -> bool {
-        let Some(between) = self.without_rank().minus(peers.without_rank()) else { return false };
-        let ranks = gcd(self.rank.unsigned_abs(), peers.rank.unsigned_abs());
-        if between.modulo(ranks).is_some_and(|between| between.is_never_zero(blocks)) {
-            return true;
+    /// Whether the two indexes may be equal, though the two ranks differ, with nothing else known of the ranks.
+    fn overlap_of_ranks(self, peers: Affine, blocks: u32) -> Overlap {
+        let Some(between) = self.without_rank().minus(peers.without_rank()) else { return Overlap::Possible };
+        if between.is_exact()
+            && between.factor == 0
+            && let Some(Multiple { of, times }) = between.constant
+        {
+            let rest = between.rest(blocks);
+            let pairs = (0..blocks).flat_map(|own| (0..blocks).map(move |peer| (own, peer)));
+            let rests = pairs.filter(|(own, peer)| own != peer).map(|(own, peer)| {
+                rest + i64::from(self.rank) * i64::from(own) - i64::from(peers.rank) * i64::from(peer)
+            });
+            return Overlap::if_one_of(of, rests.filter_map(|rest| quotient(rest, times)), false);
         }
-        // Both are the same function of the rank, and it is injective.
-        let is_same_rest = between.factor == 0 && !between.is_never_zero(blocks);
-        let is_injective = match between.effective_modulus(blocks) {
-            0 => self.rank != 0,
-            modulus => self.rank.abs() == 1 && blocks <= modulus,
+        let ranks = gcd(self.rank.unsigned_abs(), peers.rank.unsigned_abs());
+        let apart = between.modulo(ranks).map_or(Overlap::Possible, |between| between.is_zero(blocks));
+        // Both are the same function of the rank; equal values mean equal ranks, if it is injective.
+        let is_same = self.rank == peers.rank && between.factor == 0 && between.constant.is_none();
+        let repeats = match (between.cycle, between.effective_modulus(blocks)) {
+            _ if !is_same || self.rank == 0 => Overlap::Possible,
+            (None | Some(Cycle::Blocks), 0) if between.rest(blocks) == 0 => Overlap::Never,
+            (None | Some(Cycle::Blocks), modulus @ 1..)
+                if between.rest(blocks) % i64::from(modulus) == 0 && self.rank.abs() == 1 && blocks <= modulus =>
+            {
+                Overlap::Never
+            }
+            (Some(Cycle::Constant(constant) | Cycle::Mask(constant)), 0)
+                if between.rest(blocks) == 0 && self.rank.abs() == 1 =>
+            {
+                let blocks = i64::from(blocks);
+                Overlap::if_one_of(constant, 1 - blocks..blocks, matches!(between.cycle, Some(Cycle::Mask(_))))
+            }
+            (None | Some(_), _) => Overlap::Possible,
         };
-        self.rank == peers.rank && is_same_rest && is_injective
+        apart.and(repeats)
     }
 
     fn without_rank(self) -> Affine {
@@ -229,6 +378,12 @@ impl Affine {
     fn at_rank(self, rank: Affine) -> Option<Affine> {
         self.without_rank().plus(rank.times(self.rank)?)
     }
+}
+
+/// The number that makes `times * number + rest` zero.
+fn quotient(rest: i64, times: i32) -> Option<i64> {
+    let times = i64::from(times);
+    (rest % times == 0).then_some(-rest / times)
 }
 
 /// The greatest common divisor.
@@ -276,7 +431,7 @@ mod tests {
                     let base = if factor == 0 { Base::Zero } else { K };
                     let exact = Affine { rank, blocks, base, factor, ..Affine::of_number(offset) };
                     let form = exact.modulo(modulus).unwrap();
-                    forms.push(if cyclic { form.modulo_blocks() } else { form });
+                    forms.push(if cyclic { form.modulo_cycle(Cycle::Blocks).unwrap() } else { form });
                 }
             }
         }
@@ -290,9 +445,9 @@ mod tests {
         let owners = forms().into_iter().filter(|owner| owner.rank.abs() < 2).step_by(7).map(Some).chain([None]);
         for owner in owners {
             for (own, peers) in forms().into_iter().flat_map(|own| forms().into_iter().map(move |peers| (own, peers))) {
-                let in_all = own.is_disjoint(peers, Ranks { owner, blocks: None });
+                let in_all = own.overlap(peers, Ranks { owner, blocks: None }) == Overlap::Never;
                 for blocks in 2..=4 {
-                    let says = own.is_disjoint(peers, Ranks { owner, blocks: Some(blocks) });
+                    let says = own.overlap(peers, Ranks { owner, blocks: Some(blocks) }) == Overlap::Never;
                     let aliases = may_alias(own, peers, owner, blocks);
                     assert!(!(says && aliases), "{own:?} {peers:?} {owner:?} {blocks}");
                     assert!(says || !in_all, "{own:?} {peers:?} {owner:?} {blocks}");

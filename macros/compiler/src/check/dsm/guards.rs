@@ -4,7 +4,7 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
-use super::affine::{Affine, Change};
+use super::affine::{Affine, Change, Wraps};
 use super::index_value::{IndexValue, Size};
 use crate::check::cfg::{BasicBlock, BlockId, Cfg, End, NodeId, Source, Step, StepKind, ValueStep, Variable};
 use crate::model::expr::BinaryOp;
@@ -349,9 +349,10 @@ pub(super) struct RankBounds {
 impl RankBounds {
     /// The bounds of the rank, if the value is the rank plus something, and compares with the limit in this way.
     fn of(op: Ordering, value: &IndexValue, limit: &IndexValue) -> Option<RankBounds> {
-        let value =
-            value.affine().filter(|value| value.rank == 1 && value.modulus == 0 && !value.cyclic && !value.wraps)?;
-        let limit = limit.affine().filter(|limit| limit.is_exact() && !limit.wraps)?;
+        let value = value
+            .affine()
+            .filter(|value| value.rank == 1 && value.modulus == 0 && value.cycle.is_none() && !value.may_wrap())?;
+        let limit = limit.affine().filter(|limit| limit.is_exact() && !limit.may_wrap())?;
         let limit = limit.minus(Affine { rank: 0, ..value })?;
         let after = limit.plus(Affine::of_number(1));
         let bounds = |lower, upper| RankBounds { lower, upper, clear: None };
@@ -406,7 +407,7 @@ impl RankBounds {
         if let (Some(own), Some(peers)) = (self.clear, peers.clear)
             && own == peers
             && own.is_exact()
-            && !own.wraps
+            && !own.may_wrap()
             && Affine::RANK.plus(own) == Some(mapped)
         {
             return true;
@@ -422,10 +423,10 @@ impl RankBounds {
 
     /// Bounds of the value that is affine in a rank within these bounds.
     fn image(&self, value: Affine) -> Option<(Option<Affine>, Option<Affine>)> {
-        if value.modulus != 0 || value.cyclic {
+        if value.modulus != 0 || value.cycle.is_some() {
             return None;
         }
-        let rest = Affine { rank: 0, wraps: false, ..value };
+        let rest = Affine { rank: 0, wraps: Wraps::No, ..value };
         let (first, end) = (self.lower.or(Some(Affine::of_number(0))), self.upper);
         let (lower, upper) = match value.rank {
             0 => (Some(rest), rest.plus(Affine::of_number(1))),
@@ -438,6 +439,6 @@ impl RankBounds {
         };
         // A difference that goes below zero is a very large number.
         let is_positive = lower.and_then(Affine::lower_bound).is_some_and(|least| least >= 0);
-        (!value.wraps || is_positive).then_some((lower, upper))
+        (!value.may_wrap() || is_positive).then_some((lower, upper))
     }
 }

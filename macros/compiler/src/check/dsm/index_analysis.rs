@@ -293,7 +293,7 @@ impl<'a, 'f> IndexAnalysis<'a, 'f> {
         match &node.source {
             Source::Integer(number) => IndexValue::literal(*number),
             Source::Constant(value) if self.cluster_constant == Some(*value) => IndexValue::blocks(self.blocks),
-            Source::Constant(value) => IndexValue::of(Base::Constant(*value)),
+            Source::Constant(value) => IndexValue::constant(*value),
             Source::Not => operand(0).complement(),
             Source::Binary(op) => {
                 let (a, b) = (operand(0), operand(1));

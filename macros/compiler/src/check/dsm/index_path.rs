@@ -7,6 +7,7 @@ use std::rc::Rc;
 use super::affine::{Affine, Change, Ranks};
 use super::guards::RankBounds;
 use super::index_value::IndexValue;
+use super::overlap::{ConstantIs, Overlap};
 use crate::check::cfg::Variable;
 
 /// The indexes that select a part of a shared object.
@@ -81,14 +82,23 @@ impl IndexPath {
         })
     }
 
-    /// Whether the owner, by this path, and a peer, by the other, may select the same element.
-    pub(super) fn may_alias(&self, peers: &IndexPath, blocks: Option<u32>) -> bool {
+    /// Whether the owner, by this path, and a peer, by the other, may select the same element: `None` if they never do, and
+    /// otherwise what must hold of constants for that.
+    pub(super) fn aliasing(&self, peers: &IndexPath, blocks: Option<u32>) -> Option<Vec<ConstantIs>> {
         let owner = peers.values().next().and_then(IndexValue::affine);
         if self.ranks.excludes(owner, &peers.ranks) {
-            return false;
+            return None;
         }
         let ranks = Ranks { owner, blocks };
-        !self.indexes().zip(peers.indexes()).any(|(own, peers)| own.is_disjoint(peers, ranks))
+        let mut conditions = Vec::new();
+        for (own, peers) in self.indexes().zip(peers.indexes()) {
+            match own.overlap(peers, ranks) {
+                Overlap::Never => return None,
+                Overlap::If(condition) => conditions.push(condition),
+                Overlap::Possible => {}
+            }
+        }
+        Some(conditions)
     }
 
     /// Whether it selects the same element of the same block, whichever block of the cluster makes the access.

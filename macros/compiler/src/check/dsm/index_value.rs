@@ -1,10 +1,11 @@
 //! Abstract values of indexes: how a value depends on the block's rank and on what a variable holds now (`affine`), and bounds of
-//! it. They answer one question: can the indexes of two blocks be equal? Arithmetic is taken not to overflow, except that a
+//! it. They answer one question: may the indexes of two blocks be equal? Arithmetic is taken not to overflow, except that a
 //! difference may go below zero.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
-use super::affine::{Affine, Base, Change, Ranks};
+use super::affine::{Affine, Base, Change, Cycle, Ranks, Wraps};
+use super::overlap::Overlap;
 use crate::check::cfg::Variable;
 use crate::model::ValueId;
 
@@ -59,6 +60,10 @@ impl IndexValue {
         Form::Affine(Affine::of(base)).into()
     }
 
+    pub(super) fn constant(constant: ValueId) -> IndexValue {
+        Form::Affine(Affine::of_constant(constant)).into()
+    }
+
     /// The block's rank in a cluster, which has this many blocks if the text says so.
     pub(super) fn rank(blocks: Option<u64>) -> IndexValue {
         IndexValue {
@@ -97,7 +102,7 @@ impl IndexValue {
 
     /// Whether the value is the same for all threads, whatever variables hold.
     pub(super) fn is_fixed(&self) -> bool {
-        self.exact().is_some_and(|affine| matches!(affine.base, Base::Zero | Base::Constant(_)))
+        self.exact().is_some_and(|affine| affine.base == Base::Zero)
     }
 
     /// Whether the bounds of a value that varies show that it may be this fixed one.
@@ -169,21 +174,19 @@ impl IndexValue {
     /// The value as a size.
     fn size(&self) -> Option<Size> {
         let affine = self.exact()?;
-        match affine.base {
+        match affine.constant_and_offset() {
             _ if affine == Affine::BLOCKS => Some(Size::Blocks),
-            Base::Constant(value) if affine == Affine::of(affine.base) => Some(Size::Constant(value)),
-            Base::Zero | Base::Variable(_) | Base::Constant(_) => {
-                u64::try_from(affine.number()?).ok().map(Size::Number)
-            }
+            Some((constant, 0)) if !affine.may_wrap() => Some(Size::Constant(constant)),
+            Some(_) | None => u64::try_from(affine.number()?).ok().map(Size::Number),
         }
     }
 
     /// The upper bound of all values that are less than this one.
     pub(super) fn as_upper_bound(&self) -> Option<Size> {
-        let affine = self.exact().filter(|affine| !affine.wraps)?;
+        let affine = self.exact().filter(|affine| affine.wraps != Wraps::Maybe)?;
         // What is less than `N - 1` is less than `N`.
         let offset = affine.number().unwrap_or(affine.offset.max(0));
-        IndexValue::from(Form::Affine(Affine { offset, ..affine })).size()
+        IndexValue::from(Form::Affine(Affine { offset, wraps: Wraps::No, ..affine })).size()
     }
 
     /// The largest number that the value may be.
@@ -198,7 +201,7 @@ impl IndexValue {
     fn affine_max(&self) -> Option<Affine> {
         let upper = match self.upper? {
             Size::Number(upper) => Affine::of_number(i32::try_from(upper).ok()?),
-            Size::Constant(value) => Affine::of(Base::Constant(value)),
+            Size::Constant(value) => Affine::of_constant(value),
             Size::Blocks => Affine::BLOCKS,
         };
         upper.minus(Affine::of_number(1))
@@ -218,16 +221,21 @@ impl IndexValue {
 
     pub(super) fn minus(&self, other: &IndexValue) -> IndexValue {
         let lower = self.lower.zip(other.max()).and_then(|(lower, max)| lower.checked_sub(max));
-        let least = self.affine().zip(other.affine_max()).and_then(|(affine, max)| affine.minus(max)?.lower_bound());
-        let stays_positive = lower.is_some() || least.is_some_and(|least| least >= 0);
-        let max = if stays_positive { self.max() } else { None };
+        let least = self.affine().zip(other.affine_max()).and_then(|(affine, max)| affine.minus(max));
+        let is_positive = |bound: fn(Affine) -> Option<i32>| least.and_then(bound).is_some_and(|least| least >= 0);
+        let wraps = match lower.is_some() || is_positive(Affine::lower_bound) {
+            true => Wraps::No,
+            false if is_positive(Affine::lower_bound_if_positive) => Wraps::UnlessPositive,
+            false => Wraps::Maybe,
+        };
+        let max = if wraps == Wraps::No { self.max() } else { None };
         let affine = self.affine().zip(other.affine()).and_then(|(a, b)| a.minus(b));
-        let affine = affine.map(|affine| Affine { wraps: affine.wraps || !stays_positive, ..affine });
+        let affine = affine.map(|affine| Affine { wraps: affine.wraps.max(wraps), ..affine });
         IndexValue::of_affine(affine, lower, max)
     }
 
     fn of_affine(affine: Option<Affine>, lower: Option<u64>, max: Option<u64>) -> IndexValue {
-        let number = affine.filter(|affine| !affine.wraps).and_then(Affine::number);
+        let number = affine.filter(|affine| !affine.may_wrap()).and_then(Affine::number);
         match number.map(u64::try_from) {
             Some(Ok(number)) => IndexValue::literal(number),
             Some(Err(_)) | None => IndexValue {
@@ -241,7 +249,7 @@ impl IndexValue {
     pub(super) fn times(&self, other: &IndexValue) -> IndexValue {
         let product = |number: &IndexValue, times: &IndexValue| {
             // A multiple of a variable or a constant is the start of a chunk, below.
-            let affine = number.exact().filter(|affine| affine.base == Base::Zero)?;
+            let affine = number.exact().filter(|affine| affine.base == Base::Zero && affine.constant.is_none())?;
             let by = |bound: Option<u64>| bound?.checked_mul(times.lower?);
             let product = affine.times(times.number().filter(|times| *times >= 0)?);
             Some(IndexValue::of_affine(product, by(number.lower), by(number.max())))
@@ -256,10 +264,13 @@ impl IndexValue {
     }
 
     fn chunk_start(&self, index: Affine, size: Size) -> IndexValue {
-        let near = match (index.modulus, index.cyclic) {
-            (0, false) => true,
-            (modulus, false) => self.max().is_some_and(|max| max <= u64::from(modulus)),
-            (modulus, true) => modulus == 0 && self.is_below(Size::Blocks),
+        let near = match (index.modulus, index.cycle) {
+            (0, None) => true,
+            (modulus, None) => self.max().is_some_and(|max| max <= u64::from(modulus)),
+            (modulus, Some(Cycle::Blocks)) => modulus == 0 && self.is_below(Size::Blocks),
+            (modulus, Some(Cycle::Constant(constant) | Cycle::Mask(constant))) => {
+                modulus == 0 && self.is_below(Size::Constant(constant))
+            }
         };
         Form::InChunk { index, size, near }.into()
     }
@@ -271,18 +282,37 @@ impl IndexValue {
         }
         let remainder = self.affine().and_then(|affine| match size {
             // A power of two divides what a value that wrapped is off by.
-            Size::Number(number) if !affine.wraps || number.is_power_of_two() => {
+            Size::Number(number) if !affine.may_wrap() || number.is_power_of_two() => {
                 affine.modulo(u32::try_from(number).ok().filter(|number| *number > 0)?)
             }
-            Size::Blocks if !affine.wraps => Some(affine.modulo_blocks()),
+            Size::Blocks if !affine.may_wrap() => affine.modulo_cycle(Cycle::Blocks),
+            Size::Constant(constant) if !affine.may_wrap() || affine.wraps_unless_positive(constant) => {
+                affine.modulo_cycle(Cycle::Constant(constant))
+            }
             Size::Number(_) | Size::Blocks | Size::Constant(_) => None,
         });
-        let form = remainder.map_or(Form::Unknown, |affine| Form::Affine(Affine { wraps: false, ..affine }));
+        let form = remainder.map_or(Form::Unknown, |affine| Form::Affine(Affine { wraps: Wraps::No, ..affine }));
         IndexValue { form, lower: self.lower.map(|_| 0), upper: Some(size) }
+    }
+
+    /// `n & (N - 1)`, which is a remainder if the constant is a power of two.
+    fn masked(&self, constant: ValueId) -> IndexValue {
+        let masked = self.affine().and_then(|affine| affine.modulo_cycle(Cycle::Mask(constant)));
+        let form = masked.map_or(Form::Unknown, |affine| Form::Affine(Affine { wraps: Wraps::No, ..affine }));
+        IndexValue { form, lower: Some(0), upper: None }
     }
 
     /// `n & mask`, which is a remainder if the mask is one less than a power of two.
     pub(super) fn and(&self, other: &IndexValue) -> IndexValue {
+        let constant = |mask: &IndexValue| match mask.exact()?.constant_and_offset()? {
+            (constant, -1) => Some(constant),
+            _ => None,
+        };
+        match (constant(self), constant(other)) {
+            (_, Some(constant)) => return self.masked(constant),
+            (Some(constant), None) => return other.masked(constant),
+            (None, None) => {}
+        }
         let modulus = |mask: &IndexValue| mask.number().and_then(|mask| u64::try_from(mask).ok()).map(|mask| mask + 1);
         let remainder = match (modulus(self), modulus(other)) {
             (_, Some(modulus)) if modulus.is_power_of_two() => self.remainder(&IndexValue::literal(modulus)),
@@ -310,7 +340,7 @@ impl IndexValue {
     /// `n ^ 1`, which has the other parity.
     pub(super) fn flipped(&self) -> IndexValue {
         let other = self.affine().and_then(|affine| affine.plus(Affine::of_number(1))?.modulo(2));
-        let form = other.map_or(Form::Unknown, |affine| Form::Affine(Affine { wraps: false, ..affine }));
+        let form = other.map_or(Form::Unknown, |affine| Form::Affine(Affine { wraps: Wraps::No, ..affine }));
         match self.is_below(Size::Number(2)) {
             true => IndexValue { form, ..IndexValue::between(0, Some(Size::Number(2))) },
             false => form.into(),
@@ -380,21 +410,23 @@ impl IndexValue {
         self.affine().map_or(Change::Lost, |affine| affine.change_of(variable))
     }
 
-    /// Whether this index of the owner and the peer's index are never equal.
-    pub(super) fn is_disjoint(&self, peers: &IndexValue, ranks: Ranks) -> bool {
+    /// Whether this index of the owner and the peer's index may be equal.
+    pub(super) fn overlap(&self, peers: &IndexValue, ranks: Ranks) -> Overlap {
         let is_less = |a: &IndexValue, b: &IndexValue| a.max().zip(b.lower).is_some_and(|(max, lower)| max < lower);
         if is_less(self, peers) || is_less(peers, self) {
-            return true;
+            return Overlap::Never;
         }
         match (self.form, peers.form) {
-            (Form::Affine(a), Form::Affine(b)) => a.is_disjoint(b, ranks),
-            (Form::InChunk { index: a, size, .. }, Form::InChunk { index: b, size: other, .. }) => {
-                size == other && a.is_disjoint(b, ranks)
+            (Form::Affine(a), Form::Affine(b)) => a.overlap(b, ranks),
+            (Form::InChunk { index: a, size, .. }, Form::InChunk { index: b, size: other, .. }) if size == other => {
+                a.overlap(b, ranks)
             }
-            (Form::InHalf { mid: a, second }, Form::InHalf { mid: b, second: other }) => {
-                a == b && a.is_exact() && second != other
+            (Form::InHalf { mid: a, second }, Form::InHalf { mid: b, second: other })
+                if a == b && a.is_exact() && second != other =>
+            {
+                Overlap::Never
             }
-            (Form::Unknown | Form::Affine(_) | Form::InChunk { .. } | Form::InHalf { .. }, _) => false,
+            (Form::Unknown | Form::Affine(_) | Form::InChunk { .. } | Form::InHalf { .. }, _) => Overlap::Possible,
         }
     }
 }

@@ -23,6 +23,7 @@ mod in_flight;
 mod index_analysis;
 mod index_path;
 mod index_value;
+pub(crate) mod overlap;
 pub(crate) mod protocol;
 pub(crate) mod ranks;
 mod record;
@@ -55,6 +56,7 @@ use divergent_arms::DivergentArms;
 use in_flight::{InFlight, State};
 use index_analysis::IndexAnalysis;
 use index_path::IndexPath;
+use overlap::ConstantIs;
 use protocol::{Effect, Guard, Predicate, Protocol};
 use record::{Record, RecordKey};
 use slices::Slices;
@@ -241,9 +243,10 @@ impl Check<'_, '_> {
         fault.others.extend(other);
     }
 
-    /// Adds an effect to the summary of a device function.
+    /// Adds an effect to the summary of a device function. Callers do not see the function's constants, so that the effect is
+    /// taken to happen whatever they are.
     fn add_effect(&mut self, effect: Effect, guard: Guard) {
-        let effect = (effect, guard);
+        let effect = (effect, Guard { constants: Vec::new(), ..guard });
         if self.function.role == Role::Device && !self.protocol.effects.contains(&effect) {
             self.protocol.effects.push(effect);
         }
@@ -362,34 +365,51 @@ impl Check<'_, '_> {
     fn check_conflicts(&mut self, state: &State, site: &AccessSite, path: &IndexPath) {
         let mut faults = Vec::new();
         for (other, record) in self.sites_in_flight(state) {
-            if other.party == site.party || !self.may_alias(other.part(&record.path), site.part(path)) {
+            if other.party == site.party {
                 continue;
             }
+            let Some(constants) = self.aliasing(other.part(&record.path), site.part(path)) else { continue };
             for conflict in conflict::between(other.party, site.party, record) {
-                if conflict.race == Race::UnorderedWrite && record.path.is_halo_pair(path) {
+                if conflict.race == Race::UnorderedWrite && constants.is_empty() && record.path.is_halo_pair(path) {
                     continue;
                 }
                 if let Some(mut guard) = guard_of(&other, site, &conflict, record) {
                     guard.when.extend(self.row_predicates((&other, &record.path), (site, path)));
-                    faults.push((guard, self.message(&other, site, &conflict, record), record.on_other_arm));
+                    let mut diag = self.message(&other, site, &conflict, record);
+                    if !constants.is_empty() {
+                        diag = messages::for_values_of(diag, &self.names_of(&constants));
+                        guard.constants.extend(constants.iter().cloned());
+                    }
+                    faults.push((guard, diag, record.on_other_arm));
                 }
             }
         }
-        self.has_conflicts |= !faults.is_empty();
+        self.has_conflicts |= faults.iter().any(|(guard, ..)| guard.constants.is_empty());
         // The first report of a fault gives the message, so those whose accesses are on one path come first.
         faults.sort_by_key(|(.., on_other_arm)| *on_other_arm);
         faults.into_iter().for_each(|(guard, diag, on_other_arm)| self.report_race(guard, diag, on_other_arm));
         self.check_parameters(state, site);
     }
 
-    /// Whether two parts may have an element in common, where one is the owner's and the other a peer's.
-    fn may_alias(&self, first: Part<'_>, second: Part<'_>) -> bool {
+    /// Whether two parts may have an element in common, where one is the owner's and the other a peer's: `None` if they have
+    /// none, and otherwise what must hold of constants for that.
+    fn aliasing(&self, first: Part<'_>, second: Part<'_>) -> Option<Vec<ConstantIs>> {
         let slices = &self.slices;
         if !slices.have_same_base(first.shared, second.shared) {
-            return slices.may_overlap(first.shared, second.shared);
+            return slices.may_overlap(first.shared, second.shared).then(Vec::new);
         }
         let (own, peers) = if first.party == Party::Owner { (first, second) } else { (second, first) };
-        own.path.may_alias(peers.path, self.blocks)
+        own.path.aliasing(peers.path, self.blocks)
+    }
+
+    fn names_of(&self, constants: &[ConstantIs]) -> Vec<String> {
+        let value = |condition: &ConstantIs| &self.function.values[usize::from(condition.constant.0)];
+        constants.iter().map(|condition| value(condition).name.clone()).collect()
+    }
+
+    /// Whether two parts may have an element in common, whatever constants are.
+    fn may_alias(&self, first: Part<'_>, second: Part<'_>) -> bool {
+        self.aliasing(first, second).is_some()
     }
 
     /// What must also hold for two accesses to conflict if the rows that a callee's arguments select are disjoint: the callee

@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 
 use phalanx_contract::protocol::{self as contract, Behavior};
 
+use super::overlap::ConstantIs;
 use crate::diag::Diag;
 use crate::rules::Rule;
 use crate::span::SpanRange;
@@ -19,10 +20,12 @@ pub(crate) type Effect = contract::Effect<u16>;
 /// A row of memory that a call is given. It names the call by its slot.
 pub(crate) type Row = contract::Row<u16>;
 
-/// A condition on the called functions. It holds if all of `when` hold, and each call of `unless` has the behavior beside it.
+/// A condition on the called functions and on constants. It holds if all of `when` and of `constants` hold, and each call of
+/// `unless` has the behavior beside it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Guard {
     pub(crate) when: Vec<Predicate>,
+    pub(crate) constants: Vec<ConstantIs>,
     /// Calls in between, each with a behavior. A call that lacks it makes the fault harmless.
     pub(crate) unless: Vec<(u16, Behavior)>,
 }
@@ -95,7 +98,7 @@ impl Protocol {
 impl Guard {
     /// The guard that holds unless one of the calls lacks the behavior.
     pub(super) fn unless(calls: &BTreeSet<u16>, behavior: Behavior) -> Guard {
-        Guard { when: Vec::new(), unless: calls.iter().map(|call| (*call, behavior)).collect() }
+        Guard { when: Vec::new(), constants: Vec::new(), unless: calls.iter().map(|call| (*call, behavior)).collect() }
     }
 
     /// The guard that also requires the predicate.
@@ -104,8 +107,8 @@ impl Guard {
         self
     }
 
-    /// Whether the guard holds whatever the called functions do.
+    /// Whether the guard holds whatever the called functions do and whatever constants are.
     pub(in crate::check) fn is_certain(&self) -> bool {
-        self.when.is_empty() && self.unless.is_empty()
+        self.when.is_empty() && self.constants.is_empty() && self.unless.is_empty()
     }
 }

@@ -1,0 +1,20 @@
+//! Conditions on constants of the user's program, which rustc evaluates for the checks.
+
+/// Whether the constant has one of these values, or, if that is asked, is no power of two.
+///
+/// ```
+/// use phalanx_contract::constant::is_one_of;
+///
+/// assert!(is_one_of(3, &[1, 3], false) && !is_one_of(2, &[1, 3], false));
+/// assert!(is_one_of(6, &[1], true) && !is_one_of(8, &[1], true));
+/// ```
+pub const fn is_one_of(constant: i128, values: &[i128], or_no_power_of_two: bool) -> bool {
+    let mut at = 0;
+    while at < values.len() {
+        if values[at] == constant {
+            return true;
+        }
+        at += 1;
+    }
+    or_no_power_of_two && !(constant > 0 && constant & (constant - 1) == 0)
+}
