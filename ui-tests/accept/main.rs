@@ -59,6 +59,7 @@ mod unpublished_remote_read;
 mod unsupported_borrow;
 mod unsupported_signature;
 mod unsupported_syntax;
+mod values_of_constants;
 mod write_after_arrive;
 mod wrong_group;
 

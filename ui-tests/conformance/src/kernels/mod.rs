@@ -23,6 +23,7 @@ mod casts;
 mod chains;
 mod cluster_phases;
 mod combinators;
+mod constant_stages;
 mod constants;
 mod control;
 mod corners;
@@ -98,6 +99,7 @@ pub fn modules() -> Vec<Module> {
         phase_tokens::modules(),
         cluster_phases::modules(),
         stages::modules(),
+        constant_stages::modules(),
         tiles::modules(),
         shuffles::modules(),
         folds::modules(),

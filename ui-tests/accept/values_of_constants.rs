@@ -1,0 +1,67 @@
+//! Indexes that a constant keeps apart: stages of a ring, cells beside a tile, in kernels that are generic, too.
+
+use phalanx::prelude::*;
+
+const STAGES: usize = 3;
+const WIDTH: usize = 64;
+
+/// The peer reads one stage while the next one is written.
+#[cluster_kernel(cluster = 2, block = 64)]
+fn ring(output: &mut [u32], rounds: usize) {
+    let (cluster, block) = (this_cluster(), this_thread_block());
+    let stage = shared_array::<[u32; 64], STAGES>();
+    let i = block.thread_rank();
+    let other = 1 - cluster.block_rank();
+    stage[0][i] = 1;
+    cluster.sync();
+    for k in 0..rounds {
+        output[i] += cluster.map_shared_rank(&stage, other)[k % STAGES][i];
+        stage[(k + 1) % STAGES][i] = 2;
+        cluster.sync();
+    }
+}
+
+/// The same with a mask, and with stages that the caller chooses.
+#[cluster_kernel(cluster = 2, block = 64)]
+fn generic_ring<const N: usize>(output: &mut [u32], rounds: usize) {
+    let (cluster, block) = (this_cluster(), this_thread_block());
+    let stage = shared_array::<[u32; 64], N>();
+    let i = block.thread_rank();
+    let other = 1 - cluster.block_rank();
+    for k in 0..N {
+        stage[k][i] = 1;
+    }
+    cluster.sync();
+    for k in 0..rounds {
+        output[i] += cluster.map_shared_rank(&stage, other)[k & (N - 1)][i];
+        stage[(k + 1) & (N - 1)][i] = 2;
+        cluster.sync();
+    }
+}
+
+/// Neighbours write the cells on both sides of a tile, whose own edges the block reads.
+#[cluster_kernel(cluster = 4, block = 64)]
+fn halo(input: &[f32], output: &mut [f32], rounds: u32) {
+    let (cluster, block) = (this_cluster(), this_thread_block());
+    let rows = shared_array::<[f32; WIDTH + 2], 2>();
+    let t = block.thread_rank() as usize;
+    let at = this_grid().thread_rank();
+    rows[0][t + 1] = input[at];
+    cluster.sync();
+    let left = (cluster.block_rank() + cluster.num_blocks() - 1) % cluster.num_blocks();
+    let right = (cluster.block_rank() + 1) % cluster.num_blocks();
+    let (mut from, mut to) = (0, 1);
+    for _ in 0..rounds {
+        if t == 0 {
+            cluster.map_shared_rank(&rows, left)[from][WIDTH + 1] = rows[from][1];
+        }
+        if t == WIDTH - 1 {
+            cluster.map_shared_rank(&rows, right)[from][0] = rows[from][WIDTH];
+        }
+        cluster.sync();
+        rows[to][t + 1] = 0.5 * (rows[from][t] + rows[from][t + 2]);
+        cluster.sync();
+        std::mem::swap(&mut from, &mut to);
+    }
+    output[at] = rows[from][t + 1];
+}
