@@ -11,7 +11,7 @@ use cudarc::driver::{CudaContext, CudaFunction, CudaModule, CudaSlice, CudaStrea
 use cudarc::nvrtc::Ptx;
 
 use super::caps::Caps;
-use super::ffi::{self, GpuMemory, driver};
+use super::ffi::{self, Cohesion, GpuMemory, driver};
 use super::print::{Prints, Records};
 use super::profile::{self, Profile};
 use super::record::{Record, Sink};
@@ -264,8 +264,9 @@ impl Gpu {
             ffi::write_symbol(&self.stream, &state.loaded[index].module, "phalanx_profile_sink", &sink)?;
         }
         let function = &state.loaded[index].function;
+        let clusters = shape.cluster.count() > 1 || program.sends_to_peers();
         // SAFETY: passed on to the caller.
-        unsafe { ffi::launch(&self.stream, function, shape, parameters, cooperative) }?;
+        unsafe { ffi::launch(&self.stream, function, shape, parameters, Cohesion { clusters, cooperative }) }?;
         if mode != Mode::Enqueue {
             self.finish(state)?;
         }

@@ -191,8 +191,16 @@ pub(super) fn max_active_clusters(stream: &CudaStream, function: &CudaFunction, 
     Ok(clusters.max(0) as usize)
 }
 
-/// Starts `function`, with all blocks at once if `cooperative`. Each parameter is one value, at an address with room
-/// for the largest type.
+/// How the blocks of a launch belong together.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Cohesion {
+    /// The launch has the cluster attribute. Without it, blocks are launched up to three times as fast; each is a cluster then.
+    pub(super) clusters: bool,
+    /// All blocks run at once.
+    pub(super) cooperative: bool,
+}
+
+/// Starts `function`. Each parameter is one value, at an address with room for the largest type.
 ///
 /// # Safety
 /// The parameters have the types that the function declares, and what they point to lives until it has run.
@@ -201,11 +209,16 @@ pub(super) unsafe fn launch(
     function: &CudaFunction,
     shape: &Shape,
     parameters: &mut [*mut c_void],
-    cooperative: bool,
+    Cohesion { clusters, cooperative }: Cohesion,
 ) -> Result<()> {
     let mut attributes = [cluster_attribute(shape), cooperative_attribute()];
-    let count = if cooperative { 2 } else { 1 };
-    let config = config(stream, shape, &mut attributes[..count]);
+    let wanted = match (clusters, cooperative) {
+        (true, true) => &mut attributes[..],
+        (true, false) => &mut attributes[..1],
+        (false, true) => &mut attributes[1..],
+        (false, false) => &mut [],
+    };
+    let config = config(stream, shape, wanted);
     // SAFETY: `config` and what it points to live to the end of the call, which copies the parameters; the rest is the
     // caller's promise.
     unsafe { sys::cuLaunchKernelEx(&config, function.cu_function(), parameters.as_mut_ptr(), std::ptr::null_mut()) }

@@ -35,6 +35,7 @@ pub struct Program {
     prints: bool,
     records: bool,
     has_grid_barrier: bool,
+    sends_to_peers: bool,
     sites: SiteMap,
 }
 
@@ -109,6 +110,12 @@ impl Program {
         &self.sites
     }
 
+    /// Returns whether the program may send to a peer asynchronously, so that even clusters of one block need the launch
+    /// attribute.
+    pub(crate) fn sends_to_peers(&self) -> bool {
+        self.sends_to_peers
+    }
+
     /// Returns the number of bytes that a launch adds to its dynamic shared memory, for shared arrays that lie there.
     pub(crate) fn placed_shared_bytes(&self) -> usize {
         self.placed_shared_bytes
@@ -179,6 +186,7 @@ impl Program {
             prints: headers.contains("print.cuh"),
             records: headers.contains("profile.cuh"),
             has_grid_barrier,
+            sends_to_peers: cuda::sends_to_peers(&text.out),
             sites: text.sites,
         })
     }

@@ -50,7 +50,10 @@ impl KernelOptions {
     /// second is more specific.
     pub(super) fn bounds(&self) -> String {
         let mut text = String::new();
-        if let Some([x, y, z]) = self.cluster {
+        // Blocks alone are launched as such, which is faster; the attribute here would make them clusters again.
+        if let Some([x, y, z]) = self.cluster
+            && [x, y, z] != [1, 1, 1]
+        {
             text += &format!(" __cluster_dims__({x}, {y}, {z})");
         }
         match (self.max_registers, self.block, self.min_blocks) {
@@ -183,6 +186,7 @@ mod tests {
             KernelOptions { min_blocks: Some(4), ..sized }.bounds(),
             " __cluster_dims__(2, 1, 1) __launch_bounds__(256, 4)"
         );
+        assert_eq!(KernelOptions { cluster: Some([1, 1, 1]), ..none }.bounds(), "");
         // NVRTC rejects both at once.
         assert_eq!(
             KernelOptions { max_registers: Some(64), ..sized }.bounds(),

@@ -83,6 +83,15 @@ pub(crate) fn knows_peers(text: &str) -> bool {
     ["map_shared_rank", "mapa", "shared::cluster"].iter().any(|name| text.contains(name))
 }
 
+/// Returns whether the text may send to a peer asynchronously. Those instructions are illegal in a launch without the cluster
+/// attribute, unlike all others of the cluster, which know a block without one as a cluster of one block. Handwritten CUDA C++ uses
+/// PTX's names for them.
+pub(crate) fn sends_to_peers(text: &str) -> bool {
+    let has = |names: &[&str]| names.iter().any(|name| text.contains(name));
+    knows_peers(text)
+        && has(&["store_async", "bulk_copy_async", "st.async", "red.async", "shared::cluster.shared::cta", "multicast"])
+}
+
 #[cfg(test)]
 mod tests {
     use std::path::Path;
@@ -110,5 +119,12 @@ mod tests {
         assert_eq!(headers, BTreeSet::from(["atomic.cuh", "half.cuh", "memory.cuh"]));
         assert!(BY_NAME.iter().all(|(name, _)| HEADERS.iter().any(|header| header.path.ends_with(name))));
         assert!(knows_peers("cluster.map_shared_rank(a, 1)") && !knows_peers("cluster.sync()"));
+    }
+
+    #[test]
+    fn a_text_sends_to_peers_if_it_names_them_and_a_copy() {
+        assert!(sends_to_peers("bulk_copy_async(cluster.map_shared_rank(a, 1), b, bar)"));
+        assert!(sends_to_peers("asm(\"st.async.weak.shared::cluster.b32\")"));
+        assert!(!sends_to_peers("bulk_copy_async(a, b, bar)") && !sends_to_peers("cluster.map_shared_rank(a, 1)[0]"));
     }
 }
