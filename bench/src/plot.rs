@@ -1,0 +1,78 @@
+//! Pictures of the table, as SVG: the bandwidth of each kernel over the size of its problem.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use plotters::prelude::*;
+
+use crate::Result;
+use crate::table::{Row, Table};
+
+/// Draws a picture for each showcase that has a version at several sizes, and returns the names of the files.
+pub fn draw(table: &Table, folder: &Path) -> Result<Vec<String>> {
+    let mut showcases: BTreeMap<&str, Vec<&Row>> = BTreeMap::new();
+    table.rows.iter().for_each(|row| showcases.entry(&row.showcase).or_default().push(row));
+    let mut files = Vec::new();
+    for (name, rows) in showcases {
+        let lines = lines(table, &rows);
+        if lines.values().any(|points| points.len() > 1) {
+            let file = format!("{name}.svg");
+            picture(&folder.join(&file), name, rows[0], &lines).map_err(|error| format!("{file}: {error}"))?;
+            files.push(file);
+        }
+    }
+    Ok(files)
+}
+
+/// The share of the floor over the size, for each implementation.
+type Lines = BTreeMap<String, Vec<(f64, f64)>>;
+
+fn lines(table: &Table, rows: &[&Row]) -> Lines {
+    let mut lines = Lines::new();
+    for row in rows {
+        // A version's name ends with what depends on the size.
+        let version = row.version.split(',').next().unwrap_or_default();
+        let mut add = |name: String, time: f64| {
+            lines.entry(name).or_default().push((row.size as f64, 100.0 * table.floor(row) / time));
+        };
+        add(format!("{version}: Phalanx"), row.ours.median);
+        add(format!("{version}: by hand"), row.twin.median);
+        row.libraries.iter().for_each(|one| add(format!("{version}: {}", one.name), one.times.median));
+    }
+    lines
+}
+
+fn picture(path: &Path, name: &str, row: &Row, lines: &Lines) -> std::result::Result<(), Box<dyn std::error::Error>> {
+    let area = SVGBackend::new(path, (760, 420)).into_drawing_area();
+    area.fill(&WHITE)?;
+    let sizes = || lines.values().flatten().map(|point| point.0);
+    let (least, most) = (sizes().fold(f64::INFINITY, f64::min), sizes().fold(0.0, f64::max));
+    let mut chart = ChartBuilder::on(&area)
+        .caption(name, ("sans-serif", 18))
+        .margin(12)
+        .x_label_area_size(40)
+        .y_label_area_size(50)
+        .build_cartesian_2d((least / 1.3..most * 1.3).log_scale(), 0.0..110.0)?;
+    chart
+        .configure_mesh()
+        .x_desc(row.unit.as_str())
+        .y_desc("share of the copy bandwidth, %")
+        .x_label_formatter(&|size| format!("{size:.0}"))
+        .draw()?;
+    for (at, (name, points)) in lines.iter().enumerate() {
+        let color = Palette99::pick(at).to_rgba();
+        chart
+            .draw_series(LineSeries::new(points.iter().copied(), color.stroke_width(2)))?
+            .label(name)
+            .legend(move |(x, y)| PathElement::new([(x, y), (x + 16, y)], color.stroke_width(2)));
+        chart.draw_series(points.iter().map(|&point| Circle::new(point, 3, color.filled())))?;
+    }
+    chart
+        .configure_series_labels()
+        .position(SeriesLabelPosition::LowerRight)
+        .background_style(WHITE.mix(0.8))
+        .border_style(BLACK)
+        .draw()?;
+    area.present()?;
+    Ok(())
+}

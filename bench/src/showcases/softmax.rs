@@ -1,0 +1,131 @@
+//! Softmax of rows: each row belongs to a cluster, which holds it in shared memory between its two passes.
+
+use phalanx::prelude::*;
+use serde_json::json;
+
+use super::blocks::{BLOCK, WARPS};
+use super::{Before, Map};
+use crate::case::{Case, Scale, Showcase};
+use crate::twin::{Argument, Call, Twin};
+use crate::{compare, data};
+
+pub(super) const SHOWCASE: Showcase =
+    Showcase { name: "softmax", about: "`f32`, a row for each block or cluster", cases };
+
+/// Joins two pairs of a maximum, and the sum of the exponentials of values less the maximum.
+#[device]
+fn joined((a_max, a_sum): (f32, f32), (b_max, b_sum): (f32, f32)) -> (f32, f32) {
+    let max = a_max.max(b_max);
+    (max, a_sum.mul_add(fast::exp(a_max - max), b_sum * fast::exp(b_max - max)))
+}
+
+/// Softmax of rows of `C * PART` columns, one for each cluster.
+#[cluster_kernel(cluster = C, block = 512, non_portable)]
+fn softmax<const C: usize, const PART: usize>(input: &[f32], out: &mut [f32]) {
+    let cluster = this_cluster();
+    let block = this_thread_block();
+    let warp = tiled_partition::<32>(&block);
+    let part = shared_array::<f32, PART>();
+    let of_warps = shared_array::<[f32; 2], WARPS>();
+    let of_block = shared_array::<[f32; 2], 1>();
+    let i = block.thread_rank();
+    let start = this_grid().block_rank() * PART;
+
+    // Pass one: the maximum and the sum, while the row goes into shared memory.
+    let mut own = (f32::NEG_INFINITY, 0.0);
+    for column in (i as usize * 4..PART).step_by(BLOCK * 4) {
+        let v = input.load_vec::<4>(start + column);
+        part.store_vec(column, v);
+        let max = v[0].max(v[1]).max(v[2].max(v[3]));
+        let sum = fast::exp(v[0] - max) + fast::exp(v[1] - max) + (fast::exp(v[2] - max) + fast::exp(v[3] - max));
+        own = joined(own, (max, sum));
+    }
+    let (max, sum) = warp.reduce(own, |a, b| joined(a, b));
+    if warp.thread_rank() == 0 {
+        of_warps[warp.meta_group_rank()] = [max, sum];
+    }
+    block.sync();
+    let warps = tiled_partition::<16>(&block); // as many threads as the block has warps
+    let [max, sum] = of_warps[warps.thread_rank()];
+    let (max, sum) = warps.reduce((max, sum), |a, b| joined(a, b));
+    if i == 0 {
+        of_block[0] = [max, sum];
+    }
+    cluster.sync();
+    let mut all = (f32::NEG_INFINITY, 0.0);
+    for rank in 0..C as u32 {
+        let [max, sum] = cluster.map_shared_rank(&of_block, rank)[0];
+        all = joined(all, (max, sum));
+    }
+    let read = cluster.barrier_arrive();
+
+    // Pass two: each thread reads what it wrote itself.
+    let (max, sum) = all;
+    let scale = 1.0 / sum;
+    for column in (i as usize * 4..PART).step_by(BLOCK * 4) {
+        let mut v = part.load_vec::<4>(column);
+        for k in 0..4 {
+            v[k] = fast::exp(v[k] - max) * scale;
+        }
+        out.store_vec(start + column, v);
+    }
+    cluster.barrier_wait(read); // no block exits while a peer reads its sum
+}
+
+fn cases(scale: Scale) -> Vec<Case> {
+    vec![
+        case(scale, 8_192, 1, softmax::<1, 8_192>),
+        case(scale, 32_768, 2, softmax::<2, 16_384>),
+        case(scale, 131_072, 8, softmax::<8, 16_384>),
+        case(scale, 262_144, 16, softmax::<16, 16_384>),
+    ]
+}
+
+type Kernel = for<'a> fn(&'a Buffer<f32>, &'a mut Buffer<f32>) -> phalanx::Launch<'a>;
+
+fn case(scale: Scale, columns: usize, cluster: u32, kernel: Kernel) -> Case {
+    let rows = scale.pick((1 << 28) / columns, 2);
+    let part = columns / cluster as usize;
+    let (len, grid) = (rows * columns, rows as u32 * cluster);
+    Case {
+        version: format!("plain, cluster of {cluster}"),
+        size: columns as u64,
+        unit: "columns",
+        bytes: 8 * len as u64,
+        twin: Twin::new("softmax", include_str!("../../twins/softmax.cu")).with("C", cluster).with("PART", part as u32),
+        library: Some(json!({ "operation": "softmax", "rows": rows, "columns": columns })),
+        prepare: Box::new(move |device| {
+            Map::prepared(
+                device,
+                data::random(2, len, |bits| data::real(bits) * 8.0),
+                len,
+                Before::Spoiled,
+                move |device, input, out| kernel(input, out).grid(grid).enqueue(device),
+                move |input, out| Call {
+                    grid,
+                    block: BLOCK as u32,
+                    cluster,
+                    shared_bytes: 4 * part as u32,
+                    arguments: vec![Argument::Word(input), Argument::Word(out)],
+                },
+                move |input, read| {
+                    for row in data::sample(rows, 8) {
+                        let part = row * columns..(row + 1) * columns;
+                        let got = read(part.clone())?;
+                        let want = softmax_of(&input[part]);
+                        let unit = 1.0 / columns as f64;
+                        compare::close_to(&format!("row {row}"), got.into_iter().map(f64::from), want, 2e-5, unit)?;
+                    }
+                    Ok(())
+                },
+            )
+        }),
+    }
+}
+
+fn softmax_of(row: &[f32]) -> Vec<f64> {
+    let max = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    let exponentials: Vec<f64> = row.iter().map(|&x| (f64::from(x) - f64::from(max)).exp()).collect();
+    let sum: f64 = exponentials.iter().sum();
+    exponentials.into_iter().map(|x| x / sum).collect()
+}
