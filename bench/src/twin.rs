@@ -197,6 +197,23 @@ impl Twins {
     }
 }
 
+impl Call {
+    /// Returns a launch without clusters and without dynamic shared memory.
+    pub fn new(grid: u32, block: usize, arguments: impl Into<Vec<Argument>>) -> Call {
+        Call { grid, block: block as u32, cluster: 1, shared_bytes: 0, arguments: arguments.into() }
+    }
+
+    /// Sets the number of blocks in a cluster.
+    pub fn cluster(self, cluster: u32) -> Call {
+        Call { cluster, ..self }
+    }
+
+    /// Sets the size of the dynamic shared memory.
+    pub fn shared_bytes(self, bytes: usize) -> Call {
+        Call { shared_bytes: bytes as u32, ..self }
+    }
+}
+
 fn cluster_attribute(blocks: u32) -> CUlaunchAttribute {
     let value = CUlaunchAttributeValue { clusterDim: ClusterDim { x: blocks, y: 1, z: 1 } };
     CUlaunchAttribute { id: CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, pad: [0; 4], value }

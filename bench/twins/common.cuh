@@ -44,3 +44,39 @@ __device__ inline float2 load_remote2(u32 address) {
 __device__ inline void add_remote(u32 address, u32 value) {
     asm volatile("red.relaxed.cluster.shared::cluster.add.u32 [%0], %1;" ::"r"(address), "r"(value) : "memory");
 }
+
+// mbarriers, bulk copies and asynchronous stores. Addresses are those of shared memory.
+__device__ inline void barrier_init(u32 barrier, u32 count) {
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(count) : "memory");
+}
+// After the initialisation, before a barrier of the block or the cluster.
+__device__ inline void barrier_init_fence() {
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+__device__ inline void arrive_expect(u32 barrier, u32 bytes) {
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
+}
+__device__ inline void wait_parity(u32 barrier, u32 parity) {
+    asm volatile(
+        "{\n.reg .pred done;\n"
+        "AGAIN_%=:\nmbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
+        "@!done bra AGAIN_%=;\n}" ::"r"(barrier), "r"(parity)
+        : "memory");
+}
+// The same for a barrier that peers complete.
+__device__ inline void wait_parity_cluster(u32 barrier, u32 parity) {
+    asm volatile(
+        "{\n.reg .pred done;\n"
+        "AGAIN_%=:\nmbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 done, [%0], %1;\n"
+        "@!done bra AGAIN_%=;\n}" ::"r"(barrier), "r"(parity)
+        : "memory");
+}
+__device__ inline void bulk_load(u32 to, const void* from, u32 bytes, u32 barrier) {
+    asm volatile(
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to), "l"(from), "r"(bytes), "r"(barrier)
+        : "memory");
+}
+__device__ inline void store_async(u32 to, u64 value, u32 barrier) {
+    asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.u64 [%0], %1, [%2];" ::"r"(to), "l"(value), "r"(barrier) : "memory");
+}

@@ -1,4 +1,4 @@
-//! A sum over the threads of a block of 512, for the kernels that need one.
+//! What the kernels of rows share: a sum over the threads of a block of 512, and the join of two parts of a softmax.
 
 use phalanx::prelude::*;
 
@@ -18,4 +18,11 @@ pub(super) fn block_sum(block: &ThreadBlock, of_warps: &SharedArray<f32, WARPS>,
     block.sync();
     let warps = tiled_partition::<16>(block); // as many threads as the block has warps
     warps.reduce(of_warps[warps.thread_rank()], op::Plus)
+}
+
+/// Joins two pairs of a maximum, and the sum of the exponentials of values less the maximum.
+#[device]
+pub(super) fn joined((a_max, a_sum): (f32, f32), (b_max, b_sum): (f32, f32)) -> (f32, f32) {
+    let max = a_max.max(b_max);
+    (max, a_sum.mul_add(fast::exp(a_max - max), b_sum * fast::exp(b_max - max)))
 }

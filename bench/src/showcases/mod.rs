@@ -14,6 +14,7 @@ mod elementwise;
 mod histogram;
 mod rms_norm;
 mod softmax;
+mod softmax_bulk;
 
 /// All showcases, in the order of the table.
 pub const ALL: [Showcase; 4] = [elementwise::SHOWCASE, softmax::SHOWCASE, rms_norm::SHOWCASE, histogram::SHOWCASE];
@@ -28,7 +29,9 @@ enum Before {
 }
 
 type Enqueue<I, O> = dyn FnMut(&Device, &Buffer<I>, &mut Buffer<O>) -> phalanx::Result<()>;
-type Check<I, O> = dyn Fn(&[I], &dyn Fn(Range<usize>) -> Result<Vec<O>>) -> Result<()>;
+/// Reads a part of the output.
+type ReadPart<'a, O> = dyn Fn(Range<usize>) -> Result<Vec<O>> + 'a;
+type Check<I, O> = dyn Fn(&[I], &ReadPart<'_, O>) -> Result<()>;
 
 /// A kernel that computes one array from another.
 struct Map<I: DeviceCopy, O: DeviceCopy> {
@@ -50,7 +53,7 @@ impl<I: DeviceCopy + Default + 'static, O: DeviceCopy + Default + 'static> Map<I
         before: Before,
         ours: impl FnMut(&Device, &Buffer<I>, &mut Buffer<O>) -> phalanx::Result<()> + 'static,
         twin: impl Fn(u64, u64) -> Call + 'static,
-        check: impl Fn(&[I], &dyn Fn(Range<usize>) -> Result<Vec<O>>) -> Result<()> + 'static,
+        check: impl Fn(&[I], &ReadPart<'_, O>) -> Result<()> + 'static,
     ) -> Result<Box<dyn Prepared>> {
         let bytes = size_of_val(&host[..]) + output_len * size_of::<O>();
         let set = |_| Ok((Memory::upload(device, &host)?, Memory::zeros(device, output_len)?));

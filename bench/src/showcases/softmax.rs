@@ -1,23 +1,18 @@
 //! Softmax of rows: each row belongs to a cluster, which holds it in shared memory between its two passes.
 
+use phalanx::Launch;
 use phalanx::prelude::*;
 use serde_json::json;
 
-use super::blocks::{BLOCK, WARPS};
-use super::{Before, Map};
-use crate::case::{Case, Scale, Showcase};
+use super::blocks::{BLOCK, WARPS, joined};
+use super::softmax_bulk as in_flight;
+use super::{Before, Map, ReadPart};
+use crate::case::{Case, Prepared, Scale, Showcase};
 use crate::twin::{Argument, Call, Twin};
-use crate::{compare, data};
+use crate::{Result, compare, data};
 
 pub(super) const SHOWCASE: Showcase =
     Showcase { name: "softmax", about: "`f32`, a row for each block or cluster", cases };
-
-/// Joins two pairs of a maximum, and the sum of the exponentials of values less the maximum.
-#[device]
-fn joined((a_max, a_sum): (f32, f32), (b_max, b_sum): (f32, f32)) -> (f32, f32) {
-    let max = a_max.max(b_max);
-    (max, a_sum.mul_add(fast::exp(a_max - max), b_sum * fast::exp(b_max - max)))
-}
 
 /// Softmax of rows of `C * PART` columns, one for each cluster.
 #[cluster_kernel(cluster = C, block = 512, non_portable)]
@@ -74,52 +69,89 @@ fn softmax<const C: usize, const PART: usize>(input: &[f32], out: &mut [f32]) {
 
 fn cases(scale: Scale) -> Vec<Case> {
     vec![
-        case(scale, 8_192, 1, softmax::<1, 8_192>),
-        case(scale, 32_768, 2, softmax::<2, 16_384>),
-        case(scale, 131_072, 8, softmax::<8, 16_384>),
-        case(scale, 262_144, 16, softmax::<16, 16_384>),
+        plain(scale, 8_192, 1, softmax::<1, 8_192>),
+        plain(scale, 32_768, 2, softmax::<2, 16_384>),
+        plain(scale, 131_072, 8, softmax::<8, 16_384>),
+        plain(scale, 262_144, 16, softmax::<16, 16_384>),
+        bulk(scale, 32_768, 2, in_flight::softmax_bulk::<2, 16_384>),
+        bulk(scale, 131_072, 8, in_flight::softmax_bulk::<8, 16_384>),
+        bulk(scale, 262_144, 16, in_flight::softmax_bulk::<16, 16_384>),
     ]
 }
 
-type Kernel = for<'a> fn(&'a Buffer<f32>, &'a mut Buffer<f32>) -> phalanx::Launch<'a>;
+type Plain = for<'a> fn(&'a Buffer<f32>, &'a mut Buffer<f32>) -> Launch<'a>;
 
-fn case(scale: Scale, columns: usize, cluster: u32, kernel: Kernel) -> Case {
+fn plain(scale: Scale, columns: usize, cluster: u32, kernel: Plain) -> Case {
     let rows = scale.pick((1 << 28) / columns, 2);
     let part = columns / cluster as usize;
-    let (len, grid) = (rows * columns, rows as u32 * cluster);
+    let grid = rows as u32 * cluster;
+    let twin = Twin::new("softmax", include_str!("../../twins/softmax.cu")).with("C", cluster).with("PART", part);
+    case("plain", rows, columns, cluster, twin, move |device| {
+        let call = move |input, out| {
+            let call = Call::new(grid, BLOCK, [input, out].map(Argument::Word)).cluster(cluster);
+            call.shared_bytes(4 * part)
+        };
+        let ours = move |device: &Device, input: &_, out: &mut _| kernel(input, out).grid(grid).enqueue(device);
+        Map::prepared(device, values(rows * columns), rows * columns, Before::Spoiled, ours, call, check(rows, columns))
+    })
+}
+
+type Bulk = for<'a> fn(&'a Buffer<f32>, &'a mut Buffer<f32>, u32) -> Launch<'a>;
+
+fn bulk(scale: Scale, columns: usize, cluster: u32, kernel: Bulk) -> Case {
+    let rows = scale.pick((1 << 28) / columns, 7);
+    let part = columns / cluster as usize;
+    let twin = Twin::new("softmax_bulk", include_str!("../../twins/softmax_bulk.cu"));
+    let twin = twin.with("C", cluster).with("PART", part);
+    case("bulk copies", rows, columns, cluster, twin, move |device| {
+        let (input, mut out) = (device.zeros(1)?, device.zeros(1)?);
+        let resident = kernel(&input, &mut out, 1).occupancy(device)?.clusters.min(rows);
+        let (grid, rows_32) = (resident as u32 * cluster, rows as u32);
+        let call = move |input, out| {
+            let arguments = [Argument::Word(input), Argument::Word(out), Argument::Number(rows_32)];
+            let call = Call::new(grid, in_flight::BLOCK, arguments).cluster(cluster);
+            call.shared_bytes(4 * part * in_flight::STAGES)
+        };
+        let ours =
+            move |device: &Device, input: &_, out: &mut _| kernel(input, out, rows_32).grid(grid).enqueue(device);
+        Map::prepared(device, values(rows * columns), rows * columns, Before::Spoiled, ours, call, check(rows, columns))
+    })
+}
+
+fn case(
+    version: &str,
+    rows: usize,
+    columns: usize,
+    cluster: u32,
+    twin: Twin,
+    prepare: impl Fn(&Device) -> Result<Box<dyn Prepared>> + 'static,
+) -> Case {
     Case {
-        version: format!("plain, cluster of {cluster}"),
+        version: format!("{version}, cluster of {cluster}"),
         size: columns as u64,
         unit: "columns",
-        bytes: 8 * len as u64,
-        twin: Twin::new("softmax", include_str!("../../twins/softmax.cu")).with("C", cluster).with("PART", part as u32),
+        bytes: 8 * (rows * columns) as u64,
+        twin,
         library: Some(json!({ "operation": "softmax", "rows": rows, "columns": columns })),
-        prepare: Box::new(move |device| {
-            Map::prepared(
-                device,
-                data::random(2, len, |bits| data::real(bits) * 8.0),
-                len,
-                Before::Spoiled,
-                move |device, input, out| kernel(input, out).grid(grid).enqueue(device),
-                move |input, out| Call {
-                    grid,
-                    block: BLOCK as u32,
-                    cluster,
-                    shared_bytes: 4 * part as u32,
-                    arguments: vec![Argument::Word(input), Argument::Word(out)],
-                },
-                move |input, read| {
-                    for row in data::sample(rows, 8) {
-                        let part = row * columns..(row + 1) * columns;
-                        let got = read(part.clone())?;
-                        let want = softmax_of(&input[part]);
-                        let unit = 1.0 / columns as f64;
-                        compare::close_to(&format!("row {row}"), got.into_iter().map(f64::from), want, 2e-5, unit)?;
-                    }
-                    Ok(())
-                },
-            )
-        }),
+        prepare: Box::new(prepare),
+    }
+}
+
+fn values(len: usize) -> Vec<f32> {
+    data::random(2, len, |bits| data::real(bits) * 8.0)
+}
+
+/// Compares some of the rows.
+fn check(rows: usize, columns: usize) -> impl Fn(&[f32], &ReadPart<'_, f32>) -> Result<()> {
+    move |input, read| {
+        for row in data::sample(rows, 8) {
+            let part = row * columns..(row + 1) * columns;
+            let got = read(part.clone())?;
+            let want = softmax_of(&input[part]);
+            let unit = 1.0 / columns as f64;
+            compare::close_to(&format!("row {row}"), got.into_iter().map(f64::from), want, 2e-5, unit)?;
+        }
+        Ok(())
     }
 }
 
