@@ -78,5 +78,8 @@ __device__ inline void bulk_load(u32 to, const void* from, u32 bytes, u32 barrie
         : "memory");
 }
 __device__ inline void store_async(u32 to, u64 value, u32 barrier) {
-    asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.u64 [%0], %1, [%2];" ::"r"(to), "l"(value), "r"(barrier) : "memory");
+    asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.b64 [%0], %1, [%2];" ::"r"(to), "l"(value), "r"(barrier) : "memory");
+}
+__device__ inline void store_async(u32 to, float value, u32 barrier) {
+    asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];" ::"r"(to), "r"(__float_as_uint(value)), "r"(barrier) : "memory");
 }

@@ -13,6 +13,7 @@ mod blocks;
 mod elementwise;
 mod histogram;
 mod rms_norm;
+mod rms_norm_bulk;
 mod softmax;
 mod softmax_bulk;
 

@@ -1,15 +1,17 @@
 //! RMS norm of rows of `f32` and `bf16`: each row belongs to a cluster, which holds it in shared memory between its two
 //! passes.
 
+use phalanx::Launch;
 use phalanx::prelude::*;
 use serde_json::json;
 
 use super::blocks::{BLOCK, WARPS, block_sum};
-use super::{Before, Map};
-use crate::case::{Case, Scale, Showcase};
+use super::rms_norm_bulk as in_flight;
+use super::{Before, Map, ReadPart};
+use crate::case::{Case, Prepared, Scale, Showcase};
 use crate::memory::Memory;
 use crate::twin::{Argument, Call, Twin};
-use crate::{compare, data};
+use crate::{Result, compare, data};
 
 pub(super) const SHOWCASE: Showcase =
     Showcase { name: "rms_norm", about: "`f32` and `bf16`, a row for each block or cluster", cases };
@@ -103,76 +105,129 @@ fn rms_norm_bf16<const C: usize, const PART: usize>(input: &[bf16], weight: &[bf
 
 fn cases(scale: Scale) -> Vec<Case> {
     vec![
-        case("f32", 1e-5, scale, 8_192, 1, rms_norm::<1, 8_192>),
-        case("f32", 1e-5, scale, 65_536, 4, rms_norm::<4, 16_384>),
-        case("f32", 1e-5, scale, 262_144, 16, rms_norm::<16, 16_384>),
-        case("bf16", 5e-3, scale, 8_192, 1, rms_norm_bf16::<1, 8_192>),
-        case("bf16", 5e-3, scale, 65_536, 2, rms_norm_bf16::<2, 32_768>),
-        case("bf16", 5e-3, scale, 262_144, 8, rms_norm_bf16::<8, 32_768>),
+        plain("f32", scale, 8_192, 1, rms_norm::<1, 8_192>),
+        plain("f32", scale, 65_536, 4, rms_norm::<4, 16_384>),
+        plain("f32", scale, 262_144, 16, rms_norm::<16, 16_384>),
+        plain("bf16", scale, 8_192, 1, rms_norm_bf16::<1, 8_192>),
+        plain("bf16", scale, 65_536, 2, rms_norm_bf16::<2, 32_768>),
+        plain("bf16", scale, 262_144, 8, rms_norm_bf16::<8, 32_768>),
+        bulk(scale, 65_536, 2, in_flight::rms_norm_bulk::<2, 32_768>),
+        bulk(scale, 262_144, 8, in_flight::rms_norm_bulk::<8, 32_768>),
     ]
 }
 
-type Kernel<T> = for<'a> fn(&'a Buffer<T>, &'a Buffer<T>, &'a mut Buffer<T>) -> phalanx::Launch<'a>;
+type Plain<T> = for<'a> fn(&'a Buffer<T>, &'a Buffer<T>, &'a mut Buffer<T>) -> Launch<'a>;
 
-fn case<T>(ty: &'static str, bound: f64, scale: Scale, columns: usize, cluster: u32, kernel: Kernel<T>) -> Case
-where
-    T: DeviceCopy + Default + Copy + Into<f64> + Real + Send,
-{
+fn plain<T: Real>(ty: &'static str, scale: Scale, columns: usize, cluster: u32, kernel: Plain<T>) -> Case {
     let rows = scale.pick((1 << 30) / size_of::<T>() / columns, 2);
     let part = columns / cluster as usize;
-    let (len, grid) = (rows * columns, rows as u32 * cluster);
+    let grid = rows as u32 * cluster;
     let entry = if ty == "f32" { "rms_norm" } else { "rms_norm_bf16" };
-    let twin = Twin::new(entry, include_str!("../../twins/rms_norm.cu"));
+    let twin = Twin::new(entry, include_str!("../../twins/rms_norm.cu")).with("C", cluster).with("PART", part);
+    case::<T>("plain", ty, rows, columns, cluster, twin, move |device| {
+        let weights = weights::<T>(columns);
+        let weight = Memory::upload(device, &weights)?;
+        let weight_address = weight.address();
+        let call = move |input, out| {
+            let call = Call::new(grid, BLOCK, [input, weight_address, out].map(Argument::Word)).cluster(cluster);
+            call.shared_bytes(size_of::<T>() * part)
+        };
+        let ours = move |device: &Device, input: &_, out: &mut _| {
+            kernel(input, &weight.buffer, out).grid(grid).enqueue(device)
+        };
+        let (values, len) = (values::<T>(rows * columns), rows * columns);
+        Map::prepared(device, values, len, Before::Spoiled, ours, call, check(rows, weights))
+    })
+}
+
+type Bulk = for<'a> fn(&'a Buffer<bf16>, &'a Buffer<bf16>, &'a mut Buffer<bf16>, u32, f32) -> Launch<'a>;
+
+fn bulk(scale: Scale, columns: usize, cluster: u32, kernel: Bulk) -> Case {
+    let rows = scale.pick((1 << 29) / columns, 7);
+    let part = columns / cluster as usize;
+    let twin = Twin::new("rms_norm_bulk", include_str!("../../twins/rms_norm_bulk.cu"));
+    let twin = twin.with("C", cluster).with("PART", part);
+    case::<bf16>("bulk copies", "bf16", rows, columns, cluster, twin, move |device| {
+        let (input, mut out) = (device.zeros(1)?, device.zeros(1)?);
+        let resident = kernel(&input, &input, &mut out, 1, EPSILON).occupancy(device)?.clusters.min(rows);
+        let (grid, rows_32) = (resident as u32 * cluster, rows as u32);
+        let weights = weights::<bf16>(columns);
+        let weight = Memory::upload(device, &weights)?;
+        let weight_address = weight.address();
+        let call = move |input, out| {
+            let pointers = [input, weight_address, out].map(Argument::Word);
+            let arguments = [&pointers[..], &[Argument::Number(rows_32), Argument::Real(EPSILON)]].concat();
+            let call = Call::new(grid, in_flight::BLOCK, arguments).cluster(cluster);
+            call.shared_bytes(2 * part * in_flight::STAGES)
+        };
+        let ours = move |device: &Device, input: &_, out: &mut _| {
+            kernel(input, &weight.buffer, out, rows_32, EPSILON).grid(grid).enqueue(device)
+        };
+        let (values, len) = (values::<bf16>(rows * columns), rows * columns);
+        Map::prepared(device, values, len, Before::Spoiled, ours, call, check(rows, weights))
+    })
+}
+
+fn case<T>(
+    version: &str,
+    ty: &'static str,
+    rows: usize,
+    columns: usize,
+    cluster: u32,
+    twin: Twin,
+    prepare: impl Fn(&Device) -> Result<Box<dyn Prepared>> + 'static,
+) -> Case {
     Case {
-        version: format!("{ty}, cluster of {cluster}"),
+        version: format!("{ty} {version}, cluster of {cluster}"),
         size: columns as u64,
         unit: "columns",
-        bytes: 2 * (len * size_of::<T>()) as u64,
-        twin: twin.with("C", cluster).with("PART", part as u32),
+        bytes: 2 * (rows * columns * size_of::<T>()) as u64,
+        twin,
         library: Some(json!({ "operation": "rms_norm", "type": ty, "rows": rows, "columns": columns })),
-        prepare: Box::new(move |device| {
-            let weights = data::random(4, columns, |bits| T::of(data::real(bits)));
-            let weight = Memory::upload(device, &weights)?;
-            let weight_address = weight.address();
-            Map::prepared(
-                device,
-                data::random(3, len, |bits| T::of(data::real(bits) * 4.0)),
-                len,
-                Before::Spoiled,
-                move |device, input, out| kernel(input, &weight.buffer, out).grid(grid).enqueue(device),
-                move |input, out| Call {
-                    grid,
-                    block: BLOCK as u32,
-                    cluster,
-                    shared_bytes: (size_of::<T>() * part) as u32,
-                    arguments: [input, weight_address, out].map(Argument::Word).into(),
-                },
-                move |input, read| {
-                    for row in data::sample(rows, 8) {
-                        let part = row * columns..(row + 1) * columns;
-                        let got = read(part.clone())?;
-                        let want = norm_of(&input[part], &weights);
-                        compare::close(&format!("row {row}"), got.into_iter().map(Into::into), want, bound)?;
-                    }
-                    Ok(())
-                },
-            )
-        }),
+        prepare: Box::new(prepare),
+    }
+}
+
+fn weights<T: Real>(columns: usize) -> Vec<T> {
+    data::random(4, columns, |bits| T::of(data::real(bits)))
+}
+
+fn values<T: Real>(len: usize) -> Vec<T> {
+    data::random(3, len, |bits| T::of(data::real(bits) * 4.0))
+}
+
+/// Compares some of the rows.
+fn check<T: Real>(rows: usize, weights: Vec<T>) -> impl Fn(&[T], &ReadPart<'_, T>) -> Result<()> {
+    move |input, read| {
+        for row in data::sample(rows, 8) {
+            let part = row * weights.len()..(row + 1) * weights.len();
+            let got = read(part.clone())?;
+            let want = norm_of(&input[part], &weights);
+            compare::close(&format!("row {row}"), got.into_iter().map(Into::into), want, T::BOUND)?;
+        }
+        Ok(())
     }
 }
 
 /// A type of floats that the kernel is written for.
-trait Real {
+trait Real: DeviceCopy + Default + Copy + Into<f64> + Send + 'static {
+    /// The largest error of a result, relative to results larger than one.
+    const BOUND: f64;
+
     fn of(x: f32) -> Self;
 }
 
 impl Real for f32 {
+    const BOUND: f64 = 1e-5;
+
     fn of(x: f32) -> Self {
         x
     }
 }
 
 impl Real for bf16 {
+    const BOUND: f64 = 5e-3;
+
     fn of(x: f32) -> Self {
         bf16::from_f32(x)
     }
