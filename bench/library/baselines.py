@@ -153,6 +153,35 @@ def histogram(problem):
     ]
 
 
+def layer_norm(problem):
+    columns = problem["columns"]
+    x, weight, bias = reals(problem["rows"], columns) * 4, reals(columns), reals(columns)
+    want = F.layer_norm(x[:4].double(), (columns,), weight.double(), bias.double(), 1e-5)
+    check = lambda y: close(y[:4], want, 1e-5)
+    return eager_and_compiled("torch layer_norm", lambda x: F.layer_norm(x, (columns,), weight, bias, 1e-5), copies(x), check)
+
+
+def reduce(problem):
+    length = problem["len"]
+    x = reals(length) + 0.25
+    want = x.double().sum()
+    sum = torch.zeros(1, device="cuda")
+
+    def check_cub():
+        CUB.function("sum", x, sum, length)()
+        close(sum[0], want, 1e-4)
+
+    return eager_and_compiled("torch.sum", torch.sum, [x], lambda y: close(y, want, 1e-4)) + [
+        ("CUB", check_cub, lambda: [CUB.function("sum", x, sum, length)]),
+    ]
+
+
+def transpose(problem):
+    x = reals(problem["width"], problem["width"])
+    check = lambda y: equal(y, x.t())
+    return eager_and_compiled("torch", lambda x: x.t().contiguous(), copies(x), check)
+
+
 def measure(problem):
     answer = {"measured": [], "failed": [], "missing": []}
     try:

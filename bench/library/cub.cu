@@ -9,3 +9,9 @@ extern "C" int histogram(word memory, size_t* bytes, word keys, word counts, wor
         reinterpret_cast<unsigned*>(counts), int(bins) + 1, 0u, unsigned(bins), size_t(len),
         reinterpret_cast<cudaStream_t>(stream));
 }
+
+extern "C" int sum(word memory, size_t* bytes, word in, word out, word len, word stream) {
+    return cub::DeviceReduce::Sum(
+        reinterpret_cast<void*>(memory), *bytes, reinterpret_cast<const float*>(in), reinterpret_cast<float*>(out),
+        size_t(len), reinterpret_cast<cudaStream_t>(stream));
+}

@@ -47,7 +47,7 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &Arguments) -> Result<()> {
-    let chosen: Vec<Showcase> = showcases::ALL.into_iter().filter(|showcase| arguments.chooses(showcase)).collect();
+    let chosen: Vec<&Showcase> = showcases::ALL.iter().filter(|showcase| arguments.chooses(showcase)).collect();
     if chosen.is_empty() {
         return Err("no showcase has such a name; see `--list`".into());
     }
@@ -57,7 +57,7 @@ fn run(arguments: &Arguments) -> Result<()> {
     }
     let device: Device = arguments.device.parse()?;
     if arguments.one.is_some() {
-        println!("{}", serde_json::to_string(&run::measure(&chosen[0], &device)?)?);
+        println!("{}", serde_json::to_string(&run::measure(chosen[0], &device)?)?);
         return Ok(());
     }
     if device.is_simulator() {
@@ -85,7 +85,7 @@ impl Arguments {
     }
 }
 
-fn measure(arguments: &Arguments, chosen: &[Showcase], device: String) -> Result<()> {
+fn measure(arguments: &Arguments, chosen: &[&Showcase], device: String) -> Result<()> {
     fs::create_dir_all(&arguments.out)?;
     let mut measured = Measured::default();
     for showcase in chosen {

@@ -6,7 +6,7 @@ use phalanx_bench::{run, showcases, timing, twin};
 
 fn each(device: &Device) {
     for showcase in showcases::ALL {
-        run::simulate(&showcase, device).unwrap();
+        run::simulate(showcase, device).unwrap();
     }
 }
 
@@ -29,6 +29,6 @@ fn twins_compile() {
     }
     timing::copy().cubin().unwrap();
     for showcase in showcases::ALL {
-        run::compile_twins(&showcase).unwrap();
+        run::compile_twins(showcase).unwrap();
     }
 }

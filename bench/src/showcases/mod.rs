@@ -12,13 +12,24 @@ use crate::twin::Call;
 mod blocks;
 mod elementwise;
 mod histogram;
+mod layer_norm;
+mod reduce;
 mod rms_norm;
 mod rms_norm_bulk;
 mod softmax;
 mod softmax_bulk;
+mod transpose;
 
 /// All showcases, in the order of the table.
-pub const ALL: [Showcase; 4] = [elementwise::SHOWCASE, softmax::SHOWCASE, rms_norm::SHOWCASE, histogram::SHOWCASE];
+pub const ALL: &[Showcase] = &[
+    elementwise::SHOWCASE,
+    softmax::SHOWCASE,
+    rms_norm::SHOWCASE,
+    layer_norm::SHOWCASE,
+    histogram::SHOWCASE,
+    reduce::SHOWCASE,
+    transpose::SHOWCASE,
+];
 
 /// What the output of a kernel holds before a launch whose result is checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
