@@ -182,6 +182,48 @@ def transpose(problem):
     return eager_and_compiled("torch", lambda x: x.t().contiguous(), copies(x), check)
 
 
+def scan(problem):
+    rows, columns = problem["rows"], problem["columns"]
+    x = torch.randint(0, 1 << 12, (rows, columns), dtype=torch.int32, device="cuda")
+    function = lambda x: torch.cumsum(x, -1, dtype=torch.int32)
+    want = x[:4].double().cumsum(-1)
+    y = torch.empty_like(x)
+
+    def check_cub():
+        CUB.function("scan", x, y, x.numel())()
+        equal(y[0].double(), want[0])
+
+    return eager_and_compiled("torch.cumsum", function, copies(x), lambda y: equal(y[:4].double(), want)) + [
+        ("CUB (one row)", check_cub, lambda: [CUB.function("scan", x, y, x.numel())]),
+    ]
+
+
+def plane(problem):
+    x = reals(problem["width"], problem["width"])
+
+    def step(x):
+        around = x[1:-1, :-2] + x[1:-1, 2:] + (x[:-2, 1:-1] + x[2:, 1:-1])
+        next = x.clone()
+        next[1:-1, 1:-1] = x[1:-1, 1:-1] + 0.2 * (around - 4 * x[1:-1, 1:-1])
+        return next
+
+    want = step(x[:66].double())
+    return eager_and_compiled("torch", step, copies(x), lambda y: close(y[:65], want[:65], 1e-5))
+
+
+def rings(problem):
+    x, steps = reals(problem["count"], problem["cells"]), problem["steps"]
+
+    def diffuse(x):
+        for _ in range(steps):
+            x = x + 0.2 * (x.roll(1, -1) + x.roll(-1, -1) - 2 * x)
+        return x
+
+    want = diffuse(x[:2].double())
+    check = lambda y: close(y[:2], want, 1e-5)
+    return [("torch", lambda: check(diffuse(x)), lambda: [lambda: diffuse(x)])]
+
+
 def measure(problem):
     answer = {"measured": [], "failed": [], "missing": []}
     try:

@@ -15,3 +15,9 @@ extern "C" int sum(word memory, size_t* bytes, word in, word out, word len, word
         reinterpret_cast<void*>(memory), *bytes, reinterpret_cast<const float*>(in), reinterpret_cast<float*>(out),
         size_t(len), reinterpret_cast<cudaStream_t>(stream));
 }
+
+extern "C" int scan(word memory, size_t* bytes, word in, word out, word len, word stream) {
+    return cub::DeviceScan::InclusiveSum(
+        reinterpret_cast<void*>(memory), *bytes, reinterpret_cast<const unsigned*>(in), reinterpret_cast<unsigned*>(out),
+        size_t(len), reinterpret_cast<cudaStream_t>(stream));
+}

@@ -36,6 +36,11 @@ __device__ inline float load_remote(u32 address) {
     asm volatile("ld.shared::cluster.f32 %0, [%1];" : "=f"(value) : "r"(address) : "memory");
     return value;
 }
+__device__ inline u32 load_remote_u32(u32 address) {
+    u32 value;
+    asm volatile("ld.shared::cluster.u32 %0, [%1];" : "=r"(value) : "r"(address) : "memory");
+    return value;
+}
 __device__ inline float2 load_remote2(u32 address) {
     float2 value;
     asm volatile("ld.shared::cluster.v2.f32 {%0, %1}, [%2];" : "=f"(value.x), "=f"(value.y) : "r"(address) : "memory");

@@ -16,8 +16,10 @@ mod layer_norm;
 mod reduce;
 mod rms_norm;
 mod rms_norm_bulk;
+mod scan;
 mod softmax;
 mod softmax_bulk;
+mod stencil;
 mod transpose;
 
 /// All showcases, in the order of the table.
@@ -28,7 +30,9 @@ pub const ALL: &[Showcase] = &[
     layer_norm::SHOWCASE,
     histogram::SHOWCASE,
     reduce::SHOWCASE,
+    scan::SHOWCASE,
     transpose::SHOWCASE,
+    stencil::SHOWCASE,
 ];
 
 /// What the output of a kernel holds before a launch whose result is checked.
