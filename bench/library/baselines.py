@@ -224,6 +224,44 @@ def rings(problem):
     return [("torch", lambda: check(diffuse(x)), lambda: [lambda: diffuse(x)])]
 
 
+def spmv(problem):
+    rows = problem["rows"]
+    lengths = torch.randint(problem["least"], problem["least"] + problem["spread"], (rows,), device="cuda")
+    starts = torch.cat([torch.zeros(1, dtype=torch.int64, device="cuda"), lengths.cumsum(0)]).int()
+    length = starts[-1].item()
+    columns = torch.randint(0, rows, (length,), dtype=torch.int32, device="cuda")
+    # The columns of a row are in order, as cuSPARSE takes them.
+    row = torch.repeat_interleave(torch.arange(rows, device="cuda"), lengths)
+    columns = ((row * rows + columns).sort().values % rows).int()
+    values, x = reals(length), reals(rows)
+    matrix = torch.sparse_csr_tensor(starts, columns, values, (rows, rows), check_invariants=False)
+    products = values.double() * x.double()[columns.long()]
+    want = torch.zeros(rows, dtype=torch.float64, device="cuda").index_add_(0, row, products)
+    function = lambda: matrix @ x
+    return [("torch.sparse (cuSPARSE)", lambda: close(function(), want, 1e-4), lambda: [function])]
+
+
+def tile_sort(problem):
+    x = torch.randint(-(1 << 31), 1 << 31, (problem["tiles"], problem["tile"]), device="cuda").int()
+
+    def check():
+        y = torch.sort(x, -1).values
+        if not bool((y[:, 1:] >= y[:, :-1]).all()) or not torch.equal(y.sum(-1), x.sum(-1)):
+            raise RuntimeError("the tiles are not sorted")
+
+    return [("torch.sort", check, lambda: each(lambda x: torch.sort(x, -1), copies(x)))]
+
+
+def attention(problem):
+    heads, keys, width = problem["heads"], problem["keys"], problem["width"]
+    q = reals(1, heads, 1, width, dtype=torch.bfloat16)
+    k, v = (reals(1, heads, keys, width, dtype=torch.bfloat16) for _ in range(2))
+    function = lambda k: F.scaled_dot_product_attention(q, k, v)
+    scores = torch.softmax(q[:, :2].double() @ k[:, :2].double().transpose(-1, -2) / width**0.5, -1)
+    want = scores @ v[:, :2].double()
+    return [("torch SDPA", lambda: close(function(k)[:, :2], want, 2e-2, 0.01), lambda: each(function, copies(k)))]
+
+
 def measure(problem):
     answer = {"measured": [], "failed": [], "missing": []}
     try:

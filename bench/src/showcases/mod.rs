@@ -9,6 +9,7 @@ use crate::case::{Prepared, Showcase};
 use crate::memory::{self, Memory};
 use crate::twin::Call;
 
+mod attention;
 mod blocks;
 mod elementwise;
 mod histogram;
@@ -19,7 +20,9 @@ mod rms_norm_bulk;
 mod scan;
 mod softmax;
 mod softmax_bulk;
+mod spmv;
 mod stencil;
+mod tile_sort;
 mod transpose;
 
 /// All showcases, in the order of the table.
@@ -33,6 +36,9 @@ pub const ALL: &[Showcase] = &[
     scan::SHOWCASE,
     transpose::SHOWCASE,
     stencil::SHOWCASE,
+    spmv::SHOWCASE,
+    tile_sort::SHOWCASE,
+    attention::SHOWCASE,
 ];
 
 /// What the output of a kernel holds before a launch whose result is checked.
