@@ -252,6 +252,15 @@ def tile_sort(problem):
     return [("torch.sort", check, lambda: each(lambda x: torch.sort(x, -1), copies(x)))]
 
 
+def top_k(problem):
+    k = problem["k"]
+    x = reals(problem["rows"], problem["columns"])
+    want = x[:4].sort(-1, descending=True).values[:, :k]
+    function = lambda x: torch.topk(x, k, sorted=False)
+    check = lambda: equal(function(x).values[:4].sort(-1, descending=True).values, want)
+    return [("torch.topk", check, lambda: each(function, copies(x)))]
+
+
 def attention(problem):
     heads, keys, width = problem["heads"], problem["keys"], problem["width"]
     q = reals(1, heads, 1, width, dtype=torch.bfloat16)

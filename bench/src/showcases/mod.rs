@@ -23,6 +23,7 @@ mod softmax_bulk;
 mod spmv;
 mod stencil;
 mod tile_sort;
+mod top_k;
 mod transpose;
 
 /// All showcases, in the order of the table.
@@ -38,6 +39,7 @@ pub const ALL: &[Showcase] = &[
     stencil::SHOWCASE,
     spmv::SHOWCASE,
     tile_sort::SHOWCASE,
+    top_k::SHOWCASE,
     attention::SHOWCASE,
 ];
 
