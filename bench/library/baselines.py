@@ -133,7 +133,7 @@ def rms_norm(problem):
     dtype, columns = TYPES[problem["type"]], problem["columns"]
     x, weight = reals(problem["rows"], columns, dtype=dtype) * 4, reals(columns, dtype=dtype)
     want = F.rms_norm(x[:4].double(), (columns,), weight.double(), 1e-6)
-    check = lambda y: close(y[:4], want, 1e-5 if dtype == torch.float32 else 2e-2)
+    check = lambda y: close(y[:4], want, 1e-5 if dtype == torch.float32 else 4e-2)
     return eager_and_compiled("torch rms_norm", lambda x: F.rms_norm(x, (columns,), weight, 1e-6), copies(x), check)
 
 

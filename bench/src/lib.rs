@@ -4,6 +4,7 @@
 
 use std::error::Error;
 
+pub mod atlas;
 pub mod case;
 pub mod compare;
 pub mod data;

@@ -11,7 +11,11 @@ use phalanx::Device;
 use phalanx_bench::case::Showcase;
 use phalanx_bench::run::{self, Measured};
 use phalanx_bench::table::Table;
-use phalanx_bench::{Result, library, plot, showcases, timing, twin};
+use phalanx_bench::{Result, atlas, library, plot, showcases, timing, twin};
+use serde::de::DeserializeOwned;
+
+/// The name of the atlas of distributed shared memory, for `--only`.
+const ATLAS: &str = "atlas";
 
 /// Measures kernels beside CUDA C++ written by hand and beside libraries.
 #[derive(Parser)]
@@ -48,14 +52,20 @@ fn main() -> ExitCode {
 
 fn run(arguments: &Arguments) -> Result<()> {
     let chosen: Vec<&Showcase> = showcases::ALL.iter().filter(|showcase| arguments.chooses(showcase)).collect();
-    if chosen.is_empty() {
+    let with_atlas = arguments.chooses_atlas();
+    if chosen.is_empty() && !with_atlas {
         return Err("no showcase has such a name; see `--list`".into());
     }
     if arguments.list {
         chosen.iter().for_each(|showcase| println!("{}: {}", showcase.name, showcase.about));
+        println!("{ATLAS}: latency and bandwidth of distributed shared memory");
         return Ok(());
     }
     let device: Device = arguments.device.parse()?;
+    if arguments.one.as_deref() == Some(ATLAS) {
+        println!("{}", serde_json::to_string(&atlas::measure(&device)?)?);
+        return Ok(());
+    }
     if arguments.one.is_some() {
         println!("{}", serde_json::to_string(&run::measure(chosen[0], &device)?)?);
         return Ok(());
@@ -71,6 +81,10 @@ fn run(arguments: &Arguments) -> Result<()> {
             }
             println!("{}: right", showcase.name);
         }
+        if with_atlas {
+            atlas::measure(&device)?;
+            println!("{ATLAS}: right");
+        }
         return Ok(());
     }
     measure(arguments, &chosen, device.description())
@@ -78,9 +92,17 @@ fn run(arguments: &Arguments) -> Result<()> {
 
 impl Arguments {
     fn chooses(&self, showcase: &Showcase) -> bool {
+        self.chooses_name(showcase.name)
+    }
+
+    fn chooses_atlas(&self) -> bool {
+        self.chooses_name(ATLAS)
+    }
+
+    fn chooses_name(&self, name: &str) -> bool {
         match &self.one {
-            Some(name) => showcase.name == name,
-            None => self.only.is_empty() || self.only.iter().any(|part| showcase.name.contains(part)),
+            Some(one) => name == one,
+            None => self.only.is_empty() || self.only.iter().any(|part| name.contains(part)),
         }
     }
 }
@@ -89,9 +111,19 @@ fn measure(arguments: &Arguments, chosen: &[&Showcase], device: String) -> Resul
     fs::create_dir_all(&arguments.out)?;
     let mut measured = Measured::default();
     for showcase in chosen {
-        match measured_apart(showcase, &arguments.device) {
+        match apart::<Measured>(showcase.name, &arguments.device) {
             Ok(one) => measured.join(one),
             Err(error) => measured.failures.push(format!("{}: {error}", showcase.name)),
+        }
+    }
+    if arguments.chooses_atlas() {
+        match apart::<Vec<atlas::Page>>(ATLAS, &arguments.device) {
+            Ok(pages) => {
+                fs::write(arguments.out.join("atlas.json"), serde_json::to_string_pretty(&pages)?)?;
+                fs::write(arguments.out.join("atlas.md"), atlas::markdown(&pages))?;
+                println!("{}", atlas::markdown(&pages));
+            }
+            Err(error) => measured.failures.push(format!("{ATLAS}: {error}")),
         }
     }
     let mut table = Table::new(device, measured);
@@ -109,10 +141,10 @@ fn measure(arguments: &Arguments, chosen: &[&Showcase], device: String) -> Resul
     if table.failures.is_empty() { Ok(()) } else { Err(format!("{} failed", table.failures.len()).into()) }
 }
 
-/// Measures a showcase in another process.
-fn measured_apart(showcase: &Showcase, device: &str) -> Result<Measured> {
+/// Measures a showcase, or the atlas, in another process.
+fn apart<T: DeserializeOwned>(name: &str, device: &str) -> Result<T> {
     let mut command = Command::new(env::current_exe()?);
-    let output = command.args(["--device", device, "--one", showcase.name]).stderr(Stdio::inherit()).output()?;
+    let output = command.args(["--device", device, "--one", name]).stderr(Stdio::inherit()).output()?;
     if !output.status.success() {
         return Err(format!("the process ended with {}", output.status).into());
     }

@@ -76,3 +76,36 @@ fn picture(path: &Path, name: &str, row: &Row, lines: &Lines) -> std::result::Re
     area.present()?;
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::Measured;
+    use crate::timing::Times;
+
+    #[test]
+    fn a_showcase_of_several_sizes_has_a_picture() {
+        let row = |showcase: &str, size: u64| {
+            let time = |median| Times { median, low: median, high: median };
+            Row {
+                showcase: showcase.into(),
+                version: "plain, cluster of 8".into(),
+                size,
+                unit: "columns".into(),
+                bytes: 3_000_000,
+                ours: time(2.0 + 1e4 / size as f64),
+                twin: time(2.0),
+                problem: None,
+                libraries: Vec::new(),
+            }
+        };
+        let rows = vec![row("softmax", 8_192), row("softmax", 32_768), row("softmax", 131_072), row("reduce", 100)];
+        let table = Table::new("GPU 0".into(), Measured { copy_bandwidth: 3e6, rows, failures: Vec::new() });
+        let folder = std::env::temp_dir().join(format!("phalanx-bench-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        assert_eq!(draw(&table, &folder).unwrap(), ["softmax.svg"]);
+        let picture = std::fs::read_to_string(folder.join("softmax.svg")).unwrap();
+        assert!(picture.contains("plain: by hand") && picture.contains("columns"), "{picture}");
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+}

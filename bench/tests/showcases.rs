@@ -2,7 +2,7 @@
 //! all in `cargo xtask bench`.
 
 use phalanx::{Device, Schedule, Simulator};
-use phalanx_bench::{run, showcases, timing, twin};
+use phalanx_bench::{atlas, run, showcases, timing, twin};
 
 fn each(device: &Device) {
     for showcase in showcases::ALL {
@@ -18,6 +18,13 @@ fn showcases_are_right_in_the_simulator() {
 #[test]
 fn showcases_are_right_under_a_random_schedule() {
     each(&Device::simulator_with(Simulator::new().schedule(Schedule::Random { seed: 7 })));
+}
+
+#[test]
+fn the_atlas_is_right_in_the_simulator() {
+    let pages = atlas::measure(&Device::simulator()).unwrap();
+    assert_eq!(pages.iter().map(|page| page.latency.len()).sum::<usize>(), 4 + 16 + 64 + 256);
+    assert_eq!(atlas::markdown(&pages).lines().count(), 2 + pages.len());
 }
 
 #[test]
