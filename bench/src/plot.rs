@@ -1,6 +1,6 @@
 //! Pictures of the table, as SVG: the bandwidth of each kernel over the size of its problem.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use plotters::prelude::*;
@@ -24,8 +24,8 @@ pub fn draw(table: &Table, folder: &Path) -> Result<Vec<String>> {
     Ok(files)
 }
 
-/// The share of the floor over the size, for each implementation.
-type Lines = BTreeMap<String, Vec<(f64, f64)>>;
+/// The share of the floor for each size, for each implementation.
+type Lines = BTreeMap<String, BTreeMap<u64, f64>>;
 
 fn lines(table: &Table, rows: &[&Row]) -> Lines {
     let mut lines = Lines::new();
@@ -33,11 +33,11 @@ fn lines(table: &Table, rows: &[&Row]) -> Lines {
         // A version's name ends with what depends on the size.
         let version = row.version.split(',').next().unwrap_or_default();
         let mut add = |name: String, time: f64| {
-            lines.entry(name).or_default().push((row.size as f64, 100.0 * table.floor(row) / time));
+            lines.entry(name).or_default().insert(row.size, 100.0 * table.floor(row) / time);
         };
         add(format!("{version}: Phalanx"), row.ours.median);
         add(format!("{version}: by hand"), row.twin.median);
-        row.libraries.iter().for_each(|one| add(format!("{version}: {}", one.name), one.times.median));
+        row.libraries.iter().for_each(|one| add(one.name.clone(), one.times.median));
     }
     lines
 }
@@ -45,27 +45,31 @@ fn lines(table: &Table, rows: &[&Row]) -> Lines {
 fn picture(path: &Path, name: &str, row: &Row, lines: &Lines) -> std::result::Result<(), Box<dyn std::error::Error>> {
     let area = SVGBackend::new(path, (760, 420)).into_drawing_area();
     area.fill(&WHITE)?;
-    let sizes = || lines.values().flatten().map(|point| point.0);
-    let (least, most) = (sizes().fold(f64::INFINITY, f64::min), sizes().fold(0.0, f64::max));
+    let sizes: BTreeSet<u64> = lines.values().flat_map(|points| points.keys().copied()).collect();
+    let sizes: Vec<f64> = sizes.into_iter().map(|size| size as f64).collect();
+    let (least, most) = (sizes[0], sizes[sizes.len() - 1]);
     let mut chart = ChartBuilder::on(&area)
         .caption(name, ("sans-serif", 18))
         .margin(12)
         .x_label_area_size(40)
         .y_label_area_size(50)
-        .build_cartesian_2d((least / 1.3..most * 1.3).log_scale(), 0.0..110.0)?;
+        .build_cartesian_2d((least / 1.3..most * 1.3).log_scale().with_key_points(sizes), 0.0..110.0)?;
     chart
         .configure_mesh()
+        .light_line_style(TRANSPARENT)
         .x_desc(row.unit.as_str())
         .y_desc("share of the copy bandwidth, %")
         .x_label_formatter(&|size| format!("{size:.0}"))
+        .y_label_formatter(&|share| format!("{share:.0}"))
         .draw()?;
     for (at, (name, points)) in lines.iter().enumerate() {
         let color = Palette99::pick(at).to_rgba();
+        let points = || points.iter().map(|(&size, &share)| (size as f64, share));
         chart
-            .draw_series(LineSeries::new(points.iter().copied(), color.stroke_width(2)))?
+            .draw_series(LineSeries::new(points(), color.stroke_width(2)))?
             .label(name)
             .legend(move |(x, y)| PathElement::new([(x, y), (x + 16, y)], color.stroke_width(2)));
-        chart.draw_series(points.iter().map(|&point| Circle::new(point, 3, color.filled())))?;
+        chart.draw_series(points().map(|point| Circle::new(point, 3, color.filled())))?;
     }
     chart
         .configure_series_labels()

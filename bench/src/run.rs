@@ -55,14 +55,14 @@ fn row(showcase: &Showcase, case: &Case, device: &Device, twins: &Twins, clock: 
     device.synchronize()?;
     prepared.check().map_err(|error| format!("ours: {error}"))?;
     prepared.clear()?;
-    twins.launch(&twin, &prepared.twin(0))?;
+    twins.prepare(&twin, &prepared.twin(0))?.launch()?;
     device.synchronize()?;
     prepared.check().map_err(|error| format!("the twin: {error}"))?;
 
     let sets = prepared.sets();
-    let calls: Vec<_> = (0..sets).map(|set| prepared.twin(set)).collect();
+    let mut calls = (0..sets).map(|set| twins.prepare(&twin, &prepared.twin(set))).collect::<Result<Vec<_>>>()?;
     let times = clock.time(&mut [&mut |round| Ok(prepared.ours(device, round % sets)?), &mut |round| {
-        twins.launch(&twin, &calls[round % sets])
+        calls[round % sets].launch()
     }])?;
     device.synchronize()?;
     Ok(Row {

@@ -94,10 +94,9 @@ impl Clock {
         let (from, mut to) = (stream.alloc_zeros::<u8>(LEAD)?, stream.alloc_zeros::<u8>(LEAD)?);
         let addresses = [from.device_ptr(&stream).0, to.device_ptr(&stream).0];
         let kernel = twins.load(&copy())?;
-        let (grid, block) = ((LEAD / 16 / 256) as u32, 256);
-        let call = Call { grid, block, cluster: 1, shared_bytes: 0, arguments: addresses.map(Argument::Word).into() };
-        let times =
-            self.time(&mut [&mut |_| Ok(stream.memcpy_dtod(&from, &mut to)?), &mut |_| twins.launch(&kernel, &call)])?;
+        let grid = (LEAD / 16 / 256) as u32;
+        let mut call = twins.prepare(&kernel, &Call::new(grid, 256, addresses.map(Argument::Word)))?;
+        let times = self.time(&mut [&mut |_| Ok(stream.memcpy_dtod(&from, &mut to)?), &mut |_| call.launch()])?;
         Ok(2.0 * LEAD as f64 / times[0].median.min(times[1].median))
     }
 }

@@ -158,41 +158,71 @@ impl Twins {
         Ok(function)
     }
 
-    /// Enqueues a launch.
-    pub fn launch(&self, function: &CudaFunction, call: &Call) -> Result<()> {
+    /// Prepares a launch of a twin, which then costs no more than the driver's call.
+    pub fn prepare(&self, function: &CudaFunction, call: &Call) -> Result<Ready> {
         if call.shared_bytes > 48 << 10 {
             let most = Attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
             function.set_attribute(most, call.shared_bytes as i32)?;
         }
-        let mut attribute = cluster_attribute(call.cluster);
+        self.stream.context().bind_to_thread()?;
+        let word = |argument: &Argument| match *argument {
+            Argument::Word(word) => word,
+            Argument::Number(number) => number.into(),
+            Argument::Real(real) => real.to_bits().into(),
+        };
+        let mut words: Vec<u64> = call.arguments.iter().map(word).collect();
+        let parameters = words.iter_mut().map(|word| std::ptr::from_mut(word).cast()).collect();
+        let (stream, function) = (self.stream.clone(), function.clone());
+        let attribute = cluster_attribute(call.cluster);
+        let (grid, block, shared_bytes) = (call.grid, call.block, call.shared_bytes);
+        Ok(Ready {
+            stream,
+            function,
+            grid,
+            block,
+            shared_bytes,
+            cluster: call.cluster,
+            attribute,
+            _words: words,
+            parameters,
+        })
+    }
+}
+
+/// A launch of a twin that is ready for the driver, in the thread that prepared it.
+pub struct Ready {
+    stream: Arc<CudaStream>,
+    function: CudaFunction,
+    grid: u32,
+    block: u32,
+    shared_bytes: u32,
+    cluster: u32,
+    attribute: CUlaunchAttribute,
+    /// The arguments, to which the parameters point.
+    _words: Vec<u64>,
+    parameters: Vec<*mut c_void>,
+}
+
+impl Ready {
+    /// Enqueues the launch.
+    pub fn launch(&mut self) -> Result<()> {
         let config = CUlaunchConfig {
-            gridDimX: call.grid,
+            gridDimX: self.grid,
             gridDimY: 1,
             gridDimZ: 1,
-            blockDimX: call.block,
+            blockDimX: self.block,
             blockDimY: 1,
             blockDimZ: 1,
-            sharedMemBytes: call.shared_bytes,
+            sharedMemBytes: self.shared_bytes,
             hStream: self.stream.cu_stream(),
-            attrs: &mut attribute,
-            numAttrs: u32::from(call.cluster > 1),
+            attrs: &mut self.attribute,
+            numAttrs: u32::from(self.cluster > 1),
         };
-        let mut words: Vec<u64> = call
-            .arguments
-            .iter()
-            .map(|argument| match *argument {
-                Argument::Word(word) => word,
-                Argument::Number(number) => number.into(),
-                Argument::Real(real) => real.to_bits().into(),
-            })
-            .collect();
-        let mut parameters: Vec<*mut c_void> = words.iter_mut().map(|word| std::ptr::from_mut(word).cast()).collect();
-        self.stream.context().bind_to_thread()?;
+        let (function, parameters) = (self.function.cu_function(), self.parameters.as_mut_ptr());
         // SAFETY: the configuration lives to the end of the call, which copies the parameters. That they are those that
         // the twin declares is what the showcase states; each lies at the start of a word, as on every little-endian
         // machine.
-        unsafe { cuLaunchKernelEx(&config, function.cu_function(), parameters.as_mut_ptr(), std::ptr::null_mut()) }
-            .result()?;
+        unsafe { cuLaunchKernelEx(&config, function, parameters, std::ptr::null_mut()) }.result()?;
         Ok(())
     }
 }

@@ -1,27 +1,28 @@
-//! Runs every showcase in the simulator at a small size, and compiles its twin where there is an NVRTC. A GPU runs them
-//! all in `cargo xtask bench`.
+//! Runs every part of the benchmark in the simulator at a small size, and compiles the twins where there is an NVRTC. A
+//! GPU runs them all in `cargo xtask bench`.
 
 use phalanx::{Device, Schedule, Simulator};
-use phalanx_bench::{atlas, run, showcases, timing, twin};
+use phalanx_bench::part::Part;
+use phalanx_bench::{atlas, twin};
 
-fn each(device: &Device) {
-    for showcase in showcases::ALL {
-        run::simulate(showcase, device).unwrap();
+fn simulate(device: &Device) {
+    for part in Part::all() {
+        part.simulate(device).unwrap();
     }
 }
 
 #[test]
 fn showcases_are_right_in_the_simulator() {
-    each(&Device::simulator());
+    simulate(&Device::simulator());
 }
 
 #[test]
 fn showcases_are_right_under_a_random_schedule() {
-    each(&Device::simulator_with(Simulator::new().schedule(Schedule::Random { seed: 7 })));
+    simulate(&Device::simulator_with(Simulator::new().schedule(Schedule::Random { seed: 7 })));
 }
 
 #[test]
-fn the_atlas_is_right_in_the_simulator() {
+fn the_atlas_has_a_page_for_each_size() {
     let pages = atlas::measure(&Device::simulator()).unwrap();
     assert_eq!(pages.iter().map(|page| page.latency.len()).sum::<usize>(), 4 + 16 + 64 + 256);
     assert_eq!(atlas::markdown(&pages).lines().count(), 2 + pages.len());
@@ -34,8 +35,7 @@ fn twins_compile() {
         eprintln!("skipped: no NVRTC");
         return;
     }
-    timing::copy().cubin().unwrap();
-    for showcase in showcases::ALL {
-        run::compile_twins(showcase).unwrap();
+    for part in Part::all() {
+        part.compile_twins().unwrap();
     }
 }

@@ -142,7 +142,7 @@ fn case(scale: Scale, count: usize, heads: usize, cluster: u32, kernel: Kernel) 
     let grid = heads as u32 * cluster;
     let twin = Twin::new("decode", include_str!("../../twins/attention.cu"));
     Case {
-        version: format!("{heads} heads, cluster of {cluster}"),
+        version: format!("split cache, {heads} heads, cluster of {cluster}"),
         size: keys as u64,
         unit: "keys",
         bytes: (4 * heads * keys * WIDTH) as u64,

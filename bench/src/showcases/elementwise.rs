@@ -76,18 +76,9 @@ fn case(version: &str, entry: &'static str, len: usize, grid: u32) -> Case {
                     "vector_a_thread" => vector_a_thread(input, out, SCALE, SHIFT).grid(grid).enqueue(device),
                     _ => grid_stride(input, out, SCALE, SHIFT).grid(grid).enqueue(device),
                 },
-                move |input, out| Call {
-                    grid,
-                    block: BLOCK as u32,
-                    cluster: 1,
-                    shared_bytes: 0,
-                    arguments: vec![
-                        Argument::Word(input),
-                        Argument::Word(out),
-                        Argument::Word(len as u64),
-                        Argument::Real(SCALE),
-                        Argument::Real(SHIFT),
-                    ],
+                move |input, out| {
+                    let pointers = [input, out, len as u64].map(Argument::Word);
+                    Call::new(grid, BLOCK, [&pointers[..], &[SCALE, SHIFT].map(Argument::Real)].concat())
                 },
                 move |input, read| {
                     let want = |x: &f32| f64::from(*x) * f64::from(SCALE) + f64::from(SHIFT);

@@ -92,12 +92,9 @@ fn case(scale: Scale, bins: usize, cluster: u32, blocks: u32, kernel: Kernel) ->
                 bins,
                 Before::Zeros,
                 move |device, input, out| kernel(input, out).grid(grid).enqueue(device),
-                move |input, out| Call {
-                    grid,
-                    block: BLOCK as u32,
-                    cluster,
-                    shared_bytes: 4 * part,
-                    arguments: vec![Argument::Word(input), Argument::Word(out), Argument::Word(len as u64)],
+                move |input, out| {
+                    let call = Call::new(grid, BLOCK, [input, out, len as u64].map(Argument::Word));
+                    call.cluster(cluster).shared_bytes(4 * part as usize)
                 },
                 move |keys, read| {
                     let mut want = vec![0; bins];

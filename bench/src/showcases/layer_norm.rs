@@ -95,7 +95,7 @@ fn case(scale: Scale, columns: usize, cluster: u32, kernel: Kernel) -> Case {
     let grid = rows as u32 * cluster;
     let twin = Twin::new("layer_norm", include_str!("../../twins/layer_norm.cu"));
     Case {
-        version: format!("cluster of {cluster}"),
+        version: format!("plain, cluster of {cluster}"),
         size: columns as u64,
         unit: "columns",
         bytes: 8 * (rows * columns) as u64,

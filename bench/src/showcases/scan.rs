@@ -89,7 +89,7 @@ fn case(scale: Scale, columns: usize, cluster: u32, kernel: Kernel) -> Case {
     let part = columns / cluster as usize;
     let grid = rows as u32 * cluster;
     Case {
-        version: format!("cluster of {cluster}"),
+        version: format!("plain, cluster of {cluster}"),
         size: columns as u64,
         unit: "columns",
         bytes: 8 * (rows * columns) as u64,
