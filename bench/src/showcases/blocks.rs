@@ -26,3 +26,21 @@ pub(super) fn joined((a_max, a_sum): (f32, f32), (b_max, b_sum): (f32, f32)) -> 
     let max = a_max.max(b_max);
     (max, a_sum.mul_add(fast::exp(a_max - max), b_sum * fast::exp(b_max - max)))
 }
+
+/// Returns the join of all pairs of the block to all of its threads.
+#[device]
+pub(super) fn block_joined(
+    block: &ThreadBlock,
+    of_warps: &SharedArray<[f32; 2], WARPS>,
+    own: (f32, f32),
+) -> (f32, f32) {
+    let warp = tiled_partition::<32>(block);
+    let (max, sum) = warp.reduce(own, |a, b| joined(a, b));
+    if warp.thread_rank() == 0 {
+        of_warps[warp.meta_group_rank()] = [max, sum];
+    }
+    block.sync();
+    let warps = tiled_partition::<16>(block); // as many threads as the block has warps
+    let [max, sum] = of_warps[warps.thread_rank()];
+    warps.reduce((max, sum), |a, b| joined(a, b))
+}

@@ -20,6 +20,7 @@ mod rms_norm_bulk;
 mod scan;
 mod softmax;
 mod softmax_bulk;
+mod softmax_registers;
 mod spmv;
 mod stencil;
 mod tile_sort;

@@ -4,8 +4,9 @@ use phalanx::Launch;
 use phalanx::prelude::*;
 use serde_json::json;
 
-use super::blocks::{BLOCK, WARPS, joined};
+use super::blocks::{BLOCK, WARPS, block_joined, joined};
 use super::softmax_bulk as in_flight;
+use super::softmax_registers::softmax_registers;
 use super::{Before, Map, ReadPart};
 use crate::case::{Case, Prepared, Scale, Showcase};
 use crate::twin::{Argument, Call, Twin};
@@ -19,7 +20,6 @@ pub(super) const SHOWCASE: Showcase =
 fn softmax<const C: usize, const PART: usize>(input: &[f32], out: &mut [f32]) {
     let cluster = this_cluster();
     let block = this_thread_block();
-    let warp = tiled_partition::<32>(&block);
     let part = shared_array::<f32, PART>();
     let of_warps = shared_array::<[f32; 2], WARPS>();
     let of_block = shared_array::<[f32; 2], 1>();
@@ -35,14 +35,7 @@ fn softmax<const C: usize, const PART: usize>(input: &[f32], out: &mut [f32]) {
         let sum = fast::exp(v[0] - max) + fast::exp(v[1] - max) + (fast::exp(v[2] - max) + fast::exp(v[3] - max));
         own = joined(own, (max, sum));
     }
-    let (max, sum) = warp.reduce(own, |a, b| joined(a, b));
-    if warp.thread_rank() == 0 {
-        of_warps[warp.meta_group_rank()] = [max, sum];
-    }
-    block.sync();
-    let warps = tiled_partition::<16>(&block); // as many threads as the block has warps
-    let [max, sum] = of_warps[warps.thread_rank()];
-    let (max, sum) = warps.reduce((max, sum), |a, b| joined(a, b));
+    let (max, sum) = block_joined(&block, &of_warps, own);
     if i == 0 {
         of_block[0] = [max, sum];
     }
@@ -73,6 +66,10 @@ fn cases(scale: Scale) -> Vec<Case> {
         plain(scale, 32_768, 2, softmax::<2, 16_384>),
         plain(scale, 131_072, 8, softmax::<8, 16_384>),
         plain(scale, 262_144, 16, softmax::<16, 16_384>),
+        registers(scale, 8_192, 1, softmax_registers::<1, 4>),
+        registers(scale, 32_768, 2, softmax_registers::<2, 8>),
+        registers(scale, 131_072, 8, softmax_registers::<8, 8>),
+        registers(scale, 262_144, 16, softmax_registers::<16, 8>),
         bulk(scale, 32_768, 2, in_flight::softmax_bulk::<2, 16_384>),
         bulk(scale, 131_072, 8, in_flight::softmax_bulk::<8, 16_384>),
         bulk(scale, 262_144, 16, in_flight::softmax_bulk::<16, 16_384>),
@@ -82,14 +79,32 @@ fn cases(scale: Scale) -> Vec<Case> {
 type Plain = for<'a> fn(&'a Buffer<f32>, &'a mut Buffer<f32>) -> Launch<'a>;
 
 fn plain(scale: Scale, columns: usize, cluster: u32, kernel: Plain) -> Case {
+    let twin = Twin::new("softmax", include_str!("../../twins/softmax.cu"));
+    in_one_go("plain", scale, columns, cluster, 4 * columns / cluster as usize, twin, kernel)
+}
+
+fn registers(scale: Scale, columns: usize, cluster: u32, kernel: Plain) -> Case {
+    let twin = Twin::new("softmax_registers", include_str!("../../twins/softmax_registers.cu"));
+    in_one_go("registers", scale, columns, cluster, 0, twin, kernel)
+}
+
+/// A kernel with a cluster for each row.
+fn in_one_go(
+    version: &str,
+    scale: Scale,
+    columns: usize,
+    cluster: u32,
+    shared_bytes: usize,
+    twin: Twin,
+    kernel: Plain,
+) -> Case {
     let rows = scale.pick((1 << 28) / columns, 2);
-    let part = columns / cluster as usize;
     let grid = rows as u32 * cluster;
-    let twin = Twin::new("softmax", include_str!("../../twins/softmax.cu")).with("C", cluster).with("PART", part);
-    case("plain", rows, columns, cluster, twin, move |device| {
+    let twin = twin.with("C", cluster).with("PART", columns / cluster as usize);
+    case(version, rows, columns, cluster, twin, move |device| {
         let call = move |input, out| {
             let call = Call::new(grid, BLOCK, [input, out].map(Argument::Word)).cluster(cluster);
-            call.shared_bytes(4 * part)
+            call.shared_bytes(shared_bytes)
         };
         let ours = move |device: &Device, input: &_, out: &mut _| kernel(input, out).grid(grid).enqueue(device);
         Map::prepared(device, values(rows * columns), rows * columns, Before::Spoiled, ours, call, check(rows, columns))
