@@ -7,6 +7,7 @@ is timed. Exit status 3: PyTorch is not installed.
 import ctypes
 import json
 import os
+import shutil
 import subprocess
 import sys
 
@@ -29,7 +30,8 @@ class Cub:
 
     def __init__(self, folder):
         self.path, self.library, self.compiler = os.path.join(folder, "libcub_baselines.so"), None, None
-        command = ["nvcc", "-O3", "-std=c++17", "-arch=sm_90", "-shared", "-Xcompiler", "-fPIC"]
+        nvcc = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
+        command = [nvcc, "-O3", "-std=c++17", "-arch=sm_90", "-shared", "-Xcompiler", "-fPIC"]
         try:
             self.compiler = subprocess.Popen(command + ["-o", self.path, os.path.join(folder, "cub.cu")])
         except OSError:
@@ -104,7 +106,7 @@ def each(function, inputs):
 
 def eager_and_compiled(name, function, inputs, check):
     """PyTorch's function, and the same compiled."""
-    torch._dynamo.reset()
+    torch.compiler.reset()
     compiled = torch.compile(function, dynamic=False)
     return [
         (name, lambda: check(function(inputs[0])), lambda: each(function, inputs)),
@@ -157,7 +159,7 @@ def layer_norm(problem):
     columns = problem["columns"]
     x, weight, bias = reals(problem["rows"], columns) * 4, reals(columns), reals(columns)
     want = F.layer_norm(x[:4].double(), (columns,), weight.double(), bias.double(), 1e-5)
-    check = lambda y: close(y[:4], want, 1e-5)
+    check = lambda y: close(y[:4], want, 5e-5)
     return eager_and_compiled("torch layer_norm", lambda x: F.layer_norm(x, (columns,), weight, bias, 1e-5), copies(x), check)
 
 
