@@ -33,6 +33,16 @@ echo "failed:$failed"
 exit 1
 "#;
 
+/// The script that measures the showcases, which takes minutes.
+const BENCH: &str = r#"#!/bin/sh
+# Measures the showcases on this machine's GPU; the table and its pictures are in ./results.
+# Its arguments are the benchmark's: --only softmax, --no-libraries.
+cd "$(dirname "$0")" || exit 1
+tar -xzf packed.tar.gz || exit 1
+export PHALANX_CUBINS="$PWD/cubins"
+exec bench/bench --device gpu --out results "$@"
+"#;
+
 pub(crate) fn bundle() -> Result<()> {
     let nvrtc = nvrtc::folder(None)?;
     let bundle = root().join("bundle");
@@ -45,11 +55,15 @@ pub(crate) fn bundle() -> Result<()> {
     let examples = build(&["build", "--release", "--package", "phalanx-examples", "--bins", "--examples"])?;
     let mut checks = build(&["build", "--release", "--package", "phalanx-conformance", "--bin", "device_tests"])?;
     checks.extend(build(&["build", "--release", "--package", "phalanx-fuzz", "--bin", "fuzz"])?);
+    let bench = build(&["build", "--release", "--package", "phalanx-bench"])?;
     let tests = build(&["test", "--no-run", "--release", "--package", "phalanx", "--lib", "--tests"])?;
     let simulated = &["--device", "sim"][..];
-    for (kind, programs, arguments) in
-        [("examples", &examples, simulated), ("checks", &checks, simulated), ("tests", &tests, &[])]
-    {
+    for (kind, programs, arguments) in [
+        ("examples", &examples, simulated),
+        ("checks", &checks, simulated),
+        ("bench", &bench, simulated),
+        ("tests", &tests, &[]),
+    ] {
         let folder = bundle.join(kind);
         fs::create_dir_all(&folder).map_err(at(&folder))?;
         for Built { name, path } in programs {
@@ -68,15 +82,17 @@ pub(crate) fn bundle() -> Result<()> {
     if kernels == 0 {
         return Err("no kernel was compiled".into());
     }
-    let folders = ["cubins", "tests", "checks", "examples"];
+    let folders = ["cubins", "tests", "checks", "examples", "bench"];
     run(Command::new("tar").args(["-czf", "packed.tar.gz"]).args(folders).current_dir(&bundle))?;
     for folder in folders.map(|folder| bundle.join(folder)) {
         fs::remove_dir_all(&folder).map_err(at(&folder))?;
     }
 
-    let script = bundle.join("run.sh");
-    fs::write(&script, RUN).map_err(at(&script))?;
-    run(Command::new("chmod").arg("+x").arg(&script))?;
+    for (name, text) in [("run.sh", RUN), ("bench.sh", BENCH)] {
+        let script = bundle.join(name);
+        fs::write(&script, text).map_err(at(&script))?;
+        run(Command::new("chmod").arg("+x").arg(&script))?;
+    }
 
     let packed = bundle.join("packed.tar.gz");
     let bytes = fs::metadata(&packed).map_err(at(&packed))?.len();

@@ -7,6 +7,7 @@ use clap::Parser;
 
 mod agree;
 mod attack;
+mod bench;
 mod bundle;
 mod check;
 mod cost;
@@ -33,6 +34,12 @@ enum Command {
     /// Builds the examples and the tests that run on a GPU into ./bundle, with their kernels compiled, for a machine
     /// without cargo or NVRTC.
     Bundle,
+    /// Measures the showcases on this machine's GPU, beside CUDA C++ written by hand and libraries.
+    Bench {
+        /// The arguments for the benchmark: `--only softmax`, `--out FOLDER`, `--no-libraries`.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
     /// Compares the checks with the simulator on generated kernels.
     Agree {
         /// The duration in minutes.
@@ -75,6 +82,7 @@ fn main() -> ExitCode {
     let result = match Command::parse() {
         Command::Test { nvrtc, arguments } => test::test(nvrtc.as_deref(), &arguments),
         Command::Bundle => bundle::bundle(),
+        Command::Bench { arguments } => bench::bench(&arguments),
         Command::Agree { minutes } => agree::agree(minutes),
         Command::Attack { minutes, seed, filter } => attack::attack(minutes, seed, &filter),
         Command::Fuzz { minutes, seed, count } => fuzz::fuzz(minutes, seed, count),

@@ -41,6 +41,8 @@ fn sources() -> Vec<(String, String)> {
         "macros/contract/src",
         "runtime/src",
         "examples/src",
+        "bench/src",
+        "bench/tests",
         "ui-tests/accept",
         "ui-tests/tests",
         "ui-tests/conformance/src",

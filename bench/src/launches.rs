@@ -1,0 +1,94 @@
+//! The host's time for a launch, beside the driver's own call with the same arguments: to enqueue it, and to launch and wait.
+
+use std::time::Instant;
+
+use phalanx::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::Result;
+use crate::memory::{self, Memory};
+use crate::timing::Times;
+use crate::twin::{Argument, Call, Twin, Twins};
+
+/// The rounds, in which ours and the driver's alternate.
+const ROUNDS: usize = 101;
+/// The launches of a round.
+const BATCH: usize = 50;
+
+#[cluster_kernel(block = 32)]
+fn touch(input: &[f32], out: &mut [f32], scale: f32) {
+    let i = this_thread_block().thread_rank();
+    out[i] = input[i] * scale;
+}
+
+/// The host's times per launch, in microseconds.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Launches {
+    /// `Launch::enqueue`.
+    pub enqueue: Times,
+    /// `cuLaunchKernelEx`.
+    pub driver: Times,
+    /// `Launch::launch`, which waits.
+    pub launch: Times,
+    /// `cuLaunchKernelEx` and `cuStreamSynchronize`.
+    pub driver_and_wait: Times,
+}
+
+/// Returns the kernel of the driver's own call.
+pub fn twin() -> Twin {
+    Twin::new("launch", include_str!("../twins/launch.cu"))
+}
+
+/// Measures on a GPU.
+pub fn measure(device: &Device) -> Result<Launches> {
+    let stream = memory::stream(device)?.ok_or("launches are measured on a GPU")?;
+    let (input, mut out) = (Memory::upload(device, &[1.0f32; 32])?, Memory::zeros(device, 32)?);
+    let twins = Twins::new(stream.clone());
+    let words = [input.address(), 32, out.address(), 32].map(Argument::Word);
+    let call = Call::new(1, 32, [&words[..], &[Argument::Real(2.0)]].concat());
+    let mut ready = twins.prepare(&twins.load(&twin())?, &call)?;
+
+    let mut times: [Vec<f64>; 4] = Default::default();
+    // The first round warms up.
+    for round in 0..=ROUNDS {
+        let mut batch = |which: usize, launch: &mut dyn FnMut() -> Result<()>| -> Result<()> {
+            let start = Instant::now();
+            (0..BATCH).try_for_each(|_| launch())?;
+            let micros = start.elapsed().as_secs_f64() * 1e6 / BATCH as f64;
+            if round > 0 {
+                times[which].push(micros);
+            }
+            Ok(device.synchronize()?)
+        };
+        batch(0, &mut || Ok(touch(&input.buffer, &mut out.buffer, 2.0).grid(1).enqueue(device)?))?;
+        batch(1, &mut || ready.launch())?;
+        batch(2, &mut || Ok(touch(&input.buffer, &mut out.buffer, 2.0).grid(1).launch(device)?))?;
+        batch(3, &mut || {
+            ready.launch()?;
+            Ok(stream.synchronize()?)
+        })?;
+    }
+    if out.read(0..32)? != [2.0; 32] {
+        return Err("a launch did nothing".into());
+    }
+    let [enqueue, driver, launch, driver_and_wait] = times.map(Times::of);
+    Ok(Launches { enqueue, driver, launch, driver_and_wait })
+}
+
+/// Runs the kernel in the simulator.
+pub fn simulate(device: &Device) -> Result<()> {
+    let (input, mut out) = (device.upload(&[1.0; 32])?, device.zeros(32)?);
+    touch(&input, &mut out, 2.0).grid(1).launch(device)?;
+    if out.read()? == [2.0; 32] { Ok(()) } else { Err("the kernel is wrong".into()) }
+}
+
+/// Returns the times as Markdown.
+pub fn markdown(launches: &Launches) -> String {
+    let Launches { enqueue, driver, launch, driver_and_wait } = launches;
+    let row = |what: &str, ours: &Times, driver: &Times| {
+        let shown = |times: &Times| format!("{:.2} ({:.2} to {:.2})", times.median, times.low, times.high);
+        format!("| {what} | {} | {} | {:.2} |\n", shown(ours), shown(driver), ours.median / driver.median)
+    };
+    let head = "| the host's time per launch, µs | ours | the driver's | ratio |\n|---|---|---|---|\n";
+    head.to_owned() + &row("enqueue", enqueue, driver) + &row("launch and wait", launch, driver_and_wait)
+}

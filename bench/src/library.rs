@@ -1,0 +1,53 @@
+//! The libraries that a user would pick: a script measures them with PyTorch, in its own process on the same GPU.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::Result;
+use crate::timing::Times;
+
+const SCRIPT: &str = include_str!("../library/baselines.py");
+const CUB: &str = include_str!("../library/cub.cu");
+
+/// A library's times for a case.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Baseline {
+    /// The function and its library: `torch.compile`.
+    pub name: String,
+    /// The times.
+    pub times: Times,
+}
+
+/// What the script answers for one problem.
+#[derive(Debug, Clone, Default, Deserialize)]
+pub struct Answer {
+    /// The baselines, each of which has been checked against `f64`.
+    pub measured: Vec<Baseline>,
+    /// A sentence for each wrong result, or error of a library.
+    pub failed: Vec<String>,
+    /// Why a library is missing.
+    pub missing: Vec<String>,
+}
+
+/// Measures the libraries on each of `problems`. The script and its answers stay in `folder`.
+pub fn measure(problems: &[Value], folder: &Path) -> Result<Vec<Answer>> {
+    let (script, questions, answers) =
+        (folder.join("baselines.py"), folder.join("problems.json"), folder.join("baselines.json"));
+    fs::write(&script, SCRIPT)?;
+    fs::write(folder.join("cub.cu"), CUB)?;
+    fs::write(&questions, serde_json::to_string_pretty(problems)?)?;
+    let missing = |why: &str| {
+        let answer = Answer { missing: vec![why.into()], ..Answer::default() };
+        Ok(vec![answer; problems.len()])
+    };
+    match Command::new("python3").arg(&script).arg(&questions).arg(&answers).status() {
+        Err(error) => missing(&format!("python3 cannot be run: {error}")),
+        Ok(status) if status.code() == Some(3) => missing("PyTorch is not installed"),
+        Ok(status) if !status.success() => Err(format!("{} ended with {status}", script.display()).into()),
+        Ok(_) => Ok(serde_json::from_str(&fs::read_to_string(&answers)?)?),
+    }
+}
