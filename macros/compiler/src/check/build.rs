@@ -69,6 +69,7 @@ pub(crate) fn build(function: &Function) -> Result<Cfg<'_>, SpanRange> {
         closure_bodies: 0,
         too_many_bodies: None,
         fields: BTreeMap::new(),
+        yielded: BTreeMap::new(),
     };
     builder.params();
     let teams = builder.teams.values().copied().collect();
@@ -147,6 +148,17 @@ struct Builder<'f> {
     too_many_bodies: Option<SpanRange>,
     /// The numbers of fields, by name.
     fields: BTreeMap<String, u16>,
+    /// By the temporary that gets the value of an `if` or the like, what its arms yield.
+    yielded: BTreeMap<usize, Yielded>,
+}
+
+/// What the arms of an `if` or the like yield.
+#[derive(Debug, Default)]
+struct Yielded {
+    /// The number of arms.
+    arms: usize,
+    /// The temporary of each field, with the number of arms that set it.
+    fields: BTreeMap<u16, (Variable, usize)>,
 }
 
 /// The value of an expression.
@@ -319,6 +331,20 @@ impl<'f> Builder<'f> {
     fn move_to(&mut self, into: Variable, value: &Value, at: SpanRange) {
         self.move_token(into, value.token, at);
         self.set(into, value, at);
+        if let Variable::Temporary(joined) = into {
+            self.set_fields(joined, value, at);
+        }
+    }
+
+    /// Sets the temporaries of the fields of a value that several arms yield.
+    fn set_fields(&mut self, joined: usize, value: &Value, at: SpanRange) {
+        self.yielded.entry(joined).or_default().arms += 1;
+        for (field, value) in &value.fields {
+            let known = self.yielded.get(&joined).and_then(|yielded| yielded.fields.get(field));
+            let (temporary, arms) = known.copied().unwrap_or_else(|| (self.temporary(), 0));
+            self.yielded.entry(joined).or_default().fields.insert(*field, (temporary, arms + 1));
+            self.set_node(temporary, value.node, Extent::Whole, at);
+        }
     }
 
     /// Builds a block. The token of its value is moved out before the block's locals are dropped.

@@ -146,7 +146,7 @@ impl<'f> Splitter<'_, 'f> {
             for to in self.successors(&self.cfg.blocks[block.0].end, &after) {
                 let live = after.names.iter().filter(|(local, _)| self.live_names[to.0].contains(local));
                 let names: Names = live.map(|(local, region)| (*local, region.clone())).collect();
-                let numbers = self.numbers.kept(&after.numbers, |variable| self.live.contains(to, variable));
+                let numbers = self.numbers.kept(&after.numbers, to, |variable| self.live.contains(to, variable));
                 let known = Known { names, numbers };
                 let unseen = BlockId(ids.len());
                 let id = *ids.entry((to, known.clone())).or_insert(unseen);

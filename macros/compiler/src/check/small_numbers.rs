@@ -33,8 +33,8 @@ type Sets = BTreeMap<Variable, Vec<(BlockId, NodeId, Extent)>>;
 pub(super) struct SmallNumbers<'a, 'f> {
     cfg: &'a Cfg<'f>,
     followed: BTreeSet<Variable>,
-    /// The values that select memory in another block than the one that computes them.
-    outliving: BTreeSet<NodeId>,
+    /// By block, the values that are used after its start before they are computed.
+    live: Vec<BTreeSet<NodeId>>,
 }
 
 impl<'a, 'f> SmallNumbers<'a, 'f> {
@@ -52,16 +52,14 @@ impl<'a, 'f> SmallNumbers<'a, 'f> {
         };
         // One that is set once holds the same throughout, which an index analysis knows as well.
         let is_counted = |variable: &Variable| sets.get(variable).is_some_and(|sets| sets.len() > 1);
-        let mut numbers = SmallNumbers { cfg, followed: sets.keys().copied().collect(), outliving: BTreeSet::new() };
+        let mut numbers = SmallNumbers { cfg, followed: sets.keys().copied().collect(), live: Vec::new() };
         numbers.keep_countable(&sets);
         if !numbers.followed.iter().any(is_counted) {
             numbers.followed.clear();
             return numbers;
         }
         let countable = std::mem::take(&mut numbers.followed);
-        let (selectors, outliving) = selectors(cfg);
-        numbers.outliving = outliving;
-        let mut work: Vec<NodeId> = selectors.into_iter().collect();
+        let mut work: Vec<NodeId> = selectors(cfg).into_iter().collect();
         let mut seen = BTreeSet::new();
         while let Some(node) = work.pop() {
             if !seen.insert(node) {
@@ -81,7 +79,9 @@ impl<'a, 'f> SmallNumbers<'a, 'f> {
         }
         if !numbers.followed.iter().any(is_counted) {
             numbers.followed.clear();
+            return numbers;
         }
+        numbers.live = live_values(cfg, &seen);
         numbers
     }
 
@@ -198,9 +198,10 @@ impl<'a, 'f> SmallNumbers<'a, 'f> {
     }
 
     /// What is still of use at the start of a block.
-    pub(super) fn kept(&self, numbers: &Numbers, is_live: impl Fn(Variable) -> bool) -> Numbers {
+    pub(super) fn kept(&self, numbers: &Numbers, at: BlockId, is_live: impl Fn(Variable) -> bool) -> Numbers {
         let variables = numbers.variables.iter().filter(|(variable, _)| is_live(**variable));
-        let nodes = numbers.nodes.iter().filter(|(node, _)| self.outliving.contains(node));
+        let live = self.live.get(at.0);
+        let nodes = numbers.nodes.iter().filter(|(node, _)| live.is_some_and(|live| live.contains(node)));
         Numbers {
             variables: variables.map(|(variable, number)| (*variable, *number)).collect(),
             nodes: nodes.map(|(node, number)| (*node, *number)).collect(),
@@ -222,27 +223,53 @@ fn steps<'c>(cfg: &'c Cfg<'_>) -> impl Iterator<Item = (BlockId, &'c Step)> {
     (0..).map(BlockId).zip(&cfg.blocks).flat_map(|(here, block)| block.steps.iter().map(move |step| (here, step)))
 }
 
-/// The values that select parts of memory or its owner, and those of them that do so in another block than the one that computes
-/// them.
-fn selectors(cfg: &Cfg<'_>) -> (BTreeSet<NodeId>, BTreeSet<NodeId>) {
-    let mut computed_in = vec![BlockId(0); cfg.nodes.len()];
-    for (here, step) in steps(cfg) {
-        if let StepKind::Value(ValueStep::Evaluate(node)) = step.kind {
-            computed_in[node.0] = here;
-        }
-    }
-    let (mut all, mut outliving) = (BTreeSet::new(), BTreeSet::new());
-    for (here, step) in steps(cfg) {
+/// The values that select parts of memory or its owner.
+fn selectors(cfg: &Cfg<'_>) -> BTreeSet<NodeId> {
+    let mut all = BTreeSet::new();
+    for (_, step) in steps(cfg) {
         each_region(cfg, step, |region: &Region| {
-            for node in region.path.iter().flat_map(Select::nodes).chain(region.rank) {
-                all.insert(node);
-                if computed_in[node.0] != here {
-                    outliving.insert(node);
-                }
-            }
+            all.extend(region.path.iter().flat_map(Select::nodes).chain(region.rank));
         });
     }
-    (all, outliving)
+    all
+}
+
+/// By block, those of the values that are used after its start before they are computed.
+fn live_values(cfg: &Cfg<'_>, of: &BTreeSet<NodeId>) -> Vec<BTreeSet<NodeId>> {
+    let mut live: Vec<BTreeSet<NodeId>> = cfg.blocks.iter().map(|_| BTreeSet::new()).collect();
+    loop {
+        let mut changed = false;
+        for (number, block) in cfg.blocks.iter().enumerate().rev() {
+            let mut values: BTreeSet<NodeId> =
+                block.end.successors().flat_map(|next| live[next.0].iter().copied()).collect();
+            values.extend(block.end.condition());
+            for step in block.steps.iter().rev() {
+                match step.kind {
+                    StepKind::Value(ValueStep::Evaluate(node)) => {
+                        values.remove(&node);
+                        values.extend(&cfg.nodes[node.0].operands);
+                    }
+                    StepKind::Value(ValueStep::Set { value, .. }) => _ = values.insert(value),
+                    StepKind::Value(ValueStep::Name { .. } | ValueStep::Return(_))
+                    | StepKind::Memory(_)
+                    | StepKind::Group(_)
+                    | StepKind::Token(_)
+                    | StepKind::BarrierCall(_)
+                    | StepKind::Copy(_)
+                    | StepKind::Call(_) => {}
+                }
+                each_region(cfg, step, |region| {
+                    values.extend(region.path.iter().flat_map(Select::nodes).chain(region.rank));
+                });
+            }
+            values.retain(|value| of.contains(value));
+            changed |= values != live[number];
+            live[number] = values;
+        }
+        if !changed {
+            return live;
+        }
+    }
 }
 
 /// The result of an operator on small numbers; `None` if it would not be one.

@@ -61,21 +61,26 @@ pub(super) fn checks(checked: &Checked<'_>) -> TokenStream {
     let asked = checked.protocol().demands.iter().map(|Demand { guard: condition, at, message, .. }| {
         let (span, guard) = (at.lo, table.guard(condition));
         // The function's name has this span too, where rustc points.
-        let refuse = quote_spanned! {span=>
-            ::phalanx::__private::contract::protocol::refuse(
-                #guard, <#marker as ::phalanx::__private::Summary>::CALLEES, #message
-            )
+        let refuse = |guard: TokenStream| {
+            quote_spanned! {span=>
+                ::phalanx::__private::contract::protocol::refuse(
+                    #guard, <#marker as ::phalanx::__private::Summary>::CALLEES, #message
+                )
+            }
         };
         if condition.constants.is_empty() {
+            let refuse = refuse(guard);
             return quote_spanned!(span=> const _: () = #refuse;);
         }
         let function = checked.function();
         let constants = condition.constants.iter().map(|condition| constant_is(function, condition));
         let constants: TokenStream = quote_spanned!(span=> #(#constants)&&*);
+        let (ty, refuse) = (path("Guard"), refuse(quote_spanned!(span=> GUARD)));
+        let checked = quote_spanned!(span=> { const GUARD: #ty = #guard; if #constants { #refuse } });
         // rustc evaluates a free constant at once, and one in a body with each instance.
         match function.generics.names_one_of(&constants) {
-            true => quote_spanned!(span=> const { if #constants { #refuse } };),
-            false => quote_spanned!(span=> const _: () = if #constants { #refuse };),
+            true => quote_spanned!(span=> const #checked;),
+            false => quote_spanned!(span=> const _: () = #checked;),
         }
     });
     asked.collect()

@@ -53,6 +53,11 @@ fn rings(device: &Device) -> Outcome {
     same(&read!(device, 256, |out| masked_stages::<4>(out, rounds as usize).grid(4)), &want, describe)
 }
 
+#[device]
+fn middle(left: f32, right: f32) -> f32 {
+    0.5 * (left + right)
+}
+
 /// Neighbours write the cells on both sides of a tile, whose own edges the block reads.
 #[cluster_kernel(cluster = 4, block = 64)]
 fn halo(input: &[f32], out: &mut [f32], rounds: u32) {
@@ -73,7 +78,7 @@ fn halo(input: &[f32], out: &mut [f32], rounds: u32) {
             cluster.map_shared_rank(&rows, right)[from][0] = rows[from][WIDTH];
         }
         cluster.sync();
-        rows[to][t + 1] = 0.5 * (rows[from][t] + rows[from][t + 2]);
+        rows[to][t + 1] = middle(rows[from][t], rows[from][t + 2]);
         cluster.sync();
         std::mem::swap(&mut from, &mut to);
     }

@@ -5,7 +5,7 @@
 use phalanx_contract::uniformity::Uniformity;
 
 use super::memory::region_of_kind;
-use super::{BlockId, Builder, Call, CallId, End, Jump, Source, StepKind, TokenStep, Value, Variable};
+use super::{BlockId, Builder, Call, CallId, End, Jump, Source, StepKind, TokenStep, Value, Variable, Yielded};
 use crate::check::cfg::{AccessKind, Extent, Granule, Select};
 use crate::model::LoopId;
 use crate::model::expr::{BinaryOp, Callee, Expr, ExprKind, Member, UnaryOp};
@@ -334,7 +334,17 @@ impl<'f> Builder<'f> {
     /// The value that the paths into the current block have put into a variable.
     pub(super) fn joined(&mut self, expr: &Expr, variable: Variable) -> Value {
         let token = matches!(expr.result_kind, Kind::Token(_) | Kind::OptionalToken(_)).then_some(variable);
-        Value::of(self.read(variable, expr.span)).with(token)
+        let fields = self.fields_of_all_arms(variable);
+        let fields = fields.into_iter().map(|(field, of)| (field, Value::of(self.read(of, expr.span)))).collect();
+        Value { fields, ..Value::of(self.read(variable, expr.span)).with(token) }
+    }
+
+    /// The temporaries of the fields that every arm yields.
+    fn fields_of_all_arms(&self, variable: Variable) -> Vec<(u16, Variable)> {
+        let Variable::Temporary(joined) = variable else { return Vec::new() };
+        let Some(Yielded { arms: all, fields }) = self.yielded.get(&joined) else { return Vec::new() };
+        let of_all = fields.iter().filter(|(_, (_, arms))| arms == all);
+        of_all.map(|(field, (temporary, _))| (*field, *temporary)).collect()
     }
 
     fn combine(&mut self, exprs: impl IntoIterator<Item = &'f Expr>, at: SpanRange) -> Value {
