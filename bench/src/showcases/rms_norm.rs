@@ -146,7 +146,7 @@ fn plain<T: Real>(ty: &'static str, scale: Scale, columns: usize, cluster: u32, 
 type Bulk<T> = for<'a> fn(&'a Buffer<T>, &'a Buffer<T>, &'a mut Buffer<T>, u32, f32) -> Launch<'a>;
 
 fn bulk<T: Real>(ty: &'static str, scale: Scale, columns: usize, cluster: u32, kernel: Bulk<T>) -> Case {
-    let rows = scale.pick((1 << 30) / size_of::<T>() / columns, 7);
+    let rows = scale.pick((1 << 30) / size_of::<T>() / columns, 5);
     let part = columns / cluster as usize;
     let entry = if ty == "f32" { "rms_norm_bulk" } else { "rms_norm_bulk_bf16" };
     let twin = Twin::new(entry, include_str!("../../twins/rms_norm_bulk.cu"));
