@@ -1,7 +1,7 @@
 """Measures what a user would call instead: PyTorch, torch.compile, and CUB where there is an nvcc.
 
 `baselines.py problems.json answers.json`: an answer for each problem. A result is compared with one in f64 before it
-is timed. Exit status 3: PyTorch is not installed.
+is timed. The answers so far are written after each problem.
 """
 
 import ctypes
@@ -15,10 +15,10 @@ try:
     import torch
     import torch.nn.functional as F
 except ImportError:
-    sys.exit(3)
+    torch = None
 
 WARM, ROUNDS, LEAD, L2 = 5, 31, 1 << 30, 50 << 20
-TYPES = {"f32": torch.float32, "bf16": torch.bfloat16}
+TYPES = {"f32": "float32", "bf16": "bfloat16"}
 
 
 class Missing(Exception):
@@ -78,8 +78,8 @@ def timed(calls):
     return {"median": median, "low": low, "high": high}
 
 
-def reals(*shape, dtype=torch.float32):
-    return (torch.rand(*shape, device="cuda") * 2 - 1).to(dtype)
+def reals(*shape, dtype=None):
+    return (torch.rand(*shape, device="cuda") * 2 - 1).to(dtype or torch.float32)
 
 
 def close(got, want, bound, unit=1.0):
@@ -132,7 +132,7 @@ def softmax(problem):
 
 
 def rms_norm(problem):
-    dtype, columns = TYPES[problem["type"]], problem["columns"]
+    dtype, columns = getattr(torch, TYPES[problem["type"]]), problem["columns"]
     x, weight = reals(problem["rows"], columns, dtype=dtype) * 4, reals(columns, dtype=dtype)
     want = F.rms_norm(x[:4].double(), (columns,), weight.double(), 1e-6)
     check = lambda y: close(y[:4], want, 1e-5 if dtype == torch.float32 else 4e-2)
@@ -275,6 +275,8 @@ def attention(problem):
 
 def measure(problem):
     answer = {"measured": [], "failed": [], "missing": []}
+    if torch is None:
+        return {**answer, "missing": ["PyTorch is not installed"]}
     try:
         candidates = globals()[problem["operation"]](problem)
     except Exception as error:  # one library's trouble is not another's
@@ -294,11 +296,13 @@ if __name__ == "__main__":
     CUB = Cub(os.path.dirname(os.path.abspath(sys.argv[1])))
     with open(sys.argv[1]) as file:
         problems = json.load(file)
-    torch.manual_seed(1)
     answers = []
     for problem in problems:
         print("library:", problem, file=sys.stderr, flush=True)
         answers.append(measure(problem))
-        torch.cuda.empty_cache()
-    with open(sys.argv[2], "w") as file:
-        json.dump(answers, file)
+        # Whoever reads the answers sees all of them or those before.
+        with open(sys.argv[2] + ".new", "w") as file:
+            json.dump(answers, file)
+        os.replace(sys.argv[2] + ".new", sys.argv[2])
+        if torch is not None:
+            torch.cuda.empty_cache()

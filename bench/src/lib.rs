@@ -13,6 +13,7 @@ pub mod library;
 pub mod memory;
 pub mod part;
 pub mod plot;
+pub mod process;
 pub mod run;
 pub mod showcases;
 pub mod table;

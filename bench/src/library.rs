@@ -3,12 +3,13 @@
 use std::fs;
 use std::path::Path;
 use std::process::Command;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::Result;
 use crate::timing::Times;
+use crate::{Result, process};
 
 const SCRIPT: &str = include_str!("../library/baselines.py");
 const CUB: &str = include_str!("../library/cub.cu");
@@ -33,6 +34,9 @@ pub struct Answer {
     pub missing: Vec<String>,
 }
 
+/// The longest that the script may take.
+const LIMIT: Duration = Duration::from_secs(420);
+
 /// Measures the libraries on each of `problems`. The script and its answers stay in `folder`.
 pub fn measure(problems: &[Value], folder: &Path) -> Result<Vec<Answer>> {
     let (script, questions, answers) =
@@ -40,14 +44,14 @@ pub fn measure(problems: &[Value], folder: &Path) -> Result<Vec<Answer>> {
     fs::write(&script, SCRIPT)?;
     fs::write(folder.join("cub.cu"), CUB)?;
     fs::write(&questions, serde_json::to_string_pretty(problems)?)?;
-    let missing = |why: &str| {
-        let answer = Answer { missing: vec![why.into()], ..Answer::default() };
-        Ok(vec![answer; problems.len()])
-    };
-    match Command::new("python3").arg(&script).arg(&questions).arg(&answers).status() {
-        Err(error) => missing(&format!("python3 cannot be run: {error}")),
-        Ok(status) if status.code() == Some(3) => missing("PyTorch is not installed"),
-        Ok(status) if !status.success() => Err(format!("{} ended with {status}", script.display()).into()),
-        Ok(_) => Ok(serde_json::from_str(&fs::read_to_string(&answers)?)?),
+    fs::write(&answers, "[]")?;
+    let ended = process::output(Command::new("python3").arg(&script).arg(&questions).arg(&answers), LIMIT);
+    // The script writes what it has after each problem.
+    let mut known: Vec<Answer> = serde_json::from_str(&fs::read_to_string(&answers)?)?;
+    if let Err(error) = ended {
+        let failed = vec![format!("{}: {error}", script.display())];
+        known.push(Answer { failed, ..Answer::default() });
     }
+    known.resize(problems.len(), Answer::default());
+    Ok(known)
 }

@@ -3,7 +3,8 @@
 //! `bench --device sim` runs the same kernels at small sizes.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{Command, ExitCode};
+use std::time::Duration;
 use std::{env, fs};
 
 use clap::Parser;
@@ -11,8 +12,11 @@ use phalanx::Device;
 use phalanx_bench::part::Part;
 use phalanx_bench::run::Measured;
 use phalanx_bench::table::Table;
-use phalanx_bench::{Result, atlas, launches, library, plot};
+use phalanx_bench::{Result, atlas, launches, library, plot, process};
 use serde_json::Value;
+
+/// The longest that a part may take.
+const LIMIT: Duration = Duration::from_secs(180);
 
 /// Measures kernels beside CUDA C++ written by hand and beside libraries.
 #[derive(Parser)]
@@ -98,10 +102,8 @@ fn measure(arguments: &Arguments, parts: &[Part], device: String) -> Result<()> 
     write(&table, folder)?;
     let problems = table.problems();
     if !arguments.no_libraries && !problems.is_empty() {
-        match library::measure(&problems, folder) {
-            Ok(answers) => problems.iter().zip(answers).for_each(|(problem, answer)| table.answer(problem, answer)),
-            Err(error) => table.failures.push(format!("libraries: {error}")),
-        }
+        let answers = library::measure(&problems, folder)?;
+        problems.iter().zip(answers).for_each(|(problem, answer)| table.answer(problem, answer));
         write(&table, folder)?;
     }
     println!("{}", table.markdown());
@@ -111,11 +113,8 @@ fn measure(arguments: &Arguments, parts: &[Part], device: String) -> Result<()> 
 /// Measures a part in another process.
 fn measured_apart(part: Part, device: &str) -> Result<Value> {
     let mut command = Command::new(env::current_exe()?);
-    let output = command.args(["--device", device, "--one", part.name()]).stderr(Stdio::inherit()).output()?;
-    if !output.status.success() {
-        return Err(format!("the process ended with {}", output.status).into());
-    }
-    Ok(serde_json::from_slice(&output.stdout)?)
+    let output = process::output(command.args(["--device", device, "--one", part.name()]), LIMIT)?;
+    Ok(serde_json::from_slice(&output)?)
 }
 
 /// Adds what was measured of a part to the table, or writes it where it is no row.

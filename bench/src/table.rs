@@ -90,8 +90,11 @@ impl Table {
         let rows = self.rows.iter_mut().filter(|row| row.problem.as_ref() == Some(problem));
         rows.for_each(|row| row.libraries.clone_from(&answer.measured));
         self.failures.extend(answer.failed.into_iter().map(|why| format!("library, {problem}: {why}")));
-        self.missing.extend(answer.missing);
-        self.missing.dedup();
+        for why in answer.missing {
+            if !self.missing.contains(&why) {
+                self.missing.push(why);
+            }
+        }
     }
 
     /// Returns the shortest time in which the bytes of a row can be copied, in microseconds.

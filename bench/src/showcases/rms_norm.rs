@@ -18,54 +18,55 @@ pub(super) const SHOWCASE: Showcase =
 
 const EPSILON: f32 = 1e-6;
 
-/// RMS norm of rows of `C * PART` columns, one for each cluster.
-#[cluster_kernel(cluster = C, block = 512, non_portable)]
-fn rms_norm<const C: usize, const PART: usize>(input: &[f32], weight: &[f32], out: &mut [f32]) {
-    let cluster = this_cluster();
-    let block = this_thread_block();
-    let part = shared_array::<f32, PART>();
-    let of_warps = shared_array::<f32, WARPS>();
-    let of_block = shared_array::<f32, 1>();
-    let i = block.thread_rank() as usize;
-    let start = this_grid().block_rank() * PART;
-    let first = cluster.block_rank() as usize * PART;
+/// A float that is stored in memory, and computed with in `f32`.
+#[device]
+pub(super) trait Stored: Number {
+    /// The size of a value.
+    const BYTES: u32;
 
-    let mut own = 0.0;
-    for column in (i * 4..PART).step_by(BLOCK * 4) {
-        let v = input.load_vec::<4>(start + column);
-        part.store_vec(column, v);
-        for k in 0..4 {
-            own = v[k].mul_add(v[k], own);
-        }
-    }
-    let sum = block_sum(&block, &of_warps, own);
-    if i == 0 {
-        of_block[0] = sum;
-    }
-    cluster.sync();
-    let mut squares = 0.0;
-    for rank in 0..C as u32 {
-        squares += cluster.map_shared_rank(&of_block, rank)[0];
-    }
-    let read = cluster.barrier_arrive();
-    let scale = fast::rsqrt(squares / (C * PART) as f32 + EPSILON);
-    for column in (i * 4..PART).step_by(BLOCK * 4) {
-        let mut v = part.load_vec::<4>(column);
-        let w = weight.load_vec::<4>(first + column);
-        for k in 0..4 {
-            v[k] = v[k] * scale * w[k];
-        }
-        out.store_vec(start + column, v);
-    }
-    cluster.barrier_wait(read); // no block exits while a peer reads its sum
+    /// Returns the value as an `f32`.
+    fn wide(self) -> f32;
+
+    /// Rounds to this type.
+    fn narrow(x: f32) -> Self;
 }
 
-/// The same of `bf16`, computed in `f32`.
+#[device]
+impl Stored for f32 {
+    const BYTES: u32 = 4;
+
+    fn wide(self) -> f32 {
+        self
+    }
+
+    fn narrow(x: f32) -> f32 {
+        x
+    }
+}
+
+#[device]
+impl Stored for bf16 {
+    const BYTES: u32 = 2;
+
+    fn wide(self) -> f32 {
+        self.to_f32()
+    }
+
+    fn narrow(x: f32) -> bf16 {
+        bf16::from_f32(x)
+    }
+}
+
+/// RMS norm of rows of `C * PART` columns, one for each cluster, by vectors of `LANES` values.
 #[cluster_kernel(cluster = C, block = 512, non_portable)]
-fn rms_norm_bf16<const C: usize, const PART: usize>(input: &[bf16], weight: &[bf16], out: &mut [bf16]) {
+fn rms_norm<T: Stored + VectorElement<LANES>, const LANES: usize, const C: usize, const PART: usize>(
+    input: &[T],
+    weight: &[T],
+    out: &mut [T],
+) {
     let cluster = this_cluster();
     let block = this_thread_block();
-    let part = shared_array::<bf16, PART>();
+    let part = shared_array::<T, PART>();
     let of_warps = shared_array::<f32, WARPS>();
     let of_block = shared_array::<f32, 1>();
     let i = block.thread_rank() as usize;
@@ -73,11 +74,11 @@ fn rms_norm_bf16<const C: usize, const PART: usize>(input: &[bf16], weight: &[bf
     let first = cluster.block_rank() as usize * PART;
 
     let mut own = 0.0;
-    for column in (i * 8..PART).step_by(BLOCK * 8) {
-        let v = input.load_vec::<8>(start + column);
+    for column in (i * LANES..PART).step_by(BLOCK * LANES) {
+        let v = input.load_vec::<LANES>(start + column);
         part.store_vec(column, v);
-        for k in 0..8 {
-            let x = v[k].to_f32();
+        for k in 0..LANES {
+            let x = v[k].wide();
             own = x.mul_add(x, own);
         }
     }
@@ -92,11 +93,11 @@ fn rms_norm_bf16<const C: usize, const PART: usize>(input: &[bf16], weight: &[bf
     }
     let read = cluster.barrier_arrive();
     let scale = fast::rsqrt(squares / (C * PART) as f32 + EPSILON);
-    for column in (i * 8..PART).step_by(BLOCK * 8) {
-        let mut v = part.load_vec::<8>(column);
-        let w = weight.load_vec::<8>(first + column);
-        for k in 0..8 {
-            v[k] = bf16::from_f32(v[k].to_f32() * scale * w[k].to_f32());
+    for column in (i * LANES..PART).step_by(BLOCK * LANES) {
+        let mut v = part.load_vec::<LANES>(column);
+        let w = weight.load_vec::<LANES>(first + column);
+        for k in 0..LANES {
+            v[k] = T::narrow(v[k].wide() * scale * w[k].wide());
         }
         out.store_vec(start + column, v);
     }
@@ -105,14 +106,16 @@ fn rms_norm_bf16<const C: usize, const PART: usize>(input: &[bf16], weight: &[bf
 
 fn cases(scale: Scale) -> Vec<Case> {
     vec![
-        plain("f32", scale, 8_192, 1, rms_norm::<1, 8_192>),
-        plain("f32", scale, 65_536, 4, rms_norm::<4, 16_384>),
-        plain("f32", scale, 262_144, 16, rms_norm::<16, 16_384>),
-        plain("bf16", scale, 8_192, 1, rms_norm_bf16::<1, 8_192>),
-        plain("bf16", scale, 65_536, 2, rms_norm_bf16::<2, 32_768>),
-        plain("bf16", scale, 262_144, 8, rms_norm_bf16::<8, 32_768>),
-        bulk(scale, 65_536, 2, in_flight::rms_norm_bulk::<2, 32_768>),
-        bulk(scale, 262_144, 8, in_flight::rms_norm_bulk::<8, 32_768>),
+        plain("f32", scale, 8_192, 1, rms_norm::<f32, 4, 1, 8_192>),
+        plain("f32", scale, 65_536, 4, rms_norm::<f32, 4, 4, 16_384>),
+        plain("f32", scale, 262_144, 16, rms_norm::<f32, 4, 16, 16_384>),
+        plain("bf16", scale, 8_192, 1, rms_norm::<bf16, 8, 1, 8_192>),
+        plain("bf16", scale, 65_536, 2, rms_norm::<bf16, 8, 2, 32_768>),
+        plain("bf16", scale, 262_144, 8, rms_norm::<bf16, 8, 8, 32_768>),
+        bulk("f32", scale, 65_536, 4, in_flight::rms_norm_bulk::<f32, 4, 4, 16_384>),
+        bulk("f32", scale, 262_144, 16, in_flight::rms_norm_bulk::<f32, 4, 16, 16_384>),
+        bulk("bf16", scale, 65_536, 2, in_flight::rms_norm_bulk::<bf16, 8, 2, 32_768>),
+        bulk("bf16", scale, 262_144, 8, in_flight::rms_norm_bulk::<bf16, 8, 8, 32_768>),
     ]
 }
 
@@ -140,30 +143,31 @@ fn plain<T: Real>(ty: &'static str, scale: Scale, columns: usize, cluster: u32, 
     })
 }
 
-type Bulk = for<'a> fn(&'a Buffer<bf16>, &'a Buffer<bf16>, &'a mut Buffer<bf16>, u32, f32) -> Launch<'a>;
+type Bulk<T> = for<'a> fn(&'a Buffer<T>, &'a Buffer<T>, &'a mut Buffer<T>, u32, f32) -> Launch<'a>;
 
-fn bulk(scale: Scale, columns: usize, cluster: u32, kernel: Bulk) -> Case {
-    let rows = scale.pick((1 << 29) / columns, 7);
+fn bulk<T: Real>(ty: &'static str, scale: Scale, columns: usize, cluster: u32, kernel: Bulk<T>) -> Case {
+    let rows = scale.pick((1 << 30) / size_of::<T>() / columns, 5);
     let part = columns / cluster as usize;
-    let twin = Twin::new("rms_norm_bulk", include_str!("../../twins/rms_norm_bulk.cu"));
+    let entry = if ty == "f32" { "rms_norm_bulk" } else { "rms_norm_bulk_bf16" };
+    let twin = Twin::new(entry, include_str!("../../twins/rms_norm_bulk.cu"));
     let twin = twin.with("C", cluster).with("PART", part);
-    case::<bf16>("bulk copies", "bf16", rows, columns, cluster, twin, move |device| {
+    case::<T>("bulk copies", ty, rows, columns, cluster, twin, move |device| {
         let (input, mut out) = (device.zeros(1)?, device.zeros(1)?);
         let resident = kernel(&input, &input, &mut out, 1, EPSILON).occupancy(device)?.clusters.min(rows);
         let (grid, rows_32) = (resident as u32 * cluster, rows as u32);
-        let weights = weights::<bf16>(columns);
+        let weights = weights::<T>(columns);
         let weight = Memory::upload(device, &weights)?;
         let weight_address = weight.address();
         let call = move |input, out| {
             let pointers = [input, weight_address, out].map(Argument::Word);
             let arguments = [&pointers[..], &[Argument::Number(rows_32), Argument::Real(EPSILON)]].concat();
             let call = Call::new(grid, in_flight::BLOCK, arguments).cluster(cluster);
-            call.shared_bytes(2 * part * in_flight::STAGES)
+            call.shared_bytes(size_of::<T>() * part * in_flight::STAGES)
         };
         let ours = move |device: &Device, input: &_, out: &mut _| {
             kernel(input, &weight.buffer, out, rows_32, EPSILON).grid(grid).enqueue(device)
         };
-        let (values, len) = (values::<bf16>(rows * columns), rows * columns);
+        let (values, len) = (values::<T>(rows * columns), rows * columns);
         Map::prepared(device, values, len, Before::Spoiled, ours, call, check(rows, weights))
     })
 }

@@ -1,7 +1,9 @@
-//! RMS norm of long rows of `bf16` with rows in flight: resident clusters go through the rows, bulk copies fetch rows
+//! RMS norm of long rows with rows in flight: resident clusters go through the rows, bulk copies fetch rows
 //! ahead, and the blocks of a cluster exchange their sums by `store_async`, with no barrier of the cluster in the loop.
 
 use phalanx::prelude::*;
+
+use super::rms_norm::Stored;
 
 pub(super) const BLOCK: usize = 1024;
 const WARPS: usize = BLOCK / 32;
@@ -10,19 +12,19 @@ pub(super) const STAGES: usize = 3;
 /// The blocks of the largest cluster.
 const MOST: u32 = 16;
 
-/// RMS norm of `rows` rows of `C * PART` columns.
+/// RMS norm of `rows` rows of `C * PART` columns, by vectors of `LANES` values.
 #[cluster_kernel(cluster = C, block = 1024, non_portable)]
-pub(super) fn rms_norm_bulk<const C: usize, const PART: usize>(
-    input: &[bf16],
-    weight: &[bf16],
-    out: &mut [bf16],
+pub(super) fn rms_norm_bulk<T: Stored + VectorElement<LANES>, const LANES: usize, const C: usize, const PART: usize>(
+    input: &[T],
+    weight: &[T],
+    out: &mut [T],
     rows: u32,
     epsilon: f32,
 ) {
     let cluster = this_cluster();
     let block = this_thread_block();
     let warp = tiled_partition::<32>(&block);
-    let stages = shared_array::<[bf16; PART], STAGES>();
+    let stages = shared_array::<[T; PART], STAGES>();
     let of_warps = shared_array::<f32, WARPS>();
     // Two inboxes in turn: a peer sends to one again after it has received in the other, which we sent after we had read.
     let inboxes = shared_array::<f32, { 2 * MOST as usize }>();
@@ -40,7 +42,7 @@ pub(super) fn rms_norm_bulk<const C: usize, const PART: usize>(
 
     if i == 0 {
         for turn in 0..count.min(STAGES as u32) {
-            full[turn].expect_tx(PART as u32 * 2);
+            full[turn].expect_tx(PART as u32 * T::BYTES);
             bulk_copy_async(&stages[turn], &input[start(turn)..start(turn) + PART], &full[turn]);
             let _ = full[turn].arrive();
         }
@@ -51,10 +53,10 @@ pub(super) fn rms_norm_bulk<const C: usize, const PART: usize>(
 
         // Pass one: the sum of squares.
         let mut own = 0.0;
-        for column in (i as usize * 8..PART).step_by(BLOCK * 8) {
-            let v = stages[stage].load_vec::<8>(column);
-            for k in 0..8 {
-                let x = v[k].to_f32();
+        for column in (i as usize * LANES..PART).step_by(BLOCK * LANES) {
+            let v = stages[stage].load_vec::<LANES>(column);
+            for k in 0..LANES {
+                let x = v[k].wide();
                 own = x.mul_add(x, own);
             }
         }
@@ -86,18 +88,18 @@ pub(super) fn rms_norm_bulk<const C: usize, const PART: usize>(
 
         // Pass two.
         let scale = fast::rsqrt(squares / (C * PART) as f32 + epsilon);
-        for column in (i as usize * 8..PART).step_by(BLOCK * 8) {
-            let mut v = stages[stage].load_vec::<8>(column);
-            let w = weight.load_vec::<8>(rank as usize * PART + column);
-            for k in 0..8 {
-                v[k] = bf16::from_f32(v[k].to_f32() * scale * w[k].to_f32());
+        for column in (i as usize * LANES..PART).step_by(BLOCK * LANES) {
+            let mut v = stages[stage].load_vec::<LANES>(column);
+            let w = weight.load_vec::<LANES>(rank as usize * PART + column);
+            for k in 0..LANES {
+                v[k] = T::narrow(v[k].wide() * scale * w[k].wide());
             }
             out.store_vec(start(turn) + column, v);
         }
         block.sync(); // the stage is free
         let next = turn + STAGES as u32;
         if i == 0 && next < count {
-            full[stage].expect_tx(PART as u32 * 2);
+            full[stage].expect_tx(PART as u32 * T::BYTES);
             bulk_copy_async(&stages[stage], &input[start(next)..start(next) + PART], &full[stage]);
             let _ = full[stage].arrive();
         }

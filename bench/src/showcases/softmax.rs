@@ -114,7 +114,7 @@ fn in_one_go(
 type Bulk = for<'a> fn(&'a Buffer<f32>, &'a mut Buffer<f32>, u32) -> Launch<'a>;
 
 fn bulk(scale: Scale, columns: usize, cluster: u32, kernel: Bulk) -> Case {
-    let rows = scale.pick((1 << 28) / columns, 7);
+    let rows = scale.pick((1 << 28) / columns, 5);
     let part = columns / cluster as usize;
     let twin = Twin::new("softmax_bulk", include_str!("../../twins/softmax_bulk.cu"));
     let twin = twin.with("C", cluster).with("PART", part);

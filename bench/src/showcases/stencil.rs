@@ -92,7 +92,7 @@ fn rings(input: &[f32], out: &mut [f32], steps: u32, rate: f32) {
 }
 
 fn cases(scale: Scale) -> Vec<Case> {
-    vec![on_a_plane(scale), on_rings(scale, 4), on_rings(scale, 32)]
+    vec![on_a_plane(scale), on_rings(scale, 4), on_rings(scale, scale.pick(32, 7))]
 }
 
 fn on_a_plane(scale: Scale) -> Case {
