@@ -13,6 +13,7 @@ pub(crate) mod engine;
 mod fixed;
 mod forgotten;
 mod liveness;
+mod outcomes;
 mod partition;
 mod small_numbers;
 mod tokens;

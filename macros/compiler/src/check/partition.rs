@@ -2,7 +2,8 @@
 //! object at one time and for another at another; and so does an element whose index is a small number that a loop counts
 //! (`small_numbers`). Where all blocks of the cluster assign them alike, the graph is split: each of its blocks stands in the
 //! split graph once for each combination of what the names stand for and the numbers are there, so that the checks of memory
-//! see fixed objects, and swapped buffers stay disjoint. A branch that the numbers decide has one successor.
+//! see fixed objects, and swapped buffers stay disjoint. A branch that the numbers decide, or the outcome of an earlier branch
+//! (`outcomes`), has one successor.
 //!
 //! Partitions are merged where the names and numbers that are still used are the same. A name that only some blocks assign, or of
 //! which there are too many combinations, keeps the region that covers all that it may stand for ([`Region::via`]). After
@@ -24,6 +25,7 @@ use super::cfg::{
 };
 use super::cfg::{Node, NodeId, Select, Source, Variable};
 use super::liveness::Live;
+use super::outcomes::{Followed, Outcomes};
 use super::small_numbers::{Numbers, SmallNumbers};
 use super::uniform::values::Values;
 use crate::model::LocalId;
@@ -41,6 +43,7 @@ type Names = BTreeMap<LocalId, Region>;
 struct Known {
     names: Names,
     numbers: Numbers,
+    outcomes: Outcomes,
 }
 
 /// Splits the graph; `None` if there is nothing to split, or too much.
@@ -52,11 +55,13 @@ pub(super) fn split<'f>(cfg: &Cfg<'f>, live: &Live, values: &Values<'_, 'f>) -> 
         live_names: live_names(cfg),
         followed: followed(cfg, values),
         numbers,
+        branches: Followed::of(cfg, values),
         literals: RefCell::default(),
     };
-    while !splitter.followed.is_empty() || !splitter.numbers.is_empty() {
+    while !splitter.followed.is_empty() || !splitter.numbers.is_empty() || !splitter.branches.is_empty() {
         match splitter.partitions() {
             Ok(partitions) => return Some(splitter.build(&partitions)),
+            Err(Excess { .. }) if !splitter.branches.is_empty() => splitter.branches = Followed::default(),
             Err(Excess { variables }) if !variables.is_empty() => {
                 splitter.numbers = splitter.numbers.without(&variables);
             }
@@ -126,6 +131,7 @@ struct Splitter<'a, 'f> {
     live_names: Vec<BTreeSet<LocalId>>,
     followed: BTreeSet<LocalId>,
     numbers: SmallNumbers<'a, 'f>,
+    branches: Followed,
     /// The numbers that select memory, in the order of their nodes.
     literals: RefCell<Vec<u64>>,
 }
@@ -143,11 +149,13 @@ impl<'f> Splitter<'_, 'f> {
             let mut after = known.clone();
             self.cfg.blocks[block.0].steps.iter().for_each(|step| self.transfer(&mut after, step));
             let mut next = BTreeMap::new();
-            for to in self.successors(&self.cfg.blocks[block.0].end, &after) {
+            for to in self.successors(block, &after) {
                 let live = after.names.iter().filter(|(local, _)| self.live_names[to.0].contains(local));
                 let names: Names = live.map(|(local, region)| (*local, region.clone())).collect();
                 let numbers = self.numbers.kept(&after.numbers, to, |variable| self.live.contains(to, variable));
-                let known = Known { names, numbers };
+                let holds = self.cfg.blocks[block.0].end.holds_on_edge(to);
+                let outcomes = self.branches.after(&after.outcomes, block, to, holds);
+                let known = Known { names, numbers, outcomes };
                 let unseen = BlockId(ids.len());
                 let id = *ids.entry((to, known.clone())).or_insert(unseen);
                 if id == unseen {
@@ -171,25 +179,29 @@ impl<'f> Splitter<'_, 'f> {
         Ok(partitions)
     }
 
-    /// The blocks that may follow: one, if the numbers decide.
-    fn successors(&self, end: &End, known: &Known) -> impl Iterator<Item = BlockId> + use<> {
-        let only = self.decided(end, known);
-        let all: Vec<BlockId> = end.successors().filter(|next| only.is_none_or(|only| only == *next)).collect();
-        all.into_iter()
+    /// The blocks that may follow: one, if what is known decides.
+    fn successors(&self, block: BlockId, known: &Known) -> Vec<BlockId> {
+        let only = self.decided(block, known);
+        let all = self.cfg.blocks[block.0].end.successors();
+        all.filter(|next| only.is_none_or(|only| only == *next)).collect()
     }
 
-    fn decided(&self, end: &End, known: &Known) -> Option<BlockId> {
-        match *end {
+    fn decided(&self, block: BlockId, known: &Known) -> Option<BlockId> {
+        let decided = || self.branches.decided(&known.outcomes, block);
+        match self.cfg.blocks[block.0].end {
             End::Branch { on, then, otherwise } => {
-                self.numbers.holds(&known.numbers, on).map(|holds| if holds { then } else { otherwise })
+                let holds = self.numbers.holds(&known.numbers, on).or_else(decided);
+                holds.map(|holds| if holds { then } else { otherwise })
             }
-            End::Never | End::Leave | End::Goto(_) | End::Option { .. } => None,
+            End::Option { some, none, .. } => decided().map(|holds| if holds { some } else { none }),
+            End::Never | End::Leave | End::Goto(_) => None,
         }
     }
 
     fn transfer(&self, known: &mut Known, step: &Step) {
         self.numbers.transfer(&mut known.numbers, &step.kind);
-        let Known { names, numbers } = known;
+        self.branches.transfer(&mut known.outcomes, &step.kind);
+        let Known { names, numbers, .. } = known;
         match &step.kind {
             StepKind::Value(ValueStep::Name { local, region }) => {
                 let region = self.numbered(numbers, self.resolved(names, region));
@@ -265,16 +277,16 @@ impl<'f> Splitter<'_, 'f> {
                 copied.push(Step { kind: self.copy(&mut split, &known, &step.kind), at: step.at });
                 self.transfer(&mut known, step);
             }
-            let end = match *end {
-                End::Never => End::Never,
-                End::Leave => End::Leave,
-                End::Goto(to) => End::Goto(next[&to]),
-                End::Branch { on, then, otherwise } => match self.decided(end, &known) {
-                    Some(to) => End::Goto(next[&to]),
-                    None => End::Branch { on, then: next[&then], otherwise: next[&otherwise] },
-                },
-                End::Option { on, variable, some, none } => {
-                    End::Option { on, variable, some: next[&some], none: next[&none] }
+            let end = match (end, self.decided(*block, &known)) {
+                (End::Never, _) => End::Never,
+                (End::Leave, _) => End::Leave,
+                (End::Goto(to), _) => End::Goto(next[to]),
+                (_, Some(to)) => End::Goto(next[&to]),
+                (End::Branch { on, then, otherwise }, None) => {
+                    End::Branch { on: *on, then: next[then], otherwise: next[otherwise] }
+                }
+                (End::Option { on, variable, some, none }, None) => {
+                    End::Option { on: *on, variable: *variable, some: next[some], none: next[none] }
                 }
             };
             split.blocks.push(BasicBlock { steps: copied, end });

@@ -17,6 +17,7 @@ mod guards;
 pub(crate) mod made_up;
 mod meetings;
 mod names;
+mod outcomes;
 mod no_panic;
 mod numbers;
 mod phases;

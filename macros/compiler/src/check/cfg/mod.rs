@@ -110,6 +110,16 @@ impl End {
         first.into_iter().chain(second)
     }
 
+    /// Whether an edge is that where the condition holds, or the token is present; `None` if there is no choice.
+    pub(crate) fn holds_on_edge(&self, to: BlockId) -> Option<bool> {
+        match *self {
+            End::Branch { then: yes, otherwise: no, .. } | End::Option { some: yes, none: no, .. } if yes != no => {
+                Some(to == yes)
+            }
+            End::Never | End::Leave | End::Goto(_) | End::Branch { .. } | End::Option { .. } => None,
+        }
+    }
+
     /// The value that decides where control continues.
     pub(crate) fn condition(&self) -> Option<NodeId> {
         match *self {

@@ -1,0 +1,283 @@
+//! Outcomes of branches that decide about later ones: a condition that is tested twice and cannot have changed (`if split { .. } ..
+//! if split { .. }`), an `Option` of a token whose variant an earlier branch has determined, and whether the iteration of a loop is
+//! its last one (`if k + 1 < rounds { .. }`). `partition` splits the graph by them, so that paths that no thread takes are none.
+//!
+//! Only branches that the whole cluster takes together are followed: the arms that two threads take would otherwise not be
+//! compared with each other.
+
+#![warn(clippy::wildcard_enum_match_arm)]
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use phalanx_contract::uniformity::Uniformity;
+
+use super::cfg::{BlockId, Cfg, End, GroupStep, NodeId, Source, StepKind, TokenStep, Variable};
+use super::fixed::{FixedValues, MAX_DEPTH};
+use super::uniform::values::Values;
+use crate::model::expr::BinaryOp;
+
+/// The most conditions that are followed.
+const MOST_CONDITIONS: usize = 4;
+
+/// Something that an earlier branch may have determined.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Subject {
+    /// A condition, by its number.
+    Condition(usize),
+    /// Whether this loop has another iteration, by the block of its test.
+    Again(BlockId),
+    /// Whether this variable holds a token.
+    Holds(Variable),
+}
+
+/// What is known at a point.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Outcomes(BTreeMap<Subject, bool>);
+
+/// What a branch tests, and whether its `then` or `some` edge means that the subject is true.
+type Test = (Subject, bool);
+
+/// The branches that are followed.
+#[derive(Default)]
+pub(super) struct Followed {
+    /// By block, what the branch at its end tests.
+    tests: BTreeMap<BlockId, Vec<Test>>,
+    /// By block, the subjects that a branch from there on may test.
+    live: Vec<BTreeSet<Subject>>,
+}
+
+impl Followed {
+    pub(super) fn of(cfg: &Cfg<'_>, values: &Values<'_, '_>) -> Followed {
+        let is_together = |block: BlockId, on: NodeId| {
+            values.level(on).is_uniform(Uniformity::Cluster) && values.is_reached_uniformly(block, Uniformity::Cluster)
+        };
+        let ends = (0..).map(BlockId).zip(cfg.blocks.iter().map(|block| &block.end));
+        let ends: Vec<(BlockId, &End)> =
+            ends.filter(|(block, end)| end.condition().is_some_and(|on| is_together(*block, on))).collect();
+        // One branch alone has none that it could decide about.
+        if ends.len() < 2 {
+            return Followed::default();
+        }
+        let mut followed = Followed::default();
+        let fixed = FixedValues::of(cfg);
+        followed.follow_conditions(cfg, &fixed, &ends);
+        followed.follow_loops(cfg, &fixed, &ends);
+        for (block, end) in &ends {
+            if let End::Option { variable, .. } = end {
+                followed.tests.entry(*block).or_default().push((Subject::Holds(*variable), true));
+            }
+        }
+        followed.live = followed.live_subjects(cfg);
+        followed
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.tests.is_empty()
+    }
+
+    /// Follows the conditions that several branches test.
+    fn follow_conditions(&mut self, cfg: &Cfg<'_>, fixed: &FixedValues<'_, '_>, ends: &[(BlockId, &End)]) {
+        let mut tested: BTreeMap<String, Vec<(BlockId, bool)>> = BTreeMap::new();
+        for (block, end) in ends {
+            if let End::Branch { on, .. } = end {
+                let (condition, holds) = without_negation(cfg, *on);
+                if let Some(text) = fixed.text(condition, MAX_DEPTH) {
+                    tested.entry(text).or_default().push((*block, holds));
+                }
+            }
+        }
+        let several = tested.into_values().filter(|branches| branches.len() > 1).take(MOST_CONDITIONS);
+        for (number, branches) in several.enumerate() {
+            for (block, holds) in branches {
+                self.tests.entry(block).or_default().push((Subject::Condition(number), holds));
+            }
+        }
+    }
+
+    /// Follows the branches that tell whether a loop over a range has another iteration.
+    fn follow_loops(&mut self, cfg: &Cfg<'_>, fixed: &FixedValues<'_, '_>, ends: &[(BlockId, &End)]) {
+        for (test, end) in ends {
+            let End::Branch { on, then, .. } = end else { continue };
+            let Some((counter, last)) = counter_of(cfg, *on, *then) else { continue };
+            let Some(last) = fixed.text(last, MAX_DEPTH) else { continue };
+            let mut found = false;
+            for (block, end) in ends {
+                if let End::Branch { on, .. } = end
+                    && let Some(again) = compares_with_end(cfg, fixed, *on, counter, &last)
+                {
+                    self.tests.entry(*block).or_default().push((Subject::Again(*test), again));
+                    found = true;
+                }
+            }
+            if found {
+                self.tests.entry(*test).or_default().push((Subject::Again(*test), true));
+            }
+        }
+    }
+
+    /// By block, what it or a block that may follow tests or moves.
+    fn live_subjects(&self, cfg: &Cfg<'_>) -> Vec<BTreeSet<Subject>> {
+        let mut live: Vec<BTreeSet<Subject>> = (0..cfg.blocks.len())
+            .map(|block| self.tests.get(&BlockId(block)).into_iter().flatten().map(|(subject, _)| *subject).collect())
+            .collect();
+        let moves = |block: usize| {
+            cfg.blocks[block].steps.iter().filter_map(|step| match step.kind {
+                StepKind::Token(TokenStep::Move { from, into }) => Some((from, into)),
+                _ => None,
+            })
+        };
+        loop {
+            let mut changed = false;
+            for block in (0..cfg.blocks.len()).rev() {
+                let mut all: BTreeSet<Subject> =
+                    cfg.blocks[block].end.successors().flat_map(|next| live[next.0].iter().copied()).collect();
+                all.extend(&live[block]);
+                let moved: Vec<Subject> = moves(block)
+                    .filter(|(_, into)| all.contains(&Subject::Holds(*into)))
+                    .map(|(from, _)| Subject::Holds(from))
+                    .collect();
+                all.extend(moved);
+                changed |= all.len() != live[block].len();
+                live[block] = all;
+            }
+            if !changed {
+                return live;
+            }
+        }
+    }
+
+    /// The state after a step.
+    pub(super) fn transfer(&self, outcomes: &mut Outcomes, step: &StepKind) {
+        let known = &mut outcomes.0;
+        let mut put = |variable: Variable, holds: Option<bool>| {
+            let subject = Subject::Holds(variable);
+            match holds {
+                Some(holds) => _ = known.insert(subject, holds),
+                None => _ = known.remove(&subject),
+            }
+        };
+        match step {
+            StepKind::Group(GroupStep::Arrive { into, .. } | GroupStep::ArriveForgotten { into, .. }) => {
+                put(*into, Some(true))
+            }
+            StepKind::Token(TokenStep::Clear { variable }) => put(*variable, Some(false)),
+            StepKind::Token(TokenStep::Move { from, into }) => {
+                let held = outcomes.0.remove(&Subject::Holds(*from));
+                match held {
+                    Some(held) => _ = outcomes.0.insert(Subject::Holds(*into), held),
+                    None => _ = outcomes.0.remove(&Subject::Holds(*into)),
+                }
+            }
+            StepKind::Group(GroupStep::Wait { from, .. } | GroupStep::WaitElected { from, .. })
+            | StepKind::Token(
+                TokenStep::HandOver { from } | TokenStep::Forget { from, .. } | TokenStep::Drop { variable: from, .. },
+            ) => put(*from, None),
+            // What a function returns is not known.
+            StepKind::Call(_) => known.retain(|subject, _| !matches!(subject, Subject::Holds(_))),
+            StepKind::Group(
+                GroupStep::Collective { .. }
+                | GroupStep::Aligned { .. }
+                | GroupStep::FormGroup(_)
+                | GroupStep::Convergent { .. },
+            )
+            | StepKind::Value(_)
+            | StepKind::Memory(_)
+            | StepKind::Copy(_)
+            | StepKind::BarrierCall(_) => {}
+        }
+    }
+
+    /// Which of the two edges at the end of a block is taken, if that is known: the one where the test holds.
+    pub(super) fn decided(&self, outcomes: &Outcomes, block: BlockId) -> Option<bool> {
+        let tests = self.tests.get(&block)?;
+        tests.iter().find_map(|(subject, holds)| Some(outcomes.0.get(subject)? == holds))
+    }
+
+    /// The state on an edge: where the test at the end of the block holds, or where it does not.
+    pub(super) fn after(&self, outcomes: &Outcomes, block: BlockId, to: BlockId, holds: Option<bool>) -> Outcomes {
+        let mut known = outcomes.0.clone();
+        if let Some(holds) = holds {
+            for (subject, if_true) in self.tests.get(&block).into_iter().flatten() {
+                match subject {
+                    // The next iteration may be the last one.
+                    Subject::Again(test) if *test == block => _ = known.remove(subject),
+                    Subject::Condition(_) | Subject::Again(_) | Subject::Holds(_) => {
+                        known.insert(*subject, holds == *if_true);
+                    }
+                }
+            }
+        }
+        known.retain(|subject, _| self.live.get(to.0).is_some_and(|live| live.contains(subject)));
+        Outcomes(known)
+    }
+}
+
+/// The condition that a value is or negates, and whether it is.
+fn without_negation(cfg: &Cfg<'_>, mut condition: NodeId) -> (NodeId, bool) {
+    let mut holds = true;
+    while let (Source::Not, [negated]) = (&cfg.nodes[condition.0].source, &cfg.nodes[condition.0].operands[..]) {
+        (condition, holds) = (*negated, !holds);
+    }
+    (condition, holds)
+}
+
+/// The counter of the loop whose test is this, and the end of its range, if it counts by one and the body does not change it.
+fn counter_of(cfg: &Cfg<'_>, on: NodeId, body: BlockId) -> Option<(Variable, NodeId)> {
+    cfg.blocks[body.0].steps.iter().find_map(|step| {
+        let (variable, value, _) = step.kind.set()?;
+        let node = &cfg.nodes[value.0];
+        match node.source {
+            Source::Counter { of, by: Some(1), range: Some((_, end)) } if of == variable && node.operands == [on] => {
+                Some((of, end))
+            }
+            _ => None,
+        }
+    })
+}
+
+/// Whether the condition holds in all iterations but the last one (`true`), or in that alone (`false`).
+fn compares_with_end(
+    cfg: &Cfg<'_>,
+    fixed: &FixedValues<'_, '_>,
+    on: NodeId,
+    counter: Variable,
+    end: &str,
+) -> Option<bool> {
+    let (condition, holds) = without_negation(cfg, on);
+    let node = &cfg.nodes[condition.0];
+    let (Source::Binary(op) | Source::Round(_, op), [first, second]) = (&node.source, &node.operands[..]) else {
+        return None;
+    };
+    let is_counter = |node: NodeId| cfg.nodes[node.0].source.read() == Some(counter);
+    let is_one = |node: NodeId| matches!(cfg.nodes[node.0].source, Source::Integer(1));
+    let is_end = |node: NodeId| fixed.text(node, MAX_DEPTH).is_some_and(|text| text == *end);
+    let operation = |node: NodeId, wanted: BinaryOp| {
+        let Source::Binary(op) = cfg.nodes[node.0].source else { return None };
+        let [first, second] = cfg.nodes[node.0].operands[..] else { return None };
+        (op == wanted).then_some((first, second))
+    };
+    let is_next = |node: NodeId| {
+        operation(node, BinaryOp::Add).is_some_and(|(a, b)| is_counter(a) && is_one(b) || is_one(a) && is_counter(b))
+    };
+    let is_last = |node: NodeId| operation(node, BinaryOp::Sub).is_some_and(|(a, b)| is_end(a) && is_one(b));
+    let (left, right) = (*first, *second);
+    let op = if is_next(left) && is_end(right) || is_counter(left) && is_last(right) {
+        *op
+    } else if is_end(left) && is_next(right) || is_last(left) && is_counter(right) {
+        match op {
+            BinaryOp::Lt => BinaryOp::Gt,
+            BinaryOp::Gt => BinaryOp::Lt,
+            BinaryOp::Le => BinaryOp::Ge,
+            BinaryOp::Ge => BinaryOp::Le,
+            other => *other,
+        }
+    } else {
+        return None;
+    };
+    // The counter is at most the last one.
+    match op {
+        BinaryOp::Lt | BinaryOp::Ne => Some(holds),
+        BinaryOp::Ge | BinaryOp::Eq => Some(!holds),
+        _ => None,
+    }
+}

@@ -1,0 +1,134 @@
+//! Tests of branches that an earlier branch decides.
+
+use super::rules;
+
+/// Returns the rules that a kernel of two blocks of 64 threads breaks.
+#[track_caller]
+fn broken(body: &str) -> Vec<String> {
+    let source = format!(
+        "#[cluster_kernel(cluster = 2, block = 64)]
+        fn decides(input: &[u32], output: &mut [u32], split: bool, rounds: u32) {{
+            let cluster = this_cluster();
+            let block = this_thread_block();
+            let own = shared_array::<u32, 64>();
+            let rows = shared_array::<[u32; 64], 2>();
+            let (i, other) = (block.thread_rank(), 1 - cluster.block_rank());
+            own[i] = 1;
+            rows[0][i] = 1;
+            rows[1][i] = 1;
+            {body}
+            cluster.sync();
+        }}"
+    );
+    rules(&source)
+}
+
+const READ: &str = "output[i] = cluster.map_shared_rank(&own, other)[i];";
+
+/// A condition that cannot have changed is true the second time if it was the first time.
+#[test]
+fn conditions_that_are_tested_twice() {
+    let twice =
+        |first: &str, second: &str| broken(&format!("if {first} {{ cluster.sync(); }} if {second} {{ {READ} }}"));
+    assert_eq!(twice("split", "split"), [""; 0]);
+    assert_eq!(twice("!split", "!split"), [""; 0]);
+    assert_eq!(twice("rounds > 0", "rounds > 0"), [""; 0]);
+    assert_eq!(twice("rounds % 2 == 1 && split", "rounds % 2 == 1 && split"), [""; 0]);
+    assert_eq!(twice("split", "!split"), ["remote_before_entry"]);
+    assert_eq!(twice("rounds > 0", "rounds > 1"), ["remote_before_entry"]);
+    assert_eq!(twice("input[0] > 0", "input[0] > 0"), ["remote_before_entry"]);
+    let through = |between: &str| {
+        broken(&format!("let mut on = rounds > 3; if on {{ cluster.sync(); }} {between} if on {{ {READ} }}"))
+    };
+    assert_eq!(through("on = split;"), ["remote_before_entry"]);
+    let named = format!("let on = rounds > 3; if on {{ cluster.sync(); }} if on {{ {READ} }}");
+    assert_eq!(broken(&named), [""; 0]);
+}
+
+/// Threads of one cluster that take different arms are compared with each other.
+#[test]
+fn conditions_that_differ_between_threads() {
+    let twice = |first: &str, second: &str| {
+        broken(&format!(
+            "cluster.sync();
+            if {first} {{ cluster.map_shared_rank(&own, other)[0] = 2; }}
+            if {second} {{ output[i] = own[0]; }}"
+        ))
+    };
+    assert_eq!(twice("i > 3", "i <= 3"), ["unordered_remote_write"]);
+    assert_eq!(twice("i > 3", "!(i > 3)"), ["unordered_remote_write"]);
+    assert_eq!(twice("cluster.block_rank() == 0", "!(cluster.block_rank() == 0)"), ["unordered_remote_write"]);
+    assert_eq!(twice("split", "!split"), [""; 0]);
+}
+
+/// The last iteration of a loop needs no barrier for a next one.
+#[test]
+fn last_iterations() {
+    let looped = |range: &str, condition: &str| {
+        broken(&format!(
+            "cluster.sync();
+            for k in {range} {{
+                let value = cluster.map_shared_rank(&rows, other)[k % 2][i];
+                if {condition} {{ rows[(k + 1) % 2][i] = value; cluster.sync(); }}
+            }}"
+        ))
+    };
+    for condition in [
+        "k + 1 < rounds",
+        "1 + k != rounds",
+        "rounds > k + 1",
+        "k < rounds - 1",
+        "k != rounds - 1",
+        "rounds - 1 > k",
+        "!(k + 1 >= rounds)",
+        "!(k + 1 == rounds)",
+    ] {
+        assert_eq!(looped("0..rounds", condition), [""; 0], "{condition}");
+        assert_eq!(looped("1..rounds", condition), [""; 0], "{condition}");
+    }
+    for condition in ["k + 2 < rounds", "k < rounds", "k + 1 > rounds", "k + 1 < rounds + 1", "k != 3", "split"] {
+        assert!(!looped("0..rounds", condition).is_empty(), "{condition}");
+    }
+    assert_eq!(looped("0..8", "k + 1 < 8"), [""; 0]);
+    assert!(!looped("0..8", "k + 1 < 7").is_empty());
+    assert!(!looped("(0..rounds).step_by(3)", "k + 1 < rounds").is_empty());
+    assert!(!looped("0..=rounds", "k + 1 < rounds").is_empty());
+}
+
+/// The loop is entered anew: what was known of its last iteration is not.
+#[test]
+fn loops_that_run_again() {
+    let body = "cluster.sync();
+        for _ in 0..rounds {
+            for k in 0..rounds {
+                let value = cluster.map_shared_rank(&rows, other)[k % 2][i];
+                if k + 1 < rounds { rows[(k + 1) % 2][i] = value; cluster.sync(); }
+            }
+        }";
+    assert_eq!(broken(body), ["overwrite_while_read"]);
+}
+
+/// A token is there if the branch that arrived was taken.
+#[test]
+fn variants_of_options() {
+    let arrives = |otherwise: &str, between: &str| {
+        broken(&format!(
+            "let mut token = None;
+            if split {{ token = Some(cluster.barrier_arrive()); }} else {{ {otherwise} }}
+            {between}
+            if let Some(token) = token {{ cluster.barrier_wait(token); }}
+            {READ}"
+        ))
+    };
+    assert_eq!(arrives("cluster.sync();", ""), [""; 0]);
+    assert_eq!(arrives("", ""), ["remote_before_entry"]);
+    let yielded = |otherwise: &str| {
+        broken(&format!(
+            "let token = if split {{ Some(cluster.barrier_arrive()) }} else {{ {otherwise} None }};
+            if let Some(token) = token {{ cluster.barrier_wait(token); }}
+            {READ}"
+        ))
+    };
+    assert_eq!(yielded("cluster.sync();"), [""; 0]);
+    assert_eq!(yielded(""), ["remote_before_entry"]);
+}
