@@ -28,7 +28,7 @@ use crate::model::group::Group;
 use crate::model::kind::Kind;
 use crate::model::query::Query;
 use crate::model::token::TokenLoss;
-use crate::model::{Function, LocalId, LoopId, ValueId};
+use crate::model::{Function, LocalId, LoopId, SlotId, ValueId};
 use crate::span::SpanRange;
 pub(crate) use closure::MOST_BODIES as MOST_CLOSURE_BODIES;
 use closure::{Closure, ClosureId};
@@ -66,6 +66,7 @@ pub(crate) fn build(function: &Function) -> Result<Cfg<'_>, SpanRange> {
         named_closures: BTreeMap::new(),
         copies_of: BTreeMap::new(),
         closure_depth: 0,
+        given_to: None,
         closure_bodies: 0,
         too_many_bodies: None,
         fields: BTreeMap::new(),
@@ -141,6 +142,8 @@ struct Builder<'f> {
     copies_of: BTreeMap<LocalId, Variable>,
     /// The number of closures around the current expression.
     closure_depth: usize,
+    /// The call that is given the outermost closure around the current expression, if that is an argument.
+    given_to: Option<SlotId>,
     /// The number of closure bodies in the graph.
     closure_bodies: usize,
     /// The first call of a closure for which there is no room.

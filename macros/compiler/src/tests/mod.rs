@@ -11,6 +11,7 @@ mod diagnostics;
 mod elections;
 mod engine;
 mod forgotten;
+mod functions;
 mod graph;
 mod guards;
 pub(crate) mod made_up;

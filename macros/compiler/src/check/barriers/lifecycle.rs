@@ -373,10 +373,13 @@ impl Analysis for Lifecycles<'_, '_> {
                 let Access { region, kind, .. } = &self.cfg.accesses[id.0];
                 let arrival = id_of(self.cfg, region).is_some_and(|id| self.ids.contains(&id));
                 match kind {
-                    AccessKind::AtomicRead | AccessKind::Atomic | AccessKind::Opaque if !arrival => {
+                    AccessKind::AtomicRead | AccessKind::Atomic | AccessKind::Opaque | AccessKind::ByClosure
+                        if !arrival =>
+                    {
                         self.may_learn(state)
                     }
-                    AccessKind::AtomicRead
+                    AccessKind::ByClosure
+                    | AccessKind::AtomicRead
                     | AccessKind::Atomic
                     | AccessKind::Opaque
                     | AccessKind::Read

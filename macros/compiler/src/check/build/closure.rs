@@ -13,11 +13,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use phalanx_contract::uniformity::Uniformity;
 
 use super::{Builder, End, NodeId, Source, Value, Variable};
-use crate::model::LocalId;
+use crate::check::cfg::{AccessKind, Region, Root, Shared};
 use crate::model::expr::{Expr, ExprKind};
 use crate::model::kind::Kind;
 use crate::model::ty::ValueType;
 use crate::model::walk::walk;
+use crate::model::{LocalId, SlotId};
 use crate::span::SpanRange;
 
 /// The most closure bodies that the graph of a function has.
@@ -101,12 +102,23 @@ impl<'f> Builder<'f> {
         value
     }
 
-    /// Closures among the arguments of a call: the value of each is what it contributes to the result.
-    pub(super) fn give_closures(&mut self, arguments: &mut [Value], at: SpanRange) {
+    /// Closures among the arguments of an operation or a call: the value of each is what it contributes to the result.
+    pub(super) fn give_closures(&mut self, arguments: &mut [Value], call: Option<SlotId>, at: SpanRange) {
+        let around = self.given_to;
+        // What a function in a closure does, it does without barriers, as a part of that closure.
+        self.given_to = around.or(call);
         for argument in arguments {
             if let Some(closure) = argument.closure {
                 argument.node = self.calls_by_another(closure, at);
             }
+        }
+        self.given_to = around;
+    }
+
+    /// Calls of a closure that is a parameter: its accesses are to any memory of the callers.
+    pub(super) fn given_closure(&mut self, at: SpanRange) {
+        for root in [Root::Shared(Shared::Any), Root::Remote(Shared::Any)] {
+            self.access(Region::of(root), AccessKind::ByClosure, at);
         }
     }
 

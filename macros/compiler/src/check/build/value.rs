@@ -143,7 +143,14 @@ impl<'f> Builder<'f> {
             ExprKind::Call { callee, slot, arguments } => {
                 let mut values = self.values(arguments);
                 let closures: Vec<_> = values.iter().filter_map(|value| value.closure).collect();
-                self.give_closures(&mut values, at);
+                self.give_closures(&mut values, Some(*slot), at);
+                let of_caller = |(argument, value): (&Expr, &Value)| {
+                    argument.result_kind == Kind::Closure && value.closure.is_none()
+                };
+                let passes_closure = arguments.iter().zip(&values).any(of_caller);
+                if passes_closure {
+                    self.given_closure(at);
+                }
                 let operands = arguments
                     .iter()
                     .zip(&values)
@@ -178,6 +185,8 @@ impl<'f> Builder<'f> {
                     given_tokens,
                     returned_token,
                     in_closure: self.closure_depth > 0,
+                    given_to: self.given_to,
+                    passes_closure,
                     always_returns: matches!(expr.result_kind, Kind::Token(_)),
                     at,
                 });
@@ -188,6 +197,9 @@ impl<'f> Builder<'f> {
                 for closure in closures {
                     self.calls_by_another(closure, at);
                 }
+                if passes_closure {
+                    self.given_closure(at);
+                }
                 Value::of(node).with(returned_token.map(|(_, variable)| variable))
             }
             ExprKind::CallClosure { closure, arguments } => {
@@ -196,6 +208,7 @@ impl<'f> Builder<'f> {
                     Some(closure) => self.call_closure(*closure, &arguments, at),
                     // A parameter, which the caller knows.
                     None => {
+                        self.given_closure(at);
                         let closure = self.read(Variable::Local(*closure), at);
                         let arguments = arguments.into_iter().map(|argument| argument.node);
                         self.combined(std::iter::once(closure).chain(arguments).collect(), at)

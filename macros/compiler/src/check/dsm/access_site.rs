@@ -2,13 +2,14 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
-use phalanx_contract::protocol::{Behavior, ParameterUses, Party, Uses, When};
+use phalanx_contract::protocol::{Behavior, DYNAMIC, ParameterUses, Party, Uses, When};
 
 use super::conflict::Conflict;
 use super::index_path::IndexPath;
 use super::protocol::{Guard, Predicate, Row};
 use super::record::Record;
 use crate::check::cfg::Shared;
+use crate::model::SlotId;
 use crate::span::SpanRange;
 
 /// An access to a shared object, or all accesses of a called function to one of its arguments.
@@ -19,12 +20,33 @@ pub(super) struct AccessSite {
     pub(super) shared: Shared,
     pub(super) at: SpanRange,
     pub(super) accessor: Accessor,
+    /// The call that is given the closure in which the access stands.
+    pub(super) given_to: Option<SlotId>,
 }
 
 impl AccessSite {
     /// Whether the function itself accesses the memory, and only reads it.
     pub(super) fn only_reads(&self) -> bool {
         matches!(self.accessor, Accessor::Itself(uses) if Uses::READ.union(Uses::ATOMIC_READ).contains(uses))
+    }
+
+    /// Whether a called function makes the access without being given the memory.
+    pub(super) fn is_named_by_callee(&self) -> bool {
+        matches!(self.accessor, Accessor::Call { argument: DYNAMIC, .. })
+    }
+
+    /// Whether a called function makes the access while it may be calling a closure that it is given.
+    pub(super) fn is_beside_closure(&self) -> bool {
+        matches!(self.accessor, Accessor::Call { when: When::BesideClosure, .. })
+    }
+
+    /// Whether the access is made while the closure of the other access may be called: that is asked of the closure's accesses
+    /// alone.
+    pub(super) fn is_beside(&self, other: &AccessSite) -> bool {
+        match self.accessor {
+            Accessor::Call { slot, when: When::BesideClosure, .. } => other.given_to == Some(SlotId(slot)),
+            Accessor::Call { .. } | Accessor::Itself(_) | Accessor::Closure => true,
+        }
     }
 
     pub(super) fn part<'p>(&self, path: &'p IndexPath) -> Part<'p> {
@@ -47,12 +69,14 @@ pub(super) enum Accessor {
     Itself(Uses),
     /// A function that it calls with the memory as this argument, at this time of the callee.
     Call { slot: u16, argument: usize, when: When },
+    /// A closure that it was given.
+    Closure,
 }
 
 /// The rows that a callee may be confined to, with their paths.
 pub(super) fn rows(site: &AccessSite, path: &IndexPath) -> Vec<(Row, IndexPath)> {
     match site.accessor {
-        Accessor::Itself(_) => Vec::new(),
+        Accessor::Itself(_) | Accessor::Closure => Vec::new(),
         Accessor::Call { slot, argument, .. } => {
             path.rows().map(|(by, row)| (Row { call: slot, parameter: argument, by }, row)).collect()
         }
@@ -66,6 +90,7 @@ pub(super) fn guard_of(first: &AccessSite, second: &AccessSite, conflict: &Confl
         match site.accessor {
             Accessor::Itself(uses) if !uses.intersects(mask) => return None,
             Accessor::Itself(_) => {}
+            Accessor::Closure => return None,
             Accessor::Call { slot, argument, when } => {
                 guard = guard.when(Predicate::Uses(slot, argument, ParameterUses::of(site.party, when, mask)));
             }

@@ -265,7 +265,8 @@ impl InFlight<'_, '_> {
     fn access(&self, state: &mut State, id: AccessId) {
         let access = &self.cfg.accesses[id.0];
         let Some((party, _)) = access.region.root.party() else { return };
-        if party == Party::Peer && access.kind != AccessKind::Lent {
+        // A closure's accesses are open for the function that makes the closure.
+        if party == Party::Peer && !matches!(access.kind, AccessKind::Lent | AccessKind::ByClosure) {
             state.open.insert(RecordKey::Access(id), OpenAccess::default());
         }
         let may_race = !matches!(access.kind, AccessKind::Lent | AccessKind::Opaque) && self.shared_with_peers[id.0];
@@ -293,10 +294,8 @@ impl InFlight<'_, '_> {
             (false, false) | (true, true) => state.pass_call(call.slot.0),
         }
         // Its accesses may still be in flight after it has returned.
-        for (argument, region) in call.regions.iter().enumerate() {
-            if region.as_ref().is_some_and(|region| region.root.party().is_some())
-                && let Some(AccessFacts { path, arrival_pending }) = self.facts.argument(id, argument)
-            {
+        for argument in call.shared_memory() {
+            if let Some(AccessFacts { path, arrival_pending }) = self.facts.argument(id, argument) {
                 if returns {
                     let record = Record::new(path.clone(), true);
                     state.record(RecordKey::Argument { call: id, argument, arrived: true }, record);
@@ -306,7 +305,6 @@ impl InFlight<'_, '_> {
                 state.record(RecordKey::Argument { call: id, argument, arrived: false }, record);
             }
         }
-        state.record(RecordKey::Call(id), Record::new(IndexPath::default(), returns));
         state.open.insert(RecordKey::Call(id), OpenAccess::default());
     }
 }
