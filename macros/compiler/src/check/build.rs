@@ -19,8 +19,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use phalanx_contract::uniformity::Uniformity;
 
 use super::cfg::{
-    Access, BarrierCall, BasicBlock, BlockId, Call, CallId, Cfg, CopyStep, End, Extent, GroupStep, MemoryStep, Node,
-    NodeId, Position, Region, Root, Select, Shared, Slice, Source, Step, StepKind, Team, TokenStep, ValueStep,
+    Access, BarrierCall, BasicBlock, BlockId, Call, CallId, Cfg, CopyStep, End, Extent, GivenTo, GroupStep, MemoryStep,
+    Node, NodeId, Position, Region, Root, Select, Shared, Slice, Source, Step, StepKind, Team, TokenStep, ValueStep,
     Variable,
 };
 use crate::model::expr::{Block, Expr, ExprKind, Member, Stmt, StmtKind};
@@ -28,7 +28,7 @@ use crate::model::group::Group;
 use crate::model::kind::Kind;
 use crate::model::query::Query;
 use crate::model::token::TokenLoss;
-use crate::model::{Function, LocalId, LoopId, SlotId, ValueId};
+use crate::model::{Function, LocalId, LoopId, ValueId};
 use crate::span::SpanRange;
 pub(crate) use closure::MOST_BODIES as MOST_CLOSURE_BODIES;
 use closure::{Closure, ClosureId};
@@ -143,7 +143,7 @@ struct Builder<'f> {
     /// The number of closures around the current expression.
     closure_depth: usize,
     /// The call that is given the outermost closure around the current expression, if that is an argument.
-    given_to: Option<SlotId>,
+    given_to: Option<GivenTo>,
     /// The number of closure bodies in the graph.
     closure_bodies: usize,
     /// The first call of a closure for which there is no room.

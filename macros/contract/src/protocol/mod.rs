@@ -31,6 +31,10 @@ bitflags! {
         const WRITES_DYNAMIC = 1 << 4;
         /// The function may return without a barrier that orders what came before it: only relaxed ones, or none.
         const MAY_NOT_ORDER = 1 << 5;
+        /// The function may call a closure that it is given before it has waited at a barrier of the cluster.
+        const CALLS_CLOSURE_FIRST = 1 << 6;
+        /// The function may call a closure that it is given after its last barrier of the cluster.
+        const CALLS_CLOSURE_LAST = 1 << 7;
     }
 
     /// The accesses to memory.

@@ -26,7 +26,7 @@ impl<'f> Builder<'f> {
     pub(super) fn op(&mut self, op: Op, operands: &'f [Expr], expr: &'f Expr) -> Value {
         let at = expr.span;
         let mut values = self.values(operands);
-        self.give_closures(&mut values, None, at);
+        self.give_closures(&mut values, at);
         let token = values.iter().find_map(|value| value.token);
         let nodes: Vec<_> = values.iter().map(|value| value.node).collect();
         let region = values.first().and_then(|first| first.region.clone());

@@ -6,7 +6,7 @@ use phalanx_contract::uniformity::Uniformity;
 
 use super::memory::region_of_kind;
 use super::{BlockId, Builder, Call, CallId, End, Jump, Source, StepKind, TokenStep, Value, Variable};
-use crate::check::cfg::{AccessKind, Extent, Granule, Select};
+use crate::check::cfg::{AccessKind, Extent, GivenTo, Granule, Select};
 use crate::model::LoopId;
 use crate::model::expr::{BinaryOp, Callee, Expr, ExprKind, Member, UnaryOp};
 use crate::model::inline_cuda::{Direction, InlineCuda};
@@ -142,15 +142,13 @@ impl<'f> Builder<'f> {
             | ExprKind::FastCall { operands, .. } => self.combine(operands, at),
             ExprKind::Call { callee, slot, arguments } => {
                 let mut values = self.values(arguments);
-                let closures: Vec<_> = values.iter().filter_map(|value| value.closure).collect();
-                self.give_closures(&mut values, Some(*slot), at);
+                let of_function = matches!(callee, Callee::Function(_));
+                let time = |time: GivenTo| of_function.then_some(time);
+                self.give_closures_to(time(GivenTo::Before(*slot)), arguments, &mut values, at);
                 let of_caller = |(argument, value): (&Expr, &Value)| {
                     argument.result_kind == Kind::Closure && value.closure.is_none()
                 };
                 let passes_closure = arguments.iter().zip(&values).any(of_caller);
-                if passes_closure {
-                    self.given_closure(at);
-                }
                 let operands = arguments
                     .iter()
                     .zip(&values)
@@ -194,12 +192,7 @@ impl<'f> Builder<'f> {
                 let how = if let Callee::Function(_) = callee { AccessKind::Lent } else { AccessKind::Opaque };
                 self.lent(arguments, &values, how, node, at);
                 // It may call them before what it does itself, and after that.
-                for closure in closures {
-                    self.calls_by_another(closure, at);
-                }
-                if passes_closure {
-                    self.given_closure(at);
-                }
+                self.give_closures_to(time(GivenTo::After(*slot)), arguments, &mut values, at);
                 Value::of(node).with(returned_token.map(|(_, variable)| variable))
             }
             ExprKind::CallClosure { closure, arguments } => {

@@ -159,13 +159,22 @@ impl Select {
     }
 }
 
+/// A call of a device function that is given a closure. The closure's body stands in the graph twice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum GivenTo {
+    /// The body before the call, for calls of the closure before the function's first barrier.
+    Before(SlotId),
+    /// The body after the call, for calls of the closure after the function's last barrier.
+    After(SlotId),
+}
+
 /// An access that the function makes at a step.
 #[derive(Debug, Clone)]
 pub(crate) struct Access {
     pub(crate) region: Region,
     pub(crate) kind: AccessKind,
     /// The call that is given the closure in which the access stands.
-    pub(crate) given_to: Option<SlotId>,
+    pub(crate) given_to: Option<GivenTo>,
     pub(crate) at: SpanRange,
 }
 

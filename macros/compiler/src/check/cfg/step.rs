@@ -16,7 +16,7 @@
 use phalanx_contract::protocol::{DYNAMIC, Party};
 use phalanx_contract::uniformity::Uniformity;
 
-use super::memory::{Region, Shared};
+use super::memory::{GivenTo, Region, Shared};
 use super::team::Team;
 use super::value::{Extent, Variable};
 use super::{AccessId, BarrierCallId, CallId, CopyId, NodeId};
@@ -146,7 +146,7 @@ pub(crate) struct Call<'f> {
     /// Whether the call stands in a closure, where the callee must execute no collective.
     pub(crate) in_closure: bool,
     /// The call that is given this closure.
-    pub(crate) given_to: Option<SlotId>,
+    pub(crate) given_to: Option<GivenTo>,
     /// Whether an argument is a closure that is a parameter of the function itself.
     pub(crate) passes_closure: bool,
     /// Whether the callee always returns a token, rather than an optional one.

@@ -8,7 +8,7 @@ use super::conflict::Conflict;
 use super::index_path::IndexPath;
 use super::protocol::{Guard, Predicate, Row};
 use super::record::Record;
-use crate::check::cfg::Shared;
+use crate::check::cfg::{GivenTo, Shared};
 use crate::model::SlotId;
 use crate::span::SpanRange;
 
@@ -21,7 +21,7 @@ pub(super) struct AccessSite {
     pub(super) at: SpanRange,
     pub(super) accessor: Accessor,
     /// The call that is given the closure in which the access stands.
-    pub(super) given_to: Option<SlotId>,
+    pub(super) given_to: Option<GivenTo>,
 }
 
 impl AccessSite {
@@ -40,13 +40,23 @@ impl AccessSite {
         matches!(self.accessor, Accessor::Call { when: When::BesideClosure, .. })
     }
 
-    /// Whether the access is made while the closure of the other access may be called: that is asked of the closure's accesses
-    /// alone.
-    pub(super) fn is_beside(&self, other: &AccessSite) -> bool {
-        match self.accessor {
-            Accessor::Call { slot, when: When::BesideClosure, .. } => other.given_to == Some(SlotId(slot)),
-            Accessor::Call { .. } | Accessor::Itself(_) | Accessor::Closure => true,
+    /// Whether the access is compared with an earlier one. Of a call and the closures that it is given, what the function does beside
+    /// its calls of the closures is compared with these, and nothing else.
+    pub(super) fn is_compared_with(&self, earlier: &AccessSite) -> bool {
+        let slot_of = |site: &AccessSite| match site.accessor {
+            Accessor::Call { slot, .. } => Some(SlotId(slot)),
+            Accessor::Itself(_) | Accessor::Closure => None,
+        };
+        match (earlier.given_to, self.given_to) {
+            (Some(GivenTo::Before(call)), _) if slot_of(self) == Some(call) => self.is_beside_closure(),
+            (_, Some(GivenTo::After(call))) if slot_of(earlier) == Some(call) => false,
+            _ => !self.is_beside_closure(),
         }
+    }
+
+    /// The guard that also requires the called function to call the closure at the time at which its body stands here.
+    pub(super) fn in_time(&self, guard: Guard) -> Guard {
+        in_time(self.given_to, guard)
     }
 
     pub(super) fn part<'p>(&self, path: &'p IndexPath) -> Part<'p> {
@@ -73,6 +83,21 @@ pub(super) enum Accessor {
     Closure,
 }
 
+/// The guard that also requires a called function to call its closure at this time.
+pub(super) fn in_time(time: Option<GivenTo>, guard: Guard) -> Guard {
+    let (call, behavior) = match time {
+        None => return guard,
+        Some(GivenTo::Before(call)) => (call, Behavior::CALLS_CLOSURE_FIRST),
+        Some(GivenTo::After(call)) => (call, Behavior::CALLS_CLOSURE_LAST),
+    };
+    guard.when(Predicate::Does(call.0, behavior))
+}
+
+/// The guard that also requires closures to be called at both of these times. In one closure, two accesses are always together.
+pub(super) fn in_both_times(first: Option<GivenTo>, second: Option<GivenTo>, guard: Guard) -> Guard {
+    if first == second { guard } else { in_time(second, in_time(first, guard)) }
+}
+
 /// The rows that a callee may be confined to, with their paths.
 pub(super) fn rows(site: &AccessSite, path: &IndexPath) -> Vec<(Row, IndexPath)> {
     match site.accessor {
@@ -85,7 +110,9 @@ pub(super) fn rows(site: &AccessSite, path: &IndexPath) -> Vec<(Row, IndexPath)>
 
 /// The guard under which two accesses, the first of which is in flight, conflict in this way; `None` if they never do.
 pub(super) fn guard_of(first: &AccessSite, second: &AccessSite, conflict: &Conflict, record: &Record) -> Option<Guard> {
-    let mut guard = Guard::unless(&record.calls_since, Behavior::MAY_NOT_ORDER);
+    let guard = Guard::unless(&record.calls_since, Behavior::MAY_NOT_ORDER);
+    let mut guard =
+        if second.is_beside_closure() { guard } else { in_both_times(first.given_to, second.given_to, guard) };
     for (site, mask) in [(first, conflict.first), (second, conflict.second)] {
         match site.accessor {
             Accessor::Itself(uses) if !uses.intersects(mask) => return None,

@@ -8,13 +8,13 @@ use std::collections::BTreeSet;
 use phalanx_contract::protocol::{Behavior, DYNAMIC, ParameterUses, Party, When};
 
 use super::Check;
-use super::access_site::{AccessSite, Accessor, Part, guard_of};
+use super::access_site::{AccessSite, Accessor, Part, guard_of, in_both_times, in_time};
 use super::conflict;
 use super::in_flight::State;
 use super::index_path::IndexPath;
 use super::protocol::{Effect, Guard, Predicate};
 use super::record::{Record, RecordKey, Timing};
-use crate::check::cfg::{Call, CallId, Shared};
+use crate::check::cfg::{AccessId, Call, CallId, GivenTo, Shared};
 use crate::messages;
 use crate::model::kind::Kind;
 use crate::model::{Role, SlotId};
@@ -33,8 +33,8 @@ impl Check<'_, '_> {
         let memory = call.regions.iter().flatten().filter_map(|region| region.root.party());
         let mut remote = memory.filter(|(party, _)| *party == Party::Peer).map(|(_, shared)| shared);
         if let Some(calls) = &not_entered {
-            let guard =
-                Guard::unless(calls, Behavior::MAY_NOT_ENTER).when(Predicate::Does(slot, Behavior::NEEDS_ENTRY));
+            let guard = in_time(call.given_to, Guard::unless(calls, Behavior::MAY_NOT_ENTER))
+                .when(Predicate::Does(slot, Behavior::NEEDS_ENTRY));
             match self.function.role {
                 Role::Kernel => self.report(guard, messages::call_before_entry(at)),
                 Role::Device => self.add_effect(Effect::Does(Behavior::NEEDS_ENTRY), guard),
@@ -45,7 +45,8 @@ impl Check<'_, '_> {
         }
         self.check_meetings(state, id, When::First);
         self.check_arguments(id);
-        let is_given_closure = |key: &RecordKey| self.sites(*key).iter().any(|site| site.given_to == Some(call.slot));
+        let before = Some(GivenTo::Before(call.slot));
+        let is_given_closure = |key: &RecordKey| self.sites(*key).iter().any(|site| site.given_to == before);
         let takes_closure = state.records.keys().any(|instance| is_given_closure(&instance.key));
         if takes_closure {
             self.check_meetings(state, id, When::BesideClosure);
@@ -75,12 +76,16 @@ impl Check<'_, '_> {
     /// dynamic memory that they name.
     fn check_meetings(&mut self, state: &State, id: CallId, at_time: When) {
         let calls = &self.in_flight.cfg.calls;
-        let Call { at, slot, .. } = calls[id.0];
+        let Call { at, slot, given_to, .. } = calls[id.0];
+        let beside_closure = at_time == When::BesideClosure;
         let path = |call: CallId| calls[call.0].function().map(|path| path.path.to_string());
         let mut before: Vec<(CallId, When, Option<String>, &Record)> = Vec::new();
         for (instance, record) in &state.records {
             let RecordKey::Argument { call, argument: DYNAMIC, arrived } = instance.key else { continue };
-            if at_time != When::BesideClosure || calls[call.0].given_to == Some(slot) {
+            // A function and what its closure calls meet beside its calls of the closure alone.
+            let is_in_closure = calls[call.0].given_to == Some(GivenTo::Before(slot));
+            let is_around = given_to == Some(GivenTo::After(calls[call.0].slot));
+            if is_in_closure == beside_closure && !is_around {
                 before.push((call, if arrived { When::Arrived } else { When::Last }, path(call), record));
             }
         }
@@ -95,6 +100,7 @@ impl Check<'_, '_> {
             if !before.iter().enumerate().any(hides) {
                 let guard = Guard::unless(&record.calls_since, Behavior::MAY_NOT_ORDER);
                 let first = &calls[call.0];
+                let guard = if beside_closure { guard } else { in_both_times(first.given_to, given_to, guard) };
                 let guard = guard.when(Predicate::Meet((first.slot.0, *when), (slot.0, at_time)));
                 let diag = match *name == path(id) {
                     true => messages::twice_a_phase(at, first.at),
@@ -107,12 +113,19 @@ impl Check<'_, '_> {
     }
 
     /// A call of a closure that the function was given: what the function has in flight is compared with it by the caller.
-    pub(super) fn given_closure(&mut self, state: &State, party: Party) {
-        let in_flight: Vec<_> = self
-            .sites_in_flight(state)
-            .filter(|(site, _)| site.party != party)
-            .map(|(site, record)| (site, Guard::unless(&record.calls_since, Behavior::MAY_NOT_ORDER)))
-            .collect();
+    pub(super) fn given_closure(&mut self, state: &State, id: AccessId) {
+        let mut in_flight = Vec::new();
+        for closure in self.sites(RecordKey::Access(id)) {
+            let other = |(site, _): &(AccessSite, _)| site.party != closure.party && closure.is_compared_with(site);
+            in_flight.extend(self.sites_in_flight(state).filter(other).map(|(site, record)| {
+                let guard = Guard::unless(&record.calls_since, Behavior::MAY_NOT_ORDER);
+                (site, in_both_times(site.given_to, closure.given_to, guard))
+            }));
+            if let Some(calls) = state.calls_since_caller() {
+                let guard = closure.in_time(Guard::unless(calls, Behavior::MAY_NOT_ORDER));
+                self.add_effect(Effect::Does(Behavior::CALLS_CLOSURE_FIRST), guard);
+            }
+        }
         in_flight.iter().for_each(|(site, guard)| self.add_uses(site, When::BesideClosure, guard));
     }
 
@@ -122,7 +135,7 @@ impl Check<'_, '_> {
         if let Shared::Array(_) = site.shared {
             self.first_accesses.push((*site, path.clone(), calls.clone()));
         }
-        self.add_uses(site, When::First, &Guard::unless(calls, Behavior::MAY_NOT_ORDER));
+        self.add_uses(site, When::First, &site.in_time(Guard::unless(calls, Behavior::MAY_NOT_ORDER)));
     }
 
     /// Adds to the summary what an access does to memory that callers access too, at this time as they see it.
@@ -157,7 +170,7 @@ impl Check<'_, '_> {
     pub(super) fn check_parameters(&mut self, state: &State, site: &AccessSite) {
         let Some(second) = position_of(site.shared) else { return };
         let mut clashes = Vec::new();
-        for (other, record) in self.sites_in_flight(state).filter(|(other, _)| site.is_beside(other)) {
+        for (other, record) in self.sites_in_flight(state).filter(|(other, _)| site.is_compared_with(other)) {
             let Some(first) = position_of(other.shared) else { continue };
             if first == second {
                 continue;
@@ -221,6 +234,10 @@ impl Check<'_, '_> {
             whens.push(When::Arrived);
         }
         for site in self.sites(key) {
+            let guard = site.in_time(guard.clone());
+            if matches!(site.accessor, Accessor::Closure) {
+                self.add_effect(Effect::Does(Behavior::CALLS_CLOSURE_LAST), guard.clone());
+            }
             for &when in &whens {
                 self.add_uses(&site, when, &guard);
                 if let Shared::Array(_) = site.shared {

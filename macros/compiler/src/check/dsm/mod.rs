@@ -50,7 +50,7 @@ use crate::model::kind::{Kind, Memory};
 use crate::model::{Function, Param, Role};
 use crate::rules::Rule;
 use crate::span::SpanRange;
-use access_site::{AccessSite, Accessor, Part, guard_of, rows};
+use access_site::{AccessSite, Accessor, Part, guard_of, in_both_times, in_time, rows};
 use conflict::Race;
 use divergent_arms::DivergentArms;
 use in_flight::{InFlight, State};
@@ -277,7 +277,7 @@ impl Check<'_, '_> {
         let Some((party, shared)) = access.region.root.party() else { return };
         match access.kind {
             AccessKind::Lent => return,
-            AccessKind::ByClosure => return self.given_closure(state, party),
+            AccessKind::ByClosure => return self.given_closure(state, id),
             AccessKind::Read
             | AccessKind::Write
             | AccessKind::AtomicRead
@@ -286,7 +286,7 @@ impl Check<'_, '_> {
             | AccessKind::Opaque => {}
         }
         if party == Party::Peer {
-            self.check_entered(state, access.at, shared);
+            self.check_entered(state, access, shared);
         }
         let uses = conflict::uses_of(access.kind);
         if uses.is_empty()
@@ -311,9 +311,10 @@ impl Check<'_, '_> {
     /// let peer = cluster.map_shared_rank(&array, rank);
     /// let x = peer[0];                                        // the peer may not have started
     /// ```
-    fn check_entered(&mut self, state: &State, at: SpanRange, shared: Shared) {
+    fn check_entered(&mut self, state: &State, access: &Access, shared: Shared) {
         let Some(calls) = &state.not_entered else { return };
-        let guard = Guard::unless(calls, Behavior::MAY_NOT_ENTER);
+        let guard = in_time(access.given_to, Guard::unless(calls, Behavior::MAY_NOT_ENTER));
+        let at = access.at;
         match (self.function.role, shared) {
             (Role::Kernel, _) => self.report(guard, messages::remote_before_entry(at)),
             (Role::Device, _) => self.add_effect(Effect::Does(Behavior::NEEDS_ENTRY), guard),
@@ -390,11 +391,15 @@ impl Check<'_, '_> {
     fn check_conflicts(&mut self, state: &State, site: &AccessSite, path: &IndexPath) {
         let (mut faults, mut beside_closure) = (Vec::new(), Vec::new());
         for (other, record) in self.sites_in_flight(state) {
-            if other.party == site.party || !site.is_beside(&other) {
+            if other.party == site.party || !site.is_compared_with(&other) {
                 continue;
             }
             if matches!(other.accessor, Accessor::Closure) {
-                beside_closure.push(Guard::unless(&record.calls_since, Behavior::MAY_NOT_ORDER));
+                if site.is_beside_closure() {
+                    continue;
+                }
+                let guard = Guard::unless(&record.calls_since, Behavior::MAY_NOT_ORDER);
+                beside_closure.push(in_both_times(other.given_to, site.given_to, guard));
                 continue;
             }
             // Two callees that name memory themselves are compared by what they name.
