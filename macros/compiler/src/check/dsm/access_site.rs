@@ -98,6 +98,12 @@ pub(super) fn in_both_times(first: Option<GivenTo>, second: Option<GivenTo>, gua
     if first == second { guard } else { in_time(second, in_time(first, guard)) }
 }
 
+/// Whether the accesses of a closure before a call are repeated by those after it: if the callee orders none of them, a call of the
+/// closure is in flight at its end as well.
+pub(super) fn is_repeated_later(given_to: Option<GivenTo>, record: &Record) -> bool {
+    matches!(given_to, Some(GivenTo::Before(call)) if record.calls_since.contains(&call.0))
+}
+
 /// The rows that a callee may be confined to, with their paths.
 pub(super) fn rows(site: &AccessSite, path: &IndexPath) -> Vec<(Row, IndexPath)> {
     match site.accessor {

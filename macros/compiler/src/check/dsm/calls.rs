@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use phalanx_contract::protocol::{Behavior, DYNAMIC, ParameterUses, Party, When};
 
 use super::Check;
-use super::access_site::{AccessSite, Accessor, Part, guard_of, in_both_times, in_time};
+use super::access_site::{AccessSite, Accessor, Part, guard_of, in_both_times, in_time, is_repeated_later};
 use super::conflict;
 use super::in_flight::State;
 use super::index_path::IndexPath;
@@ -54,7 +54,7 @@ impl Check<'_, '_> {
         for argument in call.shared_memory() {
             let Some(facts) = in_flight.facts.argument(id, argument) else { continue };
             for site in self.argument_sites(id, argument, When::First) {
-                if site.party == Party::Owner || in_flight.may_have_entered(state) {
+                if site.party == Party::Owner || in_flight.may_have_entered(state, call.given_to) {
                     self.check_conflicts(state, &site, &facts.path);
                 }
                 self.add_first_use(state, &site, &facts.path);
@@ -85,7 +85,8 @@ impl Check<'_, '_> {
             // A function and what its closure calls meet beside its calls of the closure alone.
             let is_in_closure = calls[call.0].given_to == Some(GivenTo::Before(slot));
             let is_around = given_to == Some(GivenTo::After(calls[call.0].slot));
-            if is_in_closure == beside_closure && !is_around {
+            let is_repeated = is_repeated_later(calls[call.0].given_to, record);
+            if is_in_closure == beside_closure && !is_around && !is_repeated {
                 before.push((call, if arrived { When::Arrived } else { When::Last }, path(call), record));
             }
         }

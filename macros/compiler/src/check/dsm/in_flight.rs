@@ -19,8 +19,8 @@ use super::index_path::IndexPath;
 use super::record::{Instance, OpenAccess, Record, RecordKey, Timing, intersect};
 use super::step_facts::{AccessFacts, StepFacts};
 use crate::check::cfg::{
-    AccessId, AccessKind, BarrierCallId, BlockId, CallId, Cfg, End, GroupStep, MemoryStep, NodeId, Source, Step,
-    StepKind, ValueStep, Variable, spans_cluster,
+    AccessId, AccessKind, BarrierCallId, BlockId, CallId, Cfg, End, GivenTo, GroupStep, MemoryStep, NodeId, Source,
+    Step, StepKind, ValueStep, Variable, spans_cluster,
 };
 use crate::check::engine::{Analysis, Join};
 use crate::model::Role;
@@ -237,10 +237,11 @@ pub(super) struct InFlight<'a, 'f> {
 }
 
 impl InFlight<'_, '_> {
-    /// Whether all blocks may have started. A remote access before that is a fault by itself and is not checked for races.
-    pub(super) fn may_have_entered(&self, state: &State) -> bool {
+    /// Whether all blocks may have started, also in a function that calls the closure in which this stands. A remote access before
+    /// that is a fault by itself and is not checked for races.
+    pub(super) fn may_have_entered(&self, state: &State, given_to: Option<GivenTo>) -> bool {
         match self.role {
-            Role::Kernel => state.not_entered.as_ref().is_none_or(|calls| !calls.is_empty()),
+            Role::Kernel => given_to.is_some() || state.not_entered.as_ref().is_none_or(|calls| !calls.is_empty()),
             Role::Device => true,
             Role::Method => false,
         }
@@ -270,7 +271,7 @@ impl InFlight<'_, '_> {
             state.open.insert(RecordKey::Access(id), OpenAccess::default());
         }
         let may_race = !matches!(access.kind, AccessKind::Lent | AccessKind::Opaque) && self.shared_with_peers[id.0];
-        if may_race && (party == Party::Owner || self.may_have_entered(state)) {
+        if may_race && (party == Party::Owner || self.may_have_entered(state, access.given_to)) {
             let AccessFacts { path, arrival_pending } = self.facts.access(id);
             let is_async = access.kind == AccessKind::AsyncWrite;
             let record = Record { is_async, ..Record::new(path.clone(), *arrival_pending) };

@@ -50,7 +50,7 @@ use crate::model::kind::{Kind, Memory};
 use crate::model::{Function, Param, Role};
 use crate::rules::Rule;
 use crate::span::SpanRange;
-use access_site::{AccessSite, Accessor, Part, guard_of, in_both_times, in_time, rows};
+use access_site::{AccessSite, Accessor, Part, guard_of, in_both_times, in_time, is_repeated_later, rows};
 use conflict::Race;
 use divergent_arms::DivergentArms;
 use in_flight::{InFlight, State};
@@ -291,7 +291,7 @@ impl Check<'_, '_> {
         let uses = conflict::uses_of(access.kind);
         if uses.is_empty()
             || !self.in_flight.shared_with_peers[id.0]
-            || party == Party::Peer && !self.in_flight.may_have_entered(state)
+            || party == Party::Peer && !self.in_flight.may_have_entered(state, access.given_to)
         {
             return;
         }
@@ -341,8 +341,11 @@ impl Check<'_, '_> {
 
     /// The accesses in flight at a point, with their records.
     fn sites_in_flight<'s>(&self, state: &'s State) -> impl Iterator<Item = (AccessSite, &'s Record)> {
-        let records = state.records.iter();
-        records.flat_map(|(instance, record)| self.sites(instance.key).into_iter().map(move |site| (site, record)))
+        let sites = state
+            .records
+            .iter()
+            .flat_map(|(instance, record)| self.sites(instance.key).into_iter().map(move |site| (site, record)));
+        sites.filter(|(site, record)| !is_repeated_later(site.given_to, record))
     }
 
     /// The accesses that a record stands for.
