@@ -184,6 +184,30 @@ fn closures(out: &mut [u32]) {
     out[i] += filled_by(&cells, i, |k| cells[k] = k);
 }
 
+/// The barrier's life ends with the call.
+#[device]
+fn meet() {
+    let block = this_thread_block();
+    let bar = shared_barrier();
+    if block.thread_rank() == 0 {
+        bar.init(32);
+    }
+    block.sync();
+    bar.arrive_and_wait();
+    block.sync();
+    if block.thread_rank() == 0 {
+        bar.invalidate();
+    }
+    block.sync();
+}
+
+#[cluster_kernel(block = 32)]
+fn meet_in_a_loop() {
+    for _ in 0..2 {
+        meet();
+    }
+}
+
 pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
     phalanx::Program::of::<through_two_functions>,
     phalanx::Program::of::<under_two_names>,
@@ -193,4 +217,5 @@ pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
     phalanx::Program::of::<dynamic_of_kernel_and_function>,
     phalanx::Program::of::<parts_of_dynamic>,
     phalanx::Program::of::<closures>,
+    phalanx::Program::of::<meet_in_a_loop>,
 ];

@@ -156,4 +156,34 @@ fn never_written(out: &mut [u32]) {
     out[i] = cells[i];
 }
 
+/// Leaves its barrier in use.
+#[device]
+fn meet() {
+    let block = this_thread_block();
+    let bar = shared_barrier();
+    if block.thread_rank() == 0 {
+        bar.init(32);
+    }
+    block.sync();
+    bar.arrive_and_wait();
+}
+
+#[cluster_kernel(block = 32)]
+fn meet_in_a_loop() {
+    for _ in 0..2 {
+        meet();
+    }
+}
+
+/// Each thread ends the life of the function's own barrier.
+#[device]
+fn ended_by_all() {
+    let block = this_thread_block();
+    let bar = shared_barrier();
+    bar.init_collective(&block, 32);
+    bar.arrive_and_wait();
+    block.sync();
+    bar.invalidate();
+}
+
 fn main() {}

@@ -138,5 +138,6 @@ fn moment(when: When) -> TokenStream {
         When::Last => quote!(#path::Last),
         When::Arrived => quote!(#path::Arrived),
         When::BesideClosure => quote!(#path::BesideClosure),
+        When::Ever => quote!(#path::Ever),
     }
 }

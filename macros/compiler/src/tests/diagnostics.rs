@@ -222,6 +222,14 @@ const UNSEEN: &[(&str, &str)] = &[
         NAMED,
     ),
     ("the earlier call is here", NAMED),
+    (
+        "this call initializes a barrier of a device function again, which an earlier call has left in use: the barrier is the same in all calls",
+        NAMED,
+    ),
+    (
+        "let one thread call `invalidate` at the function's end and synchronize the block, or initialize the barrier once and pass it to the function",
+        NAMED,
+    ),
     ("the called function names the dynamic shared memory itself", NAMED),
     ("the called function makes its access with no barrier of the cluster before or after it calls the closure", NAMED),
     (

@@ -158,3 +158,34 @@ fn writes_of_functions() {
         "its caller may write to it"
     );
 }
+
+/// A barrier of a function is the same in all calls.
+#[test]
+fn barriers_of_functions() {
+    let meet = |end: &str| {
+        format!(
+            "fn meet() {{
+                let block = this_thread_block();
+                let bar = shared_barrier();
+                if block.thread_rank() == 0 {{ bar.init(64); }}
+                block.sync();
+                bar.arrive_and_wait();
+                {end}
+            }}"
+        )
+    };
+    let ended = "block.sync(); if block.thread_rank() == 0 { bar.invalidate(); } block.sync();";
+    let (open, closed) = (meet(""), meet(ended));
+    let (one, two) = ("fn one() { meet(); }", "fn two() { this_cluster().sync(); meet(); }");
+    let calls = |meet: &str, body: &str| program(&[meet, one, two], body);
+    assert!(calls(&open, "meet();").is_empty());
+    assert!(calls(&open, "if output.len() == 1 { one(); } else { two(); }").is_empty());
+    for twice in ["meet(); meet();", "one(); cluster.sync(); two();", "for _ in 0..2 { one(); }"] {
+        assert_eq!(calls(&open, twice), ["barrier_reinit"], "{twice}");
+        assert!(calls(&closed, twice).is_empty(), "{twice}");
+    }
+    let by_all = meet("block.sync(); bar.invalidate(); block.sync();");
+    assert_eq!(calls(&by_all, "meet();"), ["barrier_init_not_elected"]);
+    let early = meet("if block.thread_rank() == 0 { bar.invalidate(); } block.sync();");
+    assert_eq!(calls(&early, "meet();"), ["barrier_unpublished"]);
+}

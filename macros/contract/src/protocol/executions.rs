@@ -16,6 +16,7 @@ bitflags! {
         const LAST = 1 << 1;
         const ARRIVED = 1 << 2;
         const BESIDE_CLOSURE = 1 << 3;
+        const EVER = 1 << 4;
     }
 }
 
@@ -26,6 +27,7 @@ impl Times {
             When::Last => Times::LAST,
             When::Arrived => Times::ARRIVED,
             When::BesideClosure => Times::BESIDE_CLOSURE,
+            When::Ever => Times::EVER,
         }
     }
 }
@@ -102,6 +104,7 @@ pub const fn executions(function: u64, effects: &[(Effect, Guard)], callees: &[P
     while at < effects.len() {
         let (effect, guard) = effects[at];
         match effect {
+            Effect::Again(When::Ever) if guard.holds(callees) => all.add(function, Times::EVER),
             Effect::Again(when) if guard.holds(callees) => all.add(function, Times::FIRST.union(Times::of(when))),
             Effect::Executes { call, when, seen } if guard.holds(callees) => {
                 let inner = &callees[call].executions;
@@ -177,6 +180,17 @@ mod tests {
         let other = executions(8, &[(Effect::Again(When::Last), ALWAYS)], &[]);
         assert!(!meet(inner, other), "another function has memory of its own");
         assert!(!meet(executions(7, &[(Effect::Again(When::Arrived), ALWAYS)], &[]), inner));
+    }
+
+    /// Barriers that a function leaves in use are so at all times, also behind barriers of the cluster.
+    #[test]
+    fn a_second_execution_at_any_time() {
+        const MEET: &[Predicate] = &[Predicate::Meet((0, When::Ever), (0, When::Ever))];
+        let inner = executions(7, &[(Effect::Again(When::Ever), ALWAYS)], &[]);
+        let passed = [(Effect::Executes { call: 0, when: When::Ever, seen: When::Ever }, ALWAYS)];
+        let outer = executions(1, &passed, &[summary(inner)]);
+        assert!(Guard { when: MEET, unless: &[] }.holds(&[summary(outer)]));
+        assert!(!meet(inner, inner), "their memory does not conflict");
     }
 
     #[test]

@@ -159,7 +159,8 @@ pub enum Effect<Call = usize> {
         /// The same time as the callers of the function see it.
         seen: When,
     },
-    /// A second execution of the function conflicts with what this one does at this time to the arrays that it declares.
+    /// A second execution of the function conflicts with what this one does at this time to the arrays that it declares, or, at any
+    /// time, with how it leaves the barriers that it declares.
     Again(When),
 }
 

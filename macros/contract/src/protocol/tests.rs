@@ -62,14 +62,14 @@ fn what_callers_learn() {
 #[test]
 fn uses_are_told_apart() {
     let parties = [Party::Owner, Party::Peer];
-    let whens = [When::First, When::Last, When::Arrived, When::BesideClosure];
+    let whens = [When::First, When::Last, When::Arrived, When::BesideClosure, When::Ever];
     let of_memory = parties.into_iter().flat_map(|party| {
         whens.into_iter().flat_map(move |when| Uses::all().iter().map(move |uses| ParameterUses::of(party, when, uses)))
     });
     let of_barriers = BarrierUses::all().iter().map(ParameterUses::of_barrier);
     let all: Vec<ParameterUses> = of_memory.chain(of_barriers).collect();
     let union = all.iter().fold(ParameterUses::NONE, |union, uses| union.union(*uses));
-    assert_eq!((all.len(), union.bits().count_ones()), (47, 47));
+    assert_eq!((all.len(), union.bits().count_ones()), (57, 57));
     assert_eq!(ParameterUses::from_bits(union.bits()), union);
 }
 

@@ -25,6 +25,8 @@ pub enum When {
     Arrived,
     /// With no barrier of the cluster between the access and a call of a closure that the function was given.
     BesideClosure,
+    /// At any time.
+    Ever,
 }
 
 /// The position that dynamic shared memory has among the parameters of each function. There is one such memory, which each
@@ -51,6 +53,7 @@ impl When {
             When::Last => 5,
             When::Arrived => 10,
             When::BesideClosure => 15,
+            When::Ever => 20,
         }
     }
 }
@@ -63,14 +66,14 @@ impl ParameterUses {
     pub const fn of(party: Party, when: When, uses: Uses) -> ParameterUses {
         let party = match party {
             Party::Owner => 0,
-            Party::Peer => 32,
+            Party::Peer => 33,
         };
         ParameterUses((uses.bits() as u64) << (party + when.shift()))
     }
 
     /// The uses of a phase barrier, at any time.
     pub const fn of_barrier(uses: BarrierUses) -> ParameterUses {
-        ParameterUses((uses.bits() as u64) << 24)
+        ParameterUses((uses.bits() as u64) << 25)
     }
 
     /// The uses at one time, as uses at another time.

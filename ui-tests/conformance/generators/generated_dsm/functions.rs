@@ -20,8 +20,8 @@ use super::words;
 const PROGRAMS: u64 = 4_000;
 /// The percentages of right programs that may be refused: in all, and of those that are right whichever elements they access. A
 /// function's summary names no elements.
-const REFUSED: usize = 40;
-const REFUSED_FOR_NO_ELEMENT: usize = 5;
+const REFUSED: usize = 12;
+const REFUSED_FOR_NO_ELEMENT: usize = 1;
 
 /// A statement of a function. [`Array::A`] is the dynamic memory, which each function names itself; [`Array::B`] is an array of the
 /// kernel, which functions are given; [`Array::Rows`] is an array that function 0 declares.
