@@ -3,11 +3,14 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use phalanx_contract::protocol::When;
 
 use super::lifecycle::{Lifecycles, State};
 use super::path_states::Lifecycle;
 use super::summary::Summary;
+use crate::check::block_set::BlockSet;
 use crate::check::cfg::{BlockId, CallId, Cfg, Shared, StepKind};
 use crate::check::dsm::protocol::{Effect, Guard, Predicate};
 use crate::check::uniform::control::reachable;
@@ -43,25 +46,26 @@ pub(super) fn check(role: Role, cfg: &Cfg<'_>, summary: &mut Summary) {
             }
         }
     }
-    let path = |id: CallId| cfg.calls[id.0].function().map(|path| path.path.to_string());
-    let mut asked = Vec::new();
+    let callees = cfg.callees();
+    let (mut asked, mut reached_from) = (BTreeSet::new(), BTreeMap::new());
     for &(block, at, id) in &calls {
-        let next = cfg.blocks[block.0].end.successors().map(|next| reachable(cfg, next, None));
-        let after: Vec<_> = next.collect();
         let slot = cfg.calls[id.0].slot.0;
         if role == Role::Device {
             let executes = Effect::Executes { call: slot, when: When::Ever, seen: When::Ever };
             summary.effects.push((executes, Guard::default()));
         }
+        let after = reached_from.entry(block).or_insert_with(|| {
+            let next = cfg.blocks[block.0].end.successors().map(|next| reachable(cfg, next, None));
+            next.fold(BlockSet::none(cfg.blocks.len()), |all, blocks| all.or(&blocks))
+        });
         for &(other, other_at, later) in &calls {
-            let follows = other == block && at < other_at || after.iter().any(|blocks| blocks.contains(other));
+            let follows = other == block && at < other_at || after.contains(other);
+            let later_slot = cfg.calls[later.0].slot.0;
             // One of the calls of each function is enough.
-            let key = (path(id), cfg.calls[later.0].slot);
-            if follows && !asked.contains(&key) {
-                asked.push(key);
-                let later = &cfg.calls[later.0];
-                let guard = Guard::default().when(Predicate::Meet((slot, When::Ever), (later.slot.0, When::Ever)));
-                summary.asked.push((guard, messages::barrier_reinit_by_call(later.at, cfg.calls[id.0].at)));
+            if follows && asked.insert((callees[id.0], later_slot)) {
+                let guard = Guard::default().when(Predicate::Meet((slot, When::Ever), (later_slot, When::Ever)));
+                let at = cfg.calls[later.0].at;
+                summary.asked.push((guard, messages::barrier_reinit_by_call(at, cfg.calls[id.0].at)));
             }
         }
     }

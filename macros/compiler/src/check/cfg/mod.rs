@@ -125,6 +125,17 @@ impl Cfg<'_> {
         self.nodes[node.0].source.read().and_then(|variable| self.only_value(variable)).unwrap_or(node)
     }
 
+    /// By call, the number of the path that names its callee; `None` for a method.
+    pub(crate) fn callees(&self) -> Vec<Option<usize>> {
+        let mut numbers = BTreeMap::new();
+        let mut number = |call: &Call<'_>| {
+            let path = call.function()?.path.to_string();
+            let next = numbers.len();
+            Some(*numbers.entry(path).or_insert(next))
+        };
+        self.calls.iter().map(&mut number).collect()
+    }
+
     /// The value of a variable that is set once, as a whole. A field's is known if the whole is set once and no function changes it.
     pub(crate) fn only_value(&self, variable: Variable) -> Option<NodeId> {
         let OnlyValues { values, wholes } = self.only_values.get_or_init(|| OnlyValues::of(&self.blocks));

@@ -54,7 +54,8 @@ impl Check<'_, '_> {
         for argument in call.shared_memory() {
             let Some(facts) = in_flight.facts.argument(id, argument) else { continue };
             for site in self.argument_sites(id, argument, When::First) {
-                if site.party == Party::Owner || in_flight.may_have_entered(state, call.given_to) {
+                let may_conflict = argument != DYNAMIC || self.names_memory_of_others;
+                if may_conflict && (site.party == Party::Owner || in_flight.may_have_entered(state, call.given_to)) {
                     self.check_conflicts(state, &site, &facts.path);
                 }
                 self.add_first_use(state, &site, &facts.path);
@@ -78,8 +79,7 @@ impl Check<'_, '_> {
         let calls = &self.in_flight.cfg.calls;
         let Call { at, slot, given_to, .. } = calls[id.0];
         let beside_closure = at_time == When::BesideClosure;
-        let path = |call: CallId| calls[call.0].function().map(|path| path.path.to_string());
-        let mut before: Vec<(CallId, When, Option<String>, &Record)> = Vec::new();
+        let mut before: Vec<(CallId, When, &Record)> = Vec::new();
         for (instance, record) in &state.records {
             let RecordKey::Argument { call, argument: DYNAMIC, arrived } = instance.key else { continue };
             // A function and what its closure calls meet beside its calls of the closure alone.
@@ -87,29 +87,34 @@ impl Check<'_, '_> {
             let is_around = given_to == Some(GivenTo::After(calls[call.0].slot));
             let is_repeated = is_repeated_later(calls[call.0].given_to, record);
             if is_in_closure == beside_closure && !is_around && !is_repeated {
-                before.push((call, if arrived { When::Arrived } else { When::Last }, path(call), record));
+                before.push((call, if arrived { When::Arrived } else { When::Last }, record));
             }
         }
-        let mut found = Vec::new();
-        for (index, (call, when, name, record)) in before.iter().enumerate() {
-            // Of the calls of one function, those without another one in between are asked about.
-            let hides = |(other, (_, at_other, other_name, nearer)): (usize, &(_, When, _, &Record))| {
-                let fewer = nearer.calls_since.is_subset(&record.calls_since)
-                    && (nearer.calls_since.len() < record.calls_since.len() || other < index);
-                other != index && at_other == when && other_name == name && fewer
+        // Of the calls of one function, those without another one in between are asked about.
+        before.sort_by_key(|(.., record)| record.calls_since.len());
+        let mut nearest: Vec<(CallId, When, &Record)> = Vec::new();
+        for (call, when, record) in before {
+            let hides = |(other, at_other, nearer): &(CallId, When, &Record)| {
+                (self.callees[other.0], *at_other) == (self.callees[call.0], when)
+                    && calls[other.0].given_to == calls[call.0].given_to
+                    && nearer.calls_since.is_subset(&record.calls_since)
             };
-            if !before.iter().enumerate().any(hides) {
-                let guard = Guard::unless(&record.calls_since, Behavior::MAY_NOT_ORDER);
-                let first = &calls[call.0];
-                let guard = if beside_closure { guard } else { in_both_times(first.given_to, given_to, guard) };
-                let guard = guard.when(Predicate::Meet((first.slot.0, *when), (slot.0, at_time)));
-                let diag = match *name == path(id) {
-                    true => messages::twice_a_phase(at, first.at),
-                    false => messages::calls_share_memory(at, first.at),
-                };
-                found.push((guard, diag));
+            if !nearest.iter().any(hides) {
+                nearest.push((call, when, record));
             }
         }
+        let ask = |(call, when, record): (CallId, When, &Record)| {
+            let guard = Guard::unless(&record.calls_since, Behavior::MAY_NOT_ORDER);
+            let first = &calls[call.0];
+            let guard = if beside_closure { guard } else { in_both_times(first.given_to, given_to, guard) };
+            let guard = guard.when(Predicate::Meet((first.slot.0, when), (slot.0, at_time)));
+            let diag = match self.callees[call.0] == self.callees[id.0] {
+                true => messages::twice_a_phase(at, first.at),
+                false => messages::calls_share_memory(at, first.at),
+            };
+            (guard, diag)
+        };
+        let found: Vec<_> = nearest.into_iter().map(ask).collect();
         found.into_iter().for_each(|(guard, diag)| self.report(guard, diag));
     }
 

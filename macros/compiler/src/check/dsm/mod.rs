@@ -131,6 +131,8 @@ fn analyze(inputs: Inputs<'_, '_>, in_detail: bool, diags: &mut Diags) -> Option
         blocks: blocks_of_cluster(function).and_then(|blocks| u32::try_from(blocks).ok()),
         faults: BTreeMap::new(),
         first_accesses: Vec::new(),
+        callees: cfg.callees(),
+        names_memory_of_others: names_memory_of_others(cfg),
         protocol: Protocol { rows, ..Protocol::default() },
         has_conflicts: false,
     };
@@ -155,12 +157,15 @@ fn may_access_peers(cfg: &Cfg<'_>) -> bool {
 /// Whether the function has an effect for its callers: it accesses a parameter or the dynamic memory, or executes a collective of
 /// the cluster.
 fn is_visible_to_callers(cfg: &Cfg<'_>) -> bool {
-    let is_theirs = |access: &Access| match access.region.root.party() {
-        Some((_, shared)) => !matches!(shared, Shared::Array(_)),
-        None => false,
-    };
     let mut steps = cfg.blocks.iter().flat_map(|block| &block.steps);
-    cfg.accesses.iter().any(is_theirs) || steps.any(divergent_arms::is_cluster_collective)
+    names_memory_of_others(cfg) || steps.any(divergent_arms::is_cluster_collective)
+}
+
+/// Whether the function accesses or passes on shared memory other than arrays of its own.
+fn names_memory_of_others(cfg: &Cfg<'_>) -> bool {
+    let given = cfg.calls.iter().flat_map(|call| call.regions.iter().flatten());
+    let mut regions = cfg.accesses.iter().map(|access| &access.region).chain(given);
+    regions.any(|region| region.root.party().is_some_and(|(_, shared)| !matches!(shared, Shared::Array(_))))
 }
 
 /// By access, whether a peer may access the same shared memory.
@@ -228,6 +233,10 @@ struct Check<'a, 'f> {
     faults: BTreeMap<FaultId, Fault>,
     /// The accesses to the function's own shared memory before its first barrier, each with the calls that come before it.
     first_accesses: Vec<(AccessSite, IndexPath, BTreeSet<u16>)>,
+    /// By call, the number of the path of its callee.
+    callees: Vec<Option<usize>>,
+    /// Whether the function itself names memory that a callee may name, too: any but its own arrays.
+    names_memory_of_others: bool,
     protocol: Protocol,
     /// Some accesses are taken to conflict because nothing shows that they are disjoint.
     has_conflicts: bool,
