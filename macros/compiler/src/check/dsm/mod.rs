@@ -362,10 +362,9 @@ impl Check<'_, '_> {
         match key {
             RecordKey::Access(id) => {
                 let access = &self.in_flight.cfg.accesses[id.0];
-                let accessor = match access.kind {
-                    AccessKind::ByClosure => Accessor::Closure,
-                    kind => Accessor::Itself(conflict::uses_of(kind)),
-                };
+                let by_closure = access.kind == AccessKind::ByClosure;
+                let accessor =
+                    if by_closure { Accessor::Closure } else { Accessor::Itself(conflict::uses_of(access.kind)) };
                 let Access { at, given_to, .. } = *access;
                 let site = |(party, shared)| AccessSite { party, shared, at, accessor, given_to };
                 access.region.root.party().map(site).into_iter().collect()
