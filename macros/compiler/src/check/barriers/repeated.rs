@@ -61,8 +61,8 @@ pub(super) fn check(role: Role, cfg: &Cfg<'_>, summary: &mut Summary) {
         for &(other, other_at, later) in &calls {
             let follows = other == block && at < other_at || after.contains(other);
             let later_slot = cfg.calls[later.0].slot.0;
-            // One of the calls of each function is enough.
-            if follows && asked.insert((callees[id.0], later_slot)) {
+            // One pair of calls of two functions is enough.
+            if follows && asked.insert((callees[id.0], callees[later.0])) {
                 let guard = Guard::default().when(Predicate::Meet((slot, When::Ever), (later_slot, When::Ever)));
                 let at = cfg.calls[later.0].at;
                 summary.asked.push((guard, messages::barrier_reinit_by_call(at, cfg.calls[id.0].at)));

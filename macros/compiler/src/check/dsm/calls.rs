@@ -99,7 +99,7 @@ impl Check<'_, '_> {
                     && calls[other.0].given_to == calls[call.0].given_to
                     && nearer.calls_since.is_subset(&record.calls_since)
             };
-            if !nearest.iter().any(hides) {
+            if !nearest.iter().any(hides) && self.is_new_question((call, when), (id, at_time), record) {
                 nearest.push((call, when, record));
             }
         }
@@ -116,6 +116,27 @@ impl Check<'_, '_> {
         };
         let found: Vec<_> = nearest.into_iter().map(ask).collect();
         found.into_iter().for_each(|(guard, diag)| self.report(guard, diag));
+    }
+
+    /// Whether no two other calls of the same functions, with no more functions in between, are asked about already.
+    fn is_new_question(
+        &mut self,
+        (first, when): (CallId, When),
+        (second, at_time): (CallId, When),
+        record: &Record,
+    ) -> bool {
+        let calls = &self.in_flight.cfg.calls;
+        if [first, second].iter().any(|call| calls[call.0].given_to.is_some()) {
+            return true;
+        }
+        let callee_of = |slot: &u16| calls.iter().position(|call| call.slot.0 == *slot).and_then(|at| self.callees[at]);
+        let between: BTreeSet<Option<usize>> = record.calls_since.iter().map(callee_of).collect();
+        let question = (self.callees[first.0], when, self.callees[second.0], at_time);
+        let is_known = self.meetings.iter().any(|(known, fewer)| *known == question && fewer.is_subset(&between));
+        if !is_known {
+            self.meetings.push((question, between));
+        }
+        !is_known
     }
 
     /// A call of a closure that the function was given: what the function has in flight is compared with it by the caller.

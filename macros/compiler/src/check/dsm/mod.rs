@@ -132,6 +132,7 @@ fn analyze(inputs: Inputs<'_, '_>, in_detail: bool, diags: &mut Diags) -> Option
         faults: BTreeMap::new(),
         first_accesses: Vec::new(),
         callees: cfg.callees(),
+        meetings: Vec::new(),
         names_memory_of_others: names_memory_of_others(cfg),
         protocol: Protocol { rows, ..Protocol::default() },
         has_conflicts: false,
@@ -223,6 +224,9 @@ struct Fault {
     others: BTreeSet<SourcePos>,
 }
 
+/// Two callees, each at its time.
+type Meeting = (Option<usize>, When, Option<usize>, When);
+
 /// The visitor that reports, with what it has found so far.
 struct Check<'a, 'f> {
     function: &'f Function,
@@ -235,6 +239,8 @@ struct Check<'a, 'f> {
     first_accesses: Vec<(AccessSite, IndexPath, BTreeSet<u16>)>,
     /// By call, the number of the path of its callee.
     callees: Vec<Option<usize>>,
+    /// The pairs of callees, each at its time, that are asked whether they meet, with the callees in between.
+    meetings: Vec<(Meeting, BTreeSet<Option<usize>>)>,
     /// Whether the function itself names memory that a callee may name, too: any but its own arrays.
     names_memory_of_others: bool,
     protocol: Protocol,
