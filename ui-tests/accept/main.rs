@@ -36,6 +36,7 @@ mod handshake;
 mod launch_limit;
 mod lints;
 mod mapped_in_calls;
+mod memory_of_functions;
 mod overwrite_while_read;
 mod parts_by_rank;
 mod rank_out_of_range;
@@ -99,6 +100,7 @@ fn kernels() -> impl Iterator<Item = phalanx::Program> {
         launch_limit::KERNELS,
         lints::KERNELS,
         mapped_in_calls::KERNELS,
+        memory_of_functions::KERNELS,
         overwrite_while_read::KERNELS,
         parts_by_rank::KERNELS,
         rank_out_of_range::KERNELS,

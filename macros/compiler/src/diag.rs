@@ -62,8 +62,7 @@ impl Diag {
     }
 
     fn to_fault(&self) -> Fault {
-        let start = self.at.lo.start();
-        Fault { line: start.line, column: start.column + 1, rule: self.rule, text: self.text() }
+        Fault::new(self.rule, self.at, self.text())
     }
 
     /// `::core::compile_error! { "text" }`, underlined from the first to the last token.
@@ -117,6 +116,11 @@ pub struct Fault {
 }
 
 impl Fault {
+    pub(crate) fn new(rule: Rule, at: SpanRange, text: String) -> Fault {
+        let start = at.lo.start();
+        Fault { line: start.line, column: start.column + 1, rule, text }
+    }
+
     /// Returns the rule that is broken.
     pub fn rule(&self) -> Rule {
         self.rule

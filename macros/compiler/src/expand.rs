@@ -5,7 +5,7 @@ use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::quote;
 use syn::{Attribute, Item, ItemFn};
 
-use crate::check::{self, Checked};
+use crate::check::{self, Checked, Program};
 use crate::diag::{Diag, Diags, Fault, Reported};
 use crate::emit;
 use crate::fragment;
@@ -42,6 +42,32 @@ pub(crate) fn check_device(session: Session, options: TokenStream, item: TokenSt
     let mut diags = Diags::new(session);
     let parsed = parse_device(options, item, &mut diags);
     faults(parsed, diags)
+}
+
+/// Returns the faults of device functions, each of which calls earlier ones, and of a kernel that calls them, with those that rustc
+/// reports when it joins the functions' protocols.
+pub(crate) fn check_program(
+    session: Session,
+    functions: Vec<TokenStream>,
+    (options, kernel): (TokenStream, TokenStream),
+) -> Vec<Fault> {
+    let mut program = Program::default();
+    let mut all = Vec::new();
+    let mut add = |parsed: Parsed, mut diags: Diags| {
+        if let Parsed::Function { function, .. } = &parsed
+            && let Ok(checked) = check::run(function, &mut diags)
+        {
+            all.extend(program.add(&checked).into_iter().filter(|fault| session.without != Some(fault.rule())));
+        }
+        all.extend(diags.into_faults());
+    };
+    for function in functions {
+        let mut diags = Diags::new(session);
+        add(parse_device(TokenStream::new(), function, &mut diags), diags);
+    }
+    let mut diags = Diags::new(session);
+    add(parse_kernel(options, kernel, &mut diags), diags);
+    all
 }
 
 /// The parsed item under an attribute.

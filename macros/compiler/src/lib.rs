@@ -84,6 +84,12 @@ impl Session {
         with_large_stack(|| expand::check_device(self, options, item))
     }
 
+    /// Checks a kernel, an attribute's options and its item, together with the device functions that it calls, each of which calls
+    /// earlier ones. What the functions do to shared memory and to barriers is joined as rustc joins it for users.
+    pub fn check_program(self, functions: Vec<TokenStream>, kernel: (TokenStream, TokenStream)) -> Vec<Fault> {
+        with_large_stack(|| expand::check_program(self, functions, kernel))
+    }
+
     /// Checks what `#[derive(DeviceCopy)]` is on, in the same way. What only rustc knows of its fields is not asked.
     pub fn check_device_copy(self, item: TokenStream) -> Vec<Fault> {
         with_large_stack(|| derive::check_device_copy(self, item))

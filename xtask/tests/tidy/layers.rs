@@ -45,7 +45,13 @@ const COMPILER: Layers = Layers {
 
 const CONTRACT: Layers = Layers {
     source: "macros/contract/src",
-    rooms: &[("groups", &[]), ("index_set", &[]), ("protocol", &[]), ("uniformity", &["groups", "index_set"])],
+    rooms: &[
+        ("constant", &[]),
+        ("groups", &[]),
+        ("index_set", &[]),
+        ("protocol", &[]),
+        ("uniformity", &["groups", "index_set"]),
+    ],
     libraries: &[],
     recursive: &[],
 };

@@ -4,6 +4,7 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
+mod arms;
 mod closure;
 mod condition;
 mod copy;
@@ -19,8 +20,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use phalanx_contract::uniformity::Uniformity;
 
 use super::cfg::{
-    Access, BarrierCall, BasicBlock, BlockId, Call, CallId, Cfg, CopyStep, End, Extent, GroupStep, MemoryStep, Node,
-    NodeId, Position, Region, Root, Select, Shared, Slice, Source, Step, StepKind, Team, TokenStep, ValueStep,
+    Access, BarrierCall, BasicBlock, BlockId, Call, CallId, Cfg, CopyStep, End, Extent, GivenTo, GroupStep, MemoryStep,
+    Node, NodeId, Position, Region, Root, Select, Shared, Slice, Source, Step, StepKind, Team, TokenStep, ValueStep,
     Variable,
 };
 use crate::model::expr::{Block, Expr, ExprKind, Member, Stmt, StmtKind};
@@ -66,6 +67,7 @@ pub(crate) fn build(function: &Function) -> Result<Cfg<'_>, SpanRange> {
         named_closures: BTreeMap::new(),
         copies_of: BTreeMap::new(),
         closure_depth: 0,
+        given_to: None,
         closure_bodies: 0,
         too_many_bodies: None,
         fields: BTreeMap::new(),
@@ -142,6 +144,8 @@ struct Builder<'f> {
     copies_of: BTreeMap<LocalId, Variable>,
     /// The number of closures around the current expression.
     closure_depth: usize,
+    /// The call that is given the outermost closure around the current expression, if that is an argument.
+    given_to: Option<GivenTo>,
     /// The number of closure bodies in the graph.
     closure_bodies: usize,
     /// The first call of a closure for which there is no room.
@@ -149,16 +153,7 @@ struct Builder<'f> {
     /// The numbers of fields, by name.
     fields: BTreeMap<String, u16>,
     /// By the temporary that gets the value of an `if` or the like, what its arms yield.
-    yielded: BTreeMap<usize, Yielded>,
-}
-
-/// What the arms of an `if` or the like yield.
-#[derive(Debug, Default)]
-struct Yielded {
-    /// The number of arms.
-    arms: usize,
-    /// The temporary of each field, with the number of arms that set it.
-    fields: BTreeMap<u16, (Variable, usize)>,
+    yielded: BTreeMap<usize, arms::Yielded>,
 }
 
 /// The value of an expression.
@@ -333,17 +328,6 @@ impl<'f> Builder<'f> {
         self.set(into, value, at);
         if let Variable::Temporary(joined) = into {
             self.set_fields(joined, value, at);
-        }
-    }
-
-    /// Sets the temporaries of the fields of a value that several arms yield.
-    fn set_fields(&mut self, joined: usize, value: &Value, at: SpanRange) {
-        self.yielded.entry(joined).or_default().arms += 1;
-        for (field, value) in &value.fields {
-            let known = self.yielded.get(&joined).and_then(|yielded| yielded.fields.get(field));
-            let (temporary, arms) = known.copied().unwrap_or_else(|| (self.temporary(), 0));
-            self.yielded.entry(joined).or_default().fields.insert(*field, (temporary, arms + 1));
-            self.set_node(temporary, value.node, Extent::Whole, at);
         }
     }
 

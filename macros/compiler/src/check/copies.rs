@@ -91,12 +91,12 @@ impl Flights<'_, '_> {
     }
 
     fn fault(&self, function: &Function, state: &State, id: AccessId) -> Option<Diag> {
-        let Access { region, kind, at } = &self.cfg.accesses[id.0];
+        let Access { region, kind, at, .. } = &self.cfg.accesses[id.0];
         let writes = match kind {
             AccessKind::Read | AccessKind::AtomicRead => false,
             AccessKind::Write | AccessKind::Atomic => true,
             // A device function may wait itself, and inline CUDA is unknown.
-            AccessKind::Lent | AccessKind::Opaque | AccessKind::AsyncWrite => return None,
+            AccessKind::Lent | AccessKind::Opaque | AccessKind::ByClosure | AccessKind::AsyncWrite => return None,
         };
         state.surely_in_flight(self).find_map(|copy| {
             let CopyStep::Begin { reads, writes: written, completion, at: begun } = &self.cfg.copies[copy.0] else {

@@ -15,11 +15,13 @@ mod forgotten;
 mod liveness;
 mod outcomes;
 mod partition;
+mod program;
 mod small_numbers;
 mod tokens;
 mod unchecked;
 pub(crate) mod uniform;
 
+pub(crate) use program::Program;
 pub(crate) use unchecked::BrokenAt;
 
 use std::collections::BTreeSet;

@@ -4,7 +4,7 @@
 #![warn(clippy::wildcard_enum_match_arm)]
 
 use phalanx_contract::Groups;
-use phalanx_contract::protocol::{Behavior, Effect, ParameterUses, Predicate, Row, When};
+use phalanx_contract::protocol::{Behavior, DYNAMIC, Effect, ParameterUses, Predicate, Row, When};
 use phalanx_contract::uniformity::Uniformity;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
@@ -65,11 +65,22 @@ pub(super) fn predicate(predicate: Predicate) -> TokenStream {
             let does = behavior(does);
             quote!(#path::Does(#call, #does))
         }
+        Predicate::Never(call, does) => {
+            let does = behavior(does);
+            quote!(#path::Never(#call, #does))
+        }
+        Predicate::Meet((first, when), (second, at)) => {
+            let (when, at) = (moment(when), moment(at));
+            quote!(#path::Meet((#first, #when), (#second, #at)))
+        }
         Predicate::Uses(call, parameter, uses) => {
-            let uses = parameter_uses(uses);
+            let (parameter, uses) = (position(parameter), parameter_uses(uses));
             quote!(#path::Uses(#call, #parameter, #uses))
         }
-        Predicate::Clashes(call, first, second) => quote!(#path::Clashes(#call, #first, #second)),
+        Predicate::Clashes(call, first, second) => {
+            let second = position(second);
+            quote!(#path::Clashes(#call, #first, #second))
+        }
         Predicate::Beyond(own, other) => {
             let (own, other) = (row(own), option(other.map(row)));
             quote!(#path::Beyond(#own, #other))
@@ -90,14 +101,33 @@ pub(super) fn effect(effect: Effect) -> TokenStream {
             quote!(#path::Does(#does))
         }
         Effect::Uses(parameter, uses) => {
-            let uses = parameter_uses(uses);
+            let (parameter, uses) = (position(parameter), parameter_uses(uses));
             quote!(#path::Uses(#parameter, #uses))
         }
-        Effect::Clashes(first, second) => quote!(#path::Clashes(#first, #second)),
-        Effect::Passes { own, call, parameter, when } => {
-            let when = moment(when);
-            quote!(#path::Passes { own: #own, call: #call, parameter: #parameter, when: #when })
+        Effect::Clashes(first, second) => {
+            let second = position(second);
+            quote!(#path::Clashes(#first, #second))
         }
+        Effect::Passes { own, call, parameter, when, seen } => {
+            let (own, when, seen) = (position(own), moment(when), moment(seen));
+            quote!(#path::Passes { own: #own, call: #call, parameter: #parameter, when: #when, seen: #seen })
+        }
+        Effect::Executes { call, when, seen } => {
+            let (when, seen) = (moment(when), moment(seen));
+            quote!(#path::Executes { call: #call, when: #when, seen: #seen })
+        }
+        Effect::Again(when) => {
+            let when = moment(when);
+            quote!(#path::Again(#when))
+        }
+    }
+}
+
+/// The position of a parameter. A literal of the host's `usize` need not be one of the user's.
+fn position(parameter: usize) -> TokenStream {
+    match parameter {
+        DYNAMIC => path("protocol", "DYNAMIC"),
+        parameter => quote!(#parameter),
     }
 }
 
@@ -107,5 +137,7 @@ fn moment(when: When) -> TokenStream {
         When::First => quote!(#path::First),
         When::Last => quote!(#path::Last),
         When::Arrived => quote!(#path::Arrived),
+        When::BesideClosure => quote!(#path::BesideClosure),
+        When::Ever => quote!(#path::Ever),
     }
 }

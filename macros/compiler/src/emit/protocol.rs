@@ -39,13 +39,20 @@ pub(super) fn constants(checked: &Checked<'_>, items: &[TokenStream]) -> TokenSt
         });
         let (behavior, uses, clashes) = (path("behavior"), path("parameter_uses"), path("clashes"));
         let (effect, guard, count) = (path("Effect"), path("Guard"), function.params.len());
+        let (dynamic, executions, identity) = (path("dynamic_uses"), path("executions"), path("identity"));
+        let name = function.name.to_string();
         let rows = protocol.rows.iter().map(|row| constant::option(row.map(|row| quote!(#row))));
         quote_spanned! {span=>
             const PROTOCOL: #summary = {
                 const EFFECTS: &[(#effect, #guard)] = &[#(#effects),*];
+                const IDENTITY: u64 = #identity(
+                    ::core::module_path!(), ::core::file!(), (::core::line!(), ::core::column!()), #name
+                );
                 #summary {
                     behavior: #behavior(EFFECTS, Self::CALLEES),
                     parameters: &#uses::<#count>(EFFECTS, Self::CALLEES),
+                    dynamic: #dynamic(EFFECTS, Self::CALLEES),
+                    executions: #executions(IDENTITY, EFFECTS, Self::CALLEES),
                     clashes: #clashes(EFFECTS, Self::CALLEES),
                     rows: &[#(#rows),*],
                 }

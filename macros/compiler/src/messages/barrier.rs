@@ -179,6 +179,17 @@ pub(crate) fn barrier_reinit(at: SpanRange, name: &str, earlier: Option<SpanRang
     diag.help("a barrier's count restarts by itself in each phase; for another count, let one thread call `invalidate` and synchronize the block before the next `init`")
 }
 
+pub(crate) fn barrier_reinit_by_call(at: SpanRange, first: SpanRange) -> Diag {
+    let diag = Diag::new(
+        Rule::BarrierReinit,
+        at,
+        "this call initializes a barrier of a device function again, which an earlier call has left in use: the barrier is the same in all calls",
+    );
+    let again = (first.line(), first.column()) == (at.line(), at.column());
+    let diag = if again { diag.remark("it is called in a loop") } else { diag.note(first, "the earlier call is here") };
+    diag.help("let one thread call `invalidate` at the function's end and synchronize the block, or initialize the barrier once and pass it to the function")
+}
+
 pub(crate) fn barrier_use_after_drop(at: SpanRange, name: &str, dropped: Option<SpanRange>) -> Diag {
     let diag = Diag::new(
         Rule::BarrierUseAfterDrop,

@@ -90,6 +90,16 @@ pub(crate) fn for_values_of(fault: Diag, constants: &[String]) -> Diag {
     fault.remark(format!("with the value that {names} has, the two may access the same element"))
 }
 
+pub(crate) fn named_by_callee(fault: Diag) -> Diag {
+    fault.remark("the called function names the dynamic shared memory itself")
+}
+
+pub(crate) fn beside_closure(fault: Diag) -> Diag {
+    fault.remark(
+        "the called function makes its access with no barrier of the cluster before or after it calls the closure",
+    )
+}
+
 pub(crate) fn write_after_arrive(write: SpanRange, read: SpanRange, name: &str, round: bool) -> Diag {
     Diag::new(
         Rule::WriteAfterArrive,
@@ -204,6 +214,16 @@ pub(crate) fn twice_a_phase(at: SpanRange, first: SpanRange) -> Diag {
     diag.help("let all threads execute `cluster.sync()` between the calls")
 }
 
+pub(crate) fn calls_share_memory(at: SpanRange, first: SpanRange) -> Diag {
+    Diag::new(
+        Rule::OverwriteWhileRead,
+        at,
+        "this call and an earlier one access the same shared memory, one as the block's own and one as a peer's, and at least one of them writes: dynamic memory that both name, or memory of a function that both call",
+    )
+    .note(first, "the earlier call is here")
+    .help("let all threads execute `cluster.sync()` between the calls")
+}
+
 pub(crate) fn same_memory_twice(at: SpanRange) -> Diag {
     Diag::new(
         Rule::OverwriteWhileRead,
@@ -211,6 +231,15 @@ pub(crate) fn same_memory_twice(at: SpanRange) -> Diag {
         "this function is given the same shared memory twice, as the block's own and as a peer's, and accesses both with no barrier of the cluster in between",
     )
     .help("pass different memory, or put a barrier between the accesses in the function")
+}
+
+pub(crate) fn dynamic_memory_twice(at: SpanRange) -> Diag {
+    Diag::new(
+        Rule::OverwriteWhileRead,
+        at,
+        "this function is given a part of the dynamic shared memory, which it also names itself, and accesses it by both with no barrier of the cluster in between: once as the block's own and once as a peer's",
+    )
+    .help("pass all of it to the function, or put a barrier between the accesses in the function")
 }
 
 pub(crate) fn rank_out_of_range(at: SpanRange, rank: u64, blocks: u64) -> Diag {

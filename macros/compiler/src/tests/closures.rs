@@ -1,14 +1,26 @@
 //! Tests of closures: whatever the body of a closure does, it does wherever the closure is called, also where a device function or
 //! a collective calls it.
 
-use super::rules;
+use super::{rules, session};
 
 /// Returns the rules that a kernel of two blocks of 64 threads with this body breaks.
 #[track_caller]
 fn broken(body: &str) -> Vec<String> {
-    let source = format!(
-        "#[cluster_kernel(cluster = 2, block = 64)]
-        fn calls(input: &[u32], output: &mut [u32]) {{
+    rules(&format!("#[cluster_kernel(cluster = 2, block = 64)] {}", kernel(body)))
+}
+
+/// The same for a kernel that may call `apply`, a device function that calls its closure.
+#[track_caller]
+fn with_apply(body: &str) -> Vec<String> {
+    let parse = |text: &str| text.parse().expect("the test's source is made of tokens");
+    let apply = parse("fn apply(f: impl Fn(u32) -> u32, x: u32) -> u32 { f(x) }");
+    let faults = session().check_program(vec![apply], (parse("cluster = 2, block = 64"), parse(&kernel(body))));
+    faults.iter().map(|fault| fault.rule().to_string()).collect()
+}
+
+fn kernel(body: &str) -> String {
+    format!(
+        "fn calls(input: &[u32], output: &mut [u32]) {{
             let cluster = this_cluster();
             let block = this_thread_block();
             let array = shared_array::<u32, 64>();
@@ -20,8 +32,7 @@ fn broken(body: &str) -> Vec<String> {
             {body}
             cluster.sync();
         }}"
-    );
-    rules(&source)
+    )
 }
 
 /// A closure's result is not uniform if it reads memory that others write to, queries a barrier, or asks for its
@@ -116,9 +127,10 @@ fn a_move_closure_keeps_what_it_copied() {
 /// A closure that is an argument does what it does before and after whatever the function does that calls it.
 #[test]
 fn closures_that_others_call() {
-    let call = |given: &str, after: &str| broken(&format!("output[0] = apply({given}, 1); {after}"));
+    let call = |given: &str, after: &str| with_apply(&format!("output[0] = apply({given}, 1); {after}"));
     assert_eq!(call("|i| peer[i]", "array[3] = 2;"), ["overwrite_while_read"]);
     assert_eq!(call("|i| array[i]", ""), [""; 0]);
+    assert_eq!(broken("output[0] = value.apply(|i| peer[i], 1); array[3] = 2;"), ["overwrite_while_read"], "a method");
     assert_eq!(broken("if apply(|i| i + block.thread_rank(), 1) == 0 { block.sync(); }"), [""; 0], "rustc is asked");
     let warp = "let warp = tiled_partition::<32>(&block); let rank = block.thread_rank();";
     let reduced = |closure: &str| broken(&format!("{warp} if warp.reduce(rank, {closure}) == 0 {{ warp.sync(); }}"));

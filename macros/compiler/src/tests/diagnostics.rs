@@ -216,6 +216,26 @@ const UNSEEN: &[(&str, &str)] = &[
         CALLS,
     ),
     ("pass different memory, or put a barrier between the accesses in the function", CALLS),
+    (
+        "this call and an earlier one access the same shared memory, one as the block's own and one as a peer's, and at least one of them writes: dynamic memory that both name, or memory of a function that both call",
+        NAMED,
+    ),
+    ("the earlier call is here", NAMED),
+    (
+        "this call initializes a barrier of a device function again, which an earlier call has left in use: the barrier is the same in all calls",
+        NAMED,
+    ),
+    (
+        "let one thread call `invalidate` at the function's end and synchronize the block, or initialize the barrier once and pass it to the function",
+        NAMED,
+    ),
+    ("the called function names the dynamic shared memory itself", NAMED),
+    ("the called function makes its access with no barrier of the cluster before or after it calls the closure", NAMED),
+    (
+        "this function is given a part of the dynamic shared memory, which it also names itself, and accesses it by both with no barrier of the cluster in between: once as the block's own and once as a peer's",
+        NAMED,
+    ),
+    ("pass all of it to the function, or put a barrier between the accesses in the function", NAMED),
     ("it is called in a loop", CALLS),
     ("the previous call is here", CALLS),
     ("let all threads execute `cluster.sync()` between the calls", CALLS),
@@ -229,6 +249,7 @@ const RUNTIME: &str = "said by a kernel that runs";
 const CONSTANTS: &str = "said by rustc, in `values_of_constants.stderr`";
 const RUSTC: &str = "said by rustc, in `divergent_in_a_call.stderr`: it knows what functions do";
 const FORGOTTEN: &str = "said by rustc, in `forgotten_in_a_call.stderr`";
+const NAMED: &str = "said by rustc, in `memory_of_functions.stderr`";
 const CALLS: &str = "said by rustc, in `shared_in_calls.stderr`";
 
 /// Each sentence of the catalogues, and each word that the parser puts into one, is shown by a function in

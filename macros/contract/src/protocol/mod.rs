@@ -7,6 +7,12 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
+mod executions;
+mod uses;
+
+pub use executions::{Executions, executions, identity};
+pub use uses::{CONFLICTING, Clashes, DYNAMIC, ParameterUses, Party, When};
+
 use bitflags::bitflags;
 
 bitflags! {
@@ -21,10 +27,14 @@ bitflags! {
         const MAY_NOT_ARRIVE = 1 << 2;
         /// The function may have accessed a peer's memory after its last arrival.
         const LEAVES_REMOTE_OPEN = 1 << 3;
-        /// The function must not be called again before a barrier, because of its accesses to its own shared memory.
-        const ONCE_A_PHASE = 1 << 4;
+        /// The function may write to the dynamic shared memory, which it names itself.
+        const WRITES_DYNAMIC = 1 << 4;
         /// The function may return without a barrier that orders what came before it: only relaxed ones, or none.
         const MAY_NOT_ORDER = 1 << 5;
+        /// The function may call a closure that it is given before it has waited at a barrier of the cluster.
+        const CALLS_CLOSURE_FIRST = 1 << 6;
+        /// The function may call a closure that it is given after its last barrier of the cluster.
+        const CALLS_CLOSURE_LAST = 1 << 7;
     }
 
     /// The accesses to memory.
@@ -62,118 +72,6 @@ bitflags! {
     }
 }
 
-/// The owner of accessed memory, relative to the accessing thread.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Party {
-    /// The memory of the thread's own block.
-    Owner,
-    /// The memory of another block of the cluster.
-    Peer,
-}
-
-/// The time at which a function accesses memory that it was given.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum When {
-    /// Before the function has waited at a barrier of the cluster.
-    First,
-    /// After the function's last barrier of the cluster.
-    Last,
-    /// After the last barrier, but before the wait of the caller for an arrival that precedes the access.
-    Arrived,
-}
-
-/// All uses of a parameter by a function: [`Uses`] for each party and time, or [`BarrierUses`].
-///
-/// ```
-/// use phalanx_contract::protocol::{ParameterUses, Party, Uses, When};
-///
-/// let reads = ParameterUses::of(Party::Peer, When::First, Uses::READ);
-/// let writes = ParameterUses::of(Party::Peer, When::Last, Uses::WRITE);
-/// assert!(reads.union(writes).intersects(writes) && !reads.intersects(writes));
-/// assert!(ParameterUses::at(When::First).intersects(reads));
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ParameterUses(u64);
-
-impl ParameterUses {
-    /// The function does nothing to it.
-    pub const NONE: ParameterUses = ParameterUses(0);
-
-    /// The uses of memory, by a party and at a time.
-    pub const fn of(party: Party, when: When, uses: Uses) -> ParameterUses {
-        let party = match party {
-            Party::Owner => 0,
-            Party::Peer => 32,
-        };
-        let when = match when {
-            When::First => 0,
-            When::Last => 8,
-            When::Arrived => 16,
-        };
-        ParameterUses((uses.bits() as u64) << (party + when))
-    }
-
-    /// The uses of a phase barrier, at any time.
-    pub const fn of_barrier(uses: BarrierUses) -> ParameterUses {
-        ParameterUses((uses.bits() as u64) << 24)
-    }
-
-    /// All uses of memory at a time.
-    pub const fn at(when: When) -> ParameterUses {
-        Self::of(Party::Owner, when, Uses::all()).union(Self::of(Party::Peer, when, Uses::all()))
-    }
-
-    /// The uses of both sets.
-    #[must_use]
-    pub const fn union(self, other: ParameterUses) -> ParameterUses {
-        ParameterUses(self.0 | other.0)
-    }
-
-    /// The uses that both sets have.
-    #[must_use]
-    pub const fn intersection(self, other: ParameterUses) -> ParameterUses {
-        ParameterUses(self.0 & other.0)
-    }
-
-    /// Whether both sets have a use in common.
-    pub const fn intersects(self, other: ParameterUses) -> bool {
-        self.0 & other.0 != 0
-    }
-
-    /// The representation, which the compiler prints.
-    pub const fn bits(self) -> u64 {
-        self.0
-    }
-
-    /// The inverse of [`bits`](Self::bits).
-    pub const fn from_bits(bits: u64) -> ParameterUses {
-        ParameterUses(bits)
-    }
-}
-
-/// Pairs of parameters that must not be given the same memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Clashes(u128);
-
-impl Clashes {
-    /// No pair.
-    pub const NONE: Clashes = Clashes(0);
-
-    /// The pair of these positions, the lower one first. All pairs beyond the eleventh parameter count as the same pair.
-    pub const fn of(first: usize, second: usize) -> Clashes {
-        const MOST: usize = 11;
-        if second < MOST { Clashes(1 << (first * MOST + second)) } else { Clashes(1 << 127) }
-    }
-
-    const fn union(self, other: Clashes) -> Clashes {
-        Clashes(self.0 | other.0)
-    }
-
-    const fn intersects(self, other: Clashes) -> bool {
-        self.0 & other.0 != 0
-    }
-}
-
 /// What callers must know of a function's effects on shared memory and barriers.
 #[derive(Debug, Clone, Copy)]
 pub struct ProtocolSummary {
@@ -181,6 +79,10 @@ pub struct ProtocolSummary {
     pub behavior: Behavior,
     /// The uses of each parameter, by position.
     pub parameters: &'static [ParameterUses],
+    /// The uses of the dynamic shared memory, by the function and those that it calls.
+    pub dynamic: ParameterUses,
+    /// The functions that are executed, and that declare shared memory which a second execution accesses in conflict with the first.
+    pub executions: Executions,
     /// The pairs of parameters that must not be given the same memory.
     pub clashes: Clashes,
     /// For each parameter that is accessed in a single row, the position of the parameter that is the row's number.
@@ -204,6 +106,11 @@ pub struct Row<Call = usize> {
 pub enum Predicate<Call = usize> {
     /// The function does one of these things.
     Does(Call, Behavior),
+    /// The function does none of these things.
+    Never(Call, Behavior),
+    /// The first call, at its time, accesses shared memory that both name without being given it, in conflict with the second call
+    /// at its own time: dynamic memory, or an array that a function declares which both execute.
+    Meet((Call, When), (Call, When)),
     /// The function uses its parameter of this position in one of these ways.
     Uses(Call, usize, ParameterUses),
     /// The function has accesses to these two parameters that would conflict if they were the same memory.
@@ -240,7 +147,21 @@ pub enum Effect<Call = usize> {
         parameter: usize,
         /// The time of the callee's uses.
         when: When,
+        /// The same time as the callers of the function see it.
+        seen: When,
     },
+    /// The function uses the memory that a call names without being given it, as the callee does at this time.
+    Executes {
+        /// The call.
+        call: Call,
+        /// The time of the callee's uses.
+        when: When,
+        /// The same time as the callers of the function see it.
+        seen: When,
+    },
+    /// A second execution of the function conflicts with what this one does at this time to the arrays that it declares, or, at any
+    /// time, with how it leaves the barriers that it declares.
+    Again(When),
 }
 
 impl<Call> Row<Call> {
@@ -255,6 +176,8 @@ impl<Call> Predicate<Call> {
     pub fn rename<To>(self, name: impl Fn(Call) -> To) -> Predicate<To> {
         match self {
             Predicate::Does(call, behavior) => Predicate::Does(name(call), behavior),
+            Predicate::Never(call, behavior) => Predicate::Never(name(call), behavior),
+            Predicate::Meet((first, when), (second, at)) => Predicate::Meet((name(first), when), (name(second), at)),
             Predicate::Uses(call, parameter, uses) => Predicate::Uses(name(call), parameter, uses),
             Predicate::Clashes(call, first, second) => Predicate::Clashes(name(call), first, second),
             Predicate::Beyond(row, other) => Predicate::Beyond(row.rename(&name), other.map(|row| row.rename(&name))),
@@ -269,17 +192,30 @@ impl<Call> Effect<Call> {
             Effect::Does(behavior) => Effect::Does(behavior),
             Effect::Uses(parameter, uses) => Effect::Uses(parameter, uses),
             Effect::Clashes(first, second) => Effect::Clashes(first, second),
-            Effect::Passes { own, call, parameter, when } => Effect::Passes { own, call: name(call), parameter, when },
+            Effect::Passes { own, call, parameter, when, seen } => {
+                Effect::Passes { own, call: name(call), parameter, when, seen }
+            }
+            Effect::Executes { call, when, seen } => Effect::Executes { call: name(call), when, seen },
+            Effect::Again(when) => Effect::Again(when),
         }
     }
 }
 
 impl ProtocolSummary {
     /// The summary of a function that has faults: it has no effects, and asks for nothing.
-    pub const UNKNOWN: ProtocolSummary =
-        ProtocolSummary { behavior: Behavior::empty(), parameters: &[], clashes: Clashes::NONE, rows: &[] };
+    pub const UNKNOWN: ProtocolSummary = ProtocolSummary {
+        behavior: Behavior::empty(),
+        parameters: &[],
+        dynamic: ParameterUses::NONE,
+        executions: Executions::NONE,
+        clashes: Clashes::NONE,
+        rows: &[],
+    };
 
-    const fn uses(self, parameter: usize) -> ParameterUses {
+    const fn uses(&self, parameter: usize) -> ParameterUses {
+        if parameter == DYNAMIC {
+            return self.dynamic;
+        }
         if parameter < self.parameters.len() { self.parameters[parameter] } else { ParameterUses::NONE }
     }
 }
@@ -295,6 +231,11 @@ impl Predicate {
     const fn holds(self, callees: &[ProtocolSummary]) -> bool {
         match self {
             Predicate::Does(call, behavior) => callees[call].behavior.intersects(behavior),
+            Predicate::Never(call, behavior) => !callees[call].behavior.intersects(behavior),
+            Predicate::Meet((first, when), (second, at)) => {
+                let (first, second) = (&callees[first], &callees[second]);
+                first.dynamic.conflicts(when, second.dynamic, at) || first.executions.meet(when, &second.executions, at)
+            }
             Predicate::Uses(call, parameter, uses) => callees[call].uses(parameter).intersects(uses),
             Predicate::Clashes(call, first, second) => callees[call].clashes.intersects(Clashes::of(first, second)),
             Predicate::Beyond(row, None) => !row.has_all(callees),
@@ -304,7 +245,8 @@ impl Predicate {
 }
 
 impl Guard {
-    const fn holds(self, callees: &[ProtocolSummary]) -> bool {
+    /// Whether the guard holds of these callees.
+    pub const fn holds(self, callees: &[ProtocolSummary]) -> bool {
         let mut at = 0;
         while at < self.when.len() {
             if !self.when[at].holds(callees) {
@@ -346,17 +288,38 @@ pub const fn parameter_uses<const N: usize>(
 ) -> [ParameterUses; N] {
     let mut all = [ParameterUses::NONE; N];
     let mut at = 0;
+    while at < N {
+        all[at] = uses_of(at, effects, callees);
+        at += 1;
+    }
+    all
+}
+
+/// Collects the uses of the dynamic shared memory: [`ProtocolSummary::dynamic`].
+pub const fn dynamic_uses(effects: &[(Effect, Guard)], callees: &[ProtocolSummary]) -> ParameterUses {
+    uses_of(DYNAMIC, effects, callees)
+}
+
+const fn uses_of(position: usize, effects: &[(Effect, Guard)], callees: &[ProtocolSummary]) -> ParameterUses {
+    let mut all = ParameterUses::NONE;
+    let mut at = 0;
     while at < effects.len() {
         let (effect, guard) = effects[at];
-        if guard.holds(callees) {
-            match effect {
-                Effect::Does(_) | Effect::Clashes(..) => {}
-                Effect::Uses(parameter, uses) => all[parameter] = all[parameter].union(uses),
-                Effect::Passes { own, call, parameter, when } => {
-                    let passed = callees[call].uses(parameter).intersection(ParameterUses::at(when));
-                    all[own] = all[own].union(passed);
-                }
+        let uses = match effect {
+            Effect::Uses(parameter, uses) if parameter == position => uses,
+            Effect::Passes { own, call, parameter, when, seen } if own == position => {
+                callees[call].uses(parameter).moved(when, seen)
             }
+            Effect::Executes { call, when, seen } if position == DYNAMIC => callees[call].dynamic.moved(when, seen),
+            Effect::Uses(..)
+            | Effect::Passes { .. }
+            | Effect::Executes { .. }
+            | Effect::Does(_)
+            | Effect::Clashes(..)
+            | Effect::Again(_) => ParameterUses::NONE,
+        };
+        if !uses.is_empty() && guard.holds(callees) {
+            all = all.union(uses);
         }
         at += 1;
     }

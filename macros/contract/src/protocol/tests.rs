@@ -46,11 +46,11 @@ fn what_callers_learn() {
         (Effect::Does(Behavior::NEEDS_ENTRY), guard(&[Predicate::Does(0, Behavior::NEEDS_ENTRY)], &[])),
         (Effect::Uses(1, WRITES), guard(&[], &[])),
         (
-            Effect::Passes { own: 0, call: 1, parameter: 0, when: When::Last },
+            Effect::Passes { own: 0, call: 1, parameter: 0, when: When::Last, seen: When::Last },
             guard(&[], &[(2, Behavior::MAY_NOT_ENTER)]),
         ),
         (
-            Effect::Passes { own: 0, call: 0, parameter: 0, when: When::First },
+            Effect::Passes { own: 0, call: 0, parameter: 0, when: When::First, seen: When::First },
             guard(&[], &[(1, Behavior::MAY_NOT_ENTER)]),
         ),
     ];
@@ -62,14 +62,14 @@ fn what_callers_learn() {
 #[test]
 fn uses_are_told_apart() {
     let parties = [Party::Owner, Party::Peer];
-    let whens = [When::First, When::Last, When::Arrived];
+    let whens = [When::First, When::Last, When::Arrived, When::BesideClosure, When::Ever];
     let of_memory = parties.into_iter().flat_map(|party| {
         whens.into_iter().flat_map(move |when| Uses::all().iter().map(move |uses| ParameterUses::of(party, when, uses)))
     });
     let of_barriers = BarrierUses::all().iter().map(ParameterUses::of_barrier);
     let all: Vec<ParameterUses> = of_memory.chain(of_barriers).collect();
     let union = all.iter().fold(ParameterUses::NONE, |union, uses| union.union(*uses));
-    assert_eq!((all.len(), union.bits().count_ones()), (37, 37));
+    assert_eq!((all.len(), union.bits().count_ones()), (57, 57));
     assert_eq!(ParameterUses::from_bits(union.bits()), union);
 }
 
@@ -83,7 +83,32 @@ fn pairs_of_parameters() {
         (0..11).flat_map(|second| (0..second).map(move |first| Clashes::of(first, second))).collect();
     let union = pairs.iter().fold(Clashes::NONE, |union, pair| union.union(*pair));
     assert_eq!(union.0.count_ones() as usize, pairs.len());
+    let with_dynamic = (0..11).fold(Clashes::NONE, |union, first| union.union(Clashes::of(first, DYNAMIC)));
+    assert_eq!(with_dynamic.0.count_ones(), 11);
+    assert!(!union.intersects(with_dynamic));
     assert_eq!(Clashes::of(0, 11), Clashes::of(3, 40));
+    assert_eq!(Clashes::of(12, DYNAMIC), Clashes::of(3, 40));
+}
+
+/// What a call names without being given it, its callers use at the time that they see.
+#[test]
+fn dynamic_memory() {
+    const WRITES: ParameterUses = ParameterUses::of(Party::Owner, When::First, Uses::WRITE);
+    const READS_OF_PEERS: ParameterUses = ParameterUses::of(Party::Peer, When::Last, Uses::READ);
+    let inner = ProtocolSummary {
+        dynamic: dynamic_uses(&[(Effect::Uses(DYNAMIC, WRITES.union(READS_OF_PEERS)), guard(&[], &[]))], &[]),
+        ..PLAIN
+    };
+    let executes = |when, seen| [(Effect::Executes { call: 0, when, seen }, guard(&[], &[]))];
+    let last = dynamic_uses(&executes(When::Last, When::BesideClosure), &[inner]);
+    assert_eq!(last, ParameterUses::of(Party::Peer, When::BesideClosure, Uses::READ));
+    assert_eq!(parameter_uses::<1>(&executes(When::Last, When::Last), &[inner]), [ParameterUses::NONE]);
+    const MEET: Predicate = Predicate::Meet((0, When::Last), (1, When::First));
+    assert!(guard(&[MEET], &[]).holds(&[inner, inner]), "the second writes what peers may still be reading");
+    assert!(!guard(&[MEET], &[]).holds(&[inner, PLAIN]));
+    const WRITES_NONE: Predicate = Predicate::Never(0, Behavior::WRITES_DYNAMIC);
+    assert!(guard(&[WRITES_NONE], &[]).holds(&[PLAIN]));
+    assert!(!guard(&[WRITES_NONE], &[]).holds(&[ProtocolSummary { behavior: Behavior::WRITES_DYNAMIC, ..PLAIN }]));
 }
 
 #[test]
@@ -117,8 +142,11 @@ fn calls_are_renamed() {
         let row = Row { call: 2, parameter: 1, by: 2 };
         Predicate::Beyond(row, Some(row))
     });
-    let passes = Effect::Passes { own: 0, call: 8, parameter: 1, when: When::Last };
-    assert_eq!(passes.rename(slots), Effect::Passes { own: 0, call: 1, parameter: 1, when: When::Last });
+    let passes = Effect::Passes { own: 0, call: 8, parameter: 1, when: When::Last, seen: When::Last };
+    assert_eq!(
+        passes.rename(slots),
+        Effect::Passes { own: 0, call: 1, parameter: 1, when: When::Last, seen: When::Last }
+    );
 }
 
 #[test]

@@ -7,6 +7,7 @@
 mod by_hand;
 pub(super) mod draw;
 mod forms;
+mod functions;
 mod generate;
 pub(super) mod judge;
 mod pairs;

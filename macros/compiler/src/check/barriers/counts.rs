@@ -195,7 +195,11 @@ impl PendingArrivals<'_, '_> {
             )
             | StepKind::Call(_) => true,
             StepKind::Memory(MemoryStep::Access(id)) => match self.cx.cfg.accesses[id.0].kind {
-                AccessKind::AtomicRead | AccessKind::Atomic | AccessKind::Lent | AccessKind::Opaque => true,
+                AccessKind::AtomicRead
+                | AccessKind::Atomic
+                | AccessKind::Lent
+                | AccessKind::Opaque
+                | AccessKind::ByClosure => true,
                 AccessKind::Read | AccessKind::Write | AccessKind::AsyncWrite => false,
             },
             StepKind::Group(

@@ -289,6 +289,17 @@ impl<'a, 'f> Lifecycles<'a, 'f> {
         }
     }
 
+    /// What all threads of the scope observe once they have synchronized.
+    pub(super) fn publish(&self, state: &mut State) {
+        self.synchronize(state, None);
+    }
+
+    /// Whether the text always means one barrier: no element at a computed index.
+    pub(super) fn is_one(&self, id: &Id) -> bool {
+        let mut calls = self.cfg.barrier_calls.iter().filter(|call| id_of(self.cfg, &call.region) == Some(*id));
+        id.index.is_some() || calls.all(|call| call.region.path.is_empty())
+    }
+
     fn barrier_call(&self, state: &mut State, at: BarrierCallId) {
         let call = &self.cfg.barrier_calls[at.0];
         if call.barrier.form == BarrierForm::Remote {
@@ -373,10 +384,13 @@ impl Analysis for Lifecycles<'_, '_> {
                 let Access { region, kind, .. } = &self.cfg.accesses[id.0];
                 let arrival = id_of(self.cfg, region).is_some_and(|id| self.ids.contains(&id));
                 match kind {
-                    AccessKind::AtomicRead | AccessKind::Atomic | AccessKind::Opaque if !arrival => {
+                    AccessKind::AtomicRead | AccessKind::Atomic | AccessKind::Opaque | AccessKind::ByClosure
+                        if !arrival =>
+                    {
                         self.may_learn(state)
                     }
-                    AccessKind::AtomicRead
+                    AccessKind::ByClosure
+                    | AccessKind::AtomicRead
                     | AccessKind::Atomic
                     | AccessKind::Opaque
                     | AccessKind::Read

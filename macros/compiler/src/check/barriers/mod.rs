@@ -22,17 +22,18 @@ mod exchange;
 mod expected;
 mod lifecycle;
 mod path_states;
+mod repeated;
 mod summary;
 mod tokens;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use phalanx_contract::protocol::{BarrierUses, ParameterUses};
+use phalanx_contract::protocol::{BarrierUses, ParameterUses, When};
 use phalanx_contract::uniformity::Uniformity;
 
 use super::cfg::{
-    AccessKind, BarrierCall, BarrierCallId, BlockId, Cfg, NodeId, Region, Select, Shared, Source, Step, StepKind,
-    Variable,
+    AccessKind, BarrierCall, BarrierCallId, BlockId, Cfg, GroupStep, NodeId, Region, Select, Shared, Source, Step,
+    StepKind, Variable,
 };
 use super::dsm::protocol::{Effect, Guard};
 use super::election::{Crowd, Election, Threads};
@@ -41,6 +42,7 @@ use super::uniform::values::Values;
 use crate::diag::{Diag, Diags};
 use crate::messages;
 use crate::model::barrier::{BarrierForm, PhaseAction};
+use crate::model::group::Group;
 use crate::model::kind::Kind;
 use crate::model::{Function, Role};
 use crate::rules::Rule;
@@ -53,6 +55,7 @@ use summary::unless;
 /// Reports the faults, and returns what callers must know and what rustc is asked.
 pub(super) fn check<'f>(function: &'f Function, cfg: &Cfg<'f>, values: &Values<'_, 'f>, diags: &mut Diags) -> Summary {
     let mut summary = Summary::default();
+    repeated::check(function.role, cfg, &mut summary);
     let cx = Context { function, cfg, values, hidden: hidden(cfg) };
     if cx.ids().is_empty() {
         return summary;
@@ -63,6 +66,10 @@ pub(super) fn check<'f>(function: &'f Function, cfg: &Cfg<'f>, values: &Values<'
     for scope in [Uniformity::Block, Uniformity::Cluster] {
         let lives = Lifecycles::new(cfg, values, scope, cx.ids(), &conditions);
         let states = engine::solve(&lives, cfg);
+        let ends: Vec<State> = engine::leaves(&lives, cfg, &states).into_iter().map(|(_, end)| end).collect();
+        if scope == Uniformity::Block && function.role == Role::Device && repeated::leaves_in_use(&lives, &ends) {
+            summary.effects.push((Effect::Again(When::Ever), Guard::default()));
+        }
         let (reported, summary) = (BTreeSet::new(), &mut summary);
         let mut check =
             Check { cx: &cx, election: &election, lives: &lives, dropped: &dropped, reported, summary, diags };
@@ -367,7 +374,7 @@ impl<'a, 'f> Check<'a, 'f, '_> {
         let two = is_exact(call, id)
             && paths.any(|path| aside(path.life, path.observers))
             && !self.are_one_with_others(id, threads);
-        let several = self.is_kernel() && threads.is_some_and(|threads| threads.crowd() != Crowd::One);
+        let several = self.is_of_whole_block(id) && threads.is_some_and(|threads| threads.crowd() != Crowd::One);
         if self.cx.threads() != Some(1) && (several || two) {
             let condition = threads.and_then(|threads| self.condition(threads.block));
             self.report(id, messages::barrier_init_not_elected(call.at, &self.cx.name(id), condition));
@@ -387,7 +394,34 @@ impl<'a, 'f> Check<'a, 'f, '_> {
             .all(|others| threads.is_some_and(|threads| others.or(threads).crowd() == Crowd::One))
     }
 
-    /// Whether the function is a kernel: the callers of a device function may elect a thread.
+    /// Whether all threads of the block execute the function, and the barrier is its own: the callers of another function may elect a
+    /// thread. All threads call a function that has a collective of the block.
+    fn is_of_whole_block(&self, id: Id) -> bool {
+        let is_of_block = |group: Group| !group.is_of_a_warp();
+        let mut steps = self.cx.cfg.blocks.iter().flat_map(|block| &block.steps);
+        let mut has_collective = || {
+            steps.any(|step| match &step.kind {
+                StepKind::Group(GroupStep::Collective { team, .. }) => is_of_block(team.group),
+                StepKind::Group(GroupStep::Arrive { group, .. } | GroupStep::Wait { group, .. }) => is_of_block(*group),
+                StepKind::Group(
+                    GroupStep::Convergent { .. }
+                    | GroupStep::Aligned { .. }
+                    | GroupStep::FormGroup(_)
+                    | GroupStep::ArriveForgotten { .. }
+                    | GroupStep::WaitElected { .. },
+                )
+                | StepKind::Value(_)
+                | StepKind::Memory(_)
+                | StepKind::Token(_)
+                | StepKind::BarrierCall(_)
+                | StepKind::Copy(_)
+                | StepKind::Call(_) => false,
+            })
+        };
+        let is_own = matches!(id.shared, Shared::Array(_));
+        self.is_kernel() || self.cx.function.role == Role::Device && is_own && has_collective()
+    }
+
     fn is_kernel(&self) -> bool {
         self.cx.function.role == Role::Kernel
     }
@@ -412,7 +446,7 @@ impl<'a, 'f> Check<'a, 'f, '_> {
             both.is_some_and(|both| both.crowd() != Crowd::One)
         };
         let wait = state.waits.get(&id).into_iter().flatten().find(is_other);
-        if self.cx.threads() == Some(1) || !self.is_kernel() {
+        if self.cx.threads() == Some(1) || !self.is_of_whole_block(id) {
             return;
         }
         if threads.is_some_and(|threads| threads.crowd() != Crowd::One) {

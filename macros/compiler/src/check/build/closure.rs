@@ -13,6 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use phalanx_contract::uniformity::Uniformity;
 
 use super::{Builder, End, NodeId, Source, Value, Variable};
+use crate::check::cfg::{AccessKind, GivenTo, Region, Root, Shared};
 use crate::model::LocalId;
 use crate::model::expr::{Expr, ExprKind};
 use crate::model::kind::Kind;
@@ -101,12 +102,40 @@ impl<'f> Builder<'f> {
         value
     }
 
-    /// Closures among the arguments of a call: the value of each is what it contributes to the result.
+    /// Closures among the arguments of an operation: the value of each is what it contributes to the result.
     pub(super) fn give_closures(&mut self, arguments: &mut [Value], at: SpanRange) {
         for argument in arguments {
             if let Some(closure) = argument.closure {
                 argument.node = self.calls_by_another(closure, at);
             }
+        }
+    }
+
+    /// Closures among the arguments of a call, which the callee may call at this time.
+    pub(super) fn give_closures_to(
+        &mut self,
+        time: Option<GivenTo>,
+        arguments: &'f [Expr],
+        values: &mut [Value],
+        at: SpanRange,
+    ) {
+        let around = self.given_to;
+        // What a function in a closure does, it does without barriers, as a part of that closure.
+        self.given_to = around.or(time);
+        for (argument, value) in arguments.iter().zip(values) {
+            match value.closure {
+                Some(closure) => value.node = self.calls_by_another(closure, at),
+                None if argument.result_kind == Kind::Closure => self.given_closure(at),
+                None => {}
+            }
+        }
+        self.given_to = around;
+    }
+
+    /// Calls of a closure that is a parameter: its accesses are to any memory of the callers.
+    pub(super) fn given_closure(&mut self, at: SpanRange) {
+        for root in [Root::Shared(Shared::Any), Root::Remote(Shared::Any)] {
+            self.access(Region::of(root), AccessKind::ByClosure, at);
         }
     }
 

@@ -97,7 +97,7 @@ impl<'f> Builder<'f> {
 
     /// Adds an access to memory.
     pub(super) fn access(&mut self, region: Region, kind: AccessKind, at: SpanRange) {
-        self.accesses.push(Access { region, kind, at });
+        self.accesses.push(Access { region, kind, given_to: self.given_to, at });
         self.step(StepKind::Memory(MemoryStep::Access(AccessId(self.accesses.len() - 1))), at);
     }
 

@@ -5,8 +5,8 @@
 use phalanx_contract::uniformity::Uniformity;
 
 use super::memory::region_of_kind;
-use super::{BlockId, Builder, Call, CallId, End, Jump, Source, StepKind, TokenStep, Value, Variable, Yielded};
-use crate::check::cfg::{AccessKind, Extent, Granule, Select};
+use super::{BlockId, Builder, Call, CallId, End, Jump, Source, StepKind, TokenStep, Value, Variable};
+use crate::check::cfg::{AccessKind, Extent, GivenTo, Granule, Select};
 use crate::model::LoopId;
 use crate::model::expr::{BinaryOp, Callee, Expr, ExprKind, Member, UnaryOp};
 use crate::model::inline_cuda::{Direction, InlineCuda};
@@ -142,8 +142,13 @@ impl<'f> Builder<'f> {
             | ExprKind::FastCall { operands, .. } => self.combine(operands, at),
             ExprKind::Call { callee, slot, arguments } => {
                 let mut values = self.values(arguments);
-                let closures: Vec<_> = values.iter().filter_map(|value| value.closure).collect();
-                self.give_closures(&mut values, at);
+                let of_function = matches!(callee, Callee::Function(_));
+                let time = |time: GivenTo| of_function.then_some(time);
+                self.give_closures_to(time(GivenTo::Before(*slot)), arguments, &mut values, at);
+                let of_caller = |(argument, value): (&Expr, &Value)| {
+                    argument.result_kind == Kind::Closure && value.closure.is_none()
+                };
+                let passes_closure = arguments.iter().zip(&values).any(of_caller);
                 let operands = arguments
                     .iter()
                     .zip(&values)
@@ -178,6 +183,8 @@ impl<'f> Builder<'f> {
                     given_tokens,
                     returned_token,
                     in_closure: self.closure_depth > 0,
+                    given_to: self.given_to,
+                    passes_closure,
                     always_returns: matches!(expr.result_kind, Kind::Token(_)),
                     at,
                 });
@@ -185,9 +192,7 @@ impl<'f> Builder<'f> {
                 let how = if let Callee::Function(_) = callee { AccessKind::Lent } else { AccessKind::Opaque };
                 self.lent(arguments, &values, how, node, at);
                 // It may call them before what it does itself, and after that.
-                for closure in closures {
-                    self.calls_by_another(closure, at);
-                }
+                self.give_closures_to(time(GivenTo::After(*slot)), arguments, &mut values, at);
                 Value::of(node).with(returned_token.map(|(_, variable)| variable))
             }
             ExprKind::CallClosure { closure, arguments } => {
@@ -196,6 +201,7 @@ impl<'f> Builder<'f> {
                     Some(closure) => self.call_closure(*closure, &arguments, at),
                     // A parameter, which the caller knows.
                     None => {
+                        self.given_closure(at);
                         let closure = self.read(Variable::Local(*closure), at);
                         let arguments = arguments.into_iter().map(|argument| argument.node);
                         self.combined(std::iter::once(closure).chain(arguments).collect(), at)
@@ -329,22 +335,6 @@ impl<'f> Builder<'f> {
     fn push_jump(&mut self, id: LoopId, after: BlockId, again: Option<BlockId>, value: Variable) {
         let (depth, waiting) = (self.scopes.len(), self.waiting.len());
         self.jumps.push(Jump { id, after, again, depth, waiting, value });
-    }
-
-    /// The value that the paths into the current block have put into a variable.
-    pub(super) fn joined(&mut self, expr: &Expr, variable: Variable) -> Value {
-        let token = matches!(expr.result_kind, Kind::Token(_) | Kind::OptionalToken(_)).then_some(variable);
-        let fields = self.fields_of_all_arms(variable);
-        let fields = fields.into_iter().map(|(field, of)| (field, Value::of(self.read(of, expr.span)))).collect();
-        Value { fields, ..Value::of(self.read(variable, expr.span)).with(token) }
-    }
-
-    /// The temporaries of the fields that every arm yields.
-    fn fields_of_all_arms(&self, variable: Variable) -> Vec<(u16, Variable)> {
-        let Variable::Temporary(joined) = variable else { return Vec::new() };
-        let Some(Yielded { arms: all, fields }) = self.yielded.get(&joined) else { return Vec::new() };
-        let of_all = fields.iter().filter(|(_, (_, arms))| arms == all);
-        of_all.map(|(field, (temporary, _))| (*field, *temporary)).collect()
     }
 
     fn combine(&mut self, exprs: impl IntoIterator<Item = &'f Expr>, at: SpanRange) -> Value {

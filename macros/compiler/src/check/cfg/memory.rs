@@ -5,8 +5,8 @@
 use phalanx_contract::protocol::Party;
 
 use super::NodeId;
-use crate::model::LocalId;
 use crate::model::copy::CompletionMechanism;
+use crate::model::{LocalId, SlotId};
 use crate::span::SpanRange;
 
 /// The memory that is accessed, as far as it matters for whether threads read the same value.
@@ -159,11 +159,22 @@ impl Select {
     }
 }
 
+/// A call of a device function that is given a closure. The closure's body stands in the graph twice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum GivenTo {
+    /// The body before the call, for calls of the closure before the function's first barrier.
+    Before(SlotId),
+    /// The body after the call, for calls of the closure after the function's last barrier.
+    After(SlotId),
+}
+
 /// An access that the function makes at a step.
 #[derive(Debug, Clone)]
 pub(crate) struct Access {
     pub(crate) region: Region,
     pub(crate) kind: AccessKind,
+    /// The call that is given the closure in which the access stands.
+    pub(crate) given_to: Option<GivenTo>,
     pub(crate) at: SpanRange,
 }
 
@@ -184,6 +195,8 @@ pub(crate) enum AccessKind {
     AsyncWrite,
     /// The accesses of inline CUDA or of a method, which are unknown.
     Opaque,
+    /// The accesses of a closure that is a parameter, which only the caller knows.
+    ByClosure,
 }
 
 impl AccessKind {
@@ -191,9 +204,12 @@ impl AccessKind {
     pub(crate) fn changes(self) -> bool {
         match self {
             AccessKind::Read | AccessKind::AtomicRead => false,
-            AccessKind::Write | AccessKind::Atomic | AccessKind::AsyncWrite | AccessKind::Lent | AccessKind::Opaque => {
-                true
-            }
+            AccessKind::Write
+            | AccessKind::Atomic
+            | AccessKind::AsyncWrite
+            | AccessKind::Lent
+            | AccessKind::Opaque
+            | AccessKind::ByClosure => true,
         }
     }
 }

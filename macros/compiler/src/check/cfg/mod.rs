@@ -16,7 +16,7 @@ mod value;
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
-pub(crate) use memory::{Access, AccessKind, CopyStep, Region, Root, Select, Shared, Slice};
+pub(crate) use memory::{Access, AccessKind, CopyStep, GivenTo, Region, Root, Select, Shared, Slice};
 pub(crate) use position::{Coordinate, Digit, Granule, Offset, Position};
 pub(crate) use step::{BarrierCall, Call, GroupStep, MemoryStep, Step, StepKind, TokenStep, ValueStep};
 pub(crate) use team::{Team, Tile, spans_cluster};
@@ -133,6 +133,17 @@ impl Cfg<'_> {
     /// The value that a node reads from a variable that is set only once; otherwise the node itself.
     pub(crate) fn origin(&self, node: NodeId) -> NodeId {
         self.nodes[node.0].source.read().and_then(|variable| self.only_value(variable)).unwrap_or(node)
+    }
+
+    /// By call, the number of the path that names its callee; `None` for a method.
+    pub(crate) fn callees(&self) -> Vec<Option<usize>> {
+        let mut numbers = BTreeMap::new();
+        let mut number = |call: &Call<'_>| {
+            let path = call.function()?.path.to_string();
+            let next = numbers.len();
+            Some(*numbers.entry(path).or_insert(next))
+        };
+        self.calls.iter().map(&mut number).collect()
     }
 
     /// The value of a variable that is set once, as a whole. A field's is known if the whole is set once and no function changes it.

@@ -13,9 +13,10 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
+use phalanx_contract::protocol::{DYNAMIC, Party};
 use phalanx_contract::uniformity::Uniformity;
 
-use super::memory::Region;
+use super::memory::{GivenTo, Region, Shared};
 use super::team::Team;
 use super::value::{Extent, Variable};
 use super::{AccessId, BarrierCallId, CallId, CopyId, NodeId};
@@ -144,6 +145,10 @@ pub(crate) struct Call<'f> {
     pub(crate) returned_token: Option<(Group, Variable)>,
     /// Whether the call stands in a closure, where the callee must execute no collective.
     pub(crate) in_closure: bool,
+    /// The call that is given this closure.
+    pub(crate) given_to: Option<GivenTo>,
+    /// Whether an argument is a closure that is a parameter of the function itself.
+    pub(crate) passes_closure: bool,
     /// Whether the callee always returns a token, rather than an optional one.
     pub(crate) always_returns: bool,
     pub(crate) at: SpanRange,
@@ -153,6 +158,19 @@ impl Call<'_> {
     /// Whether the callee is named by its path, so that rustc finds its summary.
     pub(crate) fn is_of_function(&self) -> bool {
         self.function().is_some()
+    }
+
+    /// The positions of the arguments that are shared memory, and of the dynamic memory, which the callee may name itself.
+    pub(crate) fn shared_memory(&self) -> impl Iterator<Item = usize> {
+        (0..self.regions.len()).chain([DYNAMIC]).filter(|argument| self.argument(*argument).is_some())
+    }
+
+    /// The shared memory that is the argument of this position.
+    pub(crate) fn argument(&self, position: usize) -> Option<(Party, Shared)> {
+        if position == DYNAMIC {
+            return Some((Party::Owner, Shared::Dynamic));
+        }
+        self.regions.get(position)?.as_ref()?.root.party()
     }
 
     /// The path of the callee, unless it is a method or an associated function.

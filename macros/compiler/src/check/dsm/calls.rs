@@ -5,16 +5,18 @@
 
 use std::collections::BTreeSet;
 
-use phalanx_contract::protocol::{Behavior, ParameterUses, Party, When};
+use phalanx_contract::protocol::{Behavior, DYNAMIC, ParameterUses, Party, When};
 
 use super::Check;
-use super::access_site::{AccessSite, Accessor, Part, guard_of};
+use super::access_site::{AccessSite, Accessor, Part, guard_of, in_both_times, in_time, is_repeated_later};
 use super::conflict;
 use super::in_flight::State;
+use super::index_path::IndexPath;
 use super::protocol::{Effect, Guard, Predicate};
 use super::record::{Record, RecordKey, Timing};
-use crate::check::cfg::{Call, CallId, Shared};
+use crate::check::cfg::{AccessId, Call, CallId, GivenTo, Shared};
 use crate::messages;
+use crate::model::kind::Kind;
 use crate::model::{Role, SlotId};
 
 impl Check<'_, '_> {
@@ -23,14 +25,16 @@ impl Check<'_, '_> {
     pub(super) fn call(&mut self, state: &State, id: CallId) {
         let in_flight = self.in_flight;
         let call = &in_flight.cfg.calls[id.0];
-        let Some(path) = call.function() else { return };
-        let Call { at, slot: SlotId(slot), ref regions, .. } = *call;
+        if !call.is_of_function() {
+            return;
+        }
+        let (at, SlotId(slot)) = (call.at, call.slot);
         let not_entered = state.not_entered.clone();
-        let memory = regions.iter().flatten().filter_map(|region| region.root.party());
+        let memory = call.regions.iter().flatten().filter_map(|region| region.root.party());
         let mut remote = memory.filter(|(party, _)| *party == Party::Peer).map(|(_, shared)| shared);
         if let Some(calls) = &not_entered {
-            let guard =
-                Guard::unless(calls, Behavior::MAY_NOT_ENTER).when(Predicate::Does(slot, Behavior::NEEDS_ENTRY));
+            let guard = in_time(call.given_to, Guard::unless(calls, Behavior::MAY_NOT_ENTER))
+                .when(Predicate::Does(slot, Behavior::NEEDS_ENTRY));
             match self.function.role {
                 Role::Kernel => self.report(guard, messages::call_before_entry(at)),
                 Role::Device => self.add_effect(Effect::Does(Behavior::NEEDS_ENTRY), guard),
@@ -39,52 +43,162 @@ impl Check<'_, '_> {
                 Role::Method => self.report(guard, messages::remote_in_method(at)),
             }
         }
-        // `overwrite_while_read`, for the shared memory that the callee declares itself.
-        let name = path.name.to_string();
-        let previous = state.records.iter().filter_map(|(instance, record)| match instance.key {
-            RecordKey::Call(other) => {
-                let other = &in_flight.cfg.calls[other.0];
-                let is_same = other.function().is_some_and(|path| path.name == name);
-                is_same.then_some((other.at, record))
-            }
-            RecordKey::Access(_) | RecordKey::Argument { .. } | RecordKey::Caller => None,
-        });
-        // The previous call with the fewest calls in between is reported.
-        let again = previous.min_by_key(|(_, record)| record.calls_since.len()).map(|(first, record)| {
-            let guard = Guard::unless(&record.calls_since, Behavior::MAY_NOT_ORDER)
-                .when(Predicate::Does(slot, Behavior::ONCE_A_PHASE));
-            (guard, messages::twice_a_phase(at, first))
-        });
-        again.into_iter().for_each(|(guard, diag)| self.report(guard, diag));
+        self.check_meetings(state, id, When::First);
         self.check_arguments(id);
-        for (argument, region) in regions.iter().enumerate() {
-            let Some((_, shared)) = region.as_ref().and_then(|region| region.root.party()) else { continue };
-            let in_flight = self.in_flight;
+        let before = Some(GivenTo::Before(call.slot));
+        let is_given_closure = |key: &RecordKey| self.sites(*key).iter().any(|site| site.given_to == before);
+        let takes_closure = state.records.keys().any(|instance| is_given_closure(&instance.key));
+        if takes_closure {
+            self.check_meetings(state, id, When::BesideClosure);
+        }
+        for argument in call.shared_memory() {
             let Some(facts) = in_flight.facts.argument(id, argument) else { continue };
             for site in self.argument_sites(id, argument, When::First) {
-                if site.party == Party::Owner || in_flight.may_have_entered(state) {
+                let may_conflict = argument != DYNAMIC || self.names_memory_of_others;
+                if may_conflict && (site.party == Party::Owner || in_flight.may_have_entered(state, call.given_to)) {
                     self.check_conflicts(state, &site, &facts.path);
                 }
-                if let (Shared::Array(_) | Shared::Dynamic | Shared::Slice(_), Some(calls)) =
-                    (shared, state.calls_since_caller())
-                {
-                    self.first_accesses.push((site, facts.path.clone(), calls.clone()));
+                self.add_first_use(state, &site, &facts.path);
+            }
+            for site in self.argument_sites(id, argument, When::BesideClosure) {
+                if takes_closure {
+                    self.check_conflicts(state, &site, &facts.path);
+                }
+                if call.passes_closure {
+                    self.add_uses(&site, When::BesideClosure, &Guard::default());
                 }
             }
-            if let (Shared::Param(own), Some(calls)) = (shared, state.calls_since_caller()) {
-                let passes = Effect::Passes { own, call: slot, parameter: argument, when: When::First };
-                self.add_effect(passes, Guard::unless(calls, Behavior::MAY_NOT_ORDER));
+        }
+        let writes = Guard::default().when(Predicate::Does(slot, Behavior::WRITES_DYNAMIC));
+        self.add_effect(Effect::Does(Behavior::WRITES_DYNAMIC), writes);
+    }
+
+    /// `overwrite_while_read`, for shared memory that two calls access without being given it: arrays that functions declare, and
+    /// dynamic memory that they name.
+    fn check_meetings(&mut self, state: &State, id: CallId, at_time: When) {
+        let calls = &self.in_flight.cfg.calls;
+        let Call { at, slot, given_to, .. } = calls[id.0];
+        let beside_closure = at_time == When::BesideClosure;
+        let mut before: Vec<(CallId, When, &Record)> = Vec::new();
+        for (instance, record) in &state.records {
+            let RecordKey::Argument { call, argument: DYNAMIC, arrived } = instance.key else { continue };
+            // A function and what its closure calls meet beside its calls of the closure alone.
+            let is_in_closure = calls[call.0].given_to == Some(GivenTo::Before(slot));
+            let is_around = given_to == Some(GivenTo::After(calls[call.0].slot));
+            let is_repeated = is_repeated_later(calls[call.0].given_to, record);
+            if is_in_closure == beside_closure && !is_around && !is_repeated {
+                before.push((call, if arrived { When::Arrived } else { When::Last }, record));
             }
+        }
+        // Of the calls of one function, those without another one in between are asked about.
+        before.sort_by_key(|(.., record)| record.calls_since.len());
+        let mut nearest: Vec<(CallId, When, &Record)> = Vec::new();
+        for (call, when, record) in before {
+            let hides = |(other, at_other, nearer): &(CallId, When, &Record)| {
+                (self.callees[other.0], *at_other) == (self.callees[call.0], when)
+                    && calls[other.0].given_to == calls[call.0].given_to
+                    && nearer.calls_since.is_subset(&record.calls_since)
+            };
+            if !nearest.iter().any(hides) && self.is_new_question((call, when), (id, at_time), record) {
+                nearest.push((call, when, record));
+            }
+        }
+        let ask = |(call, when, record): (CallId, When, &Record)| {
+            let guard = Guard::unless(&record.calls_since, Behavior::MAY_NOT_ORDER);
+            let first = &calls[call.0];
+            let guard = if beside_closure { guard } else { in_both_times(first.given_to, given_to, guard) };
+            let guard = guard.when(Predicate::Meet((first.slot.0, when), (slot.0, at_time)));
+            let diag = match self.callees[call.0] == self.callees[id.0] {
+                true => messages::twice_a_phase(at, first.at),
+                false => messages::calls_share_memory(at, first.at),
+            };
+            (guard, diag)
+        };
+        let found: Vec<_> = nearest.into_iter().map(ask).collect();
+        found.into_iter().for_each(|(guard, diag)| self.report(guard, diag));
+    }
+
+    /// Whether no two other calls of the same functions, with no more functions in between, are asked about already.
+    fn is_new_question(
+        &mut self,
+        (first, when): (CallId, When),
+        (second, at_time): (CallId, When),
+        record: &Record,
+    ) -> bool {
+        let calls = &self.in_flight.cfg.calls;
+        if [first, second].iter().any(|call| calls[call.0].given_to.is_some()) {
+            return true;
+        }
+        let callee_of = |slot: &u16| calls.iter().position(|call| call.slot.0 == *slot).and_then(|at| self.callees[at]);
+        let between: BTreeSet<Option<usize>> = record.calls_since.iter().map(callee_of).collect();
+        let question = (self.callees[first.0], when, self.callees[second.0], at_time);
+        let is_known = self.meetings.iter().any(|(known, fewer)| *known == question && fewer.is_subset(&between));
+        if !is_known {
+            self.meetings.push((question, between));
+        }
+        !is_known
+    }
+
+    /// A call of a closure that the function was given: what the function has in flight is compared with it by the caller.
+    pub(super) fn given_closure(&mut self, state: &State, id: AccessId) {
+        let mut in_flight = Vec::new();
+        for closure in self.sites(RecordKey::Access(id)) {
+            let other = |(site, _): &(AccessSite, _)| site.party != closure.party && closure.is_compared_with(site);
+            in_flight.extend(self.sites_in_flight(state).filter(other).map(|(site, record)| {
+                let guard = Guard::unless(&record.calls_since, Behavior::MAY_NOT_ORDER);
+                (site, in_both_times(site.given_to, closure.given_to, guard))
+            }));
+            if let Some(calls) = state.calls_since_caller() {
+                let guard = closure.in_time(Guard::unless(calls, Behavior::MAY_NOT_ORDER));
+                self.add_effect(Effect::Does(Behavior::CALLS_CLOSURE_FIRST), guard);
+            }
+        }
+        in_flight.iter().for_each(|(site, guard)| self.add_uses(site, When::BesideClosure, guard));
+    }
+
+    /// Adds an access to the summary, if the caller's accesses are still in flight, and to those that a second call begins with.
+    pub(super) fn add_first_use(&mut self, state: &State, site: &AccessSite, path: &IndexPath) {
+        let Some(calls) = state.calls_since_caller() else { return };
+        if let Shared::Array(_) = site.shared {
+            self.first_accesses.push((*site, path.clone(), calls.clone()));
+        }
+        self.add_uses(site, When::First, &site.in_time(Guard::unless(calls, Behavior::MAY_NOT_ORDER)));
+    }
+
+    /// Adds to the summary what an access does to memory that callers access too, at this time as they see it.
+    pub(super) fn add_uses(&mut self, site: &AccessSite, seen: When, guard: &Guard) {
+        if self.function.role != Role::Device {
+            return;
+        }
+        let is_memory = |param: &usize| {
+            matches!(self.function.kind(self.function.params[*param].local), Kind::Memory(_) | Kind::OptionalMemory(_))
+        };
+        let positions: Vec<usize> = match site.shared {
+            Shared::Param(param) => vec![param],
+            Shared::Dynamic | Shared::Slice(_) => vec![DYNAMIC],
+            Shared::Any => (0..self.function.params.len()).filter(is_memory).chain([DYNAMIC]).collect(),
+            Shared::Array(_) => return,
+        };
+        for own in positions {
+            let effect = match site.accessor {
+                Accessor::Itself(uses) => Effect::Uses(own, ParameterUses::of(site.party, seen, uses)),
+                Accessor::Call { slot: call, argument: DYNAMIC, when } => Effect::Executes { call, when, seen },
+                Accessor::Call { slot: call, argument: parameter, when } => {
+                    Effect::Passes { own, call, parameter, when, seen }
+                }
+                Accessor::Closure => continue,
+            };
+            self.add_effect(effect, guard.clone());
         }
     }
 
     /// Adds to the summary which parameters must not be the same memory, because this access to one conflicts with an access to
     /// the other.
     pub(super) fn check_parameters(&mut self, state: &State, site: &AccessSite) {
-        let Shared::Param(second) = site.shared else { return };
+        let Some(second) = position_of(site.shared) else { return };
         let mut clashes = Vec::new();
-        for (other, record) in self.sites_in_flight(state) {
-            let Shared::Param(first) = other.shared else { continue };
+        for (other, record) in self.sites_in_flight(state).filter(|(other, _)| site.is_compared_with(other)) {
+            let Some(first) = position_of(other.shared) else { continue };
             if first == second {
                 continue;
             }
@@ -100,50 +214,44 @@ impl Check<'_, '_> {
     /// `overwrite_while_read`: a callee is not given the same memory as two arguments, if it makes conflicting accesses to them.
     pub(super) fn check_arguments(&mut self, id: CallId) {
         let in_flight = self.in_flight;
-        let Call { at, slot: SlotId(slot), ref regions, .. } = in_flight.cfg.calls[id.0];
-        let facts = &self.in_flight.facts;
+        let call = &in_flight.cfg.calls[id.0];
+        let (at, SlotId(slot)) = (call.at, call.slot);
         let part_of = |argument: usize| {
-            let region = regions[argument].as_ref()?;
-            let (party, shared) = region.root.party()?;
-            Some(Part { party, shared, path: &facts.argument(id, argument)?.path })
+            let (party, shared) = call.argument(argument)?;
+            Some((argument, Part { party, shared, path: &in_flight.facts.argument(id, argument)?.path }))
         };
-        let mut pairs = Vec::new();
-        for second in 0..regions.len() {
-            let Some(part) = part_of(second) else { continue };
-            for first in 0..second {
-                let Some(other) = part_of(first) else { continue };
+        let (mut effects, mut faults) = (Vec::new(), Vec::new());
+        let parts: Vec<_> = call.shared_memory().filter_map(part_of).collect();
+        for (index, &(second, part)) in parts.iter().enumerate() {
+            for &(first, other) in &parts[..index] {
                 let guard = Guard::default().when(Predicate::Clashes(slot, first, second));
-                match (part.shared, other.shared) {
-                    (Shared::Param(a), Shared::Param(b)) if a != b => {
-                        pairs.push((Some(Effect::Clashes(a.min(b), a.max(b))), guard));
+                match (position_of(part.shared), position_of(other.shared)) {
+                    (Some(a), Some(b)) if a != b => {
+                        effects.push((Effect::Clashes(a.min(b), a.max(b)), guard));
                     }
-                    _ if self.may_alias(part, other) => pairs.push((None, guard)),
+                    _ if self.may_alias(part, other) => {
+                        let message = if second == DYNAMIC {
+                            messages::dynamic_memory_twice
+                        } else {
+                            messages::same_memory_twice
+                        };
+                        faults.push((guard, message(at)));
+                    }
                     _ => {}
                 }
             }
         }
-        self.has_conflicts |= !pairs.is_empty();
-        for (effect, guard) in pairs {
-            match effect {
-                Some(effect) => self.add_effect(effect, guard),
-                None => self.report(guard, messages::same_memory_twice(at)),
-            }
-        }
+        self.has_conflicts |= !faults.is_empty();
+        effects.into_iter().for_each(|(effect, guard)| self.add_effect(effect, guard));
+        faults.into_iter().for_each(|(guard, diag)| self.report(guard, diag));
     }
 
     /// Adds to the summary an access that is in flight when the function returns.
     pub(super) fn summarize_in_flight(&mut self, key: RecordKey, record: &Record) {
         let guard = Guard::unless(&record.calls_since, Behavior::MAY_NOT_ORDER);
         match key {
-            RecordKey::Call(CallId(call)) => {
-                let slot = self.in_flight.cfg.calls[call].slot.0;
-                return self.add_effect(
-                    Effect::Does(Behavior::ONCE_A_PHASE),
-                    guard.when(Predicate::Does(slot, Behavior::ONCE_A_PHASE)),
-                );
-            }
             RecordKey::Caller => return self.add_effect(Effect::Does(Behavior::MAY_NOT_ORDER), guard),
-            RecordKey::Access(_) | RecordKey::Argument { .. } => {}
+            RecordKey::Access(_) | RecordKey::Argument { .. } | RecordKey::Call(_) => {}
         }
         let mut whens = Vec::new();
         if record.timing.intersects(Timing::SINCE_WAIT | Timing::BEFORE_WAIT | Timing::RELAXED) {
@@ -153,18 +261,14 @@ impl Check<'_, '_> {
             whens.push(When::Arrived);
         }
         for site in self.sites(key) {
+            let guard = site.in_time(guard.clone());
+            if matches!(site.accessor, Accessor::Closure) {
+                self.add_effect(Effect::Does(Behavior::CALLS_CLOSURE_LAST), guard.clone());
+            }
             for &when in &whens {
-                match (site.shared, site.accessor) {
-                    (Shared::Param(own), Accessor::Itself(uses)) => {
-                        self.add_effect(Effect::Uses(own, ParameterUses::of(site.party, when, uses)), guard.clone());
-                    }
-                    (Shared::Param(own), Accessor::Call { slot, argument, .. }) => {
-                        let passes = Effect::Passes { own, call: slot, parameter: argument, when };
-                        self.add_effect(passes, guard.clone());
-                    }
-                    (Shared::Array(_) | Shared::Dynamic | Shared::Slice(_) | Shared::Any, _) => {
-                        self.check_second_call(&site, record);
-                    }
+                self.add_uses(&site, when, &guard);
+                if let Shared::Array(_) = site.shared {
+                    self.check_second_call(&site, when, record);
                 }
             }
         }
@@ -172,7 +276,7 @@ impl Check<'_, '_> {
 
     /// Compares an access to the function's own shared memory that is in flight at its end with the first accesses of a second
     /// call. If they conflict, callers must have a barrier between the two calls.
-    pub(super) fn check_second_call(&mut self, last: &AccessSite, record: &Record) {
+    pub(super) fn check_second_call(&mut self, last: &AccessSite, when: When, record: &Record) {
         let mut again = Vec::new();
         for (first, path, calls) in &self.first_accesses {
             // Variables and arguments may differ between the two calls.
@@ -188,6 +292,15 @@ impl Check<'_, '_> {
                 }
             }
         }
-        again.into_iter().for_each(|guard| self.add_effect(Effect::Does(Behavior::ONCE_A_PHASE), guard));
+        again.into_iter().for_each(|guard| self.add_effect(Effect::Again(when), guard));
+    }
+}
+
+/// The position among the parameters of memory that callers access too.
+fn position_of(shared: Shared) -> Option<usize> {
+    match shared {
+        Shared::Param(param) => Some(param),
+        Shared::Dynamic | Shared::Slice(_) => Some(DYNAMIC),
+        Shared::Array(_) | Shared::Any => None,
     }
 }

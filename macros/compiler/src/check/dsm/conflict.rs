@@ -3,7 +3,7 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
-use phalanx_contract::protocol::{Party, Uses};
+use phalanx_contract::protocol::{CONFLICTING, Party, Uses};
 
 use super::record::{Record, Timing};
 use crate::check::cfg::{AccessKind, Shared};
@@ -33,15 +33,6 @@ pub(super) struct Conflict {
     pub(super) second: Uses,
 }
 
-/// Conflicting uses: the owner's, a peer's, and whether the peer writes.
-const CONFLICTING: [(Uses, Uses, bool); 5] = [
-    (Uses::WRITE.union(Uses::ATOMIC), Uses::READ, false),
-    (Uses::WRITE, Uses::ATOMIC_READ, false),
-    (Uses::all(), Uses::WRITE, true),
-    (Uses::READ.union(Uses::WRITE), Uses::ATOMIC, true),
-    (Uses::all(), Uses::ASYNC_WRITE, true),
-];
-
 /// What an access does that may conflict with another.
 pub(super) fn uses_of(kind: AccessKind) -> Uses {
     match kind {
@@ -50,7 +41,7 @@ pub(super) fn uses_of(kind: AccessKind) -> Uses {
         AccessKind::AtomicRead => Uses::ATOMIC_READ,
         AccessKind::Atomic => Uses::ATOMIC,
         AccessKind::AsyncWrite => Uses::ASYNC_WRITE,
-        AccessKind::Lent | AccessKind::Opaque => Uses::empty(),
+        AccessKind::Lent | AccessKind::Opaque | AccessKind::ByClosure => Uses::empty(),
     }
 }
 

@@ -5,12 +5,13 @@
 use phalanx_contract::protocol::Behavior;
 
 use super::Check;
+use super::access_site::in_time;
 use super::in_flight::State;
 use super::protocol::{Effect, Guard, Predicate};
 use super::record::RecordKey;
-use crate::check::cfg::{Call, CallId};
+use crate::check::cfg::{Access, Call, CallId};
 use crate::messages;
-use crate::model::Role;
+use crate::model::{Role, SlotId};
 use crate::span::SpanRange;
 
 impl Check<'_, '_> {
@@ -25,7 +26,8 @@ impl Check<'_, '_> {
             let guard = Guard::unless(&open.calls_since, Behavior::MAY_NOT_ARRIVE);
             match (*key, self.function.role) {
                 (RecordKey::Access(id), Role::Kernel) => {
-                    let at = self.in_flight.cfg.accesses[id.0].at;
+                    let Access { at, given_to, .. } = self.in_flight.cfg.accesses[id.0];
+                    let guard = in_time(given_to, guard);
                     let diag = match open.relaxed {
                         Some(arrival) => messages::relaxed_before_exit(at, arrival, end),
                         None => messages::exit_before_peers_done(at, end),
@@ -33,18 +35,21 @@ impl Check<'_, '_> {
                     self.report(guard, diag);
                 }
                 (RecordKey::Call(CallId(call)), Role::Kernel) => {
-                    let Call { at, slot, .. } = self.in_flight.cfg.calls[call];
-                    let guard = guard.when(Predicate::Does(slot.0, Behavior::LEAVES_REMOTE_OPEN));
+                    let Call { at, slot, given_to, .. } = self.in_flight.cfg.calls[call];
+                    let guard = in_time(given_to, guard).when(Predicate::Does(slot.0, Behavior::LEAVES_REMOTE_OPEN));
                     let diag = match open.relaxed {
                         Some(arrival) => messages::relaxed_before_exit(at, arrival, end),
                         None => messages::call_before_exit(at, end),
                     };
                     self.report(guard, diag);
                 }
-                (RecordKey::Access(_), _) => self.add_effect(Effect::Does(Behavior::LEAVES_REMOTE_OPEN), guard),
+                (RecordKey::Access(id), _) => {
+                    let guard = in_time(self.in_flight.cfg.accesses[id.0].given_to, guard);
+                    self.add_effect(Effect::Does(Behavior::LEAVES_REMOTE_OPEN), guard);
+                }
                 (RecordKey::Call(CallId(call)), _) => {
-                    let slot = self.in_flight.cfg.calls[call].slot.0;
-                    let guard = guard.when(Predicate::Does(slot, Behavior::LEAVES_REMOTE_OPEN));
+                    let Call { slot: SlotId(slot), given_to, .. } = self.in_flight.cfg.calls[call];
+                    let guard = in_time(given_to, guard).when(Predicate::Does(slot, Behavior::LEAVES_REMOTE_OPEN));
                     self.add_effect(Effect::Does(Behavior::LEAVES_REMOTE_OPEN), guard);
                 }
                 (RecordKey::Caller, _) => self.add_effect(Effect::Does(Behavior::MAY_NOT_ARRIVE), guard),

@@ -19,8 +19,8 @@ use super::index_path::IndexPath;
 use super::record::{Instance, OpenAccess, Record, RecordKey, Timing, intersect};
 use super::step_facts::{AccessFacts, StepFacts};
 use crate::check::cfg::{
-    AccessId, AccessKind, BarrierCallId, BlockId, CallId, Cfg, End, GroupStep, MemoryStep, NodeId, Source, Step,
-    StepKind, ValueStep, Variable, spans_cluster,
+    AccessId, AccessKind, BarrierCallId, BlockId, CallId, Cfg, End, GivenTo, GroupStep, MemoryStep, NodeId, Source,
+    Step, StepKind, ValueStep, Variable, spans_cluster,
 };
 use crate::check::engine::{Analysis, Join};
 use crate::model::Role;
@@ -237,10 +237,11 @@ pub(super) struct InFlight<'a, 'f> {
 }
 
 impl InFlight<'_, '_> {
-    /// Whether all blocks may have started. A remote access before that is a fault by itself and is not checked for races.
-    pub(super) fn may_have_entered(&self, state: &State) -> bool {
+    /// Whether all blocks may have started, also in a function that calls the closure in which this stands. A remote access before
+    /// that is a fault by itself and is not checked for races.
+    pub(super) fn may_have_entered(&self, state: &State, given_to: Option<GivenTo>) -> bool {
         match self.role {
-            Role::Kernel => state.not_entered.as_ref().is_none_or(|calls| !calls.is_empty()),
+            Role::Kernel => given_to.is_some() || state.not_entered.as_ref().is_none_or(|calls| !calls.is_empty()),
             Role::Device => true,
             Role::Method => false,
         }
@@ -265,11 +266,12 @@ impl InFlight<'_, '_> {
     fn access(&self, state: &mut State, id: AccessId) {
         let access = &self.cfg.accesses[id.0];
         let Some((party, _)) = access.region.root.party() else { return };
-        if party == Party::Peer && access.kind != AccessKind::Lent {
+        // A closure's accesses are open for the function that makes the closure.
+        if party == Party::Peer && !matches!(access.kind, AccessKind::Lent | AccessKind::ByClosure) {
             state.open.insert(RecordKey::Access(id), OpenAccess::default());
         }
         let may_race = !matches!(access.kind, AccessKind::Lent | AccessKind::Opaque) && self.shared_with_peers[id.0];
-        if may_race && (party == Party::Owner || self.may_have_entered(state)) {
+        if may_race && (party == Party::Owner || self.may_have_entered(state, access.given_to)) {
             let AccessFacts { path, arrival_pending } = self.facts.access(id);
             let is_async = access.kind == AccessKind::AsyncWrite;
             let record = Record { is_async, ..Record::new(path.clone(), *arrival_pending) };
@@ -293,10 +295,8 @@ impl InFlight<'_, '_> {
             (false, false) | (true, true) => state.pass_call(call.slot.0),
         }
         // Its accesses may still be in flight after it has returned.
-        for (argument, region) in call.regions.iter().enumerate() {
-            if region.as_ref().is_some_and(|region| region.root.party().is_some())
-                && let Some(AccessFacts { path, arrival_pending }) = self.facts.argument(id, argument)
-            {
+        for argument in call.shared_memory() {
+            if let Some(AccessFacts { path, arrival_pending }) = self.facts.argument(id, argument) {
                 if returns {
                     let record = Record::new(path.clone(), true);
                     state.record(RecordKey::Argument { call: id, argument, arrived: true }, record);
@@ -306,7 +306,6 @@ impl InFlight<'_, '_> {
                 state.record(RecordKey::Argument { call: id, argument, arrived: false }, record);
             }
         }
-        state.record(RecordKey::Call(id), Record::new(IndexPath::default(), returns));
         state.open.insert(RecordKey::Call(id), OpenAccess::default());
     }
 }

@@ -18,6 +18,7 @@ mod calls;
 mod conflict;
 mod divergent_arms;
 mod exit;
+mod explain;
 mod guards;
 mod in_flight;
 mod index_analysis;
@@ -35,10 +36,10 @@ mod uninit;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use phalanx_contract::protocol::{Behavior, ParameterUses, Party, When};
+use phalanx_contract::protocol::{Behavior, Party, When};
 
 use super::cfg::{
-    Access, AccessId, AccessKind, BarrierCallId, CallId, Cfg, MemoryStep, Root, Shared, Step, StepKind, ValueStep,
+    Access, AccessId, AccessKind, BarrierCallId, Call, CallId, Cfg, MemoryStep, Root, Shared, Step, StepKind, ValueStep,
 };
 use super::engine;
 use super::liveness::Live;
@@ -50,14 +51,15 @@ use crate::model::kind::{Kind, Memory};
 use crate::model::{Function, Param, Role};
 use crate::rules::Rule;
 use crate::span::SpanRange;
-use access_site::{AccessSite, Accessor, Part, guard_of, rows};
-use conflict::{Conflict, Race};
+use access_site::{AccessSite, Accessor, Part, guard_of, in_both_times, in_time, is_repeated_later, rows};
+use conflict::Race;
 use divergent_arms::DivergentArms;
 use in_flight::{InFlight, State};
 use index_analysis::IndexAnalysis;
 use index_path::IndexPath;
 use overlap::ConstantIs;
 use protocol::{Effect, Guard, Predicate, Protocol};
+use ranks::blocks_of_cluster;
 use record::{Record, RecordKey};
 use slices::Slices;
 use step_facts::StepFacts;
@@ -73,7 +75,22 @@ pub(super) fn check<'f>(
     diags: &mut Diags,
 ) -> Protocol {
     ranks::check(function, diags);
-    uninit::check(function, cfg, values, diags);
+    let unwritten = uninit::check(function, cfg, values, diags);
+    let mut protocol = check_pairs(function, cfg, tokens, live, values, meetings, diags);
+    unwritten.into_iter().for_each(|(guard, diag)| protocol.ask(guard, &diag));
+    protocol
+}
+
+/// Checks the rules about pairs of accesses, entry and exit.
+fn check_pairs<'f>(
+    function: &'f Function,
+    cfg: &Cfg<'f>,
+    tokens: &Tokens<'f>,
+    live: &Live,
+    values: &Values<'_, 'f>,
+    meetings: &BTreeSet<BarrierCallId>,
+    diags: &mut Diags,
+) -> Protocol {
     if function.role == Role::Kernel && blocks_of_cluster(function) == Some(1)
         || !may_access_peers(cfg) && !is_visible_to_callers(cfg)
     {
@@ -106,7 +123,7 @@ fn analyze(inputs: Inputs<'_, '_>, in_detail: bool, diags: &mut Diags) -> Option
     let facts = StepFacts::of(cfg, &indexes, tokens);
     let (arms, role) = (DivergentArms::of_cfg(cfg, values, &indexes), function.role);
     let slices = Slices::of(cfg, role);
-    let shared_with_peers = shared_with_peers(cfg, &slices);
+    let shared_with_peers = shared_with_peers(cfg, role, &slices);
     let in_flight = InFlight { cfg, facts, arms, shared_with_peers, role, meetings };
     let states = engine::solve(&in_flight, cfg);
     let rows = if role == Role::Device { rows::of(function, cfg) } else { Vec::new() };
@@ -117,6 +134,9 @@ fn analyze(inputs: Inputs<'_, '_>, in_detail: bool, diags: &mut Diags) -> Option
         blocks: blocks_of_cluster(function).and_then(|blocks| u32::try_from(blocks).ok()),
         faults: BTreeMap::new(),
         first_accesses: Vec::new(),
+        callees: cfg.callees(),
+        meetings: Vec::new(),
+        names_memory_of_others: names_memory_of_others(cfg),
         protocol: Protocol { rows, ..Protocol::default() },
         has_conflicts: false,
     };
@@ -138,15 +158,22 @@ fn may_access_peers(cfg: &Cfg<'_>) -> bool {
     remote || !cfg.calls.is_empty()
 }
 
-/// Whether the function has an effect for its callers: it accesses a parameter, or executes a collective of the cluster.
+/// Whether the function has an effect for its callers: it accesses a parameter or the dynamic memory, or executes a collective of
+/// the cluster.
 fn is_visible_to_callers(cfg: &Cfg<'_>) -> bool {
-    let is_parameter = |access: &Access| matches!(access.region.root.party(), Some((_, Shared::Param(_))));
     let mut steps = cfg.blocks.iter().flat_map(|block| &block.steps);
-    cfg.accesses.iter().any(is_parameter) || steps.any(divergent_arms::is_cluster_collective)
+    names_memory_of_others(cfg) || steps.any(divergent_arms::is_cluster_collective)
+}
+
+/// Whether the function accesses or passes on shared memory other than arrays of its own.
+fn names_memory_of_others(cfg: &Cfg<'_>) -> bool {
+    let given = cfg.calls.iter().flat_map(|call| call.regions.iter().flatten());
+    let mut regions = cfg.accesses.iter().map(|access| &access.region).chain(given);
+    regions.any(|region| region.root.party().is_some_and(|(_, shared)| !matches!(shared, Shared::Array(_))))
 }
 
 /// By access, whether a peer may access the same shared memory.
-fn shared_with_peers(cfg: &Cfg<'_>, slices: &Slices) -> Vec<bool> {
+fn shared_with_peers(cfg: &Cfg<'_>, role: Role, slices: &Slices) -> Vec<bool> {
     let party_of = |access: &Access| access.region.root.party();
     let by_peers: BTreeSet<Shared> = cfg
         .accesses
@@ -156,26 +183,16 @@ fn shared_with_peers(cfg: &Cfg<'_>, slices: &Slices) -> Vec<bool> {
             ((Party::Owner, _), _) => None,
         })
         .collect();
+    // Another function may name the dynamic memory, too.
+    let others_name_dynamic = role != Role::Kernel || cfg.calls.iter().any(Call::is_of_function);
     let is_shared = |shared: Shared| match shared {
         Shared::Param(_) | Shared::Any => true,
+        Shared::Dynamic | Shared::Slice(_) if others_name_dynamic => true,
         Shared::Array(_) | Shared::Dynamic | Shared::Slice(_) => {
             by_peers.iter().any(|other| slices.may_overlap(shared, *other))
         }
     };
     cfg.accesses.iter().map(|access| party_of(access).is_some_and(|(_, shared)| is_shared(shared))).collect()
-}
-
-/// The number of blocks in a cluster, if it is a literal.
-fn blocks_of_cluster(function: &Function) -> Option<u64> {
-    function.options.cluster.as_ref().and_then(|extents| extents.count())
-}
-
-/// The name of a shared object in a message.
-fn name_of(function: &Function, cfg: &Cfg<'_>, shared: Shared) -> String {
-    match cfg.names.get(&shared) {
-        Some(local) => format!("`{}`", function.local(*local).name),
-        None => "shared memory".into(),
-    }
 }
 
 /// A line and a column.
@@ -197,6 +214,9 @@ struct Fault {
     others: BTreeSet<SourcePos>,
 }
 
+/// Two callees, each at its time.
+type Meeting = (Option<usize>, When, Option<usize>, When);
+
 /// The visitor that reports, with what it has found so far.
 struct Check<'a, 'f> {
     function: &'f Function,
@@ -207,6 +227,12 @@ struct Check<'a, 'f> {
     faults: BTreeMap<FaultId, Fault>,
     /// The accesses to the function's own shared memory before its first barrier, each with the calls that come before it.
     first_accesses: Vec<(AccessSite, IndexPath, BTreeSet<u16>)>,
+    /// By call, the number of the path of its callee.
+    callees: Vec<Option<usize>>,
+    /// The pairs of callees, each at its time, that are asked whether they meet, with the callees in between.
+    meetings: Vec<(Meeting, BTreeSet<Option<usize>>)>,
+    /// Whether the function itself names memory that a callee may name, too: any but its own arrays.
+    names_memory_of_others: bool,
     protocol: Protocol,
     /// Some accesses are taken to conflict because nothing shows that they are disjoint.
     has_conflicts: bool,
@@ -255,34 +281,34 @@ impl Check<'_, '_> {
     fn access(&mut self, state: &State, id: AccessId) {
         let access = &self.in_flight.cfg.accesses[id.0];
         let Some((party, shared)) = access.region.root.party() else { return };
-        if access.kind == AccessKind::Lent {
-            return;
+        match access.kind {
+            AccessKind::Lent => return,
+            AccessKind::ByClosure => return self.given_closure(state, id),
+            AccessKind::Read
+            | AccessKind::Write
+            | AccessKind::AtomicRead
+            | AccessKind::Atomic
+            | AccessKind::AsyncWrite
+            | AccessKind::Opaque => {}
         }
         if party == Party::Peer {
-            self.check_entered(state, access.at, shared);
+            self.check_entered(state, access, shared);
         }
         let uses = conflict::uses_of(access.kind);
         if uses.is_empty()
             || !self.in_flight.shared_with_peers[id.0]
-            || party == Party::Peer && !self.in_flight.may_have_entered(state)
+            || party == Party::Peer && !self.in_flight.may_have_entered(state, access.given_to)
         {
             return;
         }
         let path = &self.in_flight.facts.access(id).path;
-        let site = AccessSite { party, shared, at: access.at, accessor: Accessor::Itself(uses) };
+        let accessor = Accessor::Itself(uses);
+        let site = AccessSite { party, shared, at: access.at, accessor, given_to: access.given_to };
         self.check_conflicts(state, &site, path);
-        if let Some(calls) = state.calls_since_caller() {
-            match shared {
-                Shared::Param(param) => {
-                    let effect = Effect::Uses(param, ParameterUses::of(party, When::First, uses));
-                    self.add_effect(effect, Guard::unless(calls, Behavior::MAY_NOT_ORDER));
-                }
-                Shared::Array(_) | Shared::Dynamic | Shared::Slice(_) => {
-                    self.first_accesses.push((site, path.clone(), calls.clone()));
-                }
-                Shared::Any => {}
-            }
+        if access.kind.changes() && shared.whole() == Shared::Dynamic {
+            self.add_effect(Effect::Does(Behavior::WRITES_DYNAMIC), Guard::default());
         }
+        self.add_first_use(state, &site, path);
     }
 
     /// `remote_before_entry`: a barrier of the cluster comes before an access to a peer's memory.
@@ -291,9 +317,10 @@ impl Check<'_, '_> {
     /// let peer = cluster.map_shared_rank(&array, rank);
     /// let x = peer[0];                                        // the peer may not have started
     /// ```
-    fn check_entered(&mut self, state: &State, at: SpanRange, shared: Shared) {
+    fn check_entered(&mut self, state: &State, access: &Access, shared: Shared) {
         let Some(calls) = &state.not_entered else { return };
-        let guard = Guard::unless(calls, Behavior::MAY_NOT_ENTER);
+        let guard = in_time(access.given_to, Guard::unless(calls, Behavior::MAY_NOT_ENTER));
+        let at = access.at;
         match (self.function.role, shared) {
             (Role::Kernel, _) => self.report(guard, messages::remote_before_entry(at)),
             (Role::Device, _) => self.add_effect(Effect::Does(Behavior::NEEDS_ENTRY), guard),
@@ -320,8 +347,11 @@ impl Check<'_, '_> {
 
     /// The accesses in flight at a point, with their records.
     fn sites_in_flight<'s>(&self, state: &'s State) -> impl Iterator<Item = (AccessSite, &'s Record)> {
-        let records = state.records.iter();
-        records.flat_map(|(instance, record)| self.sites(instance.key).into_iter().map(move |site| (site, record)))
+        let sites = state
+            .records
+            .iter()
+            .flat_map(|(instance, record)| self.sites(instance.key).into_iter().map(move |site| (site, record)));
+        sites.filter(|(site, record)| !is_repeated_later(site.given_to, record))
     }
 
     /// The accesses that a record stands for.
@@ -329,8 +359,11 @@ impl Check<'_, '_> {
         match key {
             RecordKey::Access(id) => {
                 let access = &self.in_flight.cfg.accesses[id.0];
-                let accessor = Accessor::Itself(conflict::uses_of(access.kind));
-                let site = |(party, shared)| AccessSite { party, shared, at: access.at, accessor };
+                let by_closure = access.kind == AccessKind::ByClosure;
+                let accessor =
+                    if by_closure { Accessor::Closure } else { Accessor::Itself(conflict::uses_of(access.kind)) };
+                let Access { at, given_to, .. } = *access;
+                let site = |(party, shared)| AccessSite { party, shared, at, accessor, given_to };
                 access.region.root.party().map(site).into_iter().collect()
             }
             RecordKey::Argument { call, argument, arrived } => {
@@ -343,14 +376,15 @@ impl Check<'_, '_> {
     /// The accesses of a callee to one of its arguments. If that is memory of the own block, the callee may also map a peer's.
     fn argument_sites(&self, id: CallId, argument: usize, when: When) -> Vec<AccessSite> {
         let call = &self.in_flight.cfg.calls[id.0];
-        let region = call.regions.get(argument).and_then(Option::as_ref).filter(|_| call.is_of_function());
-        let Some((given, shared)) = region.and_then(|region| region.root.party()) else { return Vec::new() };
+        let memory = call.argument(argument).filter(|_| call.is_of_function());
+        let Some((given, shared)) = memory else { return Vec::new() };
         let parties = match given {
             Party::Owner => &[Party::Owner, Party::Peer][..],
             Party::Peer => &[Party::Peer],
         };
         let accessor = Accessor::Call { slot: call.slot.0, argument, when };
-        parties.iter().map(|party| AccessSite { party: *party, shared, at: call.at, accessor }).collect()
+        let Call { at, given_to, .. } = *call;
+        parties.iter().map(|party| AccessSite { party: *party, shared, at, accessor, given_to }).collect()
     }
 
     /// `unpublished_remote_read`, `overwrite_while_read`, `write_after_arrive`, `unordered_remote_write`, `relaxed_publishes`:
@@ -363,9 +397,22 @@ impl Check<'_, '_> {
     /// peer[i] = x; let y = array[i];                          // a peer may not have written it
     /// ```
     fn check_conflicts(&mut self, state: &State, site: &AccessSite, path: &IndexPath) {
-        let mut faults = Vec::new();
+        let (mut faults, mut beside_closure) = (Vec::new(), Vec::new());
         for (other, record) in self.sites_in_flight(state) {
-            if other.party == site.party {
+            if other.party == site.party || !site.is_compared_with(&other) {
+                continue;
+            }
+            if matches!(other.accessor, Accessor::Closure) {
+                if site.is_beside_closure() {
+                    continue;
+                }
+                let guard = Guard::unless(&record.calls_since, Behavior::MAY_NOT_ORDER);
+                beside_closure.push(in_both_times(other.given_to, site.given_to, guard));
+                continue;
+            }
+            // Two callees that name memory themselves are compared by what they name.
+            let are_callees = other.is_named_by_callee() && site.is_named_by_callee();
+            if are_callees {
                 continue;
             }
             let Some(constants) = self.aliasing(other.part(&record.path), site.part(path)) else { continue };
@@ -375,16 +422,14 @@ impl Check<'_, '_> {
                 }
                 if let Some(mut guard) = guard_of(&other, site, &conflict, record) {
                     guard.when.extend(self.row_predicates((&other, &record.path), (site, path)));
-                    let mut diag = self.message(&other, site, &conflict, record);
-                    if !constants.is_empty() {
-                        diag = messages::for_values_of(diag, &self.names_of(&constants));
-                        guard.constants.extend(constants.iter().cloned());
-                    }
+                    let diag = self.message(&other, site, &conflict, record, &constants);
+                    guard.constants.extend(constants.iter().cloned());
                     faults.push((guard, diag, record.on_other_arm));
                 }
             }
         }
         self.has_conflicts |= faults.iter().any(|(guard, ..)| guard.constants.is_empty());
+        beside_closure.into_iter().for_each(|guard| self.add_uses(site, When::BesideClosure, &guard));
         // The first report of a fault gives the message, so those whose accesses are on one path come first.
         faults.sort_by_key(|(.., on_other_arm)| *on_other_arm);
         faults.into_iter().for_each(|(guard, diag, on_other_arm)| self.report_race(guard, diag, on_other_arm));
@@ -400,11 +445,6 @@ impl Check<'_, '_> {
         }
         let (own, peers) = if first.party == Party::Owner { (first, second) } else { (second, first) };
         own.path.aliasing(peers.path, self.blocks)
-    }
-
-    fn names_of(&self, constants: &[ConstantIs]) -> Vec<String> {
-        let value = |condition: &ConstantIs| &self.function.values[usize::from(condition.constant.0)];
-        constants.iter().map(|condition| value(condition).name.clone()).collect()
     }
 
     /// Whether two parts may have an element in common, whatever constants are.
@@ -429,41 +469,6 @@ impl Check<'_, '_> {
             pairs.filter(|((_, a), (_, b))| disjoint(a, b)).map(|((a, _), (b, _))| Predicate::Beyond(*a, Some(*b)));
         let alone = firsts_alone.into_iter().chain(seconds_alone).map(|(row, _)| Predicate::Beyond(row, None));
         alone.chain(pairs).collect()
-    }
-
-    fn message(&self, first: &AccessSite, second: &AccessSite, conflict: &Conflict, record: &Record) -> Diag {
-        let diag = self.race_message(first, second, conflict, record);
-        let are_dynamic = [first, second].iter().all(|site| site.shared.whole() == Shared::Dynamic);
-        if !are_dynamic || first.shared == second.shared {
-            return diag;
-        }
-        let name = |site: &AccessSite| name_of(self.function, self.in_flight.cfg, site.shared);
-        messages::may_share_bytes(diag, &name(first), &name(second))
-    }
-
-    fn race_message(&self, first: &AccessSite, second: &AccessSite, conflict: &Conflict, record: &Record) -> Diag {
-        let Record { on_other_arm, relaxed, .. } = *record;
-        let shared = if second.shared == Shared::Any { first.shared } else { second.shared };
-        let name = name_of(self.function, self.in_flight.cfg, shared);
-        let round = !on_other_arm && position(first.at) >= position(second.at);
-        if let (Race::RelaxedPublishes, Some(arrival)) = (conflict.race, relaxed) {
-            let role = (first.party == Party::Peer, first.only_reads());
-            return messages::relaxed_publishes(second.at, first.at, arrival, &name, role, round);
-        }
-        match conflict.race {
-            Race::UnpublishedRead => messages::unpublished_remote_read(second.at, first.at, &name, round),
-            Race::WriteAfterArrive => messages::write_after_arrive(first.at, second.at, &name, round),
-            Race::OverwriteWhileRead => messages::overwrite_while_read(second.at, first.at, &name, round),
-            Race::CopyInFlight => {
-                let at = (second.at, first.at);
-                messages::copy_from_peer_in_flight(at, &name, !second.only_reads(), round)
-            }
-            Race::RelaxedPublishes | Race::UnorderedWrite => {
-                let own = if first.party == Party::Owner { first } else { second };
-                let roles = (second.party == Party::Peer, !own.only_reads());
-                messages::unordered_remote_write(second.at, first.at, &name, roles, round)
-            }
-        }
     }
 
     /// Reports the faults that were found, except those that describe the same race as another one.

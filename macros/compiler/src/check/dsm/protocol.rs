@@ -71,16 +71,18 @@ impl Protocol {
         let guards = guards.chain(self.effects.iter().map(|(_, guard)| guard));
         let in_guards = guards.flat_map(|guard| {
             let when = guard.when.iter().flat_map(|predicate| match predicate {
-                Predicate::Does(slot, _) | Predicate::Uses(slot, ..) | Predicate::Clashes(slot, ..) => {
-                    [Some(*slot), None]
-                }
+                Predicate::Does(slot, _)
+                | Predicate::Never(slot, _)
+                | Predicate::Uses(slot, ..)
+                | Predicate::Clashes(slot, ..) => [Some(*slot), None],
+                Predicate::Meet((first, _), (second, _)) => [Some(*first), Some(*second)],
                 Predicate::Beyond(row, other) => [Some(row.call), other.map(|other| other.call)],
             });
             when.flatten().chain(guard.unless.iter().map(|(slot, _)| *slot))
         });
         let passed = self.effects.iter().filter_map(|(effect, _)| match effect {
-            Effect::Passes { call, .. } => Some(*call),
-            Effect::Does(_) | Effect::Uses(..) | Effect::Clashes(..) => None,
+            Effect::Passes { call, .. } | Effect::Executes { call, .. } => Some(*call),
+            Effect::Does(_) | Effect::Uses(..) | Effect::Clashes(..) | Effect::Again(_) => None,
         });
         in_guards.chain(passed).collect()
     }

@@ -2,13 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use super::blocks_of_cluster;
 use crate::diag::Diags;
 use crate::messages;
 use crate::model::expr::{Expr, ExprKind};
 use crate::model::op::Op;
 use crate::model::walk::walk_block;
 use crate::model::{Function, Role, SiteId};
+
+/// The number of blocks in a cluster, if it is a literal.
+pub(super) fn blocks_of_cluster(function: &Function) -> Option<u64> {
+    function.options.cluster.as_ref().and_then(|extents| extents.count())
+}
 
 /// `rank_out_of_range`: a literal rank is less than the number of blocks in a cluster.
 ///

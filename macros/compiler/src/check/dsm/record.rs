@@ -15,9 +15,10 @@ use crate::span::SpanRange;
 pub(super) enum RecordKey {
     /// An access of the function itself.
     Access(AccessId),
-    /// What a called function does to one of its arguments, before or after the arrival whose token it returns.
+    /// What a called function does to one of its arguments, before or after the arrival whose token it returns. At the position of
+    /// the dynamic memory, it is what the function does to all memory that it names without being given it.
     Argument { call: CallId, argument: usize, arrived: bool },
-    /// What a called function does to its own shared memory.
+    /// All accesses of a called function to peers' memory.
     Call(CallId),
     /// What the caller did before it called this function.
     Caller,

@@ -3,7 +3,7 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
-use crate::check::cfg::{Cfg, NodeId, Region, Select, Shared, Source};
+use crate::check::cfg::{AccessKind, Cfg, NodeId, Region, Select, Shared, Source};
 use crate::model::Function;
 
 /// Finds, for each parameter that is accessed in one row alone, the position of the parameter that selects the row.
@@ -17,6 +17,7 @@ pub(super) fn of(function: &Function, cfg: &Cfg<'_>) -> Vec<Option<usize>> {
     let regions: Vec<(Shared, &Region)> = cfg
         .accesses
         .iter()
+        .filter(|access| access.kind != AccessKind::ByClosure)
         .map(|access| &access.region)
         .chain(cfg.calls.iter().flat_map(|call| call.regions.iter().flatten()))
         .filter_map(|region| Some((region.root.party()?.1, region)))

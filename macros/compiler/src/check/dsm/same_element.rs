@@ -9,8 +9,10 @@ use std::collections::BTreeSet;
 
 use phalanx_contract::uniformity::Uniformity;
 
+use super::access_site::name_of;
+use super::position;
+use super::ranks::blocks_of_cluster;
 use super::step_facts::StepFacts;
-use super::{blocks_of_cluster, name_of, position};
 use crate::check::cfg::{AccessKind, BlockId, Cfg, MemoryStep, NodeId, Root, Source, StepKind};
 use crate::check::uniform::values::Values;
 use crate::diag::Diags;

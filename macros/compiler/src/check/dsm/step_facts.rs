@@ -3,6 +3,8 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
+use phalanx_contract::protocol::DYNAMIC;
+
 use super::affine::Change;
 use super::index_analysis::{IndexAnalysis, KnownValues};
 use super::index_path::IndexPath;
@@ -25,7 +27,7 @@ pub(super) struct AccessFacts {
 pub(super) struct StepFacts {
     /// By access.
     accesses: Vec<AccessFacts>,
-    /// By call, one entry for each argument.
+    /// By call, one entry for each argument, and one for the memory that the callee names itself.
     calls: Vec<Vec<AccessFacts>>,
     /// By the node that is assigned, what it does to the variables that it is assigned to.
     changes: Vec<Vec<(Variable, Change)>>,
@@ -53,7 +55,8 @@ impl StepFacts {
                     path: region.as_ref().map(path).unwrap_or_default(),
                     arrival_pending: false,
                 });
-                facts.calls[*id] = given.collect();
+                // The last entry is for what the callee names itself.
+                facts.calls[*id] = given.chain([AccessFacts::default()]).collect();
             }
             StepKind::Value(ValueStep::Set { value, .. }) => {
                 let change =
@@ -89,9 +92,10 @@ impl StepFacts {
         &self.accesses[id.0]
     }
 
-    /// The facts of the memory that a call is given as this argument.
+    /// The facts of the memory that a call is given as this argument, or of the dynamic memory.
     pub(super) fn argument(&self, CallId(call): CallId, argument: usize) -> Option<&AccessFacts> {
-        self.calls[call].get(argument)
+        let facts = &self.calls[call];
+        if argument == DYNAMIC { facts.last() } else { facts.get(argument) }
     }
 
     /// What assigning this node to the variable does to it; `None` if no index depends on the variable.

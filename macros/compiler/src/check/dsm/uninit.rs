@@ -6,26 +6,35 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use phalanx_contract::protocol::Behavior;
 use phalanx_contract::uniformity::Uniformity;
 
+use super::access_site::name_of;
 use super::conflict::may_overlap;
-use super::name_of;
+use super::protocol::{Guard, Predicate};
 use crate::check::block_set::BlockSet;
 use crate::check::cfg::{
-    AccessId, AccessKind, BlockId, Cfg, GroupStep, MemoryStep, Root, Shared, Step, StepKind, spans_cluster,
+    AccessId, AccessKind, BlockId, CallId, Cfg, GroupStep, MemoryStep, Root, Shared, Step, StepKind, spans_cluster,
 };
 use crate::check::uniform::control::reachable;
 use crate::check::uniform::values::Values;
-use crate::diag::Diags;
+use crate::diag::{Diag, Diags};
 use crate::messages;
-use crate::model::Function;
 use crate::model::group::Group;
+use crate::model::{Function, Role};
+
+/// What accesses the memory: the function itself, or one that it calls.
+#[derive(Clone, Copy)]
+enum Writer {
+    Access(AccessId),
+    Call(CallId),
+}
 
 /// An access and its point in the graph.
 struct AccessPoint {
-    id: AccessId,
+    by: Writer,
     shared: Shared,
     block: BlockId,
     step: usize,
@@ -38,20 +47,41 @@ struct AccessPoint {
 /// block.sync();
 /// let first = sums[0];                    // no thread has written to it
 /// ```
-pub(super) fn check(function: &Function, cfg: &Cfg<'_>, values: &Values<'_, '_>, diags: &mut Diags) {
+///
+/// Returns the faults that depend on whether called functions write to the dynamic memory.
+pub(super) fn check(
+    function: &Function,
+    cfg: &Cfg<'_>,
+    values: &Values<'_, '_>,
+    diags: &mut Diags,
+) -> Vec<(Guard, Diag)> {
     let (mut reads, mut writes) = (Vec::new(), Vec::new());
     for block in (0..cfg.blocks.len()).map(BlockId).filter(|block| values.is_reached(*block)) {
         for (step, kind) in cfg.blocks[block.0].steps.iter().map(|step| &step.kind).enumerate() {
-            let StepKind::Memory(MemoryStep::Access(id)) = *kind else { continue };
+            let id = match *kind {
+                StepKind::Call(id) => {
+                    writes.push(AccessPoint { by: Writer::Call(id), shared: Shared::Dynamic, block, step });
+                    continue;
+                }
+                StepKind::Memory(MemoryStep::Access(id)) => id,
+                StepKind::Memory(MemoryStep::Fence)
+                | StepKind::Value(_)
+                | StepKind::Group(_)
+                | StepKind::Token(_)
+                | StepKind::BarrierCall(_)
+                | StepKind::Copy(_) => continue,
+            };
             let access = &cfg.accesses[id.0];
             let Some((_, shared @ (Shared::Array(_) | Shared::Dynamic | Shared::Slice(_) | Shared::Any))) =
                 access.region.root.party()
             else {
                 continue;
             };
-            let point = AccessPoint { id, shared, block, step };
+            let point = AccessPoint { by: Writer::Access(id), shared, block, step };
             match access.kind {
-                AccessKind::Read | AccessKind::AtomicRead => reads.push(point),
+                AccessKind::Read | AccessKind::AtomicRead => reads.push((access.at, point)),
+                // The caller has no other shared memory of this function.
+                AccessKind::ByClosure => writes.push(AccessPoint { shared: Shared::Dynamic, ..point }),
                 AccessKind::Write | AccessKind::AsyncWrite | AccessKind::Lent | AccessKind::Opaque => {
                     writes.push(point)
                 }
@@ -72,25 +102,50 @@ pub(super) fn check(function: &Function, cfg: &Cfg<'_>, values: &Values<'_, '_>,
         after.contains(to.block)
     };
     let mut reported: Vec<Shared> = Vec::new();
-    for read in reads.iter().filter(|read| read.shared != Shared::Any) {
+    let mut asked = Vec::new();
+    // The caller may have written to the dynamic memory.
+    let is_own =
+        |shared: Shared| shared != Shared::Any && (function.role == Role::Kernel || shared.whole() != Shared::Dynamic);
+    for (at, read) in reads.iter().filter(|(_, read)| is_own(read.shared)) {
         // Slices of the dynamic memory may overlap, so it is one object here.
         let same_object = |write: &&AccessPoint| may_overlap(write.shared.whole(), read.shared.whole());
-        let may_be_written = writes.iter().filter(same_object).any(|write| {
+        let mut may_write = |write: &&AccessPoint| {
             reaches(write, read)
                 || reaches_without_barrier(cfg, read, write)
                 || !reaches(read, write) && are_on_divergent_arms(cfg, values, write.block, read.block)
-        });
-        if !may_be_written && !reported.contains(&read.shared) {
-            reported.push(read.shared);
-            let at = cfg.accesses[read.id.0].at;
-            diags.push(messages::uninit_shared_read(at, &name_of(function, cfg, read.shared)));
+        };
+        if reported.contains(&read.shared) {
+            continue;
+        }
+        // A call writes to the dynamic memory if the callee does; what a method does is unknown.
+        let callee = |write: &AccessPoint| match write.by {
+            Writer::Call(id) if cfg.calls[id.0].is_of_function() => Some(cfg.calls[id.0].slot.0),
+            Writer::Call(_) | Writer::Access(_) => None,
+        };
+        let (calls, others): (Vec<_>, Vec<_>) =
+            writes.iter().filter(same_object).partition(|write| callee(write).is_some());
+        if others.into_iter().any(|write| may_write(&write)) {
+            continue;
+        }
+        reported.push(read.shared);
+        let calls: BTreeSet<u16> = calls.into_iter().filter(|write| may_write(write)).filter_map(callee).collect();
+        let diag = messages::uninit_shared_read(*at, &name_of(function, cfg, read.shared));
+        if calls.is_empty() {
+            diags.push(diag);
+        } else {
+            let never = |guard: Guard, slot| guard.when(Predicate::Never(slot, Behavior::WRITES_DYNAMIC));
+            asked.push((calls.into_iter().fold(Guard::default(), never), diag));
         }
     }
+    asked
 }
 
 /// Whether a path leads from the read to the write without a barrier of the block, or of the cluster if a peer writes.
 fn reaches_without_barrier(cfg: &Cfg<'_>, read: &AccessPoint, write: &AccessPoint) -> bool {
-    let by_peer = matches!(cfg.accesses[write.id.0].region.root, Root::Remote(_));
+    let by_peer = match write.by {
+        Writer::Access(id) => matches!(cfg.accesses[id.0].region.root, Root::Remote(_)),
+        Writer::Call(_) => true,
+    };
     let is_barrier = |step: &Step| match &step.kind {
         StepKind::Group(GroupStep::Wait { group, .. }) => !by_peer || spans_cluster(*group),
         StepKind::Group(GroupStep::Collective { team, barrier: true, .. }) => {

@@ -1,0 +1,191 @@
+//! Tests of programs: memory and closures through several functions, whose protocols rustc joins for users.
+
+use super::session;
+
+/// Returns the rules that a kernel breaks which calls these device functions.
+fn program(functions: &[&str], body: &str) -> Vec<String> {
+    let parse = |text: &str| text.parse().expect("the test's source is made of tokens");
+    let kernel = format!(
+        "fn kernel(output: &mut [u32]) {{
+            let cluster = this_cluster();
+            let i = this_thread_block().thread_rank();
+            let u = shared_array::<u32, 64>();
+            let p = cluster.map_shared_rank(&u, 1 - cluster.block_rank());
+            {body}
+        }}"
+    );
+    let functions = functions.iter().map(|text| parse(text)).collect();
+    let faults = session().check_program(functions, (parse("cluster = 2, block = 64"), parse(&kernel)));
+    faults.iter().map(|fault| fault.rule().to_string()).collect()
+}
+
+const ENTER: &str = "fn enter() { this_cluster().sync(); }";
+const FILL: &str = "fn fill(i: u32, x: u32) { let cells = dynamic_shared::<u32>(); cells[i] = x; }";
+const READ: &str = "fn read(i: u32) -> u32 {
+    let cluster = this_cluster();
+    let cells = dynamic_shared::<u32>();
+    cluster.map_shared_rank(cells, 1 - cluster.block_rank())[i]
+}";
+
+#[test]
+fn dynamic_memory_is_one() {
+    let all = [ENTER, FILL, READ];
+    let with = |body: &str| program(&all, body);
+    assert!(with("fill(i, 1); enter(); output[i] = read(i); enter(); fill(i, 2);").is_empty());
+    assert_eq!(with("fill(i, 1); cluster.sync(); output[i] = read(i); fill(i, 2); enter();"), ["overwrite_while_read"]);
+    let own = "let cells = dynamic_shared_slice::<u32>(64, 64); cells[i] = 1;";
+    assert!(with(&format!("{own} enter(); output[i] = read(i); enter();")).is_empty());
+    assert_eq!(with(&format!("enter(); {own} output[i] = read(i); enter();")), ["unpublished_remote_read"]);
+    let split = "let t = cluster.barrier_arrive(); fill(i, 1); cluster.barrier_wait(t);";
+    assert_eq!(with(&format!("{split} output[i] = read(i); enter();")), ["overwrite_while_read"]);
+}
+
+/// What a function names through another one is named by it, too.
+#[test]
+fn dynamic_memory_through_a_function() {
+    let through = "fn through(i: u32) -> u32 { enter(); read(i) }";
+    let with = |body: &str| program(&[ENTER, FILL, READ, through], body);
+    assert!(with("fill(i, 1); output[i] = through(i); enter();").is_empty());
+    assert_eq!(with("fill(i, 1); output[i] = through(i); fill(i, 2); enter();"), ["overwrite_while_read"]);
+}
+
+#[test]
+fn a_part_of_dynamic_memory_as_an_argument() {
+    let exchange = "fn exchange(cells: &SharedSlice<u32>, i: u32) -> u32 { cells[i] = 1; read(i) }";
+    let through = "fn through(cells: &SharedSlice<u32>, i: u32) -> u32 { exchange(cells, i) }";
+    let with = |memory: &str, f: &str| {
+        program(&[READ, exchange, through], &format!("cluster.sync(); output[i] = {f}({memory}, i); cluster.sync();"))
+    };
+    for f in ["exchange", "through"] {
+        assert!(with("&u", f).is_empty());
+        assert_eq!(with("dynamic_shared_slice::<u32>(0, 64)", f), ["overwrite_while_read"], "{f}");
+    }
+    // A function that names no dynamic memory may be given all of it.
+    let plain = "fn plain(cells: &SharedSlice<u32>, i: u32) { cells[i] = 1; }";
+    assert!(
+        program(&[plain], "let d = dynamic_shared::<u32>(); plain(d, i); plain(d, i); output[i] = d[0];").is_empty()
+    );
+}
+
+/// A function's own array is the same in all calls that lead to it.
+#[test]
+fn arrays_of_functions() {
+    let sum = |last: &str| {
+        format!(
+            "fn sum(x: u32) -> u32 {{
+                let (cluster, i) = (this_cluster(), this_thread_block().thread_rank());
+                let parts = shared_array::<u32, 64>();
+                parts[i] = x;
+                cluster.sync();
+                let y = cluster.map_shared_rank(&parts, 1 - cluster.block_rank())[i];
+                {last}
+                y
+            }}"
+        )
+    };
+    let (open, closed) = (sum(""), sum("cluster.sync();"));
+    let (one, two) = ("fn one(x: u32) -> u32 { sum(x) }", "fn two(x: u32) -> u32 { sum(x) + 1 }");
+    let late = "fn late(x: u32) -> u32 { this_cluster().sync(); sum(x) }";
+    let calls = |sum: &str, body: &str| program(&[sum, one, two, late], &format!("{body} cluster.sync();"));
+    assert_eq!(calls(&open, "output[0] = one(1); output[1] = two(2);"), ["overwrite_while_read"]);
+    assert_eq!(calls(&open, "output[0] = late(1); output[1] = one(2);"), ["overwrite_while_read"]);
+    assert!(calls(&open, "output[0] = one(1); output[1] = late(2);").is_empty());
+    assert!(calls(&open, "output[0] = one(1); cluster.sync(); output[1] = two(2);").is_empty());
+    assert!(calls(&closed, "output[0] = one(1); output[1] = two(2); output[2] = one(2);").is_empty());
+    // On one of the paths, no barrier comes between.
+    let paths =
+        "if output.len() == 1 { output[0] = one(1); output[1] = 2; } else { output[0] = one(1); cluster.sync(); }";
+    assert_eq!(calls(&open, &format!("{paths} output[1] = two(2);")), ["overwrite_while_read"]);
+}
+
+/// A closure's accesses are in each phase in which the function calls it.
+#[test]
+fn closures_between_barriers() {
+    let between = "fn between(cells: &SharedArray<u32, 64>, i: u32, g: impl Fn(u32) -> u32) -> u32 {
+        let cluster = this_cluster();
+        cluster.sync();
+        cells[i] = i;
+        let x = g(i);
+        cluster.sync();
+        x
+    }";
+    let before = "fn before(cells: &SharedArray<u32, 64>, i: u32, g: impl Fn(u32) -> u32) -> u32 {
+        let cluster = this_cluster();
+        let x = g(i);
+        cluster.sync();
+        cells[i] = i;
+        cluster.sync();
+        x
+    }";
+    let through =
+        "fn through(cells: &SharedArray<u32, 64>, i: u32, g: impl Fn(u32) -> u32) -> u32 { between(cells, i, g) }";
+    let filled = "fn filled(i: u32, g: impl Fn(u32) -> u32) -> u32 {
+        let cluster = this_cluster();
+        cluster.sync();
+        fill(i, 1);
+        let x = g(i);
+        cluster.sync();
+        x
+    }";
+    let with = |call: &str| {
+        let body = format!("u[i] = 1; let v = shared_array::<u32, 64>(); let d = dynamic_shared::<u32>();
+            let q = cluster.map_shared_rank(d, 1 - cluster.block_rank()); cluster.sync(); output[i] = {call}; cluster.sync();");
+        program(&[ENTER, FILL, READ, between, before, through, filled], &body)
+    };
+    assert!(with("before(&u, i, |k| p[k])").is_empty());
+    assert!(with("between(&v, i, |k| p[k])").is_empty());
+    assert!(with("filled(i, |k| p[k])").is_empty());
+    assert!(with("filled(i, |k| { d[k] = 1; k })").is_empty(), "both are the owner's");
+    for call in
+        ["between(&u, i, |k| p[k])", "through(&u, i, |k| p[k])", "filled(i, |k| q[k])", "filled(i, |k| read(k))"]
+    {
+        assert_eq!(with(call), ["overwrite_while_read"], "{call}");
+    }
+}
+
+/// A read of dynamic memory that only a function writes; one that no function writes is refused.
+#[test]
+fn writes_of_functions() {
+    let read = "let d = dynamic_shared::<u32>(); cluster.sync(); output[i] = d[i];";
+    let through = "fn through(i: u32) { fill(i, 1); }";
+    let with = |calls: &str| program(&[ENTER, FILL, through], &format!("{calls} {read}"));
+    assert!(with("fill(i, 1);").is_empty());
+    assert!(with("through(i);").is_empty());
+    assert_eq!(with("enter();"), ["uninit_shared_read"]);
+    assert_eq!(with(""), ["uninit_shared_read"]);
+    assert!(
+        program(&["fn first() -> u32 { dynamic_shared::<u32>()[0] }"], "").is_empty(),
+        "its caller may write to it"
+    );
+}
+
+/// A barrier of a function is the same in all calls.
+#[test]
+fn barriers_of_functions() {
+    let meet = |end: &str| {
+        format!(
+            "fn meet() {{
+                let block = this_thread_block();
+                let bar = shared_barrier();
+                if block.thread_rank() == 0 {{ bar.init(64); }}
+                block.sync();
+                bar.arrive_and_wait();
+                {end}
+            }}"
+        )
+    };
+    let ended = "block.sync(); if block.thread_rank() == 0 { bar.invalidate(); } block.sync();";
+    let (open, closed) = (meet(""), meet(ended));
+    let (one, two) = ("fn one() { meet(); }", "fn two() { this_cluster().sync(); meet(); }");
+    let calls = |meet: &str, body: &str| program(&[meet, one, two], body);
+    assert!(calls(&open, "meet();").is_empty());
+    assert!(calls(&open, "if output.len() == 1 { one(); } else { two(); }").is_empty());
+    for twice in ["meet(); meet();", "one(); cluster.sync(); two();", "for _ in 0..2 { one(); }"] {
+        assert_eq!(calls(&open, twice), ["barrier_reinit"], "{twice}");
+        assert!(calls(&closed, twice).is_empty(), "{twice}");
+    }
+    let by_all = meet("block.sync(); bar.invalidate(); block.sync();");
+    assert_eq!(calls(&by_all, "meet();"), ["barrier_init_not_elected"]);
+    let early = meet("if block.thread_rank() == 0 { bar.invalidate(); } block.sync();");
+    assert_eq!(calls(&early, "meet();"), ["barrier_unpublished"]);
+}
