@@ -16,6 +16,9 @@
 #define __launch_bounds__(...)
 #define __cluster_dims__(...)
 #define __ldg(place) (*(place))
+#ifndef __clang__
+#define __builtin_assume(condition) ((condition) ? (void)0 : __builtin_trap())
+#endif
 
 // Inline PTX disappears, `asm("...")` as well as `asm volatile("...")`: nothing needs it but failures, whose end throws.
 #define asm shim_asm

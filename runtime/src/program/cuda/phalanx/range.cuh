@@ -13,11 +13,10 @@ namespace detail {
 template <class Raw>
 struct reversed_range;
 template <class Raw>
-struct stepped_range;
+struct forward_steps;
 struct index;
 template <class Raw>
-__device__ inline stepped_range<Raw>
-stepped(Raw first, bits_of<Raw> left, bits_of<Raw> way, bool some, index step, unsigned site);
+__device__ inline forward_steps<Raw> forward_stepped(Raw low, Raw high, index step, unsigned site);
 
 struct range_end {};
 
@@ -34,10 +33,8 @@ struct forward_range {
 
     __device__ reversed_range<Raw> rev() const { return {high, low}; }
     template <class Step>
-    __device__ stepped_range<Raw> step_by(Step step, PHALANX_SITE) const {
-        using bits = bits_of<Raw>;
-        const auto left = static_cast<bits>(static_cast<bits>(high) - static_cast<bits>(low) - 1);
-        return stepped(low, left, 1, low < high, step, site);
+    __device__ forward_steps<Raw> step_by(Step step, PHALANX_SITE) const {
+        return forward_stepped(low, high, step, site);
     }
 };
 

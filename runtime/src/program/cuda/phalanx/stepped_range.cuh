@@ -36,18 +36,60 @@ struct stepped_range {
     }
 };
 
-// `way` is 1, or -1 for down.
+// Counts up from `current` to below `high`, which is how most loops over memory count. The compiler is told that it stays
+// below, so that an index that is compared with the same bound needs no check, and the loop is unrolled.
 template <class Raw>
-__device__ inline stepped_range<Raw>
-stepped(Raw first, bits_of<Raw> left, bits_of<Raw> way, bool some, index step, unsigned site) {
+struct forward_steps {
+    using bits = bits_of<Raw>;
+
+    Raw current, high;
+    bits skip;
+    bool more;
+
+    __device__ forward_steps begin() const { return *this; }
+    __device__ range_end end() const { return {}; }
+    __device__ integer<Raw> operator*() const {
+        __builtin_assume(current < high);
+        return current;
+    }
+    __device__ void operator++() {
+        more = last() > skip;
+        current = static_cast<Raw>(static_cast<bits>(current) + skip + 1);
+    }
+    __device__ bool operator!=(range_end) const { return more; }
+
+    __device__ stepped_range<Raw> rev() const {
+        return stepped_range<Raw>{current, last(), skip, static_cast<bits>(skip + 1), more}.rev();
+    }
+
+    // The distance to the last value below `high`.
+    __device__ bits last() const {
+        return static_cast<bits>(static_cast<bits>(high) - static_cast<bits>(current) - 1);
+    }
+};
+
+// The step less one, clamped to what the type can represent.
+template <class Raw>
+__device__ inline bits_of<Raw> skipped(index step, unsigned site) {
     if (step.value == 0) {
         fail(step_of_zero, site);
     }
     const unsigned long long skip = step.value - 1;
-    using bits = bits_of<Raw>;
-    const auto most = static_cast<bits>(~bits(0));
-    const auto cut = skip < most ? static_cast<bits>(skip) : most;
-    return {first, left, cut, static_cast<bits>((static_cast<wide_of<Raw>>(cut) + 1) * way), some};
+    const auto most = static_cast<bits_of<Raw>>(~bits_of<Raw>(0));
+    return skip < most ? static_cast<bits_of<Raw>>(skip) : most;
+}
+
+template <class Raw>
+__device__ inline forward_steps<Raw> forward_stepped(Raw low, Raw high, index step, unsigned site) {
+    return {low, high, skipped<Raw>(step, site), low < high};
+}
+
+// `way` is 1, or -1 for down.
+template <class Raw>
+__device__ inline stepped_range<Raw>
+stepped(Raw first, bits_of<Raw> left, bits_of<Raw> way, bool some, index step, unsigned site) {
+    const auto skip = skipped<Raw>(step, site);
+    return {first, left, skip, static_cast<bits_of<Raw>>((static_cast<wide_of<Raw>>(skip) + 1) * way), some};
 }
 
 // From `current` to `last`, both included. Tests for equality before it steps, so that it never steps past `last`.

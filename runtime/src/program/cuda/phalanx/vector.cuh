@@ -8,14 +8,27 @@ namespace phalanx {
 
 namespace detail {
 
+// Whether memory of a type is always aligned for vectors, so that the index alone decides. The pointer need not be computed in
+// the generic address space then, where the compiler does not know its alignment.
+template <class Memory>
+struct is_aligned {
+    enum : bool { value = false };
+};
+template <class T, unsigned long long N>
+struct is_aligned<shared_array<T, N>&> {
+    enum : bool { value = true };
+};
+
 // Returns the first of the `N` elements from `i` on, after checking both bounds and the alignment.
-template <unsigned long long N, class T>
+template <unsigned long long N, bool IsAligned, class T>
 __device__ inline T* vector_place(T* data, unsigned long long length, index i, unsigned site) {
-    if (i.value > length || N > length - i.value) {
+    // The first comparison does not change in a loop, and there is none if the length is a constant.
+    if (N > length || i.value > length - N) {
         fail(range_out_of_bounds, site, recorded{i.tag, i.value}, recorded{i.tag, i.value + N},
              recorded{unsigned_value, length});
     }
-    if (reinterpret_cast<unsigned long long>(data + i.value) % (sizeof(T) * N) != 0) {
+    const auto bytes = IsAligned ? i.value * sizeof(T) : reinterpret_cast<unsigned long long>(data + i.value);
+    if (bytes % (sizeof(T) * N) != 0) {
         fail(misaligned_vector, site, recorded{i.tag, i.value}, recorded{unsigned_value, sizeof(T) * N});
     }
     return data + i.value;
@@ -42,7 +55,7 @@ __device__ inline vector<T, N> load_vector(Slice, const T* place) {
 template <unsigned long long N, class Memory, class Index>
 __device__ inline auto load_vec(Memory&& memory, Index i, PHALANX_SITE) {
     const auto whole = detail::whole(memory);
-    const auto* place = detail::vector_place<N>(whole.data, whole.length, i, site);
+    const auto* place = detail::vector_place<N, detail::is_aligned<Memory>::value>(whole.data, whole.length, i, site);
     return detail::load_vector<N>(whole, place);
 }
 
@@ -50,7 +63,7 @@ __device__ inline auto load_vec(Memory&& memory, Index i, PHALANX_SITE) {
 template <class Memory, class Index, class T, unsigned long long N>
 __device__ inline void store_vec(Memory&& memory, Index i, vector<T, N> value, PHALANX_SITE) {
     const auto whole = detail::whole(memory);
-    T* place = detail::vector_place<N>(whole.data, whole.length, i, site);
+    T* place = detail::vector_place<N, detail::is_aligned<Memory>::value>(whole.data, whole.length, i, site);
     *reinterpret_cast<vector<T, N>*>(place) = value;
 }
 
