@@ -129,7 +129,7 @@ impl Check<'_, '_> {
         if [first, second].iter().any(|call| calls[call.0].given_to.is_some()) {
             return true;
         }
-        let callee_of = |slot: &u16| calls.iter().position(|call| call.slot.0 == *slot).and_then(|at| self.callees[at]);
+        let callee_of = |slot: &u16| self.callee_of_slot.get(slot).copied().flatten();
         let between: BTreeSet<Option<usize>> = record.calls_since.iter().map(callee_of).collect();
         let question = (self.callees[first.0], when, self.callees[second.0], at_time);
         let is_known = self.meetings.iter().any(|(known, fewer)| *known == question && fewer.is_subset(&between));
