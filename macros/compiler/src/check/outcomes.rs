@@ -121,9 +121,9 @@ impl Followed {
             .map(|block| self.tests.get(&BlockId(block)).into_iter().flatten().map(|(subject, _)| *subject).collect())
             .collect();
         let moves = |block: usize| {
-            cfg.blocks[block].steps.iter().filter_map(|step| match step.kind {
-                StepKind::Token(TokenStep::Move { from, into }) => Some((from, into)),
-                _ => None,
+            cfg.blocks[block].steps.iter().filter_map(|step| {
+                let StepKind::Token(TokenStep::Move { from, into }) = step.kind else { return None };
+                Some((from, into))
             })
         };
         loop {
@@ -226,12 +226,8 @@ fn counter_of(cfg: &Cfg<'_>, on: NodeId, body: BlockId) -> Option<(Variable, Nod
     cfg.blocks[body.0].steps.iter().find_map(|step| {
         let (variable, value, _) = step.kind.set()?;
         let node = &cfg.nodes[value.0];
-        match node.source {
-            Source::Counter { of, by: Some(1), range: Some((_, end)) } if of == variable && node.operands == [on] => {
-                Some((of, end))
-            }
-            _ => None,
-        }
+        let Source::Counter { of, by: Some(1), range: Some((_, end)) } = node.source else { return None };
+        (of == variable && node.operands == [on]).then_some((of, end))
     })
 }
 
@@ -261,23 +257,35 @@ fn compares_with_end(
     };
     let is_last = |node: NodeId| operation(node, BinaryOp::Sub).is_some_and(|(a, b)| is_end(a) && is_one(b));
     let (left, right) = (*first, *second);
-    let op = if is_next(left) && is_end(right) || is_counter(left) && is_last(right) {
-        *op
+    let is_turned = if is_next(left) && is_end(right) || is_counter(left) && is_last(right) {
+        false
     } else if is_end(left) && is_next(right) || is_last(left) && is_counter(right) {
-        match op {
-            BinaryOp::Lt => BinaryOp::Gt,
-            BinaryOp::Gt => BinaryOp::Lt,
-            BinaryOp::Le => BinaryOp::Ge,
-            BinaryOp::Ge => BinaryOp::Le,
-            other => *other,
-        }
+        true
     } else {
         return None;
     };
     // The counter is at most the last one.
-    match op {
-        BinaryOp::Lt | BinaryOp::Ne => Some(holds),
-        BinaryOp::Ge | BinaryOp::Eq => Some(!holds),
-        _ => None,
+    match (op, is_turned) {
+        (BinaryOp::Ne, _) | (BinaryOp::Lt, false) | (BinaryOp::Gt, true) => Some(holds),
+        (BinaryOp::Eq, _) | (BinaryOp::Ge, false) | (BinaryOp::Le, true) => Some(!holds),
+        (
+            BinaryOp::Add
+            | BinaryOp::Sub
+            | BinaryOp::Mul
+            | BinaryOp::Div
+            | BinaryOp::Rem
+            | BinaryOp::BitAnd
+            | BinaryOp::BitOr
+            | BinaryOp::BitXor
+            | BinaryOp::Shl
+            | BinaryOp::Shr
+            | BinaryOp::Lt
+            | BinaryOp::Le
+            | BinaryOp::Gt
+            | BinaryOp::Ge
+            | BinaryOp::And
+            | BinaryOp::Or,
+            _,
+        ) => None,
     }
 }
