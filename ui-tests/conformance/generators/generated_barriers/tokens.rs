@@ -59,7 +59,9 @@ fn print_block(body: &[Stmt], out: &mut String) {
             Stmt::Meet => writeln!(out, "bars[0].arrive_and_wait();"),
             Stmt::Other => writeln!(out, "bars[1].arrive_and_wait();"),
             Stmt::If(then, otherwise) => {
-                _ = writeln!(out, "if n > m {{");
+                // Each condition is one of its own, so that none decides about another.
+                let number = out.len();
+                _ = writeln!(out, "if n > m + {number} {{");
                 print_block(then, out);
                 _ = writeln!(out, "}} else {{");
                 print_block(otherwise, out);
