@@ -124,6 +124,7 @@ fn kernels() -> impl Iterator<Item = phalanx::Program> {
         unsupported_borrow::KERNELS,
         unsupported_signature::KERNELS,
         unsupported_syntax::KERNELS,
+        values_of_constants::KERNELS,
         write_after_arrive::KERNELS,
         wrong_group::KERNELS,
     ];

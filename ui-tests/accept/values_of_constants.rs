@@ -65,3 +65,6 @@ fn halo(input: &[f32], output: &mut [f32], rounds: u32) {
     }
     output[at] = rows[from][t + 1];
 }
+
+pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] =
+    &[phalanx::Program::of::<ring>, phalanx::Program::of::<generic_ring<4>>, phalanx::Program::of::<halo>];
