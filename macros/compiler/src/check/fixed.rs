@@ -3,6 +3,7 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 use super::cfg::{BlockId, Cfg, Extent, NodeId, Source, StepKind, ValueStep, Variable};
@@ -17,10 +18,15 @@ pub(super) const MAX_DEPTH: u8 = 8;
 fn set_once(cfg: &Cfg<'_>) -> BTreeMap<LocalId, NodeId> {
     let mut set: BTreeMap<LocalId, Option<NodeId>> = BTreeMap::new();
     for (block, steps) in cfg.blocks.iter().map(|block| &block.steps).enumerate() {
-        let again = cfg.blocks[block].end.successors().any(|next| reachable(cfg, next, None).contains(BlockId(block)));
+        let is_in_loop = || {
+            let mut following = cfg.blocks[block].end.successors();
+            following.any(|next| reachable(cfg, next, None).contains(BlockId(block)))
+        };
+        let again = OnceCell::new();
         for step in steps {
             if let StepKind::Value(ValueStep::Set { variable: Variable::Local(local), value, extent }) = step.kind {
-                let once = (extent == Extent::Whole && !again && !set.contains_key(&local)).then_some(value);
+                let is_first = extent == Extent::Whole && !set.contains_key(&local);
+                let once = (is_first && !*again.get_or_init(is_in_loop)).then_some(value);
                 set.insert(local, once);
             }
         }

@@ -60,7 +60,8 @@ pub(super) fn split<'f>(cfg: &Cfg<'f>, live: &Live, values: &Values<'_, 'f>) -> 
     };
     while !splitter.followed.is_empty() || !splitter.numbers.is_empty() || !splitter.branches.is_empty() {
         match splitter.partitions() {
-            Ok(partitions) => return Some(splitter.build(&partitions)),
+            Ok(partitions) if splitter.is_needed(&partitions) => return Some(splitter.build(&partitions)),
+            Ok(_) => return None,
             Err(Excess { .. }) if !splitter.branches.is_empty() => splitter.branches = Followed::default(),
             Err(Excess { variables }) if !variables.is_empty() => {
                 splitter.numbers = splitter.numbers.without(&variables);
@@ -177,6 +178,15 @@ impl<'f> Splitter<'_, 'f> {
             }
         }
         Ok(partitions)
+    }
+
+    /// Whether the partitions say more than the graph: of names or numbers, or of a branch that is decided.
+    fn is_needed(&self, partitions: &[Partition]) -> bool {
+        let is_decided = |partition: &Partition| {
+            let following: BTreeSet<BlockId> = self.cfg.blocks[partition.block.0].end.successors().collect();
+            partition.next.len() < following.len()
+        };
+        !self.followed.is_empty() || !self.numbers.is_empty() || partitions.iter().any(is_decided)
     }
 
     /// The blocks that may follow: one, if what is known decides.
