@@ -35,6 +35,9 @@ pub(super) fn headers(function: &Function, text: &Text) -> Vec<&'static str> {
             split += 1;
         }
     });
+    if text.tests_loops {
+        need(&["interval.cuh"]);
+    }
     if split > 2 * text.fused.len() {
         need(&["block_barrier.cuh"]);
     }

@@ -1,38 +1,64 @@
-//! Visits every expression of a body, outer before inner, in source order.
+//! Visits every statement and every expression of a body, outer before inner, in source order.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
-use super::expr::{Block, Condition, Expr, ExprKind, StmtKind};
+use super::expr::{Block, Condition, Expr, ExprKind, Stmt, StmtKind};
 use super::range::Adaptor;
 
+/// A statement or an expression.
+pub(crate) enum Node<'e> {
+    Statement(&'e Stmt),
+    Expr(&'e Expr),
+}
+
+/// Visits the expressions of a block.
 pub(crate) fn walk_block<'e>(block: &'e Block, visit: &mut impl FnMut(&'e Expr)) {
+    block_nodes(block, &mut expressions(visit));
+}
+
+/// Visits an expression and those inside of it.
+pub(crate) fn walk<'e>(expr: &'e Expr, visit: &mut impl FnMut(&'e Expr)) {
+    nodes(expr, &mut expressions(visit));
+}
+
+fn expressions<'e>(visit: &mut impl FnMut(&'e Expr)) -> impl FnMut(Node<'e>) {
+    |node| {
+        if let Node::Expr(expr) = node {
+            visit(expr);
+        }
+    }
+}
+
+/// Visits the statements and expressions of a block.
+pub(crate) fn block_nodes<'e>(block: &'e Block, visit: &mut impl FnMut(Node<'e>)) {
     for statement in &block.statements {
+        visit(Node::Statement(statement));
         match &statement.kind {
             StmtKind::Let { init: Some(expr), .. }
             | StmtKind::Split { init: expr, .. }
             | StmtKind::Discard(expr)
-            | StmtKind::Expr(expr) => walk(expr, visit),
+            | StmtKind::Expr(expr) => nodes(expr, visit),
             StmtKind::LetPattern { init, otherwise, .. } => {
-                walk(init, visit);
-                otherwise.iter().for_each(|block| walk_block(block, visit));
+                nodes(init, visit);
+                otherwise.iter().for_each(|block| block_nodes(block, visit));
             }
             StmtKind::Let { init: None, .. } | StmtKind::Item(_) => {}
         }
     }
     if let Some(tail) = &block.tail {
-        walk(tail, visit);
+        nodes(tail, visit);
     }
 }
 
-fn walk_condition<'e>(condition: &'e Condition, visit: &mut impl FnMut(&'e Expr)) {
+fn condition_nodes<'e>(condition: &'e Condition, visit: &mut impl FnMut(Node<'e>)) {
     match condition {
-        Condition::Value(expr) | Condition::Let { scrutinee: expr, .. } => walk(expr, visit),
-        Condition::All(parts) => parts.iter().for_each(|part| walk_condition(part, visit)),
+        Condition::Value(expr) | Condition::Let { scrutinee: expr, .. } => nodes(expr, visit),
+        Condition::All(parts) => parts.iter().for_each(|part| condition_nodes(part, visit)),
     }
 }
 
-pub(crate) fn walk<'e>(expr: &'e Expr, visit: &mut impl FnMut(&'e Expr)) {
-    visit(expr);
+fn nodes<'e>(expr: &'e Expr, visit: &mut impl FnMut(Node<'e>)) {
+    visit(Node::Expr(expr));
     match &expr.kind {
         ExprKind::Error
         | ExprKind::Int { .. }
@@ -53,14 +79,14 @@ pub(crate) fn walk<'e>(expr: &'e Expr, visit: &mut impl FnMut(&'e Expr)) {
         | ExprKind::Borrow { target: inner, .. }
         | ExprKind::Closure { body: inner, .. }
         | ExprKind::Repeat { element: inner, .. }
-        | ExprKind::Vector { argument: inner, .. } => walk(inner, visit),
+        | ExprKind::Vector { argument: inner, .. } => nodes(inner, visit),
         ExprKind::Binary { left, right, .. }
         | ExprKind::Index { base: left, index: right, .. }
         | ExprKind::UncheckedPlace { base: left, index: right }
         | ExprKind::Assign(left, right)
         | ExprKind::AssignOp { place: left, value: right, .. } => {
-            walk(left, visit);
-            walk(right, visit);
+            nodes(left, visit);
+            nodes(right, visit);
         }
         ExprKind::Array { elements: list, .. }
         | ExprKind::Tuple { elements: list, .. }
@@ -69,44 +95,46 @@ pub(crate) fn walk<'e>(expr: &'e Expr, visit: &mut impl FnMut(&'e Expr)) {
         | ExprKind::ScalarCall { operands: list, .. }
         | ExprKind::FastCall { operands: list, .. }
         | ExprKind::Call { arguments: list, .. }
-        | ExprKind::CallClosure { arguments: list, .. } => list.iter().for_each(|inner| walk(inner, visit)),
+        | ExprKind::CallClosure { arguments: list, .. } => list.iter().for_each(|inner| nodes(inner, visit)),
         ExprKind::Struct { fields, base, .. } => {
-            fields.iter().for_each(|(_, field)| walk(field, visit));
-            base.iter().for_each(|base| walk(base, visit));
+            fields.iter().for_each(|(_, field)| nodes(field, visit));
+            base.iter().for_each(|base| nodes(base, visit));
         }
-        ExprKind::Block(block) | ExprKind::Unsafe(block) | ExprKind::Labelled { block, .. } => walk_block(block, visit),
+        ExprKind::Block(block) | ExprKind::Unsafe(block) | ExprKind::Labelled { block, .. } => {
+            block_nodes(block, visit)
+        }
         ExprKind::If { condition, then, otherwise, .. } => {
-            walk_condition(condition, visit);
-            walk_block(then, visit);
-            otherwise.iter().for_each(|inner| walk(inner, visit));
+            condition_nodes(condition, visit);
+            block_nodes(then, visit);
+            otherwise.iter().for_each(|inner| nodes(inner, visit));
         }
         ExprKind::Match { scrutinee, arms, .. } => {
-            walk(scrutinee, visit);
+            nodes(scrutinee, visit);
             for arm in arms {
-                arm.guard.iter().for_each(|guard| walk_condition(guard, visit));
-                walk(&arm.body, visit);
+                arm.guard.iter().for_each(|guard| condition_nodes(guard, visit));
+                nodes(&arm.body, visit);
             }
         }
-        ExprKind::Loop { body, .. } => walk_block(body, visit),
+        ExprKind::Loop { body, .. } => block_nodes(body, visit),
         ExprKind::While { condition, body, .. } => {
-            walk_condition(condition, visit);
-            walk_block(body, visit);
+            condition_nodes(condition, visit);
+            block_nodes(body, visit);
         }
         ExprKind::For { range, body, .. } => {
-            walk(&range.start, visit);
-            walk(&range.end, visit);
-            range.adaptors.iter().filter_map(Adaptor::step).for_each(|step| walk(step, visit));
-            walk_block(body, visit);
+            nodes(&range.start, visit);
+            nodes(&range.end, visit);
+            range.adaptors.iter().filter_map(Adaptor::step).for_each(|step| nodes(step, visit));
+            block_nodes(body, visit);
         }
         ExprKind::Break { value, .. } | ExprKind::Return { value, .. } => {
-            value.iter().for_each(|inner| walk(inner, visit))
+            value.iter().for_each(|inner| nodes(inner, visit))
         }
-        ExprKind::Cuda(inline_cuda) => inline_cuda.operands.iter().for_each(|operand| walk(&operand.value, visit)),
+        ExprKind::Cuda(inline_cuda) => inline_cuda.operands.iter().for_each(|operand| nodes(&operand.value, visit)),
         ExprKind::Assert(test, message) => {
-            test.operands().into_iter().chain(&message.values).for_each(|inner| walk(inner, visit));
+            test.operands().into_iter().chain(&message.values).for_each(|inner| nodes(inner, visit));
         }
         ExprKind::Panic(message) | ExprKind::Print(message) => {
-            message.values.iter().for_each(|inner| walk(inner, visit));
+            message.values.iter().for_each(|inner| nodes(inner, visit));
         }
     }
 }

@@ -95,21 +95,36 @@ fn is_value_header(line: &str) -> bool {
 
 /// Compiles the text to `programs` in the folder. Returns what the compiler says if it refuses the text.
 fn compile(folder: &Path, text: &str) -> Result<Result<(), String>, String> {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let (source, program) = (folder.join("programs.cpp"), folder.join("programs"));
+    let source = folder.join("programs.cpp");
     fs::write(&source, text).map_err(|error| error.to_string())?;
     if let Some(kept) = env::var_os("PHALANX_FUZZ_TEXT") {
         fs::write(kept, text).map_err(|error| error.to_string())?;
     }
+    build(&source, &folder.join("programs"))
+}
+
+/// Compiles a file with the shim and the prelude.
+fn build(source: &Path, program: &Path) -> Result<Result<(), String>, String> {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut command = compiler();
     command.args(["-std=c++20", "-O0", "-w", "-ffp-contract=off", "-fwrapv"]);
     command.arg("-I").arg(here.join("shim")).arg("-I").arg(here.join("../../../runtime/src/program/cuda"));
-    command.arg("-o").arg(&program).arg(&source);
+    command.arg("-o").arg(program).arg(source);
     let output = command.output().map_err(|error| format!("no C++ compiler can be run: {error}; set CXX"))?;
     Ok(match output.status.success() {
         true => Ok(()),
         false => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
     })
+}
+
+/// Holds the arithmetic of intervals against that of integers, and returns what it says.
+pub fn intervals() -> Result<String, String> {
+    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let program = folder.path().join("intervals");
+    build(&Path::new(env!("CARGO_MANIFEST_DIR")).join("shim/intervals.cpp"), &program)??;
+    let output = Command::new(&program).output().map_err(|error| error.to_string())?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    if output.status.success() { Ok(text) } else { Err(format!("{}: {text}", output.status)) }
 }
 
 /// Returns the command of the host's C++ compiler. `$CXX` may be more than a word: `zig c++`.

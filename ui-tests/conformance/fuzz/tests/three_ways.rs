@@ -1,4 +1,4 @@
-//! A few random programs, and those by hand, in all forms. `cargo xtask fuzz` runs more.
+//! A few random programs, and those by hand, in all forms (`cargo xtask fuzz` runs more), and the tests before loops.
 
 use phalanx::Device;
 use phalanx_fuzz::compare::compare;
@@ -15,4 +15,11 @@ fn programs_mean_the_same_in_all_forms() {
     let unexpected = report.unexpected();
     assert!(unexpected.is_empty(), "{}", unexpected.join("\n\n"));
     assert!(report.comparisons > 1000, "only {} comparisons", report.comparisons);
+}
+
+#[test]
+fn a_test_before_a_loop_holds_only_if_all_of_its_indexes_are_within_bounds() {
+    if host::has_compiler() {
+        println!("{}", host::intervals().unwrap());
+    }
 }

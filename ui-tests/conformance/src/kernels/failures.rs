@@ -130,6 +130,29 @@ failing! { input, out, n;
     global_atomic_load, "index -7 out of bounds for length 64", {
         out[0] = /* global_atomic_load */ out.atomic(-n).load(Relaxed);
     }
+
+    // Loops, whose bounds are tested before them.
+    loop_past_the_end, "index 64 out of bounds for length 64", {
+        for k in 0..n {
+            out[k + 20] = 1;
+            out[0] += /* loop_past_the_end */ input[k + 60];
+        }
+    }
+    loop_before_the_start, "index -1 out of bounds for length 64", {
+        for k in (0..n).rev() { out[0] += /* loop_before_the_start */ input[k - 1]; }
+    }
+    loop_with_steps, "index 65 out of bounds for length 64", {
+        for k in (n..100).step_by(29) { /* loop_with_steps */ out[k] = k; }
+    }
+    loop_that_wraps, "index 4294967292 out of bounds for length 64", {
+        for k in 0..n as u32 { /* loop_that_wraps */ out[k + (k - 4)] = 1; }
+    }
+    loop_of_two, "index 67 out of bounds for length 64", {
+        for k in 0..n { for j in 0..4 { out[0] += /* loop_of_two */ input[k * 10 + j * (k + 1) / 2]; } }
+    }
+    loop_of_indexes_from_memory, "index 67 out of bounds for length 64", {
+        for k in 0..n { out[0] += input[/* loop_of_indexes_from_memory */ input[k] * 22 + 1]; }
+    }
     in_device_function, "index 70 out of bounds for length 64", { out[0] = third(input, n); }
 
     // Divisions.

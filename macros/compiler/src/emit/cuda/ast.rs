@@ -41,7 +41,7 @@ impl From<&str> for Fragment {
     }
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) enum CuExpr {
     /// A name, a literal, or any other expression that binds tightest.
     Atom(Vec<Fragment>),
@@ -114,7 +114,7 @@ impl CuExpr {
     }
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) enum CuStmt {
     /// The following statements come from this line of the Rust source.
     Line(u32),

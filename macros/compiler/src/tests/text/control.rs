@@ -151,7 +151,7 @@ fn conditions_that_take_statements() {
 
 #[test]
 fn ranges() {
-    check("for i in 0..a { m[i] = i; }", "for (auto i : range(0, a)) {\nm[i] = i;\n}");
+    check("for i in 0..a { *r = i; }", "for (auto i : range(0, a)) {\nr = i;\n}");
     check("for i in (0..=a).step_by(2) {}", "for (auto i : range_inclusive(0, a).step_by(2)) {\n}");
     check("for i in (a..b).rev().step_by(3) {}", "for (auto i : range(a, b).rev().step_by(3)) {\n}");
     check("for _ in 0..a {}", "for ([[maybe_unused]] auto i : range(0, a)) {\n}");

@@ -3,6 +3,7 @@
 //! the text, and that it computes the right thing.
 
 mod atoms;
+mod bounds;
 mod control;
 mod order;
 

@@ -69,6 +69,12 @@ __device__ inline auto row_of(Memory&& memory, Index index, PHALANX_SITE) {
     return detail::row(whole, detail::index(index).below(whole.length, site));
 }
 
+// The same without its check: interval.cuh has shown for the whole loop that it holds.
+template <class Memory, class Index>
+__device__ inline auto row_of_unchecked(Memory&& memory, Index index) {
+    return detail::row(detail::whole(memory), detail::index(index).value);
+}
+
 // `&memory.chunks(size)[index]`: the last may be shorter.
 template <class Memory, class Size, class Index>
 __device__ inline auto chunk_of(Memory&& memory, Size size, Index index, PHALANX_SITE) {

@@ -67,4 +67,15 @@ __device__ inline void store_vec(Memory&& memory, Index i, vector<T, N> value, P
     *reinterpret_cast<vector<T, N>*>(place) = value;
 }
 
+// The same without any check: interval.cuh has shown for the whole loop that they hold.
+template <unsigned long long N, class Memory, class Index>
+__device__ inline auto load_vec_unchecked(Memory&& memory, Index i) {
+    const auto whole = detail::whole(memory);
+    return detail::load_vector<N>(whole, whole.data + detail::index(i).value);
+}
+template <class Memory, class Index, class T, unsigned long long N>
+__device__ inline void store_vec_unchecked(Memory&& memory, Index i, vector<T, N> value) {
+    *reinterpret_cast<vector<T, N>*>(detail::whole(memory).data + detail::index(i).value) = value;
+}
+
 } // namespace phalanx

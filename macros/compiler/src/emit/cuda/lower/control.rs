@@ -1,6 +1,7 @@
 //! Lowers branches, loops and jumps. C++ has no labelled loops: a jump past the innermost one is a `goto` to a label
 //! after the loop (`break`) or at the end of its body (`continue`).
 
+use super::hoist::Hoisted;
 use super::{Dest, Lower};
 use crate::emit::cuda::ast::{CuExpr, CuStmt};
 use crate::model::LoopId;
@@ -141,8 +142,7 @@ impl Lower<'_> {
                 self.leave();
             }
             ExprKind::For { id, label, local, range, body } => {
-                let range = self.range(range);
-                self.enter(*id, true, &name(label), dest);
+                let steps = self.range(range);
                 let (variable, used) = match local {
                     Some(local) => (
                         self.names.local(*local).to_string(),
@@ -150,12 +150,38 @@ impl Lower<'_> {
                     ),
                     None => (self.names.fresh("i"), false),
                 };
-                let body = self.loop_body(Vec::new(), body);
-                self.out.push(CuStmt::For { name: variable, used, range, body });
+                self.enter(*id, true, &name(label), dest);
+                self.counted_loop(expr, (variable, used), steps, body);
                 self.leave();
             }
             _ => {}
         }
+    }
+
+    /// Lowers a loop over a range, twice if its checks can move to before it.
+    fn counted_loop(&mut self, whole: &Expr, (name, used): (String, bool), range: CuExpr, body: &Block) {
+        let steps = self.names.free("steps");
+        let hoisted = if self.checks_all { None } else { self.hoist(whole, &steps) };
+        let Some(Hoisted { test, accesses }) = hoisted else {
+            let body = self.loop_body(Vec::new(), body);
+            self.out.push(CuStmt::For { name, used, range, body });
+            return;
+        };
+        let steps = self.names.fresh(&steps);
+        self.tests_loops = true;
+        self.out.push(CuStmt::Declare { ty: vec!["const auto".into()], name: steps.clone(), init: Some(range) });
+        self.unchecked.extend(&accesses);
+        let unchecked = self.loop_body(Vec::new(), body);
+        accesses.iter().for_each(|site| {
+            self.unchecked.remove(site);
+        });
+        let range = CuExpr::call("unclamped", vec![CuExpr::name(&steps)]);
+        let then = vec![CuStmt::For { name: name.clone(), used, range, body: unchecked }];
+        self.checks_all = true;
+        let checked = self.loop_body(Vec::new(), body);
+        self.checks_all = false;
+        let otherwise = vec![CuStmt::For { name, used, range: CuExpr::name(&steps), body: checked }];
+        self.out.push(CuStmt::If { condition: test, then, otherwise });
     }
 
     fn enter(&mut self, id: LoopId, is_loop: bool, label: &str, dest: &Dest) {

@@ -25,8 +25,8 @@ pub(super) fn function(name: &str, arguments: Vec<CuExpr>, site: Option<SiteId>)
     CuExpr::Call { callee: vec![name.into()], arguments, site }
 }
 
-pub(super) fn load_vec(lanes: ValueId, arguments: Vec<CuExpr>, site: Option<SiteId>) -> CuExpr {
-    CuExpr::Call { callee: vec!["load_vec<".into(), Fragment::Digits(lanes), ">".into()], arguments, site }
+pub(super) fn load_vec(name: &str, lanes: ValueId, arguments: Vec<CuExpr>, site: Option<SiteId>) -> CuExpr {
+    CuExpr::Call { callee: vec![name.into(), Fragment::Digits(lanes), ">".into()], arguments, site }
 }
 
 /// Lowers an asynchronous copy to a function of copy.cuh: `memcpy_async(block, array, slice, bar)`,

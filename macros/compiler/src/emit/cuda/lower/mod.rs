@@ -2,6 +2,7 @@
 //! matters are stored in variables. Values and operations are in `value` and `op`, loops and jumps in `control`.
 
 mod control;
+mod hoist;
 mod inline_cuda;
 mod literal;
 mod memory;
@@ -24,11 +25,28 @@ use crate::model::kind::{Kind, Memory};
 use crate::model::op::Op;
 use crate::model::place::local_of;
 use crate::model::ty::ValueType;
-use crate::model::{Function, LocalId, ValueId};
+use crate::model::{Function, LocalId, SiteId, ValueId};
 
-/// Lowers the body to statements, and returns the names that it used.
-pub(super) fn body<'f>(function: &'f Function, names: Names, fused: &'f BTreeSet<LocalId>) -> (Vec<CuStmt>, Names) {
-    let mut lower = Lower { function, names, fused, out: Vec::new(), jump_targets: Vec::new() };
+/// A body in C++.
+pub(super) struct Body {
+    pub(super) statements: Vec<CuStmt>,
+    /// The names that it uses.
+    pub(super) names: Names,
+    /// Whether there is a test of the bounds of a loop.
+    pub(super) tests_loops: bool,
+}
+
+pub(super) fn body<'f>(function: &'f Function, names: Names, fused: &'f BTreeSet<LocalId>) -> Body {
+    let mut lower = Lower {
+        function,
+        names,
+        fused,
+        out: Vec::new(),
+        jump_targets: Vec::new(),
+        unchecked: BTreeSet::new(),
+        checks_all: false,
+        tests_loops: false,
+    };
     for (index, constant) in function.values.iter().enumerate() {
         if constant.declared {
             lower.out.push(CuStmt::Constant(ValueId(index as u16)));
@@ -36,7 +54,7 @@ pub(super) fn body<'f>(function: &'f Function, names: Names, fused: &'f BTreeSet
     }
     let dest = if function.ret.is_some() { Dest::Return } else { Dest::Discard };
     lower.block_into(&function.body, &dest);
-    (lower.out, lower.names)
+    Body { statements: lower.out, names: lower.names, tests_loops: lower.tests_loops }
 }
 
 struct Lower<'f> {
@@ -46,6 +64,11 @@ struct Lower<'f> {
     fused: &'f BTreeSet<LocalId>,
     out: Vec<CuStmt>,
     jump_targets: Vec<control::JumpTarget>,
+    /// Accesses that a test before their loop has shown to be within bounds.
+    unchecked: BTreeSet<SiteId>,
+    /// Set in a loop that runs if that test fails: its loops are lowered once, with all checks.
+    checks_all: bool,
+    tests_loops: bool,
 }
 
 /// The destination of a value.

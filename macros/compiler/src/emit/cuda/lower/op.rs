@@ -8,7 +8,7 @@ use crate::emit::cuda::ast::{CuExpr, CuStmt, Fragment};
 use crate::emit::cuda::signature::shape;
 use crate::model::expr::Expr;
 use crate::model::group::Group;
-use crate::model::op::Op;
+use crate::model::op::{Op, Part};
 use crate::model::ty::ValueType;
 use crate::model::{SiteId, ValueId};
 
@@ -25,6 +25,7 @@ impl Lower<'_> {
             let base = Box::new(values.next().unwrap_or_else(|| CuExpr::name("0")));
             CuExpr::Method { base, name, arguments: values.by_ref().collect(), site }
         };
+        let unchecked = site.is_some_and(|site| self.unchecked.contains(&site));
         let call = match op {
             Op::This(group) => CuExpr::call(group.origin(), Vec::new()),
             Op::TiledPartition(_, size) => {
@@ -55,9 +56,14 @@ impl Lower<'_> {
                 callee.push(">".into());
                 CuExpr::Call { callee, arguments: values.collect(), site }
             }
+            Op::Part { form: Part::Row, .. } if unchecked => {
+                memory::function("row_of_unchecked", values.collect(), None)
+            }
             Op::Part { form, .. } => memory::part(form, values.collect(), site),
             Op::SplitAt { .. } => memory::function("split_at", values.collect(), site),
-            Op::LoadVec(lanes) => memory::load_vec(lanes, values.collect(), site),
+            Op::LoadVec(lanes) if unchecked => memory::load_vec("load_vec_unchecked<", lanes, values.collect(), None),
+            Op::LoadVec(lanes) => memory::load_vec("load_vec<", lanes, values.collect(), site),
+            Op::StoreVec if unchecked => memory::function("store_vec_unchecked", values.collect(), None),
             Op::StoreVec => memory::function("store_vec", values.collect(), site),
             // A `let` declares it: an array without a name cannot be used.
             Op::SharedArray(_) | Op::SharedBarrier(..) => CuExpr::name("0"),

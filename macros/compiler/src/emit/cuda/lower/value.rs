@@ -174,14 +174,14 @@ impl Lower<'_> {
     fn place(&mut self, expr: &Expr, changes_later: bool) -> CuExpr {
         match &expr.kind {
             ExprKind::Field { base, member } => self.place(base, changes_later).field(field_name(member)),
+            ExprKind::Index { base, index, site } if self.unchecked.contains(site) => {
+                self.unchecked_place(base, index, changes_later)
+            }
             ExprKind::Index { base, index, site } => {
                 let (base, index) = self.indexed(base, index, changes_later);
                 CuExpr::Index { base: Box::new(base), index: Box::new(index), site: *site }
             }
-            ExprKind::UncheckedPlace { base, index } => {
-                let (base, index) = self.indexed(base, index, changes_later);
-                CuExpr::Method { base: Box::new(base), name: "get_unchecked", arguments: vec![index], site: None }
-            }
+            ExprKind::UncheckedPlace { base, index } => self.unchecked_place(base, index, changes_later),
             ExprKind::Local(_) | ExprKind::Deref(_) => self.value(expr),
             _ => {
                 let value = self.value(expr);
@@ -189,6 +189,11 @@ impl Lower<'_> {
                 if changes_later && is_seen { self.spill(value) } else { value }
             }
         }
+    }
+
+    fn unchecked_place(&mut self, base: &Expr, index: &Expr, changes_later: bool) -> CuExpr {
+        let (base, index) = self.indexed(base, index, changes_later);
+        CuExpr::Method { base: Box::new(base), name: "get_unchecked", arguments: vec![index], site: None }
     }
 
     fn indexed(&mut self, base: &Expr, index: &Expr, changes_later: bool) -> (CuExpr, CuExpr) {

@@ -1,0 +1,468 @@
+//! Lowers a loop over memory to two: one without checks of the accesses that a test before it shows to be within
+//! bounds, for all of its iterations, and one with them, which runs if the test fails and reports the first access that
+//! is out of bounds. The test computes with intervals of values (interval.cuh). It is about an access whose index comes,
+//! by arithmetic, from the variables of the loop and of loops inside of it, and from values that the loop does not
+//! change. The tests never fail themselves.
+
+#![warn(clippy::wildcard_enum_match_arm)]
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Lower;
+use crate::emit::cuda::ast::{CuExpr, Fragment};
+use crate::emit::cuda::signature::shape;
+use crate::model::expr::{BinaryOp, Block, Condition, Expr, ExprKind, StmtKind};
+use crate::model::facts::Effect;
+use crate::model::kind::Kind;
+use crate::model::op::{Op, Part};
+use crate::model::place::may_write;
+use crate::model::range::{Adaptor, Range};
+use crate::model::ty::{TypeShape, ValueType};
+use crate::model::walk::{Node, block_nodes, walk};
+use crate::model::{LocalId, SiteId};
+
+/// The largest body that is printed twice, in expressions.
+const LARGEST_BODY: usize = 200;
+/// The most tests before a loop.
+const MOST_TESTS: usize = 12;
+/// The largest index that is tested, in expressions, with the `let`s that it names.
+const LARGEST_INDEX: usize = 40;
+
+/// The test before a loop, and what it shows.
+pub(super) struct Hoisted {
+    pub(super) test: CuExpr,
+    /// The accesses that need no check where the test holds.
+    pub(super) accesses: Vec<SiteId>,
+}
+
+/// A loop and the loops inside of it.
+struct Nest<'e> {
+    whole: &'e Expr,
+    accesses: Vec<&'e Expr>,
+    /// The initial values of variables.
+    lets: BTreeMap<LocalId, &'e Expr>,
+    /// The loops inside, by their variables.
+    loops: BTreeMap<LocalId, &'e Range>,
+    /// All variables that are declared inside.
+    declared: BTreeSet<LocalId>,
+}
+
+/// A value in a test.
+enum Value {
+    /// A value that the loops do not change.
+    Fixed(CuExpr),
+    /// An interval.
+    Varying(CuExpr),
+}
+
+impl Value {
+    fn interval(self) -> CuExpr {
+        match self {
+            Value::Fixed(value) => CuExpr::call("values_of", vec![value]),
+            Value::Varying(values) => values,
+        }
+    }
+
+    fn text(self) -> CuExpr {
+        match self {
+            Value::Fixed(text) | Value::Varying(text) => text,
+        }
+    }
+}
+
+impl<'e> Nest<'e> {
+    /// Returns the loop, unless its body does more than compute and access memory.
+    fn of(whole: &'e Expr, local: Option<LocalId>, body: &'e Block) -> Option<Nest<'e>> {
+        let mut nest = Nest {
+            whole,
+            accesses: Vec::new(),
+            lets: BTreeMap::new(),
+            loops: BTreeMap::new(),
+            declared: local.into_iter().collect(),
+        };
+        let (mut size, mut is_plain) = (0, true);
+        block_nodes(body, &mut |node| match node {
+            Node::Statement(statement) => match &statement.kind {
+                StmtKind::Let { local, init, .. } => {
+                    nest.declared.insert(*local);
+                    nest.lets.extend(init.as_ref().map(|init| (*local, init)));
+                }
+                StmtKind::Split { halves, .. } => nest.declared.extend(halves.iter().flatten()),
+                StmtKind::LetPattern { pattern, .. } => nest.declared.extend(pattern.locals()),
+                StmtKind::Discard(_) | StmtKind::Expr(_) | StmtKind::Item(_) => {}
+            },
+            Node::Expr(expr) => {
+                size += 1;
+                is_plain &= nest.add(expr);
+            }
+        });
+        (is_plain && size <= LARGEST_BODY).then_some(nest)
+    }
+
+    /// Adds an expression, and returns whether it only computes and accesses memory.
+    fn add(&mut self, expr: &'e Expr) -> bool {
+        match &expr.kind {
+            ExprKind::Index { base, .. } => {
+                if base.memory().is_some() {
+                    self.accesses.push(expr);
+                }
+                true
+            }
+            ExprKind::Op { op: Op::LoadVec(_) | Op::StoreVec | Op::Part { form: Part::Row, .. }, .. } => {
+                self.accesses.push(expr);
+                true
+            }
+            ExprKind::Op { op, .. } => match op {
+                Op::Sync(..)
+                | Op::Arrive(..)
+                | Op::Wait(..)
+                | Op::Barrier(..)
+                | Op::Copy(_)
+                | Op::Warp(..)
+                | Op::Partition(..)
+                | Op::TiledPartition(..)
+                | Op::Nanosleep
+                | Op::Forget(_)
+                | Op::SharedArray(_)
+                | Op::SharedBarrier(..) => false,
+                Op::This(_)
+                | Op::Query(..)
+                | Op::Uniform(_)
+                | Op::MapSharedRank(_)
+                | Op::QuerySharedRank
+                | Op::MapBarrier(_)
+                | Op::DynamicShared
+                | Op::DynamicSharedSlice
+                | Op::Length
+                | Op::IsEmpty
+                | Op::LoadUnchecked
+                | Op::LoadVec(_)
+                | Op::StoreVec
+                | Op::Part { .. }
+                | Op::SplitAt { .. }
+                | Op::Is(_)
+                | Op::Take
+                | Op::Unwrap
+                | Op::UnwrapOr
+                | Op::Atomic(_)
+                | Op::Fence(..) => true,
+            },
+            ExprKind::For { local, range, .. } => {
+                self.declared.extend(local);
+                self.loops.extend(local.map(|local| (local, &**range)));
+                true
+            }
+            ExprKind::If { condition, .. } => {
+                self.bind(condition);
+                true
+            }
+            ExprKind::Match { arms, .. } => {
+                for arm in arms {
+                    self.declared.extend(arm.pattern.locals());
+                    arm.guard.iter().for_each(|guard| self.bind(guard));
+                }
+                true
+            }
+            ExprKind::Loop { .. }
+            | ExprKind::While { .. }
+            | ExprKind::Call { .. }
+            | ExprKind::CallClosure { .. }
+            | ExprKind::Closure { .. }
+            | ExprKind::Cuda(_)
+            | ExprKind::Print(_) => false,
+            ExprKind::Error
+            | ExprKind::Int { .. }
+            | ExprKind::Float { .. }
+            | ExprKind::Bool(_)
+            | ExprKind::Local(_)
+            | ExprKind::Constant(_)
+            | ExprKind::Unary(..)
+            | ExprKind::Binary { .. }
+            | ExprKind::Cast(..)
+            | ExprKind::Typed(..)
+            | ExprKind::UncheckedPlace { .. }
+            | ExprKind::Deref(_)
+            | ExprKind::Axis(..)
+            | ExprKind::Field { .. }
+            | ExprKind::Borrow { .. }
+            | ExprKind::Array { .. }
+            | ExprKind::Repeat { .. }
+            | ExprKind::Struct { .. }
+            | ExprKind::Tuple { .. }
+            | ExprKind::Some(_)
+            | ExprKind::None(_)
+            | ExprKind::Vector { .. }
+            | ExprKind::Method { .. }
+            | ExprKind::ScalarCall { .. }
+            | ExprKind::FastCall { .. }
+            | ExprKind::Operator(..)
+            | ExprKind::Block(_)
+            | ExprKind::Unsafe(_)
+            | ExprKind::Labelled { .. }
+            | ExprKind::Assign(..)
+            | ExprKind::AssignOp { .. }
+            | ExprKind::Break { .. }
+            | ExprKind::Continue { .. }
+            | ExprKind::Return { .. }
+            | ExprKind::Assert(..)
+            | ExprKind::Panic(_) => true,
+        }
+    }
+
+    fn bind(&mut self, condition: &Condition) {
+        for part in condition.parts() {
+            if let Condition::Let { pattern, .. } = part {
+                self.declared.extend(pattern.locals());
+            }
+        }
+    }
+}
+
+impl Lower<'_> {
+    /// Returns the test before a loop whose range is in the variable `steps`, if it shows anything.
+    pub(super) fn hoist(&mut self, whole: &Expr, steps: &str) -> Option<Hoisted> {
+        let ExprKind::For { local, body, .. } = &whole.kind else { return None };
+        let nest = Nest::of(whole, *local, body)?;
+        let loops: Vec<(LocalId, &Range)> = nest.loops.iter().map(|(local, range)| (*local, *range)).collect();
+        let candidates = nest.accesses.clone();
+        let mut known = Values { lower: self, nest, intervals: BTreeMap::new() };
+        if let Some(local) = local {
+            known.insert(*local, CuExpr::name(steps));
+        }
+        for (local, range) in loops {
+            if let Some(range) = known.inner_range(range) {
+                known.insert(local, range);
+            }
+        }
+        let mut tests: Vec<CuExpr> = Vec::new();
+        let mut accesses = Vec::new();
+        for access in candidates {
+            let Some((site, test)) = known.test(access) else { continue };
+            if known.lower.unchecked.contains(&site) {
+                continue;
+            }
+            if !tests.contains(&test) {
+                if tests.len() == MOST_TESTS {
+                    continue;
+                }
+                tests.push(test);
+            }
+            accesses.push(site);
+        }
+        let test = tests.into_iter().reduce(and)?;
+        Some(Hoisted { test, accesses })
+    }
+}
+
+fn and(left: CuExpr, right: CuExpr) -> CuExpr {
+    CuExpr::Infix { op: "&&", left: Box::new(left), right: Box::new(right), site: None }
+}
+
+/// The values of expressions in a nest of loops.
+struct Values<'l, 'f, 'e> {
+    lower: &'l mut Lower<'f>,
+    nest: Nest<'e>,
+    /// The intervals of the variables of the loops.
+    intervals: BTreeMap<LocalId, CuExpr>,
+}
+
+impl Values<'_, '_, '_> {
+    fn insert(&mut self, local: LocalId, range: CuExpr) {
+        if !self.is_assigned(local) {
+            self.intervals.insert(local, CuExpr::call("values_of", vec![range]));
+        }
+    }
+
+    /// Returns the range of an inner loop, if it can be evaluated before the outer one.
+    fn inner_range(&mut self, range: &Range) -> Option<CuExpr> {
+        let ends = vec![self.fixed(&range.start)?, self.fixed(&range.end)?];
+        let whole = CuExpr::call("range", ends);
+        match (range.inclusive, &range.adaptors[..]) {
+            (false, []) => Some(whole),
+            // A step of zero fails where it is evaluated.
+            (false, [Adaptor::StepBy(step, _)]) if step.integer().is_some_and(|step| step > 0) => {
+                let arguments = vec![self.lower.value(step)];
+                Some(CuExpr::Method { base: Box::new(whole), name: "step_by", arguments, site: None })
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns the site of an access, and the test that it is within bounds.
+    fn test(&mut self, access: &Expr) -> Option<(SiteId, CuExpr)> {
+        let (memory, index, site, lanes) = match &access.kind {
+            ExprKind::Index { base, index, site } => (&**base, &**index, *site, None),
+            ExprKind::Op { op, operands, site, .. } => {
+                let lanes = match op {
+                    Op::LoadVec(lanes) => Some(vec![Fragment::Digits(*lanes)]),
+                    Op::StoreVec => Some(self.lanes(operands.get(2)?)?),
+                    _ => None,
+                };
+                (operands.first()?, operands.get(1)?, (*site)?, lanes)
+            }
+            _ => return None,
+        };
+        let mut left = LARGEST_INDEX;
+        let values = self.interval(index, &mut left)?.interval();
+        let (callee, arguments) = match (lanes, row(memory)) {
+            (None, None) => (vec!["covers".into()], vec![self.memory(memory)?, values]),
+            (None, Some(memory)) => {
+                let mut callee = vec!["covers_row<decltype(".into()];
+                callee.extend(self.first_element(memory)?);
+                callee.push(")>".into());
+                (callee, vec![values])
+            }
+            (Some(lanes), rows) => {
+                let name = if rows.is_some() { "covers_row_vectors<" } else { "covers_vectors<" };
+                let mut callee = vec![name.into()];
+                callee.extend(lanes);
+                callee.push(">".into());
+                (callee, vec![self.memory(rows.unwrap_or(memory))?, values])
+            }
+        };
+        Some((site, CuExpr::Call { callee, arguments, site: None }))
+    }
+
+    /// Returns the name of memory that is the same throughout the loop.
+    fn memory(&self, memory: &Expr) -> Option<CuExpr> {
+        match (&memory.kind, memory.result_kind) {
+            (ExprKind::Local(local), Kind::Memory(_)) if self.keeps(*local) => {
+                Some(CuExpr::name(self.lower.names.local(*local)))
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns an expression whose type is that of an element of arrays of arrays. It is not evaluated.
+    fn first_element(&self, memory: &Expr) -> Option<Vec<Fragment>> {
+        let mut text = match row(memory) {
+            Some(memory) => self.first_element(memory)?,
+            None => match self.memory(memory)? {
+                CuExpr::Atom(name) => name,
+                _ => return None,
+            },
+        };
+        text.push(".get_unchecked(0)".into());
+        Some(text)
+    }
+
+    /// Returns the number of lanes of a vector, if the syntax shows where its type comes from.
+    fn lanes(&self, vector: &Expr) -> Option<Vec<Fragment>> {
+        let of = |ty: Vec<Fragment>| {
+            let mut text = vec!["lanes_of<".into()];
+            text.extend(ty);
+            text.push(">()".into());
+            Some(text)
+        };
+        match &vector.kind {
+            ExprKind::Op { op: Op::LoadVec(lanes), .. } => Some(vec![Fragment::Digits(*lanes)]),
+            ExprKind::Vector { slot, .. } => of(vec![Fragment::Type(*slot)]),
+            ExprKind::Local(local) => match self.nest.lets.get(local) {
+                Some(init) => self.lanes(init),
+                None if self.nest.declared.contains(local) => None,
+                None => of(vec![Fragment::Text(format!("decltype({})", self.lower.names.local(*local)))]),
+            },
+            _ => None,
+        }
+    }
+
+    /// Returns the values of an expression in a nest of loops, by arithmetic on those of its variables.
+    fn interval(&mut self, expr: &Expr, left: &mut usize) -> Option<Value> {
+        *left = left.checked_sub(1)?;
+        if let Some(value) = self.fixed(expr) {
+            return Some(Value::Fixed(value));
+        }
+        match &expr.kind {
+            ExprKind::Local(local) => match self.intervals.get(local) {
+                Some(values) => Some(Value::Varying(values.clone())),
+                None if self.is_assigned(*local) => None,
+                None => {
+                    let init = *self.nest.lets.get(local)?;
+                    self.interval(init, left)
+                }
+            },
+            ExprKind::Cast(value, ty) => {
+                let value = self.interval(value, left)?.interval();
+                Some(Value::Varying(CuExpr::Call { callee: integer_cast(ty)?, arguments: vec![value], site: None }))
+            }
+            ExprKind::Binary { op, left: first, right: second, .. } => {
+                let first = self.interval(first, left)?;
+                let second = self.interval(second, left)?;
+                // Division of a fixed value fails where it is evaluated, and that of an interval does not.
+                let (first, second) = match (op, first, second) {
+                    (BinaryOp::Div | BinaryOp::Rem, first, second) => (first.interval(), second.text()),
+                    (BinaryOp::Shl | BinaryOp::Shr, first, Value::Fixed(amount)) => (first.interval(), amount),
+                    (
+                        BinaryOp::Add
+                        | BinaryOp::Sub
+                        | BinaryOp::Mul
+                        | BinaryOp::BitAnd
+                        | BinaryOp::BitOr
+                        | BinaryOp::BitXor,
+                        first,
+                        second,
+                    ) => (first.text(), second.text()),
+                    _ => return None,
+                };
+                let (left, right) = (Box::new(first), Box::new(second));
+                Some(Value::Varying(CuExpr::Infix { op: op.symbol(), left, right, site: None }))
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns the value of an expression that the loop does not change, and whose evaluation cannot fail.
+    fn fixed(&mut self, expr: &Expr) -> Option<CuExpr> {
+        let mut is_fixed = true;
+        walk(expr, &mut |inner| is_fixed &= self.is_fixed(inner));
+        is_fixed.then(|| self.lower.value(expr))
+    }
+
+    /// Whether the loop does not change an expression, and its evaluation does not fail, apart from its operands.
+    fn is_fixed(&self, expr: &Expr) -> bool {
+        match &expr.kind {
+            ExprKind::Local(local) => self.keeps(*local),
+            ExprKind::Int { .. }
+            | ExprKind::Constant(_)
+            | ExprKind::Cast(..)
+            | ExprKind::Field { .. }
+            | ExprKind::Axis(..) => true,
+            ExprKind::Binary { op, .. } => op.is_arithmetic() && !op.divides(),
+            ExprKind::Op { op, .. } => op.facts().effect == Effect::Pure,
+            _ => false,
+        }
+    }
+
+    /// Whether a variable has one value throughout the loop.
+    fn keeps(&self, local: LocalId) -> bool {
+        !self.nest.declared.contains(&local)
+            && !matches!(self.lower.function.kind(local), Kind::Reference { .. })
+            && !(self.is_assigned(local) && may_write(self.nest.whole, local))
+    }
+
+    fn is_assigned(&self, local: LocalId) -> bool {
+        self.lower.function.local(local).mutable.is_some()
+    }
+}
+
+/// Returns the memory of which an expression is an element that is an array.
+fn row(memory: &Expr) -> Option<&Expr> {
+    match &memory.kind {
+        ExprKind::Index { base, .. } => Some(base),
+        ExprKind::Op { op: Op::Part { form: Part::Row, .. }, operands, .. } => operands.first(),
+        _ => None,
+    }
+}
+
+/// Returns the conversion to an integer type of at most 64 bits.
+fn integer_cast(ty: &ValueType) -> Option<Vec<Fragment>> {
+    match ty.shape {
+        TypeShape::Scalar("i8" | "i16" | "i32" | "i64" | "isize" | "u8" | "u16" | "u32" | "u64" | "usize", _) => {
+            let mut callee = vec!["as<".into()];
+            callee.extend(shape(&ty.shape));
+            callee.push(">".into());
+            Some(callee)
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,231 @@
+// The values that an index takes in a loop, by interval arithmetic. One test before a loop shows that its accesses are
+// within their memory, and the loop then runs without checks of its own. If the test fails, the loop runs with its
+// checks, and reports the first access that is out of bounds, if there is one:
+//
+//     auto steps = range(0, n);
+//     const auto i_values = values_of(steps);
+//     if (covers(a, row * n + i_values)) { /* the loop without checks */ } else { /* the loop with checks */ }
+#pragma once
+#include <phalanx/stepped_range.cuh>
+#include <phalanx/vector.cuh>
+
+namespace phalanx {
+namespace detail {
+
+// The values of an `integer<Raw>`: they are from `low` to `high`, and differ by multiples of the lowest set bit of
+// `steps`, or not at all if that is 0. If `known` is false, they can be any. It is true only while no operation
+// wraps, for any of the values.
+template <class Raw>
+struct interval {
+    long long low, high;
+    unsigned long long steps;
+    bool known;
+
+    __device__ constexpr interval(long long low, long long high, unsigned long long steps, bool known)
+        : low(low), high(high), steps(steps), known(known && least() <= low && high <= most()) {}
+    __device__ constexpr interval(integer<Raw> value) : interval(value.value) {}
+    template <raw_integer Literal>
+    __device__ constexpr interval(Literal value)
+        : interval(static_cast<long long>(value), static_cast<long long>(value), 0,
+                   static_cast<Literal>(static_cast<long long>(value)) == value) {}
+
+    // The limits are those of the type, and far enough from those of `long long` that no sum overflows. A larger
+    // unsigned value becomes a negative one.
+    __device__ static constexpr long long least() {
+        return sizeof(Raw) < 8 || !signed_integer<Raw> ? static_cast<long long>(min_of<Raw>()) : 1 - (1ll << 62);
+    }
+    __device__ static constexpr long long most() {
+        return sizeof(Raw) < 8 ? static_cast<long long>(max_of<Raw>()) : (1ll << 62) - 1;
+    }
+
+    __device__ friend constexpr interval operator+(interval a, interval b) {
+        return {a.low + b.low, a.high + b.high, a.steps | b.steps, a.known && b.known};
+    }
+    __device__ friend constexpr interval operator-(interval a, interval b) {
+        return {a.low - b.high, a.high - b.low, a.steps | b.steps, a.known && b.known};
+    }
+    // The factors are small enough that no product overflows.
+    __device__ friend constexpr interval operator*(interval a, interval b) {
+        const auto first = static_cast<unsigned long long>(a.low), second = static_cast<unsigned long long>(b.low);
+        const bool small = ((a.low | a.high | b.low | b.high) >> 31) == 0;
+        return {static_cast<long long>(first * second),
+                static_cast<long long>(static_cast<unsigned long long>(a.high) * static_cast<unsigned long long>(b.high)),
+                first * b.steps | second * a.steps | a.steps * b.steps, a.known && b.known && small};
+    }
+    __device__ friend constexpr interval operator/(interval a, interval b) {
+        const bool defined = a.low >= 0 && b.low == b.high && b.low > 0;
+        const long long divisor = defined ? b.low : 1;
+        return {a.low / divisor, a.high / divisor, 1, a.known && b.known && defined};
+    }
+    __device__ friend constexpr interval operator%(interval a, interval b) {
+        return {0, lesser(a.high, b.high - 1), 1, a.known && b.known && a.low >= 0 && b.low > 0};
+    }
+    __device__ friend constexpr interval operator&(interval a, interval b) {
+        return {0, lesser(a.high, b.high), 1, a.known && b.known && a.low >= 0 && b.low >= 0};
+    }
+    __device__ friend constexpr interval operator|(interval a, interval b) { return joined_bits(a, b); }
+    __device__ friend constexpr interval operator^(interval a, interval b) { return joined_bits(a, b); }
+
+private:
+    __device__ static constexpr long long lesser(long long a, long long b) { return a < b ? a : b; }
+    // No bit of the result is above the highest bit of both operands.
+    __device__ static constexpr interval joined_bits(interval a, interval b) {
+        const auto zeros = __clzll(a.high | b.high | 1);
+        return {0, static_cast<long long>(~0ull >> zeros), 1, a.known && b.known && a.low >= 0 && b.low >= 0};
+    }
+};
+
+template <class Raw, class Amount>
+__device__ constexpr interval<Raw> operator<<(interval<Raw> a, Amount amount) {
+    const unsigned bits = shift_amount(amount);
+    return a * interval<Raw>(1ll << (bits & 31), 1ll << (bits & 31), 0, bits < 31);
+}
+template <class Raw, class Amount>
+__device__ constexpr interval<Raw> operator>>(interval<Raw> a, Amount amount) {
+    const unsigned bits = shift_amount(amount) & (bit_count<Raw>() - 1);
+    return {a.low >> bits, a.high >> bits, 1, a.known};
+}
+
+// Whether all of the values are indexes of `length` elements.
+template <class Raw>
+__device__ constexpr bool are_below(interval<Raw> values, unsigned long long length) {
+    return values.known && values.low >= 0 && static_cast<unsigned long long>(values.high) < length;
+}
+
+template <class Array>
+struct array_length;
+template <class T, unsigned long long N>
+struct array_length<local_array<T, N>> {
+    enum : unsigned long long { value = N };
+};
+template <class T, unsigned long long N>
+struct array_length<vector<T, N>> {
+    enum : unsigned long long { value = N };
+};
+template <class T>
+struct array_length<T&> : array_length<T> {};
+template <class T>
+struct array_length<const T> : array_length<T> {};
+
+} // namespace detail
+
+// The single value of a variable that the loop does not change.
+template <class Raw>
+__device__ constexpr detail::interval<Raw> values_of(integer<Raw> value) {
+    return value;
+}
+__device__ constexpr detail::interval<unsigned long long> values_of(detail::raw_integer auto literal) {
+    return literal;
+}
+
+// The values of a loop over a range. They are unknown if there are none.
+template <class Raw>
+__device__ constexpr detail::interval<Raw> values_of(detail::forward_range<Raw> range) {
+    const detail::interval<Raw> low(range.low), high(range.high);
+    return {low.low, high.low - 1, 1, low.known && high.known && low.low < high.low};
+}
+template <class Raw>
+__device__ constexpr detail::interval<Raw> values_of(detail::reversed_range<Raw> range) {
+    return values_of(detail::forward_range<Raw>{range.low, range.high});
+}
+template <class Raw>
+__device__ constexpr detail::interval<Raw> values_of(detail::forward_steps<Raw> range) {
+    const detail::interval<Raw> low(range.current), high(range.high);
+    // It is 0 if the step is the number of values of the type.
+    const auto step = static_cast<detail::bits_of<Raw>>(range.skip + 1);
+    const bool some = low.known && high.known && range.more && step != 0;
+    const auto steps = some ? range.last() / step : 0;
+    return {low.low, low.low + static_cast<long long>(steps * step), step, some};
+}
+
+namespace detail {
+
+// A range that counts down how many values are left. `values_of` has shown that it does not exceed its type's limits.
+template <class Raw>
+struct counted_steps {
+    Raw current;
+    bits_of<Raw> step, left;
+
+    __device__ counted_steps begin() const { return *this; }
+    __device__ range_end end() const { return {}; }
+    __device__ integer<Raw> operator*() const { return current; }
+    __device__ void operator++() {
+        current = static_cast<Raw>(current + step);
+        --left;
+    }
+    __device__ bool operator!=(range_end) const { return left != 0; }
+};
+
+} // namespace detail
+
+// The same range without what only a range needs that comes near its type's limits.
+template <class Range>
+__device__ inline Range unclamped(Range range) {
+    return range;
+}
+template <class Raw>
+__device__ inline detail::counted_steps<Raw> unclamped(detail::forward_steps<Raw> range) {
+    const auto step = static_cast<detail::bits_of<Raw>>(range.skip + 1);
+    return {range.current, step, static_cast<detail::bits_of<Raw>>(range.last() / step + 1)};
+}
+
+// The values after a conversion of each.
+template <class To, class Raw>
+__device__ constexpr auto as(detail::interval<Raw> values) {
+    return detail::interval<decltype(To::value)>(values.low, values.high, values.steps, values.known);
+}
+
+// Whether `memory[i]` is within bounds for all of these values of `i`.
+template <class Memory, class Raw>
+__device__ constexpr bool covers(const Memory& memory, detail::interval<Raw> values) {
+    return detail::are_below(values, memory.len().value);
+}
+
+// Whether `row[i]` is within bounds, where a row is an array that is an element of memory.
+template <class Row, class Raw>
+__device__ constexpr bool covers_row(detail::interval<Raw> values) {
+    return detail::are_below(values, detail::array_length<Row>::value);
+}
+
+template <class Vector>
+__device__ consteval unsigned long long lanes_of() {
+    return detail::array_length<Vector>::value;
+}
+
+namespace detail {
+
+// Whether vectors of `N` elements from each of these indexes on are within bounds and aligned, in memory that begins at
+// a multiple of the alignment of `start`.
+template <unsigned long long N, unsigned long long Bytes, class Raw>
+__device__ constexpr bool
+are_vectors(interval<Raw> values, unsigned long long length, unsigned long long start) {
+    const auto first = start + static_cast<unsigned long long>(values.low) * Bytes;
+    const bool aligned = ((first | values.steps * Bytes) & (Bytes * N - 1)) == 0;
+    return N <= length && are_below(values, length - N + 1) && aligned;
+}
+
+template <class Memory, class Slice>
+__device__ inline unsigned long long start_of(Slice whole) {
+    return is_aligned<Memory>::value ? 0 : reinterpret_cast<unsigned long long>(whole.data);
+}
+
+} // namespace detail
+
+// Whether vectors of `N` elements are within bounds and aligned.
+template <unsigned long long N, class Memory, class Raw>
+__device__ inline bool covers_vectors(Memory&& memory, detail::interval<Raw> values) {
+    const auto whole = detail::whole(memory);
+    return detail::are_vectors<N, sizeof(*whole.data)>(values, whole.length, detail::start_of<Memory>(whole));
+}
+
+// The same in rows, arrays that are elements of memory.
+template <unsigned long long N, class Memory, class Raw>
+__device__ inline bool covers_row_vectors(Memory&& memory, detail::interval<Raw> values) {
+    const auto whole = detail::whole(memory);
+    using row = decltype(*whole.data);
+    constexpr auto length = detail::array_length<row>::value;
+    const auto start = detail::start_of<Memory>(whole) | sizeof(row);
+    return detail::are_vectors<N, sizeof(row) / length>(values, length, start);
+}
+
+} // namespace phalanx

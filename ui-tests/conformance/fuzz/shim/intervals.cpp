@@ -1,0 +1,167 @@
+// Holds the arithmetic of intervals (interval.cuh) against the arithmetic of integers: every value that is computed from
+// values of two loops is one of those that the interval of the result allows, and a test that memory is covered holds
+// only if each index is within bounds. Prints the first error and returns 1. The ranges are random.
+#include "cuda.h"
+#include <phalanx/interval.cuh>
+#include <cstdio>
+#include <random>
+#include <vector>
+
+using namespace phalanx;
+
+// There is one failing thread, which throws.
+static detail::failure_record record;
+static std::mt19937_64 numbers(1);
+
+static unsigned long long below(unsigned long long limit) { return numbers() % limit; }
+
+template <class Raw>
+static bool holds(detail::interval<Raw> values, Raw value) {
+    if (!values.known) {
+        return true;
+    }
+    const auto granule = values.steps & -values.steps;
+    const auto distance = static_cast<unsigned long long>(value) - static_cast<unsigned long long>(values.low);
+    const bool congruent = granule == 0 ? distance == 0 : distance % granule == 0;
+    return static_cast<long long>(value) >= values.low && static_cast<long long>(value) <= values.high && congruent;
+}
+
+// A range as a loop has it, near 0, near the limits of the type, or anywhere.
+template <class Raw>
+static Raw bound() {
+    switch (below(8)) {
+    case 0: return static_cast<Raw>(detail::max_of<Raw>() - static_cast<Raw>(below(40)));
+    case 1: return static_cast<Raw>(detail::min_of<Raw>() + static_cast<Raw>(below(40)));
+    case 2: return static_cast<Raw>(numbers() >> below(64));
+    case 3: return static_cast<Raw>(1ull << below(sizeof(Raw) * 8) | below(3));
+    default: return static_cast<Raw>(below(40));
+    }
+}
+
+static unsigned long long known = 0, covered = 0, errors = 0;
+
+template <class Raw>
+static void fail_at(const char* what, Raw a, Raw b) {
+    if (errors++ == 0) {
+        std::printf("%s of %lld and %lld (%zu bytes)\n", what, static_cast<long long>(a), static_cast<long long>(b),
+                    sizeof(Raw));
+    }
+}
+
+// Calls `f(interval, values)` for a random range, of which some values are looked at.
+template <class Raw, class F>
+static void with_range(F f) {
+    const auto low = bound<Raw>();
+    const auto high = static_cast<Raw>(low + static_cast<Raw>(below(30)));
+    const auto step = below(9) == 0 ? (numbers() >> below(64)) | 1 : below(3) == 0 ? below(9) + 1 : 1ull << below(9);
+    const auto plain = range(integer<Raw>(low), integer<Raw>(high));
+    std::vector<Raw> values;
+    if (below(3) == 0) {
+        for (auto value : plain) {
+            values.push_back(value.value);
+        }
+        f(values_of(plain), values);
+    } else if (below(4) == 0) {
+        const auto reversed = plain.rev();
+        for (auto value : reversed) {
+            values.push_back(value.value);
+        }
+        f(values_of(reversed), values);
+    } else {
+        const auto stepped = plain.step_by(u64(step));
+        for (auto value : stepped) {
+            values.push_back(value.value);
+        }
+        const auto interval = values_of(stepped);
+        if (interval.known) {
+            std::vector<Raw> again;
+            for (auto value : unclamped(stepped)) {
+                again.push_back(value.value);
+            }
+            if (again != values) {
+                fail_at("the plain range", low, high);
+            }
+        }
+        f(interval, values);
+    }
+}
+
+template <class Raw>
+static void compare() {
+    using number = integer<Raw>;
+    with_range<Raw>([](auto a, const std::vector<Raw>& as_) {
+        with_range<Raw>([&](auto b, const std::vector<Raw>& bs) {
+            const number fixed(bound<Raw>());
+            const auto sum = a + b, difference = a - b, product = a * b, bits = (a | b), other = (a ^ b), both = (a & b);
+            const auto quotient = a / fixed, rest = a % b, shifted = a << u32(3), half = a >> u32(2), scaled = fixed * a + fixed;
+            known += sum.known + product.known + quotient.known + rest.known;
+            for (auto x : as_) {
+                if (!holds(a, x)) {
+                    fail_at("a value", x, x);
+                }
+                const auto check = [&](auto values, const char* what, number result, Raw y) {
+                    if (!holds(values, result.value)) {
+                        fail_at(what, x, y);
+                    }
+                };
+                check(shifted, "<<", number(x) << u32(3), x);
+                check(half, ">>", number(x) >> u32(2), x);
+                check(scaled, "a * x + a", fixed * number(x) + fixed, fixed.value);
+                if (quotient.known) {
+                    check(quotient, "/", number(x) / fixed, fixed.value);
+                }
+                for (auto y : bs) {
+                    check(sum, "+", number(x) + number(y), y);
+                    check(difference, "-", number(x) - number(y), y);
+                    check(product, "*", number(x) * number(y), y);
+                    check(bits, "|", number(x) | number(y), y);
+                    check(other, "^", number(x) ^ number(y), y);
+                    check(both, "&", number(x) & number(y), y);
+                    if (rest.known) {
+                        check(rest, "%", number(x) % number(y), y);
+                    }
+                    const auto wide = as<i64>(sum);
+                    if (wide.known && !holds(wide, as<i64>(number(x) + number(y)).value)) {
+                        fail_at("as i64", x, y);
+                    }
+                }
+            }
+            // Elements and vectors of a slice that begins at any multiple of 4 bytes.
+            alignas(16) static f32 elements[80];
+            const slice_mut<f32> memory{{elements + below(4), below(80)}};
+            const number few(static_cast<Raw>(below(5)));
+            const auto index = a * few + b;
+            const bool elements_covered = covers(memory, index), vectors_covered = covers_vectors<4>(memory, index);
+            covered += elements_covered + vectors_covered;
+            for (auto x : as_) {
+                for (auto y : bs) {
+                    const auto at = number(x) * few + number(y);
+                    try {
+                        if (elements_covered) {
+                            memory[at];
+                        }
+                        if (vectors_covered) {
+                            load_vec<4>(memory, at);
+                        }
+                    } catch (shim::failed) {
+                        fail_at("an index", x, y);
+                    }
+                }
+            }
+        });
+    });
+}
+
+int main() {
+    phalanx_sink.record = &record;
+    for (int round = 0; round < 40000; ++round) {
+        compare<int>();
+        compare<unsigned>();
+        compare<long long>();
+        compare<unsigned long long>();
+        compare<unsigned char>();
+        compare<short>();
+    }
+    std::printf("%llu known results, %llu memories covered, %llu errors\n", known, covered, errors);
+    return errors != 0 || known < 100000 || covered < 10000;
+}
