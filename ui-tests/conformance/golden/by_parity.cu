@@ -1,6 +1,7 @@
 #define PHALANX_FLAT_BLOCK
 #include <phalanx/barrier.cuh>
 #include <phalanx/groups.cuh>
+#include <phalanx/interval.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/range.cuh>
 #include <phalanx/scalar.cuh>
@@ -23,9 +24,19 @@ by_parity(readonly_slice<f32> input, slice_mut<f32> out, u32 rounds) {
         for (auto round : range(0, rounds)) {
             auto stage = round % 4;
             empty[stage].wait_parity(round / 4 % 2 == 0);
-            for (auto part : range(u32(0), u32(3))) {
-                stages[stage][part * 32 + lane] = input[round * 96 + part * 32 + lane];
+            const auto steps = range(u32(0), u32(3));
+            if (covers_row<decltype(stages.get_unchecked(0))>(values_of(steps) * 32 + lane) && covers(stages, values_of(stage)) && covers(input, round * 96 + values_of(steps) * 32 + lane)) {
+                for (auto part : unclamped(steps)) {
+#line 129 "ui-tests/conformance/src/kernels/phase_barriers.rs"
+                    stages.get_unchecked(stage).get_unchecked(part * 32 + lane) = input.get_unchecked(round * 96 + part * 32 + lane);
+                }
+            } else {
+                for (auto part : steps) {
+#line 129 "ui-tests/conformance/src/kernels/phase_barriers.rs"
+                    stages[stage][part * 32 + lane] = input[round * 96 + part * 32 + lane];
+                }
             }
+#line 131 "ui-tests/conformance/src/kernels/phase_barriers.rs"
             full[stage].arrive();
         }
     } else {

@@ -1,5 +1,6 @@
 #define PHALANX_FLAT_BLOCK
 #include <phalanx/groups.cuh>
+#include <phalanx/interval.cuh>
 #include <phalanx/math.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/message.cuh>
@@ -24,9 +25,19 @@ checked_mean(readonly_slice<i64> values, readonly_slice<i32> counts, slice_mut<i
     }
 #line 238 "ui-tests/conformance/src/kernels/guide.rs"
     auto sum = i64(0);
-    for (auto k : range(0, count)) {
-        sum += values[k];
+    const auto steps = range(0, count);
+    if (covers(values, values_of(steps))) {
+        for (auto k : unclamped(steps)) {
+#line 240 "ui-tests/conformance/src/kernels/guide.rs"
+            sum += values.get_unchecked(k);
+        }
+    } else {
+        for (auto k : steps) {
+#line 240 "ui-tests/conformance/src/kernels/guide.rs"
+            sum += values[k];
+        }
     }
+#line 242 "ui-tests/conformance/src/kernels/guide.rs"
     if (sum == i64_MIN) {
         panicked(here(), count);
     }

@@ -1,5 +1,6 @@
 #define PHALANX_FLAT_BLOCK
 #include <phalanx/bits.cuh>
+#include <phalanx/interval.cuh>
 #include <phalanx/math.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/message.cuh>
@@ -94,14 +95,28 @@ chunked(readonly_slice<u32> a, slice_mut<u32> out, usize size) {
 #line 137 "ui-tests/conformance/src/kernels/elements.rs"
         usize by = 20;
 #line 137 "ui-tests/conformance/src/kernels/elements.rs"
-        for (auto position_3 : range(0, min(a.len(), by))) {
+        const auto steps = range(0, min(a.len(), by));
+        if (covers(a, values_of(steps)) && covers(shared, values_of(steps)) && covers_row<decltype(grid.get_unchecked(0))>(values_of(steps) % 4) && covers(grid, values_of(steps) / 4)) {
+            for (auto position_3 : unclamped(steps)) {
 #line 137 "ui-tests/conformance/src/kernels/elements.rs"
-            auto i_2 = position_3;
+                auto i_2 = position_3;
 #line 137 "ui-tests/conformance/src/kernels/elements.rs"
-            auto x = a[position_3];
-            shared[i_2] = x;
-            if (i_2 < 12) {
-                grid[i_2 / 4][i_2 % 4] = x + 1;
+                auto x = a.get_unchecked(position_3);
+                shared.get_unchecked(i_2) = x;
+                if (i_2 < 12) {
+                    grid.get_unchecked(i_2 / 4).get_unchecked(i_2 % 4) = x + 1;
+                }
+            }
+        } else {
+            for (auto position_3 : steps) {
+#line 137 "ui-tests/conformance/src/kernels/elements.rs"
+                auto i_2 = position_3;
+#line 137 "ui-tests/conformance/src/kernels/elements.rs"
+                auto x = a[position_3];
+                shared[i_2] = x;
+                if (i_2 < 12) {
+                    grid[i_2 / 4][i_2 % 4] = x + 1;
+                }
             }
         }
     }
@@ -122,10 +137,19 @@ chunked(readonly_slice<u32> a, slice_mut<u32> out, usize size) {
 #line 146 "ui-tests/conformance/src/kernels/elements.rs"
         usize by_2 = size;
 #line 146 "ui-tests/conformance/src/kernels/elements.rs"
-        for (auto position_5 : range(0, saturating_sub(shared.len(), by_2))) {
+        const auto steps_2 = range(0, saturating_sub(shared.len(), by_2));
+        if (covers(shared, values_of(steps_2) + by_2)) {
+            for (auto position_5 : unclamped(steps_2)) {
 #line 146 "ui-tests/conformance/src/kernels/elements.rs"
-            auto x_2 = shared[position_5 + by_2];
-            total ^= x_2;
+                auto x_2 = shared.get_unchecked(position_5 + by_2);
+                total ^= x_2;
+            }
+        } else {
+            for (auto position_5 : steps_2) {
+#line 146 "ui-tests/conformance/src/kernels/elements.rs"
+                auto x_2 = shared[position_5 + by_2];
+                total ^= x_2;
+            }
         }
     }
 #line 149 "ui-tests/conformance/src/kernels/elements.rs"

@@ -1,10 +1,12 @@
 #define PHALANX_FLAT_BLOCK
 #include <phalanx/groups.cuh>
+#include <phalanx/interval.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/range.cuh>
 #include <phalanx/scalar.cuh>
 #include <phalanx/stepped_range.cuh>
 #include <phalanx/vector.cuh>
+#include <phalanx/vector_interval.cuh>
 
 using namespace phalanx;
 
@@ -13,10 +15,29 @@ copy(readonly_slice<f32> input, slice_mut<f32> output) {
 #line 137 "ui-tests/conformance/src/kernels/vectors.rs"
     auto grid = this_grid();
     auto whole = input.len() / 4 * 4;
-    for (auto i : range(grid.thread_rank() * 4, whole).step_by(grid.num_threads() * 4)) {
-        store_vec(output, i, load_vec<4>(input, i));
+    const auto steps = range(grid.thread_rank() * 4, whole).step_by(grid.num_threads() * 4);
+    if (covers_vectors<4>(output, values_of(steps)) && covers_vectors<4>(input, values_of(steps))) {
+        for (auto i : unclamped(steps)) {
+#line 140 "ui-tests/conformance/src/kernels/vectors.rs"
+            store_vec_unchecked(output, i, load_vec_unchecked<4>(input, i));
+        }
+    } else {
+        for (auto i : steps) {
+#line 140 "ui-tests/conformance/src/kernels/vectors.rs"
+            store_vec(output, i, load_vec<4>(input, i));
+        }
     }
-    for (auto i_2 : range(whole + grid.thread_rank(), input.len()).step_by(grid.num_threads())) {
-        output[i_2] = input[i_2];
+#line 142 "ui-tests/conformance/src/kernels/vectors.rs"
+    const auto steps_2 = range(whole + grid.thread_rank(), input.len()).step_by(grid.num_threads());
+    if (covers(output, values_of(steps_2)) && covers(input, values_of(steps_2))) {
+        for (auto i_2 : unclamped(steps_2)) {
+#line 143 "ui-tests/conformance/src/kernels/vectors.rs"
+            output.get_unchecked(i_2) = input.get_unchecked(i_2);
+        }
+    } else {
+        for (auto i_2 : steps_2) {
+#line 143 "ui-tests/conformance/src/kernels/vectors.rs"
+            output[i_2] = input[i_2];
+        }
     }
 }

@@ -2,6 +2,7 @@
 #define PHALANX_FLAT_BLOCK
 #include <phalanx/array.cuh>
 #include <phalanx/groups.cuh>
+#include <phalanx/interval.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/range.cuh>
 #include <phalanx/scalar.cuh>
@@ -43,17 +44,40 @@ exchange_cells(slice_mut<Cell> cells, u32 rounds) {
     auto& tile = placed_shared<shared_array<Cell, 8192>, 0>();
     auto first = as<usize>(this_grid().block_rank()) * 8192;
     auto i = block.thread_rank();
-    for (auto k : range(i, 8192).step_by(256)) {
-        tile[k] = cells[first + as<usize>(k)];
+    const auto steps = range(i, 8192).step_by(256);
+    if (covers(tile, values_of(steps)) && covers(cells, first + as<usize>(values_of(steps)))) {
+        for (auto k : unclamped(steps)) {
+#line 47 "ui-tests/conformance/src/kernels/phases.rs"
+            tile.get_unchecked(k) = cells.get_unchecked(first + as<usize>(k));
+        }
+    } else {
+        for (auto k : steps) {
+#line 47 "ui-tests/conformance/src/kernels/phases.rs"
+            tile[k] = cells[first + as<usize>(k)];
+        }
     }
+#line 49 "ui-tests/conformance/src/kernels/phases.rs"
     block.sync();
     for ([[maybe_unused]] auto i_2 : range(0, rounds)) {
-        for (auto k_2 : range(i, 8192).step_by(256)) {
-            auto is_rim = k_2 == 0 || k_2 == 8191;
-            auto kept = KEPT[as<u32>(tile[k_2].phase)][as<u32>(is_rim)];
-            auto left = k_2 == 0 ? COLD : tile[k_2 - 1];
-            cells[first + as<usize>(k_2)].heat = tile[k_2].heat * kept + left.heat * (f32(1.0f) - kept);
+        const auto steps_2 = range(i, 8192).step_by(256);
+        if (covers(tile, values_of(steps_2)) && covers(tile, values_of(steps_2) - 1) && covers(cells, first + as<usize>(values_of(steps_2)))) {
+            for (auto k_2 : unclamped(steps_2)) {
+#line 52 "ui-tests/conformance/src/kernels/phases.rs"
+                auto is_rim = k_2 == 0 || k_2 == 8191;
+                auto kept = KEPT[as<u32>(tile.get_unchecked(k_2).phase)][as<u32>(is_rim)];
+                auto left = k_2 == 0 ? COLD : tile.get_unchecked(k_2 - 1);
+                cells.get_unchecked(first + as<usize>(k_2)).heat = tile.get_unchecked(k_2).heat * kept + left.heat * (f32(1.0f) - kept);
+            }
+        } else {
+            for (auto k_2 : steps_2) {
+#line 52 "ui-tests/conformance/src/kernels/phases.rs"
+                auto is_rim = k_2 == 0 || k_2 == 8191;
+                auto kept = KEPT[as<u32>(tile[k_2].phase)][as<u32>(is_rim)];
+                auto left = k_2 == 0 ? COLD : tile[k_2 - 1];
+                cells[first + as<usize>(k_2)].heat = tile[k_2].heat * kept + left.heat * (f32(1.0f) - kept);
+            }
         }
+#line 57 "ui-tests/conformance/src/kernels/phases.rs"
         block.sync();
         for (auto k_3 : range(i, 8192).step_by(256)) {
             tile[k_3].heat = cells[first + as<usize>(k_3)].heat;
@@ -61,7 +85,16 @@ exchange_cells(slice_mut<Cell> cells, u32 rounds) {
         }
         block.sync();
     }
-    for (auto k_4 : range(i, 8192).step_by(256)) {
-        cells[first + as<usize>(k_4)].phase = tile[k_4].phase;
+    const auto steps_3 = range(i, 8192).step_by(256);
+    if (covers(cells, first + as<usize>(values_of(steps_3))) && covers(tile, values_of(steps_3))) {
+        for (auto k_4 : unclamped(steps_3)) {
+#line 65 "ui-tests/conformance/src/kernels/phases.rs"
+            cells.get_unchecked(first + as<usize>(k_4)).phase = tile.get_unchecked(k_4).phase;
+        }
+    } else {
+        for (auto k_4 : steps_3) {
+#line 65 "ui-tests/conformance/src/kernels/phases.rs"
+            cells[first + as<usize>(k_4)].phase = tile[k_4].phase;
+        }
     }
 }

@@ -3,6 +3,7 @@
 #include <phalanx/float_math.cuh>
 #include <phalanx/groups.cuh>
 #include <phalanx/half.cuh>
+#include <phalanx/interval.cuh>
 #include <phalanx/math.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/range.cuh>
@@ -19,13 +20,32 @@ quantize(readonly_slice<f16> rows, usize width, slice_mut<i8> out, slice_mut<i32
     auto row = this_grid().thread_rank();
     auto start = row * width;
     auto largest = f16_MIN_POSITIVE;
-    for (auto i : range(start, start + width)) {
-        largest = max(largest, abs(rows[i]));
+    const auto steps = range(start, start + width);
+    if (covers(rows, values_of(steps))) {
+        for (auto i : unclamped(steps)) {
+#line 403 "ui-tests/conformance/src/kernels/guide.rs"
+            largest = max(largest, abs(rows.get_unchecked(i)));
+        }
+    } else {
+        for (auto i : steps) {
+#line 403 "ui-tests/conformance/src/kernels/guide.rs"
+            largest = max(largest, abs(rows[i]));
+        }
     }
+#line 405 "ui-tests/conformance/src/kernels/guide.rs"
     auto exponent = saturating_sub(as<i32>(ceil(log2(to_f32(largest)))), 7);
     auto scale = f32::from_bits(cast_unsigned(127 - exponent) << 23);
     exponents[row] = exponent;
-    for (auto i_2 : range(start, start + width)) {
-        out[i_2] = as<i8>(clamp(round_ties_even(as<f32>(rows[i_2]) * scale), -f32(128.0f), f32(127.0f)));
+    const auto steps_2 = range(start, start + width);
+    if (covers(out, values_of(steps_2)) && covers(rows, values_of(steps_2))) {
+        for (auto i_2 : unclamped(steps_2)) {
+#line 409 "ui-tests/conformance/src/kernels/guide.rs"
+            out.get_unchecked(i_2) = as<i8>(clamp(round_ties_even(as<f32>(rows.get_unchecked(i_2)) * scale), -f32(128.0f), f32(127.0f)));
+        }
+    } else {
+        for (auto i_2 : steps_2) {
+#line 409 "ui-tests/conformance/src/kernels/guide.rs"
+            out[i_2] = as<i8>(clamp(round_ties_even(as<f32>(rows[i_2]) * scale), -f32(128.0f), f32(127.0f)));
+        }
     }
 }

@@ -1,6 +1,7 @@
 #define PHALANX_FLAT_BLOCK
 #include <phalanx/float_math.cuh>
 #include <phalanx/groups.cuh>
+#include <phalanx/interval.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/range.cuh>
 #include <phalanx/scalar.cuh>
@@ -12,7 +13,16 @@ extern "C" __global__ void __launch_bounds__(128)
 saxpy(f32 a, readonly_slice<f32> x, slice_mut<f32> y) {
 #line 40 "ui-tests/conformance/src/kernels/guide.rs"
     auto grid = this_grid();
-    for (auto i : range(grid.thread_rank(), x.len()).step_by(grid.num_threads())) {
-        y[i] = mul_add(x[i], a, y[i]);
+    const auto steps = range(grid.thread_rank(), x.len()).step_by(grid.num_threads());
+    if (covers(y, values_of(steps)) && covers(x, values_of(steps))) {
+        for (auto i : unclamped(steps)) {
+#line 42 "ui-tests/conformance/src/kernels/guide.rs"
+            y.get_unchecked(i) = mul_add(x.get_unchecked(i), a, y.get_unchecked(i));
+        }
+    } else {
+        for (auto i : steps) {
+#line 42 "ui-tests/conformance/src/kernels/guide.rs"
+            y[i] = mul_add(x[i], a, y[i]);
+        }
     }
 }

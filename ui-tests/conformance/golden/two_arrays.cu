@@ -1,6 +1,7 @@
 #define PHALANX_PLACED_SHARED_BYTES 62848
 #define PHALANX_FLAT_BLOCK
 #include <phalanx/groups.cuh>
+#include <phalanx/interval.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/range.cuh>
 #include <phalanx/scalar.cuh>
@@ -23,9 +24,19 @@ two_arrays(slice_mut<u64> out) {
     auto& wide = placed_shared<shared_array<Wide, 64>, 61776>();
     auto i = block.thread_rank();
     bytes[i] = as<u8>(i);
-    for (auto k : range(i, 7680).step_by(256)) {
-        floats[k] = as<f64>(k);
+    const auto steps = range(i, 7680).step_by(256);
+    if (covers(floats, values_of(steps))) {
+        for (auto k : unclamped(steps)) {
+#line 23 "ui-tests/conformance/src/kernels/large_shared.rs"
+            floats.get_unchecked(k) = as<f64>(k);
+        }
+    } else {
+        for (auto k : steps) {
+#line 23 "ui-tests/conformance/src/kernels/large_shared.rs"
+            floats[k] = as<f64>(k);
+        }
     }
+#line 25 "ui-tests/conformance/src/kernels/large_shared.rs"
     wide[i % 64] = Wide{.a = 5};
     block.sync();
     out[i] = as<u64>(bytes[255 - i]) + as<u64>(floats[7679 - i]) * 1000 + as<u64>(wide[i / 4].a) * 10000000;

@@ -35,9 +35,6 @@ pub(super) fn headers(function: &Function, text: &Text) -> Vec<&'static str> {
             split += 1;
         }
     });
-    if text.tests_loops {
-        need(&["interval.cuh"]);
-    }
     if split > 2 * text.fused.len() {
         need(&["block_barrier.cuh"]);
     }

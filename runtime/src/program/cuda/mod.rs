@@ -38,6 +38,7 @@ pub(crate) const HEADERS: &[Header] = headers! {
     "half.cuh"
     "index.cuh"
     "integer.cuh"
+    "interval.cuh"
     "lanes.cuh"
     "math.cuh"
     "memory.cuh"
@@ -56,6 +57,7 @@ pub(crate) const HEADERS: &[Header] = headers! {
     "transcendental.cuh"
     "tuple.cuh"
     "vector.cuh"
+    "vector_interval.cuh"
     "wrapping.cuh"
 };
 
@@ -64,9 +66,11 @@ pub(crate) const HEADERS: &[Header] = headers! {
 const BY_NAME: &[(&str, &[&str])] = &[
     ("atomic.cuh", &["atomic", "fence"]),
     ("half.cuh", &["f16", "bf16"]),
+    ("interval.cuh", &["values_of"]),
     ("profile.cuh", &["profiled"]),
     ("stepped_range.cuh", &["range_inclusive", "rev", "step_by"]),
     ("tuple.cuh", &["tuple"]),
+    ("vector_interval.cuh", &["covers_vectors", "covers_row_vectors"]),
 ];
 
 /// Returns the headers for a text: those of `wanted` that are not chosen by name, and those that are.

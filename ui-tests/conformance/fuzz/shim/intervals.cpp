@@ -2,7 +2,8 @@
 // values of two loops is one of those that the interval of the result allows, and a test that memory is covered holds
 // only if each index is within bounds. Prints the first error and returns 1. The ranges are random.
 #include "cuda.h"
-#include <phalanx/interval.cuh>
+#include <phalanx/memory.cuh>
+#include <phalanx/vector_interval.cuh>
 #include <cstdio>
 #include <random>
 #include <vector>
@@ -61,12 +62,22 @@ static void with_range(F f) {
             values.push_back(value.value);
         }
         f(values_of(plain), values);
-    } else if (below(4) == 0) {
-        const auto reversed = plain.rev();
-        for (auto value : reversed) {
-            values.push_back(value.value);
+    } else if (below(2) == 0) {
+        const auto inclusive = range_inclusive(integer<Raw>(low), integer<Raw>(high));
+        const auto each = [&](auto range) {
+            for (auto value : range) {
+                values.push_back(value.value);
+            }
+            f(values_of(range), values);
+        };
+        switch (below(6)) {
+        case 0: return each(plain.rev());
+        case 1: return each(inclusive);
+        case 2: return each(inclusive.rev());
+        case 3: return each(inclusive.step_by(u64(step)));
+        case 4: return each(plain.rev().step_by(u64(step)));
+        default: return each(plain.step_by(u64(step)).rev());
         }
-        f(values_of(reversed), values);
     } else {
         const auto stepped = plain.step_by(u64(step));
         for (auto value : stepped) {

@@ -24,16 +24,14 @@ pub(crate) struct Text {
     pub(crate) constants: Vec<String>,
     /// Tokens whose arrival and wait are fused, and which the text does not have.
     pub(crate) fused: BTreeSet<LocalId>,
-    /// Whether there is a test of the bounds of a loop.
-    pub(crate) tests_loops: bool,
 }
 
 pub(crate) fn text(function: &Function) -> Text {
     let names = name::Names::of(function);
     let signature = signature::signature(function, &names);
     let fused = fused_tokens(function);
-    let lower::Body { statements, names, tests_loops } = lower::body(function, names, &fused);
-    let body = print::body(&statements, function.role, &names);
+    let (body, names) = lower::body(function, names, &fused);
+    let body = print::body(&body, function.role, &names);
     let (locals, constants) = names.declared(function);
-    Text { signature, body, locals, constants, fused, tests_loops }
+    Text { signature, body, locals, constants, fused }
 }

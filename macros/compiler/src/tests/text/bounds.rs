@@ -134,6 +134,15 @@ fn memory_that_the_loop_declares() {
 }
 
 #[test]
+fn a_range_up_to_the_length() {
+    checks_all("for i in 0..m.len() { m[i] = 1; }");
+    checks_all("for i in b..m.len() { m[i] += 1; }");
+    hoists("for i in 0..=m.len() { m[i] = 1; }", "covers(m, values_of(steps))", &[]);
+    hoists("for i in (0..m.len()).step_by(2) { m[i] = 1; }", "covers(m, values_of(steps))", &[]);
+    hoists("for i in 0..m.len() { m[i] = w[i]; }", "covers(w, values_of(steps))", &["m[i] = w.get_unchecked(i);"]);
+}
+
+#[test]
 fn a_body_that_is_not_printed_twice() {
     checks_all("for i in 0..a { this_thread_block().sync(); m[i] = 1; }");
     checks_all("for i in 0..a { println!(\"{i}\"); m[i] = 1; }");

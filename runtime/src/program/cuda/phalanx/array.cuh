@@ -25,4 +25,19 @@ struct local_array {
     __device__ constexpr bool is_empty() const { return N == 0; }
 };
 
+namespace detail {
+
+// The number of elements of an array, by its type.
+template <class Array>
+struct array_length;
+template <class T, unsigned long long N>
+struct array_length<local_array<T, N>> {
+    enum : unsigned long long { value = N };
+};
+template <class T>
+struct array_length<T&> : array_length<T> {};
+template <class T>
+struct array_length<const T> : array_length<T> {};
+
+} // namespace detail
 } // namespace phalanx

@@ -2,12 +2,11 @@
 // within their memory, and the loop then runs without checks of its own. If the test fails, the loop runs with its
 // checks, and reports the first access that is out of bounds, if there is one:
 //
-//     auto steps = range(0, n);
-//     const auto i_values = values_of(steps);
-//     if (covers(a, row * n + i_values)) { /* the loop without checks */ } else { /* the loop with checks */ }
+//     const auto steps = range(0, n);
+//     if (covers(a, row * n + values_of(steps))) { /* the loop without checks */ } else { /* the loop with checks */ }
 #pragma once
+#include <phalanx/array.cuh>
 #include <phalanx/stepped_range.cuh>
-#include <phalanx/vector.cuh>
 
 namespace phalanx {
 namespace detail {
@@ -86,26 +85,19 @@ __device__ constexpr interval<Raw> operator>>(interval<Raw> a, Amount amount) {
     return {a.low >> bits, a.high >> bits, 1, a.known};
 }
 
+// The values from `a` to `b` or from `b` to `a`.
+template <class Raw>
+__device__ constexpr interval<Raw> between(Raw a, Raw b, unsigned long long steps, bool known) {
+    const interval<Raw> first(a), last(b);
+    const bool up = first.low <= last.low;
+    return {up ? first.low : last.low, up ? last.low : first.low, steps, known && first.known && last.known};
+}
+
 // Whether all of the values are indexes of `length` elements.
 template <class Raw>
 __device__ constexpr bool are_below(interval<Raw> values, unsigned long long length) {
     return values.known && values.low >= 0 && static_cast<unsigned long long>(values.high) < length;
 }
-
-template <class Array>
-struct array_length;
-template <class T, unsigned long long N>
-struct array_length<local_array<T, N>> {
-    enum : unsigned long long { value = N };
-};
-template <class T, unsigned long long N>
-struct array_length<vector<T, N>> {
-    enum : unsigned long long { value = N };
-};
-template <class T>
-struct array_length<T&> : array_length<T> {};
-template <class T>
-struct array_length<const T> : array_length<T> {};
 
 } // namespace detail
 
@@ -136,6 +128,19 @@ __device__ constexpr detail::interval<Raw> values_of(detail::forward_steps<Raw> 
     const bool some = low.known && high.known && range.more && step != 0;
     const auto steps = some ? range.last() / step : 0;
     return {low.low, low.low + static_cast<long long>(steps * step), step, some};
+}
+
+template <class Raw>
+__device__ constexpr detail::interval<Raw> values_of(detail::inclusive_range<Raw> range) {
+    return detail::between(range.current, range.last, 1, range.more);
+}
+template <class Raw>
+__device__ constexpr detail::interval<Raw> values_of(detail::stepped_range<Raw> range) {
+    const auto size = static_cast<detail::bits_of<Raw>>(range.skip + 1);
+    const bool some = range.more && size != 0;
+    const auto steps = some ? range.left / size : 0;
+    const auto last = static_cast<Raw>(static_cast<detail::bits_of<Raw>>(range.current) + steps * range.step);
+    return detail::between(range.current, last, size, some);
 }
 
 namespace detail {
@@ -185,47 +190,6 @@ __device__ constexpr bool covers(const Memory& memory, detail::interval<Raw> val
 template <class Row, class Raw>
 __device__ constexpr bool covers_row(detail::interval<Raw> values) {
     return detail::are_below(values, detail::array_length<Row>::value);
-}
-
-template <class Vector>
-__device__ consteval unsigned long long lanes_of() {
-    return detail::array_length<Vector>::value;
-}
-
-namespace detail {
-
-// Whether vectors of `N` elements from each of these indexes on are within bounds and aligned, in memory that begins at
-// a multiple of the alignment of `start`.
-template <unsigned long long N, unsigned long long Bytes, class Raw>
-__device__ constexpr bool
-are_vectors(interval<Raw> values, unsigned long long length, unsigned long long start) {
-    const auto first = start + static_cast<unsigned long long>(values.low) * Bytes;
-    const bool aligned = ((first | values.steps * Bytes) & (Bytes * N - 1)) == 0;
-    return N <= length && are_below(values, length - N + 1) && aligned;
-}
-
-template <class Memory, class Slice>
-__device__ inline unsigned long long start_of(Slice whole) {
-    return is_aligned<Memory>::value ? 0 : reinterpret_cast<unsigned long long>(whole.data);
-}
-
-} // namespace detail
-
-// Whether vectors of `N` elements are within bounds and aligned.
-template <unsigned long long N, class Memory, class Raw>
-__device__ inline bool covers_vectors(Memory&& memory, detail::interval<Raw> values) {
-    const auto whole = detail::whole(memory);
-    return detail::are_vectors<N, sizeof(*whole.data)>(values, whole.length, detail::start_of<Memory>(whole));
-}
-
-// The same in rows, arrays that are elements of memory.
-template <unsigned long long N, class Memory, class Raw>
-__device__ inline bool covers_row_vectors(Memory&& memory, detail::interval<Raw> values) {
-    const auto whole = detail::whole(memory);
-    using row = decltype(*whole.data);
-    constexpr auto length = detail::array_length<row>::value;
-    const auto start = detail::start_of<Memory>(whole) | sizeof(row);
-    return detail::are_vectors<N, sizeof(row) / length>(values, length, start);
 }
 
 } // namespace phalanx

@@ -32,6 +32,15 @@ struct alignas(sizeof(T) * N) vector {
     __device__ constexpr bool is_empty() const { return N == 0; }
 };
 
+namespace detail {
+
+template <class T, unsigned long long N>
+struct array_length<vector<T, N>> {
+    enum : unsigned long long { value = N };
+};
+
+} // namespace detail
+
 using i8x2 = vector<i8, 2>;
 using i8x4 = vector<i8, 4>;
 using i8x8 = vector<i8, 8>;

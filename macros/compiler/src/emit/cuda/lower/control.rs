@@ -168,7 +168,6 @@ impl Lower<'_> {
             return;
         };
         let steps = self.names.fresh(&steps);
-        self.tests_loops = true;
         self.out.push(CuStmt::Declare { ty: vec!["const auto".into()], name: steps.clone(), init: Some(range) });
         self.unchecked.extend(&accesses);
         let unchecked = self.loop_body(Vec::new(), body);

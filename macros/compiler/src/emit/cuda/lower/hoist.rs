@@ -236,7 +236,7 @@ impl Lower<'_> {
         }
         let mut tests: Vec<CuExpr> = Vec::new();
         let mut accesses = Vec::new();
-        for access in candidates {
+        for access in candidates.into_iter().filter(|access| !is_plain(whole, access)) {
             let Some((site, test)) = known.test(access) else { continue };
             if known.lower.unchecked.contains(&site) {
                 continue;
@@ -252,6 +252,18 @@ impl Lower<'_> {
         let test = tests.into_iter().reduce(and)?;
         Some(Hoisted { test, accesses })
     }
+}
+
+/// Whether an access is `memory[i]` in a loop over `0..memory.len()`, whose check the compiler of CUDA C++ removes.
+fn is_plain(whole: &Expr, access: &Expr) -> bool {
+    let ExprKind::For { local: Some(variable), range, .. } = &whole.kind else { return false };
+    let ExprKind::Index { base, index, .. } = &access.kind else { return false };
+    let ExprKind::Op { op: Op::Length, operands, .. } = &range.end.kind else { return false };
+    let [ExprKind::Local(bound)] = operands.iter().map(|memory| &memory.kind).collect::<Vec<_>>()[..] else {
+        return false;
+    };
+    let is = |expr: &Expr, local: &LocalId| matches!(&expr.kind, ExprKind::Local(other) if other == local);
+    range.adaptors.is_empty() && !range.inclusive && is(base, bound) && is(index, variable)
 }
 
 fn and(left: CuExpr, right: CuExpr) -> CuExpr {

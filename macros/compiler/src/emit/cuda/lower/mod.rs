@@ -27,16 +27,8 @@ use crate::model::place::local_of;
 use crate::model::ty::ValueType;
 use crate::model::{Function, LocalId, SiteId, ValueId};
 
-/// A body in C++.
-pub(super) struct Body {
-    pub(super) statements: Vec<CuStmt>,
-    /// The names that it uses.
-    pub(super) names: Names,
-    /// Whether there is a test of the bounds of a loop.
-    pub(super) tests_loops: bool,
-}
-
-pub(super) fn body<'f>(function: &'f Function, names: Names, fused: &'f BTreeSet<LocalId>) -> Body {
+/// Lowers the body to statements, and returns the names that it used.
+pub(super) fn body<'f>(function: &'f Function, names: Names, fused: &'f BTreeSet<LocalId>) -> (Vec<CuStmt>, Names) {
     let mut lower = Lower {
         function,
         names,
@@ -45,7 +37,6 @@ pub(super) fn body<'f>(function: &'f Function, names: Names, fused: &'f BTreeSet
         jump_targets: Vec::new(),
         unchecked: BTreeSet::new(),
         checks_all: false,
-        tests_loops: false,
     };
     for (index, constant) in function.values.iter().enumerate() {
         if constant.declared {
@@ -54,7 +45,7 @@ pub(super) fn body<'f>(function: &'f Function, names: Names, fused: &'f BTreeSet
     }
     let dest = if function.ret.is_some() { Dest::Return } else { Dest::Discard };
     lower.block_into(&function.body, &dest);
-    Body { statements: lower.out, names: lower.names, tests_loops: lower.tests_loops }
+    (lower.out, lower.names)
 }
 
 struct Lower<'f> {
@@ -68,7 +59,6 @@ struct Lower<'f> {
     unchecked: BTreeSet<SiteId>,
     /// Set in a loop that runs if that test fails: its loops are lowered once, with all checks.
     checks_all: bool,
-    tests_loops: bool,
 }
 
 /// The destination of a value.

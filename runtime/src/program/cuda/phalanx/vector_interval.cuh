@@ -1,0 +1,50 @@
+// The tests before loops (interval.cuh) of the bounds and the alignment of vectors.
+#pragma once
+#include <phalanx/interval.cuh>
+#include <phalanx/vector.cuh>
+
+namespace phalanx {
+
+// The lanes of a vector.
+template <class Vector>
+__device__ consteval unsigned long long lanes_of() {
+    return detail::array_length<Vector>::value;
+}
+
+namespace detail {
+
+// Whether vectors of `N` elements from each of these indexes on are within bounds and aligned, in memory that begins at
+// a multiple of the alignment of `start`.
+template <unsigned long long N, unsigned long long Bytes, class Raw>
+__device__ constexpr bool
+are_vectors(interval<Raw> values, unsigned long long length, unsigned long long start) {
+    const auto first = start + static_cast<unsigned long long>(values.low) * Bytes;
+    const bool aligned = ((first | values.steps * Bytes) & (Bytes * N - 1)) == 0;
+    return N <= length && are_below(values, length - N + 1) && aligned;
+}
+
+template <class Memory, class Slice>
+__device__ inline unsigned long long start_of(Slice whole) {
+    return is_aligned<Memory>::value ? 0 : reinterpret_cast<unsigned long long>(whole.data);
+}
+
+} // namespace detail
+
+// Whether vectors of `N` elements are within bounds and aligned.
+template <unsigned long long N, class Memory, class Raw>
+__device__ inline bool covers_vectors(Memory&& memory, detail::interval<Raw> values) {
+    const auto whole = detail::whole(memory);
+    return detail::are_vectors<N, sizeof(*whole.data)>(values, whole.length, detail::start_of<Memory>(whole));
+}
+
+// The same in rows, arrays that are elements of memory.
+template <unsigned long long N, class Memory, class Raw>
+__device__ inline bool covers_row_vectors(Memory&& memory, detail::interval<Raw> values) {
+    const auto whole = detail::whole(memory);
+    using row = decltype(*whole.data);
+    constexpr auto length = detail::array_length<row>::value;
+    const auto start = detail::start_of<Memory>(whole) | sizeof(row);
+    return detail::are_vectors<N, sizeof(row) / length>(values, length, start);
+}
+
+} // namespace phalanx
