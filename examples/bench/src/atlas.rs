@@ -127,7 +127,7 @@ fn additions<const C: usize>(sums: &mut [u32], peers: u32, rounds: u32) {
     sums[this_grid().thread_rank()] = v[0] + v[1] + v[2] + v[3];
 }
 
-/// What was measured of clusters of one size.
+/// The measurements of clusters of one size.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Page {
     /// The number of blocks in a cluster.

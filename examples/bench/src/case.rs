@@ -1,4 +1,4 @@
-//! What the table measures: a showcase has cases, and a case is a kernel at one size, with its twin and its data. This
+//! The kernels that the table measures: a showcase has cases, and a case is a kernel at one size, with its twin and its data. This
 //! file knows nothing of time.
 
 use phalanx::Device;
@@ -30,7 +30,7 @@ impl Scale {
 pub struct Showcase {
     /// The name, which `--only` selects by.
     pub name: &'static str,
-    /// What the kernel does, in a few words.
+    /// A description of the kernel, in a few words.
     pub about: &'static str,
     /// Returns the cases, in the order of the table.
     pub cases: fn(Scale) -> Vec<Case>,
@@ -42,7 +42,7 @@ pub struct Case {
     pub version: String,
     /// The size of the problem, such as the number of columns.
     pub size: u64,
-    /// What `size` counts.
+    /// The name of the things that `size` counts, such as columns.
     pub unit: &'static str,
     /// The bytes that any implementation must move between global memory and the multiprocessors.
     pub bytes: u64,

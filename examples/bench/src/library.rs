@@ -23,7 +23,7 @@ pub struct Baseline {
     pub times: Times,
 }
 
-/// What the script answers for one problem.
+/// The script's answer for one problem.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub struct Answer {
     /// The baselines, each of which has been checked against `f64`.

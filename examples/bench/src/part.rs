@@ -1,4 +1,4 @@
-//! What is measured by itself, in a process of its own: a showcase, the atlas, or the host's time for launches.
+//! The parts of the benchmark that run in a process of their own: a showcase, the atlas, or the host's time for launches.
 
 use phalanx::Device;
 use serde_json::Value;

@@ -52,9 +52,9 @@ fn lines(rows: &[&Row], value: impl Fn(&Row, f64) -> f64) -> Lines {
 struct Picture<'a> {
     path: &'a Path,
     name: &'a str,
-    /// What sizes count.
+    /// The name of the things that a size counts, such as columns.
     unit: &'a str,
-    /// What the lines show.
+    /// The quantity that the lines show.
     label: &'a str,
     lines: &'a Lines,
 }

@@ -11,7 +11,7 @@ use crate::table::Row;
 use crate::timing::Clock;
 use crate::twin::Twins;
 
-/// What was measured of one showcase.
+/// The measurements of one showcase.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Measured {
     /// The bandwidth of a copy, in bytes per microsecond.

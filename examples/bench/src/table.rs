@@ -12,7 +12,7 @@ use crate::timing::Times;
 /// The largest ratio to the twin that is not listed as open.
 const TARGET: f64 = 1.02;
 
-/// What was measured of one case.
+/// The measurements of one case.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Row {
     /// The showcase's name.
@@ -21,7 +21,7 @@ pub struct Row {
     pub version: String,
     /// The size of the problem.
     pub size: u64,
-    /// What `size` counts.
+    /// The name of the things that `size` counts, such as columns.
     pub unit: String,
     /// The bytes that any implementation must move.
     pub bytes: u64,

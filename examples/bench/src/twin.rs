@@ -16,7 +16,7 @@ use sha2::{Digest, Sha256};
 
 use crate::Result;
 
-/// What all twins include.
+/// The header that is put before each twin's text.
 const COMMON: &str = include_str!("../twins/common.cuh");
 
 /// The options of Phalanx for a kernel without options of its own (`runtime/src/gpu/nvrtc.rs`).

@@ -1,4 +1,4 @@
-//! What the kernels of rows share: a sum over the threads of a block of 512, and the join of two parts of a softmax.
+//! The functions that the kernels of rows share: a sum over the threads of a block of 512, and the join of two parts of a softmax.
 
 use phalanx::prelude::*;
 

@@ -44,7 +44,7 @@ pub const ALL: &[Showcase] = &[
     attention::SHOWCASE,
 ];
 
-/// What the output of a kernel holds before a launch whose result is checked.
+/// The contents of a kernel's output before a launch whose result is checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Before {
     /// Bytes that are no result.
