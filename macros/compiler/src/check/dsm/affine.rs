@@ -315,10 +315,15 @@ impl Affine {
     pub(super) fn overlap(self, peers: Affine, Ranks { owner, blocks }: Ranks) -> Overlap {
         let sizes = blocks.map_or(2..=MAX_CLUSTER_SIZE, |blocks| blocks..=blocks);
         let difference = owner.and_then(|owner| self.difference(peers, owner));
-        sizes.fold(Overlap::Never, |overlap, blocks| {
-            let by_owner = difference.map_or(Overlap::Possible, |difference| difference.is_zero(blocks));
-            overlap.or(by_owner.and(self.overlap_of_ranks(peers, blocks)))
-        })
+        let of_size = |blocks| match difference.map_or(Overlap::Possible, |difference| difference.is_zero(blocks)) {
+            Overlap::Never => Overlap::Never,
+            by_owner @ (Overlap::If(_) | Overlap::Possible) => by_owner.and(self.overlap_of_ranks(peers, blocks)),
+        };
+        // Nothing is more than `Possible`, so no further size would change it.
+        let overlap = sizes.map(of_size).try_fold(Overlap::Never, |overlap, of_size| {
+            Some(overlap.or(of_size)).filter(|overlap| *overlap != Overlap::Possible)
+        });
+        overlap.unwrap_or(Overlap::Possible)
     }
 
     /// The owner's index minus the peer's, in terms of one of the two ranks, if that rank determines the other.

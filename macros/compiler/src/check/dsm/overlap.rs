@@ -29,12 +29,17 @@ pub(crate) struct ConstantIs {
 }
 
 impl Overlap {
+    /// The answer for values that may be equal only if the constant has one of these values, or is no power of two.
     pub(super) fn if_one_of(
         constant: ValueId,
         one_of: impl IntoIterator<Item = i64>,
         or_no_power_of_two: bool,
     ) -> Overlap {
-        Overlap::If(ConstantIs { constant, one_of: one_of.into_iter().collect(), or_no_power_of_two })
+        let one_of: BTreeSet<i64> = one_of.into_iter().collect();
+        if one_of.is_empty() && !or_no_power_of_two {
+            return Overlap::Never;
+        }
+        Overlap::If(ConstantIs { constant, one_of, or_no_power_of_two })
     }
 
     /// The answer for values that may be equal in either of two cases.
@@ -63,6 +68,12 @@ impl Overlap {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_condition_without_values_never_holds() {
+        assert_eq!(Overlap::if_one_of(ValueId(0), [], false), Overlap::Never);
+        assert_ne!(Overlap::if_one_of(ValueId(0), [], true), Overlap::Never);
+    }
 
     #[test]
     fn two_answers_are_one() {
