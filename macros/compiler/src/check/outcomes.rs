@@ -34,6 +34,17 @@ enum Subject {
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Outcomes(BTreeMap<Subject, bool>);
 
+impl Outcomes {
+    /// Notes whether the variable holds a token, or that this is not known.
+    fn put(&mut self, variable: Variable, holds: Option<bool>) {
+        let subject = Subject::Holds(variable);
+        match holds {
+            Some(holds) => _ = self.0.insert(subject, holds),
+            None => _ = self.0.remove(&subject),
+        }
+    }
+}
+
 /// What a branch tests, and whether its `then` or `some` edge means that the subject is true.
 type Test = (Subject, bool);
 
@@ -67,7 +78,9 @@ impl Followed {
                 followed.tests.entry(*block).or_default().push((Subject::Holds(*variable), true));
             }
         }
-        followed.live = followed.live_subjects(cfg);
+        if !followed.is_empty() {
+            followed.live = followed.live_subjects(cfg);
+        }
         followed
     }
 
@@ -148,32 +161,21 @@ impl Followed {
 
     /// The state after a step.
     pub(super) fn transfer(&self, outcomes: &mut Outcomes, step: &StepKind) {
-        let known = &mut outcomes.0;
-        let mut put = |variable: Variable, holds: Option<bool>| {
-            let subject = Subject::Holds(variable);
-            match holds {
-                Some(holds) => _ = known.insert(subject, holds),
-                None => _ = known.remove(&subject),
-            }
-        };
         match step {
             StepKind::Group(GroupStep::Arrive { into, .. } | GroupStep::ArriveForgotten { into, .. }) => {
-                put(*into, Some(true))
+                outcomes.put(*into, Some(true))
             }
-            StepKind::Token(TokenStep::Clear { variable }) => put(*variable, Some(false)),
+            StepKind::Token(TokenStep::Clear { variable }) => outcomes.put(*variable, Some(false)),
             StepKind::Token(TokenStep::Move { from, into }) => {
                 let held = outcomes.0.remove(&Subject::Holds(*from));
-                match held {
-                    Some(held) => _ = outcomes.0.insert(Subject::Holds(*into), held),
-                    None => _ = outcomes.0.remove(&Subject::Holds(*into)),
-                }
+                outcomes.put(*into, held);
             }
             StepKind::Group(GroupStep::Wait { from, .. } | GroupStep::WaitElected { from, .. })
             | StepKind::Token(
                 TokenStep::HandOver { from } | TokenStep::Forget { from, .. } | TokenStep::Drop { variable: from, .. },
-            ) => put(*from, None),
+            ) => outcomes.put(*from, None),
             // What a function returns is not known.
-            StepKind::Call(_) => known.retain(|subject, _| !matches!(subject, Subject::Holds(_))),
+            StepKind::Call(_) => outcomes.0.retain(|subject, _| !matches!(subject, Subject::Holds(_))),
             StepKind::Group(
                 GroupStep::Collective { .. }
                 | GroupStep::Aligned { .. }
