@@ -7,7 +7,7 @@ use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 use super::cfg::{BlockId, Cfg, Extent, NodeId, Source, StepKind, ValueStep, Variable};
-use super::uniform::control::reachable;
+use super::uniform::control::following;
 use crate::model::LocalId;
 use crate::model::expr::BinaryOp;
 
@@ -18,10 +18,7 @@ pub(super) const MAX_DEPTH: u8 = 8;
 fn set_once(cfg: &Cfg<'_>) -> BTreeMap<LocalId, NodeId> {
     let mut set: BTreeMap<LocalId, Option<NodeId>> = BTreeMap::new();
     for (block, steps) in cfg.blocks.iter().map(|block| &block.steps).enumerate() {
-        let is_in_loop = || {
-            let mut following = cfg.blocks[block].end.successors();
-            following.any(|next| reachable(cfg, next, None).contains(BlockId(block)))
-        };
+        let is_in_loop = || following(cfg, BlockId(block)).contains(BlockId(block));
         let again = OnceCell::new();
         for step in steps {
             if let StepKind::Value(ValueStep::Set { variable: Variable::Local(local), value, extent }) = step.kind {

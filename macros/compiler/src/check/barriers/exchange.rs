@@ -19,7 +19,7 @@ use super::lifecycle::id_of;
 use crate::check::cfg::{
     BarrierCall, BarrierCallId, BlockId, End, GroupStep, MemoryStep, NodeId, Region, Source, Step, StepKind, ValueStep,
 };
-use crate::check::uniform::control::reachable;
+use crate::check::uniform::control::following;
 use crate::model::Role;
 use crate::model::barrier::{Barrier, BarrierForm, BarrierScope, PhaseAction};
 use crate::model::expr::BinaryOp;
@@ -163,7 +163,7 @@ fn is_executed_once(cx: &Context<'_, '_>, call: BarrierCallId) -> bool {
 /// Whether the call stands in a loop.
 fn is_repeated(cx: &Context<'_, '_>, call: BarrierCallId) -> bool {
     let Some(block) = cx.block_of(call) else { return true };
-    cx.cfg.blocks[block.0].end.successors().any(|next| reachable(cx.cfg, next, None).contains(block))
+    following(cx.cfg, block).contains(block)
 }
 
 /// Whether the wait follows the arrival with nothing but the computation of values between them.

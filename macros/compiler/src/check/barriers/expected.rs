@@ -14,7 +14,7 @@ use super::Context;
 use super::lifecycle::{Id, id_of, is_exact};
 use crate::check::cfg::{BarrierCall, BarrierCallId, NodeId, Region, Source};
 use crate::check::election::{Crowd, Election};
-use crate::check::uniform::control::reachable;
+use crate::check::uniform::control::following;
 use crate::diag::Diags;
 use crate::messages;
 use crate::model::Role;
@@ -144,10 +144,9 @@ impl Counted<'_, '_> {
         self.of(PhaseAction::arrives)
             .map(|(at, call)| {
                 let block = self.cx.block_of(at)?;
-                let again = self.cx.cfg.blocks[block.0].end.successors();
-                let mut again = again.map(|next| reachable(self.cx.cfg, next, None));
+                let is_repeated = || following(self.cx.cfg, block).contains(block);
                 // A thread that waits at once does not arrive twice in a phase.
-                if call.method.action != PhaseAction::ArriveAndWait && again.any(|after| after.contains(block)) {
+                if call.method.action != PhaseAction::ArriveAndWait && is_repeated() {
                     return None;
                 }
                 let each = match call.method.action {

@@ -10,10 +10,9 @@ use phalanx_contract::protocol::When;
 use super::lifecycle::{Lifecycles, State};
 use super::path_states::Lifecycle;
 use super::summary::Summary;
-use crate::check::block_set::BlockSet;
 use crate::check::cfg::{BlockId, CallId, Cfg, Shared, StepKind};
 use crate::check::dsm::protocol::{Effect, Guard, Predicate};
-use crate::check::uniform::control::reachable;
+use crate::check::uniform::control::following;
 use crate::messages;
 use crate::model::Role;
 
@@ -54,10 +53,7 @@ pub(super) fn check(role: Role, cfg: &Cfg<'_>, summary: &mut Summary) {
             let executes = Effect::Executes { call: slot, when: When::Ever, seen: When::Ever };
             summary.effects.push((executes, Guard::default()));
         }
-        let after = reached_from.entry(block).or_insert_with(|| {
-            let next = cfg.blocks[block.0].end.successors().map(|next| reachable(cfg, next, None));
-            next.fold(BlockSet::none(cfg.blocks.len()), |all, blocks| all.or(&blocks))
-        });
+        let after = reached_from.entry(block).or_insert_with(|| following(cfg, block));
         for &(other, other_at, later) in &calls {
             let follows = other == block && at < other_at || after.contains(other);
             let later_slot = cfg.calls[later.0].slot.0;

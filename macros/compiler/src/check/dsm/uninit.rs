@@ -18,7 +18,7 @@ use crate::check::block_set::BlockSet;
 use crate::check::cfg::{
     AccessId, AccessKind, BlockId, CallId, Cfg, GroupStep, MemoryStep, Root, Shared, Step, StepKind, spans_cluster,
 };
-use crate::check::uniform::control::reachable;
+use crate::check::uniform::control::{following, reachable};
 use crate::check::uniform::values::Values;
 use crate::diag::{Diag, Diags};
 use crate::messages;
@@ -95,10 +95,7 @@ pub(super) fn check(
         if from.block == to.block && from.step < to.step {
             return true;
         }
-        let after = reachable_after.entry(from.block).or_insert_with(|| {
-            let next = cfg.blocks[from.block.0].end.successors().map(|next| reachable(cfg, next, None));
-            next.fold(BlockSet::none(cfg.blocks.len()), |all, blocks| all.or(&blocks))
-        });
+        let after = reachable_after.entry(from.block).or_insert_with(|| following(cfg, from.block));
         after.contains(to.block)
     };
     let mut reported: Vec<Shared> = Vec::new();

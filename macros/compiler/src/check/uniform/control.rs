@@ -129,8 +129,16 @@ fn branches<'c>(cfg: &'c Cfg<'_>) -> impl Iterator<Item = BlockId> + 'c {
 
 /// The blocks that control can reach from the start of `from` without passing `end`.
 pub(crate) fn reachable(cfg: &Cfg<'_>, from: BlockId, end: Option<BlockId>) -> BlockSet {
+    reachable_from_all(cfg, vec![from], end)
+}
+
+/// The blocks that control can reach from the end of this block, which is one of them if it stands in a loop.
+pub(crate) fn following(cfg: &Cfg<'_>, block: BlockId) -> BlockSet {
+    reachable_from_all(cfg, cfg.blocks[block.0].end.successors().collect(), None)
+}
+
+fn reachable_from_all(cfg: &Cfg<'_>, mut work: Vec<BlockId>, end: Option<BlockId>) -> BlockSet {
     let mut reached = BlockSet::none(cfg.blocks.len());
-    let mut work = vec![from];
     while let Some(block) = work.pop() {
         if Some(block) != end && reached.insert(block) {
             for next in cfg.blocks[block.0].end.successors() {
@@ -146,8 +154,7 @@ fn endless(cfg: &Cfg<'_>) -> BlockSet {
     let count = cfg.blocks.len();
     let mut endless = BlockSet::none(count);
     for block in BlockSet::all(count).without(&ending(cfg)).iter() {
-        let arms = cfg.blocks[block.0].end.successors().map(|next| reachable(cfg, next, None));
-        let after = arms.fold(BlockSet::none(count), |after, arm| after.or(&arm));
+        let after = following(cfg, block);
         // The head of a loop has a lower number than its body.
         if after.contains(block) && after.and(&endless).len() == 0 {
             endless.insert(block);
