@@ -151,7 +151,7 @@ failing! { input, out, n;
         for k in 0..n { for j in 0..4 { out[0] += /* loop_of_two */ input[k * 10 + j * (k + 1) / 2]; } }
     }
     loop_of_indexes_from_memory, "index 67 out of bounds for length 64", {
-        for k in 0..n { out[0] += input[/* loop_of_indexes_from_memory */ input[k] * 22 + 1]; }
+        for k in 0..n { out[0] += /* loop_of_indexes_from_memory */ input[input[k] * 22 + 1]; }
     }
     in_device_function, "index 70 out of bounds for length 64", { out[0] = third(input, n); }
 

@@ -143,6 +143,19 @@ fn a_range_up_to_the_length() {
 }
 
 #[test]
+fn accesses_that_need_not_happen() {
+    checks_all("for i in 0..a { if i > 0 { m[i - 1] = 1; } }");
+    checks_all("for i in 0..a { if i == 0 || w[i - 1] > 0 { *r += 1; } }");
+    checks_all("for i in 0..a { if i + b >= a { break; } m[i + b] = 1; }");
+    checks_all("for i in 0..a { *r += match b { 0 => w[i], _ => 1 }; }");
+    hoists(
+        "for i in 0..a { let left = if i == 0 { b } else { w[i - 1] }; m[i + 1] = left; }",
+        "covers(m, values_of(steps) + 1)",
+        &["auto left = i == 0 ? b : w[i - 1];", "m.get_unchecked(i + 1) = left;"],
+    );
+}
+
+#[test]
 fn a_body_that_is_not_printed_twice() {
     checks_all("for i in 0..a { this_thread_block().sync(); m[i] = 1; }");
     checks_all("for i in 0..a { println!(\"{i}\"); m[i] = 1; }");

@@ -18,7 +18,7 @@ use crate::model::op::{Op, Part};
 use crate::model::place::may_write;
 use crate::model::range::{Adaptor, Range};
 use crate::model::ty::{TypeShape, ValueType};
-use crate::model::walk::{Node, block_nodes, walk};
+use crate::model::walk::{Node, block_nodes, walk, walk_block};
 use crate::model::{LocalId, SiteId};
 
 /// The largest body that is printed twice, in expressions.
@@ -39,6 +39,9 @@ pub(super) struct Hoisted {
 struct Nest<'e> {
     whole: &'e Expr,
     accesses: Vec<&'e Expr>,
+    /// The sites of what need not happen in each iteration. Such an access keeps its check: where its condition guards
+    /// a bound, the test would fail for the threads at the bound, and their warp would run both loops.
+    conditional: BTreeSet<SiteId>,
     /// The initial values of variables.
     lets: BTreeMap<LocalId, &'e Expr>,
     /// The loops inside, by their variables.
@@ -71,11 +74,13 @@ impl Value {
 }
 
 impl<'e> Nest<'e> {
-    /// Returns the loop, unless its body does more than compute and access memory.
+    /// Returns the loop, unless its body does more than compute and access memory, or leaves an iteration early. What
+    /// the threads of a warp do together must not be in it, because they can be in different ones of both loops.
     fn of(whole: &'e Expr, local: Option<LocalId>, body: &'e Block) -> Option<Nest<'e>> {
         let mut nest = Nest {
             whole,
             accesses: Vec::new(),
+            conditional: BTreeSet::new(),
             lets: BTreeMap::new(),
             loops: BTreeMap::new(),
             declared: local.into_iter().collect(),
@@ -152,14 +157,23 @@ impl<'e> Nest<'e> {
                 self.loops.extend(local.map(|local| (local, &**range)));
                 true
             }
-            ExprKind::If { condition, .. } => {
+            ExprKind::If { condition, then, otherwise, .. } => {
                 self.bind(condition);
+                walk_block(then, &mut |expr| self.conditional.extend(site(expr)));
+                otherwise.iter().for_each(|otherwise| self.add_conditional(otherwise));
                 true
             }
             ExprKind::Match { arms, .. } => {
                 for arm in arms {
                     self.declared.extend(arm.pattern.locals());
                     arm.guard.iter().for_each(|guard| self.bind(guard));
+                    self.add_conditional(&arm.body);
+                }
+                true
+            }
+            ExprKind::Binary { op, right, .. } => {
+                if op.short_circuits() {
+                    self.add_conditional(right);
                 }
                 true
             }
@@ -169,7 +183,10 @@ impl<'e> Nest<'e> {
             | ExprKind::CallClosure { .. }
             | ExprKind::Closure { .. }
             | ExprKind::Cuda(_)
-            | ExprKind::Print(_) => false,
+            | ExprKind::Print(_)
+            | ExprKind::Break { .. }
+            | ExprKind::Continue { .. }
+            | ExprKind::Return { .. } => false,
             ExprKind::Error
             | ExprKind::Int { .. }
             | ExprKind::Float { .. }
@@ -177,7 +194,6 @@ impl<'e> Nest<'e> {
             | ExprKind::Local(_)
             | ExprKind::Constant(_)
             | ExprKind::Unary(..)
-            | ExprKind::Binary { .. }
             | ExprKind::Cast(..)
             | ExprKind::Typed(..)
             | ExprKind::UncheckedPlace { .. }
@@ -201,20 +217,31 @@ impl<'e> Nest<'e> {
             | ExprKind::Labelled { .. }
             | ExprKind::Assign(..)
             | ExprKind::AssignOp { .. }
-            | ExprKind::Break { .. }
-            | ExprKind::Continue { .. }
-            | ExprKind::Return { .. }
             | ExprKind::Assert(..)
             | ExprKind::Panic(_) => true,
         }
     }
 
-    fn bind(&mut self, condition: &Condition) {
-        for part in condition.parts() {
-            if let Condition::Let { pattern, .. } = part {
-                self.declared.extend(pattern.locals());
+    /// Adds the variables that a condition binds, and what it evaluates only if its first part holds.
+    fn bind(&mut self, condition: &'e Condition) {
+        for (index, part) in condition.parts().iter().enumerate() {
+            let value = match part {
+                Condition::Let { pattern, scrutinee } => {
+                    self.declared.extend(pattern.locals());
+                    scrutinee
+                }
+                Condition::Value(value) => value,
+                // The parser flattens nested conditions.
+                Condition::All(_) => continue,
+            };
+            if index > 0 {
+                self.add_conditional(value);
             }
         }
+    }
+
+    fn add_conditional(&mut self, expr: &'e Expr) {
+        walk(expr, &mut |inner| self.conditional.extend(site(inner)));
     }
 }
 
@@ -238,7 +265,7 @@ impl Lower<'_> {
         let mut accesses = Vec::new();
         for access in candidates.into_iter().filter(|access| !is_plain(whole, access)) {
             let Some((site, test)) = known.test(access) else { continue };
-            if known.lower.unchecked.contains(&site) {
+            if known.lower.unchecked.contains(&site) || known.nest.conditional.contains(&site) {
                 continue;
             }
             if !tests.contains(&test) {
@@ -302,15 +329,15 @@ impl Values<'_, '_, '_> {
 
     /// Returns the site of an access, and the test that it is within bounds.
     fn test(&mut self, access: &Expr) -> Option<(SiteId, CuExpr)> {
-        let (memory, index, site, lanes) = match &access.kind {
-            ExprKind::Index { base, index, site } => (&**base, &**index, *site, None),
-            ExprKind::Op { op, operands, site, .. } => {
+        let (memory, index, lanes) = match &access.kind {
+            ExprKind::Index { base, index, .. } => (&**base, &**index, None),
+            ExprKind::Op { op, operands, .. } => {
                 let lanes = match op {
                     Op::LoadVec(lanes) => Some(vec![Fragment::Digits(*lanes)]),
                     Op::StoreVec => Some(self.lanes(operands.get(2)?)?),
                     _ => None,
                 };
-                (operands.first()?, operands.get(1)?, (*site)?, lanes)
+                (operands.first()?, operands.get(1)?, lanes)
             }
             _ => return None,
         };
@@ -332,7 +359,7 @@ impl Values<'_, '_, '_> {
                 (callee, vec![self.memory(rows.unwrap_or(memory))?, values])
             }
         };
-        Some((site, CuExpr::Call { callee, arguments, site: None }))
+        Some((site(access)?, CuExpr::Call { callee, arguments, site: None }))
     }
 
     /// Returns the name of memory that is the same throughout the loop.
@@ -454,6 +481,15 @@ impl Values<'_, '_, '_> {
 
     fn is_assigned(&self, local: LocalId) -> bool {
         self.lower.function.local(local).mutable.is_some()
+    }
+}
+
+/// Returns the site of an access to memory.
+fn site(access: &Expr) -> Option<SiteId> {
+    match &access.kind {
+        ExprKind::Index { site, .. } => Some(*site),
+        ExprKind::Op { site, .. } => *site,
+        _ => None,
     }
 }
 
