@@ -22,7 +22,8 @@ pub(super) fn share_with_waits(cfg: &Cfg<'_>, tokens: &Tokens<'_>, barriers: &mu
             StepKind::Group(GroupStep::Arrive { group: Group::Cluster, method, into }) if !method.relaxed => {
                 arrivals.insert(into, position(step.at));
             }
-            StepKind::Group(GroupStep::ArriveForgotten { group: Group::Cluster, .. }) => {
+            StepKind::Group(GroupStep::ArriveForgotten { group: Group::Cluster, into, .. }) => {
+                arrivals.insert(into, position(step.at));
                 full.insert(position(step.at), "may forget its token");
             }
             StepKind::Group(_)
