@@ -113,6 +113,8 @@ fn global_memory_needs_a_fence_where_a_later_access_conflicts() {
         ("let x = bins[i]; cluster.sync(); bins[i + 1] = x;", "full"),
         ("let x = bins.atomic(0).load(Acquire); cluster.sync(); bins.atomic(1).store(x, Relaxed);", "full"),
         ("let x = bins.atomic(0).load(Acquire); cluster.sync(); mine[i] = x;", "relaxed"),
+        // The load may learn of what another cluster wrote, and tells the peers by the barrier.
+        ("let x = bins.atomic(0).load(Acquire); cluster.sync(); mine[i] = bins[x];", "full"),
         // A loop comes back to the access.
         ("for _ in 0..n { cluster.sync(); output[i] = n; }", "full"),
         ("for _ in 0..n { cluster.sync(); } output[i] = n;", "relaxed"),

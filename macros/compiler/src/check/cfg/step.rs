@@ -1,15 +1,15 @@
 //! The steps of a block, in families: an analysis handles the families that concern it variant by variant, and ignores the
 //! others as a whole.
 //!
-//! | family | tokens | uniformity | cluster memory | phase barriers | copies |
-//! |---|---|---|---|---|---|
-//! | `Value` | | x | x (indexes) | x | |
-//! | `Memory` | | x | x | | x |
-//! | `Group` | x | x | x | x | |
-//! | `Token` | x | | | | |
-//! | `BarrierCall` | | | x (meetings) | x | x |
-//! | `Copy` | | | | | x |
-//! | `Call` | x | x | x | x | |
+//! | family | tokens | uniformity | cluster memory | phase barriers | copies | fences |
+//! |---|---|---|---|---|---|---|
+//! | `Value` | | x | x (indexes) | x | | |
+//! | `Memory` | | x | x | | x | x |
+//! | `Group` | x | x | x | x | | x |
+//! | `Token` | x | | | | | |
+//! | `BarrierCall` | | | x (meetings) | x | x | x |
+//! | `Copy` | | | | | x | x |
+//! | `Call` | x | x | x | x | | x |
 
 #![warn(clippy::wildcard_enum_match_arm)]
 

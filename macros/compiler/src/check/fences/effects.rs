@@ -9,8 +9,9 @@ use std::collections::BTreeMap;
 
 use phalanx_contract::fence::MemoryEffects;
 
-use crate::check::cfg::{Access, AccessId, AccessKind, CallId, Cfg, MemoryStep, Root, Step, StepKind};
+use crate::check::cfg::{Access, AccessId, AccessKind, CallId, Cfg, GroupStep, MemoryStep, Root, Step, StepKind};
 use crate::model::SlotId;
+use crate::model::group::Group;
 use crate::span::SpanRange;
 
 /// Something that a barrier may have to order, identified by what a report says of it. Of several, a set keeps the first in the
@@ -70,7 +71,21 @@ impl Effects {
             },
             // A fence orders what precedes it only where an atomic or an arrival follows: that the arrival orders it too costs
             // time alone.
-            StepKind::Memory(MemoryStep::Fence) | StepKind::Value(_) | StepKind::Group(_) | StepKind::Token(_) => None,
+            StepKind::Memory(MemoryStep::Fence) | StepKind::Value(_) | StepKind::Token(_) => None,
+            StepKind::Group(group) => match group {
+                // What an elected thread learns of other clusters, the others learn by its next arrival.
+                GroupStep::WaitElected { group: Group::Cluster | Group::Grid, .. } => {
+                    own("waits where others forget", MemoryEffects::OTHER)
+                }
+                GroupStep::WaitElected { .. }
+                | GroupStep::Collective { .. }
+                | GroupStep::Convergent { .. }
+                | GroupStep::Aligned { .. }
+                | GroupStep::FormGroup(_)
+                | GroupStep::Arrive { .. }
+                | GroupStep::ArriveForgotten { .. }
+                | GroupStep::Wait { .. } => None,
+            },
         };
         effect.is_some_and(|effect| self.add(effect, step.at))
     }
@@ -86,6 +101,10 @@ fn of_access(access: &Access) -> Option<EffectOf> {
     };
     let is_constant = access.region.root == Root::ReadOnly && (!changes || access.kind == AccessKind::Lent);
     (!is_constant).then(|| match (access.region.root, changes) {
+        // An atomic load may learn of the writes of another cluster, which any later access may conflict with.
+        (Root::Global, false) if access.kind == AccessKind::AtomicRead => {
+            EffectOf::own("reads global memory atomically", MemoryEffects::GLOBAL_WRITE)
+        }
         (Root::ReadOnly | Root::Global, true) => EffectOf::own("writes global memory", MemoryEffects::GLOBAL_WRITE),
         (Root::ReadOnly | Root::Global, false) => EffectOf::own("reads global memory", MemoryEffects::GLOBAL_READ),
         (Root::Shared(_), _) => EffectOf::own("accesses shared memory", MemoryEffects::SHARED),
