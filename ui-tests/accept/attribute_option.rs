@@ -14,7 +14,7 @@ fn left_to_the_launch() {}
 #[cluster_kernel(block = (32, 4), min_blocks = 8, shared_bytes = 4_096, fmad, fence = "full",)]
 fn one_of_each(x: f32) {}
 
-#[cluster_kernel(max_registers = 0x40, fast_math)]
+#[cluster_kernel(max_registers = 0x40, fast_math, fence = "inferred")]
 fn registers(x: f32) {}
 
 #[cluster_kernel]

@@ -54,9 +54,6 @@ fn contraction_twice() {}
 #[cluster_kernel(fast_math = true)]
 fn flag_with_value() {}
 
-#[cluster_kernel(fence = "inferred")]
-fn inferred_fence() {}
-
 #[cluster_kernel(fence = "none")]
 fn unknown_fence() {}
 

@@ -23,7 +23,7 @@ const ROUNDS: u32 = 100;
 /// A kernel that executes `ROUNDS` barriers and stores the cycles that they took together.
 macro_rules! measured {
     ($($name:ident: $group:ident = $this:ident() $(with $barrier:ident = $shared:ident())? => $body:block)*) => {$(
-        #[cluster_kernel(cluster = 2)]
+        #[cluster_kernel(cluster = 2, fence = "full")]
         fn $name(ticks: &mut [u64]) {
             let $group = $this();
             $(

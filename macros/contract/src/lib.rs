@@ -8,6 +8,7 @@
 #![no_std]
 
 pub mod constant;
+pub mod fence;
 mod groups;
 mod index_set;
 pub mod protocol;

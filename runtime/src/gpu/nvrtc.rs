@@ -295,6 +295,7 @@ pub(super) mod tests {
         locals: &["input", "output"],
         constants: &[],
         converged: true,
+        barriers: &[],
     };
 
     fn copy(value: Constant) -> Program {

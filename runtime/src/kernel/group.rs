@@ -5,6 +5,7 @@
 //! Tiles and coalesced groups are in `warp`.
 
 mod copying;
+mod fence;
 mod forget;
 mod members;
 pub mod op;
@@ -13,6 +14,7 @@ mod warp;
 use std::panic::Location;
 
 pub use self::copying::CopyGroup;
+pub use self::fence::with_fence;
 pub use self::warp::{
     CoalescedGroup, Parent, Tile, WarpGroup, binary_partition, coalesced_threads, labeled_partition, tile, tile_size,
     tiled_partition,

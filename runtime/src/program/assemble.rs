@@ -19,6 +19,7 @@ use super::site::{SiteEntry, SiteMap};
 use super::template::{Definition, Fragment, Function, Role, SharedInfo, SiteMessage, Slot, Template};
 use super::type_info::{Content, TypeInfo, TypeName};
 use crate::program::cuda;
+use crate::report::barrier_fence::BarrierFence;
 use crate::report::error::{Error, Result};
 
 /// A kernel as one CUDA C++ text, with the facts that a launch needs.
@@ -37,6 +38,7 @@ pub struct Program {
     has_grid_barrier: bool,
     sends_to_peers: bool,
     sites: SiteMap,
+    barriers: Vec<BarrierFence>,
 }
 
 impl Program {
@@ -73,6 +75,11 @@ impl Program {
     /// Returns the CUDA C++, without the prelude that it includes.
     pub fn cuda_source(&self) -> &str {
         &self.source
+    }
+
+    /// Returns the barriers of the cluster in the kernel and its callees, each with the fence that was chosen for its arrival.
+    pub fn barriers(&self) -> &[BarrierFence] {
+        &self.barriers
     }
 
     /// Returns the options that the kernel's attribute fixes.
@@ -188,8 +195,15 @@ impl Program {
             has_grid_barrier,
             sends_to_peers: cuda::sends_to_peers(&text.out),
             sites: text.sites,
+            barriers: order.functions.iter().flat_map(|function| fences(function.definition.template)).collect(),
         })
     }
+}
+
+/// Returns the arrivals of a function at the cluster's barrier, with their fences.
+fn fences(template: &Template) -> impl Iterator<Item = BarrierFence> {
+    let arrivals = template.barriers.iter().filter(|barrier| !barrier.waits);
+    arrivals.map(|barrier| BarrierFence::new(template.file, barrier))
 }
 
 /// Identifies an instance of a function by the function's `static` template and the instance's type name.
@@ -301,25 +315,35 @@ struct Text {
     line: u32,
     column: u32,
     sites: SiteMap,
+    /// The comment that the current line ends with.
+    comment: Option<String>,
 }
 
 impl Default for Text {
     fn default() -> Self {
-        Text { out: String::new(), file: None, line: 1, column: 1, sites: SiteMap::default() }
+        Text { out: String::new(), file: None, line: 1, column: 1, sites: SiteMap::default(), comment: None }
     }
 }
 
 impl Text {
     fn push(&mut self, text: &str) {
         for line in text.split_inclusive('\n') {
-            if line.ends_with('\n') {
-                self.line += 1;
-                self.column = 1;
-            } else {
-                self.column += line.len() as u32;
+            match line.strip_suffix('\n') {
+                Some(line) => {
+                    self.out.push_str(line);
+                    if let Some(comment) = self.comment.take() {
+                        self.out.push_str(&format!(" // {comment}"));
+                    }
+                    self.out.push('\n');
+                    self.line += 1;
+                    self.column = 1;
+                }
+                None => {
+                    self.out.push_str(line);
+                    self.column += line.len() as u32;
+                }
             }
         }
-        self.out.push_str(text);
     }
 
     fn function(&mut self, filling: &Filling<'_>) {
@@ -359,6 +383,13 @@ impl Text {
             Fragment::Prologue => {}
             Fragment::Callee(slot) => self.push(&names.functions[function.callees[&usize::from(slot)]]),
             Fragment::Site(index) => self.site(definition, index),
+            Fragment::Fence(index) => {
+                let barrier = &definition.template.barriers[usize::from(index)];
+                self.push(barrier.suffix());
+                if !barrier.waits {
+                    self.comment = Some(BarrierFence::new(definition.template.file, barrier).reason());
+                }
+            }
         }
     }
 

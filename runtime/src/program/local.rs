@@ -57,6 +57,7 @@ mod tests {
             locals: &[],
             constants: &[],
             converged: true,
+            barriers: &[],
         };
         let definition = Definition {
             template: &TEMPLATE,

@@ -9,6 +9,7 @@
 use std::marker::PhantomData;
 
 use phalanx_contract::Groups;
+use phalanx_contract::fence::{ChosenFence, MemoryEffects};
 use phalanx_contract::protocol::ProtocolSummary;
 use phalanx_contract::uniformity::{Bound, Need, Uniformity, UniformitySummary};
 
@@ -42,6 +43,8 @@ pub struct Template {
     pub constants: &'static [&'static str],
     /// Whether the rules that make all threads of a warp reach a barrier together are checked.
     pub converged: bool,
+    /// The operations at the cluster's barrier with their fences, in the order of their numbers in [`Fragment::Fence`].
+    pub barriers: &'static [ChosenFence],
 }
 
 /// The role of a [`Template`].
@@ -107,6 +110,8 @@ pub enum Fragment {
     /// Prints nothing: marks that the next character of text is the site of this entry of [`Template::sites`]. The
     /// prelude's operators learn this position from `__builtin_LINE` and `__builtin_COLUMN`.
     Site(u16),
+    /// The ending of the name of an operation at the cluster's barrier, for the fence of this entry of [`Template::barriers`].
+    Fence(u16),
 }
 
 /// A site in a body that can fail at run time, or that prints.
@@ -200,6 +205,10 @@ pub trait Summary {
     const CALLEES: &'static [ProtocolSummary] = &[];
     /// The summary of its accesses to distributed shared memory.
     const PROTOCOL: ProtocolSummary = ProtocolSummary::UNKNOWN;
+    /// Its effects on memory.
+    const MEMORY: MemoryEffects = MemoryEffects::all();
+    /// Its operations at the cluster's barrier, with their fences.
+    const BARRIERS: &'static [ChosenFence] = &[];
 }
 
 /// A function that kernels call, identified by its marker type.

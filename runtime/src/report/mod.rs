@@ -1,7 +1,8 @@
 //! The reports to the user: errors of the host (`error`), failures of kernels (`failure`, with `race` for one of the
-//! causes and `render` for the source beside the text), the output of kernels (`output`), and the timeline of a launch
+//! causes and `render` for the source beside the text), the fences of a kernel's barriers (`barrier_fence`), the output of kernels (`output`), and the timeline of a launch
 //! (`timeline`). They are data with its text; the other rooms find and record it.
 
+pub(crate) mod barrier_fence;
 pub(crate) mod error;
 pub(crate) mod failure;
 pub(crate) mod output;

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use super::context::Context;
 use super::cost;
 use super::memory::{Access, LocationKey, MemoryId, MemoryOp, SharedId};
-use super::race::{Actor, AtomicEffect, ConflictKind, CurrentAccess, PAGE, Page, Synchronization, pages};
+use super::race::{Actor, ActorId, AtomicEffect, ConflictKind, CurrentAccess, PAGE, Page, Synchronization, pages};
 use super::schedule::AtomicAccess;
 use super::site::location;
 use crate::report::failure::Cause;
@@ -45,7 +45,8 @@ impl Context<'_> {
                 (ConflictKind::Read, &[][..])
             }
         };
-        let now = CurrentAccess { actor, layout: &detector.layout, kind, site: access.site };
+        let owner = self.owner(access.memory);
+        let now = CurrentAccess { actor, layout: &detector.layout, kind, site: access.site, owner };
         // Tells whether the write may pass because the bytes in memory equal those being written, in the `size` bytes from `from` on of page
         // `number`.
         let same = |number: usize, base: usize, from: usize, size: usize| {
@@ -113,18 +114,24 @@ impl Context<'_> {
         let (actor, epochs) = (&self.thread.actor, &self.cluster.epochs);
         // Noted before the release, so that the access happens-before whatever acquires from it.
         self.note_foreign_access(&detector.layout, actor, access);
+        let layout = &detector.layout;
+        let load = CurrentAccess {
+            actor,
+            layout,
+            kind: ConflictKind::Read,
+            site: access.site,
+            owner: self.owner(access.memory),
+        };
         let perform = |page: &mut Page, start: usize| {
-            let stale = (access.op == MemoryOp::StaleLoad)
-                .then(|| self.stale_value(&detector.layout, page, start, before))
-                .flatten();
+            let stale =
+                (access.op == MemoryOp::StaleLoad).then(|| self.stale_value(&load, page, start, before)).flatten();
             let value = stale.as_ref().map(|(stale, _)| Cell::new(stale.bytes));
             let (result, effect) = f(value.as_ref().map_or(address, |value| NonNull::from(value).cast()));
             let with = effect.synchronization;
             if with.order == Ordering::SeqCst {
                 detector.fence(actor, epochs, with);
             }
-            let now =
-                CurrentAccess { actor, layout: &detector.layout, kind: effect.kind(access.memory), site: access.site };
+            let now = CurrentAccess { kind: effect.kind(access.memory), ..load };
             // The access comes after its acquire and before its release.
             effect.acquire(&now, page, start, stale.as_ref().map(|(stale, _)| stale));
             let found = page.access(start, access.len, &now, |_, _| false);
@@ -154,6 +161,14 @@ impl Context<'_> {
         }
         self.note_fruitless(access, before, effects);
         result
+    }
+
+    /// Returns the first thread of the block that owns shared memory.
+    fn owner(&self, memory: MemoryId) -> Option<ActorId> {
+        match memory {
+            MemoryId::Constant(_) | MemoryId::Global(_) => None,
+            MemoryId::Shared(id) => Some(ActorId::new(self.thread.actor.id.cluster(), id.rank, 0)),
+        }
     }
 
     /// Notes an atomic as a poll unless it had an effect.

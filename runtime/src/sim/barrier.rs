@@ -1,6 +1,8 @@
 //! Implements the barriers of groups by the abstract rules of cooperative groups: every thread of the group arrives
 //! once and waits once in each phase. An exited thread does not count as arrived, although current hardware counts it.
 
+use phalanx_contract::fence::Fence;
+
 use super::context::Context;
 use super::cost;
 use super::group::Group;
@@ -44,7 +46,7 @@ impl Context<'_> {
     pub(crate) fn sync(&self, group: Group, site: Site) {
         let collective = Collective { group, operation: Operation::Sync, site };
         self.check_nothing_pending(collective);
-        let phase = self.arrive(collective, true);
+        let phase = self.arrive(collective, self.chosen_fence());
         let start = self.thread.time.get();
         self.wait(phase, collective);
         self.record(EventKind::Sync, group.name(), site, start);
@@ -52,18 +54,33 @@ impl Context<'_> {
 
     /// Arrives and returns the phase for the matching wait.
     pub(crate) fn barrier_arrive(&self, group: Group, site: Site) -> u64 {
-        self.arrive_alone(group, site, true)
+        self.arrive_alone(group, site, self.chosen_fence())
     }
 
     /// Arrives without releasing, which publishes only what the thread's earlier fences have released.
     pub(crate) fn barrier_arrive_relaxed(&self, group: Group, site: Site) -> u64 {
-        self.arrive_alone(group, site, false)
+        self.arrive_alone(group, site, Fence::Relaxed)
     }
 
-    fn arrive_alone(&self, group: Group, site: Site, releases: bool) -> u64 {
+    /// Sets the fence of the thread's next arrival, which is the cluster's.
+    pub(crate) fn choose_fence(&self, fence: Fence) {
+        let weaker = self.cluster.launch.simulator.weaker_fences;
+        self.thread.fence.set(match fence {
+            Fence::Full if weaker => Fence::Shared,
+            Fence::Shared if weaker => Fence::Relaxed,
+            Fence::Full | Fence::Shared | Fence::Relaxed => fence,
+        });
+    }
+
+    /// Takes the fence that was chosen for this arrival. One for which none was chosen is full.
+    fn chosen_fence(&self) -> Fence {
+        self.thread.fence.replace(Fence::Full)
+    }
+
+    fn arrive_alone(&self, group: Group, site: Site, fence: Fence) -> u64 {
         let collective = Collective { group, operation: Operation::Arrive, site };
         self.check_nothing_pending(collective);
-        let phase = self.arrive(collective, releases);
+        let phase = self.arrive(collective, fence);
         self.thread.arrivals[group as usize].set(Arrival::Pending { phase, site });
         self.record(EventKind::Arrive, group.name(), site, self.thread.time.get());
         self.point(cost::ATOMIC);
@@ -142,9 +159,9 @@ impl Context<'_> {
         }
     }
 
-    /// Arrives at the group's barrier and returns the phase. An arrival that `releases` synchronizes with the waits of
+    /// Arrives at the group's barrier and returns the phase. What the fence orders happens-before what follows the waits of
     /// this phase.
-    fn arrive(&self, collective: Collective, releases: bool) -> u64 {
+    fn arrive(&self, collective: Collective, fence: Fence) -> u64 {
         let barrier = self.barrier(collective);
         // On a GPU, a block arrives at the grid's barrier as a whole.
         if collective.group == Group::Grid {
@@ -158,8 +175,8 @@ impl Context<'_> {
                 Group::Grid => Scope::Device,
             };
             let (actor, epochs) = (&self.thread.actor, &self.cluster.epochs);
-            actor.arrive(collective.group as usize, releases);
-            barrier.phases.releases.borrow_mut().arrive(actor, epochs, Participants::Blocks, releases, scope);
+            actor.arrive(collective.group as usize, fence);
+            barrier.phases.releases.borrow_mut().arrive(actor, epochs, Participants::Blocks, fence, scope);
         }
         self.step();
         barrier.arrive(self.cluster, self.thread.time.get())

@@ -8,6 +8,8 @@
 
 use std::sync::atomic::Ordering;
 
+use phalanx_contract::fence::Fence;
+
 use super::context::Context;
 use super::cost;
 use super::memory::{Access, MemoryId, MemoryOp};
@@ -140,7 +142,7 @@ impl Context<'_> {
     /// Releases the thread's effects to the threads that will observe the completed phase.
     fn release_arrival(&self, live: &mut LiveBarrier, barrier: BarrierId) {
         let Some(detector) = &self.cluster.launch.races else { return };
-        live.released.arrive(&self.thread.actor, &self.cluster.epochs, Participants::Lanes, true, barrier.scope);
+        live.released.arrive(&self.thread.actor, &self.cluster.epochs, Participants::Lanes, Fence::Full, barrier.scope);
         if barrier.memory.rank == self.thread.block_rank {
             let rank = self.thread.rank_in_block;
             live.arrived[rank as usize / 64] |= 1 << (rank % 64);

@@ -17,6 +17,8 @@ pub struct Simulator {
     pub(super) step_limit: u64,
     pub(super) races: bool,
     pub(super) equal_writes_race: bool,
+    /// Whether every inferred fence is one step weaker than it was chosen.
+    pub(super) weaker_fences: bool,
     /// The search of all orders of atomics, which replaces the schedule.
     pub(super) exploration: Option<OrderSearch>,
     /// The bytes that the values of a thread take in the kernel's frames.
@@ -34,6 +36,7 @@ impl Simulator {
             step_limit: 1 << 28,
             races: true,
             equal_writes_race: false,
+            weaker_fences: false,
             exploration: None,
             local_bytes: 0,
             recorder: None,
@@ -77,6 +80,14 @@ impl Simulator {
     /// ```
     pub fn equal_writes_race(mut self, report: bool) -> Self {
         self.equal_writes_race = report;
+        self
+    }
+
+    /// Sets whether every inferred fence of a cluster's barrier is one step weaker than it was chosen, so that tests can ask whether
+    /// the simulator reports a fence that is too weak.
+    #[doc(hidden)]
+    pub fn weaker_fences(mut self, weaker: bool) -> Self {
+        self.weaker_fences = weaker;
         self
     }
 

@@ -4,7 +4,7 @@
 
 use super::context::Context;
 use super::memory::{Access, MemoryId, MemoryOp};
-use super::race::{Epoch, Layout, Page, Stored};
+use super::race::{CurrentAccess, Epoch, Page, Stored};
 
 /// The number of stale values in a row after which a thread's load returns the latest one, so that no thread spins
 /// forever.
@@ -15,7 +15,7 @@ impl Context<'_> {
     /// the load returns the current value.
     pub(super) fn stale_value(
         &self,
-        layout: &Layout,
+        access: &CurrentAccess<'_>,
         page: &mut Page,
         at: usize,
         now: &[u8],
@@ -24,7 +24,7 @@ impl Context<'_> {
             return None;
         }
         let history = page.history(at, now)?;
-        let choices = history.choices(layout, &self.thread.actor) as u64;
+        let choices = history.choices(|id, epoch| access.is_after(id, epoch)) as u64;
         let in_a_row = self.thread.stale_in_a_row.get();
         if choices == 1 || in_a_row == PATIENCE {
             self.thread.stale_in_a_row.set(0);

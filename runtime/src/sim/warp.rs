@@ -9,6 +9,8 @@ use std::cell::{Cell, RefCell};
 use std::mem::MaybeUninit;
 use std::rc::Rc;
 
+use phalanx_contract::fence::Fence;
+
 use super::context::Context;
 use super::cost;
 use super::group::LANES;
@@ -145,7 +147,7 @@ impl Context<'_> {
         if races.is_some() {
             let (actor, epochs) = (&self.thread.actor, &self.cluster.epochs);
             let mut releases = exchange.releases.borrow_mut();
-            releases.arrive(actor, epochs, Participants::Lanes, true, Scope::Block);
+            releases.arrive(actor, epochs, Participants::Lanes, Fence::Full, Scope::Block);
         }
         if exchange.arrived.get() != call.lanes {
             self.thread.status.set(Status::InExchange(call));

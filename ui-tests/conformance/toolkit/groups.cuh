@@ -89,6 +89,11 @@ struct cluster_group {
         return {};
     }
 
+    // The toolkit has no barrier that orders shared memory alone.
+    __device__ void sync_shared() const { sync(); }
+    __device__ arrival_token barrier_arrive_shared() const { return barrier_arrive(); }
+    __device__ void barrier_wait_shared(arrival_token token) const { barrier_wait(static_cast<arrival_token&&>(token)); }
+    __device__ void sync_relaxed() const { barrier_wait(barrier_arrive_relaxed()); }
     __device__ void sync_aligned() const { sync(); }
     __device__ arrival_token barrier_arrive_aligned() const { return barrier_arrive(); }
     __device__ arrival_token barrier_arrive_relaxed_aligned() const { return barrier_arrive_relaxed(); }

@@ -47,6 +47,7 @@ const CONTRACT: Layers = Layers {
     source: "macros/contract/src",
     rooms: &[
         ("constant", &[]),
+        ("fence", &[]),
         ("groups", &[]),
         ("index_set", &[]),
         ("protocol", &[]),

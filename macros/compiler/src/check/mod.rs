@@ -10,6 +10,7 @@ mod copies;
 pub(crate) mod dsm;
 mod election;
 pub(crate) mod engine;
+pub(crate) mod fences;
 mod fixed;
 mod forgotten;
 mod liveness;
@@ -36,6 +37,7 @@ use crate::model::{Function, Role, SiteId, SlotId};
 use crate::rules::Rule;
 use cfg::Cfg;
 use dsm::protocol::Protocol;
+use fences::Fences;
 use liveness::Live;
 use tokens::Tokens;
 use uniform::control::Control;
@@ -52,6 +54,7 @@ pub(crate) struct Checked<'f> {
     ranks_left_to_rustc: BTreeSet<SiteId>,
     summary: Summary,
     protocol: Protocol,
+    fences: Fences<'f>,
 }
 
 /// Checks a function by all rules.
@@ -85,7 +88,18 @@ pub(crate) fn run<'f>(function: &'f Function, diags: &mut Diags) -> Result<Check
         false => dsm::ranks::left_to_rustc(function),
     };
     let hidden_calls = hidden_calls(function);
-    Ok(Checked { function, pending, forgotten, hidden_calls, broken_at, ranks_left_to_rustc, summary, protocol })
+    let fences = fences::infer(function, &cfg, &tokens);
+    Ok(Checked {
+        function,
+        pending,
+        forgotten,
+        hidden_calls,
+        broken_at,
+        ranks_left_to_rustc,
+        summary,
+        protocol,
+        fences,
+    })
 }
 
 /// The checks that follow what names of memory and barriers stand for.
@@ -156,6 +170,11 @@ impl<'f> Checked<'f> {
     /// What callers must know of the function's use of distributed shared memory, and what it asks of its callees.
     pub(crate) fn protocol(&self) -> &Protocol {
         &self.protocol
+    }
+
+    /// The fences of the function's barriers of the cluster, and its effects on memory.
+    pub(crate) fn fences(&self) -> &Fences<'f> {
+        &self.fences
     }
 
     /// The calls of which one must break a rule that is switched off.

@@ -4,6 +4,7 @@
 #![warn(clippy::wildcard_enum_match_arm)]
 
 use phalanx_contract::Groups;
+use phalanx_contract::fence::MemoryEffects;
 use phalanx_contract::protocol::{Behavior, DYNAMIC, Effect, ParameterUses, Predicate, Row, When};
 use phalanx_contract::uniformity::Uniformity;
 use proc_macro2::{Ident, Span, TokenStream};
@@ -129,6 +130,11 @@ fn position(parameter: usize) -> TokenStream {
         DYNAMIC => path("protocol", "DYNAMIC"),
         parameter => quote!(#parameter),
     }
+}
+
+pub(super) fn memory_effects(effects: MemoryEffects) -> TokenStream {
+    let (path, bits) = (path("fence", "MemoryEffects"), effects.bits());
+    quote!(#path::from_bits_truncate(#bits))
 }
 
 fn moment(when: When) -> TokenStream {

@@ -64,6 +64,16 @@ pub(super) fn marker(function: &Function) -> TokenStream {
                 #vis fn cuda_source() -> ::phalanx::Result<::std::string::String> {
                     ::phalanx::Program::of::<Self>().map(|program| ::std::borrow::ToOwned::to_owned(program.cuda_source()))
                 }
+
+                /// The arrivals at the cluster's barrier, each with the fence that was chosen for it and what keeps it from being
+                /// weaker.
+                ///
+                /// # Errors
+                /// If device functions call each other in a circle.
+                #[allow(dead_code, reason = "few ask for the fences")]
+                #vis fn barriers() -> ::phalanx::Result<::std::vec::Vec<::phalanx::BarrierFence>> {
+                    ::phalanx::Program::of::<Self>().map(|program| program.barriers().to_vec())
+                }
             }
         },
         Role::Device | Role::Method => TokenStream::new(),

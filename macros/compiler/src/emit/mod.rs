@@ -4,6 +4,7 @@ mod callee;
 mod constant;
 mod cuda;
 mod device;
+mod fences;
 mod headers;
 mod host;
 mod item;
@@ -41,7 +42,7 @@ fn text(checked: &Checked<'_>) -> TokenStream {
     let start = quote!(#broken #bindings #checks #protocol);
     let body = item::body(function, host::body(checked, &start));
     let options = template::options(function);
-    let definition = template::definition(function, &cuda::text(function), checked);
+    let definition = template::definition(function, &cuda::text(checked), checked);
     quote!(#marker #body #options #definition)
 }
 

@@ -6,7 +6,7 @@ use quote::{quote, quote_spanned};
 use super::cuda::{Fragment, Text};
 use super::headers::headers;
 use super::host::internal;
-use super::{item, protocol, uniformity};
+use super::{fences, item, protocol, uniformity};
 use crate::check::Checked;
 use crate::model::expr::StmtKind;
 use crate::model::options::{Extents, Setting};
@@ -69,8 +69,9 @@ pub(super) fn definition(function: &Function, text: &Text, checked: &Checked<'_>
     let marker = &function.name;
     let (summary, summarised) = (uniformity::constants(checked, &items), summarised(function));
     let protocol = protocol::constants(checked, &items);
+    let (fences, barriers) = (fences::constants(checked, &items), fences::barriers(checked));
     // The span is the function's name, where rustc reports recursion.
-    let summary = quote_spanned!(marker.span()=> #summarised { #summary #protocol });
+    let summary = quote_spanned!(marker.span()=> #summarised { #summary #protocol #fences });
     quote! {
         #summary
 
@@ -88,6 +89,7 @@ pub(super) fn definition(function: &Function, text: &Text, checked: &Checked<'_>
                     locals: &[#(#locals),*],
                     constants: &[#(#constants),*],
                     converged: #converged,
+                    barriers: #barriers,
                 };
                 #(#items)*
                 ::phalanx::__private::Definition {
@@ -250,6 +252,7 @@ fn fragments(fragments: &[Fragment]) -> Vec<TokenStream> {
             Fragment::Name => quote!(Name),
             Fragment::Bounds => quote!(Bounds),
             Fragment::Prologue => quote!(Prologue),
+            Fragment::Fence(index) => quote!(Fence(#index)),
             Fragment::Site(site) => {
                 let site = site.0;
                 quote!(Site(#site))

@@ -23,11 +23,6 @@ pub(crate) fn malformed_options(at: SpanRange) -> Diag {
         .help("write `cluster = 4, block = 256, non_portable`")
 }
 
-pub(crate) fn inferred_fence(at: SpanRange) -> Diag {
-    Diag::new(Rule::AttributeOption, at, "fences are not inferred yet: every barrier orders all memory")
-        .help("write `fence = \"full\"` to keep that, or leave the option out")
-}
-
 pub(crate) fn fmad_beside_fast_math(at: SpanRange) -> Diag {
     Diag::new(Rule::AttributeOption, at, "`fmad` has no effect beside `fast_math`, which contracts already")
         .help("remove `fmad`")

@@ -16,6 +16,8 @@ pub(crate) struct Options {
     pub(crate) non_portable: bool,
     pub(crate) fast_math: bool,
     pub(crate) fmad: bool,
+    /// Whether every barrier of the cluster orders all memory, rather than what it must.
+    pub(crate) full_fences: bool,
     /// Whether barriers are recorded on the GPU too.
     pub(crate) profile: bool,
     /// The rules that `unchecked(...)` switches off. The function is unsafe to call if there are any.

@@ -71,7 +71,7 @@ pub(crate) fn kernel_options(tokens: TokenStream, diags: &mut Diags) -> Options 
                 fmad = Some(at);
             }
             "profile" => options.profile = flag(name, meta)?,
-            "fence" => fence(meta)?,
+            "fence" => options.full_fences = fence(meta)?,
             _ => unchecked = Some(waivers(meta)),
         }
         Ok(())
@@ -181,17 +181,18 @@ fn number(value: &Expr) -> Option<Setting> {
     Some(Setting { tokens: value.to_token_stream(), literal, at: SpanRange::of(value) })
 }
 
-/// Parses the option `fence`. Its only value is `"full"`: every barrier and every access of a peer's memory orders all
-/// memory.
-fn fence(meta: &Meta) -> Result<(), Diag> {
-    let at = SpanRange::of(meta);
-    let Meta::NameValue(pair) = meta else { return Err(messages::malformed_option(at, "fence", "fence = \"full\"")) };
+/// Parses the option `fence`, and returns whether every barrier of the cluster orders all memory.
+fn fence(meta: &Meta) -> Result<bool, Diag> {
+    let malformed =
+        || messages::malformed_option(SpanRange::of(meta), "fence", "fence = \"full\"` or `fence = \"inferred\"");
+    let Meta::NameValue(pair) = meta else { return Err(malformed()) };
     match &pair.value {
-        Expr::Lit(ExprLit { lit: Lit::Str(value), .. }) if value.value() == "full" => Ok(()),
-        Expr::Lit(ExprLit { lit: Lit::Str(value), .. }) if value.value() == "inferred" => {
-            Err(messages::inferred_fence(at))
-        }
-        _ => Err(messages::malformed_option(at, "fence", "fence = \"full\"")),
+        Expr::Lit(ExprLit { lit: Lit::Str(value), .. }) => match value.value().as_str() {
+            "full" => Ok(true),
+            "inferred" => Ok(false),
+            _ => Err(malformed()),
+        },
+        _ => Err(malformed()),
     }
 }
 

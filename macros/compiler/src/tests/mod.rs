@@ -11,6 +11,7 @@ mod depth;
 mod diagnostics;
 mod elections;
 mod engine;
+mod fences;
 mod forgotten;
 mod functions;
 mod graph;

@@ -96,6 +96,7 @@ static ROTATE: Template = Template {
     locals: &["input", "output", "cluster", "block", "array", "i", "next", "remote"],
     constants: &[],
     converged: true,
+    barriers: &[],
 };
 
 const fn site(line: u32) -> Site {

@@ -53,6 +53,7 @@ static SQUARE: Template = Template {
     locals: &["of"],
     constants: &[],
     converged: true,
+    barriers: &[],
 };
 
 fn square_u32() -> Definition {
@@ -100,6 +101,7 @@ static TWICE: Template = Template {
     locals: &["a", "b"],
     constants: &[],
     converged: true,
+    barriers: &[],
 };
 
 #[test]
@@ -179,6 +181,7 @@ static DOUBLE: Template = Template {
     locals: &[],
     constants: &["COUNT"],
     converged: true,
+    barriers: &[],
 };
 
 #[test]
@@ -219,6 +222,7 @@ const DOUBLE_AS_DEVICE: Template = Template {
     locals: &[],
     constants: &[],
     converged: true,
+    barriers: &[],
 };
 
 fn forever() -> Definition {

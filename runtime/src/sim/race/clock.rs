@@ -141,9 +141,13 @@ impl Layout {
     }
 }
 
-/// A vector clock, which holds for each thread the epoch before which its accesses happen-before the clock's owner.
+/// A vector clock, which holds for each thread the epoch before which its accesses happen-before the clock's owner. A second
+/// epoch of each thread is that of its accesses to its own block's shared memory, which a fence may order alone.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Clock(Tree);
+pub(crate) struct Clock {
+    all: Tree,
+    own_shared: Tree,
+}
 
 #[derive(Debug, Clone)]
 enum Tree {
@@ -162,7 +166,7 @@ struct Node {
 impl Default for Clock {
     /// Returns the bottom element, before which nothing happens.
     fn default() -> Self {
-        Clock(Tree::All(0))
+        Clock { all: Tree::All(0), own_shared: Tree::All(0) }
     }
 }
 
@@ -174,7 +178,43 @@ impl Clock {
 
     /// Returns the smallest epoch of the threads in the unit that contains this one.
     pub(crate) fn least(&self, layout: &Layout, id: ActorId, unit: Unit) -> Epoch {
-        let (mut tree, mut level) = (&self.0, layout.top);
+        self.all.least(layout, id, unit)
+    }
+
+    /// Returns the epoch of a thread's accesses to its own block's shared memory, as far as a fence ordered those alone.
+    pub(super) fn of_own_shared(&self, layout: &Layout, id: ActorId) -> Epoch {
+        self.own_shared.least(layout, id, Unit::Thread)
+    }
+
+    /// Joins `other` into this clock: each epoch becomes the larger of both.
+    pub(crate) fn join(&mut self, other: &Clock) {
+        for (known, other) in [(&mut self.all, &other.all), (&mut self.own_shared, &other.own_shared)] {
+            if !known.is(other) {
+                *known = known.joined(other);
+            }
+        }
+    }
+
+    /// Returns whether both clocks are the same object, which is cheap to test. Equal clocks may be different objects.
+    pub(crate) fn is(&self, other: &Clock) -> bool {
+        self.all.is(&other.all) && self.own_shared.is(&other.own_shared)
+    }
+
+    /// Sets the epoch of all threads in a unit.
+    pub(crate) fn set(&mut self, layout: &Layout, id: ActorId, unit: Unit, epoch: Epoch) {
+        self.all.set(layout, layout.top, id, unit as u32, epoch);
+    }
+
+    /// Sets the epoch of a thread's accesses to its own block's shared memory.
+    pub(super) fn set_own_shared(&mut self, layout: &Layout, id: ActorId, epoch: Epoch) {
+        self.own_shared.set(layout, layout.top, id, Unit::Thread as u32, epoch);
+    }
+}
+
+impl Tree {
+    /// Returns the smallest epoch of the threads in the unit that contains this one.
+    fn least(&self, layout: &Layout, id: ActorId, unit: Unit) -> Epoch {
+        let (mut tree, mut level) = (self, layout.top);
         while let Tree::Node(node) = tree
             && level > unit as u32
         {
@@ -184,25 +224,6 @@ impl Clock {
         tree.min()
     }
 
-    /// Joins `other` into this clock: each epoch becomes the larger of both.
-    pub(crate) fn join(&mut self, other: &Clock) {
-        if !self.0.is(&other.0) {
-            self.0 = self.0.joined(&other.0);
-        }
-    }
-
-    /// Returns whether both clocks are the same object, which is cheap to test. Equal clocks may be different objects.
-    pub(crate) fn is(&self, other: &Clock) -> bool {
-        self.0.is(&other.0)
-    }
-
-    /// Sets the epoch of all threads in a unit.
-    pub(crate) fn set(&mut self, layout: &Layout, id: ActorId, unit: Unit, epoch: Epoch) {
-        self.0.set(layout, layout.top, id, unit as u32, epoch);
-    }
-}
-
-impl Tree {
     fn min(&self) -> Epoch {
         match self {
             Tree::All(epoch) => *epoch,

@@ -9,8 +9,8 @@
 
 use std::collections::VecDeque;
 
-use super::clock::{ActorId, Epoch, Layout};
-use super::order::{Actor, ReleasedClocks};
+use super::clock::{ActorId, Epoch};
+use super::order::ReleasedClocks;
 
 /// The numbers of stores and of observations that are kept.
 const MOST_STORES: usize = 8;
@@ -70,9 +70,10 @@ impl History {
         self.stores.back().is_some_and(|last| last.bytes.to_ne_bytes()[..self.size] == *bytes)
     }
 
-    /// Returns the number of stores, counted from the last, whose values the thread may read.
-    pub(crate) fn choices(&self, layout: &Layout, actor: &Actor) -> usize {
-        let known = |observation: &&Observation| actor.knows(layout, observation.id, observation.epoch);
+    /// Returns the number of stores, counted from the last, whose values the thread may read. `is_ordered` tells whether the access
+    /// of an actor in an epoch happens-before the read.
+    pub(crate) fn choices(&self, is_ordered: impl Fn(ActorId, Epoch) -> bool) -> usize {
+        let known = |observation: &&Observation| is_ordered(observation.id, observation.epoch);
         let oldest =
             self.observations.iter().filter(known).map(|observation| observation.store).max().unwrap_or(self.first);
         self.stores.len() - (oldest - self.first) as usize

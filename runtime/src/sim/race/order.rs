@@ -5,6 +5,8 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
+use phalanx_contract::fence::Fence;
+
 use super::clock::{ActorId, Clock, Epoch, Layout, Unit};
 use crate::scope::Scope;
 
@@ -105,6 +107,12 @@ impl Actor {
             || epoch < self.clock.borrow().of(layout, id)
     }
 
+    /// Returns whether an access of that actor in the epoch, to its own block's shared memory, happens-before this actor's current
+    /// accesses by a fence that orders those alone.
+    pub(super) fn knows_own_shared(&self, layout: &Layout, id: ActorId, epoch: Epoch) -> bool {
+        epoch < self.clock.borrow().of_own_shared(layout, id)
+    }
+
     /// Returns whether accesses of all threads of a warp in the epoch happen-before this actor's current accesses.
     #[inline]
     pub(super) fn knows_warp(&self, layout: &Layout, id: ActorId, epoch: Epoch) -> bool {
@@ -122,6 +130,11 @@ impl Actor {
         let mut clock = self.clock.borrow().clone();
         clock.set(layout, self.id, Unit::Thread, epoch);
         clock
+    }
+
+    /// Begins the epoch that the threads of a block share. A thread whose current epoch is newer takes one of its own.
+    fn begin_epoch(&self, common: Epoch, epochs: &EpochCounter) {
+        self.epoch.set(if self.epoch.get() < common { common } else { next(epochs) });
     }
 
     /// Begins an asynchronous copy. What happens-before this point and the actor's own accesses happen-before the copy,
@@ -150,9 +163,9 @@ impl Actor {
         self.version.set(self.version.get() + 1);
     }
 
-    /// Records an arrival at the barrier of a group, and whether it `releases` the thread's clock.
-    pub(crate) fn arrive(&self, group: usize, releases: bool) {
-        self.at_arrival[group].set(if releases { self.version.get() } else { u64::MAX });
+    /// Records an arrival at the barrier of a group, with its fence.
+    pub(crate) fn arrive(&self, group: usize, fence: Fence) {
+        self.at_arrival[group].set(if fence == Fence::Full { self.version.get() } else { u64::MAX });
     }
 
     /// Acquires the clock that the arrivals at the barrier of a group released.
@@ -240,8 +253,10 @@ pub(crate) struct PhaseRelease {
     last: Clock,
     /// The epochs that the threads of each block share, by the block's first thread.
     shared: BTreeMap<ActorId, Epoch>,
-    /// The epochs of the threads that cannot stand for their block, and epoch 0 for those that released nothing.
+    /// The epochs of the threads that cannot stand for their block, and epoch 0 for those that did not release everything.
     single: Vec<(ActorId, Epoch)>,
+    /// The epochs of the threads that released their accesses to their own block's shared memory alone.
+    own_shared: Vec<(ActorId, Epoch)>,
 }
 
 /// The threads that arrive at a barrier.
@@ -254,19 +269,24 @@ pub(crate) enum Participants {
 }
 
 impl PhaseRelease {
-    /// Records an arrival. If it does not release, it publishes only the clocks that earlier fences of at least this
-    /// scope released.
+    /// Records an arrival with its fence. A relaxed arrival publishes only the clocks that earlier fences of at least this
+    /// scope released, and one that orders shared memory, besides those, the thread's own accesses to its own block's: it is not
+    /// cumulative.
     pub(crate) fn arrive(
         &mut self,
         actor: &Actor,
         epochs: &EpochCounter,
         members: Participants,
-        releases: bool,
+        fence: Fence,
         scope: Scope,
     ) {
         let common = *self.shared.entry(actor.id.first(Unit::Block)).or_insert_with(|| next(epochs));
-        if !releases {
+        if fence != Fence::Full {
             self.single.push((actor.id, 0));
+            if fence == Fence::Shared {
+                actor.begin_epoch(common, epochs);
+                self.own_shared.push((actor.id, actor.epoch()));
+            }
             for (fenced, _, clock) in &actor.fenced.borrow().0 {
                 if *fenced >= scope {
                     self.clock.join(clock);
@@ -279,9 +299,8 @@ impl PhaseRelease {
             self.clock.join(&clock);
             self.last = clock.clone();
         }
-        // A thread whose current epoch is newer than the shared one takes an epoch of its own.
-        let own = if actor.epoch.get() < common { common } else { next(epochs) };
-        actor.epoch.set(own);
+        actor.begin_epoch(common, epochs);
+        let own = actor.epoch();
         if own != common || members == Participants::Lanes {
             self.single.push((actor.id, own));
         }
@@ -294,6 +313,7 @@ impl PhaseRelease {
             self.shared.iter().for_each(|(block, epoch)| arrived.set(layout, *block, Unit::Block, *epoch));
         }
         self.single.iter().for_each(|(id, epoch)| arrived.set(layout, *id, Unit::Thread, *epoch));
+        self.own_shared.iter().for_each(|(id, epoch)| arrived.set_own_shared(layout, *id, *epoch));
         let mut clock = std::mem::take(self).clock;
         clock.join(&arrived);
         clock

@@ -79,6 +79,17 @@ pub(crate) struct CurrentAccess<'a> {
     pub(crate) layout: &'a Layout,
     pub(crate) kind: ConflictKind,
     pub(crate) site: Site,
+    /// The first thread of the block that owns the memory, if it is shared memory.
+    pub(crate) owner: Option<ActorId>,
+}
+
+impl CurrentAccess<'_> {
+    /// Returns whether an access of that actor to the same memory in the epoch happens-before this one.
+    #[inline]
+    pub(crate) fn is_after(&self, id: ActorId, epoch: Epoch) -> bool {
+        self.actor.knows(self.layout, id, epoch)
+            || (self.owner == Some(id.first(Unit::Block)) && self.actor.knows_own_shared(self.layout, id, epoch))
+    }
 }
 
 /// An earlier access that does not happen-before the current one.
@@ -192,7 +203,7 @@ impl Entry {
             return None;
         }
         let threads = (0..32).filter(|lane| self.lanes >> lane & 1 == 1).map(|lane| self.warp.with_lane(lane));
-        threads.into_iter().find(|id| !now.actor.knows(now.layout, *id, self.epoch))
+        threads.into_iter().find(|id| !now.is_after(*id, self.epoch))
     }
 
     /// Returns whether the current access subsumes this entry in all later checks.
@@ -204,7 +215,7 @@ impl Entry {
 impl Cell {
     fn access(&mut self, now: &CurrentAccess<'_>, same: impl FnOnce() -> bool) -> Result<(), EarlierAccess> {
         if let Some(write) = &self.write
-            && !now.actor.knows(now.layout, write.id, write.epoch)
+            && !now.is_after(write.id, write.epoch)
         {
             // `same` says whether two plain writes that store equal bytes may pass.
             if now.kind != ConflictKind::Write || !same() {

@@ -4,6 +4,8 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
+use phalanx_contract::fence::Fence;
+
 use super::barrier::{Arrival, Barrier, Phases};
 use super::copy::Copies;
 use super::launch::Launch;
@@ -110,6 +112,7 @@ impl<'l> Cluster<'l> {
                 warp: LaneState::default(),
                 stale_in_a_row: Cell::new(0),
                 polls: Cell::new(Polls::NONE),
+                fence: Cell::new(Fence::Full),
                 actor: Actor::new(ActorId::new(rank, block_rank, rank_in_block)),
                 uniform_calls: RefCell::default(),
                 ticks: Cell::new(0),

@@ -4,6 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
 use corosensei::Yielder;
+use phalanx_contract::fence::Fence;
 
 use super::barrier::{Arrival, Collective};
 use super::phase_barrier::BarrierCall;
@@ -32,6 +33,8 @@ pub(crate) struct Thread {
     pub(in crate::sim) pending: Cell<Pending>,
     /// The thread's arrival at the barrier of each group, by `Group as usize`.
     pub(crate) arrivals: [Cell<Arrival>; 3],
+    /// The fence of the thread's next arrival.
+    pub(in crate::sim) fence: Cell<Fence>,
     /// Whether the thread has waited at a barrier of the cluster or the grid, which proves that all peers have started.
     pub(crate) peers_started: Cell<bool>,
     pub(crate) warp: LaneState,

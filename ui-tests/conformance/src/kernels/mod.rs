@@ -31,6 +31,7 @@ mod edges;
 mod elements;
 mod failures;
 mod fast;
+pub mod fences;
 mod floats;
 mod folds;
 mod forgotten;
@@ -137,6 +138,7 @@ pub fn modules() -> Vec<Module> {
         halves::modules(),
         accuracy::modules(),
         fast::modules(),
+        fences::modules(),
         failures::modules(),
         structs::modules(),
         struct_order::modules(),

@@ -1,15 +1,15 @@
 //! The steps of a block, in families: an analysis handles the families that concern it variant by variant, and ignores the
 //! others as a whole.
 //!
-//! | family | tokens | uniformity | cluster memory | phase barriers | copies |
-//! |---|---|---|---|---|---|
-//! | `Value` | | x | x (indexes) | x | |
-//! | `Memory` | | x | x | | x |
-//! | `Group` | x | x | x | x | |
-//! | `Token` | x | | | | |
-//! | `BarrierCall` | | | x (meetings) | x | x |
-//! | `Copy` | | | | | x |
-//! | `Call` | x | x | x | x | |
+//! | family | tokens | uniformity | cluster memory | phase barriers | copies | fences |
+//! |---|---|---|---|---|---|---|
+//! | `Value` | | x | x (indexes) | x | | |
+//! | `Memory` | | x | x | | x | x |
+//! | `Group` | x | x | x | x | | x |
+//! | `Token` | x | | | | | |
+//! | `BarrierCall` | | | x (meetings) | x | x | x |
+//! | `Copy` | | | | | x | x |
+//! | `Call` | x | x | x | x | | x |
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
@@ -154,7 +154,7 @@ pub(crate) struct Call<'f> {
     pub(crate) at: SpanRange,
 }
 
-impl Call<'_> {
+impl<'f> Call<'f> {
     /// Whether the callee is named by its path, so that rustc finds its summary.
     pub(crate) fn is_of_function(&self) -> bool {
         self.function().is_some()
@@ -174,7 +174,7 @@ impl Call<'_> {
     }
 
     /// The path of the callee, unless it is a method or an associated function.
-    pub(crate) fn function(&self) -> Option<&FunctionPath> {
+    pub(crate) fn function(&self) -> Option<&'f FunctionPath> {
         match self.callee {
             Callee::Function(path) => Some(path),
             Callee::Associated(..) | Callee::Method(..) => None,

@@ -33,6 +33,8 @@ pub(crate) enum Fragment {
     /// The statements with which the kernel of a program begins.
     Prologue,
     Site(SiteId),
+    /// The ending of the name of a barrier's operation, for the fence that was chosen.
+    Fence(u16),
 }
 
 impl From<&str> for Fragment {
@@ -69,6 +71,14 @@ pub(crate) enum CuExpr {
         name: &'static str,
         arguments: Vec<CuExpr>,
         site: Option<SiteId>,
+    },
+    /// `base.name(arguments)` of an operation at the cluster's barrier, whose name ends with the fence of the barrier of this
+    /// index.
+    Barrier {
+        base: Box<CuExpr>,
+        name: &'static str,
+        index: u16,
+        arguments: Vec<CuExpr>,
     },
     Member(Box<CuExpr>, String),
     /// `type{elements}`

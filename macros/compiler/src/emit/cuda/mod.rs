@@ -11,8 +11,9 @@ pub(crate) use ast::Fragment;
 
 use std::collections::BTreeSet;
 
+use crate::check::Checked;
+use crate::model::LocalId;
 use crate::model::fused_barriers::fused_tokens;
-use crate::model::{Function, LocalId};
 
 /// A function's text.
 pub(crate) struct Text {
@@ -26,11 +27,12 @@ pub(crate) struct Text {
     pub(crate) fused: BTreeSet<LocalId>,
 }
 
-pub(crate) fn text(function: &Function) -> Text {
+pub(crate) fn text(checked: &Checked<'_>) -> Text {
+    let function = checked.function();
     let names = name::Names::of(function);
     let signature = signature::signature(function, &names);
     let fused = fused_tokens(function);
-    let (body, names) = lower::body(function, names, &fused);
+    let (body, names) = lower::body(checked, names, &fused);
     let body = print::body(&body, function.role, &names);
     let (locals, constants) = names.declared(function);
     Text { signature, body, locals, constants, fused }

@@ -195,6 +195,7 @@ impl Printer<'_> {
             | CuExpr::Index { .. }
             | CuExpr::Call { .. }
             | CuExpr::Method { .. }
+            | CuExpr::Barrier { .. }
             | CuExpr::Member(..)
             | CuExpr::Lambda { .. }
             | CuExpr::Braces(..)
@@ -248,6 +249,12 @@ impl Printer<'_> {
                     self.fragment(&Fragment::Site(*site));
                 }
                 self.text(name);
+                self.arguments("(", arguments, ")");
+            }
+            CuExpr::Barrier { base, name, index, arguments } => {
+                self.expr(base, POSTFIX);
+                self.text(&format!(".{name}"));
+                self.fragment(&Fragment::Fence(*index));
                 self.arguments("(", arguments, ")");
             }
             CuExpr::Member(base, name) => {

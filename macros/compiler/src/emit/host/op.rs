@@ -6,7 +6,7 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 
 use super::{Host, call, generic_call, memory, parentheses, private};
 use crate::check::BrokenAt;
-use crate::emit::{callee, constant};
+use crate::emit::{callee, constant, fences};
 use crate::model::expr::{Callee, Expr, ExprKind, FunctionPath};
 use crate::model::group::Group;
 use crate::model::kind::Kind;
@@ -96,9 +96,18 @@ impl Host<'_> {
                 _ => group_method(group, method.name),
             },
             Op::Query(group, query) => group_method(group, query.name),
-            Op::Sync(group, barrier) | Op::Arrive(group, barrier) | Op::Wait(group, barrier) => {
-                group_method(group, barrier.name)
+            Op::Sync(group, barrier) | Op::Arrive(group, barrier) => {
+                let called = group_method(group, barrier.name);
+                match site.and_then(|site| self.checked.fences().inferred(site)) {
+                    Some(index) => {
+                        let fence = fences::fence(self.checked, index, at);
+                        private(at, "with_fence", quote_spanned!(at.lo=> #fence, || #called))
+                    }
+                    None => called,
+                }
             }
+            // A wait acquires whatever was released.
+            Op::Wait(group, barrier) => group_method(group, barrier.name),
             Op::Uniform(group) => group_method(group, "uniform"),
             Op::Forget(group) => {
                 let token = operands.first().map(|token| self.expr(token));

@@ -141,6 +141,25 @@ struct cluster_group {
         asm volatile("barrier.cluster.wait.acquire" PHALANX_ALIGNED ";" ::: "memory");
     }
 
+    // The compiler calls these where it proves that the arrival need not release everything. Each thread fences its own accesses
+    // before it arrives, so that it does not matter which threads of a block have any.
+    //
+    // PTX ISA, membar/fence: `.sync_restrict::shared::cta` makes the release order operations on objects in the thread's own
+    // shared memory alone, and `.sync_restrict::shared::cluster` is the acquire for it; both have cluster scope. PTX ISA,
+    // barrier.cluster: an explicit fence before a relaxed arrival orders as the fence does. PTX ISA, memory consistency model,
+    // causality order: the fence, the barrier and the wait, which is an acquire of all memory, put these operations before those
+    // of the waiting threads. All others stay unordered, and the compiler proves that they conflict with nothing.
+    __device__ void sync_shared() const { barrier_wait_shared(barrier_arrive_shared()); }
+    __device__ arrival_token barrier_arrive_shared() const {
+        asm volatile("fence.release.sync_restrict::shared::cta.cluster;" ::: "memory");
+        return barrier_arrive_relaxed();
+    }
+    __device__ void barrier_wait_shared(arrival_token token) const {
+        barrier_wait(token);
+        asm volatile("fence.acquire.sync_restrict::shared::cluster.cluster;" ::: "memory");
+    }
+    __device__ void sync_relaxed() const { barrier_wait(barrier_arrive_relaxed()); }
+
     __device__ void sync_aligned() const { barrier_wait_aligned(barrier_arrive_aligned()); }
     __device__ arrival_token barrier_arrive_aligned() const {
         asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");

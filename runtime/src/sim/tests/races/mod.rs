@@ -5,6 +5,7 @@
 mod atomics;
 mod barriers;
 mod bytes;
+mod fences;
 
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 

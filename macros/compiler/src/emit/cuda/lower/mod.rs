@@ -16,6 +16,8 @@ use std::collections::BTreeSet;
 use super::ast::{CuExpr, CuStmt, Fragment};
 use super::name::Names;
 use super::signature::shape;
+use crate::check::Checked;
+use crate::check::fences::Fences;
 use crate::model::barrier::BarrierForm;
 use crate::model::effect::effect;
 use crate::model::expr::{Block, Expr, ExprKind, Stmt, StmtKind, known_shape};
@@ -28,9 +30,11 @@ use crate::model::ty::ValueType;
 use crate::model::{Function, LocalId, SiteId, ValueId};
 
 /// Lowers the body to statements, and returns the names that it used.
-pub(super) fn body<'f>(function: &'f Function, names: Names, fused: &'f BTreeSet<LocalId>) -> (Vec<CuStmt>, Names) {
+pub(super) fn body<'f>(checked: &'f Checked<'f>, names: Names, fused: &'f BTreeSet<LocalId>) -> (Vec<CuStmt>, Names) {
+    let function = checked.function();
     let mut lower = Lower {
         function,
+        fences: checked.fences(),
         names,
         fused,
         out: Vec::new(),
@@ -50,6 +54,7 @@ pub(super) fn body<'f>(function: &'f Function, names: Names, fused: &'f BTreeSet
 
 struct Lower<'f> {
     function: &'f Function,
+    fences: &'f Fences<'f>,
     names: Names,
     /// Tokens of arrivals that are fused with their wait.
     fused: &'f BTreeSet<LocalId>,

@@ -20,6 +20,7 @@ impl Lower<'_> {
         site: Option<SiteId>,
         types: Option<&(ValueType, Option<ValueId>)>,
     ) -> CuExpr {
+        let fence = site.and_then(|site| self.fences.inferred(site));
         let mut values = self.operands(&operands.iter().collect::<Vec<_>>()).into_iter();
         let mut method = |name: &'static str, site: Option<SiteId>| {
             let base = Box::new(values.next().unwrap_or_else(|| CuExpr::name("0")));
@@ -36,7 +37,13 @@ impl Lower<'_> {
             Op::Partition(_, name) => CuExpr::call(name, values.collect()),
             Op::Warp(_, warp) => method(warp.name, None),
             Op::Query(_, query) => method(query.name, None),
-            Op::Sync(_, barrier) | Op::Arrive(_, barrier) | Op::Wait(_, barrier) => method(barrier.name, None),
+            Op::Sync(_, barrier) | Op::Arrive(_, barrier) | Op::Wait(_, barrier) => match fence {
+                Some(index) => {
+                    let base = Box::new(values.next().unwrap_or_else(|| CuExpr::name("0")));
+                    CuExpr::Barrier { base, name: barrier.name, index: index as u16, arguments: values.collect() }
+                }
+                None => method(barrier.name, None),
+            },
             Op::Uniform(_) => method("uniform", None),
             // The token holds nothing that must be given back.
             Op::Forget(_) => CuExpr::call("static_cast<void>", values.collect()),

@@ -1,0 +1,207 @@
+//! The fences that kernels' barriers get, as far as the compiler knows without rustc.
+
+use phalanx_contract::fence::{Cause, ChosenFence, Fence, MemoryEffects};
+
+use super::Attributed;
+use crate::check::fences::{EffectOf, Effects};
+use crate::check::{self};
+use crate::diag::Diags;
+use crate::model::group_barrier::BarrierOperation;
+use crate::model::{Function, Role};
+use crate::parse;
+
+/// Returns the fences of the arrivals and waits of a kernel with this body, in the order of the source. Waits are in brackets.
+#[track_caller]
+fn fences(body: &str) -> String {
+    fences_of("cluster = 2, block = 32", body)
+}
+
+#[track_caller]
+fn fences_of(options: &str, body: &str) -> String {
+    let source = format!(
+        "#[cluster_kernel({options})]
+         fn kernel(input: &[u32], output: &mut [u32], bins: &mut [u32], n: u32) {{
+             let cluster = this_cluster();
+             let block = this_thread_block();
+             let i = block.thread_rank();
+             let mine = shared_array::<u32, 32>();
+             let theirs = cluster.map_shared_rank(&mine, 1 - cluster.block_rank());
+             {body}
+         }}"
+    );
+    let parsed = Attributed::parse(&source);
+    let mut diags = Diags::new(super::session());
+    let options = parse::options::kernel_options(parsed.options, &mut diags);
+    let item = syn::parse2(parsed.item).expect("a function");
+    let function = Function { options, ..parse::function(&item, Role::Kernel, &mut diags) };
+    let Ok(checked) = check::run(&function, &mut diags) else {
+        panic!("{body}: {:?}", diags.into_faults());
+    };
+    let causes = |effects: &Effects| -> Vec<Cause> {
+        let known = effects.iter().map(|(effect, at)| {
+            // The functions that these kernels call touch nothing but what they are lent.
+            let (what, bits) = if let EffectOf::Own(what, bits) = effect { (what, bits) } else { ("", 0) };
+            Cause { effects: MemoryEffects::from_bits_truncate(bits), line: at.line(), what }
+        });
+        known.collect()
+    };
+    let barriers = checked.fences().barriers.iter().map(|barrier| {
+        if barrier.method.relaxed {
+            return "written".to_owned();
+        }
+        let waits = barrier.method.operation == BarrierOperation::Wait;
+        let after =
+            causes(&barrier.needs.after).iter().fold(MemoryEffects::empty(), |all, cause| all.union(cause.effects));
+        let (before, between) = (causes(&barrier.needs.before), causes(&barrier.needs.between));
+        let chosen = ChosenFence::inferred((1, 1), barrier.method.name, waits, (&before, &between, after));
+        let fence = match chosen.fence {
+            Fence::Relaxed => "relaxed",
+            Fence::Shared => "shared",
+            Fence::Full => "full",
+        };
+        if waits { format!("({fence})") } else { fence.to_owned() }
+    });
+    barriers.collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn a_barrier_orders_what_precedes_it() {
+    let cases = [
+        // Nothing was touched: the barrier shows that the peers have started.
+        ("cluster.sync();", "relaxed"),
+        ("let x = input[i] + n; cluster.sync(); output[i] = x;", "relaxed"),
+        ("let mut local = [0; 4]; local[1] = n; cluster.sync(); output[i] = local[1];", "relaxed"),
+        // A block's own memory, which peers or other threads of the block may read later, or overwrite.
+        ("mine[i] = n; cluster.sync();", "shared"),
+        ("mine[i] = n; block.sync(); let x = mine[0]; cluster.sync(); output[i] = x;", "shared"),
+        ("mine.atomic(0).fetch_add(1, Relaxed); cluster.sync();", "shared"),
+        ("let place = &mut mine[i]; change(place); cluster.sync();", "shared"),
+        // What a device function does to memory that it is lent.
+        ("change(&mut mine[i]); cluster.sync();", "shared"),
+        ("change(&mut output[i]); cluster.sync(); output[0] = 1;", "full"),
+        ("sum(&mine); cluster.sync();", "shared"),
+        ("sum(input); cluster.sync(); sum(input);", "relaxed"),
+        ("sum(bins); cluster.sync(); bins[0] = 1;", "full"),
+        ("cluster.sync(); sum(&theirs); cluster.sync();", "relaxed full"),
+        ("if i == 0 { mine[0] = n; } cluster.sync();", "shared"),
+        ("mine.store_vec(0, vec4(n, n, n, n)); cluster.sync();", "shared"),
+        // A peer's memory: the example of the programming guide.
+        ("mine[i] = n; cluster.sync(); output[i] = theirs[i]; cluster.sync();", "shared full"),
+        ("cluster.sync(); theirs[i] = n; cluster.sync(); output[i] = mine[i];", "relaxed full"),
+        (
+            "cluster.sync(); theirs.atomic(i).fetch_add(1, Relaxed); cluster.sync(); output[i] = mine[i];",
+            "relaxed full",
+        ),
+        // What a full arrival ordered needs no second one.
+        (
+            "mine[i] = n; cluster.sync(); let x = theirs[i]; cluster.sync(); mine[i] = x; cluster.sync(); cluster.sync();",
+            "shared full shared relaxed",
+        ),
+    ];
+    for (body, expected) in cases {
+        assert_eq!(fences(body), expected, "{body}");
+    }
+}
+
+#[test]
+fn global_memory_needs_a_fence_where_a_later_access_conflicts() {
+    let cases = [
+        ("output[i] = n; cluster.sync();", "relaxed"),
+        ("output[i] = n; cluster.sync(); bins[i] = 1;", "full"),
+        ("output[i] = n; cluster.sync(); let x = bins[i]; mine[i] = x; cluster.sync();", "full shared"),
+        ("let x = bins[i]; cluster.sync(); mine[i] = x;", "relaxed"),
+        ("let x = bins[i]; cluster.sync(); bins[i + 1] = x;", "full"),
+        ("let x = bins.atomic(0).load(Acquire); cluster.sync(); bins.atomic(1).store(x, Relaxed);", "full"),
+        ("let x = bins.atomic(0).load(Acquire); cluster.sync(); mine[i] = x;", "relaxed"),
+        // The load may learn of what another cluster wrote, and tells the peers by the barrier.
+        ("let x = bins.atomic(0).load(Acquire); cluster.sync(); mine[i] = bins[x];", "full"),
+        // A loop comes back to the access.
+        ("for _ in 0..n { cluster.sync(); output[i] = n; }", "full"),
+        ("for _ in 0..n { cluster.sync(); } output[i] = n;", "relaxed"),
+        // A view of memory that is written is not read-only.
+        ("let view = &bins[4..8]; let x = view[0]; cluster.sync(); bins[0] = x;", "full"),
+    ];
+    for (body, expected) in cases {
+        assert_eq!(fences(body), expected, "{body}");
+    }
+}
+
+#[test]
+fn every_path_to_a_barrier_counts() {
+    let cases = [
+        ("if n > 3 { mine[i] = n; } else { output[i] = n; } cluster.sync(); output[i] = 1;", "full"),
+        (
+            "mine[i] = n; cluster.sync(); for _ in 0..n { let x = theirs[i]; output[i] = x; cluster.sync(); }",
+            "shared full",
+        ),
+        (
+            "mine[i] = n; cluster.sync(); for _ in 0..n { let x = theirs[i]; cluster.sync(); mine[i] = x; cluster.sync(); }",
+            "shared full shared",
+        ),
+        ("for k in 0..n { if k == 2 { continue; } mine[i] = k; cluster.sync(); } cluster.sync();", "shared relaxed"),
+        ("let mut k = 0; loop { if k > n { break; } mine[i] = k; k += 1; } cluster.sync();", "shared"),
+    ];
+    for (body, expected) in cases {
+        assert_eq!(fences(body), expected, "{body}");
+    }
+}
+
+#[test]
+fn a_wait_has_the_fence_of_its_arrivals() {
+    let cases = [
+        ("mine[i] = n; let t = cluster.barrier_arrive(); let x = input[i]; cluster.barrier_wait(t); output[i] = x;", "shared (shared)"),
+        ("let t = cluster.barrier_arrive(); mine[i] = n; cluster.barrier_wait(t); cluster.sync();", "relaxed (relaxed) shared"),
+        (
+            "mine[i] = n; let t = if n > 1 { output[i] = n; cluster.barrier_arrive() } else { cluster.barrier_arrive() };
+             cluster.barrier_wait(t); output[i] = 1;",
+            "full full (full)",
+        ),
+        (
+            "let mut t = cluster.barrier_arrive(); for k in 0..n { cluster.barrier_wait(t); mine[i] = k; t = cluster.barrier_arrive(); }
+             cluster.barrier_wait(t);",
+            "shared (shared) shared (shared)",
+        ),
+        (
+            "mine[i] = n; let mut t = None; if n > 1 { t = Some(cluster.barrier_arrive()); }
+             if let Some(t) = t { cluster.barrier_wait(t); }",
+            "shared (shared)",
+        ),
+        ("let t = cluster.barrier_arrive_relaxed(); cluster.barrier_wait(t); cluster.sync();", "written (relaxed) relaxed"),
+        // A relaxed arrival that the user wrote orders nothing, so that the next one must.
+        ("mine[i] = n; let t = cluster.barrier_arrive_relaxed(); cluster.barrier_wait(t); cluster.sync();", "written (relaxed) shared"),
+        // Only a full fence covers what another thread learns between an arrival and its wait.
+        ("let t = cluster.barrier_arrive(); bins.atomic(0).fetch_add(1, Release); cluster.barrier_wait(t);", "full (full)"),
+        ("let t = cluster.barrier_arrive(); if i / 32 == 1 { t.forget(); } else { cluster.barrier_wait(t); }", "full (full)"),
+    ];
+    for (body, expected) in cases {
+        assert_eq!(fences(body), expected, "{body}");
+    }
+}
+
+#[test]
+fn what_is_not_understood_is_full() {
+    let copies = "bulk_copy_async(&mine, input, &bar);";
+    let bar = "let bar = shared_barrier(); if i == 0 { bar.init(1); } block.sync();";
+    let cases = [
+        (format!("{bar} cluster.sync();"), "full"),
+        (
+            format!(
+                "{bar} cluster.sync(); if i == 0 {{ bar.expect_tx(128); {copies} }} bar.wait_parity(false); cluster.sync();"
+            ),
+            "full full",
+        ),
+        ("memcpy_async(&block, &mine, input); block.wait_async(); cluster.sync();".into(), "full"),
+        ("unsafe { cuda!(\"__nanosleep(1);\"; else || ()); } cluster.sync();".into(), "full"),
+        ("cluster.sync(); cluster.sync_aligned();".into(), "relaxed full"),
+        ("let x = n.thing(); cluster.sync();".into(), "full"),
+    ];
+    for (body, expected) in cases {
+        assert_eq!(fences(&body), expected, "{body}");
+    }
+    assert_eq!(fences_of("cluster = 2, block = 32, fence = \"full\"", "cluster.sync();"), "full");
+    assert_eq!(fences_of("cluster = 2, block = 32, fence = \"inferred\"", "cluster.sync();"), "relaxed");
+    assert_eq!(
+        fences_of("cluster = 2, block = 32, unchecked(divergent_exit)", "if i == 3 { return; } cluster.sync();"),
+        "full"
+    );
+}
