@@ -294,6 +294,7 @@ pub(super) mod tests {
         headers: &["memory.cuh"],
         locals: &["input", "output"],
         constants: &[],
+        collective: false,
         converged: true,
         barriers: &[],
     };

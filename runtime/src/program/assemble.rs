@@ -151,7 +151,14 @@ impl Program {
         for (index, function) in order.functions.iter().enumerate() {
             text.push("\n");
             let offsets = shared.offsets.as_ref().map(|offsets| &offsets[index][..]);
-            text.function(&Filling { function, index, names: &names, offsets, has_block_barrier });
+            text.function(&Filling {
+                functions: &order.functions,
+                function,
+                index,
+                names: &names,
+                offsets,
+                has_block_barrier,
+            });
         }
         let headers = cuda::needed(wanted.into_iter(), &text.out);
         let kernel = order.functions.last().expect("the kernel is the last function");
@@ -217,6 +224,8 @@ fn key(definition: &Definition) -> InstanceKey {
 struct Resolved {
     definition: Definition,
     callees: BTreeMap<usize, usize>,
+    /// Whether threads do something together in it, or in a function that it calls.
+    collective: bool,
 }
 
 /// The functions of a program, callees first.
@@ -248,7 +257,9 @@ impl Order {
         }
         path.pop();
         let index = self.functions.len();
-        self.functions.push(Resolved { definition, callees });
+        let collective =
+            definition.template.collective || callees.values().any(|&callee| self.functions[callee].collective);
+        self.functions.push(Resolved { definition, callees, collective });
         self.indices.insert(key, index);
         Ok(index)
     }
@@ -289,6 +300,7 @@ impl Names {
 
 /// The contents for the holes of one function.
 struct Filling<'p> {
+    functions: &'p [Resolved],
     function: &'p Resolved,
     /// The function's index in [`Order::functions`].
     index: usize,
@@ -377,6 +389,12 @@ impl Text {
             Fragment::Digits(index) => self.push(&definition.values[usize::from(index)].digits()),
             Fragment::Struct { slot, fields, base } => self.structure(filling.slot(slot), fields, base, filling),
             Fragment::Shared { index, ty, name } => self.shared(index, ty, name, filling),
+            Fragment::Alone { callees, text } => {
+                let is_collective = |slot: &u16| filling.functions[function.callees[&usize::from(*slot)]].collective;
+                if !callees.iter().any(is_collective) {
+                    self.fragments(text, filling);
+                }
+            }
             Fragment::Name => self.push(&names.functions[filling.index]),
             Fragment::Bounds => self.push(&definition.options.bounds()),
             Fragment::Prologue if filling.has_block_barrier => self.push("    detail::init_block_barrier();\n"),

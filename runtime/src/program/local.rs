@@ -56,6 +56,7 @@ mod tests {
             headers: &[],
             locals: &[],
             constants: &[],
+            collective: false,
             converged: true,
             barriers: &[],
         };

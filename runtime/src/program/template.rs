@@ -41,6 +41,8 @@ pub struct Template {
     pub locals: &'static [&'static str],
     /// The name of each entry of [`Definition::values`]; empty for one that is only a length.
     pub constants: &'static [&'static str],
+    /// Whether the body has anything that threads do together: a barrier, an operation of a warp, unknown text.
+    pub collective: bool,
     /// Whether the rules that make all threads of a warp reach a barrier together are checked.
     pub converged: bool,
     /// The operations at the cluster's barrier with their fences, in the order of their numbers in [`Fragment::Fence`].
@@ -98,6 +100,13 @@ pub enum Fragment {
         ty: &'static [Fragment],
         /// The array's name.
         name: &'static str,
+    },
+    /// Text for the case that no callee at these slots has anything that threads do together.
+    Alone {
+        /// The slots.
+        callees: &'static [u16],
+        /// The text.
+        text: &'static [Fragment],
     },
     /// The name in the signature under which this function itself is printed.
     Name,

@@ -3,7 +3,7 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
 
-use super::cuda::{Fragment, Text};
+use super::cuda::{Fragment, Text, has_collectives};
 use super::headers::headers;
 use super::host::internal;
 use super::{fences, item, protocol, uniformity};
@@ -45,6 +45,7 @@ pub(super) fn definition(function: &Function, text: &Text, checked: &Checked<'_>
         quote!(::phalanx::__private::Site { line: #line, column: #column, message: #message })
     });
     let (locals, constants) = (&text.locals, &text.constants);
+    let collective = has_collectives(function);
     let converged = !Rule::CONVERGENCE.into_iter().any(|rule| function.options.waives(rule));
     let types = function.types.iter().map(|ty| quote!(<#ty as ::phalanx::__private::DeviceType>::info()));
     let values = function.values.iter().map(|constant| {
@@ -88,6 +89,7 @@ pub(super) fn definition(function: &Function, text: &Text, checked: &Checked<'_>
                     headers: &[#(#headers),*],
                     locals: &[#(#locals),*],
                     constants: &[#(#constants),*],
+                    collective: #collective,
                     converged: #converged,
                     barriers: #barriers,
                 };
@@ -248,6 +250,11 @@ fn fragments(fragments: &[Fragment]) -> Vec<TokenStream> {
             Fragment::Callee(slot) => {
                 let slot = slot.0;
                 quote!(Callee(#slot))
+            }
+            Fragment::Alone { callees, text } => {
+                let callees = callees.iter().map(|slot| slot.0);
+                let text = self::fragments(text);
+                quote!(Alone { callees: &[#(#callees),*], text: &[#(#text),*] })
             }
             Fragment::Name => quote!(Name),
             Fragment::Bounds => quote!(Bounds),

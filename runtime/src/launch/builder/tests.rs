@@ -95,6 +95,7 @@ static ROTATE: Template = Template {
     headers: &["groups.cuh", "memory.cuh"],
     locals: &["input", "output", "cluster", "block", "array", "i", "next", "remote"],
     constants: &[],
+    collective: false,
     converged: true,
     barriers: &[],
 };

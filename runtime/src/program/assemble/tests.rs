@@ -52,6 +52,7 @@ static SQUARE: Template = Template {
     headers: &["scalar.cuh"],
     locals: &["of"],
     constants: &[],
+    collective: false,
     converged: true,
     barriers: &[],
 };
@@ -100,9 +101,50 @@ static TWICE: Template = Template {
     headers: &["memory.cuh", "scalar.cuh"],
     locals: &["a", "b"],
     constants: &[],
+    collective: false,
     converged: true,
     barriers: &[],
 };
+
+static CHOOSES: Template = Template {
+    name: "chooses",
+    body: &[
+        Fragment::Text("{ "),
+        Fragment::Alone {
+            callees: &[0],
+            text: &[Fragment::Text("if (test) "), Fragment::Callee(0), Fragment::Text("(1); else ")],
+        },
+        Fragment::Text("{} }"),
+    ],
+    sites: &[],
+    locals: &[],
+    ..TWICE
+};
+
+static BARRIER: Template = Template { name: "barrier", signature: &[Fragment::Name], collective: true, ..SQUARE };
+
+/// Calls [`BARRIER`].
+static CALLER: Template =
+    Template { name: "caller", signature: &[Fragment::Name], body: &[Fragment::Callee(0)], sites: &[], ..SQUARE };
+
+#[test]
+fn what_threads_do_together_is_not_printed_twice() {
+    fn barrier() -> Definition {
+        definition(&BARRIER, "barrier", types(&["u32"]))
+    }
+    fn caller() -> Definition {
+        definition(&CALLER, "caller", vec![Slot::Callee(barrier)])
+    }
+    let text = |callee: fn() -> Definition| {
+        Program::assemble(definition(&CHOOSES, "chooses", vec![Slot::Callee(callee)]))
+            .unwrap()
+            .cuda_source()
+            .to_string()
+    };
+    assert!(text(square_u32).contains("{ if (test) square_u32(1); else {} }"), "{}", text(square_u32));
+    assert!(text(barrier).contains("{ {} }"), "{}", text(barrier));
+    assert!(text(caller).contains("{ {} }"), "{}", text(caller));
+}
 
 #[test]
 fn functions_are_joined_with_their_holes_filled() {
@@ -180,6 +222,7 @@ static DOUBLE: Template = Template {
     headers: &[],
     locals: &[],
     constants: &["COUNT"],
+    collective: false,
     converged: true,
     barriers: &[],
 };
@@ -221,6 +264,7 @@ const DOUBLE_AS_DEVICE: Template = Template {
     headers: &[],
     locals: &[],
     constants: &[],
+    collective: false,
     converged: true,
     barriers: &[],
 };

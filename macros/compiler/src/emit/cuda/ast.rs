@@ -27,6 +27,11 @@ pub(crate) enum Fragment {
         name: String,
     },
     Callee(SlotId),
+    /// Text for the case that no callee at these slots has anything that threads do together.
+    Alone {
+        callees: Vec<SlotId>,
+        text: Vec<Fragment>,
+    },
     Name,
     /// The launch bounds that the kernel's attribute fixes.
     Bounds,
@@ -147,6 +152,14 @@ pub(crate) enum CuStmt {
         condition: CuExpr,
         then: Vec<CuStmt>,
         otherwise: Vec<CuStmt>,
+    },
+    /// A loop without checks if the test holds, and with them if not. There is only the loop with checks if a callee has
+    /// anything that threads do together, because the threads of a warp could be in different ones.
+    Hoisted {
+        test: CuExpr,
+        callees: Vec<SlotId>,
+        unchecked: Box<CuStmt>,
+        checked: Box<CuStmt>,
     },
     While {
         condition: CuExpr,

@@ -8,6 +8,7 @@ mod print;
 mod signature;
 
 pub(crate) use ast::Fragment;
+pub(crate) use lower::has_collectives;
 
 use std::collections::BTreeSet;
 

@@ -115,6 +115,22 @@ impl Printer<'_> {
                 self.text(&"    ".repeat(self.indent));
                 self.branch(condition, then, otherwise);
             }
+            CuStmt::Hoisted { test, callees, unchecked, checked } => {
+                self.text(&"    ".repeat(self.indent));
+                let mut choice = Printer { out: Vec::new(), indent: self.indent, names: self.names };
+                choice.text("if (");
+                choice.expr(test, 0);
+                choice.text(") {\n");
+                choice.statements(std::slice::from_ref(unchecked));
+                choice.close(" else ");
+                match callees.is_empty() {
+                    true => self.fragments(&choice.out),
+                    false => self.out.push(Fragment::Alone { callees: callees.clone(), text: choice.out }),
+                }
+                self.text("{\n");
+                self.statements(std::slice::from_ref(checked));
+                self.close("\n");
+            }
             CuStmt::While { condition, body } => {
                 self.line(|p| {
                     p.text("while (");

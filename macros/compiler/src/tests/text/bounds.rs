@@ -156,6 +156,16 @@ fn accesses_that_need_not_happen() {
 }
 
 #[test]
+fn calls() {
+    // The runtime prints the test if nothing in the callee is done by threads together.
+    hoists("for i in 0..a { m[i] = f(w[i]); }", "covers(m, values_of(steps)) && covers(w, values_of(steps))", &[]);
+    checks_all("for i in 0..a { let mut f = |x: usize| m[x] = 1; f(i); }");
+    // A method may take its receiver by `&mut`.
+    hoists("let mut at = b; for i in 0..a { at.advance(); m[at] = w[i]; }", "covers(w, values_of(steps))", &[]);
+    hoists("let mut at = b; for i in 0..a { advance(&mut at); m[at] = w[i]; }", "covers(w, values_of(steps))", &[]);
+}
+
+#[test]
 fn a_body_that_is_not_printed_twice() {
     checks_all("for i in 0..a { this_thread_block().sync(); m[i] = 1; }");
     checks_all("for i in 0..a { println!(\"{i}\"); m[i] = 1; }");

@@ -162,7 +162,7 @@ impl Lower<'_> {
     fn counted_loop(&mut self, whole: &Expr, (name, used): (String, bool), range: CuExpr, body: &Block) {
         let steps = self.names.free("steps");
         let hoisted = if self.checks_all { None } else { self.hoist(whole, &steps) };
-        let Some(Hoisted { test, accesses }) = hoisted else {
+        let Some(Hoisted { test, accesses, callees }) = hoisted else {
             let body = self.loop_body(Vec::new(), body);
             self.out.push(CuStmt::For { name, used, range, body });
             return;
@@ -175,12 +175,12 @@ impl Lower<'_> {
             self.unchecked.remove(site);
         });
         let range = CuExpr::call("unclamped", vec![CuExpr::name(&steps)]);
-        let then = vec![CuStmt::For { name: name.clone(), used, range, body: unchecked }];
+        let unchecked = Box::new(CuStmt::For { name: name.clone(), used, range, body: unchecked });
         self.checks_all = true;
         let checked = self.loop_body(Vec::new(), body);
         self.checks_all = false;
-        let otherwise = vec![CuStmt::For { name, used, range: CuExpr::name(&steps), body: checked }];
-        self.out.push(CuStmt::If { condition: test, then, otherwise });
+        let checked = Box::new(CuStmt::For { name, used, range: CuExpr::name(&steps), body: checked });
+        self.out.push(CuStmt::Hoisted { test, callees, unchecked, checked });
     }
 
     fn enter(&mut self, id: LoopId, is_loop: bool, label: &str, dest: &Dest) {

@@ -11,15 +11,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::Lower;
 use crate::emit::cuda::ast::{CuExpr, Fragment};
 use crate::emit::cuda::signature::shape;
-use crate::model::expr::{BinaryOp, Block, Condition, Expr, ExprKind, StmtKind};
+use crate::model::expr::{BinaryOp, Block, Callee, Condition, Expr, ExprKind, StmtKind};
 use crate::model::facts::Effect;
 use crate::model::kind::Kind;
 use crate::model::op::{Op, Part};
-use crate::model::place::may_write;
+use crate::model::place::{local_of, may_write};
 use crate::model::range::{Adaptor, Range};
 use crate::model::ty::{TypeShape, ValueType};
 use crate::model::walk::{Node, block_nodes, walk, walk_block};
-use crate::model::{LocalId, SiteId};
+use crate::model::{Function, LocalId, SiteId, SlotId};
 
 /// The largest body that is printed twice, in expressions.
 const LARGEST_BODY: usize = 200;
@@ -33,6 +33,9 @@ pub(super) struct Hoisted {
     pub(super) test: CuExpr,
     /// The accesses that need no check where the test holds.
     pub(super) accesses: Vec<SiteId>,
+    /// The slots of the functions that the loop calls. The loop is printed twice only if in none of them threads do
+    /// something together, which the runtime knows.
+    pub(super) callees: Vec<SlotId>,
 }
 
 /// A loop and the loops inside of it.
@@ -46,6 +49,10 @@ struct Nest<'e> {
     lets: BTreeMap<LocalId, &'e Expr>,
     /// The loops inside, by their variables.
     loops: BTreeMap<LocalId, &'e Range>,
+    /// The slots of the functions that are called.
+    callees: Vec<SlotId>,
+    /// The variables of which a method is called.
+    receivers: BTreeSet<LocalId>,
     /// All variables that are declared inside.
     declared: BTreeSet<LocalId>,
 }
@@ -83,6 +90,8 @@ impl<'e> Nest<'e> {
             conditional: BTreeSet::new(),
             lets: BTreeMap::new(),
             loops: BTreeMap::new(),
+            callees: Vec::new(),
+            receivers: BTreeSet::new(),
             declared: local.into_iter().collect(),
         };
         let (mut size, mut is_plain) = (0, true);
@@ -117,41 +126,7 @@ impl<'e> Nest<'e> {
                 self.accesses.push(expr);
                 true
             }
-            ExprKind::Op { op, .. } => match op {
-                Op::Sync(..)
-                | Op::Arrive(..)
-                | Op::Wait(..)
-                | Op::Barrier(..)
-                | Op::Copy(_)
-                | Op::Warp(..)
-                | Op::Partition(..)
-                | Op::TiledPartition(..)
-                | Op::Nanosleep
-                | Op::Forget(_)
-                | Op::SharedArray(_)
-                | Op::SharedBarrier(..) => false,
-                Op::This(_)
-                | Op::Query(..)
-                | Op::Uniform(_)
-                | Op::MapSharedRank(_)
-                | Op::QuerySharedRank
-                | Op::MapBarrier(_)
-                | Op::DynamicShared
-                | Op::DynamicSharedSlice
-                | Op::Length
-                | Op::IsEmpty
-                | Op::LoadUnchecked
-                | Op::LoadVec(_)
-                | Op::StoreVec
-                | Op::Part { .. }
-                | Op::SplitAt { .. }
-                | Op::Is(_)
-                | Op::Take
-                | Op::Unwrap
-                | Op::UnwrapOr
-                | Op::Atomic(_)
-                | Op::Fence(..) => true,
-            },
+            ExprKind::Op { op, .. } => !is_collective(*op),
             ExprKind::For { local, range, .. } => {
                 self.declared.extend(local);
                 self.loops.extend(local.map(|local| (local, &**range)));
@@ -177,9 +152,16 @@ impl<'e> Nest<'e> {
                 }
                 true
             }
+            ExprKind::Call { callee, slot, arguments } => {
+                self.callees.push(*slot);
+                // It may take its receiver by `&mut`.
+                if let (Callee::Method(..), Some(receiver)) = (callee, arguments.first()) {
+                    self.receivers.extend(local_of(receiver));
+                }
+                true
+            }
             ExprKind::Loop { .. }
             | ExprKind::While { .. }
-            | ExprKind::Call { .. }
             | ExprKind::CallClosure { .. }
             | ExprKind::Closure { .. }
             | ExprKind::Cuda(_)
@@ -251,7 +233,7 @@ impl Lower<'_> {
         let ExprKind::For { local, body, .. } = &whole.kind else { return None };
         let nest = Nest::of(whole, *local, body)?;
         let loops: Vec<(LocalId, &Range)> = nest.loops.iter().map(|(local, range)| (*local, *range)).collect();
-        let candidates = nest.accesses.clone();
+        let (candidates, callees) = (nest.accesses.clone(), nest.callees.clone());
         let mut known = Values { lower: self, nest, intervals: BTreeMap::new() };
         if let Some(local) = local {
             known.insert(*local, CuExpr::name(steps));
@@ -277,7 +259,7 @@ impl Lower<'_> {
             accesses.push(site);
         }
         let test = tests.into_iter().reduce(and)?;
-        Some(Hoisted { test, accesses })
+        Some(Hoisted { test, accesses, callees })
     }
 }
 
@@ -476,7 +458,7 @@ impl Values<'_, '_, '_> {
     fn keeps(&self, local: LocalId) -> bool {
         !self.nest.declared.contains(&local)
             && !matches!(self.lower.function.kind(local), Kind::Reference { .. })
-            && !(self.is_assigned(local) && may_write(self.nest.whole, local))
+            && !(self.is_assigned(local) && (self.nest.receivers.contains(&local) || may_write(self.nest.whole, local)))
     }
 
     fn is_assigned(&self, local: LocalId) -> bool {
@@ -512,5 +494,58 @@ fn integer_cast(ty: &ValueType) -> Option<Vec<Fragment>> {
             Some(callee)
         }
         _ => None,
+    }
+}
+
+/// Whether the body of a function has anything that threads do together. Its callees may have more.
+pub(crate) fn has_collectives(function: &Function) -> bool {
+    let mut found = false;
+    walk_block(&function.body, &mut |expr| {
+        found |= match &expr.kind {
+            ExprKind::Op { op, .. } => is_collective(*op),
+            // Closures come from elsewhere, and what CUDA C++ does is unknown.
+            ExprKind::CallClosure { .. } | ExprKind::Cuda(_) => true,
+            _ => false,
+        };
+    });
+    found
+}
+
+/// Whether threads do an operation together, or wait in it.
+fn is_collective(op: Op) -> bool {
+    match op {
+        Op::Sync(..)
+        | Op::Arrive(..)
+        | Op::Wait(..)
+        | Op::Barrier(..)
+        | Op::Copy(_)
+        | Op::Warp(..)
+        | Op::Partition(..)
+        | Op::TiledPartition(..)
+        | Op::Nanosleep
+        | Op::Forget(_)
+        | Op::SharedArray(_)
+        | Op::SharedBarrier(..) => true,
+        Op::This(_)
+        | Op::Query(..)
+        | Op::Uniform(_)
+        | Op::MapSharedRank(_)
+        | Op::QuerySharedRank
+        | Op::MapBarrier(_)
+        | Op::DynamicShared
+        | Op::DynamicSharedSlice
+        | Op::Length
+        | Op::IsEmpty
+        | Op::LoadUnchecked
+        | Op::LoadVec(_)
+        | Op::StoreVec
+        | Op::Part { .. }
+        | Op::SplitAt { .. }
+        | Op::Is(_)
+        | Op::Take
+        | Op::Unwrap
+        | Op::UnwrapOr
+        | Op::Atomic(_)
+        | Op::Fence(..) => false,
     }
 }

@@ -11,6 +11,8 @@ mod op;
 mod pattern;
 mod value;
 
+pub(crate) use hoist::has_collectives;
+
 use std::collections::BTreeSet;
 
 use super::ast::{CuExpr, CuStmt, Fragment};
