@@ -98,6 +98,7 @@ pub(crate) fn build(function: &Function) -> Result<Cfg<'_>, SpanRange> {
         names: builder.names,
         teams,
         only_values: OnceCell::new(),
+        callees: OnceCell::new(),
     })
 }
 

@@ -3,10 +3,31 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::cfg::{BlockId, Cfg, Extent, Source, StepKind, ValueStep, Variable};
 use crate::model::LocalId;
+
+/// What is live at the start of each block, by a backward analysis: `transfer` makes of what is live at a block's end what is
+/// live at its start.
+pub(super) fn solve<T: Ord + Clone>(
+    cfg: &Cfg<'_>,
+    mut transfer: impl FnMut(BlockId, &mut BTreeSet<T>),
+) -> Vec<BTreeSet<T>> {
+    let mut live: Vec<BTreeSet<T>> = cfg.blocks.iter().map(|_| BTreeSet::new()).collect();
+    loop {
+        let mut changed = false;
+        for (number, block) in cfg.blocks.iter().enumerate().rev() {
+            let mut here: BTreeSet<T> = block.end.successors().flat_map(|next| live[next.0].iter().cloned()).collect();
+            transfer(BlockId(number), &mut here);
+            changed |= here != live[number];
+            live[number] = here;
+        }
+        if !changed {
+            return live;
+        }
+    }
+}
 
 /// The live variables at the start of each block.
 pub(crate) struct Live {

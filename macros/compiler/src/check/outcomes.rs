@@ -13,6 +13,7 @@ use phalanx_contract::uniformity::Uniformity;
 
 use super::cfg::{BlockId, Cfg, End, GroupStep, NodeId, Source, StepKind, TokenStep, Variable};
 use super::fixed::{FixedValues, MAX_DEPTH};
+use super::liveness;
 use super::uniform::values::Values;
 use crate::model::expr::BinaryOp;
 
@@ -130,33 +131,17 @@ impl Followed {
 
     /// By block, what it or a block that may follow tests or moves.
     fn live_subjects(&self, cfg: &Cfg<'_>) -> Vec<BTreeSet<Subject>> {
-        let mut live: Vec<BTreeSet<Subject>> = (0..cfg.blocks.len())
-            .map(|block| self.tests.get(&BlockId(block)).into_iter().flatten().map(|(subject, _)| *subject).collect())
-            .collect();
-        let moves = |block: usize| {
-            cfg.blocks[block].steps.iter().filter_map(|step| {
-                let StepKind::Token(TokenStep::Move { from, into }) = step.kind else { return None };
-                Some((from, into))
-            })
-        };
-        loop {
-            let mut changed = false;
-            for block in (0..cfg.blocks.len()).rev() {
-                let mut all: BTreeSet<Subject> =
-                    cfg.blocks[block].end.successors().flat_map(|next| live[next.0].iter().copied()).collect();
-                all.extend(&live[block]);
-                let moved: Vec<Subject> = moves(block)
-                    .filter(|(_, into)| all.contains(&Subject::Holds(*into)))
-                    .map(|(from, _)| Subject::Holds(from))
-                    .collect();
-                all.extend(moved);
-                changed |= all.len() != live[block].len();
-                live[block] = all;
+        liveness::solve(cfg, |block, subjects| {
+            let tested = self.tests.get(&block).into_iter().flatten();
+            subjects.extend(tested.map(|(subject, _)| *subject));
+            for step in cfg.blocks[block.0].steps.iter().rev() {
+                if let StepKind::Token(TokenStep::Move { from, into }) = step.kind
+                    && subjects.contains(&Subject::Holds(into))
+                {
+                    subjects.insert(Subject::Holds(from));
+                }
             }
-            if !changed {
-                return live;
-            }
-        }
+        })
     }
 
     /// The state after a step.

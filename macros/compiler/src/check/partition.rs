@@ -24,7 +24,7 @@ use super::cfg::{
     MemoryStep, Region, Step, StepKind, ValueStep,
 };
 use super::cfg::{Node, NodeId, Select, Source, Variable};
-use super::liveness::Live;
+use super::liveness::{self, Live};
 use super::outcomes::{Followed, Outcomes};
 use super::small_numbers::{Numbers, SmallNumbers};
 use super::uniform::values::Values;
@@ -97,25 +97,14 @@ fn followed(cfg: &Cfg<'_>, values: &Values<'_, '_>) -> BTreeSet<LocalId> {
 
 /// By block, the names that are used after its start before they are assigned.
 fn live_names(cfg: &Cfg<'_>) -> Vec<BTreeSet<LocalId>> {
-    let mut live: Vec<BTreeSet<LocalId>> = cfg.blocks.iter().map(|_| BTreeSet::new()).collect();
-    loop {
-        let mut changed = false;
-        for (number, block) in cfg.blocks.iter().enumerate().rev() {
-            let mut names: BTreeSet<LocalId> =
-                block.end.successors().flat_map(|next| live[next.0].iter().copied()).collect();
-            for step in block.steps.iter().rev() {
-                if let StepKind::Value(ValueStep::Name { local, .. }) = step.kind {
-                    names.remove(&local);
-                }
-                each_region(cfg, step, |region| names.extend(region.via));
+    liveness::solve(cfg, |block, names| {
+        for step in cfg.blocks[block.0].steps.iter().rev() {
+            if let StepKind::Value(ValueStep::Name { local, .. }) = step.kind {
+                names.remove(&local);
             }
-            changed |= names != live[number];
-            live[number] = names;
+            each_region(cfg, step, |region| names.extend(region.via));
         }
-        if !changed {
-            return live;
-        }
-    }
+    })
 }
 
 /// A block of the graph with what is known at its start.
@@ -278,6 +267,7 @@ impl<'f> Splitter<'_, 'f> {
             names: self.cfg.names.clone(),
             teams: self.cfg.teams.clone(),
             only_values: OnceCell::new(),
+            callees: OnceCell::new(),
         };
         for Partition { block, known, next } in partitions {
             let mut known = known.clone();

@@ -12,6 +12,7 @@ use phalanx_contract::uniformity::Uniformity;
 
 use super::accessors::each_region;
 use super::cfg::{BlockId, Cfg, Extent, NodeId, Region, Select, Source, Step, StepKind, ValueStep, Variable};
+use super::liveness;
 use super::uniform::values::Values;
 use crate::model::expr::BinaryOp;
 
@@ -236,40 +237,30 @@ fn selectors(cfg: &Cfg<'_>) -> BTreeSet<NodeId> {
 
 /// By block, those of the values that are used after its start before they are computed.
 fn live_values(cfg: &Cfg<'_>, of: &BTreeSet<NodeId>) -> Vec<BTreeSet<NodeId>> {
-    let mut live: Vec<BTreeSet<NodeId>> = cfg.blocks.iter().map(|_| BTreeSet::new()).collect();
-    loop {
-        let mut changed = false;
-        for (number, block) in cfg.blocks.iter().enumerate().rev() {
-            let mut values: BTreeSet<NodeId> =
-                block.end.successors().flat_map(|next| live[next.0].iter().copied()).collect();
-            values.extend(block.end.condition());
-            for step in block.steps.iter().rev() {
-                match step.kind {
-                    StepKind::Value(ValueStep::Evaluate(node)) => {
-                        values.remove(&node);
-                        values.extend(&cfg.nodes[node.0].operands);
-                    }
-                    StepKind::Value(ValueStep::Set { value, .. }) => _ = values.insert(value),
-                    StepKind::Value(ValueStep::Name { .. } | ValueStep::Return(_))
-                    | StepKind::Memory(_)
-                    | StepKind::Group(_)
-                    | StepKind::Token(_)
-                    | StepKind::BarrierCall(_)
-                    | StepKind::Copy(_)
-                    | StepKind::Call(_) => {}
+    liveness::solve(cfg, |block, values| {
+        let block = &cfg.blocks[block.0];
+        values.extend(block.end.condition());
+        for step in block.steps.iter().rev() {
+            match step.kind {
+                StepKind::Value(ValueStep::Evaluate(node)) => {
+                    values.remove(&node);
+                    values.extend(&cfg.nodes[node.0].operands);
                 }
-                each_region(cfg, step, |region| {
-                    values.extend(region.path.iter().flat_map(Select::nodes).chain(region.rank));
-                });
+                StepKind::Value(ValueStep::Set { value, .. }) => _ = values.insert(value),
+                StepKind::Value(ValueStep::Name { .. } | ValueStep::Return(_))
+                | StepKind::Memory(_)
+                | StepKind::Group(_)
+                | StepKind::Token(_)
+                | StepKind::BarrierCall(_)
+                | StepKind::Copy(_)
+                | StepKind::Call(_) => {}
             }
-            values.retain(|value| of.contains(value));
-            changed |= values != live[number];
-            live[number] = values;
+            each_region(cfg, step, |region| {
+                values.extend(region.path.iter().flat_map(Select::nodes).chain(region.rank));
+            });
         }
-        if !changed {
-            return live;
-        }
-    }
+        values.retain(|value| of.contains(value));
+    })
 }
 
 /// The result of an operator on small numbers; `None` if it would not be one.

@@ -92,6 +92,7 @@ fn cfg<const N: usize>(blocks: [(&[&'static str], End); N]) -> Cfg<'static> {
         names: BTreeMap::new(),
         teams: Vec::new(),
         only_values: std::cell::OnceCell::new(),
+        callees: std::cell::OnceCell::new(),
     }
 }
 

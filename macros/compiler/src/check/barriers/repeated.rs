@@ -45,7 +45,6 @@ pub(super) fn check(role: Role, cfg: &Cfg<'_>, summary: &mut Summary) {
             }
         }
     }
-    let callees = cfg.callees();
     let (mut asked, mut reached_from) = (BTreeSet::new(), BTreeMap::new());
     for &(block, at, id) in &calls {
         let slot = cfg.calls[id.0].slot.0;
@@ -58,7 +57,7 @@ pub(super) fn check(role: Role, cfg: &Cfg<'_>, summary: &mut Summary) {
             let follows = other == block && at < other_at || after.contains(other);
             let later_slot = cfg.calls[later.0].slot.0;
             // One pair of calls of two functions is enough.
-            if follows && asked.insert((callees[id.0], callees[later.0])) {
+            if follows && asked.insert((cfg.callee(cfg.calls[id.0].slot), cfg.callee(cfg.calls[later.0].slot))) {
                 let guard = Guard::default().when(Predicate::Meet((slot, When::Ever), (later_slot, When::Ever)));
                 let at = cfg.calls[later.0].at;
                 summary.asked.push((guard, messages::barrier_reinit_by_call(at, cfg.calls[id.0].at)));

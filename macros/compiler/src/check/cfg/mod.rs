@@ -22,9 +22,9 @@ pub(crate) use step::{BarrierCall, Call, GroupStep, MemoryStep, Step, StepKind, 
 pub(crate) use team::{Team, Tile, spans_cluster};
 pub(crate) use value::{Extent, Node, Source, Variable};
 
-use crate::model::LocalId;
 use crate::model::group::Group;
 use crate::model::query::Query;
+use crate::model::{LocalId, SlotId};
 
 /// An index into [`Cfg::blocks`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -74,6 +74,8 @@ pub(crate) struct Cfg<'f> {
     pub(crate) teams: Vec<Team>,
     /// The values of the variables that are set once, which are found when they are asked for.
     pub(crate) only_values: OnceCell<OnlyValues>,
+    /// By slot of a call, the number of the path that names the function, which is found when it is asked for.
+    pub(crate) callees: OnceCell<BTreeMap<SlotId, usize>>,
 }
 
 /// Steps that control executes one after another.
@@ -135,15 +137,18 @@ impl Cfg<'_> {
         self.nodes[node.0].source.read().and_then(|variable| self.only_value(variable)).unwrap_or(node)
     }
 
-    /// By call, the number of the path that names its callee; `None` for a method.
-    pub(crate) fn callees(&self) -> Vec<Option<usize>> {
-        let mut numbers = BTreeMap::new();
-        let mut number = |call: &Call<'_>| {
-            let path = call.function()?.path.to_string();
-            let next = numbers.len();
-            Some(*numbers.entry(path).or_insert(next))
+    /// The number of the path that names the function called at a slot; `None` for a method.
+    pub(crate) fn callee(&self, slot: SlotId) -> Option<usize> {
+        let numbered = || {
+            let mut numbers = BTreeMap::new();
+            let mut number = |call: &Call<'_>| {
+                let path = call.function()?.path.to_string();
+                let next = numbers.len();
+                Some((call.slot, *numbers.entry(path).or_insert(next)))
+            };
+            self.calls.iter().filter_map(&mut number).collect()
         };
-        self.calls.iter().map(&mut number).collect()
+        self.callees.get_or_init(numbered).get(&slot).copied()
     }
 
     /// The value of a variable that is set once, as a whole. A field's is known if the whole is set once and no function changes it.

@@ -76,7 +76,8 @@ impl Check<'_, '_> {
     /// `overwrite_while_read`, for shared memory that two calls access without being given it: arrays that functions declare, and
     /// dynamic memory that they name.
     fn check_meetings(&mut self, state: &State, id: CallId, at_time: When) {
-        let calls = &self.in_flight.cfg.calls;
+        let cfg = self.in_flight.cfg;
+        let calls = &cfg.calls;
         let Call { at, slot, given_to, .. } = calls[id.0];
         let beside_closure = at_time == When::BesideClosure;
         let mut before: Vec<(CallId, When, &Record)> = Vec::new();
@@ -95,7 +96,7 @@ impl Check<'_, '_> {
         let mut nearest: Vec<(CallId, When, &Record)> = Vec::new();
         for (call, when, record) in before {
             let hides = |(other, at_other, nearer): &(CallId, When, &Record)| {
-                (self.callees[other.0], *at_other) == (self.callees[call.0], when)
+                (cfg.callee(calls[other.0].slot), *at_other) == (cfg.callee(calls[call.0].slot), when)
                     && calls[other.0].given_to == calls[call.0].given_to
                     && nearer.calls_since.is_subset(&record.calls_since)
             };
@@ -108,7 +109,7 @@ impl Check<'_, '_> {
             let first = &calls[call.0];
             let guard = if beside_closure { guard } else { in_both_times(first.given_to, given_to, guard) };
             let guard = guard.when(Predicate::Meet((first.slot.0, when), (slot.0, at_time)));
-            let diag = match self.callees[call.0] == self.callees[id.0] {
+            let diag = match cfg.callee(first.slot) == cfg.callee(calls[id.0].slot) {
                 true => messages::twice_a_phase(at, first.at),
                 false => messages::calls_share_memory(at, first.at),
             };
@@ -125,13 +126,14 @@ impl Check<'_, '_> {
         (second, at_time): (CallId, When),
         record: &Record,
     ) -> bool {
-        let calls = &self.in_flight.cfg.calls;
+        let cfg = self.in_flight.cfg;
+        let calls = &cfg.calls;
         if [first, second].iter().any(|call| calls[call.0].given_to.is_some()) {
             return true;
         }
-        let callee_of = |slot: &u16| self.callee_of_slot.get(slot).copied().flatten();
+        let callee_of = |slot: &u16| cfg.callee(SlotId(*slot));
         let between: BTreeSet<Option<usize>> = record.calls_since.iter().map(callee_of).collect();
-        let question = (self.callees[first.0], when, self.callees[second.0], at_time);
+        let question = (cfg.callee(calls[first.0].slot), when, cfg.callee(calls[second.0].slot), at_time);
         let is_known = self.meetings.iter().any(|(known, fewer)| *known == question && fewer.is_subset(&between));
         if !is_known {
             self.meetings.push((question, between));

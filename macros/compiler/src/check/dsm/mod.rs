@@ -127,7 +127,6 @@ fn analyze(inputs: Inputs<'_, '_>, in_detail: bool, diags: &mut Diags) -> Option
     let in_flight = InFlight { cfg, facts, arms, shared_with_peers, role, meetings };
     let states = engine::solve(&in_flight, cfg);
     let rows = if role == Role::Device { rows::of(function, cfg) } else { Vec::new() };
-    let callees = cfg.callees();
     let mut check = Check {
         function,
         in_flight: &in_flight,
@@ -135,8 +134,6 @@ fn analyze(inputs: Inputs<'_, '_>, in_detail: bool, diags: &mut Diags) -> Option
         blocks: blocks_of_cluster(function).and_then(|blocks| u32::try_from(blocks).ok()),
         faults: BTreeMap::new(),
         first_accesses: Vec::new(),
-        callee_of_slot: cfg.calls.iter().map(|call| call.slot.0).zip(callees.iter().copied()).collect(),
-        callees,
         meetings: Vec::new(),
         names_memory_of_others: names_memory_of_others(cfg),
         protocol: Protocol { rows, ..Protocol::default() },
@@ -229,9 +226,6 @@ struct Check<'a, 'f> {
     faults: BTreeMap<FaultId, Fault>,
     /// The accesses to the function's own shared memory before its first barrier, each with the calls that come before it.
     first_accesses: Vec<(AccessSite, IndexPath, BTreeSet<u16>)>,
-    /// By call, the number of the path of its callee.
-    callees: Vec<Option<usize>>,
-    callee_of_slot: BTreeMap<u16, Option<usize>>,
     /// The pairs of callees, each at its time, that are asked whether they meet, with the callees in between.
     meetings: Vec<(Meeting, BTreeSet<Option<usize>>)>,
     /// Whether the function itself names memory that a callee may name, too: any but its own arrays.
