@@ -19,13 +19,13 @@ histogram(readonly_slice<u32> input, slice_mut<u32> bins) {
     for (auto bin : range(block.thread_rank(), width).step_by(128)) {
         own[bin] = 0;
     }
-    cluster.sync();
+    cluster.sync_shared(); // orders the block's own shared memory: line 75 accesses shared memory
     auto grid = this_grid();
     for (auto i : range(grid.thread_rank(), input.len()).step_by(grid.num_threads())) {
         auto bin_2 = input[i] % (width * cluster.num_blocks());
         cluster.map_shared_rank(own, bin_2 / width).atomic(bin_2 % width).fetch_add(1, relaxed);
     }
-    cluster.sync();
+    cluster.sync(); // orders all memory: line 81 writes to a peer's shared memory
     for (auto bin_3 : range(block.thread_rank(), width).step_by(128)) {
         bins.atomic(cluster.block_rank() * width + bin_3).fetch_add(own[bin_3], relaxed);
     }

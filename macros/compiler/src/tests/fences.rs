@@ -1,14 +1,8 @@
-//! The fences that kernels' barriers get, as far as the compiler knows without rustc.
+//! The fences that kernels' barriers get, if the device functions that they call do nothing but what they do to memory that they are lent.
 
-use phalanx_contract::fence::{Cause, ChosenFence, Fence, MemoryEffects};
+use phalanx_contract::fence::{ChosenFence, Fence};
 
 use super::Attributed;
-use crate::check::fences::{EffectOf, Effects};
-use crate::check::{self};
-use crate::diag::Diags;
-use crate::model::group_barrier::BarrierOperation;
-use crate::model::{Function, Role};
-use crate::parse;
 
 /// Returns the fences of the arrivals and waits of a kernel with this body, in the order of the source. Waits are in brackets.
 #[track_caller]
@@ -29,39 +23,21 @@ fn fences_of(options: &str, body: &str) -> String {
              {body}
          }}"
     );
-    let parsed = Attributed::parse(&source);
-    let mut diags = Diags::new(super::session());
-    let options = parse::options::kernel_options(parsed.options, &mut diags);
-    let item = syn::parse2(parsed.item).expect("a function");
-    let function = Function { options, ..parse::function(&item, Role::Kernel, &mut diags) };
-    let Ok(checked) = check::run(&function, &mut diags) else {
-        panic!("{body}: {:?}", diags.into_faults());
+    let Attributed { options, item, .. } = Attributed::parse(&source);
+    let Ok(chosen) = super::session().fences(options, item) else {
+        panic!("{body}: {:?}", super::faults(&source));
     };
-    let causes = |effects: &Effects| -> Vec<Cause> {
-        let known = effects.iter().map(|(effect, at)| {
-            // The functions that these kernels call touch nothing but what they are lent.
-            let (what, bits) = if let EffectOf::Own(what, bits) = effect { (what, bits) } else { ("", 0) };
-            Cause { effects: MemoryEffects::from_bits_truncate(bits), line: at.line(), what }
-        });
-        known.collect()
+    let name = |chosen: &ChosenFence| match (chosen.method, chosen.fence) {
+        ("barrier_arrive_relaxed", _) => "written",
+        (_, Fence::Relaxed) => "relaxed",
+        (_, Fence::Shared) => "shared",
+        (_, Fence::Full) => "full",
     };
-    let barriers = checked.fences().barriers.iter().map(|barrier| {
-        if barrier.method.relaxed {
-            return "written".to_owned();
-        }
-        let waits = barrier.method.operation == BarrierOperation::Wait;
-        let after =
-            causes(&barrier.needs.after).iter().fold(MemoryEffects::empty(), |all, cause| all.union(cause.effects));
-        let (before, between) = (causes(&barrier.needs.before), causes(&barrier.needs.between));
-        let chosen = ChosenFence::inferred((1, 1), barrier.method.name, waits, (&before, &between, after));
-        let fence = match chosen.fence {
-            Fence::Relaxed => "relaxed",
-            Fence::Shared => "shared",
-            Fence::Full => "full",
-        };
-        if waits { format!("({fence})") } else { fence.to_owned() }
+    let shown = chosen.iter().map(|chosen| match chosen.waits {
+        true => format!("({})", name(chosen)),
+        false => name(chosen).to_owned(),
     });
-    barriers.collect::<Vec<_>>().join(" ")
+    shown.collect::<Vec<_>>().join(" ")
 }
 
 #[test]

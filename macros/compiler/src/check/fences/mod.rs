@@ -17,7 +17,7 @@ mod pending;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use phalanx_contract::fence::MemoryEffects;
+use phalanx_contract::fence::{Cause, ChosenFence, MemoryEffects};
 
 pub(crate) use effects::{EffectOf, Effects};
 
@@ -25,7 +25,7 @@ use super::cfg::Cfg;
 use super::tokens::Tokens;
 use crate::model::expr::{ExprKind, FunctionPath};
 use crate::model::group::Group;
-use crate::model::group_barrier::BarrierMethod;
+use crate::model::group_barrier::{BarrierMethod, BarrierOperation};
 use crate::model::op::Op;
 use crate::model::walk::walk_block;
 use crate::model::{Function, Role, SiteId, SlotId};
@@ -84,6 +84,27 @@ impl<'f> Fences<'f> {
         let index = *self.indexes.get(&site)?;
         let BarrierMethod { relaxed, aligned, .. } = self.barriers[index].method;
         (!relaxed && !aligned).then_some(index)
+    }
+
+    /// The fences, if each device function that is called has these effects. rustc finds them with those that it has.
+    pub(crate) fn chosen(&self, called: MemoryEffects) -> Vec<ChosenFence> {
+        let causes = |effects: &Effects| -> Vec<Cause> {
+            let known = effects.iter().map(|(effect, at)| match effect {
+                EffectOf::Own(what, bits) => {
+                    Cause { effects: MemoryEffects::from_bits_truncate(bits), line: at.line(), what }
+                }
+                EffectOf::Call(_) => Cause { effects: called, line: at.line(), what: "calls a function" },
+            });
+            known.collect()
+        };
+        let barriers = self.barriers.iter().map(|Barrier { at, method, needs }| {
+            let waits = method.operation == BarrierOperation::Wait;
+            let needs = if method.relaxed { &Needs::default() } else { needs };
+            let after = causes(&needs.after).iter().fold(MemoryEffects::empty(), |all, cause| all | cause.effects);
+            let needs = (&causes(&needs.before)[..], &causes(&needs.between)[..], after);
+            ChosenFence::inferred(position(*at), method.name, waits, needs)
+        });
+        barriers.collect()
     }
 
     /// The device function that is called at this slot.
