@@ -103,6 +103,20 @@ fn the_grids_barrier_has_one_fence() {
     );
 }
 
+/// The fence of the device's scope, which a full arrival waits for, is in no other.
+#[test]
+fn only_full_barriers_of_the_cluster_wait_for_all_memory() {
+    for (name, full) in [("within_blocks", 0), ("elected", 1), ("through_global", 2)] {
+        let Some(code) = code("fences", name) else { return };
+        let fences: Vec<String> = code
+            .iter()
+            .filter(|[low, _]| low & 0xfff == MEMORY_BARRIER)
+            .map(|[low, high]| format!("{low:x} {high:x}"))
+            .collect();
+        assert_eq!(fences.len(), full, "{name}: {fences:?}");
+    }
+}
+
 /// A slice that is never written is read past the coherent path in device functions, too; a reborrowed `&mut [T]` is not.
 #[test]
 fn device_functions_read_as_their_callers_may() {
