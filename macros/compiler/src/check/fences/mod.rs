@@ -191,25 +191,23 @@ struct Operations {
 impl Operations {
     fn of(function: &Function) -> Operations {
         let mut found = Operations::default();
-        walk_block(&function.body, &mut |expr| match &expr.kind {
-            ExprKind::Cuda(_) => {
+        walk_block(&function.body, &mut |expr| {
+            if let ExprKind::Cuda(_) = &expr.kind {
                 found.inline_cuda.get_or_insert(expr.span);
             }
-            ExprKind::Op { op: Op::Atomic(atomic), .. } => {
+            let ExprKind::Op { op, site, .. } = &expr.kind else { return };
+            if let Op::Atomic(atomic) = op {
                 found.has_narrow_atomics |= atomic.scope.is_some_and(|scope| !scope.includes_cluster());
             }
-            ExprKind::Op {
-                op:
-                    Op::Sync(Group::Cluster, method) | Op::Arrive(Group::Cluster, method) | Op::Wait(Group::Cluster, method),
-                site: Some(site),
-                ..
-            } => {
+            if let Op::Sync(Group::Cluster, method)
+            | Op::Arrive(Group::Cluster, method)
+            | Op::Wait(Group::Cluster, method) = op
+            {
                 let place = position(expr.span);
-                found.sites.push((*site, place));
+                found.sites.extend(site.map(|site| (site, place)));
                 let new = || Barrier { at: expr.span, method, needs: Needs::default() };
                 found.barriers.entry(place).or_insert_with(new);
             }
-            _ => {}
         });
         found
     }
