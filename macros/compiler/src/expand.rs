@@ -1,6 +1,7 @@
 //! The pipeline, on one screen: parse -> model -> check -> emit. Parser and checks both report before the one gate, so
 //! that one compile shows all errors.
 
+use phalanx_contract::fence::{ChosenFence, MemoryEffects};
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::quote;
 use syn::{Attribute, Item, ItemFn};
@@ -42,6 +43,22 @@ pub(crate) fn check_device(session: Session, options: TokenStream, item: TokenSt
     let mut diags = Diags::new(session);
     let parsed = parse_device(options, item, &mut diags);
     faults(parsed, diags)
+}
+
+/// Returns the fences of a kernel's operations at the cluster's barrier, in the order of its text, if it has no fault. The device
+/// functions that it calls are taken to access nothing but what they are lent.
+pub(crate) fn fences(
+    session: Session,
+    options: TokenStream,
+    item: TokenStream,
+) -> Result<Vec<ChosenFence>, Vec<Fault>> {
+    let mut diags = Diags::new(session);
+    if let Parsed::Function { function, .. } = parse_kernel(options, item, &mut diags)
+        && let Ok(checked) = check::run(&function, &mut diags)
+    {
+        return Ok(checked.fences().chosen(MemoryEffects::empty()));
+    }
+    Err(diags.into_faults())
 }
 
 /// Returns the faults of device functions, each of which calls earlier ones, and of a kernel that calls them, with those that rustc

@@ -19,6 +19,7 @@ mod stack;
 #[cfg(test)]
 mod tests;
 
+use phalanx_contract::fence::ChosenFence;
 use proc_macro2::TokenStream;
 
 pub use diag::Fault;
@@ -88,6 +89,19 @@ impl Session {
     /// earlier ones. What the functions do to shared memory and to barriers is joined as rustc joins it for users.
     pub fn check_program(self, functions: Vec<TokenStream>, kernel: (TokenStream, TokenStream)) -> Vec<Fault> {
         with_large_stack(|| expand::check_program(self, functions, kernel))
+    }
+
+    /// Checks a kernel that calls no device function, and returns the fences of its operations at the cluster's barrier in the order of
+    /// its text, or its faults.
+    ///
+    /// ```
+    /// let item = "fn meet() { this_cluster().sync(); }";
+    /// let fences = phalanx_compiler::Session::default().fences("cluster = 2".parse()?, item.parse()?).unwrap();
+    /// assert_eq!(fences[0].fence, phalanx_contract::fence::Fence::Relaxed);
+    /// # Ok::<(), proc_macro2::LexError>(())
+    /// ```
+    pub fn fences(self, options: TokenStream, item: TokenStream) -> Result<Vec<ChosenFence>, Vec<Fault>> {
+        with_large_stack(|| expand::fences(self, options, item))
     }
 
     /// Checks what `#[derive(DeviceCopy)]` is on, in the same way. What only rustc knows of its fields is not asked.

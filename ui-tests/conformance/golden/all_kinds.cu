@@ -33,7 +33,7 @@ all_kinds(slice_mut<u32> out, u32 rounds) {
     thread_block::arrival_token token = publish(block, array, 1000 * cluster.block_rank() + i);
     for (auto round : range(0, rounds)) {
         auto value = read_next(block, array, token);
-        cluster.sync();
+        cluster.sync_shared(); // orders the block's own shared memory: line 96 accesses shared memory
         auto peer = cluster.map_shared_rank(array, 1 - cluster.block_rank());
         auto other = peer[i];
         option<thread_block::arrival_token> read;
@@ -50,7 +50,7 @@ all_kinds(slice_mut<u32> out, u32 rounds) {
 #line 104 "ui-tests/conformance/src/kernels/block_phases.rs"
             block.barrier_wait(read_2);
         }
-        cluster.sync();
+        cluster.sync(); // orders all memory: line 101 reads a peer's shared memory
         token = publish(block, array, value ^ other);
     }
     block.barrier_wait(token);

@@ -51,5 +51,5 @@ all_to_all(slice_mut<u32> values, slice_mut<u32> out, u32 rounds) {
         sum = sum * 2 + values[round * threads + (rank + 77) % threads];
     }
     out[rank] = sum;
-    cluster.sync();
+    cluster.sync(); // orders all memory: line 63 uses a phase barrier
 }

@@ -46,9 +46,9 @@ bulk_ring(readonly_slice<u32> input, slice_mut<u32> out, u32 rounds) {
         if (i == 0) {
             cluster.map_shared_rank(empty[buffer], before).arrive();
         }
-        cluster.sync();
+        cluster.sync(); // orders all memory: line 19 uses a phase barrier
         own[i] = value;
     }
     out[cluster.thread_rank()] = own[i];
-    cluster.sync();
+    cluster.sync(); // orders all memory: line 19 uses a phase barrier
 }

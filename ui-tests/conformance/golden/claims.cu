@@ -16,12 +16,12 @@ claims(slice_mut<u32> rounds, slice_mut<u32> out) {
     auto tile = tiled_partition<16>(block);
     auto work = u32(0);
     for ([[maybe_unused]] auto i : range(0, grid.uniform(rounds[0]))) {
-        cluster.sync();
+        cluster.sync(); // orders all memory: line 287 reads global memory
         work += 1;
     }
     auto left = cluster.uniform(rounds[1 + grid.cluster_rank()]);
     while (left > 0) {
-        cluster.sync();
+        cluster.sync(); // orders all memory: line 287 reads global memory
         left -= 1;
         work += 10;
     }

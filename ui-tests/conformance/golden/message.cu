@@ -19,7 +19,7 @@ message(slice_mut<u32> data, slice_mut<u32> flag, slice_mut<u32> out, u32 rounds
     if (i == 0) {
         posted[0] = 0;
     }
-    cluster.sync();
+    cluster.sync(); // orders all memory: line 192 is in a kernel with an `unchecked` rule
     auto sends = cluster.block_rank() == 0;
     if (i == 0) {
         auto peer = cluster.map_shared_rank(letter, 1 - cluster.block_rank());
@@ -50,5 +50,5 @@ message(slice_mut<u32> data, slice_mut<u32> flag, slice_mut<u32> out, u32 rounds
             }
         }
     }
-    cluster.sync();
+    cluster.sync(); // orders all memory: line 202 writes to a peer's shared memory
 }

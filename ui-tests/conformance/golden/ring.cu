@@ -16,15 +16,15 @@ ring(slice_mut<u32> out, u32 rounds) {
     __shared__ shared_array<u32, 64> back;
     auto i = block.thread_rank();
     front[i] = cluster.thread_rank();
-    auto token = cluster.barrier_arrive();
+    auto token = cluster.barrier_arrive_shared(); // orders the block's own shared memory: line 117 accesses shared memory
     for (auto round : range(0, rounds)) {
-        cluster.barrier_wait(token);
+        cluster.barrier_wait_shared(token);
         auto next = cluster.map_shared_rank(front, (cluster.block_rank() + 1) % cluster.num_blocks());
         back[i] = next[i] + round;
-        cluster.sync();
+        cluster.sync(); // orders all memory: line 122 reads a peer's shared memory
         front[i] = back[i];
-        token = cluster.barrier_arrive();
+        token = cluster.barrier_arrive_shared(); // orders the block's own shared memory: line 117 accesses shared memory
     }
-    cluster.barrier_wait(token);
+    cluster.barrier_wait_shared(token);
     out[this_grid().thread_rank()] = front[i];
 }

@@ -34,14 +34,14 @@ phalanx_conformance_kernels_timelines_rounds(slice_mut<u32> out, u32 rounds) {
     auto sum = u32(0);
     for (auto round : range(0, rounds)) {
         staged[i] = i + round;
-        auto token = profiled<1, 1>([&]() { return cluster.barrier_arrive(); });
+        auto token = profiled<1, 1>([&]() { return cluster.barrier_arrive(); }); // orders all memory: line 29 uses a phase barrier
         sum += busy(i >= 32 ? u32(40) : u32(10)) & 1;
 
         profiled<2, 1>([&]() { return cluster.barrier_wait(token); });
         sum += cluster.map_shared_rank(staged, 1 - cluster.block_rank())[63 - i];
         auto token_2 = profiled<1, 3>([&]() { return filled.arrive(); });
         profiled<2, 3>([&]() { return filled.wait(token_2); });
-        profiled<3, 1>([&]() { return cluster.sync(); });
+        profiled<3, 1>([&]() { return cluster.sync(); }); // orders all memory: line 39 reads a peer's shared memory
         if (round % 2 == 0) {
             profiled<3, 0>([&]() { return block.sync(); });
         }

@@ -27,12 +27,12 @@ scan(readonly_slice<u32> input, slice_mut<u32> out) {
         block.sync();
         distance *= 2;
     }
-    cluster.sync();
+    cluster.sync_shared(); // orders the block's own shared memory: line 207 accesses shared memory
     auto sum_2 = sums[i];
     if (cluster.block_rank() == 1) {
         auto before = cluster.map_shared_rank(sums, 0);
         sum_2 = before[N - 1] + sum_2;
     }
-    cluster.sync();
+    cluster.sync(); // orders all memory: line 224 reads a peer's shared memory
     out[at] = sum_2;
 }

@@ -26,12 +26,12 @@ share(readonly_slice<i32> input, slice_mut<i32> output) {
     auto i = cluster.thread_rank();
 
     array[block.thread_rank()] = input[i];
-    auto token = cluster.barrier_arrive();
+    auto token = cluster.barrier_arrive_shared(); // orders the block's own shared memory: line 26 accesses shared memory
     auto local = local_processing(input[i]);
     auto next = (cluster.block_rank() + 1) % cluster.num_blocks();
     auto dsmem = cluster.map_shared_rank(array, next);
-    cluster.barrier_wait(token);
+    cluster.barrier_wait_shared(token);
 
     output[i] = dsmem[block.thread_rank()] + local;
-    cluster.sync();
+    cluster.sync(); // orders all memory: line 33 reads a peer's shared memory
 }

@@ -17,7 +17,7 @@ split_or_whole(slice_mut<u32> out, bool split) {
     option<cluster_group::arrival_token> token;
     if (split) {
 #line 138 "ui-tests/conformance/src/kernels/guide.rs"
-        token = some(cluster.barrier_arrive());
+        token = some(cluster.barrier_arrive_shared()); // orders the block's own shared memory: line 137 accesses shared memory
     } else {
 #line 138 "ui-tests/conformance/src/kernels/guide.rs"
         token = none;
@@ -27,11 +27,11 @@ split_or_whole(slice_mut<u32> out, bool split) {
     if (token.is_some()) {
         auto token_2 = token.value;
 #line 141 "ui-tests/conformance/src/kernels/guide.rs"
-        cluster.barrier_wait(token_2);
+        cluster.barrier_wait_shared(token_2);
     } else {
-        cluster.sync();
+        cluster.sync_shared(); // orders the block's own shared memory: line 137 accesses shared memory
     }
     auto peer = cluster.map_shared_rank(array, 1 - cluster.block_rank());
     out[cluster.thread_rank()] = peer[i] + work;
-    cluster.sync();
+    cluster.sync(); // orders all memory: line 146 reads a peer's shared memory
 }

@@ -36,7 +36,7 @@ three_levels(slice_mut<u32> sums, slice_mut<u32> totals, u32 rounds) {
     auto value = as<u32>(grid.thread_rank());
     for (auto round : range(0, rounds)) {
         own[i] = value;
-        cluster.sync();
+        cluster.sync(); // orders all memory: line 126 reads global memory
         auto peer = cluster.map_shared_rank(own, (cluster.block_rank() + 1) % 4);
         sums[grid.thread_rank()] = value ^ peer[63 - i];
         option<grid_group::arrival_token> token;
@@ -57,7 +57,7 @@ three_levels(slice_mut<u32> sums, slice_mut<u32> totals, u32 rounds) {
 #line 115 "ui-tests/conformance/src/kernels/grid_barriers.rs"
         block.barrier_wait(inner);
         value += rest[(i + 1) % 64];
-        auto middle = cluster.barrier_arrive();
+        auto middle = cluster.barrier_arrive(); // orders all memory: line 110 writes global memory
         value += 1;
         cluster.barrier_wait(middle);
         if (token.is_some()) {
@@ -72,5 +72,5 @@ three_levels(slice_mut<u32> sums, slice_mut<u32> totals, u32 rounds) {
         grid.sync();
     }
     totals[grid.thread_rank()] = value;
-    cluster.sync();
+    cluster.sync_relaxed(); // orders no memory
 }

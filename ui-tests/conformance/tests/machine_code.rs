@@ -21,6 +21,9 @@ const ARRIVE: u64 = 0x9a7;
 const PHASE_CHECK: u64 = 0x5a7;
 /// The operation `MEMBAR`.
 const MEMORY_BARRIER: u64 = 0x992;
+/// The scope of a `MEMBAR`, in the four bits from bit 76, and that of the device.
+const SCOPE: u64 = 0xf << 12;
+const OF_THE_DEVICE: u64 = 0xa << 12;
 /// A load from a generic address: a peer's shared memory.
 const LOAD: u64 = 0x980;
 const STORE: u64 = 0x385;
@@ -101,6 +104,16 @@ fn the_grids_barrier_has_one_fence() {
         only(&code, [BARRIER, MEMORY_BARRIER, ATOMIC_GLOBAL]),
         [BARRIER, MEMORY_BARRIER, ATOMIC_GLOBAL, BARRIER]
     );
+}
+
+/// The fence of the device's scope, which a full arrival waits for, is in no other.
+#[test]
+fn only_full_barriers_of_the_cluster_wait_for_all_memory() {
+    for (name, all) in [("within_blocks", false), ("pull", true), ("through_global", true)] {
+        let Some(code) = code("fences", name) else { return };
+        let mut fences = code.iter().filter(|[low, _]| low & 0xfff == MEMORY_BARRIER);
+        assert_eq!(fences.any(|[_, high]| high & SCOPE == OF_THE_DEVICE), all, "{name}");
+    }
 }
 
 /// A slice that is never written is read past the coherent path in device functions, too; a reborrowed `&mut [T]` is not.

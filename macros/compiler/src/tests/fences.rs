@@ -1,14 +1,8 @@
-//! The fences that kernels' barriers get, as far as the compiler knows without rustc.
+//! The fences that kernels' barriers get, if the device functions that they call do nothing but what they do to memory that they are lent.
 
-use phalanx_contract::fence::{Cause, ChosenFence, Fence, MemoryEffects};
+use phalanx_contract::fence::{ChosenFence, Fence};
 
 use super::Attributed;
-use crate::check::fences::{EffectOf, Effects};
-use crate::check::{self};
-use crate::diag::Diags;
-use crate::model::group_barrier::BarrierOperation;
-use crate::model::{Function, Role};
-use crate::parse;
 
 /// Returns the fences of the arrivals and waits of a kernel with this body, in the order of the source. Waits are in brackets.
 #[track_caller]
@@ -16,9 +10,9 @@ fn fences(body: &str) -> String {
     fences_of("cluster = 2, block = 32", body)
 }
 
-#[track_caller]
-fn fences_of(options: &str, body: &str) -> String {
-    let source = format!(
+/// Returns the source of a kernel with these options and this body.
+fn kernel(options: &str, body: &str) -> String {
+    format!(
         "#[cluster_kernel({options})]
          fn kernel(input: &[u32], output: &mut [u32], bins: &mut [u32], n: u32) {{
              let cluster = this_cluster();
@@ -28,40 +22,31 @@ fn fences_of(options: &str, body: &str) -> String {
              let theirs = cluster.map_shared_rank(&mine, 1 - cluster.block_rank());
              {body}
          }}"
-    );
-    let parsed = Attributed::parse(&source);
-    let mut diags = Diags::new(super::session());
-    let options = parse::options::kernel_options(parsed.options, &mut diags);
-    let item = syn::parse2(parsed.item).expect("a function");
-    let function = Function { options, ..parse::function(&item, Role::Kernel, &mut diags) };
-    let Ok(checked) = check::run(&function, &mut diags) else {
-        panic!("{body}: {:?}", diags.into_faults());
+    )
+}
+
+#[track_caller]
+fn fences_of(options: &str, body: &str) -> String {
+    let source = kernel(options, body);
+    let Attributed { options, item, .. } = Attributed::parse(&source);
+    let Ok(chosen) = super::session().fences(options, item) else {
+        panic!("{body}: {:?}", super::faults(&source));
     };
-    let causes = |effects: &Effects| -> Vec<Cause> {
-        let known = effects.iter().map(|(effect, at)| {
-            // The functions that these kernels call touch nothing but what they are lent.
-            let (what, bits) = if let EffectOf::Own(what, bits) = effect { (what, bits) } else { ("", 0) };
-            Cause { effects: MemoryEffects::from_bits_truncate(bits), line: at.line(), what }
-        });
-        known.collect()
+    shown(&chosen)
+}
+
+fn shown(chosen: &[ChosenFence]) -> String {
+    let name = |chosen: &ChosenFence| match (chosen.method, chosen.fence) {
+        ("barrier_arrive_relaxed", _) => "written",
+        (_, Fence::Relaxed) => "relaxed",
+        (_, Fence::Shared) => "shared",
+        (_, Fence::Full) => "full",
     };
-    let barriers = checked.fences().barriers.iter().map(|barrier| {
-        if barrier.method.relaxed {
-            return "written".to_owned();
-        }
-        let waits = barrier.method.operation == BarrierOperation::Wait;
-        let after =
-            causes(&barrier.needs.after).iter().fold(MemoryEffects::empty(), |all, cause| all.union(cause.effects));
-        let (before, between) = (causes(&barrier.needs.before), causes(&barrier.needs.between));
-        let chosen = ChosenFence::inferred((1, 1), barrier.method.name, waits, (&before, &between, after));
-        let fence = match chosen.fence {
-            Fence::Relaxed => "relaxed",
-            Fence::Shared => "shared",
-            Fence::Full => "full",
-        };
-        if waits { format!("({fence})") } else { fence.to_owned() }
+    let shown = chosen.iter().map(|chosen| match chosen.waits {
+        true => format!("({})", name(chosen)),
+        false => name(chosen).to_owned(),
     });
-    barriers.collect::<Vec<_>>().join(" ")
+    shown.collect::<Vec<_>>().join(" ")
 }
 
 #[test]
@@ -204,4 +189,67 @@ fn what_is_not_understood_is_full() {
         fences_of("cluster = 2, block = 32, unchecked(divergent_exit)", "if i == 3 { return; } cluster.sync();"),
         "full"
     );
+}
+
+/// Whatever form an access has, the barrier after it orders it.
+#[test]
+fn every_form_of_access_counts() {
+    let forms = [
+        "let x = M[i]; use_of(x);",
+        "M[i] = 1;",
+        "M[i] += 1;",
+        "let x = *M.get_unchecked(i); use_of(x);",
+        "*M.get_unchecked_mut(i) = 1;",
+        "let x = M.load_vec::<4>(0); use_of(x);",
+        "M.store_vec(0, [n, n, n, n]);",
+        "M.fill(0);",
+        "M.swap(0, 1);",
+        "std::mem::swap(&mut M[0], &mut M[1]);",
+        "let x = std::mem::replace(&mut M[0], 1); use_of(x);",
+        "let part = &M[0..4]; let x = part[0]; use_of(x);",
+        "let part = &mut M[0..4]; part[0] = 1;",
+        "let (low, high) = M.split_at_mut(4); low[0] = 1; high[0] = 2;",
+        "let (low, high) = M.split_at(4); use_of(low[0] + high[0]);",
+        "let part = &M.chunks(4)[1]; use_of(part[0]);",
+        "M.atomic(0).fetch_add(1, Relaxed);",
+        "M.atomic(0).store(1, Release);",
+        "let mut s = 0; for x in M.iter() { s += *x; } use_of(s);",
+        "let f = |k: u32| M[k]; use_of(f(1));",
+        "let mut f = |k: u32| M[k] = 1; f(1);",
+        "apply(|k: u32| M[k]);",
+        "assert!(M[0] == 1);",
+        "println!(\"{}\", M[0]);",
+        "for k in 0..M[0] { use_of(k); }",
+        "let mut k = 0; while k < M[0] { k += 1; }",
+        "if M[0] == 1 { use_of(1); }",
+        "match M[0] { 1 => use_of(1), _ => {} }",
+        "let x = if let 1 = M[0] { 2 } else { 3 }; use_of(x);",
+        "let tile = tiled_partition::<32>(&block); let x = tile.shfl(M[i], 0); use_of(x);",
+        "let tile = tiled_partition::<32>(&block); if tile.any(M[i] == 1) { use_of(1); }",
+        "let x = (M[0], 1); use_of(x.0);",
+        "let x = [M[0]; 4]; use_of(x[0]);",
+        "let x = Some(M[0]); use_of(x.unwrap_or(1));",
+        "let x = M[0] > 1 && n > 2; if x { use_of(1); }",
+        "block.invoke_one(|| M[0] = 1);",
+        "let x = block.uniform(M[0]); use_of(x);",
+        "'a: { if n > 1 { break 'a; } M[0] = 1; }",
+        "use_of(M[0]);",
+        "take(&M);",
+        "change(&mut M[0]);",
+        "look(&M[0]);",
+        "look(&M[0..2]);",
+        "let x = take(&M) + 1; use_of(x);",
+        "if look(&M[0]) == 1 { use_of(1); }",
+        "change(&mut M[0..2]);",
+        "for part in M.chunks(4) { use_of(part[0]); }",
+        "for x in &M[0..4] { use_of(*x); }",
+        "let mut view = &M[0..4]; if n > 1 { view = &M[4..8]; } use_of(view[0]);",
+    ];
+    for form in forms {
+        for (memory, expected) in [("mine", "shared"), ("bins", "full"), ("theirs", "full")] {
+            let access = form.replace('M', memory);
+            let body = format!("mine[i] = n; cluster.sync(); {access} cluster.sync(); bins[i] = n;");
+            assert_eq!(fences(&body), format!("shared {expected}"), "{access}");
+        }
+    }
 }

@@ -10,12 +10,15 @@ const BLOCK: u32 = 128;
 
 /// A kernel of this file, with the fences of its arrivals in the order of the source.
 pub struct Fenced {
+    /// The kernel's name.
     pub name: &'static str,
     /// The fences: `r` for relaxed, `s` for shared, `f` for full.
     pub fences: &'static str,
     /// Whether the kernel relies on every fence that is not relaxed, in every run.
     pub relies: bool,
+    /// Returns the fences that the compiler chose.
     pub barriers: fn() -> Result<Vec<BarrierFence>>,
+    /// Runs so many blocks for so many rounds, and returns how many words each thread found wrong.
     pub run: fn(&Device, u32, u32) -> Result<Buffer<u32>>,
 }
 
@@ -193,7 +196,7 @@ fn counted(_global: &mut [u32], out: &mut [u32], rounds: u32) {
     let i = this_thread_block().thread_rank();
     let peer = cluster.map_shared_rank(&cells, (cluster.block_rank() + 1) % 4);
     let mut errors = 0;
-    for round in 0..rounds {
+    for _ in 0..rounds {
         cells[i] = 0;
         cluster.sync();
         for k in 0..4 {

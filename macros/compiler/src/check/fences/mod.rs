@@ -17,7 +17,7 @@ mod pending;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use phalanx_contract::fence::MemoryEffects;
+use phalanx_contract::fence::{Cause, ChosenFence, MemoryEffects};
 
 pub(crate) use effects::{EffectOf, Effects};
 
@@ -25,7 +25,7 @@ use super::cfg::Cfg;
 use super::tokens::Tokens;
 use crate::model::expr::{ExprKind, FunctionPath};
 use crate::model::group::Group;
-use crate::model::group_barrier::BarrierMethod;
+use crate::model::group_barrier::{BarrierMethod, BarrierOperation};
 use crate::model::op::Op;
 use crate::model::walk::walk_block;
 use crate::model::{Function, Role, SiteId, SlotId};
@@ -84,6 +84,27 @@ impl<'f> Fences<'f> {
         let index = *self.indexes.get(&site)?;
         let BarrierMethod { relaxed, aligned, .. } = self.barriers[index].method;
         (!relaxed && !aligned).then_some(index)
+    }
+
+    /// The fences, if each device function that is called has these effects. rustc finds them with those that it has.
+    pub(crate) fn chosen(&self, called: MemoryEffects) -> Vec<ChosenFence> {
+        let causes = |effects: &Effects| -> Vec<Cause> {
+            let known = effects.iter().map(|(effect, at)| match effect {
+                EffectOf::Own(what, bits) => {
+                    Cause { effects: MemoryEffects::from_bits_truncate(bits), line: at.line(), what }
+                }
+                EffectOf::Call(_) => Cause { effects: called, line: at.line(), what: "calls a function" },
+            });
+            known.collect()
+        };
+        let barriers = self.barriers.iter().map(|Barrier { at, method, needs }| {
+            let waits = method.operation == BarrierOperation::Wait;
+            let needs = if method.relaxed { &Needs::default() } else { needs };
+            let after = causes(&needs.after).iter().fold(MemoryEffects::empty(), |all, cause| all | cause.effects);
+            let needs = (&causes(&needs.before)[..], &causes(&needs.between)[..], after);
+            ChosenFence::inferred(position(*at), method.name, waits, needs)
+        });
+        barriers.collect()
     }
 
     /// The device function that is called at this slot.
@@ -170,25 +191,23 @@ struct Operations {
 impl Operations {
     fn of(function: &Function) -> Operations {
         let mut found = Operations::default();
-        walk_block(&function.body, &mut |expr| match &expr.kind {
-            ExprKind::Cuda(_) => {
+        walk_block(&function.body, &mut |expr| {
+            if let ExprKind::Cuda(_) = &expr.kind {
                 found.inline_cuda.get_or_insert(expr.span);
             }
-            ExprKind::Op { op: Op::Atomic(atomic), .. } => {
+            let ExprKind::Op { op, site, .. } = &expr.kind else { return };
+            if let Op::Atomic(atomic) = op {
                 found.has_narrow_atomics |= atomic.scope.is_some_and(|scope| !scope.includes_cluster());
             }
-            ExprKind::Op {
-                op:
-                    Op::Sync(Group::Cluster, method) | Op::Arrive(Group::Cluster, method) | Op::Wait(Group::Cluster, method),
-                site: Some(site),
-                ..
-            } => {
+            if let Op::Sync(Group::Cluster, method)
+            | Op::Arrive(Group::Cluster, method)
+            | Op::Wait(Group::Cluster, method) = op
+            {
                 let place = position(expr.span);
-                found.sites.push((*site, place));
+                found.sites.extend(site.map(|site| (site, place)));
                 let new = || Barrier { at: expr.span, method, needs: Needs::default() };
                 found.barriers.entry(place).or_insert_with(new);
             }
-            _ => {}
         });
         found
     }

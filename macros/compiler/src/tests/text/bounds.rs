@@ -86,6 +86,12 @@ fn inner_loops() {
 }
 
 #[test]
+fn a_variable_that_occurs_twice() {
+    checks_all("for i in 0..a { m[2 * i - i % b] = 1; }");
+    checks_all("for i in 0..a { let low = i / 2; m[low * b + i] = 1; }");
+}
+
+#[test]
 fn indexes_from_memory() {
     hoists(
         "for i in 0..a { m[w[i] as usize] = 1; }",

@@ -61,21 +61,28 @@ struct Nest<'e> {
 enum Value {
     /// A value that the loops do not change.
     Fixed(CuExpr),
-    /// An interval.
-    Varying(CuExpr),
+    /// An interval, and the variables of the loops that it depends on.
+    Varying(CuExpr, BTreeSet<LocalId>),
 }
 
 impl Value {
     fn interval(self) -> CuExpr {
         match self {
             Value::Fixed(value) => CuExpr::call("values_of", vec![value]),
-            Value::Varying(values) => values,
+            Value::Varying(values, _) => values,
+        }
+    }
+
+    fn variables(&self) -> BTreeSet<LocalId> {
+        match self {
+            Value::Fixed(_) => BTreeSet::new(),
+            Value::Varying(_, variables) => variables.clone(),
         }
     }
 
     fn text(self) -> CuExpr {
         match self {
-            Value::Fixed(text) | Value::Varying(text) => text,
+            Value::Fixed(text) | Value::Varying(text, _) => text,
         }
     }
 }
@@ -387,7 +394,8 @@ impl Values<'_, '_, '_> {
         }
     }
 
-    /// Returns the values of an expression in a nest of loops, by arithmetic on those of its variables.
+    /// Returns the values of an expression in a nest of loops, by arithmetic on those of its variables, if each variable
+    /// occurs once.
     fn interval(&mut self, expr: &Expr, left: &mut usize) -> Option<Value> {
         *left = left.checked_sub(1)?;
         if let Some(value) = self.fixed(expr) {
@@ -395,7 +403,7 @@ impl Values<'_, '_, '_> {
         }
         match &expr.kind {
             ExprKind::Local(local) => match self.intervals.get(local) {
-                Some(values) => Some(Value::Varying(values.clone())),
+                Some(values) => Some(Value::Varying(values.clone(), BTreeSet::from([*local]))),
                 None if self.is_assigned(*local) => None,
                 None => {
                     let init = *self.nest.lets.get(local)?;
@@ -403,12 +411,20 @@ impl Values<'_, '_, '_> {
                 }
             },
             ExprKind::Cast(value, ty) => {
-                let value = self.interval(value, left)?.interval();
-                Some(Value::Varying(CuExpr::Call { callee: integer_cast(ty)?, arguments: vec![value], site: None }))
+                let value = self.interval(value, left)?;
+                let variables = value.variables();
+                let cast = CuExpr::Call { callee: integer_cast(ty)?, arguments: vec![value.interval()], site: None };
+                Some(Value::Varying(cast, variables))
             }
             ExprKind::Binary { op, left: first, right: second, .. } => {
                 let first = self.interval(first, left)?;
                 let second = self.interval(second, left)?;
+                let mut variables = first.variables();
+                // The interval of `2 * i - i % n` would be too large, and the test would fail for no reason.
+                if !variables.is_disjoint(&second.variables()) {
+                    return None;
+                }
+                variables.extend(second.variables());
                 // Division of a fixed value fails where it is evaluated, and that of an interval does not.
                 let (first, second) = match (op, first, second) {
                     (BinaryOp::Div | BinaryOp::Rem, first, second) => (first.interval(), second.text()),
@@ -426,7 +442,7 @@ impl Values<'_, '_, '_> {
                     _ => return None,
                 };
                 let (left, right) = (Box::new(first), Box::new(second));
-                Some(Value::Varying(CuExpr::Infix { op: op.symbol(), left, right, site: None }))
+                Some(Value::Varying(CuExpr::Infix { op: op.symbol(), left, right, site: None }, variables))
             }
             _ => None,
         }
