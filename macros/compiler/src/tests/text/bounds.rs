@@ -172,6 +172,27 @@ fn calls() {
 }
 
 #[test]
+fn closures() {
+    hoists(
+        "let f = |x: usize| x * 3 + b; for i in 0..a { m[f(b) + i] = 1; }",
+        "covers(m, f(b) + values_of(steps))",
+        &[],
+    );
+    hoists(
+        "let f = |x: usize| x * 3; for i in 0..a { m[f(i)] = w[i]; }",
+        "covers(w, values_of(steps))",
+        &["auto value = w.get_unchecked(i);"],
+    );
+    hoists(
+        "let f = |x: usize| w[x]; for i in 0..a { m[i] = f(i); }",
+        "covers(m, values_of(steps))",
+        &["m.get_unchecked(i) = f(i);"],
+    );
+    checks_all("let mut n = 0; let mut f = |x: usize| { n += x; n }; for i in 0..a { m[i] = f(i) as u32; }");
+    checks_all("for i in 0..a { let f = |x: usize| x + b; m[f(i)] = 1; }");
+}
+
+#[test]
 fn a_body_that_is_not_printed_twice() {
     checks_all("for i in 0..a { this_thread_block().sync(); m[i] = 1; }");
     checks_all("for i in 0..a { println!(\"{i}\"); m[i] = 1; }");

@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::Lower;
 use crate::emit::cuda::ast::{CuExpr, Fragment};
 use crate::emit::cuda::signature::shape;
+use crate::model::effect::effect;
 use crate::model::expr::{BinaryOp, Block, Callee, Condition, Expr, ExprKind, StmtKind};
 use crate::model::facts::Effect;
 use crate::model::kind::Kind;
@@ -38,9 +39,26 @@ pub(super) struct Hoisted {
     pub(super) callees: Vec<SlotId>,
 }
 
+/// The effects of the closures that have a name. The checks allow nothing in them that threads do together.
+type Closures = BTreeMap<LocalId, Effect>;
+
+fn closures(function: &Function) -> Closures {
+    let mut closures = BTreeMap::new();
+    block_nodes(&function.body, &mut |node| {
+        if let Node::Statement(statement) = node
+            && let StmtKind::Let { local, init: Some(init), .. } = &statement.kind
+            && let ExprKind::Closure { body, .. } = &init.kind
+        {
+            closures.insert(*local, effect(function, body));
+        }
+    });
+    closures
+}
+
 /// A loop and the loops inside of it.
 struct Nest<'e> {
     whole: &'e Expr,
+    closures: &'e Closures,
     accesses: Vec<&'e Expr>,
     /// The sites of what need not happen in each iteration. Such an access keeps its check: where its condition guards
     /// a bound, the test would fail for the threads at the bound, and their warp would run both loops.
@@ -90,9 +108,10 @@ impl Value {
 impl<'e> Nest<'e> {
     /// Returns the loop, unless its body does more than compute and access memory, or leaves an iteration early. What
     /// the threads of a warp do together must not be in it, because they can be in different ones of both loops.
-    fn of(whole: &'e Expr, local: Option<LocalId>, body: &'e Block) -> Option<Nest<'e>> {
+    fn of(whole: &'e Expr, local: Option<LocalId>, body: &'e Block, closures: &'e Closures) -> Option<Nest<'e>> {
         let mut nest = Nest {
             whole,
+            closures,
             accesses: Vec::new(),
             conditional: BTreeSet::new(),
             lets: BTreeMap::new(),
@@ -167,9 +186,12 @@ impl<'e> Nest<'e> {
                 }
                 true
             }
+            // Its body is printed once.
+            ExprKind::CallClosure { closure, .. } => {
+                self.closures.get(closure).is_some_and(|effect| *effect != Effect::Changes)
+            }
             ExprKind::Loop { .. }
             | ExprKind::While { .. }
-            | ExprKind::CallClosure { .. }
             | ExprKind::Closure { .. }
             | ExprKind::Cuda(_)
             | ExprKind::Print(_)
@@ -238,7 +260,8 @@ impl Lower<'_> {
     /// Returns the test before a loop whose range is in the variable `steps`, if it shows anything.
     pub(super) fn hoist(&mut self, whole: &Expr, steps: &str) -> Option<Hoisted> {
         let ExprKind::For { local, body, .. } = &whole.kind else { return None };
-        let nest = Nest::of(whole, *local, body)?;
+        let closures = closures(self.function);
+        let nest = Nest::of(whole, *local, body, &closures)?;
         let loops: Vec<(LocalId, &Range)> = nest.loops.iter().map(|(local, range)| (*local, *range)).collect();
         let (candidates, callees) = (nest.accesses.clone(), nest.callees.clone());
         let mut known = Values { lower: self, nest, intervals: BTreeMap::new() };
@@ -466,6 +489,10 @@ impl Values<'_, '_, '_> {
             | ExprKind::Axis(..) => true,
             ExprKind::Binary { op, .. } => op.is_arithmetic() && !op.divides(),
             ExprKind::Op { op, .. } => op.facts().effect == Effect::Pure,
+            // A pure body reads only variables that are never assigned; what it declares itself is not printed here.
+            ExprKind::CallClosure { closure, .. } => {
+                self.keeps(*closure) && self.nest.closures.get(closure) == Some(&Effect::Pure)
+            }
             _ => false,
         }
     }
