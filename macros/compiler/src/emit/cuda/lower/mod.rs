@@ -7,11 +7,12 @@ mod inline_cuda;
 mod literal;
 mod memory;
 mod message;
+mod nest;
 mod op;
 mod pattern;
 mod value;
 
-pub(crate) use hoist::has_collectives;
+pub(crate) use nest::has_collectives;
 
 use std::collections::BTreeSet;
 

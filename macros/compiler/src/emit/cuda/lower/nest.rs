@@ -1,0 +1,272 @@
+//! What a loop does, as far as it matters to `hoist`: its accesses to memory, the variables that it declares and of which an
+//! index is computed, and whether its body may be printed twice.
+
+#![warn(clippy::wildcard_enum_match_arm)]
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::model::effect::effect;
+use crate::model::expr::{Block, Callee, Condition, Expr, ExprKind, StmtKind};
+use crate::model::facts::Effect;
+use crate::model::op::{Op, Part};
+use crate::model::place::local_of;
+use crate::model::range::Range;
+use crate::model::walk::{Node, block_nodes, walk, walk_block};
+use crate::model::{Function, LocalId, SiteId, SlotId};
+
+/// The largest body that is printed twice, in expressions.
+const LARGEST_BODY: usize = 200;
+
+/// The effects of the closures that have a name. The checks allow nothing in them that threads do together.
+pub(super) type Closures = BTreeMap<LocalId, Effect>;
+
+pub(super) fn closures(function: &Function) -> Closures {
+    let mut closures = BTreeMap::new();
+    block_nodes(&function.body, &mut |node| {
+        if let Node::Statement(statement) = node
+            && let StmtKind::Let { local, init: Some(init), .. } = &statement.kind
+            && let ExprKind::Closure { body, .. } = &init.kind
+        {
+            closures.insert(*local, effect(function, body));
+        }
+    });
+    closures
+}
+
+/// A loop and the loops inside of it.
+pub(super) struct Nest<'e> {
+    pub(super) whole: &'e Expr,
+    pub(super) closures: &'e Closures,
+    pub(super) accesses: Vec<&'e Expr>,
+    /// The sites of what need not happen in each iteration. Such an access keeps its check: where its condition guards
+    /// a bound, the test would fail for the threads at the bound, and their warp would run both loops.
+    pub(super) conditional: BTreeSet<SiteId>,
+    /// The initial values of variables.
+    pub(super) lets: BTreeMap<LocalId, &'e Expr>,
+    /// The loops inside, by their variables.
+    pub(super) loops: BTreeMap<LocalId, &'e Range>,
+    /// The slots of the functions that are called.
+    pub(super) callees: Vec<SlotId>,
+    /// The variables of which a method is called.
+    pub(super) receivers: BTreeSet<LocalId>,
+    /// All variables that are declared inside.
+    pub(super) declared: BTreeSet<LocalId>,
+}
+
+impl<'e> Nest<'e> {
+    /// Returns the loop, unless its body does more than compute and access memory, or leaves an iteration early. What
+    /// the threads of a warp do together must not be in it, because they can be in different ones of both loops.
+    pub(super) fn of(
+        whole: &'e Expr,
+        local: Option<LocalId>,
+        body: &'e Block,
+        closures: &'e Closures,
+    ) -> Option<Nest<'e>> {
+        let mut nest = Nest {
+            whole,
+            closures,
+            accesses: Vec::new(),
+            conditional: BTreeSet::new(),
+            lets: BTreeMap::new(),
+            loops: BTreeMap::new(),
+            callees: Vec::new(),
+            receivers: BTreeSet::new(),
+            declared: local.into_iter().collect(),
+        };
+        let (mut size, mut is_plain) = (0, true);
+        block_nodes(body, &mut |node| match node {
+            Node::Statement(statement) => match &statement.kind {
+                StmtKind::Let { local, init, .. } => {
+                    nest.declared.insert(*local);
+                    nest.lets.extend(init.as_ref().map(|init| (*local, init)));
+                }
+                StmtKind::Split { halves, .. } => nest.declared.extend(halves.iter().flatten()),
+                StmtKind::LetPattern { pattern, .. } => nest.declared.extend(pattern.locals()),
+                StmtKind::Discard(_) | StmtKind::Expr(_) | StmtKind::Item(_) => {}
+            },
+            Node::Expr(expr) => {
+                size += 1;
+                is_plain &= nest.add(expr);
+            }
+        });
+        (is_plain && size <= LARGEST_BODY).then_some(nest)
+    }
+
+    /// Adds an expression, and returns whether it only computes and accesses memory.
+    fn add(&mut self, expr: &'e Expr) -> bool {
+        match &expr.kind {
+            ExprKind::Index { base, .. } => {
+                if base.memory().is_some() {
+                    self.accesses.push(expr);
+                }
+                true
+            }
+            ExprKind::Op { op: Op::LoadVec(_) | Op::StoreVec | Op::Part { form: Part::Row, .. }, .. } => {
+                self.accesses.push(expr);
+                true
+            }
+            ExprKind::Op { op, .. } => !is_collective(*op),
+            ExprKind::For { local, range, .. } => {
+                self.declared.extend(local);
+                self.loops.extend(local.map(|local| (local, &**range)));
+                true
+            }
+            ExprKind::If { condition, then, otherwise, .. } => {
+                self.bind(condition);
+                walk_block(then, &mut |expr| self.conditional.extend(site(expr)));
+                otherwise.iter().for_each(|otherwise| self.add_conditional(otherwise));
+                true
+            }
+            ExprKind::Match { arms, .. } => {
+                for arm in arms {
+                    self.declared.extend(arm.pattern.locals());
+                    arm.guard.iter().for_each(|guard| self.bind(guard));
+                    self.add_conditional(&arm.body);
+                }
+                true
+            }
+            ExprKind::Binary { op, right, .. } => {
+                if op.short_circuits() {
+                    self.add_conditional(right);
+                }
+                true
+            }
+            ExprKind::Call { callee, slot, arguments } => {
+                self.callees.push(*slot);
+                // It may take its receiver by `&mut`.
+                if let (Callee::Method(..), Some(receiver)) = (callee, arguments.first()) {
+                    self.receivers.extend(local_of(receiver));
+                }
+                true
+            }
+            // Its body is printed once.
+            ExprKind::CallClosure { closure, .. } => {
+                self.closures.get(closure).is_some_and(|effect| *effect != Effect::Changes)
+            }
+            ExprKind::Loop { .. }
+            | ExprKind::While { .. }
+            | ExprKind::Closure { .. }
+            | ExprKind::Cuda(_)
+            | ExprKind::Print(_)
+            | ExprKind::Break { .. }
+            | ExprKind::Continue { .. }
+            | ExprKind::Return { .. } => false,
+            ExprKind::Error
+            | ExprKind::Int { .. }
+            | ExprKind::Float { .. }
+            | ExprKind::Bool(_)
+            | ExprKind::Local(_)
+            | ExprKind::Constant(_)
+            | ExprKind::Unary(..)
+            | ExprKind::Cast(..)
+            | ExprKind::Typed(..)
+            | ExprKind::UncheckedPlace { .. }
+            | ExprKind::Deref(_)
+            | ExprKind::Axis(..)
+            | ExprKind::Field { .. }
+            | ExprKind::Borrow { .. }
+            | ExprKind::Array { .. }
+            | ExprKind::Repeat { .. }
+            | ExprKind::Struct { .. }
+            | ExprKind::Tuple { .. }
+            | ExprKind::Some(_)
+            | ExprKind::None(_)
+            | ExprKind::Vector { .. }
+            | ExprKind::Method { .. }
+            | ExprKind::ScalarCall { .. }
+            | ExprKind::FastCall { .. }
+            | ExprKind::Operator(..)
+            | ExprKind::Block(_)
+            | ExprKind::Unsafe(_)
+            | ExprKind::Labelled { .. }
+            | ExprKind::Assign(..)
+            | ExprKind::AssignOp { .. }
+            | ExprKind::Assert(..)
+            | ExprKind::Panic(_) => true,
+        }
+    }
+
+    /// Adds the variables that a condition binds, and what it evaluates only if its first part holds.
+    fn bind(&mut self, condition: &'e Condition) {
+        for (index, part) in condition.parts().iter().enumerate() {
+            let value = match part {
+                Condition::Let { pattern, scrutinee } => {
+                    self.declared.extend(pattern.locals());
+                    scrutinee
+                }
+                Condition::Value(value) => value,
+                // The parser flattens nested conditions.
+                Condition::All(_) => continue,
+            };
+            if index > 0 {
+                self.add_conditional(value);
+            }
+        }
+    }
+
+    fn add_conditional(&mut self, expr: &'e Expr) {
+        walk(expr, &mut |inner| self.conditional.extend(site(inner)));
+    }
+}
+
+/// Returns the site of an access to memory.
+pub(super) fn site(access: &Expr) -> Option<SiteId> {
+    match &access.kind {
+        ExprKind::Index { site, .. } => Some(*site),
+        ExprKind::Op { site, .. } => *site,
+        _ => None,
+    }
+}
+
+/// Whether the body of a function has anything that threads do together. Its callees may have more.
+pub(crate) fn has_collectives(function: &Function) -> bool {
+    let mut found = false;
+    walk_block(&function.body, &mut |expr| {
+        found |= match &expr.kind {
+            ExprKind::Op { op, .. } => is_collective(*op),
+            // Closures come from elsewhere, and what CUDA C++ does is unknown.
+            ExprKind::CallClosure { .. } | ExprKind::Cuda(_) => true,
+            _ => false,
+        };
+    });
+    found
+}
+
+/// Whether threads do an operation together, or wait in it.
+fn is_collective(op: Op) -> bool {
+    match op {
+        Op::Sync(..)
+        | Op::Arrive(..)
+        | Op::Wait(..)
+        | Op::Barrier(..)
+        | Op::Copy(_)
+        | Op::Warp(..)
+        | Op::Partition(..)
+        | Op::TiledPartition(..)
+        | Op::Nanosleep
+        | Op::Forget(_)
+        | Op::SharedArray(_)
+        | Op::SharedBarrier(..) => true,
+        Op::This(_)
+        | Op::Query(..)
+        | Op::Uniform(_)
+        | Op::MapSharedRank(_)
+        | Op::QuerySharedRank
+        | Op::MapBarrier(_)
+        | Op::DynamicShared
+        | Op::DynamicSharedSlice
+        | Op::Length
+        | Op::IsEmpty
+        | Op::LoadUnchecked
+        | Op::LoadVec(_)
+        | Op::StoreVec
+        | Op::Part { .. }
+        | Op::SplitAt { .. }
+        | Op::Is(_)
+        | Op::Take
+        | Op::Unwrap
+        | Op::UnwrapOr
+        | Op::Atomic(_)
+        | Op::Fence(..) => false,
+    }
+}
