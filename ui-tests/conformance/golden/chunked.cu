@@ -96,7 +96,7 @@ chunked(readonly_slice<u32> a, slice_mut<u32> out, usize size) {
         usize by = 20;
 #line 137 "ui-tests/conformance/src/kernels/elements.rs"
         const auto steps = range(0, min(a.len(), by));
-        if (covers(a, values_of(steps)) && covers(shared, values_of(steps)) && covers_row<decltype(grid.get_unchecked(0))>(values_of(steps) % 4) && covers(grid, values_of(steps) / 4)) {
+        if (covers(a, values_of(steps)) && covers(shared, values_of(steps))) {
             for (auto position_3 : unclamped(steps)) {
 #line 137 "ui-tests/conformance/src/kernels/elements.rs"
                 auto i_2 = position_3;
@@ -104,7 +104,7 @@ chunked(readonly_slice<u32> a, slice_mut<u32> out, usize size) {
                 auto x = a.get_unchecked(position_3);
                 shared.get_unchecked(i_2) = x;
                 if (i_2 < 12) {
-                    grid.get_unchecked(i_2 / 4).get_unchecked(i_2 % 4) = x + 1;
+                    grid[i_2 / 4][i_2 % 4] = x + 1;
                 }
             }
         } else {

@@ -2,6 +2,7 @@
 #define PHALANX_PEERS
 #include <phalanx/atomic.cuh>
 #include <phalanx/groups.cuh>
+#include <phalanx/interval.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/range.cuh>
 #include <phalanx/scalar.cuh>
@@ -16,17 +17,47 @@ histogram(readonly_slice<u32> input, slice_mut<u32> bins) {
     auto block = this_thread_block();
     auto own = dynamic_shared<u32>();
     auto width = as<u32>(own.len());
-    for (auto bin : range(block.thread_rank(), width).step_by(128)) {
-        own[bin] = 0;
+    const auto steps = range(block.thread_rank(), width).step_by(128);
+    if (covers(own, values_of(steps))) {
+        for (auto bin : unclamped(steps)) {
+#line 75 "ui-tests/conformance/src/kernels/guide.rs"
+            own.get_unchecked(bin) = 0;
+        }
+    } else {
+        for (auto bin : steps) {
+#line 75 "ui-tests/conformance/src/kernels/guide.rs"
+            own[bin] = 0;
+        }
     }
+#line 77 "ui-tests/conformance/src/kernels/guide.rs"
     cluster.sync_shared(); // orders the block's own shared memory: line 75 accesses shared memory
     auto grid = this_grid();
-    for (auto i : range(grid.thread_rank(), input.len()).step_by(grid.num_threads())) {
-        auto bin_2 = input[i] % (width * cluster.num_blocks());
-        cluster.map_shared_rank(own, bin_2 / width).atomic(bin_2 % width).fetch_add(1, relaxed);
+    const auto steps_2 = range(grid.thread_rank(), input.len()).step_by(grid.num_threads());
+    if (covers(input, values_of(steps_2))) {
+        for (auto i : unclamped(steps_2)) {
+#line 80 "ui-tests/conformance/src/kernels/guide.rs"
+            auto bin_2 = input.get_unchecked(i) % (width * cluster.num_blocks());
+            cluster.map_shared_rank(own, bin_2 / width).atomic(bin_2 % width).fetch_add(1, relaxed);
+        }
+    } else {
+        for (auto i : steps_2) {
+#line 80 "ui-tests/conformance/src/kernels/guide.rs"
+            auto bin_2 = input[i] % (width * cluster.num_blocks());
+            cluster.map_shared_rank(own, bin_2 / width).atomic(bin_2 % width).fetch_add(1, relaxed);
+        }
     }
+#line 83 "ui-tests/conformance/src/kernels/guide.rs"
     cluster.sync(); // orders all memory: line 81 writes to a peer's shared memory
-    for (auto bin_3 : range(block.thread_rank(), width).step_by(128)) {
-        bins.atomic(cluster.block_rank() * width + bin_3).fetch_add(own[bin_3], relaxed);
+    const auto steps_3 = range(block.thread_rank(), width).step_by(128);
+    if (covers(own, values_of(steps_3))) {
+        for (auto bin_3 : unclamped(steps_3)) {
+#line 85 "ui-tests/conformance/src/kernels/guide.rs"
+            bins.atomic(cluster.block_rank() * width + bin_3).fetch_add(own.get_unchecked(bin_3), relaxed);
+        }
+    } else {
+        for (auto bin_3 : steps_3) {
+#line 85 "ui-tests/conformance/src/kernels/guide.rs"
+            bins.atomic(cluster.block_rank() * width + bin_3).fetch_add(own[bin_3], relaxed);
+        }
     }
 }
