@@ -211,23 +211,19 @@ impl<'e> Nest<'e> {
 
 /// Returns the site of an access to memory.
 pub(super) fn site(access: &Expr) -> Option<SiteId> {
-    match &access.kind {
-        ExprKind::Index { site, .. } => Some(*site),
-        ExprKind::Op { site, .. } => *site,
-        _ => None,
+    if let ExprKind::Index { site, .. } = &access.kind {
+        return Some(*site);
     }
+    if let ExprKind::Op { site, .. } = &access.kind { *site } else { None }
 }
 
 /// Whether the body of a function has anything that threads do together. Its callees may have more.
 pub(crate) fn has_collectives(function: &Function) -> bool {
     let mut found = false;
     walk_block(&function.body, &mut |expr| {
-        found |= match &expr.kind {
-            ExprKind::Op { op, .. } => is_collective(*op),
-            // Closures come from elsewhere, and what CUDA C++ does is unknown.
-            ExprKind::CallClosure { .. } | ExprKind::Cuda(_) => true,
-            _ => false,
-        };
+        // Closures come from elsewhere, and what CUDA C++ does is unknown.
+        found |= matches!(expr.kind, ExprKind::CallClosure { .. } | ExprKind::Cuda(_))
+            || matches!(expr.kind, ExprKind::Op { op, .. } if is_collective(op));
     });
     found
 }
