@@ -8,7 +8,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::run::{Result, at, cargo, crate_of, run, target};
+use crate::run::{Result, at, build, cargo, crate_of, run, target};
 
 /// The number of kernels with a device function, for each minute of whole ones.
 const KERNELS: f64 = 200.0;
@@ -63,19 +63,15 @@ fn refused(folder: &Path, source: &Path, text: &str) -> Result<BTreeSet<String>>
         let rest = without(text, &refused);
         fs::write(source, &rest).map_err(at(source))?;
         let mut check = cargo(&["check", "--quiet", "--message-format=json", "--target-dir"]);
-        let output = check.arg(folder.join("target")).current_dir(folder).output();
-        let output = output.map_err(|error| format!("cargo cannot be run: {error}"))?;
-        if output.status.success() {
+        let Err(failure) = build(check.arg(folder.join("target")).current_dir(folder))? else {
             fs::write(source, text).map_err(at(source))?;
             return Ok(refused);
-        }
+        };
         let before = refused.len();
-        let messages = String::from_utf8_lossy(&output.stdout);
-        let messages = messages.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-        let errors = messages.filter(|message| message["message"]["level"] == "error");
-        refused.extend(errors.flat_map(|error| lines(&error["message"])).filter_map(|line| module_at(&rest, line)));
+        let errors = failure.diagnostics.iter().filter(|diagnostic| diagnostic["level"] == "error");
+        refused.extend(errors.flat_map(lines).filter_map(|line| module_at(&rest, line)));
         if refused.len() == before {
-            return Err(String::from_utf8_lossy(&output.stderr).into_owned());
+            return Err(failure.stderr);
         }
     }
 }

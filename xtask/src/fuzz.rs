@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::run::{Result, cargo, run};
+use crate::run::{Result, build, cargo, run};
 use crate::wheels;
 
 /// A C++ compiler as a wheel, for machines that have none.
@@ -51,19 +51,14 @@ pub(crate) fn compiler() -> Result<String> {
 fn built(seed: u64, count: u64) -> Result<BTreeSet<String>> {
     let mut without = BTreeSet::new();
     loop {
-        let mut build = cargo(&["build", "--quiet", "--release", "--package", "phalanx-fuzz", "--message-format=json"]);
-        let output = with_seed(&mut build, seed, count, &without).output();
-        let output = output.map_err(|error| format!("cargo cannot be run: {error}"))?;
-        if output.status.success() {
-            return Ok(without);
-        }
+        let mut command =
+            cargo(&["build", "--quiet", "--release", "--package", "phalanx-fuzz", "--message-format=json"]);
+        let Err(failure) = build(with_seed(&mut command, seed, count, &without))? else { return Ok(without) };
         let before = without.len();
-        let messages = String::from_utf8_lossy(&output.stdout);
-        let messages = messages.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-        let errors = messages.filter(|message| message["message"]["level"] == "error");
-        without.extend(errors.flat_map(|error| programs(&error["message"])));
+        let errors = failure.diagnostics.iter().filter(|diagnostic| diagnostic["level"] == "error");
+        without.extend(errors.flat_map(programs));
         if without.len() == before {
-            return Err(String::from_utf8_lossy(&output.stderr).into_owned());
+            return Err(failure.stderr);
         }
     }
 }

@@ -7,6 +7,8 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use serde_json::Value;
+
 /// A result whose error is a text for the developer.
 pub(crate) type Result<T, E = String> = std::result::Result<T, E>;
 
@@ -40,6 +42,26 @@ pub(crate) fn output(command: &mut Command) -> Result<String> {
         return Err(format!("{} ended with {}", shown(command), output.status));
     }
     String::from_utf8(output.stdout).map_err(|_| format!("{} wrote no text", shown(command)))
+}
+
+/// What a build that failed said.
+pub(crate) struct Failure {
+    /// rustc's diagnostics (The rustc book, JSON output).
+    pub(crate) diagnostics: Vec<Value>,
+    pub(crate) stderr: String,
+}
+
+/// Runs cargo, which must have `--message-format=json` among its arguments.
+pub(crate) fn build(command: &mut Command) -> Result<Result<(), Failure>> {
+    let output = command.output().map_err(|error| cannot_run(command, &error))?;
+    if output.status.success() {
+        return Ok(Ok(()));
+    }
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let stdout = text(&output.stdout);
+    let messages = stdout.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let diagnostics = messages.map(|mut message| message["message"].take()).collect();
+    Ok(Err(Failure { diagnostics, stderr: text(&output.stderr) }))
 }
 
 fn cannot_run(command: &Command, error: &std::io::Error) -> String {

@@ -1,4 +1,5 @@
-// What the kernels written by hand share: names of types, the cluster's barrier and its memory, in PTX.
+// What the kernels written by hand share: names of types, the cluster's barrier and its memory in PTX, reductions over WIDTH
+// threads of a warp, pairs of bf16 in a word.
 using u16 = unsigned short;
 using u32 = unsigned;
 using u64 = unsigned long long;
@@ -87,4 +88,40 @@ __device__ inline void store_async(u32 to, u64 value, u32 barrier) {
 }
 __device__ inline void store_async(u32 to, float value, u32 barrier) {
     asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];" ::"r"(to), "r"(__float_as_uint(value)), "r"(barrier) : "memory");
+}
+
+template <u32 WIDTH> __device__ inline float reduced(float v) {
+#pragma unroll
+    for (u32 mask = WIDTH / 2; mask; mask /= 2) v += __shfl_xor_sync(~0u, v, mask);
+    return v;
+}
+// The maximum and the sum of a part of a row, of a softmax.
+struct Pair {
+    float max, sum;
+};
+__device__ inline Pair joined(Pair a, Pair b) {
+    float max = fmaxf(a.max, b.max);
+    return {max, fmaf(a.sum, __expf(a.max - max), b.sum * __expf(b.max - max))};
+}
+template <u32 WIDTH> __device__ inline Pair reduced(Pair v) {
+#pragma unroll
+    for (u32 mask = WIDTH / 2; mask; mask /= 2)
+        v = joined(v, {__shfl_xor_sync(~0u, v.max, mask), __shfl_xor_sync(~0u, v.sum, mask)});
+    return v;
+}
+
+__device__ inline float rsqrt_approx(float x) {
+    float y;
+    asm("rsqrt.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+__device__ inline float low(u32 pair) { return __uint_as_float(pair << 16); }
+__device__ inline float high(u32 pair) { return __uint_as_float(pair & 0xffff0000u); }
+__device__ inline float square_sum(u32 pair, float sum) {
+    return fmaf(low(pair), low(pair), fmaf(high(pair), high(pair), sum));
+}
+__device__ inline u32 packed(float low, float high) {
+    u32 pair;
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+    return pair;
 }

@@ -1,12 +1,6 @@
 // The sum of all elements, reduced over clusters of C blocks.
 constexpr u32 BLOCK = 512, WARPS = BLOCK / 32;
 
-template <u32 WIDTH> __device__ inline float reduced(float v) {
-#pragma unroll
-    for (u32 mask = WIDTH / 2; mask; mask /= 2) v += __shfl_xor_sync(~0u, v, mask);
-    return v;
-}
-
 KERNEL __launch_bounds__(BLOCK) reduce(const float4* __restrict__ in, float* __restrict__ out, u64 len) {
     __shared__ float of_warps[WARPS], of_block;
     const u64 step = u64(gridDim.x) * BLOCK;

@@ -1,11 +1,6 @@
 // RMS norm of rows of C * PART columns, one for each block (C == 1) or cluster.
 constexpr u32 BLOCK = 512, WARPS = BLOCK / 32;
 
-template <u32 WIDTH> __device__ inline float reduced(float v) {
-#pragma unroll
-    for (u32 mask = WIDTH / 2; mask; mask /= 2) v += __shfl_xor_sync(~0u, v, mask);
-    return v;
-}
 // The sum over the cluster. The caller waits for the cluster at its end, if there is one.
 __device__ inline float row_sum(float v) {
     __shared__ float of_warps[WARPS], of_block;
@@ -22,21 +17,6 @@ __device__ inline float row_sum(float v) {
         cluster_arrive_relaxed();
     }
     return v;
-}
-__device__ inline float rsqrt_approx(float x) {
-    float y;
-    asm("rsqrt.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
-    return y;
-}
-__device__ inline float low(u32 pair) { return __uint_as_float(pair << 16); }
-__device__ inline float high(u32 pair) { return __uint_as_float(pair & 0xffff0000u); }
-__device__ inline float square_sum(u32 pair, float sum) {
-    return fmaf(low(pair), low(pair), fmaf(high(pair), high(pair), sum));
-}
-__device__ inline u32 packed(float low, float high) {
-    u32 pair;
-    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
-    return pair;
 }
 
 KERNEL __launch_bounds__(BLOCK) rms_norm(const float4* __restrict__ in, const float4* __restrict__ weight, float4* __restrict__ out) {

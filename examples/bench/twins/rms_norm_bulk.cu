@@ -1,27 +1,6 @@
 // RMS norm of rows of C * PART columns by resident clusters, with STAGES rows in flight in each block.
 constexpr u32 BLOCK = 1024, WARPS = BLOCK / 32, STAGES = 3;
 
-__device__ inline float reduced(float v) {
-#pragma unroll
-    for (u32 mask = 16; mask; mask /= 2) v += __shfl_xor_sync(~0u, v, mask);
-    return v;
-}
-__device__ inline float rsqrt_approx(float x) {
-    float y;
-    asm("rsqrt.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
-    return y;
-}
-__device__ inline float low(u32 pair) { return __uint_as_float(pair << 16); }
-__device__ inline float high(u32 pair) { return __uint_as_float(pair & 0xffff0000u); }
-__device__ inline float square_sum(u32 pair, float sum) {
-    return fmaf(low(pair), low(pair), fmaf(high(pair), high(pair), sum));
-}
-__device__ inline u32 packed(float low, float high) {
-    u32 pair;
-    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
-    return pair;
-}
-
 __device__ inline u32 scaled(u32 x, float scale, u32 w) {
     return packed(low(x) * scale * low(w), high(x) * scale * high(w));
 }
@@ -67,13 +46,13 @@ template <class V, u32 LANES> __device__ inline void norms(V* stages, const V* _
         float v = 0;
 #pragma unroll
         for (u32 k = i; k < VECTORS; k += BLOCK) v = square_sum(part[k], v);
-        v = reduced(v);
+        v = reduced<32>(v);
         if (i % 32 == 0) of_warps[i / 32] = v;
         __syncthreads();
         const u32 arrived = shared_address(received + inbox);
         if (i < 32) {
             if (i == 0) arrive_expect(arrived, C * 4);
-            v = reduced(of_warps[i]);
+            v = reduced<32>(of_warps[i]);
             if (i < C) store_async(map_shared(shared_address(&inboxes[inbox][rank]), i), v, map_shared(arrived, i));
         }
         wait_parity_cluster(arrived, turn / 2 % 2);

@@ -1,20 +1,6 @@
 // Softmax of rows of C * PART columns, one for each block (C == 1) or cluster.
 constexpr u32 BLOCK = 512, WARPS = BLOCK / 32;
 
-struct Pair {
-    float max, sum;
-};
-__device__ inline Pair joined(Pair a, Pair b) {
-    float max = fmaxf(a.max, b.max);
-    return {max, fmaf(a.sum, __expf(a.max - max), b.sum * __expf(b.max - max))};
-}
-template <u32 WIDTH> __device__ inline Pair reduced(Pair v) {
-#pragma unroll
-    for (u32 mask = WIDTH / 2; mask; mask /= 2)
-        v = joined(v, {__shfl_xor_sync(~0u, v.max, mask), __shfl_xor_sync(~0u, v.sum, mask)});
-    return v;
-}
-
 KERNEL __launch_bounds__(BLOCK) softmax(const float4* __restrict__ in, float4* __restrict__ out) {
     extern __shared__ float4 part[];
     __shared__ float2 of_warps[WARPS], of_block;

@@ -1,20 +1,6 @@
 // Softmax of rows of C * PART columns by resident clusters, with STAGES rows in flight in each block.
 constexpr u32 BLOCK = 1024, WARPS = BLOCK / 32, STAGES = 3;
 
-struct Pair {
-    float max, sum;
-};
-__device__ inline Pair joined(Pair a, Pair b) {
-    float max = fmaxf(a.max, b.max);
-    return {max, fmaf(a.sum, __expf(a.max - max), b.sum * __expf(b.max - max))};
-}
-__device__ inline Pair reduced(Pair v) {
-#pragma unroll
-    for (u32 mask = 16; mask; mask /= 2)
-        v = joined(v, {__shfl_xor_sync(~0u, v.max, mask), __shfl_xor_sync(~0u, v.sum, mask)});
-    return v;
-}
-
 KERNEL __launch_bounds__(BLOCK) softmax_bulk(const float* __restrict__ in, float* __restrict__ out, u32 rows) {
     extern __shared__ __align__(128) float4 stages[]; // [STAGES][PART / 4]
     __shared__ float2 of_warps[WARPS];
@@ -46,14 +32,14 @@ KERNEL __launch_bounds__(BLOCK) softmax_bulk(const float* __restrict__ in, float
             float max = fmaxf(fmaxf(x.x, x.y), fmaxf(x.z, x.w));
             v = joined(v, {max, __expf(x.x - max) + __expf(x.y - max) + (__expf(x.z - max) + __expf(x.w - max))});
         }
-        v = reduced(v);
+        v = reduced<32>(v);
         if (i % 32 == 0) of_warps[i / 32] = make_float2(v.max, v.sum);
         __syncthreads();
         const u32 arrived = shared_address(received + inbox);
         if (i < 32) {
             if (i == 0) arrive_expect(arrived, C * 8);
             float2 w = of_warps[i];
-            v = reduced({w.x, w.y});
+            v = reduced<32>({w.x, w.y});
             if (i < C) {
                 u64 pair = u64(__float_as_uint(v.max)) << 32 | __float_as_uint(v.sum);
                 store_async(map_shared(shared_address(&inboxes[inbox][rank]), i), pair, map_shared(arrived, i));

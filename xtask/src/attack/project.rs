@@ -4,11 +4,10 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use crate::run::{Result, at, cargo, output, root, target};
+use crate::run::{Result, at, build, cargo, output, root, target};
 
 pub(super) struct Project {
     folder: PathBuf,
@@ -44,18 +43,14 @@ impl Project {
 
     /// Builds the program that runs the kernels. Returns its path, or the files that rustc finds errors in.
     pub(super) fn build(&self) -> Result<Result<PathBuf, BTreeSet<PathBuf>>> {
-        let mut build = cargo(&["build", "--quiet", "--message-format=json", "-p", "phalanx-conformance"]);
-        build.args(["--bin", "kernel_failures"]).current_dir(&self.folder).stderr(Stdio::null());
-        let output = build.env("CARGO_TARGET_DIR", self.target()).output();
-        let output = output.map_err(|error| format!("cargo cannot be run: {error}"))?;
-        if output.status.success() {
+        let mut command = cargo(&["build", "--quiet", "--message-format=json", "-p", "phalanx-conformance"]);
+        command.args(["--bin", "kernel_failures"]).current_dir(&self.folder).env("CARGO_TARGET_DIR", self.target());
+        let Err(failure) = build(&mut command)? else {
             return Ok(Ok(self.target().join("debug/kernel_failures")));
-        }
-        let messages = String::from_utf8_lossy(&output.stdout);
-        let messages = messages.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        };
         // A note of its own names the instance that an error in a library comes from.
-        let errors = messages.filter(|message| message["message"]["level"] != "warning");
-        let files: BTreeSet<PathBuf> = errors.flat_map(|error| files(&error["message"])).collect();
+        let errors = failure.diagnostics.iter().filter(|diagnostic| diagnostic["level"] != "warning");
+        let files: BTreeSet<PathBuf> = errors.flat_map(files).collect();
         if files.is_empty() { Err("the copy of the project does not build".into()) } else { Ok(Err(files)) }
     }
 
