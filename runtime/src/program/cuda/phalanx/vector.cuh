@@ -34,19 +34,34 @@ __device__ inline T* vector_place(T* data, unsigned long long length, index i, u
     return data + i.value;
 }
 
-template <unsigned long long N, class T>
-__device__ inline const vector<T, N>& vector_at(const T* place) {
-    return *reinterpret_cast<const vector<T, N>*>(place);
-}
-
 // An overload for memory that is not written while the kernel runs.
 template <unsigned long long N, class T>
 __device__ inline vector<T, N> load_vector(readonly_slice<T>, const T* place) {
-    return load_readonly(&vector_at<N>(place));
+    return load_readonly(reinterpret_cast<const vector<T, N>*>(place));
 }
 template <unsigned long long N, class Slice, class T>
 __device__ inline vector<T, N> load_vector(Slice, const T* place) {
-    return vector_at<N>(place);
+    return *reinterpret_cast<const vector<T, N>*>(place);
+}
+
+template <class T, unsigned long long N>
+__device__ inline void store_vector(T* place, vector<T, N> value) {
+    *reinterpret_cast<vector<T, N>*>(place) = value;
+}
+// Small lanes are stored as one integer, because the compiler may store each by itself if they are computed one by one.
+// It does not assume that memory of another type is other memory.
+#ifdef PHALANX_INT128
+template <class T, unsigned long long N>
+    requires(sizeof(T) < 4 && sizeof(vector<T, N>) == 16)
+__device__ inline void store_vector(T* place, vector<T, N> value) {
+    *reinterpret_cast<unsigned __int128*>(place) = __builtin_bit_cast(unsigned __int128, value);
+}
+#endif
+template <class T, unsigned long long N>
+    requires(sizeof(T) < 4 && sizeof(vector<T, N>) < 16)
+__device__ inline void store_vector(T* place, vector<T, N> value) {
+    using word = typename loaded<sizeof(vector<T, N>)>::type;
+    *reinterpret_cast<word*>(place) = __builtin_bit_cast(word, value);
 }
 
 } // namespace detail
@@ -64,7 +79,7 @@ template <class Memory, class Index, class T, unsigned long long N>
 __device__ inline void store_vec(Memory&& memory, Index i, vector<T, N> value, PHALANX_SITE) {
     const auto whole = detail::whole(memory);
     T* place = detail::vector_place<N, detail::is_aligned<Memory>::value>(whole.data, whole.length, i, site);
-    *reinterpret_cast<vector<T, N>*>(place) = value;
+    detail::store_vector(place, value);
 }
 
 // The same without any check: interval.cuh has shown for the whole loop that they hold.
@@ -75,7 +90,7 @@ __device__ inline auto load_vec_unchecked(Memory&& memory, Index i) {
 }
 template <class Memory, class Index, class T, unsigned long long N>
 __device__ inline void store_vec_unchecked(Memory&& memory, Index i, vector<T, N> value) {
-    *reinterpret_cast<vector<T, N>*>(detail::whole(memory).data + detail::index(i).value) = value;
+    detail::store_vector(detail::whole(memory).data + detail::index(i).value, value);
 }
 
 } // namespace phalanx
