@@ -132,9 +132,11 @@ fn device_functions_read_as_their_callers_may() {
 #[test]
 fn a_copy_by_vectors_moves_16_bytes_at_once() {
     let Some(code) = code("vectors", "copy") else { return };
-    assert_eq!(count(&code, LOAD_GLOBAL, BYTES_16), 1, "one load of a vector");
-    assert_eq!(count(&code, STORE_GLOBAL, BYTES_16), 1, "one store of a vector");
-    assert_eq!(count(&code, LOAD_GLOBAL, BYTES_4), 1, "one load of the rest");
+    let [vectors, rest] =
+        [BYTES_16, BYTES_4].map(|size| [LOAD_GLOBAL, STORE_GLOBAL].map(|what| count(&code, what, size)));
+    assert!(vectors[0] >= 2, "a load of a vector in the loop with checks and in that without: {}", vectors[0]);
+    assert_eq!(vectors[0], vectors[1], "a store for each load");
+    assert_eq!(rest[0], rest[1], "a store for each load of the rest");
 }
 
 /// Vectors of every scalar move at once: from global memory to shared memory, within it, to and from a peer's, and back.
