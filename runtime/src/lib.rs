@@ -205,6 +205,7 @@ pub mod __private {
     pub use crate::kernel::token::*;
     pub use crate::launch::{Arguments, Buffer, Launch, Occupancy, Threads, global, global_mut};
     pub use crate::program::Program;
+    pub use crate::program::collectives::*;
     pub use crate::program::constant::*;
     pub use crate::program::cuda::Header;
     pub use crate::program::cuda::replace::{Replacement, replace};

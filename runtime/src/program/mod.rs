@@ -12,6 +12,7 @@ macro_rules! see_page {
 }
 
 mod assemble;
+pub(crate) mod collectives;
 pub(crate) mod constant;
 mod constants;
 pub(crate) mod cuda;
@@ -22,6 +23,7 @@ pub(crate) mod local;
 pub(crate) mod message;
 mod name;
 pub(crate) mod options;
+mod order;
 pub(crate) mod refusal;
 mod shared;
 mod site;
