@@ -3,7 +3,7 @@
 
 mod accessors;
 mod barriers;
-mod block_set;
+mod bit_set;
 pub(crate) mod build;
 pub(crate) mod cfg;
 mod copies;

@@ -17,7 +17,7 @@ use bitflags::bitflags;
 
 bitflags! {
     /// What a function does at the barriers of the cluster. All flags are may-facts: a flag that is not set is a promise.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
     pub struct Behavior: u8 {
         /// The function accesses a peer's memory before it has waited at a barrier of the cluster.
         const NEEDS_ENTRY = 1;
@@ -91,7 +91,7 @@ pub struct ProtocolSummary {
 
 /// A row of memory that is passed to a call. The compiler names the call by its slot, the summary by its position in the
 /// table of callees.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Row<Call = usize> {
     /// The call.
     pub call: Call,
@@ -102,7 +102,7 @@ pub struct Row<Call = usize> {
 }
 
 /// A question about a called function.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Predicate<Call = usize> {
     /// The function does one of these things.
     Does(Call, Behavior),
@@ -129,7 +129,7 @@ pub struct Guard {
 }
 
 /// An effect of a function, if its guard holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Effect<Call = usize> {
     /// The function does this.
     Does(Behavior),

@@ -15,7 +15,7 @@ pub enum Party {
 }
 
 /// The time at which a function accesses memory that its callers can access too.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum When {
     /// Before the function has waited at a barrier of the cluster.
     First,
@@ -43,7 +43,7 @@ pub const DYNAMIC: usize = usize::MAX;
 /// assert!(reads.union(writes).intersects(writes) && !reads.intersects(writes));
 /// assert!(ParameterUses::at(When::First).intersects(reads));
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ParameterUses(u64);
 
 impl When {

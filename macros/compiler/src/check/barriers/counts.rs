@@ -12,7 +12,7 @@ use phalanx_contract::uniformity::Uniformity;
 
 use super::Context;
 use super::lifecycle::{Id, id_of, is_exact};
-use crate::check::block_set::BlockSet;
+use crate::check::bit_set::BlockSet;
 use crate::check::cfg::{
     AccessKind, BarrierCall, BarrierCallId, BlockId, Cfg, End, GroupStep, MemoryStep, NodeId, Region, Source, Step,
     StepKind,

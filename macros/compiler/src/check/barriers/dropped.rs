@@ -8,7 +8,7 @@ use super::Context;
 use super::conditions::Condition;
 use super::counts::init_of_full_count;
 use super::lifecycle::{Id, id_of, is_exact};
-use crate::check::block_set::BlockSet;
+use crate::check::bit_set::BlockSet;
 use crate::check::cfg::{BarrierCallId, BlockId, CallId, End, StepKind};
 use crate::check::uniform::control::reachable;
 use crate::model::barrier::PhaseAction;

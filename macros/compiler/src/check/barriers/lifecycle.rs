@@ -13,7 +13,7 @@ use phalanx_contract::uniformity::Uniformity;
 
 use super::conditions::{Condition, Requirement};
 use super::path_states::{BarrierArgument, Lifecycle, Observers, PathState, PathStates, after};
-use crate::check::block_set::BlockSet;
+use crate::check::bit_set::BlockSet;
 use crate::check::cfg::{
     Access, AccessKind, BarrierCall, BarrierCallId, BlockId, CallId, Cfg, GroupStep, MemoryStep, Region, Root, Select,
     Shared, Step, StepKind,

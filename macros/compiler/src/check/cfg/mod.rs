@@ -74,8 +74,17 @@ pub(crate) struct Cfg<'f> {
     pub(crate) teams: Vec<Team>,
     /// The values of the variables that are set once, which are found when they are asked for.
     pub(crate) only_values: OnceCell<OnlyValues>,
-    /// By slot of a call, the number of the path that names the function, which is found when it is asked for.
-    pub(crate) callees: OnceCell<BTreeMap<SlotId, usize>>,
+    /// By slot of a call, its function, which is found when it is asked for.
+    pub(crate) callees: OnceCell<BTreeMap<SlotId, Callee>>,
+}
+
+/// A function that is called by a path.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Callee {
+    /// The number of the path, of all that are called.
+    number: usize,
+    /// The slot of the first call of the function that is given no closure, if this call is not, either.
+    same: SlotId,
 }
 
 /// Steps that control executes one after another.
@@ -139,16 +148,30 @@ impl Cfg<'_> {
 
     /// The number of the path that names the function called at a slot; `None` for a method.
     pub(crate) fn callee(&self, slot: SlotId) -> Option<usize> {
+        self.callees().get(&slot).map(|callee| callee.number)
+    }
+
+    /// The slot that stands for a call where all that counts is the summary of its function: one for all calls of a function,
+    /// so that they have the same questions. What a call does beside a closure that it is given is asked about this call.
+    pub(crate) fn representative(&self, call: &Call<'_>) -> u16 {
+        let SlotId(slot) = self.callees().get(&call.slot).map_or(call.slot, |callee| callee.same);
+        slot
+    }
+
+    fn callees(&self) -> &BTreeMap<SlotId, Callee> {
         let numbered = || {
-            let mut numbers = BTreeMap::new();
-            let mut number = |call: &Call<'_>| {
+            let mut numbers: BTreeMap<String, usize> = BTreeMap::new();
+            let mut first: BTreeMap<usize, SlotId> = BTreeMap::new();
+            let mut callee = |call: &Call<'_>| {
                 let path = call.function()?.path.to_string();
                 let next = numbers.len();
-                Some((call.slot, *numbers.entry(path).or_insert(next)))
+                let number = *numbers.entry(path).or_insert(next);
+                let same = if call.passes_closure { call.slot } else { *first.entry(number).or_insert(call.slot) };
+                Some((call.slot, Callee { number, same }))
             };
-            self.calls.iter().filter_map(&mut number).collect()
+            self.calls.iter().filter_map(&mut callee).collect()
         };
-        self.callees.get_or_init(numbered).get(&slot).copied()
+        self.callees.get_or_init(numbered)
     }
 
     /// The value of a variable that is set once, as a whole. A field's is known if the whole is set once and no function changes it.

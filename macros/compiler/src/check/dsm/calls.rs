@@ -13,11 +13,12 @@ use super::conflict;
 use super::in_flight::State;
 use super::index_path::IndexPath;
 use super::protocol::{Effect, Guard, Predicate};
+use super::questions::About;
 use super::record::{Record, RecordKey, Timing};
 use crate::check::cfg::{AccessId, Call, CallId, GivenTo, Shared};
 use crate::messages;
+use crate::model::Role;
 use crate::model::kind::Kind;
-use crate::model::{Role, SlotId};
 
 impl Check<'_, '_> {
     /// Checks a call: that the cluster was entered if the callee needs that, and that neither the callee's own shared memory nor
@@ -28,7 +29,7 @@ impl Check<'_, '_> {
         if !call.is_of_function() {
             return;
         }
-        let (at, SlotId(slot)) = (call.at, call.slot);
+        let (at, slot) = (call.at, in_flight.cfg.representative(call));
         let not_entered = state.not_entered.clone();
         let memory = call.regions.iter().flatten().filter_map(|region| region.root.party());
         let mut remote = memory.filter(|(party, _)| *party == Party::Peer).map(|(_, shared)| shared);
@@ -100,7 +101,7 @@ impl Check<'_, '_> {
                     && calls[other.0].given_to == calls[call.0].given_to
                     && nearer.calls_since.is_subset(&record.calls_since)
             };
-            if !nearest.iter().any(hides) && self.is_new_question((call, when), (id, at_time), record) {
+            if !nearest.iter().any(hides) {
                 nearest.push((call, when, record));
             }
         }
@@ -108,37 +109,19 @@ impl Check<'_, '_> {
             let guard = Guard::unless(&record.calls_since, Behavior::MAY_NOT_ORDER);
             let first = &calls[call.0];
             let guard = if beside_closure { guard } else { in_both_times(first.given_to, given_to, guard) };
-            let guard = guard.when(Predicate::Meet((first.slot.0, when), (slot.0, at_time)));
+            let guard = guard
+                .when(Predicate::Meet((cfg.representative(first), when), (cfg.representative(&calls[id.0]), at_time)));
             let diag = match cfg.callee(first.slot) == cfg.callee(calls[id.0].slot) {
                 true => messages::twice_a_phase(at, first.at),
                 false => messages::calls_share_memory(at, first.at),
             };
-            (guard, diag)
+            ([first.given_to, given_to], guard, diag)
         };
-        let found: Vec<_> = nearest.into_iter().map(ask).collect();
-        found.into_iter().for_each(|(guard, diag)| self.report(guard, diag));
-    }
-
-    /// Whether no two other calls of the same functions, with no more functions in between, are asked about already.
-    fn is_new_question(
-        &mut self,
-        (first, when): (CallId, When),
-        (second, at_time): (CallId, When),
-        record: &Record,
-    ) -> bool {
-        let cfg = self.in_flight.cfg;
-        let calls = &cfg.calls;
-        if [first, second].iter().any(|call| calls[call.0].given_to.is_some()) {
-            return true;
+        for (given_to, guard, diag) in nearest.into_iter().map(ask) {
+            if self.is_new_question(About::Meeting, given_to, &guard) {
+                self.report(guard, diag);
+            }
         }
-        let callee_of = |slot: &u16| cfg.callee(SlotId(*slot));
-        let between: BTreeSet<Option<usize>> = record.calls_since.iter().map(callee_of).collect();
-        let question = (cfg.callee(calls[first.0].slot), when, cfg.callee(calls[second.0].slot), at_time);
-        let is_known = self.meetings.iter().any(|(known, fewer)| *known == question && fewer.is_subset(&between));
-        if !is_known {
-            self.meetings.push((question, between));
-        }
-        !is_known
     }
 
     /// A call of a closure that the function was given: what the function has in flight is compared with it by the caller.
@@ -217,7 +200,7 @@ impl Check<'_, '_> {
     pub(super) fn check_arguments(&mut self, id: CallId) {
         let in_flight = self.in_flight;
         let call = &in_flight.cfg.calls[id.0];
-        let (at, SlotId(slot)) = (call.at, call.slot);
+        let (at, slot) = (call.at, in_flight.cfg.representative(call));
         let part_of = |argument: usize| {
             let (party, shared) = call.argument(argument)?;
             Some((argument, Part { party, shared, path: &in_flight.facts.argument(id, argument)?.path }))

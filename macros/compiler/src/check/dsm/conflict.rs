@@ -9,7 +9,7 @@ use super::record::{Record, Timing};
 use crate::check::cfg::{AccessKind, Shared};
 
 /// How two accesses race. Each way has a rule of its own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Race {
     /// A peer reads what the owner has written since the last wait.
     UnpublishedRead,

@@ -8,10 +8,11 @@ use super::Check;
 use super::access_site::in_time;
 use super::in_flight::State;
 use super::protocol::{Effect, Guard, Predicate};
+use super::questions::About;
 use super::record::RecordKey;
 use crate::check::cfg::{Access, Call, CallId};
 use crate::messages;
-use crate::model::{Role, SlotId};
+use crate::model::Role;
 use crate::span::SpanRange;
 
 impl Check<'_, '_> {
@@ -35,8 +36,13 @@ impl Check<'_, '_> {
                     self.report(guard, diag);
                 }
                 (RecordKey::Call(CallId(call)), Role::Kernel) => {
-                    let Call { at, slot, given_to, .. } = self.in_flight.cfg.calls[call];
-                    let guard = in_time(given_to, guard).when(Predicate::Does(slot.0, Behavior::LEAVES_REMOTE_OPEN));
+                    let cfg = self.in_flight.cfg;
+                    let Call { at, given_to, .. } = cfg.calls[call];
+                    let slot = cfg.representative(&cfg.calls[call]);
+                    let guard = in_time(given_to, guard).when(Predicate::Does(slot, Behavior::LEAVES_REMOTE_OPEN));
+                    if !self.is_new_question(About::Exit, [given_to, None], &guard) {
+                        continue;
+                    }
                     let diag = match open.relaxed {
                         Some(arrival) => messages::relaxed_before_exit(at, arrival, end),
                         None => messages::call_before_exit(at, end),
@@ -48,7 +54,8 @@ impl Check<'_, '_> {
                     self.add_effect(Effect::Does(Behavior::LEAVES_REMOTE_OPEN), guard);
                 }
                 (RecordKey::Call(CallId(call)), _) => {
-                    let Call { slot: SlotId(slot), given_to, .. } = self.in_flight.cfg.calls[call];
+                    let cfg = self.in_flight.cfg;
+                    let (slot, given_to) = (cfg.representative(&cfg.calls[call]), cfg.calls[call].given_to);
                     let guard = in_time(given_to, guard).when(Predicate::Does(slot, Behavior::LEAVES_REMOTE_OPEN));
                     self.add_effect(Effect::Does(Behavior::LEAVES_REMOTE_OPEN), guard);
                 }

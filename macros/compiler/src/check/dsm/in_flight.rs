@@ -179,7 +179,7 @@ impl State {
         }
     }
 
-    /// A call of a function that may have barriers.
+    /// A call of a function that may have barriers. The slot stands for all calls of the function.
     fn pass_call(&mut self, slot: u16) {
         self.not_entered.iter_mut().for_each(|calls| {
             calls.insert(slot);
@@ -292,7 +292,7 @@ impl InFlight<'_, '_> {
         match (takes, returns) {
             (true, false) => state.wait(),
             (false, true) => state.arrive(),
-            (false, false) | (true, true) => state.pass_call(call.slot.0),
+            (false, false) | (true, true) => state.pass_call(self.cfg.representative(call)),
         }
         // Its accesses may still be in flight after it has returned.
         for argument in call.shared_memory() {

@@ -26,6 +26,7 @@ mod index_path;
 mod index_value;
 pub(crate) mod overlap;
 pub(crate) mod protocol;
+mod questions;
 pub(crate) mod ranks;
 mod record;
 mod rows;
@@ -39,7 +40,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use phalanx_contract::protocol::{Behavior, Party, When};
 
 use super::cfg::{
-    Access, AccessId, AccessKind, BarrierCallId, Call, CallId, Cfg, MemoryStep, Root, Shared, Step, StepKind, ValueStep,
+    Access, AccessId, AccessKind, BarrierCallId, Call, CallId, Cfg, GivenTo, MemoryStep, Root, Shared, Step, StepKind,
+    ValueStep,
 };
 use super::engine;
 use super::liveness::Live;
@@ -59,6 +61,7 @@ use index_analysis::IndexAnalysis;
 use index_path::IndexPath;
 use overlap::ConstantIs;
 use protocol::{Effect, Guard, Predicate, Protocol};
+use questions::{About, Questions};
 use ranks::blocks_of_cluster;
 use record::{Record, RecordKey};
 use slices::Slices;
@@ -134,7 +137,7 @@ fn analyze(inputs: Inputs<'_, '_>, in_detail: bool, diags: &mut Diags) -> Option
         blocks: blocks_of_cluster(function).and_then(|blocks| u32::try_from(blocks).ok()),
         faults: BTreeMap::new(),
         first_accesses: Vec::new(),
-        meetings: Vec::new(),
+        questions: Questions::default(),
         names_memory_of_others: names_memory_of_others(cfg),
         protocol: Protocol { rows, ..Protocol::default() },
         has_conflicts: false,
@@ -213,9 +216,6 @@ struct Fault {
     others: BTreeSet<SourcePos>,
 }
 
-/// Two callees, each at its time.
-type Meeting = (Option<usize>, When, Option<usize>, When);
-
 /// The visitor that reports, with what it has found so far.
 struct Check<'a, 'f> {
     function: &'f Function,
@@ -226,8 +226,8 @@ struct Check<'a, 'f> {
     faults: BTreeMap<FaultId, Fault>,
     /// The accesses to the function's own shared memory before its first barrier, each with the calls that come before it.
     first_accesses: Vec<(AccessSite, IndexPath, BTreeSet<u16>)>,
-    /// The pairs of callees, each at its time, that are asked whether they meet, with the callees in between.
-    meetings: Vec<(Meeting, BTreeSet<Option<usize>>)>,
+    /// What has been asked about callees.
+    questions: Questions,
     /// Whether the function itself names memory that a callee may name, too: any but its own arrays.
     names_memory_of_others: bool,
     protocol: Protocol,
@@ -270,7 +270,7 @@ impl Check<'_, '_> {
     /// taken to happen whatever they are.
     fn add_effect(&mut self, effect: Effect, guard: Guard) {
         let effect = (effect, Guard { constants: Vec::new(), ..guard });
-        if self.function.role == Role::Device && !self.protocol.effects.contains(&effect) {
+        if self.function.role == Role::Device && self.questions.is_new_effect(&effect) {
             self.protocol.effects.push(effect);
         }
     }
@@ -379,7 +379,7 @@ impl Check<'_, '_> {
             Party::Owner => &[Party::Owner, Party::Peer][..],
             Party::Peer => &[Party::Peer],
         };
-        let accessor = Accessor::Call { slot: call.slot.0, argument, when };
+        let accessor = Accessor::Call { slot: self.in_flight.cfg.representative(call), argument, when };
         let Call { at, given_to, .. } = *call;
         parties.iter().map(|party| AccessSite { party: *party, shared, at, accessor, given_to }).collect()
     }
@@ -394,7 +394,7 @@ impl Check<'_, '_> {
     /// peer[i] = x; let y = array[i];                          // a peer may not have written it
     /// ```
     fn check_conflicts(&mut self, state: &State, site: &AccessSite, path: &IndexPath) {
-        let (mut faults, mut beside_closure) = (Vec::new(), Vec::new());
+        let (mut found, mut beside_closure) = (Vec::new(), Vec::new());
         for (other, record) in self.sites_in_flight(state) {
             if other.party == site.party || !site.is_compared_with(&other) {
                 continue;
@@ -413,24 +413,37 @@ impl Check<'_, '_> {
                 continue;
             }
             let Some(constants) = self.aliasing(other.part(&record.path), site.part(path)) else { continue };
+            let mut rows = None;
             for conflict in conflict::between(other.party, site.party, record) {
                 if conflict.race == Race::UnorderedWrite && constants.is_empty() && record.path.is_halo_pair(path) {
                     continue;
                 }
                 if let Some(mut guard) = guard_of(&other, site, &conflict, record) {
-                    guard.when.extend(self.row_predicates((&other, &record.path), (site, path)));
-                    let diag = self.message(&other, site, &conflict, record, &constants);
+                    let rows = rows.get_or_insert_with(|| self.row_predicates((&other, &record.path), (site, path)));
+                    guard.when.extend(&*rows);
                     guard.constants.extend(constants.iter().cloned());
-                    faults.push((guard, diag, record.on_other_arm));
+                    found.push((guard, other, conflict, record));
                 }
             }
         }
-        self.has_conflicts |= faults.iter().any(|(guard, ..)| guard.constants.is_empty());
+        self.has_conflicts |= found.iter().any(|(guard, ..)| guard.constants.is_empty());
         beside_closure.into_iter().for_each(|guard| self.add_uses(site, When::BesideClosure, &guard));
         // The first report of a fault gives the message, so those whose accesses are on one path come first.
-        faults.sort_by_key(|(.., on_other_arm)| *on_other_arm);
-        faults.into_iter().for_each(|(guard, diag, on_other_arm)| self.report_race(guard, diag, on_other_arm));
+        found.sort_by_key(|(.., record)| record.on_other_arm);
+        for (guard, other, conflict, record) in found {
+            let about = About::Race(conflict.race, other.shared, site.shared);
+            if self.is_new_question(about, [other.given_to, site.given_to], &guard) {
+                let diag = self.message(&other, site, &conflict, record, &guard.constants);
+                self.report_race(guard, diag, record.on_other_arm);
+            }
+        }
         self.check_parameters(state, site);
+    }
+
+    /// Whether a guard holds whatever callees do, or nothing is asked yet that holds whenever it does. What closures do that calls
+    /// are given is always asked.
+    fn is_new_question(&mut self, about: About, given_to: [Option<GivenTo>; 2], guard: &Guard) -> bool {
+        guard.depends_on_no_call() || given_to.iter().any(Option::is_some) || self.questions.is_new(about, guard)
     }
 
     /// Whether two parts may have an element in common, where one is the owner's and the other a peer's: `None` if they have

@@ -109,8 +109,13 @@ impl Guard {
         self
     }
 
+    /// Whether the guard holds whatever the called functions do.
+    pub(super) fn depends_on_no_call(&self) -> bool {
+        self.when.is_empty() && self.unless.is_empty()
+    }
+
     /// Whether the guard holds whatever the called functions do and whatever constants are.
     pub(in crate::check) fn is_certain(&self) -> bool {
-        self.when.is_empty() && self.constants.is_empty() && self.unless.is_empty()
+        self.depends_on_no_call() && self.constants.is_empty()
     }
 }

@@ -14,7 +14,7 @@ use phalanx_contract::uniformity::Uniformity;
 use super::access_site::name_of;
 use super::conflict::may_overlap;
 use super::protocol::{Guard, Predicate};
-use crate::check::block_set::BlockSet;
+use crate::check::bit_set::BlockSet;
 use crate::check::cfg::{
     AccessId, AccessKind, BlockId, CallId, Cfg, GroupStep, MemoryStep, Root, Shared, Step, StepKind, spans_cluster,
 };

@@ -6,16 +6,20 @@
 #![warn(clippy::wildcard_enum_match_arm)]
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use phalanx_contract::fence::MemoryEffects;
 
-use crate::check::cfg::{Access, AccessId, AccessKind, CallId, Cfg, GroupStep, MemoryStep, Root, Step, StepKind};
+use super::position;
+use crate::check::bit_set::{BitSet, Index};
+use crate::check::cfg::{
+    Access, AccessId, AccessKind, BarrierCallId, CallId, Cfg, CopyId, GroupStep, MemoryStep, Root, Step, StepKind,
+};
 use crate::model::SlotId;
 use crate::model::group::Group;
 use crate::span::SpanRange;
 
-/// Something that a barrier may have to order, identified by what a report says of it. Of several, a set keeps the first in the
-/// source.
+/// Something that a barrier may have to order, identified by what a report says of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum EffectOf {
     /// What the function does itself: the words that complete a report, and the bits of its effects.
@@ -24,7 +28,7 @@ pub(crate) enum EffectOf {
     Call(SlotId),
 }
 
-/// A set of effects, each with its place in the source.
+/// Effects, each with its first place.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Effects(BTreeMap<EffectOf, SpanRange>);
 
@@ -35,59 +39,153 @@ impl EffectOf {
 }
 
 impl Effects {
-    /// Adds an effect, and returns whether that changed the set.
-    pub(super) fn add(&mut self, effect: EffectOf, at: SpanRange) -> bool {
-        let position = |at: SpanRange| (at.line(), at.column());
-        let known = self.0.get(&effect).copied();
-        let is_first = known.is_none_or(|known| position(at) < position(known));
-        if is_first {
-            self.0.insert(effect, at);
+    /// Adds an effect at a place, unless it is known at an earlier one.
+    pub(super) fn add(&mut self, effect: EffectOf, at: SpanRange) {
+        let known = self.0.entry(effect).or_insert(at);
+        if position(at) < position(*known) {
+            *known = at;
         }
-        is_first
     }
 
-    pub(super) fn join(&mut self, other: &Effects) -> bool {
-        other.0.iter().fold(false, |changed, (effect, at)| self.add(*effect, *at) || changed)
-    }
-
-    pub(super) fn clear(&mut self) {
-        self.0.clear();
+    pub(super) fn join(&mut self, other: &Effects) {
+        other.0.iter().for_each(|(effect, at)| self.add(*effect, *at));
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = (EffectOf, SpanRange)> {
         self.0.iter().map(|(effect, at)| (*effect, *at))
     }
+}
 
-    /// Adds the effects of a step, and returns whether that changed the set.
-    pub(super) fn add_step(&mut self, cfg: &Cfg<'_>, step: &Step) -> bool {
-        let own = |what, effects| Some(EffectOf::own(what, effects));
-        let effect = match &step.kind {
-            StepKind::Memory(MemoryStep::Access(AccessId(access))) => of_access(&cfg.accesses[*access]),
-            StepKind::BarrierCall(_) => own("uses a phase barrier", MemoryEffects::OTHER),
-            StepKind::Copy(_) => own("copies asynchronously", MemoryEffects::OTHER),
-            StepKind::Call(CallId(call)) => match cfg.calls[*call].function() {
-                Some(_) => Some(EffectOf::Call(cfg.calls[*call].slot)),
-                None => own("calls a method", MemoryEffects::all()),
-            },
+/// The number of an effect at a place. The numbers of one effect follow each other, in the order of its places.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct EffectId(usize);
+
+/// A set of effects at places.
+pub(super) type EffectSet = BitSet<EffectId>;
+
+impl Index for EffectId {
+    fn new(index: usize) -> Self {
+        EffectId(index)
+    }
+
+    fn index(self) -> usize {
+        self.0
+    }
+}
+
+/// The effects of the steps of a graph, by number.
+pub(super) struct StepEffects {
+    /// The numbers of each effect.
+    numbers: Vec<(EffectOf, Range<usize>)>,
+    places: Vec<SpanRange>,
+    /// By what a step is about, its effect.
+    of: Vec<Option<EffectId>>,
+    tables: Tables,
+}
+
+/// The lengths of the tables of a graph, which together number what a step may be about.
+struct Tables {
+    accesses: usize,
+    barrier_calls: usize,
+    copies: usize,
+    calls: usize,
+}
+
+impl Tables {
+    /// Returns the number of what a step with an effect may be about.
+    fn subject(&self, step: &StepKind) -> Option<usize> {
+        let barrier_calls = self.accesses;
+        let copies = barrier_calls + self.barrier_calls;
+        let calls = copies + self.copies;
+        match step {
+            StepKind::Memory(MemoryStep::Access(AccessId(access))) => Some(*access),
+            StepKind::BarrierCall(BarrierCallId(call)) => Some(barrier_calls + call),
+            StepKind::Copy(CopyId(copy)) => Some(copies + copy),
+            StepKind::Call(CallId(call)) => Some(calls + call),
+            StepKind::Group(group) => waits_where_others_forget(group).then_some(calls + self.calls),
             // A fence orders what precedes it only where an atomic or an arrival follows: that the arrival orders it too costs
             // time alone.
             StepKind::Memory(MemoryStep::Fence) | StepKind::Value(_) | StepKind::Token(_) => None,
-            StepKind::Group(group) => match group {
-                // What an elected thread learns of other clusters, the others learn by its next arrival.
-                GroupStep::WaitElected { group: Group::Cluster | Group::Grid, .. } => {
-                    own("waits where others forget", MemoryEffects::OTHER)
-                }
-                GroupStep::WaitElected { .. }
-                | GroupStep::Collective { .. }
-                | GroupStep::Convergent { .. }
-                | GroupStep::Aligned { .. }
-                | GroupStep::FormGroup(_)
-                | GroupStep::Arrive { .. }
-                | GroupStep::ArriveForgotten { .. }
-                | GroupStep::Wait { .. } => None,
-            },
+        }
+    }
+}
+
+impl StepEffects {
+    pub(super) fn of(cfg: &Cfg<'_>) -> StepEffects {
+        let (accesses, barrier_calls) = (cfg.accesses.len(), cfg.barrier_calls.len());
+        let tables = Tables { accesses, barrier_calls, copies: cfg.copies.len(), calls: cfg.calls.len() };
+        let mut found: BTreeMap<EffectOf, Vec<(usize, SpanRange)>> = BTreeMap::new();
+        for step in cfg.blocks.iter().flat_map(|block| &block.steps) {
+            if let Some(subject) = tables.subject(&step.kind)
+                && let Some(effect) = effect(cfg, &step.kind)
+            {
+                found.entry(effect).or_default().push((subject, step.at));
+            }
+        }
+        let subjects = tables.accesses + tables.barrier_calls + tables.copies + tables.calls + 1;
+        let mut effects = StepEffects { numbers: Vec::new(), places: Vec::new(), of: vec![None; subjects], tables };
+        for (effect, places) in found {
+            let first = effects.places.len();
+            for (subject, at) in places {
+                effects.of[subject].get_or_insert(EffectId(effects.places.len()));
+                effects.places.push(at);
+            }
+            effects.numbers.push((effect, first..effects.places.len()));
+        }
+        effects
+    }
+
+    /// The effect of a step.
+    pub(super) fn number(&self, step: &Step) -> Option<EffectId> {
+        self.of[self.tables.subject(&step.kind)?]
+    }
+
+    pub(super) fn none(&self) -> EffectSet {
+        BitSet::none(self.places.len())
+    }
+
+    /// The effects of all steps.
+    pub(super) fn all(&self) -> Effects {
+        self.named(&BitSet::all(self.places.len()))
+    }
+
+    /// The effects of a set, each at the first of its places there.
+    pub(super) fn named(&self, set: &EffectSet) -> Effects {
+        let first = |(effect, numbers): &(EffectOf, Range<usize>)| {
+            let EffectId(number) = set.first_in(numbers.clone())?;
+            Some((*effect, self.places[number]))
         };
-        effect.is_some_and(|effect| self.add(effect, step.at))
+        Effects(self.numbers.iter().filter_map(first).collect())
+    }
+}
+
+/// The effect of a step.
+fn effect(cfg: &Cfg<'_>, step: &StepKind) -> Option<EffectOf> {
+    match step {
+        StepKind::Memory(MemoryStep::Access(AccessId(access))) => of_access(&cfg.accesses[*access]),
+        StepKind::BarrierCall(_) => Some(EffectOf::own("uses a phase barrier", MemoryEffects::OTHER)),
+        StepKind::Copy(_) => Some(EffectOf::own("copies asynchronously", MemoryEffects::OTHER)),
+        StepKind::Call(CallId(call)) => Some(match cfg.calls[*call].function() {
+            Some(_) => EffectOf::Call(cfg.calls[*call].slot),
+            None => EffectOf::own("calls a method", MemoryEffects::all()),
+        }),
+        // What an elected thread learns of other clusters, the others learn by its next arrival.
+        StepKind::Group(_) => Some(EffectOf::own("waits where others forget", MemoryEffects::OTHER)),
+        StepKind::Memory(MemoryStep::Fence) | StepKind::Value(_) | StepKind::Token(_) => None,
+    }
+}
+
+/// Whether an elected thread waits for all threads of more than one block, of which others forget their tokens.
+fn waits_where_others_forget(step: &GroupStep) -> bool {
+    match step {
+        GroupStep::WaitElected { group, .. } => matches!(group, Group::Cluster | Group::Grid),
+        GroupStep::Collective { .. }
+        | GroupStep::Convergent { .. }
+        | GroupStep::Aligned { .. }
+        | GroupStep::FormGroup(_)
+        | GroupStep::Arrive { .. }
+        | GroupStep::ArriveForgotten { .. }
+        | GroupStep::Wait { .. } => false,
     }
 }
 

@@ -3,26 +3,30 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
-use super::Effects;
-use crate::check::cfg::{BlockId, Cfg};
+use super::effects::{EffectSet, StepEffects};
+use crate::check::cfg::{BasicBlock, BlockId, Cfg};
 
 /// The effects that may follow each block.
-pub(super) struct Later(Vec<Effects>);
+pub(super) struct Later(Vec<EffectSet>);
 
 impl Later {
     // bottom = nothing; join = union; backward
-    pub(super) fn of(cfg: &Cfg<'_>) -> Later {
-        let mut after: Vec<Effects> = cfg.blocks.iter().map(|_| Effects::default()).collect();
+    pub(super) fn of(cfg: &Cfg<'_>, effects: &StepEffects) -> Later {
+        let mut after: Vec<EffectSet> = cfg.blocks.iter().map(|_| effects.none()).collect();
+        let in_block = |BasicBlock { steps, .. }: &BasicBlock| {
+            let mut set = effects.none();
+            set.extend(steps.iter().filter_map(|step| effects.number(step)));
+            set
+        };
+        let own: Vec<EffectSet> = cfg.blocks.iter().map(in_block).collect();
         let mut changed = true;
         while changed {
             changed = false;
             for (index, block) in cfg.blocks.iter().enumerate().rev() {
-                let mut here = std::mem::take(&mut after[index]);
-                for next in block.end.successors() {
-                    changed |= here.join(&after[next.0]);
-                    for step in &cfg.blocks[next.0].steps {
-                        changed |= here.add_step(cfg, step);
-                    }
+                let mut here = std::mem::replace(&mut after[index], effects.none());
+                for BlockId(next) in block.end.successors() {
+                    changed |= here.insert_all(&after[next]);
+                    changed |= here.insert_all(&own[next]);
                 }
                 after[index] = here;
             }
@@ -31,11 +35,16 @@ impl Later {
     }
 
     /// The effects that may follow a step of a block.
-    pub(super) fn after(&self, cfg: &Cfg<'_>, BlockId(block): BlockId, step: usize) -> Effects {
-        let mut effects = self.0[block].clone();
-        for later in cfg.blocks[block].steps.iter().skip(step + 1) {
-            effects.add_step(cfg, later);
-        }
-        effects
+    pub(super) fn after(
+        &self,
+        cfg: &Cfg<'_>,
+        effects: &StepEffects,
+        BlockId(block): BlockId,
+        step: usize,
+    ) -> EffectSet {
+        let mut set = self.0[block].clone();
+        let later = cfg.blocks[block].steps.iter().skip(step + 1);
+        set.extend(later.filter_map(|step| effects.number(step)));
+        set
     }
 }

@@ -30,6 +30,7 @@ use crate::model::op::Op;
 use crate::model::walk::walk_block;
 use crate::model::{Function, Role, SiteId, SlotId};
 use crate::span::SpanRange;
+use effects::StepEffects;
 
 /// The fences of a function's barriers of the cluster, before rustc adds what its callees do.
 #[derive(Debug)]
@@ -125,16 +126,14 @@ fn position(at: SpanRange) -> Position {
 
 pub(super) fn infer<'f>(function: &'f Function, cfg: &Cfg<'f>, tokens: &Tokens<'f>) -> Fences<'f> {
     let Operations { mut barriers, sites, inline_cuda, has_narrow_atomics } = Operations::of(function);
-    let mut effects = Effects::default();
-    for step in cfg.blocks.iter().flat_map(|block| &block.steps) {
-        effects.add_step(cfg, step);
-    }
+    let step_effects = StepEffects::of(cfg);
+    let mut effects = step_effects.all();
     if let Some(at) = inline_cuda {
         effects.add(EffectOf::own("runs inline CUDA", MemoryEffects::all()), at);
     }
     if !barriers.is_empty() {
         let places: BTreeSet<Position> = barriers.keys().copied().collect();
-        let mut reached = pending::needs(cfg, &places);
+        let mut reached = pending::needs(cfg, &step_effects, &places);
         for (place, barrier) in &mut barriers {
             match reached.remove(place) {
                 Some(needs) => barrier.needs = needs,

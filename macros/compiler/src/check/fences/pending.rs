@@ -5,38 +5,58 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::effects::{EffectSet, StepEffects};
 use super::later::Later;
-use super::{Effects, Needs, Position, position};
+use super::{Needs, Position, position};
 use crate::check::cfg::{AccessId, AccessKind, BlockId, Cfg, GroupStep, MemoryStep, Step, StepKind};
 use crate::check::engine::{self, Analysis, Join};
 use crate::model::group::Group;
 
 /// The needs of the barriers that control reaches.
-pub(super) fn needs(cfg: &Cfg<'_>, places: &BTreeSet<Position>) -> BTreeMap<Position, Needs> {
-    let analysis = Pending { cfg, places };
+pub(super) fn needs(cfg: &Cfg<'_>, effects: &StepEffects, places: &BTreeSet<Position>) -> BTreeMap<Position, Needs> {
+    let analysis = Pending { effects, places };
     let states = engine::solve(&analysis, cfg);
-    let later = Later::of(cfg);
-    let mut found: BTreeMap<Position, Needs> = BTreeMap::new();
+    let later = Later::of(cfg, effects);
+    let mut found: BTreeMap<Position, Found> = BTreeMap::new();
+    let new = || Found { before: effects.none(), between: effects.none(), after: effects.none(), is_whole: false };
     for (index, (block, state)) in cfg.blocks.iter().zip(states).enumerate() {
         let Some(mut state) = state else { continue };
         for (number, step) in block.steps.iter().enumerate() {
-            if let Some(operation) = analysis.operation(step) {
-                let needs = found.entry(position(step.at)).or_default();
+            if let Some((place, operation)) = analysis.operation(step) {
+                let needs = found.entry(place).or_insert_with(new);
                 if operation != Operation::Wait {
-                    needs.before.join(&state.pending);
-                    needs.after.join(&later.after(cfg, BlockId(index), number));
+                    needs.before.insert_all(&state.pending);
+                    needs.after.insert_all(&later.after(cfg, effects, BlockId(index), number));
                 }
                 needs.is_whole |= operation == Operation::Sync;
             }
-            if may_signal(cfg, step) {
+            if !state.open.is_empty()
+                && may_signal(cfg, step)
+                && let Some(effect) = effects.number(step)
+            {
                 for open in &state.open {
-                    found.entry(*open).or_default().between.add_step(cfg, step);
+                    found.entry(*open).or_insert_with(new).between.insert(effect);
                 }
             }
             analysis.transfer(&mut state, step);
         }
     }
-    found
+    found.into_iter().map(|(place, found)| (place, found.needs(effects))).collect()
+}
+
+/// The needs of a barrier, as sets.
+struct Found {
+    before: EffectSet,
+    between: EffectSet,
+    after: EffectSet,
+    is_whole: bool,
+}
+
+impl Found {
+    fn needs(self, effects: &StepEffects) -> Needs {
+        let [before, between, after] = [self.before, self.between, self.after].map(|set| effects.named(&set));
+        Needs { before, between, after, is_whole: self.is_whole }
+    }
 }
 
 /// Whether another thread may learn by the step that this one has come so far.
@@ -67,16 +87,16 @@ enum Operation {
     Wait,
 }
 
-struct Pending<'a, 'f> {
-    cfg: &'a Cfg<'f>,
+struct Pending<'a> {
+    effects: &'a StepEffects,
     places: &'a BTreeSet<Position>,
 }
 
 /// What no arrival has ordered yet.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 struct State {
     /// The effects since the last arrival.
-    pending: Effects,
+    pending: EffectSet,
     /// The arrivals that the thread has not waited for.
     open: BTreeSet<Position>,
 }
@@ -86,25 +106,21 @@ impl Join for State {
     fn join(&mut self, other: &Self) -> bool {
         let before = self.open.len();
         self.open.extend(&other.open);
-        self.pending.join(&other.pending) || self.open.len() != before
+        self.pending.insert_all(&other.pending) || self.open.len() != before
     }
 }
 
-impl Pending<'_, '_> {
-    fn operation(&self, step: &Step) -> Option<Operation> {
-        if !self.places.contains(&position(step.at)) {
-            return None;
-        }
-        let StepKind::Group(step) = &step.kind else { return None };
-        match step {
-            GroupStep::Collective { team, barrier: true, .. } if team.group == Group::Cluster => Some(Operation::Sync),
-            GroupStep::Arrive { group: Group::Cluster, method, .. } => {
-                Some(Operation::Arrive { releases: !method.relaxed })
-            }
+impl Pending<'_> {
+    /// The operation at the cluster's barrier, and its place.
+    fn operation(&self, step: &Step) -> Option<(Position, Operation)> {
+        let StepKind::Group(group_step) = &step.kind else { return None };
+        let operation = match group_step {
+            GroupStep::Collective { team, barrier: true, .. } if team.group == Group::Cluster => Operation::Sync,
+            GroupStep::Arrive { group: Group::Cluster, method, .. } => Operation::Arrive { releases: !method.relaxed },
             // No barrier of the cluster follows, whose arrival would depend on what this one ordered.
-            GroupStep::ArriveForgotten { group: Group::Cluster, .. } => Some(Operation::Arrive { releases: false }),
+            GroupStep::ArriveForgotten { group: Group::Cluster, .. } => Operation::Arrive { releases: false },
             GroupStep::Wait { group: Group::Cluster, .. } | GroupStep::WaitElected { group: Group::Cluster, .. } => {
-                Some(Operation::Wait)
+                Operation::Wait
             }
             GroupStep::Collective { .. }
             | GroupStep::Arrive { .. }
@@ -113,30 +129,34 @@ impl Pending<'_, '_> {
             | GroupStep::WaitElected { .. }
             | GroupStep::Convergent { .. }
             | GroupStep::Aligned { .. }
-            | GroupStep::FormGroup(_) => None,
-        }
+            | GroupStep::FormGroup(_) => return None,
+        };
+        let place = position(step.at);
+        self.places.contains(&place).then_some((place, operation))
     }
 }
 
-impl Analysis for Pending<'_, '_> {
+impl Analysis for Pending<'_> {
     type State = State;
 
     fn entry(&self) -> State {
-        State::default()
+        State { pending: self.effects.none(), open: BTreeSet::new() }
     }
 
     fn transfer(&self, state: &mut State, step: &Step) {
         match self.operation(step) {
-            Some(Operation::Sync) => state.pending.clear(),
-            Some(Operation::Arrive { releases }) => {
+            Some((_, Operation::Sync)) => state.pending.clear(),
+            Some((place, Operation::Arrive { releases })) => {
                 if releases {
                     state.pending.clear();
                 }
-                state.open.insert(position(step.at));
+                state.open.insert(place);
             }
-            Some(Operation::Wait) => state.open.clear(),
+            Some((_, Operation::Wait)) => state.open.clear(),
             None => {
-                state.pending.add_step(self.cfg, step);
+                if let Some(effect) = self.effects.number(step) {
+                    state.pending.insert(effect);
+                }
             }
         }
     }

@@ -9,7 +9,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::check::block_set::BlockSet;
+use crate::check::bit_set::BlockSet;
 use crate::check::cfg::{BasicBlock, BlockId, Cfg, End, Extent, Variable};
 
 /// The control dependence of a graph.
