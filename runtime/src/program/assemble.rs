@@ -169,8 +169,11 @@ impl Program {
         if shared.offsets.is_some() {
             head += &format!("#define PHALANX_PLACED_SHARED_BYTES {}\n", shared.bytes);
         }
-        if let Some([_, 1, 1]) = kernel.definition.options.block {
-            head += "#define PHALANX_FLAT_BLOCK\n";
+        let KernelOptions { block, cluster, .. } = kernel.definition.options;
+        for (name, extents) in [("BLOCK", block), ("CLUSTER", cluster)] {
+            if let Some([x, y, z]) = extents {
+                head += &format!("#define PHALANX_{name} {x}, {y}, {z}\n");
+            }
         }
         if order.functions.iter().any(|function| !function.definition.template.converged) {
             head += "#define PHALANX_DIVERGENT\n";

@@ -5,9 +5,9 @@ use super::check;
 
 #[test]
 fn nothing_changes() {
-    check("let x = a + m[b] * m[c];", "auto x = a + m[b] * m[c];");
+    check("let x = a + m[b] * m[b];", "auto x = a + m[b] * m[b];");
     check("let x = g(a, m[b], *r, a / b);", "auto x = <callee0>(a, m[b], r, a / b);");
-    check("m[m[a]] = m[b];", "m[m[a]] = m[b];");
+    check("m[m[b]] = m[b];", "m[m[b]] = m[b];");
 }
 
 #[test]

@@ -17,20 +17,65 @@ template <class Vector>
 __device__ inline extent extent_of(Vector v) {
     return {v.x, v.y, v.z};
 }
-// If the kernel's attribute fixes a block of one dimension, the other two extents are 1.
-#ifdef PHALANX_FLAT_BLOCK
-__device__ inline unsigned thread_in_block() {
-    return threadIdx.x;
+// Extents as plain words.
+struct extents {
+    unsigned x, y, z;
+
+    __device__ constexpr unsigned volume() const { return x * y * z; }
+};
+
+// The block's extents, and the thread's place in it. If the kernel's attribute fixes the extents, the compiler knows them, and
+// how large each index can be.
+#ifdef PHALANX_BLOCK
+__device__ constexpr extents block_extents() {
+    return {PHALANX_BLOCK};
 }
-__device__ inline unsigned threads_of_block() {
-    return blockDim.x;
+__device__ inline extents thread_place() {
+    constexpr extents size = block_extents();
+    const extents place{size.x > 1 ? threadIdx.x : 0, size.y > 1 ? threadIdx.y : 0, size.z > 1 ? threadIdx.z : 0};
+    __builtin_assume(place.x < size.x && place.y < size.y && place.z < size.z);
+    return place;
 }
 #else
+__device__ inline extents block_extents() {
+    return {blockDim.x, blockDim.y, blockDim.z};
+}
+__device__ inline extents thread_place() {
+    return {threadIdx.x, threadIdx.y, threadIdx.z};
+}
+#endif
 __device__ inline unsigned thread_in_block() {
-    return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+    const extents size = block_extents(), place = thread_place();
+    return place.x + size.x * (place.y + size.y * place.z);
 }
 __device__ inline unsigned threads_of_block() {
-    return blockDim.x * blockDim.y * blockDim.z;
+    return block_extents().volume();
+}
+
+// The number of blocks in the cluster, and the rank of the thread's block.
+#ifdef PHALANX_CLUSTER
+__device__ constexpr extents cluster_extents() {
+    return {PHALANX_CLUSTER};
+}
+__device__ constexpr unsigned blocks_of_cluster() {
+    return cluster_extents().volume();
+}
+__device__ inline unsigned block_in_cluster() {
+    constexpr unsigned blocks = blocks_of_cluster();
+    const unsigned rank = blocks > 1 ? __clusterRelativeBlockRank() : 0;
+    __builtin_assume(rank < blocks);
+    return rank;
+}
+#else
+__device__ inline extents cluster_extents() {
+    const auto size = __clusterDim();
+    return {size.x, size.y, size.z};
+}
+__device__ inline unsigned blocks_of_cluster() {
+    return __clusterSizeInBlocks();
+}
+__device__ inline unsigned block_in_cluster() {
+    return __clusterRelativeBlockRank();
 }
 #endif
 // Reads the global timer; the compiler does not move accesses to memory across it.
@@ -82,9 +127,9 @@ struct thread_block {
     __device__ u32 thread_rank() const { return detail::thread_in_block(); }
     __device__ u32 num_threads() const { return detail::not_zero(detail::threads_of_block()); }
     __device__ u32 size() const { return num_threads(); }
-    __device__ extent thread_index() const { return detail::extent_of(threadIdx); }
+    __device__ extent thread_index() const { return detail::extent_of(detail::thread_place()); }
     __device__ extent group_index() const { return detail::extent_of(blockIdx); }
-    __device__ extent dim_threads() const { return detail::extent_of(blockDim); }
+    __device__ extent dim_threads() const { return detail::extent_of(detail::block_extents()); }
     __device__ extent group_dim() const { return dim_threads(); }
 
     // The simulator verifies the assertion; it is trusted here.
@@ -114,10 +159,10 @@ struct cluster_group {
     __device__ u32 block_rank() const { return rank; }
     __device__ u32 num_blocks() const { return detail::not_zero(blocks); }
     __device__ extent block_index() const { return detail::extent_of(__clusterRelativeBlockIdx()); }
-    __device__ extent dim_blocks() const { return detail::extent_of(__clusterDim()); }
+    __device__ extent dim_blocks() const { return detail::extent_of(detail::cluster_extents()); }
     __device__ extent dim_threads() const {
-        const auto blocks = __clusterDim();
-        return {blocks.x * blockDim.x, blocks.y * blockDim.y, blocks.z * blockDim.z};
+        const auto blocks = detail::cluster_extents(), block = detail::block_extents();
+        return {blocks.x * block.x, blocks.y * block.y, blocks.z * block.z};
     }
 
     // The simulator verifies the assertion; it is trusted here.
@@ -253,7 +298,7 @@ __device__ inline thread_block this_thread_block() {
     return {};
 }
 __device__ inline cluster_group this_cluster() {
-    return {__clusterRelativeBlockRank(), __clusterSizeInBlocks()};
+    return {detail::block_in_cluster(), detail::blocks_of_cluster()};
 }
 __device__ inline grid_group this_grid() {
     return {};

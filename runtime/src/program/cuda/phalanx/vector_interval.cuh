@@ -5,12 +5,6 @@
 
 namespace phalanx {
 
-// The lanes of a vector.
-template <class Vector>
-__device__ consteval unsigned long long lanes_of() {
-    return detail::array_length<Vector>::value;
-}
-
 namespace detail {
 
 // Whether vectors of `N` elements from each of these indexes on are within bounds and aligned, in memory that begins at

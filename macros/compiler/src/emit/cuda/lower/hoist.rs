@@ -7,13 +7,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Lower;
+use super::element::{Before, row};
 use super::nest::{Nest, closures, site};
 use crate::emit::cuda::ast::{CuExpr, Fragment};
 use crate::emit::cuda::signature::shape;
 use crate::model::expr::{BinaryOp, Expr, ExprKind};
 use crate::model::facts::Effect;
 use crate::model::kind::Kind;
-use crate::model::op::{Op, Part};
+use crate::model::op::Op;
 use crate::model::place::may_write;
 use crate::model::range::{Adaptor, Range};
 use crate::model::ty::{TypeShape, ValueType};
@@ -126,6 +127,23 @@ struct Values<'l, 'f, 'e> {
     intervals: BTreeMap<LocalId, CuExpr>,
 }
 
+impl Before for Values<'_, '_, '_> {
+    fn memory(&mut self, memory: &Expr) -> Option<CuExpr> {
+        match (&memory.kind, memory.result_kind) {
+            (ExprKind::Local(local), Kind::Memory(_)) if self.keeps(*local) => Some(CuExpr::name(&self.name(*local))),
+            _ => None,
+        }
+    }
+
+    fn declared_later(&self, local: LocalId) -> Option<Option<&Expr>> {
+        self.nest.declared.contains(&local).then(|| self.nest.lets.get(&local).copied())
+    }
+
+    fn name(&self, local: LocalId) -> String {
+        self.lower.names.local(local).into()
+    }
+}
+
 impl Values<'_, '_, '_> {
     fn insert(&mut self, local: LocalId, range: CuExpr) {
         if !self.is_assigned(local) {
@@ -152,14 +170,7 @@ impl Values<'_, '_, '_> {
     fn test(&mut self, access: &Expr) -> Option<(SiteId, CuExpr)> {
         let (memory, index, lanes) = match &access.kind {
             ExprKind::Index { base, index, .. } => (&**base, &**index, None),
-            ExprKind::Op { op, operands, .. } => {
-                let lanes = match op {
-                    Op::LoadVec(lanes) => Some(vec![Fragment::Digits(*lanes)]),
-                    Op::StoreVec => Some(self.lanes(operands.get(2)?)?),
-                    _ => None,
-                };
-                (operands.first()?, operands.get(1)?, lanes)
-            }
+            ExprKind::Op { op, operands, .. } => (operands.first()?, operands.get(1)?, self.lanes_of(*op, operands)?),
             _ => return None,
         };
         let mut left = LARGEST_INDEX;
@@ -181,49 +192,6 @@ impl Values<'_, '_, '_> {
             }
         };
         Some((site(access)?, CuExpr::Call { callee, arguments, site: None }))
-    }
-
-    /// Returns the name of memory that is the same throughout the loop.
-    fn memory(&self, memory: &Expr) -> Option<CuExpr> {
-        match (&memory.kind, memory.result_kind) {
-            (ExprKind::Local(local), Kind::Memory(_)) if self.keeps(*local) => {
-                Some(CuExpr::name(self.lower.names.local(*local)))
-            }
-            _ => None,
-        }
-    }
-
-    /// Returns an expression whose type is that of an element of arrays of arrays. It is not evaluated.
-    fn first_element(&self, memory: &Expr) -> Option<Vec<Fragment>> {
-        let mut text = match row(memory) {
-            Some(memory) => self.first_element(memory)?,
-            None => match self.memory(memory)? {
-                CuExpr::Atom(name) => name,
-                _ => return None,
-            },
-        };
-        text.push(".get_unchecked(0)".into());
-        Some(text)
-    }
-
-    /// Returns the number of lanes of a vector, if the syntax shows where its type comes from.
-    fn lanes(&self, vector: &Expr) -> Option<Vec<Fragment>> {
-        let of = |ty: Vec<Fragment>| {
-            let mut text = vec!["lanes_of<".into()];
-            text.extend(ty);
-            text.push(">()".into());
-            Some(text)
-        };
-        match &vector.kind {
-            ExprKind::Op { op: Op::LoadVec(lanes), .. } => Some(vec![Fragment::Digits(*lanes)]),
-            ExprKind::Vector { slot, .. } => of(vec![Fragment::Type(*slot)]),
-            ExprKind::Local(local) => match self.nest.lets.get(local) {
-                Some(init) => self.lanes(init),
-                None if self.nest.declared.contains(local) => None,
-                None => of(vec![Fragment::Text(format!("decltype({})", self.lower.names.local(*local)))]),
-            },
-            _ => None,
-        }
     }
 
     /// Returns the values of an expression in a nest of loops, by arithmetic on those of its variables, if each variable
@@ -315,15 +283,6 @@ impl Values<'_, '_, '_> {
 
     fn is_assigned(&self, local: LocalId) -> bool {
         self.lower.function.local(local).mutable.is_some()
-    }
-}
-
-/// Returns the memory of which an expression is an element that is an array.
-fn row(memory: &Expr) -> Option<&Expr> {
-    match &memory.kind {
-        ExprKind::Index { base, .. } => Some(base),
-        ExprKind::Op { op: Op::Part { form: Part::Row, .. }, operands, .. } => operands.first(),
-        _ => None,
     }
 }
 

@@ -2,6 +2,7 @@
 //! matters are stored in variables. Values and operations are in `value` and `op`, loops and jumps in `control`.
 
 mod control;
+mod element;
 mod hoist;
 mod inline_cuda;
 mod literal;
@@ -10,6 +11,7 @@ mod message;
 mod nest;
 mod op;
 mod pattern;
+mod together;
 mod value;
 
 pub(crate) use nest::has_collectives;
@@ -86,12 +88,22 @@ impl Lower<'_> {
     }
 
     fn block_into(&mut self, block: &Block, dest: &Dest) {
-        for statement in &block.statements {
+        let mut together = if self.checks_all { Vec::new() } else { self.together(block) };
+        let sites: Vec<SiteId> = together.iter().flat_map(|together| together.sites.iter().copied()).collect();
+        self.unchecked.extend(&sites);
+        together.reverse();
+        for (position, statement) in block.statements.iter().enumerate() {
+            self.check_together(&mut together, position, statement.span.line());
             self.statement(statement);
         }
         if let Some(tail) = &block.tail {
-            self.out.push(CuStmt::Line(tail.span.line()));
+            let line = tail.span.line();
+            self.check_together(&mut together, block.statements.len(), line);
+            self.out.push(CuStmt::Line(line));
             self.into(tail, dest);
+        }
+        for site in sites {
+            self.unchecked.remove(&site);
         }
     }
 
