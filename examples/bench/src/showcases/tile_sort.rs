@@ -28,7 +28,7 @@ fn tile_sort(input: &[u32], out: &mut [u32]) {
             block.sync();
             for pair in 0..(TILE / BLOCK / 2) as u32 {
                 let at = pair * BLOCK as u32 + i;
-                let low = 2 * at - at % stride; // of the pairs at this distance
+                let low = 2 * at - (at & (stride - 1)); // of the pairs at this distance
                 let (a, b) = (keys[low], keys[low + stride]);
                 let ascending = low & size == 0;
                 keys[low] = if ascending { a.min(b) } else { a.max(b) };

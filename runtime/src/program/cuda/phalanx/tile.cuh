@@ -236,7 +236,10 @@ struct thread_block_tile : detail::warp_group<thread_block_tile<N>> {
             if constexpr (detail::named_operator<Op>) {
                 value = op(value, other);
             } else {
-                value = (rank & step) == 0 ? op(value, other) : op(other, value);
+                // The operands are selected, because a choice of two calls would be a branch.
+                const bool is_left = (rank & step) == 0;
+                const T left = is_left ? value : other, right = is_left ? other : value;
+                value = op(left, right);
             }
         }
         return value;
