@@ -1,4 +1,5 @@
-#define PHALANX_FLAT_BLOCK
+#define PHALANX_BLOCK 96, 1, 1
+#define PHALANX_CLUSTER 2, 1, 1
 #define PHALANX_PEERS
 #define PHALANX_BLOCK_BARRIER
 #include <phalanx/block_barrier.cuh>
@@ -55,5 +56,11 @@ all_kinds(slice_mut<u32> out, u32 rounds) {
     }
     block.barrier_wait(token);
     block.sync();
-    out[cluster.thread_rank()] = array[95 - i];
+    if (!(within(array, 95 - i) & within(out, cluster.thread_rank()))) {
+        check(array, 95 - i);
+        check(out, cluster.thread_rank());
+        unreachable();
+    }
+#line 111 "ui-tests/conformance/src/kernels/block_phases.rs"
+    out.get_unchecked(cluster.thread_rank()) = array.get_unchecked(95 - i);
 }

@@ -1,4 +1,4 @@
-#define PHALANX_FLAT_BLOCK
+#define PHALANX_BLOCK 64, 1, 1
 #define PHALANX_PEERS
 #include <phalanx/barrier.cuh>
 #include <phalanx/groups.cuh>

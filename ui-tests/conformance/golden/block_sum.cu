@@ -1,4 +1,4 @@
-#define PHALANX_FLAT_BLOCK
+#define PHALANX_BLOCK 256, 1, 1
 #include <phalanx/groups.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/scalar.cuh>
@@ -16,7 +16,13 @@ block_sum(readonly_slice<u32> input, slice_mut<u32> out) {
     auto half = block.num_threads() / 2;
     while (half > 0) {
         if (i < half) {
-            sums[i] += sums[i + half];
+            if (!(within(sums, i + half) & within(sums, i))) {
+                check(sums, i + half);
+                check(sums, i);
+                unreachable();
+            }
+#line 57 "ui-tests/conformance/src/kernels/guide.rs"
+            sums.get_unchecked(i) += sums.get_unchecked(i + half);
         }
         block.sync();
         half /= 2;

@@ -1,5 +1,5 @@
 #define PHALANX_PLACED_SHARED_BYTES 65536
-#define PHALANX_FLAT_BLOCK
+#define PHALANX_BLOCK 256, 1, 1
 #include <phalanx/array.cuh>
 #include <phalanx/groups.cuh>
 #include <phalanx/interval.cuh>

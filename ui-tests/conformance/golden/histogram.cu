@@ -1,4 +1,5 @@
-#define PHALANX_FLAT_BLOCK
+#define PHALANX_BLOCK 128, 1, 1
+#define PHALANX_CLUSTER 4, 1, 1
 #define PHALANX_PEERS
 #include <phalanx/atomic.cuh>
 #include <phalanx/groups.cuh>

@@ -1,4 +1,4 @@
-#define PHALANX_FLAT_BLOCK
+#define PHALANX_BLOCK 64, 1, 1
 #include <phalanx/groups.cuh>
 #include <phalanx/lanes.cuh>
 #include <phalanx/math.cuh>

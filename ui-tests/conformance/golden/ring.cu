@@ -1,4 +1,5 @@
-#define PHALANX_FLAT_BLOCK
+#define PHALANX_BLOCK 64, 1, 1
+#define PHALANX_CLUSTER 4, 1, 1
 #define PHALANX_PEERS
 #include <phalanx/groups.cuh>
 #include <phalanx/memory.cuh>
@@ -20,9 +21,21 @@ ring(slice_mut<u32> out, u32 rounds) {
     for (auto round : range(0, rounds)) {
         cluster.barrier_wait_shared(token);
         auto next = cluster.map_shared_rank(front, (cluster.block_rank() + 1) % cluster.num_blocks());
-        back[i] = next[i] + round;
+        if (!(within(next, i) & within(back, i))) {
+            check(next, i);
+            check(back, i);
+            unreachable();
+        }
+#line 122 "ui-tests/conformance/src/kernels/guide.rs"
+        back.get_unchecked(i) = next.get_unchecked(i) + round;
         cluster.sync(); // orders all memory: line 122 reads a peer's shared memory
-        front[i] = back[i];
+        if (!(within(back, i) & within(front, i))) {
+            check(back, i);
+            check(front, i);
+            unreachable();
+        }
+#line 124 "ui-tests/conformance/src/kernels/guide.rs"
+        front.get_unchecked(i) = back.get_unchecked(i);
         token = cluster.barrier_arrive_shared(); // orders the block's own shared memory: line 117 accesses shared memory
     }
     cluster.barrier_wait_shared(token);

@@ -1,4 +1,4 @@
-#define PHALANX_FLAT_BLOCK
+#define PHALANX_BLOCK 64, 1, 1
 #include <phalanx/atomic.cuh>
 #include <phalanx/float_math.cuh>
 #include <phalanx/groups.cuh>
@@ -16,8 +16,14 @@ scatter(readonly_slice<f16x2> rows, readonly_slice<u32> targets, slice_mut<f16x2
     auto row = i / 32;
     auto lane = i % 32;
 #line 158 "ui-tests/conformance/src/kernels/half_atomics.rs"
-    auto pair = rows[i];
-    sums.atomic(as<usize>(targets[row]) * 32 + lane).fetch_add(pair, relaxed);
+    if (!(within(rows, i) & within(targets, row))) {
+        check(rows, i);
+        check(targets, row);
+        unreachable();
+    }
+#line 158 "ui-tests/conformance/src/kernels/half_atomics.rs"
+    auto pair = rows.get_unchecked(i);
+    sums.atomic(as<usize>(targets.get_unchecked(row)) * 32 + lane).fetch_add(pair, relaxed);
     auto half = bf16::from_f32(to_f32(pair[0]) + to_f32(pair[1])) / bf16::from_f32(f32(2.0f));
     mean.atomic(targets[row]).scope(system_scope).fetch_add(half, acq_rel);
 }

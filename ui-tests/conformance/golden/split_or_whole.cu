@@ -1,4 +1,5 @@
-#define PHALANX_FLAT_BLOCK
+#define PHALANX_BLOCK 32, 1, 1
+#define PHALANX_CLUSTER 2, 1, 1
 #define PHALANX_PEERS
 #include <phalanx/groups.cuh>
 #include <phalanx/memory.cuh>
@@ -32,6 +33,12 @@ split_or_whole(slice_mut<u32> out, bool split) {
         cluster.sync_shared(); // orders the block's own shared memory: line 137 accesses shared memory
     }
     auto peer = cluster.map_shared_rank(array, 1 - cluster.block_rank());
-    out[cluster.thread_rank()] = peer[i] + work;
+    if (!(within(peer, i) & within(out, cluster.thread_rank()))) {
+        check(peer, i);
+        check(out, cluster.thread_rank());
+        unreachable();
+    }
+#line 146 "ui-tests/conformance/src/kernels/guide.rs"
+    out.get_unchecked(cluster.thread_rank()) = peer.get_unchecked(i) + work;
     cluster.sync(); // orders all memory: line 146 reads a peer's shared memory
 }

@@ -1,4 +1,4 @@
-#define PHALANX_FLAT_BLOCK
+#define PHALANX_BLOCK 256, 1, 1
 #include <phalanx/groups.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/scalar.cuh>

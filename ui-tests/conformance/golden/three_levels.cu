@@ -1,4 +1,5 @@
-#define PHALANX_FLAT_BLOCK
+#define PHALANX_BLOCK 64, 1, 1
+#define PHALANX_CLUSTER 4, 1, 1
 #define PHALANX_PEERS
 #define PHALANX_GRID_BARRIER
 #define PHALANX_BLOCK_BARRIER
@@ -38,7 +39,13 @@ three_levels(slice_mut<u32> sums, slice_mut<u32> totals, u32 rounds) {
         own[i] = value;
         cluster.sync(); // orders all memory: line 126 reads global memory
         auto peer = cluster.map_shared_rank(own, (cluster.block_rank() + 1) % 4);
-        sums[grid.thread_rank()] = value ^ peer[63 - i];
+        if (!(within(peer, 63 - i) & within(sums, grid.thread_rank()))) {
+            check(peer, 63 - i);
+            check(sums, grid.thread_rank());
+            unreachable();
+        }
+#line 110 "ui-tests/conformance/src/kernels/grid_barriers.rs"
+        sums.get_unchecked(grid.thread_rank()) = value ^ peer.get_unchecked(63 - i);
         option<grid_group::arrival_token> token;
         if (round % 2 == 0) {
 #line 111 "ui-tests/conformance/src/kernels/grid_barriers.rs"
@@ -48,7 +55,7 @@ three_levels(slice_mut<u32> sums, slice_mut<u32> totals, u32 rounds) {
             token = none;
         }
 #line 112 "ui-tests/conformance/src/kernels/grid_barriers.rs"
-        rest[i] = value;
+        rest [i] = value;
         auto inner = block.barrier_arrive();
         auto value_2 = rest[i];
         if (!(value_2 == value)) {

@@ -1,4 +1,4 @@
-#define PHALANX_FLAT_BLOCK
+#define PHALANX_BLOCK 2, 1, 1
 #include <phalanx/array.cuh>
 #include <phalanx/groups.cuh>
 #include <phalanx/memory.cuh>
