@@ -28,6 +28,8 @@ struct alignas(sizeof(T) * N) vector {
 
     __device__ constexpr T& operator[](detail::located_index i) { return lanes[i.below(N)]; }
     __device__ constexpr const T& operator[](detail::located_index i) const { return lanes[i.below(N)]; }
+    __device__ constexpr T& get_unchecked(detail::index i) { return lanes[i.value]; }
+    __device__ constexpr const T& get_unchecked(detail::index i) const { return lanes[i.value]; }
     __device__ constexpr usize len() const { return N; }
     __device__ constexpr bool is_empty() const { return N == 0; }
 };

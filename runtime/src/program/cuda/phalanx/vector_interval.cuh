@@ -5,12 +5,6 @@
 
 namespace phalanx {
 
-// The lanes of a vector.
-template <class Vector>
-__device__ consteval unsigned long long lanes_of() {
-    return detail::array_length<Vector>::value;
-}
-
 namespace detail {
 
 // Whether vectors of `N` elements from each of these indexes on are within bounds and aligned, in memory that begins at
@@ -21,11 +15,6 @@ are_vectors(interval<Raw> values, unsigned long long length, unsigned long long 
     const auto first = start + static_cast<unsigned long long>(values.low) * Bytes;
     const bool aligned = ((first | values.steps * Bytes) & (Bytes * N - 1)) == 0;
     return N <= length && are_below(values, length - N + 1) && aligned;
-}
-
-template <class Memory, class Slice>
-__device__ inline unsigned long long start_of(Slice whole) {
-    return is_aligned<Memory>::value ? 0 : reinterpret_cast<unsigned long long>(whole.data);
 }
 
 } // namespace detail

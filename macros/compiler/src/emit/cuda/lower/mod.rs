@@ -1,6 +1,7 @@
 //! Lowers the model to C++. Rust's expressions with control flow become statements that assign; operands whose order
 //! matters are stored in variables. Values and operations are in `value` and `op`, loops and jumps in `control`.
 
+mod access;
 mod control;
 mod hoist;
 mod inline_cuda;
@@ -10,9 +11,11 @@ mod message;
 mod nest;
 mod op;
 mod pattern;
+mod straight;
 mod value;
 
 pub(crate) use nest::has_collectives;
+use nest::{Closures, closures};
 
 use std::collections::BTreeSet;
 
@@ -35,8 +38,11 @@ use crate::model::{Function, LocalId, SiteId, ValueId};
 /// Lowers the body to statements, and returns the names that it used.
 pub(super) fn body<'f>(checked: &'f Checked<'f>, names: Names, fused: &'f BTreeSet<LocalId>) -> (Vec<CuStmt>, Names) {
     let function = checked.function();
+    let (closures, borrowed) = (closures(function), straight::borrowed(function));
     let mut lower = Lower {
         function,
+        closures: &closures,
+        borrowed: &borrowed,
         fences: checked.fences(),
         names,
         fused,
@@ -57,13 +63,16 @@ pub(super) fn body<'f>(checked: &'f Checked<'f>, names: Names, fused: &'f BTreeS
 
 struct Lower<'f> {
     function: &'f Function,
+    closures: &'f Closures,
+    /// The variables that are borrowed mutably somewhere.
+    borrowed: &'f BTreeSet<LocalId>,
     fences: &'f Fences<'f>,
     names: Names,
     /// Tokens of arrivals that are fused with their wait.
     fused: &'f BTreeSet<LocalId>,
     out: Vec<CuStmt>,
     jump_targets: Vec<control::JumpTarget>,
-    /// Accesses that a test before their loop has shown to be within bounds.
+    /// Accesses that a test before their loop or their run of statements has shown to be within bounds.
     unchecked: BTreeSet<SiteId>,
     /// Set in a loop that runs if that test fails: its loops are lowered once, with all checks.
     checks_all: bool,
@@ -86,13 +95,25 @@ impl Lower<'_> {
     }
 
     fn block_into(&mut self, block: &Block, dest: &Dest) {
-        for statement in &block.statements {
+        self.block(block, |lower, tail| {
+            lower.out.push(CuStmt::Line(tail.span.line()));
+            lower.into(tail, dest);
+        });
+    }
+
+    /// Lowers the statements of a block and then, by `tail`, its value, if it has one.
+    fn block<R>(&mut self, block: &Block, tail: impl FnOnce(&mut Self, &Expr) -> R) -> Option<R> {
+        let runs = self.runs(block);
+        for (index, statement) in block.statements.iter().enumerate() {
+            self.front(&runs, index, statement.span);
             self.statement(statement);
         }
-        if let Some(tail) = &block.tail {
-            self.out.push(CuStmt::Line(tail.span.line()));
-            self.into(tail, dest);
-        }
+        let value = block.tail.as_ref().map(|value| {
+            self.front(&runs, block.statements.len(), value.span);
+            tail(self, value)
+        });
+        self.end_runs(&runs);
+        value
     }
 
     fn statement(&mut self, statement: &Stmt) {

@@ -1,0 +1,608 @@
+//! Tests the accesses of straight-line code together, before the first of them. A run is a sequence of statements of a
+//! block that are all executed if the first is, unless the thread fails at an access. Its accesses, whose indexes are
+//! known before it, are tested by one condition, and need no checks where it holds; where it does not hold, the checks
+//! follow in their order, and the first that fails reports what it would report at its access.
+//!
+//! A thread that fails does so before it executes the run instead of in the middle of it. Nothing shows the difference: other
+//! threads see no store of a run until the thread synchronizes with them, which ends the run, and the host gets an
+//! error. What else could show it ends the run as well: whatever may fail, leave the run, wait, print, or is not
+//! understood.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Lower;
+use super::access::{Access, AccessForm, LARGEST_INDEX, Region, may_fail, row};
+use crate::emit::cuda::ast::{CuExpr, CuStmt};
+use crate::emit::cuda::name::field_name;
+use crate::emit::cuda::signature::shape;
+use crate::model::expr::{Arm, BinaryOp, Block, Callee, Condition, Expr, ExprKind, Stmt, StmtKind};
+use crate::model::facts::Effect;
+use crate::model::kind::Kind;
+use crate::model::place::local_of;
+use crate::model::ty::{TypeShape, ValueType};
+use crate::model::walk::{Node, block_nodes, walk, walk_block};
+use crate::model::{Function, LocalId, Role, SiteId};
+use crate::span::SpanRange;
+
+/// The most tests before a run.
+const MOST_TESTS: usize = 16;
+
+/// A run of statements, and the test before it.
+pub(super) struct Run {
+    /// The index of the first statement.
+    start: usize,
+    test: CuExpr,
+    /// The accesses with their checks, in the order of the run.
+    checks: Vec<CuExpr>,
+    accesses: Vec<SiteId>,
+}
+
+/// Returns the variables that are borrowed mutably, by `&mut` or as the receiver of a method.
+pub(super) fn borrowed(function: &Function) -> BTreeSet<LocalId> {
+    let mut borrowed = BTreeSet::new();
+    walk_block(&function.body, &mut |expr| {
+        if let ExprKind::Borrow { mutable: true, target } = &expr.kind {
+            borrowed.extend(local_of(target));
+        }
+        if let ExprKind::Call { callee: Callee::Method(..), arguments, .. } = &expr.kind {
+            borrowed.extend(arguments.first().and_then(local_of));
+        }
+    });
+    borrowed
+}
+
+impl Lower<'_> {
+    /// Returns the runs of a block.
+    pub(super) fn runs(&mut self, block: &Block) -> Vec<Run> {
+        let mut runs = Vec::new();
+        if self.checks_all {
+            return runs;
+        }
+        let count = block.statements.len() + usize::from(block.tail.is_some());
+        let mut start = 0;
+        while start < count {
+            let mut scan = Scan::new(self);
+            let mut next = start;
+            while next < count {
+                let before = scan.accesses.len();
+                let goes_on = match block.statements.get(next) {
+                    Some(statement) => scan.statement(statement).is_some(),
+                    None => block.tail.as_ref().is_none_or(|tail| scan.expr(tail).is_some()),
+                };
+                // A statement whose first access is not known before the run begins a run of its own.
+                if !goes_on && scan.accesses.len() == before && next > start {
+                    break;
+                }
+                next += 1;
+                if !goes_on {
+                    break;
+                }
+                if scan.accesses.is_empty() {
+                    scan.restart();
+                    start = next;
+                }
+            }
+            runs.extend(scan.run(start));
+            start = next;
+        }
+        runs
+    }
+
+    /// Prints the test of the run that begins with a statement, and lowers its accesses without checks from here on.
+    pub(super) fn front(&mut self, runs: &[Run], statement: usize, span: SpanRange) {
+        let Some(run) = runs.iter().find(|run| run.start == statement) else { return };
+        self.out.push(CuStmt::Line(span.line()));
+        let then = run.checks.iter().cloned().map(CuStmt::Expr).collect();
+        self.out.push(CuStmt::If { condition: run.test.clone().not(), then, otherwise: Vec::new() });
+        self.unchecked.extend(&run.accesses);
+    }
+
+    pub(super) fn end_runs(&mut self, runs: &[Run]) {
+        for site in runs.iter().flat_map(|run| &run.accesses) {
+            self.unchecked.remove(site);
+        }
+    }
+}
+
+/// The value of an expression before a run, and its size in expressions.
+#[derive(Clone)]
+struct Known {
+    text: CuExpr,
+    size: usize,
+}
+
+/// A run, statement by statement. Its methods return `None` where it ends.
+struct Scan<'l, 'f, 'e> {
+    lower: &'l mut Lower<'f>,
+    /// The variables that the run has declared so far.
+    declared: BTreeSet<LocalId>,
+    /// The variables that the run has assigned so far.
+    assigned: BTreeSet<LocalId>,
+    /// The values of variables that the run has declared.
+    lets: BTreeMap<LocalId, Known>,
+    /// The initial expressions of these variables.
+    inits: BTreeMap<LocalId, &'e Expr>,
+    tests: Vec<CuExpr>,
+    checks: Vec<CuExpr>,
+    accesses: Vec<SiteId>,
+}
+
+impl<'l, 'f, 'e> Scan<'l, 'f, 'e> {
+    fn new(lower: &'l mut Lower<'f>) -> Self {
+        Scan {
+            lower,
+            declared: BTreeSet::new(),
+            assigned: BTreeSet::new(),
+            lets: BTreeMap::new(),
+            inits: BTreeMap::new(),
+            tests: Vec::new(),
+            checks: Vec::new(),
+            accesses: Vec::new(),
+        }
+    }
+
+    /// Begins the run anew after what it has seen so far.
+    fn restart(&mut self) {
+        self.declared.clear();
+        self.assigned.clear();
+        self.lets.clear();
+        self.inits.clear();
+    }
+
+    /// Returns the run, if two tests meet in it.
+    fn run(self, start: usize) -> Option<Run> {
+        if self.tests.len() < 2 {
+            return None;
+        }
+        let and = |left, right| CuExpr::Infix { op: "&", left: Box::new(left), right: Box::new(right), site: None };
+        let test = self.tests.into_iter().reduce(and)?;
+        Some(Run { start, test, checks: self.checks, accesses: self.accesses })
+    }
+
+    fn statement(&mut self, statement: &'e Stmt) -> Option<()> {
+        match &statement.kind {
+            StmtKind::Let { local, ty, init } => {
+                if let Some(init) = init {
+                    self.expr(init)?;
+                    self.inits.insert(*local, init);
+                    if let Some(value) = self.typed(init, ty.as_ref()) {
+                        self.lets.insert(*local, value);
+                    }
+                }
+                self.declared.insert(*local);
+                Some(())
+            }
+            StmtKind::LetPattern { pattern, init, otherwise, .. } => {
+                self.expr(init)?;
+                self.declared.extend(pattern.locals());
+                otherwise.is_none().then_some(())
+            }
+            StmtKind::Split { init, .. } => self.expr(init),
+            StmtKind::Discard(expr) | StmtKind::Expr(expr) => self.expr(expr),
+            StmtKind::Item(_) => Some(()),
+        }
+    }
+
+    fn block(&mut self, block: &'e Block) -> Option<()> {
+        block.statements.iter().try_for_each(|statement| self.statement(statement))?;
+        block.tail.as_ref().map_or(Some(()), |tail| self.expr(tail))
+    }
+
+    fn all(&mut self, exprs: impl IntoIterator<Item = &'e Expr>) -> Option<()> {
+        exprs.into_iter().try_for_each(|expr| self.expr(expr))
+    }
+
+    /// Adds an expression, its operands in the order of their evaluation.
+    fn expr(&mut self, expr: &'e Expr) -> Option<()> {
+        match &expr.kind {
+            ExprKind::Unary(_, inner)
+            | ExprKind::Cast(inner, _)
+            | ExprKind::Typed(inner, _)
+            | ExprKind::Deref(inner)
+            | ExprKind::Axis(inner, _)
+            | ExprKind::Field { base: inner, .. }
+            | ExprKind::Some(inner)
+            | ExprKind::Borrow { target: inner, .. }
+            | ExprKind::Repeat { element: inner, .. }
+            | ExprKind::Vector { argument: inner, .. } => self.expr(inner),
+            ExprKind::Binary { op, left, right, .. } => {
+                self.expr(left)?;
+                match op.short_circuits() {
+                    true => self.conditional(right),
+                    false => self.expr(right),
+                }?;
+                self.divided(*op, right)
+            }
+            ExprKind::Index { base, index, .. } => {
+                self.all([&**base, &**index])?;
+                self.access(expr)
+            }
+            ExprKind::UncheckedPlace { base, index } => self.all([&**base, &**index]),
+            ExprKind::Array { elements, .. } | ExprKind::Tuple { elements, .. } => self.all(elements),
+            ExprKind::Struct { fields, base, .. } => {
+                self.all(fields.iter().map(|(_, field)| field).chain(base.as_deref()))
+            }
+            ExprKind::Op { operands, .. } => {
+                self.all(operands)?;
+                match Access::of(expr) {
+                    Some(_) => self.access(expr),
+                    None => self.harmless(expr),
+                }
+            }
+            ExprKind::Method { operands, .. }
+            | ExprKind::ScalarCall { operands, .. }
+            | ExprKind::FastCall { operands, .. } => {
+                self.all(operands)?;
+                self.harmless(expr)
+            }
+            ExprKind::Call { arguments, .. } | ExprKind::CallClosure { arguments, .. } => {
+                self.all(arguments)?;
+                self.harmless(expr)
+            }
+            ExprKind::Block(block) | ExprKind::Unsafe(block) => self.block(block),
+            ExprKind::If { condition, then, otherwise, .. } => {
+                self.condition(condition)?;
+                self.conditional_block(then)?;
+                otherwise.as_ref().map_or(Some(()), |otherwise| self.conditional(otherwise))
+            }
+            ExprKind::Match { scrutinee, arms, .. } => {
+                self.expr(scrutinee)?;
+                arms.iter().try_for_each(|arm| self.arm(arm))
+            }
+            // As in Rust, the value is evaluated before the place.
+            ExprKind::Assign(place, value) => {
+                self.all([&**value, &**place])?;
+                self.assign(place)
+            }
+            ExprKind::AssignOp { op, place, value, .. } => {
+                self.all([&**value, &**place])?;
+                self.assign(place)?;
+                self.divided(*op, value)
+            }
+            ExprKind::For { range, .. } => {
+                self.all([&range.start, &range.end])?;
+                None
+            }
+            ExprKind::Return { value: Some(value), .. } | ExprKind::Break { value: Some(value), .. } => {
+                self.expr(value)?;
+                None
+            }
+            // The body of a closure is evaluated where it is called.
+            ExprKind::Closure { .. }
+            | ExprKind::Error
+            | ExprKind::Int { .. }
+            | ExprKind::Float { .. }
+            | ExprKind::Bool(_)
+            | ExprKind::Local(_)
+            | ExprKind::Constant(_)
+            | ExprKind::Operator(..)
+            | ExprKind::None(_)
+            | ExprKind::Labelled { .. }
+            | ExprKind::Loop { .. }
+            | ExprKind::While { .. }
+            | ExprKind::Break { value: None, .. }
+            | ExprKind::Continue { .. }
+            | ExprKind::Return { value: None, .. }
+            | ExprKind::Cuda(_)
+            | ExprKind::Assert(..)
+            | ExprKind::Panic(_)
+            | ExprKind::Print(_) => self.harmless(expr),
+        }
+    }
+
+    /// Ends the run if an expression, apart from its operands, may fail, leave the run, wait, or be observed by other
+    /// threads or the host.
+    fn harmless(&self, expr: &Expr) -> Option<()> {
+        let harmless = match &expr.kind {
+            ExprKind::Op { op, .. } => !op.facts().fails && op.facts().effect != Effect::Changes,
+            ExprKind::Method { method, .. } => method.fails.is_none(),
+            ExprKind::ScalarCall { site, .. } => site.is_none(),
+            ExprKind::CallClosure { closure, .. } => self.lower.closures.get(closure) == Some(&Effect::Pure),
+            ExprKind::Binary { op, right, .. } | ExprKind::AssignOp { op, value: right, .. } => !may_fail(*op, right),
+            ExprKind::Index { site, .. } => self.lower.unchecked.contains(site),
+            ExprKind::Int { .. }
+            | ExprKind::Float { .. }
+            | ExprKind::Bool(_)
+            | ExprKind::Local(_)
+            | ExprKind::Constant(_)
+            | ExprKind::Operator(..)
+            | ExprKind::None(_)
+            | ExprKind::Closure { .. }
+            | ExprKind::Unary(..)
+            | ExprKind::Cast(..)
+            | ExprKind::Typed(..)
+            | ExprKind::Deref(_)
+            | ExprKind::Axis(..)
+            | ExprKind::Field { .. }
+            | ExprKind::Some(_)
+            | ExprKind::Borrow { .. }
+            | ExprKind::Repeat { .. }
+            | ExprKind::Vector { .. }
+            | ExprKind::UncheckedPlace { .. }
+            | ExprKind::Array { .. }
+            | ExprKind::Tuple { .. }
+            | ExprKind::Struct { .. }
+            | ExprKind::FastCall { .. }
+            | ExprKind::Block(_)
+            | ExprKind::Unsafe(_)
+            | ExprKind::If { .. }
+            | ExprKind::Match { .. }
+            | ExprKind::Assign(..) => true,
+            ExprKind::Error
+            | ExprKind::Call { .. }
+            | ExprKind::Labelled { .. }
+            | ExprKind::Loop { .. }
+            | ExprKind::While { .. }
+            | ExprKind::For { .. }
+            | ExprKind::Break { .. }
+            | ExprKind::Continue { .. }
+            | ExprKind::Return { .. }
+            | ExprKind::Cuda(_)
+            | ExprKind::Assert(..)
+            | ExprKind::Panic(_)
+            | ExprKind::Print(_) => false,
+        };
+        harmless.then_some(())
+    }
+
+    /// Ends the run after a division that may fail.
+    fn divided(&self, op: BinaryOp, right: &Expr) -> Option<()> {
+        (!may_fail(op, right)).then_some(())
+    }
+
+    /// Adds the parts of a condition, of which the first is always evaluated.
+    fn condition(&mut self, condition: &'e Condition) -> Option<()> {
+        for (index, part) in condition.parts().iter().enumerate() {
+            let value = match part {
+                Condition::Value(value) => value,
+                Condition::Let { pattern, scrutinee } => {
+                    self.declared.extend(pattern.locals());
+                    scrutinee
+                }
+                // The parser flattens nested conditions.
+                Condition::All(_) => return None,
+            };
+            match index {
+                0 => self.expr(value),
+                _ => self.conditional(value),
+            }?;
+        }
+        Some(())
+    }
+
+    fn arm(&mut self, arm: &Arm) -> Option<()> {
+        self.declared.extend(arm.pattern.locals());
+        if let Some(guard) = &arm.guard {
+            for part in guard.parts() {
+                match part {
+                    Condition::Value(value) => self.conditional(value)?,
+                    Condition::Let { .. } | Condition::All(_) => return None,
+                }
+            }
+        }
+        self.conditional(&arm.body)
+    }
+
+    /// Adds an expression that need not be evaluated.
+    fn conditional(&mut self, expr: &Expr) -> Option<()> {
+        let mut nodes = Vec::new();
+        crate::model::walk::nodes(expr, &mut |node| nodes.push(node));
+        self.conditional_nodes(nodes)
+    }
+
+    fn conditional_block(&mut self, block: &Block) -> Option<()> {
+        let mut nodes = Vec::new();
+        block_nodes(block, &mut |node| nodes.push(node));
+        self.conditional_nodes(nodes)
+    }
+
+    fn conditional_nodes(&mut self, nodes: Vec<Node<'_>>) -> Option<()> {
+        for node in nodes {
+            match node {
+                Node::Expr(expr) => {
+                    self.harmless(expr)?;
+                    if let ExprKind::Assign(place, _) | ExprKind::AssignOp { place, .. } = &expr.kind {
+                        self.assign(place)?;
+                    }
+                }
+                Node::Statement(statement) => match &statement.kind {
+                    StmtKind::Let { local, .. } => {
+                        self.declared.insert(*local);
+                    }
+                    StmtKind::LetPattern { pattern, otherwise: None, .. } => self.declared.extend(pattern.locals()),
+                    StmtKind::LetPattern { .. } | StmtKind::Split { .. } => return None,
+                    StmtKind::Discard(_) | StmtKind::Expr(_) | StmtKind::Item(_) => {}
+                },
+            }
+        }
+        Some(())
+    }
+
+    fn assign(&mut self, place: &Expr) -> Option<()> {
+        if let Some(local) = local_of(place) {
+            self.assigned.insert(local);
+            self.lets.remove(&local);
+            return Some(());
+        }
+        // Memory, and what a reference refers to.
+        matches!(
+            place.kind,
+            ExprKind::Index { .. } | ExprKind::UncheckedPlace { .. } | ExprKind::Field { .. } | ExprKind::Deref(_)
+        )
+        .then_some(())
+    }
+
+    /// Adds an access to the tests, or ends the run if it keeps its check.
+    fn access(&mut self, expr: &'e Expr) -> Option<()> {
+        let access = Access::of(expr)?;
+        if self.lower.unchecked.contains(&access.site) {
+            return Some(());
+        }
+        let (test, check) = self.test(&access)?;
+        if !self.tests.contains(&test) {
+            if self.tests.len() == MOST_TESTS {
+                return None;
+            }
+            self.tests.push(test);
+            self.checks.push(check);
+        }
+        self.accesses.push(access.site);
+        Some(())
+    }
+
+    /// Returns the test of an access, and the access with its check.
+    fn test(&mut self, access: &Access<'_>) -> Option<(CuExpr, CuExpr)> {
+        let index = self.index(access.index)?;
+        let memory = self.place(access.memory)?;
+        let test = match (access.lanes(self), row(access.memory)) {
+            (None, None) => CuExpr::call("within", vec![memory.clone(), index.clone()]),
+            (None, Some(rows)) => {
+                CuExpr::Call { callee: self.of_rows("within_row", rows)?, arguments: vec![index.clone()], site: None }
+            }
+            (Some(lanes), rows) => {
+                let name = if rows.is_some() { "row_vector_within<" } else { "vector_within<" };
+                let mut callee = vec![name.into()];
+                callee.extend(lanes?);
+                callee.push(">".into());
+                let mut arguments = match (rows, Access::of(access.memory)) {
+                    (Some(rows), Some(row)) => vec![self.memory(rows)?, self.index(row.index)?],
+                    _ => vec![memory.clone()],
+                };
+                arguments.push(index.clone());
+                CuExpr::Call { callee, arguments, site: None }
+            }
+        };
+        let site = Some(access.site);
+        let check = match access.form {
+            AccessForm::Element => {
+                CuExpr::Index { base: Box::new(memory), index: Box::new(index), site: access.site }
+            }
+            AccessForm::Row => {
+                CuExpr::Call { callee: vec!["row_of".into()], arguments: vec![memory, index], site }
+            }
+            AccessForm::LoadVec(_) | AccessForm::StoreVec(_) => {
+                let mut callee = vec!["load_vec<".into()];
+                callee.extend(access.lanes(self)??);
+                callee.push(">".into());
+                CuExpr::Call { callee, arguments: vec![memory, index], site }
+            }
+        };
+        Some((test, check))
+    }
+
+    /// Returns memory, or a row of it, whose own access is tested.
+    fn place(&mut self, memory: &Expr) -> Option<CuExpr> {
+        let Some(access) = Access::of(memory) else { return self.memory(memory) };
+        let (base, index) = (self.place(access.memory)?, self.index(access.index)?);
+        match access.form {
+            AccessForm::Element => {
+                let (base, arguments) = (Box::new(base), vec![index]);
+                Some(CuExpr::Method { base, name: "get_unchecked", arguments, site: None })
+            }
+            AccessForm::Row => Some(CuExpr::call("row_of_unchecked", vec![base, index])),
+            AccessForm::LoadVec(_) | AccessForm::StoreVec(_) => None,
+        }
+    }
+
+    /// Returns the value of a variable's initial value, which has the type that the declaration gives it.
+    fn typed(&mut self, init: &Expr, ty: Option<&ValueType>) -> Option<Known> {
+        let value = self.same(init)?;
+        let Some(ty) = ty else { return Some(value) };
+        match ty.shape {
+            TypeShape::Scalar(..) => {
+                let text = CuExpr::Call { callee: shape(&ty.shape), arguments: vec![value.text], site: None };
+                Some(Known { text, size: value.size })
+            }
+            TypeShape::Named(_)
+            | TypeShape::Array(..)
+            | TypeShape::Option(_)
+            | TypeShape::Tuple(_)
+            | TypeShape::Token(_)
+            | TypeShape::BarrierToken(_)
+            | TypeShape::OptionalToken(_) => None,
+        }
+    }
+
+    fn index(&mut self, index: &Expr) -> Option<CuExpr> {
+        self.same(index).map(|index| index.text)
+    }
+
+    /// Returns the value of an expression before the run, which is the same where the run evaluates it. Two evaluations
+    /// of floats may differ if one of them is contracted to a fused operation, and only a cast makes an index of them.
+    fn same(&mut self, expr: &Expr) -> Option<Known> {
+        let is_computed = |inner: &Expr| match &inner.kind {
+            ExprKind::Binary { .. } => true,
+            ExprKind::Local(local) => self.lets.get(local).is_some_and(|value| value.size > 1),
+            _ => false,
+        };
+        let mut may_differ = false;
+        walk(expr, &mut |inner| {
+            if let ExprKind::Cast(value, _) = &inner.kind {
+                walk(value, &mut |inner| may_differ |= is_computed(inner));
+            }
+        });
+        let function = self.lower.function;
+        // A device function is contracted if its kernel is.
+        let contracts = function.role != Role::Kernel || function.options.fmad || function.options.fast_math;
+        if contracts && may_differ { None } else { self.known(expr) }
+    }
+
+    fn known(&mut self, expr: &Expr) -> Option<Known> {
+        let operation = |parts: &[&Known]| 1 + parts.iter().map(|part| part.size).sum::<usize>();
+        let known = match &expr.kind {
+            ExprKind::Local(local) if self.declared.contains(local) => self.lets.get(local)?.clone(),
+            ExprKind::Cast(value, ty) => {
+                let value = self.known(value)?;
+                let mut callee = vec!["as<".into()];
+                callee.extend(shape(&ty.shape));
+                callee.push(">".into());
+                let size = operation(&[&value]);
+                Known { text: CuExpr::Call { callee, arguments: vec![value.text], site: None }, size }
+            }
+            ExprKind::Field { base, member } => {
+                let base = self.known(base)?;
+                Known { text: base.text.field(field_name(member)), size: base.size + 1 }
+            }
+            ExprKind::Binary { op, left, right, .. } if op.is_arithmetic() && !may_fail(*op, right) => {
+                let (left, right) = (self.known(left)?, self.known(right)?);
+                let size = operation(&[&left, &right]);
+                let (left, right) = (Box::new(left.text), Box::new(right.text));
+                Known { text: CuExpr::Infix { op: op.symbol(), left, right, site: None }, size }
+            }
+            ExprKind::Method { method, operands, .. } if method.fails.is_none() => {
+                let operands = operands.iter().map(|operand| self.known(operand)).collect::<Option<Vec<_>>>()?;
+                let size = operation(&operands.iter().collect::<Vec<_>>());
+                let arguments = operands.into_iter().map(|operand| operand.text).collect();
+                Known { text: CuExpr::Call { callee: vec![method.name.into()], arguments, site: None }, size }
+            }
+            _ => Known { text: self.fixed(expr)?, size: 1 },
+        };
+        (known.size <= LARGEST_INDEX).then_some(known)
+    }
+}
+
+impl Region for Scan<'_, '_, '_> {
+    fn lower(&self) -> &Lower<'_> {
+        self.lower
+    }
+
+    fn lowered(&mut self, expr: &Expr) -> CuExpr {
+        self.lower.value(expr)
+    }
+
+    fn keeps(&self, local: LocalId) -> bool {
+        let info = self.lower.function.local(local);
+        !self.declares(local)
+            && !matches!(info.kind, Kind::Reference { .. })
+            && !self.assigned.contains(&local)
+            && !(info.mutable.is_some() && self.lower.borrowed.contains(&local))
+    }
+
+    fn init(&self, local: LocalId) -> Option<&Expr> {
+        self.inits.get(&local).copied()
+    }
+
+    fn declares(&self, local: LocalId) -> bool {
+        self.declared.contains(&local)
+    }
+}
