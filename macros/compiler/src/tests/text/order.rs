@@ -5,9 +5,25 @@ use super::check;
 
 #[test]
 fn nothing_changes() {
-    check("let x = a + m[b] * m[c];", "auto x = a + m[b] * m[c];");
+    check(
+        "let x = a + m[b] * m[c];",
+        "if (!(within(m, b) & within(m, c))) {
+             m[b];
+             m[c];
+             unreachable();
+         }
+         auto x = a + m.get_unchecked(b) * m.get_unchecked(c);",
+    );
     check("let x = g(a, m[b], *r, a / b);", "auto x = <callee0>(a, m[b], r, a / b);");
-    check("m[m[a]] = m[b];", "m[m[a]] = m[b];");
+    check(
+        "m[m[a]] = m[b];",
+        "if (!(within(m, b) & within(m, a))) {
+             m[b];
+             m[a];
+             unreachable();
+         }
+         m[m.get_unchecked(a)] = m.get_unchecked(b);",
+    );
 }
 
 #[test]

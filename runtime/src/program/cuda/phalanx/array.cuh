@@ -43,11 +43,20 @@ struct array_length<const T> : array_length<T> {};
 
 // Whether `memory[i]` is within bounds. One test of all accesses of straight-line code comes before it:
 //
-//     if (!(within(a, i) & within(b, i + 1))) { a[i]; b[i + 1]; } // the first that is out of bounds fails
+//     if (!(within(a, i) & within(b, i + 1))) {
+//         a[i]; // fails, or
+//         b[i + 1];
+//         unreachable();
+//     }
 //     c.get_unchecked(i) = a.get_unchecked(i) + b.get_unchecked(i + 1);
 template <class Memory>
 __device__ constexpr bool within(const Memory& memory, detail::index i) {
     return i.value < memory.len().value;
+}
+
+// The end of the checks, of which one has failed.
+[[noreturn]] __device__ inline void unreachable() {
+    __builtin_unreachable();
 }
 
 // Whether `row[i]` is within bounds, where a row is an array that is an element of memory.

@@ -38,11 +38,10 @@ use crate::model::{Function, LocalId, SiteId, ValueId};
 /// Lowers the body to statements, and returns the names that it used.
 pub(super) fn body<'f>(checked: &'f Checked<'f>, names: Names, fused: &'f BTreeSet<LocalId>) -> (Vec<CuStmt>, Names) {
     let function = checked.function();
-    let (closures, borrowed) = (closures(function), straight::borrowed(function));
+    let closures = closures(function);
     let mut lower = Lower {
         function,
         closures: &closures,
-        borrowed: &borrowed,
         fences: checked.fences(),
         names,
         fused,
@@ -64,8 +63,6 @@ pub(super) fn body<'f>(checked: &'f Checked<'f>, names: Names, fused: &'f BTreeS
 struct Lower<'f> {
     function: &'f Function,
     closures: &'f Closures,
-    /// The variables that are borrowed mutably somewhere.
-    borrowed: &'f BTreeSet<LocalId>,
     fences: &'f Fences<'f>,
     names: Names,
     /// Tokens of arrivals that are fused with their wait.

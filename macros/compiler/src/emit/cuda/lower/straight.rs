@@ -15,13 +15,13 @@ use super::access::{Access, AccessForm, LARGEST_INDEX, Region, may_fail, row};
 use crate::emit::cuda::ast::{CuExpr, CuStmt};
 use crate::emit::cuda::name::field_name;
 use crate::emit::cuda::signature::shape;
-use crate::model::expr::{Arm, BinaryOp, Block, Callee, Condition, Expr, ExprKind, Stmt, StmtKind};
+use crate::model::expr::{Arm, BinaryOp, Block, Condition, Expr, ExprKind, Stmt, StmtKind};
 use crate::model::facts::Effect;
 use crate::model::kind::Kind;
 use crate::model::place::local_of;
 use crate::model::ty::{TypeShape, ValueType};
-use crate::model::walk::{Node, block_nodes, walk, walk_block};
-use crate::model::{Function, LocalId, Role, SiteId};
+use crate::model::walk::{Node, block_nodes, nodes, walk};
+use crate::model::{LocalId, Role, SiteId};
 use crate::span::SpanRange;
 
 /// The most tests before a run.
@@ -35,20 +35,6 @@ pub(super) struct Run {
     /// The accesses with their checks, in the order of the run.
     checks: Vec<CuExpr>,
     accesses: Vec<SiteId>,
-}
-
-/// Returns the variables that are borrowed mutably, by `&mut` or as the receiver of a method.
-pub(super) fn borrowed(function: &Function) -> BTreeSet<LocalId> {
-    let mut borrowed = BTreeSet::new();
-    walk_block(&function.body, &mut |expr| {
-        if let ExprKind::Borrow { mutable: true, target } = &expr.kind {
-            borrowed.extend(local_of(target));
-        }
-        if let ExprKind::Call { callee: Callee::Method(..), arguments, .. } = &expr.kind {
-            borrowed.extend(arguments.first().and_then(local_of));
-        }
-    });
-    borrowed
 }
 
 impl Lower<'_> {
@@ -92,7 +78,8 @@ impl Lower<'_> {
     pub(super) fn front(&mut self, runs: &[Run], statement: usize, span: SpanRange) {
         let Some(run) = runs.iter().find(|run| run.start == statement) else { return };
         self.out.push(CuStmt::Line(span.line()));
-        let then = run.checks.iter().cloned().map(CuStmt::Expr).collect();
+        let fails = CuExpr::call("unreachable", Vec::new());
+        let then = run.checks.iter().cloned().chain([fails]).map(CuStmt::Expr).collect();
         self.out.push(CuStmt::If { condition: run.test.clone().not(), then, otherwise: Vec::new() });
         self.unchecked.extend(&run.accesses);
     }
@@ -385,15 +372,15 @@ impl<'l, 'f, 'e> Scan<'l, 'f, 'e> {
 
     /// Adds an expression that need not be evaluated.
     fn conditional(&mut self, expr: &Expr) -> Option<()> {
-        let mut nodes = Vec::new();
-        crate::model::walk::nodes(expr, &mut |node| nodes.push(node));
-        self.conditional_nodes(nodes)
+        let mut found = Vec::new();
+        nodes(expr, &mut |node| found.push(node));
+        self.conditional_nodes(found)
     }
 
     fn conditional_block(&mut self, block: &Block) -> Option<()> {
-        let mut nodes = Vec::new();
-        block_nodes(block, &mut |node| nodes.push(node));
-        self.conditional_nodes(nodes)
+        let mut found = Vec::new();
+        block_nodes(block, &mut |node| found.push(node));
+        self.conditional_nodes(found)
     }
 
     fn conditional_nodes(&mut self, nodes: Vec<Node<'_>>) -> Option<()> {
@@ -474,12 +461,8 @@ impl<'l, 'f, 'e> Scan<'l, 'f, 'e> {
         };
         let site = Some(access.site);
         let check = match access.form {
-            AccessForm::Element => {
-                CuExpr::Index { base: Box::new(memory), index: Box::new(index), site: access.site }
-            }
-            AccessForm::Row => {
-                CuExpr::Call { callee: vec!["row_of".into()], arguments: vec![memory, index], site }
-            }
+            AccessForm::Element => CuExpr::Index { base: Box::new(memory), index: Box::new(index), site: access.site },
+            AccessForm::Row => CuExpr::Call { callee: vec!["row_of".into()], arguments: vec![memory, index], site },
             AccessForm::LoadVec(_) | AccessForm::StoreVec(_) => {
                 let mut callee = vec!["load_vec<".into()];
                 callee.extend(access.lanes(self)??);
@@ -591,11 +574,10 @@ impl Region for Scan<'_, '_, '_> {
     }
 
     fn keeps(&self, local: LocalId) -> bool {
-        let info = self.lower.function.local(local);
+        // Only a call can borrow a variable mutably, and a call ends the run.
         !self.declares(local)
-            && !matches!(info.kind, Kind::Reference { .. })
+            && !matches!(self.lower.function.kind(local), Kind::Reference { .. })
             && !self.assigned.contains(&local)
-            && !(info.mutable.is_some() && self.lower.borrowed.contains(&local))
     }
 
     fn init(&self, local: LocalId) -> Option<&Expr> {
