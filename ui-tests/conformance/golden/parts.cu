@@ -36,7 +36,14 @@ parts(readonly_slice<u32> a, slice_mut<u32> out, u32 lo, usize hi) {
     out[6] = sum(subslice(subslice_from(row, 1), 1, 3));
     out[7] = as<u32>(row.len()) + as<u32>(subslice(a, 3, 5).len());
     out[8] = as<u32>(row.is_empty()) + 2 * as<u32>(subslice(a, 4, 4).is_empty());
-    out[9] = row[0] + row[row.len() - 1];
+    if (!(within(row, 0) & within(row, row.len() - 1) & within(out, 9))) {
+        row[0];
+        row[row.len() - 1];
+        out[9];
+        __builtin_unreachable();
+    }
+#line 38 "ui-tests/conformance/src/kernels/memory.rs"
+    out.get_unchecked(9) = row.get_unchecked(0) + row.get_unchecked(row.len() - 1);
     out[10] = as<u32>(subslice_inclusive(a, 3, 2).len());
     out[11] = subslice(a, 2, 8)[3];
 
@@ -44,8 +51,15 @@ parts(readonly_slice<u32> a, slice_mut<u32> out, u32 lo, usize hi) {
     fill(target, 100);
     fill(subslice(target, 4, 6), 500);
     auto [left, right] = split_at(target, 8);
-    right[0] = left[7] + 1;
-    left[1] += 7;
+    if (!(within(left, 7) & within(right, 0) & within(left, 1))) {
+        left[7];
+        right[0];
+        left[1];
+        __builtin_unreachable();
+    }
+#line 46 "ui-tests/conformance/src/kernels/memory.rs"
+    right.get_unchecked(0) = left.get_unchecked(7) + 1;
+    left.get_unchecked(1) += 7;
     auto view = subslice_from(target, 3);
     out[12] = sum(view);
     auto [rest, end] = split_at(a, a.len() - 2);

@@ -16,8 +16,14 @@ scatter(readonly_slice<f16x2> rows, readonly_slice<u32> targets, slice_mut<f16x2
     auto row = i / 32;
     auto lane = i % 32;
 #line 158 "ui-tests/conformance/src/kernels/half_atomics.rs"
-    auto pair = rows[i];
-    sums.atomic(as<usize>(targets[row]) * 32 + lane).fetch_add(pair, relaxed);
+    if (!(within(rows, i) & within(targets, row))) {
+        rows[i];
+        targets[row];
+        __builtin_unreachable();
+    }
+#line 158 "ui-tests/conformance/src/kernels/half_atomics.rs"
+    auto pair = rows.get_unchecked(i);
+    sums.atomic(as<usize>(targets.get_unchecked(row)) * 32 + lane).fetch_add(pair, relaxed);
     auto half = bf16::from_f32(to_f32(pair[0]) + to_f32(pair[1])) / bf16::from_f32(f32(2.0f));
     mean.atomic(targets[row]).scope(system_scope).fetch_add(half, acq_rel);
 }

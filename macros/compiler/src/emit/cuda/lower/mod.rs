@@ -5,6 +5,7 @@ mod access;
 mod control;
 mod hoist;
 mod inline_cuda;
+mod known;
 mod literal;
 mod memory;
 mod message;

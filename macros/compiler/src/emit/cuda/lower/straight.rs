@@ -11,17 +11,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Lower;
-use super::access::{Access, AccessForm, LARGEST_INDEX, Region, may_fail, row};
+use super::access::{Access, may_fail, row};
+use super::known::Known;
 use crate::emit::cuda::ast::{CuExpr, CuStmt};
-use crate::emit::cuda::name::field_name;
-use crate::emit::cuda::signature::shape;
 use crate::model::expr::{Arm, BinaryOp, Block, Condition, Expr, ExprKind, Stmt, StmtKind};
 use crate::model::facts::Effect;
-use crate::model::kind::Kind;
+use crate::model::kind::Memory;
 use crate::model::place::local_of;
-use crate::model::ty::{TypeShape, ValueType};
-use crate::model::walk::{Node, block_nodes, nodes, walk};
-use crate::model::{LocalId, Role, SiteId};
+use crate::model::walk::{Node, block_nodes, nodes};
+use crate::model::{LocalId, SiteId};
 use crate::span::SpanRange;
 
 /// The most tests before a run.
@@ -91,25 +89,20 @@ impl Lower<'_> {
     }
 }
 
-/// The value of an expression before a run, and its size in expressions.
-#[derive(Clone)]
-struct Known {
-    text: CuExpr,
-    size: usize,
-}
-
 /// A run, statement by statement. Its methods return `None` where it ends.
-struct Scan<'l, 'f, 'e> {
-    lower: &'l mut Lower<'f>,
+pub(super) struct Scan<'l, 'f, 'e> {
+    pub(super) lower: &'l mut Lower<'f>,
     /// The variables that the run has declared so far.
-    declared: BTreeSet<LocalId>,
+    pub(super) declared: BTreeSet<LocalId>,
     /// The variables that the run has assigned so far.
-    assigned: BTreeSet<LocalId>,
+    pub(super) assigned: BTreeSet<LocalId>,
     /// The values of variables that the run has declared.
-    lets: BTreeMap<LocalId, Known>,
+    pub(super) lets: BTreeMap<LocalId, Known>,
     /// The initial expressions of these variables.
-    inits: BTreeMap<LocalId, &'e Expr>,
+    pub(super) inits: BTreeMap<LocalId, &'e Expr>,
     tests: Vec<CuExpr>,
+    /// The number of tests that the compiler of CUDA C++ cannot decide.
+    open: usize,
     checks: Vec<CuExpr>,
     accesses: Vec<SiteId>,
 }
@@ -123,6 +116,7 @@ impl<'l, 'f, 'e> Scan<'l, 'f, 'e> {
             lets: BTreeMap::new(),
             inits: BTreeMap::new(),
             tests: Vec::new(),
+            open: 0,
             checks: Vec::new(),
             accesses: Vec::new(),
         }
@@ -138,7 +132,7 @@ impl<'l, 'f, 'e> Scan<'l, 'f, 'e> {
 
     /// Returns the run, if two tests meet in it.
     fn run(self, start: usize) -> Option<Run> {
-        if self.tests.len() < 2 {
+        if self.open < 2 {
             return None;
         }
         let and = |left, right| CuExpr::Infix { op: "&", left: Box::new(left), right: Box::new(right), site: None };
@@ -431,160 +425,21 @@ impl<'l, 'f, 'e> Scan<'l, 'f, 'e> {
                 return None;
             }
             self.tests.push(test);
+            self.open += usize::from(!is_constant(&access));
             self.checks.push(check);
         }
         self.accesses.push(access.site);
         Some(())
     }
-
-    /// Returns the test of an access, and the access with its check.
-    fn test(&mut self, access: &Access<'_>) -> Option<(CuExpr, CuExpr)> {
-        let index = self.index(access.index)?;
-        let memory = self.place(access.memory)?;
-        let test = match (access.lanes(self), row(access.memory)) {
-            (None, None) => CuExpr::call("within", vec![memory.clone(), index.clone()]),
-            (None, Some(rows)) => {
-                CuExpr::Call { callee: self.of_rows("within_row", rows)?, arguments: vec![index.clone()], site: None }
-            }
-            (Some(lanes), rows) => {
-                let name = if rows.is_some() { "row_vector_within<" } else { "vector_within<" };
-                let mut callee = vec![name.into()];
-                callee.extend(lanes?);
-                callee.push(">".into());
-                let mut arguments = match (rows, Access::of(access.memory)) {
-                    (Some(rows), Some(row)) => vec![self.memory(rows)?, self.index(row.index)?],
-                    _ => vec![memory.clone()],
-                };
-                arguments.push(index.clone());
-                CuExpr::Call { callee, arguments, site: None }
-            }
-        };
-        let site = Some(access.site);
-        let check = match access.form {
-            AccessForm::Element => CuExpr::Index { base: Box::new(memory), index: Box::new(index), site: access.site },
-            AccessForm::Row => CuExpr::Call { callee: vec!["row_of".into()], arguments: vec![memory, index], site },
-            AccessForm::LoadVec(_) | AccessForm::StoreVec(_) => {
-                let mut callee = vec!["load_vec<".into()];
-                callee.extend(access.lanes(self)??);
-                callee.push(">".into());
-                CuExpr::Call { callee, arguments: vec![memory, index], site }
-            }
-        };
-        Some((test, check))
-    }
-
-    /// Returns memory, or a row of it, whose own access is tested.
-    fn place(&mut self, memory: &Expr) -> Option<CuExpr> {
-        let Some(access) = Access::of(memory) else { return self.memory(memory) };
-        let (base, index) = (self.place(access.memory)?, self.index(access.index)?);
-        match access.form {
-            AccessForm::Element => {
-                let (base, arguments) = (Box::new(base), vec![index]);
-                Some(CuExpr::Method { base, name: "get_unchecked", arguments, site: None })
-            }
-            AccessForm::Row => Some(CuExpr::call("row_of_unchecked", vec![base, index])),
-            AccessForm::LoadVec(_) | AccessForm::StoreVec(_) => None,
-        }
-    }
-
-    /// Returns the value of a variable's initial value, which has the type that the declaration gives it.
-    fn typed(&mut self, init: &Expr, ty: Option<&ValueType>) -> Option<Known> {
-        let value = self.same(init)?;
-        let Some(ty) = ty else { return Some(value) };
-        match ty.shape {
-            TypeShape::Scalar(..) => {
-                let text = CuExpr::Call { callee: shape(&ty.shape), arguments: vec![value.text], site: None };
-                Some(Known { text, size: value.size })
-            }
-            TypeShape::Named(_)
-            | TypeShape::Array(..)
-            | TypeShape::Option(_)
-            | TypeShape::Tuple(_)
-            | TypeShape::Token(_)
-            | TypeShape::BarrierToken(_)
-            | TypeShape::OptionalToken(_) => None,
-        }
-    }
-
-    fn index(&mut self, index: &Expr) -> Option<CuExpr> {
-        self.same(index).map(|index| index.text)
-    }
-
-    /// Returns the value of an expression before the run, which is the same where the run evaluates it. Two evaluations
-    /// of floats may differ if one of them is contracted to a fused operation, and only a cast makes an index of them.
-    fn same(&mut self, expr: &Expr) -> Option<Known> {
-        let is_computed = |inner: &Expr| match &inner.kind {
-            ExprKind::Binary { .. } => true,
-            ExprKind::Local(local) => self.lets.get(local).is_some_and(|value| value.size > 1),
-            _ => false,
-        };
-        let mut may_differ = false;
-        walk(expr, &mut |inner| {
-            if let ExprKind::Cast(value, _) = &inner.kind {
-                walk(value, &mut |inner| may_differ |= is_computed(inner));
-            }
-        });
-        let function = self.lower.function;
-        // A device function is contracted if its kernel is.
-        let contracts = function.role != Role::Kernel || function.options.fmad || function.options.fast_math;
-        if contracts && may_differ { None } else { self.known(expr) }
-    }
-
-    fn known(&mut self, expr: &Expr) -> Option<Known> {
-        let operation = |parts: &[&Known]| 1 + parts.iter().map(|part| part.size).sum::<usize>();
-        let known = match &expr.kind {
-            ExprKind::Local(local) if self.declared.contains(local) => self.lets.get(local)?.clone(),
-            ExprKind::Cast(value, ty) => {
-                let value = self.known(value)?;
-                let mut callee = vec!["as<".into()];
-                callee.extend(shape(&ty.shape));
-                callee.push(">".into());
-                let size = operation(&[&value]);
-                Known { text: CuExpr::Call { callee, arguments: vec![value.text], site: None }, size }
-            }
-            ExprKind::Field { base, member } => {
-                let base = self.known(base)?;
-                Known { text: base.text.field(field_name(member)), size: base.size + 1 }
-            }
-            ExprKind::Binary { op, left, right, .. } if op.is_arithmetic() && !may_fail(*op, right) => {
-                let (left, right) = (self.known(left)?, self.known(right)?);
-                let size = operation(&[&left, &right]);
-                let (left, right) = (Box::new(left.text), Box::new(right.text));
-                Known { text: CuExpr::Infix { op: op.symbol(), left, right, site: None }, size }
-            }
-            ExprKind::Method { method, operands, .. } if method.fails.is_none() => {
-                let operands = operands.iter().map(|operand| self.known(operand)).collect::<Option<Vec<_>>>()?;
-                let size = operation(&operands.iter().collect::<Vec<_>>());
-                let arguments = operands.into_iter().map(|operand| operand.text).collect();
-                Known { text: CuExpr::Call { callee: vec![method.name.into()], arguments, site: None }, size }
-            }
-            _ => Known { text: self.fixed(expr)?, size: 1 },
-        };
-        (known.size <= LARGEST_INDEX).then_some(known)
-    }
 }
 
-impl Region for Scan<'_, '_, '_> {
-    fn lower(&self) -> &Lower<'_> {
-        self.lower
-    }
-
-    fn lowered(&mut self, expr: &Expr) -> CuExpr {
-        self.lower.value(expr)
-    }
-
-    fn keeps(&self, local: LocalId) -> bool {
-        // Only a call can borrow a variable mutably, and a call ends the run.
-        !self.declares(local)
-            && !matches!(self.lower.function.kind(local), Kind::Reference { .. })
-            && !self.assigned.contains(&local)
-    }
-
-    fn init(&self, local: LocalId) -> Option<&Expr> {
-        self.inits.get(&local).copied()
-    }
-
-    fn declares(&self, local: LocalId) -> bool {
-        self.declared.contains(&local)
-    }
+/// Whether the index and the length are constants.
+fn is_constant(access: &Access<'_>) -> bool {
+    let is_array = match access.memory.memory() {
+        Some(Memory::SharedArray | Memory::RemoteArray) => true,
+        Some(Memory::Global | Memory::GlobalMut | Memory::SharedSlice | Memory::RemoteSlice) | None => {
+            row(access.memory).is_some()
+        }
+    };
+    is_array && access.index.integer().is_some()
 }
