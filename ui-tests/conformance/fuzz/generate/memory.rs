@@ -105,21 +105,21 @@ impl Writer {
     fn index(&mut self, depth: usize) -> String {
         if depth == 0 || self.random.chance(30) {
             return match self.random.below(3) {
-                0 => self.random.below(4).to_string(),
+                0 => format!("{}usize", self.random.below(4)),
                 _ => self.indexes[self.random.below(self.indexes.len())].clone(),
             };
         }
         let other = self.index(depth - 1);
         match self.random.below(9) {
             0 => format!("({other} + 1) % 4"),
-            1 => format!("{other} / 2"),
+            1 => format!("({other}) / 2"),
             2 => format!("({other} & 3)"),
-            3 => format!("{other}.min(3)"),
-            4 => format!("({other} * 3 - {other}) / 2"),
-            5 => format!("(w[{other}] & 3) as usize"),
+            3 => format!("({other}).min(3)"),
+            4 => format!("(({other}) * 3 - ({other})) / 2"),
+            5 => format!("((w[{other}] & 3) as usize)"),
             6 => format!("({other} + j) % 4"),
             7 => format!("{other} + {}", self.random.below(2)),
-            _ => format!("(sum & {}) as usize", [1, 3, 7][self.random.below(3)]),
+            _ => format!("((sum & {}) as usize)", [1, 3, 7][self.random.below(3)]),
         }
     }
 }

@@ -7,21 +7,13 @@ use super::check;
 fn nothing_changes() {
     check(
         "let x = a + m[b] * m[c];",
-        "if (!(within(m, b) & within(m, c))) {
-             m[b];
-             m[c];
-             unreachable();
-         }
+        "require(within(m, b) & within(m, c));
          auto x = a + m.get_unchecked(b) * m.get_unchecked(c);",
     );
     check("let x = g(a, m[b], *r, a / b);", "auto x = <callee0>(a, m[b], r, a / b);");
     check(
         "m[m[a]] = m[b];",
-        "if (!(within(m, b) & within(m, a))) {
-             m[b];
-             m[a];
-             unreachable();
-         }
+        "require(within(m, b) & within(m, a));
          m[m.get_unchecked(a)] = m.get_unchecked(b);",
     );
 }

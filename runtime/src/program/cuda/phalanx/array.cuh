@@ -40,29 +40,4 @@ template <class T>
 struct array_length<const T> : array_length<T> {};
 
 } // namespace detail
-
-// Whether `memory[i]` is within bounds. One test of all accesses of straight-line code comes before it:
-//
-//     if (!(within(a, i) & within(b, i + 1))) {
-//         a[i]; // fails, or
-//         b[i + 1];
-//         unreachable();
-//     }
-//     c.get_unchecked(i) = a.get_unchecked(i) + b.get_unchecked(i + 1);
-template <class Memory>
-__device__ constexpr bool within(const Memory& memory, detail::index i) {
-    return i.value < memory.len().value;
-}
-
-// The end of the checks, of which one has failed.
-[[noreturn]] __device__ inline void unreachable() {
-    __builtin_unreachable();
-}
-
-// Whether `row[i]` is within bounds, where a row is an array that is an element of memory.
-template <class Row>
-__device__ constexpr bool within_row(detail::index i) {
-    return i.value < detail::array_length<Row>::value;
-}
-
 } // namespace phalanx

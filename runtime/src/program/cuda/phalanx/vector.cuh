@@ -84,12 +84,6 @@ __device__ inline void store_vec(Memory&& memory, Index i, vector<T, N> value, P
 
 namespace detail {
 
-// Whether `N` elements from `i` on are within bounds, and aligned in memory that begins at `start`.
-template <unsigned long long N, unsigned long long Bytes>
-__device__ constexpr bool is_vector(unsigned long long start, unsigned long long length, unsigned long long i) {
-    return (N <= length) & (i <= length - N) & ((start + i * Bytes) % (Bytes * N) == 0);
-}
-
 // Returns the address of memory, or 0 for memory that is always aligned for vectors.
 template <class Memory, class Slice>
 __device__ inline unsigned long long start_of(Slice whole) {
@@ -102,23 +96,6 @@ __device__ inline unsigned long long start_of(Slice whole) {
 template <class Vector>
 __device__ consteval unsigned long long lanes_of() {
     return detail::array_length<Vector>::value;
-}
-
-// Whether `load_vec::<N>(i)` is within bounds and aligned (array.cuh).
-template <unsigned long long N, class Memory>
-__device__ inline bool vector_within(Memory&& memory, detail::index i) {
-    const auto whole = detail::whole(memory);
-    return detail::is_vector<N, sizeof(*whole.data)>(detail::start_of<Memory>(whole), whole.length, i.value);
-}
-
-// The same in a row, an array that is an element of memory.
-template <unsigned long long N, class Memory>
-__device__ inline bool row_vector_within(Memory&& memory, detail::index row, detail::index i) {
-    const auto whole = detail::whole(memory);
-    using element = decltype(*whole.data);
-    constexpr auto length = detail::array_length<element>::value;
-    const auto start = detail::start_of<Memory>(whole) + row.value * sizeof(element);
-    return detail::is_vector<N, sizeof(element) / length>(start, length, i.value);
 }
 
 // The same without any check: a test before them has shown that they hold.

@@ -1,16 +1,16 @@
 //! The values that the indexes of straight-line code have before it, and the tests of its accesses (`straight`).
 
 use super::Lower;
-use super::access::{Access, AccessForm, LARGEST_INDEX, Region, may_fail, row};
+use super::access::{Access, LARGEST_INDEX, Region, may_fail, row};
 use super::straight::Scan;
-use crate::emit::cuda::ast::CuExpr;
+use crate::emit::cuda::ast::{CuExpr, Fragment};
 use crate::emit::cuda::name::field_name;
 use crate::emit::cuda::signature::shape;
 use crate::model::expr::{Expr, ExprKind};
 use crate::model::kind::Kind;
 use crate::model::ty::{TypeShape, ValueType};
 use crate::model::walk::walk;
-use crate::model::{LocalId, Role};
+use crate::model::{LocalId, Role, SiteId};
 
 /// The value of an expression before a run, and its size in expressions.
 #[derive(Clone)]
@@ -19,55 +19,34 @@ pub(super) struct Known {
     size: usize,
 }
 
-impl Scan<'_, '_, '_> {
-    /// Returns the test of an access, and the access with its check.
-    pub(super) fn test(&mut self, access: &Access<'_>) -> Option<(CuExpr, CuExpr)> {
-        let index = self.index(access.index)?;
-        let memory = self.place(access.memory)?;
-        let test = match (access.lanes(self), row(access.memory)) {
-            (None, None) => CuExpr::call("within", vec![memory.clone(), index.clone()]),
-            (None, Some(rows)) => {
-                CuExpr::Call { callee: self.of_rows("within_row", rows)?, arguments: vec![index.clone()], site: None }
-            }
-            (Some(lanes), rows) => {
-                let name = if rows.is_some() { "row_vector_within<" } else { "vector_within<" };
-                let mut callee = vec![name.into()];
-                callee.extend(lanes?);
-                callee.push(">".into());
-                let mut arguments = match (rows, Access::of(access.memory)) {
-                    (Some(rows), Some(row)) => vec![self.memory(rows)?, self.index(row.index)?],
-                    _ => vec![memory.clone()],
-                };
-                arguments.push(index.clone());
-                CuExpr::Call { callee, arguments, site: None }
-            }
-        };
-        let site = Some(access.site);
-        let check = match access.form {
-            AccessForm::Element => CuExpr::Index { base: Box::new(memory), index: Box::new(index), site: access.site },
-            AccessForm::Row => CuExpr::Call { callee: vec!["row_of".into()], arguments: vec![memory, index], site },
-            AccessForm::LoadVec(_) | AccessForm::StoreVec(_) => {
-                let mut callee = vec!["load_vec<".into()];
-                callee.extend(access.lanes(self)??);
-                callee.push(">".into());
-                CuExpr::Call { callee, arguments: vec![memory, index], site }
-            }
-        };
-        Some((test, check))
-    }
+/// The test of an access, a call.
+#[derive(PartialEq)]
+pub(super) struct Test {
+    callee: Vec<Fragment>,
+    arguments: Vec<CuExpr>,
+}
 
-    /// Returns memory, or a row of it, whose own access is tested.
-    fn place(&mut self, memory: &Expr) -> Option<CuExpr> {
-        let Some(access) = Access::of(memory) else { return self.memory(memory) };
-        let (base, index) = (self.place(access.memory)?, self.index(access.index)?);
-        match access.form {
-            AccessForm::Element => {
-                let (base, arguments) = (Box::new(base), vec![index]);
-                Some(CuExpr::Method { base, name: "get_unchecked", arguments, site: None })
+impl Test {
+    /// Returns the text of the test, which fails at this site.
+    pub(super) fn at(self, site: SiteId) -> CuExpr {
+        CuExpr::Call { callee: self.callee, arguments: self.arguments, site: Some(site) }
+    }
+}
+
+impl Scan<'_, '_, '_> {
+    /// Returns the test of an access.
+    pub(super) fn test(&mut self, access: &Access<'_>) -> Option<Test> {
+        let index = self.index(access.index)?;
+        let (name, memory) = match (access.lanes(self), row(access.memory)) {
+            (None, None) => (vec!["within".into()], vec![self.memory(access.memory)?]),
+            (None, Some(rows)) => (self.of_rows("within_row", rows)?, Vec::new()),
+            (Some(lanes), None) => (of_lanes("vector_within<", lanes?), vec![self.memory(access.memory)?]),
+            (Some(lanes), Some(rows)) => {
+                let row = self.index(Access::of(access.memory)?.index)?;
+                (of_lanes("row_vector_within<", lanes?), vec![self.memory(rows)?, row])
             }
-            AccessForm::Row => Some(CuExpr::call("row_of_unchecked", vec![base, index])),
-            AccessForm::LoadVec(_) | AccessForm::StoreVec(_) => None,
-        }
+        };
+        Some(Test { callee: name, arguments: memory.into_iter().chain([index]).collect() })
     }
 
     /// Returns the value of a variable's initial value, which has the type that the declaration gives it.
@@ -145,6 +124,11 @@ impl Scan<'_, '_, '_> {
         };
         (known.size <= LARGEST_INDEX).then_some(known)
     }
+}
+
+/// Returns `name<lanes>`, of a name that ends with the `<`.
+fn of_lanes(name: &str, lanes: Vec<Fragment>) -> Vec<Fragment> {
+    [vec![name.into()], lanes, vec![">".into()]].concat()
 }
 
 impl Region for Scan<'_, '_, '_> {

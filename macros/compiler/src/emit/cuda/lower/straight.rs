@@ -11,8 +11,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Lower;
-use super::access::{Access, may_fail, row};
-use super::known::Known;
+use super::access::{Access, AccessForm, may_fail, row};
+use super::known::{Known, Test};
 use crate::emit::cuda::ast::{CuExpr, CuStmt};
 use crate::model::expr::{Arm, BinaryOp, Block, Condition, Expr, ExprKind, Stmt, StmtKind};
 use crate::model::facts::Effect;
@@ -30,8 +30,6 @@ pub(super) struct Run {
     /// The index of the first statement.
     start: usize,
     test: CuExpr,
-    /// The accesses with their checks, in the order of the run.
-    checks: Vec<CuExpr>,
     accesses: Vec<SiteId>,
 }
 
@@ -76,9 +74,7 @@ impl Lower<'_> {
     pub(super) fn front(&mut self, runs: &[Run], statement: usize, span: SpanRange) {
         let Some(run) = runs.iter().find(|run| run.start == statement) else { return };
         self.out.push(CuStmt::Line(span.line()));
-        let fails = CuExpr::call("unreachable", Vec::new());
-        let then = run.checks.iter().cloned().chain([fails]).map(CuStmt::Expr).collect();
-        self.out.push(CuStmt::If { condition: run.test.clone().not(), then, otherwise: Vec::new() });
+        self.out.push(CuStmt::Expr(CuExpr::call("require", vec![run.test.clone()])));
         self.unchecked.extend(&run.accesses);
     }
 
@@ -100,10 +96,10 @@ pub(super) struct Scan<'l, 'f, 'e> {
     pub(super) lets: BTreeMap<LocalId, Known>,
     /// The initial expressions of these variables.
     pub(super) inits: BTreeMap<LocalId, &'e Expr>,
-    tests: Vec<CuExpr>,
-    /// The number of tests that the compiler of CUDA C++ cannot decide.
-    open: usize,
-    checks: Vec<CuExpr>,
+    /// The tests, each with the site of its access.
+    tests: Vec<(Test, SiteId)>,
+    /// The number of loads whose test the compiler of CUDA C++ cannot decide.
+    loads: usize,
     accesses: Vec<SiteId>,
 }
 
@@ -116,8 +112,7 @@ impl<'l, 'f, 'e> Scan<'l, 'f, 'e> {
             lets: BTreeMap::new(),
             inits: BTreeMap::new(),
             tests: Vec::new(),
-            open: 0,
-            checks: Vec::new(),
+            loads: 0,
             accesses: Vec::new(),
         }
     }
@@ -130,14 +125,14 @@ impl<'l, 'f, 'e> Scan<'l, 'f, 'e> {
         self.inits.clear();
     }
 
-    /// Returns the run, if two tests meet in it.
+    /// Returns the run, if two loads meet in it.
     fn run(self, start: usize) -> Option<Run> {
-        if self.open < 2 {
+        if self.loads < 2 {
             return None;
         }
         let and = |left, right| CuExpr::Infix { op: "&", left: Box::new(left), right: Box::new(right), site: None };
-        let test = self.tests.into_iter().reduce(and)?;
-        Some(Run { start, test, checks: self.checks, accesses: self.accesses })
+        let test = self.tests.into_iter().map(|(test, site)| test.at(site)).reduce(and)?;
+        Some(Run { start, test, accesses: self.accesses })
     }
 
     fn statement(&mut self, statement: &'e Stmt) -> Option<()> {
@@ -195,8 +190,8 @@ impl<'l, 'f, 'e> Scan<'l, 'f, 'e> {
                 self.divided(*op, right)
             }
             ExprKind::Index { base, index, .. } => {
-                self.all([&**base, &**index])?;
-                self.access(expr)
+                self.indexed(base, index)?;
+                self.access(expr, true)
             }
             ExprKind::UncheckedPlace { base, index } => self.all([&**base, &**index]),
             ExprKind::Array { elements, .. } | ExprKind::Tuple { elements, .. } => self.all(elements),
@@ -206,7 +201,7 @@ impl<'l, 'f, 'e> Scan<'l, 'f, 'e> {
             ExprKind::Op { operands, .. } => {
                 self.all(operands)?;
                 match Access::of(expr) {
-                    Some(_) => self.access(expr),
+                    Some(access) => self.access(expr, matches!(access.form, AccessForm::LoadVec(_))),
                     None => self.harmless(expr),
                 }
             }
@@ -232,7 +227,14 @@ impl<'l, 'f, 'e> Scan<'l, 'f, 'e> {
             }
             // As in Rust, the value is evaluated before the place.
             ExprKind::Assign(place, value) => {
-                self.all([&**value, &**place])?;
+                self.expr(value)?;
+                match &place.kind {
+                    ExprKind::Index { base, index, .. } => {
+                        self.indexed(base, index)?;
+                        self.access(place, false)?;
+                    }
+                    _ => self.expr(place)?,
+                }
                 self.assign(place)
             }
             ExprKind::AssignOp { op, place, value, .. } => {
@@ -269,6 +271,18 @@ impl<'l, 'f, 'e> Scan<'l, 'f, 'e> {
             | ExprKind::Panic(_)
             | ExprKind::Print(_) => self.harmless(expr),
         }
+    }
+
+    /// Adds the operands of an access. A row of memory is a place, and not loaded.
+    fn indexed(&mut self, base: &'e Expr, index: &'e Expr) -> Option<()> {
+        match &base.kind {
+            ExprKind::Index { base: rows, index: row, .. } => {
+                self.indexed(rows, row)?;
+                self.access(base, false)?;
+            }
+            _ => self.expr(base)?,
+        }
+        self.expr(index)
     }
 
     /// Ends the run if an expression, apart from its operands, may fail, leave the run, wait, or be observed by other
@@ -414,19 +428,18 @@ impl<'l, 'f, 'e> Scan<'l, 'f, 'e> {
     }
 
     /// Adds an access to the tests, or ends the run if it keeps its check.
-    fn access(&mut self, expr: &'e Expr) -> Option<()> {
+    fn access(&mut self, expr: &'e Expr, loads: bool) -> Option<()> {
         let access = Access::of(expr)?;
         if self.lower.unchecked.contains(&access.site) {
             return Some(());
         }
-        let (test, check) = self.test(&access)?;
-        if !self.tests.contains(&test) {
+        let test = self.test(&access)?;
+        if self.tests.iter().all(|(other, _)| *other != test) {
             if self.tests.len() == MOST_TESTS {
                 return None;
             }
-            self.tests.push(test);
-            self.open += usize::from(!is_constant(&access));
-            self.checks.push(check);
+            self.tests.push((test, access.site));
+            self.loads += usize::from(loads && !is_constant(&access));
         }
         self.accesses.push(access.site);
         Some(())
