@@ -48,9 +48,9 @@ by_parity(readonly_slice<f32> input, slice_mut<f32> out, u32 rounds) {
             }
 #line 139 "ui-tests/conformance/src/kernels/phase_barriers.rs"
             if (!(within(stages, stage_2) & within_row<decltype(stages.get_unchecked(0))>((own + round_2) % 96))) {
-                check(stages, stage_2);
-                check_row<decltype(stages.get_unchecked(0))>((own + round_2) % 96);
-                unreachable();
+                stages[stage_2];
+                stages.get_unchecked(stage_2)[(own + round_2) % 96];
+                __builtin_unreachable();
             }
 #line 139 "ui-tests/conformance/src/kernels/phase_barriers.rs"
             sum = sum * f32(0.5f) + stages.get_unchecked(stage_2).get_unchecked((own + round_2) % 96);

@@ -39,10 +39,10 @@ of_closures(readonly_slice<u32> input, readonly_slice<u8> labels, u32 factor, sl
     auto place = value_2._1;
 #line 109 "ui-tests/conformance/src/kernels/folds.rs"
     if (!(within(out, at + 6) & within(out, at + 7) & within(input, i))) {
-        check(out, at + 6);
-        check(out, at + 7);
-        check(input, i);
-        unreachable();
+        out[at + 6];
+        out[at + 7];
+        input[i];
+        __builtin_unreachable();
     }
 #line 109 "ui-tests/conformance/src/kernels/folds.rs"
     out.get_unchecked(at + 6) = most;

@@ -59,12 +59,12 @@ through_shared(readonly_slice<Particle> particles, slice_mut<Particle> out, slic
     __shared__ shared_array<Particle, 32> shared;
     __shared__ shared_array<local_array<Arrow, 2>, 32> rows;
     if (!(within(particles, i) & within(shared, i) & within(particles, 31 - i) & within(rows, i) & within_row<decltype(rows.get_unchecked(0))>(1))) {
-        check(particles, i);
-        check(shared, i);
-        check(particles, 31 - i);
-        check(rows, i);
-        check_row<decltype(rows.get_unchecked(0))>(1);
-        unreachable();
+        particles[i];
+        shared[i];
+        particles[31 - i];
+        rows[i];
+        rows.get_unchecked(i)[1];
+        __builtin_unreachable();
     }
 #line 201 "ui-tests/conformance/src/kernels/structs.rs"
     shared.get_unchecked(i) = particles.get_unchecked(i);
@@ -73,10 +73,10 @@ through_shared(readonly_slice<Particle> particles, slice_mut<Particle> out, slic
     rows.get_unchecked(i).get_unchecked(1).y = rows.get_unchecked(i).get_unchecked(1).x;
     this_thread_block().sync();
     if (!(within(shared, (i + 1) % 32) & within(rows, i) & within_row<decltype(rows.get_unchecked(0))>(1))) {
-        check(shared, (i + 1) % 32);
-        check(rows, i);
-        check_row<decltype(rows.get_unchecked(0))>(1);
-        unreachable();
+        shared[(i + 1) % 32];
+        rows[i];
+        rows.get_unchecked(i)[1];
+        __builtin_unreachable();
     }
 #line 206 "ui-tests/conformance/src/kernels/structs.rs"
     auto local = local_array<Particle, 3>::filled(shared.get_unchecked((i + 1) % 32));

@@ -57,7 +57,7 @@ fn condition_nodes<'e>(condition: &'e Condition, visit: &mut impl FnMut(Node<'e>
     }
 }
 
-fn nodes<'e>(expr: &'e Expr, visit: &mut impl FnMut(Node<'e>)) {
+pub(crate) fn nodes<'e>(expr: &'e Expr, visit: &mut impl FnMut(Node<'e>)) {
     visit(Node::Expr(expr));
     match &expr.kind {
         ExprKind::Error

@@ -58,6 +58,8 @@ pub(crate) const HEADERS: &[Header] = headers! {
     "tuple.cuh"
     "vector.cuh"
     "vector_interval.cuh"
+    "vector_within.cuh"
+    "within.cuh"
     "wrapping.cuh"
 };
 
@@ -71,6 +73,8 @@ const BY_NAME: &[(&str, &[&str])] = &[
     ("stepped_range.cuh", &["range_inclusive", "rev", "step_by"]),
     ("tuple.cuh", &["tuple"]),
     ("vector_interval.cuh", &["covers_vectors", "covers_row_vectors"]),
+    ("vector_within.cuh", &["vector_within", "row_vector_within"]),
+    ("within.cuh", &["require"]),
 ];
 
 /// Returns the headers for a text: those of `wanted` that are not chosen by name, and those that are.

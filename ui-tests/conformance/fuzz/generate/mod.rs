@@ -5,6 +5,7 @@ mod by_hand;
 mod chain;
 mod code;
 mod generator;
+mod memory;
 mod number;
 mod option;
 mod place;
@@ -44,6 +45,10 @@ pub(crate) fn write(folder: &Path, file: &str, seed: u64, count: u64, without: &
             None if without.contains(&name.as_str()) => {}
             None => programs.push(Program { name, is_known: false, text: items + &functions.concat() }),
         }
+        let name = format!("memory_{number}");
+        if !without.contains(&name.as_str()) {
+            programs.push(Program { name, is_known: false, text: memory::program(seed << 32 | number) });
+        }
     }
     let mut out = String::new();
     for program in &programs {
@@ -73,7 +78,14 @@ const ALLOWED: &str = "warnings, arithmetic_overflow, unconditional_panic, overf
 /// Returns the program as device functions with a kernel that calls them for each input, and as plain Rust.
 fn module(program: &Program) -> String {
     let Program { name, text, .. } = program;
-    let plain = text.replace("#[device]", "").replace(", DeviceCopy)", ")");
+    let mut plain = text.replace("#[device]", "").replace(", DeviceCopy)", ")");
+    let has_memory = text.contains(memory::HEAD);
+    if has_memory {
+        plain = plain.replace("fn program(", "fn with_memory(");
+        plain +=
+            "pub(crate) fn program(a: u64, b: u64, c: u64, d: u64) -> u64 { with_memory(&[a, b, c, d], a, b, c, d) }\n";
+    }
+    let memory = if has_memory { "&inputs[4 * i..4 * i + 4], " } else { "" };
     format!(
         "pub(super) mod gpu {{
 use phalanx::prelude::*;
@@ -81,7 +93,7 @@ use phalanx::prelude::*;
 #[cluster_kernel(block = 1)]
 pub(crate) fn {name}(inputs: &[u64], out: &mut [u64]) {{
     for i in 0..out.len() {{
-        out[i] = program(inputs[4 * i], inputs[4 * i + 1], inputs[4 * i + 2], inputs[4 * i + 3]);
+        out[i] = program({memory}inputs[4 * i], inputs[4 * i + 1], inputs[4 * i + 2], inputs[4 * i + 3]);
     }}
 }}
 pub(crate) fn launch(device: &Device, inputs: &[u64], count: ::core::primitive::usize) -> phalanx::Result<Vec<u64>> {{

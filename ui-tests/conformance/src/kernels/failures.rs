@@ -153,6 +153,89 @@ failing! { input, out, n;
     loop_of_indexes_from_memory, "index 67 out of bounds for length 64", {
         for k in 0..n { out[0] += /* loop_of_indexes_from_memory */ input[input[k] * 22 + 1]; }
     }
+
+    // Straight-line code, whose bounds are tested before it.
+    straight_first, "index 64 out of bounds for length 64", {
+        out[1] = /* straight_first */ input[n + 57] + input[n + 58] + input[n];
+    }
+    straight_last, "index 71 out of bounds for length 64", {
+        out[1] = input[n] + input[n + 1];
+        out[2] = input[n + 2];
+        /* straight_last */ out[n + 64] = 4;
+    }
+    straight_value_before_place, "index 65 out of bounds for length 64", {
+        out[n + 59] = input[n] + /* straight_value_before_place */ input[n + 58];
+    }
+    straight_negative, "index -1 out of bounds for length 64", {
+        out[n] = input[n] - /* straight_negative */ input[n - 8];
+    }
+    straight_wraps, "index 4294967292 out of bounds for length 64", {
+        let k = n as u32;
+        out[0] = input[k] + /* straight_wraps */ input[k - 11];
+    }
+    straight_variable, "index 70 out of bounds for length 64", {
+        out[1] = input[n];
+        let k = n * 10;
+        let j = k - 10;
+        out[j] = /* straight_variable */ input[k];
+    }
+    straight_assigned, "index 67 out of bounds for length 64", {
+        let mut k = n;
+        out[k] = input[k] + 1;
+        k += 60;
+        out[0] = input[1] + /* straight_assigned */ input[k] + input[2];
+    }
+    straight_before_a_division, "index 70 out of bounds for length 64", {
+        out[1] = input[n] + /* straight_before_a_division */ input[n * 10];
+        out[2] = n / (n - 7);
+    }
+    straight_after_a_division, "attempt to divide 7 by zero", {
+        out[1] = input[n] + input[n + 1];
+        let m = /* straight_after_a_division */ n / (n - 7);
+        out[2] = input[n * 10] + input[m];
+    }
+    straight_after_a_branch, "index 66 out of bounds for length 64", {
+        out[1] = input[n] + input[n + 1];
+        if input[n] == 3 {
+            out[2] = input[n + 2] + /* straight_after_a_branch */ input[n + 59];
+        }
+        out[3] = input[n * 10] + input[n * 11];
+    }
+    straight_index_from_memory, "index 66 out of bounds for length 64", {
+        out[1] = input[n] + input[/* straight_index_from_memory */ input[n + 59]] + input[n * 10];
+    }
+    straight_in_a_while, "index 64 out of bounds for length 64", {
+        let mut k = n;
+        while k < 100 {
+            out[k - 1] = /* straight_in_a_while */ input[k] + input[k - 2];
+            k += 1;
+        }
+    }
+    straight_in_a_closure, "index 65 out of bounds for length 64", {
+        let two = |k: i32| {
+            let a = input[k];
+            a + /* straight_in_a_closure */ input[k + 1]
+        };
+        out[0] = two(n) + two(n + 57);
+    }
+    straight_vectors, "range 61..65 out of bounds for length 64", {
+        let v = input.load_vec::<4>(n + 1);
+        out[0] = v[0];
+        let w = input.load_vec::<4>(n + 5);
+        /* straight_vectors */ out.store_vec(n + 54, w);
+    }
+    straight_misaligned, "a vector of 16 bytes must be aligned to 16 bytes, but the one at index 7 is not", {
+        let v = input.load_vec::<4>(n + 1);
+        let w = /* straight_misaligned */ input.load_vec::<4>(n);
+        out.store_vec(n + 1, v);
+        out.store_vec(n + 5, w);
+    }
+    straight_rows, "index 7 out of bounds for length 4", {
+        let rows = shared_array::<[i32; 4], 8>();
+        rows[n][1] = input[n];
+        rows[1][2] = input[n + 1] + /* straight_rows */ rows[n - 1][n];
+        out[0] = rows[1][2];
+    }
     in_device_function, "index 70 out of bounds for length 64", { out[0] = third(input, n); }
 
     // Divisions.

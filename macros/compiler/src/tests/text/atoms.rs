@@ -146,6 +146,6 @@ fn prefix_operators() {
 fn compound_assignments() {
     check("*r += a; *r -= b + c; *r *= 2; *r /= a; *r %= a;", "r += a;\nr -= b + c;\nr *= 2;\nr /= a;\nr %= a;");
     check("*r &= a; *r |= b; *r ^= c; *r <<= 2; *r >>= a;", "r &= a;\nr |= b;\nr ^= c;\nr <<= 2;\nr >>= a;");
-    check("m[a] += m[a]; m[m[a]] -= 1;", "m[a] += m[a];\nm[m[a]] -= 1;");
+    check("m[a] += b; m[m[a]] -= 1;", "m[a] += b;\nm[m[a]] -= 1;");
     check("let mut x = a; x += x * 2; x = -x;", "auto x = a;\nx += x * 2;\nx = -x;");
 }

@@ -6,7 +6,7 @@ mod atoms;
 mod bounds;
 mod control;
 mod order;
-mod together;
+mod straight;
 
 use proc_macro2::{TokenStream, TokenTree};
 use syn::LitInt;

@@ -5,9 +5,17 @@ use super::check;
 
 #[test]
 fn nothing_changes() {
-    check("let x = a + m[b] * m[b];", "auto x = a + m[b] * m[b];");
+    check(
+        "let x = a + m[b] * m[c];",
+        "require(within(m, b) & within(m, c));
+         auto x = a + m.get_unchecked(b) * m.get_unchecked(c);",
+    );
     check("let x = g(a, m[b], *r, a / b);", "auto x = <callee0>(a, m[b], r, a / b);");
-    check("m[m[b]] = m[b];", "m[m[b]] = m[b];");
+    check(
+        "m[m[a]] = m[b];",
+        "require(within(m, b) & within(m, a));
+         m[m.get_unchecked(a)] = m.get_unchecked(b);",
+    );
 }
 
 #[test]

@@ -40,33 +40,4 @@ template <class T>
 struct array_length<const T> : array_length<T> {};
 
 } // namespace detail
-
-// Whether `memory[i]` is within bounds. The checks of accesses that follow each other are made together: where all of these
-// tests hold, the accesses need no check of their own, and where one does not, the checks are made one by one.
-//
-//     if (!(within(a, i) & within(b, j))) { check(a, i); check(b, j); unreachable(); }
-template <class Memory>
-__device__ constexpr bool within(const Memory& memory, detail::index i) {
-    return i.value < memory.len().value;
-}
-template <class Memory, class Index>
-__device__ constexpr void check(const Memory& memory, Index i, PHALANX_SITE) {
-    detail::index(i).below(memory.len().value, site);
-}
-
-// The same of `row[i]`, where a row is an array that is an element of memory.
-template <class Row>
-__device__ constexpr bool within_row(detail::index i) {
-    return i.value < detail::array_length<Row>::value;
-}
-template <class Row, class Index>
-__device__ constexpr void check_row(Index i, PHALANX_SITE) {
-    detail::index(i).below(detail::array_length<Row>::value, site);
-}
-
-// Stands after checks one of which fails.
-[[noreturn]] __device__ inline void unreachable() {
-    __builtin_unreachable();
-}
-
 } // namespace phalanx

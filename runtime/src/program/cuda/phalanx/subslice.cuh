@@ -69,7 +69,7 @@ __device__ inline auto row_of(Memory&& memory, Index index, PHALANX_SITE) {
     return detail::row(whole, detail::index(index).below(whole.length, site));
 }
 
-// The same without its check: interval.cuh has shown for the whole loop that it holds.
+// The same without its check: a test before it has shown that it holds.
 template <class Memory, class Index>
 __device__ inline auto row_of_unchecked(Memory&& memory, Index index) {
     return detail::row(detail::whole(memory), detail::index(index).value);

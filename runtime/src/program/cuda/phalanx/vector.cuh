@@ -19,28 +19,16 @@ struct is_aligned<shared_array<T, N>&> {
     enum : bool { value = true };
 };
 
-// Whether `N` elements from `i` on are within bounds. The first comparison does not change in a loop, and there is none if the
-// length is a constant.
-template <unsigned long long N>
-__device__ constexpr bool has_vector(unsigned long long length, index i) {
-    return N <= length && i.value <= length - N;
-}
-
-// Whether a vector from `i` on is aligned.
-template <unsigned long long N, bool IsAligned, class T>
-__device__ inline bool is_vector_aligned(T* data, index i) {
-    const auto bytes = IsAligned ? i.value * sizeof(T) : reinterpret_cast<unsigned long long>(data + i.value);
-    return bytes % (sizeof(T) * N) == 0;
-}
-
 // Returns the first of the `N` elements from `i` on, after checking both bounds and the alignment.
 template <unsigned long long N, bool IsAligned, class T>
 __device__ inline T* vector_place(T* data, unsigned long long length, index i, unsigned site) {
-    if (!has_vector<N>(length, i)) {
+    // The first comparison does not change in a loop, and there is none if the length is a constant.
+    if (N > length || i.value > length - N) {
         fail(range_out_of_bounds, site, recorded{i.tag, i.value}, recorded{i.tag, i.value + N},
              recorded{unsigned_value, length});
     }
-    if (!is_vector_aligned<N, IsAligned>(data, i)) {
+    const auto bytes = IsAligned ? i.value * sizeof(T) : reinterpret_cast<unsigned long long>(data + i.value);
+    if (bytes % (sizeof(T) * N) != 0) {
         fail(misaligned_vector, site, recorded{i.tag, i.value}, recorded{unsigned_value, sizeof(T) * N});
     }
     return data + i.value;
@@ -94,27 +82,23 @@ __device__ inline void store_vec(Memory&& memory, Index i, vector<T, N> value, P
     detail::store_vector(place, value);
 }
 
+namespace detail {
+
+// Returns the address of memory, or 0 for memory that is always aligned for vectors.
+template <class Memory, class Slice>
+__device__ inline unsigned long long start_of(Slice whole) {
+    return is_aligned<Memory>::value ? 0 : reinterpret_cast<unsigned long long>(whole.data);
+}
+
+} // namespace detail
+
 // The lanes of a vector.
 template <class Vector>
 __device__ consteval unsigned long long lanes_of() {
     return detail::array_length<Vector>::value;
 }
 
-// Whether a vector is within bounds and aligned, and its check (array.cuh).
-template <unsigned long long N, class Memory>
-__device__ inline bool within_vector(Memory&& memory, detail::index i) {
-    const auto whole = detail::whole(memory);
-    return detail::has_vector<N>(whole.length, i) &
-           detail::is_vector_aligned<N, detail::is_aligned<Memory>::value>(whole.data, i);
-}
-template <unsigned long long N, class Memory, class Index>
-__device__ inline void check_vector(Memory&& memory, Index i, PHALANX_SITE) {
-    const auto whole = detail::whole(memory);
-    detail::vector_place<N, detail::is_aligned<Memory>::value>(whole.data, whole.length, i, site);
-}
-
-// The same without any check: tests before the loop (interval.cuh) or before several accesses (array.cuh) have shown that they
-// hold.
+// The same without any check: a test before them has shown that they hold.
 template <unsigned long long N, class Memory, class Index>
 __device__ inline auto load_vec_unchecked(Memory&& memory, Index i) {
     const auto whole = detail::whole(memory);

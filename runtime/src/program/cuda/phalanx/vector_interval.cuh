@@ -17,11 +17,6 @@ are_vectors(interval<Raw> values, unsigned long long length, unsigned long long 
     return N <= length && are_below(values, length - N + 1) && aligned;
 }
 
-template <class Memory, class Slice>
-__device__ inline unsigned long long start_of(Slice whole) {
-    return is_aligned<Memory>::value ? 0 : reinterpret_cast<unsigned long long>(whole.data);
-}
-
 } // namespace detail
 
 // Whether vectors of `N` elements are within bounds and aligned.

@@ -7,24 +7,20 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Lower;
-use super::element::{Before, row};
-use super::nest::{Nest, closures, site};
+use super::access::{Access, LARGEST_INDEX, Region, row};
+use super::nest::Nest;
 use crate::emit::cuda::ast::{CuExpr, Fragment};
 use crate::emit::cuda::signature::shape;
 use crate::model::expr::{BinaryOp, Expr, ExprKind};
-use crate::model::facts::Effect;
 use crate::model::kind::Kind;
 use crate::model::op::Op;
 use crate::model::place::may_write;
 use crate::model::range::{Adaptor, Range};
 use crate::model::ty::{TypeShape, ValueType};
-use crate::model::walk::walk;
 use crate::model::{LocalId, SiteId, SlotId};
 
 /// The most tests before a loop.
 const MOST_TESTS: usize = 12;
-/// The largest index that is tested, in expressions, with the `let`s that it names.
-const LARGEST_INDEX: usize = 40;
 
 /// The test before a loop, and what it shows.
 pub(super) struct Hoisted {
@@ -70,8 +66,7 @@ impl Lower<'_> {
     /// Returns the test before a loop whose range is in the variable `steps`, if it shows anything.
     pub(super) fn hoist(&mut self, whole: &Expr, steps: &str) -> Option<Hoisted> {
         let ExprKind::For { local, body, .. } = &whole.kind else { return None };
-        let closures = closures(self.function);
-        let nest = Nest::of(whole, *local, body, &closures)?;
+        let nest = Nest::of(whole, *local, body, self.closures)?;
         let loops: Vec<(LocalId, &Range)> = nest.loops.iter().map(|(local, range)| (*local, *range)).collect();
         let (candidates, callees) = (nest.accesses.clone(), nest.callees.clone());
         let mut known = Values { lower: self, nest, intervals: BTreeMap::new() };
@@ -127,23 +122,6 @@ struct Values<'l, 'f, 'e> {
     intervals: BTreeMap<LocalId, CuExpr>,
 }
 
-impl Before for Values<'_, '_, '_> {
-    fn memory(&mut self, memory: &Expr) -> Option<CuExpr> {
-        match (&memory.kind, memory.result_kind) {
-            (ExprKind::Local(local), Kind::Memory(_)) if self.keeps(*local) => Some(CuExpr::name(&self.name(*local))),
-            _ => None,
-        }
-    }
-
-    fn declared_later(&self, local: LocalId) -> Option<Option<&Expr>> {
-        self.nest.declared.contains(&local).then(|| self.nest.lets.get(&local).copied())
-    }
-
-    fn name(&self, local: LocalId) -> String {
-        self.lower.names.local(local).into()
-    }
-}
-
 impl Values<'_, '_, '_> {
     fn insert(&mut self, local: LocalId, range: CuExpr) {
         if !self.is_assigned(local) {
@@ -168,30 +146,21 @@ impl Values<'_, '_, '_> {
 
     /// Returns the site of an access, and the test that it is within bounds.
     fn test(&mut self, access: &Expr) -> Option<(SiteId, CuExpr)> {
-        let (memory, index, lanes) = match &access.kind {
-            ExprKind::Index { base, index, .. } => (&**base, &**index, None),
-            ExprKind::Op { op, operands, .. } => (operands.first()?, operands.get(1)?, self.lanes_of(*op, operands)?),
-            _ => return None,
-        };
+        let access = Access::of(access)?;
         let mut left = LARGEST_INDEX;
-        let values = self.interval(index, &mut left)?.interval();
-        let (callee, arguments) = match (lanes, row(memory)) {
-            (None, None) => (vec!["covers".into()], vec![self.memory(memory)?, values]),
-            (None, Some(memory)) => {
-                let mut callee = vec!["covers_row<decltype(".into()];
-                callee.extend(self.first_element(memory)?);
-                callee.push(")>".into());
-                (callee, vec![values])
-            }
+        let values = self.interval(access.index, &mut left)?.interval();
+        let (callee, arguments) = match (access.lanes(self), row(access.memory)) {
+            (None, None) => (vec!["covers".into()], vec![self.memory(access.memory)?, values]),
+            (None, Some(rows)) => (self.of_rows("covers_row", rows)?, vec![values]),
             (Some(lanes), rows) => {
                 let name = if rows.is_some() { "covers_row_vectors<" } else { "covers_vectors<" };
                 let mut callee = vec![name.into()];
-                callee.extend(lanes);
+                callee.extend(lanes?);
                 callee.push(">".into());
-                (callee, vec![self.memory(rows.unwrap_or(memory))?, values])
+                (callee, vec![self.memory(rows.unwrap_or(access.memory))?, values])
             }
         };
-        Some((site(access)?, CuExpr::Call { callee, arguments, site: None }))
+        Some((access.site, CuExpr::Call { callee, arguments, site: None }))
     }
 
     /// Returns the values of an expression in a nest of loops, by arithmetic on those of its variables, if each variable
@@ -248,41 +217,32 @@ impl Values<'_, '_, '_> {
         }
     }
 
-    /// Returns the value of an expression that the loop does not change, and whose evaluation cannot fail.
-    fn fixed(&mut self, expr: &Expr) -> Option<CuExpr> {
-        let mut is_fixed = true;
-        walk(expr, &mut |inner| is_fixed &= self.is_fixed(inner));
-        is_fixed.then(|| self.lower.value(expr))
+    fn is_assigned(&self, local: LocalId) -> bool {
+        self.lower.function.local(local).mutable.is_some()
+    }
+}
+
+impl Region for Values<'_, '_, '_> {
+    fn lower(&self) -> &Lower<'_> {
+        self.lower
     }
 
-    /// Whether the loop does not change an expression, and its evaluation does not fail, apart from its operands.
-    fn is_fixed(&self, expr: &Expr) -> bool {
-        match &expr.kind {
-            ExprKind::Local(local) => self.keeps(*local),
-            ExprKind::Int { .. }
-            | ExprKind::Constant(_)
-            | ExprKind::Cast(..)
-            | ExprKind::Field { .. }
-            | ExprKind::Axis(..) => true,
-            ExprKind::Binary { op, .. } => op.is_arithmetic() && !op.divides(),
-            ExprKind::Op { op, .. } => op.facts().effect == Effect::Pure,
-            // A pure body reads only variables that are never assigned; what it declares itself is not printed here.
-            ExprKind::CallClosure { closure, .. } => {
-                self.keeps(*closure) && self.nest.closures.get(closure) == Some(&Effect::Pure)
-            }
-            _ => false,
-        }
+    fn lowered(&mut self, expr: &Expr) -> CuExpr {
+        self.lower.value(expr)
     }
 
-    /// Whether a variable has one value throughout the loop.
     fn keeps(&self, local: LocalId) -> bool {
         !self.nest.declared.contains(&local)
             && !matches!(self.lower.function.kind(local), Kind::Reference { .. })
             && !(self.is_assigned(local) && (self.nest.receivers.contains(&local) || may_write(self.nest.whole, local)))
     }
 
-    fn is_assigned(&self, local: LocalId) -> bool {
-        self.lower.function.local(local).mutable.is_some()
+    fn init(&self, local: LocalId) -> Option<&Expr> {
+        self.nest.lets.get(&local).copied()
+    }
+
+    fn declares(&self, local: LocalId) -> bool {
+        self.nest.declared.contains(&local)
     }
 }
 

@@ -1,20 +1,22 @@
 //! Lowers the model to C++. Rust's expressions with control flow become statements that assign; operands whose order
 //! matters are stored in variables. Values and operations are in `value` and `op`, loops and jumps in `control`.
 
+mod access;
 mod control;
-mod element;
 mod hoist;
 mod inline_cuda;
+mod known;
 mod literal;
 mod memory;
 mod message;
 mod nest;
 mod op;
 mod pattern;
-mod together;
+mod straight;
 mod value;
 
 pub(crate) use nest::has_collectives;
+use nest::{Closures, closures};
 
 use std::collections::BTreeSet;
 
@@ -37,8 +39,10 @@ use crate::model::{Function, LocalId, SiteId, ValueId};
 /// Lowers the body to statements, and returns the names that it used.
 pub(super) fn body<'f>(checked: &'f Checked<'f>, names: Names, fused: &'f BTreeSet<LocalId>) -> (Vec<CuStmt>, Names) {
     let function = checked.function();
+    let closures = closures(function);
     let mut lower = Lower {
         function,
+        closures: &closures,
         fences: checked.fences(),
         names,
         fused,
@@ -59,13 +63,14 @@ pub(super) fn body<'f>(checked: &'f Checked<'f>, names: Names, fused: &'f BTreeS
 
 struct Lower<'f> {
     function: &'f Function,
+    closures: &'f Closures,
     fences: &'f Fences<'f>,
     names: Names,
     /// Tokens of arrivals that are fused with their wait.
     fused: &'f BTreeSet<LocalId>,
     out: Vec<CuStmt>,
     jump_targets: Vec<control::JumpTarget>,
-    /// Accesses that a test before their loop has shown to be within bounds.
+    /// Accesses that a test before their loop or their run of statements has shown to be within bounds.
     unchecked: BTreeSet<SiteId>,
     /// Set in a loop that runs if that test fails: its loops are lowered once, with all checks.
     checks_all: bool,
@@ -88,23 +93,25 @@ impl Lower<'_> {
     }
 
     fn block_into(&mut self, block: &Block, dest: &Dest) {
-        let mut together = if self.checks_all { Vec::new() } else { self.together(block) };
-        let sites: Vec<SiteId> = together.iter().flat_map(|together| together.sites.iter().copied()).collect();
-        self.unchecked.extend(&sites);
-        together.reverse();
-        for (position, statement) in block.statements.iter().enumerate() {
-            self.check_together(&mut together, position, statement.span.line());
+        self.block(block, |lower, tail| {
+            lower.out.push(CuStmt::Line(tail.span.line()));
+            lower.into(tail, dest);
+        });
+    }
+
+    /// Lowers the statements of a block and then, by `tail`, its value, if it has one.
+    fn block<R>(&mut self, block: &Block, tail: impl FnOnce(&mut Self, &Expr) -> R) -> Option<R> {
+        let runs = self.runs(block);
+        for (index, statement) in block.statements.iter().enumerate() {
+            self.front(&runs, index, statement.span);
             self.statement(statement);
         }
-        if let Some(tail) = &block.tail {
-            let line = tail.span.line();
-            self.check_together(&mut together, block.statements.len(), line);
-            self.out.push(CuStmt::Line(line));
-            self.into(tail, dest);
-        }
-        for site in sites {
-            self.unchecked.remove(&site);
-        }
+        let value = block.tail.as_ref().map(|value| {
+            self.front(&runs, block.statements.len(), value.span);
+            tail(self, value)
+        });
+        self.end_runs(&runs);
+        value
     }
 
     fn statement(&mut self, statement: &Stmt) {

@@ -36,7 +36,7 @@ pub(super) fn closures(function: &Function) -> Closures {
 /// A loop and the loops inside of it.
 pub(super) struct Nest<'e> {
     pub(super) whole: &'e Expr,
-    pub(super) closures: &'e Closures,
+    closures: &'e Closures,
     pub(super) accesses: Vec<&'e Expr>,
     /// The sites of what need not happen in each iteration. Such an access keeps its check: where its condition guards
     /// a bound, the test would fail for the threads at the bound, and their warp would run both loops.

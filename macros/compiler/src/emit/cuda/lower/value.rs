@@ -93,13 +93,7 @@ impl Lower<'_> {
             }
             ExprKind::Closure { params, body, by_value } => self.lambda(params, body, by_value.as_deref()),
             ExprKind::Block(block) | ExprKind::Unsafe(block) => {
-                for statement in &block.statements {
-                    self.statement(statement);
-                }
-                match &block.tail {
-                    Some(tail) => self.value(tail),
-                    None => CuExpr::name("0"),
-                }
+                self.block(block, |lower, tail| lower.value(tail)).unwrap_or_else(|| CuExpr::name("0"))
             }
             ExprKind::If { condition, then, otherwise: Some(otherwise), .. } if expr.result_kind == Kind::Value => {
                 match self.ternary(condition, then, otherwise) {

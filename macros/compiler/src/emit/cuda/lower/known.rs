@@ -1,0 +1,157 @@
+//! The values that the indexes of straight-line code have before it, and the tests of its accesses (`straight`).
+
+use super::Lower;
+use super::access::{Access, LARGEST_INDEX, Region, may_fail, row};
+use super::straight::Scan;
+use crate::emit::cuda::ast::{CuExpr, Fragment};
+use crate::emit::cuda::name::field_name;
+use crate::emit::cuda::signature::shape;
+use crate::model::expr::{Expr, ExprKind};
+use crate::model::kind::Kind;
+use crate::model::ty::{TypeShape, ValueType};
+use crate::model::walk::walk;
+use crate::model::{LocalId, Role, SiteId};
+
+/// The value of an expression before a run, and its size in expressions.
+#[derive(Clone)]
+pub(super) struct Known {
+    text: CuExpr,
+    size: usize,
+}
+
+/// The test of an access, a call.
+#[derive(PartialEq)]
+pub(super) struct Test {
+    callee: Vec<Fragment>,
+    arguments: Vec<CuExpr>,
+}
+
+impl Test {
+    /// Returns the text of the test, which fails at this site.
+    pub(super) fn at(self, site: SiteId) -> CuExpr {
+        CuExpr::Call { callee: self.callee, arguments: self.arguments, site: Some(site) }
+    }
+}
+
+impl Scan<'_, '_, '_> {
+    /// Returns the test of an access.
+    pub(super) fn test(&mut self, access: &Access<'_>) -> Option<Test> {
+        let index = self.index(access.index)?;
+        let (name, memory) = match (access.lanes(self), row(access.memory)) {
+            (None, None) => (vec!["within".into()], vec![self.memory(access.memory)?]),
+            (None, Some(rows)) => (self.of_rows("within_row", rows)?, Vec::new()),
+            (Some(lanes), None) => (of_lanes("vector_within<", lanes?), vec![self.memory(access.memory)?]),
+            (Some(lanes), Some(rows)) => {
+                let row = self.index(Access::of(access.memory)?.index)?;
+                (of_lanes("row_vector_within<", lanes?), vec![self.memory(rows)?, row])
+            }
+        };
+        Some(Test { callee: name, arguments: memory.into_iter().chain([index]).collect() })
+    }
+
+    /// Returns the value of a variable's initial value, which has the type that the declaration gives it.
+    pub(super) fn typed(&mut self, init: &Expr, ty: Option<&ValueType>) -> Option<Known> {
+        let value = self.same(init)?;
+        let Some(ty) = ty else { return Some(value) };
+        match ty.shape {
+            TypeShape::Scalar(..) => {
+                let text = CuExpr::Call { callee: shape(&ty.shape), arguments: vec![value.text], site: None };
+                Some(Known { text, size: value.size })
+            }
+            TypeShape::Named(_)
+            | TypeShape::Array(..)
+            | TypeShape::Option(_)
+            | TypeShape::Tuple(_)
+            | TypeShape::Token(_)
+            | TypeShape::BarrierToken(_)
+            | TypeShape::OptionalToken(_) => None,
+        }
+    }
+
+    fn index(&mut self, index: &Expr) -> Option<CuExpr> {
+        self.same(index).map(|index| index.text)
+    }
+
+    /// Returns the value of an expression before the run, which is the same where the run evaluates it. Two evaluations
+    /// of floats may differ if one of them is contracted to a fused operation, and only a cast makes an index of them.
+    fn same(&mut self, expr: &Expr) -> Option<Known> {
+        let is_computed = |inner: &Expr| match &inner.kind {
+            ExprKind::Binary { .. } => true,
+            ExprKind::Local(local) => self.lets.get(local).is_some_and(|value| value.size > 1),
+            _ => false,
+        };
+        let mut may_differ = false;
+        walk(expr, &mut |inner| {
+            if let ExprKind::Cast(value, _) = &inner.kind {
+                walk(value, &mut |inner| may_differ |= is_computed(inner));
+            }
+        });
+        let function = self.lower.function;
+        // A device function is contracted if its kernel is.
+        let contracts = function.role != Role::Kernel || function.options.fmad || function.options.fast_math;
+        if contracts && may_differ { None } else { self.known(expr) }
+    }
+
+    fn known(&mut self, expr: &Expr) -> Option<Known> {
+        let operation = |parts: &[&Known]| 1 + parts.iter().map(|part| part.size).sum::<usize>();
+        let known = match &expr.kind {
+            ExprKind::Local(local) if self.declared.contains(local) => self.lets.get(local)?.clone(),
+            ExprKind::Cast(value, ty) => {
+                let value = self.known(value)?;
+                let mut callee = vec!["as<".into()];
+                callee.extend(shape(&ty.shape));
+                callee.push(">".into());
+                let size = operation(&[&value]);
+                Known { text: CuExpr::Call { callee, arguments: vec![value.text], site: None }, size }
+            }
+            ExprKind::Field { base, member } => {
+                let base = self.known(base)?;
+                Known { text: base.text.field(field_name(member)), size: base.size + 1 }
+            }
+            ExprKind::Binary { op, left, right, .. } if op.is_arithmetic() && !may_fail(*op, right) => {
+                let (left, right) = (self.known(left)?, self.known(right)?);
+                let size = operation(&[&left, &right]);
+                let (left, right) = (Box::new(left.text), Box::new(right.text));
+                Known { text: CuExpr::Infix { op: op.symbol(), left, right, site: None }, size }
+            }
+            ExprKind::Method { method, operands, .. } if method.fails.is_none() => {
+                let operands = operands.iter().map(|operand| self.known(operand)).collect::<Option<Vec<_>>>()?;
+                let size = operation(&operands.iter().collect::<Vec<_>>());
+                let arguments = operands.into_iter().map(|operand| operand.text).collect();
+                Known { text: CuExpr::Call { callee: vec![method.name.into()], arguments, site: None }, size }
+            }
+            _ => Known { text: self.fixed(expr)?, size: 1 },
+        };
+        (known.size <= LARGEST_INDEX).then_some(known)
+    }
+}
+
+/// Returns `name<lanes>`, of a name that ends with the `<`.
+fn of_lanes(name: &str, lanes: Vec<Fragment>) -> Vec<Fragment> {
+    [vec![name.into()], lanes, vec![">".into()]].concat()
+}
+
+impl Region for Scan<'_, '_, '_> {
+    fn lower(&self) -> &Lower<'_> {
+        self.lower
+    }
+
+    fn lowered(&mut self, expr: &Expr) -> CuExpr {
+        self.lower.value(expr)
+    }
+
+    fn keeps(&self, local: LocalId) -> bool {
+        // Only a call can borrow a variable mutably, and a call ends the run.
+        !self.declares(local)
+            && !matches!(self.lower.function.kind(local), Kind::Reference { .. })
+            && !self.assigned.contains(&local)
+    }
+
+    fn init(&self, local: LocalId) -> Option<&Expr> {
+        self.inits.get(&local).copied()
+    }
+
+    fn declares(&self, local: LocalId) -> bool {
+        self.declared.contains(&local)
+    }
+}

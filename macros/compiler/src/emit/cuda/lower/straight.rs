@@ -1,0 +1,458 @@
+//! Tests the accesses of straight-line code together, before the first of them. A run is a sequence of statements of a
+//! block that are all executed if the first is, unless the thread fails at an access. Its accesses, whose indexes are
+//! known before it, are tested by one condition, and need no checks where it holds; where it does not hold, the checks
+//! follow in their order, and the first that fails reports what it would report at its access.
+//!
+//! A thread that fails does so before it executes the run instead of in the middle of it. Nothing shows the difference: other
+//! threads see no store of a run until the thread synchronizes with them, which ends the run, and the host gets an
+//! error. What else could show it ends the run as well: whatever may fail, leave the run, wait, print, or is not
+//! understood.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Lower;
+use super::access::{Access, AccessForm, may_fail, row};
+use super::known::{Known, Test};
+use crate::emit::cuda::ast::{CuExpr, CuStmt};
+use crate::model::expr::{Arm, BinaryOp, Block, Condition, Expr, ExprKind, Stmt, StmtKind};
+use crate::model::facts::Effect;
+use crate::model::kind::Memory;
+use crate::model::place::local_of;
+use crate::model::walk::{Node, block_nodes, nodes};
+use crate::model::{LocalId, SiteId};
+use crate::span::SpanRange;
+
+/// The most tests before a run.
+const MOST_TESTS: usize = 16;
+
+/// A run of statements, and the test before it.
+pub(super) struct Run {
+    /// The index of the first statement.
+    start: usize,
+    test: CuExpr,
+    accesses: Vec<SiteId>,
+}
+
+impl Lower<'_> {
+    /// Returns the runs of a block.
+    pub(super) fn runs(&mut self, block: &Block) -> Vec<Run> {
+        let mut runs = Vec::new();
+        if self.checks_all {
+            return runs;
+        }
+        let count = block.statements.len() + usize::from(block.tail.is_some());
+        let mut start = 0;
+        while start < count {
+            let mut scan = Scan::new(self);
+            let mut next = start;
+            while next < count {
+                let before = scan.accesses.len();
+                let goes_on = match block.statements.get(next) {
+                    Some(statement) => scan.statement(statement).is_some(),
+                    None => block.tail.as_ref().is_none_or(|tail| scan.expr(tail).is_some()),
+                };
+                // A statement whose first access is not known before the run begins a run of its own.
+                if !goes_on && scan.accesses.len() == before && next > start {
+                    break;
+                }
+                next += 1;
+                if !goes_on {
+                    break;
+                }
+                if scan.accesses.is_empty() {
+                    scan.restart();
+                    start = next;
+                }
+            }
+            runs.extend(scan.run(start));
+            start = next;
+        }
+        runs
+    }
+
+    /// Prints the test of the run that begins with a statement, and lowers its accesses without checks from here on.
+    pub(super) fn front(&mut self, runs: &[Run], statement: usize, span: SpanRange) {
+        let Some(run) = runs.iter().find(|run| run.start == statement) else { return };
+        self.out.push(CuStmt::Line(span.line()));
+        self.out.push(CuStmt::Expr(CuExpr::call("require", vec![run.test.clone()])));
+        self.unchecked.extend(&run.accesses);
+    }
+
+    pub(super) fn end_runs(&mut self, runs: &[Run]) {
+        for site in runs.iter().flat_map(|run| &run.accesses) {
+            self.unchecked.remove(site);
+        }
+    }
+}
+
+/// A run, statement by statement. Its methods return `None` where it ends.
+pub(super) struct Scan<'l, 'f, 'e> {
+    pub(super) lower: &'l mut Lower<'f>,
+    /// The variables that the run has declared so far.
+    pub(super) declared: BTreeSet<LocalId>,
+    /// The variables that the run has assigned so far.
+    pub(super) assigned: BTreeSet<LocalId>,
+    /// The values of variables that the run has declared.
+    pub(super) lets: BTreeMap<LocalId, Known>,
+    /// The initial expressions of these variables.
+    pub(super) inits: BTreeMap<LocalId, &'e Expr>,
+    /// The tests, each with the site of its access.
+    tests: Vec<(Test, SiteId)>,
+    /// The number of loads whose test the compiler of CUDA C++ cannot decide.
+    loads: usize,
+    accesses: Vec<SiteId>,
+}
+
+impl<'l, 'f, 'e> Scan<'l, 'f, 'e> {
+    fn new(lower: &'l mut Lower<'f>) -> Self {
+        Scan {
+            lower,
+            declared: BTreeSet::new(),
+            assigned: BTreeSet::new(),
+            lets: BTreeMap::new(),
+            inits: BTreeMap::new(),
+            tests: Vec::new(),
+            loads: 0,
+            accesses: Vec::new(),
+        }
+    }
+
+    /// Begins the run anew after what it has seen so far.
+    fn restart(&mut self) {
+        self.declared.clear();
+        self.assigned.clear();
+        self.lets.clear();
+        self.inits.clear();
+    }
+
+    /// Returns the run, if two loads meet in it.
+    fn run(self, start: usize) -> Option<Run> {
+        if self.loads < 2 {
+            return None;
+        }
+        let and = |left, right| CuExpr::Infix { op: "&", left: Box::new(left), right: Box::new(right), site: None };
+        let test = self.tests.into_iter().map(|(test, site)| test.at(site)).reduce(and)?;
+        Some(Run { start, test, accesses: self.accesses })
+    }
+
+    fn statement(&mut self, statement: &'e Stmt) -> Option<()> {
+        match &statement.kind {
+            StmtKind::Let { local, ty, init } => {
+                if let Some(init) = init {
+                    self.expr(init)?;
+                    self.inits.insert(*local, init);
+                    if let Some(value) = self.typed(init, ty.as_ref()) {
+                        self.lets.insert(*local, value);
+                    }
+                }
+                self.declared.insert(*local);
+                Some(())
+            }
+            StmtKind::LetPattern { pattern, init, otherwise, .. } => {
+                self.expr(init)?;
+                self.declared.extend(pattern.locals());
+                otherwise.is_none().then_some(())
+            }
+            StmtKind::Split { init, .. } => self.expr(init),
+            StmtKind::Discard(expr) | StmtKind::Expr(expr) => self.expr(expr),
+            StmtKind::Item(_) => Some(()),
+        }
+    }
+
+    fn block(&mut self, block: &'e Block) -> Option<()> {
+        block.statements.iter().try_for_each(|statement| self.statement(statement))?;
+        block.tail.as_ref().map_or(Some(()), |tail| self.expr(tail))
+    }
+
+    fn all(&mut self, exprs: impl IntoIterator<Item = &'e Expr>) -> Option<()> {
+        exprs.into_iter().try_for_each(|expr| self.expr(expr))
+    }
+
+    /// Adds an expression, its operands in the order of their evaluation.
+    fn expr(&mut self, expr: &'e Expr) -> Option<()> {
+        match &expr.kind {
+            ExprKind::Unary(_, inner)
+            | ExprKind::Cast(inner, _)
+            | ExprKind::Typed(inner, _)
+            | ExprKind::Deref(inner)
+            | ExprKind::Axis(inner, _)
+            | ExprKind::Field { base: inner, .. }
+            | ExprKind::Some(inner)
+            | ExprKind::Borrow { target: inner, .. }
+            | ExprKind::Repeat { element: inner, .. }
+            | ExprKind::Vector { argument: inner, .. } => self.expr(inner),
+            ExprKind::Binary { op, left, right, .. } => {
+                self.expr(left)?;
+                match op.short_circuits() {
+                    true => self.conditional(right),
+                    false => self.expr(right),
+                }?;
+                self.divided(*op, right)
+            }
+            ExprKind::Index { base, index, .. } => {
+                self.indexed(base, index)?;
+                self.access(expr, true)
+            }
+            ExprKind::UncheckedPlace { base, index } => self.all([&**base, &**index]),
+            ExprKind::Array { elements, .. } | ExprKind::Tuple { elements, .. } => self.all(elements),
+            ExprKind::Struct { fields, base, .. } => {
+                self.all(fields.iter().map(|(_, field)| field).chain(base.as_deref()))
+            }
+            ExprKind::Op { operands, .. } => {
+                self.all(operands)?;
+                match Access::of(expr) {
+                    Some(access) => self.access(expr, matches!(access.form, AccessForm::LoadVec(_))),
+                    None => self.harmless(expr),
+                }
+            }
+            ExprKind::Method { operands, .. }
+            | ExprKind::ScalarCall { operands, .. }
+            | ExprKind::FastCall { operands, .. } => {
+                self.all(operands)?;
+                self.harmless(expr)
+            }
+            ExprKind::Call { arguments, .. } | ExprKind::CallClosure { arguments, .. } => {
+                self.all(arguments)?;
+                self.harmless(expr)
+            }
+            ExprKind::Block(block) | ExprKind::Unsafe(block) => self.block(block),
+            ExprKind::If { condition, then, otherwise, .. } => {
+                self.condition(condition)?;
+                self.conditional_block(then)?;
+                otherwise.as_ref().map_or(Some(()), |otherwise| self.conditional(otherwise))
+            }
+            ExprKind::Match { scrutinee, arms, .. } => {
+                self.expr(scrutinee)?;
+                arms.iter().try_for_each(|arm| self.arm(arm))
+            }
+            // As in Rust, the value is evaluated before the place.
+            ExprKind::Assign(place, value) => {
+                self.expr(value)?;
+                match &place.kind {
+                    ExprKind::Index { base, index, .. } => {
+                        self.indexed(base, index)?;
+                        self.access(place, false)?;
+                    }
+                    _ => self.expr(place)?,
+                }
+                self.assign(place)
+            }
+            ExprKind::AssignOp { op, place, value, .. } => {
+                self.all([&**value, &**place])?;
+                self.assign(place)?;
+                self.divided(*op, value)
+            }
+            ExprKind::For { range, .. } => {
+                self.all([&range.start, &range.end])?;
+                None
+            }
+            ExprKind::Return { value: Some(value), .. } | ExprKind::Break { value: Some(value), .. } => {
+                self.expr(value)?;
+                None
+            }
+            // The body of a closure is evaluated where it is called.
+            ExprKind::Closure { .. }
+            | ExprKind::Error
+            | ExprKind::Int { .. }
+            | ExprKind::Float { .. }
+            | ExprKind::Bool(_)
+            | ExprKind::Local(_)
+            | ExprKind::Constant(_)
+            | ExprKind::Operator(..)
+            | ExprKind::None(_)
+            | ExprKind::Labelled { .. }
+            | ExprKind::Loop { .. }
+            | ExprKind::While { .. }
+            | ExprKind::Break { value: None, .. }
+            | ExprKind::Continue { .. }
+            | ExprKind::Return { value: None, .. }
+            | ExprKind::Cuda(_)
+            | ExprKind::Assert(..)
+            | ExprKind::Panic(_)
+            | ExprKind::Print(_) => self.harmless(expr),
+        }
+    }
+
+    /// Adds the operands of an access. A row of memory is a place, and not loaded.
+    fn indexed(&mut self, base: &'e Expr, index: &'e Expr) -> Option<()> {
+        match &base.kind {
+            ExprKind::Index { base: rows, index: row, .. } => {
+                self.indexed(rows, row)?;
+                self.access(base, false)?;
+            }
+            _ => self.expr(base)?,
+        }
+        self.expr(index)
+    }
+
+    /// Ends the run if an expression, apart from its operands, may fail, leave the run, wait, or be observed by other
+    /// threads or the host.
+    fn harmless(&self, expr: &Expr) -> Option<()> {
+        let harmless = match &expr.kind {
+            ExprKind::Op { op, .. } => !op.facts().fails && op.facts().effect != Effect::Changes,
+            ExprKind::Method { method, .. } => method.fails.is_none(),
+            ExprKind::ScalarCall { site, .. } => site.is_none(),
+            ExprKind::CallClosure { closure, .. } => self.lower.closures.get(closure) == Some(&Effect::Pure),
+            ExprKind::Binary { op, right, .. } | ExprKind::AssignOp { op, value: right, .. } => !may_fail(*op, right),
+            ExprKind::Index { site, .. } => self.lower.unchecked.contains(site),
+            ExprKind::Int { .. }
+            | ExprKind::Float { .. }
+            | ExprKind::Bool(_)
+            | ExprKind::Local(_)
+            | ExprKind::Constant(_)
+            | ExprKind::Operator(..)
+            | ExprKind::None(_)
+            | ExprKind::Closure { .. }
+            | ExprKind::Unary(..)
+            | ExprKind::Cast(..)
+            | ExprKind::Typed(..)
+            | ExprKind::Deref(_)
+            | ExprKind::Axis(..)
+            | ExprKind::Field { .. }
+            | ExprKind::Some(_)
+            | ExprKind::Borrow { .. }
+            | ExprKind::Repeat { .. }
+            | ExprKind::Vector { .. }
+            | ExprKind::UncheckedPlace { .. }
+            | ExprKind::Array { .. }
+            | ExprKind::Tuple { .. }
+            | ExprKind::Struct { .. }
+            | ExprKind::FastCall { .. }
+            | ExprKind::Block(_)
+            | ExprKind::Unsafe(_)
+            | ExprKind::If { .. }
+            | ExprKind::Match { .. }
+            | ExprKind::Assign(..) => true,
+            ExprKind::Error
+            | ExprKind::Call { .. }
+            | ExprKind::Labelled { .. }
+            | ExprKind::Loop { .. }
+            | ExprKind::While { .. }
+            | ExprKind::For { .. }
+            | ExprKind::Break { .. }
+            | ExprKind::Continue { .. }
+            | ExprKind::Return { .. }
+            | ExprKind::Cuda(_)
+            | ExprKind::Assert(..)
+            | ExprKind::Panic(_)
+            | ExprKind::Print(_) => false,
+        };
+        harmless.then_some(())
+    }
+
+    /// Ends the run after a division that may fail.
+    fn divided(&self, op: BinaryOp, right: &Expr) -> Option<()> {
+        (!may_fail(op, right)).then_some(())
+    }
+
+    /// Adds the parts of a condition, of which the first is always evaluated.
+    fn condition(&mut self, condition: &'e Condition) -> Option<()> {
+        for (index, part) in condition.parts().iter().enumerate() {
+            let value = match part {
+                Condition::Value(value) => value,
+                Condition::Let { pattern, scrutinee } => {
+                    self.declared.extend(pattern.locals());
+                    scrutinee
+                }
+                // The parser flattens nested conditions.
+                Condition::All(_) => return None,
+            };
+            match index {
+                0 => self.expr(value),
+                _ => self.conditional(value),
+            }?;
+        }
+        Some(())
+    }
+
+    fn arm(&mut self, arm: &Arm) -> Option<()> {
+        self.declared.extend(arm.pattern.locals());
+        if let Some(guard) = &arm.guard {
+            for part in guard.parts() {
+                match part {
+                    Condition::Value(value) => self.conditional(value)?,
+                    Condition::Let { .. } | Condition::All(_) => return None,
+                }
+            }
+        }
+        self.conditional(&arm.body)
+    }
+
+    /// Adds an expression that need not be evaluated.
+    fn conditional(&mut self, expr: &Expr) -> Option<()> {
+        let mut found = Vec::new();
+        nodes(expr, &mut |node| found.push(node));
+        self.conditional_nodes(found)
+    }
+
+    fn conditional_block(&mut self, block: &Block) -> Option<()> {
+        let mut found = Vec::new();
+        block_nodes(block, &mut |node| found.push(node));
+        self.conditional_nodes(found)
+    }
+
+    fn conditional_nodes(&mut self, nodes: Vec<Node<'_>>) -> Option<()> {
+        for node in nodes {
+            match node {
+                Node::Expr(expr) => {
+                    self.harmless(expr)?;
+                    if let ExprKind::Assign(place, _) | ExprKind::AssignOp { place, .. } = &expr.kind {
+                        self.assign(place)?;
+                    }
+                }
+                Node::Statement(statement) => match &statement.kind {
+                    StmtKind::Let { local, .. } => {
+                        self.declared.insert(*local);
+                    }
+                    StmtKind::LetPattern { pattern, otherwise: None, .. } => self.declared.extend(pattern.locals()),
+                    StmtKind::LetPattern { .. } | StmtKind::Split { .. } => return None,
+                    StmtKind::Discard(_) | StmtKind::Expr(_) | StmtKind::Item(_) => {}
+                },
+            }
+        }
+        Some(())
+    }
+
+    fn assign(&mut self, place: &Expr) -> Option<()> {
+        if let Some(local) = local_of(place) {
+            self.assigned.insert(local);
+            self.lets.remove(&local);
+            return Some(());
+        }
+        // Memory, and what a reference refers to.
+        matches!(
+            place.kind,
+            ExprKind::Index { .. } | ExprKind::UncheckedPlace { .. } | ExprKind::Field { .. } | ExprKind::Deref(_)
+        )
+        .then_some(())
+    }
+
+    /// Adds an access to the tests, or ends the run if it keeps its check.
+    fn access(&mut self, expr: &'e Expr, loads: bool) -> Option<()> {
+        let access = Access::of(expr)?;
+        if self.lower.unchecked.contains(&access.site) {
+            return Some(());
+        }
+        let test = self.test(&access)?;
+        if self.tests.iter().all(|(other, _)| *other != test) {
+            if self.tests.len() == MOST_TESTS {
+                return None;
+            }
+            self.tests.push((test, access.site));
+            self.loads += usize::from(loads && !is_constant(&access));
+        }
+        self.accesses.push(access.site);
+        Some(())
+    }
+}
+
+/// Whether the index and the length are constants.
+fn is_constant(access: &Access<'_>) -> bool {
+    let is_array = match access.memory.memory() {
+        Some(Memory::SharedArray | Memory::RemoteArray) => true,
+        Some(Memory::Global | Memory::GlobalMut | Memory::SharedSlice | Memory::RemoteSlice) | None => {
+            row(access.memory).is_some()
+        }
+    };
+    is_array && access.index.integer().is_some()
+}

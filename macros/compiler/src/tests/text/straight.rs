@@ -1,0 +1,170 @@
+//! Straight-line code whose bounds are tested before it: which accesses meet in a test, what ends a run, and where the
+//! next one begins.
+
+use super::text;
+
+const MEMORY: &str = "m: &mut [u32], w: &[u32], rows: &[[u32; 8]], a: usize, b: usize, f: f32, r: &mut u32";
+
+/// Returns the tests of a body's runs, in order, and its other statements.
+#[track_caller]
+fn printed(body: &str) -> (Vec<String>, Vec<String>) {
+    let text = text(&format!("#[device] fn subject({MEMORY}) {{ {body} }}"), |_| None).replace("<digits1>", "4");
+    let (mut fronts, mut statements) = (Vec::new(), Vec::new());
+    for line in text.lines().map(str::trim) {
+        match line.strip_prefix("require(").and_then(|line| line.strip_suffix(");")) {
+            Some(test) => fronts.push(test.to_string()),
+            None => statements.push(line.to_string()),
+        }
+    }
+    (fronts, statements)
+}
+
+/// Asserts that the body has these tests.
+#[track_caller]
+fn fronts(body: &str, expected: &[&str]) {
+    let (fronts, statements) = printed(body);
+    assert_eq!(fronts, expected, "{statements:#?}");
+}
+
+/// Asserts that all accesses keep their checks.
+#[track_caller]
+fn checks_all(body: &str) {
+    fronts(body, &[]);
+}
+
+#[test]
+fn accesses_that_meet() {
+    let (found, statements) = printed("let x = w[a]; m[b] = x + w[a + 1];");
+    assert_eq!(found, ["within(w, a) & within(w, a + 1) & within(m, b)"]);
+    let expected = ["auto x = w.get_unchecked(a);", "m.get_unchecked(b) = x + w.get_unchecked(a + 1);"];
+    assert_eq!(statements[1..3], expected);
+    // As in Rust, the value of an assignment is evaluated before its place.
+    fronts("m[a] = w[b] + w[0];", &["within(w, b) & within(w, 0) & within(m, a)"]);
+    // A load and a store are in the order of their checks anyway.
+    checks_all("m[a] = w[b];");
+    fronts("m[a] += w[b];", &["within(w, b) & within(m, a)"]);
+    // A test that is there already is not repeated, and one alone stays where it is.
+    fronts("m[a] = m[a] + m[b];", &["within(m, a) & within(m, b)"]);
+    checks_all("m[a] = m[a] + 1;");
+}
+
+#[test]
+fn vectors_and_rows() {
+    fronts(
+        "let v = w.load_vec::<4>(a); m.store_vec(b, v); *r = w[b];",
+        &["vector_within<4>(w, a) & vector_within<4>(m, b) & within(w, b)"],
+    );
+    fronts(
+        "*r = rows[a][b] + rows[a][a];",
+        &[
+            "within(rows, a) & within_row<decltype(rows.get_unchecked(0))>(b) & within_row<decltype(rows.get_unchecked(0))>(a)",
+        ],
+    );
+    fronts(
+        "let v = rows[a].load_vec::<4>(b); *r = w[a];",
+        &["within(rows, a) & row_vector_within<4>(rows, a, b) & within(w, a)"],
+    );
+    // The compiler of CUDA C++ decides what is constant.
+    checks_all("*r = w[0] + rows[0][1];");
+}
+
+#[test]
+fn variables_of_the_run() {
+    fronts(
+        "*r = w[a]; let i = a + 1; let j = i * 2; *r += w[j - i];",
+        &["within(w, a) & within(w, (a + 1) * 2 - (a + 1))"],
+    );
+    fronts("*r = w[a]; let i: usize = 3; *r += w[i * b];", &["within(w, a) & within(w, usize(3) * b)"]);
+    fronts("*r = w[a]; let i = b.min(7) / 2 % 5; *r += w[i];", &["within(w, a) & within(w, min(b, 7) / 2 % 5)"]);
+    // What the run changes is not known before it, so that the next run begins there.
+    fronts("let mut i = a; *r = w[i]; i += 1; *r += w[i] + w[b];", &["within(w, i) & within(w, b)"]);
+    fronts("let mut i = a; *r = w[i] + w[b]; i = b; *r += w[i];", &["within(w, i) & within(w, b)"]);
+    fronts("let mut i = a; *r = w[b]; if f > 0.5 { i += 1; } *r += w[i];", &[]);
+    fronts("let i; *r = w[a]; i = b; *r += w[i];", &[]);
+    fronts(
+        "let mut i = a; *r = w[b] + w[0]; advance(&mut i); *r += w[i] + w[0];",
+        &["within(w, b) & within(w, 0)", "within(w, i) & within(w, 0)"],
+    );
+    // An index from memory keeps its check, and those before it meet.
+    let (found, statements) = printed("*r = m[w[a] as usize] + w[b];");
+    assert_eq!(found, Vec::<String>::new(), "{statements:#?}");
+    fronts("*r = w[b] + m[w[a] as usize] + w[0];", &["within(w, b) & within(w, a)"]);
+    fronts(
+        "let (x, y) = (w[a] as usize, w[b] as usize); *r = m[x] + m[y];",
+        &["within(w, a) & within(w, b)", "within(m, x) & within(m, y)"],
+    );
+    // A part of memory is checked where it is made.
+    fronts(
+        "*r = w[a] + w[b]; let part = &w[a..]; *r += part[a] + part[b];",
+        &["within(w, a) & within(w, b)", "within(part, a) & within(part, b)"],
+    );
+}
+
+#[test]
+fn what_ends_a_run() {
+    let ends = |between: &str| {
+        fronts(
+            &format!("*r = w[a] + w[b]; {between} *r += w[a + 1] + w[b + 1];"),
+            &["within(w, a) & within(w, b)", "within(w, a + 1) & within(w, b + 1)"],
+        );
+    };
+    ends("if f > 0.5 { return; }");
+    ends("if f > 0.5 { panic!(); }");
+    ends("if f > 0.5 { *r += w[0]; }");
+    ends("assert!(f > 0.5);");
+    ends("println!(\"{f}\");");
+    ends("let q = a / b;");
+    ends("let q = f > 0.5 && a % b == 0;");
+    ends("*r /= 3 - *r;");
+    ends("advance(r);");
+    ends("let q = f as usize; let p = q.wrapping_div(b);");
+    ends("m.atomic(a).fetch_add(1, Relaxed);");
+    ends("fence(Release, Scope::Device);");
+    ends("let part = &w[a..];");
+    ends("let (left, right) = w.split_at(a);");
+    ends("while *r < 4 { *r += 1; }");
+    ends("for i in 0..a { *r += 1; }");
+    ends("this_thread_block().sync();");
+    ends("let v = [1u32, 2]; *r += v[a];");
+    ends("let x = match a { 0 => w[7], _ => 1 };");
+    ends("let Some(x) = Some(a) else { return };");
+    ends("let mut n = 0; let mut g = |x: usize| { n += x; n }; g(a);");
+}
+
+#[test]
+fn what_does_not_end_a_run() {
+    let goes_on = |between: &str| {
+        fronts(&format!("*r = w[a]; {between} *r += w[b];"), &["within(w, a) & within(w, b)"]);
+    };
+    goes_on("if f > 0.5 { *r += 1; } else { *r ^= 3; }");
+    goes_on("let x = if f > 0.5 { a } else { b };");
+    goes_on("let x = match a { 0 => 2, 1 | 2 => 4, _ => 1 };");
+    goes_on("let g = |x: usize| w[x];");
+    goes_on("let g = |x: usize| x + a; let y = g(b);");
+    goes_on("let q = a / 8 + b % 3;");
+    goes_on("*r /= 8;");
+    goes_on("let (x, y) = (a + 1, b);");
+    goes_on("let x = { let y = a; y + 1 };");
+}
+
+#[test]
+fn blocks_inside() {
+    fronts("if f > 0.5 { *r = w[a] + w[b]; }", &["within(w, a) & within(w, b)"]);
+    fronts("while w[a] > *r { *r += w[b] + m[b]; }", &["within(w, b) & within(m, b)"]);
+    fronts("*r = w[a] + unsafe { let x = w[b]; x };", &["within(w, a) & within(w, b)"]);
+    fronts("let g = |x: usize| { let y = w[x]; y + w[x + 1] }; *r = g(a);", &["within(w, x) & within(w, x + 1)"]);
+    // The test of a loop is about its accesses, and its other copy has all checks.
+    fronts("for i in 0..a { m[i] = w[i]; }", &[]);
+    fronts("for i in 0..a { m[i] = w[(i * 3 - i) % b] + w[m[i] as usize]; }", &[]);
+    fronts("for i in 0..a { this_thread_block().sync(); m[i] += w[i]; }", &["within(w, i) & within(m, i)"]);
+    // The condition is evaluated before the arms, which are tested by themselves.
+    fronts("if w[a] > w[b] { m[a] += m[b]; }", &["within(w, a) & within(w, b)", "within(m, b) & within(m, a)"]);
+}
+
+#[test]
+fn a_cast_of_arithmetic_in_a_device_function() {
+    // The operand may be a float, whose second evaluation may be contracted and differ.
+    checks_all("*r = w[(f * 2.0 + f) as usize] + w[a];");
+    checks_all("let g = f * 2.0; *r = w[a]; let h = g; *r += w[(h + 1.0) as usize];");
+    fronts("*r = w[f as usize] + w[a];", &["within(w, as<usize>(f)) & within(w, a)"]);
+}

@@ -1,0 +1,125 @@
+//! Random programs that read memory by indexes from arithmetic, from variables that change, and from memory, between
+//! conditions, loops and what may fail. Some indexes are out of bounds. Such a program has the four words of its input
+//! as `w` too.
+
+use super::random::Random;
+
+/// The head of such a program.
+pub(super) const HEAD: &str = "fn program(w: &[u64], a: u64, b: u64, c: u64, d: u64) -> u64 ";
+
+/// Returns a random program.
+pub(super) fn program(seed: u64) -> String {
+    let mut writer = Writer { random: Random::new(seed), indexes: vec!["i".into(), "j".into()], names: 0 };
+    let count = 3 + writer.random.below(6);
+    let body = writer.block(count, 2);
+    format!(
+        "#[device]\npub(crate) {HEAD}{{\nlet mut sum = a + b * 3;\nlet mut i = (c & 3) as usize;\nlet j = (d % 5) as usize;\n\
+         {body}sum + i as u64\n}}\n"
+    )
+}
+
+struct Writer {
+    random: Random,
+    /// The variables that are indexes. The first can change.
+    indexes: Vec<String>,
+    names: usize,
+}
+
+impl Writer {
+    fn fresh(&mut self, name: &str) -> String {
+        self.names += 1;
+        format!("{name}{}", self.names)
+    }
+
+    fn block(&mut self, count: usize, depth: usize) -> String {
+        let known = self.indexes.len();
+        let statements: Vec<String> = (0..count).map(|_| self.statement(depth) + "\n").collect();
+        self.indexes.truncate(known);
+        statements.concat()
+    }
+
+    fn statement(&mut self, depth: usize) -> String {
+        let nested = if depth > 0 { 4 } else { 0 };
+        match self.random.weighted(&[12, 12, 6, 3, 3, nested, nested, nested, nested / 2, 2, 2]) {
+            0 => format!("sum = sum * 31 + {};", self.value(2)),
+            1 => {
+                let (index, name) = (self.index(1), self.fresh("k"));
+                let ty = if self.random.chance(30) { ": usize" } else { "" };
+                self.indexes.push(name.clone());
+                format!("let {name}{ty} = {index};")
+            }
+            2 => {
+                let (name, value) = (self.fresh("x"), self.value(2));
+                format!("let {name} = {value};\nsum ^= {name};")
+            }
+            3 => format!("i = {};", self.index(1)),
+            4 => "i += 1;".into(),
+            5 => {
+                let (condition, then) = (self.condition(), self.inner(depth));
+                let otherwise = if self.random.chance(40) { self.inner(depth) } else { String::new() };
+                format!("if {condition} {{\n{then}}} else {{\n{otherwise}}}")
+            }
+            6 => {
+                let (name, inner) = (self.fresh("n"), self.inner(depth));
+                format!("let mut {name} = 0;\nwhile {name} < 2 {{\n{name} += 1;\n{inner}}}")
+            }
+            7 => {
+                let name = self.fresh("k");
+                self.indexes.push(name.clone());
+                let inner = self.inner(depth);
+                self.indexes.pop();
+                format!("for {name} in 0..3usize {{\n{inner}}}")
+            }
+            8 => {
+                let (condition, value, other) = (self.condition(), self.value(2), self.value(2));
+                let name = self.fresh("x");
+                format!("let {name} = if {condition} {{ {value} }} else {{ {other} }};\nsum += {name};")
+            }
+            9 => format!("if {} {{ return sum; }}", self.condition()),
+            _ => format!("sum += 100 / ({} & 7);", self.value(1)),
+        }
+    }
+
+    fn inner(&mut self, depth: usize) -> String {
+        let count = 1 + self.random.below(3);
+        self.block(count, depth - 1)
+    }
+
+    fn condition(&mut self) -> String {
+        match self.random.below(4) {
+            0 => format!("sum & {} == 0", 1 + self.random.below(3)),
+            1 => format!("{} < {}", self.value(1), self.value(1)),
+            2 => format!("i < 4 && {} != 3", self.value(1)),
+            _ => "a < b".into(),
+        }
+    }
+
+    /// Returns a value of up to `count` elements.
+    fn value(&mut self, count: usize) -> String {
+        let elements: Vec<String> =
+            (0..1 + self.random.below(count)).map(|_| format!("w[{}]", self.index(2))).collect();
+        let operator = [" + ", " ^ ", " * "][self.random.below(3)];
+        format!("({})", elements.join(operator))
+    }
+
+    fn index(&mut self, depth: usize) -> String {
+        if depth == 0 || self.random.chance(30) {
+            return match self.random.below(3) {
+                0 => format!("{}usize", self.random.below(4)),
+                _ => self.indexes[self.random.below(self.indexes.len())].clone(),
+            };
+        }
+        let other = self.index(depth - 1);
+        match self.random.below(9) {
+            0 => format!("({other} + 1) % 4"),
+            1 => format!("({other}) / 2"),
+            2 => format!("({other} & 3)"),
+            3 => format!("({other}).min(3)"),
+            4 => format!("(({other}) * 3 - ({other})) / 2"),
+            5 => format!("((w[{other}] & 3) as usize)"),
+            6 => format!("({other} + j) % 4"),
+            7 => format!("{other} + {}", self.random.below(2)),
+            _ => format!("((sum & {}) as usize)", [1, 3, 7][self.random.below(3)]),
+        }
+    }
+}
