@@ -155,23 +155,10 @@ failing! { input, out, n;
     }
 
     // Straight-line code, whose bounds are tested before it.
-    straight_first, "index 64 out of bounds for length 64", {
-        out[1] = /* straight_first */ input[n + 57] + input[n + 58] + input[n];
-    }
     straight_last, "index 71 out of bounds for length 64", {
         out[1] = input[n] + input[n + 1];
         out[2] = input[n + 2];
         /* straight_last */ out[n + 64] = 4;
-    }
-    straight_value_before_place, "index 65 out of bounds for length 64", {
-        out[n + 59] = input[n] + /* straight_value_before_place */ input[n + 58];
-    }
-    straight_negative, "index -1 out of bounds for length 64", {
-        out[n] = input[n] - /* straight_negative */ input[n - 8];
-    }
-    straight_wraps, "index 4294967292 out of bounds for length 64", {
-        let k = n as u32;
-        out[0] = input[k] + /* straight_wraps */ input[k - 11];
     }
     straight_variable, "index 70 out of bounds for length 64", {
         out[1] = input[n];
@@ -184,10 +171,6 @@ failing! { input, out, n;
         out[k] = input[k] + 1;
         k += 60;
         out[0] = input[1] + /* straight_assigned */ input[k] + input[2];
-    }
-    straight_before_a_division, "index 70 out of bounds for length 64", {
-        out[1] = input[n] + /* straight_before_a_division */ input[n * 10];
-        out[2] = n / (n - 7);
     }
     straight_after_a_division, "attempt to divide 7 by zero", {
         out[1] = input[n] + input[n + 1];
@@ -229,12 +212,6 @@ failing! { input, out, n;
         let w = /* straight_misaligned */ input.load_vec::<4>(n);
         out.store_vec(n + 1, v);
         out.store_vec(n + 5, w);
-    }
-    straight_rows, "index 7 out of bounds for length 4", {
-        let rows = shared_array::<[i32; 4], 8>();
-        rows[n][1] = input[n];
-        rows[1][2] = input[n + 1] + /* straight_rows */ rows[n - 1][n];
-        out[0] = rows[1][2];
     }
     in_device_function, "index 70 out of bounds for length 64", { out[0] = third(input, n); }
 

@@ -1,8 +1,9 @@
 //! The values that the indexes of straight-line code have before it, and the tests of its accesses (`straight`).
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::Lower;
 use super::access::{Access, LARGEST_INDEX, Region, may_fail, row};
-use super::straight::Scan;
 use crate::emit::cuda::ast::{CuExpr, Fragment};
 use crate::emit::cuda::name::field_name;
 use crate::emit::cuda::signature::shape;
@@ -14,7 +15,7 @@ use crate::model::{LocalId, Role, SiteId};
 
 /// The value of an expression before a run, and its size in expressions.
 #[derive(Clone)]
-pub(super) struct Known {
+struct Known {
     text: CuExpr,
     size: usize,
 }
@@ -33,7 +34,48 @@ impl Test {
     }
 }
 
-impl Scan<'_, '_, '_> {
+/// The values of variables before a run, and whether they still have them where the run has got to.
+pub(super) struct Values<'l, 'f, 'e> {
+    pub(super) lower: &'l mut Lower<'f>,
+    /// The variables that the run has declared so far.
+    pub(super) declared: BTreeSet<LocalId>,
+    /// The variables that the run has assigned so far.
+    assigned: BTreeSet<LocalId>,
+    /// The values of variables that the run has declared.
+    lets: BTreeMap<LocalId, Known>,
+    /// The initial expressions of these variables.
+    inits: BTreeMap<LocalId, &'e Expr>,
+}
+
+impl<'l, 'f, 'e> Values<'l, 'f, 'e> {
+    pub(super) fn new(lower: &'l mut Lower<'f>) -> Self {
+        let (declared, assigned) = (BTreeSet::new(), BTreeSet::new());
+        Values { lower, declared, assigned, lets: BTreeMap::new(), inits: BTreeMap::new() }
+    }
+
+    /// Begins the run anew after what it has seen so far.
+    pub(super) fn restart(&mut self) {
+        self.declared.clear();
+        self.assigned.clear();
+        self.lets.clear();
+        self.inits.clear();
+    }
+
+    pub(super) fn declare(&mut self, local: LocalId, ty: Option<&ValueType>, init: Option<&'e Expr>) {
+        if let Some(init) = init {
+            self.inits.insert(local, init);
+            if let Some(value) = self.typed(init, ty) {
+                self.lets.insert(local, value);
+            }
+        }
+        self.declared.insert(local);
+    }
+
+    pub(super) fn assign(&mut self, local: LocalId) {
+        self.assigned.insert(local);
+        self.lets.remove(&local);
+    }
+
     /// Returns the test of an access.
     pub(super) fn test(&mut self, access: &Access<'_>) -> Option<Test> {
         let index = self.index(access.index)?;
@@ -50,7 +92,7 @@ impl Scan<'_, '_, '_> {
     }
 
     /// Returns the value of a variable's initial value, which has the type that the declaration gives it.
-    pub(super) fn typed(&mut self, init: &Expr, ty: Option<&ValueType>) -> Option<Known> {
+    fn typed(&mut self, init: &Expr, ty: Option<&ValueType>) -> Option<Known> {
         let value = self.same(init)?;
         let Some(ty) = ty else { return Some(value) };
         match ty.shape {
@@ -131,7 +173,7 @@ fn of_lanes(name: &str, lanes: Vec<Fragment>) -> Vec<Fragment> {
     [vec![name.into()], lanes, vec![">".into()]].concat()
 }
 
-impl Region for Scan<'_, '_, '_> {
+impl Region for Values<'_, '_, '_> {
     fn lower(&self) -> &Lower<'_> {
         self.lower
     }

@@ -1,25 +1,23 @@
 //! Tests the accesses of straight-line code together, before the first of them. A run is a sequence of statements of a
 //! block that are all executed if the first is, unless the thread fails at an access. Its accesses, whose indexes are
-//! known before it, are tested by one condition, and need no checks where it holds; where it does not hold, the checks
-//! follow in their order, and the first that fails reports what it would report at its access.
+//! known before it, are tested by one condition, and need no checks of their own: no exit stands between its loads. The
+//! first test that does not hold reports what its access would report.
 //!
-//! A thread that fails does so before it executes the run instead of in the middle of it. Nothing shows the difference: other
-//! threads see no store of a run until the thread synchronizes with them, which ends the run, and the host gets an
+//! A thread that fails does so before it executes the run instead of in the middle of it. Nothing shows the difference:
+//! other threads see no store of a run until the thread synchronizes with them, which ends the run, and the host gets an
 //! error. What else could show it ends the run as well: whatever may fail, leave the run, wait, print, or is not
 //! understood.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use super::Lower;
 use super::access::{Access, AccessForm, may_fail, row};
-use super::known::{Known, Test};
+use super::known::{Test, Values};
 use crate::emit::cuda::ast::{CuExpr, CuStmt};
+use crate::model::SiteId;
 use crate::model::expr::{Arm, BinaryOp, Block, Condition, Expr, ExprKind, Stmt, StmtKind};
 use crate::model::facts::Effect;
 use crate::model::kind::Memory;
 use crate::model::place::local_of;
 use crate::model::walk::{Node, block_nodes, nodes};
-use crate::model::{LocalId, SiteId};
 use crate::span::SpanRange;
 
 /// The most tests before a run.
@@ -60,7 +58,7 @@ impl Lower<'_> {
                     break;
                 }
                 if scan.accesses.is_empty() {
-                    scan.restart();
+                    scan.values.restart();
                     start = next;
                 }
             }
@@ -86,16 +84,8 @@ impl Lower<'_> {
 }
 
 /// A run, statement by statement. Its methods return `None` where it ends.
-pub(super) struct Scan<'l, 'f, 'e> {
-    pub(super) lower: &'l mut Lower<'f>,
-    /// The variables that the run has declared so far.
-    pub(super) declared: BTreeSet<LocalId>,
-    /// The variables that the run has assigned so far.
-    pub(super) assigned: BTreeSet<LocalId>,
-    /// The values of variables that the run has declared.
-    pub(super) lets: BTreeMap<LocalId, Known>,
-    /// The initial expressions of these variables.
-    pub(super) inits: BTreeMap<LocalId, &'e Expr>,
+struct Scan<'l, 'f, 'e> {
+    values: Values<'l, 'f, 'e>,
     /// The tests, each with the site of its access.
     tests: Vec<(Test, SiteId)>,
     /// The number of loads whose test the compiler of CUDA C++ cannot decide.
@@ -105,24 +95,7 @@ pub(super) struct Scan<'l, 'f, 'e> {
 
 impl<'l, 'f, 'e> Scan<'l, 'f, 'e> {
     fn new(lower: &'l mut Lower<'f>) -> Self {
-        Scan {
-            lower,
-            declared: BTreeSet::new(),
-            assigned: BTreeSet::new(),
-            lets: BTreeMap::new(),
-            inits: BTreeMap::new(),
-            tests: Vec::new(),
-            loads: 0,
-            accesses: Vec::new(),
-        }
-    }
-
-    /// Begins the run anew after what it has seen so far.
-    fn restart(&mut self) {
-        self.declared.clear();
-        self.assigned.clear();
-        self.lets.clear();
-        self.inits.clear();
+        Scan { values: Values::new(lower), tests: Vec::new(), loads: 0, accesses: Vec::new() }
     }
 
     /// Returns the run, if two loads meet in it.
@@ -140,17 +113,13 @@ impl<'l, 'f, 'e> Scan<'l, 'f, 'e> {
             StmtKind::Let { local, ty, init } => {
                 if let Some(init) = init {
                     self.expr(init)?;
-                    self.inits.insert(*local, init);
-                    if let Some(value) = self.typed(init, ty.as_ref()) {
-                        self.lets.insert(*local, value);
-                    }
                 }
-                self.declared.insert(*local);
+                self.values.declare(*local, ty.as_ref(), init.as_ref());
                 Some(())
             }
             StmtKind::LetPattern { pattern, init, otherwise, .. } => {
                 self.expr(init)?;
-                self.declared.extend(pattern.locals());
+                self.values.declared.extend(pattern.locals());
                 otherwise.is_none().then_some(())
             }
             StmtKind::Split { init, .. } => self.expr(init),
@@ -292,9 +261,9 @@ impl<'l, 'f, 'e> Scan<'l, 'f, 'e> {
             ExprKind::Op { op, .. } => !op.facts().fails && op.facts().effect != Effect::Changes,
             ExprKind::Method { method, .. } => method.fails.is_none(),
             ExprKind::ScalarCall { site, .. } => site.is_none(),
-            ExprKind::CallClosure { closure, .. } => self.lower.closures.get(closure) == Some(&Effect::Pure),
+            ExprKind::CallClosure { closure, .. } => self.values.lower.closures.get(closure) == Some(&Effect::Pure),
             ExprKind::Binary { op, right, .. } | ExprKind::AssignOp { op, value: right, .. } => !may_fail(*op, right),
-            ExprKind::Index { site, .. } => self.lower.unchecked.contains(site),
+            ExprKind::Index { site, .. } => self.values.lower.unchecked.contains(site),
             ExprKind::Int { .. }
             | ExprKind::Float { .. }
             | ExprKind::Bool(_)
@@ -351,7 +320,7 @@ impl<'l, 'f, 'e> Scan<'l, 'f, 'e> {
             let value = match part {
                 Condition::Value(value) => value,
                 Condition::Let { pattern, scrutinee } => {
-                    self.declared.extend(pattern.locals());
+                    self.values.declared.extend(pattern.locals());
                     scrutinee
                 }
                 // The parser flattens nested conditions.
@@ -366,7 +335,7 @@ impl<'l, 'f, 'e> Scan<'l, 'f, 'e> {
     }
 
     fn arm(&mut self, arm: &Arm) -> Option<()> {
-        self.declared.extend(arm.pattern.locals());
+        self.values.declared.extend(arm.pattern.locals());
         if let Some(guard) = &arm.guard {
             for part in guard.parts() {
                 match part {
@@ -402,9 +371,11 @@ impl<'l, 'f, 'e> Scan<'l, 'f, 'e> {
                 }
                 Node::Statement(statement) => match &statement.kind {
                     StmtKind::Let { local, .. } => {
-                        self.declared.insert(*local);
+                        self.values.declared.insert(*local);
                     }
-                    StmtKind::LetPattern { pattern, otherwise: None, .. } => self.declared.extend(pattern.locals()),
+                    StmtKind::LetPattern { pattern, otherwise: None, .. } => {
+                        self.values.declared.extend(pattern.locals())
+                    }
                     StmtKind::LetPattern { .. } | StmtKind::Split { .. } => return None,
                     StmtKind::Discard(_) | StmtKind::Expr(_) | StmtKind::Item(_) => {}
                 },
@@ -415,8 +386,7 @@ impl<'l, 'f, 'e> Scan<'l, 'f, 'e> {
 
     fn assign(&mut self, place: &Expr) -> Option<()> {
         if let Some(local) = local_of(place) {
-            self.assigned.insert(local);
-            self.lets.remove(&local);
+            self.values.assign(local);
             return Some(());
         }
         // Memory, and what a reference refers to.
@@ -430,10 +400,10 @@ impl<'l, 'f, 'e> Scan<'l, 'f, 'e> {
     /// Adds an access to the tests, or ends the run if it keeps its check.
     fn access(&mut self, expr: &'e Expr, loads: bool) -> Option<()> {
         let access = Access::of(expr)?;
-        if self.lower.unchecked.contains(&access.site) {
+        if self.values.lower.unchecked.contains(&access.site) {
             return Some(());
         }
-        let test = self.test(&access)?;
+        let test = self.values.test(&access)?;
         if self.tests.iter().all(|(other, _)| *other != test) {
             if self.tests.len() == MOST_TESTS {
                 return None;
