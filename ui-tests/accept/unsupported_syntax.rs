@@ -41,5 +41,30 @@ fn tuples_and_indexes(output: &mut [u32]) {
     output[grid.thread_rank()] = last[0] + shared[this_thread_block().thread_rank()];
 }
 
-pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] =
-    &[phalanx::Program::of::<syntax>, phalanx::Program::of::<tuples_and_indexes>];
+/// So are peers' memory and barriers, and tokens.
+#[cluster_kernel(cluster = 2, block = 32)]
+fn tuples_of_peers(output: &mut [u32]) {
+    let (cluster, block) = (this_cluster(), this_thread_block());
+    let (cells, ready) = (shared_array::<u32, 32>(), shared_cluster_barriers::<2>());
+    ready.init_collective(&cluster, 1);
+    let (i, rank) = (block.thread_rank(), cluster.block_rank());
+    let (own, other) = (cluster.map_shared_rank(&cells, rank), cluster.map_shared_rank(&cells, 1 - rank));
+    let (first, second) = (cluster.map_shared_rank(&ready[0], 0), cluster.map_shared_rank(&ready[1], 1));
+    cells[i] = i;
+    let (of_block, of_cluster) = (block.barrier_arrive(), cluster.barrier_arrive());
+    block.barrier_wait(of_block);
+    cluster.barrier_wait(of_cluster);
+    output[this_grid().thread_rank()] = own[i] + other[31 - i];
+    if rank == 0 && i == 0 {
+        first.arrive();
+        second.arrive();
+    }
+    ready[rank].wait_parity(false);
+    cluster.sync();
+}
+
+pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
+    phalanx::Program::of::<syntax>,
+    phalanx::Program::of::<tuples_and_indexes>,
+    phalanx::Program::of::<tuples_of_peers>,
+];

@@ -186,8 +186,8 @@ impl Parser<'_> {
     }
 }
 
-/// Separates `let (grid, block) = (this_grid(), this_thread_block());`, whose values are no parts of a tuple. No value may use a
-/// name that another one gets.
+/// Separates `let (grid, block) = (this_grid(), this_thread_block());` and `let (a, b) = (&x, &y);`, whose values are no parts of a
+/// tuple. No value may use a name that another one gets.
 fn separate_lets(stmt: &SynStmt) -> Vec<Cow<'_, SynStmt>> {
     let whole = || vec![Cow::Borrowed(stmt)];
     let SynStmt::Local(Local { attrs, pat: Pat::Tuple(names), init: Some(init), .. }) = stmt else { return whole() };
@@ -207,11 +207,20 @@ fn separate_lets(stmt: &SynStmt) -> Vec<Cow<'_, SynStmt>> {
     lets.map(separate).collect::<Result<_, _>>().unwrap_or_else(|_| whole())
 }
 
-/// Whether an expression makes a group, shared memory or a barrier.
+/// Whether an expression may make a group, memory, a barrier, a token or a reference.
 fn is_origin(value: &syn::Expr) -> bool {
-    let syn::Expr::Call(call) = value else { return false };
-    let syn::Expr::Path(path) = &*call.func else { return false };
-    path.path.segments.last().is_some_and(|last| known(&last.ident.to_string(), Space::Function).is_some())
+    match value {
+        syn::Expr::Call(call) => {
+            let syn::Expr::Path(path) = &*call.func else { return false };
+            path.path.segments.last().is_some_and(|last| known(&last.ident.to_string(), Space::Function).is_some())
+        }
+        syn::Expr::MethodCall(call) => {
+            let name = call.method.to_string();
+            name == "map_shared_rank" || name.split('_').any(|word| word == "arrive")
+        }
+        syn::Expr::Reference(_) => true,
+        _ => false,
+    }
 }
 
 /// Whether the name of a pattern occurs in an expression.
