@@ -27,13 +27,7 @@ bulk_ring(readonly_slice<u32> input, slice_mut<u32> out, u32 rounds) {
 #line 22 "ui-tests/conformance/src/kernels/async_peers.rs"
     auto next = (rank + 1) % cluster.num_blocks();
     auto before = (rank + cluster.num_blocks() - 1) % cluster.num_blocks();
-    if (!(within(input, cluster.thread_rank()) & within(own, i))) {
-        input[cluster.thread_rank()];
-        own[i];
-        __builtin_unreachable();
-    }
-#line 24 "ui-tests/conformance/src/kernels/async_peers.rs"
-    own.get_unchecked(i) = input.get_unchecked(cluster.thread_rank());
+    own[i] = input[cluster.thread_rank()];
     for (auto round : range(0, rounds)) {
         auto buffer = round % 2;
         block.sync();
@@ -47,13 +41,7 @@ bulk_ring(readonly_slice<u32> input, slice_mut<u32> out, u32 rounds) {
             bulk_copy_async(there, own, told);
         }
         full[buffer].wait_parity(round / 2 % 2 == 1);
-        if (!(within(got, buffer) & within_row<decltype(got.get_unchecked(0))>(i))) {
-            got[buffer];
-            got.get_unchecked(buffer)[i];
-            __builtin_unreachable();
-        }
-#line 38 "ui-tests/conformance/src/kernels/async_peers.rs"
-        auto value = got.get_unchecked(buffer).get_unchecked(i) * 3 + i;
+        auto value = got[buffer][i] * 3 + i;
 
         block.sync();
         if (i == 0) {
@@ -62,12 +50,6 @@ bulk_ring(readonly_slice<u32> input, slice_mut<u32> out, u32 rounds) {
         cluster.sync(); // orders all memory: line 19 uses a phase barrier
         own[i] = value;
     }
-    if (!(within(own, i) & within(out, cluster.thread_rank()))) {
-        own[i];
-        out[cluster.thread_rank()];
-        __builtin_unreachable();
-    }
-#line 47 "ui-tests/conformance/src/kernels/async_peers.rs"
-    out.get_unchecked(cluster.thread_rank()) = own.get_unchecked(i);
+    out[cluster.thread_rank()] = own[i];
     cluster.sync(); // orders all memory: line 19 uses a phase barrier
 }

@@ -47,13 +47,7 @@ by_parity(readonly_slice<f32> input, slice_mut<f32> out, u32 rounds) {
             while (!full[stage_2].try_wait_parity(round_2 / 4 % 2 == 1)) {
             }
 #line 139 "ui-tests/conformance/src/kernels/phase_barriers.rs"
-            if (!(within(stages, stage_2) & within_row<decltype(stages.get_unchecked(0))>((own + round_2) % 96))) {
-                stages[stage_2];
-                stages.get_unchecked(stage_2)[(own + round_2) % 96];
-                __builtin_unreachable();
-            }
-#line 139 "ui-tests/conformance/src/kernels/phase_barriers.rs"
-            sum = sum * f32(0.5f) + stages.get_unchecked(stage_2).get_unchecked((own + round_2) % 96);
+            sum = sum * f32(0.5f) + stages[stage_2][(own + round_2) % 96];
             warp.sync();
             if (lane == 0) {
                 empty[stage_2].arrive();

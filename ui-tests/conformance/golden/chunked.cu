@@ -7,6 +7,7 @@
 #include <phalanx/range.cuh>
 #include <phalanx/scalar.cuh>
 #include <phalanx/subslice.cuh>
+#include <phalanx/within.cuh>
 #include <phalanx/wrapping.cuh>
 
 using namespace phalanx;
@@ -84,11 +85,7 @@ chunked(readonly_slice<u32> a, slice_mut<u32> out, usize size) {
         for (auto position_2 : range(0, length)) {
 #line 131 "ui-tests/conformance/src/kernels/elements.rs"
             auto window = subslice(a, length - 1 - position_2, length - 1 - position_2 + size_4);
-            if (!(within(window, 0) & within(window, window.len() - 1))) {
-                window[0];
-                window[window.len() - 1];
-                __builtin_unreachable();
-            }
+            require(within(window, 0) & within(window, window.len() - 1));
 #line 132 "ui-tests/conformance/src/kernels/elements.rs"
             total = wrapping_mul(total, 31) + window.get_unchecked(0) * window.get_unchecked(window.len() - 1);
         }
@@ -110,13 +107,7 @@ chunked(readonly_slice<u32> a, slice_mut<u32> out, usize size) {
                 auto x = a.get_unchecked(position_3);
                 shared.get_unchecked(i_2) = x;
                 if (i_2 < 12) {
-                    if (!(within(grid, i_2 / 4) & within_row<decltype(grid.get_unchecked(0))>(i_2 % 4))) {
-                        grid[i_2 / 4];
-                        grid.get_unchecked(i_2 / 4)[i_2 % 4];
-                        __builtin_unreachable();
-                    }
-#line 140 "ui-tests/conformance/src/kernels/elements.rs"
-                    grid.get_unchecked(i_2 / 4).get_unchecked(i_2 % 4) = x + 1;
+                    grid[i_2 / 4][i_2 % 4] = x + 1;
                 }
             }
         } else {

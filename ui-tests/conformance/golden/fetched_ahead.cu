@@ -7,6 +7,7 @@
 #include <phalanx/scalar.cuh>
 #include <phalanx/subslice.cuh>
 #include <phalanx/tile.cuh>
+#include <phalanx/within.cuh>
 
 using namespace phalanx;
 
@@ -37,12 +38,7 @@ fetched_ahead(readonly_slice<u32> input, slice_mut<u32> out, u32 chunks) {
         for (auto chunk_2 : range(0, chunks)) {
             auto stage_2 = chunk_2 % 3;
             full[stage_2].wait_parity(chunk_2 / 3 % 2 == 1);
-            if (!(within(stages, stage_2) & within_row<decltype(stages.get_unchecked(0))>(i) & within_row<decltype(stages.get_unchecked(0))>(STAGE - 1 - i))) {
-                stages[stage_2];
-                stages.get_unchecked(stage_2)[i];
-                stages.get_unchecked(stage_2)[STAGE - 1 - i];
-                __builtin_unreachable();
-            }
+            require(within(stages, stage_2) & within_row<decltype(stages.get_unchecked(0))>(i) & within_row<decltype(stages.get_unchecked(0))>(STAGE - 1 - i));
 #line 119 "ui-tests/conformance/src/kernels/async_copies.rs"
             sum = sum * 3 + stages.get_unchecked(stage_2).get_unchecked(i) + stages.get_unchecked(stage_2).get_unchecked(STAGE - 1 - i);
             warp.sync();

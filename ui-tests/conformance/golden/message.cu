@@ -7,6 +7,7 @@
 #include <phalanx/range.cuh>
 #include <phalanx/scalar.cuh>
 #include <phalanx/stepped_range.cuh>
+#include <phalanx/within.cuh>
 
 using namespace phalanx;
 
@@ -27,14 +28,8 @@ message(slice_mut<u32> data, slice_mut<u32> flag, slice_mut<u32> out, u32 rounds
         auto arrived = cluster.map_shared_rank(posted, 1 - cluster.block_rank());
         for (auto round : range_inclusive(1, rounds)) {
             if (sends) {
-                if (!(within(data, 0) & within(data, 1))) {
-                    data[0];
-                    data[1];
-                    __builtin_unreachable();
-                }
-#line 199 "ui-tests/conformance/src/kernels/orders.rs"
-                data.get_unchecked(0) = round * 3;
-                data.get_unchecked(1) = round * 5;
+                data[0] = round * 3;
+                data[1] = round * 5;
                 flag.atomic(0).scope(cluster_scope).store(round, release);
                 peer[2] = round * 7;
                 fence(release, cluster_scope);
@@ -47,25 +42,14 @@ message(slice_mut<u32> data, slice_mut<u32> flag, slice_mut<u32> out, u32 rounds
                 while (flag.atomic(0).scope(cluster_scope).load(acquire) != round) {
                 }
 #line 209 "ui-tests/conformance/src/kernels/orders.rs"
-                if (!(within(data, 0) & within(data, 1) & within(out, 0))) {
-                    data[0];
-                    data[1];
-                    out[0];
-                    __builtin_unreachable();
-                }
+                require(within(data, 0) & within(data, 1) & within(out, 0));
 #line 209 "ui-tests/conformance/src/kernels/orders.rs"
                 out.get_unchecked(0) += data.get_unchecked(0) + data.get_unchecked(1);
                 while (posted.atomic(0).load(relaxed) != round) {
                 }
 #line 211 "ui-tests/conformance/src/kernels/orders.rs"
                 fence(acquire, cluster_scope);
-                if (!(within(letter, 2) & within(out, 1))) {
-                    letter[2];
-                    out[1];
-                    __builtin_unreachable();
-                }
-#line 212 "ui-tests/conformance/src/kernels/orders.rs"
-                out.get_unchecked(1) += letter.get_unchecked(2);
+                out[1] += letter[2];
                 arrived.atomic(0).store(round, release);
             }
         }

@@ -38,14 +38,7 @@ of_closures(readonly_slice<u32> input, readonly_slice<u8> labels, u32 factor, sl
     auto most = value_2._0;
     auto place = value_2._1;
 #line 109 "ui-tests/conformance/src/kernels/folds.rs"
-    if (!(within(out, at + 6) & within(out, at + 7) & within(input, i))) {
-        out[at + 6];
-        out[at + 7];
-        input[i];
-        __builtin_unreachable();
-    }
-#line 109 "ui-tests/conformance/src/kernels/folds.rs"
-    out.get_unchecked(at + 6) = most;
-    out.get_unchecked(at + 7) = place;
-    out[at + 8] = as<u32>(tile.reduce(as<f32>(input.get_unchecked(i)), [&](auto a_3, auto b_3) { return a_3 / f32(2.0f) + b_3; }));
+    out[at + 6] = most;
+    out[at + 7] = place;
+    out[at + 8] = as<u32>(tile.reduce(as<f32>(input[i]), [&](auto a_3, auto b_3) { return a_3 / f32(2.0f) + b_3; }));
 }

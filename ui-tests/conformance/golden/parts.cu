@@ -3,6 +3,7 @@
 #include <phalanx/range.cuh>
 #include <phalanx/scalar.cuh>
 #include <phalanx/subslice.cuh>
+#include <phalanx/within.cuh>
 
 using namespace phalanx;
 
@@ -36,12 +37,7 @@ parts(readonly_slice<u32> a, slice_mut<u32> out, u32 lo, usize hi) {
     out[6] = sum(subslice(subslice_from(row, 1), 1, 3));
     out[7] = as<u32>(row.len()) + as<u32>(subslice(a, 3, 5).len());
     out[8] = as<u32>(row.is_empty()) + 2 * as<u32>(subslice(a, 4, 4).is_empty());
-    if (!(within(row, 0) & within(row, row.len() - 1) & within(out, 9))) {
-        row[0];
-        row[row.len() - 1];
-        out[9];
-        __builtin_unreachable();
-    }
+    require(within(row, 0) & within(row, row.len() - 1) & within(out, 9));
 #line 38 "ui-tests/conformance/src/kernels/memory.rs"
     out.get_unchecked(9) = row.get_unchecked(0) + row.get_unchecked(row.len() - 1);
     out[10] = as<u32>(subslice_inclusive(a, 3, 2).len());
@@ -51,12 +47,7 @@ parts(readonly_slice<u32> a, slice_mut<u32> out, u32 lo, usize hi) {
     fill(target, 100);
     fill(subslice(target, 4, 6), 500);
     auto [left, right] = split_at(target, 8);
-    if (!(within(left, 7) & within(right, 0) & within(left, 1))) {
-        left[7];
-        right[0];
-        left[1];
-        __builtin_unreachable();
-    }
+    require(within(left, 7) & within(right, 0) & within(left, 1));
 #line 46 "ui-tests/conformance/src/kernels/memory.rs"
     right.get_unchecked(0) = left.get_unchecked(7) + 1;
     left.get_unchecked(1) += 7;

@@ -4,6 +4,7 @@
 #include <phalanx/math.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/scalar.cuh>
+#include <phalanx/within.cuh>
 
 using namespace phalanx;
 
@@ -23,11 +24,7 @@ __device__ u32 mul_hi(u32 x, u32 y) {
 extern "C" __global__ void __launch_bounds__(64)
 products(readonly_slice<u32> a, readonly_slice<u32> b, slice_mut<u32> out) {
     auto i = this_grid().thread_rank();
-    if (!(within(a, i) & within(b, i))) {
-        a[i];
-        b[i];
-        __builtin_unreachable();
-    }
+    require(within(a, i) & within(b, i));
 #line 29 "ui-tests/conformance/src/kernels/by_hand.rs"
     out[i] = mul_hi(a.get_unchecked(i), b.get_unchecked(i));
 }

@@ -21,29 +21,11 @@ ring(slice_mut<u32> out, u32 rounds) {
     for (auto round : range(0, rounds)) {
         cluster.barrier_wait_shared(token);
         auto next = cluster.map_shared_rank(front, (cluster.block_rank() + 1) % cluster.num_blocks());
-        if (!(within(next, i) & within(back, i))) {
-            next[i];
-            back[i];
-            __builtin_unreachable();
-        }
-#line 122 "ui-tests/conformance/src/kernels/guide.rs"
-        back.get_unchecked(i) = next.get_unchecked(i) + round;
+        back[i] = next[i] + round;
         cluster.sync(); // orders all memory: line 122 reads a peer's shared memory
-        if (!(within(back, i) & within(front, i))) {
-            back[i];
-            front[i];
-            __builtin_unreachable();
-        }
-#line 124 "ui-tests/conformance/src/kernels/guide.rs"
-        front.get_unchecked(i) = back.get_unchecked(i);
+        front[i] = back[i];
         token = cluster.barrier_arrive_shared(); // orders the block's own shared memory: line 117 accesses shared memory
     }
     cluster.barrier_wait_shared(token);
-    if (!(within(front, i) & within(out, this_grid().thread_rank()))) {
-        front[i];
-        out[this_grid().thread_rank()];
-        __builtin_unreachable();
-    }
-#line 128 "ui-tests/conformance/src/kernels/guide.rs"
-    out.get_unchecked(this_grid().thread_rank()) = front.get_unchecked(i);
+    out[this_grid().thread_rank()] = front[i];
 }

@@ -15,13 +15,7 @@ scan(readonly_slice<u32> input, slice_mut<u32> out) {
     __shared__ shared_array<u32, 64> sums;
     auto i = block.thread_rank();
     auto at = this_grid().thread_rank();
-    if (!(within(input, at) & within(sums, i))) {
-        input[at];
-        sums[i];
-        __builtin_unreachable();
-    }
-#line 207 "ui-tests/conformance/src/kernels/guide.rs"
-    sums.get_unchecked(i) = input.get_unchecked(at);
+    sums[i] = input[at];
     block.sync();
     auto distance = u32(1);
     while (distance < as<u32>(N)) {

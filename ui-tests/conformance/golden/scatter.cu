@@ -6,6 +6,7 @@
 #include <phalanx/lanes.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/scalar.cuh>
+#include <phalanx/within.cuh>
 
 using namespace phalanx;
 
@@ -16,11 +17,7 @@ scatter(readonly_slice<f16x2> rows, readonly_slice<u32> targets, slice_mut<f16x2
     auto row = i / 32;
     auto lane = i % 32;
 #line 158 "ui-tests/conformance/src/kernels/half_atomics.rs"
-    if (!(within(rows, i) & within(targets, row))) {
-        rows[i];
-        targets[row];
-        __builtin_unreachable();
-    }
+    require(within(rows, i) & within(targets, row));
 #line 158 "ui-tests/conformance/src/kernels/half_atomics.rs"
     auto pair = rows.get_unchecked(i);
     sums.atomic(as<usize>(targets.get_unchecked(row)) * 32 + lane).fetch_add(pair, relaxed);

@@ -26,25 +26,13 @@ share(readonly_slice<i32> input, slice_mut<i32> output) {
     __shared__ shared_array<i32, 256> array;
     auto i = cluster.thread_rank();
 
-    if (!(within(input, i) & within(array, block.thread_rank()))) {
-        input[i];
-        array[block.thread_rank()];
-        __builtin_unreachable();
-    }
-#line 26 "ui-tests/conformance/src/kernels/guide.rs"
-    array.get_unchecked(block.thread_rank()) = input.get_unchecked(i);
+    array[block.thread_rank()] = input[i];
     auto token = cluster.barrier_arrive_shared(); // orders the block's own shared memory: line 26 accesses shared memory
     auto local = local_processing(input[i]);
     auto next = (cluster.block_rank() + 1) % cluster.num_blocks();
     auto dsmem = cluster.map_shared_rank(array, next);
     cluster.barrier_wait_shared(token);
 
-    if (!(within(dsmem, block.thread_rank()) & within(output, i))) {
-        dsmem[block.thread_rank()];
-        output[i];
-        __builtin_unreachable();
-    }
-#line 33 "ui-tests/conformance/src/kernels/guide.rs"
-    output.get_unchecked(i) = dsmem.get_unchecked(block.thread_rank()) + local;
+    output[i] = dsmem[block.thread_rank()] + local;
     cluster.sync(); // orders all memory: line 33 reads a peer's shared memory
 }

@@ -33,12 +33,6 @@ split_or_whole(slice_mut<u32> out, bool split) {
         cluster.sync_shared(); // orders the block's own shared memory: line 137 accesses shared memory
     }
     auto peer = cluster.map_shared_rank(array, 1 - cluster.block_rank());
-    if (!(within(peer, i) & within(out, cluster.thread_rank()))) {
-        peer[i];
-        out[cluster.thread_rank()];
-        __builtin_unreachable();
-    }
-#line 146 "ui-tests/conformance/src/kernels/guide.rs"
-    out.get_unchecked(cluster.thread_rank()) = peer.get_unchecked(i) + work;
+    out[cluster.thread_rank()] = peer[i] + work;
     cluster.sync(); // orders all memory: line 146 reads a peer's shared memory
 }

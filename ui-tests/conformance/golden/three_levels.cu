@@ -39,13 +39,7 @@ three_levels(slice_mut<u32> sums, slice_mut<u32> totals, u32 rounds) {
         own[i] = value;
         cluster.sync(); // orders all memory: line 126 reads global memory
         auto peer = cluster.map_shared_rank(own, (cluster.block_rank() + 1) % 4);
-        if (!(within(peer, 63 - i) & within(sums, grid.thread_rank()))) {
-            peer[63 - i];
-            sums[grid.thread_rank()];
-            __builtin_unreachable();
-        }
-#line 110 "ui-tests/conformance/src/kernels/grid_barriers.rs"
-        sums.get_unchecked(grid.thread_rank()) = value ^ peer.get_unchecked(63 - i);
+        sums[grid.thread_rank()] = value ^ peer[63 - i];
         option<grid_group::arrival_token> token;
         if (round % 2 == 0) {
 #line 111 "ui-tests/conformance/src/kernels/grid_barriers.rs"
@@ -55,7 +49,7 @@ three_levels(slice_mut<u32> sums, slice_mut<u32> totals, u32 rounds) {
             token = none;
         }
 #line 112 "ui-tests/conformance/src/kernels/grid_barriers.rs"
-        rest [i] = value;
+        rest[i] = value;
         auto inner = block.barrier_arrive();
         auto value_2 = rest[i];
         if (!(value_2 == value)) {

@@ -15,24 +15,12 @@ transpose(readonly_slice<f64> input, slice_mut<f64> output, u32 width, u32 heigh
     auto x = corner.x * 16 + thread.x;
     auto y = corner.y * 16 + thread.y;
     if (x < width && y < height) {
-        if (!(within(input, y * width + x) & within(tile, thread.y * 17 + thread.x))) {
-            input[y * width + x];
-            tile[thread.y * 17 + thread.x];
-            __builtin_unreachable();
-        }
-#line 99 "ui-tests/conformance/src/kernels/guide.rs"
-        tile.get_unchecked(thread.y * 17 + thread.x) = input.get_unchecked(y * width + x);
+        tile[thread.y * 17 + thread.x] = input[y * width + x];
     }
     block.sync();
     auto x_2 = corner.y * 16 + thread.x;
     auto y_2 = corner.x * 16 + thread.y;
     if (x_2 < height && y_2 < width) {
-        if (!(within(tile, thread.x * 17 + thread.y) & within(output, y_2 * height + x_2))) {
-            tile[thread.x * 17 + thread.y];
-            output[y_2 * height + x_2];
-            __builtin_unreachable();
-        }
-#line 105 "ui-tests/conformance/src/kernels/guide.rs"
-        output.get_unchecked(y_2 * height + x_2) = tile.get_unchecked(thread.x * 17 + thread.y);
+        output[y_2 * height + x_2] = tile[thread.x * 17 + thread.y];
     }
 }

@@ -6,6 +6,7 @@
 #include <phalanx/range.cuh>
 #include <phalanx/scalar.cuh>
 #include <phalanx/stepped_range.cuh>
+#include <phalanx/within.cuh>
 
 using namespace phalanx;
 
@@ -39,13 +40,7 @@ two_arrays(slice_mut<u64> out) {
 #line 25 "ui-tests/conformance/src/kernels/large_shared.rs"
     wide[i % 64] = Wide{.a = 5};
     block.sync();
-    if (!(within(bytes, 255 - i) & within(floats, 7679 - i) & within(wide, i / 4) & within(out, i))) {
-        bytes[255 - i];
-        floats[7679 - i];
-        wide[i / 4];
-        out[i];
-        __builtin_unreachable();
-    }
+    require(within(bytes, 255 - i) & within(floats, 7679 - i) & within(wide, i / 4) & within(out, i));
 #line 27 "ui-tests/conformance/src/kernels/large_shared.rs"
     out.get_unchecked(i) = as<u64>(bytes.get_unchecked(255 - i)) + as<u64>(floats.get_unchecked(7679 - i)) * 1000 + as<u64>(wide.get_unchecked(i / 4).a) * 10000000;
 }

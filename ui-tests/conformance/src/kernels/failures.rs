@@ -194,12 +194,12 @@ failing! { input, out, n;
             k += 1;
         }
     }
-    straight_in_a_closure, "index 65 out of bounds for length 64", {
+    straight_in_a_closure, "index 64 out of bounds for length 64", {
         let two = |k: i32| {
             let a = input[k];
             a + /* straight_in_a_closure */ input[k + 1]
         };
-        out[0] = two(n) + two(n + 57);
+        out[0] = two(n) + two(n + 56);
     }
     straight_vectors, "range 61..65 out of bounds for length 64", {
         let v = input.load_vec::<4>(n + 1);
