@@ -151,7 +151,8 @@ fn functions_are_joined_with_their_holes_filled() {
     let mut slots = types(&["usize"]);
     slots.extend([Slot::Callee(square_u32), Slot::Callee(square_u32)]);
     let program = Program::assemble(definition(&TWICE, "twice", slots)).unwrap();
-    let expected = r#"#include <phalanx/memory.cuh>
+    let expected = r#"#define PHALANX_CLUSTER 2, 1, 1
+#include <phalanx/memory.cuh>
 #include <phalanx/scalar.cuh>
 
 using namespace phalanx;
@@ -233,7 +234,10 @@ fn words_of_cpp_are_not_names() {
     double.values.push(constant(&64usize));
     let program = Program::assemble(double).unwrap();
     assert_eq!(program.entry(), "demo_double");
-    assert_eq!(program.cuda_source(), "\nusing namespace phalanx;\n\nvoid demo_double() { square<64>(COUNT); }\n");
+    assert_eq!(
+        program.cuda_source(),
+        "#define PHALANX_CLUSTER 2, 1, 1\n\nusing namespace phalanx;\n\nvoid demo_double() { square<64>(COUNT); }\n"
+    );
 }
 
 /// If a convergence rule is switched off, in the kernel or in a callee, no barrier relies on whole warps.
