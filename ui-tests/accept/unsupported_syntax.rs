@@ -51,7 +51,7 @@ fn tuples_of_peers(output: &mut [u32]) {
     let (own, other) = (cluster.map_shared_rank(&cells, rank), cluster.map_shared_rank(&cells, 1 - rank));
     let (first, second) = (cluster.map_shared_rank(&ready[0], 0), cluster.map_shared_rank(&ready[1], 1));
     cells[i] = i;
-    let (of_block, of_cluster) = (block.barrier_arrive(), cluster.barrier_arrive());
+    let (of_cluster, of_block) = (cluster.barrier_arrive(), block.barrier_arrive());
     block.barrier_wait(of_block);
     cluster.barrier_wait(of_cluster);
     output[this_grid().thread_rank()] = own[i] + other[31 - i];

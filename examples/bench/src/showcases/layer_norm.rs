@@ -22,8 +22,9 @@ fn added(a: (f32, f32), b: (f32, f32)) -> (f32, f32) {
     (a.0 + b.0, a.1 + b.1)
 }
 
-/// Layer norm of rows of `C * PART` columns, one for each cluster.
-#[cluster_kernel(cluster = C, block = 512, non_portable)]
+/// Layer norm of rows of `C * PART` columns, one for each cluster. Three blocks fit an SM's shared memory, and so must their
+/// registers.
+#[cluster_kernel(cluster = C, block = 512, min_blocks = 3, non_portable)]
 fn layer_norm<const C: usize, const PART: usize>(input: &[f32], weight: &[f32], bias: &[f32], out: &mut [f32]) {
     let cluster = this_cluster();
     let block = this_thread_block();
