@@ -168,6 +168,14 @@ pub(crate) enum GivenTo {
     After(SlotId),
 }
 
+impl GivenTo {
+    /// The call that is given the closure.
+    pub(crate) fn slot(self) -> SlotId {
+        let (GivenTo::Before(slot) | GivenTo::After(slot)) = self;
+        slot
+    }
+}
+
 /// An access that the function makes at a step.
 #[derive(Debug, Clone)]
 pub(crate) struct Access {

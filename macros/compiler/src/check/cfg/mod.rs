@@ -14,7 +14,7 @@ mod team;
 mod value;
 
 use std::cell::OnceCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub(crate) use memory::{Access, AccessKind, CopyStep, GivenTo, Region, Root, Select, Shared, Slice};
 pub(crate) use position::{Coordinate, Digit, Granule, Offset, Position};
@@ -83,7 +83,7 @@ pub(crate) struct Cfg<'f> {
 pub(crate) struct Callee {
     /// The number of the path, of all that are called.
     number: usize,
-    /// The slot of the first call of the function that is given no closure, if this call is not, either.
+    /// The slot of the first call of the function that is given no closure, unless this call is given one.
     same: SlotId,
 }
 
@@ -160,13 +160,17 @@ impl Cfg<'_> {
 
     fn callees(&self) -> &BTreeMap<SlotId, Callee> {
         let numbered = || {
+            let given = self.accesses.iter().map(|access| access.given_to);
+            let given = given.chain(self.calls.iter().map(|call| call.given_to));
+            let with_closure: BTreeSet<SlotId> = given.flatten().map(GivenTo::slot).collect();
             let mut numbers: BTreeMap<String, usize> = BTreeMap::new();
             let mut first: BTreeMap<usize, SlotId> = BTreeMap::new();
             let mut callee = |call: &Call<'_>| {
                 let path = call.function()?.path.to_string();
                 let next = numbers.len();
                 let number = *numbers.entry(path).or_insert(next);
-                let same = if call.passes_closure { call.slot } else { *first.entry(number).or_insert(call.slot) };
+                let has_closure = call.passes_closure || with_closure.contains(&call.slot);
+                let same = if has_closure { call.slot } else { *first.entry(number).or_insert(call.slot) };
                 Some((call.slot, Callee { number, same }))
             };
             self.calls.iter().filter_map(&mut callee).collect()

@@ -40,8 +40,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use phalanx_contract::protocol::{Behavior, Party, When};
 
 use super::cfg::{
-    Access, AccessId, AccessKind, BarrierCallId, Call, CallId, Cfg, GivenTo, MemoryStep, Root, Shared, Step, StepKind,
-    ValueStep,
+    Access, AccessId, AccessKind, BarrierCallId, Call, CallId, Cfg, MemoryStep, Root, Shared, Step, StepKind, ValueStep,
 };
 use super::engine;
 use super::liveness::Live;
@@ -438,12 +437,6 @@ impl Check<'_, '_> {
             }
         }
         self.check_parameters(state, site);
-    }
-
-    /// Whether a guard holds whatever callees do, or nothing is asked yet that holds whenever it does. What closures do that calls
-    /// are given is always asked.
-    fn is_new_question(&mut self, about: About, given_to: [Option<GivenTo>; 2], guard: &Guard) -> bool {
-        guard.depends_on_no_call() || given_to.iter().any(Option::is_some) || self.questions.is_new(about, guard)
     }
 
     /// Whether two parts may have an element in common, where one is the owner's and the other a peer's: `None` if they have

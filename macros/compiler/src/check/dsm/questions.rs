@@ -8,10 +8,11 @@ use std::collections::BTreeMap;
 
 use phalanx_contract::protocol::Behavior;
 
+use super::Check;
 use super::conflict::Race;
 use super::overlap::ConstantIs;
 use super::protocol::{Effect, Guard, Predicate};
-use crate::check::cfg::Shared;
+use crate::check::cfg::{GivenTo, Shared};
 
 /// The fault that a question is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -66,5 +67,13 @@ impl Questions {
             known.push(Conditions { unless: unless.clone(), constants: constants.clone() });
         }
         is_new
+    }
+}
+
+impl Check<'_, '_> {
+    /// Whether a guard holds whatever callees do, or nothing is asked yet that holds whenever it does. What closures do that calls
+    /// are given is always asked.
+    pub(super) fn is_new_question(&mut self, about: About, given_to: [Option<GivenTo>; 2], guard: &Guard) -> bool {
+        guard.depends_on_no_call() || given_to.iter().any(Option::is_some) || self.questions.is_new(about, guard)
     }
 }
