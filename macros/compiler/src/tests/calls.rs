@@ -1,6 +1,6 @@
 //! Tests of calls, methods, scopes and groups: what crosses the border of a function, and what does not hold for all.
 
-use super::rules;
+use super::{expand, rules};
 
 fn kernel(body: &str) -> Vec<String> {
     rules(&format!(
@@ -52,4 +52,30 @@ fn results_of_calls_in_groups() {
         ))
     };
     assert_eq!(looped("labeled_partition(&tile, rank % (k + 2))"), ["divergent_collective"]);
+}
+
+/// rustc is asked about each pair of functions that are called in a phase, and not about each pair of calls.
+#[test]
+fn questions_are_asked_once() {
+    let questions = |calls: usize| {
+        let calls: String = (0..calls).map(|k| format!("x += f{}(&block, &u, x, {k});", k % 3)).collect();
+        let expansion = expand(&format!(
+            "#[cluster_kernel(cluster = 2, block = 64)]
+            fn calls(output: &mut [u32]) {{
+                let (cluster, block) = (this_cluster(), this_thread_block());
+                let u = shared_array::<u32, 64>();
+                let p = cluster.map_shared_rank(&u, 1 - cluster.block_rank());
+                u[block.thread_rank()] = 1;
+                cluster.sync();
+                let mut x = p[0];
+                {calls}
+                cluster.sync();
+                output[0] = x;
+            }}"
+        ));
+        expansion.to_string().matches("refuse").count()
+    };
+    let asked = questions(12);
+    assert!(asked > 0);
+    assert_eq!(questions(24), asked);
 }

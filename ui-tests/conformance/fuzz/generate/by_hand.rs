@@ -8,6 +8,7 @@ pub(super) fn programs() -> impl Iterator<Item = Program> {
     let program = |(name, is_known, text): &(&str, bool, &str)| Program {
         name: (*name).into(),
         is_known: *is_known,
+        has_memory: false,
         text: (*text).into(),
     };
     PROGRAMS.iter().map(program)

@@ -4,16 +4,13 @@
 
 use super::random::Random;
 
-/// The head of such a program.
-pub(super) const HEAD: &str = "fn program(w: &[u64], a: u64, b: u64, c: u64, d: u64) -> u64 ";
-
 /// Returns a random program.
 pub(super) fn program(seed: u64) -> String {
     let mut writer = Writer { random: Random::new(seed), indexes: vec!["i".into(), "j".into()], names: 0 };
     let count = 3 + writer.random.below(6);
     let body = writer.block(count, 2);
     format!(
-        "#[device]\npub(crate) {HEAD}{{\nlet mut sum = a + b * 3;\nlet mut i = (c & 3) as usize;\nlet j = (d % 5) as usize;\n\
+        "#[device]\npub(crate) fn program(w: &[u64], a: u64, b: u64, c: u64, d: u64) -> u64 {{\nlet mut sum = a + b * 3;\nlet mut i = (c & 3) as usize;\nlet j = (d % 5) as usize;\n\
          {body}sum + i as u64\n}}\n"
     )
 }

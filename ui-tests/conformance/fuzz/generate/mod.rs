@@ -28,6 +28,8 @@ struct Program {
     name: String,
     /// Whether its wrong result is known.
     is_known: bool,
+    /// Whether `program` has the words of its input as a slice, too, before them.
+    has_memory: bool,
     /// Items with `#[device]` where device functions have it.
     text: String,
 }
@@ -43,11 +45,14 @@ pub(crate) fn write(folder: &Path, file: &str, seed: u64, count: u64, without: &
         match refusal(&functions) {
             Some(reason) => refused.push(reason),
             None if without.contains(&name.as_str()) => {}
-            None => programs.push(Program { name, is_known: false, text: items + &functions.concat() }),
+            None => {
+                programs.push(Program { name, is_known: false, has_memory: false, text: items + &functions.concat() })
+            }
         }
         let name = format!("memory_{number}");
         if !without.contains(&name.as_str()) {
-            programs.push(Program { name, is_known: false, text: memory::program(seed << 32 | number) });
+            let text = memory::program(seed << 32 | number);
+            programs.push(Program { name, is_known: false, has_memory: true, text });
         }
     }
     let mut out = String::new();
@@ -69,7 +74,12 @@ pub(crate) fn write(folder: &Path, file: &str, seed: u64, count: u64, without: &
 /// Returns the programs of a file, each under a line `//= name`.
 fn in_file(text: &str) -> impl Iterator<Item = Program> {
     let sections = text.split("//= ").skip(1).filter_map(|section| section.split_once('\n'));
-    sections.map(|(name, text)| Program { name: name.trim().into(), is_known: false, text: text.into() })
+    sections.map(|(name, text)| Program {
+        name: name.trim().into(),
+        is_known: false,
+        has_memory: false,
+        text: text.into(),
+    })
 }
 
 /// The lints that random programs provoke.
@@ -77,15 +87,14 @@ const ALLOWED: &str = "warnings, arithmetic_overflow, unconditional_panic, overf
 
 /// Returns the program as device functions with a kernel that calls them for each input, and as plain Rust.
 fn module(program: &Program) -> String {
-    let Program { name, text, .. } = program;
+    let Program { name, has_memory, text, .. } = program;
     let mut plain = text.replace("#[device]", "").replace(", DeviceCopy)", ")");
-    let has_memory = text.contains(memory::HEAD);
-    if has_memory {
+    if *has_memory {
         plain = plain.replace("fn program(", "fn with_memory(");
         plain +=
             "pub(crate) fn program(a: u64, b: u64, c: u64, d: u64) -> u64 { with_memory(&[a, b, c, d], a, b, c, d) }\n";
     }
-    let memory = if has_memory { "&inputs[4 * i..4 * i + 4], " } else { "" };
+    let memory = if *has_memory { "&inputs[4 * i..4 * i + 4], " } else { "" };
     format!(
         "pub(super) mod gpu {{
 use phalanx::prelude::*;
@@ -111,7 +120,7 @@ use phalanx::prelude::*;
 }
 
 fn entry(program: &Program) -> String {
-    let Program { name, is_known, text } = program;
+    let Program { name, is_known, text, .. } = program;
     format!(
         "crate::Program {{ name: {name:?}, source: {text:?}, is_known: {is_known}, plain: {name}::plain::program, \
          launch: {name}::gpu::launch, cuda: phalanx::Program::of::<{name}::gpu::{name}> }},\n"

@@ -225,7 +225,7 @@ struct Check<'a, 'f> {
     faults: BTreeMap<FaultId, Fault>,
     /// The accesses to the function's own shared memory before its first barrier, each with the calls that come before it.
     first_accesses: Vec<(AccessSite, IndexPath, BTreeSet<u16>)>,
-    /// What has been asked about callees.
+    /// The questions about callees that have been asked.
     questions: Questions,
     /// Whether the function itself names memory that a callee may name, too: any but its own arrays.
     names_memory_of_others: bool,

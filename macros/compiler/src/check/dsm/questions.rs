@@ -1,6 +1,6 @@
-//! What depends on called functions and is known already: the questions that were asked and the effects that were found. Calls
-//! of one function have the same answers, so that a kernel with hundreds of calls between two barriers asks about each pair of
-//! functions once, and not about each pair of calls.
+//! The checks ask each question about called functions once, and note each effect that depends on them once. All calls of a
+//! function have the same answers, so that a kernel with hundreds of calls between two barriers asks about each pair of its
+//! callees, and not about each pair of its calls.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
@@ -25,14 +25,14 @@ pub(super) enum About {
     Exit,
 }
 
-/// What depends on called functions.
+/// A fault or an effect, which happens if the guard about called functions holds.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Subject {
     Fault(About),
     Effect(Effect),
 }
 
-/// What must hold besides: the behavior of the calls in between, and the values of constants.
+/// The rest of a guard: the behavior of the calls in between, and the values of constants.
 #[derive(Debug)]
 struct Conditions {
     unless: Vec<(u16, Behavior)>,

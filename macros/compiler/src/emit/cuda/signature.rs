@@ -5,7 +5,7 @@ use super::name::Names;
 use crate::model::barrier::{Barrier, BarrierForm};
 use crate::model::group::Group;
 use crate::model::kind::Memory;
-use crate::model::ty::{ParamType, TypeShape};
+use crate::model::ty::{ParamType, TypeShape, ValueType};
 use crate::model::{Function, Role};
 
 pub(super) fn signature(function: &Function, names: &Names) -> Vec<Fragment> {
@@ -124,6 +124,16 @@ fn token(group: Group) -> String {
     format!("{}::arrival_token", group.cuda_name())
 }
 
+/// Returns `name<arguments>`.
+pub(super) fn template(name: &str, arguments: Vec<Fragment>) -> Vec<Fragment> {
+    [vec![Fragment::Text(format!("{name}<"))], arguments, vec![">".into()]].concat()
+}
+
+/// Returns the conversion to a type.
+pub(super) fn cast(ty: &ValueType) -> Vec<Fragment> {
+    template("as", shape(&ty.shape))
+}
+
 pub(super) fn shape(shape_: &TypeShape) -> Vec<Fragment> {
     match shape_ {
         TypeShape::Scalar(_, id) | TypeShape::Named(id) => vec![Fragment::Named(*id)],
@@ -133,12 +143,7 @@ pub(super) fn shape(shape_: &TypeShape) -> Vec<Fragment> {
             vec![Fragment::Text(format!("{}::arrival_token", barrier.cuda_name()))]
         }
         TypeShape::OptionalToken(group) => vec![Fragment::Text(format!("option<{}>", token(*group)))],
-        TypeShape::Option(inner) => {
-            let mut out = vec!["option<".into()];
-            out.extend(shape(inner));
-            out.push(">".into());
-            out
-        }
+        TypeShape::Option(inner) => template("option", shape(inner)),
         TypeShape::Tuple(elements) => {
             let mut out = vec!["tuple<".into()];
             for (index, element) in elements.iter().enumerate() {

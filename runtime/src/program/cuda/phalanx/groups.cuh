@@ -17,48 +17,46 @@ template <class Vector>
 __device__ inline extent extent_of(Vector v) {
     return {v.x, v.y, v.z};
 }
-// Extents as plain words.
-struct extents {
-    unsigned x, y, z;
 
-    __device__ constexpr unsigned volume() const { return x * y * z; }
-};
+__device__ constexpr unsigned volume(dim3 size) {
+    return size.x * size.y * size.z;
+}
 
 // The block's extents, and the thread's place in it. If the kernel's attribute fixes the extents, the compiler knows them, and
 // how large each index can be.
 #ifdef PHALANX_BLOCK
-__device__ constexpr extents block_extents() {
+__device__ constexpr dim3 block_extents() {
     return {PHALANX_BLOCK};
 }
-__device__ inline extents thread_place() {
-    constexpr extents size = block_extents();
-    const extents place{size.x > 1 ? threadIdx.x : 0, size.y > 1 ? threadIdx.y : 0, size.z > 1 ? threadIdx.z : 0};
+__device__ inline dim3 thread_place() {
+    constexpr dim3 size = block_extents();
+    const dim3 place{size.x > 1 ? threadIdx.x : 0, size.y > 1 ? threadIdx.y : 0, size.z > 1 ? threadIdx.z : 0};
     __builtin_assume(place.x < size.x && place.y < size.y && place.z < size.z);
     return place;
 }
 #else
-__device__ inline extents block_extents() {
-    return {blockDim.x, blockDim.y, blockDim.z};
+__device__ inline dim3 block_extents() {
+    return blockDim;
 }
-__device__ inline extents thread_place() {
-    return {threadIdx.x, threadIdx.y, threadIdx.z};
+__device__ inline dim3 thread_place() {
+    return threadIdx;
 }
 #endif
 __device__ inline unsigned thread_in_block() {
-    const extents size = block_extents(), place = thread_place();
+    const dim3 size = block_extents(), place = thread_place();
     return place.x + size.x * (place.y + size.y * place.z);
 }
 __device__ inline unsigned threads_of_block() {
-    return block_extents().volume();
+    return volume(block_extents());
 }
 
 // The number of blocks in the cluster, and the rank of the thread's block.
 #ifdef PHALANX_CLUSTER
-__device__ constexpr extents cluster_extents() {
+__device__ constexpr dim3 cluster_extents() {
     return {PHALANX_CLUSTER};
 }
 __device__ constexpr unsigned blocks_of_cluster() {
-    return cluster_extents().volume();
+    return volume(cluster_extents());
 }
 __device__ inline unsigned block_in_cluster() {
     constexpr unsigned blocks = blocks_of_cluster();
@@ -67,9 +65,8 @@ __device__ inline unsigned block_in_cluster() {
     return rank;
 }
 #else
-__device__ inline extents cluster_extents() {
-    const auto size = __clusterDim();
-    return {size.x, size.y, size.z};
+__device__ inline dim3 cluster_extents() {
+    return __clusterDim();
 }
 __device__ inline unsigned blocks_of_cluster() {
     return __clusterSizeInBlocks();

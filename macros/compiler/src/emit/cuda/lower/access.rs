@@ -3,6 +3,7 @@
 
 use super::Lower;
 use crate::emit::cuda::ast::{CuExpr, Fragment};
+use crate::emit::cuda::signature::template;
 use crate::model::expr::{BinaryOp, Expr, ExprKind};
 use crate::model::facts::Effect;
 use crate::model::kind::Kind;
@@ -70,14 +71,21 @@ pub(super) trait Region {
     /// Lowers an expression that the region does not change.
     fn lowered(&mut self, expr: &Expr) -> CuExpr;
 
-    /// Whether a variable exists before the region, and has one value throughout it.
-    fn keeps(&self, local: LocalId) -> bool;
+    /// Whether the region may change a variable that exists before it.
+    fn changes(&self, local: LocalId) -> bool;
 
     /// Returns the initial value of a variable that the region declares.
     fn init(&self, local: LocalId) -> Option<&Expr>;
 
     /// Whether the region declares a variable.
     fn declares(&self, local: LocalId) -> bool;
+
+    /// Whether a variable exists before the region, and has one value throughout it. A reference refers to a variable of
+    /// the caller.
+    fn keeps(&self, local: LocalId) -> bool {
+        let is_reference = matches!(self.lower().function.kind(local), Kind::Reference { .. });
+        !self.declares(local) && !is_reference && !self.changes(local)
+    }
 
     /// Returns the value of an expression that the region does not change, and whose evaluation cannot fail.
     fn fixed(&mut self, expr: &Expr) -> Option<CuExpr> {
@@ -130,20 +138,13 @@ pub(super) trait Region {
 
     /// Returns `callee<T>`, where `T` is the type of the rows of memory.
     fn of_rows(&self, callee: &str, memory: &Expr) -> Option<Vec<Fragment>> {
-        let mut text = vec![Fragment::Text(format!("{callee}<decltype("))];
-        text.extend(self.first_element(memory)?);
-        text.push(")>".into());
-        Some(text)
+        let row = [vec!["decltype(".into()], self.first_element(memory)?, vec![")".into()]].concat();
+        Some(template(callee, row))
     }
 
     /// Returns the number of lanes of a vector, if the syntax shows where its type comes from.
     fn lanes(&self, vector: &Expr) -> Option<Vec<Fragment>> {
-        let of = |ty: Vec<Fragment>| {
-            let mut text = vec!["lanes_of<".into()];
-            text.extend(ty);
-            text.push(">()".into());
-            Some(text)
-        };
+        let of = |ty| Some([template("lanes_of", ty), vec!["()".into()]].concat());
         match &vector.kind {
             ExprKind::Op { op: Op::LoadVec(lanes), .. } => Some(vec![Fragment::Digits(*lanes)]),
             ExprKind::Vector { slot, .. } => of(vec![Fragment::Type(*slot)]),

@@ -10,9 +10,8 @@ use super::Lower;
 use super::access::{Access, LARGEST_INDEX, Region, row};
 use super::nest::Nest;
 use crate::emit::cuda::ast::{CuExpr, Fragment};
-use crate::emit::cuda::signature::shape;
+use crate::emit::cuda::signature::{cast, template};
 use crate::model::expr::{BinaryOp, Expr, ExprKind};
-use crate::model::kind::Kind;
 use crate::model::op::Op;
 use crate::model::place::may_write;
 use crate::model::range::{Adaptor, Range};
@@ -153,11 +152,8 @@ impl Values<'_, '_, '_> {
             (None, None) => (vec!["covers".into()], vec![self.memory(access.memory)?, values]),
             (None, Some(rows)) => (self.of_rows("covers_row", rows)?, vec![values]),
             (Some(lanes), rows) => {
-                let name = if rows.is_some() { "covers_row_vectors<" } else { "covers_vectors<" };
-                let mut callee = vec![name.into()];
-                callee.extend(lanes?);
-                callee.push(">".into());
-                (callee, vec![self.memory(rows.unwrap_or(access.memory))?, values])
+                let name = if rows.is_some() { "covers_row_vectors" } else { "covers_vectors" };
+                (template(name, lanes?), vec![self.memory(rows.unwrap_or(access.memory))?, values])
             }
         };
         Some((access.site, CuExpr::Call { callee, arguments, site: None }))
@@ -231,10 +227,8 @@ impl Region for Values<'_, '_, '_> {
         self.lower.value(expr)
     }
 
-    fn keeps(&self, local: LocalId) -> bool {
-        !self.nest.declared.contains(&local)
-            && !matches!(self.lower.function.kind(local), Kind::Reference { .. })
-            && !(self.is_assigned(local) && (self.nest.receivers.contains(&local) || may_write(self.nest.whole, local)))
+    fn changes(&self, local: LocalId) -> bool {
+        self.is_assigned(local) && (self.nest.receivers.contains(&local) || may_write(self.nest.whole, local))
     }
 
     fn init(&self, local: LocalId) -> Option<&Expr> {
@@ -250,10 +244,7 @@ impl Region for Values<'_, '_, '_> {
 fn integer_cast(ty: &ValueType) -> Option<Vec<Fragment>> {
     match ty.shape {
         TypeShape::Scalar("i8" | "i16" | "i32" | "i64" | "isize" | "u8" | "u16" | "u32" | "u64" | "usize", _) => {
-            let mut callee = vec!["as<".into()];
-            callee.extend(shape(&ty.shape));
-            callee.push(">".into());
-            Some(callee)
+            Some(cast(ty))
         }
         _ => None,
     }

@@ -6,9 +6,8 @@ use super::Lower;
 use super::access::{Access, LARGEST_INDEX, Region, may_fail, row};
 use crate::emit::cuda::ast::{CuExpr, Fragment};
 use crate::emit::cuda::name::field_name;
-use crate::emit::cuda::signature::shape;
+use crate::emit::cuda::signature::{cast, shape, template};
 use crate::model::expr::{Expr, ExprKind};
-use crate::model::kind::Kind;
 use crate::model::ty::{TypeShape, ValueType};
 use crate::model::walk::walk;
 use crate::model::{LocalId, Role, SiteId};
@@ -82,10 +81,10 @@ impl<'l, 'f, 'e> Values<'l, 'f, 'e> {
         let (name, memory) = match (access.lanes(self), row(access.memory)) {
             (None, None) => (vec!["within".into()], vec![self.memory(access.memory)?]),
             (None, Some(rows)) => (self.of_rows("within_row", rows)?, Vec::new()),
-            (Some(lanes), None) => (of_lanes("vector_within<", lanes?), vec![self.memory(access.memory)?]),
+            (Some(lanes), None) => (template("vector_within", lanes?), vec![self.memory(access.memory)?]),
             (Some(lanes), Some(rows)) => {
                 let row = self.index(Access::of(access.memory)?.index)?;
-                (of_lanes("row_vector_within<", lanes?), vec![self.memory(rows)?, row])
+                (template("row_vector_within", lanes?), vec![self.memory(rows)?, row])
             }
         };
         Some(Test { callee: name, arguments: memory.into_iter().chain([index]).collect() })
@@ -140,11 +139,8 @@ impl<'l, 'f, 'e> Values<'l, 'f, 'e> {
             ExprKind::Local(local) if self.declared.contains(local) => self.lets.get(local)?.clone(),
             ExprKind::Cast(value, ty) => {
                 let value = self.known(value)?;
-                let mut callee = vec!["as<".into()];
-                callee.extend(shape(&ty.shape));
-                callee.push(">".into());
                 let size = operation(&[&value]);
-                Known { text: CuExpr::Call { callee, arguments: vec![value.text], site: None }, size }
+                Known { text: CuExpr::Call { callee: cast(ty), arguments: vec![value.text], site: None }, size }
             }
             ExprKind::Field { base, member } => {
                 let base = self.known(base)?;
@@ -168,11 +164,6 @@ impl<'l, 'f, 'e> Values<'l, 'f, 'e> {
     }
 }
 
-/// Returns `name<lanes>`, of a name that ends with the `<`.
-fn of_lanes(name: &str, lanes: Vec<Fragment>) -> Vec<Fragment> {
-    [vec![name.into()], lanes, vec![">".into()]].concat()
-}
-
 impl Region for Values<'_, '_, '_> {
     fn lower(&self) -> &Lower<'_> {
         self.lower
@@ -182,11 +173,9 @@ impl Region for Values<'_, '_, '_> {
         self.lower.value(expr)
     }
 
-    fn keeps(&self, local: LocalId) -> bool {
-        // Only a call can borrow a variable mutably, and a call ends the run.
-        !self.declares(local)
-            && !matches!(self.lower.function.kind(local), Kind::Reference { .. })
-            && !self.assigned.contains(&local)
+    // Only a call can borrow a variable mutably, and a call ends the run.
+    fn changes(&self, local: LocalId) -> bool {
+        self.assigned.contains(&local)
     }
 
     fn init(&self, local: LocalId) -> Option<&Expr> {

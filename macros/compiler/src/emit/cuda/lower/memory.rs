@@ -2,6 +2,7 @@
 
 use super::Lower;
 use crate::emit::cuda::ast::{CuExpr, CuStmt, Fragment};
+use crate::emit::cuda::signature::template;
 use crate::model::atomic::AtomicUse;
 use crate::model::copy::CopyOp;
 use crate::model::expr::{Expr, ExprKind};
@@ -26,7 +27,7 @@ pub(super) fn function(name: &str, arguments: Vec<CuExpr>, site: Option<SiteId>)
 }
 
 pub(super) fn load_vec(name: &str, lanes: ValueId, arguments: Vec<CuExpr>, site: Option<SiteId>) -> CuExpr {
-    CuExpr::Call { callee: vec![name.into(), Fragment::Digits(lanes), ">".into()], arguments, site }
+    CuExpr::Call { callee: template(name, vec![Fragment::Digits(lanes)]), arguments, site }
 }
 
 /// Lowers an asynchronous copy to a function of copy.cuh: `memcpy_async(block, array, slice, bar)`,
@@ -37,7 +38,7 @@ pub(super) fn copy(copy: CopyOp, arguments: Vec<CuExpr>, site: Option<SiteId>) -
             vec![copy.name().into()]
         }
         CopyOp::Wait { prior: Some(prior), .. } | CopyOp::BulkWait { prior, .. } => {
-            vec![copy.name().into(), "<".into(), Fragment::Digits(prior), ">".into()]
+            template(copy.name(), vec![Fragment::Digits(prior)])
         }
     };
     CuExpr::Call { callee, arguments, site }

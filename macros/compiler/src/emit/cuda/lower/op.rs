@@ -5,7 +5,7 @@
 
 use super::{Lower, memory};
 use crate::emit::cuda::ast::{CuExpr, CuStmt, Fragment};
-use crate::emit::cuda::signature::shape;
+use crate::emit::cuda::signature::{shape, template};
 use crate::model::expr::Expr;
 use crate::model::group::Group;
 use crate::model::op::{Op, Part};
@@ -30,8 +30,7 @@ impl Lower<'_> {
         let call = match op {
             Op::This(group) => CuExpr::call(group.origin(), Vec::new()),
             Op::TiledPartition(_, size) => {
-                let callee =
-                    vec![Fragment::Text(format!("{}<", Group::Tile.origin())), Fragment::Digits(size), ">".into()];
+                let callee = template(Group::Tile.origin(), vec![Fragment::Digits(size)]);
                 CuExpr::Call { callee, arguments: values.collect(), site }
             }
             Op::Partition(_, name) => CuExpr::call(name, values.collect()),
@@ -57,19 +56,17 @@ impl Lower<'_> {
             Op::Unwrap => method("unwrap", site),
             Op::UnwrapOr => method("unwrap_or", None),
             Op::DynamicShared | Op::DynamicSharedSlice => {
-                let name = if op == Op::DynamicShared { "dynamic_shared<" } else { "dynamic_shared_slice<" };
-                let mut callee = vec![name.into()];
-                callee.extend(types.iter().flat_map(|(element, _)| shape(&element.shape)));
-                callee.push(">".into());
-                CuExpr::Call { callee, arguments: values.collect(), site }
+                let name = if op == Op::DynamicShared { "dynamic_shared" } else { "dynamic_shared_slice" };
+                let element = types.map(|(element, _)| shape(&element.shape)).unwrap_or_default();
+                CuExpr::Call { callee: template(name, element), arguments: values.collect(), site }
             }
             Op::Part { form: Part::Row, .. } if unchecked => {
                 memory::function("row_of_unchecked", values.collect(), None)
             }
             Op::Part { form, .. } => memory::part(form, values.collect(), site),
             Op::SplitAt { .. } => memory::function("split_at", values.collect(), site),
-            Op::LoadVec(lanes) if unchecked => memory::load_vec("load_vec_unchecked<", lanes, values.collect(), None),
-            Op::LoadVec(lanes) => memory::load_vec("load_vec<", lanes, values.collect(), site),
+            Op::LoadVec(lanes) if unchecked => memory::load_vec("load_vec_unchecked", lanes, values.collect(), None),
+            Op::LoadVec(lanes) => memory::load_vec("load_vec", lanes, values.collect(), site),
             Op::StoreVec if unchecked => memory::function("store_vec_unchecked", values.collect(), None),
             Op::StoreVec => memory::function("store_vec", values.collect(), site),
             // A `let` declares it: an array without a name cannot be used.

@@ -13,7 +13,7 @@ use super::access::{Access, AccessForm, may_fail, row};
 use super::known::{Test, Values};
 use crate::emit::cuda::ast::{CuExpr, CuStmt};
 use crate::model::SiteId;
-use crate::model::expr::{Arm, BinaryOp, Block, Condition, Expr, ExprKind, Stmt, StmtKind};
+use crate::model::expr::{Arm, Block, Condition, Expr, ExprKind, Stmt, StmtKind};
 use crate::model::facts::Effect;
 use crate::model::kind::Memory;
 use crate::model::place::local_of;
@@ -156,7 +156,7 @@ impl<'l, 'f, 'e> Scan<'l, 'f, 'e> {
                     true => self.conditional(right),
                     false => self.expr(right),
                 }?;
-                self.divided(*op, right)
+                self.harmless(expr)
             }
             ExprKind::Index { base, index, .. } => {
                 self.indexed(base, index)?;
@@ -206,10 +206,10 @@ impl<'l, 'f, 'e> Scan<'l, 'f, 'e> {
                 }
                 self.assign(place)
             }
-            ExprKind::AssignOp { op, place, value, .. } => {
+            ExprKind::AssignOp { place, value, .. } => {
                 self.all([&**value, &**place])?;
                 self.assign(place)?;
-                self.divided(*op, value)
+                self.harmless(expr)
             }
             ExprKind::For { range, .. } => {
                 self.all([&range.start, &range.end])?;
@@ -307,11 +307,6 @@ impl<'l, 'f, 'e> Scan<'l, 'f, 'e> {
             | ExprKind::Print(_) => false,
         };
         harmless.then_some(())
-    }
-
-    /// Ends the run after a division that may fail.
-    fn divided(&self, op: BinaryOp, right: &Expr) -> Option<()> {
-        (!may_fail(op, right)).then_some(())
     }
 
     /// Adds the parts of a condition, of which the first is always evaluated.

@@ -4,7 +4,7 @@ use super::literal::{bare_integer, literal};
 use super::{Dest, Lower, has_value};
 use crate::emit::cuda::ast::{CuExpr, CuStmt, Fragment};
 use crate::emit::cuda::name::field_name;
-use crate::emit::cuda::signature::shape;
+use crate::emit::cuda::signature::{cast, shape, template};
 use crate::model::effect::effect;
 use crate::model::expr::{BinaryOp, Callee, Expr, ExprKind, LiteralType, Member, UnaryOp};
 use crate::model::facts::Effect;
@@ -27,10 +27,7 @@ impl Lower<'_> {
             ExprKind::Unary(op, value) => self.unary(*op, value),
             ExprKind::Binary { op, left, right, site } => self.binary(*op, left, right, *site),
             ExprKind::Cast(value, ty) => {
-                let mut callee = vec!["as<".into()];
-                callee.extend(shape(&ty.shape));
-                callee.push(">".into());
-                CuExpr::Call { callee, arguments: vec![self.value(value)], site: None }
+                CuExpr::Call { callee: cast(ty), arguments: vec![self.value(value)], site: None }
             }
             ExprKind::Typed(value, slot) => {
                 CuExpr::Call { callee: vec![Fragment::Type(*slot)], arguments: vec![self.value(value)], site: None }
@@ -74,7 +71,7 @@ impl Lower<'_> {
                 let arguments = self.operands(&operands.iter().collect::<Vec<_>>());
                 let callee = match function {
                     ScalarFunction::Default => vec![Fragment::Named(*ty)],
-                    ScalarFunction::From => vec!["as<".into(), Fragment::Named(*ty), ">".into()],
+                    ScalarFunction::From => template("as", vec![Fragment::Named(*ty)]),
                     ScalarFunction::Constructor(name) => {
                         vec![Fragment::Named(*ty), format!("::{name}").as_str().into()]
                     }
