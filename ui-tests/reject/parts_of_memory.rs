@@ -24,7 +24,6 @@ fn parts(input: &[u32], output: &mut [u32], n: u32) {
     fill(&mut input[..4]);
     let view = &output[..4];
     view[0] = 1;
-    let element = &local[1];
 }
 
 fn main() {}

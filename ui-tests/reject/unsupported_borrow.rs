@@ -22,7 +22,11 @@ fn matched(x: &u32) -> u32 {
 
 #[cluster_kernel]
 fn borrows(output: &mut [u32], n: u32) {
-    let reference = &n;
+    let mut first = 1;
+    let double = |x: u32| 2 * x;
+    let mut changing = &mut first;
+    let closure = &double;
+    let pair = (&n, 1);
     add(&mut (n + 1), 2);
     add(&mut output[0], 2);
     let value = *n;

@@ -192,20 +192,30 @@ pub(crate) fn matches_form(at: SpanRange) -> Diag {
 }
 
 pub(crate) fn borrow(at: SpanRange) -> Diag {
-    Diag::new(Rule::UnsupportedBorrow, at, "`&` can only be used on an argument of a call")
-        .help("pass `&group`, `&array` or `&mut local` directly to the function that takes it")
+    Diag::new(
+        Rule::UnsupportedBorrow,
+        at,
+        "`&` can only be used on an argument of a call, on memory, and as the value of a `let`",
+    )
+    .help("bind the reference with `let name = &place;` first")
 }
 
-pub(crate) fn reference_local(at: SpanRange) -> Diag {
-    Diag::new(Rule::UnsupportedBorrow, at, "a local variable cannot hold a reference")
-        .help("copy the value: `let x = *reference;`")
+pub(crate) fn reference_local(at: SpanRange, kind: Kind) -> Diag {
+    let (what, help) = match kind {
+        Kind::Reference { .. } => ("a second reference to the same place", "copy the value: `let x = *reference;`"),
+        Kind::Value | Kind::Barrier(_) | Kind::Group(_) => {
+            ("a reference that may be assigned anew", "remove the `mut`, or choose by an index")
+        }
+        _ => (kind.noun(), "use the variable by its own name"),
+    };
+    Diag::new(Rule::UnsupportedBorrow, at, format!("a local variable cannot hold {what}")).help(help)
 }
 
 pub(crate) fn borrow_target(at: SpanRange) -> Diag {
     Diag::new(
         Rule::UnsupportedBorrow,
         at,
-        "only a local variable, a field of one, or a constant can be passed by reference",
+        "only a local variable, a part of one, memory, or a constant can be borrowed",
     )
     .help("bind the value with `let` first")
 }

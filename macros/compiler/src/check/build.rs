@@ -34,7 +34,6 @@ use crate::span::SpanRange;
 pub(crate) use closure::MOST_BODIES as MOST_CLOSURE_BODIES;
 use closure::{Closure, ClosureId};
 use memory::region_of_kind;
-use reference::Referent;
 
 /// Builds the graph; the error is the call of a closure for whose body it has no room.
 pub(crate) fn build(function: &Function) -> Result<Cfg<'_>, SpanRange> {
@@ -132,7 +131,7 @@ struct Builder<'f> {
     /// The regions that locals of memory stand for.
     regions: BTreeMap<LocalId, Region>,
     /// The targets of local references.
-    referents: BTreeMap<LocalId, Referent>,
+    referents: BTreeMap<LocalId, LocalId>,
     /// The names of memory, barriers and groups that are assigned after their declaration.
     reassigned: BTreeSet<LocalId>,
     /// The uses of `dynamic_shared_slice`.
@@ -446,7 +445,7 @@ impl<'f> Builder<'f> {
             }
             self.stand_for(local, region, init.span);
         } else if let Kind::Reference { .. } = init.result_kind {
-            self.refer(local, init, value.region);
+            self.refer(local, init);
         }
         if let Some(closure) = value.closure {
             self.named_closures.insert(local, closure);

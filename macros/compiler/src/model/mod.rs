@@ -180,6 +180,8 @@ pub(crate) struct Local {
     pub(crate) slot: Option<SlotId>,
     /// Whether syntax shows that the local is an array, or a reference to one.
     pub(crate) is_array: bool,
+    /// Whether the local is a reference to memory, a barrier or a group that has another name.
+    pub(crate) by_reference: bool,
 }
 
 /// The content of a slot.

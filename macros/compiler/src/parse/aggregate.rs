@@ -72,7 +72,10 @@ impl Parser<'_> {
                 | Kind::Barrier(_)
                 | Kind::Memory(_)),
                 _,
-            ) => return self.error(messages::no_fields(span, kind)),
+            ) => {
+                self.learn_element(&base);
+                return self.error(messages::no_fields(span, kind));
+            }
         };
         let kind = ExprKind::Field { base: Box::new(base), member: member_of(&field.member) };
         Expr { kind, result_kind: Kind::Value, span }

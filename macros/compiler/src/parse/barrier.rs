@@ -246,7 +246,7 @@ impl Parser<'_> {
 
     /// Refuses a copy of a barrier: a barrier has one name.
     pub(super) fn barrier_copy(&mut self, init: &Expr) {
-        let is_made = matches!(init.kind, ExprKind::Op { op: Op::SharedBarrier(..), .. });
+        let is_made = matches!(init.kind, ExprKind::Op { op: Op::SharedBarrier(..), .. } | ExprKind::Borrow { .. });
         if let Kind::Barrier(barrier) = init.result_kind
             && barrier.form != BarrierForm::Remote
             && !is_made

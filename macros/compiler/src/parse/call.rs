@@ -218,50 +218,6 @@ impl Parser<'_> {
         let slot = self.slot(SlotUse::Callee);
         Expr { kind: ExprKind::Call { callee, slot, arguments }, result_kind: Kind::Value, span }
     }
-
-    /// Parses an argument of a device function: a value, or `&` of something that has a name.
-    pub(super) fn argument(&mut self, argument: &syn::Expr) -> Expr {
-        let span = SpanRange::of(argument);
-        if let syn::Expr::Closure(closure) = argument {
-            return self.closure(closure, span);
-        }
-        let syn::Expr::Reference(reference) = argument else {
-            return self.beside(argument);
-        };
-        if let Some(part) = self.borrowed_part(reference) {
-            return part;
-        }
-        let target = self.expr(&reference.expr);
-        match target.kind {
-            ExprKind::Local(_) | ExprKind::Error => {}
-            ExprKind::Field { .. } if is_field_of_local(&target) => {}
-            // An element of an array of barriers.
-            ExprKind::Index { .. } if matches!(target.result_kind, Kind::Barrier(_)) => {}
-            ExprKind::Constant(_) if reference.mutability.is_none() => {}
-            ExprKind::Deref(inner) => {
-                // `&mut *x` reborrows `x`.
-                return Expr { kind: inner.kind, result_kind: inner.result_kind, span };
-            }
-            _ => return self.error(messages::borrow_target(target.span)),
-        }
-        if matches!(target.result_kind, Kind::Token(_) | Kind::OptionalToken(_)) {
-            return self.escape(Expr { span, ..target }, "a reference");
-        }
-        let result_kind = target.result_kind;
-        let kind = ExprKind::Borrow { mutable: reference.mutability.is_some(), target: Box::new(target) };
-        Expr { kind, result_kind, span }
-    }
-}
-
-/// Whether the expression is a field of a variable of the body, or of a reference's target. A field behind an index is
-/// not: the index would have to be evaluated in its order among the arguments.
-fn is_field_of_local(expr: &Expr) -> bool {
-    match &expr.kind {
-        ExprKind::Field { base, .. } => is_field_of_local(base),
-        ExprKind::Local(_) => true,
-        ExprKind::Deref(target) => matches!(target.kind, ExprKind::Local(_)),
-        _ => false,
-    }
 }
 
 /// Returns the callee that a path names: a function, or an associated function if the path begins with a type.

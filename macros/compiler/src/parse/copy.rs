@@ -128,9 +128,7 @@ impl Parser<'_> {
     /// Parses the source or the destination of a copy: memory, by reference.
     fn copied(&mut self, argument: &syn::Expr) -> Option<Expr> {
         let memory = match argument {
-            syn::Expr::Reference(reference) => {
-                self.borrowed_part(reference).unwrap_or_else(|| self.expr(&reference.expr))
-            }
+            syn::Expr::Reference(reference) => self.borrowed_place(reference),
             other => self.expr(other),
         };
         match memory.result_kind {
@@ -171,7 +169,7 @@ impl Parser<'_> {
             Kind::Barrier(found)
                 if found.form != BarrierForm::Array && (found.form == BarrierForm::Remote) == remote =>
             {
-                let by_reference = matches!(argument, syn::Expr::Reference(_)) || self.is_parameter(&barrier) || remote;
+                let by_reference = matches!(argument, syn::Expr::Reference(_)) || self.is_reference(&barrier) || remote;
                 if !by_reference {
                     self.diags.push(messages::barrier_by_value(barrier.span));
                 }

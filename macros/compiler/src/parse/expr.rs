@@ -66,10 +66,7 @@ impl Parser<'_> {
             syn::Expr::Break(jump) => self.break_expr(jump, span),
             syn::Expr::Continue(jump) => self.continue_expr(jump, span),
             syn::Expr::Return(jump) => self.return_expr(jump, span),
-            syn::Expr::Reference(reference) => match self.borrowed_part(reference) {
-                Some(part) => part,
-                None => self.error(messages::borrow(span)),
-            },
+            syn::Expr::Reference(reference) => self.reference(reference),
             syn::Expr::Tuple(tuple) => self.tuple(tuple, span),
             syn::Expr::Closure(closure) => self.closure(closure, span),
             syn::Expr::Struct(literal) => self.struct_literal(literal, span),
@@ -131,7 +128,10 @@ impl Parser<'_> {
             | Kind::Closure
             | Kind::OptionalMemory(_)
             | Kind::Barrier(_)
-            | Kind::Memory(_)) => self.diags.push(messages::operand_kind(expr.span, kind)),
+            | Kind::Memory(_)) => {
+                self.learn_element(expr);
+                self.diags.push(messages::operand_kind(expr.span, kind));
+            }
         }
     }
 
@@ -234,7 +234,10 @@ impl Parser<'_> {
         match target.result_kind {
             Kind::Unknown => Expr::error(span),
             Kind::Reference { .. } => Expr { span, ..dereferenced(target) },
-            _ => self.error(messages::deref(span)),
+            _ => {
+                self.learn_element(&target);
+                self.error(messages::deref(span))
+            }
         }
     }
 
@@ -286,7 +289,12 @@ impl Parser<'_> {
         if is_part(index) {
             return self.error(messages::unborrowed_part(span));
         }
-        let mut base = self.place(&index.expr);
+        let base = self.place(&index.expr);
+        self.element_of(base, &index.index, span)
+    }
+
+    /// Makes the element of `base` at an index.
+    pub(super) fn element_of(&mut self, mut base: Expr, index: &syn::Expr, span: SpanRange) -> Expr {
         match base.result_kind {
             Kind::Memory(_) | Kind::Value | Kind::Unknown => {}
             Kind::Barrier(barrier) if barrier.form == BarrierForm::Array => {}
@@ -301,7 +309,7 @@ impl Parser<'_> {
             | Kind::OptionalMemory(_)
             | Kind::OptionalToken(_)) => return self.error(messages::not_indexable(base.span, kind)),
         }
-        let index = self.beside(&index.index);
+        let index = self.beside(index);
         self.require_value(&index);
         let site = self.site(span);
         let result_kind = match base.result_kind {

@@ -227,14 +227,12 @@ impl Parser<'_> {
     /// Parses `&array` as the argument of an operation on shared memory.
     fn shared_argument(&mut self, argument: &syn::Expr) -> Option<Expr> {
         let target = match argument {
-            syn::Expr::Reference(reference) if reference.mutability.is_none() => {
-                self.borrowed_part(reference).unwrap_or_else(|| self.expr(&reference.expr))
-            }
-            // A parameter is a reference already, and so is a part.
+            syn::Expr::Reference(reference) if reference.mutability.is_none() => self.borrowed_place(reference),
+            // A parameter is a reference already, and so are a part and a local that is bound to one.
             other => self.expr(other),
         };
         let is_slice = matches!(target.result_kind, Kind::Memory(memory) if memory.is_slice());
-        let by_reference = matches!(argument, syn::Expr::Reference(_)) || self.is_parameter(&target) || is_slice;
+        let by_reference = matches!(argument, syn::Expr::Reference(_)) || self.is_reference(&target) || is_slice;
         match target.result_kind {
             Kind::Memory(_) | Kind::Barrier(_) if by_reference => Some(target),
             Kind::Unknown => None,
@@ -243,10 +241,6 @@ impl Parser<'_> {
                 None
             }
         }
-    }
-
-    pub(super) fn is_parameter(&self, expr: &Expr) -> bool {
-        matches!(expr.kind, ExprKind::Local(local) if self.function.params.iter().any(|param| param.local == local))
     }
 
     fn map_shared_rank(&mut self, receiver: Expr, call: &ExprMethodCall, span: SpanRange) -> Expr {

@@ -23,6 +23,7 @@ mod operand_order;
 pub(crate) mod options;
 mod parameters;
 mod pattern;
+mod reference;
 mod scalar_functions;
 mod signature;
 mod slice;
@@ -32,7 +33,7 @@ mod ty;
 mod vector;
 mod warp;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use proc_macro2::{Ident, Span, TokenStream};
 
@@ -52,8 +53,8 @@ const PASSES: usize = 4;
 /// Parses a function under one of the attributes. Errors are reported to `diags`.
 pub(crate) fn function(item: &syn::ItemFn, role: Role, diags: &mut Diags) -> Function {
     let item = &parameters::named(closure::in_place(item));
-    // `let mut best = None;` holds a token or plain data, as the assignments to it show further down. Then the function
-    // is parsed once more with that known.
+    // `let mut best = None;` holds a token or plain data, and `let x = &memory[i];` is a row or an element, as the uses
+    // further down show. Then the function is parsed once more with that known.
     let mut known = Vec::new();
     let mut passes = 0;
     loop {
@@ -102,6 +103,8 @@ struct Parser<'d> {
     known: Vec<Kind>,
     /// Whether this pass found the kind of a local that began as a `None`.
     learned: bool,
+    /// The locals that are `&memory[i]`, of which an array's element is a row.
+    rows: BTreeSet<LocalId>,
 }
 
 /// The names of one lexical scope, and its locals in order of declaration.
@@ -179,6 +182,7 @@ impl<'d> Parser<'d> {
             elision: Default::default(),
             known,
             learned: false,
+            rows: BTreeSet::new(),
         }
     }
 
@@ -191,7 +195,15 @@ impl<'d> Parser<'d> {
             (Kind::OptionalToken(None), Some(known)) => *known,
             (kind, _) => kind,
         };
-        self.function.locals.push(Local { name: name.clone(), mutable, kind, ty, slot: None, is_array: false });
+        self.function.locals.push(Local {
+            name: name.clone(),
+            mutable,
+            kind,
+            ty,
+            slot: None,
+            is_array: false,
+            by_reference: false,
+        });
         // The function's own scope is always there.
         if let Some(scope) = self.scopes.last_mut() {
             scope.names.insert(Binding::of(name), id);

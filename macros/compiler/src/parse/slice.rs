@@ -14,36 +14,48 @@ use crate::model::op::{Op, Part};
 use crate::span::SpanRange;
 
 impl Parser<'_> {
-    /// Parses `&memory[a..b]` and its like; returns `None` for a `&` before any other expression.
-    pub(super) fn borrowed_part(&mut self, reference: &ExprReference) -> Option<Expr> {
-        let syn::Expr::Index(index) = strip(&reference.expr) else { return None };
-        if let syn::Expr::Path(base) = strip(&index.expr)
-            && let Some(base) = base.path.get_ident().and_then(|base| self.lookup(base))
-            && matches!(self.function.kind(base), Kind::Barrier(_))
-        {
-            return None;
+    /// Parses what `&` or `&mut` stands before: a part of memory, which is a reference by itself, or a place.
+    pub(super) fn borrowed_place(&mut self, reference: &ExprReference) -> Expr {
+        let index = match strip(&reference.expr) {
+            syn::Expr::Index(index) => index,
+            // `&*x` reborrows `x`.
+            syn::Expr::Unary(syn::ExprUnary { op: syn::UnOp::Deref(_), expr: name, .. }) if self.names_shared(name) => {
+                return self.expr(name);
+            }
+            place => return self.expr(place),
+        };
+        let part = self.part_of_memory(index, Some(reference.mutability.is_some()), SpanRange::of(reference));
+        match part.kind {
+            ExprKind::Op { op: Op::Part { of: Memory::Global, mutable: true, .. }, .. } => {
+                self.error(messages::read_only_part(part.span))
+            }
+            _ => part,
         }
-        let mutable = reference.mutability.is_some();
-        let part = self.part_of_memory(index, Some(mutable), SpanRange::of(reference))?;
-        if let ExprKind::Op { op: Op::Part { of: Memory::Global, mutable: true, .. }, .. } = &part.kind {
-            return Some(self.error(messages::read_only_part(part.span)));
+    }
+
+    /// Makes a slice of whole memory, as `&memory[..]` does.
+    pub(super) fn whole_slice(&mut self, memory: Expr, of: Memory, mutable: bool) -> Expr {
+        let span = memory.span;
+        if mutable && of == Memory::Global {
+            return self.error(messages::read_only_part(span));
         }
-        Some(part)
+        let start = zero(span);
+        self.op(Op::Part { form: Part::From, of, mutable }, vec![memory, start], span)
     }
 
     /// Parses an expression whose place is used: memory that is a part of other memory needs no `&` there.
     pub(super) fn place(&mut self, expr: &syn::Expr) -> Expr {
         if let syn::Expr::Index(index) = strip(expr)
             && is_part(index)
-            && let Some(part) = self.part_of_memory(index, None, SpanRange::of(expr))
         {
-            return part;
+            return self.part_of_memory(index, None, SpanRange::of(expr));
         }
         self.expr(expr)
     }
 
-    /// Parses the part that an index names, which is borrowed as `&` or `&mut`, or used in place.
-    fn part_of_memory(&mut self, index: &ExprIndex, borrow: Option<bool>, span: SpanRange) -> Option<Expr> {
+    /// Parses the part that an index names, which is borrowed as `&` or `&mut`, or used in place. An element of anything but
+    /// memory is a place.
+    fn part_of_memory(&mut self, index: &ExprIndex, borrow: Option<bool>, span: SpanRange) -> Expr {
         let (base, form, bounds) = match (&*index.index, strip(&index.expr)) {
             (syn::Expr::Range(range), _) => {
                 let base = self.place(&index.expr);
@@ -54,15 +66,15 @@ impl Parser<'_> {
                 let base = self.place(&chunks.receiver);
                 if chunks.args.len() != 1 {
                     let diag = messages::argument_count(SpanRange::of(chunks), "chunks", 1, chunks.args.len());
-                    return Some(self.error(diag));
+                    return self.error(diag);
                 }
                 let bounds = chunks.args.iter().chain([at]).map(|bound| self.bound(bound)).collect();
                 (base, Part::Chunk, bounds)
             }
             (at, _) => {
                 let base = self.place(&index.expr);
-                if base.memory().is_none() && base.result_kind != Kind::Unknown {
-                    return Some(self.error(messages::borrow_target(span)));
+                if base.memory().is_none() {
+                    return self.element_of(base, at, SpanRange::of(index));
                 }
                 let bound = self.bound(at);
                 (base, Part::Row, vec![bound])
@@ -71,8 +83,8 @@ impl Parser<'_> {
         let base = self.as_memory(base);
         let of = match base.result_kind {
             Kind::Memory(memory) => memory,
-            Kind::Unknown => return Some(Expr::error(span)),
-            kind => return Some(self.error(messages::no_parts(base.span, kind))),
+            Kind::Unknown => return Expr::error(span),
+            kind => return self.error(messages::no_parts(base.span, kind)),
         };
         let mutable = borrow.unwrap_or(of == Memory::GlobalMut);
         let operands = std::iter::once(base).chain(bounds).collect();
@@ -81,7 +93,7 @@ impl Parser<'_> {
             let message = SiteMessage::Text("chunk size must be non-zero".into());
             self.function.sites[usize::from(site.0)].message = message;
         }
-        Some(part)
+        part
     }
 
     /// Makes memory of an element of memory that is an array.
@@ -108,10 +120,7 @@ impl Parser<'_> {
         let span = SpanRange::of(range);
         let start = match &range.start {
             Some(start) => self.bound(start),
-            None => {
-                let kind = ExprKind::Int { digits: "0".into(), ty: LiteralType::Beside };
-                Expr { kind, result_kind: Kind::Value, span: SpanRange::at(span.lo) }
-            }
+            None => zero(SpanRange::at(span.lo)),
         };
         match (&range.end, &range.limits) {
             (Some(end), RangeLimits::HalfOpen(_)) => (Part::Range, vec![start, self.bound(end)]),
@@ -161,6 +170,11 @@ impl Parser<'_> {
 pub(super) fn is_part(index: &ExprIndex) -> bool {
     matches!(&*index.index, syn::Expr::Range(_))
         || matches!(strip(&index.expr), syn::Expr::MethodCall(call) if is_chunks(call))
+}
+
+fn zero(span: SpanRange) -> Expr {
+    let kind = ExprKind::Int { digits: "0".into(), ty: LiteralType::Beside };
+    Expr { kind, result_kind: Kind::Value, span }
 }
 
 fn is_chunks(call: &ExprMethodCall) -> bool {

@@ -8,6 +8,7 @@ use syn::{Item, Local, Pat, Stmt as SynStmt, parse2};
 
 use super::Parser;
 use super::signature::shape_kind;
+use super::syntax::strip;
 use crate::messages;
 use crate::model::expr::{Block, Expr, ExprKind, Stmt, StmtKind};
 use crate::model::kind::Kind;
@@ -91,6 +92,9 @@ impl Parser<'_> {
             if let Some(made) = self.shared_array_call(&init.expr).or_else(|| self.shared_barrier_call(&init.expr)) {
                 return made;
             }
+            if let (syn::Expr::Reference(reference), Pat::Ident(name)) = (strip(&init.expr), pat) {
+                return self.bound_reference(reference, name.mutability.is_some());
+            }
             match &ty {
                 // The type of the local is written, and a literal takes its type from it.
                 Some(_) => self.beside(&init.expr),
@@ -150,18 +154,31 @@ impl Parser<'_> {
         };
         // rustc infers the type of a local without type and value from its uses.
         let slot = (ty.is_none() && init.is_none()).then(|| self.slot(SlotUse::Type));
-        if let (Kind::Reference { .. }, Some(init)) = (kind, &init) {
-            self.diags.push(messages::reference_local(init.span));
+        let is_borrowed = init.as_ref().is_some_and(|init| matches!(init.kind, ExprKind::Borrow { .. }));
+        if let (Kind::Reference { .. }, Some(init), false) = (kind, &init, is_borrowed) {
+            self.diags.push(messages::reference_local(init.span, kind));
         }
         let is_array = match (&ty, &init) {
             (Some(ty), _) => matches!(ty.shape, TypeShape::Array(..)),
-            (None, Some(init)) => matches!(init.kind, ExprKind::Array { .. } | ExprKind::Repeat { .. }),
+            (None, Some(init)) => self.is_array(init),
             (None, None) => false,
         };
         let local = self.declare(name, mutable, kind, ty.clone());
         self.function.locals[local.0].slot = slot;
         self.function.locals[local.0].is_array = is_array;
+        self.function.locals[local.0].by_reference = is_borrowed && !matches!(kind, Kind::Reference { .. });
         Some(StmtKind::Let { local, ty, init })
+    }
+
+    /// Whether syntax shows that a value is an array, or a reference to one.
+    fn is_array(&self, value: &Expr) -> bool {
+        match &value.kind {
+            ExprKind::Array { .. } | ExprKind::Repeat { .. } => true,
+            ExprKind::Borrow { target, .. } => {
+                matches!(target.kind, ExprKind::Local(local) if self.function.local(local).is_array)
+            }
+            _ => false,
+        }
     }
 
     /// Refines the kind of a local to which a token or an optional token is assigned.

@@ -68,7 +68,7 @@ impl Parser<'_> {
         })
     }
 
-    /// Parses `&group`, or a parameter, which is a reference already.
+    /// Parses `&group`, or a name that is a reference already.
     pub(super) fn group_argument(
         &mut self,
         argument: &syn::Expr,
@@ -80,7 +80,7 @@ impl Parser<'_> {
             other => (self.expr(other), false),
         };
         match group.result_kind {
-            Kind::Group(kind) if fits(kind) && (by_reference || self.is_parameter(&group)) => Some((kind, group)),
+            Kind::Group(kind) if fits(kind) && (by_reference || self.is_reference(&group)) => Some((kind, group)),
             Kind::Unknown => None,
             Kind::Group(kind) if fits(kind) => {
                 let at = SpanRange::of(argument);

@@ -53,11 +53,67 @@ fn take_sets_the_option() {
     assert!(taken("let x = o.take(); output[0] = x.unwrap_or(1);").is_empty());
 }
 
-/// A reference to an element of memory reads it where the reference is read.
+/// A reference to an element of memory reads it where the reference is bound.
 #[test]
 fn references_to_elements_of_memory() {
     let body = "for x in u.iter() { u[rank] = rank; if *x == 0 { block.sync(); } }";
     assert!(broken(body).contains(&"divergent_collective".to_owned()));
+    let peer = |body: &str| {
+        broken(&format!("u[rank] = 1; let p = cluster.map_shared_rank(&u, other); {body} output[0] = *x;"))
+    };
+    assert!(peer("cluster.sync(); let x = &p[rank]; cluster.sync();").is_empty());
+    assert_eq!(peer("let x = &p[rank]; cluster.sync();"), ["unpublished_remote_read"]);
+    assert_eq!(peer("cluster.sync(); let x = &p[rank]; u[rank] = 2;"), ["overwrite_while_read"]);
+}
+
+/// What is written through a reference that a `let` makes is in the variable, and the other way round.
+#[test]
+fn references_to_variables() {
+    let test = |body: &str, read: &str| {
+        broken(&format!(
+            "let mut a = [0u32; 4]; let mut c = input[0]; let mut s = Pair {{ items: [0u32; 4], count: 0 }};
+            {body} if {read} == 0 {{ block.sync(); }}"
+        ))
+    };
+    for (body, read) in [
+        ("let x = &mut c; *x = rank;", "c"),
+        ("let x = &mut c; *x += rank;", "*x"),
+        ("c = rank; let x = &c;", "*x"),
+        ("let x = &mut a[1]; *x = rank;", "a[1]"),
+        ("let x = &mut a; x[2] = rank;", "a[2]"),
+        ("let x = &mut s.items; let y = &mut x[0]; *y = rank;", "s.items[0]"),
+        ("let x = &mut s; x.count = rank;", "s.count"),
+        ("let x = &mut c; if rank == 3 { *x = 1; }", "c"),
+        ("let x = &mut c; for i in 0..rank { *x += 1; }", "*x"),
+        ("let x = &mut c; let y = &mut *x; *y = rank;", "c"),
+    ] {
+        assert_eq!(test(body, read), ["divergent_collective"], "{body} {read}");
+        let uniform = body.replace("rank", "input[1]");
+        assert_eq!(test(&uniform, read), [""; 0], "{uniform} {read}");
+    }
+}
+
+/// Memory, barriers and groups by other names.
+#[test]
+fn other_names() {
+    let right = "let own = &u; own[rank] = 1; cluster.sync(); let p = cluster.map_shared_rank(own, other);
+        let peer = &p; output[0] = peer[rank];";
+    assert!(broken(right).is_empty());
+    assert_eq!(broken(&right.replace("cluster.sync();", "")), ["unpublished_remote_read"]);
+    assert_eq!(broken(&format!("{right} own[rank] = 2;")), ["overwrite_while_read"]);
+    assert_eq!(broken(&format!("{right} let all = &own[..]; all[rank] = 2;")), ["overwrite_while_read"]);
+    assert_eq!(broken("let all = &cluster; if rank == 0 { all.sync(); }"), ["divergent_collective"]);
+    assert_eq!(broken("let all = &cluster; let k = all.barrier_arrive();"), ["token_never_waited"]);
+    let barrier = |init: &str, body: &str| {
+        broken(&format!(
+            "let bars = shared_barriers::<2>(); let bar = &bars[0]; {init} block.sync(); let k = bar.arrive(); {body}"
+        ))
+    };
+    assert!(barrier("if rank == 0 { bar.init(64); }", "bar.wait(k);").is_empty());
+    assert_eq!(barrier("if rank == 0 { bars[1].init(64); }", "bar.wait(k);"), ["barrier_uninitialized"]);
+    assert_eq!(barrier("bar.init(64);", "bar.wait(k);"), ["barrier_init_not_elected"]);
+    let both = "if rank == 0 { bars[0].init(64); bars[1].init(64); }";
+    assert_eq!(barrier(both, "let second = &bars[1]; second.wait(k);"), ["barrier_token_mixed"]);
 }
 
 /// After an assignment, a name of memory stands for the other memory, too.

@@ -50,12 +50,6 @@ impl Generator {
         Some(Place { text, root, reference: None })
     }
 
-    /// Returns a place that a call can borrow: elements cannot be lent.
-    pub(super) fn lendable(&mut self, ty: &Type) -> Option<Place> {
-        let place = self.place(ty, true, 0)?;
-        (!place.text.contains('[')).then_some(place)
-    }
-
     /// Returns an index below `length`, or seldom any.
     pub(super) fn index(&mut self, length: usize, depth: usize) -> String {
         if depth == 0 || self.random.chance(50) {

@@ -19,7 +19,7 @@ impl Generator {
                 _ => self.compound(0),
             };
         }
-        match self.random.weighted(&[6, 8, 4, 3, 3, 3, 2, 2, 2, 2, 1, 1]) {
+        match self.random.weighted(&[6, 8, 4, 3, 3, 3, 2, 2, 2, 2, 2, 1, 1]) {
             0 => Some(self.declaration(depth)),
             1 => self.assignment(depth),
             2 => self.compound(depth),
@@ -30,7 +30,8 @@ impl Generator {
             7 => self.for_each(depth - 1),
             8 => self.jump(depth),
             9 => self.changed_elements(depth),
-            10 => {
+            10 => self.reference(depth),
+            11 => {
                 let ty = Type::any(&mut self.random, 1);
                 Some(format!("let _ = {};", self.value(&ty, depth, false).text))
             }
@@ -210,6 +211,22 @@ impl Generator {
             }
         };
         Some(format!("if {test} {{ {jump}; }}"))
+    }
+
+    /// A name for a place, which is used by that name alone: `let r = &mut a[i]; *r = ...;`
+    fn reference(&mut self, depth: usize) -> Option<String> {
+        let (ty, is_mutable) = (Type::any(&mut self.random, 1), self.random.chance(70));
+        self.borrowing(|g| {
+            let place = g.place(&ty, is_mutable, depth.min(2))?;
+            let (word, lock) = if is_mutable { ("&mut ", Lock::Exclusive) } else { ("&", Lock::Shared) };
+            g.scope.lock(place.root, lock);
+            Some(g.scoped(|g| {
+                let name = g.fresh();
+                g.scope.declare_reference(&name, &ty, is_mutable);
+                let body = g.statements(3, depth - 1).join(" ");
+                format!("{{ let {name} = {word}{}; {body} }}", place.text)
+            }))
+        })
     }
 
     /// `for x in a.iter_mut() { *x = ...; }`

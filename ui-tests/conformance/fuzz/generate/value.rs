@@ -180,7 +180,7 @@ impl Generator {
                 arguments.push(match is_reference {
                     false => g.value(ty, depth - 1, false).text,
                     true => {
-                        let place = g.lendable(ty)?;
+                        let place = g.place(ty, true, depth.min(2))?;
                         g.scope.lock(place.root, Lock::Exclusive);
                         place.reference.unwrap_or_else(|| format!("&mut {}", place.text))
                     }

@@ -63,6 +63,7 @@ mod phase_tokens;
 mod phases;
 mod pipelines;
 mod ranks;
+mod references;
 mod relaxed;
 mod shuffles;
 mod stages;
@@ -143,6 +144,7 @@ pub fn modules() -> Vec<Module> {
         structs::modules(),
         struct_order::modules(),
         phases::modules(),
+        references::modules(),
         relaxed::modules(),
         ranks::modules(),
         layouts::modules(),

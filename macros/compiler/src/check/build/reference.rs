@@ -1,12 +1,12 @@
-//! Names that stand for something else: references to variables and to elements of memory, and names of memory, barriers and
-//! groups that are assigned anew. A write through a reference is a write to what it refers to.
+//! Names that stand for something else: references to variables, and names of memory, barriers and groups that are assigned
+//! anew. A write through a reference is a write to the variable that it refers to.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
 use std::collections::BTreeSet;
 
-use super::{Builder, NodeId, Value};
-use crate::check::cfg::{AccessKind, Extent, Region};
+use super::{Builder, NodeId};
+use crate::check::cfg::Extent;
 use crate::model::expr::{Expr, ExprKind};
 use crate::model::kind::Kind;
 use crate::model::place::local_of;
@@ -14,48 +14,20 @@ use crate::model::walk::walk_block;
 use crate::model::{Function, LocalId};
 use crate::span::SpanRange;
 
-/// What a local reference refers to.
-#[derive(Debug, Clone)]
-pub(super) enum Referent {
-    /// A variable, or a part of one.
-    Variable(LocalId),
-    /// Memory.
-    Memory(Region),
-}
-
-impl<'f> Builder<'f> {
-    /// The place that a `&` or a `&mut` refers to. Nothing is read until the reference is.
-    pub(super) fn borrow(&mut self, target: &'f Expr) -> Value {
-        let is_element = target.memory().is_some() && matches!(target.result_kind, Kind::Value);
-        if is_element { self.variable(target) } else { self.value(target).with(None) }
-    }
-
-    /// Records what a local reference refers to.
-    pub(super) fn refer(&mut self, local: LocalId, init: &Expr, region: Option<Region>) {
+impl Builder<'_> {
+    /// Records the variable that a local reference refers to. What is in memory is read where the reference is bound.
+    pub(super) fn refer(&mut self, local: LocalId, init: &Expr) {
         let target = if let ExprKind::Borrow { target, .. } = &init.kind { target } else { init };
-        let referent = local_of(target).map(Referent::Variable).or(region.map(Referent::Memory));
-        if let Some(referent) = referent {
-            self.referents.insert(local, referent);
-        }
-    }
-
-    /// The memory that a reference refers to.
-    pub(super) fn memory_behind(&self, local: LocalId) -> Option<Region> {
-        match self.referents.get(&local)? {
-            Referent::Variable(target) => self.memory_behind(*target),
-            Referent::Memory(region) => Some(region.clone()),
+        if let Some(variable) = local_of(target) {
+            self.referents.insert(local, variable);
         }
     }
 
     /// A value was written to the target of a reference, or to a part of it.
-    pub(super) fn write_behind(&mut self, local: LocalId, value: NodeId, at: SpanRange) {
-        match self.referents.get(&local).cloned() {
-            Some(Referent::Variable(target)) => {
-                self.set_node(self.variable_of(target), value, Extent::Part, at);
-                self.write_behind(target, value, at);
-            }
-            Some(Referent::Memory(region)) => self.access(region, AccessKind::Write, at),
-            None => {}
+    pub(super) fn write_behind(&mut self, mut local: LocalId, value: NodeId, at: SpanRange) {
+        while let Some(target) = self.referents.get(&local).copied() {
+            self.set_node(self.variable_of(target), value, Extent::Part, at);
+            local = target;
         }
     }
 }

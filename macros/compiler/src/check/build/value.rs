@@ -81,14 +81,7 @@ impl<'f> Builder<'f> {
                 }
             }
             ExprKind::Typed(inner, _) => self.value(inner).with(None),
-            ExprKind::Borrow { target, .. } => self.borrow(target),
-            ExprKind::Deref(inner) => {
-                let value = self.value(inner).with(None);
-                match local_of(inner).and_then(|local| self.memory_behind(local)) {
-                    Some(region) => self.load(Some(region), vec![value.node], at),
-                    None => value,
-                }
-            }
+            ExprKind::Borrow { target: inner, .. } | ExprKind::Deref(inner) => self.value(inner).with(None),
             ExprKind::Axis(inner, axis) => self.axis(inner, *axis, at),
             ExprKind::Unary(UnaryOp::Not, inner) => {
                 let operand = self.value(inner).node;

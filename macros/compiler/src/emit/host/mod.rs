@@ -27,7 +27,7 @@ use crate::model::barrier::{Barrier, BarrierForm};
 use crate::model::expr::{Block, Expr, ExprKind, Stmt, StmtKind};
 use crate::model::kind::Kind;
 use crate::model::op::Op;
-use crate::model::{Function, LocalId, Param, SlotId};
+use crate::model::{Function, LocalId, SlotId};
 use crate::span::SpanRange;
 
 /// Returns the label of the whole body, which `return` leaves.
@@ -113,10 +113,6 @@ impl Host<'_> {
         private(at, "typed", quote!(#slot, #value))
     }
 
-    fn is_param(&self, local: LocalId) -> bool {
-        self.function.params.iter().any(|param: &Param| param.local == local)
-    }
-
     /// Prints an expression as an operand of Rust's own syntax.
     fn operand(&self, expr: &Expr) -> TokenStream {
         parentheses(expr.span, self.expr(expr))
@@ -127,8 +123,8 @@ impl Host<'_> {
         let value = self.expr(expr);
         let lo = expr.span.lo;
         match expr.kind {
-            // These parameters are references in the host body too.
-            ExprKind::Local(local) if self.is_param(local) && slots::is_reference(self.function, local) => value,
+            // These names are references in the host body too.
+            ExprKind::Local(local) if slots::is_reference(self.function, local) => value,
             _ => quote_spanned!(lo=> &#value),
         }
     }

@@ -270,7 +270,7 @@ impl Host<'_> {
 
     /// Prints an argument that is written with `&`. The host body passes slices by value, because they are references
     /// already.
-    fn passed(&self, target: &Expr) -> TokenStream {
+    pub(super) fn passed(&self, target: &Expr) -> TokenStream {
         match target.result_kind {
             Kind::Memory(memory) if memory.is_slice() => self.expr(target),
             _ => self.borrowed(target),

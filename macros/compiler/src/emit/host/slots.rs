@@ -64,7 +64,7 @@ fn nest(slots: &[SlotUse], depth: u32) -> TokenStream {
     quote!((#(#parts,)*))
 }
 
-/// Whether a parameter is a reference in the host body too.
+/// Whether a name is a reference in the host body too.
 pub(super) fn is_reference(function: &Function, local: LocalId) -> bool {
     let param = function.params.iter().find(|param| param.local == local);
     match param.map(|param| &param.ty) {
@@ -75,8 +75,6 @@ pub(super) fn is_reference(function: &Function, local: LocalId) -> bool {
         Some(
             ParamType::Value(_) | ParamType::Slice { .. } | ParamType::OptionalSlice { .. } | ParamType::Closure { .. },
         )
-        | None => {
-            matches!(function.kind(local), Kind::Reference { .. })
-        }
+        | None => function.local(local).by_reference || matches!(function.kind(local), Kind::Reference { .. }),
     }
 }

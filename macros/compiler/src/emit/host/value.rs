@@ -66,6 +66,11 @@ impl Host<'_> {
                 let axis = proc_macro2::Ident::new(&axis.to_string(), at.hi);
                 quote_spanned!(lo=> #base.#axis)
             }
+            ExprKind::Borrow { target, .. }
+                if matches!(target.result_kind, Kind::Memory(_) | Kind::Barrier(_) | Kind::Group(_)) =>
+            {
+                self.passed(target)
+            }
             ExprKind::Borrow { mutable, target } => {
                 let target = if *mutable { self.place(target, true) } else { self.expr(target) };
                 let mutable = mutable.then(|| quote_spanned!(lo=> mut));

@@ -58,6 +58,7 @@ fn arithmetic() {
     hoists("for i in 0..a as u32 { m[i as usize] = 1; }", "covers(m, as<usize>(values_of(steps)))", &[]);
     hoists("for i in (0..a).rev() { m[a - 1 - i] = 1; }", "covers(m, a - 1 - values_of(steps))", &[]);
     hoists("for i in 0..a { let j = i + b; let k = j * 2; m[k] = 1; }", "covers(m, (values_of(steps) + b) * 2)", &[]);
+    hoists("for i in 0..a { let j = b & 3; m[j + 1] = 1; }", "covers(m, values_of(b & 3) + 1)", &[]);
 }
 
 #[test]

@@ -194,6 +194,17 @@ impl Values<'_, '_, '_> {
                 let (first, second) = match (op, first, second) {
                     (BinaryOp::Div | BinaryOp::Rem, first, second) => (first.interval(), second.text()),
                     (BinaryOp::Shl | BinaryOp::Shr, first, Value::Fixed(amount)) => (first.interval(), amount),
+                    // Two values that are bound in the loop: one of them has to be an interval.
+                    (
+                        BinaryOp::Add
+                        | BinaryOp::Sub
+                        | BinaryOp::Mul
+                        | BinaryOp::BitAnd
+                        | BinaryOp::BitOr
+                        | BinaryOp::BitXor,
+                        first @ Value::Fixed(_),
+                        Value::Fixed(second),
+                    ) => (first.interval(), second),
                     (
                         BinaryOp::Add
                         | BinaryOp::Sub

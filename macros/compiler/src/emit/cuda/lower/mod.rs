@@ -194,6 +194,7 @@ impl Lower<'_> {
         let auto = match (kind, &init.kind) {
             // Shared memory has one place, to which its other names refer.
             (Kind::Memory(Memory::SharedArray), _) => "auto&",
+            (Kind::Barrier(barrier), _) if barrier.form != BarrierForm::Remote => "auto&",
             // The same holds for a reference to a place of the thread's own; what is in memory is read where it is
             // bound.
             (Kind::Reference { mutable: true }, _) => "auto&",
@@ -294,8 +295,12 @@ impl Lower<'_> {
         if matches!(value, CuExpr::Atom(_)) && self.is_fixed(&value) {
             return value;
         }
+        self.bind("auto", value)
+    }
+
+    fn bind(&mut self, ty: &'static str, value: CuExpr) -> CuExpr {
         let name = self.names.fresh("value");
-        self.out.push(CuStmt::Declare { ty: vec!["auto".into()], name: name.clone(), init: Some(value) });
+        self.out.push(CuStmt::Declare { ty: vec![ty.into()], name: name.clone(), init: Some(value) });
         CuExpr::name(&name)
     }
 
@@ -320,8 +325,13 @@ impl Lower<'_> {
         let mut values = Vec::new();
         for (index, expr) in exprs.iter().enumerate() {
             let value = self.value(expr);
-            let must_spill = changes && effects[index] != Effect::Pure && Some(index) != last && has_value(expr);
-            values.push(if must_spill { self.spill(value) } else { value });
+            let must_spill = changes && effects[index] != Effect::Pure && Some(index) != last;
+            values.push(match &expr.kind {
+                // The element is found now; what it holds is read by the callee.
+                ExprKind::Borrow { .. } if must_spill && !matches!(value, CuExpr::Atom(_)) => self.bind("auto&", value),
+                _ if must_spill && has_value(expr) => self.spill(value),
+                _ => value,
+            });
         }
         values
     }

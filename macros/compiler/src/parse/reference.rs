@@ -1,0 +1,144 @@
+//! References, `&place` and `&mut place`: as an argument, as the value of a `let`, and as any other value.
+
+use syn::ExprReference;
+
+use super::Parser;
+use super::syntax::strip;
+use crate::messages;
+use crate::model::LocalId;
+use crate::model::expr::{Expr, ExprKind};
+use crate::model::kind::Kind;
+use crate::model::op::{Op, Part};
+use crate::model::place::local_of;
+use crate::span::SpanRange;
+
+impl Parser<'_> {
+    /// Parses an argument of a device function: a value, or a reference to something that has a name.
+    pub(super) fn argument(&mut self, argument: &syn::Expr) -> Expr {
+        match argument {
+            syn::Expr::Closure(closure) => self.closure(closure, SpanRange::of(argument)),
+            syn::Expr::Reference(reference) => self.borrow(reference, false),
+            _ => self.beside(argument),
+        }
+    }
+
+    /// Parses a reference as the value of `let name = &place;`. Memory that has an address and a length is borrowed as a
+    /// slice, and so are arrays if `name` is `mut`, because an array's reference cannot be assigned.
+    pub(super) fn bound_reference(&mut self, reference: &ExprReference, reassignable: bool) -> Expr {
+        let value = self.borrow(reference, true);
+        let ExprKind::Borrow { mutable, target } = value.kind else { return self.element_or_row(value, reassignable) };
+        match value.result_kind {
+            Kind::Memory(memory) if reassignable || memory.is_slice() => self.whole_slice(*target, memory, mutable),
+            Kind::Memory(_) | Kind::Barrier(_) | Kind::Group(_) if !reassignable => {
+                Expr { kind: ExprKind::Borrow { mutable, target }, ..value }
+            }
+            Kind::Unknown => Expr::error(value.span),
+            Kind::Value if !reassignable => Expr {
+                kind: ExprKind::Borrow { mutable, target },
+                result_kind: Kind::Reference { mutable },
+                span: value.span,
+            },
+            kind => self.error(messages::reference_local(value.span, kind)),
+        }
+    }
+
+    /// Parses a reference that is neither an argument nor the value of a `let`.
+    pub(super) fn reference(&mut self, reference: &ExprReference) -> Expr {
+        let value = self.borrow(reference, false);
+        match (value.kind, value.result_kind) {
+            (ExprKind::Borrow { mutable, target }, Kind::Memory(memory)) => self.whole_slice(*target, memory, mutable),
+            (ExprKind::Borrow { .. }, _) => self.error(messages::borrow(value.span)),
+            (kind, result_kind) => Expr { kind, result_kind, span: value.span },
+        }
+    }
+
+    /// Whether an expression is a name that is a reference to memory, a barrier or a group.
+    pub(super) fn names_shared(&self, expr: &syn::Expr) -> bool {
+        let syn::Expr::Path(path) = strip(expr) else { return false };
+        let Some(local) = path.path.get_ident().and_then(|name| self.lookup(name)) else { return false };
+        matches!(self.function.kind(local), Kind::Memory(_) | Kind::Barrier(_) | Kind::Group(_))
+            && self.is_reference_name(local)
+    }
+
+    /// Whether an expression is a name that is a reference already.
+    pub(super) fn is_reference(&self, expr: &Expr) -> bool {
+        matches!(expr.kind, ExprKind::Local(local) if self.is_reference_name(local))
+    }
+
+    fn is_reference_name(&self, local: LocalId) -> bool {
+        self.function.local(local).by_reference || self.function.params.iter().any(|param| param.local == local)
+    }
+
+    /// Makes a reference to an element of what was parsed as a row, if the uses of the local that is declared next show
+    /// that: both are `&memory[i]`, and only the element's type tells them apart.
+    fn element_or_row(&mut self, value: Expr, reassignable: bool) -> Expr {
+        let next = LocalId(self.function.locals.len());
+        let (result_kind, is_known) = match self.known.get(next.0) {
+            Some(kind @ Kind::Reference { .. }) => (*kind, true),
+            _ => (value.result_kind, false),
+        };
+        match value.kind {
+            ExprKind::Op {
+                op: Op::Part { form: Part::Row, mutable: false, .. }, operands, site: Some(site), ..
+            } if is_known => {
+                let Ok([base, index]) = <[Expr; 2]>::try_from(operands) else { return Expr::error(value.span) };
+                let (base, index) = (Box::new(base), Box::new(index));
+                let kind = ExprKind::Index { base, index, site };
+                let target = Box::new(Expr { kind, result_kind: Kind::Value, span: value.span });
+                Expr { kind: ExprKind::Borrow { mutable: false, target }, result_kind, span: value.span }
+            }
+            ExprKind::Op { op: Op::Part { form: Part::Row, mutable: false, .. }, .. } if !reassignable => {
+                self.rows.insert(next);
+                value
+            }
+            _ => value,
+        }
+    }
+
+    /// Learns from the use of a name as a value that it refers to an element of memory, if it may.
+    pub(super) fn learn_element(&mut self, used: &Expr) {
+        if let ExprKind::Local(local) = used.kind
+            && self.rows.contains(&local)
+        {
+            self.function.locals[local.0].kind = Kind::Reference { mutable: false };
+            self.learned = true;
+        }
+    }
+
+    /// Parses a reference to a place of the thread's own, to memory, a barrier or a group; if `is_bound`, to a part of an
+    /// element of memory too, which is read where the reference is bound.
+    fn borrow(&mut self, reference: &ExprReference, is_bound: bool) -> Expr {
+        let span = SpanRange::of(reference);
+        let mutable = reference.mutability.is_some();
+        let target = self.borrowed_place(reference);
+        match target.kind {
+            // A part is a reference itself.
+            ExprKind::Op { op: Op::Part { .. }, .. } => return target,
+            // `&mut *x` reborrows `x`.
+            ExprKind::Deref(inner) if !is_bound => {
+                return Expr { kind: inner.kind, result_kind: inner.result_kind, span };
+            }
+            ExprKind::Error => {}
+            // An element of an array of barriers.
+            ExprKind::Index { .. } if matches!(target.result_kind, Kind::Barrier(_)) => {}
+            ExprKind::Constant(_) if !mutable => {}
+            _ if local_of(&target).is_some() => {}
+            ExprKind::Field { .. } if is_bound && !mutable && is_in_memory(&target) => {}
+            _ => return self.error(messages::borrow_target(target.span)),
+        }
+        if matches!(target.result_kind, Kind::Token(_) | Kind::OptionalToken(_)) {
+            return self.escape(Expr { span, ..target }, "a reference");
+        }
+        let result_kind = target.result_kind;
+        Expr { kind: ExprKind::Borrow { mutable, target: Box::new(target) }, result_kind, span }
+    }
+}
+
+/// Whether a place is an element of memory, or a part of one.
+fn is_in_memory(place: &Expr) -> bool {
+    match &place.kind {
+        ExprKind::Index { base, .. } => matches!(base.result_kind, Kind::Memory(_)) || is_in_memory(base),
+        ExprKind::Field { base, .. } => is_in_memory(base),
+        _ => false,
+    }
+}

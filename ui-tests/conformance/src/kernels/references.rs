@@ -1,0 +1,239 @@
+//! Names that are references: to a thread's own variables and their parts, to elements of memory, to shared arrays, to
+//! barriers and groups.
+
+use phalanx::prelude::*;
+
+use crate::{Module, Outcome, check_list, fails, find, kernel_list, read, same};
+
+const SOURCE: &str = include_str!("references.rs");
+
+#[derive(Clone, Copy, Debug, PartialEq, DeviceCopy)]
+#[repr(C)]
+struct Body {
+    mass: u32,
+    place: [u32; 3],
+}
+
+#[device]
+fn add(total: &mut u32, x: u32) -> u32 {
+    *total += x;
+    *total
+}
+
+/// A thread's own variables, their fields and their elements.
+#[cluster_kernel(block = 1)]
+fn own(input: &[u32], out: &mut [u32], n: usize) {
+    let mut sums = [[1u32, 2], [3, 4]];
+    let mut body = Body { mass: 5, place: [6, 7, 8] };
+    let mut i = n;
+    let chosen = &mut sums[i][1 - i];
+    *chosen += 10;
+    let place = &mut body.place;
+    place[2] += 20;
+    let mass = &mut body.mass;
+    *mass = *mass * 2 + input[0];
+    add(mass, 3);
+    let row = &mut sums[1];
+    (row[0], row[1]) = (row[1], row[0]);
+    for x in row.iter_mut() {
+        *x += 1;
+    }
+    // The element is chosen before the second argument changes the index.
+    out[0] = add(&mut sums[0][i], {
+        i += 1;
+        input[i]
+    });
+    out[1] = add(&mut body.place[i - n], add(&mut sums[1][n], 100));
+    let both = &mut sums;
+    both.swap(0, 1);
+    let whole = &sums;
+    out[2] = whole[0][0] * 1000 + whole[0][1];
+    out[3] = whole[1][0] * 1000 + whole[1][1];
+    out[4] = body.mass;
+    let Body { place, .. } = body;
+    out[5] = place[0] * 10_000 + place[1] * 100 + place[2];
+}
+
+fn of_own_variables(device: &Device) -> Outcome {
+    let input = [4u32, 5, 6];
+    let a = device.upload(&input)?;
+    for n in [0usize, 1] {
+        let mut sums = [[1u32, 2], [3, 4]];
+        let mut body = Body { mass: 5, place: [6, 7, 8] };
+        sums[n][1 - n] += 10;
+        body.place[2] += 20;
+        body.mass = body.mass * 2 + input[0] + 3;
+        sums[1].swap(0, 1);
+        sums[1].iter_mut().for_each(|x| *x += 1);
+        sums[0][n] += input[n + 1];
+        let first = sums[0][n];
+        sums[1][n] += 100;
+        body.place[1] += sums[1][n];
+        sums.swap(0, 1);
+        let want = [
+            first,
+            body.place[1],
+            sums[0][0] * 1000 + sums[0][1],
+            sums[1][0] * 1000 + sums[1][1],
+            body.mass,
+            body.place[0] * 10_000 + body.place[1] * 100 + body.place[2],
+        ];
+        let got = read!(device, 6, |out| own(&a, out, n).grid(1));
+        same(&got, &want, |i| format!("n = {n}, out[{i}]"))?;
+    }
+    Ok(())
+}
+
+#[cluster_kernel(block = 1)]
+fn beyond_own(out: &mut [u32], n: usize) {
+    let mut sums = [1u32, 2];
+    let chosen = /* bound */ &mut sums[n];
+    *chosen = 3;
+    out[0] = add(&mut /* lent */ sums[n + 1], 1) + sums[0];
+}
+
+fn elements_are_found_where_they_are_borrowed(device: &Device) -> Outcome {
+    let mut out = device.zeros(1)?;
+    let at = |name| find(file!(), SOURCE, name);
+    let say = |index: u32| format!("index {index} out of bounds for length 2");
+    fails(beyond_own(&mut out, 1).grid(1).launch(device), &say(2), &at("lent"), (0, 0, 0), (0, 0, 0))?;
+    beyond_own(&mut out, 0).grid(1).launch(device)?;
+    same(&out.read()?, &[6], |_| "the sum".into())
+}
+
+/// Elements of memory, which are read where the reference is bound, and their rows, which are memory.
+#[cluster_kernel(block = 32)]
+fn of_memory(bodies: &[Body], grid: &[[u32; 4]], out: &mut [u32]) {
+    let block = this_thread_block();
+    let i = block.thread_rank();
+    let shared = shared_array::<u32, 32>();
+    let body = &bodies[i];
+    let place = &bodies[31 - i].place;
+    let row = &grid[i];
+    shared[i] = body.mass + place[1];
+    block.sync();
+    let other = &shared[31 - i];
+    block.sync();
+    shared[i] = 0;
+    out[i] = *other + row[i % 4] + row.iter().sum::<u32>();
+}
+
+fn of_elements_of_memory(device: &Device) -> Outcome {
+    let bodies: Vec<Body> = (0..32).map(|i| Body { mass: i * i, place: [i, 3 * i, 2] }).collect();
+    let grid: Vec<[u32; 4]> = (0..32).map(|i| [i, i + 1, i * 2, 7]).collect();
+    let (a, b) = (device.upload(&bodies)?, device.upload(&grid)?);
+    let got = read!(device, 32, |out| of_memory(&a, &b, out).grid(1));
+    let shared = |i: usize| bodies[i].mass + bodies[31 - i].place[1];
+    let want: Vec<u32> = (0..32).map(|i| shared(31 - i) + grid[i][i % 4] + grid[i].iter().sum::<u32>()).collect();
+    same(&got, &want, |i| format!("thread {i}"))
+}
+
+#[device]
+fn rotate(block: &ThreadBlock, from: &SharedArray<u32, 64>, to: &SharedArray<u32, 64>) {
+    let i = block.thread_rank();
+    to[i] = from[(i + 1) % 64];
+}
+
+/// Shared arrays and groups by other names, two arrays that take turns, and slices of whole memory.
+#[cluster_kernel(block = 64)]
+fn by_other_names(input: &[u32], out: &mut [u32], rounds: u32) {
+    let (block, a, b) = (this_thread_block(), shared_array::<u32, 64>(), shared_array::<u32, 64>());
+    let group = &block;
+    let i = group.thread_rank();
+    let (first, second) = (&a, &b);
+    let source = &input;
+    first[i] = source[i];
+    group.sync();
+    rotate(group, first, second);
+    group.sync();
+    let again = &*first;
+    rotate(&block, second, again);
+    group.sync();
+    let (mut front, mut back) = (&first[..], &b[..]);
+    for round in 0..rounds {
+        back[i] = front[(i + 1) % 64] + round;
+        block.sync();
+        core::mem::swap(&mut front, &mut back);
+    }
+    let mut last = &a;
+    if rounds % 2 == 1 {
+        last = &b;
+    }
+    let result = &mut out;
+    result[i] = last[i];
+}
+
+fn other_names(device: &Device) -> Outcome {
+    let input: Vec<u32> = (0..64).map(|i| i * i).collect();
+    let a = device.upload(&input)?;
+    for rounds in [0, 1, 2, 5] {
+        let got = read!(device, 64, |out| by_other_names(&a, out, rounds).grid(1));
+        let extra = (0..rounds).sum::<u32>();
+        let want: Vec<u32> = (0..64).map(|i| input[(i + 2 + rounds as usize) % 64] + extra).collect();
+        same(&got, &want, |i| format!("{rounds} rounds, thread {i}"))?;
+    }
+    Ok(())
+}
+
+#[device]
+fn meet(bar: &Barrier) {
+    let token = bar.arrive();
+    bar.wait(token);
+}
+
+/// Barriers that are chosen by an index and used by a name, and a peer's memory.
+#[cluster_kernel(cluster = 2, block = 64)]
+fn chosen_barriers(out: &mut [u32], rounds: u32) {
+    let (cluster, block) = (this_cluster(), this_thread_block());
+    let values = shared_array::<[u32; 64], 2>();
+    let bars = shared_barriers::<2>();
+    let i = block.thread_rank();
+    if i == 0 {
+        bars[0].init(block.num_threads());
+        bars[1].init(block.num_threads());
+    }
+    block.sync();
+    let mut value = i;
+    for round in 0..rounds {
+        let (bar, row) = (&bars[round % 2], &values[round % 2]);
+        row[i] = value;
+        if round % 3 == 0 {
+            meet(bar);
+        } else {
+            let token = bar.arrive();
+            bar.wait(token);
+        }
+        value = row[(i + 1) % 64] + round;
+    }
+    cluster.sync();
+    let last = &values[0];
+    last[i] = value;
+    cluster.sync();
+    let peers = cluster.map_shared_rank(last, 1 - cluster.block_rank());
+    let peer = &peers;
+    out[this_grid().thread_rank()] = peer[63 - i];
+    cluster.sync();
+}
+
+fn barriers_by_a_name(device: &Device) -> Outcome {
+    for rounds in [1u32, 2, 7] {
+        let got = read!(device, 128, |out| chosen_barriers(out, rounds).grid(2));
+        let extra = (0..rounds).sum::<u32>();
+        let want: Vec<u32> = (0..128).map(|i| (63 - i % 64 + rounds) % 64 + extra).collect();
+        same(&got, &want, |i| format!("{rounds} rounds, thread {i}"))?;
+    }
+    Ok(())
+}
+
+/// Returns this file's part of the table.
+pub(super) fn modules() -> Vec<Module> {
+    let checks = check_list![
+        of_own_variables,
+        elements_are_found_where_they_are_borrowed,
+        of_elements_of_memory,
+        other_names,
+        barriers_by_a_name,
+    ];
+    let kernels = kernel_list![own, beyond_own, of_memory, by_other_names, chosen_barriers];
+    vec![Module { name: "references", checks, kernels }]
+}
