@@ -7,11 +7,12 @@ use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use cudarc::driver::{CudaContext, CudaFunction, CudaModule, CudaSlice, CudaStream, PinnedHostSlice};
+use cudarc::driver::{CudaContext, CudaFunction, CudaModule, CudaSlice, CudaStream};
 use cudarc::nvrtc::Ptx;
 
 use super::caps::Caps;
-use super::ffi::{self, Cohesion, GpuMemory, driver};
+use super::ffi::{self, Cohesion, GpuMemory, PinnedRecord, driver};
+use super::nvrtc::Variant;
 use super::print::{Prints, Records};
 use super::profile::{self, Profile};
 use super::record::{Record, Sink};
@@ -48,11 +49,11 @@ pub(crate) enum Mode {
 
 /// The state that launches change.
 struct State {
-    kernels: BTreeMap<TypeId, usize>,
+    kernels: BTreeMap<(TypeId, Variant), usize>,
     /// The loaded kernels, indexed by [`Sink::kernel`].
     loaded: Vec<Loaded>,
-    /// The `failure_record`, and its address on the device.
-    record: (PinnedHostSlice<u64>, u64),
+    /// The `failure_record`.
+    record: PinnedRecord,
     /// The word that the first failing thread claims.
     claim: GpuMemory,
     /// The counts of failed threads, one word per block of the largest grid with clusters so far.
@@ -133,7 +134,7 @@ impl Gpu {
         let state = State {
             kernels: BTreeMap::new(),
             loaded: Vec::new(),
-            record: ffi::pinned_record(&context)?,
+            record: PinnedRecord::new(&context)?,
             claim: words(1)?,
             failed_threads: words(0)?,
             blocks: 0,
@@ -243,7 +244,7 @@ impl Gpu {
     ) -> Result<Option<Timeline>> {
         self.context.bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
         let mut state = self.state();
-        let index = self.loaded(&mut state, kernel, program)?;
+        let index = self.loaded(&mut state, kernel, program, shape)?;
         state.prepare_sink(&self.stream, index, shape)?;
         let shape = &with_placed_arrays(shape, program);
         let loaded = &mut state.loaded[index];
@@ -277,25 +278,26 @@ impl Gpu {
     pub(crate) fn max_active_clusters(&self, kernel: TypeId, program: &Arc<Program>, shape: &Shape) -> Result<usize> {
         self.context.bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
         let mut state = self.state();
-        let index = self.loaded(&mut state, kernel, program)?;
+        let index = self.loaded(&mut state, kernel, program, shape)?;
         let shape = &with_placed_arrays(shape, program);
         state.loaded[index].check_fits(&self.stream, shape)
     }
 
-    /// Returns the kernel's index among those that are loaded.
-    fn loaded(&self, state: &mut State, kernel: TypeId, program: &Arc<Program>) -> Result<usize> {
-        if let Some(&index) = state.kernels.get(&kernel) {
+    /// Returns the index, among the kernels that are loaded, of the kernel's variant for this shape.
+    fn loaded(&self, state: &mut State, kernel: TypeId, program: &Arc<Program>, shape: &Shape) -> Result<usize> {
+        let variant = Variant::of(program, shape.grid);
+        if let Some(&index) = state.kernels.get(&(kernel, variant)) {
             return Ok(index);
         }
-        let loaded = self.load(program)?;
+        let loaded = self.load(program, variant)?;
         state.loaded.push(loaded);
         let index = state.loaded.len() - 1;
-        state.kernels.insert(kernel, index);
+        state.kernels.insert((kernel, variant), index);
         Ok(index)
     }
 
-    fn load(&self, program: &Arc<Program>) -> Result<Loaded> {
-        let cubin = store::cubin(program, &self.caps.architecture())?;
+    fn load(&self, program: &Arc<Program>, variant: Variant) -> Result<Loaded> {
+        let cubin = store::cubin(program, &self.caps.architecture(), variant)?;
         let module = self.context.load_module(Ptx::from_binary(cubin)).map_err(driver("cuModuleLoadData"))?;
         let function = module.load_function(program.entry()).map_err(driver("cuModuleGetFunction"))?;
         let max_threads = function.max_threads_per_block().map_err(driver("cuFuncGetAttribute"))?.max(0) as u64;
@@ -344,7 +346,7 @@ impl State {
             self.blocks = blocks;
         }
         let sink = Sink {
-            record: self.record.1,
+            record: self.record.address(),
             claim: ffi::address(stream, &self.claim),
             failed_threads: ffi::address(stream, &self.failed_threads),
             blocks: self.blocks,
@@ -396,11 +398,11 @@ impl State {
 
     /// Returns the failure that a kernel has recorded, and clears the record. The stream must be idle.
     fn take_failure(&mut self, stream: &Arc<CudaStream>) -> Result<Option<(Record, Arc<Program>)>> {
-        let record = ffi::read_record(&self.record.0)?;
+        let record = self.record.read();
         if record.state != 1 {
             return Ok(None);
         }
-        ffi::clear_record(&mut self.record.0)?;
+        self.record.clear();
         // If the driver fails, too, the context is lost, and the next call reports it.
         let _ = ffi::clear(stream, &mut self.claim).and_then(|()| ffi::clear(stream, &mut self.failed_threads));
         let program = self.loaded[record.kernel as usize].program.clone();

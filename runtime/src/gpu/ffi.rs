@@ -110,34 +110,51 @@ pub(super) fn into_slice<T: DeviceCopy>(
     Ok(unsafe { stream.upgrade_device_ptr::<T>(memory.leak(), len) })
 }
 
-/// Allocates and clears pinned host memory for a record, and returns it with its address on the device.
-pub(super) fn pinned_record(context: &Arc<CudaContext>) -> Result<(PinnedHostSlice<u64>, u64)> {
-    let flags = sys::CU_MEMHOSTALLOC_DEVICEMAP | sys::CU_MEMHOSTALLOC_PORTABLE;
-    // SAFETY: cleared below before anything reads it.
-    let mut record = unsafe { context.alloc_pinned_with_flags::<u64>(size_of::<Record>() / size_of::<u64>(), flags) }
-        .map_err(driver("cuMemHostAlloc"))?;
-    record.as_mut_slice().map_err(driver("cuEventSynchronize"))?.fill(0);
-    let host = record.as_mut_ptr().map_err(driver("cuEventSynchronize"))?;
-    let mut device = 0;
-    // SAFETY: `host` is pinned memory that was allocated as mapped, and `device` takes the address.
-    unsafe { sys::cuMemHostGetDevicePointer_v2(&mut device, host.cast(), 0) }
-        .result()
-        .map_err(driver("cuMemHostGetDevicePointer"))?;
-    Ok((record, device))
+/// A record in pinned host memory, which kernels write.
+pub(super) struct PinnedRecord {
+    /// It keeps the memory alive. Its own accessors ask the driver for pending copies, of which there are none, at each call.
+    _memory: PinnedHostSlice<u64>,
+    host: *mut Record,
+    device: u64,
 }
 
-/// Returns a record as far as the device has written it.
-pub(super) fn read_record(pinned: &PinnedHostSlice<u64>) -> Result<Record> {
-    let host = pinned.as_ptr().map_err(driver("cuEventSynchronize"))?;
-    // SAFETY: the memory is a record's size and alignment, and every bit pattern is a record. Volatile, because a
-    // device may write it meanwhile; `state` is written last, and the caller trusts the rest only if that is set.
-    Ok(unsafe { host.cast::<Record>().read_volatile() })
-}
+// SAFETY: the pointer is to memory that the value owns, and that no other value points to.
+unsafe impl Send for PinnedRecord {}
 
-/// Clears a record that no kernel is writing.
-pub(super) fn clear_record(pinned: &mut PinnedHostSlice<u64>) -> Result<()> {
-    pinned.as_mut_slice().map_err(driver("cuEventSynchronize"))?.fill(0);
-    Ok(())
+impl PinnedRecord {
+    /// Allocates and clears a record.
+    pub(super) fn new(context: &Arc<CudaContext>) -> Result<PinnedRecord> {
+        let flags = sys::CU_MEMHOSTALLOC_DEVICEMAP | sys::CU_MEMHOSTALLOC_PORTABLE;
+        // SAFETY: cleared below before anything reads it.
+        let mut memory = unsafe { context.alloc_pinned_with_flags(size_of::<Record>() / size_of::<u64>(), flags) }
+            .map_err(driver("cuMemHostAlloc"))?;
+        memory.as_mut_slice().map_err(driver("cuEventSynchronize"))?.fill(0);
+        let host = memory.as_mut_ptr().map_err(driver("cuEventSynchronize"))?;
+        let mut device = 0;
+        // SAFETY: `host` is pinned memory that was allocated as mapped, and `device` takes the address.
+        unsafe { sys::cuMemHostGetDevicePointer_v2(&mut device, host.cast(), 0) }
+            .result()
+            .map_err(driver("cuMemHostGetDevicePointer"))?;
+        Ok(PinnedRecord { _memory: memory, host: host.cast(), device })
+    }
+
+    /// Returns the address on the device.
+    pub(super) fn address(&self) -> u64 {
+        self.device
+    }
+
+    /// Returns the record as far as the device has written it.
+    pub(super) fn read(&self) -> Record {
+        // SAFETY: the memory is a record's size and alignment, and every bit pattern is a record. Volatile, because a
+        // device may write it meanwhile; `state` is written last, and the caller trusts the rest only if that is set.
+        unsafe { self.host.read_volatile() }
+    }
+
+    /// Clears the record, which no kernel is writing.
+    pub(super) fn clear(&mut self) {
+        // SAFETY: the memory is a record's size, and zeros are a record.
+        unsafe { self.host.write_bytes(0, 1) }
+    }
 }
 
 /// Writes the module's variable of this name, in stream order. Returns false if the module has none, as a kernel that

@@ -16,12 +16,32 @@ use crate::program::Program;
 use crate::program::cuda::{Header, replace};
 use crate::program::options::KernelOptions;
 use crate::report::error::{Error, Result};
+use crate::shape::Dim3;
+
+/// What the compiler knows of the launches of a program beyond its attribute. Each variant is a CUBIN of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Variant {
+    /// For every launch.
+    General,
+    /// For grids of one dimension, in which a block's rank is its index: ranks in three dimensions take 64-bit products.
+    FlatGrid,
+}
+
+impl Variant {
+    /// Returns the variant for a launch with this grid.
+    pub(crate) fn of(program: &Program, grid: Dim3) -> Variant {
+        match program.names_grid() && grid.y == 1 && grid.z == 1 {
+            true => Variant::FlatGrid,
+            false => Variant::General,
+        }
+    }
+}
 
 /// Returns the compiler's options for `program`: unmarked helpers of the prelude; Rust lines in profilers; `i128`; and
 /// Rust's float semantics, unless its attribute asks for less. `--use_fast_math` enables contraction by itself, which
 /// `--fmad=false` would prevent. Without textures and surfaces, which only handwritten CUDA C++ can name, each
 /// compilation is some milliseconds shorter.
-pub(super) fn options(program: &Program) -> Vec<&'static str> {
+pub(super) fn options(program: &Program, variant: Variant) -> Vec<&'static str> {
     let floats = match program.options() {
         KernelOptions { fast_math: true, .. } => "--use_fast_math",
         KernelOptions { fmad: true, .. } => "--fmad=true",
@@ -32,17 +52,25 @@ pub(super) fn options(program: &Program) -> Vec<&'static str> {
     if !["tex1D", "tex2D", "tex3D", "texCube", "surf", "cuda"].iter().any(|name| program.cuda_source().contains(name)) {
         options.push("--minimal");
     }
+    if variant == Variant::FlatGrid {
+        options.push("--define-macro=PHALANX_FLAT_GRID");
+    }
     options
 }
 
 impl Program {
     /// Compiles with NVRTC, which needs no GPU, for `architecture` (`sm_90a`), to a CUBIN. A launch does this
-    /// implicitly.
+    /// implicitly. This CUBIN works for every grid; that of a launch may assume a grid of one dimension.
     pub fn compile(&self, architecture: &str) -> Result<Vec<u8>> {
+        self.compile_variant(architecture, Variant::General)
+    }
+
+    /// The same for the launches of a variant.
+    pub(super) fn compile_variant(&self, architecture: &str, variant: Variant) -> Result<Vec<u8>> {
         let nvrtc = Nvrtc::get()?;
         let arch = format!("--gpu-architecture={architecture}");
         let more = replace::options().iter().map(String::as_str);
-        let options: Vec<&str> = [arch.as_str()].into_iter().chain(options(self)).chain(more).collect();
+        let options: Vec<&str> = [arch.as_str()].into_iter().chain(options(self, variant)).chain(more).collect();
         let text = replace::text(self.entry(), self.cuda_source());
         match nvrtc.cubin(text, &format!("{}.cu", self.name()), &options)? {
             Ok(cubin) => {
@@ -333,7 +361,9 @@ pub(super) mod tests {
     }
 
     fn options_of(program: &Program) -> String {
-        let floats = options(program).into_iter().filter(|option| option.contains("math") || option.contains("fmad"));
+        let floats = options(program, Variant::General)
+            .into_iter()
+            .filter(|option| option.contains("math") || option.contains("fmad"));
         floats.collect()
     }
 

@@ -9,7 +9,7 @@ use std::{env, fs};
 
 use sha2::{Digest, Sha256};
 
-use super::nvrtc;
+use super::nvrtc::{self, Variant};
 use crate::program::Program;
 use crate::program::cuda::replace;
 use crate::report::error::Result;
@@ -20,24 +20,24 @@ const VERSION: &str = "phalanx cubin 2";
 /// The size of the digest that ends a file.
 const DIGEST_BYTES: usize = 32;
 
-/// Returns the CUBIN of `program` for `architecture`, from the store or from NVRTC.
-pub(crate) fn cubin(program: &Program, architecture: &str) -> Result<Vec<u8>> {
-    let Some(path) = folder().map(|folder| path(&folder, program, architecture)) else {
-        return program.compile(architecture);
+/// Returns the CUBIN of a variant of `program` for `architecture`, from the store or from NVRTC.
+pub(crate) fn cubin(program: &Program, architecture: &str, variant: Variant) -> Result<Vec<u8>> {
+    let Some(path) = folder().map(|folder| path(&folder, program, architecture, variant)) else {
+        return program.compile_variant(architecture, variant);
     };
     if let Some(cubin) = read(&path) {
         return Ok(cubin);
     }
-    let cubin = program.compile(architecture)?;
+    let cubin = program.compile_variant(architecture, variant)?;
     // A missing store is not a failure.
     let _ = write(&path, &cubin);
     Ok(cubin)
 }
 
-/// Puts the CUBIN of `program` into the store, if there are a store and a compiler. The simulator calls this, because
+/// Puts the CUBIN of a variant of `program` into the store, if there are a store and a compiler. The simulator calls this, because
 /// it does not need the CUBIN itself.
-pub(crate) fn precompile(program: &Program, architecture: &str) -> Result<()> {
-    if folder().is_some() && nvrtc::is_present() { cubin(program, architecture).map(drop) } else { Ok(()) }
+pub(crate) fn precompile(program: &Program, architecture: &str, variant: Variant) -> Result<()> {
+    if folder().is_some() && nvrtc::is_present() { cubin(program, architecture, variant).map(drop) } else { Ok(()) }
 }
 
 fn folder() -> Option<PathBuf> {
@@ -46,10 +46,10 @@ fn folder() -> Option<PathBuf> {
 
 /// Returns the file of a CUBIN. Its name depends on everything that the CUBIN depends on, except the version of NVRTC,
 /// so that a store made elsewhere is found.
-fn path(folder: &Path, program: &Program, architecture: &str) -> PathBuf {
+fn path(folder: &Path, program: &Program, architecture: &str, variant: Variant) -> PathBuf {
     let headers = replace::headers().flat_map(|header| [header.path, header.text]);
     let text = replace::text(program.entry(), program.cuda_source());
-    let parts = [VERSION, text, architecture].into_iter().chain(nvrtc::options(program));
+    let parts = [VERSION, text, architecture].into_iter().chain(nvrtc::options(program, variant));
     let mut hash = Sha256::new();
     for part in parts.chain(headers) {
         // Each part is preceded by its length, so that no two lists of parts give the same text.
@@ -100,10 +100,12 @@ mod tests {
         let none = KernelOptions::NONE;
         let kinds = [none, KernelOptions { fmad: true, ..none }, KernelOptions { fast_math: true, ..none }];
         let program = |options| copy_with(options, constant(&7u32));
-        let paths = kinds.map(|options| path(Path::new("store"), &program(options), "sm_90a"));
+        let of = |options, variant| path(Path::new("store"), &program(options), "sm_90a", variant);
+        let mut paths = kinds.map(|options| of(options, Variant::General)).to_vec();
+        paths.push(of(none, Variant::FlatGrid));
         let different: std::collections::BTreeSet<_> = paths.iter().collect();
-        assert_eq!(different.len(), kinds.len(), "the texts are equal, and the CUBINs are not");
-        assert_eq!(paths[0], path(Path::new("store"), &program(none), "sm_90a"));
+        assert_eq!(different.len(), paths.len(), "the texts are equal, and the CUBINs are not");
+        assert_eq!(paths[0], of(none, Variant::General));
     }
 
     #[test]

@@ -9,6 +9,7 @@ use super::arguments::Arguments;
 use super::check;
 use super::device::{Device, Target};
 use crate::gpu::context::Mode;
+use crate::gpu::nvrtc::Variant;
 use crate::gpu::store;
 use crate::program::Program;
 use crate::program::template::Function;
@@ -161,7 +162,7 @@ impl<'a> Launch<'a> {
                 unsafe { gpu.launch(self.kernel, &program, &shape, &mut parameters, mode) }
             }
             Target::Simulator(host) => {
-                store::precompile(&program, &host.caps.architecture())?;
+                store::precompile(&program, &host.caps.architecture(), Variant::of(&program, shape.grid))?;
                 let run = if program.has_grid_barrier() {
                     LaunchError::check_resident(&shape, sim::most_clusters(&shape)).map_err(error)?;
                     sim::run_together

@@ -37,6 +37,7 @@ pub struct Program {
     prints: bool,
     records: bool,
     has_grid_barrier: bool,
+    names_grid: bool,
     sends_to_peers: bool,
     sites: SiteMap,
     barriers: Vec<BarrierFence>,
@@ -111,6 +112,11 @@ impl Program {
     /// Returns whether the program's blocks wait for each other, so that all of them must run concurrently.
     pub(crate) fn has_grid_barrier(&self) -> bool {
         self.has_grid_barrier
+    }
+
+    /// Returns whether something in the program asks for its place in the grid or for the grid's size.
+    pub(crate) fn names_grid(&self) -> bool {
+        self.names_grid
     }
 
     /// Returns the sites at which the program can fail or print.
@@ -204,6 +210,7 @@ impl Program {
             prints: headers.contains("print.cuh"),
             records: headers.contains("profile.cuh"),
             has_grid_barrier,
+            names_grid: text.out.contains("this_grid("),
             sends_to_peers: cuda::sends_to_peers(&text.out),
             sites: text.sites,
             barriers: order.functions.iter().flat_map(|function| fences(function.definition.template)).collect(),

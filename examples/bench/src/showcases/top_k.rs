@@ -23,7 +23,7 @@ const OWN: usize = BINS / BLOCK;
 #[device]
 fn ordered(x: f32) -> u32 {
     let bits = x.to_bits();
-    if bits >> 31 == 1 { !bits } else { bits | 0x8000_0000 }
+    bits ^ ((bits as i32 >> 31) as u32 | 0x8000_0000)
 }
 
 /// Returns the value of such a number.
@@ -76,10 +76,8 @@ fn top_k<const C: usize, const PART: usize>(input: &[f32], out: &mut [f32], k: u
         } else {
             0xffff_fc00
         };
-        for bin in (i as usize..BINS).step_by(BLOCK) {
-            bins[bin] = 0;
-            totals[bin] = 0;
-        }
+        bins.store_vec(i as usize * OWN, u32x4::splat(0));
+        totals.store_vec(i as usize * OWN, u32x4::splat(0));
         cluster.sync(); // all bins are zero
         for column in (i as usize * 4..PART).step_by(BLOCK * 4) {
             let v = keys.load_vec::<4>(column);
@@ -100,12 +98,8 @@ fn top_k<const C: usize, const PART: usize>(input: &[f32], out: &mut [f32], k: u
 
         // Each thread adds up its bins, of which the first thread has the highest.
         let top = BINS as u32 - OWN as u32 * (i + 1);
-        let mut counts = [0; OWN];
-        let mut own = 0;
-        for bin in 0..OWN {
-            counts[bin] = first_totals[top + bin as u32];
-            own += counts[bin];
-        }
+        let counts = first_totals.load_vec::<OWN>(top);
+        let own = counts[0] + counts[1] + counts[2] + counts[3];
         let sums = warp.inclusive_scan(own, op::Plus);
         if warp.thread_rank() == 31 {
             of_warps[warp.meta_group_rank()] = sums;

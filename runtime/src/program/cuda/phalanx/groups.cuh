@@ -81,7 +81,17 @@ __device__ inline unsigned long long nanoseconds() {
     asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now)::"memory");
     return now;
 }
-// A grid may have more blocks than a `u32` counts.
+// A grid may have more blocks than a `u32` counts, but not in one dimension.
+#ifdef PHALANX_FLAT_GRID
+template <class Vector>
+__device__ inline unsigned long long wide_count(Vector size) {
+    return size.x;
+}
+template <class Index, class Size>
+__device__ inline unsigned long long wide_rank(Index index, Size) {
+    return index.x;
+}
+#else
 template <class Vector>
 __device__ inline unsigned long long wide_count(Vector size) {
     return static_cast<unsigned long long>(size.x) * size.y * size.z;
@@ -90,6 +100,7 @@ template <class Index, class Size>
 __device__ inline unsigned long long wide_rank(Index index, Size size) {
     return index.x + static_cast<unsigned long long>(size.x) * (index.y + static_cast<unsigned long long>(size.y) * index.z);
 }
+#endif
 
 // Tells the compiler that no group is empty, which eliminates the checks of `% block.num_threads()` and
 // `step_by(grid.num_threads())`.

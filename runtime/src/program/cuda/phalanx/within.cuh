@@ -8,27 +8,59 @@
 namespace phalanx {
 namespace detail {
 
-// Whether an index is within bounds, and what the failure is about if not. vector_within.cuh has the same for
-// vectors.
+// Returns the value, of which the compiler knows nothing any more, so that it computes what depends on it here and not
+// before the branch that leads here.
+__device__ inline unsigned long long concealed(unsigned long long value) {
+    asm volatile("" : "+l"(value));
+    return value;
+}
+
+// The failure of the first of some accesses that is out of bounds.
+struct bounds_failure {
+    bool is_within;
+    unsigned site, tag;
+    unsigned long long value, length;
+
+    // The first of both.
+    __device__ friend constexpr bounds_failure operator|(bounds_failure a, bounds_failure b) {
+        return a.is_within ? b : a;
+    }
+    __device__ void end() const { fail(index_out_of_bounds, site, tag | unsigned_value << 8, value, length); }
+};
+
+// Whether an index is within bounds. vector_within.cuh has the same for vectors.
 struct bounds_check {
     bool holds;
     unsigned site, tag;
     unsigned long long value, length;
 
-    // The first of both that does not hold.
-    __device__ friend constexpr bounds_check operator&(bounds_check a, bounds_check b) {
-        return {bool(a.holds & b.holds), a.holds ? b.site : a.site, a.holds ? b.tag : a.tag, a.holds ? b.value : a.value,
-                a.holds ? b.length : a.length};
+    __device__ bounds_failure failure() const {
+        const auto value = concealed(this->value);
+        return {value < length, site, tag, value, length};
     }
 };
+
+// Whether all of some accesses are within bounds.
+template <class First, class Last>
+struct checks {
+    First first;
+    Last last;
+    bool holds = first.holds & last.holds;
+
+    __device__ auto failure() const { return first.failure() | last.failure(); }
+};
+template <class First, class Last>
+__device__ constexpr checks<First, Last> operator&(First first, Last last) {
+    return {first, last};
+}
 
 } // namespace detail
 
 // Ends the thread if an access is out of bounds.
-__device__ inline void require(detail::bounds_check check) {
+template <class Check>
+__device__ inline void require(Check check) {
     if (!check.holds) {
-        detail::fail(detail::index_out_of_bounds, check.site, check.tag | detail::unsigned_value << 8, check.value,
-                     check.length);
+        check.failure().end();
     }
 }
 
