@@ -40,8 +40,14 @@ struct bounds_check {
     }
 };
 
+template <class T>
+concept check = requires(T of) {
+    of.holds;
+    of.failure();
+};
+
 // Whether all of some accesses are within bounds.
-template <class First, class Last>
+template <check First, check Last>
 struct checks {
     First first;
     Last last;
@@ -49,7 +55,7 @@ struct checks {
 
     __device__ auto failure() const { return first.failure() | last.failure(); }
 };
-template <class First, class Last>
+template <check First, check Last>
 __device__ constexpr checks<First, Last> operator&(First first, Last last) {
     return {first, last};
 }
@@ -57,10 +63,10 @@ __device__ constexpr checks<First, Last> operator&(First first, Last last) {
 } // namespace detail
 
 // Ends the thread if an access is out of bounds.
-template <class Check>
-__device__ inline void require(Check check) {
-    if (!check.holds) {
-        check.failure().end();
+template <detail::check Checks>
+__device__ inline void require(Checks checks) {
+    if (!checks.holds) {
+        checks.failure().end();
     }
 }
 
