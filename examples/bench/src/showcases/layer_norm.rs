@@ -35,10 +35,12 @@ fn layer_norm<const C: usize, const PART: usize>(input: &[f32], weight: &[f32], 
     let i = block.thread_rank() as usize;
     let start = this_grid().block_rank() * PART;
     let first = cluster.block_rank() as usize * PART;
+    let (input, out) = (&input[start..start + PART], &mut out[start..start + PART]);
+    let (weight, bias) = (&weight[first..first + PART], &bias[first..first + PART]);
 
     let (mut sum, mut squares) = (0.0, 0.0);
     for column in (i * 4..PART).step_by(BLOCK * 4) {
-        let v = input.load_vec::<4>(start + column);
+        let v = input.load_vec::<4>(column);
         part.store_vec(column, v);
         for k in 0..4 {
             sum += v[k];
@@ -70,12 +72,12 @@ fn layer_norm<const C: usize, const PART: usize>(input: &[f32], weight: &[f32], 
     let scale = fast::rsqrt(squares / columns - mean * mean + EPSILON);
     for column in (i * 4..PART).step_by(BLOCK * 4) {
         let mut v = part.load_vec::<4>(column);
-        let w = weight.load_vec::<4>(first + column);
-        let b = bias.load_vec::<4>(first + column);
+        let w = weight.load_vec::<4>(column);
+        let b = bias.load_vec::<4>(column);
         for k in 0..4 {
             v[k] = ((v[k] - mean) * scale).mul_add(w[k], b[k]);
         }
-        out.store_vec(start + column, v);
+        out.store_vec(column, v);
     }
     cluster.barrier_wait(read); // no block exits while a peer reads its sums
 }

@@ -26,11 +26,12 @@ fn scan<const C: usize, const PART: usize>(input: &[u32], out: &mut [u32]) {
     let of_block = shared_array::<u32, 1>();
     let i = block.thread_rank() as usize;
     let start = this_grid().block_rank() * PART;
+    let (input, out) = (&input[start..start + PART], &mut out[start..start + PART]);
 
     // The block's total, while its part goes into shared memory.
     let mut own = 0;
     for column in (i * 4..PART).step_by(BLOCK * 4) {
-        let v = input.load_vec::<4>(start + column);
+        let v = input.load_vec::<4>(column);
         part.store_vec(column, v);
         own += v[0] + v[1] + (v[2] + v[3]);
     }
@@ -72,7 +73,7 @@ fn scan<const C: usize, const PART: usize>(input: &[u32], out: &mut [u32]) {
         for k in 0..4 {
             v[k] += offset;
         }
-        out.store_vec(start + column, v);
+        out.store_vec(column, v);
         before += warps.shfl(totals, 15);
     }
     cluster.barrier_wait(read); // no block exits while a peer reads its total

@@ -25,11 +25,12 @@ fn softmax<const C: usize, const PART: usize>(input: &[f32], out: &mut [f32]) {
     let of_block = shared_array::<[f32; 2], 1>();
     let i = block.thread_rank();
     let start = this_grid().block_rank() * PART;
+    let (input, out) = (&input[start..start + PART], &mut out[start..start + PART]);
 
     // Pass one: the maximum and the sum, while the row goes into shared memory.
     let mut own = (f32::NEG_INFINITY, 0.0);
     for column in (i as usize * 4..PART).step_by(BLOCK * 4) {
-        let v = input.load_vec::<4>(start + column);
+        let v = input.load_vec::<4>(column);
         part.store_vec(column, v);
         let max = v[0].max(v[1]).max(v[2].max(v[3]));
         let sum = fast::exp(v[0] - max) + fast::exp(v[1] - max) + (fast::exp(v[2] - max) + fast::exp(v[3] - max));
@@ -55,7 +56,7 @@ fn softmax<const C: usize, const PART: usize>(input: &[f32], out: &mut [f32]) {
         for k in 0..4 {
             v[k] = fast::exp(v[k] - max) * scale;
         }
-        out.store_vec(start + column, v);
+        out.store_vec(column, v);
     }
     cluster.barrier_wait(read); // no block exits while a peer reads its sum
 }

@@ -204,7 +204,7 @@ impl Parser<'_> {
 }
 
 /// Separates `let (grid, block) = (this_grid(), this_thread_block());` and `let (a, b) = (&x, &y);`, whose values are no parts of a
-/// tuple. No value may use a name that another one gets.
+/// tuple. No value may use a name that an earlier one gets.
 fn separate_lets(stmt: &SynStmt) -> Vec<Cow<'_, SynStmt>> {
     let whole = || vec![Cow::Borrowed(stmt)];
     let SynStmt::Local(Local { attrs, pat: Pat::Tuple(names), init: Some(init), .. }) = stmt else { return whole() };
@@ -214,7 +214,11 @@ fn separate_lets(stmt: &SynStmt) -> Vec<Cow<'_, SynStmt>> {
         && names.elems.len() == values.elems.len()
         && names.elems.iter().all(is_name)
         && values.elems.iter().any(is_origin)
-        && !values.elems.iter().any(|value| names.elems.iter().any(|name| mentions(value, name)));
+        && !values
+            .elems
+            .iter()
+            .enumerate()
+            .any(|(at, value)| names.elems.iter().take(at).any(|name| mentions(value, name)));
     if !separable {
         return whole();
     }

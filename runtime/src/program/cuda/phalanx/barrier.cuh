@@ -1,7 +1,14 @@
 // Phase barriers, which are `cuda::barrier` of scope block and cluster, implemented as mbarriers in shared memory. An
-// arrival releases at the barrier's scope and a wait acquires; only arrivals are counted, so any thread may take part.
+// arrival releases and a wait acquires; only arrivals are counted, so any thread may take part.
 // The simulator detects misuse; only counts are checked here. Waiters poll the launch's failure flag, because a failed
 // thread may never arrive. PTX ISA: Parallel Synchronization and Communication Instructions, mbarrier.
+//
+// Only threads of a barrier's own block can wait at it (PTX ISA, mbarrier.try_wait: `.shared::cta`). So the arrival of a thread
+// of this block is observed by threads of this block alone, and releases at the block's scope, also at a barrier of the cluster:
+// the arrival and the wait are morally strong, because the scope of each includes the other thread, and causality order passes on
+// what the waiter has observed when it releases to peers (PTX ISA, memory consistency model, base causality order). At the
+// cluster's scope, an arrival would wait until all stores of its thread to global memory are performed. The arrivals of peers
+// release, and waits acquire, at the cluster's scope.
 #pragma once
 #include <phalanx/groups.cuh>
 
@@ -27,7 +34,7 @@ __device__ inline void end_if_failed_now_and_then(unsigned tries) {
 
 } // namespace detail
 
-// Emits an instruction with the barrier's scope.
+// Emits a wait with the barrier's scope.
 #define PHALANX_SCOPED(before, after, ...)                                                                             \
     if constexpr (of_cluster) {                                                                                        \
         asm volatile(before ".cluster.shared::cta.b64 " after __VA_ARGS__);                                            \
@@ -67,18 +74,20 @@ struct phase_barrier {
 
     __device__ arrival_token arrive() const {
         arrival_token token;
-        PHALANX_SCOPED("mbarrier.arrive.release", "%0, [%1];", : "=l"(token.state) : "r"(address()) : "memory")
+        asm volatile("mbarrier.arrive.release.cta.shared::cta.b64 %0, [%1];" : "=l"(token.state) : "r"(address()) : "memory");
         return token;
     }
     __device__ arrival_token arrive_n(u32 n) const {
         arrival_token token;
-        PHALANX_SCOPED("mbarrier.arrive.release", "%0, [%1], %2;",
-                       : "=l"(token.state) : "r"(address()), "r"(n.value) : "memory")
+        asm volatile("mbarrier.arrive.release.cta.shared::cta.b64 %0, [%1], %2;"
+                     : "=l"(token.state)
+                     : "r"(address()), "r"(n.value)
+                     : "memory");
         return token;
     }
     __device__ void arrive_and_drop() const {
         [[maybe_unused]] unsigned long long state;
-        PHALANX_SCOPED("mbarrier.arrive_drop.release", "%0, [%1];", : "=l"(state) : "r"(address()) : "memory")
+        asm volatile("mbarrier.arrive_drop.release.cta.shared::cta.b64 %0, [%1];" : "=l"(state) : "r"(address()) : "memory");
     }
     __device__ void wait(arrival_token token) const {
         for (unsigned tries = 1; !is_over(token); ++tries) {
@@ -111,7 +120,7 @@ struct phase_barrier {
         }
     }
     __device__ void expect_tx(u32 bytes) const {
-        PHALANX_SCOPED("mbarrier.expect_tx.relaxed", "[%0], %1;", : : "r"(address()), "r"(bytes.value) : "memory")
+        asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;" : : "r"(address()), "r"(bytes.value) : "memory");
     }
     __device__ void invalidate() const {
         asm volatile("mbarrier.inval.shared::cta.b64 [%0];" : : "r"(address()) : "memory");
