@@ -212,7 +212,7 @@ impl Diags {
         self.sorted().iter().map(Diag::to_tokens).collect()
     }
 
-    /// The same faults as data.
+    /// Returns the faults as data.
     pub(crate) fn into_faults(self) -> Vec<Fault> {
         self.sorted().iter().map(Diag::to_fault).collect()
     }

@@ -86,11 +86,11 @@ rules! {
             "a peer's memory must not be accessed before a cluster barrier", Allowed;
         ExitBeforePeersDone = "exit_before_peers_done": "no block may exit while a peer may access its memory", Allowed;
         UnpublishedRemoteRead = "unpublished_remote_read":
-            "what peers read must have been published by a cluster barrier", Allowed;
-        OverwriteWhileRead = "overwrite_while_read": "what peers may still read must not be overwritten", Allowed;
+            "memory that peers read must have been published by a cluster barrier", Allowed;
+        OverwriteWhileRead = "overwrite_while_read": "memory that peers may still read must not be overwritten", Allowed;
         WriteAfterArrive = "write_after_arrive":
-            "what peers read after a wait must be written before its arrival", Allowed;
-        RelaxedPublishes = "relaxed_publishes": "what a relaxed arrival must order needs a fence", Allowed;
+            "memory that peers read after a wait must be written before its arrival", Allowed;
+        RelaxedPublishes = "relaxed_publishes": "a relaxed arrival needs a preceding fence to order memory accesses", Allowed;
         UnorderedRemoteWrite = "unordered_remote_write":
             "peers' writes must be ordered with the owner's accesses", Allowed;
         RankOutOfRange = "rank_out_of_range": "a rank must exist in the cluster", Allowed;

@@ -72,12 +72,10 @@ fn rms_norm<T: Stored + VectorElement<LANES>, const LANES: usize, const C: usize
     let i = block.thread_rank() as usize;
     let start = this_grid().block_rank() * PART;
     let first = cluster.block_rank() as usize * PART;
-    let (input, out) = (&input[start..start + PART], &mut out[start..start + PART]);
-    let weight = &weight[first..first + PART];
 
     let mut own = 0.0;
     for column in (i * LANES..PART).step_by(BLOCK * LANES) {
-        let v = input.load_vec::<LANES>(column);
+        let v = input.load_vec::<LANES>(start + column);
         part.store_vec(column, v);
         for k in 0..LANES {
             let x = v[k].wide();
@@ -97,11 +95,11 @@ fn rms_norm<T: Stored + VectorElement<LANES>, const LANES: usize, const C: usize
     let scale = fast::rsqrt(squares / (C * PART) as f32 + EPSILON);
     for column in (i * LANES..PART).step_by(BLOCK * LANES) {
         let mut v = part.load_vec::<LANES>(column);
-        let w = weight.load_vec::<LANES>(column);
+        let w = weight.load_vec::<LANES>(first + column);
         for k in 0..LANES {
             v[k] = T::narrow(v[k].wide() * scale * w[k].wide());
         }
-        out.store_vec(column, v);
+        out.store_vec(start + column, v);
     }
     cluster.barrier_wait(read); // no block exits while a peer reads its sum
 }

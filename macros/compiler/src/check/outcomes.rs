@@ -52,9 +52,9 @@ type Test = (Subject, bool);
 /// The branches that are followed.
 #[derive(Default)]
 pub(super) struct Followed {
-    /// By block, what the branch at its end tests.
+    /// What the branch at the end of each block tests.
     tests: BTreeMap<BlockId, Vec<Test>>,
-    /// By block, the subjects that a branch from there on may test.
+    /// The subjects that a branch may test from the start of each block on.
     live: Vec<BTreeSet<Subject>>,
 }
 
@@ -129,7 +129,7 @@ impl Followed {
         }
     }
 
-    /// By block, what it or a block that may follow tests or moves.
+    /// Returns what each block, or a block that may follow it, tests or moves.
     fn live_subjects(&self, cfg: &Cfg<'_>) -> Vec<BTreeSet<Subject>> {
         liveness::solve(cfg, |block, subjects| {
             let tested = self.tests.get(&block).into_iter().flatten();

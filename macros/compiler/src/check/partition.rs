@@ -95,7 +95,7 @@ fn followed(cfg: &Cfg<'_>, values: &Values<'_, '_>) -> BTreeSet<LocalId> {
     &alike - &others
 }
 
-/// By block, the names that are used after its start before they are assigned.
+/// Returns the names that are live at the start of each block.
 fn live_names(cfg: &Cfg<'_>) -> Vec<BTreeSet<LocalId>> {
     liveness::solve(cfg, |block, names| {
         for step in cfg.blocks[block.0].steps.iter().rev() {

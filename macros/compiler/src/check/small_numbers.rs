@@ -34,7 +34,7 @@ type Sets = BTreeMap<Variable, Vec<(BlockId, NodeId, Extent)>>;
 pub(super) struct SmallNumbers<'a, 'f> {
     cfg: &'a Cfg<'f>,
     followed: BTreeSet<Variable>,
-    /// By block, the values that are used after its start before they are computed.
+    /// The values that are live at the start of each block.
     live: Vec<BTreeSet<NodeId>>,
 }
 

@@ -57,7 +57,7 @@ type ArrivalId = usize;
 pub(crate) struct Tokens<'f> {
     function: &'f Function,
     arrivals: Vec<Arrival>,
-    /// By call, the variable that gets the token that it returns.
+    /// The variable that gets the token that each call returns.
     returned: Vec<Option<Variable>>,
     states: Vec<Option<Held>>,
 }

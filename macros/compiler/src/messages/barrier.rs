@@ -183,7 +183,7 @@ pub(crate) fn barrier_reinit_by_call(at: SpanRange, first: SpanRange) -> Diag {
     let diag = Diag::new(
         Rule::BarrierReinit,
         at,
-        "this call initializes a barrier of a device function again, which an earlier call has left in use: the barrier is the same in all calls",
+        "this call initializes a barrier that an earlier call of the function left in use: all calls of a device function share its barriers",
     );
     let again = (first.line(), first.column()) == (at.line(), at.column());
     let diag = if again { diag.remark("it is called in a loop") } else { diag.note(first, "the earlier call is here") };
@@ -257,7 +257,7 @@ pub(crate) fn barrier_count_too_few(at: SpanRange, name: &str, init: SpanRange, 
         format!("a phase of {name} must expect all threads that arrive and wait together, but it expects {expected} arrivals, and all {threads} threads arrive here"),
     )
     .note(init, "the expected count is set here")
-    .help("the phases that the other threads complete may pass a thread by: expect `block.num_threads()` arrivals, or let only as many threads arrive")
+    .help("more than one phase may complete while a thread still waits: expect `block.num_threads()` arrivals, or let only as many threads arrive")
 }
 
 /// `wait` is where other threads may still be.

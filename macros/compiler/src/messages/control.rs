@@ -12,7 +12,7 @@ pub(crate) fn loop_range(at: SpanRange) -> Diag {
 
 pub(crate) fn range_adaptor(at: SpanRange) -> Diag {
     Diag::new(Rule::UnsupportedLoop, at, "a range in `for` can have one `rev` and one `step_by`, and no other adaptor")
-        .help("count in a variable of your own; elements have `enumerate` and `zip`: `for (i, x) in array.iter().enumerate()`")
+        .help("increment a variable yourself; elements have `enumerate` and `zip`: `for (i, x) in array.iter().enumerate()`")
 }
 
 pub(crate) fn loop_adaptor(at: SpanRange, name: &str) -> Diag {
@@ -84,7 +84,7 @@ pub(crate) fn unknown_label(at: SpanRange, label: &str) -> Diag {
 }
 
 pub(crate) fn outside_loop(at: SpanRange, keyword: &str) -> Diag {
-    Diag::new(Rule::OutsideLoop, at, format!("`{keyword}` outside of a loop"))
+    Diag::new(Rule::OutsideLoop, at, format!("`{keyword}` must be inside a loop"))
 }
 
 pub(crate) fn guarded_choice(at: SpanRange) -> Diag {

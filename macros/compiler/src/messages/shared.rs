@@ -143,7 +143,7 @@ pub(crate) fn same_element_written(at: SpanRange, name: &str) -> Diag {
     Diag::new(
         Rule::UnorderedRemoteWrite,
         at,
-        format!("all blocks of the cluster write this element of one block's {name}, and nothing orders their writes"),
+        format!("all blocks of the cluster write this element of one block's {name}, and these writes are unordered"),
     )
     .help("let one block write it (`if cluster.block_rank() == 0`), give each block an element of its own, or use an atomic")
 }
@@ -218,8 +218,9 @@ pub(crate) fn calls_share_memory(at: SpanRange, first: SpanRange) -> Diag {
     Diag::new(
         Rule::OverwriteWhileRead,
         at,
-        "this call and an earlier one access the same shared memory, one as the block's own and one as a peer's, and at least one of them writes: dynamic memory that both name, or memory of a function that both call",
+        "two calls access the same shared memory, one as the block's own and one as a peer's, and at least one of them writes, with no barrier of the cluster in between",
     )
+    .remark("the memory is dynamic memory that both functions name, or an array of a function that both call")
     .note(first, "the earlier call is here")
     .help("let all threads execute `cluster.sync()` between the calls")
 }
@@ -237,7 +238,7 @@ pub(crate) fn dynamic_memory_twice(at: SpanRange) -> Diag {
     Diag::new(
         Rule::OverwriteWhileRead,
         at,
-        "this function is given a part of the dynamic shared memory, which it also names itself, and accesses it by both with no barrier of the cluster in between: once as the block's own and once as a peer's",
+        "this function accesses the dynamic shared memory both through this argument and by name, once as the block's own and once as a peer's, with no barrier of the cluster in between",
     )
     .help("pass all of it to the function, or put a barrier between the accesses in the function")
 }

@@ -129,10 +129,10 @@ pub(crate) fn token_forgotten(at: SpanRange, what: &str, group: Group, of: Group
 pub(crate) fn elected_wait(diag: Diag, group: Group) -> Diag {
     diag.remark(match group {
         Group::Coalesced | Group::Tile | Group::ThreadBlock | Group::Cluster => {
-            "other threads forget the token, so that whole warps may wait: they test `block.thread_rank() / 32` or the \
-             block's rank"
+            "other threads forget the token, so only whole warps may wait: select them by `block.thread_rank() / 32` or by \
+             the block's rank"
         }
-        Group::Grid => "other threads forget the token, so that whole blocks may wait: they test the block's rank",
+        Group::Grid => "other threads forget the token, so only whole blocks may wait: select them by the block's rank",
     })
 }
 

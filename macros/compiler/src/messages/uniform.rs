@@ -62,7 +62,7 @@ pub(crate) fn divergent_argument(at: SpanRange, chain: Chain) -> Diag {
     let diag = Diag::new(
         Rule::DivergentCollective,
         at,
-        "whether this function executes a collective depends on an argument, which must be uniform across the group but may differ between its threads",
+        "this argument decides whether a collective is reached, so it must be uniform across the group, but it may differ between threads",
     );
     with(diag, chain, 0).help("pass a uniform value; if the argument is uniform, say so: `group.uniform(argument)`")
 }
@@ -87,7 +87,8 @@ pub(crate) fn aligned_in_function(at: SpanRange, name: &str) -> Diag {
         ),
     )
     .help(format!(
-        "use `{plain}`, which is `.aligned` wherever the kernel keeps `divergent_collective`, or move it to the kernel"
+        "use `{plain}`, which is `.aligned` wherever the kernel keeps `{}`, or move it to the kernel",
+        Rule::DivergentCollective.name()
     ))
 }
 
@@ -133,7 +134,7 @@ pub(crate) fn result_may_differ() -> String {
 }
 
 pub(crate) fn gets_its_value(name: &str) -> String {
-    format!("`{name}` gets its value here")
+    format!("`{name}` is assigned here")
 }
 
 pub(crate) fn set_under_condition(name: Option<&str>) -> String {

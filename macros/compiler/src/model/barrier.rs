@@ -203,7 +203,18 @@ impl PhaseAction {
 
     /// Whether it starts or ends the barrier's lifetime.
     pub(crate) fn changes_life(self) -> bool {
-        self.begins() || self == PhaseAction::Invalidate
+        match self {
+            PhaseAction::Init | PhaseAction::InitCollective | PhaseAction::Invalidate => true,
+            PhaseAction::Arrive
+            | PhaseAction::ArriveN
+            | PhaseAction::ArriveAndDrop
+            | PhaseAction::Wait
+            | PhaseAction::WaitParity
+            | PhaseAction::ArriveAndWait
+            | PhaseAction::TryWait
+            | PhaseAction::ExpectTx
+            | PhaseAction::Copy => false,
+        }
     }
 
     /// Whether it arrives.
@@ -241,7 +252,17 @@ impl PhaseAction {
 
     /// Whether the thread may have learned from it that a phase has ended.
     pub(crate) fn may_observe(self) -> bool {
-        self.waits() || self == PhaseAction::TryWait
+        match self {
+            PhaseAction::Wait | PhaseAction::WaitParity | PhaseAction::ArriveAndWait | PhaseAction::TryWait => true,
+            PhaseAction::Init
+            | PhaseAction::InitCollective
+            | PhaseAction::Arrive
+            | PhaseAction::ArriveN
+            | PhaseAction::ArriveAndDrop
+            | PhaseAction::ExpectTx
+            | PhaseAction::Copy
+            | PhaseAction::Invalidate => false,
+        }
     }
 }
 
@@ -274,6 +295,11 @@ static METHODS: [PhaseMethod; 13] = [
     method("expect_tx", &[FixedType], PhaseResult::Nothing, PhaseAction::ExpectTx),
     method("invalidate", &[], PhaseResult::Nothing, PhaseAction::Invalidate),
 ];
+
+/// Whether some method of this name of a phase barrier returns a token.
+pub(crate) fn makes_token(name: &str) -> bool {
+    METHODS.iter().any(|method| method.name == name && method.result == PhaseResult::Token)
+}
 
 static ARRAY_METHODS: [PhaseMethod; 1] = [INIT_COLLECTIVE];
 

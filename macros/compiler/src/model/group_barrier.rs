@@ -16,6 +16,8 @@ pub(crate) enum BarrierOperation {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct BarrierMethod {
     pub(crate) name: &'static str,
+    /// The groups that have the method. Only the cluster's barrier has all modifiers: the split barrier of a block is an mbarrier.
+    pub(crate) groups: &'static [Group],
     pub(crate) operation: BarrierOperation,
     /// Whether the arrival lacks release semantics, and does not wait for earlier operations.
     pub(crate) relaxed: bool,
@@ -25,28 +27,59 @@ pub(crate) struct BarrierMethod {
 
 static BARRIER_METHODS: [BarrierMethod; 8] = {
     use BarrierOperation::{Arrive, Sync, Wait};
+    use Group::{Cluster, Coalesced, Grid, ThreadBlock, Tile};
+    const ALL: &[Group] = &[Coalesced, Tile, ThreadBlock, Cluster, Grid];
+    const SPLIT: &[Group] = &[ThreadBlock, Cluster, Grid];
     [
-        BarrierMethod { name: "sync", operation: Sync, relaxed: false, aligned: false },
-        BarrierMethod { name: "barrier_arrive", operation: Arrive, relaxed: false, aligned: false },
-        BarrierMethod { name: "barrier_wait", operation: Wait, relaxed: false, aligned: false },
-        BarrierMethod { name: "sync_aligned", operation: Sync, relaxed: false, aligned: true },
-        BarrierMethod { name: "barrier_arrive_relaxed", operation: Arrive, relaxed: true, aligned: false },
-        BarrierMethod { name: "barrier_arrive_aligned", operation: Arrive, relaxed: false, aligned: true },
-        BarrierMethod { name: "barrier_arrive_relaxed_aligned", operation: Arrive, relaxed: true, aligned: true },
-        BarrierMethod { name: "barrier_wait_aligned", operation: Wait, relaxed: false, aligned: true },
+        BarrierMethod { name: "sync", groups: ALL, operation: Sync, relaxed: false, aligned: false },
+        BarrierMethod { name: "barrier_arrive", groups: SPLIT, operation: Arrive, relaxed: false, aligned: false },
+        BarrierMethod { name: "barrier_wait", groups: SPLIT, operation: Wait, relaxed: false, aligned: false },
+        BarrierMethod {
+            name: "sync_aligned",
+            groups: &[ThreadBlock, Cluster],
+            operation: Sync,
+            relaxed: false,
+            aligned: true,
+        },
+        BarrierMethod {
+            name: "barrier_arrive_relaxed",
+            groups: &[Cluster],
+            operation: Arrive,
+            relaxed: true,
+            aligned: false,
+        },
+        BarrierMethod {
+            name: "barrier_arrive_aligned",
+            groups: &[Cluster],
+            operation: Arrive,
+            relaxed: false,
+            aligned: true,
+        },
+        BarrierMethod {
+            name: "barrier_arrive_relaxed_aligned",
+            groups: &[Cluster],
+            operation: Arrive,
+            relaxed: true,
+            aligned: true,
+        },
+        BarrierMethod {
+            name: "barrier_wait_aligned",
+            groups: &[Cluster],
+            operation: Wait,
+            relaxed: false,
+            aligned: true,
+        },
     ]
 };
 
+/// Whether a method of this name of a group's barrier returns a token.
+pub(crate) fn makes_token(name: &str) -> bool {
+    BARRIER_METHODS.iter().any(|method| method.name == name && method.operation == BarrierOperation::Arrive)
+}
+
 impl Group {
-    /// Returns the methods of the group's barrier. Only the cluster's barrier has all modifiers: the split barrier of a
-    /// block is an mbarrier.
+    /// Returns the methods of the group's barrier.
     pub(crate) fn barrier_methods(self) -> impl Iterator<Item = &'static BarrierMethod> {
-        BARRIER_METHODS.iter().filter(move |method| match (self, method.operation) {
-            (Group::Cluster, _) => true,
-            (Group::ThreadBlock, BarrierOperation::Sync) => true,
-            (Group::ThreadBlock | Group::Grid, _) => !method.aligned && !method.relaxed,
-            (Group::Coalesced | Group::Tile, BarrierOperation::Sync) => !method.aligned,
-            (Group::Coalesced | Group::Tile, BarrierOperation::Arrive | BarrierOperation::Wait) => false,
-        })
+        BARRIER_METHODS.iter().filter(move |method| method.groups.contains(&self))
     }
 }

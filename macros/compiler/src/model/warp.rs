@@ -16,8 +16,10 @@ pub(crate) struct WarpMethod {
 /// The threads of the group that get the same result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WarpResult {
-    /// All threads, whatever each of them contributes.
+    /// All threads, whatever each of them contributes; each applies its own closure, if there is one.
     Agreed,
+    /// All threads, which get what one of them computes by its closure.
+    ComputedByOne,
     /// The threads that ask for the same thread's value: all of them, if its rank, the last operand, is uniform in the
     /// group.
     OfOneThread,
@@ -42,7 +44,7 @@ use super::group::Group;
 use WarpOperand::{AnyType, FixedType, NullaryClosure, Operator};
 
 pub(crate) static WARP_METHODS: [WarpMethod; 13] = {
-    use WarpResult::{Agreed, OfOneThread, PerThread};
+    use WarpResult::{Agreed, ComputedByOne, OfOneThread, PerThread};
     [
         WarpMethod { name: "shfl", operands: &[AnyType, FixedType], tiles_only: false, result: OfOneThread },
         WarpMethod { name: "shfl_up", operands: &[AnyType, FixedType], tiles_only: false, result: PerThread },
@@ -56,7 +58,12 @@ pub(crate) static WARP_METHODS: [WarpMethod; 13] = {
         WarpMethod { name: "reduce", operands: &[AnyType, Operator], tiles_only: false, result: Agreed },
         WarpMethod { name: "inclusive_scan", operands: &[AnyType, Operator], tiles_only: false, result: PerThread },
         WarpMethod { name: "exclusive_scan", operands: &[AnyType, Operator], tiles_only: false, result: PerThread },
-        WarpMethod { name: "invoke_one_broadcast", operands: &[NullaryClosure], tiles_only: false, result: Agreed },
+        WarpMethod {
+            name: "invoke_one_broadcast",
+            operands: &[NullaryClosure],
+            tiles_only: false,
+            result: ComputedByOne,
+        },
     ]
 };
 

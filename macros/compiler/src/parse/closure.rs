@@ -193,8 +193,21 @@ impl Parser<'_> {
 /// Whether the kind has one place in shared memory, and cannot be copied.
 fn is_in_shared_memory(kind: Kind) -> bool {
     match kind {
-        Kind::Memory(memory) => memory == Memory::SharedArray,
+        Kind::Memory(Memory::SharedArray) => true,
+        Kind::Memory(
+            Memory::Global | Memory::GlobalMut | Memory::SharedSlice | Memory::RemoteArray | Memory::RemoteSlice,
+        ) => false,
         Kind::Barrier(barrier) => barrier.form != BarrierForm::Remote,
-        _ => false,
+        Kind::Unknown
+        | Kind::Value
+        | Kind::Reference { .. }
+        | Kind::Extent
+        | Kind::Unit
+        | Kind::Never
+        | Kind::Group(_)
+        | Kind::Token(_)
+        | Kind::OptionalToken(_)
+        | Kind::OptionalMemory(_)
+        | Kind::Closure => false,
     }
 }

@@ -35,12 +35,12 @@ impl Parser<'_> {
         Some(name)
     }
 
-    /// The same for a type.
+    /// Recognizes the name of a type, as [`Parser::known`] does.
     pub(super) fn known_type(&mut self, path: &TypePath) -> Option<&'static str> {
         path.qself.is_none().then(|| self.known(&path.path, Space::Type))?
     }
 
-    /// The same for a name that stands alone.
+    /// Recognizes a name that stands alone, as [`Parser::known`] does.
     pub(super) fn known_name(&mut self, name: &Ident, space: Space) -> Option<&'static str> {
         self.known(&Path::from(name.clone()), space)
     }

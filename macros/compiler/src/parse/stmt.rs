@@ -14,7 +14,7 @@ use crate::model::expr::{Block, Expr, ExprKind, Stmt, StmtKind};
 use crate::model::kind::Kind;
 use crate::model::name::{Space, known};
 use crate::model::ty::{TypeShape, ValueType};
-use crate::model::{LocalId, SlotUse};
+use crate::model::{LocalId, SlotUse, barrier, group_barrier};
 use crate::span::SpanRange;
 
 impl Parser<'_> {
@@ -237,7 +237,7 @@ fn is_origin(value: &syn::Expr) -> bool {
         }
         syn::Expr::MethodCall(call) => {
             let name = call.method.to_string();
-            name == "map_shared_rank" || name.split('_').any(|word| word == "arrive")
+            name == "map_shared_rank" || group_barrier::makes_token(&name) || barrier::makes_token(&name)
         }
         syn::Expr::Reference(_) => true,
         _ => false,

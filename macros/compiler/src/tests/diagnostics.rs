@@ -198,7 +198,7 @@ const UNSEEN: &[(&str, &str)] = &[
     ),
     ("move the call out of the branch", RUSTC),
     (
-        "whether this function executes a collective depends on an argument, which must be uniform across the group but may differ between its threads",
+        "this argument decides whether a collective is reached, so it must be uniform across the group, but it may differ between threads",
         RUSTC,
     ),
     ("pass a uniform value; if the argument is uniform, say so: `group.uniform(argument)`", RUSTC),
@@ -217,12 +217,12 @@ const UNSEEN: &[(&str, &str)] = &[
     ),
     ("pass different memory, or put a barrier between the accesses in the function", CALLS),
     (
-        "this call and an earlier one access the same shared memory, one as the block's own and one as a peer's, and at least one of them writes: dynamic memory that both name, or memory of a function that both call",
+        "two calls access the same shared memory, one as the block's own and one as a peer's, and at least one of them writes, with no barrier of the cluster in between",
         NAMED,
     ),
     ("the earlier call is here", NAMED),
     (
-        "this call initializes a barrier of a device function again, which an earlier call has left in use: the barrier is the same in all calls",
+        "this call initializes a barrier that an earlier call of the function left in use: all calls of a device function share its barriers",
         NAMED,
     ),
     (
@@ -232,7 +232,7 @@ const UNSEEN: &[(&str, &str)] = &[
     ("the called function names the dynamic shared memory itself", NAMED),
     ("the called function makes its access with no barrier of the cluster before or after it calls the closure", NAMED),
     (
-        "this function is given a part of the dynamic shared memory, which it also names itself, and accesses it by both with no barrier of the cluster in between: once as the block's own and once as a peer's",
+        "this function accesses the dynamic shared memory both through this argument and by name, once as the block's own and once as a peer's, with no barrier of the cluster in between",
         NAMED,
     ),
     ("pass all of it to the function, or put a barrier between the accesses in the function", NAMED),

@@ -89,7 +89,20 @@ fn begins_of<'a>(cx: &Context<'a, '_>, BarrierCallId(init): BarrierCallId) -> Op
 fn is_begun_once(cx: &Context<'_, '_>, init: BarrierCallId) -> bool {
     match begins_of(cx, init).map(|call| call.method.action) {
         Some(PhaseAction::InitCollective) => is_executed_once(cx, init),
-        _ => begins_of(cx, init).is_some() && !is_repeated(cx, init),
+        Some(PhaseAction::Init) => !is_repeated(cx, init),
+        Some(
+            PhaseAction::Arrive
+            | PhaseAction::ArriveN
+            | PhaseAction::ArriveAndDrop
+            | PhaseAction::Wait
+            | PhaseAction::WaitParity
+            | PhaseAction::ArriveAndWait
+            | PhaseAction::TryWait
+            | PhaseAction::ExpectTx
+            | PhaseAction::Copy
+            | PhaseAction::Invalidate,
+        )
+        | None => false,
     }
 }
 

@@ -37,7 +37,7 @@ impl<'f> Builder<'f> {
         }
     }
 
-    /// A local of memory stands for this from now on, or always.
+    /// Binds a local to a region, until it is assigned anew.
     pub(super) fn stand_for(&mut self, local: LocalId, region: Region, at: SpanRange) {
         // What another name stands for now, it need not stand for later.
         if region.via.is_some() || self.reassigned.contains(&local) {
@@ -90,7 +90,7 @@ impl<'f> Builder<'f> {
                     (Part::Range | Part::Chunk | Part::Inclusive | Part::From, _) => whole.several(Select::Unknown),
                 }
             }
-            _ if matches!(result_kind, Kind::Memory(_)) => region_of_kind(result_kind),
+            _ if matches!(result_kind, Kind::Memory(_) | Kind::Barrier(_)) => region_of_kind(result_kind),
             _ => return None,
         })
     }
@@ -155,7 +155,7 @@ pub(super) fn atomic_access(atomic: AtomicUse) -> AccessKind {
     }
 }
 
-/// The same region in the memory of the block of this rank.
+/// Returns the same region in the shared memory of the block of this rank.
 fn remote(region: Region, rank: Option<NodeId>) -> Region {
     let root = match region.root {
         Root::Shared(shared) | Root::Remote(shared) => Root::Remote(shared),

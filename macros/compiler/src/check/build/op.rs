@@ -19,7 +19,7 @@ use crate::model::op::Op;
 use crate::model::options::Extents;
 use crate::model::query::{Answer, Query, UniformAt};
 use crate::model::ty::ParamType;
-use crate::model::warp::{WarpOperand, WarpResult};
+use crate::model::warp::WarpResult;
 use crate::span::SpanRange;
 
 impl<'f> Builder<'f> {
@@ -63,11 +63,12 @@ impl<'f> Builder<'f> {
                 self.step(StepKind::Group(GroupStep::Collective { team, name: method.name, barrier: false }), at);
                 match method.result {
                     WarpResult::OfOneThread => self.node(Source::Shuffled { team }, nodes[1..].to_vec(), at),
+                    WarpResult::ComputedByOne => {
+                        self.node(Source::Agreed { team, what: method.name }, nodes[1..].to_vec(), at)
+                    }
                     WarpResult::Agreed => {
                         let agreed = self.node(Source::Agreed { team, what: method.name }, nodes[1..].to_vec(), at);
-                        // Each thread applies its own closure, unless one thread applies its closure for all.
-                        let is_for_all = method.operands.contains(&WarpOperand::NullaryClosure);
-                        let own = values.iter().filter(|value| value.closure.is_some() && !is_for_all);
+                        let own = values.iter().filter(|value| value.closure.is_some());
                         let own: Vec<_> = own.map(|value| value.node).collect();
                         if own.is_empty() { agreed } else { self.combined([vec![agreed], own].concat(), at).node }
                     }
@@ -320,7 +321,7 @@ impl<'f> Builder<'f> {
         }
     }
 
-    /// Where in its block a thread is by a query's answer.
+    /// Returns the thread's position in its block that a query's answer determines.
     fn position(&self, team: Team, query: &Query) -> Option<Position> {
         let rank = Digit::whole(Coordinate::Rank);
         match (query.answer, team.group, team.tile) {
@@ -350,7 +351,7 @@ impl<'f> Builder<'f> {
         }
     }
 
-    /// Where in its block a thread is by an axis of its index.
+    /// Returns the thread's position in its block that an axis of its index determines.
     fn position_on_axis(&self, axis: char) -> Option<Position> {
         let each = self.block_extents().map(|extents| &extents.each[..]);
         let number = |axis: usize| each?.get(axis)?.literal;

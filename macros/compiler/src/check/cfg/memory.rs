@@ -122,7 +122,7 @@ impl Region {
         Region { open: true, ..self }
     }
 
-    /// The same part of what its name stands for.
+    /// Returns the same part of the region that its name stands for.
     pub(crate) fn within(&self, base: &Region) -> Region {
         let root = match (self.root, base.root) {
             (Root::Remote(_), Root::Shared(shared)) => Root::Remote(shared),

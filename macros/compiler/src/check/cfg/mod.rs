@@ -74,7 +74,7 @@ pub(crate) struct Cfg<'f> {
     pub(crate) teams: Vec<Team>,
     /// The values of the variables that are set once, which are found when they are asked for.
     pub(crate) only_values: OnceCell<OnlyValues>,
-    /// By slot of a call, its function, which is found when it is asked for.
+    /// Maps the slot of each call to its function; filled on demand.
     pub(crate) callees: OnceCell<BTreeMap<SlotId, Callee>>,
 }
 
@@ -190,7 +190,7 @@ impl Cfg<'_> {
 #[derive(Debug)]
 pub(crate) struct OnlyValues {
     values: BTreeMap<Variable, Option<NodeId>>,
-    /// The same of structs and tuples, regardless of assignments to one of their fields.
+    /// The values of structs and tuples that are assigned once as a whole, regardless of assignments to their fields.
     wholes: BTreeMap<Variable, Option<NodeId>>,
 }
 

@@ -133,9 +133,9 @@ pub(crate) struct Call<'f> {
     pub(crate) callee: &'f Callee,
     /// The result, whose operands are the arguments.
     pub(crate) node: NodeId,
-    /// By argument, the group that it is.
+    /// The group that each argument is, if it is one.
     pub(crate) teams: Vec<Option<Team>>,
-    /// By argument, the memory that it is.
+    /// The memory that each argument is, if it is memory.
     pub(crate) regions: Vec<Option<Region>>,
     /// The arguments that are phase barriers, by position.
     pub(crate) barriers: Vec<(usize, Region)>,

@@ -36,7 +36,7 @@ pub(super) struct Multiple {
     times: i32,
 }
 
-/// What a value is known modulo, where the text does not say the number.
+/// The modulus of a value that is known modulo a number that the text does not say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Cycle {
     /// The number of blocks in a cluster.
@@ -75,7 +75,7 @@ pub(super) enum Change {
     Lost,
 }
 
-/// What is known of the owner of some memory and of the peer that accesses it.
+/// The facts about the owner of some memory and the peer that accesses it.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Ranks {
     /// The owner's rank, as the peer computes it.
@@ -243,7 +243,7 @@ impl Affine {
         matches!(self.base, Base::Variable(base) if base == variable || base.whole() == Some(variable))
     }
 
-    /// The same value, in terms of what the variable holds after the change.
+    /// Returns the same value in terms of what the variable holds after a change.
     pub(super) fn rewritten(self, variable: Variable, change: Change) -> Option<Affine> {
         match change {
             Change::By(more) if self.base == Base::Variable(variable) => self.minus(more.times(self.factor)?),
@@ -287,7 +287,7 @@ impl Affine {
         Overlap::if_one_of(constant, divisors, is_mask)
     }
 
-    /// The same, of a value that is known modulo no constant.
+    /// Returns whether a value is zero for two blocks, if it is known modulo no constant.
     fn is_zero_exactly(self, blocks: u32) -> Overlap {
         let rest = self.rest(blocks);
         let step = gcd(self.effective_modulus(blocks), gcd(self.rank.unsigned_abs(), self.factor.unsigned_abs()));

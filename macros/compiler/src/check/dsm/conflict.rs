@@ -8,7 +8,7 @@ use phalanx_contract::protocol::{CONFLICTING, Party, Uses};
 use super::record::{Record, Timing};
 use crate::check::cfg::{AccessKind, Shared};
 
-/// How two accesses race. Each way has a rule of its own.
+/// The kind of a race between two accesses; each has a rule of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Race {
     /// A peer reads what the owner has written since the last wait.

@@ -15,9 +15,9 @@ use crate::check::uniform::values::Values;
 /// The edges that an analysis adds to the graph for divergent branches.
 #[derive(Debug, Default)]
 pub(super) struct DivergentArms {
-    /// By block that ends an arm, the blocks that begin one.
+    /// The blocks that begin an arm, for each block that ends one.
     edges: Vec<Vec<BlockId>>,
-    /// By block and edge, the variables that the arms may set differently and that indexes depend on.
+    /// The variables that the arms may set differently and that indexes depend on, for each block and edge.
     forgotten: Vec<Vec<BTreeSet<Variable>>>,
 }
 

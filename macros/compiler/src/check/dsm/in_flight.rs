@@ -28,7 +28,7 @@ use crate::model::expr::BinaryOp;
 use crate::model::group::Group;
 use crate::span::SpanRange;
 
-/// What is in flight at a point.
+/// The accesses in flight at a point.
 #[derive(Debug, Clone)]
 pub(super) struct State {
     /// `None` if a barrier of the cluster has been waited for, so that all blocks have started. Otherwise the calls since the
@@ -229,7 +229,7 @@ pub(super) struct InFlight<'a, 'f> {
     pub(super) cfg: &'a Cfg<'f>,
     pub(super) facts: StepFacts,
     pub(super) arms: DivergentArms,
-    /// By access, whether the owner and a peer may both access the memory.
+    /// Whether the owner and a peer may both access the memory of each access.
     pub(super) shared_with_peers: Vec<bool>,
     pub(super) role: Role,
     /// The waits at phase barriers that order like a barrier of the cluster.

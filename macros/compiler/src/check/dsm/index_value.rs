@@ -9,7 +9,7 @@ use super::overlap::Overlap;
 use crate::check::cfg::Variable;
 use crate::model::ValueId;
 
-/// What is known of a value: its form, and bounds that hold beside it.
+/// The abstract value of an index: its form, and bounds that hold beside it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct IndexValue {
     pub(super) form: Form,

@@ -25,11 +25,11 @@ pub(super) struct AccessFacts {
 
 /// The facts of all steps of a function.
 pub(super) struct StepFacts {
-    /// By access.
+    /// The facts of each access.
     accesses: Vec<AccessFacts>,
-    /// By call, one entry for each argument, and one for the memory that the callee names itself.
+    /// The facts of each call: an entry for each argument, and one for the memory that the callee names itself.
     calls: Vec<Vec<AccessFacts>>,
-    /// By the node that is assigned, what it does to the variables that it is assigned to.
+    /// What the assignment of each node does to the variables that it is assigned to.
     changes: Vec<Vec<(Variable, Change)>>,
 }
 

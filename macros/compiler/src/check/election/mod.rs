@@ -55,13 +55,13 @@ pub(super) struct Threads<'e, 'a, 'f> {
 }
 
 impl Threads<'_, '_, '_> {
-    /// Those for which a value is the same.
+    /// Restricts the set to threads that agree on a value.
     pub(super) fn with_same(mut self, value: NodeId) -> Self {
         self.same.extend(self.election.digit(&self.state, value));
         self
     }
 
-    /// Those for which a value is true.
+    /// Restricts the set to threads for which a value is true.
     pub(super) fn with_true(mut self, value: NodeId) -> Self {
         if let Some(known) = self.state.values.get(&Holder::Node(value)) {
             self.state.here = and(&self.state.here, &known.outcomes[1]);
@@ -69,14 +69,14 @@ impl Threads<'_, '_, '_> {
         self
     }
 
-    /// These and the threads at another point.
+    /// Returns the union with the threads at another point.
     pub(super) fn or(mut self, other: &Self) -> Self {
         self.state.here = or(&self.state.here, &other.state.here, Uniformity::Divergent);
         self.same.retain(|digit| other.same.contains(digit));
         self
     }
 
-    /// How many of a block there may be.
+    /// Returns how many threads of a block there may be.
     pub(super) fn crowd(&self) -> Crowd {
         if self.elect(&[]) {
             Crowd::One
@@ -87,7 +87,7 @@ impl Threads<'_, '_, '_> {
         }
     }
 
-    /// One of each warp of them.
+    /// Restricts the set to one thread of each warp.
     pub(super) fn of_each_warp(mut self) -> Self {
         self.same.push(Digit { modulus: Some(WARP), ..Digit::whole(Coordinate::Rank) });
         self

@@ -12,7 +12,7 @@ use crate::check::fixed::MAX_DEPTH;
 use crate::model::expr::BinaryOp;
 
 impl Election<'_, '_> {
-    /// What is known of an operator's result.
+    /// Returns the abstract value of an operator's result.
     pub(super) fn operation(&self, node: NodeId, op: BinaryOp, nodes: [NodeId; 2], operands: [Known; 2]) -> Known {
         let [a, b] = &operands;
         let scope = self.scope(nodes[0]);
@@ -39,7 +39,7 @@ impl Election<'_, '_> {
         Known { position, outcomes }
     }
 
-    /// Where in its block a thread is by the result of an operator.
+    /// Returns the abstract value of arithmetic, which may determine a thread's position in its block.
     fn arithmetic(
         &self,
         node: NodeId,
@@ -108,7 +108,7 @@ impl Election<'_, '_> {
         }
     }
 
-    /// What threads have in common for which a comparison is false, and for which it is true.
+    /// Returns the facts that hold for each outcome of a comparison.
     fn comparison(&self, node: NodeId, op: BinaryOp, nodes: [NodeId; 2], operands: &[Known; 2]) -> [Held; 2] {
         let unknown = Known::nothing().outcomes;
         let turned = operands[0].position.is_none();

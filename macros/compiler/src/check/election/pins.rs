@@ -31,7 +31,7 @@ pub(super) struct Pin {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Pins(pub(super) BTreeMap<Digit, Pin>);
 
-/// What holds for all threads for which a condition has one outcome; `None` if it has it for none.
+/// The facts that hold for all threads for which a condition has one outcome; `None` if there are no such threads.
 pub(super) type Held = Option<Pins>;
 
 impl Pin {

@@ -1,4 +1,4 @@
-//! What is known at a point: of the threads that are there, and of the values that they hold. Data and its order, no analysis.
+//! The abstract state at a point: the threads that are there, and the values that they hold. Data and its order, no analysis.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
@@ -17,12 +17,12 @@ pub(super) enum Holder {
     Node(NodeId),
 }
 
-/// What is known of a value.
+/// The abstract value of an expression.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Known {
     /// Where in the block a thread is by the value, and in which groups the rest of it is the same.
     pub(super) position: Option<(Position, Uniformity)>,
-    /// What the threads have in common for which it is false, and those for which it is true.
+    /// The facts that hold where it is false, and where it is true.
     pub(super) outcomes: [Held; 2],
 }
 
@@ -72,7 +72,7 @@ pub(super) fn or(a: &Held, b: &Held, scope: Uniformity) -> Held {
     a
 }
 
-/// What is known at a point.
+/// The abstract state at a point.
 #[derive(Debug, Clone)]
 pub(in crate::check) struct State {
     /// What the threads that are here have in common.

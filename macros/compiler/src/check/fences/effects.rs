@@ -78,7 +78,7 @@ pub(super) struct StepEffects {
     /// The numbers of each effect.
     numbers: Vec<(EffectOf, Range<usize>)>,
     places: Vec<SpanRange>,
-    /// By what a step is about, its effect.
+    /// The effect of each step, by what the step is about.
     of: Vec<Option<EffectId>>,
     tables: Tables,
 }
