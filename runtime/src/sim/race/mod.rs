@@ -9,14 +9,16 @@
 //! both threads; and fences with relaxed atomics. Shuffles, votes and reductions of a warp order nothing, nor does a
 //! relaxed arrival.
 //!
-//! Not detected: a race of two plain writes that store equal bytes, which kernels use for flags; only the last such
-//! writer is remembered. If more than 512 warps access the same bytes unordered, the oldest accesses are forgotten. An
-//! atomic is ordered by the store that it read in this run, even if it could read another one under another schedule.
+//! Two plain writes that store equal bytes race as well; unless that is to end the launch, only the last such writer is
+//! remembered.
+//!
+//! Not detected: if more than 512 warps access the same bytes unordered, the oldest accesses are forgotten. An atomic is ordered by the store that it read in this run, even if it could read another one under another schedule.
 //! Atomics of different sizes on the same bytes count as atomics with respect to each other. A `cuda!` counts as what
 //! its closure does.
 
 mod atomic_effect;
 mod clock;
+mod equal_writes;
 mod foreign_access;
 mod history;
 mod order;
@@ -27,6 +29,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub(crate) use atomic_effect::AtomicEffect;
 pub(crate) use clock::{ActorId, Clock, Epoch, Layout};
+pub(crate) use equal_writes::EqualWrites;
 pub(crate) use foreign_access::ForeignAccesses;
 pub(crate) use history::Stored;
 pub(crate) use order::{Actor, EpochCounter, Participants, PhaseRelease, Synchronization};
@@ -41,8 +44,8 @@ const SHARDS: usize = 64;
 #[derive(Debug)]
 pub(crate) struct Detector {
     pub(crate) layout: Layout,
-    /// Whether two plain writes race even if they store equal bytes.
-    pub(crate) equal_writes_race: bool,
+    /// The consequence of two unordered plain writes that store equal bytes.
+    pub(crate) equal_writes: EqualWrites,
     /// The shadow of global memory by page number, in the shards that the numbers select.
     pages: Box<[Mutex<Pages>]>,
     /// The clocks that sequentially consistent fences have released so far, in their total order.
@@ -52,9 +55,9 @@ pub(crate) struct Detector {
 type Pages = BTreeMap<usize, Box<Page>>;
 
 impl Detector {
-    pub(crate) fn new(layout: Layout, equal_writes_race: bool) -> Self {
+    pub(crate) fn new(layout: Layout, equal_writes: EqualWrites) -> Self {
         let pages = std::iter::repeat_with(Mutex::default).take(SHARDS).collect();
-        Detector { layout, equal_writes_race, pages, fences: Mutex::default() }
+        Detector { layout, equal_writes, pages, fences: Mutex::default() }
     }
 
     /// Runs `f` on a page of global memory while holding the page's lock.

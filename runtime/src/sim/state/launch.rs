@@ -41,7 +41,7 @@ impl<'l> Launch<'l> {
             body,
             prints: Prints::default(),
             uniform_checks: UniformChecks::default(),
-            races: simulator.races.then(|| Detector::new(layout, simulator.equal_writes_race)),
+            races: simulator.races.then(|| Detector::new(layout, simulator.equal_writes)),
             block_threads: block.count() as u32,
             cluster_blocks: cluster.count() as u32,
             dim_clusters,
