@@ -3,7 +3,6 @@
 //! report them, and `kernel::memory` performs the access itself.
 
 use std::cell::{Cell, RefCell};
-use std::panic::Location;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -16,7 +15,7 @@ use super::race::{
 };
 use super::race_report::RacingAccess;
 use super::schedule::AtomicAccess;
-use super::site::location;
+use super::site::{Site, location};
 use crate::report::failure::Cause;
 
 impl Context<'_> {
@@ -83,7 +82,7 @@ impl Context<'_> {
                 })
             }),
         };
-        let racing = |earlier| RacingAccess { actor: actor.id, access, kind, earlier, address, before: None };
+        let racing = |earlier| RacingAccess { actor, access, kind, earlier, address, before: None };
         for earlier in equal_writes.take() {
             self.warn_of_race(racing(earlier));
         }
@@ -142,7 +141,7 @@ impl Context<'_> {
             let (result, effect) = f(value.as_ref().map_or(address, |value| NonNull::from(value).cast()));
             let with = effect.synchronization;
             if with.order == Ordering::SeqCst {
-                detector.fence(actor, epochs, with);
+                detector.fence(actor, epochs, with, access.site);
             }
             let now = CurrentAccess { kind: effect.kind(access.memory), ..load };
             // The access comes after its acquire and before its release.
@@ -160,6 +159,7 @@ impl Context<'_> {
         let (result, effect, found) = match access.memory {
             MemoryId::Constant(base) => unreachable!("an atomic in memory at {base:?} that is only read"),
             MemoryId::Global(_) => {
+                self.cluster.launch.note_communication();
                 let at = address.addr().get();
                 detector.global(at / PAGE, |page| perform(page, at % PAGE))
             }
@@ -169,7 +169,7 @@ impl Context<'_> {
                 .with_shadow(id, |shadow| perform(shadow.page(access.start / PAGE), access.start % PAGE)),
         };
         if let Err(earlier) = found {
-            let (actor, kind) = (actor.id, effect.kind(access.memory));
+            let kind = effect.kind(access.memory);
             self.fail_race(RacingAccess { actor, access, kind, earlier, address, before: Some(before) });
         }
         self.note_fruitless(access, before, effects);
@@ -232,15 +232,14 @@ impl Context<'_> {
     }
 
     /// Executes a fence by the running thread.
-    #[track_caller]
-    pub(crate) fn fence(&self, orders: Synchronization) {
+    pub(crate) fn fence(&self, orders: Synchronization, site: Site) {
         if orders.order == Ordering::SeqCst {
             // Sequentially consistent fences are totally ordered, like writes to one location, although they name no
             // memory.
-            self.announce(|| AtomicAccess { location: LocationKey::FENCE, site: Location::caller(), writes: true });
+            self.announce(|| AtomicAccess { location: LocationKey::FENCE, site, writes: true });
         }
         if let Some(detector) = &self.cluster.launch.races {
-            detector.fence(&self.thread.actor, &self.cluster.epochs, orders);
+            detector.fence(&self.thread.actor, &self.cluster.epochs, orders, site);
         }
         self.point(cost::ATOMIC);
     }

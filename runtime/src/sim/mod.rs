@@ -38,6 +38,7 @@ mod timeline;
 mod uniform_check;
 mod warnings;
 mod warp;
+mod weak_synchronization;
 mod workers;
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::ptr::NonNull;
 use super::access::{read_bytes, read_bytes_from};
 use super::context::Context;
 use super::memory::{Access, MemoryOp};
-use super::race::{ActorId, ConflictKind, EarlierAccess};
+use super::race::{Actor, ActorId, ConflictKind, EarlierAccess};
 use super::site::{Site, location};
 use crate::report::failure::Cause;
 use crate::report::race::{AccessKind, Race, RaceAccess};
@@ -15,7 +15,7 @@ use crate::scope::Scope;
 
 /// An access that races with an earlier one.
 pub(super) struct RacingAccess<'a> {
-    pub(super) actor: ActorId,
+    pub(super) actor: &'a Actor,
     pub(super) access: Access<'a>,
     pub(super) kind: ConflictKind,
     pub(super) earlier: EarlierAccess,
@@ -64,6 +64,9 @@ impl Context<'_> {
     /// Ends the launch with this race.
     #[cold]
     pub(super) fn fail_race(&self, racing: RacingAccess<'_>) -> ! {
+        if racing.earlier.id.cluster() != self.cluster.rank {
+            self.cluster.launch.note_communication();
+        }
         self.fail(Cause::Race(Box::new(self.race(&racing))), racing.access.site)
     }
 
@@ -103,9 +106,9 @@ impl Context<'_> {
                 range(earlier.start, earlier.len),
                 racing.earlier_value(),
             ),
-            second: side(actor, kind, access.site, range(access.start, access.len), racing.value()),
-            weak: None,
-            help: help(earlier, kind, actor),
+            second: side(actor.id, kind, access.site, range(access.start, access.len), racing.value()),
+            weak: self.weak_synchronization(earlier, actor),
+            help: help(earlier, kind, actor.id),
         }
     }
 }

@@ -32,9 +32,10 @@ pub(crate) use clock::{ActorId, Clock, Epoch, Layout};
 pub(crate) use equal_writes::EqualWrites;
 pub(crate) use foreign_access::ForeignAccesses;
 pub(crate) use history::Stored;
-pub(crate) use order::{Actor, EpochCounter, Participants, PhaseRelease, Synchronization};
+pub(crate) use order::{Actor, EpochCounter, NarrowScope, Participants, PhaseRelease, Synchronization, WeakArrival};
 pub(crate) use shadow::{ConflictKind, CurrentAccess, EarlierAccess, PAGE, Page, Shadow, pages};
 
+use crate::sim::site::Site;
 use order::ReleasedClocks;
 
 /// The number of locks of global memory's shadow.
@@ -67,12 +68,12 @@ impl Detector {
     }
 
     /// Executes a fence. SeqCst fences are totally ordered; each acquires what the earlier ones released.
-    pub(crate) fn fence(&self, actor: &Actor, epochs: &EpochCounter, with: Synchronization) {
-        actor.fence(epochs, &self.layout, with);
+    pub(crate) fn fence(&self, actor: &Actor, epochs: &EpochCounter, with: Synchronization, site: Site) {
+        actor.fence(epochs, &self.layout, with, site);
         if with.order == std::sync::atomic::Ordering::SeqCst {
             let mut fences = lock(&self.fences);
-            actor.read(&self.layout, &fences, with);
-            actor.write(epochs, &self.layout, &mut fences, with, false);
+            actor.read(&self.layout, &fences, with, site);
+            actor.write(epochs, &self.layout, &mut fences, with, site, false);
         }
     }
 }
