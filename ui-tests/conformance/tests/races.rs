@@ -3,7 +3,7 @@
 //! GPU, which reports no races.
 
 use phalanx::prelude::*;
-use phalanx::{Cause, Error, Result};
+use phalanx::{Cause, Error, RaceMemory, Result};
 
 const SCHEDULES: [Schedule; 6] = [
     Schedule::RoundRobin,
@@ -38,7 +38,9 @@ fn check(name: &str, launch: impl Fn(&Device, bool) -> Result<()>) {
         found.sort();
         found.dedup();
         assert_eq!(found, lines(name), "{name} under {schedule}: {failure}");
-        assert_eq!(failure.schedule, Some(schedule));
+        // Clusters run in parallel under round robin, so no schedule replays a race between them.
+        let between_clusters = matches!(race.memory, RaceMemory::Global { .. }) && schedule == Schedule::RoundRobin;
+        assert_eq!(failure.schedule, (!between_clusters).then_some(schedule));
     }
 }
 
