@@ -82,7 +82,8 @@ impl Context<'_> {
                 })
             }),
         };
-        let racing = |earlier| RacingAccess { actor, access, kind, earlier, address, before: None };
+        let read = |distance, len| read_bytes_from(address, distance, len);
+        let racing = |earlier| RacingAccess { actor, access, kind, earlier, read: &read, before: None };
         for earlier in equal_writes.take() {
             self.warn_of_race(racing(earlier));
         }
@@ -170,7 +171,8 @@ impl Context<'_> {
         };
         if let Err(earlier) = found {
             let kind = effect.kind(access.memory);
-            self.fail_race(RacingAccess { actor, access, kind, earlier, address, before: Some(before) });
+            let read = |distance, len| read_bytes_from(address, distance, len);
+            self.fail_race(RacingAccess { actor, access, kind, earlier, read: &read, before: Some(before) });
         }
         self.note_fruitless(access, before, effects);
         result
@@ -260,7 +262,7 @@ pub(super) fn read_bytes(address: NonNull<u8>, len: usize) -> Vec<u8> {
 
 /// Returns the bytes that are in memory at this distance from an access, where an earlier access to the same memory
 /// began.
-pub(super) fn read_bytes_from(address: NonNull<u8>, distance: isize, len: usize) -> Vec<u8> {
+fn read_bytes_from(address: NonNull<u8>, distance: isize, len: usize) -> Vec<u8> {
     // SAFETY: both accesses lie inside the same memory.
     read_bytes(unsafe { address.offset(distance) }, len)
 }

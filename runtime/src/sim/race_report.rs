@@ -2,9 +2,7 @@
 //! have ordered them.
 
 use std::ops::Range;
-use std::ptr::NonNull;
 
-use super::access::{read_bytes, read_bytes_from};
 use super::context::Context;
 use super::memory::{Access, MemoryOp};
 use super::race::{Actor, ActorId, ConflictKind, EarlierAccess};
@@ -19,8 +17,8 @@ pub(super) struct RacingAccess<'a> {
     pub(super) access: Access<'a>,
     pub(super) kind: ConflictKind,
     pub(super) earlier: EarlierAccess,
-    /// The address of the access's first byte.
-    pub(super) address: NonNull<u8>,
+    /// Reads this many bytes of the memory, at this distance from the access's first byte.
+    pub(super) read: &'a dyn Fn(isize, usize) -> Vec<u8>,
     /// The bytes before the access, if it has been executed.
     pub(super) before: Option<&'a [u8]>,
 }
@@ -36,7 +34,7 @@ impl RacingAccess<'_> {
     /// Returns the bytes of the earlier access, as they were before this one.
     fn earlier_value(&self) -> Vec<u8> {
         let distance = self.earlier.start.wrapping_sub(self.access.start).cast_signed();
-        let mut value = read_bytes_from(self.address, distance, self.earlier.len);
+        let mut value = (self.read)(distance, self.earlier.len);
         let both = self.overlap();
         if let Some(before) = self.before {
             let (to, from) = (both.start - self.earlier.start, both.start - self.access.start);
@@ -50,7 +48,7 @@ impl RacingAccess<'_> {
         match self.access.op {
             MemoryOp::Write(new) => new.to_vec(),
             MemoryOp::Read | MemoryOp::AtomicLoad | MemoryOp::StaleLoad | MemoryOp::Atomic | MemoryOp::AtomicStore => {
-                read_bytes(self.address, self.access.len)
+                (self.read)(0, self.access.len)
             }
         }
     }
