@@ -40,7 +40,7 @@
 //! |---|---|
 //! | `PHALANX_NVRTC` | the folder that holds `libnvrtc.so.13`, where the system's loader does not find it |
 //! | `PHALANX_SCHEDULE` | the order of threads in the simulator, as a report names it: `random:7` |
-//! | `PHALANX_EQUAL_WRITES` | `race`: the simulator also reports unordered plain writes that store equal bytes |
+//! | `PHALANX_EQUAL_WRITES` | `race`: unordered plain writes that store equal bytes are an error in the simulator; `allow`: not even a warning |
 //! | `PHALANX_CUBINS` | a folder of compiled kernels, read before and written after NVRTC; the simulator fills it too |
 //! | `PHALANX_NVRTC_COUNT` | a file that gets a line for each kernel that NVRTC compiled; for tests |
 
@@ -93,8 +93,9 @@ pub use program::types::{DeviceCopy, DeviceScalar};
 pub use report::barrier_fence::BarrierFence;
 pub use report::error::{Error, LaunchError, Result};
 pub use report::failure::{Cause, Failure, MissingThreads, WaitingThreads};
-pub use report::race::{AccessKind, Race, RaceAccess, RaceMemory};
+pub use report::race::{AccessKind, Race, RaceAccess, RaceMemory, WeakSynchronization};
 pub use report::timeline::{Event, EventKind, Stall, TimeUnit, Timeline, Trace};
+pub use report::warning::Warning;
 pub use scalar::Scalar;
 pub use schedule::{ParseScheduleError, Schedule};
 pub use scope::Scope;

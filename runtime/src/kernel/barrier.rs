@@ -450,7 +450,7 @@ impl<B: Brand> OwnedShared for ClusterBarrier<B> {
 
 /// Allocates shared memory for barriers.
 fn allocated(what: &str, length: usize, site: &'static Location<'static>) -> SharedId {
-    let key = AllocationKey { site, array: TypeId::of::<BarrierWord>() };
+    let key = AllocationKey { site, array: TypeId::of::<BarrierWord>(), element_bytes: 8 };
     sim::with(what, |context| context.static_shared(key, length * size_of::<BarrierWord>()))
 }
 

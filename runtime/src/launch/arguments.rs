@@ -6,10 +6,11 @@ use std::fmt;
 
 use super::buffer::Buffer;
 use super::device::Device;
-use crate::kernel::memory::{Global, GlobalMut};
+use crate::kernel::memory::{Addressed, Global, GlobalMut};
 use crate::program::template::{Slot, Visitor};
 use crate::program::types::{DeviceCopy, bytes_of};
 use crate::report::error::LaunchError;
+use crate::sim::{MemoryId, NamedBuffer};
 
 /// The parameters of a kernel, in order, as a GPU takes them. They borrow nothing, so the owner must keep the buffers
 /// alive.
@@ -21,6 +22,8 @@ pub struct Arguments {
     starts: Vec<usize>,
     /// The devices of the buffers, with the positions of their arguments, counted from 1.
     devices: Vec<(usize, Device)>,
+    /// The addresses of the buffers in the simulator and the sizes of their elements, with the positions.
+    memory: Vec<(usize, usize, usize)>,
 }
 
 impl Arguments {
@@ -44,7 +47,9 @@ impl Arguments {
         // The layout is that of `option` in option.cuh: the slice, and then a byte that tells whether there is one.
         let (address, length) = buffer.map_or((0, 0), |buffer| (buffer.address(), buffer.len() as u64));
         self.push(bytes_of(&[address, length, u64::from(buffer.is_some())]));
-        self.devices.extend(buffer.map(|buffer| (self.starts.len(), buffer.device().clone())));
+        if let Some(buffer) = buffer {
+            self.note(buffer);
+        }
         self
     }
 
@@ -57,8 +62,26 @@ impl Arguments {
     fn buffer<T: DeviceCopy>(mut self, buffer: &Buffer<T>) -> Self {
         // The layout is that of `slice` and `slice_mut` in memory.cuh: the pointer, and then the length.
         self.push(bytes_of(&[buffer.address(), buffer.len() as u64]));
-        self.devices.push((self.starts.len(), buffer.device().clone()));
+        self.note(buffer);
         self
+    }
+
+    /// Notes the buffer of the last argument.
+    fn note<T: DeviceCopy>(&mut self, buffer: &Buffer<T>) {
+        let position = self.starts.len();
+        self.devices.push((position, buffer.device().clone()));
+        if let MemoryId::Constant(base) = buffer.global().id() {
+            self.memory.push((position, base.addr().get(), size_of::<T>()));
+        }
+    }
+
+    /// Returns the buffers under the names of the kernel's parameters.
+    pub(super) fn named(&self, parameters: &[&str]) -> Vec<NamedBuffer> {
+        let named = |&(position, address, element_bytes): &(usize, usize, usize)| {
+            let name = (*parameters.get(position - 1)?).to_owned();
+            Some(NamedBuffer { name, address, element_bytes })
+        };
+        self.memory.iter().filter_map(named).collect()
     }
 
     fn push(&mut self, bytes: &[u8]) {

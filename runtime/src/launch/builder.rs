@@ -8,6 +8,7 @@ use std::sync::Arc;
 use super::arguments::Arguments;
 use super::check;
 use super::device::{Device, Target};
+use super::parameters;
 use crate::gpu::context::Mode;
 use crate::gpu::nvrtc::Variant;
 use crate::gpu::store;
@@ -15,8 +16,9 @@ use crate::program::Program;
 use crate::program::template::Function;
 use crate::report::error::{Error, LaunchError, Result};
 use crate::report::timeline::Timeline;
+use crate::report::warning::Warning;
 use crate::shape::Dim3;
-use crate::sim::{self, Recorder, Simulator};
+use crate::sim::{self, Recorder, Simulator, WarningCollector};
 
 /// A kernel with its arguments, ready to be launched. The call of a kernel returns one.
 ///
@@ -170,10 +172,19 @@ impl<'a> Launch<'a> {
                     sim::run
                 };
                 let recorder = (mode == Mode::Timeline).then(Recorder::default);
-                let simulator = host.simulator.clone().with_local_bytes(program.local_memory().total);
+                let warnings = WarningCollector::default();
+                let simulator = host
+                    .simulator
+                    .clone()
+                    .with_local_bytes(program.local_memory().total)
+                    .with_buffers(self.arguments.named(&parameters::names(&program)))
+                    .warning(&warnings);
                 let simulator = recorder.iter().fold(simulator, Simulator::recording);
                 let (printed, result) = run(program.name(), &shape, &simulator, &*self.threads);
                 host.output.write(printed);
+                for race in warnings.take() {
+                    host.warnings.write(&Warning { kernel: program.name().into(), race });
+                }
                 host.record(result.err().map(|failure| *failure), mode != Mode::Enqueue)?;
                 Ok(recorder.map(|recorder| recorder.timeline(program.name())))
             }

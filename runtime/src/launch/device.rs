@@ -10,6 +10,7 @@ use crate::gpu::context::Gpu;
 use crate::report::error::{Error, Result};
 use crate::report::failure::Failure;
 use crate::report::output::Output;
+use crate::report::warning::{Warning, Warnings};
 use crate::sim::Simulator;
 
 /// A GPU that supports clusters, or the simulator. Clones are handles of the same device.
@@ -41,6 +42,7 @@ pub(crate) struct Host {
     /// The reason why [`Device::auto`] selected no GPU.
     reason: Option<String>,
     pub(crate) output: Output,
+    pub(crate) warnings: Warnings,
     /// The first failure that has not been reported yet, as a GPU keeps one.
     failed: Mutex<Option<Failure>>,
 }
@@ -75,7 +77,8 @@ impl Device {
     }
 
     fn host(simulator: Simulator, reason: Option<String>) -> Device {
-        let host = Host { simulator, caps: Caps::h100(), reason, output: Output::default(), failed: Mutex::new(None) };
+        let (output, warnings) = (Output::default(), Warnings::default());
+        let host = Host { simulator, caps: Caps::h100(), reason, output, warnings, failed: Mutex::new(None) };
         Device { target: Target::Simulator(Arc::new(host)) }
     }
 
@@ -137,6 +140,38 @@ impl Device {
         }
     }
 
+    /// Passes the warnings of launches on this device to `function`, instead of writing each to standard error once. The
+    /// simulator warns of two plain writes that race although they store equal bytes
+    /// ([`Simulator::equal_writes_race`](crate::Simulator::equal_writes_race)). A GPU gives no warnings.
+    ///
+    /// The calls come from the launch, after its output.
+    ///
+    /// ```
+    /// use std::sync::{Arc, Mutex};
+    /// use phalanx::prelude::*;
+    ///
+    /// #[cluster_kernel(block = 32)]
+    /// fn raise(flag: &mut [u32]) {
+    ///     flag[0] = 1;
+    /// }
+    ///
+    /// # fn main() -> phalanx::Result<()> {
+    /// let device = Device::simulator();
+    /// let races = Arc::new(Mutex::new(Vec::new()));
+    /// let seen = races.clone();
+    /// device.on_warning(move |warning| seen.lock().unwrap().push(warning.race.clone()));
+    /// raise(&mut device.zeros(1)?).grid(1).launch(&device)?;
+    /// assert_eq!(races.lock().unwrap()[0].bytes, 0..4);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn on_warning(&self, function: impl Fn(&Warning) + Send + Sync + 'static) {
+        match &self.target {
+            Target::Gpu(_) => {}
+            Target::Simulator(host) => host.warnings.set(Arc::new(function)),
+        }
+    }
+
     /// Returns whether both devices have the same memory. All simulators share the host's.
     pub(crate) fn shares_memory(&self, other: &Device) -> bool {
         match (&self.target, &other.target) {
@@ -156,8 +191,11 @@ impl Device {
 
 /// Returns the simulator with the schedule and the strictness that the environment names.
 fn default_simulator() -> Simulator {
-    let strict = std::env::var_os("PHALANX_EQUAL_WRITES").is_some_and(|value| value == "race");
-    let simulator = Simulator::new().equal_writes_race(strict);
+    let simulator = match std::env::var("PHALANX_EQUAL_WRITES").ok().as_deref() {
+        Some("race") => Simulator::new().equal_writes_race(true),
+        Some("allow") => Simulator::new().equal_writes_race(false),
+        _ => Simulator::new(),
+    };
     let named = std::env::var("PHALANX_SCHEDULE").ok();
     match named.map(|text| text.parse()) {
         None => simulator,

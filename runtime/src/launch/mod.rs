@@ -8,6 +8,7 @@ mod builder;
 mod check;
 mod device;
 mod explore;
+mod parameters;
 
 pub use arguments::{Arguments, Threads, global, global_mut};
 pub use buffer::Buffer;

@@ -5,8 +5,8 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::race::{Race, RaceAccess};
-use super::render::{self, Note};
+use super::race::Race;
+use super::render::{self, Level, Note};
 use crate::location::Location;
 use crate::scalar::Scalar;
 use crate::schedule::Schedule;
@@ -27,7 +27,8 @@ pub struct Failure {
     pub block: Dim3,
     /// The index of the failing thread in its block.
     pub thread: Dim3,
-    /// The schedule that replays the failure, for [`Simulator::schedule`](crate::Simulator::schedule); `None` on a GPU.
+    /// The schedule that replays the failure, for [`Simulator::schedule`](crate::Simulator::schedule). It is `None` on a
+    /// GPU, and where clusters that depend on each other ran in parallel, so that none replays it exactly.
     pub schedule: Option<Schedule>,
 }
 
@@ -201,6 +202,9 @@ impl WaitingThreads {
     }
 }
 
+/// The title of a deadlock's report.
+const DEADLOCK: &str = "deadlock: no thread can make progress";
+
 impl Cause {
     /// Returns the panic of `step_by(0)`, with the standard library's message.
     pub(crate) fn step_of_zero() -> Cause {
@@ -222,21 +226,16 @@ impl Failure {
             .map(|schedule| format!("set PHALANX_SCHEDULE={schedule} in the environment to replay this"))
     }
 
-    /// Returns the report with the source of each location, for a cause that has several, if the files can be read.
+    /// Returns the report with the source of each location, if the files can be read.
     fn rendered(&self) -> Option<String> {
         let location = self.location.as_ref()?;
-        let at = format!("kernel `{}` at {location}: ", self.kernel);
         let (title, notes, help) = match &self.cause {
-            Cause::Race(race) => {
-                let note = |access: &RaceAccess, is_primary| (access.location.clone(), access.sentence(), is_primary);
-                let notes = vec![note(&race.second, true), note(&race.first, false)];
-                let title = format!("data race: bytes {}..{} {}", race.bytes.start, race.bytes.end, race.memory);
-                (title, notes, vec![race.help.clone()])
-            }
+            Cause::Race(race) => (race.title(), race.notes(), race.helps()),
             Cause::Deadlock(waiting) => {
                 let notes = waiting.iter().filter_map(|group| {
                     let text = threads(group.threads, group.first, &group.what, None);
-                    Some((group.location.clone()?, text, group.location.as_ref() == Some(location)))
+                    let is_primary = group.location.as_ref() == Some(location);
+                    Some(Note { location: group.location.as_ref()?, text, is_primary })
                 });
                 let missing =
                     waiting.iter().flat_map(|group| group.missing.iter().map(|missing| (group.lacks(), missing)));
@@ -246,15 +245,23 @@ impl Failure {
                 });
                 let mut missing: Vec<String> = missing.collect();
                 missing.dedup();
-                ("deadlock: no thread can make progress".to_owned(), notes.collect(), missing)
+                (DEADLOCK.to_owned(), notes.collect(), missing)
             }
-            _ => return None,
+            cause => {
+                let thread = format!("block {} thread {}", self.block, self.thread);
+                let mut notes = vec![Note { location, text: thread, is_primary: true }];
+                if let Cause::UninitializedShared { copy: Some(copy), .. } = cause {
+                    notes.push(Note {
+                        location: copy,
+                        text: "the copy that is in flight".to_owned(),
+                        is_primary: false,
+                    });
+                }
+                (cause.to_string(), notes, Vec::new())
+            }
         };
-        let notes: Vec<Note<'_>> = notes
-            .iter()
-            .map(|(location, text, is_primary)| Note { location, text: text.clone(), is_primary: *is_primary })
-            .collect();
-        render::rendered(&(at + &title), &notes, &[help, Vec::from_iter(self.replay())].concat())
+        let title = format!("kernel `{}` at {location}: {title}", self.kernel);
+        render::rendered(Level::ERROR, &title, &notes, &[help, Vec::from_iter(self.replay())].concat())
     }
 }
 
@@ -270,13 +277,14 @@ impl fmt::Display for Failure {
         write!(f, ": {}", self.cause)?;
         let comma = match &self.cause {
             // The texts of these causes name the threads.
-            Cause::Deadlock(_) | Cause::Race(_) => {
-                return self.replay().map_or(Ok(()), |replay| write!(f, "; {replay}"));
-            }
-            Cause::Assertion(message) | Cause::Panic(message) if message.contains('\n') => "\n",
-            _ => ", ",
+            Cause::Deadlock(_) | Cause::Race(_) => None,
+            Cause::Assertion(message) | Cause::Panic(message) if message.contains('\n') => Some("\n"),
+            _ => Some(", "),
         };
-        write!(f, "{comma}block {} thread {}", self.block, self.thread)
+        if let Some(comma) = comma {
+            write!(f, "{comma}block {} thread {}", self.block, self.thread)?;
+        }
+        self.replay().map_or(Ok(()), |replay| write!(f, "; {replay}"))
     }
 }
 
@@ -332,7 +340,7 @@ impl fmt::Display for Cause {
             ),
             Cause::Assertion(message) | Cause::Panic(message) => f.write_str(message),
             Cause::Deadlock(waiting) => {
-                write!(f, "deadlock: no thread can make progress")?;
+                f.write_str(DEADLOCK)?;
                 for group in waiting {
                     write!(f, "\n  {}", threads(group.threads, group.first, &group.what, group.location.as_ref()))?;
                     for missing in &group.missing {

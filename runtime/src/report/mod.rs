@@ -1,6 +1,7 @@
 //! The reports to the user: errors of the host (`error`), failures of kernels (`failure`, with `race` for one of the
-//! causes and `render` for the source beside the text), the fences of a kernel's barriers (`barrier_fence`), the output of kernels (`output`), and the timeline of a launch
-//! (`timeline`). They are data with its text; the other rooms find and record it.
+//! causes and `render` for the source beside the text), warnings (`warning`), the fences of a kernel's barriers
+//! (`barrier_fence`), the output of kernels (`output`), and the timeline of a launch (`timeline`). They are data with
+//! its text; the other rooms find and record it.
 
 pub(crate) mod barrier_fence;
 pub(crate) mod error;
@@ -9,3 +10,4 @@ pub(crate) mod output;
 pub(crate) mod race;
 mod render;
 pub(crate) mod timeline;
+pub(crate) mod warning;

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use serde::Serialize;
 
+use super::render::Note;
 use crate::location::Location;
 use crate::shape::Dim3;
 
@@ -14,13 +15,29 @@ use crate::shape::Dim3;
 pub struct Race {
     /// The memory that the bytes are in.
     pub memory: RaceMemory,
-    /// The byte range, in the buffer or in the block's array.
+    /// The bytes that both accesses cover, counted from the start of the buffer or of the block's array.
     pub bytes: Range<usize>,
+    /// The elements that hold these bytes, if the size of an element is known.
+    pub elements: Option<Range<usize>>,
     /// The access that was executed first under this schedule.
     pub first: RaceAccess,
     /// The access at which the race was detected.
     pub second: RaceAccess,
+    /// The synchronization between the two accesses that was too weak to order them, if there was one.
+    pub weak: Option<WeakSynchronization>,
     /// What would have ordered them.
+    pub help: String,
+}
+
+/// A synchronization that did not order what came before it, because its fence or its scope was too narrow.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct WeakSynchronization {
+    /// The position in the Rust source.
+    pub location: Location,
+    /// The reason: `this arrival orders no memory`.
+    pub what: String,
+    /// What would have been strong enough.
     pub help: String,
 }
 
@@ -29,7 +46,10 @@ pub struct Race {
 #[non_exhaustive]
 pub enum RaceMemory {
     /// Global memory: a `&mut [T]` of the kernel.
-    Global,
+    Global {
+        /// The name of the kernel's parameter.
+        name: Option<String>,
+    },
     /// Shared memory of a block.
     Shared {
         /// The position of the `shared_array` call; `None` for dynamic shared memory.
@@ -53,6 +73,8 @@ pub struct RaceAccess {
     pub thread: Dim3,
     /// Whether an asynchronous copy that the thread started makes the access.
     pub by_copy: bool,
+    /// The bytes that the access covers, counted like those of the race.
+    pub bytes: Range<usize>,
     /// The bytes that were read or written, in memory order.
     pub value: Vec<u8>,
     /// The Rust name of the value's type, which is that of the second access.
@@ -107,17 +129,58 @@ impl RaceAccess {
         format!("bytes {}", hex.join(" "))
     }
 
-    /// Returns the access as a phrase: `write of 7 by block (0,0,0) thread (1,0,0)`.
-    pub(crate) fn sentence(&self) -> String {
+    /// Returns the access as a phrase: `write of 7 by block (0,0,0) thread (1,0,0)`. If it covers more bytes than both
+    /// accesses do, the phrase names them.
+    pub(crate) fn sentence(&self, both: &Range<usize>) -> String {
+        let Range { start, end } = self.bytes;
+        let at = if self.bytes == *both { String::new() } else { format!(" in bytes {start}..{end}") };
         let by = if self.by_copy { "a copy of " } else { "" };
-        format!("{} of {} by {by}block {} thread {}", self.kind.verb(), self.value_text(), self.block, self.thread)
+        format!("{} of {}{at} by {by}block {} thread {}", self.kind.verb(), self.value_text(), self.block, self.thread)
     }
+}
+
+impl Race {
+    /// Returns the title of the report.
+    pub(crate) fn title(&self) -> String {
+        format!("data race: {}", region(&self.memory, &self.bytes, self.elements.as_ref()))
+    }
+
+    /// Returns the labels of the report's lines; the access at which the race was detected is the primary one.
+    pub(crate) fn notes(&self) -> Vec<Note<'_>> {
+        let note = |access: &'_ RaceAccess| access.sentence(&self.bytes);
+        let mut notes = vec![
+            Note { location: &self.second.location, text: note(&self.second), is_primary: true },
+            Note { location: &self.first.location, text: note(&self.first), is_primary: false },
+        ];
+        notes.extend(self.weak.iter().map(|weak| Note {
+            location: &weak.location,
+            text: weak.what.clone(),
+            is_primary: false,
+        }));
+        notes
+    }
+
+    /// Returns the sentences that say what would have ordered the accesses.
+    pub(crate) fn helps(&self) -> Vec<String> {
+        self.weak.iter().map(|weak| weak.help.clone()).chain([self.help.clone()]).collect()
+    }
+}
+
+/// Returns bytes of a memory as a phrase: `bytes 8..12 (element 2) of`, and the memory.
+pub(crate) fn region(memory: &RaceMemory, bytes: &Range<usize>, elements: Option<&Range<usize>>) -> String {
+    let elements = match elements {
+        Some(elements) if elements.len() == 1 => format!(" (element {})", elements.start),
+        Some(Range { start, end }) => format!(" (elements {start}..{end})"),
+        None => String::new(),
+    };
+    format!("bytes {}..{}{elements} {memory}", bytes.start, bytes.end)
 }
 
 impl fmt::Display for RaceMemory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            RaceMemory::Global => write!(f, "of a buffer in global memory"),
+            RaceMemory::Global { name: Some(name) } => write!(f, "of `{name}` in global memory"),
+            RaceMemory::Global { name: None } => write!(f, "of a buffer in global memory"),
             RaceMemory::Shared { declared: Some(location), block } => {
                 write!(f, "of the shared array at {location}, of block {block}")
             }
@@ -128,9 +191,9 @@ impl fmt::Display for RaceMemory {
 
 impl fmt::Display for Race {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (start, end) = (self.bytes.start, self.bytes.end);
-        write!(f, "data race: {} is not ordered with ", self.second.sentence())?;
-        write!(f, "{} at {}; bytes {start}..{end} {}", self.first.sentence(), self.first.location, self.memory)?;
-        write!(f, "; {}", self.help)
+        let Race { memory, bytes, elements, first, second, .. } = self;
+        write!(f, "data race: {} is not ordered with ", second.sentence(bytes))?;
+        write!(f, "{} at {}; {}", first.sentence(bytes), first.location, region(memory, bytes, elements.as_ref()))?;
+        self.helps().iter().try_for_each(|help| write!(f, "; {help}"))
     }
 }

@@ -1,12 +1,13 @@
-//! Renders the source of a failure's locations as rustc does, if the files can be read. `failure` and `race` provide
-//! the texts.
+//! Renders the source of a report's locations as rustc does, if the files can be read. `failure`, `race` and `warning`
+//! provide the texts.
 
 use std::collections::BTreeMap;
 use std::env;
 use std::fs;
 use std::ops::Range;
 
-use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+pub(crate) use annotate_snippets::Level;
+use annotate_snippets::{AnnotationKind, Renderer, Snippet};
 
 use crate::location::Location;
 
@@ -19,7 +20,7 @@ pub(crate) struct Note<'a> {
 }
 
 /// Returns the labelled source below a title and above the help; `None` if a file cannot be read or does not match.
-pub(crate) fn rendered(title: &str, notes: &[Note<'_>], help: &[String]) -> Option<String> {
+pub(crate) fn rendered(level: Level<'_>, title: &str, notes: &[Note<'_>], help: &[String]) -> Option<String> {
     let mut files: BTreeMap<&str, (String, Vec<&Note<'_>>)> = BTreeMap::new();
     for note in notes {
         let file = &*note.location.file;
@@ -31,9 +32,8 @@ pub(crate) fn rendered(title: &str, notes: &[Note<'_>], help: &[String]) -> Opti
     // The file in which the failure was detected comes first.
     let mut files: Vec<_> = files.into_iter().collect();
     files.sort_by_key(|(_, (_, notes))| !notes.iter().any(|note| note.is_primary));
-    let mut group = Level::ERROR
-        .primary_title(title)
-        .elements(std::iter::empty::<Snippet<'_, annotate_snippets::Annotation<'_>>>());
+    let mut group =
+        level.primary_title(title).elements(std::iter::empty::<Snippet<'_, annotate_snippets::Annotation<'_>>>());
     for (file, (source, notes)) in &files {
         let mut snippet = Snippet::source(source.as_str()).path(*file);
         for note in notes {

@@ -2,17 +2,20 @@
 //! `Context::access` or `Context::access_atomic`. Neither changes memory: they read the bytes only to compare and to
 //! report them, and `kernel::memory` performs the access itself.
 
-use std::cell::Cell;
-use std::panic::Location;
+use std::cell::{Cell, RefCell};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use super::context::Context;
 use super::cost;
 use super::memory::{Access, LocationKey, MemoryId, MemoryOp, SharedId};
-use super::race::{Actor, ActorId, AtomicEffect, ConflictKind, CurrentAccess, PAGE, Page, Synchronization, pages};
+use super::race::{
+    Actor, ActorId, AtomicEffect, ConflictKind, CurrentAccess, EarlierAccess, EqualWrites, PAGE, Page, Synchronization,
+    pages,
+};
+use super::race_report::RacingAccess;
 use super::schedule::AtomicAccess;
-use super::site::location;
+use super::site::{Site, location};
 use crate::report::failure::Cause;
 
 impl Context<'_> {
@@ -45,17 +48,22 @@ impl Context<'_> {
                 (ConflictKind::Read, &[][..])
             }
         };
-        let owner = self.owner(access.memory);
-        let now = CurrentAccess { actor, layout: &detector.layout, kind, site: access.site, owner };
-        // Tells whether the write may pass because the bytes in memory equal those being written, in the `size` bytes from `from` on of page
-        // `number`.
-        let same = |number: usize, base: usize, from: usize, size: usize| {
+        let (Access { start, len, site, .. }, owner) = (access, self.owner(access.memory));
+        let now = CurrentAccess { actor, layout: &detector.layout, kind, site, start, len, owner };
+        let equal_writes = RefCell::new(Vec::new());
+        // Says whether the write may pass: the bytes in memory equal those being written, in the `size` bytes from
+        // `from` on of page `number`.
+        let may_pass = |number: usize, base: usize, from: usize, size: usize, earlier: EarlierAccess| {
             let first = number * PAGE + from;
-            !detector.equal_writes_race
+            let passes = detector.equal_writes != EqualWrites::Race
                 && (first..first + size).all(|at| {
                     let offset = at.wrapping_sub(base);
                     new.get(offset).is_none_or(|new| *new == byte(address, offset))
-                })
+                });
+            if passes && detector.equal_writes == EqualWrites::Warn {
+                equal_writes.borrow_mut().push(earlier);
+            }
+            passes
         };
         let found = match access.memory {
             MemoryId::Constant(_) => Ok(()),
@@ -63,21 +71,24 @@ impl Context<'_> {
                 let base = address.addr().get();
                 pages(base, access.len).try_for_each(|(number, start, len)| {
                     detector.global(number, |page| {
-                        page.access(start, len, &now, |from, size| same(number, base, from, size))
+                        page.access(start, len, &now, |from, size, earlier| may_pass(number, base, from, size, earlier))
                     })
                 })
             }
             MemoryId::Shared(id) => self.cluster.shared.with_shadow(id, |shadow| {
                 pages(access.start, access.len).try_for_each(|(number, start, len)| {
-                    let same = |from, size| same(number, access.start, from, size);
-                    shadow.page(number).access(start, len, &now, same)
+                    let may_pass = |from, size, earlier| may_pass(number, access.start, from, size, earlier);
+                    shadow.page(number).access(start, len, &now, may_pass)
                 })
             }),
         };
+        let read = |distance, len| read_bytes_from(address, distance, len);
+        let racing = |earlier| RacingAccess { actor, access, kind, earlier, read: &read, before: None };
+        for earlier in equal_writes.take() {
+            self.warn_of_race(racing(earlier));
+        }
         if let Err(earlier) = found {
-            let before = read_bytes(address, access.len);
-            let after = if new.is_empty() { before.clone() } else { new.to_vec() };
-            self.fail_race(actor.id, access, earlier, kind, before, after);
+            self.fail_race(racing(earlier));
         }
     }
 
@@ -120,6 +131,8 @@ impl Context<'_> {
             layout,
             kind: ConflictKind::Read,
             site: access.site,
+            start: access.start,
+            len: access.len,
             owner: self.owner(access.memory),
         };
         let perform = |page: &mut Page, start: usize| {
@@ -129,12 +142,12 @@ impl Context<'_> {
             let (result, effect) = f(value.as_ref().map_or(address, |value| NonNull::from(value).cast()));
             let with = effect.synchronization;
             if with.order == Ordering::SeqCst {
-                detector.fence(actor, epochs, with);
+                detector.fence(actor, epochs, with, access.site);
             }
             let now = CurrentAccess { kind: effect.kind(access.memory), ..load };
             // The access comes after its acquire and before its release.
             effect.acquire(&now, page, start, stale.as_ref().map(|(stale, _)| stale));
-            let found = page.access(start, access.len, &now, |_, _| false);
+            let found = page.access(start, access.len, &now, |_, _, _| false);
             let epoch = actor.epoch();
             effect.release(&now, epochs, page, start);
             if self.cluster.has_stale_loads {
@@ -147,6 +160,7 @@ impl Context<'_> {
         let (result, effect, found) = match access.memory {
             MemoryId::Constant(base) => unreachable!("an atomic in memory at {base:?} that is only read"),
             MemoryId::Global(_) => {
+                self.cluster.launch.note_communication();
                 let at = address.addr().get();
                 detector.global(at / PAGE, |page| perform(page, at % PAGE))
             }
@@ -156,8 +170,9 @@ impl Context<'_> {
                 .with_shadow(id, |shadow| perform(shadow.page(access.start / PAGE), access.start % PAGE)),
         };
         if let Err(earlier) = found {
-            let after = read_bytes(address, access.len);
-            self.fail_race(actor.id, access, earlier, effect.kind(access.memory), before.to_vec(), after);
+            let kind = effect.kind(access.memory);
+            let read = |distance, len| read_bytes_from(address, distance, len);
+            self.fail_race(RacingAccess { actor, access, kind, earlier, read: &read, before: Some(before) });
         }
         self.note_fruitless(access, before, effects);
         result
@@ -219,15 +234,14 @@ impl Context<'_> {
     }
 
     /// Executes a fence by the running thread.
-    #[track_caller]
-    pub(crate) fn fence(&self, orders: Synchronization) {
+    pub(crate) fn fence(&self, orders: Synchronization, site: Site) {
         if orders.order == Ordering::SeqCst {
             // Sequentially consistent fences are totally ordered, like writes to one location, although they name no
             // memory.
-            self.announce(|| AtomicAccess { location: LocationKey::FENCE, site: Location::caller(), writes: true });
+            self.announce(|| AtomicAccess { location: LocationKey::FENCE, site, writes: true });
         }
         if let Some(detector) = &self.cluster.launch.races {
-            detector.fence(&self.thread.actor, &self.cluster.epochs, orders);
+            detector.fence(&self.thread.actor, &self.cluster.epochs, orders, site);
         }
         self.point(cost::ATOMIC);
     }
@@ -244,6 +258,13 @@ pub(super) fn write_bytes(address: NonNull<u8>, bytes: &[u8]) {
 /// Returns the bytes that are in memory now.
 pub(super) fn read_bytes(address: NonNull<u8>, len: usize) -> Vec<u8> {
     (0..len).map(|at| byte(address, at)).collect()
+}
+
+/// Returns the bytes that are in memory at this distance from an access, where an earlier access to the same memory
+/// began.
+fn read_bytes_from(address: NonNull<u8>, distance: isize, len: usize) -> Vec<u8> {
+    // SAFETY: both accesses lie inside the same memory.
+    read_bytes(unsafe { address.offset(distance) }, len)
 }
 
 /// Returns one byte of an access, which lies inside its memory.

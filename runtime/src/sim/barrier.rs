@@ -1,6 +1,8 @@
 //! Implements the barriers of groups by the abstract rules of cooperative groups: every thread of the group arrives
 //! once and waits once in each phase. An exited thread does not count as arrived, although current hardware counts it.
 
+use std::rc::Rc;
+
 use phalanx_contract::fence::Fence;
 
 use super::context::Context;
@@ -17,7 +19,7 @@ impl Barrier {
     /// Counts an arrival and returns its phase, which the last arrival completes. The caller wakes the threads of other
     /// clusters that wait at the grid's barrier.
     fn arrive(&self, cluster: &Cluster<'_>, time: u64) -> u64 {
-        let Phases { expected, arrived, current, reached, ended, releases, released } = &*self.phases;
+        let Phases { expected, arrived, current, reached, ended, releases, released, weak } = &*self.phases;
         let phase = current.get();
         arrived.set(arrived.get() + 1);
         reached.set(reached.get().max(time));
@@ -26,7 +28,9 @@ impl Barrier {
             current.set(phase + 1);
             ended.set(reached.get());
             if let Some(races) = &cluster.launch.races {
-                released.replace(releases.borrow_mut().end(&races.layout, Participants::Blocks));
+                let mut releases = releases.borrow_mut();
+                weak.replace(releases.take_weak().into());
+                released.replace(releases.end(&races.layout, Participants::Blocks));
             }
             self.release(cluster);
         }
@@ -176,7 +180,8 @@ impl Context<'_> {
             };
             let (actor, epochs) = (&self.thread.actor, &self.cluster.epochs);
             actor.arrive(collective.group as usize, fence);
-            barrier.phases.releases.borrow_mut().arrive(actor, epochs, Participants::Blocks, fence, scope);
+            let mut releases = barrier.phases.releases.borrow_mut();
+            releases.arrive(actor, epochs, Participants::Blocks, fence, scope, collective.site);
         }
         self.step();
         barrier.arrive(self.cluster, self.thread.time.get())
@@ -189,6 +194,10 @@ impl Context<'_> {
         self.thread.time.set(self.thread.time.get().max(barrier.phases.ended.get()));
         if let Some(races) = &self.cluster.launch.races {
             self.thread.actor.wait(&races.layout, &barrier.phases.released.borrow(), collective.group as usize);
+            let weak = barrier.phases.weak.borrow();
+            if !weak.is_empty() {
+                self.thread.weak_arrivals.replace(Rc::clone(&weak));
+            }
         }
         match collective.group {
             Group::Cluster | Group::Grid => self.thread.peers_started.set(true),

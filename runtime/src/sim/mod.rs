@@ -15,6 +15,7 @@ pub(crate) mod cost;
 mod deadlock;
 mod group;
 mod memory;
+mod named_memory;
 mod peers;
 mod phase_barrier;
 mod prints;
@@ -35,7 +36,9 @@ mod state;
 mod tick;
 mod timeline;
 mod uniform_check;
+mod warnings;
 mod warp;
+mod weak_synchronization;
 mod workers;
 
 #[cfg(test)]
@@ -45,6 +48,7 @@ pub(crate) use context::{Context, fail_at, outside, try_with, with};
 pub(crate) use copy::{CopyCall, CopyEnd, CopySource};
 pub(crate) use group::{Group, LANES};
 pub(crate) use memory::{Access, MemoryId, MemoryOp, SharedId};
+pub(crate) use named_memory::NamedBuffer;
 pub(crate) use race::{AtomicEffect, Synchronization};
 pub(crate) use recorder::Recorder;
 pub(crate) use run::{run, run_together};
@@ -55,3 +59,4 @@ pub(crate) use site::Site;
 pub(crate) use state::{
     AllocationKey, ArrivalPhase, BarrierCall, BarrierId, Batch, Completion, ElementType, Exchange, WarpCall,
 };
+pub(crate) use warnings::WarningCollector;

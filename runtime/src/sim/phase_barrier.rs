@@ -130,7 +130,7 @@ impl Context<'_> {
             live.pending -= count;
             live.last_arrival = live.last_arrival.max(self.thread.time.get());
             live.next_expected -= if drop { count } else { 0 };
-            self.release_arrival(live, call.barrier);
+            self.release_arrival(live, call);
             Ok((arrival, live.complete()))
         });
         woken.into_iter().for_each(|thread| self.cluster.wake(&self.cluster.threads[thread]));
@@ -140,9 +140,10 @@ impl Context<'_> {
     }
 
     /// Releases the thread's effects to the threads that will observe the completed phase.
-    fn release_arrival(&self, live: &mut LiveBarrier, barrier: BarrierId) {
+    fn release_arrival(&self, live: &mut LiveBarrier, BarrierCall { barrier, site, .. }: BarrierCall) {
         let Some(detector) = &self.cluster.launch.races else { return };
-        live.released.arrive(&self.thread.actor, &self.cluster.epochs, Participants::Lanes, Fence::Full, barrier.scope);
+        let (actor, epochs) = (&self.thread.actor, &self.cluster.epochs);
+        live.released.arrive(actor, epochs, Participants::Lanes, Fence::Full, barrier.scope, site);
         if barrier.memory.rank == self.thread.block_rank {
             let rank = self.thread.rank_in_block;
             live.arrived[rank as usize / 64] |= 1 << (rank % 64);

@@ -1,31 +1,83 @@
 //! Builds the report of a data race from the two accesses: their memory, their threads, their values, and what would
 //! have ordered them.
 
-use std::panic::Location;
+use std::ops::Range;
 
 use super::context::Context;
-use super::memory::Access;
-use super::race::{ActorId, ConflictKind, EarlierAccess};
-use super::site::location;
+use super::memory::{Access, MemoryOp};
+use super::race::{Actor, ActorId, ConflictKind, EarlierAccess};
+use super::site::{Site, location};
 use crate::report::failure::Cause;
 use crate::report::race::{AccessKind, Race, RaceAccess};
 use crate::scope::Scope;
 
+/// An access that races with an earlier one.
+pub(super) struct RacingAccess<'a> {
+    pub(super) actor: &'a Actor,
+    pub(super) access: Access<'a>,
+    pub(super) kind: ConflictKind,
+    pub(super) earlier: EarlierAccess,
+    /// Reads this many bytes of the memory, at this distance from the access's first byte.
+    pub(super) read: &'a dyn Fn(isize, usize) -> Vec<u8>,
+    /// The bytes before the access, if it has been executed.
+    pub(super) before: Option<&'a [u8]>,
+}
+
+impl RacingAccess<'_> {
+    /// Returns the bytes that both accesses cover.
+    fn overlap(&self) -> Range<usize> {
+        let (access, earlier) =
+            (range(self.access.start, self.access.len), range(self.earlier.start, self.earlier.len));
+        access.start.max(earlier.start)..access.end.min(earlier.end)
+    }
+
+    /// Returns the bytes of the earlier access, as they were before this one.
+    fn earlier_value(&self) -> Vec<u8> {
+        let distance = self.earlier.start.wrapping_sub(self.access.start).cast_signed();
+        let mut value = (self.read)(distance, self.earlier.len);
+        let both = self.overlap();
+        if let Some(before) = self.before {
+            let (to, from) = (both.start - self.earlier.start, both.start - self.access.start);
+            value[to..to + both.len()].copy_from_slice(&before[from..from + both.len()]);
+        }
+        value
+    }
+
+    /// Returns the bytes that this access wrote or read.
+    fn value(&self) -> Vec<u8> {
+        match self.access.op {
+            MemoryOp::Write(new) => new.to_vec(),
+            MemoryOp::Read | MemoryOp::AtomicLoad | MemoryOp::StaleLoad | MemoryOp::Atomic | MemoryOp::AtomicStore => {
+                (self.read)(0, self.access.len)
+            }
+        }
+    }
+}
+
+fn range(start: usize, len: usize) -> Range<usize> {
+    start..start + len
+}
+
 impl Context<'_> {
-    /// Ends the launch with the race between `earlier` and this access by `actor`. `before` and `after` are the bytes
-    /// in memory before and after this access.
+    /// Ends the launch with this race.
     #[cold]
-    pub(super) fn fail_race(
-        &self,
-        actor: ActorId,
-        access: Access<'_>,
-        earlier: EarlierAccess,
-        kind: ConflictKind,
-        before: Vec<u8>,
-        after: Vec<u8>,
-    ) -> ! {
-        let memory = self.cluster.name(access.memory);
-        let side = |id: ActorId, kind: ConflictKind, site: &'static Location<'static>, value: Vec<u8>| RaceAccess {
+    pub(super) fn fail_race(&self, racing: RacingAccess<'_>) -> ! {
+        if racing.earlier.id.cluster() != self.cluster.rank {
+            self.cluster.launch.note_communication();
+        }
+        self.fail(Cause::Race(Box::new(self.race(&racing))), racing.access.site)
+    }
+
+    /// Records a warning of this race.
+    #[cold]
+    pub(super) fn warn_of_race(&self, racing: RacingAccess<'_>) {
+        let (warnings, cluster) = (&self.cluster.launch.simulator.warnings, self.cluster.rank);
+        warnings.add(racing.earlier.site, racing.access.site, cluster, || self.race(&racing));
+    }
+
+    fn race(&self, racing: &RacingAccess<'_>) -> Race {
+        let RacingAccess { actor, access, kind, earlier, .. } = *racing;
+        let side = |id: ActorId, kind: ConflictKind, site: Site, bytes: Range<usize>, value: Vec<u8>| RaceAccess {
             kind: match kind {
                 ConflictKind::Read => AccessKind::Read,
                 ConflictKind::Write => AccessKind::Write,
@@ -36,17 +88,26 @@ impl Context<'_> {
             block: self.cluster.launch.block_index(id.cluster(), id.issuer().block()),
             thread: self.cluster.launch.shape.block.index(id.issuer().thread().into()),
             by_copy: id.is_copy(),
+            bytes,
             value,
             type_name: access.type_name.to_owned(),
         };
-        let race = Race {
-            memory,
-            bytes: access.start..access.start + access.len,
-            first: side(earlier.id, earlier.kind, earlier.site, before),
-            second: side(actor, kind, access.site, after),
-            help: help(earlier, kind, actor),
-        };
-        self.fail(Cause::Race(Box::new(race)), access.site)
+        let bytes = racing.overlap();
+        Race {
+            memory: self.cluster.name(access.memory),
+            elements: self.cluster.elements(access.memory, &bytes),
+            bytes,
+            first: side(
+                earlier.id,
+                earlier.kind,
+                earlier.site,
+                range(earlier.start, earlier.len),
+                racing.earlier_value(),
+            ),
+            second: side(actor.id, kind, access.site, range(access.start, access.len), racing.value()),
+            weak: self.weak_synchronization(earlier, actor),
+            help: help(earlier, kind, actor.id),
+        }
     }
 }
 

@@ -20,7 +20,7 @@ pub(crate) fn run(
     if !matches!(simulator.schedule, Schedule::RoundRobin) || simulator.exploration.is_some() {
         return run_in_one_order(kernel, shape, simulator, body, false);
     }
-    let launch = Launch::new(kernel, shape, simulator, body);
+    let launch = Launch::new(kernel, shape, simulator, body, true);
     let failed = workers::run_clusters(&launch);
     let last = failed.as_ref().map_or(u64::MAX, |(cluster, _)| *cluster);
     (launch.prints.printed(last), failed.map_or(Ok(()), |(_, failure)| Err(failure)))
@@ -43,7 +43,7 @@ fn run_in_one_order(
     body: &(dyn Fn() + Send + Sync),
     together: bool,
 ) -> (Printed, Result<(), Box<Failure>>) {
-    let launch = Launch::new(kernel, shape, simulator, body);
+    let launch = Launch::new(kernel, shape, simulator, body, false);
     let failed = serial::run_clusters(&launch, together);
     (launch.prints.printed(u64::MAX), failed.map_or(Ok(()), Err))
 }

@@ -1,7 +1,10 @@
 //! The user's configuration of the simulator.
 
+use super::named_memory::NamedBuffer;
+use super::race::EqualWrites;
 use super::recorder::Recorder;
 use super::schedule::OrderSearch;
+use super::warnings::WarningCollector;
 use crate::schedule::Schedule;
 
 /// Configures how kernels run in the simulator.
@@ -16,7 +19,7 @@ pub struct Simulator {
     pub(super) schedule: Schedule,
     pub(super) step_limit: u64,
     pub(super) races: bool,
-    pub(super) equal_writes_race: bool,
+    pub(super) equal_writes: EqualWrites,
     /// Whether every inferred fence is one step weaker than it was chosen.
     pub(super) weaker_fences: bool,
     /// The search of all orders of atomics, which replaces the schedule.
@@ -25,6 +28,10 @@ pub struct Simulator {
     pub(super) local_bytes: usize,
     /// The recorder of a timeline, if one was asked for.
     pub(super) recorder: Option<Recorder>,
+    /// The buffers that reports name.
+    pub(super) buffers: Vec<NamedBuffer>,
+    /// The collector of warnings.
+    pub(super) warnings: WarningCollector,
 }
 
 impl Simulator {
@@ -35,11 +42,13 @@ impl Simulator {
             schedule: Schedule::RoundRobin,
             step_limit: 1 << 28,
             races: true,
-            equal_writes_race: false,
+            equal_writes: EqualWrites::Warn,
             weaker_fences: false,
             exploration: None,
             local_bytes: 0,
             recorder: None,
+            buffers: Vec::new(),
+            warnings: WarningCollector::default(),
         }
     }
 
@@ -56,10 +65,12 @@ impl Simulator {
         self
     }
 
-    /// Sets whether two plain writes that store equal bytes are reported if happens-before does not order them, as when
-    /// many threads set the same flag. By the memory model of PTX they race; the default is to let them pass, because
-    /// hardware leaves the value that both store. The environment variable `PHALANX_EQUAL_WRITES` with the value `race`
-    /// sets it for a program that does not.
+    /// Sets whether two plain writes that store equal bytes end the launch as a data race if happens-before does not
+    /// order them, as when many threads set the same flag. By default, the launch goes on, and a warning on standard
+    /// error names both places once; [`Device::on_warning`](crate::Device::on_warning) receives it as data. By the
+    /// memory model of PTX such writes race, but hardware leaves the value that both store. With `false` they pass
+    /// without a warning. The environment variable `PHALANX_EQUAL_WRITES` with the value `race` or `allow` sets it for a
+    /// program that does not.
     ///
     /// ```
     /// use phalanx::prelude::*;
@@ -70,7 +81,7 @@ impl Simulator {
     /// }
     ///
     /// # fn main() -> phalanx::Result<()> {
-    /// let device = Device::simulator();
+    /// let device = Device::simulator_with(Simulator::new().equal_writes_race(false));
     /// raise(&mut device.zeros(1)?).grid(1).launch(&device)?;
     /// let strict = Device::simulator_with(Simulator::new().equal_writes_race(true));
     /// let error = raise(&mut strict.zeros(1)?).grid(1).launch(&strict).unwrap_err();
@@ -79,7 +90,7 @@ impl Simulator {
     /// # }
     /// ```
     pub fn equal_writes_race(mut self, report: bool) -> Self {
-        self.equal_writes_race = report;
+        self.equal_writes = if report { EqualWrites::Race } else { EqualWrites::Allow };
         self
     }
 
@@ -106,6 +117,18 @@ impl Simulator {
     /// Records the events of runs in `recorder`.
     pub(crate) fn recording(mut self, recorder: &Recorder) -> Self {
         self.recorder = Some(recorder.clone());
+        self
+    }
+
+    /// Has reports name these buffers.
+    pub(crate) fn with_buffers(mut self, buffers: Vec<NamedBuffer>) -> Self {
+        self.buffers = buffers;
+        self
+    }
+
+    /// Collects the warnings of runs in `warnings`.
+    pub(crate) fn warning(mut self, warnings: &WarningCollector) -> Self {
+        self.warnings = warnings.clone();
         self
     }
 

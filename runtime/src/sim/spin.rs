@@ -7,9 +7,8 @@
 
 use super::context::Context;
 use super::memory::{Access, MemoryId};
-use super::site::{Site, location};
+use super::site::Site;
 use super::state::{Cluster, Status, Thread};
-use crate::report::race::RaceMemory;
 
 /// The number of fruitless polls after which a thread counts as spinning.
 const ENOUGH: u32 = 1 << 17;
@@ -91,17 +90,6 @@ impl Cluster<'_> {
     /// Returns the memory that a spinning thread polls, as reports name it, and the site of the poll.
     pub(super) fn polled(&self, thread: &Thread) -> Option<(String, MemoryId, Site)> {
         let (site, memory, start, len, _) = thread.polls.get().poll.filter(|_| self.spins(thread))?;
-        Some((format!("bytes {start}..{} {}", start + len, self.name(memory)), memory, site))
-    }
-
-    /// Returns the memory as reports name it.
-    pub(super) fn name(&self, memory: MemoryId) -> RaceMemory {
-        match memory {
-            MemoryId::Constant(_) | MemoryId::Global(_) => RaceMemory::Global,
-            MemoryId::Shared(id) => RaceMemory::Shared {
-                declared: self.shared.declared(id).map(location),
-                block: self.blocks[id.rank as usize].index,
-            },
-        }
+        Some((self.region(memory, start..start + len), memory, site))
     }
 }

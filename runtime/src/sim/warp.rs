@@ -147,7 +147,7 @@ impl Context<'_> {
         if races.is_some() {
             let (actor, epochs) = (&self.thread.actor, &self.cluster.epochs);
             let mut releases = exchange.releases.borrow_mut();
-            releases.arrive(actor, epochs, Participants::Lanes, Fence::Full, Scope::Block);
+            releases.arrive(actor, epochs, Participants::Lanes, Fence::Full, Scope::Block, call.site);
         }
         if exchange.arrived.get() != call.lanes {
             self.thread.status.set(Status::InExchange(call));

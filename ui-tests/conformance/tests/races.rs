@@ -3,7 +3,7 @@
 //! GPU, which reports no races.
 
 use phalanx::prelude::*;
-use phalanx::{Cause, Error, Result};
+use phalanx::{Cause, Error, RaceMemory, Result};
 
 const SCHEDULES: [Schedule; 6] = [
     Schedule::RoundRobin,
@@ -38,7 +38,10 @@ fn check(name: &str, launch: impl Fn(&Device, bool) -> Result<()>) {
         found.sort();
         found.dedup();
         assert_eq!(found, lines(name), "{name} under {schedule}: {failure}");
-        assert_eq!(failure.schedule, Some(schedule));
+        // Clusters run in parallel under round robin, so no schedule replays a race between them.
+        let is_global = matches!(race.memory, RaceMemory::Global { .. });
+        let in_parallel = is_global && race.first.block != race.second.block && schedule == Schedule::RoundRobin;
+        assert_eq!(failure.schedule, (!in_parallel).then_some(schedule));
     }
 }
 

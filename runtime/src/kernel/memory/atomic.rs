@@ -392,5 +392,6 @@ impl<T: AtomicInteger> Atomic<'_, T> {
 #[track_caller]
 pub fn fence(order: Ordering, scope: Scope) {
     std::sync::atomic::fence(order);
-    sim::with("`fence()`", |context| context.fence(Synchronization { order, scope }));
+    let site = Location::caller();
+    sim::with("`fence()`", |context| context.fence(Synchronization { order, scope }, site));
 }

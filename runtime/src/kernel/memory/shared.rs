@@ -130,7 +130,7 @@ pub trait OwnedShared: Shared {
 #[inline]
 #[track_caller]
 pub fn shared_array<T: DeviceCopy, const N: usize>() -> SharedArray<T, N> {
-    let key = AllocationKey { site: Location::caller(), array: TypeId::of::<[T; N]>() };
+    let key = AllocationKey { site: Location::caller(), array: TypeId::of::<[T; N]>(), element_bytes: size_of::<T>() };
     let id = sim::with("`shared_array()`", |context| context.static_shared(key, size_of::<[T; N]>()));
     SharedArray { id, elements: PhantomData }
 }

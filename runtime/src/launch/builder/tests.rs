@@ -259,3 +259,81 @@ fn a_larger_array_is_refused() {
     let reason = LaunchError::LocalMemoryTooLarge { bytes: 800_000, limit: 512 << 10 };
     assert!(matches!(&error, Error::Launch { reason: found, .. } if *found == reason), "{error}");
 }
+
+mod reported {
+    use crate::prelude::*;
+
+    #[cluster_kernel(block = 64)]
+    pub(super) fn kept(pairs: &[[f32; 2]], last: Option<&mut [u64]>, counts: &mut [u32], same: u32) {
+        let i = this_grid().thread_rank();
+        if let Some(last) = last {
+            last[3] = 9;
+        }
+        counts[7] = if same != 0 { same } else { i as u32 };
+        assert!(pairs.len() > 0, "no pairs,\nand no more to say");
+    }
+}
+
+/// Reports name a buffer by the kernel's parameter, and the element.
+#[test]
+fn a_race_names_the_buffer() {
+    let device = Device::simulator();
+    device.on_warning(|_| {});
+    let (pairs, mut last) = (device.zeros(1).unwrap(), device.zeros(4).unwrap());
+    let mut counts = device.zeros(8).unwrap();
+    let error = reported::kept(&pairs, None, &mut counts, 0).grid(1).launch(&device).unwrap_err();
+    let text = error.to_string();
+    assert!(text.contains("data race: bytes 28..32 (element 7) of `counts` in global memory"), "{text}");
+    reported::kept(&pairs, Some(&mut last), &mut counts, 1).grid(1).launch(&device).unwrap();
+}
+
+/// Two plain writes of equal values race, and the launch goes on with a warning.
+#[test]
+fn equal_writes_are_a_warning_with_both_places() {
+    let device = Device::simulator();
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let writer = seen.clone();
+    device.on_warning(move |warning| writer.lock().unwrap().push(warning.clone()));
+    let (pairs, mut last) = (device.zeros(1).unwrap(), device.zeros(4).unwrap());
+    let mut counts = device.zeros(8).unwrap();
+    for launches in 1..3 {
+        reported::kept(&pairs, Some(&mut last), &mut counts, 1).grid(1).launch(&device).unwrap();
+        assert_eq!(seen.lock().unwrap().len(), 2 * launches, "one a place and a launch");
+    }
+    assert_eq!((counts.read().unwrap()[7], last.read().unwrap()[3]), (1, 9));
+    let seen = seen.lock().unwrap();
+    let elements: Vec<_> = seen.iter().map(|warning| warning.race.elements.clone()).collect();
+    assert_eq!(elements, [Some(3..4), Some(7..8), Some(3..4), Some(7..8)]);
+    let text = seen[0].to_string();
+    for part in [
+        "warning: kernel `kept` at ",
+        "data race: bytes 24..32 (element 3) of `last` in global memory",
+        "write of 9 by block (0,0,0) thread (1,0,0)",
+        "write of 9 by block (0,0,0) thread (0,0,0)",
+        "PHALANX_EQUAL_WRITES=allow",
+    ] {
+        assert!(text.contains(part), "no `{part}` in\n{text}");
+    }
+}
+
+/// Every kind of failure shows its source, and how to replay it.
+#[test]
+fn an_assertion_shows_its_source_and_its_schedule() {
+    let device = Device::simulator_with(Simulator::new().schedule(crate::Schedule::Random { seed: 3 }));
+    let (pairs, mut counts) = (device.zeros(0).unwrap(), device.zeros(8).unwrap());
+    device.on_warning(|_| {});
+    let error = reported::kept(&pairs, None, &mut counts, 1).grid(1).launch(&device).unwrap_err();
+    let text = error.to_string();
+    for part in [
+        "error: kernel `kept` at ",
+        ": no pairs,",
+        "and no more to say",
+        "block (0,0,0) thread (",
+        "PHALANX_SCHEDULE=random:3",
+    ] {
+        assert!(text.contains(part), "no `{part}` in\n{text}");
+    }
+    let here = std::path::Path::new("..").join(file!()).exists();
+    assert!(text.contains("assert!(pairs.len() > 0,") || !here, "{text}");
+    println!("{text}");
+}

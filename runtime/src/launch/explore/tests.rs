@@ -140,3 +140,24 @@ fn a_race_needs_one_run() {
     let found = found.unwrap_err();
     assert_eq!((found.runs, &found.schedule), (1, &Schedule::RoundRobin));
 }
+
+/// Round robin runs clusters in parallel, so that a race between them is found with other threads each time; what the
+/// exploration returns replays nevertheless.
+#[test]
+fn a_race_between_clusters_replays() {
+    let program = |device: &Device| {
+        let Target::Simulator(host) = &device.target else { panic!("a simulator") };
+        let shape = Shape { grid: 64.into(), cluster: 1.into(), block: 16.into(), dynamic_shared_bytes: 0 };
+        let mut result = Ok(());
+        with_words(|words| {
+            let body = || store(words, this_grid().thread_rank() % 16, this_grid().thread_rank() as u32);
+            result = run("test", &shape, &host.simulator, &body).1.map_err(Error::Kernel);
+        });
+        result
+    };
+    let found = Simulator::new().explore(100, program).unwrap_err();
+    for _ in 0..20 {
+        let again = program(&Device::simulator_with(Simulator::new().schedule(found.schedule.clone()))).unwrap_err();
+        assert_eq!(again.to_string(), found.error.to_string());
+    }
+}

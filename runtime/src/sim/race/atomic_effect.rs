@@ -30,7 +30,7 @@ impl AtomicEffect {
         if self.reads
             && let Some(released) = stale.map(|stale| &stale.released).or(page.released(at).map(|released| &*released))
         {
-            now.actor.read(now.layout, released, self.synchronization);
+            now.actor.read(now.layout, released, self.synchronization, now.site);
         }
     }
 
@@ -41,7 +41,7 @@ impl AtomicEffect {
         }
         let releases = now.actor.releases(self.synchronization);
         if let Some(location) = if releases { Some(page.released_or_new(at)) } else { page.released(at) } {
-            now.actor.write(epochs, now.layout, location, self.synchronization, !self.reads);
+            now.actor.write(epochs, now.layout, location, self.synchronization, now.site, !self.reads);
         }
     }
 }

@@ -9,14 +9,16 @@
 //! both threads; and fences with relaxed atomics. Shuffles, votes and reductions of a warp order nothing, nor does a
 //! relaxed arrival.
 //!
-//! Not detected: a race of two plain writes that store equal bytes, which kernels use for flags; only the last such
-//! writer is remembered. If more than 512 warps access the same bytes unordered, the oldest accesses are forgotten. An
-//! atomic is ordered by the store that it read in this run, even if it could read another one under another schedule.
+//! Two plain writes that store equal bytes race as well; unless that is to end the launch, only the last such writer is
+//! remembered.
+//!
+//! Not detected: if more than 512 warps access the same bytes unordered, the oldest accesses are forgotten. An atomic is ordered by the store that it read in this run, even if it could read another one under another schedule.
 //! Atomics of different sizes on the same bytes count as atomics with respect to each other. A `cuda!` counts as what
 //! its closure does.
 
 mod atomic_effect;
 mod clock;
+mod equal_writes;
 mod foreign_access;
 mod history;
 mod order;
@@ -27,11 +29,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub(crate) use atomic_effect::AtomicEffect;
 pub(crate) use clock::{ActorId, Clock, Epoch, Layout};
+pub(crate) use equal_writes::EqualWrites;
 pub(crate) use foreign_access::ForeignAccesses;
 pub(crate) use history::Stored;
-pub(crate) use order::{Actor, EpochCounter, Participants, PhaseRelease, Synchronization};
+pub(crate) use order::{Actor, EpochCounter, NarrowScope, Participants, PhaseRelease, Synchronization, WeakArrival};
 pub(crate) use shadow::{ConflictKind, CurrentAccess, EarlierAccess, PAGE, Page, Shadow, pages};
 
+use crate::sim::site::Site;
 use order::ReleasedClocks;
 
 /// The number of locks of global memory's shadow.
@@ -41,8 +45,8 @@ const SHARDS: usize = 64;
 #[derive(Debug)]
 pub(crate) struct Detector {
     pub(crate) layout: Layout,
-    /// Whether two plain writes race even if they store equal bytes.
-    pub(crate) equal_writes_race: bool,
+    /// The consequence of two unordered plain writes that store equal bytes.
+    pub(crate) equal_writes: EqualWrites,
     /// The shadow of global memory by page number, in the shards that the numbers select.
     pages: Box<[Mutex<Pages>]>,
     /// The clocks that sequentially consistent fences have released so far, in their total order.
@@ -52,9 +56,9 @@ pub(crate) struct Detector {
 type Pages = BTreeMap<usize, Box<Page>>;
 
 impl Detector {
-    pub(crate) fn new(layout: Layout, equal_writes_race: bool) -> Self {
+    pub(crate) fn new(layout: Layout, equal_writes: EqualWrites) -> Self {
         let pages = std::iter::repeat_with(Mutex::default).take(SHARDS).collect();
-        Detector { layout, equal_writes_race, pages, fences: Mutex::default() }
+        Detector { layout, equal_writes, pages, fences: Mutex::default() }
     }
 
     /// Runs `f` on a page of global memory while holding the page's lock.
@@ -64,12 +68,12 @@ impl Detector {
     }
 
     /// Executes a fence. SeqCst fences are totally ordered; each acquires what the earlier ones released.
-    pub(crate) fn fence(&self, actor: &Actor, epochs: &EpochCounter, with: Synchronization) {
-        actor.fence(epochs, &self.layout, with);
+    pub(crate) fn fence(&self, actor: &Actor, epochs: &EpochCounter, with: Synchronization, site: Site) {
+        actor.fence(epochs, &self.layout, with, site);
         if with.order == std::sync::atomic::Ordering::SeqCst {
             let mut fences = lock(&self.fences);
-            actor.read(&self.layout, &fences, with);
-            actor.write(epochs, &self.layout, &mut fences, with, false);
+            actor.read(&self.layout, &fences, with, site);
+            actor.write(epochs, &self.layout, &mut fences, with, site, false);
         }
     }
 }

@@ -1,14 +1,19 @@
 //! The synchronization between threads: the vector clock of a thread (`Actor`), the clocks that atomics release at a
-//! location (`ReleasedClocks`), and those that the arrivals of a barrier's phase release (`PhaseRelease`).
+//! location (`ReleasedClocks`), and those that the arrivals of a barrier's phase release (`PhaseRelease`). What was too
+//! weak to order anything is kept for the report of a race.
 
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::Ordering;
 
 use phalanx_contract::fence::Fence;
 
 use super::clock::{ActorId, Clock, Epoch, Layout, Unit};
 use crate::scope::Scope;
+use crate::sim::site::Site;
+
+/// The number of synchronizations of too narrow a scope that a thread keeps.
+const MOST_NARROW: usize = 8;
 
 /// The memory order of an atomic or a fence, and its scope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,21 +62,47 @@ pub(crate) struct Actor {
     fenced: RefCell<ReleasedClocks>,
     /// The clocks that the thread's relaxed atomics read, which a later fence acquires.
     found: RefCell<ReleasedClocks>,
+    /// The last clocks that the thread read and did not acquire, because a scope did not include both threads.
+    narrow: RefCell<VecDeque<(Clock, NarrowScope)>>,
+}
+
+/// A synchronization whose scope does not include both threads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct NarrowScope {
+    pub(crate) scope: Scope,
+    pub(crate) site: Site,
+}
+
+impl NarrowScope {
+    /// Returns the narrower of the two.
+    fn min(self, other: NarrowScope) -> NarrowScope {
+        if other.scope < self.scope { other } else { self }
+    }
 }
 
 /// The released clocks that later readers may acquire, each with a scope and the releasing actor. A thread may acquire
 /// a clock if both are in the same unit of the scope.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct ReleasedClocks(Vec<(Scope, ActorId, Clock)>);
+pub(crate) struct ReleasedClocks(Vec<Release>);
+
+/// A clock that an actor released.
+#[derive(Debug, Clone)]
+struct Release {
+    /// The scope, and the site of the atomic or the fence that has it.
+    scope: NarrowScope,
+    from: ActorId,
+    clock: Clock,
+}
 
 impl ReleasedClocks {
-    fn add(&mut self, scope: Scope, from: ActorId, clock: &Clock) {
-        match self.0.iter_mut().find(|(known, id, _)| *known == scope && within(scope, *id, from)) {
-            Some((_, id, known)) => {
-                *id = from;
-                known.join(clock);
+    fn add(&mut self, scope: NarrowScope, from: ActorId, clock: &Clock) {
+        let same = |known: &&mut Release| known.scope.scope == scope.scope && within(scope.scope, known.from, from);
+        match self.0.iter_mut().find(same) {
+            Some(known) => {
+                (known.from, known.scope) = (from, scope);
+                known.clock.join(clock);
             }
-            None => self.0.push((scope, from, clock.clone())),
+            None => self.0.push(Release { scope, from, clock: clock.clone() }),
         }
     }
 }
@@ -87,6 +118,7 @@ impl Actor {
             at_arrival: Default::default(),
             fenced: RefCell::default(),
             found: RefCell::default(),
+            narrow: RefCell::default(),
         }
     }
 
@@ -180,18 +212,33 @@ impl Actor {
     }
 
     /// Performs the read of an atomic at a location with these released clocks.
-    pub(super) fn read(&self, layout: &Layout, location: &ReleasedClocks, with: Synchronization) {
-        for (scope, from, clock) in &location.0 {
+    pub(super) fn read(&self, layout: &Layout, location: &ReleasedClocks, with: Synchronization, site: Site) {
+        for Release { scope, from, clock } in &location.0 {
+            let narrowest = scope.min(NarrowScope { scope: with.scope, site });
             // The thread's own releases are not skipped, because their clocks may include those of other threads.
-            if !within(*scope, *from, self.id) || !within(with.scope, *from, self.id) {
-                continue;
-            }
-            if with.acquires() {
+            if !within(narrowest.scope, *from, self.id) {
+                self.note_narrow(clock, narrowest);
+            } else if with.acquires() {
                 self.acquire(layout, clock);
             } else {
-                self.found.borrow_mut().add(with.scope.min(*scope), *from, clock);
+                self.found.borrow_mut().add(narrowest, *from, clock);
             }
         }
+    }
+
+    fn note_narrow(&self, clock: &Clock, scope: NarrowScope) {
+        let mut narrow = self.narrow.borrow_mut();
+        if narrow.len() == MOST_NARROW {
+            narrow.pop_front();
+        }
+        narrow.push_back((clock.clone(), scope));
+    }
+
+    /// Returns the last synchronization that would have ordered an access of that actor in the epoch before this actor's
+    /// current accesses if its scope had included both.
+    pub(crate) fn too_narrow(&self, layout: &Layout, id: ActorId, epoch: Epoch) -> Option<NarrowScope> {
+        let narrow = self.narrow.borrow();
+        narrow.iter().rev().find(|(clock, _)| epoch < clock.of(layout, id)).map(|(_, scope)| *scope)
     }
 
     /// Returns whether an atomic that writes releases a clock.
@@ -207,34 +254,38 @@ impl Actor {
         layout: &Layout,
         location: &mut ReleasedClocks,
         with: Synchronization,
+        site: Site,
         replaces: bool,
     ) {
+        let own = NarrowScope { scope: with.scope, site };
         if replaces {
             location.0.clear();
         }
         if with.releases() {
-            location.add(with.scope, self.id, &self.release(epochs, layout));
+            location.add(own, self.id, &self.release(epochs, layout));
         } else {
-            for (scope, _, clock) in &self.fenced.borrow().0 {
-                location.add(with.scope.min(*scope), self.id, clock);
+            for Release { scope, clock, .. } in &self.fenced.borrow().0 {
+                location.add(scope.min(own), self.id, clock);
             }
         }
     }
 
-    pub(super) fn fence(&self, epochs: &EpochCounter, layout: &Layout, with: Synchronization) {
+    pub(super) fn fence(&self, epochs: &EpochCounter, layout: &Layout, with: Synchronization, site: Site) {
+        let own = NarrowScope { scope: with.scope, site };
         if with.acquires() {
             let found = std::mem::take(&mut *self.found.borrow_mut());
             // What this fence does not include, a wider one after it may still acquire.
             let (acquired, left): (Vec<_>, Vec<_>) =
-                found.0.into_iter().partition(|(scope, from, _)| within(with.scope.min(*scope), *from, self.id));
-            acquired.iter().for_each(|(.., clock)| self.acquire(layout, clock));
+                found.0.into_iter().partition(|found| within(found.scope.min(own).scope, found.from, self.id));
+            acquired.iter().for_each(|found| self.acquire(layout, &found.clock));
+            left.iter().for_each(|found| self.note_narrow(&found.clock, found.scope.min(own)));
             self.found.borrow_mut().0 = left;
         }
         if with.releases() {
             let released = self.release(epochs, layout);
             let mut fenced = self.fenced.borrow_mut();
-            fenced.0.retain(|(scope, ..)| *scope > with.scope);
-            fenced.0.push((with.scope, self.id, released));
+            fenced.0.retain(|fence| fence.scope.scope > with.scope);
+            fenced.0.push(Release { scope: own, from: self.id, clock: released });
         }
     }
 }
@@ -257,6 +308,18 @@ pub(crate) struct PhaseRelease {
     single: Vec<(ActorId, Epoch)>,
     /// The epochs of the threads that released their accesses to their own block's shared memory alone.
     own_shared: Vec<(ActorId, Epoch)>,
+    /// The arrivals that did not release everything.
+    weak: Vec<WeakArrival>,
+}
+
+/// An arrival that did not release all of the thread's accesses until then.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct WeakArrival {
+    pub(crate) id: ActorId,
+    /// The epoch of the thread's last accesses before the arrival.
+    pub(crate) epoch: Epoch,
+    pub(crate) fence: Fence,
+    pub(crate) site: Site,
 }
 
 /// The threads that arrive at a barrier.
@@ -279,17 +342,19 @@ impl PhaseRelease {
         members: Participants,
         fence: Fence,
         scope: Scope,
+        site: Site,
     ) {
         let common = *self.shared.entry(actor.id.first(Unit::Block)).or_insert_with(|| next(epochs));
         if fence != Fence::Full {
+            self.weak.push(WeakArrival { id: actor.id, epoch: actor.epoch(), fence, site });
             self.single.push((actor.id, 0));
+            actor.begin_epoch(common, epochs);
             if fence == Fence::Shared {
-                actor.begin_epoch(common, epochs);
                 self.own_shared.push((actor.id, actor.epoch()));
             }
-            for (fenced, _, clock) in &actor.fenced.borrow().0 {
-                if *fenced >= scope {
-                    self.clock.join(clock);
+            for fenced in &actor.fenced.borrow().0 {
+                if fenced.scope.scope >= scope {
+                    self.clock.join(&fenced.clock);
                 }
             }
             return;
@@ -304,6 +369,11 @@ impl PhaseRelease {
         if own != common || members == Participants::Lanes {
             self.single.push((actor.id, own));
         }
+    }
+
+    /// Takes the phase's arrivals that did not release everything.
+    pub(crate) fn take_weak(&mut self) -> Vec<WeakArrival> {
+        std::mem::take(&mut self.weak)
     }
 
     /// Ends the phase and returns the clock that its waits acquire. The next phase begins empty.

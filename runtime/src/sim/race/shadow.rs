@@ -79,6 +79,9 @@ pub(crate) struct CurrentAccess<'a> {
     pub(crate) layout: &'a Layout,
     pub(crate) kind: ConflictKind,
     pub(crate) site: Site,
+    /// The first byte in the memory, and the number of bytes.
+    pub(crate) start: usize,
+    pub(crate) len: usize,
     /// The first thread of the block that owns the memory, if it is shared memory.
     pub(crate) owner: Option<ActorId>,
 }
@@ -90,14 +93,38 @@ impl CurrentAccess<'_> {
         self.actor.knows(self.layout, id, epoch)
             || (self.owner == Some(id.first(Unit::Block)) && self.actor.knows_own_shared(self.layout, id, epoch))
     }
+
+    fn extent(&self) -> Extent {
+        Extent { start: self.start as u32, len: self.len as u32 }
+    }
 }
 
 /// An earlier access that does not happen-before the current one.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct EarlierAccess {
     pub(crate) id: ActorId,
+    pub(crate) epoch: Epoch,
     pub(crate) kind: ConflictKind,
     pub(crate) site: Site,
+    /// The first byte in the memory, and the number of bytes.
+    pub(crate) start: usize,
+    pub(crate) len: usize,
+}
+
+/// The bytes of an access, as the low bits of the first byte's offset in the memory, and their number. Together with an
+/// access to the same bytes, these bits suffice to tell the offset.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Extent {
+    start: u32,
+    len: u32,
+}
+
+impl Extent {
+    /// Returns the offset of the first byte, which is less than 2^31 bytes from that of the current access.
+    fn start(self, now: &CurrentAccess<'_>) -> usize {
+        let distance = self.start.wrapping_sub(now.start as u32).cast_signed();
+        now.start.wrapping_add_signed(distance as isize)
+    }
 }
 
 /// The shadow of memory that only one OS thread accesses, which is a block's instance of a shared allocation.
@@ -165,6 +192,7 @@ struct Write {
     id: ActorId,
     epoch: Epoch,
     site: Site,
+    extent: Extent,
 }
 
 /// An access that threads of a warp made in the same epoch at the same site.
@@ -175,7 +203,15 @@ struct Entry {
     epoch: Epoch,
     site: Site,
     lanes: u32,
+    extent: Extent,
     kind: ConflictKind,
+}
+
+impl Write {
+    fn earlier(&self, now: &CurrentAccess<'_>) -> EarlierAccess {
+        let Write { id, epoch, site, extent } = *self;
+        EarlierAccess { id, epoch, kind: ConflictKind::Write, site, start: extent.start(now), len: extent.len as usize }
+    }
 }
 
 impl Entry {
@@ -186,6 +222,7 @@ impl Entry {
             epoch: now.actor.epoch(),
             site: now.site,
             lanes: 1 << id.lane(),
+            extent: now.extent(),
             kind: now.kind,
         }
     }
@@ -194,6 +231,7 @@ impl Entry {
         self.warp == other.warp
             && self.epoch == other.epoch
             && std::ptr::eq(self.site, other.site)
+            && self.extent == other.extent
             && self.kind == other.kind
     }
 
@@ -206,6 +244,12 @@ impl Entry {
         threads.into_iter().find(|id| !now.is_after(*id, self.epoch))
     }
 
+    /// Returns the access as one of the thread `id`.
+    fn earlier(&self, id: ActorId, now: &CurrentAccess<'_>) -> EarlierAccess {
+        let Entry { epoch, site, extent, kind, .. } = *self;
+        EarlierAccess { id, epoch, kind, site, start: extent.start(now), len: extent.len as usize }
+    }
+
     /// Returns whether the current access subsumes this entry in all later checks.
     fn is_subsumed(&self, now: &CurrentAccess<'_>) -> bool {
         self.kind == now.kind && self.unordered(now).is_none()
@@ -213,14 +257,17 @@ impl Entry {
 }
 
 impl Cell {
-    fn access(&mut self, now: &CurrentAccess<'_>, same: impl FnOnce() -> bool) -> Result<(), EarlierAccess> {
+    /// Records an access. `may_pass` says whether a plain write that is not ordered with an earlier one may pass.
+    fn access(
+        &mut self,
+        now: &CurrentAccess<'_>,
+        may_pass: impl FnOnce(EarlierAccess) -> bool,
+    ) -> Result<(), EarlierAccess> {
         if let Some(write) = &self.write
             && !now.is_after(write.id, write.epoch)
+            && (now.kind != ConflictKind::Write || !may_pass(write.earlier(now)))
         {
-            // `same` says whether two plain writes that store equal bytes may pass.
-            if now.kind != ConflictKind::Write || !same() {
-                return Err(EarlierAccess { id: write.id, kind: ConflictKind::Write, site: write.site });
-            }
+            return Err(write.earlier(now));
         }
         let new = Entry::new(now);
         if self.kinds & now.kind.against() != 0 && !self.are_atomics_of_my_block(now) {
@@ -228,12 +275,12 @@ impl Cell {
                 if new.kind.conflicts(now.actor.id, entry.kind, entry.warp)
                     && let Some(id) = entry.unordered(now)
                 {
-                    return Err(EarlierAccess { id, kind: entry.kind, site: entry.site });
+                    return Err(entry.earlier(id, now));
                 }
             }
         }
         if now.kind == ConflictKind::Write {
-            self.write = Some(Write { id: now.actor.id, epoch: new.epoch, site: now.site });
+            self.write = Some(Write { id: now.actor.id, epoch: new.epoch, site: now.site, extent: new.extent });
             (self.first, self.rest, self.kinds, self.mixed) = (None, None, 0, false);
         } else {
             self.kinds |= now.kind.bit();
@@ -291,7 +338,7 @@ impl Cell {
 
 /// Merges entries that differ only in their lanes.
 fn merge(entries: &mut Vec<Entry>) {
-    entries.sort_by_key(|entry| (entry.warp, entry.epoch, std::ptr::from_ref(entry.site)));
+    entries.sort_by_key(|entry| (entry.warp, entry.epoch, std::ptr::from_ref(entry.site), entry.extent));
     entries.dedup_by(|next, kept| {
         let alike = kept.is_alike(next);
         if alike {
@@ -303,18 +350,19 @@ fn merge(entries: &mut Vec<Entry>) {
 
 impl Page {
     /// Records an access to `len` bytes from `start` on. Fails with an earlier access that races with it, if there is
-    /// one. `same` tells whether the bytes in a part of the page equal those being written.
+    /// one. `may_pass` says whether a plain write to a part of the page may pass, although it is not ordered with an
+    /// earlier one.
     pub(crate) fn access(
         &mut self,
         start: usize,
         len: usize,
         now: &CurrentAccess<'_>,
-        same: impl Fn(usize, usize) -> bool,
+        may_pass: impl Fn(usize, usize, EarlierAccess) -> bool,
     ) -> Result<(), EarlierAccess> {
         self.cut((start | len | 16).trailing_zeros());
         let size = 1 << self.shift;
         for cell in start >> self.shift..(start + len).div_ceil(size) {
-            self.cells[cell].access(now, || same(cell << self.shift, size))?;
+            self.cells[cell].access(now, |earlier| may_pass(cell << self.shift, size, earlier))?;
         }
         Ok(())
     }

@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use crate::sim::group::Group;
-use crate::sim::race::{Clock, PhaseRelease};
+use crate::sim::race::{Clock, PhaseRelease, WeakArrival};
 use crate::sim::site::Site;
 
 /// An operation of a thread at a group's barrier.
@@ -49,6 +49,8 @@ pub(crate) struct Phases {
     /// What the arrivals of the previous phase released. The current phase cannot complete before all threads have
     /// acquired it.
     pub(in crate::sim) released: RefCell<Clock>,
+    /// The arrivals of the previous phase that did not release everything.
+    pub(in crate::sim) weak: RefCell<Rc<[WeakArrival]>>,
 }
 
 /// A group's barrier in one cluster. All clusters share the phases of the grid's barrier.
@@ -69,6 +71,7 @@ impl Phases {
             ended: Cell::new(0),
             releases: RefCell::default(),
             released: RefCell::default(),
+            weak: RefCell::default(),
         })
     }
 

@@ -16,7 +16,7 @@ use super::warp::{LaneState, Warp};
 use crate::report::failure::{Cause, Failure};
 use crate::shape::{Dim3, Shape};
 use crate::sim::group::LANES;
-use crate::sim::race::{Actor, ActorId, EpochCounter, ForeignAccesses};
+use crate::sim::race::{Actor, ActorId, EpochCounter, ForeignAccesses, WeakArrival};
 use crate::sim::schedule::Scheduler;
 use crate::sim::site::{Site, location};
 use crate::sim::spin::Polls;
@@ -96,6 +96,7 @@ impl<'l> Cluster<'l> {
                 }
             })
             .collect();
+        let no_arrivals: Rc<[WeakArrival]> = Rc::default();
         let thread = |in_cluster: usize| {
             let rank_in_block = in_cluster as u32 % launch.block_threads;
             let block_rank = in_cluster as u32 / launch.block_threads;
@@ -111,6 +112,7 @@ impl<'l> Cluster<'l> {
                 peers_started: Cell::new(false),
                 warp: LaneState::default(),
                 stale_in_a_row: Cell::new(0),
+                weak_arrivals: RefCell::new(Rc::clone(&no_arrivals)),
                 polls: Cell::new(Polls::NONE),
                 fence: Cell::new(Fence::Full),
                 actor: Actor::new(ActorId::new(rank, block_rank, rank_in_block)),
@@ -155,7 +157,7 @@ impl<'l> Cluster<'l> {
             cause,
             block: self.blocks[thread.block_rank as usize].index,
             thread: thread.index,
-            schedule: Some(self.launch.simulator.current_schedule()),
+            schedule: self.launch.replays().then(|| self.launch.simulator.current_schedule()),
         }
     }
 

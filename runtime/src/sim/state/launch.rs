@@ -1,5 +1,7 @@
 //! The state that all clusters of a launch share.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use super::prints::Prints;
 use super::uniform_check::UniformChecks;
 use crate::shape::{Dim3, Shape};
@@ -22,6 +24,10 @@ pub(crate) struct Launch<'l> {
     pub(crate) cluster_blocks: u32,
     /// The number of clusters in the grid, in each dimension.
     pub(crate) dim_clusters: Dim3,
+    /// Whether clusters may run in parallel.
+    in_parallel: bool,
+    /// Whether clusters have accessed global memory by atomics, or raced, so that they may depend on each other.
+    communicates: AtomicBool,
 }
 
 impl<'l> Launch<'l> {
@@ -30,6 +36,7 @@ impl<'l> Launch<'l> {
         shape: &'l Shape,
         simulator: &'l Simulator,
         body: &'l (dyn Fn() + Send + Sync + 'l),
+        in_parallel: bool,
     ) -> Self {
         let Shape { grid, cluster, block, .. } = *shape;
         let dim_clusters = Dim3::new(grid.x / cluster.x, grid.y / cluster.y, grid.z / cluster.z);
@@ -41,11 +48,26 @@ impl<'l> Launch<'l> {
             body,
             prints: Prints::default(),
             uniform_checks: UniformChecks::default(),
-            races: simulator.races.then(|| Detector::new(layout, simulator.equal_writes_race)),
+            races: simulator.races.then(|| Detector::new(layout, simulator.equal_writes)),
             block_threads: block.count() as u32,
             cluster_blocks: cluster.count() as u32,
             dim_clusters,
+            in_parallel: in_parallel && dim_clusters.count() > 1,
+            communicates: AtomicBool::new(false),
         }
+    }
+
+    /// Notes that clusters may depend on each other.
+    pub(in crate::sim) fn note_communication(&self) {
+        if !self.communicates.load(Ordering::Relaxed) {
+            self.communicates.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Returns whether the launch is the same when it is run again under its schedule. Clusters that run in parallel make
+    /// a difference if they depend on each other, which is unknown without race detection.
+    pub(in crate::sim) fn replays(&self) -> bool {
+        !self.in_parallel || self.races.is_some() && !self.communicates.load(Ordering::Relaxed)
     }
 
     /// Returns the grid index of the block of this rank in the cluster of this rank.

@@ -19,6 +19,8 @@ pub(crate) struct AllocationKey {
     pub(crate) site: Site,
     /// The type of the array.
     pub(crate) array: TypeId,
+    /// The size of one of its elements in bytes.
+    pub(crate) element_bytes: usize,
 }
 
 /// The type of the elements of a view. Two types may have the same name, and views are compared by the id.
@@ -120,6 +122,11 @@ impl SharedMemory {
     /// Returns the site of the allocation's `shared_array`; `None` for dynamic memory.
     pub(in crate::sim) fn declared(&self, id: SharedId) -> Option<Site> {
         self.allocations.borrow()[id.allocation as usize].key.map(|key| key.site)
+    }
+
+    /// Returns the size of the allocation's elements in bytes; `None` for dynamic memory.
+    pub(in crate::sim) fn element_bytes(&self, id: SharedId) -> Option<usize> {
+        self.allocations.borrow()[id.allocation as usize].key.map(|key| key.element_bytes)
     }
 
     #[inline]

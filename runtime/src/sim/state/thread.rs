@@ -2,6 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use corosensei::Yielder;
 use phalanx_contract::fence::Fence;
@@ -11,7 +12,7 @@ use super::phase_barrier::BarrierCall;
 use super::warp::{LaneState, WarpCall};
 use crate::shape::Dim3;
 use crate::sim::group::Group;
-use crate::sim::race::Actor;
+use crate::sim::race::{Actor, WeakArrival};
 use crate::sim::schedule::Pending;
 use crate::sim::site::Site;
 use crate::sim::spin::Polls;
@@ -40,6 +41,8 @@ pub(crate) struct Thread {
     pub(crate) warp: LaneState,
     /// The number of stale values in a row that the thread's atomic loads have returned.
     pub(in crate::sim) stale_in_a_row: Cell<u32>,
+    /// The arrivals that did not release everything, of the last such phase that the thread waited for.
+    pub(in crate::sim) weak_arrivals: RefCell<Rc<[WeakArrival]>>,
     /// The thread's polls of memory that did not change.
     pub(in crate::sim) polls: Cell<Polls>,
     /// The thread as the race detector sees it, with its vector clock.

@@ -359,7 +359,10 @@ fn dynamic_index(out: &mut [i32], n: i32) {
 fn rank_too_large(out: &mut [i32], n: i32) {
     let cluster = this_cluster();
     let array = shared_array::<i32, 4>();
-    array[cluster.thread_rank() % 4] = 1;
+    let i = this_thread_block().thread_rank();
+    if i < 4 {
+        array[i] = 1;
+    }
     cluster.sync();
     let rank = if cluster.thread_rank() == 40 { n } else { 0 };
     let remote = /* rank_too_large */ cluster.map_shared_rank(&array, rank as u32);

@@ -302,12 +302,12 @@ fn beside_large_arrays(out: &mut [u32]) {
     for round in 0..100u32 {
         sum += words[round * 64 + (i + 1) % 64 + 8192];
     }
-    out[i] = sum;
+    out[this_grid().thread_rank()] = sum;
 }
 
 fn many_beside_large_arrays(device: &Device) -> Outcome {
-    let got = read!(device, 64, |out| beside_large_arrays(out).grid(2));
-    let want = (0..64).map(|i: u32| (0..100).map(|round| round + 63 - (i + 1) % 64).sum::<u32>());
+    let got = read!(device, 128, |out| beside_large_arrays(out).grid(2));
+    let want = (0..128).map(|i: u32| (0..100).map(|round| round + 63 - (i + 1) % 64).sum::<u32>());
     equal(&got, &want.collect::<Vec<u32>>())
 }
 

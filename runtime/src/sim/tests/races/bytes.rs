@@ -1,6 +1,7 @@
 //! Tests of which accesses overlap, and which overlapping accesses do not race.
 
 use super::*;
+use crate::sim::WarningCollector;
 
 #[test]
 fn bytes_and_values() {
@@ -88,10 +89,54 @@ fn equal_writes_race_if_asked_for() {
             false => store(&words, 0, 1),
             true => atomic(&words, 0).store(1, Relaxed),
         };
-        let simulator = Simulator::new().equal_writes_race(strict);
-        run("test", &shape(1, 1, 2), &simulator, &body).1.map_err(|failure| race(*failure).bytes)
+        let warnings = WarningCollector::default();
+        let simulator = Simulator::new().equal_writes_race(strict).warning(&warnings);
+        let outcome = run("test", &shape(1, 1, 2), &simulator, &body).1.map_err(|failure| race(*failure).bytes);
+        assert_eq!(warnings.take().count(), 0);
+        outcome
     };
     assert_eq!(outcome(false, false), Ok(()));
     assert_eq!(outcome(true, false), Err(0..4));
     assert_eq!(outcome(true, true), Ok(()), "atomics are ordered by themselves");
+}
+
+/// By default the launch goes on, and each pair of places is reported once, whatever threads and elements it concerns.
+#[test]
+fn equal_writes_are_a_warning() {
+    for schedule in SCHEDULES {
+        let warnings = WarningCollector::default();
+        let memory = GlobalMemory::zeros(256);
+        let words = Words::new(&memory);
+        let body = || {
+            let array = shared_array::<u32, 4>();
+            for at in 0..4 {
+                store(&array, at, 5); // in a loop, by all threads
+            }
+            store(&words, 3, 8);
+            if me() == 70 {
+                atomic(&words, 9).fetch_add(1, Relaxed);
+            }
+            this_thread_block().sync();
+            store(&words, 3, 8); // ordered with the first in the same block only
+        };
+        let simulator = Simulator::new().schedule(schedule.clone()).warning(&warnings);
+        run("test", &shape(2, 1, 64), &simulator, &body).1.unwrap();
+        let found: Vec<_> = warnings.take().collect();
+        let shared = |race: &&Race| matches!(race.memory, RaceMemory::Shared { .. });
+        assert_eq!(found.iter().filter(shared).count(), 1, "{schedule}: {found:?}");
+        let global: Vec<_> = found.iter().filter(|race| !shared(race)).collect();
+        assert!((1..=3).contains(&global.len()), "{schedule}: {found:?}");
+        assert!(global.iter().all(|race| race.bytes == (12..16) && race.first.value == race.second.value));
+        assert_eq!(warnings.take().count(), 0);
+    }
+}
+
+/// A write of another value among equal ones still ends the launch.
+#[test]
+fn one_of_many_writes_differs() {
+    let memory = GlobalMemory::zeros(4);
+    let words = Words::new(&memory);
+    let body = || store(&words, 0, u32::from(me() != 40));
+    let failure = *run("test", &shape(1, 1, 64), &Simulator::new(), &body).1.unwrap_err();
+    assert_eq!(race(failure).second.thread, at(40));
 }

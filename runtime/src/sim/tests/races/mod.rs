@@ -6,6 +6,7 @@ mod atomics;
 mod barriers;
 mod bytes;
 mod fences;
+mod reports;
 
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 
@@ -115,7 +116,7 @@ fn a_report_has_both_sides() {
     // The report is shown as rustc does, since this file is available: both lines, with what they did.
     let here = std::path::Path::new("..").join(file!()).exists();
     for part in [
-        "data race: bytes 12..16 of the shared array at ",
+        "data race: bytes 12..16 (element 3) of the shared array at ",
         "store(&array, 3, 2.5);",
         "^^^^^^^^^^^^^^^^^^^^^ write of 2.5 by block (1,0,0) thread (6,0,0)",
         "--------------------- write of 1.5 by block (1,0,0) thread (1,0,0)",
