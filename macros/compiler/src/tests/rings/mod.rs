@@ -1,0 +1,7 @@
+//! Rings of phase barriers: verdicts on skeletons, and the comparison with a machine that shares no code with the check.
+
+mod agreement;
+mod cases;
+mod explicit;
+mod kernels;
+mod words;
