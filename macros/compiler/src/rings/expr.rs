@@ -6,11 +6,11 @@ use super::verdict::Reason;
 /// An expression over a role's counters and the rank of the block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Expr {
-    pub(super) terms: Vec<Term>,
+    pub(crate) terms: Vec<Term>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Term {
+pub(crate) enum Term {
     Constant(i64),
     Counter(u32),
     Rank,

@@ -6,7 +6,7 @@
 mod accesses;
 mod automaton;
 mod counters;
-mod expr;
+pub(crate) mod expr;
 mod ledger;
 mod machine;
 mod moves;

@@ -3,7 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::rings::{Among, Condition, Data, Element, Expr, Op, Skeleton};
+use crate::rings::expr::Term;
+use crate::rings::{Among, Condition, Data, Element, Expr, Op, Operator, Skeleton};
 
 /// A thread: where it is, its counters, how many shared decisions it has taken, its rounds, the phases of its tokens, the slots
 /// that its bulk copies read (`true` once they have).
@@ -139,7 +140,33 @@ impl Run<'_> {
     }
 
     fn value(&self, world: &World, thread: usize, expr: &Expr) -> i64 {
-        expr.value(&world.threads[thread].counters, self.threads[thread].1, 0).expect("the tests' expressions have values")
+        let mut stack = Vec::new();
+        for term in &expr.terms {
+            let value = match term {
+                Term::Constant(value) => *value,
+                Term::Counter(counter) => world.threads[thread].counters[*counter as usize],
+                Term::Rank => self.threads[thread].1,
+                Term::Unknown => panic!("the tests' expressions depend on no data"),
+                Term::Apply(operator) => {
+                    let (right, left): (i64, i64) = (stack.pop().unwrap(), stack.pop().unwrap());
+                    match operator {
+                        Operator::Add => left + right,
+                        Operator::Sub => left - right,
+                        Operator::Mul => left * right,
+                        Operator::Div => left.div_euclid(right),
+                        Operator::Rem => left.rem_euclid(right),
+                        Operator::And => left & right,
+                        Operator::Xor => left ^ right,
+                        Operator::Eq => i64::from(left == right),
+                        Operator::Ne => i64::from(left != right),
+                        Operator::Lt => i64::from(left < right),
+                        Operator::Le => i64::from(left <= right),
+                    }
+                }
+            };
+            stack.push(value);
+        }
+        stack[0]
     }
 
     /// Executes what only concerns single threads; returns the worlds in which all of them stand at a step.
