@@ -3,7 +3,7 @@
 
 use super::automaton::Action;
 use super::ledger::Ledger;
-use super::machine::{ACTOR, Machine, STORES, State};
+use super::machine::{ACTOR, BARRIER, Machine, STORES, State};
 use super::normal::normalise;
 use super::step::{Done, Stop, Work};
 use super::verdict::{Event, Fault, Reason};
@@ -45,7 +45,7 @@ const TURNS: u8 = 4;
 pub(super) fn moves(machine: &Machine, state: &[u16], reduced: bool) -> (Vec<Move>, Vec<Move>) {
     let actors = 0..machine.actors.len();
     let (mut first, mut rest) = (Vec::new(), Vec::new());
-    first.extend(actors.clone().filter(|actor| !machine.ended(state, *actor)).map(Move::Actor));
+    first.extend(actors.clone().filter(|actor| !is_blocked(machine, state, *actor)).map(Move::Actor));
     for (kind, copy) in machine.places.copies.iter().enumerate() {
         if state[machine.copies_at + kind] > 0 {
             let awaited = || {
@@ -67,14 +67,23 @@ pub(super) fn moves(machine: &Machine, state: &[u16], reduced: bool) -> (Vec<Mov
     (first, rest)
 }
 
+/// Returns whether an actor has exited, or waits for a phase that is not over.
+fn is_blocked(machine: &Machine, state: &[u16], actor: usize) -> bool {
+    match machine.node(state, actor).action {
+        Action::End => true,
+        Action::Wait { barrier, parity } => (state[machine.barriers_at + BARRIER * barrier] % 2 == 1) == parity,
+        _ => false,
+    }
+}
+
 /// Tries a move.
 pub(super) fn attempt(machine: &Machine, ledger: &mut Ledger, state: &[u16], chosen: Move, mode: Mode) -> (Outcome, Option<Reason>) {
     let log = mode.logged.then(Vec::new);
     let mut work = Work { machine, ledger, state: state.to_vec(), log };
     let begun = match chosen {
         Move::Actor(actor) => {
-            let block = Block::beginning(&work, actor);
-            work.step(actor).map(|done| match done {
+            let mut block = Block { began: false, released: false, copied: None, room: JOINED };
+            block.step(&mut work, actor).map(|done| match done {
                 Done::Blocked => None,
                 Done::Alone => Some((vec![actor], Some(block).filter(|_| mode.reduced))),
                 Done::Together(group) => Some((group, None)),
@@ -114,8 +123,8 @@ fn stopped(stop: Stop, log: Option<Vec<Event>>) -> (Outcome, Option<Reason>) {
 struct Block {
     /// Whether an access has begun.
     began: bool,
-    /// Whether the actor has arrived at a barrier.
-    arrived: bool,
+    /// Whether an arrival may have let others go on: it completed a phase, or it followed a copy.
+    released: bool,
     /// The barrier of the copies that have begun, or none of several.
     copied: Option<Option<usize>>,
     /// The number of steps that may still be joined.
@@ -123,40 +132,39 @@ struct Block {
 }
 
 impl Block {
-    fn beginning(work: &Work<'_>, actor: usize) -> Block {
-        let mut block = Block { began: false, arrived: false, copied: None, room: JOINED };
-        let action = &work.machine.node(&work.state, actor).action;
-        block.add(work.machine, action);
-        // Nothing is joined to bytes that are expected for others' arrivals.
-        if matches!(action, Action::Expect { .. }) && !work.machine.node(&work.state, actor).owned {
-            block.room = 0;
-        }
-        block
-    }
-
-    fn add(&mut self, machine: &Machine, action: &Action) {
-        match action {
+    /// Executes the step of an actor.
+    fn step(&mut self, work: &mut Work<'_>, actor: usize) -> Result<Done, Stop> {
+        let machine = work.machine;
+        let node = machine.node(&work.state, actor);
+        let parity = |work: &Work<'_>, barrier: usize| work.state[machine.barriers_at + BARRIER * barrier] % 2;
+        self.room = self.room.saturating_sub(1);
+        match node.action {
             Action::BeginRead { .. } | Action::BeginFill { .. } | Action::Store { .. } => self.began = true,
-            Action::Arrive { .. } => self.arrived = true,
             Action::Copy { kind, .. } => {
-                let barrier = machine.places.copies[*kind].barrier;
+                let barrier = machine.places.copies[kind].barrier;
                 let one = self.copied.is_none_or(|known| known == Some(barrier));
                 self.copied = Some(one.then_some(barrier));
             }
+            Action::Arrive { barrier, .. } => {
+                let before = parity(work, barrier);
+                let done = work.step(actor)?;
+                self.released |= self.copied.is_some() || parity(work, barrier) != before;
+                return Ok(done);
+            }
             _ => {}
         }
-        self.room = self.room.saturating_sub(1);
+        work.step(actor)
     }
 
     /// Returns whether the step of an actor may be joined: it is always enabled, and it hides no fault of a step of others that
     /// comes before it and after the move's beginning.
     fn may_join(&self, machine: &Machine, state: &[u16], actor: usize) -> bool {
         let node = machine.node(state, actor);
-        let own = |barrier: usize| !self.arrived && self.copied.is_none_or(|copied| copied == Some(barrier));
+        let own = |barrier: usize| !self.released && self.copied.is_none_or(|copied| copied == Some(barrier));
         self.room > 0
             && match node.action {
                 Action::BeginRead { .. } | Action::BeginFill { .. } | Action::Store { .. } | Action::Copy { .. } => true,
-                Action::EndRead { .. } | Action::EndFill { .. } => !self.began && !self.arrived && self.copied.is_none(),
+                Action::EndRead { .. } | Action::EndFill { .. } => !self.began && !self.released && self.copied.is_none(),
                 Action::Expect { barrier, .. } => node.owned && own(barrier),
                 Action::Arrive { barrier, .. } => own(barrier),
                 _ => false,
@@ -212,10 +220,9 @@ fn settle(machine: &Machine, ledger: &mut Ledger, fork: Fork, group: &[usize]) -
                     Ok(()) => at += 1,
                     Err(stop) => break Err(stop),
                 },
-                action => match &mut block {
+                _ => match &mut block {
                     Some(block) if block.may_join(machine, &work.state, actor) => {
-                        block.add(machine, action);
-                        if let Err(stop) = work.step(actor) {
+                        if let Err(stop) = block.step(&mut work, actor) {
                             break Err(stop);
                         }
                     }

@@ -1,7 +1,7 @@
 //! The normal form of a state: of decisions and rounds, only what somebody has still to meet is kept.
 
 use super::automaton::{Action, Automaton};
-use super::machine::{ACTOR, Machine, SLOT, STREAM, data_after};
+use super::machine::{ACTOR, EMPTY, Machine, OLD, SLOT, STREAM, data_after};
 use super::moves::decision;
 
 /// Brings a state into its normal form.
@@ -12,11 +12,12 @@ pub(super) fn normalise(machine: &Machine, state: &mut [u16]) {
         }
     }
     for stream in 0..machine.streams {
-        if machine.nested {
-            while drop_idle(machine, state, stream) {}
+        while machine.nested && drop_idle(machine, state, stream) {}
+        let length = state[machine.stream_at(stream)];
+        if length == 0 {
+            continue;
         }
         let going = going(machine, state, stream);
-        let length = state[machine.stream_at(stream)];
         let cut = going.iter().map(|actor| state[ACTOR * actor + 1]).min().unwrap_or(length);
         if cut > 0 {
             remove(machine, state, stream, 0, cut);
@@ -27,9 +28,13 @@ pub(super) fn normalise(machine: &Machine, state: &mut [u16]) {
     let rounds = counted.iter().map(|actor| state[ACTOR * actor + 2]).min().unwrap_or(0);
     if rounds > 0 {
         counted.iter().for_each(|actor| state[ACTOR * actor + 2] -= rounds);
-        for slot in 0..machine.places.slots.len() {
-            let data = &mut state[machine.slots_at + SLOT * slot];
-            *data = data_after(*data, rounds, machine.behind);
+        for (slot, of) in machine.places.slots.iter().enumerate() {
+            let fields = &mut state[machine.slots_at + SLOT * slot..][..SLOT];
+            fields[0] = data_after(fields[0], rounds, machine.behind);
+            // Only a bulk copy out of the slot could tell old data from none.
+            if fields[0] == OLD && fields[1] == 0 && fields[3] == 0 && !of.stored {
+                fields.fill(EMPTY);
+            }
         }
     }
 }

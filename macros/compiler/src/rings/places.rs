@@ -15,6 +15,8 @@ pub(super) struct Barrier {
 pub(super) struct Slot {
     pub(super) object: Object,
     pub(super) parts: u16,
+    /// Whether bulk copies read it.
+    pub(super) stored: bool,
 }
 
 /// Copies that do the same when they land.
@@ -61,7 +63,9 @@ impl Places {
             }
             for (array, data) in (0..).zip(&skeleton.slots) {
                 let parts = u16::try_from(data.parts).map_err(|_| Reason::Size)?;
-                slots.extend((0..data.stages).map(|index| Slot { object: Object { array, index, block }, parts }));
+                let stores = |op: &Op| matches!(op, Op::Store { slot } if slot.array == array);
+                let stored = skeleton.roles.iter().flat_map(|role| &role.steps).any(|step| stores(&step.op));
+                slots.extend((0..data.stages).map(|index| Slot { object: Object { array, index, block }, parts, stored }));
             }
         }
         let bytes = skeleton.roles.iter().flat_map(|role| &role.steps).filter_map(|step| match step.op {

@@ -148,7 +148,7 @@ pub enum Use {
 /// What a slot holds instead of the data that a thread reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content {
-    /// It holds nothing, or a part of the data.
+    /// It holds a part of the data, or nothing that a thread has still to read.
     Incomplete,
     /// It is being filled.
     BeingFilled,

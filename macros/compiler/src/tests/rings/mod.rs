@@ -3,5 +3,6 @@
 mod agreement;
 mod cases;
 mod explicit;
+mod growth;
 mod kernels;
 mod words;
