@@ -8,11 +8,12 @@ use super::normal::normalise;
 use super::step::{Done, Stop, Work};
 use super::verdict::{Event, Fault, Reason};
 
-/// Who moves: an actor, a copy that lands, or a bulk copy that has read its slot.
+/// Who moves: an actor, a copy that lands or all those of a barrier, or a bulk copy that has read its slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Move {
     Actor(usize),
     Land(usize),
+    LandAll(usize),
     Stored(usize, usize),
 }
 
@@ -54,9 +55,14 @@ pub(super) fn moves(machine: &Machine, state: &[u16], reduced: bool) -> (Vec<Mov
                     _ => false,
                 })
             };
-            if !reduced || awaited() { first.push(Move::Land(kind)) } else { rest.push(Move::Land(kind)) }
+            match if reduced { landing(machine, state, copy.barrier) } else { Landing::Each } {
+                Landing::Together if awaited() => first.push(Move::LandAll(copy.barrier)),
+                Landing::Each if !reduced || awaited() => first.push(Move::Land(kind)),
+                Landing::Each | Landing::Together | Landing::Later => rest.push(Move::Land(kind)),
+            }
         }
     }
+    first.dedup();
     for actor in actors {
         let Some(at) = machine.actors[actor].stores else { continue };
         let now = !reduced || matches!(machine.node(state, actor).action, Action::WaitStores { .. });
@@ -76,6 +82,25 @@ fn is_blocked(machine: &Machine, state: &[u16], actor: usize) -> bool {
     }
 }
 
+/// Which copies for a barrier have to land before the rest can happen.
+enum Landing {
+    /// The phase lacks arrivals, so that no landing completes it.
+    Later,
+    /// The phase lacks what is in flight, and nothing else.
+    Together,
+    Each,
+}
+
+fn landing(machine: &Machine, state: &[u16], barrier: usize) -> Landing {
+    let fields = &state[machine.barriers_at + BARRIER * barrier..][..BARRIER];
+    if fields[0] >> 1 != 0 {
+        return Landing::Later;
+    }
+    let copies = machine.places.copies.iter().zip(&state[machine.copies_at..]).filter(|(copy, _)| copy.barrier == barrier);
+    let in_flight: u64 = copies.map(|(copy, count)| u64::from(copy.units) * u64::from(*count)).sum();
+    if u64::from(fields[1]) == in_flight { Landing::Together } else { Landing::Each }
+}
+
 /// Tries a move.
 pub(super) fn attempt(machine: &Machine, ledger: &mut Ledger, state: &[u16], chosen: Move, mode: Mode) -> (Outcome, Option<Reason>) {
     let log = mode.logged.then(Vec::new);
@@ -90,6 +115,16 @@ pub(super) fn attempt(machine: &Machine, ledger: &mut Ledger, state: &[u16], cho
             })
         }
         Move::Land(kind) => work.land(kind).map(|()| Some((Vec::new(), None))),
+        Move::LandAll(barrier) => {
+            let kinds = machine.places.copies.iter().enumerate().filter(|(_, copy)| copy.barrier == barrier);
+            let mut landed = Ok(());
+            for (kind, _) in kinds {
+                while landed.is_ok() && work.state[machine.copies_at + kind] > 0 {
+                    landed = work.land(kind);
+                }
+            }
+            landed.map(|()| Some((Vec::new(), None)))
+        }
         Move::Stored(actor, number) => {
             work.stored(actor, number);
             Ok(Some((Vec::new(), None)))

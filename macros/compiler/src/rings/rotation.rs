@@ -3,6 +3,7 @@
 
 use super::automaton::{Action, Automaton};
 use super::machine::{ACTOR, BARRIER, Machine, SLOT};
+use super::moves::Move;
 
 /// The largest number of turns of a rotation, and of rounds that are tried as one.
 const LARGEST: usize = 256;
@@ -103,14 +104,14 @@ impl Rotation {
         turned
     }
 
-    pub(super) fn order(&self) -> usize {
-        self.turns.len()
-    }
-
-    /// Returns the kind of copies that some turns bring to a kind.
-    pub(super) fn kind_before(&self, kind: usize, turns: usize) -> usize {
-        let before = (self.order() - turns % self.order()) % self.order();
-        self.turns[before].copies.get(kind).copied().unwrap_or(kind)
+    /// Returns the move that some turns bring to a move.
+    pub(super) fn before(&self, chosen: Move, turns: usize) -> Move {
+        let back = &self.turns[(self.turns.len() - turns % self.turns.len()) % self.turns.len()];
+        match chosen {
+            Move::Land(kind) => Move::Land(back.copies[kind]),
+            Move::LandAll(barrier) => Move::LandAll(back.barriers[barrier].0),
+            Move::Actor(_) | Move::Stored(..) => chosen,
+        }
     }
 }
 

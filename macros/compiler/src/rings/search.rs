@@ -135,11 +135,7 @@ impl Searcher<'_> {
         }
     }
 
-    /// Returns the move that some turns bring to a move.
     fn before(&self, chosen: Move, turns: usize) -> Move {
-        match (chosen, self.rotation) {
-            (Move::Land(kind), Some(rotation)) => Move::Land(rotation.kind_before(kind, turns)),
-            _ => chosen,
-        }
+        self.rotation.map_or(chosen, |rotation| rotation.before(chosen, turns))
     }
 }
