@@ -11,6 +11,9 @@ use super::verdict::Reason;
 /// The largest number of nodes of an automaton.
 const LARGEST: usize = 4096;
 
+/// The steps between an expectation and the arrival that it belongs to.
+pub(super) const OWNED: u8 = 8;
+
 /// What a thread does at a node. Barriers, slots and kinds of copies are numbers of [`Places`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Action {
@@ -76,7 +79,7 @@ pub(super) fn automaton(role: &Role, number: u32, block: u32, places: &mut Place
     let kept = kept(role);
     let counters = vec![0; kept.len()];
     let (nodes, ids, open) = (Vec::new(), BTreeMap::new(), Vec::new());
-    let mut builder = Builder { role, number, block, places, kept, nodes, ids, open };
+    let mut builder = Builder { role, number, block, places: &mut *places, kept, nodes, ids, open };
     let start = builder.go_to(0, counters)?;
     while let Some((node, step, counters)) = builder.open.pop() {
         let (first, second) = match &role.steps[step].op {
@@ -92,7 +95,7 @@ pub(super) fn automaton(role: &Role, number: u32, block: u32, places: &mut Place
     }
     let mut automaton = Automaton { nodes: builder.nodes, start };
     for node in 0..automaton.nodes.len() {
-        automaton.nodes[node].owned = automaton.owns(node);
+        automaton.nodes[node].owned = automaton.owns(node, places);
     }
     Ok(automaton)
 }
@@ -123,7 +126,11 @@ impl Builder<'_> {
                 }
                 Op::Jump(target) => *target,
                 Op::Branch { condition: Condition::Counters(test), otherwise } => {
-                    if value(test)? != 0 { step + 1 } else { *otherwise }
+                    if value(test)? != 0 {
+                        step + 1
+                    } else {
+                        *otherwise
+                    }
                 }
                 Op::Leave => return Ok((self.node(None, counters)?, rounds)),
                 _ => return Ok((self.node(Some(step), counters)?, rounds)),
@@ -179,10 +186,8 @@ impl Builder<'_> {
             Op::Copy { slot, barrier, block, bytes, data } => {
                 let block = value(block)?;
                 let (slot, barrier) = (places.slot(index(slot)?, block), places.barrier(index(barrier)?, block));
-                slot.zip(barrier).map(|(slot, barrier)| Action::Copy {
-                    kind: places.copy(slot, barrier, *bytes),
-                    data: *data,
-                })
+                slot.zip(barrier)
+                    .map(|(slot, barrier)| Action::Copy { kind: places.copy(slot, barrier, *bytes), data: *data })
             }
             Op::BeginFill { slot, data } => {
                 places.slot(index(slot)?, rank).map(|slot| Action::BeginFill { slot, data: *data })
@@ -204,16 +209,18 @@ impl Builder<'_> {
 }
 
 impl Automaton {
-    /// Returns whether only expectations, copies and reads stand between an expectation and an arrival at its barrier.
-    fn owns(&self, node: usize) -> bool {
+    /// Returns whether only expectations and copies for its barrier, and reads, stand between an expectation and an arrival at its
+    /// barrier, so that these steps are one move.
+    fn owns(&self, node: usize, places: &Places) -> bool {
         let Action::Expect { barrier: own, .. } = self.nodes[node].action else { return false };
         let mut at = node;
-        for _ in 0..8 {
+        for _ in 0..OWNED {
             at = usize::from(self.nodes[at].after(true).0);
             match self.nodes[at].action {
                 Action::Arrive { barrier, .. } => return barrier == own,
                 Action::Expect { barrier, .. } if barrier == own => {}
-                Action::Copy { .. } | Action::BeginRead { .. } => {}
+                Action::Copy { kind, .. } if places.copies[kind].barrier == own => {}
+                Action::BeginRead { .. } => {}
                 _ => return false,
             }
         }

@@ -70,7 +70,8 @@ impl Shape {
         let (left, right) = self.aligned(other)?;
         let start = left.start.max(right.start);
         let affine = left.base.zip(right.base).filter(|_| left.period == 1);
-        let periodic = (left.step == 0 && right.step == 0).then_some(Shape { start, period: left.period, step: 0, base: None });
+        let periodic =
+            (left.step == 0 && right.step == 0).then_some(Shape { start, period: left.period, step: 0, base: None });
         match operator {
             Operator::Add => {
                 let base = affine.and_then(|(left, right)| left.checked_add(right));
@@ -238,7 +239,9 @@ fn uses(role: &Role) -> Vec<(Expr, Use)> {
             | Op::BeginRead { slot, .. }
             | Op::EndRead { slot }
             | Op::Store { slot } => exact(&index(slot)),
-            Op::Set(values) => uses.extend(values.iter().map(|(counter, expr)| (expr.clone(), Use::Into(*counter as usize)))),
+            Op::Set(values) => {
+                uses.extend(values.iter().map(|(counter, expr)| (expr.clone(), Use::Into(*counter as usize))))
+            }
             Op::Branch { condition: Condition::Counters(expr), .. } => exact(expr),
             Op::Branch { condition: Condition::Shared | Condition::Free, .. }
             | Op::WaitStores { .. }

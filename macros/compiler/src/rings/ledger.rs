@@ -54,7 +54,10 @@ impl Ledger {
             let apart = |(at, set): (usize, &u32)| complete[at + 1..].iter().all(|other| set & other == 0);
             let known = |begun: &u32| complete.is_empty() || complete.iter().any(|set| begun & !set == 0);
             let classes = complete.iter().filter(|set| **set != 0).count();
-            phases.mixed || one && classes > 1 || !complete.iter().enumerate().all(apart) || !phases.begun.iter().all(known)
+            phases.mixed
+                || one && classes > 1
+                || !complete.iter().enumerate().all(apart)
+                || !phases.begun.iter().all(known)
         })
     }
 }

@@ -106,9 +106,7 @@ impl Machine {
         let nested = automata.iter().any(|automaton| decisions(automaton) > 1);
         let (actors, streams) = (Vec::new(), 0);
         let (barriers_at, slots_at, copies_at, size) = (0, 0, 0, 0);
-        Ok(Machine {
-            places, automata, units, actors, streams, nested, behind, barriers_at, slots_at, copies_at, size,
-        })
+        Ok(Machine { places, automata, units, actors, streams, nested, behind, barriers_at, slots_at, copies_at, size })
     }
 
     /// Sets the number of actors of each unit.
@@ -151,7 +149,9 @@ impl Machine {
         for actor in &mut self.actors {
             for node in &self.automata[actor.automaton].nodes {
                 match node.action {
-                    Action::Arrive { barrier, token: true, .. } if !actor.tokens.iter().any(|(known, _)| *known == barrier) => {
+                    Action::Arrive { barrier, token: true, .. }
+                        if !actor.tokens.iter().any(|(known, _)| *known == barrier) =>
+                    {
                         actor.tokens.push((barrier, self.size));
                         self.size += 1;
                     }
@@ -209,6 +209,11 @@ impl Machine {
             }
         }
     }
+}
+
+/// Returns the decision at a position of a stream's fields.
+pub(super) fn decision(stream: &[u16], position: u16) -> bool {
+    stream[1 + usize::from(position / 16)] >> (position % 16) & 1 == 1
 }
 
 pub(super) fn data_of(op: &Op) -> Option<Data> {

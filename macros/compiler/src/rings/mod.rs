@@ -23,8 +23,8 @@ mod verdict;
 pub use expr::{Expr, Operator};
 pub use skeleton::{Among, BarrierArray, Condition, Data, Element, Op, Role, Skeleton, SlotArray, Step};
 pub use verdict::{
-    BarrierState, Content, CountFault, Event, EventAction, Fault, LateWait, Object, Reason, Threads, UndrainedFault, Use,
-    Verdict,
+    BarrierState, Content, CountFault, Event, EventAction, Fault, LateWait, Object, Reason, Threads, UndrainedFault,
+    Use, Verdict,
 };
 
 use automaton::Action;
@@ -49,9 +49,11 @@ fn judge(skeleton: &Skeleton, limit: usize) -> Result<Verdict, Reason> {
         skeleton,
         rotation: rotation.as_ref(),
         ledger: Ledger::new(machine.places.barriers.len()),
-        reduced: machine.automata.iter().flat_map(|automaton| &automaton.nodes).all(|node| {
-            node.owned || !matches!(node.action, Action::Expect { .. })
-        }),
+        reduced: machine
+            .automata
+            .iter()
+            .flat_map(|automaton| &automaton.nodes)
+            .all(|node| node.owned || !matches!(node.action, Action::Expect { .. })),
         limit,
         states: 0,
         reason: if splits.exact { None } else { splits::not_represented(skeleton) },
@@ -62,15 +64,18 @@ fn judge(skeleton: &Skeleton, limit: usize) -> Result<Verdict, Reason> {
         }
     }
     // Where units complete the phases of a barrier in turn, threads of several units have to be single at once.
-    let in_turn = |checker: &Checker<'_>| {
-        checker.ledger.irregular(true).is_some() && checker.ledger.irregular(false).is_none()
-    };
-    if !splits.exact && !splits.searches.contains(&splits.all) && in_turn(&checker) {
-        if let Some(fault) = checker.search(&mut machine, &splits.all)? {
-            return Ok(fault);
-        }
+    let in_turn =
+        |checker: &Checker<'_>| checker.ledger.irregular(true).is_some() && checker.ledger.irregular(false).is_none();
+    if !splits.exact
+        && !splits.searches.contains(&splits.all)
+        && in_turn(&checker)
+        && let Some(fault) = checker.search(&mut machine, &splits.all)?
+    {
+        return Ok(fault);
     }
-    if !splits.exact && let Some(barrier) = checker.ledger.irregular(false) {
+    if !splits.exact
+        && let Some(barrier) = checker.ledger.irregular(false)
+    {
         let barrier = machine.places.barriers[barrier].object.array;
         checker.reason = checker.reason.or(Some(Reason::Arrivals { barrier }));
     }

@@ -1,9 +1,9 @@
 //! What can happen next in a state. Consecutive steps of one actor are one move where no other order of them with the steps of
 //! others can show a fault that this order hides; the conditions are those of docs/analyses.md.
 
-use super::automaton::Action;
+use super::automaton::{Action, OWNED};
 use super::ledger::Ledger;
-use super::machine::{ACTOR, BARRIER, Machine, STORES, State};
+use super::machine::{ACTOR, BARRIER, Machine, STORES, State, decision};
 use super::normal::normalise;
 use super::step::{Done, Stop, Work};
 use super::verdict::{Event, Fault, Reason};
@@ -66,7 +66,7 @@ pub(super) fn moves(machine: &Machine, state: &[u16], reduced: bool) -> (Vec<Mov
     for actor in actors {
         let Some(at) = machine.actors[actor].stores else { continue };
         let now = !reduced || matches!(machine.node(state, actor).action, Action::WaitStores { .. });
-        let open = (0..STORES).filter(|number| state[at + number] != 0 && state[at + number] % 2 == 0);
+        let open = (0..STORES).filter(|number| state[at + number] != 0 && state[at + number].is_multiple_of(2));
         let open = open.map(|number| Move::Stored(actor, number));
         if now { first.extend(open) } else { rest.extend(open) }
     }
@@ -96,13 +96,20 @@ fn landing(machine: &Machine, state: &[u16], barrier: usize) -> Landing {
     if fields[0] >> 1 != 0 {
         return Landing::Later;
     }
-    let copies = machine.places.copies.iter().zip(&state[machine.copies_at..]).filter(|(copy, _)| copy.barrier == barrier);
+    let copies =
+        machine.places.copies.iter().zip(&state[machine.copies_at..]).filter(|(copy, _)| copy.barrier == barrier);
     let in_flight: u64 = copies.map(|(copy, count)| u64::from(copy.units) * u64::from(*count)).sum();
     if u64::from(fields[1]) == in_flight { Landing::Together } else { Landing::Each }
 }
 
 /// Tries a move.
-pub(super) fn attempt(machine: &Machine, ledger: &mut Ledger, state: &[u16], chosen: Move, mode: Mode) -> (Outcome, Option<Reason>) {
+pub(super) fn attempt(
+    machine: &Machine,
+    ledger: &mut Ledger,
+    state: &[u16],
+    chosen: Move,
+    mode: Mode,
+) -> (Outcome, Option<Reason>) {
     let log = mode.logged.then(Vec::new);
     let mut work = Work { machine, ledger, state: state.to_vec(), log };
     let begun = match chosen {
@@ -198,9 +205,13 @@ impl Block {
         let own = |barrier: usize| !self.released && self.copied.is_none_or(|copied| copied == Some(barrier));
         self.room > 0
             && match node.action {
-                Action::BeginRead { .. } | Action::BeginFill { .. } | Action::Store { .. } | Action::Copy { .. } => true,
-                Action::EndRead { .. } | Action::EndFill { .. } => !self.began && !self.released && self.copied.is_none(),
-                Action::Expect { barrier, .. } => node.owned && own(barrier),
+                Action::BeginRead { .. } | Action::BeginFill { .. } | Action::Store { .. } | Action::Copy { .. } => {
+                    true
+                }
+                Action::EndRead { .. } | Action::EndFill { .. } => {
+                    !self.began && !self.released && self.copied.is_none()
+                }
+                Action::Expect { barrier, .. } => node.owned && own(barrier) && self.room > OWNED,
                 Action::Arrive { barrier, .. } => own(barrier),
                 _ => false,
             }
@@ -282,11 +293,6 @@ fn next_decision(machine: &Machine, state: &[u16], actor: usize) -> Option<bool>
     let at = machine.stream_at(machine.actors[actor].stream);
     let position = state[ACTOR * actor + 1];
     (position < state[at]).then(|| decision(&state[at..], position))
-}
-
-/// Returns the decision at a position of a stream's fields.
-pub(super) fn decision(stream: &[u16], position: u16) -> bool {
-    stream[1 + usize::from(position / 16)] >> (position % 16) & 1 == 1
 }
 
 fn decide(work: &mut Work<'_>, actor: usize, shared: bool, taken: bool) -> Result<(), Stop> {

@@ -1,8 +1,7 @@
 //! The normal form of a state: of decisions and rounds, only what somebody has still to meet is kept.
 
 use super::automaton::{Action, Automaton};
-use super::machine::{ACTOR, EMPTY, Machine, OLD, SLOT, STREAM, data_after};
-use super::moves::decision;
+use super::machine::{ACTOR, EMPTY, Machine, OLD, SLOT, STREAM, data_after, decision};
 
 /// Brings a state into its normal form.
 pub(super) fn normalise(machine: &Machine, state: &mut [u16]) {
@@ -95,7 +94,13 @@ fn drop_idle(machine: &Machine, state: &mut [u16], stream: usize) -> bool {
 
 /// Returns the shared decision that comes after those of a range. There is none if it depends on another decision, or if
 /// `idle` and there is a step or a round on the way.
-fn walk(automaton: &Automaton, mut node: u16, window: &[u16], mut range: std::ops::Range<u16>, idle: bool) -> Option<u16> {
+fn walk(
+    automaton: &Automaton,
+    mut node: u16,
+    window: &[u16],
+    mut range: std::ops::Range<u16>,
+    idle: bool,
+) -> Option<u16> {
     for _ in 0..4096 {
         let here = &automaton.nodes[usize::from(node)];
         let (next, rounds) = match here.action {

@@ -51,7 +51,8 @@ impl Places {
         };
         let stages: Vec<u32> = skeleton.barriers.iter().map(|array| array.stages).collect();
         let slot_stages: Vec<u32> = skeleton.slots.iter().map(|array| array.stages).collect();
-        let size = |stages: &[u32]| u64::from(skeleton.blocks) * stages.iter().map(|stages| u64::from(*stages)).sum::<u64>();
+        let size =
+            |stages: &[u32]| u64::from(skeleton.blocks) * stages.iter().map(|stages| u64::from(*stages)).sum::<u64>();
         if size(&stages) > LARGEST || size(&slot_stages) > LARGEST || skeleton.blocks > 16 {
             return Err(Reason::Size);
         }
@@ -59,13 +60,18 @@ impl Places {
         for block in 0..skeleton.blocks {
             for (array, data) in (0..).zip(&skeleton.barriers) {
                 let count = u16::try_from(data.count).ok().filter(|count| *count < 1 << 15).ok_or(Reason::Size)?;
-                barriers.extend((0..data.stages).map(|index| Barrier { object: Object { array, index, block }, count }));
+                barriers
+                    .extend((0..data.stages).map(|index| Barrier { object: Object { array, index, block }, count }));
             }
             for (array, data) in (0..).zip(&skeleton.slots) {
                 let parts = u16::try_from(data.parts).map_err(|_| Reason::Size)?;
                 let stores = |op: &Op| matches!(op, Op::Store { slot } if slot.array == array);
                 let stored = skeleton.roles.iter().flat_map(|role| &role.steps).any(|step| stores(&step.op));
-                slots.extend((0..data.stages).map(|index| Slot { object: Object { array, index, block }, parts, stored }));
+                slots.extend((0..data.stages).map(|index| Slot {
+                    object: Object { array, index, block },
+                    parts,
+                    stored,
+                }));
             }
         }
         let bytes = skeleton.roles.iter().flat_map(|role| &role.steps).filter_map(|step| match step.op {

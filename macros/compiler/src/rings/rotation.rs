@@ -29,9 +29,11 @@ pub(super) struct Rotation {
 impl Rotation {
     /// Returns the rotation of a machine by the fewest rounds, if it has one.
     pub(super) fn find(machine: &Machine) -> Option<Rotation> {
-        let plain = machine.automata.iter().flat_map(|automaton| &automaton.nodes).all(|node| {
-            !matches!(node.action, Action::Arrive { token: true, .. } | Action::Store { .. })
-        });
+        let plain = machine
+            .automata
+            .iter()
+            .flat_map(|automaton| &automaton.nodes)
+            .all(|node| !matches!(node.action, Action::Arrive { token: true, .. } | Action::Store { .. }));
         let heads: Vec<Vec<u16>> = machine.automata.iter().map(heads).collect();
         let longest = heads.iter().map(Vec::len).max().unwrap_or(0);
         if !plain || longest > LARGEST {
@@ -144,7 +146,8 @@ impl Turn {
         let maps = machine.automata.iter().zip(heads).map(|(automaton, heads)| draft.follow(automaton, heads, rounds));
         let nodes: Vec<Vec<Option<u16>>> = maps.collect::<Option<_>>()?;
         let barriers = draft.barriers.iter().enumerate();
-        let barriers: Vec<_> = barriers.map(|(own, to)| to.map_or((own, false), |(to, flips)| (to, flips == Some(true)))).collect();
+        let barriers: Vec<_> =
+            barriers.map(|(own, to)| to.map_or((own, false), |(to, flips)| (to, flips == Some(true)))).collect();
         let slots: Vec<_> = draft.slots.iter().enumerate().map(|(own, to)| to.unwrap_or(own)).collect();
         let copies = places.copies.iter().map(|copy| {
             let image = (slots[copy.slot], barriers[copy.barrier].0, copy.units);
@@ -232,7 +235,9 @@ impl Draft<'_> {
             (Action::Wait { barrier, parity }, Action::Wait { barrier: image, parity: other }) => {
                 self.barrier(*barrier, *image, Some(parity != other))
             }
-            (Action::WaitToken { barrier }, Action::WaitToken { barrier: image }) => self.barrier(*barrier, *image, None),
+            (Action::WaitToken { barrier }, Action::WaitToken { barrier: image }) => {
+                self.barrier(*barrier, *image, None)
+            }
             (
                 Action::Arrive { barrier, count, drops, token },
                 Action::Arrive { barrier: image, count: other, drops: drop, token: kept },

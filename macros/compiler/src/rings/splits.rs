@@ -31,7 +31,8 @@ pub(super) fn splits(machine: &Machine) -> Splits {
         search[*unit] = own;
         searches.push(search);
         for other in &many[at + 1..] {
-            let (one, two) = ((fills(*unit), slots(machine, *unit, false)), (fills(*other), slots(machine, *other, false)));
+            let (one, two) =
+                ((fills(*unit), slots(machine, *unit, false)), (fills(*other), slots(machine, *other, false)));
             let meet = |filled: &[usize], used: &[usize]| filled.iter().any(|slot| used.contains(slot));
             if meet(&one.0, &two.1) || meet(&two.0, &one.1) || meet(&one.0, &two.0) {
                 let mut search = whole.clone();
@@ -68,7 +69,9 @@ pub(super) fn not_represented(skeleton: &Skeleton) -> Option<Reason> {
             let step = role.steps[at].id;
             match &role.steps[at].op {
                 Op::Expect { .. } | Op::Copy { .. } | Op::Store { .. } => Some(Reason::ManyThreads { step }),
-                Op::Branch { condition: Condition::Free, .. } if !drops_out(role, at + 1) => Some(Reason::FreeDecision { step }),
+                Op::Branch { condition: Condition::Free, .. } if !drops_out(role, at + 1) => {
+                    Some(Reason::FreeDecision { step })
+                }
                 _ => None,
             }
         })

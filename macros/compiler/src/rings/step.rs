@@ -69,7 +69,9 @@ impl Work<'_> {
                 };
                 if let Some(wait) = wait {
                     self.log(event, about);
-                    return Err(Fault::Overtaken { threads, barrier: machine.places.barriers[*barrier].object, wait }.into());
+                    return Err(
+                        Fault::Overtaken { threads, barrier: machine.places.barriers[*barrier].object, wait }.into()
+                    );
                 }
                 if let Some(at) = at {
                     self.state[at] = 0;
@@ -121,9 +123,7 @@ impl Work<'_> {
             }
             Action::Sync { meeting, among } => {
                 let group = machine.group(actor, among);
-                let here = |other: &usize| {
-                    matches!(&machine.node(&self.state, *other).action, Action::Sync { meeting: their, .. } if their == meeting)
-                };
+                let here = |other: &usize| matches!(&machine.node(&self.state, *other).action, Action::Sync { meeting: their, .. } if their == meeting);
                 if group.first() != Some(&actor) || !group.iter().all(here) {
                     return Ok(Done::Blocked);
                 }

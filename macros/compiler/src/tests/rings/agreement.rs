@@ -4,10 +4,10 @@
 use super::cases::family;
 use super::explicit;
 use super::kernels::{
-    EMPTY, FULL, TILE, drops, early, groups, handshake, kept, multicast, order_barrier, own, ping_pong, ring_of, split, stores,
-    turn, using,
+    EMPTY, FULL, TILE, drops, early, groups, handshake, kept, multicast, order_barrier, own, ping_pong, ring_of, split,
+    stores, turn, using,
 };
-use super::words::{Word, WithRole, arrive, fill, filled, rounds, skeleton, wait};
+use super::words::{WithRole, Word, arrive, fill, filled, rounds, skeleton, wait};
 use crate::rings::{Among, Skeleton, Verdict, check};
 use crate::tests::random::Random;
 
@@ -88,8 +88,9 @@ fn skeletons_by_hand() {
     }
     assert_eq!(tally.skipped, 0);
     let nested = kept(2, "1-phase", false, 2);
-    let strings: Vec<Vec<bool>> =
-        (0..8).flat_map(|length| (0..1 << length).map(move |bits| (0..length).map(|at| bits >> at & 1 == 1).collect())).collect();
+    let strings: Vec<Vec<bool>> = (0..8)
+        .flat_map(|length| (0..1 << length).map(move |bits| (0..length).map(|at| bits >> at & 1 == 1).collect()))
+        .collect();
     let different = compare(&nested, &strings, &mut tally);
     assert!(different.is_none(), "{}", different.unwrap_or_default());
     assert_eq!(tally.proved + tally.faulty, 18);
@@ -191,7 +192,9 @@ fn change(word: &mut Word, n: u32, random: &mut Random) {
             }
         }
         Word::Copy { index, .. } => *index = stage,
-        Word::Fill(_, index, _) | Word::Filled(_, index) | Word::Read(_, index) | Word::Done(_, index) => *index = stage,
+        Word::Fill(_, index, _) | Word::Filled(_, index) | Word::Read(_, index) | Word::Done(_, index) => {
+            *index = stage
+        }
         _ => {}
     }
 }

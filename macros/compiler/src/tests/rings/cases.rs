@@ -40,7 +40,8 @@ fn picked(steps: &[Word], order: &[usize]) -> Option<Vec<Word>> {
 fn cases() -> Vec<(&'static str, &'static str, Skeleton)> {
     let (p, c) = (own(2), using(2));
     let (i, parity) = ("k%2", "k//2%2");
-    let other_ring = vec![wait(EMPTY, "k%3", "1-k//2%2"), expect(FULL, "k%3", 64), copy(TILE, "k%3", FULL, 64), arrive(FULL, "k%3")];
+    let other_ring =
+        vec![wait(EMPTY, "k%3", "1-k//2%2"), expect(FULL, "k%3", 64), copy(TILE, "k%3", FULL, 64), arrive(FULL, "k%3")];
     let mut cases = vec![
         ("2 groups N=4", "proved", groups(4, 2, 128)),
         ("3 groups N=2", "proved", groups(2, 3, 128)),
@@ -117,7 +118,10 @@ fn verdicts() {
         if !(expected.split(" or ").any(|expected| expected == family) || expected == "fault" && is_fault) {
             wrong.push(format!("{name}: {expected} expected, {verdict:?}"));
         }
-        if let Verdict::Fault { trace, fault } = &verdict && trace.is_empty() && !matches!(fault, Fault::Deadlock { .. }) {
+        if let Verdict::Fault { trace, fault } = &verdict
+            && trace.is_empty()
+            && !matches!(fault, Fault::Deadlock { .. })
+        {
             wrong.push(format!("{name}: no trace of {fault:?}"));
         }
     }

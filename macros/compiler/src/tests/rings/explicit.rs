@@ -99,7 +99,8 @@ pub(super) fn run(skeleton: &Skeleton, decisions: &[bool], limit: usize) -> Opti
     }
     // A thread must not exit while its bulk copy reads.
     for world in &seen {
-        let leaves = |thread: usize| run.exited(world, thread) && world.threads[thread].stores.iter().any(|(_, over)| !over);
+        let leaves =
+            |thread: usize| run.exited(world, thread) && world.threads[thread].stores.iter().any(|(_, over)| !over);
         if (0..run.threads.len()).any(leaves) {
             return Some(Err("exit with a store in flight"));
         }
@@ -109,14 +110,8 @@ pub(super) fn run(skeleton: &Skeleton, decisions: &[bool], limit: usize) -> Opti
 
 impl Run<'_> {
     fn start(&self) -> World {
-        let thread = Thread {
-            at: 0,
-            counters: vec![0; 8],
-            decisions: 0,
-            round: 0,
-            tokens: BTreeMap::new(),
-            stores: Vec::new(),
-        };
+        let thread =
+            Thread { at: 0, counters: vec![0; 8], decisions: 0, round: 0, tokens: BTreeMap::new(), stores: Vec::new() };
         let (mut barriers, mut slots) = (BTreeMap::new(), BTreeMap::new());
         for block in 0..i64::from(self.skeleton.blocks) {
             for (array, data) in (0..).zip(&self.skeleton.barriers) {
@@ -178,7 +173,8 @@ impl Run<'_> {
                     let next = world.threads[thread].at + 1;
                     world.threads[thread].at = match op {
                         Op::Set(values) => {
-                            let set: Vec<i64> = values.iter().map(|(_, expr)| self.value(&world, thread, expr)).collect();
+                            let set: Vec<i64> =
+                                values.iter().map(|(_, expr)| self.value(&world, thread, expr)).collect();
                             for ((counter, _), value) in values.iter().zip(set) {
                                 world.threads[thread].counters[*counter as usize] = value;
                             }
@@ -233,7 +229,8 @@ impl Run<'_> {
         match op {
             Op::Wait { barrier, parity } => {
                 let name = barrier_of(barrier, None)?;
-                if before.barriers[&name].phase % 2 == self.value(before, thread, parity).rem_euclid(2).cast_unsigned() {
+                if before.barriers[&name].phase % 2 == self.value(before, thread, parity).rem_euclid(2).cast_unsigned()
+                {
                     return Ok(None);
                 }
             }
@@ -309,9 +306,7 @@ impl Run<'_> {
                     }
                 };
                 let group: Vec<usize> = (0..self.threads.len()).filter(meets).collect();
-                let here = |other: &usize| {
-                    matches!(self.op(before, *other), Some(Op::Sync { meeting: theirs, .. }) if theirs == meeting)
-                };
+                let here = |other: &usize| matches!(self.op(before, *other), Some(Op::Sync { meeting: theirs, .. }) if theirs == meeting);
                 if group[0] != thread || !group.iter().all(here) {
                     return Ok(None);
                 }
@@ -360,7 +355,8 @@ impl Run<'_> {
 
     /// Begins the next phase of a barrier if nothing lacks.
     fn turn(&self, world: &mut World, name: Name) -> Result<(), Fault> {
-        let Some(barrier) = world.barriers.get_mut(&name).filter(|barrier| barrier.lacks == 0 && barrier.bytes == 0) else {
+        let Some(barrier) = world.barriers.get_mut(&name).filter(|barrier| barrier.lacks == 0 && barrier.bytes == 0)
+        else {
             return Ok(());
         };
         let over = barrier.phase;

@@ -68,7 +68,12 @@ pub(super) fn kept(wrap: u32, flip: &str, resets: bool, threads: u32) -> Skeleto
     let wraps = when(&format!("stage=={wrap}"), vec![set(&[("stage", "0"), ("phase", flip)])]);
     let step = [set(&[("stage", "stage+1")]), Word::Next, wraps];
     let begin = set(&[("stage", "0"), ("phase", "0")]);
-    let own = [wait(EMPTY, "stage", "1-phase"), expect(FULL, "stage", 64), copy(TILE, "stage", FULL, 64), arrive(FULL, "stage")];
+    let own = [
+        wait(EMPTY, "stage", "1-phase"),
+        expect(FULL, "stage", 64),
+        copy(TILE, "stage", FULL, 64),
+        arrive(FULL, "stage"),
+    ];
     let using = [wait(FULL, "stage", "phase"), read(TILE, "stage"), done(TILE, "stage"), arrive(EMPTY, "stage")];
     let inner = |body: &[Word]| Word::Loop("k", false, [body, &step].concat());
     let reset = if resets { vec![set(&[("stage", "0"), ("phase", "0")])] } else { Vec::new() };
@@ -116,9 +121,8 @@ pub(super) fn ping_pong(first: u32, n: u32, threads: u32) -> Skeleton {
         let order = wait(2, &group.to_string(), &format!("(k//2+{})%2", u32::from(group == first)));
         let meet = Word::Sync(group, Among::Roles(vec![group + 1]));
         let other = arrive(2, &(1 - group).to_string());
-        let body = [
-            vec![order, wait(FULL, &i, &parity), meet, read(TILE, &i), done(TILE, &i), arrive(EMPTY, &i), other],
-        ];
+        let body =
+            [vec![order, wait(FULL, &i, &parity), meet, read(TILE, &i), done(TILE, &i), arrive(EMPTY, &i), other]];
         ring = ring.role(threads, &[rounds(vec![when(&format!("k%2=={group}"), body.concat())])]);
     }
     ring
@@ -157,7 +161,8 @@ pub(super) fn stores(slots: u32, allow: u32, drain: bool, helpers: u32) -> Skele
 pub(super) fn split(halves: u32, threads: u32) -> Skeleton {
     let half = format!("k%{halves}");
     let arrive = Word::Arrive { barrier: 0, index: "0".into(), count: 1, to: "b".into(), drops: false, token: true };
-    let body = vec![fill(0, &half), filled(0, &half), arrive, Word::WaitToken(0, "0".into()), read(0, &half), done(0, &half)];
+    let body =
+        vec![fill(0, &half), filled(0, &half), arrive, Word::WaitToken(0, "0".into()), read(0, &half), done(0, &half)];
     skeleton(1, &[(1, threads)], &[(halves, threads)]).role(threads, &[rounds(body)])
 }
 

@@ -9,9 +9,22 @@ use crate::rings::{
 pub(super) enum Word {
     Wait(usize, String, String),
     WaitToken(usize, String),
-    Arrive { barrier: usize, index: String, count: u32, to: String, drops: bool, token: bool },
+    Arrive {
+        barrier: usize,
+        index: String,
+        count: u32,
+        to: String,
+        drops: bool,
+        token: bool,
+    },
     Expect(usize, String, u32),
-    Copy { slot: usize, index: String, barrier: usize, bytes: u32, to: String },
+    Copy {
+        slot: usize,
+        index: String,
+        barrier: usize,
+        bytes: u32,
+        to: String,
+    },
     Fill(usize, String, u8),
     Filled(usize, String),
     Read(usize, String),
@@ -164,7 +177,9 @@ impl Text {
                     drops: *drops,
                     token: *token,
                 },
-                Word::Expect(barrier, index, bytes) => Op::Expect { barrier: self.element(*barrier, index), bytes: *bytes },
+                Word::Expect(barrier, index, bytes) => {
+                    Op::Expect { barrier: self.element(*barrier, index), bytes: *bytes }
+                }
                 Word::Copy { slot, index, barrier, bytes, to } => Op::Copy {
                     slot: self.element(*slot, index),
                     barrier: self.element(*barrier, index),
