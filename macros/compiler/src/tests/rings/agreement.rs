@@ -217,8 +217,8 @@ fn mutants(seed: u64, number: usize) -> Tally {
 
 #[test]
 fn mutated_rings() {
-    let tally = mutants(1, 150);
-    assert!(tally.proved > 10 && tally.faulty > 50, "{tally:?}");
+    let tally = mutants(1, 80);
+    assert!(tally.proved > 5 && tally.faulty > 25, "{tally:?}");
 }
 
 /// As many mutated rings as `PHALANX_RINGS` says, from the seed `PHALANX_SEED` on.

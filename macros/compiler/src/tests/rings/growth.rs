@@ -8,6 +8,7 @@ use crate::rings::{Skeleton, check};
 #[test]
 #[ignore = "prints a table"]
 fn states_and_times() {
+    let limit = std::env::var("PHALANX_STATES").ok().and_then(|limit| limit.parse().ok()).unwrap_or(200_000);
     let stages = [2, 4, 8, 16];
     let mut rows: Vec<(String, Skeleton)> = Vec::new();
     rows.extend(stages.map(|n| (format!("ring, N = {n}"), groups(n, 1, 128))));
@@ -27,7 +28,7 @@ fn states_and_times() {
     rows.push(("persistent, counters by hand, N = 2".into(), kept(2, "1-phase", false, 128)));
     for (name, skeleton) in rows {
         let begin = Instant::now();
-        let verdict = check(&skeleton, 200_000);
+        let verdict = check(&skeleton, limit);
         let milliseconds = begin.elapsed().as_secs_f64() * 1000.0;
         let begin = Instant::now();
         check(&skeleton, 0);

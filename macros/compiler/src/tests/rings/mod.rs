@@ -2,6 +2,7 @@
 
 mod agreement;
 mod cases;
+mod counters;
 mod explicit;
 mod growth;
 mod kernels;
