@@ -12,6 +12,7 @@ mod member;
 mod messages;
 mod model;
 mod parse;
+pub mod rings;
 mod rules;
 mod session;
 mod span;

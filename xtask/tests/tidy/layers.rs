@@ -23,6 +23,7 @@ const COMPILER: Layers = Layers {
         ("stack", &[]),
         ("fragment", &[]),
         ("member", &[]),
+        ("rings", &[]),
         ("rules", &[]),
         ("session", &["rules"]),
         ("diag", &["rules", "session", "span"]),

@@ -25,6 +25,7 @@ mod outcomes;
 mod phases;
 mod random;
 mod references;
+mod rings;
 mod small_numbers;
 mod stages;
 mod text;

@@ -1,0 +1,229 @@
+//! A role's steps in one block as a finite automaton: a node is a step together with the values of the role's counters.
+
+use std::collections::BTreeMap;
+
+use super::counters::{Kept, kept};
+use super::expr::{Expr, Operator};
+use super::places::Places;
+use super::skeleton::{Among, Condition, Data, Element, Op, Role};
+use super::verdict::Reason;
+
+/// The largest number of nodes of an automaton.
+const LARGEST: usize = 4096;
+
+/// The steps between an expectation and the arrival that it belongs to.
+pub(super) const OWNED: u8 = 8;
+
+/// What a thread does at a node. Barriers, slots and kinds of copies are numbers of [`Places`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Action {
+    Wait { barrier: usize, parity: bool },
+    WaitToken { barrier: usize },
+    Arrive { barrier: usize, count: u32, drops: bool, token: bool },
+    Expect { barrier: usize, units: u32 },
+    Copy { kind: usize, data: Data },
+    BeginFill { slot: usize, data: Data },
+    EndFill { slot: usize },
+    BeginRead { slot: usize, data: Data },
+    EndRead { slot: usize },
+    Store { slot: usize },
+    WaitStores { but: usize },
+    Sync { meeting: u32, among: Among },
+    Shared,
+    Free,
+    Missing,
+    End,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Node {
+    pub(super) action: Action,
+    /// The caller's number of the step.
+    pub(super) id: u32,
+    /// The index of the step, none at the end.
+    pub(super) step: Option<usize>,
+    /// The node that follows, and the one that follows if the decision is `false`; each with the rounds that begin on the way.
+    pub(super) next: [(u16, u16); 2],
+    /// Whether the expected bytes are those of a phase that the thread itself has yet to arrive at, in its next steps.
+    pub(super) owned: bool,
+}
+
+impl Node {
+    pub(super) fn after(&self, taken: bool) -> (u16, u16) {
+        self.next[usize::from(!taken)]
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Automaton {
+    pub(super) nodes: Vec<Node>,
+    pub(super) start: (u16, u16),
+}
+
+type Counters = Vec<i64>;
+
+struct Builder<'a> {
+    role: &'a Role,
+    number: u32,
+    block: u32,
+    places: &'a mut Places,
+    kept: Vec<Kept>,
+    nodes: Vec<Node>,
+    ids: BTreeMap<(Option<usize>, Counters), u16>,
+    /// The nodes whose followers are not known yet.
+    open: Vec<(u16, usize, Counters)>,
+}
+
+/// Builds the automaton of a role, which has the given number, in a block.
+pub(super) fn automaton(role: &Role, number: u32, block: u32, places: &mut Places) -> Result<Automaton, Reason> {
+    let kept = kept(role);
+    let counters = vec![0; kept.len()];
+    let (nodes, ids, open) = (Vec::new(), BTreeMap::new(), Vec::new());
+    let mut builder = Builder { role, number, block, places: &mut *places, kept, nodes, ids, open };
+    let start = builder.go_to(0, counters)?;
+    while let Some((node, step, counters)) = builder.open.pop() {
+        let (first, second) = match &role.steps[step].op {
+            Op::Branch { otherwise, .. } => {
+                (builder.go_to(step + 1, counters.clone())?, builder.go_to(*otherwise, counters)?)
+            }
+            _ => {
+                let next = builder.go_to(step + 1, counters)?;
+                (next, next)
+            }
+        };
+        builder.nodes[usize::from(node)].next = [first, second];
+    }
+    let mut automaton = Automaton { nodes: builder.nodes, start };
+    for node in 0..automaton.nodes.len() {
+        automaton.nodes[node].owned = automaton.owns(node, places);
+    }
+    Ok(automaton)
+}
+
+impl Builder<'_> {
+    /// Follows the steps that concern the role's counters alone; returns the node of the next other step, and the rounds that
+    /// began on the way.
+    fn go_to(&mut self, mut step: usize, mut counters: Counters) -> Result<(u16, u16), Reason> {
+        let mut rounds = 0;
+        for _ in 0..LARGEST {
+            let Some(here) = self.role.steps.get(step) else { return Ok((self.node(None, counters)?, rounds)) };
+            let value = |expr: &Expr| expr.value(&counters, i64::from(self.block), here.id);
+            step = match &here.op {
+                Op::Set(values) => {
+                    let values: Vec<_> = values.iter().map(|(_, expr)| value(expr)).collect::<Result<_, _>>()?;
+                    if let Op::Set(targets) = &here.op {
+                        for ((counter, _), value) in targets.iter().zip(values) {
+                            let counter = *counter as usize;
+                            let kept = self.kept[counter].representative(value);
+                            counters[counter] = kept.ok_or(Reason::Arithmetic { step: here.id })?;
+                        }
+                    }
+                    step + 1
+                }
+                Op::NextRound => {
+                    rounds += 1;
+                    step + 1
+                }
+                Op::Jump(target) => *target,
+                Op::Branch { condition: Condition::Counters(test), otherwise } => {
+                    if value(test)? != 0 {
+                        step + 1
+                    } else {
+                        *otherwise
+                    }
+                }
+                Op::Leave => return Ok((self.node(None, counters)?, rounds)),
+                _ => return Ok((self.node(Some(step), counters)?, rounds)),
+            };
+        }
+        Err(Reason::Counters { role: self.number })
+    }
+
+    fn node(&mut self, step: Option<usize>, counters: Counters) -> Result<u16, Reason> {
+        let counters = if step.is_some() { counters } else { Counters::new() };
+        if let Some(node) = self.ids.get(&(step, counters.clone())) {
+            return Ok(*node);
+        }
+        if self.nodes.len() >= LARGEST {
+            return Err(Reason::Counters { role: self.number });
+        }
+        let node = u16::try_from(self.nodes.len()).map_err(|_| Reason::Size)?;
+        let (action, id) = match step {
+            Some(step) => (self.action(step, &counters)?, self.role.steps[step].id),
+            None => (Action::End, 0),
+        };
+        self.nodes.push(Node { action, id, step, next: [(node, 0); 2], owned: false });
+        self.ids.insert((step, counters.clone()), node);
+        if let Some(step) = step {
+            self.open.push((node, step, counters));
+        }
+        Ok(node)
+    }
+
+    fn action(&mut self, step: usize, counters: &Counters) -> Result<Action, Reason> {
+        let step = &self.role.steps[step];
+        let rank = i64::from(self.block);
+        let value = |expr: &Expr| expr.value(counters, rank, step.id);
+        let index = |element: &Element| Ok((element.array, value(&element.index)?));
+        let places = &mut *self.places;
+        let found = match &step.op {
+            Op::Wait { barrier, parity } => {
+                let parity = value(&parity.clone().apply(Operator::Rem, Expr::constant(2)))? == 1;
+                places.barrier(index(barrier)?, rank).map(|barrier| Action::Wait { barrier, parity })
+            }
+            Op::WaitToken { barrier } => {
+                places.barrier(index(barrier)?, rank).map(|barrier| Action::WaitToken { barrier })
+            }
+            Op::Arrive { barrier, block, count, drops, token } => {
+                let (count, drops, token) = (*count, *drops, *token);
+                let barrier = places.barrier(index(barrier)?, value(block)?);
+                barrier.map(|barrier| Action::Arrive { barrier, count, drops, token })
+            }
+            Op::Expect { barrier, bytes } => {
+                let units = places.units(*bytes);
+                places.barrier(index(barrier)?, rank).map(|barrier| Action::Expect { barrier, units })
+            }
+            Op::Copy { slot, barrier, block, bytes, data } => {
+                let block = value(block)?;
+                let (slot, barrier) = (places.slot(index(slot)?, block), places.barrier(index(barrier)?, block));
+                slot.zip(barrier)
+                    .map(|(slot, barrier)| Action::Copy { kind: places.copy(slot, barrier, *bytes), data: *data })
+            }
+            Op::BeginFill { slot, data } => {
+                places.slot(index(slot)?, rank).map(|slot| Action::BeginFill { slot, data: *data })
+            }
+            Op::EndFill { slot } => places.slot(index(slot)?, rank).map(|slot| Action::EndFill { slot }),
+            Op::BeginRead { slot, data } => {
+                places.slot(index(slot)?, rank).map(|slot| Action::BeginRead { slot, data: *data })
+            }
+            Op::EndRead { slot } => places.slot(index(slot)?, rank).map(|slot| Action::EndRead { slot }),
+            Op::Store { slot } => places.slot(index(slot)?, rank).map(|slot| Action::Store { slot }),
+            Op::WaitStores { but } => Some(Action::WaitStores { but: *but as usize }),
+            Op::Sync { meeting, among } => Some(Action::Sync { meeting: *meeting, among: among.clone() }),
+            Op::Branch { condition: Condition::Free, .. } => Some(Action::Free),
+            Op::Branch { .. } => Some(Action::Shared),
+            Op::Set(_) | Op::NextRound | Op::Jump(_) | Op::Leave => Some(Action::End),
+        };
+        Ok(found.unwrap_or(Action::Missing))
+    }
+}
+
+impl Automaton {
+    /// Returns whether only expectations and copies for its barrier, and reads, stand between an expectation and an arrival at its
+    /// barrier, so that these steps are one move.
+    fn owns(&self, node: usize, places: &Places) -> bool {
+        let Action::Expect { barrier: own, .. } = self.nodes[node].action else { return false };
+        let mut at = node;
+        for _ in 0..OWNED {
+            at = usize::from(self.nodes[at].after(true).0);
+            match self.nodes[at].action {
+                Action::Arrive { barrier, .. } => return barrier == own,
+                Action::Expect { barrier, .. } if barrier == own => {}
+                Action::Copy { kind, .. } if places.copies[kind].barrier == own => {}
+                Action::BeginRead { .. } => {}
+                _ => return false,
+            }
+        }
+        false
+    }
+}

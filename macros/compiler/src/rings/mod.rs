@@ -1,0 +1,120 @@
+//! Rings of phase barriers: whether the skeleton of a kernel's synchronization is free of deadlocks and races for all trip
+//! counts. Plain data comes in and a verdict goes out; nothing here reads a kernel.
+//!
+//! [docs/analyses.md](../../../../docs/analyses.md#rings-of-phase-barriers) says why a proof is one.
+
+mod accesses;
+mod automaton;
+mod counters;
+pub(crate) mod expr;
+mod ledger;
+mod machine;
+mod moves;
+mod normal;
+mod places;
+mod rotation;
+mod search;
+mod skeleton;
+mod splits;
+mod step;
+mod table;
+mod verdict;
+
+pub use expr::{Expr, Operator};
+pub use skeleton::{Among, BarrierArray, Condition, Data, Element, Op, Role, Skeleton, SlotArray, Step};
+pub use verdict::{
+    BarrierState, Content, CountFault, Event, EventAction, Fault, LateWait, Object, Reason, Threads, UndrainedFault,
+    Use, Verdict,
+};
+
+use automaton::Action;
+use ledger::Ledger;
+use machine::Machine;
+use rotation::Rotation;
+use search::{Search, search};
+
+/// Checks a skeleton; visits at most about `limit_of_states` states.
+pub fn check(skeleton: &Skeleton, limit_of_states: usize) -> Verdict {
+    judge(skeleton, limit_of_states).unwrap_or_else(Verdict::NotProved)
+}
+
+fn judge(skeleton: &Skeleton, limit: usize) -> Result<Verdict, Reason> {
+    let mut machine = Machine::new(skeleton)?;
+    if let Some(reason) = machine.automata.iter().find_map(accesses::unpaired) {
+        return Err(reason);
+    }
+    let rotation = Rotation::find(&machine);
+    let splits = splits::splits(&machine);
+    let mut checker = Checker {
+        skeleton,
+        rotation: rotation.as_ref(),
+        ledger: Ledger::new(machine.places.barriers.len()),
+        reduced: machine
+            .automata
+            .iter()
+            .flat_map(|automaton| &automaton.nodes)
+            .all(|node| node.owned || !matches!(node.action, Action::Expect { .. })),
+        limit,
+        states: 0,
+        reason: if splits.exact { None } else { splits::not_represented(skeleton) },
+    };
+    for split in &splits.searches {
+        if let Some(fault) = checker.search(&mut machine, split)? {
+            return Ok(fault);
+        }
+    }
+    // Where units complete the phases of a barrier in turn, threads of several units have to be single at once.
+    let in_turn =
+        |checker: &Checker<'_>| checker.ledger.irregular(true).is_some() && checker.ledger.irregular(false).is_none();
+    if !splits.exact
+        && !splits.searches.contains(&splits.all)
+        && in_turn(&checker)
+        && let Some(fault) = checker.search(&mut machine, &splits.all)?
+    {
+        return Ok(fault);
+    }
+    if !splits.exact
+        && let Some(barrier) = checker.ledger.irregular(false)
+    {
+        let barrier = machine.places.barriers[barrier].object.array;
+        checker.reason = checker.reason.or(Some(Reason::Arrivals { barrier }));
+    }
+    Ok(checker.reason.map_or(Verdict::Proved { states: checker.states }, Verdict::NotProved))
+}
+
+/// The searches of one check.
+struct Checker<'a> {
+    skeleton: &'a Skeleton,
+    rotation: Option<&'a Rotation>,
+    ledger: Ledger,
+    /// Whether the reductions are sound for the skeleton, as far as its text shows.
+    reduced: bool,
+    limit: usize,
+    states: usize,
+    /// Why there is no proof.
+    reason: Option<Reason>,
+}
+
+impl Checker<'_> {
+    /// Searches with a number of actors for each unit; returns the fault that it finds.
+    fn search(&mut self, machine: &mut Machine, split: &[u32]) -> Result<Option<Verdict>, Reason> {
+        machine.split(self.skeleton, split)?;
+        self.ledger.completed_early = false;
+        let mut found = self.once(machine, self.reduced);
+        if self.ledger.completed_early && self.reduced && found.fault.is_none() {
+            found = self.once(machine, false);
+        }
+        if let Some((fault, trace)) = found.fault {
+            return Ok(Some(Verdict::Fault { fault, trace }));
+        }
+        self.reason = self.reason.or(found.reason);
+        Ok(None)
+    }
+
+    fn once(&mut self, machine: &Machine, reduced: bool) -> Search {
+        let left = self.limit.saturating_sub(self.states);
+        let found = search(machine, self.rotation, &mut self.ledger, reduced, left);
+        self.states += found.states;
+        found
+    }
+}

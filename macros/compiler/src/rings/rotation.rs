@@ -1,0 +1,284 @@
+//! A symmetry of a ring: to go on by some rounds with all actors renames barriers and slots, and nothing else. It is not
+//! taken from the form of the indexes but found as a map of the automata's nodes, and held against each of them.
+
+use super::automaton::{Action, Automaton};
+use super::machine::{ACTOR, BARRIER, Machine, SLOT};
+use super::moves::Move;
+
+/// The largest number of turns of a rotation, and of rounds that are tried as one.
+const LARGEST: usize = 256;
+
+/// One turn of a ring, or several.
+#[derive(Clone, PartialEq)]
+struct Turn {
+    /// For each automaton the node that each node becomes, if the symmetry covers it.
+    nodes: Vec<Vec<Option<u16>>>,
+    /// What each barrier becomes, and whether its parity is the other one then.
+    barriers: Vec<(usize, bool)>,
+    slots: Vec<usize>,
+    copies: Vec<usize>,
+}
+
+pub(super) struct Rotation {
+    /// The turns by number; turn 0 changes nothing.
+    turns: Vec<Turn>,
+    /// For each node the number of turns that bring it to the representative of its orbit, if turns move it at all.
+    home: Vec<Vec<Option<usize>>>,
+}
+
+impl Rotation {
+    /// Returns the rotation of a machine by the fewest rounds, if it has one.
+    pub(super) fn find(machine: &Machine) -> Option<Rotation> {
+        let plain = machine
+            .automata
+            .iter()
+            .flat_map(|automaton| &automaton.nodes)
+            .all(|node| !matches!(node.action, Action::Arrive { token: true, .. } | Action::Store { .. }));
+        let heads: Vec<Vec<u16>> = machine.automata.iter().map(heads).collect();
+        let longest = heads.iter().map(Vec::len).max().unwrap_or(0);
+        if !plain || longest > LARGEST {
+            return None;
+        }
+        (1..longest).find_map(|rounds| Rotation::of(Turn::by(machine, &heads, rounds)?))
+    }
+
+    fn of(turn: Turn) -> Option<Rotation> {
+        let identity = turn.identity();
+        let mut turns = vec![identity.clone()];
+        let mut next = turn.clone();
+        while next != identity {
+            if turns.len() > LARGEST {
+                return None;
+            }
+            turns.push(next.clone());
+            next = next.then(&turn)?;
+        }
+        let home = |automaton: usize| {
+            let nodes = 0..turn.nodes[automaton].len();
+            let image = |turn: &Turn, node: usize| turn.nodes[automaton][node];
+            let home = nodes.map(|node| {
+                let moved = image(&turn, node)? as usize != node;
+                let orbit = turns.iter().enumerate().filter_map(|(number, turn)| Some((image(turn, node)?, number)));
+                orbit.min().filter(|_| moved).map(|(_, number)| number)
+            });
+            home.collect()
+        };
+        let home = (0..turn.nodes.len()).map(home).collect();
+        (turns.len() > 1).then_some(Rotation { turns, home })
+    }
+
+    /// Brings a state to the representative of those that are the same but for turns; returns the number of turns.
+    pub(super) fn apply(&self, machine: &Machine, state: &mut Vec<u16>) -> usize {
+        let mut turns = None;
+        for (number, actor) in machine.actors.iter().enumerate() {
+            let node = usize::from(state[ACTOR * number]);
+            if self.turns.last().is_none_or(|turn| turn.nodes[actor.automaton][node].is_none()) {
+                return 0;
+            }
+            turns = turns.or(self.home[actor.automaton][node]);
+        }
+        let turns = turns.unwrap_or(0);
+        if turns > 0 {
+            *state = self.turned(machine, state, turns);
+        }
+        turns
+    }
+
+    fn turned(&self, machine: &Machine, state: &[u16], turns: usize) -> Vec<u16> {
+        let turn = &self.turns[turns];
+        let mut turned = state.to_vec();
+        for (number, actor) in machine.actors.iter().enumerate() {
+            let node = &mut turned[ACTOR * number];
+            *node = turn.nodes[actor.automaton][usize::from(*node)].unwrap_or(*node);
+        }
+        for (barrier, (image, flips)) in turn.barriers.iter().enumerate() {
+            let (from, to) = (machine.barriers_at + BARRIER * barrier, machine.barriers_at + BARRIER * image);
+            turned[to..to + BARRIER].copy_from_slice(&state[from..from + BARRIER]);
+            turned[to] ^= u16::from(*flips);
+        }
+        for (slot, image) in turn.slots.iter().enumerate() {
+            let (from, to) = (machine.slots_at + SLOT * slot, machine.slots_at + SLOT * image);
+            turned[to..to + SLOT].copy_from_slice(&state[from..from + SLOT]);
+        }
+        for (kind, image) in turn.copies.iter().enumerate() {
+            turned[machine.copies_at + image] = state[machine.copies_at + kind];
+        }
+        turned
+    }
+
+    /// Returns the move that some turns bring to a move.
+    pub(super) fn before(&self, chosen: Move, turns: usize) -> Move {
+        let back = &self.turns[(self.turns.len() - turns % self.turns.len()) % self.turns.len()];
+        match chosen {
+            Move::Land(kind) => Move::Land(back.copies[kind]),
+            Move::LandAll(barrier) => Move::LandAll(back.barriers[barrier].0),
+            Move::Actor(_) | Move::Stored(..) => chosen,
+        }
+    }
+}
+
+/// Returns the decisions of one loop in which an automaton ends if all decisions are to go on, in order.
+fn heads(automaton: &Automaton) -> Vec<u16> {
+    let next = |node: u16| automaton.nodes[usize::from(node)].after(true).0;
+    let last = automaton.nodes.iter().fold(automaton.start.0, |node, _| next(node));
+    let mut cycle = vec![last];
+    while next(cycle[cycle.len() - 1]) != last && cycle.len() <= automaton.nodes.len() {
+        cycle.push(next(cycle[cycle.len() - 1]));
+    }
+    let step = |node: &u16| automaton.nodes[usize::from(*node)].step;
+    let first = cycle.iter().find(|node| automaton.nodes[usize::from(**node)].action == Action::Shared);
+    first.map_or(Vec::new(), |first| cycle.iter().filter(|node| step(node) == step(first)).copied().collect())
+}
+
+/// What is known so far of a turn.
+struct Draft<'a> {
+    machine: &'a Machine,
+    barriers: Vec<Option<(usize, Option<bool>)>>,
+    slots: Vec<Option<usize>>,
+}
+
+impl Turn {
+    /// Returns the turn by a number of rounds, if there is one.
+    fn by(machine: &Machine, heads: &[Vec<u16>], rounds: usize) -> Option<Turn> {
+        let places = &machine.places;
+        let (barriers, slots) = (vec![None; places.barriers.len()], vec![None; places.slots.len()]);
+        let mut draft = Draft { machine, barriers, slots };
+        let maps = machine.automata.iter().zip(heads).map(|(automaton, heads)| draft.follow(automaton, heads, rounds));
+        let nodes: Vec<Vec<Option<u16>>> = maps.collect::<Option<_>>()?;
+        let barriers = draft.barriers.iter().enumerate();
+        let barriers: Vec<_> =
+            barriers.map(|(own, to)| to.map_or((own, false), |(to, flips)| (to, flips == Some(true)))).collect();
+        let slots: Vec<_> = draft.slots.iter().enumerate().map(|(own, to)| to.unwrap_or(own)).collect();
+        let copies = places.copies.iter().map(|copy| {
+            let image = (slots[copy.slot], barriers[copy.barrier].0, copy.units);
+            places.copies.iter().position(|other| (other.slot, other.barrier, other.units) == image)
+        });
+        let copies: Vec<_> = copies.collect::<Option<_>>()?;
+        let is_one_to_one = is_permutation(barriers.iter().map(|(to, _)| *to))
+            && is_permutation(slots.iter().copied())
+            && is_permutation(copies.iter().copied());
+        is_one_to_one.then_some(Turn { nodes, barriers, slots, copies })
+    }
+
+    fn identity(&self) -> Turn {
+        let nodes = self.nodes.iter().map(|nodes| {
+            let own = |(node, image): (usize, &Option<u16>)| image.and_then(|_| u16::try_from(node).ok());
+            nodes.iter().enumerate().map(own).collect()
+        });
+        Turn {
+            nodes: nodes.collect(),
+            barriers: (0..self.barriers.len()).map(|barrier| (barrier, false)).collect(),
+            slots: (0..self.slots.len()).collect(),
+            copies: (0..self.copies.len()).collect(),
+        }
+    }
+
+    fn then(&self, next: &Turn) -> Option<Turn> {
+        let mut nodes = Vec::new();
+        for (first, second) in self.nodes.iter().zip(&next.nodes) {
+            let image = |node: &Option<u16>| match node {
+                Some(node) => second[usize::from(*node)].map(Some),
+                None => Some(None),
+            };
+            nodes.push(first.iter().map(image).collect::<Option<_>>()?);
+        }
+        let barriers = self.barriers.iter().map(|(to, flips)| {
+            let (to, more) = next.barriers[*to];
+            (to, *flips != more)
+        });
+        Some(Turn {
+            nodes,
+            barriers: barriers.collect(),
+            slots: self.slots.iter().map(|slot| next.slots[*slot]).collect(),
+            copies: self.copies.iter().map(|kind| next.copies[*kind]).collect(),
+        })
+    }
+}
+
+impl Draft<'_> {
+    /// Maps the nodes of an automaton: a loop's decision becomes the one that comes some rounds later, and what follows a node
+    /// becomes what follows its image.
+    fn follow(&mut self, automaton: &Automaton, heads: &[u16], rounds: usize) -> Option<Vec<Option<u16>>> {
+        let mut map: Vec<Option<u16>> = vec![None; automaton.nodes.len()];
+        let mut open: Vec<(u16, u16)> = match heads.first() {
+            Some(first) => vec![(*first, heads[rounds % heads.len()])],
+            None => vec![(automaton.start.0, automaton.start.0)],
+        };
+        while let Some((node, image)) = open.pop() {
+            match map[usize::from(node)] {
+                Some(known) if known == image => continue,
+                Some(_) => return None,
+                None => map[usize::from(node)] = Some(image),
+            }
+            let (from, to) = (&automaton.nodes[usize::from(node)], &automaton.nodes[usize::from(image)]);
+            if from.step != to.step || !self.agree(&from.action, &to.action) {
+                return None;
+            }
+            for (from, to) in from.next.iter().zip(&to.next) {
+                if from.1 != to.1 {
+                    return None;
+                }
+                open.push((from.0, to.0));
+            }
+        }
+        let mut images: Vec<u16> = map.iter().copied().flatten().collect();
+        let number = images.len();
+        images.sort_unstable();
+        images.dedup();
+        // The images are the nodes that have one.
+        let closed = images.iter().all(|image| map[usize::from(*image)].is_some());
+        (images.len() == number && closed).then_some(map)
+    }
+
+    fn agree(&mut self, from: &Action, to: &Action) -> bool {
+        match (from, to) {
+            (Action::Wait { barrier, parity }, Action::Wait { barrier: image, parity: other }) => {
+                self.barrier(*barrier, *image, Some(parity != other))
+            }
+            (Action::WaitToken { barrier }, Action::WaitToken { barrier: image }) => {
+                self.barrier(*barrier, *image, None)
+            }
+            (
+                Action::Arrive { barrier, count, drops, token },
+                Action::Arrive { barrier: image, count: other, drops: drop, token: kept },
+            ) => (count, drops, token) == (other, drop, kept) && self.barrier(*barrier, *image, None),
+            (Action::Expect { barrier, units }, Action::Expect { barrier: image, units: other }) => {
+                units == other && self.barrier(*barrier, *image, None)
+            }
+            (Action::Copy { kind, data }, Action::Copy { kind: other, data: others }) => {
+                let (copy, image) = (self.machine.places.copies[*kind], self.machine.places.copies[*other]);
+                data == others
+                    && copy.units == image.units
+                    && self.slot(copy.slot, image.slot)
+                    && self.barrier(copy.barrier, image.barrier, None)
+            }
+            (Action::BeginFill { slot, data }, Action::BeginFill { slot: image, data: other })
+            | (Action::BeginRead { slot, data }, Action::BeginRead { slot: image, data: other }) => {
+                data == other && self.slot(*slot, *image)
+            }
+            (Action::EndFill { slot }, Action::EndFill { slot: image })
+            | (Action::EndRead { slot }, Action::EndRead { slot: image }) => self.slot(*slot, *image),
+            (from, to) => from == to,
+        }
+    }
+
+    fn barrier(&mut self, from: usize, to: usize, flips: Option<bool>) -> bool {
+        let (own, image) = (&self.machine.places.barriers[from], &self.machine.places.barriers[to]);
+        let (known, before) = self.barriers[from].unwrap_or((to, None));
+        self.barriers[from] = Some((to, before.or(flips)));
+        let same = before.is_none() || flips.is_none() || before == flips;
+        known == to && same && own.count == image.count && own.object.block == image.object.block
+    }
+
+    fn slot(&mut self, from: usize, to: usize) -> bool {
+        let (own, image) = (&self.machine.places.slots[from], &self.machine.places.slots[to]);
+        let known = *self.slots[from].get_or_insert(to);
+        known == to && own.parts == image.parts && own.object.block == image.object.block
+    }
+}
+
+fn is_permutation(images: impl Iterator<Item = usize>) -> bool {
+    let mut images: Vec<usize> = images.collect();
+    images.sort_unstable();
+    images.iter().enumerate().all(|(number, image)| number == *image)
+}

@@ -1,0 +1,9 @@
+//! Rings of phase barriers: verdicts on skeletons, and the comparison with a machine that shares no code with the check.
+
+mod agreement;
+mod cases;
+mod counters;
+mod explicit;
+mod growth;
+mod kernels;
+mod words;
