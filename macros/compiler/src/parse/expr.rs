@@ -328,7 +328,8 @@ impl Parser<'_> {
         }
         let place = self.expr(&assign.left);
         self.require_place(&place);
-        let mut value = self.beside(&assign.right);
+        let value = self.beside(&assign.right);
+        let mut value = self.slice_for(place.result_kind, value);
         self.expect_token(&mut value, place.result_kind);
         if let ExprKind::Local(local) = place.kind {
             self.refine(local, value.result_kind);

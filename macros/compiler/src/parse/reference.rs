@@ -52,6 +52,18 @@ impl Parser<'_> {
         }
     }
 
+    /// Makes a slice of an array's reference that is assigned to a slice, as it is where the slice is declared.
+    pub(super) fn slice_for(&mut self, place: Kind, value: Expr) -> Expr {
+        match (place, value.result_kind) {
+            (Kind::Memory(slice), Kind::Memory(array))
+                if slice.is_slice() && !array.is_slice() && self.is_reference(&value) =>
+            {
+                self.whole_slice(value, array, false)
+            }
+            _ => value,
+        }
+    }
+
     /// Whether an expression is a name that is a reference to memory, a barrier or a group.
     pub(super) fn names_shared(&self, expr: &syn::Expr) -> bool {
         let syn::Expr::Path(path) = strip(expr) else { return false };
