@@ -24,7 +24,7 @@ static ATOMIC_METHOD: atomic::AtomicMethod =
 static PHASE_METHOD: barrier::PhaseMethod =
     barrier::PhaseMethod { name: \"\", operands: &[], result: barrier::PhaseResult::Bool, action: barrier::PhaseAction::TryWait };
 static BARRIER_METHOD: group_barrier::BarrierMethod = group_barrier::BarrierMethod {
-    name: \"\", operation: group_barrier::BarrierOperation::Sync, relaxed: false, aligned: false };
+    name: \"\", groups: &[], operation: group_barrier::BarrierOperation::Sync, relaxed: false, aligned: false };
 static VALUE_METHOD: method::ValueMethod =
     method::ValueMethod { name: \"\", arguments: 0, header: \"\", fails: None };
 ";
@@ -35,7 +35,7 @@ const TABLES: [(&str, &str, &[&str]); 6] = [
     ("warp", "WarpMethod", &["operands", "tiles_only", "result"]),
     ("atomic", "AtomicMethod", &["operands", "orders", "access", "result"]),
     ("barrier", "PhaseMethod", &["operands", "result", "action"]),
-    ("group_barrier", "BarrierMethod", &["operation", "relaxed", "aligned"]),
+    ("group_barrier", "BarrierMethod", &["groups", "operation", "relaxed", "aligned"]),
     ("method", "ValueMethod", &["arguments", "header", "fails"]),
 ];
 

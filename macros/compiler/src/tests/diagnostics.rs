@@ -238,6 +238,7 @@ const UNSEEN: &[(&str, &str)] = &[
     ("pass all of it to the function, or put a barrier between the accesses in the function", NAMED),
     ("it is called in a loop", CALLS),
     ("the previous call is here", CALLS),
+    ("the memory is dynamic memory that both functions name, or an array of a function that both call", CALLS),
     ("let all threads execute `cluster.sync()` between the calls", CALLS),
     ("with the value that {names} has, the two may access the same element", CONSTANTS),
     ("this function executes a collective of a group that must not be used after its token was forgotten", FORGOTTEN),
