@@ -225,7 +225,7 @@ impl Parser<'_> {
         local.is_array || matches!(local.kind, Kind::Memory(_))
     }
 
-    fn in_place(&mut self, tokens: TokenStream, span: SpanRange) -> Expr {
+    pub(super) fn in_place(&mut self, tokens: TokenStream, span: SpanRange) -> Expr {
         match syn::parse2::<syn::Expr>(tokens) {
             Ok(expr) => Expr { span, ..self.expr(&expr) },
             Err(_) => self.error(messages::unsupported_syntax(span, "this call is")),

@@ -59,6 +59,17 @@ impl Parser<'_> {
     }
 }
 
+/// Returns a sum or a product with the type that its `let` states, if it has none of its own: `let x: u32 = items.sum();`.
+pub(super) fn with_stated_type(init: &syn::Expr, ty: &syn::Type) -> Option<syn::Expr> {
+    let syn::Expr::MethodCall(call) = strip(init) else { return None };
+    let is_total = call.turbofish.is_none() && (call.method == "sum" || call.method == "product");
+    if !is_total || !is_iterator(&call.receiver) {
+        return None;
+    }
+    let turbofish = syn::parse2(quote_spanned!(SpanRange::of(&call.method).lo=> ::<#ty>)).ok()?;
+    Some(syn::Expr::MethodCall(ExprMethodCall { turbofish: Some(turbofish), ..call.clone() }))
+}
+
 /// Returns the loop that replaces a call.
 fn written(call: &ExprMethodCall, name: &str, source: &syn::Expr, adaptors: &[Adaptor<'_>]) -> Option<TokenStream> {
     let at = SpanRange::of(&call.method).lo;

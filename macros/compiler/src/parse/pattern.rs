@@ -287,7 +287,7 @@ impl Parser<'_> {
     }
 
     /// Parses `(a, b) = value;` as `match value { (x, y) => { a = x; b = y; } }`, as the Rust Reference defines it,
-    /// with names that the user cannot write.
+    /// with names that the user cannot write. Names of memory are no parts of a tuple: they are bound one by one.
     pub(super) fn assign_parts(&mut self, places: &syn::ExprTuple, value: &Expr, span: SpanRange) -> model::Expr {
         let fresh = span.lo.resolved_at(Span::mixed_site());
         let mut patterns = Vec::new();
@@ -300,6 +300,14 @@ impl Parser<'_> {
             let part = Ident::new(&format!("part_{index}"), fresh);
             assignments.push(quote_spanned!(SpanRange::of(place).lo=> #place = #part;));
             patterns.push(part.to_token_stream());
+        }
+        if let Expr::Tuple(values) = value
+            && values.elems.len() == places.elems.len()
+            && patterns.len() == assignments.len()
+            && values.elems.iter().any(|value| self.names_memory(value))
+        {
+            let values = values.elems.iter();
+            return self.in_place(quote_spanned!(span.lo=> { #(let #patterns = #values;)* #(#assignments)* }), span);
         }
         match syn::parse2(quote_spanned!(span.lo=> match #value { (#(#patterns,)*) => { #(#assignments)* } })) {
             Ok(assignment) => self.match_expr(&assignment, span),

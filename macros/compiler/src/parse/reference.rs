@@ -64,6 +64,13 @@ impl Parser<'_> {
         }
     }
 
+    /// Whether an expression is a name of memory.
+    pub(super) fn names_memory(&self, expr: &syn::Expr) -> bool {
+        let syn::Expr::Path(path) = strip(expr) else { return false };
+        let local = path.path.get_ident().and_then(|name| self.lookup(name));
+        matches!(local.map(|local| self.function.kind(local)), Some(Kind::Memory(_)))
+    }
+
     /// Whether an expression is a name that is a reference to memory, a barrier or a group.
     pub(super) fn names_shared(&self, expr: &syn::Expr) -> bool {
         let syn::Expr::Path(path) = strip(expr) else { return false };

@@ -4,9 +4,10 @@ use std::borrow::Cow;
 
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote_spanned};
-use syn::{Item, Local, Pat, Stmt as SynStmt, parse2};
+use syn::{Item, Local, LocalInit, Pat, Stmt as SynStmt, parse2};
 
 use super::Parser;
+use super::iter_consumers::with_stated_type;
 use super::signature::shape_kind;
 use super::syntax::strip;
 use crate::messages;
@@ -74,6 +75,12 @@ impl Parser<'_> {
     }
 
     pub(super) fn local(&mut self, local: &Local) -> Option<StmtKind> {
+        if let (Pat::Type(typed), Some(init)) = (&local.pat, &local.init)
+            && let Some(expr) = with_stated_type(&init.expr, &typed.ty)
+        {
+            let init = LocalInit { expr: Box::new(expr), ..init.clone() };
+            return self.local(&Local { init: Some(init), ..local.clone() });
+        }
         let (pat, ty) = match &local.pat {
             Pat::Type(typed) => (&*typed.pat, self.value_type(&typed.ty)),
             pat => (pat, None),
@@ -207,6 +214,9 @@ impl Parser<'_> {
 /// tuple. No value may use a name that an earlier one gets.
 fn separate_lets(stmt: &SynStmt) -> Vec<Cow<'_, SynStmt>> {
     let whole = || vec![Cow::Borrowed(stmt)];
+    if let Some(chosen) = chosen_reference(stmt) {
+        return chosen.map(Cow::Owned).into();
+    }
     let SynStmt::Local(Local { attrs, pat: Pat::Tuple(names), init: Some(init), .. }) = stmt else { return whole() };
     let syn::Expr::Tuple(values) = &*init.expr else { return whole() };
     let separable = attrs.is_empty()
@@ -226,6 +236,30 @@ fn separate_lets(stmt: &SynStmt) -> Vec<Cow<'_, SynStmt>> {
     let separate =
         |(name, value)| parse2(quote_spanned!(SpanRange::of(value).lo=> let #name = #value;)).map(Cow::Owned);
     lets.map(separate).collect::<Result<_, _>>().unwrap_or_else(|_| whole())
+}
+
+/// Separates `let x = if condition { &a } else { &b };` into `let mut x = &b; if condition { x = &a; }`: memory is not the value of
+/// an `if`.
+fn chosen_reference(stmt: &SynStmt) -> Option<[SynStmt; 2]> {
+    let SynStmt::Local(Local { attrs, pat: Pat::Ident(name), init: Some(init), .. }) = stmt else { return None };
+    let syn::Expr::If(choice) = &*init.expr else { return None };
+    let tail = |statements: &[SynStmt]| match statements {
+        [SynStmt::Expr(syn::Expr::Reference(tail), None)] if matches!(*tail.expr, syn::Expr::Path(_)) => {
+            Some(tail.clone())
+        }
+        _ => None,
+    };
+    let first = tail(&choice.then_branch.stmts)?;
+    let syn::Expr::Block(otherwise) = &*choice.else_branch.as_ref()?.1 else { return None };
+    let (second, condition, local) = (tail(&otherwise.block.stmts)?, &choice.cond, &name.ident);
+    let is_plain = attrs.is_empty() && init.diverge.is_none() && !matches!(**condition, syn::Expr::Let(_));
+    if !is_plain || mentions(&init.expr, &Pat::Ident(name.clone())) {
+        return None;
+    }
+    let at = SpanRange::of(&first).lo;
+    let declared = parse2(quote_spanned!(at=> let mut #local = #second;)).ok()?;
+    let assigned = parse2(quote_spanned!(at=> if #condition { #local = #first; })).ok()?;
+    Some([declared, SynStmt::Expr(assigned, None)])
 }
 
 /// Whether an expression may make a group, memory, a barrier, a token or a reference.

@@ -93,6 +93,29 @@ fn references_to_variables() {
     }
 }
 
+/// What is chosen by a condition, or by an assignment of several names, may be either.
+#[test]
+fn chosen_memory() {
+    let chosen = |body: &str| {
+        broken(&format!(
+            "let v = shared_array::<u32, 64>(); u[rank] = 1; v[rank] = 1; cluster.sync();
+            let p = cluster.map_shared_rank(&u, other); {body}"
+        ))
+    };
+    assert_eq!(
+        chosen("let x = if input[0] == 0 { &u } else { &v }; output[0] = p[rank]; x[rank] = 2;"),
+        ["overwrite_while_read"]
+    );
+    assert_eq!(
+        chosen("let (mut x, mut y) = (&v, &u); (x, y) = (y, x); output[0] = p[rank]; x[rank] = 2;"),
+        ["overwrite_while_read"]
+    );
+    assert!(
+        chosen("let x = if input[0] == 0 { &u } else { &v }; output[0] = p[rank]; cluster.sync(); x[rank] = 2;")
+            .is_empty()
+    );
+}
+
 /// Memory, barriers and groups by other names.
 #[test]
 fn other_names() {

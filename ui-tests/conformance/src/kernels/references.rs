@@ -115,7 +115,8 @@ fn of_memory(bodies: &[Body], grid: &[[u32; 4]], out: &mut [u32]) {
     let other = &shared[31 - i];
     block.sync();
     shared[i] = 0;
-    out[i] = *other + row[i % 4] + row.iter().sum::<u32>();
+    let sum: u32 = row.iter().sum();
+    out[i] = *other + row[i % 4] + sum;
 }
 
 fn of_elements_of_memory(device: &Device) -> Outcome {
@@ -153,12 +154,13 @@ fn by_other_names(input: &[u32], out: &mut [u32], rounds: u32) {
     for round in 0..rounds {
         back[i] = front[(i + 1) % 64] + round;
         block.sync();
-        core::mem::swap(&mut front, &mut back);
+        if round % 2 == 0 {
+            core::mem::swap(&mut front, &mut back);
+        } else {
+            (back, front) = (front, back);
+        }
     }
-    let mut last = &a;
-    if rounds % 2 == 1 {
-        last = &b;
-    }
+    let last = if rounds % 2 == 1 { &b } else { &a };
     let result = &mut out;
     result[i] = last[i];
 }
