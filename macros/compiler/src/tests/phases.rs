@@ -42,6 +42,7 @@ fn counts() {
         "bar.init_collective(&block, 1); if rank == 0 { bar.expect_tx(256); } bar.wait_parity(false);",
         "bar.init_collective(&block, 32); bar.arrive_and_wait();",
         "bar.init_collective(&block, block.num_threads() / 2); for _ in 0..n { let t = bar.arrive(); bar.wait(t); }",
+        "bar.init_collective(&block, 4); bar.arrive(); bar.wait_parity(false);",
     ] {
         assert_eq!(broken(body), ["barrier_count"], "{body}");
     }

@@ -86,6 +86,7 @@ impl Counted<'_, '_> {
     /// ```text
     /// bar.init(block.num_threads() + 1); .. bar.arrive_and_wait();
     /// bar.init(block.num_threads() / 2); .. bar.arrive_and_wait();
+    /// bar.init(4); .. bar.arrive(); bar.wait_parity(false);
     /// bar.init(1); .. bar.wait_parity(false);
     /// ```
     fn check(&self, diags: &mut Diags) {
@@ -109,10 +110,16 @@ impl Counted<'_, '_> {
             return;
         }
         let Some(most) = counts.iter().max().filter(|most| **most < self.threads) else { return };
-        let has_token_wait = self.of(|action| action == PhaseAction::Wait).next().is_some();
+        let reached_by_all = |call: BarrierCallId| {
+            let block = self.cx.block_of(call);
+            block.is_some_and(|block| self.cx.values.is_reached_uniformly(block, Uniformity::Block))
+        };
+        // A wait for a token is by a thread that has arrived; one by parity may be by others.
+        let all_wait = self.of(|action| action == PhaseAction::Wait).next().is_some()
+            || self.of(|action| action == PhaseAction::WaitParity).any(|(wait, _)| reached_by_all(wait));
         let by_all = self.of(|action| match action {
             PhaseAction::ArriveAndWait => true,
-            PhaseAction::Arrive => has_token_wait,
+            PhaseAction::Arrive => all_wait,
             PhaseAction::Init
             | PhaseAction::InitCollective
             | PhaseAction::ArriveN
@@ -124,10 +131,7 @@ impl Counted<'_, '_> {
             | PhaseAction::Copy
             | PhaseAction::Invalidate => false,
         });
-        let mut by_all = by_all.filter(|(call, _)| {
-            let block = self.cx.block_of(*call);
-            block.is_some_and(|block| self.cx.values.is_reached_uniformly(block, Uniformity::Block))
-        });
+        let mut by_all = by_all.filter(|(call, _)| reached_by_all(*call));
         if let Some((_, arrival)) = by_all.next() {
             diags.push(messages::barrier_count_too_few(arrival.at, &name, init.at, *most, self.threads));
         }
