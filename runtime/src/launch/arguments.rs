@@ -76,9 +76,9 @@ impl Arguments {
     }
 
     /// Returns the buffers under the names of the kernel's parameters.
-    pub(super) fn named(&self, parameters: &[&str]) -> Vec<NamedBuffer> {
+    pub(super) fn named(&self, parameters: &[String]) -> Vec<NamedBuffer> {
         let named = |&(position, address, element_bytes): &(usize, usize, usize)| {
-            let name = (*parameters.get(position - 1)?).to_owned();
+            let name = parameters.get(position - 1)?.clone();
             Some(NamedBuffer { name, address, element_bytes })
         };
         self.memory.iter().filter_map(named).collect()

@@ -8,7 +8,6 @@ use std::sync::Arc;
 use super::arguments::Arguments;
 use super::check;
 use super::device::{Device, Target};
-use super::parameters;
 use crate::gpu::context::Mode;
 use crate::gpu::nvrtc::Variant;
 use crate::gpu::store;
@@ -177,7 +176,7 @@ impl<'a> Launch<'a> {
                     .simulator
                     .clone()
                     .with_local_bytes(program.local_memory().total)
-                    .with_buffers(self.arguments.named(&parameters::names(&program)))
+                    .with_buffers(self.arguments.named(program.parameters()))
                     .warning(&warnings);
                 let simulator = recorder.iter().fold(simulator, Simulator::recording);
                 let (printed, result) = run(program.name(), &shape, &simulator, &*self.threads);

@@ -8,7 +8,6 @@ mod builder;
 mod check;
 mod device;
 mod explore;
-mod parameters;
 
 pub use arguments::{Arguments, Threads, global, global_mut};
 pub use buffer::Buffer;

@@ -15,6 +15,7 @@ use super::local::LocalMemory;
 use super::name::Namer;
 use super::options::KernelOptions;
 use super::order::{Order, Resolved};
+use super::parameters;
 use super::shared::{BLOCK_BARRIER, SharedLayout};
 use super::site::{SiteEntry, SiteMap};
 use super::template::{Definition, Fragment, Function, Role, SharedInfo, SiteMessage, Slot, Template};
@@ -38,6 +39,7 @@ pub struct Program {
     records: bool,
     has_grid_barrier: bool,
     names_grid: bool,
+    parameters: Vec<String>,
     sends_to_peers: bool,
     sites: SiteMap,
     barriers: Vec<BarrierFence>,
@@ -117,6 +119,11 @@ impl Program {
     /// Returns whether something in the program asks for its place in the grid or for the grid's size.
     pub(crate) fn names_grid(&self) -> bool {
         self.names_grid
+    }
+
+    /// Returns the names of the kernel's parameters, in order.
+    pub(crate) fn parameters(&self) -> &[String] {
+        &self.parameters
     }
 
     /// Returns the sites at which the program can fail or print.
@@ -210,6 +217,7 @@ impl Program {
             prints: headers.contains("print.cuh"),
             records: headers.contains("profile.cuh"),
             has_grid_barrier,
+            parameters: parameters::names(names.functions.last().expect("the kernel is the last function"), &text.out),
             names_grid: text.out.contains("this_grid("),
             sends_to_peers: cuda::sends_to_peers(&text.out),
             sites: text.sites,

@@ -152,7 +152,7 @@ struct Builder<'f> {
     too_many_bodies: Option<SpanRange>,
     /// The numbers of fields, by name.
     fields: BTreeMap<String, u16>,
-    /// What the arms of an `if` or the like yield, by the temporary that gets the value.
+    /// The values that the arms of an `if` or the like yield, by the temporary that gets the value.
     yielded: BTreeMap<usize, arms::Yielded>,
 }
 

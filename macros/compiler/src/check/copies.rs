@@ -157,7 +157,7 @@ impl Analysis for Flights<'_, '_> {
                 CopyStep::Wait(completion) => self.wait(state, completion),
             },
             StepKind::BarrierCall(id) => {
-                if self.cfg.barrier_calls[id.0].method.action.may_observe() {
+                if self.cfg.barrier_calls[id.0].method.action.observation().is_some() {
                     self.wait(state, CompletionMechanism::Barrier);
                 }
             }

@@ -52,7 +52,7 @@ type Test = (Subject, bool);
 /// The branches that are followed.
 #[derive(Default)]
 pub(super) struct Followed {
-    /// What the branch at the end of each block tests.
+    /// The tests of the branch at the end of each block.
     tests: BTreeMap<BlockId, Vec<Test>>,
     /// The subjects that a branch may test from the start of each block on.
     live: Vec<BTreeSet<Subject>>,

@@ -184,10 +184,12 @@ pub(crate) enum PhaseAction {
 }
 
 impl PhaseAction {
-    /// Whether it starts the barrier's lifetime.
-    pub(crate) fn begins(self) -> bool {
+    /// Returns what it does to the barrier's lifetime, if that is anything.
+    pub(crate) fn life_change(self) -> Option<LifeChange> {
         match self {
-            PhaseAction::Init | PhaseAction::InitCollective => true,
+            PhaseAction::Init => Some(LifeChange::BeginsByOne),
+            PhaseAction::InitCollective => Some(LifeChange::BeginsByAll),
+            PhaseAction::Invalidate => Some(LifeChange::Ends),
             PhaseAction::Arrive
             | PhaseAction::ArriveN
             | PhaseAction::ArriveAndDrop
@@ -196,24 +198,15 @@ impl PhaseAction {
             | PhaseAction::ArriveAndWait
             | PhaseAction::TryWait
             | PhaseAction::ExpectTx
-            | PhaseAction::Copy
-            | PhaseAction::Invalidate => false,
+            | PhaseAction::Copy => None,
         }
     }
 
-    /// Whether it starts or ends the barrier's lifetime.
-    pub(crate) fn changes_life(self) -> bool {
-        match self {
-            PhaseAction::Init | PhaseAction::InitCollective | PhaseAction::Invalidate => true,
-            PhaseAction::Arrive
-            | PhaseAction::ArriveN
-            | PhaseAction::ArriveAndDrop
-            | PhaseAction::Wait
-            | PhaseAction::WaitParity
-            | PhaseAction::ArriveAndWait
-            | PhaseAction::TryWait
-            | PhaseAction::ExpectTx
-            | PhaseAction::Copy => false,
+    /// Whether it starts the barrier's lifetime.
+    pub(crate) fn begins(self) -> bool {
+        match self.life_change() {
+            Some(LifeChange::BeginsByOne | LifeChange::BeginsByAll) => true,
+            Some(LifeChange::Ends) | None => false,
         }
     }
 
@@ -234,36 +227,46 @@ impl PhaseAction {
         }
     }
 
-    /// Whether the phase has ended when it returns.
-    pub(crate) fn waits(self) -> bool {
+    /// Returns what it shows of the end of a phase, if that is anything.
+    pub(crate) fn observation(self) -> Option<Observation> {
         match self {
-            PhaseAction::Wait | PhaseAction::WaitParity | PhaseAction::ArriveAndWait => true,
+            PhaseAction::Wait | PhaseAction::WaitParity | PhaseAction::ArriveAndWait => Some(Observation::Ended),
+            PhaseAction::TryWait => Some(Observation::MayHaveEnded),
             PhaseAction::Init
             | PhaseAction::InitCollective
             | PhaseAction::Arrive
             | PhaseAction::ArriveN
             | PhaseAction::ArriveAndDrop
-            | PhaseAction::TryWait
             | PhaseAction::ExpectTx
             | PhaseAction::Copy
-            | PhaseAction::Invalidate => false,
+            | PhaseAction::Invalidate => None,
         }
     }
 
-    /// Whether the thread may have learned from it that a phase has ended.
-    pub(crate) fn may_observe(self) -> bool {
-        match self {
-            PhaseAction::Wait | PhaseAction::WaitParity | PhaseAction::ArriveAndWait | PhaseAction::TryWait => true,
-            PhaseAction::Init
-            | PhaseAction::InitCollective
-            | PhaseAction::Arrive
-            | PhaseAction::ArriveN
-            | PhaseAction::ArriveAndDrop
-            | PhaseAction::ExpectTx
-            | PhaseAction::Copy
-            | PhaseAction::Invalidate => false,
-        }
+    /// Whether the phase has ended when it returns.
+    pub(crate) fn waits(self) -> bool {
+        self.observation() == Some(Observation::Ended)
     }
+}
+
+/// A change of a barrier's lifetime.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LifeChange {
+    /// One thread initializes the barrier.
+    BeginsByOne,
+    /// All threads of the group initialize it together.
+    BeginsByAll,
+    /// One thread invalidates it.
+    Ends,
+}
+
+/// What a thread has learned of a phase when an action returns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Observation {
+    /// The phase has ended.
+    Ended,
+    /// The phase may have ended, as the result says.
+    MayHaveEnded,
 }
 
 use PhaseOperand::{Count, FixedType, Token, TokenRef};

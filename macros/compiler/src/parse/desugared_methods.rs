@@ -219,10 +219,8 @@ impl Parser<'_> {
 
     /// Whether the place is memory, or an array as far as syntax shows: another type may have such a method of its own.
     fn is_elements(&self, place: &syn::Expr) -> bool {
-        let syn::Expr::Path(path) = place else { return false };
-        let Some(local) = path.path.get_ident().and_then(|name| self.lookup(name)) else { return false };
-        let local = self.function.local(local);
-        local.is_array || matches!(local.kind, Kind::Memory(_))
+        let local = self.named_local(place).map(|local| self.function.local(local));
+        local.is_some_and(|local| local.is_array || matches!(local.kind, Kind::Memory(_)))
     }
 
     pub(super) fn in_place(&mut self, tokens: TokenStream, span: SpanRange) -> Expr {

@@ -217,6 +217,12 @@ impl<'d> Parser<'d> {
         self.scopes.iter().rev().find_map(|scope| scope.names.get(name).copied())
     }
 
+    /// Returns the local that an expression names.
+    fn named_local(&self, expr: &syn::Expr) -> Option<LocalId> {
+        let syn::Expr::Path(path) = syntax::strip(expr) else { return None };
+        self.lookup(path.path.get_ident()?)
+    }
+
     /// Runs `f` in a lexical scope of its own and returns the locals that it declared.
     fn scoped<R>(&mut self, f: impl FnOnce(&mut Self) -> R) -> (R, Vec<LocalId>) {
         self.scopes.push(Scope::default());

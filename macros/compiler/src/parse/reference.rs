@@ -3,7 +3,6 @@
 use syn::ExprReference;
 
 use super::Parser;
-use super::syntax::strip;
 use crate::messages;
 use crate::model::LocalId;
 use crate::model::expr::{Expr, ExprKind};
@@ -66,17 +65,15 @@ impl Parser<'_> {
 
     /// Whether an expression is a name of memory.
     pub(super) fn names_memory(&self, expr: &syn::Expr) -> bool {
-        let syn::Expr::Path(path) = strip(expr) else { return false };
-        let local = path.path.get_ident().and_then(|name| self.lookup(name));
-        matches!(local.map(|local| self.function.kind(local)), Some(Kind::Memory(_)))
+        self.named_local(expr).is_some_and(|local| matches!(self.function.kind(local), Kind::Memory(_)))
     }
 
     /// Whether an expression is a name that is a reference to memory, a barrier or a group.
     pub(super) fn names_shared(&self, expr: &syn::Expr) -> bool {
-        let syn::Expr::Path(path) = strip(expr) else { return false };
-        let Some(local) = path.path.get_ident().and_then(|name| self.lookup(name)) else { return false };
-        matches!(self.function.kind(local), Kind::Memory(_) | Kind::Barrier(_) | Kind::Group(_))
-            && self.is_reference_name(local)
+        self.named_local(expr).is_some_and(|local| {
+            matches!(self.function.kind(local), Kind::Memory(_) | Kind::Barrier(_) | Kind::Group(_))
+                && self.is_reference_name(local)
+        })
     }
 
     /// Whether an expression is a name that is a reference already.

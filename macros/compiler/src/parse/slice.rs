@@ -25,6 +25,11 @@ impl Parser<'_> {
             place => return self.expr(place),
         };
         let part = self.part_of_memory(index, Some(reference.mutability.is_some()), SpanRange::of(reference));
+        self.unless_read_only(part)
+    }
+
+    /// Refuses a mutable part of read-only memory.
+    fn unless_read_only(&mut self, part: Expr) -> Expr {
         match part.kind {
             ExprKind::Op { op: Op::Part { of: Memory::Global, mutable: true, .. }, .. } => {
                 self.error(messages::read_only_part(part.span))
@@ -36,11 +41,8 @@ impl Parser<'_> {
     /// Makes a slice of whole memory, as `&memory[..]` does.
     pub(super) fn whole_slice(&mut self, memory: Expr, of: Memory, mutable: bool) -> Expr {
         let span = memory.span;
-        if mutable && of == Memory::Global {
-            return self.error(messages::read_only_part(span));
-        }
-        let start = zero(span);
-        self.op(Op::Part { form: Part::From, of, mutable }, vec![memory, start], span)
+        let part = self.op(Op::Part { form: Part::From, of, mutable }, vec![memory, zero(span)], span);
+        self.unless_read_only(part)
     }
 
     /// Parses an expression whose place is used: memory that is a part of other memory needs no `&` there.

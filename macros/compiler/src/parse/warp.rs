@@ -183,8 +183,7 @@ impl Parser<'_> {
         match argument {
             syn::Expr::Closure(_) => self.expr(argument),
             syn::Expr::Path(path) => {
-                let local = path.path.get_ident().and_then(|name| self.lookup(name));
-                if local.is_some_and(|local| self.function.kind(local) == Kind::Closure) {
+                if self.named_local(argument).is_some_and(|local| self.function.kind(local) == Kind::Closure) {
                     return self.expr(argument);
                 }
                 let name = path.path.segments.last().map(|last| last.ident.to_string()).unwrap_or_default();

@@ -14,7 +14,7 @@ const LARGEST: usize = 4096;
 /// The steps between an expectation and the arrival that it belongs to.
 pub(super) const OWNED: u8 = 8;
 
-/// What a thread does at a node. Barriers, slots and kinds of copies are numbers of [`Places`].
+/// The action of a thread at a node. Barriers, slots and kinds of copies are numbers of [`Places`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Action {
     Wait { barrier: usize, parity: bool },

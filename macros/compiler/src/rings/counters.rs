@@ -125,7 +125,7 @@ impl Shape {
     }
 }
 
-/// What a role does with the value of an expression.
+/// The use that a role makes of the value of an expression.
 #[derive(Clone, Copy)]
 enum Use {
     /// It matters as it is.

@@ -1,9 +1,9 @@
-//! What the search learns about whole phases: which units complete them, and whether the reductions' conditions held. It is
+//! The ledger of a search: facts about whole phases, which units complete them, and whether the reductions' conditions held. It is
 //! not a part of a state.
 
 use super::machine::Machine;
 
-/// What has been seen of one barrier.
+/// The phases of one barrier that the search has seen.
 #[derive(Clone, Default)]
 struct Phases {
     /// The sets of units that arrived in a phase before it was complete.

@@ -38,7 +38,7 @@ pub(super) struct Actor {
     pub(super) stream: usize,
     /// The number of its unit, the threads of a role in a block.
     pub(super) unit: usize,
-    /// Its bit in the sets of arrived actors, 0 for a role of one thread.
+    /// The actor's bit in the sets of arrived actors; 0 for a role of one thread.
     pub(super) bit: u16,
     /// Whether its rounds count.
     pub(super) rounds: bool,

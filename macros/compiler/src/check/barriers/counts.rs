@@ -36,11 +36,11 @@ pub(super) fn check(cx: &Context<'_, '_>, diags: &mut Diags) -> BTreeSet<Id> {
     let analysis = PendingArrivals { cx, full_count };
     let states = engine::solve(&analysis, cx.cfg);
     let mut reported = BTreeSet::new();
-    for (block, known) in states.iter().enumerate() {
+    for (block, known) in cx.cfg.blocks.iter().zip(&states) {
         let Some(mut state) = known.clone() else { continue };
-        for step in &cx.cfg.blocks[block].steps {
+        for step in &block.steps {
             if let StepKind::BarrierCall(call) = step.kind {
-                analysis.check_pending(&state, call, BlockId(block), &mut reported, diags);
+                analysis.check_pending(&state, call, &mut reported, diags);
             }
             analysis.transfer(&mut state, step);
         }
@@ -118,6 +118,13 @@ pub(super) fn is_block_size(cx: &Context<'_, '_>, node: NodeId) -> bool {
         | Source::Agreed { .. }
         | Source::Shuffled { .. }
         | Source::Call { .. } => false,
+    }
+}
+
+impl Context<'_, '_> {
+    /// Whether all threads of the block reach a call, if one does.
+    pub(super) fn is_reached_by_all(&self, call: BarrierCallId) -> bool {
+        self.block_of(call).is_some_and(|block| self.values.is_reached_uniformly(block, Uniformity::Block))
     }
 }
 
@@ -251,26 +258,21 @@ impl PendingArrivals<'_, '_> {
         &self,
         state: &Pending,
         BarrierCallId(index): BarrierCallId,
-        block: BlockId,
         reported: &mut BTreeSet<BarrierCallId>,
         diags: &mut Diags,
     ) {
         let call = &self.cx.cfg.barrier_calls[index];
         let Some(id) = id_of(self.cx.cfg, &call.region).filter(|_| call.method.action.arrives()) else { return };
-        let by_all = |arrival: &BarrierCallId| self.cx.block_of(*arrival).is_some_and(|at| self.is_reached_by_all(at));
+        let by_all = |arrival: &BarrierCallId| self.cx.is_reached_by_all(*arrival);
         let mut pending = state.0.get(&id).into_iter().flatten();
         let first = pending.find(|first| by_all(first) && !self.may_learn_between(**first, BarrierCallId(index)));
         if let Some(first) = first
-            && self.is_reached_by_all(block)
+            && self.cx.is_reached_by_all(BarrierCallId(index))
             && reported.insert(BarrierCallId(index))
         {
             let first = self.cx.cfg.barrier_calls[first.0].at;
             diags.push(messages::phase_arrive_while_pending(call.at, &self.cx.name(id), first));
         }
-    }
-
-    fn is_reached_by_all(&self, block: BlockId) -> bool {
-        self.cx.values.is_reached_uniformly(block, Uniformity::Block)
     }
 
     /// `barrier_count`: all threads arrive at a barrier that expects all threads.

@@ -107,7 +107,7 @@ fn next(cx: &Context<'_, '_>, block: BlockId, from: usize, id: Id) -> Next {
             StepKind::BarrierCall(at) if cx.is_of(at, id.shared) => {
                 let call = &cx.cfg.barrier_calls[at.0];
                 let is_it = id_of(cx.cfg, &call.region) == Some(id) && is_exact(call, id);
-                if call.method.action.changes_life() {
+                if call.method.action.life_change().is_some() {
                     return Next::NewLife;
                 } else if is_it && call.method.action.arrives() {
                     return Next::Arrival(at);

@@ -21,7 +21,7 @@ use crate::check::cfg::{
 };
 use crate::check::uniform::control::following;
 use crate::model::Role;
-use crate::model::barrier::{Barrier, BarrierForm, BarrierScope, PhaseAction};
+use crate::model::barrier::{Barrier, BarrierForm, BarrierScope, LifeChange, PhaseAction};
 use crate::model::expr::BinaryOp;
 use crate::model::group::Group;
 use crate::model::query::Answer;
@@ -87,22 +87,10 @@ fn begins_of<'a>(cx: &Context<'a, '_>, BarrierCallId(init): BarrierCallId) -> Op
 
 /// Whether the barrier's life begins once: by all threads, or by one, for which the lifecycle asks, and which has peers wait.
 fn is_begun_once(cx: &Context<'_, '_>, init: BarrierCallId) -> bool {
-    match begins_of(cx, init).map(|call| call.method.action) {
-        Some(PhaseAction::InitCollective) => is_executed_once(cx, init),
-        Some(PhaseAction::Init) => !is_repeated(cx, init),
-        Some(
-            PhaseAction::Arrive
-            | PhaseAction::ArriveN
-            | PhaseAction::ArriveAndDrop
-            | PhaseAction::Wait
-            | PhaseAction::WaitParity
-            | PhaseAction::ArriveAndWait
-            | PhaseAction::TryWait
-            | PhaseAction::ExpectTx
-            | PhaseAction::Copy
-            | PhaseAction::Invalidate,
-        )
-        | None => false,
+    match cx.cfg.barrier_calls[init.0].method.action.life_change() {
+        Some(LifeChange::BeginsByAll) => is_executed_once(cx, init),
+        Some(LifeChange::BeginsByOne) => !is_repeated(cx, init),
+        Some(LifeChange::Ends) | None => false,
     }
 }
 

@@ -8,8 +8,6 @@
 
 use std::collections::BTreeSet;
 
-use phalanx_contract::uniformity::Uniformity;
-
 use super::Context;
 use super::lifecycle::{Id, id_of, is_exact};
 use crate::check::cfg::{BarrierCall, BarrierCallId, NodeId, Region, Source};
@@ -110,13 +108,9 @@ impl Counted<'_, '_> {
             return;
         }
         let Some(most) = counts.iter().max().filter(|most| **most < self.threads) else { return };
-        let reached_by_all = |call: BarrierCallId| {
-            let block = self.cx.block_of(call);
-            block.is_some_and(|block| self.cx.values.is_reached_uniformly(block, Uniformity::Block))
-        };
         // A wait for a token is by a thread that has arrived; one by parity may be by others.
         let all_wait = self.of(|action| action == PhaseAction::Wait).next().is_some()
-            || self.of(|action| action == PhaseAction::WaitParity).any(|(wait, _)| reached_by_all(wait));
+            || self.of(|action| action == PhaseAction::WaitParity).any(|(wait, _)| self.cx.is_reached_by_all(wait));
         let by_all = self.of(|action| match action {
             PhaseAction::ArriveAndWait => true,
             PhaseAction::Arrive => all_wait,
@@ -131,7 +125,7 @@ impl Counted<'_, '_> {
             | PhaseAction::Copy
             | PhaseAction::Invalidate => false,
         });
-        let mut by_all = by_all.filter(|(call, _)| reached_by_all(*call));
+        let mut by_all = by_all.filter(|(call, _)| self.cx.is_reached_by_all(*call));
         if let Some((_, arrival)) = by_all.next() {
             diags.push(messages::barrier_count_too_few(arrival.at, &name, init.at, *most, self.threads));
         }

@@ -157,7 +157,7 @@ impl<'a, 'f> Lifecycles<'a, 'f> {
         let changed = steps.flat_map(|step| match step.kind {
             StepKind::BarrierCall(BarrierCallId(index)) => {
                 let call = &self.cfg.barrier_calls[index];
-                let changes = call.method.action.changes_life();
+                let changes = call.method.action.life_change().is_some();
                 id_of(self.cfg, &call.region).filter(|_| changes).into_iter().collect()
             }
             StepKind::Call(call) => self.barrier_arguments(call).into_iter().map(|(_, id, _)| id).collect(),

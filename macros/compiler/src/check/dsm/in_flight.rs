@@ -353,7 +353,7 @@ impl Analysis for InFlight<'_, '_> {
                 state.sync_cluster()
             }
             StepKind::BarrierCall(phase) if self.meetings.contains(phase) => state.sync_cluster(),
-            StepKind::BarrierCall(phase) if self.cfg.barrier_calls[phase.0].method.action.may_observe() => {
+            StepKind::BarrierCall(phase) if self.cfg.barrier_calls[phase.0].method.action.observation().is_some() => {
                 state.wait_at_phase_barrier()
             }
             StepKind::Group(GroupStep::Collective { team, barrier: true, .. }) if team.group == Group::ThreadBlock => {

@@ -29,7 +29,7 @@ pub(super) struct StepFacts {
     accesses: Vec<AccessFacts>,
     /// The facts of each call: an entry for each argument, and one for the memory that the callee names itself.
     calls: Vec<Vec<AccessFacts>>,
-    /// What the assignment of each node does to the variables that it is assigned to.
+    /// The changes that the assignment of each node makes to variables.
     changes: Vec<Vec<(Variable, Change)>>,
 }
 

@@ -194,17 +194,6 @@ impl Values<'_, '_, '_> {
                 let (first, second) = match (op, first, second) {
                     (BinaryOp::Div | BinaryOp::Rem, first, second) => (first.interval(), second.text()),
                     (BinaryOp::Shl | BinaryOp::Shr, first, Value::Fixed(amount)) => (first.interval(), amount),
-                    // Two values that are bound in the loop: one of them has to be an interval.
-                    (
-                        BinaryOp::Add
-                        | BinaryOp::Sub
-                        | BinaryOp::Mul
-                        | BinaryOp::BitAnd
-                        | BinaryOp::BitOr
-                        | BinaryOp::BitXor,
-                        first @ Value::Fixed(_),
-                        Value::Fixed(second),
-                    ) => (first.interval(), second),
                     (
                         BinaryOp::Add
                         | BinaryOp::Sub
@@ -214,7 +203,11 @@ impl Values<'_, '_, '_> {
                         | BinaryOp::BitXor,
                         first,
                         second,
-                    ) => (first.text(), second.text()),
+                    ) => match (&first, &second) {
+                        // Of two values that the loop binds, one has to be an interval.
+                        (Value::Fixed(_), Value::Fixed(_)) => (first.interval(), second.text()),
+                        _ => (first.text(), second.text()),
+                    },
                     _ => return None,
                 };
                 let (left, right) = (Box::new(first), Box::new(second));
