@@ -1,5 +1,5 @@
-//! The attributes of phalanx. This crate is the door and this file all of it: it hands rustc's tokens to `phalanx-compiler`
-//! and says in its docs what the attributes do. It checks and prints nothing itself.
+//! The attributes of phalanx. This file is the whole crate: it hands rustc's tokens to `phalanx-compiler` and says in its
+//! docs what the attributes do. It checks and prints nothing itself.
 
 use proc_macro::TokenStream;
 

@@ -47,9 +47,9 @@
 // The device functions of this crate name it as those of any other crate do.
 extern crate self as phalanx;
 
-// The crate has six rooms. Each imports only from those above it here, and all of them from the data at the top.
+// The crate has six modules. Each imports only from those above it here, and all of them from the data at the top.
 // ARCHITECTURE.md says why, and a test reads the imports.
-mod location; // data that several rooms share
+mod location; // data that several modules share
 mod scalar;
 mod schedule;
 mod scope;

@@ -11,7 +11,7 @@ use cudarc::driver::{CudaContext, CudaFunction, CudaModule, CudaSlice, CudaStrea
 use cudarc::nvrtc::Ptx;
 
 use super::caps::Caps;
-use super::ffi::{self, Cohesion, GpuMemory, PinnedRecord, driver};
+use super::ffi::{self, GpuMemory, LaunchAttributes, PinnedRecord, driver};
 use super::nvrtc::Variant;
 use super::print::{Prints, Records};
 use super::profile::{self, Profile};
@@ -267,7 +267,7 @@ impl Gpu {
         let function = &state.loaded[index].function;
         let clusters = shape.cluster.count() > 1 || program.sends_to_peers();
         // SAFETY: passed on to the caller.
-        unsafe { ffi::launch(&self.stream, function, shape, parameters, Cohesion { clusters, cooperative }) }?;
+        unsafe { ffi::launch(&self.stream, function, shape, parameters, LaunchAttributes { clusters, cooperative }) }?;
         if mode != Mode::Enqueue {
             self.finish(state)?;
         }

@@ -210,7 +210,7 @@ pub(super) fn max_active_clusters(stream: &CudaStream, function: &CudaFunction, 
 
 /// How the blocks of a launch belong together.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Cohesion {
+pub(super) struct LaunchAttributes {
     /// The launch has the cluster attribute. Without it, blocks are launched up to three times as fast; each is a cluster then.
     pub(super) clusters: bool,
     /// All blocks run at once.
@@ -226,7 +226,7 @@ pub(super) unsafe fn launch(
     function: &CudaFunction,
     shape: &Shape,
     parameters: &mut [*mut c_void],
-    Cohesion { clusters, cooperative }: Cohesion,
+    LaunchAttributes { clusters, cooperative }: LaunchAttributes,
 ) -> Result<()> {
     let mut attributes = [cluster_attribute(shape), cooperative_attribute()];
     let wanted = match (clusters, cooperative) {

@@ -1,6 +1,6 @@
 //! NVIDIA's side: the capabilities of a GPU (`caps`), its context with memory and launches (`context`), the run-time
 //! compiler (`nvrtc`) and its store on disk (`store`), the record of a failing kernel (`record`), what kernels print
-//! (`print`), the times that they record at barriers (`profile`), and the driver calls below (`ffi`). This room knows
+//! (`print`), the times that they record at barriers (`profile`), and the driver calls below (`ffi`). This module knows
 //! neither the simulator nor a kernel's Rust types.
 
 pub(crate) mod caps;

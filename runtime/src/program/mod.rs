@@ -1,4 +1,4 @@
-//! Turns the templates that the macros emitted into one CUDA C++ file. The room has the interface to the macros
+//! Turns the templates that the macros emitted into one CUDA C++ file. The module has the interface to the macros
 //! (`template`), the assembler that fills the holes with the types rustc inferred and joins a kernel with the functions
 //! it calls (`assemble`, with `literal`, `constant`, `definition`, `shared`, `name` and `site` for its parts), the
 //! formatting of a message's values (`message`), what bytes are values (`validity`), the size of local arrays (`local`), and the options that a kernel's attribute fixes (`options`). It knows

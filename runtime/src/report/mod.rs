@@ -1,7 +1,7 @@
 //! The reports to the user: errors of the host (`error`), failures of kernels (`failure`, with `race` for one of the
 //! causes and `render` for the source beside the text), warnings (`warning`), the fences of a kernel's barriers
 //! (`barrier_fence`), the output of kernels (`output`), and the timeline of a launch (`timeline`). They are data with
-//! its text; the other rooms find and record it.
+//! its text; the other modules find and record it.
 
 pub(crate) mod barrier_fence;
 pub(crate) mod error;

@@ -27,12 +27,12 @@ struct Queue<'l> {
     /// continue.
     failed: AtomicU64,
     failure: Mutex<Option<Failure>>,
-    stuck: Mutex<Stuck>,
+    stuck: Mutex<BlockedWorkers>,
 }
 
 /// The clusters in which every thread spins, waits or has exited. If all of them do, none will get on.
 #[derive(Default)]
-struct Stuck {
+struct BlockedWorkers {
     /// The number of times that a cluster has started, or had an effect in its turns.
     effects: u64,
     /// The number of clusters that have started and not ended.
@@ -43,7 +43,7 @@ struct Stuck {
     all: bool,
 }
 
-impl Stuck {
+impl BlockedWorkers {
     fn effect(&mut self) {
         self.effects += 1;
         self.clusters.clear();
@@ -134,7 +134,7 @@ impl<'l> Queue<'l> {
         })
     }
 
-    fn stuck(&self) -> MutexGuard<'_, Stuck> {
+    fn stuck(&self) -> MutexGuard<'_, BlockedWorkers> {
         self.stuck.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -1,132 +1,143 @@
-//! Tests the layers that ARCHITECTURE.md states, crate by crate: which room may import from which, which libraries only
-//! some rooms may name, and that no files import each other in a cycle. A room is a folder or a file at the root of
-//! `src`.
+//! Tests the layers that ARCHITECTURE.md states in tables, crate by crate: which module may import from which, which
+//! libraries only some files may name, and that no files import each other in a cycle. A module is a folder or a file at
+//! the root of `src`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::imports::imports;
-use crate::{files, none};
+use crate::{files, none, root};
 
-/// A crate's rooms, each with those that it may import from, and the libraries that only some of them may name.
+/// What ARCHITECTURE.md says of a crate: its modules, each with those that it may import from, and the libraries that only
+/// some files may name.
 struct Layers {
     source: &'static str,
-    rooms: &'static [(&'static str, &'static [&'static str])],
-    libraries: &'static [(&'static str, &'static [&'static str])],
-    /// The files that hold the parts of one recursive type, and therefore name each other.
-    recursive: &'static [&'static [&'static str]],
+    modules: BTreeMap<String, BTreeSet<String>>,
+    libraries: BTreeMap<String, BTreeSet<String>>,
 }
 
-const COMPILER: Layers = Layers {
-    source: "macros/compiler/src",
-    rooms: &[
-        ("span", &[]),
-        ("stack", &[]),
-        ("fragment", &[]),
-        ("member", &[]),
-        ("rings", &[]),
-        ("rules", &[]),
-        ("session", &["rules"]),
-        ("diag", &["rules", "session", "span"]),
-        ("model", &["rules", "span"]),
-        ("messages", &["diag", "model", "rules", "span"]),
-        ("parse", &["diag", "messages", "model", "rules", "span"]),
-        ("check", &["diag", "messages", "model", "rules", "span"]),
-        ("emit", &["check", "member", "model", "rules", "span"]),
-        ("derive", &["diag", "fragment", "member", "messages", "rules", "session", "span"]),
-        ("expand", &["check", "diag", "emit", "fragment", "messages", "model", "parse", "rules", "session", "span"]),
-    ],
-    libraries: &[
-        // The printers create lifetimes with it, and read no syntax tree.
-        ("syn::", &["parse", "derive", "expand", "emit"]),
-        ("quote::", &["parse", "derive", "expand", "emit", "diag", "span"]),
-        ("corosensei::", &["stack"]),
-    ],
-    recursive: &[&["model/expr", "model/inline_cuda", "model/message", "model/pattern", "model/range"]],
-};
+/// The crates, in the order in which ARCHITECTURE.md has the tables of their modules.
+const CRATES: [&str; 3] = ["macros/compiler/src", "macros/contract/src", "runtime/src"];
 
-const CONTRACT: Layers = Layers {
-    source: "macros/contract/src",
-    rooms: &[
-        ("constant", &[]),
-        ("fence", &[]),
-        ("groups", &[]),
-        ("index_set", &[]),
-        ("protocol", &[]),
-        ("uniformity", &["groups", "index_set"]),
-    ],
-    libraries: &[],
-    recursive: &[],
-};
+/// The modules of the runtime that are data, from which all others may import.
+const SHARED_DATA: [&str; 5] = ["location", "scalar", "schedule", "scope", "shape"];
 
-const RUNTIME: Layers = Layers {
-    source: "runtime/src",
-    rooms: &[
-        ("location", &[]),
-        ("scalar", &[]),
-        ("schedule", &[]),
-        ("scope", &[]),
-        ("shape", &[]),
-        ("report", &["location", "scalar", "schedule", "scope", "shape"]),
-        ("program", &["location", "scalar", "schedule", "scope", "shape", "report"]),
-        ("gpu", &["location", "scalar", "schedule", "scope", "shape", "report", "program"]),
-        ("sim", &["location", "scalar", "schedule", "scope", "shape", "report"]),
-        ("kernel", &["location", "scalar", "schedule", "scope", "shape", "report", "program", "sim"]),
-        ("launch", &["location", "scalar", "schedule", "scope", "shape", "report", "program", "gpu", "sim", "kernel"]),
-    ],
-    libraries: &[("cudarc::", &["gpu", "launch"]), ("libloading::", &["gpu"]), ("corosensei::", &["sim"])],
+/// The files that hold the parts of one recursive type, and therefore name each other.
+const RECURSIVE_TYPES: [&[&str]; 2] = [
+    &["model/expr", "model/inline_cuda", "model/message", "model/pattern", "model/range"],
     // The traits of numbers, which their implementations seal.
-    recursive: &[&["kernel/numeric/float", "kernel/numeric/half", "kernel/numeric/integer", "kernel/numeric/traits"]],
-};
+    &["kernel/numeric/float", "kernel/numeric/half", "kernel/numeric/integer", "kernel/numeric/traits"],
+];
+
+/// Reads the tables of ARCHITECTURE.md.
+fn layers() -> Vec<Layers> {
+    let text = std::fs::read_to_string(root().join("ARCHITECTURE.md")).expect("ARCHITECTURE.md can be read");
+    let mut layers: Vec<Layers> = Vec::new();
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        let is_of_modules = line.starts_with("| module |") && line.ends_with("| imports from |");
+        if !is_of_modules && line != "| library | named in |" {
+            continue;
+        }
+        let rows =
+            lines.by_ref().skip(1).map_while(|row| Some(row.strip_prefix("| ")?.strip_suffix(" |")?.split(" | ")));
+        let rows = rows.flat_map(|mut cells| {
+            let (first, last) = (cells.next().unwrap_or_default(), cells.last().unwrap_or_default());
+            names(first).into_iter().map(|name| (name, last)).collect::<Vec<_>>()
+        });
+        let rows: BTreeMap<String, &str> = rows.collect();
+        let entries = rows.iter().map(|(name, cell)| match *cell {
+            "all others" => (name.clone(), rows.keys().cloned().collect()),
+            cell => (name.clone(), names(cell)),
+        });
+        match layers.last_mut() {
+            Some(own) if !is_of_modules => own.libraries = entries.collect(),
+            _ => layers.push(Layers {
+                source: CRATES[layers.len()],
+                modules: entries.collect(),
+                libraries: BTreeMap::new(),
+            }),
+        }
+    }
+    assert_eq!(layers.len(), CRATES.len(), "ARCHITECTURE.md has a table of modules for each crate");
+    let runtime = layers.last_mut().expect("there are three");
+    let above = runtime.modules.iter_mut().filter(|(name, _)| !SHARED_DATA.contains(&name.as_str()));
+    above.for_each(|(_, allowed)| allowed.extend(SHARED_DATA.map(String::from)));
+    layers
+}
+
+/// Returns the names in backticks, without the slash of a folder.
+fn names(cell: &str) -> BTreeSet<String> {
+    cell.split('`').skip(1).step_by(2).map(|name| name.trim_end_matches('/').to_string()).collect()
+}
 
 #[test]
-fn rooms_import_one_way() {
-    for layers in [COMPILER, CONTRACT, RUNTIME] {
+fn tables_of_modules_are_read() {
+    let layers = layers();
+    let imports =
+        |at: usize, module: &str| layers[at].modules.get(module).map(|names| Vec::from_iter(names.clone()).join(" "));
+    assert_eq!(imports(0, "diag").as_deref(), Some("rules session span"));
+    assert_eq!(imports(0, "rings").as_deref(), Some(""));
+    assert_eq!(imports(1, "uniformity").as_deref(), Some("groups index_set"));
+    assert_eq!(imports(2, "sim").as_deref(), Some("location report scalar schedule scope shape"));
+    assert!(imports(2, "launch").is_some_and(|names| names.contains("kernel") && names.contains("gpu")));
+    assert_eq!(layers[0].libraries.len(), 3);
+    assert!(layers[2].libraries["cudarc"].contains("launch/buffer"));
+}
+
+#[test]
+fn modules_import_one_way() {
+    for layers in layers() {
         let mut found = Vec::new();
-        for (module, text) in layers.modules() {
-            let own = room_of(&module);
-            let Some((_, allowed)) = layers.rooms.iter().find(|(room, _)| *room == own) else {
-                found.push(format!("{module} is in no room that ARCHITECTURE.md names"));
+        let mut stated: BTreeSet<&str> = layers.modules.keys().map(String::as_str).collect();
+        let files = layers.files();
+        for (module, text) in &files {
+            let own = top_module(module);
+            stated.remove(own);
+            let Some(allowed) = layers.modules.get(own) else {
+                found.push(format!("{module} is in no module that ARCHITECTURE.md names"));
                 continue;
             };
-            // A name that is no room is one that the root re-exports, which would evade the layers. `tests` is built in
+            // A name that is no module is one that the root re-exports, which would evade the layers. `tests` is built in
             // tests alone.
-            let rooms = imports(&format!("{module}.rs"), &text).into_iter().filter_map(|path| path.first().cloned());
-            let forbidden = rooms.filter(|room| room != own && room != "tests" && !allowed.contains(&room.as_str()));
-            found.extend(forbidden.map(|room| format!("{module} imports from {room}")));
-            let code = || text.lines().filter(|line| !line.trim_start().starts_with("//"));
-            for (library, rooms) in layers.libraries {
-                if !rooms.contains(&own) && code().any(|line| line.contains(library)) {
+            let named = imports(&format!("{module}.rs"), text).into_iter().filter_map(|path| path.first().cloned());
+            let forbidden = named.filter(|other| other != own && other != "tests" && !allowed.contains(other));
+            found.extend(forbidden.map(|other| format!("{module} imports from {other}")));
+            for (library, within) in &layers.libraries {
+                let path = format!("{library}::");
+                let mut code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+                if !within.contains(own) && !within.contains(module) && code.any(|line| line.contains(&path)) {
                     found.push(format!("{module} names {library}"));
                 }
             }
         }
+        found.extend(stated.into_iter().map(|module| format!("ARCHITECTURE.md names {module}, which does not exist")));
         none(&format!("{}: imports against the layers of ARCHITECTURE.md", layers.source), found);
     }
 }
 
 #[test]
-fn no_files_import_in_a_circle() {
-    for layers in [COMPILER, CONTRACT, RUNTIME] {
-        let circles = circles(&layers.graph());
-        let is_one_type = |circle: &BTreeSet<String>| {
-            layers.recursive.iter().any(|files| circle.iter().all(|file| files.contains(&file.as_str())))
+fn no_files_import_in_a_cycle() {
+    for layers in layers() {
+        let cycles = cycles(&layers.graph());
+        let is_one_type = |cycle: &BTreeSet<String>| {
+            RECURSIVE_TYPES.iter().any(|files| cycle.iter().all(|file| files.contains(&file.as_str())))
         };
-        let found = circles.into_iter().filter(|circle| !is_one_type(circle));
+        let found = cycles.into_iter().filter(|cycle| !is_one_type(cycle));
         none(
-            &format!("{}: files that import each other in a circle", layers.source),
-            found.map(|circle| Vec::from_iter(circle).join(", ")),
+            &format!("{}: files that import each other in a cycle", layers.source),
+            found.map(|cycle| Vec::from_iter(cycle).join(", ")),
         );
     }
 }
 
-fn room_of(module: &str) -> &str {
+fn top_module(module: &str) -> &str {
     module.split('/').next().unwrap_or_default()
 }
 
 impl Layers {
     /// Returns the crate's files except its root and its tests, by their module's path: `check/dsm` for
     /// `check/dsm/mod.rs`.
-    fn modules(&self) -> Vec<(String, String)> {
+    fn files(&self) -> Vec<(String, String)> {
         let all = files(self.source, "rs").into_iter();
         let modules = all.map(|(name, text)| {
             let path = name.strip_prefix(self.source).unwrap_or(&name).trim_start_matches('/');
@@ -138,7 +149,7 @@ impl Layers {
     /// Returns for each file those that it imports from. Imports between a module and those inside of it are left out,
     /// because they are one idea in several files.
     fn graph(&self) -> BTreeMap<String, BTreeSet<String>> {
-        let modules = self.modules();
+        let modules = self.files();
         let names: BTreeSet<&str> = modules.iter().map(|(module, _)| module.as_str()).collect();
         let edges = modules.iter().map(|(module, text)| {
             let targets = imports(&format!("{module}.rs"), text).into_iter().filter_map(|path| {
@@ -156,7 +167,7 @@ impl Layers {
 }
 
 /// Returns the cycles, as sets of files that all reach each other.
-fn circles(graph: &BTreeMap<String, BTreeSet<String>>) -> BTreeSet<BTreeSet<String>> {
+fn cycles(graph: &BTreeMap<String, BTreeSet<String>>) -> BTreeSet<BTreeSet<String>> {
     let reachable = |from: &String| {
         let (mut seen, mut work) = (BTreeSet::new(), vec![from.clone()]);
         while let Some(file) = work.pop() {
@@ -166,11 +177,11 @@ fn circles(graph: &BTreeMap<String, BTreeSet<String>>) -> BTreeSet<BTreeSet<Stri
         seen
     };
     let reachable: BTreeMap<&String, BTreeSet<String>> = graph.keys().map(|file| (file, reachable(file))).collect();
-    let circles = graph.keys().filter(|file| reachable[file].contains(*file)).map(|file| {
+    let cycles = graph.keys().filter(|file| reachable[file].contains(*file)).map(|file| {
         let back = |other: &&String| reachable.get(other).is_some_and(|reached| reached.contains(file));
         reachable[file].iter().filter(back).cloned().collect()
     });
-    circles.collect()
+    cycles.collect()
 }
 
 #[test]
@@ -180,6 +191,6 @@ fn circles_are_found() {
     for (from, to) in edges {
         graph.entry(from.into()).or_default().insert(to.into());
     }
-    let found: Vec<String> = circles(&graph).into_iter().map(|circle| Vec::from_iter(circle).join(" ")).collect();
+    let found: Vec<String> = cycles(&graph).into_iter().map(|cycle| Vec::from_iter(cycle).join(" ")).collect();
     assert_eq!(found, ["b c", "e f g"]);
 }

@@ -4,8 +4,10 @@
 mod accessors;
 mod barriers;
 mod bit_set;
+mod branch_correlation;
 pub(crate) mod build;
 pub(crate) mod cfg;
+mod constant_propagation;
 mod copies;
 pub(crate) mod dsm;
 mod election;
@@ -14,10 +16,8 @@ pub(crate) mod fences;
 mod fixed;
 mod forgotten;
 mod liveness;
-mod outcomes;
 mod partition;
 mod program;
-mod small_numbers;
 mod tokens;
 mod unchecked;
 pub(crate) mod uniform;
@@ -112,7 +112,7 @@ fn check_memory<'f>(
     diags: &mut Diags,
 ) -> Protocol {
     let phase_barriers = barriers::check(function, cfg, values, diags);
-    let mut protocol = dsm::check(function, cfg, tokens, live, values, &phase_barriers.meetings, diags);
+    let mut protocol = dsm::check(function, cfg, tokens, live, values, &phase_barriers.handshakes, diags);
     phase_barriers.add_to(&mut protocol);
     copies::check(function, cfg, diags);
     protocol

@@ -1,9 +1,9 @@
 //! Trace partitioning by identity: a name of memory that is assigned anew, as two buffers are that a loop swaps, stands for one
 //! object at one time and for another at another; and so does an element whose index is a small number that a loop counts
-//! (`small_numbers`). Where all blocks of the cluster assign them alike, the graph is split: each of its blocks stands in the
+//! (`constant_propagation`). Where all blocks of the cluster assign them alike, the graph is split: each of its blocks stands in the
 //! split graph once for each combination of what the names stand for and the numbers are there, so that the checks of memory
 //! see fixed objects, and swapped buffers stay disjoint. A branch that the numbers decide, or the outcome of an earlier branch
-//! (`outcomes`), has one successor.
+//! (`branch_correlation`), has one successor.
 //!
 //! Partitions are merged where the names and numbers that are still used are the same. A name that only some blocks assign, or of
 //! which there are too many combinations, keeps the region that covers all that it may stand for ([`Region::via`]). After
@@ -19,14 +19,14 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use phalanx_contract::uniformity::Uniformity;
 
 use super::accessors::each_region;
+use super::branch_correlation::{Followed, Outcomes};
 use super::cfg::{
     Access, AccessId, BarrierCall, BarrierCallId, BasicBlock, BlockId, Call, CallId, Cfg, CopyId, CopyStep, End,
     MemoryStep, Region, Step, StepKind, ValueStep,
 };
 use super::cfg::{Node, NodeId, Select, Source, Variable};
+use super::constant_propagation::{ConstantPropagation, Constants};
 use super::liveness::{self, Live};
-use super::outcomes::{Followed, Outcomes};
-use super::small_numbers::{Numbers, SmallNumbers};
 use super::uniform::values::Values;
 use crate::model::LocalId;
 
@@ -42,13 +42,13 @@ type Names = BTreeMap<LocalId, Region>;
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Known {
     names: Names,
-    numbers: Numbers,
+    numbers: Constants,
     outcomes: Outcomes,
 }
 
 /// Splits the graph; `None` if there is nothing to split, or too much.
 pub(super) fn split<'f>(cfg: &Cfg<'f>, live: &Live, values: &Values<'_, 'f>) -> Option<Cfg<'f>> {
-    let numbers = SmallNumbers::of(cfg, values);
+    let numbers = ConstantPropagation::of(cfg, values);
     let mut splitter = Splitter {
         cfg,
         live,
@@ -62,18 +62,18 @@ pub(super) fn split<'f>(cfg: &Cfg<'f>, live: &Live, values: &Values<'_, 'f>) -> 
         match splitter.partitions() {
             Ok(partitions) if splitter.is_needed(&partitions) => return Some(splitter.build(&partitions)),
             Ok(_) => return None,
-            Err(Excess { .. }) if !splitter.branches.is_empty() => splitter.branches = Followed::default(),
-            Err(Excess { variables }) if !variables.is_empty() => {
+            Err(TooManyPartitions { .. }) if !splitter.branches.is_empty() => splitter.branches = Followed::default(),
+            Err(TooManyPartitions { variables }) if !variables.is_empty() => {
                 splitter.numbers = splitter.numbers.without(&variables);
             }
-            Err(Excess { .. }) => return None,
+            Err(TooManyPartitions { .. }) => return None,
         }
     }
     None
 }
 
 /// There are too many partitions, and these variables have more than a few values each.
-struct Excess {
+struct TooManyPartitions {
     variables: BTreeSet<Variable>,
 }
 
@@ -120,7 +120,7 @@ struct Splitter<'a, 'f> {
     live: &'a Live,
     live_names: Vec<BTreeSet<LocalId>>,
     followed: BTreeSet<LocalId>,
-    numbers: SmallNumbers<'a, 'f>,
+    numbers: ConstantPropagation<'a, 'f>,
     branches: Followed,
     /// The numbers that select memory, in the order of their nodes.
     literals: RefCell<Vec<u64>>,
@@ -128,7 +128,7 @@ struct Splitter<'a, 'f> {
 
 impl<'f> Splitter<'_, 'f> {
     /// The partitions that control reaches.
-    fn partitions(&self) -> Result<Vec<Partition>, Excess> {
+    fn partitions(&self) -> Result<Vec<Partition>, TooManyPartitions> {
         let most = MOST_PARTITIONS * self.cfg.blocks.len();
         let start = (self.cfg.entry, Known::default());
         let mut ids = BTreeMap::from([(start.clone(), BlockId(0))]);
@@ -160,10 +160,10 @@ impl<'f> Splitter<'_, 'f> {
             let many = held.iter().filter(|(_, numbers)| numbers.len() > MOST_VALUES);
             let variables: BTreeSet<Variable> = many.map(|(variable, _)| *variable).collect();
             if !variables.is_empty() {
-                return Err(Excess { variables });
+                return Err(TooManyPartitions { variables });
             }
             if ids.len() > most {
-                return Err(Excess { variables: held.into_keys().collect() });
+                return Err(TooManyPartitions { variables: held.into_keys().collect() });
             }
         }
         Ok(partitions)
@@ -230,7 +230,7 @@ impl<'f> Splitter<'_, 'f> {
     }
 
     /// The region with the values that select it replaced by their numbers, where those are known.
-    fn numbered(&self, numbers: &Numbers, mut region: Region) -> Region {
+    fn numbered(&self, numbers: &Constants, mut region: Region) -> Region {
         let literal = |node: NodeId| numbers.node(node).map_or(node, |number| self.literal(number));
         for select in &mut region.path {
             if let Select::At(node) = select {

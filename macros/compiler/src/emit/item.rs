@@ -59,7 +59,7 @@ pub(super) fn marker(function: &Function) -> TokenStream {
                 /// The CUDA C++ that this kernel becomes.
                 ///
                 /// # Errors
-                /// If device functions call each other in a circle.
+                /// If device functions call each other in a cycle.
                 #[allow(dead_code, reason = "a kernel need not be printed")]
                 #vis fn cuda_source() -> ::phalanx::Result<::std::string::String> {
                     ::phalanx::Program::of::<Self>().map(|program| ::std::borrow::ToOwned::to_owned(program.cuda_source()))
@@ -69,7 +69,7 @@ pub(super) fn marker(function: &Function) -> TokenStream {
                 /// weaker.
                 ///
                 /// # Errors
-                /// If device functions call each other in a circle.
+                /// If device functions call each other in a cycle.
                 #[allow(dead_code, reason = "few ask for the fences")]
                 #vis fn barriers() -> ::phalanx::Result<::std::vec::Vec<::phalanx::BarrierFence>> {
                     ::phalanx::Program::of::<Self>().map(|program| program.barriers().to_vec())

@@ -24,11 +24,11 @@ use crate::model::{Function, Implementation, Method, Role};
 pub(crate) fn items(checked: &Checked<'_>) -> TokenStream {
     let function = checked.function();
     let text = text(checked);
-    let door = match function.role {
+    let entry = match function.role {
         Role::Kernel => launcher::launcher(function),
         Role::Device | Role::Method => device::function(function, true),
     };
-    quote!(#text #door)
+    quote!(#text #entry)
 }
 
 /// Makes the marker, the body and its text.
@@ -49,11 +49,11 @@ fn text(checked: &Checked<'_>) -> TokenStream {
 /// Makes the signature alone, so that call sites still resolve after an error and rustc reports nothing more.
 pub(crate) fn stub(function: &Function) -> TokenStream {
     let text = text_stub(function);
-    let door = match function.role {
+    let entry = match function.role {
         Role::Kernel => launcher::stub(function),
         Role::Device | Role::Method => device::function(function, false),
     };
-    quote!(#text #door)
+    quote!(#text #entry)
 }
 
 fn text_stub(function: &Function) -> TokenStream {

@@ -96,8 +96,8 @@ pub(crate) fn depends_on_condition() -> String {
     "which threads reach it depends on this condition".into()
 }
 
-pub(crate) fn differs(what: &str, scope: Uniformity, needed: Uniformity) -> String {
-    match scope {
+pub(crate) fn differs(what: &str, within: Uniformity, needed: Uniformity) -> String {
+    match within {
         Uniformity::Divergent | Uniformity::Rank => {
             format!("{} may differ between threads of the {}", quoted(what), needed.noun())
         }
@@ -108,7 +108,7 @@ pub(crate) fn differs(what: &str, scope: Uniformity, needed: Uniformity) -> Stri
         | Uniformity::Block
         | Uniformity::Cluster
         | Uniformity::Grid => {
-            format!("{} is uniform across the {}, but not across the {}", quoted(what), scope.noun(), needed.noun())
+            format!("{} is uniform across the {}, but not across the {}", quoted(what), within.noun(), needed.noun())
         }
     }
 }

@@ -2,8 +2,10 @@
 //! compile and run correctly is tested elsewhere: `ui-tests` asks rustc, and `ui-tests/conformance` the simulator and
 //! NVRTC.
 
+mod branch_correlation;
 mod calls;
 mod closures;
+mod constant_propagation;
 mod constants;
 mod copies;
 mod corpus;
@@ -16,17 +18,15 @@ mod forgotten;
 mod functions;
 mod graph;
 mod guards;
+mod handshakes;
 pub(crate) mod made_up;
-mod meetings;
 mod names;
 mod no_panic;
 mod numbers;
-mod outcomes;
 mod phases;
 mod random;
 mod references;
 mod rings;
-mod small_numbers;
 mod stages;
 mod text;
 

@@ -11,18 +11,18 @@ use super::path_states::{BarrierArgument, Lifecycle, Observers, PathState};
 use super::summary::unless;
 use crate::check::cfg::{BlockId, CallId, Shared, Step, StepKind};
 use crate::check::dsm::protocol::{Guard, Predicate};
-use crate::check::election::{Crowd, Threads};
+use crate::check::election::{MaxThreads, Threads};
 use crate::messages;
 use crate::model::barrier::PhaseAction;
 
 impl<'a, 'f> Check<'a, 'f, '_> {
     /// Adds to the summary which of the threads that call the function initialize a parameter, if these are.
-    pub(super) fn add_crowd(&mut self, id: Id, threads: &Threads<'_, '_, '_>, guard: Guard) {
-        match (threads.crowd(), threads.same_parameter()) {
-            (Crowd::One, _) => {}
-            (Crowd::OneOfEachWarp, _) => self.add_effect(id, BarrierUses::ONE_OF_EACH_WARP, guard),
-            (Crowd::Several, None) => self.add_effect(id, BarrierUses::ALONE, guard),
-            (Crowd::Several, Some((param, is_true))) => {
+    pub(super) fn add_callers(&mut self, id: Id, threads: &Threads<'_, '_, '_>, guard: Guard) {
+        match (threads.max_threads(), threads.same_parameter()) {
+            (MaxThreads::One, _) => {}
+            (MaxThreads::OneOfEachWarp, _) => self.add_effect(id, BarrierUses::ONE_OF_EACH_WARP, guard),
+            (MaxThreads::Several, None) => self.add_effect(id, BarrierUses::ALONE, guard),
+            (MaxThreads::Several, Some((param, is_true))) => {
                 let what = if is_true { BarrierUses::WHERE_TRUE } else { BarrierUses::AT_ONE_VALUE };
                 self.add_effect(Id { shared: Shared::Param(param), index: None }, what, guard);
             }
@@ -51,7 +51,7 @@ impl<'a, 'f> Check<'a, 'f, '_> {
                         self.add_effect(id, what, guard(what));
                     }
                     for (predicate, threads) in self.initializers(argument, block, step) {
-                        self.add_crowd(id, &threads, unless(path).when(predicate));
+                        self.add_callers(id, &threads, unless(path).when(predicate));
                     }
                 }
                 (Lifecycle::New | Lifecycle::Invalid, Observers::All) => {
@@ -77,7 +77,7 @@ impl<'a, 'f> Check<'a, 'f, '_> {
         }
         if self.is_kernel() && self.cx.threads() != Some(1) && !paths.is_empty() {
             for (predicate, threads) in self.initializers(argument, block, step) {
-                if threads.crowd() != Crowd::One {
+                if threads.max_threads() != MaxThreads::One {
                     let guard = Guard::default().when(predicate);
                     // The callee chooses its threads in one of these ways.
                     let diag = messages::barrier_init_not_elected(at, &name, self.condition(block));

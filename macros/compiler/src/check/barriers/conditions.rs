@@ -55,7 +55,7 @@ pub(super) fn conditions(
     election: &Election<'_, '_>,
 ) -> BTreeMap<BlockId, Condition> {
     let texts = Values { cfg, values, fixed: FixedValues::of(cfg) };
-    let mut numbers = Numbers::default();
+    let mut numbers = ConditionNumbers::default();
     let mut conditions = BTreeMap::new();
     for (at, end) in cfg.blocks.iter().map(|block| &block.end).enumerate() {
         let (Some(on), block) = (end.condition(), BlockId(at)) else { continue };
@@ -85,9 +85,9 @@ pub(super) fn conditions(
 
 /// The numbers of conditions, by their texts.
 #[derive(Default)]
-struct Numbers(BTreeMap<String, usize>);
+struct ConditionNumbers(BTreeMap<String, usize>);
 
-impl Numbers {
+impl ConditionNumbers {
     fn of(&mut self, text: String) -> usize {
         let next = self.0.len();
         *self.0.entry(text).or_insert(next)
@@ -160,7 +160,7 @@ impl Values<'_, '_> {
     }
 
     /// Conditions that are the same for all threads of a block, and that have these outcomes where a value has this one.
-    fn required(&self, node: NodeId, holds: bool, depth: u8, numbers: &mut Numbers) -> Vec<Requirement> {
+    fn required(&self, node: NodeId, holds: bool, depth: u8, numbers: &mut ConditionNumbers) -> Vec<Requirement> {
         let Some(less) = depth.checked_sub(1) else { return Vec::new() };
         let is_uniform = self.values.level(node).is_uniform(Uniformity::Block);
         let (text, is_it) = self.condition(node, depth);
@@ -169,7 +169,13 @@ impl Values<'_, '_> {
         own.into_iter().chain(self.required_of_operands(node, holds, less, numbers)).collect()
     }
 
-    fn required_of_operands(&self, node: NodeId, holds: bool, depth: u8, numbers: &mut Numbers) -> Vec<Requirement> {
+    fn required_of_operands(
+        &self,
+        node: NodeId,
+        holds: bool,
+        depth: u8,
+        numbers: &mut ConditionNumbers,
+    ) -> Vec<Requirement> {
         let whole = &self.cfg.nodes[node.0];
         match (&whole.source, &whole.operands[..], holds) {
             (Source::Not, [operand], _) => self.required(*operand, !holds, depth, numbers),

@@ -1,4 +1,4 @@
-//! Meetings: two blocks synchronize at phase barriers of cluster scope, once. All threads of each block arrive at the other
+//! Handshakes: two blocks synchronize at phase barriers of cluster scope, once. All threads of each block arrive at the other
 //! block's barrier, and wait at their own for those arrivals. This orders what the blocks did as a barrier of the cluster does,
 //! and the rules on distributed shared memory treat it as one.
 //!
@@ -26,15 +26,15 @@ use crate::model::expr::BinaryOp;
 use crate::model::group::Group;
 use crate::model::query::Answer;
 
-/// The waits of meetings, each right after its arrival.
-pub(super) fn meetings(cx: &Context<'_, '_>) -> BTreeSet<BarrierCallId> {
+/// The waits of handshakes, each right after its arrival.
+pub(super) fn handshakes(cx: &Context<'_, '_>) -> BTreeSet<BarrierCallId> {
     let blocks = cx.function.options.cluster.as_ref().and_then(|extents| extents.count());
     if cx.function.role != Role::Kernel || blocks != Some(2) {
         return BTreeSet::new();
     }
     let waits = (0..cx.cfg.barrier_calls.len())
         .filter(|call| cx.cfg.barrier_calls[*call].method.action == PhaseAction::WaitParity);
-    waits.map(BarrierCallId).filter(|wait| is_meeting(cx, *wait)).collect()
+    waits.map(BarrierCallId).filter(|wait| is_handshake(cx, *wait)).collect()
 }
 
 /// ```text
@@ -44,7 +44,7 @@ pub(super) fn meetings(cx: &Context<'_, '_>) -> BTreeSet<BarrierCallId> {
 /// bar.init_collective(&cluster, 1);
 /// .. block.sync(); if block.thread_rank() == 0 { peer.arrive(); } bar.wait_parity(false);
 /// ```
-fn is_meeting(cx: &Context<'_, '_>, wait: BarrierCallId) -> bool {
+fn is_handshake(cx: &Context<'_, '_>, wait: BarrierCallId) -> bool {
     let cfg = cx.cfg;
     let Some(id) = id_of(cfg, &cfg.barrier_calls[wait.0].region).filter(|id| !cx.hidden.contains(&id.shared)) else {
         return false;

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use super::Context;
 use super::lifecycle::{Id, id_of, is_exact};
 use crate::check::cfg::{BarrierCall, BarrierCallId, NodeId, Region, Source};
-use crate::check::election::{Crowd, Election};
+use crate::check::election::{Election, MaxThreads};
 use crate::check::uniform::control::following;
 use crate::diag::Diags;
 use crate::messages;
@@ -161,10 +161,10 @@ impl Counted<'_, '_> {
                     | PhaseAction::Copy
                     | PhaseAction::Invalidate => 1,
                 };
-                let threads = match self.election.at(block, |_| false)?.crowd() {
-                    Crowd::One => 1,
-                    Crowd::OneOfEachWarp => self.threads.div_ceil(32),
-                    Crowd::Several => self.threads,
+                let threads = match self.election.at(block, |_| false)?.max_threads() {
+                    MaxThreads::One => 1,
+                    MaxThreads::OneOfEachWarp => self.threads.div_ceil(32),
+                    MaxThreads::Several => self.threads,
                 };
                 threads.checked_mul(each)
             })

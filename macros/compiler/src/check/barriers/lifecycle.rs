@@ -75,7 +75,7 @@ impl Join for State {
 pub(super) struct Lifecycles<'a, 'f> {
     pub(super) cfg: &'a Cfg<'f>,
     pub(super) values: &'a Values<'a, 'f>,
-    pub(super) scope: Uniformity,
+    pub(super) within: Uniformity,
     /// The barriers that the analysis follows.
     pub(super) ids: BTreeSet<Id>,
     conditions: &'a BTreeMap<BlockId, Condition>,
@@ -107,14 +107,14 @@ impl<'a, 'f> Lifecycles<'a, 'f> {
     pub(super) fn new(
         cfg: &'a Cfg<'f>,
         values: &'a Values<'a, 'f>,
-        scope: Uniformity,
+        within: Uniformity,
         ids: BTreeSet<Id>,
         conditions: &'a BTreeMap<BlockId, Condition>,
     ) -> Self {
         let mut lives = Lifecycles {
             cfg,
             values,
-            scope,
+            within,
             ids,
             conditions,
             life_conditions: BTreeSet::new(),
@@ -135,7 +135,7 @@ impl<'a, 'f> Lifecycles<'a, 'f> {
             }
             // What is the same for a block need not be for the cluster.
             let in_scope = |requires: &Vec<Requirement>| {
-                requires.iter().copied().filter(|_| scope == Uniformity::Block).collect::<Vec<_>>()
+                requires.iter().copied().filter(|_| within == Uniformity::Block).collect::<Vec<_>>()
             };
             let requires = condition.requires.each_ref().map(in_scope);
             lives.life_conditions.extend(requires.iter().flatten().map(|required| required.number));
@@ -183,7 +183,7 @@ impl<'a, 'f> Lifecycles<'a, 'f> {
 
     /// Whether all threads of the scope take the same arm of a branch.
     pub(super) fn is_uniform(&self, branch: BlockId) -> bool {
-        self.values.tested(branch).is_uniform(self.scope)
+        self.values.tested(branch).is_uniform(self.within)
     }
 
     /// The followed barriers that may be the same as this one.
@@ -217,7 +217,7 @@ impl<'a, 'f> Lifecycles<'a, 'f> {
     /// Threads may have learned here, in a way that is not followed, what others did before.
     fn may_learn(&self, state: &mut State) {
         state.waits.clear();
-        let cluster = self.scope == Uniformity::Cluster;
+        let cluster = self.within == Uniformity::Cluster;
         for paths in state.paths.values_mut() {
             paths.each(|path| match path.observers {
                 Observers::OtherThread | Observers::OtherWarp => path.with(Lifecycle::Unknown, Observers::All),
@@ -230,7 +230,7 @@ impl<'a, 'f> Lifecycles<'a, 'f> {
     /// Whether a barrier of this group synchronizes all threads of the scope.
     fn contains_scope(&self, group: Group) -> bool {
         match group {
-            Group::ThreadBlock => self.scope == Uniformity::Block,
+            Group::ThreadBlock => self.within == Uniformity::Block,
             Group::Cluster | Group::Grid => true,
             Group::Tile | Group::Coalesced => false,
         }

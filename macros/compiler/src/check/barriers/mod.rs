@@ -36,7 +36,7 @@ use super::cfg::{
     StepKind, Variable,
 };
 use super::dsm::protocol::{Effect, Guard};
-use super::election::{Crowd, Election, Threads};
+use super::election::{Election, MaxThreads, Threads};
 use super::engine::{self, Analysis};
 use super::uniform::values::Values;
 use crate::diag::{Diag, Diags};
@@ -82,7 +82,7 @@ pub(super) fn check<'f>(function: &'f Function, cfg: &Cfg<'f>, values: &Values<'
         }
     }
     summary.add_kept(&cx);
-    summary.meetings = exchange::meetings(&cx);
+    summary.handshakes = exchange::handshakes(&cx);
     tokens::check(&cx, diags);
     let missed = counts::check(&cx, diags);
     expected::check(&cx, &election, &missed, diags);
@@ -184,7 +184,7 @@ struct Check<'a, 'f, 'd> {
 
 impl<'a, 'f> Check<'a, 'f, '_> {
     fn step(&mut self, state: &State, step: &Step, block: BlockId) {
-        if let (StepKind::Call(call), Uniformity::Block) = (&step.kind, self.lives.scope) {
+        if let (StepKind::Call(call), Uniformity::Block) = (&step.kind, self.lives.within) {
             for (argument, id, exact) in self.lives.barrier_arguments(*call) {
                 if let Some(argument) = argument.filter(|_| exact && self.lives.ids.contains(&id)) {
                     self.check_argument(state, argument, id, block, step);
@@ -195,7 +195,7 @@ impl<'a, 'f> Check<'a, 'f, '_> {
         let call = &self.cx.cfg.barrier_calls[index];
         let Some(id) = id_of(self.cx.cfg, &call.region).filter(|id| self.lives.ids.contains(id)) else { return };
         let remote = call.barrier.form == BarrierForm::Remote;
-        match (self.lives.scope, call.method.action) {
+        match (self.lives.within, call.method.action) {
             // `remote_before_entry` asks whether the peer has started.
             (Uniformity::Cluster, _) if remote && state.entered => self.check_ready(state, call, id, block),
             (Uniformity::Block, _) if remote => {}
@@ -280,7 +280,7 @@ impl<'a, 'f> Check<'a, 'f, '_> {
         for path in paths.into_iter().filter(|path| path.life == Lifecycle::Given) {
             self.add_effect(id, BarrierUses::BEGINS, unless(path));
             if let Some(threads) = threads {
-                self.add_crowd(id, threads, unless(path));
+                self.add_callers(id, threads, unless(path));
             }
         }
     }
@@ -324,7 +324,7 @@ impl<'a, 'f> Check<'a, 'f, '_> {
     /// ```
     fn check_ready(&mut self, state: &State, call: &BarrierCall, id: Id, block: BlockId) {
         let Some(paths) = state.paths.get(&id) else { return };
-        let peers = self.lives.scope == Uniformity::Cluster;
+        let peers = self.lives.within == Uniformity::Cluster;
         let threads = self.cx.threads();
         let beyond_a_warp =
             threads.is_none_or(|threads| threads > 32) && self.cx.values.is_reached_uniformly(block, Uniformity::Block);
@@ -374,7 +374,8 @@ impl<'a, 'f> Check<'a, 'f, '_> {
         let two = is_exact(call, id)
             && paths.any(|path| aside(path.life, path.observers))
             && !self.are_one_with_others(id, threads);
-        let several = self.is_of_whole_block(id) && threads.is_some_and(|threads| threads.crowd() != Crowd::One);
+        let several =
+            self.is_of_whole_block(id) && threads.is_some_and(|threads| threads.max_threads() != MaxThreads::One);
         if self.cx.threads() != Some(1) && (several || two) {
             let condition = threads.and_then(|threads| self.condition(threads.block));
             self.report(id, messages::barrier_init_not_elected(call.at, &self.cx.name(id), condition));
@@ -391,7 +392,7 @@ impl<'a, 'f> Check<'a, 'f, '_> {
         });
         inits
             .filter_map(|(block, step)| self.election.at(block, same_step(step)))
-            .all(|others| threads.is_some_and(|threads| others.or(threads).crowd() == Crowd::One))
+            .all(|others| threads.is_some_and(|threads| others.or(threads).max_threads() == MaxThreads::One))
     }
 
     /// Whether all threads of the block execute the function, and the barrier is its own: the callers of another function may elect a
@@ -443,13 +444,13 @@ impl<'a, 'f> Check<'a, 'f, '_> {
                 self.election.at(block, same_step(step))
             });
             let both = waiting.zip(threads).map(|(waiting, threads)| waiting.or(threads));
-            both.is_some_and(|both| both.crowd() != Crowd::One)
+            both.is_some_and(|both| both.max_threads() != MaxThreads::One)
         };
         let wait = state.waits.get(&id).into_iter().flatten().find(is_other);
         if self.cx.threads() == Some(1) || !self.is_of_whole_block(id) {
             return;
         }
-        if threads.is_some_and(|threads| threads.crowd() != Crowd::One) {
+        if threads.is_some_and(|threads| threads.max_threads() != MaxThreads::One) {
             let condition = threads.and_then(|threads| self.condition(threads.block));
             self.report(id, messages::barrier_invalidate_not_elected(call.at, &self.cx.name(id), condition));
         }

@@ -22,7 +22,7 @@ pub(crate) struct Summary {
     /// The effects of the function on its parameters, each with the guard under which it has them.
     pub(super) effects: Vec<(Effect, Guard)>,
     /// The waits that synchronize like a barrier of the cluster.
-    pub(crate) meetings: BTreeSet<BarrierCallId>,
+    pub(crate) handshakes: BTreeSet<BarrierCallId>,
 }
 
 impl Summary {

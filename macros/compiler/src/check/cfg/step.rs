@@ -7,7 +7,7 @@
 //! | `Memory` | | x | x | | x | x |
 //! | `Group` | x | x | x | x | | x |
 //! | `Token` | x | | | | | |
-//! | `BarrierCall` | | | x (meetings) | x | x | x |
+//! | `BarrierCall` | | | x (handshakes) | x | x | x |
 //! | `Copy` | | | | | x | x |
 //! | `Call` | x | x | x | x | | x |
 

@@ -26,7 +26,7 @@ pub(super) struct Affine {
     pub(super) modulus: u32,
     /// The value is known only modulo this as well.
     pub(super) cycle: Option<Cycle>,
-    pub(super) wraps: Wraps,
+    pub(super) wraparound: Wraparound,
 }
 
 /// A multiple of a constant; the coefficient is not 0.
@@ -50,7 +50,7 @@ pub(super) enum Cycle {
 /// Whether a subtraction may have gone below zero. The value is then off by a multiple of 2^32 or 2^64, so that of its
 /// remainders only those by powers of two are known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Wraps {
+pub(super) enum Wraparound {
     No,
     /// Only if the constant that is added is not positive: `k + N - 1`.
     UnlessPositive,
@@ -103,7 +103,7 @@ impl Affine {
             offset,
             modulus: 0,
             cycle: None,
-            wraps: Wraps::No,
+            wraparound: Wraparound::No,
         }
     }
 
@@ -118,13 +118,13 @@ impl Affine {
     /// The constant, if the value is that plus a number.
     pub(super) fn constant_and_offset(self) -> Option<(ValueId, i32)> {
         let constant = self.constant?.of;
-        let same = Affine { offset: self.offset, wraps: self.wraps, ..Affine::of_constant(constant) };
+        let same = Affine { offset: self.offset, wraparound: self.wraparound, ..Affine::of_constant(constant) };
         (self == same).then_some((constant, self.offset))
     }
 
     /// The value, if it is a number.
     pub(super) fn number(self) -> Option<i32> {
-        (self == Affine { wraps: self.wraps, ..Affine::of_number(self.offset) }).then_some(self.offset)
+        (self == Affine { wraparound: self.wraparound, ..Affine::of_number(self.offset) }).then_some(self.offset)
     }
 
     /// Whether the value is known exactly, not only modulo something, and is the same in all blocks.
@@ -134,12 +134,12 @@ impl Affine {
 
     /// Whether a subtraction may have gone below zero.
     pub(super) fn may_wrap(self) -> bool {
-        self.wraps != Wraps::No
+        self.wraparound != Wraparound::No
     }
 
     /// Whether a subtraction may have gone below zero, but only if this constant is not positive.
     pub(super) fn wraps_unless_positive(self, constant: ValueId) -> bool {
-        self.wraps == Wraps::UnlessPositive && self.constant.is_some_and(|multiple| multiple.of == constant)
+        self.wraparound == Wraparound::UnlessPositive && self.constant.is_some_and(|multiple| multiple.of == constant)
     }
 
     /// A lower bound of the value.
@@ -159,7 +159,7 @@ impl Affine {
     /// Whether `next` is this value plus one, or congruent to that.
     pub(super) fn is_just_before(self, next: Affine) -> bool {
         let after = self.plus(Affine::of_number(1));
-        after.is_some_and(|after| Affine { wraps: next.wraps, ..after } == next)
+        after.is_some_and(|after| Affine { wraparound: next.wraparound, ..after } == next)
     }
 
     /// The sum; `None` if the two have different bases or constants, or it overflows.
@@ -187,7 +187,7 @@ impl Affine {
             offset: self.offset.checked_add(other.offset)?,
             modulus: self.modulus,
             cycle: None,
-            wraps: self.wraps.max(other.wraps),
+            wraparound: self.wraparound.max(other.wraparound),
         };
         let sum = sum.modulo(other.modulus)?;
         [self.cycle, other.cycle].into_iter().flatten().try_fold(sum, Affine::modulo_cycle)
@@ -210,7 +210,7 @@ impl Affine {
             offset: self.offset.checked_mul(number)?,
             modulus: self.modulus.checked_mul(number.unsigned_abs())?,
             cycle: self.cycle.filter(|_| number != 0),
-            wraps: self.wraps,
+            wraparound: self.wraparound,
         })
     }
 

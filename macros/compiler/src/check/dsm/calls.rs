@@ -44,13 +44,13 @@ impl Check<'_, '_> {
                 Role::Method => self.report(guard, messages::remote_in_method(at)),
             }
         }
-        self.check_meetings(state, id, When::First);
+        self.check_handshakes(state, id, When::First);
         self.check_arguments(id);
         let before = Some(GivenTo::Before(call.slot));
         let is_given_closure = |key: &RecordKey| self.sites(*key).iter().any(|site| site.given_to == before);
         let takes_closure = state.records.keys().any(|instance| is_given_closure(&instance.key));
         if takes_closure {
-            self.check_meetings(state, id, When::BesideClosure);
+            self.check_handshakes(state, id, When::BesideClosure);
         }
         for argument in call.shared_memory() {
             let Some(facts) = in_flight.facts.argument(id, argument) else { continue };
@@ -76,7 +76,7 @@ impl Check<'_, '_> {
 
     /// `overwrite_while_read`, for shared memory that two calls access without being given it: arrays that functions declare, and
     /// dynamic memory that they name.
-    fn check_meetings(&mut self, state: &State, id: CallId, at_time: When) {
+    fn check_handshakes(&mut self, state: &State, id: CallId, at_time: When) {
         let cfg = self.in_flight.cfg;
         let calls = &cfg.calls;
         let Call { at, slot, given_to, .. } = calls[id.0];

@@ -4,7 +4,7 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
-use super::affine::{Affine, Change, Wraps};
+use super::affine::{Affine, Change, Wraparound};
 use super::index_value::{IndexValue, Size};
 use crate::check::cfg::{BasicBlock, BlockId, Cfg, End, NodeId, Source, Step, StepKind, ValueStep, Variable};
 use crate::model::expr::BinaryOp;
@@ -426,7 +426,7 @@ impl RankBounds {
         if value.modulus != 0 || value.cycle.is_some() {
             return None;
         }
-        let rest = Affine { rank: 0, wraps: Wraps::No, ..value };
+        let rest = Affine { rank: 0, wraparound: Wraparound::No, ..value };
         let (first, end) = (self.lower.or(Some(Affine::of_number(0))), self.upper);
         let (lower, upper) = match value.rank {
             0 => (Some(rest), rest.plus(Affine::of_number(1))),

@@ -233,7 +233,7 @@ pub(super) struct InFlight<'a, 'f> {
     pub(super) shared_with_peers: Vec<bool>,
     pub(super) role: Role,
     /// The waits at phase barriers that order like a barrier of the cluster.
-    pub(super) meetings: &'a BTreeSet<BarrierCallId>,
+    pub(super) handshakes: &'a BTreeSet<BarrierCallId>,
 }
 
 impl InFlight<'_, '_> {
@@ -352,7 +352,7 @@ impl Analysis for InFlight<'_, '_> {
             StepKind::Group(GroupStep::Collective { team, barrier: true, .. }) if spans_cluster(team.group) => {
                 state.sync_cluster()
             }
-            StepKind::BarrierCall(phase) if self.meetings.contains(phase) => state.sync_cluster(),
+            StepKind::BarrierCall(phase) if self.handshakes.contains(phase) => state.sync_cluster(),
             StepKind::BarrierCall(phase) if self.cfg.barrier_calls[phase.0].method.action.observation().is_some() => {
                 state.wait_at_phase_barrier()
             }

@@ -4,7 +4,7 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
-use super::affine::{Affine, Base, Change, Cycle, Ranks, Wraps};
+use super::affine::{Affine, Base, Change, Cycle, Ranks, Wraparound};
 use super::overlap::Overlap;
 use crate::check::cfg::Variable;
 use crate::model::ValueId;
@@ -183,10 +183,10 @@ impl IndexValue {
 
     /// The upper bound of all values that are less than this one.
     pub(super) fn as_upper_bound(&self) -> Option<Size> {
-        let affine = self.exact().filter(|affine| affine.wraps != Wraps::Maybe)?;
+        let affine = self.exact().filter(|affine| affine.wraparound != Wraparound::Maybe)?;
         // What is less than `N - 1` is less than `N`.
         let offset = affine.number().unwrap_or(affine.offset.max(0));
-        IndexValue::from(Form::Affine(Affine { offset, wraps: Wraps::No, ..affine })).size()
+        IndexValue::from(Form::Affine(Affine { offset, wraparound: Wraparound::No, ..affine })).size()
     }
 
     /// The largest number that the value may be.
@@ -223,14 +223,14 @@ impl IndexValue {
         let lower = self.lower.zip(other.max()).and_then(|(lower, max)| lower.checked_sub(max));
         let least = self.affine().zip(other.affine_max()).and_then(|(affine, max)| affine.minus(max));
         let is_positive = |bound: fn(Affine) -> Option<i32>| least.and_then(bound).is_some_and(|least| least >= 0);
-        let wraps = match lower.is_some() || is_positive(Affine::lower_bound) {
-            true => Wraps::No,
-            false if is_positive(Affine::lower_bound_if_positive) => Wraps::UnlessPositive,
-            false => Wraps::Maybe,
+        let wraparound = match lower.is_some() || is_positive(Affine::lower_bound) {
+            true => Wraparound::No,
+            false if is_positive(Affine::lower_bound_if_positive) => Wraparound::UnlessPositive,
+            false => Wraparound::Maybe,
         };
-        let max = if wraps == Wraps::No { self.max() } else { None };
+        let max = if wraparound == Wraparound::No { self.max() } else { None };
         let affine = self.affine().zip(other.affine()).and_then(|(a, b)| a.minus(b));
-        let affine = affine.map(|affine| Affine { wraps: affine.wraps.max(wraps), ..affine });
+        let affine = affine.map(|affine| Affine { wraparound: affine.wraparound.max(wraparound), ..affine });
         IndexValue::of_affine(affine, lower, max)
     }
 
@@ -291,14 +291,15 @@ impl IndexValue {
             }
             Size::Number(_) | Size::Blocks | Size::Constant(_) => None,
         });
-        let form = remainder.map_or(Form::Unknown, |affine| Form::Affine(Affine { wraps: Wraps::No, ..affine }));
+        let form =
+            remainder.map_or(Form::Unknown, |affine| Form::Affine(Affine { wraparound: Wraparound::No, ..affine }));
         IndexValue { form, lower: self.lower.map(|_| 0), upper: Some(size) }
     }
 
     /// `n & (N - 1)`, which is a remainder if the constant is a power of two.
     fn masked(&self, constant: ValueId) -> IndexValue {
         let masked = self.affine().and_then(|affine| affine.modulo_cycle(Cycle::Mask(constant)));
-        let form = masked.map_or(Form::Unknown, |affine| Form::Affine(Affine { wraps: Wraps::No, ..affine }));
+        let form = masked.map_or(Form::Unknown, |affine| Form::Affine(Affine { wraparound: Wraparound::No, ..affine }));
         IndexValue { form, lower: Some(0), upper: None }
     }
 
@@ -340,7 +341,7 @@ impl IndexValue {
     /// `n ^ 1`, which has the other parity.
     pub(super) fn flipped(&self) -> IndexValue {
         let other = self.affine().and_then(|affine| affine.plus(Affine::of_number(1))?.modulo(2));
-        let form = other.map_or(Form::Unknown, |affine| Form::Affine(Affine { wraps: Wraps::No, ..affine }));
+        let form = other.map_or(Form::Unknown, |affine| Form::Affine(Affine { wraparound: Wraparound::No, ..affine }));
         match self.is_below(Size::Number(2)) {
             true => IndexValue { form, ..IndexValue::between(0, Some(Size::Number(2))) },
             false => form.into(),

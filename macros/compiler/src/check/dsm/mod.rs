@@ -73,12 +73,12 @@ pub(super) fn check<'f>(
     tokens: &Tokens<'f>,
     live: &Live,
     values: &Values<'_, 'f>,
-    meetings: &BTreeSet<BarrierCallId>,
+    handshakes: &BTreeSet<BarrierCallId>,
     diags: &mut Diags,
 ) -> Protocol {
     ranks::check(function, diags);
     let unwritten = uninit::check(function, cfg, values, diags);
-    let mut protocol = check_pairs(function, cfg, tokens, live, values, meetings, diags);
+    let mut protocol = check_pairs(function, cfg, tokens, live, values, handshakes, diags);
     unwritten.into_iter().for_each(|(guard, diag)| protocol.ask(guard, &diag));
     protocol
 }
@@ -90,7 +90,7 @@ fn check_pairs<'f>(
     tokens: &Tokens<'f>,
     live: &Live,
     values: &Values<'_, 'f>,
-    meetings: &BTreeSet<BarrierCallId>,
+    handshakes: &BTreeSet<BarrierCallId>,
     diags: &mut Diags,
 ) -> Protocol {
     if function.role == Role::Kernel && blocks_of_cluster(function) == Some(1)
@@ -98,7 +98,7 @@ fn check_pairs<'f>(
     {
         return Protocol::plain();
     }
-    let inputs = Inputs { function, cfg, tokens, live, values, meetings };
+    let inputs = Inputs { function, cfg, tokens, live, values, handshakes };
     // Details only show that accesses are disjoint, so a kernel is looked at in detail where that is in question.
     let found = match function.role {
         Role::Kernel => analyze(inputs, false, diags),
@@ -115,18 +115,18 @@ struct Inputs<'a, 'f> {
     tokens: &'a Tokens<'f>,
     live: &'a Live,
     values: &'a Values<'a, 'f>,
-    meetings: &'a BTreeSet<BarrierCallId>,
+    handshakes: &'a BTreeSet<BarrierCallId>,
 }
 
 /// Compares the accesses of a function; `None`, and no report, if details may show that some of them are disjoint.
 fn analyze(inputs: Inputs<'_, '_>, in_detail: bool, diags: &mut Diags) -> Option<Protocol> {
-    let Inputs { function, cfg, tokens, live, values, meetings } = inputs;
+    let Inputs { function, cfg, tokens, live, values, handshakes } = inputs;
     let indexes = IndexAnalysis::new(function, cfg, live, values, in_detail);
     let facts = StepFacts::of(cfg, &indexes, tokens);
     let (arms, role) = (DivergentArms::of_cfg(cfg, values, &indexes), function.role);
     let slices = Slices::of(cfg, role);
     let shared_with_peers = shared_with_peers(cfg, role, &slices);
-    let in_flight = InFlight { cfg, facts, arms, shared_with_peers, role, meetings };
+    let in_flight = InFlight { cfg, facts, arms, shared_with_peers, role, handshakes };
     let states = engine::solve(&in_flight, cfg);
     let rows = if role == Role::Device { rows::of(function, cfg) } else { Vec::new() };
     let mut check = Check {

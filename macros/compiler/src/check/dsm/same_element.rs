@@ -36,7 +36,7 @@ pub(super) fn check<'f>(
     if blocks_of_cluster(function).is_none_or(|blocks| blocks < 2) {
         return;
     }
-    let alike = Alike { cfg, values };
+    let by_rank = UniformByRank { cfg, values };
     // In a graph that was split, one access stands at several places.
     let mut reported = BTreeSet::new();
     for (here, block) in (0..).map(BlockId).zip(&cfg.blocks) {
@@ -48,7 +48,7 @@ pub(super) fn check<'f>(
             if writes
                 && values.is_reached(here)
                 && facts.access(id).path.is_same_in_all_blocks()
-                && values.control.deciders(here).all(|decider| alike.is_decided_alike(decider))
+                && values.control.deciders(here).all(|decider| by_rank.is_decided_alike(decider))
                 && reported.insert(position(access.at))
             {
                 diags.push(messages::same_element_written(access.at, &name_of(function, cfg, shared)));
@@ -58,12 +58,12 @@ pub(super) fn check<'f>(
 }
 
 /// The question which values are the same for the threads of equal rank in all blocks of the cluster.
-struct Alike<'a, 'f> {
+struct UniformByRank<'a, 'f> {
     cfg: &'a Cfg<'f>,
     values: &'a Values<'a, 'f>,
 }
 
-impl Alike<'_, '_> {
+impl UniformByRank<'_, '_> {
     fn is_decided_alike(&self, block: BlockId) -> bool {
         self.cfg.blocks[block.0].end.condition().is_none_or(|on| self.is_alike(on, &mut BTreeSet::new()))
     }

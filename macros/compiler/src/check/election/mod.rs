@@ -7,8 +7,8 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
+mod equalities;
 mod operators;
-mod pins;
 mod state;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,8 +25,8 @@ use super::uniform::values::Values;
 use crate::model::group::Group;
 use crate::model::options::Extents;
 use crate::model::{Function, Role};
-use operators::pin;
-use pins::{Held, Pins};
+use equalities::Equalities;
+use operators::equality;
 use state::{Holder, Known, State, and, or};
 
 const WARP: Granule = Granule::Number(32);
@@ -36,7 +36,7 @@ const TRUE: &str = "true";
 
 /// The threads of a block that may do something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Crowd {
+pub(super) enum MaxThreads {
     /// At most one thread of each block.
     One,
     /// At most one thread of each warp.
@@ -77,13 +77,13 @@ impl Threads<'_, '_, '_> {
     }
 
     /// Returns how many threads of a block there may be.
-    pub(super) fn crowd(&self) -> Crowd {
+    pub(super) fn max_threads(&self) -> MaxThreads {
         if self.elect(&[]) {
-            Crowd::One
+            MaxThreads::One
         } else if self.elect(&[Digit { divisor: WARP, ..Digit::whole(Coordinate::Rank) }]) {
-            Crowd::OneOfEachWarp
+            MaxThreads::OneOfEachWarp
         } else {
-            Crowd::Several
+            MaxThreads::Several
         }
     }
 
@@ -95,10 +95,12 @@ impl Threads<'_, '_, '_> {
 
     /// The parameter of a device function that has one value for all of them, and whether it is known to be `true`.
     pub(super) fn same_parameter(&self) -> Option<(usize, bool)> {
-        let pins = self.state.here.as_ref()?;
-        pins.0.iter().find_map(|(digit, pin)| match digit.of {
-            Coordinate::Param(index) if *digit == Digit::whole(digit.of) && pin.scope().covers(Uniformity::Block) => {
-                Some((index, pin.value.as_ref().is_some_and(|(value, _)| value == TRUE)))
+        let equalities = self.state.here.as_ref()?;
+        equalities.0.iter().find_map(|(digit, equality)| match digit.of {
+            Coordinate::Param(index)
+                if *digit == Digit::whole(digit.of) && equality.within().covers(Uniformity::Block) =>
+            {
+                Some((index, equality.value.as_ref().is_some_and(|(value, _)| value == TRUE)))
             }
             Coordinate::Param(_) | Coordinate::Rank | Coordinate::Axis(_) => None,
         })
@@ -106,7 +108,7 @@ impl Threads<'_, '_, '_> {
 
     fn elect(&self, more: &[Digit]) -> bool {
         let same = [&self.same, more].concat();
-        self.state.here.as_ref().is_none_or(|pins| pins.elect(&same, self.election.extents()))
+        self.state.here.as_ref().is_none_or(|equalities| equalities.elect(&same, self.election.extents()))
     }
 }
 
@@ -136,12 +138,12 @@ impl<'a, 'f> Election<'a, 'f> {
 
     /// The group of which only one block has a thread that takes this edge of a branch; the block's rank, if it is known.
     pub(super) fn one_block(&self, branch: BlockId, holds: bool) -> Option<(Group, Option<u64>)> {
-        let pins = self.outcome(branch, holds)??;
+        let equalities = self.outcome(branch, holds)??;
         let blocks = self.function.options.cluster.as_ref().and_then(Extents::count);
-        pins.0.iter().find_map(|(digit, pin)| {
-            let group = pin.one_block_of.filter(|group| *group != Group::Cluster || blocks != Some(1))?;
+        equalities.0.iter().find_map(|(digit, equality)| {
+            let group = equality.one_block_of.filter(|group| *group != Group::Cluster || blocks != Some(1))?;
             let Granule::Number(divisor) = digit.divisor else { return Some((group, None)) };
-            let first = pin.literal.map(|value| value.saturating_mul(divisor));
+            let first = equality.literal.map(|value| value.saturating_mul(divisor));
             let threads = self.extents().and_then(Extents::count);
             Some((group, first.and_then(|first| if first == 0 { Some(0) } else { Some(first / threads?) })))
         })
@@ -150,12 +152,12 @@ impl<'a, 'f> Election<'a, 'f> {
     /// Whether the text shows that no thread of a block takes this edge of a branch.
     pub(super) fn is_never(&self, branch: BlockId, holds: bool) -> bool {
         match self.outcome(branch, holds) {
-            Some(held) => held.is_none_or(|pins| pins.is_empty_set(self.extents())),
+            Some(held) => held.is_none_or(|equalities| equalities.is_empty_set(self.extents())),
             None => false,
         }
     }
 
-    fn outcome(&self, branch: BlockId, holds: bool) -> Option<Held> {
+    fn outcome(&self, branch: BlockId, holds: bool) -> Option<Option<Equalities>> {
         let on = self.cfg.blocks[branch.0].end.condition()?;
         let state = self.before(branch, |_| false)?;
         Some(state.values.get(&Holder::Node(on))?.outcomes[usize::from(holds)].clone())
@@ -219,7 +221,7 @@ impl<'a, 'f> Election<'a, 'f> {
             (Source::Param(index), _) if self.function.role != Role::Kernel => {
                 let digit = Digit::whole(Coordinate::Param(*index));
                 let [no, _] = Known::nothing().outcomes;
-                let yes = Some(Pins::one(digit, pin(TRUE.into(), Uniformity::Grid, None)));
+                let yes = Some(Equalities::one(digit, equality(TRUE.into(), Uniformity::Grid, None)));
                 Known { position: Some((Position::exactly(digit), Uniformity::Grid)), outcomes: [no, yes] }
             }
             (Source::Not, [operand]) => {
@@ -257,7 +259,7 @@ impl Analysis for Election<'_, '_> {
     type State = State;
 
     fn entry(&self) -> State {
-        State { here: Some(Pins::default()), values: BTreeMap::new() }
+        State { here: Some(Equalities::default()), values: BTreeMap::new() }
     }
 
     fn transfer(&self, state: &mut State, step: &Step) {
@@ -309,8 +311,8 @@ impl Analysis for Election<'_, '_> {
             if agree.covers(Uniformity::Grid) {
                 continue;
             }
-            if let Some(pins) = &mut state.here {
-                pins.demote(agree);
+            if let Some(equalities) = &mut state.here {
+                equalities.demote(agree);
             }
             for variable in self.values.control.assigned.get(branch).into_iter().flatten() {
                 if let Some(known) = state.values.get_mut(&Holder::Variable(*variable)) {

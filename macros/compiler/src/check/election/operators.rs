@@ -5,7 +5,7 @@
 use phalanx_contract::uniformity::Uniformity;
 
 use super::Election;
-use super::pins::{Held, Pin, Pins};
+use super::equalities::{Equalities, Equality};
 use super::state::{Known, and, or};
 use crate::check::cfg::{Digit, Granule, NodeId, Offset, Position, Source};
 use crate::check::fixed::MAX_DEPTH;
@@ -15,13 +15,13 @@ impl Election<'_, '_> {
     /// Returns the abstract value of an operator's result.
     pub(super) fn operation(&self, node: NodeId, op: BinaryOp, nodes: [NodeId; 2], operands: [Known; 2]) -> Known {
         let [a, b] = &operands;
-        let scope = self.scope(nodes[0]);
+        let within = self.scope(nodes[0]);
         let outcomes = match op {
             BinaryOp::And | BinaryOp::BitAnd => {
-                [or(&a.outcomes[0], &b.outcomes[0], scope), and(&a.outcomes[1], &b.outcomes[1])]
+                [or(&a.outcomes[0], &b.outcomes[0], within), and(&a.outcomes[1], &b.outcomes[1])]
             }
             BinaryOp::Or | BinaryOp::BitOr => {
-                [and(&a.outcomes[0], &b.outcomes[0]), or(&a.outcomes[1], &b.outcomes[1], scope)]
+                [and(&a.outcomes[0], &b.outcomes[0]), or(&a.outcomes[1], &b.outcomes[1], within)]
             }
             BinaryOp::Eq | BinaryOp::Ne | BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge => {
                 return Known { position: None, outcomes: self.comparison(node, op, nodes, &operands) };
@@ -49,7 +49,7 @@ impl Election<'_, '_> {
     ) -> Option<(Position, Uniformity)> {
         let turned = operands[0].position.is_none();
         let (of, by) = if turned { (1, 0) } else { (0, 1) };
-        let (position, scope) = operands[of].position?;
+        let (position, within) = operands[of].position?;
         let position = match self.cfg.cuts.get(&node) {
             Some(bits) => position.cut(*bits)?,
             None => position,
@@ -58,7 +58,7 @@ impl Election<'_, '_> {
             return None;
         }
         let number = self.number(nodes[by]);
-        let scope = scope.meet(self.scope(nodes[by]));
+        let within = within.meet(self.scope(nodes[by]));
         let commutes = matches!(op, BinaryOp::Add | BinaryOp::Mul | BinaryOp::BitAnd | BinaryOp::BitXor);
         let result = match (op, number) {
             (BinaryOp::Add, Some(Granule::Number(number @ 0..0x10_0000))) => position.plus(number),
@@ -77,7 +77,7 @@ impl Election<'_, '_> {
             }
             _ => return None,
         };
-        Some((result, scope))
+        Some((result, within))
     }
 
     /// The position plus or minus a value that is the same in the block. It stays a rank among the threads of several blocks if
@@ -109,11 +109,17 @@ impl Election<'_, '_> {
     }
 
     /// Returns the facts that hold for each outcome of a comparison.
-    fn comparison(&self, node: NodeId, op: BinaryOp, nodes: [NodeId; 2], operands: &[Known; 2]) -> [Held; 2] {
+    fn comparison(
+        &self,
+        node: NodeId,
+        op: BinaryOp,
+        nodes: [NodeId; 2],
+        operands: &[Known; 2],
+    ) -> [Option<Equalities>; 2] {
         let unknown = Known::nothing().outcomes;
         let turned = operands[0].position.is_none();
         let (of, with) = if turned { (1, 0) } else { (0, 1) };
-        let Some((position, scope)) = operands[of].position.filter(|_| operands[with].position.is_none()) else {
+        let Some((position, within)) = operands[of].position.filter(|_| operands[with].position.is_none()) else {
             return unknown;
         };
         let cut = |position: Position| match self.cfg.cuts.get(&node) {
@@ -122,11 +128,11 @@ impl Election<'_, '_> {
         };
         let Some(position) = cut(position) else { return unknown };
         let number = self.number(nodes[with]);
-        let scope = scope.meet(self.scope(nodes[with]));
-        let one = |holds: bool, pinned: Option<(Digit, Pin)>| {
-            let Some((digit, pin)) = pinned else { return Known::nothing().outcomes };
+        let within = within.meet(self.scope(nodes[with]));
+        let one = |holds: bool, equal: Option<(Digit, Equality)>| {
+            let Some((digit, equality)) = equal else { return Known::nothing().outcomes };
             let mut outcomes = Known::nothing().outcomes;
-            outcomes[usize::from(holds)] = Some(Pins::one(digit, pin));
+            outcomes[usize::from(holds)] = Some(Equalities::one(digit, equality));
             outcomes
         };
         // Those below a number of threads are the first of as many.
@@ -138,8 +144,8 @@ impl Election<'_, '_> {
             };
             let position = position.over(below)?;
             let is_rank = position.offset == Offset::Zero || position.rank_in.is_some();
-            let pin = Pin { one_block_of: position.rank_in, ..pin("0".into(), scope, Some(0)) };
-            is_rank.then_some((position.digit, pin))
+            let equality = Equality { one_block_of: position.rank_in, ..equality("0".into(), within, Some(0)) };
+            is_rank.then_some((position.digit, equality))
         };
         match (op, turned) {
             (BinaryOp::Eq | BinaryOp::Ne, _) => {
@@ -155,9 +161,9 @@ impl Election<'_, '_> {
                     true => self.fixed.text(nodes[with], MAX_DEPTH),
                     false => self.fixed.operation(BinaryOp::Eq, nodes[0], nodes[1], MAX_DEPTH),
                 };
-                let value = text.map(|text| (text, scope));
-                let pinned = (position.digit, Pin { value, together: scope, literal, one_block_of });
-                one(op == BinaryOp::Eq, Some(pinned).filter(|_| scope != Uniformity::Divergent))
+                let value = text.map(|text| (text, within));
+                let equal = (position.digit, Equality { value, together: within, literal, one_block_of });
+                one(op == BinaryOp::Eq, Some(equal).filter(|_| within != Uniformity::Divergent))
             }
             (BinaryOp::Lt, false) | (BinaryOp::Gt, true) => one(true, first(0)),
             (BinaryOp::Ge, false) | (BinaryOp::Le, true) => one(false, first(0)),
@@ -183,6 +189,6 @@ impl Election<'_, '_> {
 }
 
 /// A value that is the same wherever a thread computes it.
-pub(super) fn pin(value: String, scope: Uniformity, literal: Option<u64>) -> Pin {
-    Pin { value: Some((value, scope)), together: scope, literal, one_block_of: None }
+pub(super) fn equality(value: String, within: Uniformity, literal: Option<u64>) -> Equality {
+    Equality { value: Some((value, within)), together: within, literal, one_block_of: None }
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use phalanx_contract::uniformity::Uniformity;
 
-use super::pins::{Held, Pins};
+use super::equalities::Equalities;
 use crate::check::cfg::{NodeId, Offset, Position, Variable};
 use crate::check::engine::Join;
 
@@ -23,22 +23,22 @@ pub(super) struct Known {
     /// Where in the block a thread is by the value, and in which groups the rest of it is the same.
     pub(super) position: Option<(Position, Uniformity)>,
     /// The facts that hold where it is false, and where it is true.
-    pub(super) outcomes: [Held; 2],
+    pub(super) outcomes: [Option<Equalities>; 2],
 }
 
 impl Known {
     pub(super) fn nothing() -> Known {
-        Known { position: None, outcomes: [Some(Pins::default()), Some(Pins::default())] }
+        Known { position: None, outcomes: [Some(Equalities::default()), Some(Equalities::default())] }
     }
 
     /// Forgets what was known of threads that are together, beyond a group that chose the same path.
-    pub(super) fn demote(&mut self, scope: Uniformity) {
+    pub(super) fn demote(&mut self, within: Uniformity) {
         let is_exact = |position: &Position| position.offset == Offset::Zero;
         self.position = self.position.map(|(position, of)| match is_exact(&position) {
             true => (position, of),
-            false => (position, of.meet(scope)),
+            false => (position, of.meet(within)),
         });
-        self.outcomes.iter_mut().flatten().for_each(|pins| pins.demote(scope));
+        self.outcomes.iter_mut().flatten().for_each(|equalities| equalities.demote(within));
     }
 
     fn join(&mut self, other: &Known) {
@@ -52,7 +52,7 @@ impl Known {
     }
 }
 
-fn join(held: &mut Held, other: &Held) {
+fn join(held: &mut Option<Equalities>, other: &Option<Equalities>) {
     match (held.as_mut(), other) {
         (Some(held), Some(other)) => held.join(other),
         (None, other) => *held = other.clone(),
@@ -60,14 +60,14 @@ fn join(held: &mut Held, other: &Held) {
     }
 }
 
-pub(super) fn and(a: &Held, b: &Held) -> Held {
+pub(super) fn and(a: &Option<Equalities>, b: &Option<Equalities>) -> Option<Equalities> {
     Some(a.clone()?.and(b.as_ref()?))
 }
 
-/// What holds where one of two conditions does. The threads of `scope` agree about the first.
-pub(super) fn or(a: &Held, b: &Held, scope: Uniformity) -> Held {
+/// What holds where one of two conditions does. The threads of `within` agree about the first.
+pub(super) fn or(a: &Option<Equalities>, b: &Option<Equalities>, within: Uniformity) -> Option<Equalities> {
     let [mut a, mut b] = [a.clone(), b.clone()];
-    [&mut a, &mut b].into_iter().flatten().for_each(|pins| pins.demote(scope));
+    [&mut a, &mut b].into_iter().flatten().for_each(|equalities| equalities.demote(within));
     join(&mut a, &b);
     a
 }
@@ -76,7 +76,7 @@ pub(super) fn or(a: &Held, b: &Held, scope: Uniformity) -> Held {
 #[derive(Debug, Clone)]
 pub(in crate::check) struct State {
     /// What the threads that are here have in common.
-    pub(super) here: Held,
+    pub(super) here: Option<Equalities>,
     pub(super) values: BTreeMap<Holder, Known>,
 }
 

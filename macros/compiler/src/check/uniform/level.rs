@@ -75,8 +75,8 @@ impl Level {
     }
 
     /// Whether the value is known to be uniform in every group of this scope.
-    pub(crate) fn is_uniform(&self, scope: Uniformity) -> bool {
-        self.at_most.covers(scope) && self.unknown.is_empty()
+    pub(crate) fn is_uniform(&self, within: Uniformity) -> bool {
+        self.at_most.covers(within) && self.unknown.is_empty()
     }
 
     /// Lowers the level to the meet with the other one, and returns whether it changed.

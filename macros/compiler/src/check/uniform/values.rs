@@ -252,8 +252,8 @@ impl<'a, 'f> Values<'a, 'f> {
     }
 
     /// Whether all threads of a scope reach a block, or none of them.
-    pub(crate) fn is_reached_uniformly(&self, block: BlockId, scope: Uniformity) -> bool {
-        self.control.deciders(block).all(|branch| self.tested(branch).is_uniform(scope))
+    pub(crate) fn is_reached_uniformly(&self, block: BlockId, within: Uniformity) -> bool {
+        self.control.deciders(block).all(|branch| self.tested(branch).is_uniform(within))
     }
 
     /// The slots of the calls that are given such a group: their results may be uniform in it.
@@ -286,9 +286,9 @@ impl<'a, 'f> Values<'a, 'f> {
             }
             all.combined()
         };
-        let at_most = |scope: Uniformity| {
+        let at_most = |within: Uniformity| {
             let mut level = operands();
-            level.meet(&Level::known(scope));
+            level.meet(&Level::known(within));
             level
         };
         match &node.source {

@@ -21,7 +21,7 @@ const LARGEST: u64 = 1 << 16;
 
 /// What is known of the small numbers at a point.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Numbers {
+pub(super) struct Constants {
     variables: BTreeMap<Variable, u64>,
     /// Of values that are computed in one block and select memory in another, and of those of the current block.
     nodes: BTreeMap<NodeId, u64>,
@@ -31,14 +31,14 @@ pub(super) struct Numbers {
 type Sets = BTreeMap<Variable, Vec<(BlockId, NodeId, Extent)>>;
 
 /// The variables that are followed.
-pub(super) struct SmallNumbers<'a, 'f> {
+pub(super) struct ConstantPropagation<'a, 'f> {
     cfg: &'a Cfg<'f>,
     followed: BTreeSet<Variable>,
     /// The values that are live at the start of each block.
     live: Vec<BTreeSet<NodeId>>,
 }
 
-impl<'a, 'f> SmallNumbers<'a, 'f> {
+impl<'a, 'f> ConstantPropagation<'a, 'f> {
     pub(super) fn of(cfg: &'a Cfg<'f>, values: &Values<'_, 'f>) -> Self {
         let mut sets: Sets = BTreeMap::new();
         for (here, step) in steps(cfg) {
@@ -53,7 +53,7 @@ impl<'a, 'f> SmallNumbers<'a, 'f> {
         };
         // One that is set once holds the same throughout, which an index analysis knows as well.
         let is_counted = |variable: &Variable| sets.get(variable).is_some_and(|sets| sets.len() > 1);
-        let mut numbers = SmallNumbers { cfg, followed: sets.keys().copied().collect(), live: Vec::new() };
+        let mut numbers = ConstantPropagation { cfg, followed: sets.keys().copied().collect(), live: Vec::new() };
         numbers.keep_countable(&sets);
         if !numbers.followed.iter().any(is_counted) {
             numbers.followed.clear();
@@ -138,7 +138,7 @@ impl<'a, 'f> SmallNumbers<'a, 'f> {
     }
 
     /// The state after a step.
-    pub(super) fn transfer(&self, numbers: &mut Numbers, step: &StepKind) {
+    pub(super) fn transfer(&self, numbers: &mut Constants, step: &StepKind) {
         match step {
             StepKind::Value(ValueStep::Evaluate(node)) => {
                 match self.evaluate(numbers, *node).filter(|number| *number <= LARGEST) {
@@ -166,7 +166,7 @@ impl<'a, 'f> SmallNumbers<'a, 'f> {
     }
 
     /// The value of a node that is computed here.
-    fn evaluate(&self, numbers: &Numbers, node: NodeId) -> Option<u64> {
+    fn evaluate(&self, numbers: &Constants, node: NodeId) -> Option<u64> {
         if self.cfg.cuts.contains_key(&node) {
             return None;
         }
@@ -191,7 +191,7 @@ impl<'a, 'f> SmallNumbers<'a, 'f> {
     }
 
     /// Whether a condition holds.
-    pub(super) fn holds(&self, numbers: &Numbers, condition: NodeId) -> Option<bool> {
+    pub(super) fn holds(&self, numbers: &Constants, condition: NodeId) -> Option<bool> {
         match (&self.cfg.nodes[condition.0].source, &self.cfg.nodes[condition.0].operands[..]) {
             (Source::Not, [negated]) => self.holds(numbers, *negated).map(|holds| !holds),
             _ => numbers.nodes.get(&condition).map(|number| *number != 0),
@@ -199,18 +199,18 @@ impl<'a, 'f> SmallNumbers<'a, 'f> {
     }
 
     /// What is still of use at the start of a block.
-    pub(super) fn kept(&self, numbers: &Numbers, at: BlockId, is_live: impl Fn(Variable) -> bool) -> Numbers {
+    pub(super) fn kept(&self, numbers: &Constants, at: BlockId, is_live: impl Fn(Variable) -> bool) -> Constants {
         let variables = numbers.variables.iter().filter(|(variable, _)| is_live(**variable));
         let live = self.live.get(at.0);
         let nodes = numbers.nodes.iter().filter(|(node, _)| live.is_some_and(|live| live.contains(node)));
-        Numbers {
+        Constants {
             variables: variables.map(|(variable, number)| (*variable, *number)).collect(),
             nodes: nodes.map(|(node, number)| (*node, *number)).collect(),
         }
     }
 }
 
-impl Numbers {
+impl Constants {
     pub(super) fn node(&self, node: NodeId) -> Option<u64> {
         self.nodes.get(&node).copied()
     }

@@ -16,7 +16,7 @@ const MOST_THREADS: u64 = 1024;
 
 /// A digit has one value for all threads of a group.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Pin {
+pub(super) struct Equality {
     /// The value as text, and in which group it is the same, wherever a thread computes it.
     pub(super) value: Option<(String, Uniformity)>,
     /// The group in which the value is the same for the threads that are here together.
@@ -29,14 +29,11 @@ pub(super) struct Pin {
 
 /// The digits that some threads have in common.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Pins(pub(super) BTreeMap<Digit, Pin>);
+pub(super) struct Equalities(pub(super) BTreeMap<Digit, Equality>);
 
-/// The facts that hold for all threads for which a condition has one outcome; `None` if there are no such threads.
-pub(super) type Held = Option<Pins>;
-
-impl Pin {
+impl Equality {
     /// The largest group in which the value is known to be the same.
-    pub(super) fn scope(&self) -> Uniformity {
+    pub(super) fn within(&self) -> Uniformity {
         match &self.value {
             Some((_, fixed)) if !self.together.covers(*fixed) => *fixed,
             Some(_) | None => self.together,
@@ -46,54 +43,58 @@ impl Pin {
     /// Forgets what was known of the threads that are here together, beyond a group that chose the same path. Returns whether
     /// anything is left.
     fn demote(&mut self, to: Uniformity) -> bool {
-        self.together = self.scope().meet(to);
+        self.together = self.within().meet(to);
         self.value.is_some() || covers_threads(self.together)
     }
 }
 
-impl Pins {
-    pub(super) fn one(digit: Digit, pin: Pin) -> Pins {
-        Pins(BTreeMap::from([(digit, pin)]))
+impl Equalities {
+    pub(super) fn one(digit: Digit, equality: Equality) -> Equalities {
+        Equalities(BTreeMap::from([(digit, equality)]))
     }
 
     /// Adds what else holds for the same threads.
-    pub(super) fn and(mut self, other: &Pins) -> Pins {
-        for (digit, pin) in &other.0 {
-            let known = self.0.entry(*digit).or_insert_with(|| pin.clone());
-            let better = pin.scope() != known.scope() && pin.scope().covers(known.scope());
-            if better || pin.scope() == known.scope() && pin.value.is_some() && known.value.is_none() {
-                *known = pin.clone();
+    pub(super) fn and(mut self, other: &Equalities) -> Equalities {
+        for (digit, equality) in &other.0 {
+            let known = self.0.entry(*digit).or_insert_with(|| equality.clone());
+            let better = equality.within() != known.within() && equality.within().covers(known.within());
+            if better || equality.within() == known.within() && equality.value.is_some() && known.value.is_none() {
+                *known = equality.clone();
             }
         }
         self
     }
 
     /// Keeps what holds for the threads of both paths.
-    pub(super) fn join(&mut self, other: &Pins) {
-        self.0.retain(|digit, pin| {
+    pub(super) fn join(&mut self, other: &Equalities) {
+        self.0.retain(|digit, equality| {
             let Some(others) = other.0.get(digit) else { return false };
-            if pin.value != others.value {
-                pin.value = None;
+            if equality.value != others.value {
+                equality.value = None;
             }
-            if pin.literal != others.literal {
-                pin.literal = None;
+            if equality.literal != others.literal {
+                equality.literal = None;
             }
-            if pin.one_block_of != others.one_block_of {
-                (pin.one_block_of, pin.literal) = (None, None);
+            if equality.one_block_of != others.one_block_of {
+                (equality.one_block_of, equality.literal) = (None, None);
             }
-            pin.together = pin.together.meet(others.together);
-            pin.value.is_some() || covers_threads(pin.together)
+            equality.together = equality.together.meet(others.together);
+            equality.value.is_some() || covers_threads(equality.together)
         });
     }
 
-    /// Threads that took different paths meet; those of `scope` took the same.
-    pub(super) fn demote(&mut self, scope: Uniformity) {
-        self.0.retain(|_, pin| pin.demote(scope));
+    /// Threads that took different paths meet; those of `within` took the same.
+    pub(super) fn demote(&mut self, within: Uniformity) {
+        self.0.retain(|_, equality| equality.demote(within));
     }
 
     /// The digits that are the same for all threads of a block.
     fn in_block(&self) -> BTreeSet<Digit> {
-        self.0.iter().filter(|(_, pin)| pin.scope().covers(Uniformity::Block)).map(|(digit, _)| *digit).collect()
+        self.0
+            .iter()
+            .filter(|(_, equality)| equality.within().covers(Uniformity::Block))
+            .map(|(digit, _)| *digit)
+            .collect()
     }
 
     /// Whether at most one thread of a block has all of this. `more` are further digits that are the same.
@@ -113,8 +114,8 @@ impl Pins {
             let in_one = |size: u64| {
                 classes.values().all(|threads| threads.iter().all(|thread| thread / size == threads[0] / size))
             };
-            let pinned = self.0.iter().filter(|(digit, pin)| {
-                let size = match pin.scope() {
+            let equal = self.0.iter().filter(|(digit, equality)| {
+                let size = match equality.within() {
                     Uniformity::Warp => 32,
                     Uniformity::Tile(log2) => 1 << log2,
                     Uniformity::Divergent
@@ -127,28 +128,29 @@ impl Pins {
                 };
                 !digits.contains(digit) && in_one(size)
             });
-            let pinned: Vec<Digit> = pinned.map(|(digit, _)| *digit).collect();
-            if pinned.is_empty() {
+            let equal: Vec<Digit> = equal.map(|(digit, _)| *digit).collect();
+            if equal.is_empty() {
                 return false;
             }
-            digits.extend(pinned);
+            digits.extend(equal);
         }
     }
 
     /// Whether no thread of a block can have all of this.
     pub(super) fn is_empty_set(&self, block: Option<&Extents>) -> bool {
         let Some(threads) = block.and_then(Extents::count) else { return false };
-        let has = |thread: u64, digit: &Digit, pin: &Pin| {
-            let literal = pin.literal.filter(|_| pin.one_block_of.is_none());
+        let has = |thread: u64, digit: &Digit, equality: &Equality| {
+            let literal = equality.literal.filter(|_| equality.one_block_of.is_none());
             literal.zip(digit.of_rank(thread)).is_none_or(|(value, digit)| value == digit)
         };
-        (0..threads.min(MOST_THREADS)).all(|thread| self.0.iter().any(|(digit, pin)| !has(thread, digit, pin)))
+        (0..threads.min(MOST_THREADS))
+            .all(|thread| self.0.iter().any(|(digit, equality)| !has(thread, digit, equality)))
     }
 }
 
 /// Whether a value that is the same in such a group says more than nothing.
-fn covers_threads(scope: Uniformity) -> bool {
-    scope != Uniformity::Divergent
+fn covers_threads(within: Uniformity) -> bool {
+    within != Uniformity::Divergent
 }
 
 /// Adds the coordinates that digits of constants and the axes of the block make whole.
