@@ -1,24 +1,24 @@
 //! `copy_in_flight`: a thread does not touch what an asynchronous copy reads or writes until a wait has shown that the copy
 //! is complete, and the kernel does not end before.
 //!
-//! A copy is in flight on the paths from its beginning to a wait of its kind: at any phase barrier (another thread may have
-//! waited for the copy before it arrived there), of its group, or of the thread's bulk copies. If another path has such a
-//! wait, the thread may have synchronized with that path's thread: nothing is reported, and a barrier of a group completes
-//! the copy. Only certain overlap is reported: all of what is copied, or the same literal element. The simulator finds the
-//! rest.
+//! A copy is in flight on the paths from its beginning to a wait for it (`completion`): at its phase barrier or at one where a
+//! thread arrives that has waited there, of its group, or of the thread's bulk copies. If another path has such a wait, the
+//! thread may have synchronized with that path's thread: nothing is reported, and a barrier of a group completes the copy.
+//! Only certain overlap is reported: all of what is copied, or the same literal element. The simulator finds the rest.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
 use std::collections::BTreeSet;
 
 use super::cfg::{
-    Access, AccessId, AccessKind, BlockId, Cfg, CopyId, CopyStep, GroupStep, MemoryStep, Region, Root, Select, Shared,
-    Step, StepKind,
+    Access, AccessId, AccessKind, BlockId, Cfg, Completion, CopyId, CopyStep, GroupStep, MemoryStep, Region, Root,
+    Select, Shared, Step, StepKind,
 };
+use super::completion::{Completions, waits_of};
 use super::engine::{self, Analysis, Join};
+use super::uniform::values::Values;
 use crate::diag::{Diag, Diags};
 use crate::messages;
-use crate::model::copy::CompletionMechanism;
 use crate::model::{Function, Role};
 
 /// `copy_in_flight`: what a copy reads and writes is left alone until a wait has shown its completion.
@@ -28,11 +28,11 @@ use crate::model::{Function, Role};
 /// let x = tile[0];                        // the copy may not be complete
 /// full.wait_parity(false);
 /// ```
-pub(super) fn check(function: &Function, cfg: &Cfg<'_>, diags: &mut Diags) {
+pub(super) fn check(function: &Function, cfg: &Cfg<'_>, values: &Values<'_, '_>, diags: &mut Diags) {
     if !cfg.copies.iter().any(|copy| matches!(copy, CopyStep::Begin { .. })) {
         return;
     }
-    let flights = Flights { cfg };
+    let flights = Flights { cfg, waits: Completions::of(cfg, values) };
     let states = engine::solve(&flights, cfg);
     let mut found: Vec<Diag> = Vec::new();
     engine::visit(&flights, cfg, &states, |state, step| {
@@ -53,41 +53,50 @@ pub(super) fn check(function: &Function, cfg: &Cfg<'_>, diags: &mut Diags) {
 #[derive(Clone, Default)]
 struct State {
     in_flight: BTreeSet<CopyId>,
-    /// The completion mechanisms for which some thread has waited, on some path since the last such copy began.
-    waited: BTreeSet<CompletionMechanism>,
+    /// The copies of which none of the same completion has begun later.
+    last: BTreeSet<CopyId>,
+    /// The copies for which some thread has waited, on some path since they began.
+    waited: BTreeSet<CopyId>,
 }
 
 impl Join for State {
     // bottom = no copy in flight, no wait; join = union of both
     fn join(&mut self, other: &Self) -> bool {
-        let before = (self.in_flight.len(), self.waited.len());
+        let size = |state: &Self| (state.in_flight.len(), state.last.len(), state.waited.len());
+        let before = size(self);
         self.in_flight.extend(&other.in_flight);
+        self.last.extend(&other.last);
         self.waited.extend(&other.waited);
-        before != (self.in_flight.len(), self.waited.len())
-    }
-}
-
-impl State {
-    /// The copies whose completion no thread can have observed.
-    fn surely_in_flight(&self, flights: &Flights<'_, '_>) -> impl Iterator<Item = CopyId> {
-        self.in_flight.iter().copied().filter(|copy| !self.waited.contains(&flights.completion_of(*copy)))
+        before != size(self)
     }
 }
 
 struct Flights<'a, 'f> {
     cfg: &'a Cfg<'f>,
+    waits: Completions,
 }
 
 impl Flights<'_, '_> {
-    fn completion_of(&self, copy: CopyId) -> CompletionMechanism {
-        match self.cfg.copies[copy.0] {
-            CopyStep::Begin { completion, .. } | CopyStep::Wait(completion) => completion,
-        }
+    fn completion_of(&self, copy: CopyId) -> Completion {
+        self.cfg.copies[copy.0].completion()
     }
 
-    fn wait(&self, state: &mut State, completion: CompletionMechanism) {
-        state.waited.insert(completion);
-        state.in_flight.retain(|copy| self.completion_of(*copy) != completion);
+    /// The copies whose completion no thread can have observed.
+    fn surely_in_flight(&self, state: &State) -> impl Iterator<Item = CopyId> {
+        state.in_flight.difference(&state.waited).copied()
+    }
+
+    /// Some thread begins a copy: what was waited for before says nothing of it.
+    fn begin(&self, state: &mut State, begun: CopyId) {
+        state.last.retain(|copy| self.completion_of(*copy) != self.completion_of(begun));
+        state.last.insert(begun);
+        state.waited.remove(&begun);
+    }
+
+    /// A wait that shows the completion of these copies.
+    fn wait(&self, state: &mut State, shown: impl Fn(CopyId) -> bool) {
+        state.waited.extend((0..self.cfg.copies.len()).map(CopyId).filter(|copy| shown(*copy)));
+        state.in_flight.retain(|copy| !shown(*copy));
     }
 
     fn fault(&self, function: &Function, state: &State, id: AccessId) -> Option<Diag> {
@@ -98,7 +107,7 @@ impl Flights<'_, '_> {
             // A device function may wait itself, and inline CUDA is unknown.
             AccessKind::Lent | AccessKind::Opaque | AccessKind::ByClosure | AccessKind::AsyncWrite => return None,
         };
-        state.surely_in_flight(self).find_map(|copy| {
+        self.surely_in_flight(state).find_map(|copy| {
             let CopyStep::Begin { reads, writes: written, completion, at: begun } = &self.cfg.copies[copy.0] else {
                 return None;
             };
@@ -109,19 +118,17 @@ impl Flights<'_, '_> {
             };
             let to = meets(written);
             (to || writes && meets(reads))
-                .then(|| messages::copy_in_flight(*at, *begun, &name.to_string(), writes, to, *completion))
+                .then(|| messages::copy_in_flight(*at, *begun, &name.to_string(), writes, to, completion.mechanism()))
         })
     }
 
     /// Reports copies that only their own thread can wait for, and that it has not waited for.
     fn left_at_end(&self, state: &State) -> Vec<Diag> {
-        let left = state.surely_in_flight(self).filter_map(|copy| match &self.cfg.copies[copy.0] {
-            CopyStep::Begin {
-                completion: completion @ (CompletionMechanism::Group | CompletionMechanism::BulkGroup),
-                at,
-                ..
-            } => Some(messages::copy_left(*at, *completion)),
-            CopyStep::Begin { completion: CompletionMechanism::Barrier, .. } | CopyStep::Wait(_) => None,
+        let left = self.surely_in_flight(state).filter_map(|copy| match &self.cfg.copies[copy.0] {
+            CopyStep::Begin { completion: completion @ (Completion::Group | Completion::BulkGroup), at, .. } => {
+                Some(messages::copy_left(*at, completion.mechanism()))
+            }
+            CopyStep::Begin { completion: Completion::Barrier(_), .. } | CopyStep::Wait { .. } => None,
         });
         left.collect()
     }
@@ -150,28 +157,36 @@ impl Analysis for Flights<'_, '_> {
     fn transfer(&self, state: &mut State, step: &Step) {
         match &step.kind {
             StepKind::Copy(id) => match self.cfg.copies[id.0] {
-                CopyStep::Begin { completion, .. } => {
+                CopyStep::Begin { .. } => {
                     state.in_flight.insert(*id);
-                    state.waited.remove(&completion);
+                    self.begin(state, *id);
                 }
-                CopyStep::Wait(completion) => self.wait(state, completion),
+                CopyStep::Wait { completion, but_last } => {
+                    let last = if but_last { state.last.clone() } else { BTreeSet::new() };
+                    self.wait(state, |copy| self.completion_of(copy) == completion && !last.contains(&copy));
+                }
             },
-            StepKind::BarrierCall(id) => {
-                if self.cfg.barrier_calls[id.0].method.action.observation().is_some() {
-                    self.wait(state, CompletionMechanism::Barrier);
+            StepKind::BarrierCall(_) => {
+                for barrier in waits_of(self.cfg, step) {
+                    self.wait(state, |copy| self.waits.shows(barrier, self.completion_of(copy)));
                 }
             }
             // Another thread may have waited for these copies before it reached the barrier.
             StepKind::Group(
                 GroupStep::Collective { barrier: true, .. } | GroupStep::Wait { .. } | GroupStep::WaitElected { .. },
             ) => {
-                state.in_flight.retain(|copy| !state.waited.contains(&self.completion_of(*copy)));
+                let State { in_flight, waited, .. } = state;
+                in_flight.retain(|copy| !waited.contains(copy));
             }
-            // The callee may wait.
+            // The callee may wait, for its barriers and for copies of the thread or the group.
             StepKind::Call(_) => {
-                [CompletionMechanism::Barrier, CompletionMechanism::Group, CompletionMechanism::BulkGroup]
-                    .into_iter()
-                    .for_each(|completion| self.wait(state, completion))
+                let barriers = waits_of(self.cfg, step);
+                self.wait(state, |copy| match self.completion_of(copy) {
+                    completion @ Completion::Barrier(_) => {
+                        barriers.iter().any(|barrier| self.waits.shows(*barrier, completion))
+                    }
+                    Completion::Group | Completion::BulkGroup => true,
+                });
             }
             StepKind::Group(GroupStep::Collective { barrier: false, .. })
             | StepKind::Memory(_)
@@ -187,5 +202,9 @@ impl Analysis for Flights<'_, '_> {
         }
     }
 
-    fn edge(&self, _: &mut State, _: &Cfg<'_>, _: BlockId, _: BlockId) {}
+    fn edge(&self, state: &mut State, _: &Cfg<'_>, from: BlockId, _: BlockId) {
+        for copy in self.waits.begun_in_arms(from) {
+            self.begin(state, copy);
+        }
+    }
 }

@@ -7,6 +7,7 @@ mod bit_set;
 mod branch_correlation;
 pub(crate) mod build;
 pub(crate) mod cfg;
+mod completion;
 mod constant_propagation;
 mod copies;
 pub(crate) mod dsm;
@@ -114,7 +115,7 @@ fn check_memory<'f>(
     let phase_barriers = barriers::check(function, cfg, values, diags);
     let mut protocol = dsm::check(function, cfg, tokens, live, values, &phase_barriers.handshakes, diags);
     phase_barriers.add_to(&mut protocol);
-    copies::check(function, cfg, diags);
+    copies::check(function, cfg, values, diags);
     protocol
 }
 

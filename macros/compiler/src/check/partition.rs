@@ -328,7 +328,9 @@ impl<'f> Splitter<'_, 'f> {
                         completion: *completion,
                         at: *at,
                     },
-                    CopyStep::Wait(completion) => CopyStep::Wait(*completion),
+                    CopyStep::Wait { completion, but_last } => {
+                        CopyStep::Wait { completion: *completion, but_last: *but_last }
+                    }
                 });
                 StepKind::Copy(CopyId(split.copies.len() - 1))
             }

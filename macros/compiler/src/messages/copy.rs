@@ -92,6 +92,18 @@ pub(crate) fn copy_from_peer_in_flight(
         .help("wait at the copy's barrier before this: `bar.wait(token)`, or `bar.wait_parity(parity)`; a barrier of the cluster does not wait for copies")
 }
 
+/// Adds to a fault about a barrier of the cluster that a copy of the memory's owner goes on beyond it.
+pub(crate) fn until_copy_is_complete(fault: Diag, completion: CompletionMechanism) -> Diag {
+    let wait = match completion {
+        CompletionMechanism::Barrier => "`bar.wait(token)`, or `bar.wait_parity(parity)`",
+        CompletionMechanism::Group => "`block.wait_async()`",
+        CompletionMechanism::BulkGroup => "`bulk_wait_group_read::<0>()`",
+    };
+    fault
+        .remark("an asynchronous copy accesses the memory until a wait shows its completion; a barrier of the cluster does not wait for it")
+        .help(format!("wait for the copy first: {wait}; and then let all threads execute `cluster.sync()`, or arrive and wait, between the two accesses"))
+}
+
 pub(crate) fn copy_left(at: SpanRange, completion: CompletionMechanism) -> Diag {
     let help = match completion {
         CompletionMechanism::Group => "let the group wait for it: `block.wait_async()`",

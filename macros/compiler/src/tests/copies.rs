@@ -135,3 +135,137 @@ fn the_same_element() {
         assert!(written(write).is_empty(), "{write}");
     }
 }
+
+/// Returns the rules that a kernel of two blocks breaks in which copies fill `tile` and peers read it through `peer`.
+#[track_caller]
+fn published(body: &str) -> Vec<String> {
+    let source = format!(
+        "#[cluster_kernel(cluster = 2, block = 64)]
+        fn publishes(input: &[f32], output: &mut [f32], n: usize) {{
+            let cluster = this_cluster();
+            let block = this_thread_block();
+            let tile = shared_array::<f32, 64>();
+            let full = shared_barrier();
+            let told = shared_barrier();
+            full.init_collective(&block, 1);
+            told.init_collective(&block, 1);
+            let i = block.thread_rank();
+            let peer = cluster.map_shared_rank(&tile, 1 - cluster.block_rank());
+            let mut phase = false;
+            {body}
+            cluster.sync();
+        }}"
+    );
+    rules(&source)
+}
+
+const BULK: &str =
+    "if i == 0 { full.expect_tx(256); bulk_copy_async(&tile, &input[..64], &full); let _ = full.arrive(); }";
+
+/// Each kind of copy into a block's own memory, with its wait.
+const FILLS: [(&str, &str); 3] = [
+    (BULK, "full.wait_parity(false);"),
+    ("memcpy_async(&block, &tile, &input[..64], &full);", "full.arrive_and_wait();"),
+    ("memcpy_async(&block, &tile, &input[..64]);", "block.wait_async();"),
+];
+
+/// A copy writes until somebody has waited for it, so that peers read it only after the wait and a barrier of the cluster.
+#[test]
+fn peers_of_a_copy() {
+    let read = "output[i] = peer[i];";
+    for (fill, wait) in FILLS {
+        let right = format!("{fill} {wait} cluster.sync(); {read}");
+        assert!(published(&right).is_empty(), "{right}");
+        let split = format!("{fill} {wait} let t = cluster.barrier_arrive(); cluster.barrier_wait(t); {read}");
+        assert!(published(&split).is_empty(), "{split}");
+        for wrong in [
+            format!("{fill} cluster.sync(); {read} {wait}"),
+            format!("{fill} cluster.sync(); {wait} {read}"),
+            format!("cluster.sync(); {fill} {wait} {read}"),
+            format!("{fill} cluster.sync(); cluster.sync(); {read} {wait}"),
+            format!("for k in 0..n {{ {fill} cluster.sync(); {wait} {read} cluster.sync(); }}"),
+        ] {
+            assert_eq!(published(&wrong), ["unpublished_remote_read"], "{wrong}");
+        }
+        let late = format!("{fill} let t = cluster.barrier_arrive(); {wait} cluster.barrier_wait(t); {read}");
+        assert_eq!(published(&late), ["write_after_arrive"], "{late}");
+        let by_peer = format!("{fill} cluster.sync(); if i == 1 {{ peer[i] = 1.0; }} {wait}");
+        assert_eq!(published(&by_peer), ["unordered_remote_write"], "{by_peer}");
+        let in_rounds = format!("for k in 0..n {{ {fill} {wait} cluster.sync(); {read} cluster.sync(); }}");
+        assert!(published(&in_rounds).is_empty(), "{in_rounds}");
+        let not_read = format!("for k in 0..n {{ {fill} {wait} cluster.sync(); {read} }}");
+        assert_eq!(published(&not_read), ["overwrite_while_read"], "{not_read}");
+    }
+    // What a peer writes must not be the source of a bulk copy that nobody has waited for.
+    let store = "if i == 0 { bulk_copy_async(&mut output[..64], &tile); }";
+    let wait = "if i == 0 { bulk_wait_group_read::<0>(); }";
+    let own = "tile[i] = 1.0; block.sync();";
+    assert_eq!(published(&format!("{own} {store} cluster.sync(); peer[i] = 2.0; {wait}")), ["unordered_remote_write"]);
+    assert!(published(&format!("{own} {store} {wait} cluster.sync(); peer[i] = 2.0;")).is_empty());
+}
+
+/// A wait shows the copies that complete on its barrier, and those of which a thread that has waited tells.
+#[test]
+fn which_wait() {
+    let other = "if i == 0 { let _ = told.arrive(); } told.wait_parity(false);";
+    let elected = "if i == 0 { full.wait_parity(false); let _ = told.arrive(); } told.wait_parity(false);";
+    let in_arms = "if i == 32 { full.wait_parity(false); } ";
+    let (peers, own) = ("cluster.sync(); output[i] = peer[i];", "output[i] = tile[i];");
+    assert_eq!(published(&format!("{BULK} {other} {own} full.wait_parity(false);")), ["copy_in_flight"]);
+    assert_eq!(published(&format!("{BULK} {other} {peers} full.wait_parity(false);")), ["unpublished_remote_read"]);
+    for right in [format!("{BULK} {elected} {own}"), format!("{BULK} {elected} {peers}")] {
+        assert!(published(&right).is_empty(), "{right}");
+    }
+    for right in [format!("{BULK} {in_arms} block.sync(); {own}"), format!("{BULK} {in_arms} {peers}")] {
+        assert!(published(&right).is_empty(), "{right}");
+    }
+    // A function waits only at barriers that it is given.
+    assert_eq!(published(&format!("{BULK} let x = twice(1.0); output[i] = x; {own}")), ["copy_in_flight"]);
+    assert!(published(&format!("{BULK} waits(&full); {own}")).is_empty());
+}
+
+/// What a thread waited for in an earlier round says nothing of a copy that another thread has begun since.
+#[test]
+fn waits_of_an_earlier_round() {
+    let next = "full.wait_parity(phase); phase = !phase;";
+    let own = "output[i] = tile[i]; block.sync();";
+    assert_eq!(published(&format!("for k in 0..n {{ {BULK} {own} {next} }}")), ["copy_in_flight"]);
+    assert!(published(&format!("for k in 0..n {{ {BULK} {next} {own} }}")).is_empty());
+    // A producer and its consumers take different arms.
+    let arms = "if i == 32 { for k in 0..n { told.wait_parity(k % 2 == 0); full.expect_tx(256); \
+                bulk_copy_async(&tile, &input[..64], &full); let _ = full.arrive(); } } \
+                else if i < 32 { for k in 0..n { full.wait_parity(k % 2 == 1); output[i] = tile[i]; \
+                if i == 0 { let _ = told.arrive(); } } }";
+    assert!(published(arms).is_empty());
+    assert!(published(&format!("{arms} cluster.sync(); output[i] = peer[i];")).is_empty());
+}
+
+/// Waits for all but the last copies leave the last one in flight.
+#[test]
+fn all_but_the_last() {
+    let store = "tile[i] = 1.0; block.sync(); if i == 0 { bulk_copy_async(&mut output[..64], &tile); ";
+    for wait in ["bulk_wait_group_read", "bulk_wait_group"] {
+        assert!(published(&format!("{store} {wait}::<0>(); }}")).is_empty());
+        assert_eq!(published(&format!("{store} {wait}::<1>(); }}")), ["copy_in_flight"]);
+        let round = format!("block.sync(); {store} }} if i == 0 {{ {wait}::<1>(); }}");
+        // The next round writes what the last copy reads, and the block exits while it does.
+        assert_eq!(published(&format!("for k in 0..n {{ {round} }}")), ["copy_in_flight"; 2]);
+        let two_buffers = round.replace("&tile)", "&other)").replace("tile[i]", "other[i]");
+        let two_buffers = format!("let other = shared_array::<f32, 64>(); for k in 0..n {{ {round} {two_buffers} }}");
+        assert_eq!(published(&two_buffers), ["copy_in_flight"]);
+        assert!(published(&format!("{two_buffers} if i == 0 {{ {wait}::<0>(); }}")).is_empty());
+        let drained = format!("for k in 0..n {{ {round} }} if i == 0 {{ {wait}::<0>(); }}");
+        assert_eq!(published(&drained), ["copy_in_flight"]);
+    }
+    let two = "let other = shared_array::<f32, 64>(); memcpy_async(&block, &other, &input[..64]); \
+               memcpy_async(&block, &tile, &input[..64]); block.wait_prior::<1>();";
+    assert!(published(&format!("{two} output[i] = other[i]; block.wait_async();")).is_empty());
+    assert_eq!(published(&format!("{two} output[i] = tile[i]; block.wait_async();")), ["copy_in_flight"]);
+}
+
+/// A wait for what a peer sends says nothing of what that peer has read before, unless the thread has sent as well.
+#[test]
+fn a_wait_is_no_word_of_the_receiver() {
+    let guarded = |body: &str| broken(&format!("if rank > 0 {{ {body} }} there.store_async(i, 7, &full);"));
+    assert_eq!(guarded("output[i] = inbox[i]; bar.wait_parity(false);"), ["unordered_remote_write"]);
+}

@@ -4,9 +4,12 @@
 
 use super::{Builder, GroupStep, StepKind, Value};
 use crate::check::build::memory::region_of_kind;
-use crate::check::cfg::{AccessKind, BarrierCall, BarrierCallId, CopyId, CopyStep, Region, Select, Team};
+use crate::check::cfg::{
+    AccessKind, BarrierCall, BarrierCallId, Completion, CopyId, CopyStep, Region, Select, Shared, Team,
+};
+use crate::model::ValueId;
 use crate::model::barrier::{BarrierForm, COPY};
-use crate::model::copy::{BulkDirection, CompletionMechanism, CopyOp};
+use crate::model::copy::{BulkDirection, CopyOp};
 use crate::model::expr::Expr;
 use crate::model::kind::Kind;
 use crate::span::SpanRange;
@@ -24,10 +27,18 @@ impl Builder<'_> {
             let of_kind = || operands.get(index).map(|operand| region_of_kind(operand.result_kind));
             values.get(index).and_then(|value| value.region.clone()).or_else(of_kind)
         };
+        let barrier = copy.barrier().and_then(region).and_then(|region| Some(region.root.party()?.1));
+        let completion = match copy {
+            CopyOp::Cooperative { to_barrier: false, .. } | CopyOp::Wait { .. } => Completion::Group,
+            CopyOp::Bulk(BulkDirection::SharedToGlobal) | CopyOp::BulkWait { .. } => Completion::BulkGroup,
+            CopyOp::Cooperative { to_barrier: true, .. } | CopyOp::Bulk(_) | CopyOp::Store => {
+                Completion::Barrier(barrier.unwrap_or(Shared::Any))
+            }
+        };
         let touch = |builder: &mut Self| {
             for (index, how) in touched_by_copy(copy) {
                 if let Some(region) = region(*index) {
-                    builder.access(region, *how, at);
+                    builder.access_until(region, *how, Some(completion), at);
                 }
             }
         };
@@ -37,38 +48,46 @@ impl Builder<'_> {
             }
         };
         match copy {
-            CopyOp::Cooperative { group, to_barrier } => {
+            CopyOp::Cooperative { group, .. } => {
                 let team = team.unwrap_or(Team::whole(group));
                 self.step(StepKind::Group(GroupStep::Collective { team, name: copy.name(), barrier: false }), at);
                 touch(self);
                 complete_on_barrier(self);
-                let completion = if to_barrier { CompletionMechanism::Barrier } else { CompletionMechanism::Group };
                 self.copy_step(CopyStep::Begin { reads: None, writes: region(1), completion, at }, at);
             }
             CopyOp::Bulk(ends) => {
                 touch(self);
                 complete_on_barrier(self);
-                let (reads, writes, completion) = match ends {
-                    BulkDirection::GlobalToShared => (None, region(0), CompletionMechanism::Barrier),
-                    BulkDirection::SharedToPeer => (region(1), None, CompletionMechanism::Barrier),
-                    BulkDirection::SharedToGlobal => (region(1), None, CompletionMechanism::BulkGroup),
+                let (reads, writes) = match ends {
+                    BulkDirection::GlobalToShared => (None, region(0)),
+                    BulkDirection::SharedToPeer | BulkDirection::SharedToGlobal => (region(1), None),
                 };
                 self.copy_step(CopyStep::Begin { reads, writes, completion, at }, at);
             }
             CopyOp::Store => {
                 // The index is an operand of its own.
                 if let (Some(region), Some(index)) = (region(0), values.get(1)) {
-                    self.access(region.at(Select::At(index.node)), AccessKind::AsyncWrite, at);
+                    let element = region.at(Select::At(index.node));
+                    self.access_until(element, AccessKind::AsyncWrite, Some(completion), at);
                 }
                 complete_on_barrier(self);
             }
-            CopyOp::Wait { group, .. } => {
+            CopyOp::Wait { group, prior } => {
                 let team = team.unwrap_or(Team::whole(group));
-                self.copy_step(CopyStep::Wait(CompletionMechanism::Group), at);
+                let but_last = prior.is_some_and(|prior| self.is_positive(prior));
+                self.copy_step(CopyStep::Wait { completion, but_last }, at);
                 self.step(StepKind::Group(GroupStep::Collective { team, name: copy.name(), barrier: true }), at);
             }
-            CopyOp::BulkWait { .. } => self.copy_step(CopyStep::Wait(CompletionMechanism::BulkGroup), at),
+            CopyOp::BulkWait { prior, .. } => {
+                let but_last = self.is_positive(prior);
+                self.copy_step(CopyStep::Wait { completion, but_last }, at);
+            }
         }
+    }
+
+    /// Whether a constant is known not to be 0.
+    fn is_positive(&self, constant: ValueId) -> bool {
+        self.function.values[usize::from(constant.0)].literal.is_some_and(|value| value > 0)
     }
 
     /// The barrier on which a copy completes is in use from the beginning of the copy.

@@ -5,7 +5,7 @@
 use phalanx_contract::uniformity::Uniformity;
 
 use super::{Builder, MemoryStep, Source, StepKind, Value, ValueStep, Variable};
-use crate::check::cfg::{Access, AccessId, AccessKind, NodeId, Region, Root, Select, Shared, Slice};
+use crate::check::cfg::{Access, AccessId, AccessKind, Completion, NodeId, Region, Root, Select, Shared, Slice};
 use crate::model::LocalId;
 use crate::model::atomic::{AtomicAccess, AtomicUse};
 use crate::model::barrier::{Barrier, BarrierForm};
@@ -97,7 +97,18 @@ impl<'f> Builder<'f> {
 
     /// Adds an access to memory.
     pub(super) fn access(&mut self, region: Region, kind: AccessKind, at: SpanRange) {
-        self.accesses.push(Access { region, kind, given_to: self.given_to, at });
+        self.access_until(region, kind, None, at);
+    }
+
+    /// Accesses memory, in an asynchronous copy if the access is over only at its completion.
+    pub(super) fn access_until(
+        &mut self,
+        region: Region,
+        kind: AccessKind,
+        completion: Option<Completion>,
+        at: SpanRange,
+    ) {
+        self.accesses.push(Access { region, kind, given_to: self.given_to, completion, at });
         self.step(StepKind::Memory(MemoryStep::Access(AccessId(self.accesses.len() - 1))), at);
     }
 

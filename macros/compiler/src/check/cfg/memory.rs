@@ -183,6 +183,8 @@ pub(crate) struct Access {
     pub(crate) kind: AccessKind,
     /// The call that is given the closure in which the access stands.
     pub(crate) given_to: Option<GivenTo>,
+    /// What shows that the access is over, if an asynchronous copy makes it.
+    pub(crate) completion: Option<Completion>,
     pub(crate) at: SpanRange,
 }
 
@@ -222,11 +224,41 @@ impl AccessKind {
     }
 }
 
+/// What shows that an asynchronous copy is complete.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Completion {
+    /// A wait at this phase barrier, or at one of this array.
+    Barrier(Shared),
+    /// A wait of the group that copied.
+    Group,
+    /// A wait of the thread that started the bulk copy.
+    BulkGroup,
+}
+
+impl Completion {
+    pub(crate) fn mechanism(self) -> CompletionMechanism {
+        match self {
+            Completion::Barrier(_) => CompletionMechanism::Barrier,
+            Completion::Group => CompletionMechanism::Group,
+            Completion::BulkGroup => CompletionMechanism::BulkGroup,
+        }
+    }
+}
+
 /// A step of an asynchronous copy.
 #[derive(Debug, Clone)]
 pub(crate) enum CopyStep {
     /// A copy begins, with the regions of shared memory that it reads and writes.
-    Begin { reads: Option<Region>, writes: Option<Region>, completion: CompletionMechanism, at: SpanRange },
-    /// A wait after which all copies with this completion mechanism may be complete.
-    Wait(CompletionMechanism),
+    Begin { reads: Option<Region>, writes: Option<Region>, completion: Completion, at: SpanRange },
+    /// A wait after which copies with this completion may be complete: all of them, or all but the last ones.
+    Wait { completion: Completion, but_last: bool },
+}
+
+impl CopyStep {
+    /// What shows that the copies are complete which it begins or waits for.
+    pub(crate) fn completion(&self) -> Completion {
+        match self {
+            CopyStep::Begin { completion, .. } | CopyStep::Wait { completion, .. } => *completion,
+        }
+    }
 }

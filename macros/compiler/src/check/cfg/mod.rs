@@ -16,7 +16,7 @@ mod value;
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-pub(crate) use memory::{Access, AccessKind, CopyStep, GivenTo, Region, Root, Select, Shared, Slice};
+pub(crate) use memory::{Access, AccessKind, Completion, CopyStep, GivenTo, Region, Root, Select, Shared, Slice};
 pub(crate) use position::{Coordinate, Digit, Granule, Offset, Position};
 pub(crate) use step::{BarrierCall, Call, GroupStep, MemoryStep, Step, StepKind, TokenStep, ValueStep};
 pub(crate) use team::{Team, Tile, spans_cluster};

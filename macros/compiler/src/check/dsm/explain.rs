@@ -23,6 +23,10 @@ impl Check<'_, '_> {
         constants: &[ConstantIs],
     ) -> Diag {
         let diag = self.race_message(first, second, conflict, record);
+        let diag = match record.completion.filter(|_| !record.is_sent) {
+            Some(completion) => messages::until_copy_is_complete(diag, completion.mechanism()),
+            None => diag,
+        };
         let name = |condition: &ConstantIs| self.function.values[usize::from(condition.constant.0)].name.clone();
         let diag = match constants {
             [] => diag,

@@ -19,10 +19,12 @@ use super::index_path::IndexPath;
 use super::record::{Instance, OpenAccess, Record, RecordKey, Timing, intersect};
 use super::step_facts::{AccessFacts, StepFacts};
 use crate::check::cfg::{
-    AccessId, AccessKind, BarrierCallId, BlockId, CallId, Cfg, End, GivenTo, GroupStep, MemoryStep, NodeId, Source,
-    Step, StepKind, ValueStep, Variable, spans_cluster,
+    AccessId, AccessKind, BarrierCallId, BlockId, CallId, Cfg, Completion, CopyStep, End, GivenTo, GroupStep,
+    MemoryStep, NodeId, Shared, Source, Step, StepKind, ValueStep, Variable, spans_cluster,
 };
+use crate::check::completion::{Completions, may_be_same, waits_of};
 use crate::check::engine::{Analysis, Join};
+use crate::check::uniform::values::Values;
 use crate::model::Role;
 use crate::model::expr::BinaryOp;
 use crate::model::group::Group;
@@ -38,12 +40,16 @@ pub(super) struct State {
     pub(super) records: BTreeMap<Instance, Record>,
     /// The open accesses to peers' memory.
     pub(super) open: BTreeMap<RecordKey, OpenAccess>,
+    /// The completions for which some thread has waited, on some path since the last copy with it began.
+    shown: BTreeSet<Completion>,
 }
 
 impl Join for State {
     // bottom = entered, nothing in flight; join = union of what may be in flight
     fn join(&mut self, other: &Self) -> bool {
-        let mut changed = false;
+        let shown_before = self.shown.len();
+        self.shown.extend(&other.shown);
+        let mut changed = self.shown.len() != shown_before;
         match (&mut self.not_entered, &other.not_entered) {
             (_, None) => {}
             (not_entered @ None, Some(_)) => {
@@ -97,6 +103,7 @@ impl State {
     fn arrive(&mut self) {
         self.open.clear();
         self.records.values_mut().for_each(|record| record.timing.remove(Timing::MISSED));
+        self.renew_copies(true);
     }
 
     /// A relaxed arrival, which orders only what a fence follows.
@@ -110,13 +117,14 @@ impl State {
                 record.relaxed = Some(at);
             }
         }
+        self.renew_copies(true);
     }
 
     /// A wait at a barrier of the cluster, which ends what its arrival ordered.
     fn wait(&mut self) {
         self.not_entered = None;
         for (Instance { key, before_wait, .. }, mut record) in std::mem::take(&mut self.records) {
-            if record.is_async {
+            if record.is_sent || record.is_copying() && !self.has_shown(&record) {
                 self.add(key, before_wait, record);
                 continue;
             }
@@ -129,16 +137,44 @@ impl State {
                 self.add(key, true, record);
             }
         }
+        self.renew_copies(false);
+    }
+
+    /// A barrier of the cluster that is not split.
+    fn sync_cluster(&mut self) {
+        self.open.clear();
+        self.not_entered = None;
+        let shown = std::mem::take(&mut self.shown);
+        let is_shown = |record: &Record| record.completion.is_some_and(|completion| shown.contains(&completion));
+        self.records.retain(|_, record| record.is_sent || record.is_copying() && !is_shown(record));
+        self.shown = shown;
+        self.renew_copies(false);
+    }
+
+    /// Whether some thread has waited for the copy that makes the access.
+    fn has_shown(&self, record: &Record) -> bool {
+        record.completion.is_some_and(|completion| self.shown.contains(&completion))
+    }
+
+    /// A copy goes on beyond a barrier of the cluster, which does not order it: it is as if it had just begun.
+    fn renew_copies(&mut self, arrival_pending: bool) {
+        let shown = &self.shown;
+        let goes_on = |record: &&mut Record| {
+            record.is_copying() && record.completion.is_some_and(|completion| !shown.contains(&completion))
+        };
+        self.records.values_mut().filter(goes_on).for_each(|record| record.renew(arrival_pending));
     }
 
     /// A barrier of the block, before which the accesses of all of its threads happen.
     fn sync_block(&mut self) {
-        self.records.values_mut().for_each(|record| record.timing.remove(Timing::UNSYNCED));
+        let ended = self.records.values_mut().filter(|record| !record.is_copying());
+        ended.for_each(|record| record.timing.remove(Timing::UNSYNCED));
     }
 
     /// A fence that all threads execute.
     fn fence(&mut self) {
-        self.records.values_mut().for_each(|record| record.timing.remove(Timing::UNFENCED));
+        let ended = self.records.values_mut().filter(|record| !record.is_copying());
+        ended.for_each(|record| record.timing.remove(Timing::UNFENCED));
         self.open.values_mut().for_each(|open| open.fenced = true);
     }
 
@@ -149,17 +185,12 @@ impl State {
         }
     }
 
-    /// A barrier of the cluster that is not split.
-    fn sync_cluster(&mut self) {
-        self.open.clear();
-        self.not_entered = None;
-        self.records.retain(|_, record| record.is_async);
-    }
-
-    /// A wait at a phase barrier, here or in a function that is called.
-    fn wait_at_phase_barrier(&mut self) {
-        let pending: Vec<_> = self.records.keys().copied().filter(|instance| !instance.waited).collect();
-        pending.into_iter().for_each(|instance| self.wait_for(instance));
+    /// A wait that these records do not outlast, if it shows what completes them; it also shows these completions.
+    fn wait_for_copies(&mut self, shown: impl Iterator<Item = Completion>, ends: impl Fn(RecordKey, &Record) -> bool) {
+        self.shown.extend(shown);
+        let ended = self.records.iter().filter(|(instance, record)| !instance.waited && ends(instance.key, record));
+        let ended: Vec<Instance> = ended.map(|(instance, _)| *instance).collect();
+        ended.into_iter().for_each(|instance| self.wait_for(instance));
     }
 
     /// No wait follows any access, for threads that have not waited.
@@ -234,6 +265,31 @@ pub(super) struct InFlight<'a, 'f> {
     pub(super) role: Role,
     /// The waits at phase barriers that order like a barrier of the cluster.
     pub(super) handshakes: &'a BTreeSet<BarrierCallId>,
+    pub(super) copies: Copies,
+}
+
+/// What the function's text says of its asynchronous copies.
+pub(super) struct Copies {
+    waits: Completions,
+    /// The completions of all copies.
+    completions: BTreeSet<Completion>,
+    /// The barriers on which copies to peers complete.
+    of_sends: BTreeSet<Shared>,
+}
+
+impl Copies {
+    pub(super) fn of(cfg: &Cfg<'_>, values: &Values<'_, '_>) -> Copies {
+        let copies = || cfg.accesses.iter().filter_map(|access| Some((access.kind, access.completion?)));
+        let of_sends = copies().filter_map(|copy| match copy {
+            (AccessKind::AsyncWrite, Completion::Barrier(barrier)) => Some(barrier),
+            _ => None,
+        });
+        Copies {
+            waits: Completions::of(cfg, values),
+            completions: copies().map(|(_, completion)| completion).collect(),
+            of_sends: of_sends.collect(),
+        }
+    }
 }
 
 impl InFlight<'_, '_> {
@@ -273,16 +329,53 @@ impl InFlight<'_, '_> {
         let may_race = !matches!(access.kind, AccessKind::Lent | AccessKind::Opaque) && self.shared_with_peers[id.0];
         if may_race && (party == Party::Owner || self.may_have_entered(state, access.given_to)) {
             let AccessFacts { path, arrival_pending } = self.facts.access(id);
-            let is_async = access.kind == AccessKind::AsyncWrite;
-            let record = Record { is_async, ..Record::new(path.clone(), *arrival_pending) };
+            let is_sent = access.kind == AccessKind::AsyncWrite;
+            let completion = access.completion;
+            let record = Record { completion, is_sent, ..Record::new(path.clone(), *arrival_pending) };
             state.record(RecordKey::Access(id), record);
+        }
+        if let Some(completion) = access.completion {
+            state.shown.remove(&completion);
+            if let (AccessKind::AsyncWrite, Completion::Barrier(barrier)) = (access.kind, completion) {
+                state.records.values_mut().for_each(|record| {
+                    record.sent_since.insert(barrier);
+                });
+            }
         }
     }
 
+    /// A wait at one of these phase barriers, here or in a function that is called.
+    fn wait_at(&self, state: &mut State, barriers: &[Shared]) {
+        let Copies { waits, completions, of_sends } = &self.copies;
+        let shows = |completion| barriers.iter().any(|barrier| waits.shows(*barrier, completion));
+        // A thread that waits for what a peer sends learns nothing of that peer's other accesses, unless it has sent itself:
+        // then the peer may have waited for that.
+        let tells = |record: &Record, barrier: &Shared| {
+            let is_of_send = *barrier != Shared::Any && of_sends.contains(barrier);
+            !is_of_send || record.sent_since.iter().any(|sent| may_be_same(*sent, *barrier))
+        };
+        let is_own = |key: RecordKey| match key {
+            RecordKey::Access(id) => {
+                self.cfg.accesses[id.0].region.root.party().is_some_and(|(party, _)| party == Party::Owner)
+            }
+            RecordKey::Argument { .. } | RecordKey::Call(_) | RecordKey::Caller => false,
+        };
+        let shown = completions.iter().copied().filter(|completion| shows(*completion));
+        state.wait_for_copies(shown, |key, record| match record.completion {
+            Some(completion) => shows(completion),
+            None if is_own(key) => barriers.iter().any(|barrier| tells(record, barrier)),
+            None => !barriers.is_empty(),
+        });
+    }
+
     /// A call of a device function, which may take and return a token of a barrier of the cluster.
-    fn call(&self, state: &mut State, id: CallId) {
+    fn call(&self, state: &mut State, id: CallId, step: &Step) {
         let call = &self.cfg.calls[id.0];
-        state.wait_at_phase_barrier();
+        self.wait_at(state, &waits_of(self.cfg, step));
+        let of_thread_or_group = [Completion::Group, Completion::BulkGroup];
+        state.wait_for_copies(of_thread_or_group.into_iter(), |_, record| {
+            record.completion.is_some_and(|completion| of_thread_or_group.contains(&completion))
+        });
         if !call.is_of_function() {
             return;
         }
@@ -327,7 +420,12 @@ impl Analysis for InFlight<'_, '_> {
     type State = State;
 
     fn entry(&self) -> State {
-        let mut state = State { not_entered: Some(BTreeSet::new()), records: BTreeMap::new(), open: BTreeMap::new() };
+        let mut state = State {
+            not_entered: Some(BTreeSet::new()),
+            records: BTreeMap::new(),
+            open: BTreeMap::new(),
+            shown: BTreeSet::new(),
+        };
         if self.role != Role::Kernel {
             state.open.insert(RecordKey::Caller, OpenAccess::default());
             state.record(RecordKey::Caller, Record::new(IndexPath::default(), false));
@@ -353,13 +451,16 @@ impl Analysis for InFlight<'_, '_> {
                 state.sync_cluster()
             }
             StepKind::BarrierCall(phase) if self.handshakes.contains(phase) => state.sync_cluster(),
-            StepKind::BarrierCall(phase) if self.cfg.barrier_calls[phase.0].method.action.observation().is_some() => {
-                state.wait_at_phase_barrier()
+            StepKind::BarrierCall(_) => self.wait_at(state, &waits_of(self.cfg, step)),
+            StepKind::Copy(copy) => {
+                if let CopyStep::Wait { completion, .. } = self.cfg.copies[copy.0] {
+                    state.wait_for_copies([completion].into_iter(), |_, record| record.completion == Some(completion));
+                }
             }
             StepKind::Group(GroupStep::Collective { team, barrier: true, .. }) if team.group == Group::ThreadBlock => {
                 state.sync_block()
             }
-            StepKind::Call(call) => self.call(state, *call),
+            StepKind::Call(call) => self.call(state, *call, step),
             StepKind::Group(
                 GroupStep::Collective { .. }
                 | GroupStep::Convergent { .. }
@@ -371,8 +472,6 @@ impl Analysis for InFlight<'_, '_> {
                 | GroupStep::WaitElected { .. },
             )
             | StepKind::Value(ValueStep::Evaluate(_) | ValueStep::Name { .. } | ValueStep::Return(_))
-            | StepKind::Copy(_)
-            | StepKind::BarrierCall(_)
             | StepKind::Token(_) => {}
         }
     }
@@ -388,6 +487,9 @@ impl Analysis for InFlight<'_, '_> {
             && fences_first(cfg, then)
         {
             state.fence_by_one_thread();
+        }
+        for copy in self.copies.waits.begun_in_arms(from) {
+            state.shown.remove(&self.cfg.copies[copy.0].completion());
         }
         if cfg.blocks[from.0].end.successors().all(|next| next != to) {
             // The threads of the arm that begins have not waited as those of the other arm have.

@@ -55,7 +55,7 @@ use crate::span::SpanRange;
 use access_site::{AccessSite, Accessor, Part, guard_of, in_both_times, in_time, is_repeated_later, rows};
 use conflict::Race;
 use divergent_arms::DivergentArms;
-use in_flight::{InFlight, State};
+use in_flight::{Copies, InFlight, State};
 use index_analysis::IndexAnalysis;
 use index_path::IndexPath;
 use overlap::ConstantIs;
@@ -126,7 +126,8 @@ fn analyze(inputs: Inputs<'_, '_>, in_detail: bool, diags: &mut Diags) -> Option
     let (arms, role) = (DivergentArms::of_cfg(cfg, values, &indexes), function.role);
     let slices = Slices::of(cfg, role);
     let shared_with_peers = shared_with_peers(cfg, role, &slices);
-    let in_flight = InFlight { cfg, facts, arms, shared_with_peers, role, handshakes };
+    let copies = Copies::of(cfg, values);
+    let in_flight = InFlight { cfg, facts, arms, shared_with_peers, role, handshakes, copies };
     let states = engine::solve(&in_flight, cfg);
     let rows = if role == Role::Device { rows::of(function, cfg) } else { Vec::new() };
     let mut check = Check {

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use bitflags::bitflags;
 
 use super::index_path::IndexPath;
-use crate::check::cfg::{AccessId, CallId};
+use crate::check::cfg::{AccessId, CallId, Completion, Shared};
 use crate::span::SpanRange;
 
 /// What a record stands for: one access, or all accesses that another function may make.
@@ -66,10 +66,15 @@ pub(super) struct Record {
     pub(super) calls_since: BTreeSet<u16>,
     /// A relaxed arrival that did not order it.
     pub(super) relaxed: Option<SpanRange>,
-    /// On some path, a wait at a phase barrier follows it, which may order an asynchronous copy.
+    /// On some path, a wait follows it that may show the completion of an asynchronous copy: of its own, or of one that the wait
+    /// allows a peer to begin.
     pub(super) waited: bool,
-    /// It is made by an asynchronous copy, which no barrier of the cluster waits for.
-    pub(super) is_async: bool,
+    /// What shows that the access is over, if an asynchronous copy makes it. No barrier of the cluster waits for copies.
+    pub(super) completion: Option<Completion>,
+    /// A peer's copy makes it.
+    pub(super) is_sent: bool,
+    /// The barriers on which copies to peers complete that have begun since, on some path.
+    pub(super) sent_since: BTreeSet<Shared>,
 }
 
 /// An access to a peer's memory that is open: no arrival has ordered it before the peer's exit.
@@ -95,16 +100,30 @@ pub(super) fn intersect(calls: &mut BTreeSet<u16>, others: &BTreeSet<u16>) -> bo
 
 impl Record {
     pub(super) fn new(path: IndexPath, arrival_pending: bool) -> Record {
-        let when = if arrival_pending { Timing::SINCE_ARRIVAL } else { Timing::SINCE_WAIT };
-        Record {
+        let mut record = Record {
             path,
-            timing: when | Timing::UNFENCED | Timing::UNSYNCED,
+            timing: Timing::empty(),
             on_other_arm: false,
             calls_since: BTreeSet::new(),
             relaxed: None,
             waited: false,
-            is_async: false,
-        }
+            completion: None,
+            is_sent: false,
+            sent_since: BTreeSet::new(),
+        };
+        record.renew(arrival_pending);
+        record
+    }
+
+    /// Whether a copy of the memory's owner makes the access, which the record does not know to be complete.
+    pub(super) fn is_copying(&self) -> bool {
+        self.completion.is_some() && !self.is_sent && !self.waited
+    }
+
+    /// Makes it an access at this moment, with the arrival at a barrier of the cluster that is pending, if there is one.
+    pub(super) fn renew(&mut self, arrival_pending: bool) {
+        let when = if arrival_pending { Timing::SINCE_ARRIVAL } else { Timing::SINCE_WAIT };
+        self.timing = when | Timing::UNFENCED | Timing::UNSYNCED;
     }
 
     pub(super) fn join(&mut self, other: &Record) -> bool {
@@ -112,6 +131,9 @@ impl Record {
         changed |= !self.timing.contains(other.timing) || self.on_other_arm && !other.on_other_arm;
         self.timing |= other.timing;
         self.on_other_arm &= other.on_other_arm;
+        let sent_before = self.sent_since.len();
+        self.sent_since.extend(&other.sent_since);
+        changed |= self.sent_since.len() != sent_before;
         self.relaxed = self.relaxed.or(other.relaxed);
         changed |= self.path.join(&other.path);
         changed
