@@ -73,10 +73,13 @@ pub(crate) fn run<'f>(function: &'f Function, diags: &mut Diags) -> Result<Check
     let live = Live::of(&cfg);
     let values = Values::of(function.role, &cfg, &control, &live);
     let mut summary = uniform::check(function, &cfg, &values, diags);
+    let required = summary.required();
+    values.assume(&required);
     let mut protocol = match partition::split(&cfg, &live, &values) {
         Some(split) => {
             let (tokens, control, live) = (Tokens::of(function, &split), Control::of(&split), Live::of(&split));
             let values = Values::of(function.role, &split, &control, &live);
+            values.assume(&required);
             check_memory(function, &split, &tokens, &live, &values, diags)
         }
         None => check_memory(function, &cfg, &tokens, &live, &values, diags),

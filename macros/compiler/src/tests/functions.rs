@@ -189,3 +189,30 @@ fn barriers_of_functions() {
     let early = meet("if block.thread_rank() == 0 { bar.invalidate(); } block.sync();");
     assert_eq!(calls(&early, "meet();"), ["barrier_unpublished"]);
 }
+
+/// A loop whose bound a function returns: with a barrier of the cluster in it, rustc is asked that all blocks agree on the bound.
+#[test]
+fn bounds_of_loops_that_functions_return() {
+    let count = "fn count(n: u32) -> u32 { n / 2 }";
+    let rows = "let rows = shared_array::<[u32; 64], 2>(); let peers = cluster.map_shared_rank(&rows, 1 - cluster.block_rank());";
+    let turn = "rows[k % 2][i] = k; cluster.sync(); output[i] = peers[k % 2][i];";
+    let with = |body: &str| program(&[count], &format!("{rows} {body} cluster.sync();"));
+    assert!(with(&format!("for k in 0..count(8) {{ {turn} }}")).is_empty());
+    assert!(with(&format!("let n = count(8); let mut k = 0; while k < n {{ {turn} k += 1; }}")).is_empty());
+    assert_eq!(with(&format!("for k in 0..count(8) {{ {turn} output[i] = peers[0][i]; }}")), ["overwrite_while_read"]);
+    // Names of buffers that are swapped in such a loop.
+    let swapped = "let (mut a, mut b) = (&u, &v); for k in 0..count(8) { a[i] = k; cluster.sync(); \
+                   output[i] = cluster.map_shared_rank(a, 1 - cluster.block_rank())[i]; core::mem::swap(&mut a, &mut b); }";
+    let second = "let v = shared_array::<u32, 64>();";
+    assert!(with(&format!("{second} {swapped}")).is_empty());
+    assert_eq!(
+        with(&format!("{second} {}", swapped.replace("core::mem::swap(&mut a, &mut b);", ""))),
+        ["overwrite_while_read"]
+    );
+    // Without a barrier in the loop, blocks may end it with different numbers.
+    let apart = "let mut k = 0; while k < count(i) { k += 1; }";
+    assert_eq!(
+        with(&format!("{apart} rows[k % 2][i] = 1; output[i] = peers[(k + 1) % 2][i];")),
+        ["unpublished_remote_read"]
+    );
+}

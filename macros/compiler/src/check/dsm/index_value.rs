@@ -43,9 +43,19 @@ pub(super) enum Form {
         size: Size,
         /// `index` is known exactly, or is at most what it is known modulo.
         near: bool,
+        offset: Offset,
     },
     /// The value lies in one half of `split_at(mid)`: it is less than `mid`, or in the second half not less.
     InHalf { mid: Affine, second: bool },
+}
+
+/// Where in its chunk a value lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Offset {
+    /// From the first number to the second one behind the chunk's start.
+    Between(u64, u64),
+    /// Anywhere in the chunk.
+    Anywhere,
 }
 
 impl IndexValue {
@@ -127,7 +137,9 @@ impl IndexValue {
     /// The indexes in the chunk that starts at this product of a size and a number; unknown if the product is no chunk's start.
     pub(super) fn as_chunk(self) -> IndexValue {
         match self.form {
-            Form::InChunk { .. } => self,
+            Form::InChunk { index, size, near, .. } => {
+                Form::InChunk { index, size, near, offset: Offset::Anywhere }.into()
+            }
             Form::Unknown | Form::Affine(_) | Form::InHalf { .. } => IndexValue::UNKNOWN,
         }
     }
@@ -136,11 +148,10 @@ impl IndexValue {
     /// chunk would begin below zero.
     pub(super) fn up_to(self, end: &IndexValue) -> IndexValue {
         match (self.form, end.form) {
-            (Form::InChunk { index, size, .. }, Form::InChunk { index: next, size: other, near: true })
-                if size == other && index.is_just_before(next) =>
-            {
-                self
-            }
+            (
+                Form::InChunk { index, size, offset: Offset::Between(0, 0), .. },
+                Form::InChunk { index: next, size: other, near: true, offset: Offset::Between(0, 0) },
+            ) if size == other && index.is_just_before(next) => self.as_chunk(),
             (Form::Unknown | Form::Affine(_) | Form::InChunk { .. } | Form::InHalf { .. }, _) => IndexValue::UNKNOWN,
         }
     }
@@ -208,18 +219,45 @@ impl IndexValue {
     }
 
     pub(super) fn plus(&self, other: &IndexValue) -> IndexValue {
-        match (self.form, other.form) {
-            (Form::InChunk { size, .. }, _) if other.is_below(size) => *self,
-            (_, Form::InChunk { size, .. }) if self.is_below(size) => *other,
-            (Form::Unknown | Form::Affine(_) | Form::InChunk { .. } | Form::InHalf { .. }, _) => {
-                let sum = |a: Option<u64>, b: Option<u64>| a?.checked_add(b?);
-                let affine = self.affine().zip(other.affine()).and_then(|(a, b)| a.plus(b));
-                IndexValue::of_affine(affine, sum(self.lower, other.lower), sum(self.max(), other.max()))
+        let sum = |a: Option<u64>, b: Option<u64>| a?.checked_add(b?);
+        let affine = self.affine().zip(other.affine()).and_then(|(a, b)| a.plus(b));
+        let sum = IndexValue::of_affine(affine, sum(self.lower, other.lower), sum(self.max(), other.max()));
+        match self.within_chunk_plus(other).or_else(|| other.within_chunk_plus(self)) {
+            Some(form) => IndexValue { form, ..sum },
+            None => sum,
+        }
+    }
+
+    /// A value in a chunk plus a number that does not lead out of it.
+    fn within_chunk_plus(&self, number: &IndexValue) -> Option<Form> {
+        let Form::InChunk { index, size, near, offset } = self.form else { return None };
+        let is_inside = |largest: u64| matches!(size, Size::Number(size) if largest < size);
+        let offset = match (offset, number.lower.unwrap_or(0), number.max()) {
+            (Offset::Between(lower, max), least, Some(most)) if is_inside(max.saturating_add(most)) => {
+                Offset::Between(lower.saturating_add(least), max.saturating_add(most))
             }
+            (Offset::Between(0, 0), ..) if number.is_below(size) => Offset::Anywhere,
+            (Offset::Anywhere, 0, Some(0)) => Offset::Anywhere,
+            (Offset::Between(..) | Offset::Anywhere, ..) => return None,
+        };
+        Some(Form::InChunk { index, size, near, offset })
+    }
+
+    /// The value in the same chunk that this number is subtracted from; unknown if it may lie before.
+    fn within_chunk_minus(&self, number: &IndexValue) -> IndexValue {
+        match (self.form, number.max()) {
+            (Form::InChunk { index, size, near, offset: Offset::Between(lower, max) }, Some(most)) if most <= lower => {
+                let offset = Offset::Between(lower - most, max - number.lower.unwrap_or(0));
+                Form::InChunk { index, size, near, offset }.into()
+            }
+            (Form::InChunk { .. } | Form::Unknown | Form::Affine(_) | Form::InHalf { .. }, _) => IndexValue::UNKNOWN,
         }
     }
 
     pub(super) fn minus(&self, other: &IndexValue) -> IndexValue {
+        if let Form::InChunk { .. } = self.form {
+            return self.within_chunk_minus(other);
+        }
         let lower = self.lower.zip(other.max()).and_then(|(lower, max)| lower.checked_sub(max));
         let least = self.affine().zip(other.affine_max()).and_then(|(affine, max)| affine.minus(max));
         let is_positive = |bound: fn(Affine) -> Option<i32>| least.and_then(bound).is_some_and(|least| least >= 0);
@@ -258,7 +296,12 @@ impl IndexValue {
             match (self.affine(), other.size(), other.affine(), self.size()) {
                 (Some(index), Some(size), ..) => self.chunk_start(index, size),
                 (_, _, Some(index), Some(size)) => other.chunk_start(index, size),
-                _ => IndexValue::UNKNOWN,
+                // Of what varies, bounds alone.
+                _ => {
+                    let by = |a: Option<u64>, b: Option<u64>| a?.checked_mul(b?);
+                    let upper = by(self.max(), other.max()).and_then(|max| max.checked_add(1)).map(Size::Number);
+                    IndexValue { form: Form::Unknown, lower: by(self.lower, other.lower), upper }
+                }
             }
         })
     }
@@ -272,7 +315,13 @@ impl IndexValue {
                 modulus == 0 && self.is_below(Size::Constant(constant))
             }
         };
-        Form::InChunk { index, size, near }.into()
+        let by = |bound: Option<u64>| match size {
+            Size::Number(size) => bound?.checked_mul(size),
+            Size::Constant(_) | Size::Blocks => None,
+        };
+        let upper = by(self.max()).and_then(|max| max.checked_add(1)).map(Size::Number);
+        let form = Form::InChunk { index, size, near, offset: Offset::Between(0, 0) };
+        IndexValue { form, lower: by(self.lower), upper }
     }
 
     pub(super) fn remainder(&self, other: &IndexValue) -> IndexValue {
@@ -398,8 +447,8 @@ impl IndexValue {
                 Form::Unknown => None,
                 Form::InHalf { mid, second } => rewritten(mid).map(|mid| Form::InHalf { mid, second }),
                 Form::Affine(affine) => rewritten(affine).map(Form::Affine),
-                Form::InChunk { index, size, near } => {
-                    rewritten(index).map(|index| Form::InChunk { index, size, near })
+                Form::InChunk { index, size, near, offset } => {
+                    rewritten(index).map(|index| Form::InChunk { index, size, near, offset })
                 }
             };
             self.form = form.unwrap_or_default();
@@ -419,9 +468,18 @@ impl IndexValue {
         }
         match (self.form, peers.form) {
             (Form::Affine(a), Form::Affine(b)) => a.overlap(b, ranks),
-            (Form::InChunk { index: a, size, .. }, Form::InChunk { index: b, size: other, .. }) if size == other => {
-                a.overlap(b, ranks)
-            }
+            (
+                Form::InChunk { index: a, size, offset, .. },
+                Form::InChunk { index: b, size: other, offset: others, .. },
+            ) if size == other => match (offset, others) {
+                (Offset::Between(_, max), Offset::Between(lower, _))
+                | (Offset::Between(lower, _), Offset::Between(_, max))
+                    if max < lower =>
+                {
+                    Overlap::Never
+                }
+                (Offset::Between(..) | Offset::Anywhere, _) => a.overlap(b, ranks),
+            },
             (Form::InHalf { mid: a, second }, Form::InHalf { mid: b, second: other })
                 if a == b && a.is_exact() && second != other =>
             {

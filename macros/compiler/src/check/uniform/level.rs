@@ -2,7 +2,7 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use phalanx_contract::uniformity::Uniformity;
@@ -48,6 +48,22 @@ impl Unknowns {
     }
 }
 
+/// The unknowns that rustc finds to be uniform, or else reports, each with the group in which it does.
+#[derive(Debug, Default)]
+pub(crate) struct Required(BTreeMap<Unknown, Uniformity>);
+
+impl Required {
+    /// All unknowns of a value are uniform in a group.
+    pub(super) fn add(&mut self, unknowns: &Unknowns, within: Uniformity) {
+        for unknown in unknowns.iter() {
+            let known = self.0.entry(*unknown).or_insert(within);
+            if within.covers(*known) {
+                *known = within;
+            }
+        }
+    }
+}
+
 /// A part of a value's uniformity that only rustc can resolve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Unknown {
@@ -84,6 +100,17 @@ impl Level {
         let at_most = self.at_most.meet(other.at_most);
         let is_new = self.unknown.add(&other.unknown);
         std::mem::replace(&mut self.at_most, at_most) != at_most || is_new
+    }
+
+    /// Resolves the unknowns that are required to be uniform, as far as they are.
+    pub(super) fn assume(&mut self, required: &Required) {
+        let (assumed, left): (Vec<Unknown>, Vec<Unknown>) =
+            self.unknown.iter().partition(|unknown| required.0.contains_key(unknown));
+        if assumed.is_empty() {
+            return;
+        }
+        self.at_most = assumed.iter().fold(self.at_most, |level, unknown| level.meet(required.0[unknown]));
+        self.unknown = Unknowns((!left.is_empty()).then(|| Rc::new(BTreeSet::from_iter(left))));
     }
 
     /// The level of a value that is computed from one or several of this level: it is no longer a rank.

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use phalanx_contract::uniformity::Uniformity;
 
-use super::level::{Level, Unknown};
+use super::level::{Level, Required, Unknown};
 use crate::check::cfg::{Cfg, Team};
 use crate::model::expr::FunctionPath;
 use crate::span::SpanRange;
@@ -88,6 +88,17 @@ impl Summary {
             result: top,
             waived: false,
         }
+    }
+
+    /// The unknowns on which collectives of this function depend.
+    pub(crate) fn required(&self) -> Required {
+        let mut required = Required::default();
+        for obligation in &self.obligations {
+            if let Need::Team(team) = obligation.need {
+                required.add(&obligation.on.unknown, team.uniformity);
+            }
+        }
+        required
     }
 
     pub(super) fn add_group(&mut self, team: Team) {

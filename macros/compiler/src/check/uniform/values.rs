@@ -16,7 +16,7 @@ use bitflags::bitflags;
 use phalanx_contract::uniformity::Uniformity;
 
 use super::control::Control;
-use super::level::{Level, Unknown};
+use super::level::{Level, Required, Unknown};
 use crate::check::cfg::{
     BlockId, Cfg, Extent, Granule, GroupStep, MemoryStep, NodeId, Root, Shared, Source, Step, StepKind, Team,
     ValueStep, Variable,
@@ -249,6 +249,11 @@ impl<'a, 'f> Values<'a, 'f> {
             levels.stale = false;
             levels.used.fill(false);
         }
+    }
+
+    /// Takes what rustc is asked to be uniform for that: where it is not, rustc reports a fault.
+    pub(crate) fn assume(&self, required: &Required) {
+        self.levels.borrow_mut().of.iter_mut().for_each(|level| level.assume(required));
     }
 
     /// Whether all threads of a scope reach a block, or none of them.

@@ -113,3 +113,23 @@ fn the_variable_changes() {
     let field = IndexValue::of(Base::Variable(Variable::Field(LocalId(0), 3)));
     may_be_equal(was(field, next), field.plus(&n(1)));
 }
+
+/// A chunk of 64 from `k % 2` on, with what is added to its start and subtracted from it.
+#[test]
+fn offsets_in_a_chunk() {
+    let half = |flip: u64| k().plus(&n(flip)).remainder(&n(2)).times(&n(64));
+    let below = |most: u64| IndexValue::between(0, Some(Size::Number(most)));
+    let (here, there) = (half(0), half(1));
+    disjoint(here.plus(&below(64)), there.plus(&below(64)));
+    disjoint(here.plus(&n(63)).minus(&below(64)), there.plus(&below(64)));
+    disjoint(here.plus(&below(32)).plus(&n(32)), there.plus(&below(64)));
+    disjoint(here.plus(&below(2).times(&n(32))).plus(&below(32)), there.plus(&below(64)));
+    // Two parts of one chunk.
+    disjoint(here.plus(&below(32)), here.plus(&n(32)).plus(&below(32)));
+    may_be_equal(here.plus(&below(33)), here.plus(&n(32)).plus(&below(32)));
+    // What leads out of the chunk may be in the other one.
+    may_be_equal(here.plus(&n(32)).plus(&below(64)), there.plus(&below(64)));
+    may_be_equal(here.plus(&below(64)).plus(&below(64)), there.plus(&below(64)));
+    may_be_equal(here.plus(&n(31)).minus(&below(64)), there.plus(&below(64)));
+    may_be_equal(here.plus(&below(64)).minus(&n(1)), there.plus(&below(64)));
+}
