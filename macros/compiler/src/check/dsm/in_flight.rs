@@ -14,17 +14,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use phalanx_contract::protocol::Party;
 
 use super::affine::Change;
+use super::copies::Copies;
 use super::divergent_arms::DivergentArms;
 use super::index_path::IndexPath;
 use super::record::{Instance, OpenAccess, Record, RecordKey, Timing, intersect};
 use super::step_facts::{AccessFacts, StepFacts};
 use crate::check::cfg::{
     AccessId, AccessKind, BarrierCallId, BlockId, CallId, Cfg, Completion, CopyStep, End, GivenTo, GroupStep,
-    MemoryStep, NodeId, Shared, Source, Step, StepKind, ValueStep, Variable, spans_cluster,
+    MemoryStep, NodeId, Root, Shared, Source, Step, StepKind, ValueStep, Variable, spans_cluster,
 };
-use crate::check::completion::{Completions, may_be_same, waits_of};
+use crate::check::completion::waits_of;
 use crate::check::engine::{Analysis, Join};
-use crate::check::uniform::values::Values;
 use crate::model::Role;
 use crate::model::expr::BinaryOp;
 use crate::model::group::Group;
@@ -268,30 +268,6 @@ pub(super) struct InFlight<'a, 'f> {
     pub(super) copies: Copies,
 }
 
-/// What the function's text says of its asynchronous copies.
-pub(super) struct Copies {
-    waits: Completions,
-    /// The completions of all copies.
-    completions: BTreeSet<Completion>,
-    /// The barriers on which copies to peers complete.
-    of_sends: BTreeSet<Shared>,
-}
-
-impl Copies {
-    pub(super) fn of(cfg: &Cfg<'_>, values: &Values<'_, '_>) -> Copies {
-        let copies = || cfg.accesses.iter().filter_map(|access| Some((access.kind, access.completion?)));
-        let of_sends = copies().filter_map(|copy| match copy {
-            (AccessKind::AsyncWrite, Completion::Barrier(barrier)) => Some(barrier),
-            _ => None,
-        });
-        Copies {
-            waits: Completions::of(cfg, values),
-            completions: copies().map(|(_, completion)| completion).collect(),
-            of_sends: of_sends.collect(),
-        }
-    }
-}
-
 impl InFlight<'_, '_> {
     /// Whether all blocks may have started, also in a function that calls the closure in which this stands. A remote access before
     /// that is a fault by itself and is not checked for races.
@@ -346,25 +322,12 @@ impl InFlight<'_, '_> {
 
     /// A wait at one of these phase barriers, here or in a function that is called.
     fn wait_at(&self, state: &mut State, barriers: &[Shared]) {
-        let Copies { waits, completions, of_sends } = &self.copies;
-        let shows = |completion| barriers.iter().any(|barrier| waits.shows(*barrier, completion));
-        // A thread that waits for what a peer sends learns nothing of that peer's other accesses, unless it has sent itself:
-        // then the peer may have waited for that.
-        let tells = |record: &Record, barrier: &Shared| {
-            let is_of_send = *barrier != Shared::Any && of_sends.contains(barrier);
-            !is_of_send || record.sent_since.iter().any(|sent| may_be_same(*sent, *barrier))
-        };
-        let is_own = |key: RecordKey| match key {
-            RecordKey::Access(id) => {
-                self.cfg.accesses[id.0].region.root.party().is_some_and(|(party, _)| party == Party::Owner)
-            }
-            RecordKey::Argument { .. } | RecordKey::Call(_) | RecordKey::Caller => false,
-        };
-        let shown = completions.iter().copied().filter(|completion| shows(*completion));
-        state.wait_for_copies(shown, |key, record| match record.completion {
-            Some(completion) => shows(completion),
-            None if is_own(key) => barriers.iter().any(|barrier| tells(record, barrier)),
-            None => !barriers.is_empty(),
+        state.wait_for_copies(self.copies.shown_at(barriers), |key, record| {
+            let is_own = match key {
+                RecordKey::Access(id) => matches!(self.cfg.accesses[id.0].region.root, Root::Shared(_)),
+                RecordKey::Argument { .. } | RecordKey::Call(_) | RecordKey::Caller => false,
+            };
+            self.copies.is_waited_for_at(barriers, is_own, record)
         });
     }
 

@@ -16,6 +16,7 @@ mod access_site;
 mod affine;
 mod calls;
 mod conflict;
+mod copies;
 mod divergent_arms;
 mod exit;
 mod explain;
@@ -54,8 +55,9 @@ use crate::rules::Rule;
 use crate::span::SpanRange;
 use access_site::{AccessSite, Accessor, Part, guard_of, in_both_times, in_time, is_repeated_later, rows};
 use conflict::Race;
+use copies::Copies;
 use divergent_arms::DivergentArms;
-use in_flight::{Copies, InFlight, State};
+use in_flight::{InFlight, State};
 use index_analysis::IndexAnalysis;
 use index_path::IndexPath;
 use overlap::ConstantIs;
@@ -126,8 +128,7 @@ fn analyze(inputs: Inputs<'_, '_>, in_detail: bool, diags: &mut Diags) -> Option
     let (arms, role) = (DivergentArms::of_cfg(cfg, values, &indexes), function.role);
     let slices = Slices::of(cfg, role);
     let shared_with_peers = shared_with_peers(cfg, role, &slices);
-    let copies = Copies::of(cfg, values);
-    let in_flight = InFlight { cfg, facts, arms, shared_with_peers, role, handshakes, copies };
+    let in_flight = InFlight { cfg, facts, arms, shared_with_peers, role, handshakes, copies: Copies::of(cfg, values) };
     let states = engine::solve(&in_flight, cfg);
     let rows = if role == Role::Device { rows::of(function, cfg) } else { Vec::new() };
     let mut check = Check {
