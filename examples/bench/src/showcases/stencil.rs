@@ -52,7 +52,7 @@ fn rings(input: &[f32], out: &mut [f32], steps: u32, rate: f32) {
     let block = this_thread_block();
     let cells = shared_array::<[f32; PART], 2>();
     // Two inboxes in turn: a peer sends to one again after it has received in the other, which we sent after we had read.
-    let inboxes = shared_array::<f32, 4>();
+    let inboxes = shared_array::<[f32; 2], 2>();
     let received = shared_cluster_barriers::<2>();
     received.init_collective(&cluster, 1);
     let i = block.thread_rank() as usize;
@@ -71,15 +71,15 @@ fn rings(input: &[f32], out: &mut [f32], steps: u32, rate: f32) {
             let _ = received[from].arrive();
             let to_left = cluster.map_shared_rank(&received[from], left);
             let to_right = cluster.map_shared_rank(&received[from], right);
-            cluster.map_shared_rank(&inboxes, left).store_async(2 * from + EAST, cells[from][0], &to_left);
-            cluster.map_shared_rank(&inboxes, right).store_async(2 * from + WEST, cells[from][PART - 1], &to_right);
+            cluster.map_shared_rank(&inboxes[from], left).store_async(EAST, cells[from][0], &to_left);
+            cluster.map_shared_rank(&inboxes[from], right).store_async(WEST, cells[from][PART - 1], &to_right);
         }
         for x in (i + 1..PART - 1).step_by(RING_BLOCK) {
             cells[to][x] = relaxed(cells[from][x - 1], cells[from][x], cells[from][x + 1], rate);
         }
         if i == 0 {
             received[from].wait_parity(step / 2 % 2 == 1);
-            let (west, east) = (inboxes[2 * from + WEST], inboxes[2 * from + EAST]);
+            let (west, east) = (inboxes[from][WEST], inboxes[from][EAST]);
             cells[to][0] = relaxed(west, cells[from][0], cells[from][1], rate);
             cells[to][PART - 1] = relaxed(cells[from][PART - 2], cells[from][PART - 1], east, rate);
         }

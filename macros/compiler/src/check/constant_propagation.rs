@@ -13,6 +13,7 @@ use phalanx_contract::uniformity::Uniformity;
 use super::accessors::each_region;
 use super::cfg::{BlockId, Cfg, Extent, NodeId, Region, Select, Source, Step, StepKind, ValueStep, Variable};
 use super::liveness;
+use super::residues::{Remainders, Residues};
 use super::uniform::values::Values;
 use crate::model::expr::BinaryOp;
 
@@ -25,6 +26,7 @@ pub(super) struct Constants {
     variables: BTreeMap<Variable, u64>,
     /// Of values that are computed in one block and select memory in another, and of those of the current block.
     nodes: BTreeMap<NodeId, u64>,
+    remainders: Remainders,
 }
 
 /// The assignments to each variable: where, of which value, and of which part.
@@ -34,6 +36,7 @@ type Sets = BTreeMap<Variable, Vec<(BlockId, NodeId, Extent)>>;
 pub(super) struct ConstantPropagation<'a, 'f> {
     cfg: &'a Cfg<'f>,
     followed: BTreeSet<Variable>,
+    residues: Residues,
     /// The values that are live at the start of each block.
     live: Vec<BTreeSet<NodeId>>,
 }
@@ -53,10 +56,13 @@ impl<'a, 'f> ConstantPropagation<'a, 'f> {
         };
         // One that is set once holds the same throughout, which an index analysis knows as well.
         let is_counted = |variable: &Variable| sets.get(variable).is_some_and(|sets| sets.len() > 1);
-        let mut numbers = ConstantPropagation { cfg, followed: sets.keys().copied().collect(), live: Vec::new() };
+        let residues = Residues::of(cfg, values);
+        let live = if residues.is_empty() { Vec::new() } else { live_values(cfg, residues.nodes()) };
+        let followed = sets.keys().copied().collect();
+        let mut numbers = ConstantPropagation { cfg, followed, residues, live };
         numbers.keep_countable(&sets);
         if !numbers.followed.iter().any(is_counted) {
-            numbers.followed.clear();
+            numbers.followed.clone_from(numbers.residues.variables());
             return numbers;
         }
         let countable = std::mem::take(&mut numbers.followed);
@@ -79,9 +85,11 @@ impl<'a, 'f> ConstantPropagation<'a, 'f> {
             }
         }
         if !numbers.followed.iter().any(is_counted) {
-            numbers.followed.clear();
+            numbers.followed.clone_from(numbers.residues.variables());
             return numbers;
         }
+        seen.extend(numbers.residues.nodes());
+        numbers.followed.extend(numbers.residues.variables());
         numbers.live = live_values(cfg, &seen);
         numbers
     }
@@ -128,7 +136,14 @@ impl<'a, 'f> ConstantPropagation<'a, 'f> {
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.followed.is_empty()
+        self.followed.is_empty() && self.residues.is_empty()
+    }
+
+    /// Leaves the counters out that are followed modulo a number; `None` if there are none.
+    pub(super) fn without_residues(&self) -> Option<Self> {
+        let Self { cfg, followed, live, .. } = self;
+        let others = Self { cfg, followed: followed.clone(), live: live.clone(), residues: Residues::default() };
+        (!self.residues.is_empty()).then_some(others)
     }
 
     /// Leaves variables out.
@@ -147,6 +162,7 @@ impl<'a, 'f> ConstantPropagation<'a, 'f> {
                 };
             }
             StepKind::Value(ValueStep::Set { variable, value, extent }) => {
+                self.residues.set(self.cfg, &mut numbers.remainders, *variable, *value);
                 if *extent != Extent::Field {
                     numbers.variables.retain(|known, _| known.whole() != Some(*variable));
                 }
@@ -169,6 +185,9 @@ impl<'a, 'f> ConstantPropagation<'a, 'f> {
     fn evaluate(&self, numbers: &Constants, node: NodeId) -> Option<u64> {
         if self.cfg.cuts.contains_key(&node) {
             return None;
+        }
+        if let Some(remainder) = self.residues.evaluate(self.cfg, &numbers.remainders, node) {
+            return Some(remainder);
         }
         let node = &self.cfg.nodes[node.0];
         let operand = |index: usize| numbers.nodes.get(node.operands.get(index)?).copied();
@@ -204,6 +223,7 @@ impl<'a, 'f> ConstantPropagation<'a, 'f> {
         let live = self.live.get(at.0);
         let nodes = numbers.nodes.iter().filter(|(node, _)| live.is_some_and(|live| live.contains(node)));
         Constants {
+            remainders: self.residues.kept(&numbers.remainders, at),
             variables: variables.map(|(variable, number)| (*variable, *number)).collect(),
             nodes: nodes.map(|(node, number)| (*node, *number)).collect(),
         }

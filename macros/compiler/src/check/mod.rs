@@ -19,6 +19,7 @@ mod forgotten;
 mod liveness;
 mod partition;
 mod program;
+mod residues;
 mod tokens;
 mod unchecked;
 pub(crate) mod uniform;

@@ -63,6 +63,9 @@ pub(super) fn split<'f>(cfg: &Cfg<'f>, live: &Live, values: &Values<'_, 'f>) -> 
             Ok(partitions) if splitter.is_needed(&partitions) => return Some(splitter.build(&partitions)),
             Ok(_) => return None,
             Err(TooManyPartitions { .. }) if !splitter.branches.is_empty() => splitter.branches = Followed::default(),
+            Err(TooManyPartitions { .. }) if let Some(numbers) = splitter.numbers.without_residues() => {
+                splitter.numbers = numbers;
+            }
             Err(TooManyPartitions { variables }) if !variables.is_empty() => {
                 splitter.numbers = splitter.numbers.without(&variables);
             }

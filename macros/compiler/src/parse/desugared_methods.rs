@@ -104,6 +104,18 @@ impl Parser<'_> {
         Expr { kind: ExprKind::Block(block), result_kind, span }
     }
 
+    /// Rewrites `option.unwrap()` and `option.expect(message)` of a token.
+    pub(super) fn unwrapped(&mut self, receiver: Expr, message: &str, span: SpanRange) -> Expr {
+        let at = span.lo;
+        let message = message.replace('{', "{{").replace('}', "}}");
+        let value = Ident::new("value", at.resolved_at(Span::mixed_site()));
+        let arms = quote_spanned!(at=> match () { Some(#value) => #value, None => panic!(#message) });
+        match syn::parse2::<syn::ExprMatch>(arms) {
+            Ok(choice) => self.match_arms(receiver, &choice.arms, span),
+            Err(_) => self.error(messages::unsupported_syntax(span, "this expression is")),
+        }
+    }
+
     /// Rewrites `option.filter(|&x| ..)`.
     fn kept(&mut self, receiver: Expr, function: &syn::Expr, value: &Ident, span: SpanRange) -> Expr {
         let at = value.span();

@@ -16,6 +16,9 @@ use crate::model::warp::WarpMethod;
 use crate::model::{Role, SiteMessage};
 use crate::span::SpanRange;
 
+/// The message of a failed `unwrap`.
+const ON_NONE: &str = "called `unwrap()` on a `None` or `Err` value";
+
 impl Parser<'_> {
     pub(super) fn method_call(&mut self, call: &ExprMethodCall, span: SpanRange) -> Expr {
         if let Some(operation) = self.atomic_operation(call, span) {
@@ -39,6 +42,8 @@ impl Parser<'_> {
             Kind::Barrier(barrier) => self.barrier_method(barrier, receiver, call, span),
             kind @ Kind::OptionalToken(_) => match (name.as_str(), call.args.is_empty()) {
                 ("take", true) => self.take(receiver, span),
+                ("unwrap", true) => self.unwrapped(receiver, ON_NONE, span),
+                ("expect", false) if let Some(message) = only_string(call) => self.unwrapped(receiver, &message, span),
                 ("is_some", true) => self.op(Op::Is(Variant::Some), vec![receiver], span),
                 ("is_none", true) => self.op(Op::Is(Variant::None), vec![receiver], span),
                 _ => self.error(messages::unknown_method(SpanRange::of(&call.method), &name, kind)),
@@ -140,7 +145,7 @@ impl Parser<'_> {
             Op::Take => self.take(receiver, span),
             Op::Unwrap => {
                 let message = match call.args.first() {
-                    None => "called `unwrap()` on a `None` or `Err` value".to_string(),
+                    None => ON_NONE.to_string(),
                     Some(syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. })) => text.value(),
                     Some(other) => {
                         return self.error(messages::format_string(SpanRange::of(other), "it is not a string literal"));
@@ -326,5 +331,13 @@ fn option_method(name: &str) -> Option<Op> {
         "unwrap" | "expect" => Some(Op::Unwrap),
         "unwrap_or" => Some(Op::UnwrapOr),
         _ => None,
+    }
+}
+
+/// The only argument of a call, if it is the literal of a string.
+fn only_string(call: &ExprMethodCall) -> Option<String> {
+    match call.args.first().filter(|_| call.args.len() == 1) {
+        Some(syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. })) => Some(text.value()),
+        Some(_) | None => None,
     }
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
-use quote::{ToTokens, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::{Item, Local, LocalInit, Pat, Stmt as SynStmt, parse2};
 
 use super::Parser;
@@ -90,7 +90,7 @@ impl Parser<'_> {
         {
             return split;
         }
-        if !matches!(pat, Pat::Wild(_)) && !is_name(pat)
+        if !matches!(pat, Pat::Wild(_)) && name_of(pat).is_none()
             || local.init.as_ref().is_some_and(|init| init.diverge.is_some())
         {
             return self.let_pattern(pat, ty, local);
@@ -214,21 +214,21 @@ impl Parser<'_> {
 /// tuple. No value may use a name that an earlier one gets.
 fn separate_lets(stmt: &SynStmt) -> Vec<Cow<'_, SynStmt>> {
     let whole = || vec![Cow::Borrowed(stmt)];
-    if let Some(chosen) = chosen_reference(stmt) {
-        return chosen.map(Cow::Owned).into();
+    if let Some(separate) = chosen_references(stmt) {
+        return separate.into_iter().map(Cow::Owned).collect();
     }
     let SynStmt::Local(Local { attrs, pat: Pat::Tuple(names), init: Some(init), .. }) = stmt else { return whole() };
     let syn::Expr::Tuple(values) = &*init.expr else { return whole() };
     let separable = attrs.is_empty()
         && init.diverge.is_none()
         && names.elems.len() == values.elems.len()
-        && names.elems.iter().all(is_name)
+        && names.elems.iter().all(|name| name_of(name).is_some())
         && values.elems.iter().any(is_origin)
         && !values
             .elems
             .iter()
             .enumerate()
-            .any(|(at, value)| names.elems.iter().take(at).any(|name| mentions(value, name)));
+            .any(|(at, value)| names.elems.iter().take(at).filter_map(name_of).any(|name| mentions(value, name)));
     if !separable {
         return whole();
     }
@@ -238,28 +238,94 @@ fn separate_lets(stmt: &SynStmt) -> Vec<Cow<'_, SynStmt>> {
     lets.map(separate).collect::<Result<_, _>>().unwrap_or_else(|_| whole())
 }
 
-/// Separates `let x = if condition { &a } else { &b };` into `let mut x = &b; if condition { x = &a; }`: memory is not the value of
-/// an `if`.
-fn chosen_reference(stmt: &SynStmt) -> Option<[SynStmt; 2]> {
-    let SynStmt::Local(Local { attrs, pat: Pat::Ident(name), init: Some(init), .. }) = stmt else { return None };
-    let syn::Expr::If(choice) = &*init.expr else { return None };
-    let tail = |statements: &[SynStmt]| match statements {
-        [SynStmt::Expr(syn::Expr::Reference(tail), None)] if matches!(*tail.expr, syn::Expr::Path(_)) => {
-            Some(tail.clone())
-        }
-        _ => None,
+/// Separates `let x = if condition { &a } else { &b };` into `let mut x = &b; if condition { x = &a; } else {}`, and likewise a
+/// `match` and a tuple of names: memory is not the value of an `if` or a `match`.
+fn chosen_references(stmt: &SynStmt) -> Option<Vec<SynStmt>> {
+    let SynStmt::Local(Local { attrs, pat, init: Some(init), .. }) = stmt else { return None };
+    let names: Vec<&Ident> = match pat {
+        Pat::Tuple(names) => names.elems.iter().map(name_of).collect::<Option<_>>()?,
+        pat => vec![name_of(pat)?],
     };
-    let first = tail(&choice.then_branch.stmts)?;
-    let syn::Expr::Block(otherwise) = &*choice.else_branch.as_ref()?.1 else { return None };
-    let (second, condition, local) = (tail(&otherwise.block.stmts)?, &choice.cond, &name.ident);
-    let is_plain = attrs.is_empty() && init.diverge.is_none() && !matches!(**condition, syn::Expr::Let(_));
-    if !is_plain || mentions(&init.expr, &Pat::Ident(name.clone())) {
+    let is_plain = attrs.is_empty() && init.diverge.is_none();
+    let may_choose = matches!(*init.expr, syn::Expr::If(_) | syn::Expr::Match(_));
+    if !is_plain || !may_choose || names.iter().any(|name| mentions(&init.expr, name)) {
         return None;
     }
-    let at = SpanRange::of(&first).lo;
-    let declared = parse2(quote_spanned!(at=> let mut #local = #second;)).ok()?;
-    let assigned = parse2(quote_spanned!(at=> if #condition { #local = #first; })).ok()?;
-    Some([declared, SynStmt::Expr(assigned, None)])
+    let mut outcomes = Vec::new();
+    let mut choice = (*init.expr).clone();
+    let is_choice = each_outcome(&mut choice, &mut |outcome| outcomes.push(outcome.clone()));
+    let references: Vec<Vec<syn::Expr>> =
+        outcomes.iter().map(|outcome| references(outcome, names.len())).collect::<Option<_>>()?;
+    let (last, others) = references.split_last().filter(|_| is_choice)?;
+    let mut assigned = others.iter();
+    each_outcome(&mut choice, &mut |outcome| {
+        let values = assigned.next().into_iter().flatten();
+        let statements =
+            names.iter().zip(values).map(|(name, value)| quote_spanned!(SpanRange::of(value).lo=> #name = #value;));
+        *outcome = syn::Expr::Verbatim(quote!({ #(#statements)* }));
+    });
+    let declared = names.iter().zip(last);
+    let declared =
+        declared.map(|(name, value)| parse2(quote_spanned!(SpanRange::of(value).lo=> let mut #name = #value;)));
+    let choice = parse2::<syn::Expr>(choice.into_token_stream()).ok()?;
+    declared.chain([Ok(SynStmt::Expr(choice, None))]).collect::<Result<_, _>>().ok()
+}
+
+/// Visits the values that the arms of an `if` with an `else`, or of a `match`, may have; says whether the expression is one, and each
+/// arm nothing but its value. Names that a pattern binds may be in such a value, so that there must be none.
+fn each_outcome(expr: &mut syn::Expr, visit: &mut impl FnMut(&mut syn::Expr)) -> bool {
+    fn of_arm(arm: &mut syn::Expr, visit: &mut impl FnMut(&mut syn::Expr)) -> bool {
+        match arm {
+            syn::Expr::If(_) | syn::Expr::Match(_) => each_outcome(arm, visit),
+            syn::Expr::Block(block) => of_block(&mut block.block, visit),
+            value => {
+                visit(value);
+                true
+            }
+        }
+    }
+    fn of_block(block: &mut syn::Block, visit: &mut impl FnMut(&mut syn::Expr)) -> bool {
+        match &mut block.stmts[..] {
+            [SynStmt::Expr(tail, None)] => of_arm(tail, visit),
+            _ => false,
+        }
+    }
+    match expr {
+        syn::Expr::If(choice) => {
+            let Some((_, otherwise)) = &mut choice.else_branch else { return false };
+            !matches!(*choice.cond, syn::Expr::Let(_))
+                && of_block(&mut choice.then_branch, visit)
+                && of_arm(otherwise, visit)
+        }
+        syn::Expr::Match(choice) => {
+            choice.arms.iter_mut().all(|arm| binds_nothing(&arm.pat) && of_arm(&mut arm.body, visit))
+        }
+        _ => false,
+    }
+}
+
+/// Whether a pattern has no part that may be a new name.
+fn binds_nothing(pat: &Pat) -> bool {
+    match pat {
+        Pat::Lit(_) | Pat::Range(_) | Pat::Wild(_) | Pat::Path(_) => true,
+        Pat::Or(or) => or.cases.iter().all(binds_nothing),
+        Pat::Paren(paren) => binds_nothing(&paren.pat),
+        Pat::Tuple(tuple) => tuple.elems.iter().all(binds_nothing),
+        _ => false,
+    }
+}
+
+/// The references that a value consists of, if it is this many of them, each to something that has a name.
+fn references(value: &syn::Expr, count: usize) -> Option<Vec<syn::Expr>> {
+    let is_reference = |value: &syn::Expr| match strip(value) {
+        syn::Expr::Reference(reference) => matches!(strip(&reference.expr), syn::Expr::Path(_)),
+        _ => false,
+    };
+    let parts = match value {
+        syn::Expr::Tuple(tuple) => tuple.elems.iter().cloned().collect(),
+        value => vec![value.clone()],
+    };
+    (parts.len() == count && parts.iter().all(is_reference)).then_some(parts)
 }
 
 /// Whether an expression may make a group, memory, a barrier, a token or a reference.
@@ -278,8 +344,8 @@ fn is_origin(value: &syn::Expr) -> bool {
     }
 }
 
-/// Whether the name of a pattern occurs in an expression.
-fn mentions(value: &syn::Expr, name: &Pat) -> bool {
+/// Whether a name occurs in an expression.
+fn mentions(value: &syn::Expr, name: &Ident) -> bool {
     fn within(tokens: TokenStream, name: &Ident) -> bool {
         tokens.into_iter().any(|tree| match tree {
             TokenTree::Ident(ident) => ident == *name,
@@ -289,9 +355,13 @@ fn mentions(value: &syn::Expr, name: &Pat) -> bool {
             TokenTree::Punct(_) => false,
         })
     }
-    matches!(name, Pat::Ident(name) if within(value.to_token_stream(), &name.ident))
+    within(value.to_token_stream(), name)
 }
 
-fn is_name(pat: &Pat) -> bool {
-    matches!(pat, Pat::Ident(name) if name.by_ref.is_none() && name.subpat.is_none())
+/// The name that a pattern is, if it is nothing else.
+fn name_of(pat: &Pat) -> Option<&Ident> {
+    match pat {
+        Pat::Ident(name) if name.by_ref.is_none() && name.subpat.is_none() => Some(&name.ident),
+        _ => None,
+    }
 }

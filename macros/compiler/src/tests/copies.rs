@@ -269,3 +269,47 @@ fn a_wait_is_no_word_of_the_receiver() {
     let guarded = |body: &str| broken(&format!("if rank > 0 {{ {body} }} there.store_async(i, 7, &full);"));
     assert_eq!(guarded("output[i] = inbox[i]; bar.wait_parity(false);"), ["unordered_remote_write"]);
 }
+
+/// Two inboxes in turn: a thread that has received in one has sent to the other before, and its peer has read that by then.
+#[test]
+fn two_inboxes_in_turn() {
+    let with = |elect: &str, inbox: &str| {
+        let source = format!(
+            "#[cluster_kernel(cluster = 4, block = 64)]
+            fn turns(output: &mut [u32], n: u32) {{
+                let cluster = this_cluster();
+                let block = this_thread_block();
+                let inboxes = shared_array::<u32, 8>();
+                let bars = shared_cluster_barriers::<2>();
+                bars.init_collective(&cluster, 1);
+                let i = block.thread_rank();
+                let next = (cluster.block_rank() + 1) % 4;
+                for step in 0..n {{
+                    let from = step % 2;
+                    {elect} {{
+                        bars[from].expect_tx(4);
+                        let _ = bars[from].arrive();
+                        let bar = cluster.map_shared_rank(&bars[from], next);
+                        cluster.map_shared_rank(&inboxes, next).store_async({inbox}, step, &bar);
+                    }}
+                    output[1] = twice(step);
+                    {elect} {{
+                        bars[from].wait_parity(step / 2 % 2 == 1);
+                        output[0] = inboxes[{inbox}];
+                    }}
+                    block.sync();
+                }}
+                cluster.sync();
+            }}"
+        );
+        rules(&source)
+    };
+    for elect in ["", "if i == 0"] {
+        for inbox in ["from", "2 * from + 1", "from * 4 + 3"] {
+            assert!(with(elect, inbox).is_empty(), "{elect} {inbox}");
+        }
+        for inbox in ["1", "step % 3 / 3"] {
+            assert_eq!(with(elect, inbox), ["unordered_remote_write"], "{elect} {inbox}");
+        }
+    }
+}

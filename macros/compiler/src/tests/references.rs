@@ -208,3 +208,64 @@ fn swapped_buffers() {
         .is_empty()
     );
 }
+
+/// Memory that an `if` or a `match` chooses by a counter: each iteration uses the other buffer.
+#[test]
+fn chosen_by_a_counter() {
+    let round = |choice: &str, rest: &str| {
+        broken(&format!(
+            "let a = shared_array::<u32, 64>(); let b = shared_array::<u32, 64>(); let c = shared_array::<u32, 64>();
+             for k in 0..9u32 {{ {choice} t[rank] = k; cluster.sync();
+             output[k] = cluster.map_shared_rank(t, other)[rank]; {rest} }}"
+        ))
+    };
+    for right in [
+        "let t = if k % 2 == 0 { &a } else { &b };",
+        "let t = if k & 1 == 1 { &a } else { &b };",
+        "let odd = (k + 1) % 2; let t = if odd == 0 { &a } else { &b };",
+        "let t = match k % 3 { 0 => &a, 1 => &b, _ => &c };",
+        "let t = if k % 3 == 0 { &a } else if k % 3 == 1 { &b } else { &c };",
+        "let (t, _u) = match k % 2 { 0 => (&a, &b), _ => (&b, &a) };",
+        "let mut t = &a; if k % 2 == 0 { t = &b; }",
+    ] {
+        assert!(round(right, "").is_empty(), "{right}");
+    }
+    for wrong in [
+        "let t = if k % 2 == 2 { &a } else { &b };",
+        "let t = if (k / 2) % 2 == 0 { &a } else { &b };",
+        "let t = if k * 2 % 2 == 0 { &a } else { &b };",
+        "let t = match k % 3 { 0 => &a, _ => &b };",
+        "let t = if rank % 2 == 0 { &a } else { &b };",
+    ] {
+        assert_eq!(round(wrong, ""), ["overwrite_while_read"], "{wrong}");
+    }
+    let next = "let (t, next) = match k % 3 { 0 => (&a, &b), 1 => (&b, &c), _ => (&c, &a) };";
+    assert!(round(next, "next[rank] = 1;").is_empty());
+    assert_eq!(round(&next.replace("(&b, &c)", "(&b, &b)"), "next[rank] = 1;"), ["overwrite_while_read"]);
+    // A loop that begins anew with the same buffer.
+    let inner = "for k in 0..9u32 { let t = if k % 2 == 0 { &a } else { &b }; t[rank] = k; cluster.sync(); \
+                 output[k] = cluster.map_shared_rank(t, other)[rank]; }";
+    let outer = |last: &str| {
+        broken(&format!(
+            "let a = shared_array::<u32, 64>(); let b = shared_array::<u32, 64>(); for q in 0..3u32 {{ {inner} {last} }}"
+        ))
+    };
+    assert!(outer("cluster.sync();").is_empty());
+    assert_eq!(outer(""), ["overwrite_while_read"]);
+}
+
+/// `unwrap` and `expect` take a token out of its option.
+#[test]
+fn unwrapped_tokens() {
+    for out in ["unwrap()", "expect(\"it has {arrived}\")"] {
+        let taken = format!("let mut o = Some(cluster.barrier_arrive()); cluster.barrier_wait(o.take().{out});");
+        assert!(broken(&taken).is_empty(), "{taken}");
+        let round = format!("cluster.barrier_wait(o.take().{out}); o = Some(cluster.barrier_arrive());");
+        let rounds = format!(
+            "let mut o = Some(cluster.barrier_arrive()); for _ in 0..9 {{ {round} }} cluster.barrier_wait(o.{out});"
+        );
+        assert!(broken(&rounds).is_empty(), "{rounds}");
+        let lost = format!("let mut o = Some(cluster.barrier_arrive()); let t = o.take().{out};");
+        assert_eq!(broken(&lost), ["token_never_waited"], "{lost}");
+    }
+}

@@ -227,6 +227,47 @@ fn barriers_by_a_name(device: &Device) -> Outcome {
     Ok(())
 }
 
+/// Buffers that an `if` and a `match` choose by the number of the round.
+#[cluster_kernel(cluster = 2, block = 64)]
+fn chosen_buffers(out: &mut [u32], rounds: u32) {
+    let (cluster, block) = (this_cluster(), this_thread_block());
+    let a = shared_array::<u32, 64>();
+    let b = shared_array::<u32, 64>();
+    let c = shared_array::<u32, 64>();
+    let i = block.thread_rank();
+    let other = 1 - cluster.block_rank();
+    let mut value = cluster.thread_rank();
+    for round in 0..rounds {
+        let (from, unused) = match (round + 1) % 3 {
+            0 => (&a, &b),
+            1 => (&b, &c),
+            _ => (&c, &a),
+        };
+        from[i] = value;
+        unused[i] = 1000;
+        cluster.sync();
+        value = cluster.map_shared_rank(from, other)[63 - i] + round;
+    }
+    cluster.sync();
+    let last = if rounds % 2 == 0 { &a } else { &b };
+    last[i] = value;
+    block.sync();
+    out[cluster.thread_rank()] = last[(i + 1) % 64];
+}
+
+fn buffers_by_a_choice(device: &Device) -> Outcome {
+    for rounds in [0u32, 1, 2, 7] {
+        let got = read!(device, 128, |out| chosen_buffers(out, rounds).grid(2));
+        let mut values: Vec<u32> = (0..128).collect();
+        for round in 0..rounds {
+            values = (0..128).map(|t: usize| values[(1 - t / 64) * 64 + 63 - t % 64] + round).collect();
+        }
+        let want: Vec<u32> = (0..128).map(|t: usize| values[t / 64 * 64 + (t + 1) % 64]).collect();
+        same(&got, &want, |i| format!("{rounds} rounds, thread {i}"))?;
+    }
+    Ok(())
+}
+
 /// Returns this file's part of the table.
 pub(super) fn modules() -> Vec<Module> {
     let checks = check_list![
@@ -235,7 +276,8 @@ pub(super) fn modules() -> Vec<Module> {
         of_elements_of_memory,
         other_names,
         barriers_by_a_name,
+        buffers_by_a_choice,
     ];
-    let kernels = kernel_list![own, beyond_own, of_memory, by_other_names, chosen_barriers];
+    let kernels = kernel_list![own, beyond_own, of_memory, by_other_names, chosen_barriers, chosen_buffers];
     vec![Module { name: "references", checks, kernels }]
 }

@@ -182,11 +182,40 @@ fn in_options(device: &Device) -> Outcome {
     Ok(())
 }
 
+/// Takes a token out of its option in every round.
+#[cluster_kernel(cluster = 2, block = 32)]
+fn unwrapped(out: &mut [u32], rounds: u32) {
+    let cluster = this_cluster();
+    let rows = shared_array::<[u32; 32], 2>();
+    let i = this_thread_block().thread_rank();
+    rows[0][i] = i;
+    let mut pending = Some(cluster.barrier_arrive());
+    for round in 0..rounds {
+        cluster.barrier_wait(pending.take().unwrap());
+        let value = cluster.map_shared_rank(&rows[round % 2], 1 - cluster.block_rank())[31 - i];
+        rows[(round + 1) % 2][i] = value + 1;
+        pending = Some(cluster.barrier_arrive());
+    }
+    cluster.barrier_wait(pending.expect("an arrival in the last round"));
+    out[cluster.thread_rank()] = rows[rounds % 2][i];
+}
+
+fn out_of_options(device: &Device) -> Outcome {
+    for rounds in [0, 1, 2, 9] {
+        let got = read!(device, 64, |out| unwrapped(out, rounds).grid(2));
+        let place = |t: u32| if rounds % 2 == 0 { t % 32 } else { 31 - t % 32 };
+        same(&got, &(0..64).map(|t| place(t) + rounds).collect::<Vec<u32>>(), |i| {
+            format!("{rounds} rounds, thread {i}")
+        })?;
+    }
+    Ok(())
+}
+
 /// Returns this file's part of the table.
 pub(super) fn modules() -> Vec<Module> {
     vec![Module {
         name: "tokens",
-        checks: check_list![carried, optional, lent, of_two_groups, in_options],
-        kernels: kernel_list![round_a_loop, under_a_condition, through_functions, two_groups, taken],
+        checks: check_list![carried, optional, lent, of_two_groups, in_options, out_of_options],
+        kernels: kernel_list![round_a_loop, under_a_condition, through_functions, two_groups, taken, unwrapped],
     }]
 }

@@ -61,18 +61,26 @@ impl Join for State {
         // Where a wait follows an access on one of the paths, the thread may have synchronized with one that took that path.
         let has_waited =
             |records: &BTreeMap<Instance, Record>| records.keys().next_back().is_some_and(|last| last.waited);
-        let is_only = |records: &BTreeMap<_, Record>, instance: Instance| {
-            let waited = |waited| records.contains_key(&Instance { waited, ..instance });
-            !instance.waited && waited(true) && !waited(false)
+        // An access of another round, to another place, does not count.
+        let is_only = |records: &BTreeMap<_, Record>, instance: Instance, record: &Record| {
+            let known = |waited| records.get(&Instance { waited, ..instance });
+            let is_other = |known: &Record| known.path.is_elsewhere(&record.path);
+            !instance.waited
+                && match (known(true), known(false)) {
+                    (Some(_), None) => true,
+                    (Some(waited), Some(not_waited)) => !is_other(waited) && is_other(not_waited),
+                    (None, _) => false,
+                }
         };
         if has_waited(&other.records) {
-            let own: Vec<_> = self.records.keys().copied().filter(|own| is_only(&other.records, *own)).collect();
+            let own = self.records.iter().filter(|(own, record)| is_only(&other.records, **own, record));
+            let own: Vec<Instance> = own.map(|(own, _)| *own).collect();
             changed |= !own.is_empty();
             own.into_iter().for_each(|instance| self.wait_for(instance));
         }
         let has_waited = has_waited(&self.records);
         for (&instance, record) in &other.records {
-            let waited = instance.waited || has_waited && is_only(&self.records, instance);
+            let waited = instance.waited || has_waited && is_only(&self.records, instance, record);
             match self.records.get_mut(&Instance { waited, ..instance }) {
                 Some(known) => changed |= known.join(record),
                 None => {
@@ -193,16 +201,6 @@ impl State {
         ended.into_iter().for_each(|instance| self.wait_for(instance));
     }
 
-    /// No wait follows any access, for threads that have not waited.
-    fn forget_waits(&mut self) {
-        let waited: Vec<_> = self.records.keys().rev().copied().take_while(|instance| instance.waited).collect();
-        for instance in waited {
-            if let Some(record) = self.records.remove(&instance) {
-                self.add(instance.key, instance.before_wait, Record { waited: false, ..record });
-            }
-        }
-    }
-
     /// A wait follows an access.
     fn wait_for(&mut self, instance: Instance) {
         if let Some(record) = self.records.remove(&instance) {
@@ -229,7 +227,8 @@ impl State {
     }
 
     fn add(&mut self, key: RecordKey, before_wait: bool, record: Record) {
-        let instance = Instance { waited: record.waited, key, before_wait };
+        let Record { waited, on_other_arm, .. } = record;
+        let instance = Instance { waited, key, before_wait, on_other_arm };
         match self.records.get_mut(&instance) {
             Some(known) => {
                 known.join(&record);
@@ -456,8 +455,9 @@ impl Analysis for InFlight<'_, '_> {
         }
         if cfg.blocks[from.0].end.successors().all(|next| next != to) {
             // The threads of the arm that begins have not waited as those of the other arm have.
-            state.records.values_mut().for_each(|record| record.on_other_arm = true);
-            state.forget_waits();
+            for (Instance { key, before_wait, .. }, record) in std::mem::take(&mut state.records) {
+                state.add(key, before_wait, Record { waited: false, on_other_arm: true, ..record });
+            }
         }
         for variable in self.arms.forgotten(from, to).into_iter().flatten() {
             state.rewrite_indexes(*variable, Change::Lost);

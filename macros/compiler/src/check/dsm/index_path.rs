@@ -64,6 +64,12 @@ impl IndexPath {
         }
     }
 
+    /// Whether two paths of one access are known to select different elements, because the indexes count from different numbers.
+    pub(super) fn is_elsewhere(&self, other: &IndexPath) -> bool {
+        let mut pairs = self.indexes().zip(other.indexes());
+        pairs.any(|(a, b)| a.overlap(b, Ranks::default()) == Overlap::Never)
+    }
+
     /// The path with only those values that are literals, which hold at every call of the function.
     pub(super) fn literals(&self) -> IndexPath {
         let literal = |value: &IndexValue| value.number().map_or(IndexValue::UNKNOWN, |_| *value);

@@ -32,6 +32,8 @@ pub(super) struct Instance {
     pub(super) key: RecordKey,
     /// The access came before the last wait at a barrier of the cluster.
     pub(super) before_wait: bool,
+    /// Only threads that took the other arm of a divergent branch make the access.
+    pub(super) on_other_arm: bool,
 }
 
 bitflags! {

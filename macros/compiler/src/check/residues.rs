@@ -1,0 +1,180 @@
+//! Counters of loops, modulo a number: which of several buffers an iteration uses (`if k % 2 == 0 { .. }`). A counter is followed if
+//! a branch that decides what a name of memory stands for depends on its remainder. `constant_propagation` computes with the
+//! remainders, and `partition` splits the graph by them.
+
+#![warn(clippy::wildcard_enum_match_arm)]
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::cfg::{BlockId, Cfg, NodeId, Source, StepKind, ValueStep, Variable};
+use super::liveness;
+use super::uniform::values::Values;
+use crate::model::expr::BinaryOp;
+
+/// The largest modulus that is followed.
+const LARGEST: u64 = 12;
+
+/// The remainders of counters at a point; `None` for one whose loop has not begun.
+pub(super) type Remainders = BTreeMap<Variable, Option<u64>>;
+
+/// The counters that are followed.
+#[derive(Debug, Default)]
+pub(super) struct Residues {
+    /// By counter, the number of its first iteration and the step to the next.
+    counters: BTreeMap<Variable, (u64, u64)>,
+    /// A multiple of every modulus that the branches use.
+    modulus: u64,
+    /// The values that the branches depend on, and the other variables that hold them.
+    nodes: BTreeSet<NodeId>,
+    variables: BTreeSet<Variable>,
+    /// The counters that are used after the start of each block, for their next values as well.
+    live: Vec<BTreeSet<Variable>>,
+}
+
+impl Residues {
+    pub(super) fn of(cfg: &Cfg<'_>, values: &Values<'_, '_>) -> Residues {
+        let names = |block: &BlockId| {
+            cfg.blocks[block.0].steps.iter().any(|step| matches!(step.kind, StepKind::Value(ValueStep::Name { .. })))
+        };
+        let deciding =
+            (0..cfg.blocks.len()).map(BlockId).filter(names).flat_map(|block| values.control.deciders(block));
+        let mut work: Vec<NodeId> = deciding.filter_map(|branch| cfg.blocks[branch.0].end.condition()).collect();
+        let mut sets: BTreeMap<Variable, Vec<NodeId>> = BTreeMap::new();
+        for (variable, value, _) in cfg.blocks.iter().flat_map(|block| &block.steps).filter_map(|step| step.kind.set())
+        {
+            sets.entry(variable).or_default().push(value);
+        }
+        let mut residues = Residues { modulus: 1, ..Residues::default() };
+        while let Some(node) = work.pop() {
+            if residues.nodes.insert(node) {
+                work.extend(&cfg.nodes[node.0].operands);
+                if let Some(variable) = cfg.nodes[node.0].source.read() {
+                    let values = sets.get(&variable).into_iter().flatten();
+                    match values.clone().find_map(|value| counter(cfg, *value)) {
+                        Some(counter) => _ = residues.counters.insert(variable, counter),
+                        None => {
+                            residues.variables.insert(variable);
+                            work.extend(values);
+                        }
+                    }
+                }
+                if let Some((_, modulus)) = remainder(cfg, node) {
+                    let common = modulus / gcd(residues.modulus, modulus);
+                    residues.modulus = residues.modulus.saturating_mul(common);
+                }
+            }
+        }
+        if !(2..=LARGEST).contains(&residues.modulus) {
+            return Residues::default();
+        }
+        if residues.counters.is_empty() {
+            return Residues::default();
+        }
+        residues.live = live(cfg);
+        residues
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.counters.is_empty()
+    }
+
+    /// The values that the branches depend on.
+    pub(super) fn nodes(&self) -> &BTreeSet<NodeId> {
+        &self.nodes
+    }
+
+    /// The variables that hold such values.
+    pub(super) fn variables(&self) -> &BTreeSet<Variable> {
+        &self.variables
+    }
+
+    /// The remainders that are still of use at the start of a block.
+    pub(super) fn kept(&self, remainders: &Remainders, at: BlockId) -> Remainders {
+        let is_live = |counter: &Variable| self.live.get(at.0).is_some_and(|live| live.contains(counter));
+        remainders.iter().filter(|(counter, _)| is_live(counter)).map(|(counter, known)| (*counter, *known)).collect()
+    }
+
+    /// A variable is set: to its next value, or to none before its loop.
+    pub(super) fn set(&self, cfg: &Cfg<'_>, remainders: &mut Remainders, variable: Variable, value: NodeId) {
+        let Some((first, by)) = self.counters.get(&variable) else { return };
+        let next = match (&cfg.nodes[value.0].source, remainders.get(&variable)) {
+            (Source::Counter { .. }, Some(None)) => Some(first % self.modulus),
+            (Source::Counter { .. }, Some(Some(now))) => Some((now + by) % self.modulus),
+            (Source::Counter { .. }, None) => {
+                remainders.remove(&variable);
+                return;
+            }
+            (_, _) => None,
+        };
+        remainders.insert(variable, next);
+    }
+
+    /// The value of a remainder, or of the bits that a mask leaves.
+    pub(super) fn evaluate(&self, cfg: &Cfg<'_>, remainders: &Remainders, node: NodeId) -> Option<u64> {
+        let (of, modulus) = remainder(cfg, node).filter(|_| !self.is_empty() && self.nodes.contains(&node))?;
+        Some(self.remainder_of(cfg, remainders, of)? % modulus)
+    }
+
+    /// A value modulo the modulus. The operands of a value are of the same iteration.
+    fn remainder_of(&self, cfg: &Cfg<'_>, remainders: &Remainders, node: NodeId) -> Option<u64> {
+        let operand = |index: usize| self.remainder_of(cfg, remainders, *cfg.nodes[node.0].operands.get(index)?);
+        match &cfg.nodes[node.0].source {
+            Source::Integer(number) => Some(number % self.modulus),
+            Source::Read(variable) => remainders.get(variable).copied().flatten(),
+            Source::Binary(BinaryOp::Add) => Some((operand(0)? + operand(1)?) % self.modulus),
+            Source::Binary(BinaryOp::Mul) => Some(operand(0)? * operand(1)? % self.modulus),
+            Source::Binary(_)
+            | Source::Operands
+            | Source::Constant(_)
+            | Source::Not
+            | Source::Counter { .. }
+            | Source::Param(_)
+            | Source::Known { .. }
+            | Source::ThreadRank
+            | Source::Round(..)
+            | Source::Load(_)
+            | Source::Agreed { .. }
+            | Source::Shuffled { .. }
+            | Source::Call { .. } => None,
+        }
+    }
+}
+
+/// The operand and the modulus of a remainder by a literal, or of a mask for one by a power of two.
+fn remainder(cfg: &Cfg<'_>, node: NodeId) -> Option<(NodeId, u64)> {
+    let node = &cfg.nodes[node.0];
+    let [of, by] = node.operands[..] else { return None };
+    let number = cfg.nodes[by.0].source.integer()?;
+    let (Source::Binary(op) | Source::Round(_, op)) = node.source else { return None };
+    let mask = || number.checked_add(1).filter(|modulus| modulus.is_power_of_two());
+    let modulus = if op == BinaryOp::Rem { Some(number) } else { mask().filter(|_| op == BinaryOp::BitAnd) };
+    modulus.filter(|modulus| *modulus > 1).map(|modulus| (of, modulus))
+}
+
+/// The first number and the step of a counter, if both are literals.
+fn counter(cfg: &Cfg<'_>, value: NodeId) -> Option<(u64, u64)> {
+    let Source::Counter { by: Some(by), .. } = cfg.nodes[value.0].source else { return None };
+    let range = cfg.nodes[value.0].operands.first()?;
+    let start = cfg.nodes[range.0].operands.first()?;
+    Some((cfg.nodes[start.0].source.integer()?, u64::try_from(by).ok()?))
+}
+
+/// By block, the variables that are read after its start, or counted on.
+fn live(cfg: &Cfg<'_>) -> Vec<BTreeSet<Variable>> {
+    liveness::solve(cfg, |block, live| {
+        for step in cfg.blocks[block.0].steps.iter().rev() {
+            if let Some((variable, ..)) = step.kind.set() {
+                live.remove(&variable);
+            }
+            if let StepKind::Value(ValueStep::Evaluate(node)) = step.kind
+                && let Source::Read(variable) | Source::Counter { of: variable, .. } = cfg.nodes[node.0].source
+            {
+                live.insert(variable);
+            }
+        }
+    })
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
