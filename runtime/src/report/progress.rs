@@ -59,3 +59,29 @@ impl Drop for Progress {
         self.bar.finish_and_clear();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn steps_on_a_terminal(start: Instant) -> Progress {
+        let mut progress = Progress::new("kernel `k`", 7, "clusters");
+        (progress.shown, progress.start) = (Some(Once::new()), start);
+        progress.step();
+        progress.step();
+        progress
+    }
+
+    #[test]
+    fn what_takes_long_is_shown() {
+        let start = Instant::now().checked_sub(PATIENCE * 2).expect("the clock began before");
+        let long = steps_on_a_terminal(start);
+        assert_eq!((long.bar.position(), long.bar.length(), &*long.bar.message()), (2, Some(7), "kernel `k`"));
+        let short = steps_on_a_terminal(Instant::now());
+        assert_eq!((short.bar.position(), &*short.bar.message()), (2, ""));
+        let mut hidden = Progress::hidden();
+        hidden.start = start;
+        hidden.step();
+        assert_eq!(&*hidden.bar.message(), "");
+    }
+}

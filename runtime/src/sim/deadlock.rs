@@ -1,5 +1,5 @@
-//! Builds the deadlock report: which threads wait or spin, in which operation and at which site, which threads they wait
-//! for, and what those do instead.
+//! Builds the report on threads that wait or spin: in which operation and at which site they do, which threads they
+//! wait for, and what those do instead.
 
 use super::group::Group;
 use super::memory::MemoryId;

@@ -3,7 +3,8 @@
 //! threads that can run spin, none will end, and the launch fails as a deadlock.
 //!
 //! A loop that gives up by itself is told apart only if it does so in fewer polls. Only atomics count as polls: a plain
-//! read of the same element may be one of a computation.
+//! read of the same element may be one of a computation. Loops that poll by plain reads end by the spin limit
+//! (`Simulator::spin_limit`), which `serial` and `workers` watch.
 
 use super::context::Context;
 use super::memory::{Access, MemoryId};
