@@ -30,7 +30,7 @@ impl Thread {
     /// out: its call is the position.
     pub(super) fn user_site(&self, site: Site) -> (Site, Vec<Site>) {
         let calls = self.calls.borrow();
-        let mut chain = std::iter::once(site).chain(calls.iter().rev().copied()).skip_while(|site| is_library(site));
+        let mut chain = std::iter::once(site).chain(calls.iter().rev().copied()).skip_while(is_library);
         match chain.next() {
             Some(first) => (first, chain.collect()),
             None => (site, Vec::new()),
