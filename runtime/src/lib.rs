@@ -196,6 +196,7 @@ pub mod rules {
 #[doc(hidden)]
 pub mod __private {
     pub use crate::kernel::barrier::{BarrierWord, barrier_at};
+    pub use crate::kernel::call::Call;
     pub use crate::kernel::copy::*;
     pub use crate::kernel::group::*;
     pub use crate::kernel::inline_cuda::{inline_cuda, without_closure};

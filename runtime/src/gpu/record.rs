@@ -80,6 +80,7 @@ impl Record {
         Failure {
             kernel: program.name().into(),
             location: program.sites().find(self.site).or_else(|| self.line_only(program)),
+            calls: Vec::new(),
             cause,
             block: dim(self.block),
             thread: dim(self.thread),

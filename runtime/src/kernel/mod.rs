@@ -1,9 +1,11 @@
 //! The host API of a kernel, which the host body calls: groups of threads (`group`, with `token` for their barriers),
 //! phase barriers (`barrier`), memory (`memory`) and copies between its kinds (`copy`, and `pipeline` over them),
-//! arithmetic (`numeric`), `nanosleep`, the language itself (`intrinsics`), and inline CUDA C++ (`inline_cuda`). `spelling` has the
+//! arithmetic (`numeric`), `nanosleep`, the language itself (`intrinsics`, and `call` for
+//! device functions), and inline CUDA C++ (`inline_cuda`). `spelling` has the
 //! names of all of it, for the macro to compare. All of it runs in the simulator; the prelude implements the same for a GPU.
 
 pub(crate) mod barrier;
+pub(crate) mod call;
 pub(crate) mod copy;
 pub(crate) mod group;
 pub(crate) mod inline_cuda;

@@ -3,22 +3,17 @@
 //! accesses need not be tried.
 
 use std::fmt;
-use std::io::IsTerminal;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressStyle};
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
 use super::device::Device;
 use crate::report::error::{Error, Result};
 use crate::report::failure::Cause;
+use crate::report::progress::Progress;
 use crate::schedule::Schedule;
 use crate::sim::{OrderSearch, Simulator};
-
-/// The time after which an exploration shows its progress.
-const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The number of runs that look for a simpler schedule of a failure.
 const SIMPLER: u64 = 64;
@@ -89,16 +84,16 @@ impl Simulator {
         runs: u64,
         program: impl Fn(&Device) -> Result<()> + Sync,
     ) -> std::result::Result<Exploration, Box<Finding>> {
-        let bar = Bar::new(runs);
+        let progress = Progress::new("exploring", runs, "runs");
         let first = AtomicU64::new(u64::MAX);
-        let under = |schedule| program(&Device::simulator_with(self.clone().schedule(schedule)));
+        let under = |schedule| program(&Device::simulator_with(self.clone().without_progress().schedule(schedule)));
         let found = (0..runs).into_par_iter().find_map_first(|run| {
             // Runs after one that failed are skipped.
             if run > first.load(Ordering::Relaxed) {
                 return None;
             }
             let error = under(nth(run)).err();
-            bar.step();
+            progress.step();
             error.map(|error| {
                 first.fetch_min(run, Ordering::Relaxed);
                 (run, error)
@@ -140,14 +135,15 @@ impl Simulator {
         most: u64,
         program: impl Fn(&Device) -> Result<()>,
     ) -> std::result::Result<Exploration, Box<Finding>> {
-        let bar = Bar::new(most);
+        let progress = Progress::new("exploring", most, "runs");
         let search = OrderSearch::default();
         for run in 0..most {
-            let error = program(&Device::simulator_with(self.clone().under(&search))).err();
-            bar.step();
+            let error = program(&Device::simulator_with(self.clone().without_progress().under(&search))).err();
+            progress.step();
             if let Some(error) = error {
                 let choices = search.choices();
-                let under = |schedule| program(&Device::simulator_with(self.clone().schedule(schedule)));
+                let under =
+                    |schedule| program(&Device::simulator_with(self.clone().without_progress().schedule(schedule)));
                 let (error, schedule) = shortest(choices, error, under);
                 return Err(Box::new(Finding { error, schedule, runs: run + 1 }));
             }
@@ -229,35 +225,6 @@ fn is_same(a: &Error, b: &Error) -> bool {
             places(a) == places(b)
         }
         _ => a.location == b.location && std::mem::discriminant(&a.cause) == std::mem::discriminant(&b.cause),
-    }
-}
-
-/// The progress of an exploration, shown if standard error is a terminal.
-struct Bar {
-    bar: ProgressBar,
-    start: Instant,
-    runs: u64,
-}
-
-impl Bar {
-    fn new(runs: u64) -> Self {
-        Bar { bar: ProgressBar::hidden(), start: Instant::now(), runs }
-    }
-
-    fn step(&self) {
-        self.bar.inc(1);
-        if self.bar.is_hidden() && self.start.elapsed() > PATIENCE && std::io::stderr().is_terminal() {
-            self.bar.set_draw_target(indicatif::ProgressDrawTarget::stderr());
-            self.bar.set_length(self.runs);
-            let style = ProgressStyle::with_template("{wide_bar} {pos} of {len} runs, {eta} left");
-            self.bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-        }
-    }
-}
-
-impl Drop for Bar {
-    fn drop(&mut self) {
-        self.bar.finish_and_clear();
     }
 }
 

@@ -412,23 +412,6 @@ pub trait Visitor<'a, Args: 'a, R> {
         D: Fn(&S, &mut Vec<Slot>);
 }
 
-/// The visitor that calls the body.
-#[derive(Debug)]
-pub struct Call<Args>(pub Args);
-
-impl<'a, Args: 'a, R> Visitor<'a, Args, R> for Call<Args> {
-    type Output = R;
-    #[inline(always)]
-    fn visit<S, F, D>(self, body: F, _describe: D) -> R
-    where
-        S: Default,
-        F: Fn(Args) -> (R, S) + Copy + Send + Sync + 'a,
-        D: Fn(&S, &mut Vec<Slot>),
-    {
-        body(self.0).0
-    }
-}
-
 /// The visitor that reads the types of the body's slots and never calls the body.
 #[derive(Debug)]
 pub struct Describe;

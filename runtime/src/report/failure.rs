@@ -2,6 +2,7 @@
 //! of the simulator; how either detects a failure is not here.
 
 use std::fmt;
+use std::time::Duration;
 
 use serde::Serialize;
 
@@ -21,6 +22,9 @@ pub struct Failure {
     pub kernel: String,
     /// The position in the Rust source at which it stopped.
     pub location: Option<Location>,
+    /// The calls of device functions that led there, the innermost first. It is empty on a GPU, which does not record
+    /// them.
+    pub calls: Vec<Location>,
     /// The cause of the failure.
     pub cause: Cause,
     /// The index of the failing thread's block in the grid.
@@ -134,6 +138,14 @@ pub enum Cause {
 
     /// No thread can make progress: each waits for one that will not arrive.
     Deadlock(Vec<WaitingThreads>),
+    /// No thread has changed memory or exited for as long as [`Simulator::spin_limit`](crate::Simulator::spin_limit)
+    /// allows, although some can run.
+    SpinLimit {
+        /// The limit.
+        limit: Duration,
+        /// The threads that spin or wait.
+        waiting: Vec<WaitingThreads>,
+    },
     /// A thread read shared memory that has never been written.
     UninitializedShared {
         /// The first byte that was not written, counted from the start of the allocation.
@@ -171,6 +183,8 @@ pub struct WaitingThreads {
     pub what: String,
     /// The position in the Rust source.
     pub location: Option<Location>,
+    /// The calls of device functions that led there, the innermost first.
+    pub calls: Vec<Location>,
     /// Whether they spin on memory, which `what` names, rather than wait at a barrier.
     pub spins: bool,
     /// The number of threads.
@@ -202,14 +216,27 @@ impl WaitingThreads {
     }
 }
 
-/// The title of a deadlock's report.
-const DEADLOCK: &str = "deadlock: no thread can make progress";
-
 impl Cause {
     /// Returns the panic of `step_by(0)`, with the standard library's message.
     pub(crate) fn step_of_zero() -> Cause {
         Cause::Panic("assertion failed: step != 0".into())
     }
+
+    /// Returns the title of a report about threads that wait or spin.
+    fn title(&self) -> String {
+        match self {
+            Cause::SpinLimit { limit, .. } => format!(
+                "threads spin: none has changed memory or exited for {limit:?}, the limit that `Simulator::spin_limit` sets"
+            ),
+            _ => "deadlock: no thread can make progress".to_owned(),
+        }
+    }
+}
+
+/// Formats the calls that led somewhere: `, called from src/main.rs:12:5, src/main.rs:30:9`.
+fn called_from(calls: &[Location]) -> String {
+    let calls: Vec<String> = calls.iter().map(Location::to_string).collect();
+    if calls.is_empty() { String::new() } else { format!(", called from {}", calls.join(", ")) }
 }
 
 /// Formats a group of threads: `24 thread(s), first block (0,0,0) thread (0,0,0): exited`.
@@ -226,14 +253,23 @@ impl Failure {
             .map(|schedule| format!("set PHALANX_SCHEDULE={schedule} in the environment to replay this"))
     }
 
+    /// Returns a line for each call that led to the failure. The texts about threads that wait have their own.
+    fn call_chain(&self) -> Vec<String> {
+        match self.cause {
+            Cause::Deadlock(_) | Cause::SpinLimit { .. } => Vec::new(),
+            _ => self.calls.iter().map(|call| format!("called from {call}")).collect(),
+        }
+    }
+
     /// Returns the report with the source of each location, if the files can be read.
     fn rendered(&self) -> Option<String> {
         let location = self.location.as_ref()?;
         let (title, notes, help) = match &self.cause {
             Cause::Race(race) => (race.title(), race.notes(), race.helps()),
-            Cause::Deadlock(waiting) => {
+            Cause::Deadlock(waiting) | Cause::SpinLimit { waiting, .. } => {
                 let notes = waiting.iter().filter_map(|group| {
-                    let text = threads(group.threads, group.first, &group.what, None);
+                    let what = group.what.clone() + &called_from(&group.calls);
+                    let text = threads(group.threads, group.first, &what, None);
                     let is_primary = group.location.as_ref() == Some(location);
                     Some(Note { location: group.location.as_ref()?, text, is_primary })
                 });
@@ -245,7 +281,7 @@ impl Failure {
                 });
                 let mut missing: Vec<String> = missing.collect();
                 missing.dedup();
-                (DEADLOCK.to_owned(), notes.collect(), missing)
+                (self.cause.title(), notes.collect(), missing)
             }
             cause => {
                 let thread = format!("block {} thread {}", self.block, self.thread);
@@ -261,7 +297,13 @@ impl Failure {
             }
         };
         let title = format!("kernel `{}` at {location}: {title}", self.kernel);
-        render::rendered(Level::ERROR, &title, &notes, &[help, Vec::from_iter(self.replay())].concat())
+        render::rendered(
+            Level::ERROR,
+            &title,
+            &notes,
+            &self.call_chain(),
+            &[help, Vec::from_iter(self.replay())].concat(),
+        )
     }
 }
 
@@ -277,12 +319,15 @@ impl fmt::Display for Failure {
         write!(f, ": {}", self.cause)?;
         let comma = match &self.cause {
             // The texts of these causes name the threads.
-            Cause::Deadlock(_) | Cause::Race(_) => None,
+            Cause::Deadlock(_) | Cause::SpinLimit { .. } | Cause::Race(_) => None,
             Cause::Assertion(message) | Cause::Panic(message) if message.contains('\n') => Some("\n"),
             _ => Some(", "),
         };
         if let Some(comma) = comma {
             write!(f, "{comma}block {} thread {}", self.block, self.thread)?;
+        }
+        for call in self.call_chain() {
+            write!(f, "\n  {call}")?;
         }
         self.replay().map_or(Ok(()), |replay| write!(f, "; {replay}"))
     }
@@ -339,10 +384,11 @@ impl fmt::Display for Cause {
                 "both addresses of a bulk copy must be multiples of 16, but the destination is {to} and the source {from} bytes past one; `memcpy_async` copies from and to any element"
             ),
             Cause::Assertion(message) | Cause::Panic(message) => f.write_str(message),
-            Cause::Deadlock(waiting) => {
-                f.write_str(DEADLOCK)?;
+            Cause::Deadlock(waiting) | Cause::SpinLimit { waiting, .. } => {
+                f.write_str(&self.title())?;
                 for group in waiting {
-                    write!(f, "\n  {}", threads(group.threads, group.first, &group.what, group.location.as_ref()))?;
+                    let waiting = threads(group.threads, group.first, &group.what, group.location.as_ref());
+                    write!(f, "\n  {waiting}{}", called_from(&group.calls))?;
                     for missing in &group.missing {
                         let missing = threads(missing.threads, missing.first, &missing.what, missing.location.as_ref());
                         write!(f, "\n    {}: {missing}", group.lacks())?;

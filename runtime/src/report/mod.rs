@@ -1,12 +1,13 @@
 //! The reports to the user: errors of the host (`error`), failures of kernels (`failure`, with `race` for one of the
 //! causes and `render` for the source beside the text), warnings (`warning`), the fences of a kernel's barriers
 //! (`barrier_fence`), the output of kernels (`output`), and the timeline of a launch (`timeline`). They are data with
-//! its text; the other modules find and record it.
+//! its text; `progress` is what a long run shows meanwhile; the other modules find and record it.
 
 pub(crate) mod barrier_fence;
 pub(crate) mod error;
 pub(crate) mod failure;
 pub(crate) mod output;
+pub(crate) mod progress;
 pub(crate) mod race;
 mod render;
 pub(crate) mod timeline;

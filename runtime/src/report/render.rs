@@ -19,8 +19,14 @@ pub(crate) struct Note<'a> {
     pub(crate) is_primary: bool,
 }
 
-/// Returns the labelled source below a title and above the help; `None` if a file cannot be read or does not match.
-pub(crate) fn rendered(level: Level<'_>, title: &str, notes: &[Note<'_>], help: &[String]) -> Option<String> {
+/// Returns the labelled source below a title and above the calls that led there and the help; `None` if a file cannot be read or does not match.
+pub(crate) fn rendered(
+    level: Level<'_>,
+    title: &str,
+    notes: &[Note<'_>],
+    calls: &[String],
+    help: &[String],
+) -> Option<String> {
     let mut files: BTreeMap<&str, (String, Vec<&Note<'_>>)> = BTreeMap::new();
     for note in notes {
         let file = &*note.location.file;
@@ -41,6 +47,9 @@ pub(crate) fn rendered(level: Level<'_>, title: &str, notes: &[Note<'_>], help: 
             snippet = snippet.annotation(kind.span(span(source, note.location)?).label(note.text.as_str()));
         }
         group = group.element(snippet);
+    }
+    for call in calls {
+        group = group.element(Level::NOTE.message(call.as_str()));
     }
     for help in help {
         group = group.element(Level::HELP.message(help.as_str()));

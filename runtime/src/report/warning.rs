@@ -32,7 +32,7 @@ impl fmt::Display for Warning {
         let Warning { kernel, race } = self;
         let at = format!("kernel `{kernel}` at {}: ", race.second.location);
         let help = [race.helps(), vec![ACCEPT.to_owned()]].concat();
-        match render::rendered(Level::WARNING, &(at.clone() + &race.title()), &race.notes(), &help) {
+        match render::rendered(Level::WARNING, &(at.clone() + &race.title()), &race.notes(), &[], &help) {
             Some(rendered) => f.write_str(&rendered),
             None => write!(f, "warning: {at}{race}; {ACCEPT}"),
         }

@@ -29,8 +29,10 @@ impl Context<'_> {
             self.suspend();
         }
         self.step();
-        if matches!(access.op, MemoryOp::Write(_)) {
-            self.cluster.note_effect();
+        match access.op {
+            MemoryOp::Write(_) => self.cluster.note_effect(),
+            MemoryOp::Read => self.thread.last_read.set(Some((access.site, access.memory, access.start, access.len))),
+            MemoryOp::AtomicLoad | MemoryOp::StaleLoad | MemoryOp::Atomic | MemoryOp::AtomicStore => {}
         }
         let address = self.address(access);
         self.check_order(&self.thread.actor, access, address);

@@ -9,6 +9,7 @@
 
 mod access;
 mod barrier;
+mod call_chain;
 mod context;
 mod copy;
 pub(crate) mod cost;
@@ -44,6 +45,7 @@ mod workers;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use call_chain::OpenCall;
 pub(crate) use context::{Context, fail_at, outside, try_with, with};
 pub(crate) use copy::{CopyCall, CopyEnd, CopySource};
 pub(crate) use group::{Group, LANES};

@@ -21,7 +21,7 @@ const PATIENCE: usize = 4;
 type Fiber = Coroutine<(), (), (), DefaultStack>;
 
 /// The result of running a cluster for some turns.
-pub(super) enum Progress {
+pub(super) enum Turns {
     /// The cluster continues when it is given more turns.
     Paused,
     /// All threads have exited, or the cluster has failed.
@@ -104,7 +104,7 @@ impl<'l> Runner<'l> {
 
     /// Runs the cluster until it ends, has used this many turns of its threads, or may be waiting for another cluster.
     /// Its scheduler must hold no threads of other clusters.
-    pub(super) fn run(&mut self, turns: u32) -> Progress {
+    pub(super) fn run(&mut self, turns: u32) -> Turns {
         // Counts consecutive turns that only iterated loops: their threads may be waiting for another cluster.
         let mut fruitless = 0;
         for _ in 0..turns {
@@ -112,23 +112,23 @@ impl<'l> Runner<'l> {
             let Some(mut turn) = next else {
                 if self.land_next() {
                     match self.failure() {
-                        Some(failure) => return Progress::Ended(Err(failure)),
+                        Some(failure) => return Turns::Ended(Err(failure)),
                         None => continue,
                     }
                 }
                 let stuck = (self.left > 0).then(|| deadlock::deadlock(&[&self.cluster]));
-                return Progress::Ended(stuck.map_or(Ok(()), Err));
+                return Turns::Ended(stuck.map_or(Ok(()), Err));
             };
             turn.thread -= self.cluster.first;
             fruitless = if self.turn(turn) { 0 } else { fruitless + 1 };
             if let Some(failure) = self.failure() {
-                return Progress::Ended(Err(failure));
+                return Turns::Ended(Err(failure));
             }
             if fruitless > PATIENCE * self.left || self.may_be_stuck() && self.is_stuck() {
                 break;
             }
         }
-        Progress::Paused
+        Turns::Paused
     }
 
     /// Runs a turn of the thread of this rank. Returns whether the thread waits or has exited.

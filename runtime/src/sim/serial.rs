@@ -5,6 +5,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
+use std::time::Instant;
 
 use super::runner::Runner;
 use super::stacks::{MOST_STACKS, Stacks};
@@ -15,6 +16,9 @@ use crate::shape::Shape;
 
 /// The largest number of threads that run concurrently if the grid has no barrier, except that one cluster always runs.
 const MOST_THREADS: usize = MOST_STACKS / 4;
+
+/// The number of turns after which the clock is read, which take some milliseconds.
+const LOOK: u64 = 1 << 10;
 
 /// Returns the number of clusters of this shape that can run concurrently: each of their threads needs a stack.
 pub(crate) fn most_clusters(shape: &Shape) -> u64 {
@@ -36,6 +40,10 @@ pub(super) fn run_clusters(launch: &Launch<'_>, together: bool) -> Option<Box<Fa
     let mut runners: BTreeMap<u64, Runner<'_>> = BTreeMap::new();
     let mut started = 0;
     let effects = Rc::new(Cell::new(0));
+    let progress = launch.progress();
+    // The time at which an effect was last seen, and the number of effects until then.
+    let (mut since, mut seen) = (Instant::now(), 0);
+    let mut turns = 0u64;
     loop {
         while started < clusters && (runners.len() as u64) < at_once {
             let stacks = stacks.part(threads);
@@ -66,9 +74,20 @@ pub(super) fn run_clusters(launch: &Launch<'_>, together: bool) -> Option<Box<Fa
             while runner.land_next() {}
             stacks.take_back(runner.stacks());
             runners.remove(&cluster);
+            progress.step();
         }
         if phases.as_ref().map(|phases| phases.current()) != phase {
             runners.values().for_each(Runner::release_grid_barrier);
+        }
+        turns += 1;
+        if turns.is_multiple_of(LOOK) {
+            progress.show();
+            if seen != effects.get() {
+                (since, seen) = (Instant::now(), effects.get());
+            } else if since.elapsed() >= simulator.spin_limit {
+                let clusters: Vec<&Cluster<'_>> = runners.values().map(Runner::cluster).collect();
+                return Some(Box::new(deadlock::no_effect(&clusters)));
+            }
         }
         if may_be_stuck && runners.values().all(Runner::is_stuck) {
             let clusters: Vec<&Cluster<'_>> = runners.values().map(Runner::cluster).collect();

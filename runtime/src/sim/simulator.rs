@@ -1,5 +1,7 @@
 //! The user's configuration of the simulator.
 
+use std::time::Duration;
+
 use super::named_memory::NamedBuffer;
 use super::race::EqualWrites;
 use super::recorder::Recorder;
@@ -18,6 +20,10 @@ use crate::schedule::Schedule;
 pub struct Simulator {
     pub(super) schedule: Schedule,
     pub(super) step_limit: u64,
+    /// The longest time in which no thread of a launch has an effect.
+    pub(super) spin_limit: Duration,
+    /// Whether a long run shows its progress.
+    pub(super) shows_progress: bool,
     pub(super) races: bool,
     pub(super) equal_writes: EqualWrites,
     /// Whether every inferred fence is one step weaker than it was chosen.
@@ -35,12 +41,14 @@ pub struct Simulator {
 }
 
 impl Simulator {
-    /// Returns a simulator that schedules threads round robin, allows 2^28 loop iterations per thread, and detects data
-    /// races.
+    /// Returns a simulator that schedules threads round robin, detects data races, and allows 2^28 loop iterations per
+    /// thread, and a minute in which no thread changes memory or exits.
     pub fn new() -> Self {
         Simulator {
             schedule: Schedule::RoundRobin,
             step_limit: 1 << 28,
+            spin_limit: Duration::from_secs(60),
+            shows_progress: true,
             races: true,
             equal_writes: EqualWrites::Warn,
             weaker_fences: false,
@@ -136,6 +144,20 @@ impl Simulator {
     pub(super) fn current_schedule(&self) -> Schedule {
         let choices = self.exploration.as_ref().map(|exploration| Schedule::Choices(exploration.choices().into()));
         choices.unwrap_or_else(|| self.schedule.clone())
+    }
+
+    /// Sets how long the threads of a launch may run without any of them changing memory or exiting. After that time, a
+    /// minute by default, the launch fails: its threads spin. The failure names them, what they last read, and who could
+    /// have written it. Threads that poll with atomics are found much sooner.
+    pub fn spin_limit(mut self, limit: Duration) -> Self {
+        self.spin_limit = limit;
+        self
+    }
+
+    /// Has runs show no progress, because they are part of something longer that does.
+    pub(crate) fn without_progress(mut self) -> Self {
+        self.shows_progress = false;
+        self
     }
 
     /// Sets how many loop iterations a thread may execute in total before the kernel fails.

@@ -3,15 +3,19 @@
 //! threads that can run spin, none will end, and the launch fails as a deadlock.
 //!
 //! A loop that gives up by itself is told apart only if it does so in fewer polls. Only atomics count as polls: a plain
-//! read of the same element may be one of a computation.
+//! read of the same element may be one of a computation. Loops that poll by plain reads end by the spin limit
+//! (`Simulator::spin_limit`), which `serial` and `workers` watch.
 
 use super::context::Context;
 use super::memory::{Access, MemoryId};
 use super::site::Site;
 use super::state::{Cluster, Status, Thread};
 
-/// The number of fruitless polls after which a thread counts as spinning.
+/// The number of fruitless polls, of all threads of a cluster that poll, after which these threads count as spinning.
 const ENOUGH: u32 = 1 << 17;
+
+/// The number of fruitless polls that each of them has made by then, at least.
+const FEWEST: u32 = 1 << 10;
 
 /// The largest number of atomics in a loop that polls.
 const LONGEST: u32 = 64;
@@ -55,7 +59,7 @@ impl Context<'_> {
         polls.ticks = self.thread.ticks.get();
         self.thread.polls.set(polls);
         // The runner looks at all threads when the turn ends.
-        if polls.again >= ENOUGH && polls.again.is_power_of_two() {
+        if polls.again >= FEWEST && polls.again.is_power_of_two() {
             self.cluster.may_be_stuck.set(true);
             self.suspend();
         }
@@ -71,25 +75,42 @@ impl Cluster<'_> {
 
     /// Returns whether no thread of the cluster can get on by itself: each spins, waits or has exited.
     pub(super) fn is_stuck(&self) -> bool {
-        let cannot = |thread: &Thread| match thread.status.get() {
-            Status::Ready => self.spins(thread),
+        // Most calls end here, at the first thread that has not polled as often as any spinning thread must.
+        self.all_stuck(FEWEST) && self.all_stuck(self.enough_polls()) && !self.has_copies_in_flight()
+    }
+
+    fn all_stuck(&self, polls: u32) -> bool {
+        self.threads.iter().all(|thread| match thread.status.get() {
+            Status::Ready => self.spins(thread, polls),
             // It continues once the others of its warp have iterated long enough.
             Status::Coalescing(_) => false,
             Status::AtGroupBarrier(_) | Status::AtPhaseBarrier(_) | Status::InExchange(_) | Status::Exited => true,
-        };
-        self.threads.iter().all(cannot) && !self.has_copies_in_flight()
+        })
     }
 
-    /// Returns whether a thread that can run spins.
-    pub(super) fn spins(&self, thread: &Thread) -> bool {
+    /// Returns the number of fruitless polls after which a thread counts as spinning. Threads that poll together share
+    /// it: a thousand of them need not find the same value as often as a single one.
+    pub(super) fn enough_polls(&self) -> u32 {
+        let effects = self.effects.get();
+        let polls_on = |thread: &&Thread| {
+            let polls = thread.polls.get();
+            polls.effects == effects && polls.again >= FEWEST
+        };
+        let together = self.threads.iter().filter(polls_on).count().max(1) as u32;
+        FEWEST.max(ENOUGH / together)
+    }
+
+    /// Returns the site of a thread's last poll and the memory that it reads, if no thread has had an effect since.
+    pub(super) fn polled(&self, thread: &Thread) -> Option<(Site, MemoryId, usize, usize)> {
+        let polls = thread.polls.get();
+        let (site, memory, start, len, _) = polls.poll.filter(|_| polls.effects == self.effects.get())?;
+        Some((site, memory, start, len))
+    }
+
+    /// Returns whether a thread that can run has polled at least this often, and still does.
+    pub(super) fn spins(&self, thread: &Thread, enough: u32) -> bool {
         let polls = thread.polls.get();
         let lasts = polls.effects == self.effects.get() && thread.ticks.get() - polls.ticks <= LONGEST.into();
-        matches!(thread.status.get(), Status::Ready) && polls.again >= ENOUGH && lasts
-    }
-
-    /// Returns the memory that a spinning thread polls, as reports name it, and the site of the poll.
-    pub(super) fn polled(&self, thread: &Thread) -> Option<(String, MemoryId, Site)> {
-        let (site, memory, start, len, _) = thread.polls.get().poll.filter(|_| self.spins(thread))?;
-        Some((self.region(memory, start..start + len), memory, site))
+        matches!(thread.status.get(), Status::Ready) && polls.again >= enough && lasts
     }
 }

@@ -11,6 +11,7 @@ impl Context<'_> {
     pub(crate) fn tick(&self, site: Site) {
         let ticks = self.thread.ticks.get() + 1;
         self.thread.ticks.set(ticks);
+        self.thread.last_tick.set(Some(site));
         let limit = self.cluster.launch.simulator.step_limit;
         if ticks > limit {
             self.fail(Cause::StepLimit(limit), site);

@@ -7,12 +7,14 @@ use std::collections::{BTreeSet, VecDeque};
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
-use super::runner::{Progress, Runner};
+use super::runner::{Runner, Turns};
 use super::stacks::{MOST_STACKS, Stacks};
 use super::state::Launch;
 use super::{deadlock, schedule};
 use crate::report::failure::Failure;
+use crate::report::progress::Progress;
 
 /// The number of turns that a cluster gets before another one of the same worker, which take a few milliseconds.
 const MOST_TURNS: u32 = 1 << 14;
@@ -28,10 +30,10 @@ struct Queue<'l> {
     failed: AtomicU64,
     failure: Mutex<Option<Failure>>,
     stuck: Mutex<BlockedWorkers>,
+    progress: Progress,
 }
 
 /// The clusters in which every thread spins, waits or has exited. If all of them do, none will get on.
-#[derive(Default)]
 struct BlockedWorkers {
     /// The number of times that a cluster has started, or had an effect in its turns.
     effects: u64,
@@ -41,9 +43,15 @@ struct BlockedWorkers {
     clusters: BTreeSet<u64>,
     /// Whether all clusters were stuck.
     all: bool,
+    /// The time at which a cluster was last seen to start, to end, or to have had an effect.
+    since: Instant,
 }
 
 impl BlockedWorkers {
+    fn new() -> Self {
+        BlockedWorkers { effects: 0, running: 0, clusters: BTreeSet::new(), all: false, since: Instant::now() }
+    }
+
     fn effect(&mut self) {
         self.effects += 1;
         self.clusters.clear();
@@ -58,7 +66,8 @@ pub(super) fn run_clusters(launch: &Launch<'_>) -> Option<(u64, Box<Failure>)> {
         next: AtomicU64::new(0),
         failed: AtomicU64::new(u64::MAX),
         failure: Mutex::new(None),
-        stuck: Mutex::default(),
+        stuck: Mutex::new(BlockedWorkers::new()),
+        progress: launch.progress(),
     };
     let at_once = (MOST_STACKS / launch.cluster_threads()).max(1);
     let workers = queue.clusters.min(rayon::current_num_threads().min(at_once) as u64);
@@ -85,25 +94,30 @@ impl<'l> Queue<'l> {
                 continue;
             }
             let (before, own) = (self.stuck().effects, runner.effects());
-            let progress = runner.run(MOST_TURNS);
+            let turns = runner.run(MOST_TURNS);
             let mut stuck = self.stuck();
-            match progress {
-                Progress::Paused if runner.effects() == own && runner.is_stuck() => {
+            match turns {
+                Turns::Paused if runner.effects() == own && runner.is_stuck() => {
                     if stuck.effects == before {
                         stuck.clusters.insert(rank);
                     }
                     stuck.all |= !may_start && stuck.clusters.len() == stuck.running;
                 }
-                Progress::Paused | Progress::Ended(_) => stuck.effect(),
+                Turns::Paused | Turns::Ended(_) => stuck.effect(),
             }
-            stuck.running -= usize::from(matches!(progress, Progress::Ended(_)));
-            let all = stuck.all;
+            stuck.running -= usize::from(matches!(turns, Turns::Ended(_)));
+            if runner.effects() != own || matches!(turns, Turns::Ended(_)) {
+                stuck.since = Instant::now();
+            }
+            let (all, spins) = (stuck.all, stuck.since.elapsed() >= self.launch.simulator.spin_limit);
             drop(stuck);
-            match progress {
-                Progress::Paused if all => self.fail(rank, deadlock::deadlock(&[runner.cluster()])),
-                Progress::Paused => running.push_back(runner),
-                Progress::Ended(Err(failure)) => self.fail(rank, failure),
-                Progress::Ended(Ok(())) => {}
+            self.progress.show();
+            match turns {
+                Turns::Paused if all => self.fail(rank, deadlock::deadlock(&[runner.cluster()])),
+                Turns::Paused if spins => self.fail(rank, deadlock::no_effect(&[runner.cluster()])),
+                Turns::Paused => running.push_back(runner),
+                Turns::Ended(Err(failure)) => self.fail(rank, failure),
+                Turns::Ended(Ok(())) => self.progress.step(),
             }
         }
     }
@@ -125,6 +139,7 @@ impl<'l> Queue<'l> {
             let rank = self.next.fetch_add(1, Ordering::Relaxed);
             stuck.running += usize::from(rank < end());
             stuck.effect();
+            stuck.since = Instant::now();
             rank
         };
         let simulator = self.launch.simulator;

@@ -74,7 +74,7 @@ fn entry(function: &Function, real: bool) -> TokenStream {
     let (generics, unsafety) = (call_generics(function, &[]), unsafety(function));
     let Declared { declared, used, where_clause } = declared(&function.generics);
     let call = match real {
-        true => quote!(Self::__phalanx_body(::phalanx::__private::Call((#(#arguments,)*)))),
+        true => quote!(Self::__phalanx_body(::phalanx::__private::Call::new((#(#arguments,)*)))),
         false => quote!(loop {}),
     };
     let unlinted = unlinted();
@@ -96,6 +96,7 @@ fn entry(function: &Function, real: bool) -> TokenStream {
                 reason = "as many as the function has"
             )]
             #[inline(always)]
+            #[track_caller]
             #vis #unsafety fn call<#generics>(self, #(#params),*) #ret { #call }
         }
     }
@@ -128,7 +129,7 @@ fn plain_function(function: &Function, real: bool) -> Option<TokenStream> {
     let (generics, unsafety) = (call_generics(function, &function.generics.declared), unsafety(function));
     let Declared { used, where_clause, .. } = declared(&function.generics);
     let body = match real {
-        true => quote!(#marker::<#used>::__phalanx_body(::phalanx::__private::Call((#(#arguments,)*)))),
+        true => quote!(#marker::<#used>::__phalanx_body(::phalanx::__private::Call::new((#(#arguments,)*)))),
         false => quote!(loop {}),
     };
     Some(quote! {

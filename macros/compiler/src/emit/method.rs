@@ -21,7 +21,7 @@ pub(super) fn members(method: &Method, real: bool) -> TokenStream {
     let marker = quote!(#marker::<#used>);
     let (plain, entry) = (plain(method, vis), entry(method, &quote!(#marker)));
     let value = |arguments: Vec<TokenStream>| match real {
-        true => quote!({ #marker::__phalanx_body(::phalanx::__private::Call((#(#arguments,)*))) }),
+        true => quote!({ #marker::__phalanx_body(::phalanx::__private::Call::new((#(#arguments,)*))) }),
         false => quote!({ loop {} }),
     };
     let plain_body = value(function.params.iter().map(|param| argument(method, param, false)).collect());
@@ -42,6 +42,7 @@ pub(super) fn members(method: &Method, real: bool) -> TokenStream {
             reason = "kernels may be its only callers"
         )]
         #[inline(always)]
+        #[track_caller]
         #vis #entry #entry_body
     }
 }
@@ -58,6 +59,7 @@ pub(super) fn declaration(method: &Method) -> TokenStream {
         type #marker: ::phalanx::__private::Function + ::phalanx::__private::Summary;
         #[doc(hidden)]
         #[allow(non_snake_case, clippy::too_many_arguments, clippy::pedantic, reason = "named after the function")]
+        #[track_caller]
         #entry;
     }
 }

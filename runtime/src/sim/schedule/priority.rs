@@ -13,7 +13,7 @@ const PATIENCE: u32 = 4096;
 
 /// The number of turns after which a thread drops below all others, even if each ends in a wait: the lanes of a warp
 /// that spins through votes wake each other.
-const MOST_TURNS: u32 = 1 << 10;
+const MOST_TURNS: u32 = 1 << 8;
 
 pub(super) struct Priority {
     rng: Rng,

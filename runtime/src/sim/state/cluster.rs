@@ -114,6 +114,9 @@ impl<'l> Cluster<'l> {
                 stale_in_a_row: Cell::new(0),
                 weak_arrivals: RefCell::new(Rc::clone(&no_arrivals)),
                 polls: Cell::new(Polls::NONE),
+                calls: RefCell::default(),
+                last_read: Cell::new(None),
+                last_tick: Cell::new(None),
                 fence: Cell::new(Fence::Full),
                 actor: Actor::new(ActorId::new(rank, block_rank, rank_in_block)),
                 uniform_calls: RefCell::default(),
@@ -151,9 +154,11 @@ impl<'l> Cluster<'l> {
 
     /// Returns a failure of this thread with its location and the schedule.
     pub(crate) fn failure(&self, thread: &Thread, cause: Cause, site: Option<Site>) -> Failure {
+        let (site, calls) = site.map(|site| thread.user_site(site)).unzip();
         Failure {
             kernel: self.launch.kernel.to_owned(),
             location: site.map(location),
+            calls: calls.into_iter().flatten().map(location).collect(),
             cause,
             block: self.blocks[thread.block_rank as usize].index,
             thread: thread.index,

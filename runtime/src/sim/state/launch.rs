@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::prints::Prints;
 use super::uniform_check::UniformChecks;
+use crate::report::progress::Progress;
 use crate::shape::{Dim3, Shape};
 use crate::sim::race::{Detector, Layout};
 use crate::sim::simulator::Simulator;
@@ -54,6 +55,15 @@ impl<'l> Launch<'l> {
             dim_clusters,
             in_parallel: in_parallel && dim_clusters.count() > 1,
             communicates: AtomicBool::new(false),
+        }
+    }
+
+    /// Returns the launch's progress, of which no cluster has ended.
+    pub(in crate::sim) fn progress(&self) -> Progress {
+        let clusters = self.dim_clusters.count();
+        match self.simulator.shows_progress {
+            true => Progress::new(&format!("kernel `{}`", self.kernel), clusters, "clusters"),
+            false => Progress::hidden(),
         }
     }
 

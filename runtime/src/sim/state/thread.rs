@@ -12,6 +12,7 @@ use super::phase_barrier::BarrierCall;
 use super::warp::{LaneState, WarpCall};
 use crate::shape::Dim3;
 use crate::sim::group::Group;
+use crate::sim::memory::MemoryId;
 use crate::sim::race::{Actor, WeakArrival};
 use crate::sim::schedule::Pending;
 use crate::sim::site::Site;
@@ -45,6 +46,12 @@ pub(crate) struct Thread {
     pub(in crate::sim) weak_arrivals: RefCell<Rc<[WeakArrival]>>,
     /// The thread's polls of memory that did not change.
     pub(in crate::sim) polls: Cell<Polls>,
+    /// The sites of the thread's open calls of device functions, the outermost first.
+    pub(in crate::sim) calls: RefCell<Vec<Site>>,
+    /// The thread's last plain read: its site, the memory, the first byte and the number of bytes.
+    pub(in crate::sim) last_read: Cell<Option<(Site, MemoryId, usize, usize)>>,
+    /// The loop whose iteration the thread began last.
+    pub(in crate::sim) last_tick: Cell<Option<Site>>,
     /// The thread as the race detector sees it, with its vector clock.
     pub(crate) actor: Actor,
     /// The number of the thread's calls of `uniform`, by group and site.

@@ -2,11 +2,12 @@
 //! and go on.
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::time::{Duration, Instant};
 
 use super::shape;
 use crate::kernel::group::{this_grid, this_thread_block, tiled_partition};
 use crate::kernel::intrinsics::tick;
-use crate::kernel::memory::{GlobalMemory, GlobalMut, atomic};
+use crate::kernel::memory::{GlobalMemory, GlobalMut, atomic, load};
 use crate::report::failure::{Cause, Failure, WaitingThreads};
 use crate::schedule::Schedule;
 use crate::shape::Shape;
@@ -114,5 +115,58 @@ fn a_long_wait_ends() {
             }
         });
         assert!(ends.is_ok(), "{schedule}: {ends:?}");
+    }
+}
+
+/// They are found in far less time than each of them needs to poll as often as a single thread must.
+#[test]
+fn a_thousand_threads_that_poll_one_flag() {
+    for schedule in SCHEDULES {
+        let start = Instant::now();
+        let failure = under(schedule.clone(), shape(1, 1, 1024), |words, _| {
+            while atomic(words, 0).load(Acquire) == 0 {
+                tick();
+            }
+        });
+        let Cause::Deadlock(waiting) = failure.unwrap_err().cause else { panic!("{schedule}: no deadlock") };
+        assert_eq!((waiting.len(), waiting[0].threads, waiting[0].spins), (1, 1024, true), "{schedule}");
+        assert!(start.elapsed() < Duration::from_secs(10), "{schedule}: {:?}", start.elapsed());
+    }
+}
+
+/// One warp after the other must get its turns, although no lane of the others ever uses up one of its own.
+#[test]
+fn warps_that_vote_for_each_other() {
+    for seed in 0..12 {
+        let schedule = Schedule::Priority { seed, changes: seed as u32 % 3 };
+        let ends = under(schedule.clone(), shape(1, 1, 128), |words, rank| {
+            let warp = tiled_partition::<32>(&this_thread_block());
+            let number = (rank / 32) as u32;
+            // All warps but the last wait for the next one.
+            while number < 3 && !warp.any(atomic(words, 0).load(Acquire) == 3 - number) {
+                tick();
+            }
+            if rank % 32 == 0 {
+                atomic(words, 0).fetch_add(1, Release);
+            }
+        });
+        assert!(ends.is_ok(), "{schedule}: {ends:?}");
+    }
+}
+
+#[test]
+fn plain_reads_that_never_change() {
+    for schedule in SCHEDULES {
+        let memory = GlobalMemory::zeros(64);
+        let words = Words::new(&memory);
+        let simulator = Simulator::new().schedule(schedule.clone()).spin_limit(Duration::from_millis(50));
+        let failure = run("test", &shape(2, 1, 64), &simulator, &|| {
+            while this_grid().thread_rank() % 64 < 40 && load(&words, 3) == 0 {
+                tick();
+            }
+        });
+        let Cause::SpinLimit { waiting, .. } = failure.1.unwrap_err().cause else { panic!("{schedule}: no limit") };
+        assert_eq!(waiting[0].what, "spin on bytes 12..16 of a buffer in global memory", "{schedule}");
+        assert_eq!(waiting[0].missing.first().map(|missing| &*missing.what), Some("exited"), "{schedule}");
     }
 }

@@ -235,6 +235,9 @@ impl Host<'_> {
                     Some(local) if !self.receivers.contains(&local) => quote_spanned!(lo=> (#receiver)),
                     _ => quote_spanned!(lo=> (&#receiver)),
                 };
+                // The span of `self` resolves as the macro's own names do. A position from it to the name, which is that
+                // of the call in reports, would be the attribute's.
+                let lo = name.span().located_at(lo);
                 (quote_spanned!(lo=> #receiver.#name #turbofish(#(#given,)* #place)), None)
             }
         };
