@@ -30,7 +30,7 @@ fn methods(input: &[u32], output: &mut [u32], n: u32) {
     cluster + 1;
     cluster.barrier_wait(n);
     let option = None;
-    option.unwrap();
+    option.cloned();
 }
 
 fn main() {}
