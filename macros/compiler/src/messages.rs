@@ -7,6 +7,7 @@ mod control;
 mod copy;
 mod inline_cuda;
 mod memory;
+pub(crate) mod rings;
 mod shared;
 mod token;
 mod uniform;

@@ -76,7 +76,7 @@ pub(super) fn each_region(cfg: &Cfg<'_>, step: &Step, mut visit: impl FnMut(&Reg
         StepKind::BarrierCall(BarrierCallId(call)) => visit(&cfg.barrier_calls[*call].region),
         StepKind::Copy(CopyId(copy)) => match &cfg.copies[*copy] {
             CopyStep::Begin { reads, writes, .. } => reads.iter().chain(writes).for_each(visit),
-            CopyStep::Wait(_) => {}
+            CopyStep::Wait { .. } => {}
         },
         StepKind::Call(CallId(call)) => {
             let Call { regions, barriers, .. } = &cfg.calls[*call];

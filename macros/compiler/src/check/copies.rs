@@ -81,7 +81,7 @@ struct Flights<'a, 'f> {
 impl Flights<'_, '_> {
     fn completion_of(&self, copy: CopyId) -> CompletionMechanism {
         match self.cfg.copies[copy.0] {
-            CopyStep::Begin { completion, .. } | CopyStep::Wait(completion) => completion,
+            CopyStep::Begin { completion, .. } | CopyStep::Wait { completion, .. } => completion,
         }
     }
 
@@ -121,7 +121,7 @@ impl Flights<'_, '_> {
                 at,
                 ..
             } => Some(messages::copy_left(*at, *completion)),
-            CopyStep::Begin { completion: CompletionMechanism::Barrier, .. } | CopyStep::Wait(_) => None,
+            CopyStep::Begin { completion: CompletionMechanism::Barrier, .. } | CopyStep::Wait { .. } => None,
         });
         left.collect()
     }
@@ -154,7 +154,7 @@ impl Analysis for Flights<'_, '_> {
                     state.in_flight.insert(*id);
                     state.waited.remove(&completion);
                 }
-                CopyStep::Wait(completion) => self.wait(state, completion),
+                CopyStep::Wait { completion, .. } => self.wait(state, completion),
             },
             StepKind::BarrierCall(id) => {
                 if self.cfg.barrier_calls[id.0].method.action.observation().is_some() {

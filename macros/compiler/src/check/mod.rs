@@ -18,6 +18,7 @@ mod forgotten;
 mod liveness;
 mod partition;
 mod program;
+pub(crate) mod rings;
 mod tokens;
 mod unchecked;
 pub(crate) mod uniform;
@@ -39,6 +40,7 @@ use cfg::Cfg;
 use dsm::protocol::Protocol;
 use fences::Fences;
 use liveness::Live;
+use rings::Rings;
 use tokens::Tokens;
 use uniform::control::Control;
 use uniform::summary::Summary;
@@ -55,6 +57,7 @@ pub(crate) struct Checked<'f> {
     summary: Summary,
     protocol: Protocol,
     fences: Fences<'f>,
+    rings: Rings,
 }
 
 /// Checks a function by all rules.
@@ -80,6 +83,8 @@ pub(crate) fn run<'f>(function: &'f Function, diags: &mut Diags) -> Result<Check
         }
         None => check_memory(function, &cfg, &tokens, &live, &values, diags),
     };
+    let is_right = diags.is_right_but_for(|rule| function.options.waives(rule));
+    let rings = if is_right { rings::check(function, &cfg, &values, diags) } else { Rings::None };
     let broken_at =
         unchecked::apply(function, (&mut pending, &mut forgotten), &mut summary, &mut protocol, parsed, diags);
     diags.gate()?;
@@ -99,6 +104,7 @@ pub(crate) fn run<'f>(function: &'f Function, diags: &mut Diags) -> Result<Check
         summary,
         protocol,
         fences,
+        rings,
     })
 }
 
@@ -175,6 +181,11 @@ impl<'f> Checked<'f> {
     /// The fences of the function's barriers of the cluster, and its effects on memory.
     pub(crate) fn fences(&self) -> &Fences<'f> {
         &self.fences
+    }
+
+    /// What is known of the function's rings of phase barriers.
+    pub(crate) fn rings(&self) -> &Rings {
+        &self.rings
     }
 
     /// The calls of which one must break a rule that is switched off.

@@ -263,6 +263,8 @@ impl<'f> Splitter<'_, 'f> {
             queries: self.cfg.queries.clone(),
             positions: self.cfg.positions.clone(),
             cuts: self.cfg.cuts.clone(),
+            // Only the rings ask for them, and of the graph that was not split.
+            counted: BTreeMap::new(),
             slices: self.cfg.slices.clone(),
             names: self.cfg.names.clone(),
             teams: self.cfg.teams.clone(),
@@ -328,7 +330,7 @@ impl<'f> Splitter<'_, 'f> {
                         completion: *completion,
                         at: *at,
                     },
-                    CopyStep::Wait(completion) => CopyStep::Wait(*completion),
+                    CopyStep::Wait { completion, but } => CopyStep::Wait { completion: *completion, but: *but },
                 });
                 StepKind::Copy(CopyId(split.copies.len() - 1))
             }

@@ -62,12 +62,14 @@ impl Builder<'_> {
                 }
                 complete_on_barrier(self);
             }
-            CopyOp::Wait { group, .. } => {
+            CopyOp::Wait { group, prior: but } => {
                 let team = team.unwrap_or(Team::whole(group));
-                self.copy_step(CopyStep::Wait(CompletionMechanism::Group), at);
+                self.copy_step(CopyStep::Wait { completion: CompletionMechanism::Group, but }, at);
                 self.step(StepKind::Group(GroupStep::Collective { team, name: copy.name(), barrier: true }), at);
             }
-            CopyOp::BulkWait { .. } => self.copy_step(CopyStep::Wait(CompletionMechanism::BulkGroup), at),
+            CopyOp::BulkWait { prior, .. } => {
+                self.copy_step(CopyStep::Wait { completion: CompletionMechanism::BulkGroup, but: Some(prior) }, at);
+            }
         }
     }
 
