@@ -27,7 +27,8 @@ pub(crate) fn rings() -> Result<()> {
         paths.retain(|path| path.extension().is_some_and(|ending| ending == "rs"));
         paths.sort();
         for path in paths {
-            let text: TokenStream = fs::read_to_string(&path).map_err(at(&path))?.parse()?;
+            let text = fs::read_to_string(&path).map_err(at(&path))?;
+            let text: TokenStream = text.parse().map_err(|error| format!("{}: {error}", path.display()))?;
             let mut kernels = Vec::new();
             find(text, &mut kernels);
             for (options, item) in kernels {

@@ -119,6 +119,12 @@ impl Kernel {
         }
     }
 
+    /// Returns whether a stage is not filled in some round of a role that fills it.
+    pub(super) fn may_not_fill(&self) -> bool {
+        let pairs = self.roles.iter().flat_map(|role| role.steps.windows(2));
+        pairs.into_iter().any(|pair| matches!(pair, [Step::Sometimes(_), Step::Fill(_)]))
+    }
+
     /// Returns the ranks of the threads of a role.
     pub(super) fn threads(&self, role: usize) -> std::ops::Range<u32> {
         match role {

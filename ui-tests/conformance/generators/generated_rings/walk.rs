@@ -56,7 +56,8 @@ fn role<const N: usize>(role: &Role, (full, empty, stages): Objects<'_, N>, roun
     for k in role.from..rounds.saturating_add_signed(role.more) {
         let mut skips = false;
         for step in &role.steps {
-            if std::mem::take(&mut skips) {
+            // Of several in a row, the last one counts.
+            if !matches!(step, Step::Sometimes(_)) && std::mem::take(&mut skips) {
                 continue;
             }
             match *step {
