@@ -45,9 +45,9 @@ const WITNESSES: &[Witness] = witnesses![
     "barrier_count": half_arrive says "deadlock",
     "barrier_use_after_drop": left_before says "after all threads have dropped out",
     "barrier_stale_token": two_phases_old says "needs a token of the current or the previous phase",
-    "ring_deadlock": never_released says "deadlock",
-    "ring_overwrite": not_acquired says "data race",
-    "ring_read": waits_for_the_phase_before says "data race",
+    "ring_deadlock": waits_for_the_first says "deadlock",
+    "ring_overwrite": released_too_early says "data race",
+    "ring_read": waits_for_the_phase_before says "never written",
     "ring_count": more_arrive says "arrive",
     "ring_overtaken": releases_the_next says "deadlock",
     "ring_undrained": one_round_less says "exit",
@@ -327,9 +327,36 @@ fn read_early(out: &mut [u32]) {
     out[32 + i] = early;
 }
 
-/// The readers do not say that the stage is empty.
+/// The first wait is for a phase that nobody completes.
 #[cluster_kernel(cluster = 2, block = 32, unchecked(ring_deadlock))]
-fn never_released(out: &mut [u32]) {
+fn waits_for_the_first(out: &mut [u32]) {
+    let block = this_thread_block();
+    let i = block.thread_rank();
+    let stage = shared_array::<u32, 1>();
+    let full = shared_barrier();
+    let empty = shared_barrier();
+    full.init_collective(&block, 1);
+    empty.init_collective(&block, 31);
+    let mut sum = 0;
+    if i == 31 {
+        for k in 0..4 {
+            empty.wait_parity(k % 2 == 1);
+            stage[0] = k;
+            let _ = full.arrive();
+        }
+    } else {
+        for k in 0..4 {
+            full.wait_parity(k % 2 == 1);
+            sum += stage[0];
+            let _ = empty.arrive();
+        }
+    }
+    out[this_grid().thread_rank()] = sum;
+}
+
+/// The readers say that the stage is empty before they have read it.
+#[cluster_kernel(cluster = 2, block = 32, unchecked(ring_overwrite))]
+fn released_too_early(out: &mut [u32]) {
     let block = this_thread_block();
     let i = block.thread_rank();
     let stage = shared_array::<u32, 1>();
@@ -347,33 +374,8 @@ fn never_released(out: &mut [u32]) {
     } else {
         for k in 0..4 {
             full.wait_parity(k % 2 == 1);
-            sum += stage[0];
-        }
-    }
-    out[this_grid().thread_rank()] = sum;
-}
-
-/// The writer does not wait for the readers.
-#[cluster_kernel(cluster = 2, block = 32, unchecked(ring_overwrite))]
-fn not_acquired(out: &mut [u32]) {
-    let block = this_thread_block();
-    let i = block.thread_rank();
-    let stage = shared_array::<u32, 1>();
-    let full = shared_barrier();
-    let empty = shared_barrier();
-    full.init_collective(&block, 1);
-    empty.init_collective(&block, 31);
-    let mut sum = 0;
-    if i == 31 {
-        for k in 0..4 {
-            stage[0] = k;
-            let _ = full.arrive();
-        }
-    } else {
-        for k in 0..4 {
-            full.wait_parity(k % 2 == 1);
-            sum += stage[0];
             let _ = empty.arrive();
+            sum += stage[0];
         }
     }
     out[this_grid().thread_rank()] = sum;
