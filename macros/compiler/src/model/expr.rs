@@ -330,12 +330,6 @@ impl BinaryOp {
     pub(crate) fn short_circuits(self) -> bool {
         matches!(self, BinaryOp::And | BinaryOp::Or)
     }
-
-    /// Whether the result is a truth value whatever the operands are.
-    pub(crate) fn compares(self) -> bool {
-        use BinaryOp::{Eq, Ge, Gt, Le, Lt, Ne};
-        matches!(self, Eq | Ne | Lt | Le | Gt | Ge)
-    }
 }
 
 /// The condition of an `if` or a `while`.

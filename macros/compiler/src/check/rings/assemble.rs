@@ -5,10 +5,10 @@
 use std::collections::BTreeSet;
 
 use super::kernel::{Kernel, Point, Refusal};
-use super::objects::{Objects, Slot};
+use super::objects::{Objects, Slot, array_of};
 use super::value::{Arguments, Counters, Evaluator, Value, differing};
 use super::walk::{Program, Sites, walk};
-use crate::check::cfg::{BlockId, NodeId, Select, StepKind};
+use crate::check::cfg::{BlockId, MemoryStep, NodeId, Select, StepKind};
 use crate::rings::{Condition, Op, Role, Skeleton, SlotArray, Step};
 
 /// A skeleton, with what is known of it beyond its steps.
@@ -156,27 +156,22 @@ fn asked(kernel: &Kernel<'_, '_>, objects: &Objects) -> Vec<(NodeId, Point)> {
         for (index, step) in content.steps.iter().enumerate() {
             let point = (block, index);
             let first = |path: &[Select]| path.first().into_iter().flat_map(Select::nodes).collect::<Vec<_>>();
-            let nodes = match &step.kind {
-                StepKind::BarrierCall(call) => {
-                    let call = &cfg.barrier_calls[call.0];
-                    let operands = call.operands.iter().copied().chain(call.region.rank);
-                    operands.chain(first(&call.region.path)).collect()
-                }
-                StepKind::Memory(crate::check::cfg::MemoryStep::Access(id)) => {
-                    let region = &cfg.accesses[id.0].region;
-                    let slot = super::objects::array_of(region).and_then(|array| objects.slot(array));
-                    match slot {
-                        Some((_, slot)) if slot.rows => first(&region.path),
-                        Some(_) | None => Vec::new(),
-                    }
-                }
-                StepKind::Value(crate::check::cfg::ValueStep::Set { variable, value, .. })
-                    if cfg.only_value(*variable).is_none() =>
-                {
-                    vec![*value]
-                }
-                _ => Vec::new(),
-            };
+            let mut nodes = Vec::new();
+            if let StepKind::BarrierCall(call) = &step.kind {
+                let call = &cfg.barrier_calls[call.0];
+                nodes.extend(call.operands.iter().copied().chain(call.region.rank));
+                nodes.extend(first(&call.region.path));
+            }
+            if let StepKind::Memory(MemoryStep::Access(id)) = &step.kind {
+                let region = &cfg.accesses[id.0].region;
+                let slot = array_of(region).and_then(|array| objects.slot(array));
+                nodes.extend(slot.filter(|(_, slot)| slot.rows).map_or(Vec::new(), |_| first(&region.path)));
+            }
+            if let Some((variable, value, _)) = step.kind.set()
+                && cfg.only_value(variable).is_none()
+            {
+                nodes.push(value);
+            }
             asked.extend(nodes.into_iter().map(|node| (node, point)));
         }
     }
@@ -212,22 +207,19 @@ fn decisions(program: &Program, from: usize) -> BTreeSet<usize> {
     let mut work = vec![from];
     while let Some(at) = work.pop() {
         let Some(step) = program.steps.get(at).filter(|_| seen.insert(at)) else { continue };
-        match &step.op {
-            Op::Branch { condition: Condition::Shared, .. } => drop(found.insert(at)),
-            Op::Branch { condition: Condition::Counters(_) | Condition::Free, otherwise } => {
-                work.extend([at + 1, *otherwise]);
-            }
-            Op::Jump(to) => work.push(*to),
-            Op::Leave => {}
-            _ => work.push(at + 1),
+        if let Op::Branch { condition: Condition::Shared, .. } = step.op {
+            found.insert(at);
+        } else if let Op::Branch { otherwise, .. } = step.op {
+            work.extend([at + 1, otherwise]);
+        } else if let Op::Jump(to) = step.op {
+            work.push(to);
+        } else if !matches!(step.op, Op::Leave) {
+            work.push(at + 1);
         }
     }
     found
 }
 
 fn target(program: &Program, branch: usize) -> usize {
-    match program.steps[branch].op {
-        Op::Branch { otherwise, .. } => otherwise,
-        _ => branch + 1,
-    }
+    if let Op::Branch { otherwise, .. } = program.steps[branch].op { otherwise } else { branch + 1 }
 }

@@ -13,6 +13,7 @@ use crate::check::uniform::control::{following, following_until};
 use crate::check::uniform::values::Values;
 use crate::model::Function;
 use crate::model::barrier::PhaseAction;
+use crate::model::expr::BinaryOp;
 use crate::span::SpanRange;
 
 /// A place in the graph: a block, and the index of a step.
@@ -114,7 +115,10 @@ impl<'a, 'f> Kernel<'a, 'f> {
     pub(super) fn is_boolean(&self, node: NodeId) -> bool {
         let of = &self.cfg.nodes[node.0];
         match &of.source {
-            Source::Binary(op) | Source::Round(_, op) => op.compares() || op.short_circuits(),
+            Source::Binary(op) | Source::Round(_, op) => {
+                use BinaryOp::{And, Eq, Ge, Gt, Le, Lt, Ne, Or};
+                matches!(op, Eq | Ne | Lt | Le | Gt | Ge | And | Or)
+            }
             Source::Not => self.is_boolean(of.operands[0]),
             Source::Read(variable) => self.booleans.contains(variable),
             Source::Operands

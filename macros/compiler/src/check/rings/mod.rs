@@ -3,12 +3,13 @@
 //! A proof is one for all arguments: the skeleton allows every run of the kernel. A fault is reported only if it is a fault of the
 //! kernel for certain small arguments, whose skeleton allows no other run. What is neither stays with the simulator.
 //!
-//! `constants` and `symbol` have values that the text does not say, `value` the values of nodes, `objects` the barriers and slots, `walk` a
-//! thread's steps, `assemble` the roles, `report` the faults as messages.
+//! `constants` and `symbol` have values that the text does not say, `value` the values of nodes, `objects` the barriers and slots, `walk` and
+//! `calls` a thread's steps, `assemble` the roles, `report` the faults as messages.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
 mod assemble;
+mod calls;
 mod constants;
 mod kernel;
 mod objects;

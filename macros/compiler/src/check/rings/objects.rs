@@ -4,10 +4,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
+
 use super::constants::array;
 use super::kernel::{Kernel, Refusal};
 use super::value::{Counters, Evaluator};
-use crate::check::cfg::{AccessKind, CopyStep, Region, Root, Shared};
+use crate::check::cfg::{AccessKind, BlockId, CopyStep, Region, Root, Shared, StepKind};
 use crate::model::barrier::PhaseAction;
 use crate::model::copy::CompletionMechanism;
 use crate::rings::BarrierArray;
@@ -45,9 +47,8 @@ impl Objects {
         let mut used: BTreeMap<usize, SpanRange> = BTreeMap::new();
         for step in kernel.cfg.blocks.iter().enumerate().flat_map(|(block, content)| {
             let calls = content.steps.iter().enumerate();
-            calls.filter_map(move |(index, step)| match step.kind {
-                crate::check::cfg::StepKind::BarrierCall(call) => Some(((block, index), call)),
-                _ => None,
+            calls.filter_map(move |(index, step)| {
+                if let StepKind::BarrierCall(call) = step.kind { Some(((block, index), call)) } else { None }
             })
         }) {
             let ((block, index), call) = step;
@@ -57,7 +58,7 @@ impl Objects {
             used.entry(array).or_insert(call.at);
             match call.method.action {
                 PhaseAction::Init | PhaseAction::InitCollective => {
-                    let point = (crate::check::cfg::BlockId(block), index);
+                    let point = (BlockId(block), index);
                     let count = call.operands.last().and_then(|count| evaluator.value(*count, point).known());
                     let count = count.and_then(|count| u32::try_from(count).ok()).ok_or_else(|| {
                         Refusal::new(call.at, "the number of arrivals is not known where the kernel is compiled")
@@ -181,19 +182,19 @@ pub(super) fn is_of_copy(kernel: &Kernel<'_, '_>, at: SpanRange) -> bool {
 }
 
 /// Whether an array has one element.
-fn is_single(kernel: &Kernel<'_, '_>, element: &proc_macro2::TokenStream) -> bool {
-    let inside = element.clone().into_iter().find_map(|tree| match tree {
-        proc_macro2::TokenTree::Group(group) => array(&group.stream()),
-        _ => None,
-    });
+fn is_single(kernel: &Kernel<'_, '_>, element: &TokenStream) -> bool {
+    let inside = element
+        .clone()
+        .into_iter()
+        .find_map(|tree| if let TokenTree::Group(group) = tree { array(&group.stream()) } else { None });
     inside.is_some_and(|(element, length)| kernel.constants.value(&length) == Some(1) && !is_array(&element))
 }
 
-fn is_array(element: &proc_macro2::TokenStream) -> bool {
+fn is_array(element: &TokenStream) -> bool {
     let mut trees = element.clone().into_iter();
     match (trees.next(), trees.next()) {
-        (Some(proc_macro2::TokenTree::Group(group)), None) => {
-            group.delimiter() == proc_macro2::Delimiter::Bracket && array(&group.stream()).is_some()
+        (Some(TokenTree::Group(group)), None) => {
+            group.delimiter() == Delimiter::Bracket && array(&group.stream()).is_some()
         }
         _ => false,
     }

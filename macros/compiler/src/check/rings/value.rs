@@ -185,10 +185,7 @@ impl Evaluator<'_, '_, '_> {
         let once = kernel.evaluated(node).is_some_and(|(block, _)| !kernel.is_in_loop(block));
         let is_alike = || kernel.values.level(node).is_uniform(kernel.scope());
         match self.arguments.is_none() && once && is_alike() {
-            true => Value::Symbol(Symbol::of(match kernel.cfg.nodes[node.0].source {
-                Source::Param(position) => format!("p{position}"),
-                _ => format!("n{}", node.0),
-            })),
+            true => Value::Symbol(Symbol::of(format!("n{}", node.0))),
             false => Value::Unknown,
         }
     }
@@ -218,9 +215,15 @@ impl Evaluator<'_, '_, '_> {
     /// Returns the first value of a loop's variable and the difference to the next, where they are known.
     pub(super) fn first(&self, variable: Variable) -> Option<(i64, i64)> {
         let kernel = self.kernel;
-        let is_counter = |node: &NodeId| match kernel.cfg.nodes[node.0].source {
-            Source::Counter { of, by, range } if of == variable => by.zip(range),
-            _ => None,
+        let is_counter = |node: &NodeId| {
+            let source = &kernel.cfg.nodes[node.0].source;
+            if let Source::Counter { of, by, range } = *source
+                && of == variable
+            {
+                by.zip(range)
+            } else {
+                None
+            }
         };
         let (by, (start, _)) = kernel.sets(variable).iter().find_map(|(_, value, _)| is_counter(value))?;
         let point = kernel.evaluated(start)?;
