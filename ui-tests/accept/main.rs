@@ -43,6 +43,12 @@ mod parts_by_rank;
 mod rank_out_of_range;
 mod relaxed_publishes;
 mod remote_before_entry;
+mod ring_count;
+mod ring_deadlock;
+mod ring_overtaken;
+mod ring_overwrite;
+mod ring_read;
+mod ring_undrained;
 mod rows_in_calls;
 mod shared_in_calls;
 mod shared_slices;
@@ -108,6 +114,12 @@ fn kernels() -> impl Iterator<Item = phalanx::Program> {
         rank_out_of_range::KERNELS,
         relaxed_publishes::KERNELS,
         remote_before_entry::KERNELS,
+        ring_count::KERNELS,
+        ring_deadlock::KERNELS,
+        ring_overtaken::KERNELS,
+        ring_overwrite::KERNELS,
+        ring_read::KERNELS,
+        ring_undrained::KERNELS,
         rows_in_calls::KERNELS,
         shared_in_calls::KERNELS,
         shared_slices::KERNELS,

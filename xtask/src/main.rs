@@ -14,6 +14,7 @@ mod cost;
 mod fuzz;
 mod mutate;
 mod nvrtc;
+mod rings;
 mod run;
 mod test;
 mod wheels;
@@ -72,6 +73,8 @@ enum Command {
     },
     /// Measures what the macro adds to a build, and how long NVRTC takes for the corpus.
     Cost,
+    /// Lists which rings of phase barriers are proved, and why others are not.
+    Rings,
     /// Switches each rule off in turn, and lists the tests that fail without it.
     Mutate,
     /// Checks formatting, clippy and rustdoc, with warnings as errors.
@@ -87,6 +90,7 @@ fn main() -> ExitCode {
         Command::Attack { minutes, seed, filter } => attack::attack(minutes, seed, &filter),
         Command::Fuzz { minutes, seed, count } => fuzz::fuzz(minutes, seed, count),
         Command::Cost => cost::cost(),
+        Command::Rings => rings::rings(),
         Command::Mutate => mutate::mutate(),
         Command::Check => check::check(),
     };

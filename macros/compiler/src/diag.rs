@@ -178,6 +178,11 @@ impl Diags {
         self.list.is_empty()
     }
 
+    /// Whether all faults so far are of such rules.
+    pub(crate) fn is_right_but_for(&self, rule: impl Fn(Rule) -> bool) -> bool {
+        self.list.iter().all(|diag| rule(diag.rule))
+    }
+
     /// Forgets the faults of a rule; says whether there were any.
     pub(crate) fn waive(&mut self, rule: Rule) -> bool {
         let before = self.list.len();

@@ -6,6 +6,7 @@ use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::quote;
 use syn::{Attribute, Item, ItemFn};
 
+use crate::check::rings::Rings;
 use crate::check::{self, Checked, Program};
 use crate::diag::{Diag, Diags, Fault, Reported};
 use crate::emit;
@@ -61,6 +62,24 @@ pub(crate) fn fences(
     Err(diags.into_faults())
 }
 
+/// Returns what is known of a kernel's rings of phase barriers, or its faults.
+pub(crate) fn rings(session: Session, options: TokenStream, item: TokenStream) -> Result<RingReport, Vec<Fault>> {
+    let mut diags = Diags::new(session);
+    if let Parsed::Function { function, .. } = parse_kernel(options, item, &mut diags)
+        && let Ok(checked) = check::run(&function, &mut diags)
+    {
+        return Ok(match checked.rings() {
+            Rings::None => RingReport::None,
+            Rings::Proved { barriers, arrays, states } => {
+                RingReport::Proved { barriers: barriers.clone(), arrays: arrays.clone(), states: *states }
+            }
+            Rings::Faulty => RingReport::Waived,
+            Rings::Open(refusal) => RingReport::Open { line: refusal.at.line(), why: refusal.why.clone() },
+        });
+    }
+    Err(diags.into_faults())
+}
+
 /// Returns the faults of device functions, each of which calls earlier ones, and of a kernel that calls them, with those that rustc
 /// reports when it joins the functions' protocols.
 pub(crate) fn check_program(
@@ -85,6 +104,31 @@ pub(crate) fn check_program(
     let mut diags = Diags::new(session);
     add(parse_kernel(options, kernel, &mut diags), diags);
     all
+}
+
+/// What is known of a kernel's rings of phase barriers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RingReport {
+    /// The kernel has no phase barrier in a loop.
+    None,
+    /// No run of the kernel has a fault at these barriers, or in the accesses of these arrays.
+    Proved {
+        /// The names of the barriers.
+        barriers: Vec<String>,
+        /// The names of the shared arrays.
+        arrays: Vec<String>,
+        /// The number of states that were visited.
+        states: usize,
+    },
+    /// The kernel switches the rule off that it breaks.
+    Waived,
+    /// There is neither a proof nor a fault.
+    Open {
+        /// The line of what is not followed, from 1.
+        line: u32,
+        /// The reason.
+        why: String,
+    },
 }
 
 /// The parsed item under an attribute.

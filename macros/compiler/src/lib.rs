@@ -24,6 +24,7 @@ use phalanx_contract::fence::ChosenFence;
 use proc_macro2::TokenStream;
 
 pub use diag::Fault;
+pub use expand::RingReport;
 pub use rules::{ParseRuleError, Requirement, Rule, Unchecked};
 pub use session::Session;
 use stack::with_large_stack;
@@ -103,6 +104,11 @@ impl Session {
     /// ```
     pub fn fences(self, options: TokenStream, item: TokenStream) -> Result<Vec<ChosenFence>, Vec<Fault>> {
         with_large_stack(|| expand::fences(self, options, item))
+    }
+
+    /// Checks a kernel, and returns what is known of its rings of phase barriers, or its faults.
+    pub fn rings(self, options: TokenStream, item: TokenStream) -> Result<RingReport, Vec<Fault>> {
+        with_large_stack(|| expand::rings(self, options, item))
     }
 
     /// Checks what `#[derive(DeviceCopy)]` is on, in the same way. What only rustc knows of its fields is not asked.

@@ -7,6 +7,7 @@ mod control;
 mod copy;
 mod inline_cuda;
 mod memory;
+pub(crate) mod rings;
 mod shared;
 mod token;
 mod uniform;
@@ -269,7 +270,7 @@ pub(crate) fn unknown_method(at: SpanRange, name: &str, kind: Kind) -> Diag {
                     "its methods are `is_some` and `is_none`; take the slice out with `if let Some(slice) = option`",
                 );
         }
-        Kind::OptionalToken(_) => list(["is_some", "is_none", "take"]),
+        Kind::OptionalToken(_) => list(["is_some", "is_none", "take", "unwrap", "expect"]),
         Kind::Token(_) => {
             return Diag::new(Rule::UnknownMethod, at, format!("an arrival token has no method `{name}`"))
                 .help("pass it to `barrier_wait`, or `forget` it");

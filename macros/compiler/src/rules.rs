@@ -113,6 +113,14 @@ rules! {
         BarrierScope = "barrier_scope":
             "remote arrivals need a cluster-scope barrier, and remote waits do not exist", Refused("there is nothing to run");
         BarrierCopy = "barrier_copy": "a barrier has one location and one name", Refused("there is nothing to run");
+        RingDeadlock = "ring_deadlock": "every phase that a thread waits for must be completed", Allowed;
+        RingOverwrite = "ring_overwrite": "a stage must not be filled while it is read or filled", Allowed;
+        RingRead = "ring_read": "a stage must be full before it is read", Allowed;
+        RingCount = "ring_count": "a phase must get exactly the arrivals that it expects", Allowed;
+        RingOvertaken = "ring_overtaken":
+            "a wait must be for the current phase or the preceding one", Allowed;
+        RingUndrained = "ring_undrained":
+            "nothing may be in flight to or from a block or a thread that exits", Allowed;
         LaunchLimit = "launch_limit":
             "a launch must fit the device's limits", Refused("no device can run what it rejects");
     }

@@ -7,6 +7,7 @@ mod agreement;
 mod generated_barriers;
 mod generated_dsm;
 mod generated_fences;
+mod generated_rings;
 mod generated_tokens;
 mod generated_uniformity;
 mod page;

@@ -20,9 +20,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use phalanx_contract::uniformity::Uniformity;
 
 use super::cfg::{
-    Access, BarrierCall, BasicBlock, BlockId, Call, CallId, Cfg, CopyStep, End, Extent, GivenTo, GroupStep, MemoryStep,
-    Node, NodeId, Position, Region, Root, Select, Shared, Slice, Source, Step, StepKind, Team, TokenStep, ValueStep,
-    Variable,
+    Access, BarrierCall, BasicBlock, BlockId, Call, CallId, Cfg, CopyStep, CountedLoop, End, Extent, GivenTo,
+    GroupStep, MemoryStep, Node, NodeId, Position, Region, Root, Select, Shared, Slice, Source, Step, StepKind, Team,
+    TokenStep, ValueStep, Variable,
 };
 use crate::model::expr::{Block, Expr, ExprKind, Member, Stmt, StmtKind};
 use crate::model::group::Group;
@@ -49,6 +49,7 @@ pub(crate) fn build(function: &Function) -> Result<Cfg<'_>, SpanRange> {
         positions: BTreeMap::new(),
         thread_indexes: BTreeSet::new(),
         cuts: BTreeMap::new(),
+        counted: BTreeMap::new(),
         names: BTreeMap::new(),
         current: BlockId(0),
         scopes: vec![function.params.iter().map(|param| param.local).collect()],
@@ -93,6 +94,7 @@ pub(crate) fn build(function: &Function) -> Result<Cfg<'_>, SpanRange> {
         queries: builder.queries,
         positions: builder.positions,
         cuts: builder.cuts,
+        counted: builder.counted,
         slices: builder.slices,
         names: builder.names,
         teams,
@@ -114,6 +116,7 @@ struct Builder<'f> {
     /// The locals that are the thread's index.
     thread_indexes: BTreeSet<LocalId>,
     cuts: BTreeMap<NodeId, u32>,
+    counted: BTreeMap<BlockId, CountedLoop>,
     names: BTreeMap<Shared, LocalId>,
     current: BlockId,
     /// The locals in scope, innermost last.

@@ -19,7 +19,7 @@ use super::engine::{self, Analysis, Join};
 use super::uniform::values::Values;
 use crate::diag::{Diag, Diags};
 use crate::messages;
-use crate::model::{Function, Role};
+use crate::model::{Function, Role, ValueId};
 
 /// `copy_in_flight`: what a copy reads and writes is left alone until a wait has shown its completion.
 ///
@@ -32,12 +32,12 @@ pub(super) fn check(function: &Function, cfg: &Cfg<'_>, values: &Values<'_, '_>,
     if !cfg.copies.iter().any(|copy| matches!(copy, CopyStep::Begin { .. })) {
         return;
     }
-    let flights = Flights { cfg, waits: Completions::of(cfg, values) };
+    let flights = Flights { function, cfg, waits: Completions::of(cfg, values) };
     let states = engine::solve(&flights, cfg);
     let mut found: Vec<Diag> = Vec::new();
     engine::visit(&flights, cfg, &states, |state, step| {
         if let StepKind::Memory(MemoryStep::Access(id)) = step.kind {
-            found.extend(flights.fault(function, state, id));
+            found.extend(flights.fault(state, id));
         }
     });
     if function.role == Role::Kernel {
@@ -72,6 +72,7 @@ impl Join for State {
 }
 
 struct Flights<'a, 'f> {
+    function: &'a Function,
     cfg: &'a Cfg<'f>,
     waits: Completions,
 }
@@ -84,6 +85,11 @@ impl Flights<'_, '_> {
     /// The copies whose completion no thread can have observed.
     fn surely_in_flight(&self, state: &State) -> impl Iterator<Item = CopyId> {
         state.in_flight.difference(&state.waited).copied()
+    }
+
+    /// Whether the constant is known not to be 0.
+    fn leaves_some(&self, but: Option<ValueId>) -> bool {
+        but.is_some_and(|but| self.function.values[usize::from(but.0)].literal.is_some_and(|value| value > 0))
     }
 
     /// Some thread begins a copy: what was waited for before says nothing of it.
@@ -99,7 +105,7 @@ impl Flights<'_, '_> {
         state.in_flight.retain(|copy| !shown(*copy));
     }
 
-    fn fault(&self, function: &Function, state: &State, id: AccessId) -> Option<Diag> {
+    fn fault(&self, state: &State, id: AccessId) -> Option<Diag> {
         let Access { region, kind, at, .. } = &self.cfg.accesses[id.0];
         let writes = match kind {
             AccessKind::Read | AccessKind::AtomicRead => false,
@@ -113,7 +119,7 @@ impl Flights<'_, '_> {
             };
             let meets = |end: &Option<Region>| end.as_ref().is_some_and(|end| self.overlap(end, region));
             let name = match region.root {
-                Root::Shared(shared) => self.cfg.names.get(&shared).map(|local| &function.local(*local).name)?,
+                Root::Shared(shared) => self.cfg.names.get(&shared).map(|local| &self.function.local(*local).name)?,
                 Root::ReadOnly | Root::Global | Root::Remote(_) => return None,
             };
             let to = meets(written);
@@ -161,8 +167,8 @@ impl Analysis for Flights<'_, '_> {
                     state.in_flight.insert(*id);
                     self.begin(state, *id);
                 }
-                CopyStep::Wait { completion, but_last } => {
-                    let last = if but_last { state.last.clone() } else { BTreeSet::new() };
+                CopyStep::Wait { completion, but } => {
+                    let last = if self.leaves_some(but) { state.last.clone() } else { BTreeSet::new() };
                     self.wait(state, |copy| self.completion_of(copy) == completion && !last.contains(&copy));
                 }
             },

@@ -20,6 +20,7 @@ mod liveness;
 mod partition;
 mod program;
 mod residues;
+pub(crate) mod rings;
 mod tokens;
 mod unchecked;
 pub(crate) mod uniform;
@@ -41,6 +42,7 @@ use cfg::Cfg;
 use dsm::protocol::Protocol;
 use fences::Fences;
 use liveness::Live;
+use rings::Rings;
 use tokens::Tokens;
 use uniform::control::Control;
 use uniform::summary::Summary;
@@ -57,6 +59,7 @@ pub(crate) struct Checked<'f> {
     summary: Summary,
     protocol: Protocol,
     fences: Fences<'f>,
+    rings: Rings,
 }
 
 /// Checks a function by all rules.
@@ -85,6 +88,8 @@ pub(crate) fn run<'f>(function: &'f Function, diags: &mut Diags) -> Result<Check
         }
         None => check_memory(function, &cfg, &tokens, &live, &values, diags),
     };
+    let is_right = diags.is_right_but_for(|rule| function.options.waives(rule));
+    let rings = if is_right { rings::check(function, &cfg, &values, diags) } else { Rings::None };
     let broken_at =
         unchecked::apply(function, (&mut pending, &mut forgotten), &mut summary, &mut protocol, parsed, diags);
     diags.gate()?;
@@ -104,6 +109,7 @@ pub(crate) fn run<'f>(function: &'f Function, diags: &mut Diags) -> Result<Check
         summary,
         protocol,
         fences,
+        rings,
     })
 }
 
@@ -180,6 +186,11 @@ impl<'f> Checked<'f> {
     /// The fences of the function's barriers of the cluster, and its effects on memory.
     pub(crate) fn fences(&self) -> &Fences<'f> {
         &self.fences
+    }
+
+    /// What is known of the function's rings of phase barriers.
+    pub(crate) fn rings(&self) -> &Rings {
+        &self.rings
     }
 
     /// The calls of which one must break a rule that is switched off.

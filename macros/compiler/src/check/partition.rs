@@ -266,6 +266,8 @@ impl<'f> Splitter<'_, 'f> {
             queries: self.cfg.queries.clone(),
             positions: self.cfg.positions.clone(),
             cuts: self.cfg.cuts.clone(),
+            // Only the rings ask for them, and of the graph that was not split.
+            counted: BTreeMap::new(),
             slices: self.cfg.slices.clone(),
             names: self.cfg.names.clone(),
             teams: self.cfg.teams.clone(),
@@ -331,9 +333,7 @@ impl<'f> Splitter<'_, 'f> {
                         completion: *completion,
                         at: *at,
                     },
-                    CopyStep::Wait { completion, but_last } => {
-                        CopyStep::Wait { completion: *completion, but_last: *but_last }
-                    }
+                    CopyStep::Wait { completion, but } => CopyStep::Wait { completion: *completion, but: *but },
                 });
                 StepKind::Copy(CopyId(split.copies.len() - 1))
             }

@@ -64,6 +64,20 @@ impl Expr {
         self
     }
 
+    /// Returns whether the value depends on counters.
+    pub fn has_counters(&self) -> bool {
+        self.counters().next().is_some()
+    }
+
+    /// Returns the value if it is the same for all counters and ranks.
+    pub fn known(&self) -> Option<i64> {
+        let varies = |term: &Term| match term {
+            Term::Counter(_) | Term::Rank | Term::Unknown => true,
+            Term::Constant(_) | Term::Apply(_) => false,
+        };
+        if self.terms.iter().any(varies) { None } else { self.value(&[], 0, 0).ok() }
+    }
+
     /// Returns the value, or why it is not known. A division whose operands Rust and floor division treat differently has none.
     pub(super) fn value(&self, counters: &[i64], rank: i64, id: u32) -> Result<i64, Reason> {
         let mut stack: Vec<i64> = Vec::new();
@@ -97,7 +111,8 @@ impl Operator {
         let natural = left >= 0 && right >= 0;
         match self {
             Operator::Add => left.checked_add(right),
-            Operator::Sub => left.checked_sub(right),
+            // An unsigned number of the machine would wrap.
+            Operator::Sub => left.checked_sub(right).filter(|rest| *rest >= 0 || !natural),
             Operator::Mul => left.checked_mul(right),
             Operator::Div => left.checked_div(right).filter(|_| natural),
             Operator::Rem => left.checked_rem(right).filter(|_| natural),

@@ -128,7 +128,7 @@ impl Machine {
                 bits += u32::from(unit.threads > 1);
                 let role = u32::try_from(unit.role).map_err(|_| Reason::Size)?;
                 self.actors.push(Actor {
-                    threads: Threads { role, block: unit.block, representative },
+                    threads: Threads { role, block: unit.block, representative, number: weight },
                     weight: u16::try_from(weight).map_err(|_| Reason::Size)?,
                     block: unit.block,
                     automaton: number,

@@ -82,6 +82,8 @@ pub struct Threads {
     pub block: u32,
     /// The representative among those of the role: all but the last stand for one thread, the last one for the rest.
     pub representative: u32,
+    /// The number of threads that it stands for.
+    pub number: u32,
 }
 
 /// A barrier or a slot of a block.

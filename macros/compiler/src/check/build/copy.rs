@@ -7,7 +7,6 @@ use crate::check::build::memory::region_of_kind;
 use crate::check::cfg::{
     AccessKind, BarrierCall, BarrierCallId, Completion, CopyId, CopyStep, Region, Select, Shared, Team,
 };
-use crate::model::ValueId;
 use crate::model::barrier::{BarrierForm, COPY};
 use crate::model::copy::{BulkDirection, CopyOp};
 use crate::model::expr::Expr;
@@ -72,22 +71,15 @@ impl Builder<'_> {
                 }
                 complete_on_barrier(self);
             }
-            CopyOp::Wait { group, prior } => {
+            CopyOp::Wait { group, prior: but } => {
                 let team = team.unwrap_or(Team::whole(group));
-                let but_last = prior.is_some_and(|prior| self.is_positive(prior));
-                self.copy_step(CopyStep::Wait { completion, but_last }, at);
+                self.copy_step(CopyStep::Wait { completion, but }, at);
                 self.step(StepKind::Group(GroupStep::Collective { team, name: copy.name(), barrier: true }), at);
             }
             CopyOp::BulkWait { prior, .. } => {
-                let but_last = self.is_positive(prior);
-                self.copy_step(CopyStep::Wait { completion, but_last }, at);
+                self.copy_step(CopyStep::Wait { completion, but: Some(prior) }, at);
             }
         }
-    }
-
-    /// Whether a constant is known not to be 0.
-    fn is_positive(&self, constant: ValueId) -> bool {
-        self.function.values[usize::from(constant.0)].literal.is_some_and(|value| value > 0)
     }
 
     /// The barrier on which a copy completes is in use from the beginning of the copy.

@@ -5,7 +5,7 @@
 use phalanx_contract::uniformity::Uniformity;
 
 use super::memory::region_of_kind;
-use super::{BlockId, Builder, Call, CallId, End, Jump, Source, StepKind, TokenStep, Value, Variable};
+use super::{BlockId, Builder, Call, CallId, CountedLoop, End, Jump, Source, StepKind, TokenStep, Value, Variable};
 use crate::check::cfg::{AccessKind, Extent, GivenTo, Granule, Select};
 use crate::model::LoopId;
 use crate::model::expr::{BinaryOp, Callee, Expr, ExprKind, Member, UnaryOp};
@@ -244,6 +244,10 @@ impl<'f> Builder<'f> {
                     let start = self.nothing(range.start.span);
                     self.set(Variable::Local(*local), &start, range.start.span);
                 }
+                let by = range.stride();
+                let (inclusive, before) = (range.inclusive, self.current);
+                let counted = CountedLoop { start: ends[0], end: ends[1], inclusive, by, before, inside };
+                self.counted.insert(again, counted);
                 let first = if range.is_never_empty() { inside } else { again };
                 self.goto(first);
                 self.current = again;

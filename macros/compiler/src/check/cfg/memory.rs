@@ -6,7 +6,7 @@ use phalanx_contract::protocol::Party;
 
 use super::NodeId;
 use crate::model::copy::CompletionMechanism;
-use crate::model::{LocalId, SlotId};
+use crate::model::{LocalId, SlotId, ValueId};
 use crate::span::SpanRange;
 
 /// The memory that is accessed, as far as it matters for whether threads read the same value.
@@ -250,8 +250,8 @@ impl Completion {
 pub(crate) enum CopyStep {
     /// A copy begins, with the regions of shared memory that it reads and writes.
     Begin { reads: Option<Region>, writes: Option<Region>, completion: Completion, at: SpanRange },
-    /// A wait after which copies with this completion may be complete: all of them, or all but the last ones.
-    Wait { completion: Completion, but_last: bool },
+    /// A wait after which all copies with this completion may be complete: all but the last ones, if `but` says how many.
+    Wait { completion: Completion, but: Option<ValueId> },
 }
 
 impl CopyStep {

@@ -20,7 +20,7 @@ pub(crate) use memory::{Access, AccessKind, Completion, CopyStep, GivenTo, Regio
 pub(crate) use position::{Coordinate, Digit, Granule, Offset, Position};
 pub(crate) use step::{BarrierCall, Call, GroupStep, MemoryStep, Step, StepKind, TokenStep, ValueStep};
 pub(crate) use team::{Team, Tile, spans_cluster};
-pub(crate) use value::{Extent, Node, Source, Variable};
+pub(crate) use value::{CountedLoop, Extent, Node, Source, Variable};
 
 use crate::model::group::Group;
 use crate::model::query::Query;
@@ -66,6 +66,8 @@ pub(crate) struct Cfg<'f> {
     pub(crate) positions: BTreeMap<NodeId, Position>,
     /// The nodes that keep only the lower bits of an integer, their first operand: casts, and operators on the result of one.
     pub(crate) cuts: BTreeMap<NodeId, u32>,
+    /// The `for` loops over ranges, by the block that decides whether there is one more iteration.
+    pub(crate) counted: BTreeMap<BlockId, CountedLoop>,
     /// The slices of dynamic shared memory, by number.
     pub(crate) slices: Vec<Slice>,
     /// The locals that name shared memory.

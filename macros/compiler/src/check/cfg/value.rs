@@ -4,10 +4,10 @@
 
 use phalanx_contract::uniformity::Uniformity;
 
-use super::NodeId;
 use super::memory::Root;
 use super::position::Granule;
 use super::team::Team;
+use super::{BlockId, NodeId};
 use crate::model::expr::{BinaryOp, Callee};
 use crate::model::{LocalId, SlotId, ValueId};
 use crate::span::SpanRange;
@@ -55,6 +55,23 @@ pub(crate) enum Source<'f> {
     Shuffled { team: Team },
     /// The result of a device function, whose arguments are the operands.
     Call { slot: SlotId, callee: &'f Callee },
+}
+
+/// A `for` loop over a range of numbers.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CountedLoop {
+    /// The first number.
+    pub(crate) start: NodeId,
+    /// The number that ends the range.
+    pub(crate) end: NodeId,
+    /// Whether the range has its end.
+    pub(crate) inclusive: bool,
+    /// The difference between consecutive numbers, if it is known.
+    pub(crate) by: Option<i64>,
+    /// The block before the first iteration.
+    pub(crate) before: BlockId,
+    /// The first block of an iteration.
+    pub(crate) inside: BlockId,
 }
 
 /// Something that holds a value: a local variable, one of its fields, or a temporary.

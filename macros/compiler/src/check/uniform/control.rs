@@ -137,6 +137,11 @@ pub(crate) fn following(cfg: &Cfg<'_>, block: BlockId) -> BlockSet {
     reachable_from_all(cfg, cfg.blocks[block.0].end.successors().collect(), None)
 }
 
+/// The blocks that control can reach from the end of this block without passing `end`.
+pub(crate) fn following_until(cfg: &Cfg<'_>, block: BlockId, end: BlockId) -> BlockSet {
+    reachable_from_all(cfg, cfg.blocks[block.0].end.successors().collect(), Some(end))
+}
+
 fn reachable_from_all(cfg: &Cfg<'_>, mut work: Vec<BlockId>, end: Option<BlockId>) -> BlockSet {
     let mut reached = BlockSet::none(cfg.blocks.len());
     while let Some(block) = work.pop() {

@@ -4,6 +4,7 @@ mod agreement;
 mod cases;
 mod counters;
 mod explicit;
+mod extraction;
 mod growth;
 mod kernels;
 mod words;

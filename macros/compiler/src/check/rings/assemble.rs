@@ -1,0 +1,225 @@
+//! The skeleton of a kernel: threads with the same steps are a role, and roles that decide alike share a stream.
+
+#![warn(clippy::wildcard_enum_match_arm)]
+
+use std::collections::BTreeSet;
+
+use super::kernel::{Kernel, Point, Refusal};
+use super::objects::{Objects, Slot, array_of};
+use super::value::{Arguments, Counters, Evaluator, Value, differing};
+use super::walk::{Program, Sites, walk};
+use crate::check::cfg::{BlockId, MemoryStep, NodeId, Select, StepKind};
+use crate::rings::{Condition, Op, Role, Skeleton, SlotArray, Step};
+
+/// A skeleton, with what is known of it beyond its steps.
+pub(super) struct Assembled {
+    pub(super) skeleton: Skeleton,
+    /// The ranks of the threads of each role.
+    pub(super) threads: Vec<Vec<u32>>,
+    /// Whether it may have runs that the kernel does not have.
+    pub(super) allows_more: bool,
+    /// The shared arrays with an access that may not be made.
+    pub(super) uncertain: BTreeSet<usize>,
+}
+
+/// The threads that compute the same values where their ranks matter.
+struct Class {
+    values: Vec<Value>,
+    threads: Vec<u32>,
+}
+
+/// Makes the skeleton of a kernel, for certain arguments or for all.
+pub(super) fn assemble(
+    kernel: &Kernel<'_, '_>,
+    objects: &Objects,
+    sites: &Sites,
+    arguments: Option<&Arguments>,
+) -> Result<Assembled, Refusal> {
+    let counters = Counters::default();
+    let evaluator = |thread| Evaluator { kernel, counters: &counters, arguments, thread };
+    let mut programs: Vec<(Program, Vec<u32>)> = Vec::new();
+    let classes = classes(kernel, objects);
+    loop {
+        let known = counters.len();
+        programs.clear();
+        for class in &classes {
+            let Some(first) = class.threads.first() else { continue };
+            let program = walk(&evaluator(*first), objects, sites)?;
+            match programs.iter_mut().find(|(known, _)| same(&known.steps, &program.steps)) {
+                Some((_, threads)) => threads.extend(&class.threads),
+                None => programs.push((program, class.threads.clone())),
+            }
+        }
+        // The numbers of counters are those of all roles.
+        if counters.len() == known {
+            break;
+        }
+    }
+    programs.retain(|(program, _)| program.steps.iter().any(|step| matters(&step.op)));
+    let mut streams: Vec<Vec<usize>> = Vec::new();
+    let mut roles: Vec<Role> = Vec::new();
+    for (number, (program, threads)) in programs.iter().enumerate() {
+        let agrees = |stream: &Vec<usize>| stream.iter().all(|other| decide_alike(program, &programs[*other].0));
+        let stream = streams.iter().position(agrees).unwrap_or_else(|| {
+            streams.push(Vec::new());
+            streams.len() - 1
+        });
+        streams[stream].push(number);
+        let count = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+        roles.push(Role { threads: count(threads.len()), stream: count(stream), steps: program.steps.clone() });
+    }
+    let slots = objects.slots.iter().zip(0..).map(|(slot, number)| slot_array(slot, number, &roles)).collect();
+    Ok(Assembled {
+        skeleton: Skeleton {
+            blocks: kernel.blocks,
+            barriers: objects.barriers.iter().map(|(_, barriers, _)| *barriers).collect(),
+            slots,
+            roles,
+        },
+        // Streams of their own allow more trip counts than there are.
+        allows_more: streams.len() > 1 || programs.iter().any(|(program, _)| program.allows_more),
+        uncertain: programs.iter().flat_map(|(program, _)| program.uncertain.iter().copied()).collect(),
+        threads: programs.into_iter().map(|(_, threads)| threads).collect(),
+    })
+}
+
+fn same(one: &[Step], other: &[Step]) -> bool {
+    one.len() == other.len()
+        && one
+            .iter()
+            .zip(other)
+            .all(|(one, other)| one.id == other.id && format!("{:?}", one.op) == format!("{:?}", other.op))
+}
+
+/// Whether a thread with such a step has to be in the skeleton.
+fn matters(op: &Op) -> bool {
+    match op {
+        Op::Set(_) | Op::NextRound | Op::Branch { .. } | Op::Jump(_) | Op::Leave => false,
+        Op::Wait { .. }
+        | Op::WaitToken { .. }
+        | Op::Arrive { .. }
+        | Op::Expect { .. }
+        | Op::Copy { .. }
+        | Op::BeginFill { .. }
+        | Op::EndFill { .. }
+        | Op::BeginRead { .. }
+        | Op::EndRead { .. }
+        | Op::Store { .. }
+        | Op::WaitStores { .. }
+        | Op::Sync { .. } => true,
+    }
+}
+
+/// The array of slots, each of which is full when each thread and each copy that fills it has done so once.
+fn slot_array(slot: &Slot, number: u32, roles: &[Role]) -> SlotArray {
+    let parts = roles.iter().map(|role| {
+        let fills = |step: &Step| matches!(&step.op, Op::BeginFill { slot, .. } if slot.array == number);
+        let copies = role.steps.iter().filter(|step| matches!(&step.op, Op::Copy { slot, .. } if slot.array == number));
+        let copies = u32::from(copies.count() > 0);
+        if role.steps.iter().any(fills) { role.threads + copies } else { copies }
+    });
+    SlotArray { stages: slot.stages, parts: parts.sum::<u32>().max(1) }
+}
+
+/// Returns the threads by the values that depend on their ranks.
+fn classes(kernel: &Kernel<'_, '_>, objects: &Objects) -> Vec<Class> {
+    let counters = Counters::default();
+    let differing = differing(kernel);
+    let nodes: Vec<(NodeId, Point)> =
+        asked(kernel, objects).into_iter().filter(|(node, _)| differing.contains(node)).collect();
+    let mut classes: Vec<Class> = Vec::new();
+    for thread in 0..kernel.threads {
+        let evaluator = Evaluator { kernel, counters: &counters, arguments: None, thread };
+        let values: Vec<Value> = nodes.iter().map(|(node, point)| evaluator.value(*node, *point)).collect();
+        match classes.iter_mut().find(|class| class.values == values) {
+            Some(class) => class.threads.push(thread),
+            None => classes.push(Class { values, threads: vec![thread] }),
+        }
+    }
+    classes
+}
+
+/// The nodes whose values a thread's steps may depend on, with the points where they do.
+fn asked(kernel: &Kernel<'_, '_>, objects: &Objects) -> Vec<(NodeId, Point)> {
+    let cfg = kernel.cfg;
+    let mut asked = Vec::new();
+    for (number, content) in cfg.blocks.iter().enumerate() {
+        let block = BlockId(number);
+        let end = (block, content.steps.len());
+        match cfg.counted.get(&block) {
+            Some(counted) => {
+                let before = (counted.before, cfg.blocks[counted.before.0].steps.len());
+                asked.extend([(counted.start, before), (counted.end, before)]);
+            }
+            None => asked.extend(content.end.condition().map(|on| (on, end))),
+        }
+        for (index, step) in content.steps.iter().enumerate() {
+            let point = (block, index);
+            let first = |path: &[Select]| path.first().into_iter().flat_map(Select::nodes).collect::<Vec<_>>();
+            let mut nodes = Vec::new();
+            if let StepKind::BarrierCall(call) = &step.kind {
+                let call = &cfg.barrier_calls[call.0];
+                nodes.extend(call.operands.iter().copied().chain(call.region.rank));
+                nodes.extend(first(&call.region.path));
+            }
+            if let StepKind::Memory(MemoryStep::Access(id)) = &step.kind {
+                let region = &cfg.accesses[id.0].region;
+                let slot = array_of(region).and_then(|array| objects.slot(array));
+                nodes.extend(slot.filter(|(_, slot)| slot.rows).map_or(Vec::new(), |_| first(&region.path)));
+            }
+            if let Some((variable, value, _)) = step.kind.set()
+                && cfg.only_value(variable).is_none()
+            {
+                nodes.push(value);
+            }
+            asked.extend(nodes.into_iter().map(|node| (node, point)));
+        }
+    }
+    asked
+}
+
+/// Whether the n-th shared decisions of two threads are the same, for all n.
+fn decide_alike(one: &Program, other: &Program) -> bool {
+    let mut seen = BTreeSet::new();
+    let mut work = vec![(0, 0)];
+    while let Some((from, and)) = work.pop() {
+        for first in decisions(one, from) {
+            for second in decisions(other, and) {
+                let keys = |program: &Program, step: usize| program.keys.get(&step).cloned().unwrap_or_default();
+                let known = keys(other, second);
+                if !keys(one, first).iter().any(|key| known.contains(key)) {
+                    return false;
+                }
+                if seen.insert((first, second)) {
+                    work.push((first + 1, second + 1));
+                    work.push((target(one, first), target(other, second)));
+                }
+            }
+        }
+    }
+    true
+}
+
+/// The shared decisions that come next after a step.
+fn decisions(program: &Program, from: usize) -> BTreeSet<usize> {
+    let mut found = BTreeSet::new();
+    let mut seen = BTreeSet::new();
+    let mut work = vec![from];
+    while let Some(at) = work.pop() {
+        let Some(step) = program.steps.get(at).filter(|_| seen.insert(at)) else { continue };
+        if let Op::Branch { condition: Condition::Shared, .. } = step.op {
+            found.insert(at);
+        } else if let Op::Branch { otherwise, .. } = step.op {
+            work.extend([at + 1, otherwise]);
+        } else if let Op::Jump(to) = step.op {
+            work.push(to);
+        } else if !matches!(step.op, Op::Leave) {
+            work.push(at + 1);
+        }
+    }
+    found
+}
+
+fn target(program: &Program, branch: usize) -> usize {
+    if let Op::Branch { otherwise, .. } = program.steps[branch].op { otherwise } else { branch + 1 }
+}

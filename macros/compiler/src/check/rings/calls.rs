@@ -1,0 +1,167 @@
+//! The steps of a thread that concern phase barriers and copies.
+
+#![warn(clippy::wildcard_enum_match_arm)]
+
+use super::kernel::{Point, Refusal};
+use super::objects::array_of;
+use super::value::Value;
+use super::walk::Walker;
+use crate::check::cfg::{
+    BarrierCall, Completion, CopyStep, GroupStep, Region, Root, Select, Step as GraphStep, StepKind,
+};
+use crate::model::barrier::{BarrierForm, PhaseAction, PhaseResult};
+use crate::rings::{Data, Element, Expr, Op};
+use crate::span::SpanRange;
+
+impl Walker<'_, '_, '_, '_> {
+    fn element(&self, region: &Region, point: Point, at: SpanRange) -> Result<Element, Refusal> {
+        let array = array_of(region).and_then(|array| self.objects.barrier(array));
+        let array = array.ok_or_else(|| Refusal::new(at, "the text does not show which barrier this is"))?;
+        let index = match region.path.first() {
+            None => Some(Expr::constant(0)),
+            Some(Select::At(index)) => self.evaluator.value(*index, point).expr(),
+            Some(Select::Chunk { .. } | Select::Range { .. } | Select::Half { .. } | Select::Unknown) => None,
+        };
+        let index = index.ok_or_else(|| Refusal::new(at, "the barrier's index is not a function of the round"))?;
+        Ok(Element { array, index })
+    }
+
+    fn operand(&self, call: &BarrierCall, point: Point) -> Value {
+        call.operands.last().map_or(Value::Unknown, |operand| self.evaluator.value(*operand, point))
+    }
+
+    fn number(&self, call: &BarrierCall, point: Point) -> Result<u32, Refusal> {
+        let number = self.operand(call, point).known().and_then(|number| u32::try_from(number).ok());
+        number.ok_or_else(|| Refusal::new(call.at, "the number is not known where the kernel is compiled"))
+    }
+
+    pub(super) fn barrier_call(&mut self, point: Point, index: usize) -> Result<(), Refusal> {
+        let kernel = self.evaluator.kernel;
+        let call = &kernel.cfg.barrier_calls[index];
+        let at = call.at;
+        if call.method.action.begins() {
+            return Ok(());
+        }
+        self.flush();
+        let barrier = self.element(&call.region, point, at)?;
+        let block = match (call.region.root, call.region.rank) {
+            (Root::Remote(_), Some(rank)) => self.evaluator.value(rank, point).expr(),
+            (Root::Remote(_), None) => None,
+            _ => Some(Expr::rank()),
+        };
+        let block = block.ok_or_else(|| Refusal::new(at, "the peer's rank is not a function of the block's"))?;
+        let remote = call.barrier.form == BarrierForm::Remote;
+        let token = !remote && call.method.result == PhaseResult::Token && self.is_waited_for(call);
+        let arrive = |barrier, count, drops, token| Op::Arrive { barrier, block, count, drops, token };
+        let op = match call.method.action {
+            PhaseAction::Arrive => arrive(barrier, 1, false, token),
+            PhaseAction::ArriveN => arrive(barrier, self.number(call, point)?, false, token),
+            PhaseAction::ArriveAndDrop => arrive(barrier, 1, true, false),
+            PhaseAction::ArriveAndWait => {
+                self.push(point, at, arrive(barrier.clone(), 1, false, true));
+                Op::WaitToken { barrier }
+            }
+            PhaseAction::Wait => {
+                self.check_token(call, point)?;
+                Op::WaitToken { barrier }
+            }
+            PhaseAction::WaitParity => match self.operand(call, point).expr() {
+                Some(parity) => Op::Wait { barrier, parity },
+                None => return Err(Refusal::new(at, "the parity is not a function of the round")),
+            },
+            PhaseAction::ExpectTx => Op::Expect { barrier, bytes: self.number(call, point)? },
+            PhaseAction::Copy => {
+                let next = kernel.cfg.blocks[point.0.0].steps.get(point.1 + 1);
+                if !next.is_some_and(|next| matches!(next.kind, StepKind::Copy(_))) {
+                    return Err(Refusal::new(at, "the copy writes a peer's memory"));
+                }
+                self.copy_to = Some(index);
+                return Ok(());
+            }
+            PhaseAction::TryWait => return Err(Refusal::new(at, "the thread tests whether a phase is over")),
+            PhaseAction::Invalidate | PhaseAction::Init | PhaseAction::InitCollective => return Ok(()),
+        };
+        self.push(point, at, op);
+        Ok(())
+    }
+
+    /// Whether some wait takes the token of an arrival.
+    fn is_waited_for(&self, arrival: &BarrierCall) -> bool {
+        let cfg = self.kernel().cfg;
+        cfg.barrier_calls
+            .iter()
+            .any(|call| call.method.action == PhaseAction::Wait && array_of(&call.region) == array_of(&arrival.region))
+    }
+
+    /// Checks that the token of a wait is that of the thread's last arrival at the barrier.
+    fn check_token(&self, wait: &BarrierCall, point: Point) -> Result<(), Refusal> {
+        let kernel = self.kernel();
+        let refuse = || Refusal::new(wait.at, "the token need not be that of the thread's last arrival");
+        let token = wait.operands.first().map(|token| kernel.cfg.origin(*token)).ok_or_else(refuse)?;
+        let arrival = kernel.cfg.barrier_calls.iter().find(|call| call.result == token).ok_or_else(refuse)?;
+        let from = kernel.evaluated(token).ok_or_else(refuse)?;
+        let others = kernel.cfg.barrier_calls.iter().filter(|call| {
+            call.method.action.arrives()
+                && array_of(&call.region) == array_of(&wait.region)
+                && call.result != arrival.result
+        });
+        let between = |other: &BarrierCall| match kernel.evaluated(other.result) {
+            Some((block, index)) if from.0 == point.0 => block == from.0 && from.1 < index && index < point.1,
+            Some(_) | None => true,
+        };
+        let is_between = others.into_iter().any(between);
+        if is_between || array_of(&arrival.region) != array_of(&wait.region) { Err(refuse()) } else { Ok(()) }
+    }
+
+    pub(super) fn copy(&mut self, point: Point, index: usize) -> Result<(), Refusal> {
+        let kernel = self.evaluator.kernel;
+        let call = self.copy_to.take().map(|call| &kernel.cfg.barrier_calls[call]);
+        match &kernel.cfg.copies[index] {
+            CopyStep::Begin { writes: Some(region), completion: Completion::Barrier(_), at, .. } => {
+                let is_cooperative = |step: &GraphStep| {
+                    matches!(step.kind, StepKind::Group(GroupStep::Collective { name: "memcpy_async", .. }))
+                        && (step.at.line(), step.at.column()) == (at.line(), at.column())
+                };
+                if kernel.cfg.blocks[point.0.0].steps.iter().any(is_cooperative) {
+                    return Err(Refusal::new(*at, "threads copy together"));
+                }
+                let slot = array_of(region).and_then(|array| self.objects.slot(array));
+                let (Some(call), Some((array, slot))) = (call, slot) else {
+                    return Err(Refusal::new(*at, "the accesses of what the copy writes are not followed"));
+                };
+                let bytes = u32::try_from(slot.bytes).ok().filter(|_| region.path.len() == usize::from(slot.rows));
+                let Some(bytes) = bytes else {
+                    return Err(Refusal::new(*at, "the copy writes a part of the array"));
+                };
+                let slot = Element { array, index: self.slot_index(region, point, *at)? };
+                let barrier = self.element(&call.region, point, *at)?;
+                self.flush();
+                self.push(point, *at, Op::Copy { slot, barrier, block: Expr::rank(), bytes, data: Data::Fixed(0) });
+            }
+            CopyStep::Begin { completion: Completion::Barrier(_), at, .. } => {
+                return Err(Refusal::new(*at, "the copy writes a peer's memory"));
+            }
+            CopyStep::Begin { reads: Some(region), completion: Completion::BulkGroup, at, .. } => {
+                if let Some((array, _)) = array_of(region).and_then(|array| self.objects.slot(array)) {
+                    let slot = Element { array, index: self.slot_index(region, point, *at)? };
+                    self.flush();
+                    self.push(point, *at, Op::Store { slot });
+                }
+            }
+            CopyStep::Wait { completion: Completion::BulkGroup, but } => {
+                let but = but.and_then(|but| kernel.constants.of(kernel.function, but));
+                let at = kernel.cfg.blocks[point.0.0].steps[point.1].at;
+                match but.and_then(|but| u32::try_from(but).ok()) {
+                    Some(but) => {
+                        self.flush();
+                        self.push(point, at, Op::WaitStores { but });
+                    }
+                    None => self.program.allows_more = true,
+                }
+            }
+            // No slot is accessed by such a copy.
+            CopyStep::Begin { .. } | CopyStep::Wait { .. } => {}
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,169 @@
+//! A kernel as the extraction reads it: its graph, the sizes of its groups, and where variables are set.
+
+#![warn(clippy::wildcard_enum_match_arm)]
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use phalanx_contract::uniformity::Uniformity;
+
+use super::constants::Constants;
+use crate::check::bit_set::BlockSet;
+use crate::check::cfg::{BlockId, Cfg, Extent, NodeId, Source, StepKind, ValueStep, Variable};
+use crate::check::uniform::control::{following, following_until};
+use crate::check::uniform::values::Values;
+use crate::model::Function;
+use crate::model::barrier::PhaseAction;
+use crate::model::expr::BinaryOp;
+use crate::span::SpanRange;
+
+/// A place in the graph: a block, and the index of a step.
+pub(super) type Point = (BlockId, usize);
+
+/// Why a kernel, or a part of it, is not extracted.
+#[derive(Debug, Clone)]
+pub(crate) struct Refusal {
+    pub(crate) at: SpanRange,
+    pub(crate) why: String,
+}
+
+impl Refusal {
+    pub(super) fn new(at: SpanRange, why: impl Into<String>) -> Refusal {
+        Refusal { at, why: why.into() }
+    }
+}
+
+/// A kernel, its graph, and facts about both.
+pub(super) struct Kernel<'a, 'f> {
+    pub(super) function: &'f Function,
+    pub(super) cfg: &'a Cfg<'f>,
+    pub(super) values: &'a Values<'a, 'f>,
+    pub(super) constants: &'a Constants,
+    /// The number of threads in a block.
+    pub(super) threads: u32,
+    /// The number of blocks in a cluster.
+    pub(super) blocks: u32,
+    /// The assignments to each variable.
+    sets: BTreeMap<Variable, Vec<(Point, NodeId, Extent)>>,
+    /// Where each node is evaluated.
+    evaluated: BTreeMap<NodeId, Point>,
+    /// Whether each block is in a loop.
+    loops: Vec<bool>,
+    /// For each branch, the blocks on its arms and the block where those have merged.
+    pub(super) regions: BTreeMap<BlockId, (BlockSet, Option<BlockId>)>,
+    /// The variables that are truth values, because a branch or a wait takes them for one.
+    booleans: BTreeSet<Variable>,
+}
+
+impl<'a, 'f> Kernel<'a, 'f> {
+    pub(super) fn new(
+        function: &'f Function,
+        cfg: &'a Cfg<'f>,
+        values: &'a Values<'a, 'f>,
+        constants: &'a Constants,
+        (threads, blocks): (u32, u32),
+    ) -> Kernel<'a, 'f> {
+        let mut kernel = Kernel {
+            function,
+            cfg,
+            values,
+            constants,
+            threads,
+            blocks,
+            sets: BTreeMap::new(),
+            evaluated: BTreeMap::new(),
+            loops: (0..cfg.blocks.len()).map(|block| following(cfg, BlockId(block)).contains(BlockId(block))).collect(),
+            regions: values.control.regions(cfg).map(|(branch, arms, end)| (branch, (arms, end))).collect(),
+            booleans: BTreeSet::new(),
+        };
+        for (block, content) in cfg.blocks.iter().enumerate() {
+            for (index, step) in content.steps.iter().enumerate() {
+                let point = (BlockId(block), index);
+                if let StepKind::Value(ValueStep::Evaluate(node)) = step.kind {
+                    kernel.evaluated.insert(node, point);
+                }
+                if let Some((variable, value, extent)) = step.kind.set() {
+                    kernel.sets.entry(variable).or_default().push((point, value, extent));
+                }
+            }
+        }
+        kernel.find_booleans();
+        kernel
+    }
+
+    /// The scope at which all threads of the skeleton agree.
+    pub(super) fn scope(&self) -> Uniformity {
+        if self.blocks > 1 { Uniformity::Cluster } else { Uniformity::Block }
+    }
+
+    pub(super) fn is_in_loop(&self, block: BlockId) -> bool {
+        self.loops[block.0]
+    }
+
+    pub(super) fn sets(&self, variable: Variable) -> &[(Point, NodeId, Extent)] {
+        self.sets.get(&variable).map_or(&[], Vec::as_slice)
+    }
+
+    pub(super) fn evaluated(&self, node: NodeId) -> Option<Point> {
+        self.evaluated.get(&node).copied()
+    }
+
+    pub(super) fn at(&self, node: NodeId) -> SpanRange {
+        self.cfg.nodes[node.0].at
+    }
+
+    /// Whether a value is a truth value.
+    pub(super) fn is_boolean(&self, node: NodeId) -> bool {
+        let of = &self.cfg.nodes[node.0];
+        match &of.source {
+            Source::Binary(op) | Source::Round(_, op) => {
+                use BinaryOp::{And, Eq, Ge, Gt, Le, Lt, Ne, Or};
+                matches!(op, Eq | Ne | Lt | Le | Gt | Ge | And | Or)
+            }
+            Source::Not => self.is_boolean(of.operands[0]),
+            Source::Read(variable) => self.booleans.contains(variable),
+            Source::Operands
+            | Source::Integer(_)
+            | Source::Constant(_)
+            | Source::Counter { .. }
+            | Source::Param(_)
+            | Source::Known { .. }
+            | Source::ThreadRank
+            | Source::Load(_)
+            | Source::Agreed { .. }
+            | Source::Shuffled { .. }
+            | Source::Call { .. } => false,
+        }
+    }
+
+    /// Whether some step sets the variable on the way from one point to another, which comes later.
+    pub(super) fn may_be_set_between(&self, variable: Variable, from: Point, to: Point) -> bool {
+        let sets = self.sets(variable).iter().map(|(point, ..)| *point);
+        if from.0 == to.0 && from.1 <= to.1 {
+            return sets.into_iter().any(|(block, index)| block == from.0 && from.1 < index && index < to.1);
+        }
+        let between = following_until(self.cfg, from.0, to.0);
+        sets.into_iter().any(|(block, index)| {
+            block == from.0 && index > from.1 || block == to.0 && index < to.1 || between.contains(block)
+        })
+    }
+
+    fn find_booleans(&mut self) {
+        let mut work: Vec<NodeId> = self.cfg.blocks.iter().filter_map(|block| block.end.condition()).collect();
+        for call in &self.cfg.barrier_calls {
+            if call.method.action == PhaseAction::WaitParity {
+                work.extend(&call.operands);
+            }
+        }
+        while let Some(node) = work.pop() {
+            let of = &self.cfg.nodes[node.0];
+            if let Source::Not = of.source {
+                work.push(of.operands[0]);
+            }
+            if let Some(variable) = of.source.read()
+                && self.booleans.insert(variable)
+            {
+                work.extend(self.sets.get(&variable).into_iter().flatten().map(|(_, value, _)| *value));
+            }
+        }
+    }
+}

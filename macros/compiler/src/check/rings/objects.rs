@@ -1,0 +1,200 @@
+//! The phase barriers of a kernel and the shared arrays that they guard, as arrays of the skeleton.
+
+#![warn(clippy::wildcard_enum_match_arm)]
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
+
+use super::constants::array;
+use super::kernel::{Kernel, Refusal};
+use super::value::{Counters, Evaluator};
+use crate::check::cfg::{AccessKind, BlockId, Completion, CopyStep, Region, Root, Shared, StepKind};
+use crate::model::barrier::PhaseAction;
+use crate::rings::BarrierArray;
+use crate::span::SpanRange;
+
+/// The barriers and slots of a kernel.
+#[derive(Debug, Clone)]
+pub(super) struct Objects {
+    /// The arrays of barriers, by their index in `Function::shared`, with the place of an `init`.
+    pub(super) barriers: Vec<(usize, BarrierArray, SpanRange)>,
+    /// The shared arrays whose accesses are followed.
+    pub(super) slots: Vec<Slot>,
+}
+
+/// A shared array whose rows, or which as a whole, are slots.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Slot {
+    /// The index in `Function::shared`.
+    pub(super) array: usize,
+    /// The number of slots.
+    pub(super) stages: u32,
+    /// Whether the first index selects the slot.
+    pub(super) rows: bool,
+    /// The number of bytes of a slot.
+    pub(super) bytes: u64,
+    /// Whether every access concerns all of a slot, or the slot is a single element: then two accesses of a slot overlap.
+    pub(super) whole: bool,
+}
+
+impl Objects {
+    pub(super) fn of(kernel: &Kernel<'_, '_>) -> Result<Objects, Refusal> {
+        let counters = Counters::default();
+        let evaluator = Evaluator { kernel, counters: &counters, arguments: None, thread: 0 };
+        let mut counts: BTreeMap<usize, (u32, SpanRange)> = BTreeMap::new();
+        let mut used: BTreeMap<usize, SpanRange> = BTreeMap::new();
+        for step in kernel.cfg.blocks.iter().enumerate().flat_map(|(block, content)| {
+            let calls = content.steps.iter().enumerate();
+            calls.filter_map(move |(index, step)| {
+                if let StepKind::BarrierCall(call) = step.kind { Some(((block, index), call)) } else { None }
+            })
+        }) {
+            let ((block, index), call) = step;
+            let call = &kernel.cfg.barrier_calls[call.0];
+            let array = array_of(&call.region)
+                .ok_or_else(|| Refusal::new(call.at, "the text does not show which barrier this is"))?;
+            used.entry(array).or_insert(call.at);
+            match call.method.action {
+                PhaseAction::Init | PhaseAction::InitCollective => {
+                    let point = (BlockId(block), index);
+                    let count = call.operands.last().and_then(|count| evaluator.value(*count, point).known());
+                    let count = count.and_then(|count| u32::try_from(count).ok()).ok_or_else(|| {
+                        Refusal::new(call.at, "the number of arrivals is not known where the kernel is compiled")
+                    })?;
+                    if counts.insert(array, (count, call.at)).is_some_and(|(other, _)| other != count) {
+                        return Err(Refusal::new(
+                            call.at,
+                            "the barriers of one array expect different numbers of arrivals",
+                        ));
+                    }
+                }
+                PhaseAction::Invalidate => {
+                    return Err(Refusal::new(call.at, "the barrier is invalidated, and may be initialized anew"));
+                }
+                PhaseAction::Arrive
+                | PhaseAction::ArriveN
+                | PhaseAction::ArriveAndDrop
+                | PhaseAction::Wait
+                | PhaseAction::WaitParity
+                | PhaseAction::ArriveAndWait
+                | PhaseAction::TryWait
+                | PhaseAction::ExpectTx
+                | PhaseAction::Copy => {}
+            }
+        }
+        let barriers = used.into_iter().map(|(array, at)| {
+            let (count, init) = counts.get(&array).copied().ok_or_else(|| Refusal::new(at, "no `init` is seen"))?;
+            let stages = length(kernel, array)
+                .ok_or_else(|| Refusal::new(at, "the number of barriers is not known where the kernel is compiled"))?;
+            Ok((array, BarrierArray { stages, count }, init))
+        });
+        let barriers: Vec<_> = barriers.collect::<Result<_, Refusal>>()?;
+        let slots = slots(kernel, &barriers.iter().map(|(array, ..)| *array).collect());
+        Ok(Objects { barriers, slots })
+    }
+
+    pub(super) fn barrier(&self, array: usize) -> Option<u32> {
+        let at = self.barriers.iter().position(|(known, ..)| *known == array)?;
+        u32::try_from(at).ok()
+    }
+
+    pub(super) fn slot(&self, array: usize) -> Option<(u32, &Slot)> {
+        let at = self.slots.iter().position(|slot| slot.array == array)?;
+        Some((u32::try_from(at).ok()?, &self.slots[at]))
+    }
+}
+
+/// Returns the shared array that a region is a part of, if that is certain.
+pub(super) fn array_of(region: &Region) -> Option<usize> {
+    match (region.root, region.via) {
+        (Root::Shared(Shared::Array(array)) | Root::Remote(Shared::Array(array)), None) => Some(array),
+        _ => None,
+    }
+}
+
+fn length(kernel: &Kernel<'_, '_>, array: usize) -> Option<u32> {
+    let (_, length) = kernel.function.shared.get(array)?;
+    u32::try_from(kernel.constants.of(kernel.function, *length)?).ok()
+}
+
+/// Returns the arrays of which every access is one that a skeleton can express.
+fn slots(kernel: &Kernel<'_, '_>, barriers: &BTreeSet<usize>) -> Vec<Slot> {
+    let cfg = kernel.cfg;
+    let mut hidden: BTreeSet<usize> = barriers.clone();
+    let mut accessed: BTreeSet<usize> = BTreeSet::new();
+    let mut any = false;
+    for access in &cfg.accesses {
+        let simple = matches!(access.kind, AccessKind::Read | AccessKind::Write)
+            && matches!(access.region.root, Root::Shared(_))
+            && access.given_to.is_none();
+        match array_of(&access.region) {
+            Some(array) if simple => drop(accessed.insert(array)),
+            Some(array) => drop(hidden.insert(array)),
+            // Through another name, it may be any array.
+            None => any |= access.region.root.party().is_some_and(|(_, shared)| shared == Shared::Any),
+        }
+    }
+    for copy in &cfg.copies {
+        if let CopyStep::Begin { reads, writes, completion, .. } = copy {
+            let whole = |region: &Region| region.path.len() <= 1 && !region.open;
+            let simple = *completion != Completion::Group;
+            let regions = reads.iter().chain(writes);
+            hidden.extend(regions.filter(|region| !simple || !whole(region)).filter_map(array_of));
+        }
+    }
+    let lent = cfg.calls.iter().flat_map(|call| call.regions.iter().flatten());
+    hidden.extend(lent.filter_map(array_of));
+    if any {
+        return Vec::new();
+    }
+    accessed.difference(&hidden).filter_map(|array| slot(kernel, *array)).collect()
+}
+
+fn slot(kernel: &Kernel<'_, '_>, array: usize) -> Option<Slot> {
+    let (element, _) = kernel.function.shared.get(array)?;
+    let stages = length(kernel, array)?;
+    let bytes = kernel.constants.bytes(element)?;
+    let rows = is_array(element);
+    let copied = kernel.cfg.copies.iter().any(|copy| match copy {
+        CopyStep::Begin { writes, .. } => writes.as_ref().and_then(array_of) == Some(array),
+        CopyStep::Wait { .. } => false,
+    });
+    let written = kernel.cfg.accesses.iter().any(|access| {
+        access.kind.changes() && array_of(&access.region) == Some(array) && !is_of_copy(kernel, access.at)
+    });
+    Some(match rows {
+        true => Slot { array, stages, rows, bytes, whole: copied && !written || is_single(kernel, element) },
+        false => {
+            Slot { array, stages: 1, rows, bytes: bytes * u64::from(stages), whole: copied && !written || stages == 1 }
+        }
+    })
+}
+
+/// Whether a place is that of a copy, which accesses memory when it lands.
+pub(super) fn is_of_copy(kernel: &Kernel<'_, '_>, at: SpanRange) -> bool {
+    let place = |at: SpanRange| (at.line(), at.column(), at.hi.end().line, at.hi.end().column);
+    kernel.cfg.copies.iter().any(|copy| match copy {
+        CopyStep::Begin { at: copied, .. } => place(*copied) == place(at),
+        CopyStep::Wait { .. } => false,
+    })
+}
+
+/// Whether an array has one element.
+fn is_single(kernel: &Kernel<'_, '_>, element: &TokenStream) -> bool {
+    let inside = element
+        .clone()
+        .into_iter()
+        .find_map(|tree| if let TokenTree::Group(group) = tree { array(&group.stream()) } else { None });
+    inside.is_some_and(|(element, length)| kernel.constants.value(&length) == Some(1) && !is_array(&element))
+}
+
+fn is_array(element: &TokenStream) -> bool {
+    let mut trees = element.clone().into_iter();
+    match (trees.next(), trees.next()) {
+        (Some(TokenTree::Group(group)), None) => {
+            group.delimiter() == Delimiter::Bracket && array(&group.stream()).is_some()
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,260 @@
+//! Faults of skeletons as messages, and reasons why there is neither a fault nor a proof.
+
+#![warn(clippy::wildcard_enum_match_arm)]
+
+use super::assemble::Assembled;
+use super::kernel::{Kernel, Refusal};
+use super::name_of;
+use super::objects::Objects;
+use super::walk::Sites;
+use crate::diag::Diag;
+use crate::messages::rings as messages;
+use crate::rings::{
+    BarrierState, CountFault, Event, EventAction, Fault, Object, Op, Reason, Threads, UndrainedFault, Use,
+};
+use crate::span::SpanRange;
+
+/// Returns the array of slots that a fault is about.
+pub(super) fn slot_of(fault: &Fault) -> Option<u32> {
+    match fault {
+        Fault::Overwrite { slot, .. } | Fault::Read { slot, .. } => Some(slot.array),
+        Fault::Undrained(UndrainedFault::Copy { slot } | UndrainedFault::Store { slot, .. }) => Some(slot.array),
+        Fault::Deadlock { .. }
+        | Fault::Count(_)
+        | Fault::Overtaken { .. }
+        | Fault::Undrained(UndrainedFault::Arrival { .. }) => None,
+    }
+}
+
+/// Returns why a fault that the kernel need not have keeps it from being proved.
+pub(super) fn unconfirmed(sites: &Sites, whole: SpanRange, fault: &Fault, trace: &[Event]) -> Refusal {
+    let last = trace.iter().rev().find_map(|event| match event.action {
+        EventAction::Step { step, .. } => sites.at(step),
+        EventAction::Lands { .. } | EventAction::Stored { .. } => None,
+    });
+    let family = match fault {
+        Fault::Deadlock { .. } => "a deadlock",
+        Fault::Overwrite { .. } => "an overwritten slot",
+        Fault::Read { .. } => "a read of an unfilled slot",
+        Fault::Count(_) => "an arrival too many, or an index out of range",
+        Fault::Overtaken { .. } => "a wait that is overtaken",
+        Fault::Undrained(_) => "an exit that is too early",
+    };
+    Refusal::new(last.unwrap_or(whole), format!("{family} is not excluded"))
+}
+
+/// Returns why a skeleton is neither proved nor faulty.
+pub(super) fn reason(kernel: &Kernel<'_, '_>, objects: &Objects, sites: &Sites, reason: Reason) -> Refusal {
+    let whole = SpanRange::at(kernel.function.name.span());
+    let at = |step: u32| sites.at(step).unwrap_or(whole);
+    match reason {
+        Reason::Data { step } => Refusal::new(at(step), "the step depends on data"),
+        Reason::Arithmetic { step } => Refusal::new(at(step), "an index, a parity or a number is not followed"),
+        Reason::Counters { .. } => Refusal::new(whole, "a role's counters take too many values"),
+        Reason::Lead { .. } => Refusal::new(whole, "nothing bounds how far some threads run ahead of the others"),
+        Reason::Stores { .. } => Refusal::new(whole, "nothing bounds the bulk copies in flight"),
+        Reason::FreeDecision { step } => Refusal::new(at(step), "threads of one role decide for themselves"),
+        Reason::ManyThreads { step } => Refusal::new(at(step), "several threads copy or expect bytes alike"),
+        Reason::Arrivals { barrier } => {
+            let at = objects.barriers.get(barrier as usize).map_or(whole, |(.., at)| *at);
+            Refusal::new(at, "the phases are not completed by the same threads each time")
+        }
+        Reason::Unpaired { step } => Refusal::new(at(step), "an access does not end"),
+        Reason::Size => Refusal::new(whole, "there are too many barriers or threads"),
+        Reason::States => Refusal::new(whole, "there are too many states"),
+    }
+}
+
+/// The words of a fault.
+struct Words<'w, 'a, 'f> {
+    kernel: &'w Kernel<'a, 'f>,
+    objects: &'w Objects,
+    sites: &'w Sites,
+    assembled: &'w Assembled,
+}
+
+/// Makes the message of a fault.
+pub(super) fn fault(
+    kernel: &Kernel<'_, '_>,
+    objects: &Objects,
+    sites: &Sites,
+    assembled: &Assembled,
+    fault: &Fault,
+    trace: &[Event],
+) -> Diag {
+    let words = Words { kernel, objects, sites, assembled };
+    let whole = SpanRange::at(kernel.function.name.span());
+    let last = trace.iter().rev().find_map(|event| words.place(event)).unwrap_or(whole);
+    let diag = match fault {
+        Fault::Deadlock { waiting } => {
+            let at = waiting.first().and_then(|(_, step)| sites.at(*step)).unwrap_or(last);
+            let waits = waiting
+                .iter()
+                .map(|(threads, step)| (sites.at(*step).unwrap_or(whole), words.does(*threads, *step, None)));
+            return words.with_trace(messages::deadlock(at), trace, waits.collect());
+        }
+        Fault::Overwrite { threads, slot, by } => {
+            let fills = *by == Use::Fill;
+            messages::overwrite(last, &words.slot(*slot), &words.who(*threads).0, fills)
+        }
+        Fault::Read { threads, slot, .. } => messages::read(last, &words.slot(*slot), &words.who(*threads).0),
+        Fault::Count(CountFault::Arrivals { threads, barrier, arrivals, lacks }) => messages::count(
+            last,
+            &words.barrier(*barrier),
+            &words.who(*threads).0,
+            *arrivals,
+            *lacks,
+            words.init(*barrier),
+        ),
+        Fault::Count(CountFault::Index { step, .. }) => messages::index(sites.at(*step).unwrap_or(last)),
+        Fault::Overtaken { threads, barrier, .. } => {
+            let waiting = words.standing(*threads, trace).unwrap_or(last);
+            messages::overtaken(waiting, &words.barrier(*barrier), &words.who(*threads).0)
+        }
+        Fault::Undrained(UndrainedFault::Arrival { barrier, .. }) => {
+            messages::undrained(last, &format!("an arrival at {}", words.barrier(*barrier)))
+        }
+        Fault::Undrained(UndrainedFault::Copy { slot }) => {
+            messages::undrained(last, &format!("a copy into {}", words.slot(*slot)))
+        }
+        Fault::Undrained(UndrainedFault::Store { slot, .. }) => {
+            messages::undrained(last, &format!("a copy out of {}", words.slot(*slot)))
+        }
+    };
+    words.with_trace(diag, trace, Vec::new())
+}
+
+impl Words<'_, '_, '_> {
+    fn place(&self, event: &Event) -> Option<SpanRange> {
+        match event.action {
+            EventAction::Step { step, .. } => self.sites.at(step),
+            EventAction::Lands { .. } | EventAction::Stored { .. } => None,
+        }
+    }
+
+    /// The place where threads stand after an interleaving: that of their last step.
+    fn standing(&self, threads: Threads, trace: &[Event]) -> Option<SpanRange> {
+        trace.iter().rev().find_map(|event| match event.action {
+            EventAction::Step { threads: other, step } if other == threads => self.sites.at(step),
+            EventAction::Step { .. } | EventAction::Lands { .. } | EventAction::Stored { .. } => None,
+        })
+    }
+
+    fn init(&self, barrier: Object) -> Option<SpanRange> {
+        self.objects.barriers.get(barrier.array as usize).map(|(.., at)| *at)
+    }
+
+    fn barrier(&self, barrier: Object) -> String {
+        let array = self.objects.barriers.get(barrier.array as usize);
+        let (array, stages) = array.map_or((usize::MAX, 1), |(array, barriers, _)| (*array, barriers.stages));
+        self.element(array, stages > 1, barrier)
+    }
+
+    fn slot(&self, slot: Object) -> String {
+        let array = self.objects.slots.get(slot.array as usize);
+        let (array, rows) = array.map_or((usize::MAX, false), |slot| (slot.array, slot.rows));
+        self.element(array, rows, slot)
+    }
+
+    fn element(&self, array: usize, indexed: bool, object: Object) -> String {
+        let name = name_of(self.kernel.function, self.kernel.cfg, array);
+        let name = if indexed { format!("`{name}[{}]`", object.index) } else { format!("`{name}`") };
+        if self.kernel.blocks > 1 { format!("{name} of block {}", object.block) } else { name }
+    }
+
+    /// The threads, with whether they are several.
+    fn who(&self, threads: Threads) -> (String, bool) {
+        let all = &self.assembled.threads[threads.role as usize];
+        let of_block = if self.kernel.blocks > 1 { format!(" of block {}", threads.block) } else { String::new() };
+        let first = (threads.representative as usize).min(all.len().saturating_sub(1));
+        let several = &all[first..all.len().min(first + threads.number as usize)];
+        match several {
+            [one] => (format!("thread {one}{of_block}"), false),
+            [first, .., last] if (last - first) as usize + 1 == several.len() => {
+                (format!("threads {first} to {last}{of_block}"), true)
+            }
+            _ => (format!("{} threads like {}{of_block}", several.len(), several.first().unwrap_or(&0)), true),
+        }
+    }
+
+    /// What the threads do at a step.
+    fn does(&self, threads: Threads, step: u32, state: Option<BarrierState>) -> String {
+        let (who, several) = self.who(threads);
+        let (verb, rest) = self.what(threads, step, state);
+        let ending = if several { "" } else { "s" };
+        format!("{who} {verb}{ending}{rest}")
+    }
+
+    /// The verb of what a thread does at a step, and the rest of the sentence.
+    fn what(&self, threads: Threads, step: u32, state: Option<BarrierState>) -> (&'static str, String) {
+        let role = &self.assembled.skeleton.roles[threads.role as usize];
+        let ops = role.steps.iter().filter(|known| known.id == step);
+        let op = ops.map(|known| &known.op).find(|op| !matches!(op, Op::Jump(_) | Op::Set(_)));
+        let barrier = |array: u32| match state {
+            Some(state) => self.barrier(state.barrier),
+            None => {
+                let array = self.objects.barriers.get(array as usize).map_or(usize::MAX, |(array, ..)| *array);
+                format!("`{}`", name_of(self.kernel.function, self.kernel.cfg, array))
+            }
+        };
+        let slot = |array: u32| {
+            let array = self.objects.slots.get(array as usize).map_or(usize::MAX, |slot| slot.array);
+            format!("`{}`", name_of(self.kernel.function, self.kernel.cfg, array))
+        };
+        match op {
+            Some(Op::Wait { barrier: of, .. } | Op::WaitToken { barrier: of }) => {
+                ("wait", format!(" at {}", barrier(of.array)))
+            }
+            Some(Op::Arrive { barrier: of, .. }) => ("arrive", format!(" at {}", barrier(of.array))),
+            Some(Op::Expect { barrier: of, bytes }) => ("expect", format!(" {bytes} bytes at {}", barrier(of.array))),
+            Some(Op::Copy { slot: of, .. }) => ("begin", format!(" a copy into {}", slot(of.array))),
+            Some(Op::BeginFill { slot: of, .. } | Op::EndFill { slot: of }) => {
+                ("write", format!(" to {}", slot(of.array)))
+            }
+            Some(Op::BeginRead { slot: of, .. } | Op::EndRead { slot: of }) => ("read", format!(" {}", slot(of.array))),
+            Some(Op::Store { slot: of }) => ("begin", format!(" a copy out of {}", slot(of.array))),
+            Some(Op::WaitStores { .. }) => ("wait", " for bulk copies".into()),
+            Some(Op::Sync { .. }) => ("synchronize", String::new()),
+            Some(Op::Set(_) | Op::NextRound | Op::Branch { .. } | Op::Jump(_) | Op::Leave) | None => {
+                ("exit", String::new())
+            }
+        }
+    }
+
+    /// Adds the interleaving, and the threads that wait in its end.
+    fn with_trace(&self, diag: Diag, trace: &[Event], waits: Vec<(SpanRange, String)>) -> Diag {
+        let mut steps: Vec<(Option<SpanRange>, String)> = Vec::new();
+        let begins = |event: &&Event| match event.action {
+            EventAction::Step { threads, step } => self.what(threads, step, None).0 == "synchronize",
+            EventAction::Lands { .. } | EventAction::Stored { .. } => false,
+        };
+        for event in trace.iter().skip_while(begins) {
+            let state = event.barrier.map(|state| {
+                let bytes = match state.bytes {
+                    0 => String::new(),
+                    bytes => format!(" and {bytes} bytes"),
+                };
+                let (parity, lacks) = (u8::from(state.parity), state.arrivals);
+                let arrivals = if lacks == 1 { "arrival" } else { "arrivals" };
+                format!(", which then lacks {lacks} {arrivals}{bytes} of a phase of parity {parity}")
+            });
+            let state = state.unwrap_or_default();
+            let text = match event.action {
+                EventAction::Step { threads, step } => {
+                    format!("{}{state}", self.does(threads, step, event.barrier))
+                }
+                EventAction::Lands { slot } => {
+                    let completes = event.barrier.map(|state| format!(" and tells {}", self.barrier(state.barrier)));
+                    format!("the copy into {} lands{}{state}", self.slot(slot), completes.unwrap_or_default())
+                }
+                EventAction::Stored { slot, .. } => format!("the copy out of {} has read it", self.slot(slot)),
+            };
+            let step = (self.place(event), text);
+            // The end of an access follows its beginning.
+            if steps.last().is_none_or(|(_, last)| *last != step.1) {
+                steps.push(step);
+            }
+        }
+        messages::interleaving(diag, steps, waits)
+    }
+}

@@ -1,0 +1,51 @@
+//! Values that do not change while a kernel runs and that the text does not say: parameters, and what is computed from them. Two
+//! are the same if their canonical forms are.
+
+#![warn(clippy::wildcard_enum_match_arm)]
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// A sum of multiples of unknown numbers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Symbol {
+    terms: BTreeMap<String, i64>,
+    constant: i64,
+}
+
+impl Symbol {
+    /// Returns an unknown number by its name.
+    pub(super) fn of(name: String) -> Symbol {
+        Symbol { terms: BTreeMap::from([(name, 1)]), constant: 0 }
+    }
+
+    pub(super) fn constant(constant: i64) -> Symbol {
+        Symbol { terms: BTreeMap::new(), constant }
+    }
+
+    /// Returns the number if it is known.
+    pub(super) fn known(&self) -> Option<i64> {
+        self.terms.is_empty().then_some(self.constant)
+    }
+
+    /// Returns `self + times * other`.
+    pub(super) fn plus(mut self, times: i64, other: &Symbol) -> Option<Symbol> {
+        for (name, factor) in &other.terms {
+            let term = self.terms.entry(name.clone()).or_insert(0);
+            *term = term.checked_add(factor.checked_mul(times)?)?;
+        }
+        self.terms.retain(|_, factor| *factor != 0);
+        self.constant = self.constant.checked_add(other.constant.checked_mul(times)?)?;
+        Some(self)
+    }
+}
+
+impl fmt::Display for Symbol {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "({}", self.constant)?;
+        for (name, factor) in &self.terms {
+            write!(f, " + {factor} * {name}")?;
+        }
+        f.write_str(")")
+    }
+}

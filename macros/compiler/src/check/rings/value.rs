@@ -1,0 +1,313 @@
+//! The values of nodes, as one thread of a block computes them: an expression over the counters of its role, a symbol, or nothing
+//! that is known.
+//!
+//! A variable that is set once to a value without counters is that value. Every other variable that is needed is a counter itself,
+//! which the role's steps set where the kernel sets the variable.
+
+#![warn(clippy::wildcard_enum_match_arm)]
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::kernel::{Kernel, Point};
+use super::symbol::Symbol;
+use crate::check::cfg::{BlockId, NodeId, Source, Variable};
+use crate::model::expr::BinaryOp;
+use crate::model::group::Group;
+use crate::model::query::Answer;
+use crate::rings::{Expr, Operator};
+
+/// The longest chain of operands that is followed.
+const DEPTH: u32 = 32;
+
+/// A value.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Value {
+    /// An expression over counters and the block's rank.
+    Expr(Expr),
+    /// A number that does not change, and that all threads of the scope share.
+    Symbol(Symbol),
+    Unknown,
+}
+
+impl Value {
+    pub(super) fn constant(value: i64) -> Value {
+        Value::Expr(Expr::constant(value))
+    }
+
+    pub(super) fn known(&self) -> Option<i64> {
+        match self {
+            Value::Expr(expr) => expr.known(),
+            Value::Symbol(symbol) => symbol.known(),
+            Value::Unknown => None,
+        }
+    }
+
+    pub(super) fn expr(self) -> Option<Expr> {
+        match self {
+            Value::Expr(expr) => Some(expr),
+            Value::Symbol(_) | Value::Unknown => None,
+        }
+    }
+
+    /// The value as a symbol, unless it depends on counters or ranks.
+    pub(super) fn symbol(&self) -> Option<Symbol> {
+        match self {
+            Value::Expr(expr) => expr.known().map(Symbol::constant),
+            Value::Symbol(symbol) => Some(symbol.clone()),
+            Value::Unknown => None,
+        }
+    }
+}
+
+/// A counter of the skeleton's roles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Counter {
+    /// The value of a variable.
+    Variable(Variable),
+    /// The number of iterations that the loop has begun, by the block that decides about one more.
+    Iterations(BlockId),
+}
+
+/// The counters that were needed so far, by number.
+#[derive(Debug, Default)]
+pub(super) struct Counters(RefCell<Vec<Counter>>);
+
+impl Counters {
+    pub(super) fn number(&self, counter: Counter) -> u32 {
+        let mut all = self.0.borrow_mut();
+        let known = all.iter().position(|known| *known == counter);
+        let number = known.unwrap_or_else(|| {
+            all.push(counter);
+            all.len() - 1
+        });
+        u32::try_from(number).unwrap_or(u32::MAX)
+    }
+
+    pub(super) fn get(&self, counter: Counter) -> Option<u32> {
+        let known = self.0.borrow().iter().position(|known| *known == counter)?;
+        u32::try_from(known).ok()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.0.borrow().len()
+    }
+}
+
+/// The values of parameters, by position, if a certain launch is meant.
+pub(super) type Arguments = BTreeMap<usize, i64>;
+
+/// Evaluates nodes for one thread.
+pub(super) struct Evaluator<'k, 'a, 'f> {
+    pub(super) kernel: &'k Kernel<'a, 'f>,
+    pub(super) counters: &'k Counters,
+    pub(super) arguments: Option<&'k Arguments>,
+    /// The thread's rank in its block.
+    pub(super) thread: u32,
+}
+
+impl Evaluator<'_, '_, '_> {
+    /// Returns what a node that is evaluated at or before a point holds there.
+    pub(super) fn value(&self, node: NodeId, point: Point) -> Value {
+        self.value_within(node, point, DEPTH)
+    }
+
+    fn value_within(&self, node: NodeId, point: Point, depth: u32) -> Value {
+        let Some(depth) = depth.checked_sub(1) else { return Value::Unknown };
+        let kernel = self.kernel;
+        let of = &kernel.cfg.nodes[node.0];
+        let operand = |index: usize| {
+            let operand = of.operands.get(index);
+            operand.map_or(Value::Unknown, |operand| self.value_within(*operand, point, depth))
+        };
+        if let Some(value) = self.position(node) {
+            return value;
+        }
+        let value = match &of.source {
+            Source::Integer(number) => i64::try_from(*number).map_or(Value::Unknown, Value::constant),
+            Source::Constant(value) => match kernel.constants.of(kernel.function, *value) {
+                Some(value) => Value::constant(value),
+                None => Value::Unknown,
+            },
+            Source::ThreadRank => Value::constant(i64::from(self.thread)),
+            Source::Binary(op) | Source::Round(_, op) if !kernel.cfg.cuts.contains_key(&node) => {
+                binary(*op, operand(0), operand(1))
+            }
+            Source::Not if kernel.is_boolean(of.operands[0]) => binary(BinaryOp::Sub, Value::constant(1), operand(0)),
+            Source::Read(variable) => return self.variable(*variable, node, point, depth),
+            // The loop's head adds to it.
+            Source::Counter { of: variable, .. } => {
+                return match self.first(*variable) {
+                    Some(_) => Value::Expr(Expr::counter(self.counters.number(Counter::Variable(*variable)))),
+                    None => Value::Unknown,
+                };
+            }
+            Source::Param(position) => match self.arguments {
+                Some(arguments) => {
+                    return arguments.get(position).map_or(Value::Unknown, |value| Value::constant(*value));
+                }
+                None => Value::Unknown,
+            },
+            Source::Operands
+            | Source::Binary(_)
+            | Source::Round(..)
+            | Source::Not
+            | Source::Known { .. }
+            | Source::Load(_)
+            | Source::Agreed { .. }
+            | Source::Shuffled { .. }
+            | Source::Call { .. } => Value::Unknown,
+        };
+        if value == Value::Unknown { self.opaque(node) } else { value }
+    }
+
+    /// What queries of groups say of the thread and of the launch.
+    fn position(&self, node: NodeId) -> Option<Value> {
+        let kernel = self.kernel;
+        if let Some((group, query)) = kernel.cfg.queries.get(&node) {
+            match (group, query.answer) {
+                (Group::ThreadBlock, Answer::ThreadCount) => return Some(Value::constant(i64::from(kernel.threads))),
+                (Group::Cluster, Answer::BlockCount) => return Some(Value::constant(i64::from(kernel.blocks))),
+                (Group::Cluster, Answer::BlockRank) if kernel.blocks == 1 => return Some(Value::constant(0)),
+                (Group::Cluster, Answer::BlockRank) => return Some(Value::Expr(Expr::rank())),
+                (Group::ThreadBlock | Group::Cluster | Group::Grid | Group::Tile | Group::Coalesced, _) => {}
+            }
+        }
+        let position = kernel.cfg.positions.get(&node)?;
+        let exact = position.offset == crate::check::cfg::Offset::Zero && position.rank_in.is_none();
+        let rank = position.digit.of_rank(u64::from(self.thread)).filter(|_| exact)?;
+        i64::try_from(rank).ok().map(Value::constant)
+    }
+
+    /// A value that nothing here explains: a symbol if it is computed once and all threads of the scope have the same.
+    fn opaque(&self, node: NodeId) -> Value {
+        let kernel = self.kernel;
+        let once = kernel.evaluated(node).is_some_and(|(block, _)| !kernel.is_in_loop(block));
+        let is_alike = || kernel.values.level(node).is_uniform(kernel.scope());
+        match self.arguments.is_none() && once && is_alike() {
+            true => Value::Symbol(Symbol::of(format!("n{}", node.0))),
+            false => Value::Unknown,
+        }
+    }
+
+    fn variable(&self, variable: Variable, read: NodeId, point: Point, depth: u32) -> Value {
+        let kernel = self.kernel;
+        if let Some(value) = kernel.cfg.only_value(variable) {
+            let set = kernel.sets(variable).first().map_or(point, |(point, ..)| *point);
+            let value = self.value_within(value, set, depth);
+            let changes = matches!(&value, Value::Expr(expr) if expr.has_counters());
+            if !changes && value != Value::Unknown {
+                return value;
+            }
+            if value == Value::Unknown {
+                return Value::Unknown;
+            }
+        }
+        let evaluated = kernel.evaluated(read).unwrap_or(point);
+        if matches!(variable, Variable::Field(..)) && kernel.sets(variable).is_empty()
+            || kernel.may_be_set_between(variable, evaluated, point)
+        {
+            return Value::Unknown;
+        }
+        Value::Expr(Expr::counter(self.counters.number(Counter::Variable(variable))))
+    }
+
+    /// Returns the first value of a loop's variable and the difference to the next, where they are known.
+    pub(super) fn first(&self, variable: Variable) -> Option<(i64, i64)> {
+        let kernel = self.kernel;
+        let is_counter = |node: &NodeId| {
+            let source = &kernel.cfg.nodes[node.0].source;
+            if let Source::Counter { of, by, range } = *source
+                && of == variable
+            {
+                by.zip(range)
+            } else {
+                None
+            }
+        };
+        let (by, (start, _)) = kernel.sets(variable).iter().find_map(|(_, value, _)| is_counter(value))?;
+        let point = kernel.evaluated(start)?;
+        Some((self.value(start, point).known()?, by)).filter(|_| by > 0)
+    }
+
+    /// Returns the value that a step sets a variable to.
+    pub(super) fn set(&self, variable: Variable, value: NodeId, point: Point) -> Value {
+        let of = &self.kernel.cfg.nodes[value.0];
+        if let (Source::Operands, true, Some((first, _))) = (&of.source, of.operands.is_empty(), self.first(variable)) {
+            return Value::constant(first);
+        }
+        self.value(value, point)
+    }
+}
+
+/// The nodes whose values depend on which thread of the block computes them.
+pub(super) fn differing(kernel: &Kernel<'_, '_>) -> BTreeSet<NodeId> {
+    let mut differing: BTreeSet<NodeId> = BTreeSet::new();
+    let mut variables: BTreeSet<Variable> = BTreeSet::new();
+    loop {
+        let before = (differing.len(), variables.len());
+        for (index, node) in kernel.cfg.nodes.iter().enumerate() {
+            let of_variable = node.source.read().is_some_and(|variable| variables.contains(&variable));
+            let of_operand = node.operands.iter().any(|operand| differing.contains(operand));
+            let by_itself =
+                matches!(node.source, Source::ThreadRank) || kernel.cfg.positions.contains_key(&NodeId(index));
+            if of_variable || of_operand || by_itself {
+                differing.insert(NodeId(index));
+            }
+        }
+        for step in kernel.cfg.blocks.iter().flat_map(|block| &block.steps) {
+            if let Some((variable, value, _)) = step.kind.set()
+                && differing.contains(&value)
+            {
+                variables.insert(variable);
+            }
+        }
+        if before == (differing.len(), variables.len()) {
+            return differing;
+        }
+    }
+}
+
+fn binary(op: BinaryOp, left: Value, right: Value) -> Value {
+    let operator = match op {
+        BinaryOp::Add => Operator::Add,
+        BinaryOp::Sub => Operator::Sub,
+        BinaryOp::Mul | BinaryOp::And => Operator::Mul,
+        BinaryOp::Div => Operator::Div,
+        BinaryOp::Rem => Operator::Rem,
+        BinaryOp::BitAnd => Operator::And,
+        BinaryOp::BitXor => Operator::Xor,
+        BinaryOp::Eq => Operator::Eq,
+        BinaryOp::Ne => Operator::Ne,
+        BinaryOp::Lt => Operator::Lt,
+        BinaryOp::Le => Operator::Le,
+        BinaryOp::Gt => return binary(BinaryOp::Lt, right, left),
+        BinaryOp::Ge => return binary(BinaryOp::Le, right, left),
+        BinaryOp::Or => {
+            let both = binary(BinaryOp::Mul, left.clone(), right.clone());
+            return binary(BinaryOp::Sub, binary(BinaryOp::Add, left, right), both);
+        }
+        BinaryOp::Shl | BinaryOp::Shr => {
+            let Some(bits @ 0..31) = right.known() else { return Value::Unknown };
+            let op = if op == BinaryOp::Shl { BinaryOp::Mul } else { BinaryOp::Div };
+            return binary(op, left, Value::constant(1 << bits));
+        }
+        BinaryOp::BitOr => return Value::Unknown,
+    };
+    if let (Value::Expr(left), Value::Expr(right)) = (&left, &right) {
+        let whole = left.clone().apply(operator, right.clone());
+        if left.known().is_some() && right.known().is_some() {
+            return whole.known().map_or(Value::Unknown, Value::constant);
+        }
+        return Value::Expr(whole);
+    }
+    let (Some(one), Some(other)) = (left.symbol(), right.symbol()) else { return Value::Unknown };
+    let sum = match (operator, one.known(), other.known()) {
+        (Operator::Add, ..) => one.clone().plus(1, &other),
+        (Operator::Sub, ..) => one.clone().plus(-1, &other),
+        (Operator::Mul, Some(times), _) => Symbol::constant(0).plus(times, &other),
+        (Operator::Mul, _, Some(times)) => Symbol::constant(0).plus(times, &one),
+        _ => None,
+    };
+    Value::Symbol(sum.unwrap_or_else(|| Symbol::of(format!("({one} {operator:?} {other})"))))
+}

@@ -1,0 +1,88 @@
+//! Sentences about rings of phase barriers: what goes wrong, and the interleaving that leads there.
+
+#![warn(clippy::wildcard_enum_match_arm)]
+
+use crate::diag::Diag;
+use crate::rules::Rule;
+use crate::span::SpanRange;
+
+/// The most steps of an interleaving that a message has; those before them are left out.
+const STEPS: usize = 16;
+
+pub(crate) fn deadlock(at: SpanRange) -> Diag {
+    Diag::new(Rule::RingDeadlock, at, "each phase that a thread waits for must be completed, but this wait may never end").help(
+        "compare the parities of waits and arrivals round by round: the first wait for an empty stage passes at once if its parity is that of the phase before the first",
+    )
+}
+
+pub(crate) fn overwrite(at: SpanRange, slot: &str, who: &str, fills: bool) -> Diag {
+    let still = if fills { "it is still being filled" } else { "threads may still read it" };
+    Diag::new(Rule::RingOverwrite, at, format!("{slot} must be empty before {who} fills it, but {still}"))
+        .help("wait for the phase in which all readers of the stage arrive after their last read")
+}
+
+pub(crate) fn read(at: SpanRange, slot: &str, who: &str) -> Diag {
+    Diag::new(Rule::RingRead, at, format!("{slot} must be full before {who} reads it, but it may not be filled yet"))
+        .help("wait for the phase that the stage's copies or writers complete, with that round's parity")
+}
+
+pub(crate) fn count(
+    at: SpanRange,
+    barrier: &str,
+    who: &str,
+    arrivals: u32,
+    lacks: u32,
+    init: Option<SpanRange>,
+) -> Diag {
+    let diag = Diag::new(
+        Rule::RingCount,
+        at,
+        format!(
+            "a phase of {barrier} must get as many arrivals as it expects, but {who} may arrive {arrivals} times where it lacks {lacks}"
+        ),
+    );
+    init.into_iter().fold(diag, |diag, init| diag.note(init, "the number of arrivals is stated here")).help(
+        "state the sum of the arrivals of all threads in a phase, and let each thread wait before it arrives again",
+    )
+}
+
+pub(crate) fn index(at: SpanRange) -> Diag {
+    Diag::new(Rule::RingCount, at, "a stage must exist, but this index may be beyond the last one")
+        .help("take the index modulo the number of stages")
+}
+
+pub(crate) fn overtaken(at: SpanRange, barrier: &str, who: &str) -> Diag {
+    Diag::new(
+        Rule::RingOvertaken,
+        at,
+        format!("a wait at {barrier} must be for the current phase or the one before, but two phases may complete before {who} waits"),
+    )
+    .help("let each thread that waits for a phase arrive in the next one, or answer at a second barrier")
+}
+
+pub(crate) fn undrained(at: SpanRange, what: &str) -> Diag {
+    Diag::new(
+        Rule::RingUndrained,
+        at,
+        format!("nothing must be in flight to or from a block or thread that exits, but {what} may be"),
+    )
+    .help("wait before the end: for bulk copies by `bulk_wait_group_read::<0>()`, for peers by `cluster.sync()`")
+}
+
+/// Adds the steps that lead to a fault, and the threads that then wait.
+pub(crate) fn interleaving(
+    diag: Diag,
+    steps: Vec<(Option<SpanRange>, String)>,
+    waits: Vec<(SpanRange, String)>,
+) -> Diag {
+    let left_out = steps.len().saturating_sub(STEPS);
+    let diag = match left_out {
+        0 => diag,
+        _ => diag.remark(format!("the first {left_out} steps are left out")),
+    };
+    let diag = steps.into_iter().skip(left_out).fold(diag, |diag, (at, step)| match at {
+        Some(at) => diag.note(at, step),
+        None => diag.remark(step),
+    });
+    waits.into_iter().fold(diag, |diag, (at, waits)| diag.note(at, format!("{waits} for ever")))
+}

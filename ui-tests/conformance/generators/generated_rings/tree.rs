@@ -1,0 +1,213 @@
+//! Kernels with a ring of phase barriers in the generator's own language, and their text.
+
+use std::fmt::Write;
+
+use super::super::random::Random;
+
+/// A kernel: a thread that fills stages, and one or two groups of threads that read them.
+#[derive(Debug, Clone)]
+pub(super) struct Kernel {
+    pub(super) stages: u32,
+    /// The numbers of arrivals that the full and the empty barriers expect.
+    pub(super) counts: [u32; 2],
+    /// The numbers of threads in the groups that read.
+    pub(super) readers: Vec<u32>,
+    /// The roles: the thread that fills, then the groups that read.
+    pub(super) roles: Vec<Role>,
+    /// Whether stages and parities are counted by hand.
+    pub(super) by_hand: bool,
+    /// Whether all threads meet at the end.
+    pub(super) meet: bool,
+}
+
+/// The iterations of a role, and the steps of each.
+#[derive(Debug, Clone)]
+pub(super) struct Role {
+    /// The first round, and how many rounds there are more than the argument says.
+    pub(super) from: u32,
+    pub(super) more: i32,
+    pub(super) steps: Vec<Step>,
+}
+
+/// A step of a round.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Step {
+    Wait(Bar, Index, Parity),
+    Arrive(Bar, Index),
+    Fill(Index),
+    Read(Index),
+    /// The next step is left out in rounds with another remainder modulo two.
+    Sometimes(u32),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Bar {
+    Full,
+    Empty,
+}
+
+/// The stage of a round that is so much later.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Index(pub(super) u32);
+
+/// The parity of a round that is so much later, in a ring of so many stages, perhaps inverted.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Parity {
+    pub(super) later: u32,
+    pub(super) stages: u32,
+    pub(super) inverted: bool,
+}
+
+/// The number of threads in a block.
+pub(super) const THREADS: u32 = 8;
+/// The thread that fills.
+pub(super) const WRITER: u32 = 6;
+
+impl Kernel {
+    /// Returns a right kernel.
+    pub(super) fn right(random: &mut Random) -> Kernel {
+        let stages = 1 + random.below(3) as u32;
+        let groups = 1 + random.below(2);
+        let readers: Vec<u32> = (0..groups).map(|_| 1 + random.below(2) as u32).collect();
+        let parity = |inverted| Parity { later: 0, stages, inverted };
+        let now = Index(0);
+        let fills = vec![Step::Wait(Bar::Empty, now, parity(true)), Step::Fill(now), Step::Arrive(Bar::Full, now)];
+        let reads = vec![Step::Wait(Bar::Full, now, parity(false)), Step::Read(now), Step::Arrive(Bar::Empty, now)];
+        let mut roles = vec![Role { from: 0, more: 0, steps: fills }];
+        roles.extend(readers.iter().map(|_| Role { from: 0, more: 0, steps: reads.clone() }));
+        Kernel {
+            stages,
+            counts: [1, readers.iter().sum()],
+            readers,
+            roles,
+            by_hand: random.below(3) == 0,
+            meet: random.below(2) == 0,
+        }
+    }
+
+    /// Changes the kernel as a mistake would, which may change nothing that matters.
+    pub(super) fn mutate(&mut self, random: &mut Random) {
+        let role = random.below(self.roles.len());
+        let steps = self.roles[role].steps.len();
+        let at = random.below(steps);
+        let stages = self.stages;
+        let role = &mut self.roles[role];
+        match random.below(12) {
+            0 if steps > 1 => drop(role.steps.remove(at)),
+            1 => role.steps.insert(at, role.steps[at]),
+            2 if steps > 1 => role.steps.swap(at, (at + 1) % steps),
+            3 => {
+                let count = &mut self.counts[random.below(2)];
+                *count = (*count + 2 * random.below(2) as u32).saturating_sub(1).max(1);
+            }
+            4 => role.more += 1 - 2 * random.below(2) as i32,
+            5 => role.from += 1,
+            6 => role.steps.insert(at, Step::Sometimes(random.below(2) as u32)),
+            7 => self.readers[0] += 1,
+            _ => match &mut role.steps[at] {
+                Step::Wait(bar, index, parity) => match random.below(6) {
+                    0 => index.0 += 1,
+                    1 => parity.later += 1,
+                    2 => parity.later += stages,
+                    3 => parity.stages = 1 + parity.stages % 3,
+                    4 => parity.inverted ^= true,
+                    _ => *bar = if *bar == Bar::Full { Bar::Empty } else { Bar::Full },
+                },
+                Step::Arrive(_, index) | Step::Fill(index) | Step::Read(index) => index.0 += 1,
+                Step::Sometimes(rest) => *rest = 1 - *rest,
+            },
+        }
+    }
+
+    /// Returns whether a stage is not filled in some round of a role that fills it.
+    pub(super) fn may_not_fill(&self) -> bool {
+        let pairs = self.roles.iter().flat_map(|role| role.steps.windows(2));
+        pairs.into_iter().any(|pair| matches!(pair, [Step::Sometimes(_), Step::Fill(_)]))
+    }
+
+    /// Returns the ranks of the threads of a role.
+    pub(super) fn threads(&self, role: usize) -> std::ops::Range<u32> {
+        match role {
+            0 => WRITER..WRITER + 1,
+            _ => {
+                let first: u32 = self.readers[..role - 1].iter().sum();
+                first..first + self.readers[role - 1]
+            }
+        }
+    }
+
+    /// Returns the text of the kernel, without its attribute.
+    pub(super) fn text(&self) -> String {
+        let mut text = String::new();
+        let n = self.stages;
+        let mut line = |line: &str| writeln!(text, "{line}").expect("a string takes all text");
+        line("fn ring(out: &mut [u32], rounds: u32) {");
+        line("let block = this_thread_block();");
+        line("let i = block.thread_rank();");
+        line(&format!("let stages = shared_array::<[u32; 1], {n}>();"));
+        line(&format!("let full = shared_barriers::<{n}>();"));
+        line(&format!("let empty = shared_barriers::<{n}>();"));
+        line(&format!("full.init_collective(&block, {});", self.counts[0]));
+        line(&format!("empty.init_collective(&block, {});", self.counts[1]));
+        line("let mut sum = 0;");
+        for (number, role) in self.roles.iter().enumerate() {
+            let threads = self.threads(number);
+            line(&format!("if i >= {} && i < {} {{", threads.start, threads.end));
+            if self.by_hand {
+                line(&format!("let mut stage = {}; let mut phase = {};", role.from % n, role.from / n % 2 == 1));
+            }
+            let end = match role.more {
+                0 => "rounds".into(),
+                more if more > 0 => format!("rounds + {more}"),
+                more => format!("rounds - {}", -more),
+            };
+            line(&format!("for k in {}..{end} {{", role.from));
+            let mut skips = None;
+            for step in &role.steps {
+                let what = self.step(step);
+                if let Step::Sometimes(rest) = step {
+                    skips = Some(*rest);
+                    continue;
+                }
+                match skips.take() {
+                    Some(rest) => line(&format!("if k % 2 == {rest} {{ {what} }}")),
+                    None => line(&what),
+                }
+            }
+            if self.by_hand {
+                line(&format!("stage += 1; if stage == {n} {{ stage = 0; phase = !phase; }}"));
+            }
+            line("}");
+            line("}");
+        }
+        if self.meet {
+            line("block.sync();");
+        }
+        line("out[this_grid().thread_rank()] = sum;");
+        line("}");
+        text
+    }
+
+    fn step(&self, step: &Step) -> String {
+        let index = |Index(later): &Index| match (later, self.by_hand) {
+            (0, true) => "stage".into(),
+            (0, false) => format!("k % {}", self.stages),
+            _ => format!("(k + {later}) % {}", self.stages),
+        };
+        let name = |bar: &Bar| if *bar == Bar::Full { "full" } else { "empty" };
+        match step {
+            Step::Wait(bar, at, Parity { later, stages, inverted }) => {
+                let parity = match (self.by_hand && *later == 0 && *stages == self.stages, inverted) {
+                    (true, true) => "!phase".into(),
+                    (true, false) => "phase".into(),
+                    (false, _) => format!("(k + {later}) / {stages} % 2 == {}", u32::from(!inverted)),
+                };
+                format!("{}[{}].wait_parity({parity});", name(bar), index(at))
+            }
+            Step::Arrive(bar, at) => format!("let _ = {}[{}].arrive();", name(bar), index(at)),
+            Step::Fill(at) => format!("stages[{}][0] = k;", index(at)),
+            Step::Read(at) => format!("sum += stages[{}][0];", index(at)),
+            Step::Sometimes(_) => String::new(),
+        }
+    }
+}

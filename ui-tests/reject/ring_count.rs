@@ -1,0 +1,169 @@
+//! A phase with more arrivals than it expects.
+
+use phalanx::prelude::*;
+
+/// One arrival less is expected than there are readers.
+#[cluster_kernel(block = 96)]
+fn one_too_few(input: &[u32], out: &mut [u32], chunks: u32) {
+    let block = this_thread_block();
+    let i = block.thread_rank();
+    let stages = shared_array::<[u32; 64], 2>();
+    let full = shared_barriers::<2>();
+    let empty = shared_barriers::<2>();
+    full.init_collective(&block, 1);
+    empty.init_collective(&block, 63);
+    if i == 64 {
+        for k in 0..chunks {
+            empty[k % 2].wait_parity(k / 2 % 2 == 0);
+            full[k % 2].expect_tx(256);
+            bulk_copy_async(&stages[k % 2], &input[k * 64..(k + 1) * 64], &full[k % 2]);
+            let _ = full[k % 2].arrive();
+        }
+    } else if i < 64 {
+        let mut sum = 0;
+        for k in 0..chunks {
+            full[k % 2].wait_parity(k / 2 % 2 == 1);
+            sum += stages[k % 2][i];
+            let _ = empty[k % 2].arrive();
+        }
+        out[i] = sum;
+    }
+}
+
+/// The index goes beyond the last stage.
+#[cluster_kernel(block = 96)]
+fn no_such_stage(input: &[u32], out: &mut [u32], chunks: u32) {
+    let block = this_thread_block();
+    let i = block.thread_rank();
+    let stages = shared_array::<[u32; 64], 2>();
+    let full = shared_barriers::<2>();
+    let empty = shared_barriers::<2>();
+    full.init_collective(&block, 1);
+    empty.init_collective(&block, 64);
+    if i == 64 {
+        for k in 0..chunks {
+            empty[k % 3].wait_parity(k / 2 % 2 == 0);
+            full[k % 2].expect_tx(256);
+            bulk_copy_async(&stages[k % 2], &input[k * 64..(k + 1) * 64], &full[k % 2]);
+            let _ = full[k % 2].arrive();
+        }
+    } else if i < 64 {
+        let mut sum = 0;
+        for k in 0..chunks {
+            full[k % 2].wait_parity(k / 2 % 2 == 1);
+            sum += stages[k % 2][i];
+            let _ = empty[k % 2].arrive();
+        }
+        out[i] = sum;
+    }
+}
+
+#[cluster_kernel(block = 96)]
+fn one_too_few_of_three(input: &[u32], out: &mut [u32], chunks: u32) {
+    let block = this_thread_block();
+    let i = block.thread_rank();
+    let stages = shared_array::<[u32; 64], 3>();
+    let full = shared_barriers::<3>();
+    let empty = shared_barriers::<3>();
+    full.init_collective(&block, 1);
+    empty.init_collective(&block, 63);
+    if i == 64 {
+        for k in 0..chunks {
+            empty[k % 3].wait_parity(k / 3 % 2 == 0);
+            full[k % 3].expect_tx(256);
+            bulk_copy_async(&stages[k % 3], &input[k * 64..(k + 1) * 64], &full[k % 3]);
+            let _ = full[k % 3].arrive();
+        }
+    } else if i < 64 {
+        let mut sum = 0;
+        for k in 0..chunks {
+            full[k % 3].wait_parity(k / 3 % 2 == 1);
+            sum += stages[k % 3][i];
+            let _ = empty[k % 3].arrive();
+        }
+        out[i] = sum;
+    }
+}
+
+#[cluster_kernel(block = 96)]
+fn one_too_few_of_four(input: &[u32], out: &mut [u32], chunks: u32) {
+    let block = this_thread_block();
+    let i = block.thread_rank();
+    let stages = shared_array::<[u32; 64], 4>();
+    let full = shared_barriers::<4>();
+    let empty = shared_barriers::<4>();
+    full.init_collective(&block, 1);
+    empty.init_collective(&block, 63);
+    if i == 64 {
+        for k in 0..chunks {
+            empty[k % 4].wait_parity(k / 4 % 2 == 0);
+            full[k % 4].expect_tx(256);
+            bulk_copy_async(&stages[k % 4], &input[k * 64..(k + 1) * 64], &full[k % 4]);
+            let _ = full[k % 4].arrive();
+        }
+    } else if i < 64 {
+        let mut sum = 0;
+        for k in 0..chunks {
+            full[k % 4].wait_parity(k / 4 % 2 == 1);
+            sum += stages[k % 4][i];
+            let _ = empty[k % 4].arrive();
+        }
+        out[i] = sum;
+    }
+}
+
+#[cluster_kernel(block = 96)]
+fn one_too_few_by_masks(input: &[u32], out: &mut [u32], chunks: u32) {
+    let block = this_thread_block();
+    let i = block.thread_rank();
+    let stages = shared_array::<[u32; 64], 2>();
+    let full = shared_barriers::<2>();
+    let empty = shared_barriers::<2>();
+    full.init_collective(&block, 1);
+    empty.init_collective(&block, 63);
+    if i == 64 {
+        for k in 0..chunks {
+            empty[k & 1].wait_parity((k >> 1 & 1) == 0);
+            full[k & 1].expect_tx(256);
+            bulk_copy_async(&stages[k & 1], &input[k * 64..(k + 1) * 64], &full[k & 1]);
+            let _ = full[k & 1].arrive();
+        }
+    } else if i < 64 {
+        let mut sum = 0;
+        for k in 0..chunks {
+            full[k & 1].wait_parity((k >> 1 & 1) == 1);
+            sum += stages[k & 1][i];
+            let _ = empty[k & 1].arrive();
+        }
+        out[i] = sum;
+    }
+}
+
+#[cluster_kernel(block = 128)]
+fn one_too_few_in_a_larger_block(input: &[u32], out: &mut [u32], chunks: u32) {
+    let block = this_thread_block();
+    let i = block.thread_rank();
+    let stages = shared_array::<[u32; 64], 2>();
+    let full = shared_barriers::<2>();
+    let empty = shared_barriers::<2>();
+    full.init_collective(&block, 1);
+    empty.init_collective(&block, 63);
+    if i == 127 {
+        for k in 0..chunks {
+            empty[k % 2].wait_parity(k / 2 % 2 == 0);
+            full[k % 2].expect_tx(256);
+            bulk_copy_async(&stages[k % 2], &input[k * 64..(k + 1) * 64], &full[k % 2]);
+            let _ = full[k % 2].arrive();
+        }
+    } else if i < 64 {
+        let mut sum = 0;
+        for k in 0..chunks {
+            full[k % 2].wait_parity(k / 2 % 2 == 1);
+            sum += stages[k % 2][i];
+            let _ = empty[k % 2].arrive();
+        }
+        out[i] = sum;
+    }
+}
+
+fn main() {}

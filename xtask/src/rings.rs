@@ -1,0 +1,91 @@
+//! `cargo xtask rings` lists what is known of the rings of phase barriers in the examples, the showcases and the tests' kernels:
+//! which are proved, and why the others are not.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use phalanx_compiler::{RingReport, Session};
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
+
+use crate::run::{Result, at};
+
+/// The folders whose kernels are listed.
+const FOLDERS: [&str; 4] =
+    ["examples/src/bin", "examples/bench/src/showcases", "ui-tests/conformance/src/kernels", "ui-tests/accept"];
+
+/// Prints a row for each kernel with a phase barrier in a loop.
+pub(crate) fn rings() -> Result<()> {
+    println!("| kernel | rings | states or line | ms |\n|---|---|---|---|");
+    let (mut proved, mut open) = (0, 0);
+    for folder in FOLDERS {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(folder);
+        let mut paths: Vec<PathBuf> = Vec::new();
+        for entry in fs::read_dir(&folder).map_err(at(&folder))? {
+            paths.push(entry.map_err(at(&folder))?.path());
+        }
+        paths.retain(|path| path.extension().is_some_and(|ending| ending == "rs"));
+        paths.sort();
+        for path in paths {
+            let text = fs::read_to_string(&path).map_err(at(&path))?;
+            let text: TokenStream = text.parse().map_err(|error| format!("{}: {error}", path.display()))?;
+            let mut kernels = Vec::new();
+            find(text, &mut kernels);
+            for (options, item) in kernels {
+                let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+                let name = format!("{file}: {}", name(&item));
+                let begin = Instant::now();
+                let report = Session::default().rings(options, item);
+                let ms = begin.elapsed().as_secs_f64() * 1000.0;
+                match report {
+                    Ok(RingReport::Proved { barriers, arrays, states }) => {
+                        proved += 1;
+                        let objects = [barriers, arrays].concat().join(", ");
+                        println!("| {name} | proved: {objects} | {states} | {ms:.1} |");
+                    }
+                    Ok(RingReport::Open { line, why }) => {
+                        open += 1;
+                        println!("| {name} | {why} | {line} | {ms:.1} |");
+                    }
+                    Ok(RingReport::Waived) => println!("| {name} | faulty, with the rule switched off | | {ms:.1} |"),
+                    Ok(RingReport::None) | Err(_) => {}
+                }
+            }
+        }
+    }
+    println!("\n{proved} proved, {open} open");
+    Ok(())
+}
+
+/// Finds the kernels among these tokens, also within modules and macros: the options of the attribute, and the item.
+fn find(tokens: TokenStream, kernels: &mut Vec<(TokenStream, TokenStream)>) {
+    let mut trees = tokens.into_iter();
+    while let Some(tree) = trees.next() {
+        let TokenTree::Group(group) = tree else { continue };
+        let mut attribute = group.stream().into_iter();
+        let is_kernel = matches!(attribute.next(), Some(TokenTree::Ident(name)) if name == "cluster_kernel");
+        if group.delimiter() == Delimiter::Bracket && is_kernel {
+            let options = match attribute.next() {
+                Some(TokenTree::Group(options)) => options.stream(),
+                _ => TokenStream::new(),
+            };
+            let mut item = Vec::new();
+            for tree in trees.by_ref() {
+                let ends = matches!(&tree, TokenTree::Group(group) if group.delimiter() == Delimiter::Brace);
+                item.push(tree);
+                if ends {
+                    break;
+                }
+            }
+            kernels.push((options, item.into_iter().collect()));
+        } else {
+            find(group.stream(), kernels);
+        }
+    }
+}
+
+fn name(item: &TokenStream) -> String {
+    let mut trees = item.clone().into_iter();
+    let _ = trees.by_ref().find(|tree| matches!(tree, TokenTree::Ident(word) if word == "fn"));
+    trees.next().map(|name| name.to_string()).unwrap_or_default()
+}
