@@ -9,7 +9,7 @@ use super::skeleton::{Among, Condition, Data, Element, Op, Role};
 use super::verdict::Reason;
 
 /// The largest number of nodes of an automaton.
-const LARGEST: usize = 4096;
+const LARGEST: usize = 1024;
 
 /// The steps between an expectation and the arrival that it belongs to.
 pub(super) const OWNED: u8 = 8;
