@@ -13,7 +13,7 @@ use phalanx_contract::uniformity::Uniformity;
 use super::accessors::each_region;
 use super::cfg::{BlockId, Cfg, Extent, NodeId, Region, Select, Source, Step, StepKind, ValueStep, Variable};
 use super::liveness;
-use super::residues::{Remainders, Residues};
+use super::residues::{Assignment, Remainders, Residues};
 use super::uniform::values::Values;
 use crate::model::expr::BinaryOp;
 
@@ -29,8 +29,8 @@ pub(super) struct Constants {
     remainders: Remainders,
 }
 
-/// The assignments to each variable: where, of which value, and of which part.
-type Sets = BTreeMap<Variable, Vec<(BlockId, NodeId, Extent)>>;
+/// The assignments to each variable.
+type Sets = BTreeMap<Variable, Vec<Assignment>>;
 
 /// The variables that are followed.
 pub(super) struct ConstantPropagation<'a, 'f> {
@@ -49,14 +49,16 @@ impl<'a, 'f> ConstantPropagation<'a, 'f> {
                 sets.entry(variable).or_default().push((here, value, extent));
             }
         }
-        let is_alike = |(here, value, extent): &(BlockId, NodeId, Extent)| {
+        let is_alike = |(here, value, extent): &Assignment| {
             *extent == Extent::Whole
                 && values.level(*value).is_uniform(Uniformity::Cluster)
                 && values.is_reached_uniformly(*here, Uniformity::Cluster)
         };
         // One that is set once holds the same throughout, which an index analysis knows as well.
         let is_counted = |variable: &Variable| sets.get(variable).is_some_and(|sets| sets.len() > 1);
-        let residues = Residues::of(cfg, values);
+        let set_alike =
+            |variable: Variable| sets.get(&variable).filter(|sets| sets.iter().all(is_alike)).map(Vec::as_slice);
+        let residues = Residues::of(cfg, values, set_alike);
         let live = if residues.is_empty() { Vec::new() } else { live_values(cfg, residues.nodes()) };
         let followed = sets.keys().copied().collect();
         let mut numbers = ConstantPropagation { cfg, followed, residues, live };
@@ -75,10 +77,10 @@ impl<'a, 'f> ConstantPropagation<'a, 'f> {
             work.extend(&cfg.nodes[node.0].operands);
             if let Some(variable) = cfg.nodes[node.0].source.read()
                 && countable.contains(&variable)
-                && sets.get(&variable).into_iter().flatten().all(is_alike)
+                && let Some(sets) = set_alike(variable)
             {
                 numbers.followed.insert(variable);
-                for (here, value, _) in sets.get(&variable).into_iter().flatten() {
+                for (here, value, _) in sets {
                     work.push(*value);
                     work.extend(values.control.deciders(*here).filter_map(|on| cfg.blocks[on.0].end.condition()));
                 }

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::cfg::{BlockId, Cfg, NodeId, Source, StepKind, ValueStep, Variable};
+use super::cfg::{BlockId, Cfg, Extent, NodeId, Source, StepKind, ValueStep, Variable};
 use super::liveness;
 use super::uniform::values::Values;
 use crate::model::expr::BinaryOp;
@@ -16,6 +16,9 @@ const LARGEST: u64 = 12;
 
 /// The remainders of counters at a point; `None` for one whose loop has not begun.
 pub(super) type Remainders = BTreeMap<Variable, Option<u64>>;
+
+/// An assignment to a variable: where, of which value, and of which part.
+pub(super) type Assignment = (BlockId, NodeId, Extent);
 
 /// The counters that are followed.
 #[derive(Debug, Default)]
@@ -32,29 +35,31 @@ pub(super) struct Residues {
 }
 
 impl Residues {
-    pub(super) fn of(cfg: &Cfg<'_>, values: &Values<'_, '_>) -> Residues {
+    /// Finds the counters. `set_alike` returns what a variable is set to, if all threads of the cluster set it alike: the paths of
+    /// threads that set others differently would not be compared with each other.
+    pub(super) fn of<'s>(
+        cfg: &Cfg<'_>,
+        values: &Values<'_, '_>,
+        set_alike: impl Fn(Variable) -> Option<&'s [Assignment]>,
+    ) -> Residues {
         let names = |block: &BlockId| {
             cfg.blocks[block.0].steps.iter().any(|step| matches!(step.kind, StepKind::Value(ValueStep::Name { .. })))
         };
         let deciding =
             (0..cfg.blocks.len()).map(BlockId).filter(names).flat_map(|block| values.control.deciders(block));
         let mut work: Vec<NodeId> = deciding.filter_map(|branch| cfg.blocks[branch.0].end.condition()).collect();
-        let mut sets: BTreeMap<Variable, Vec<NodeId>> = BTreeMap::new();
-        for (variable, value, _) in cfg.blocks.iter().flat_map(|block| &block.steps).filter_map(|step| step.kind.set())
-        {
-            sets.entry(variable).or_default().push(value);
-        }
         let mut residues = Residues { modulus: 1, ..Residues::default() };
         while let Some(node) = work.pop() {
             if residues.nodes.insert(node) {
                 work.extend(&cfg.nodes[node.0].operands);
-                if let Some(variable) = cfg.nodes[node.0].source.read() {
-                    let values = sets.get(&variable).into_iter().flatten();
-                    match values.clone().find_map(|value| counter(cfg, *value)) {
+                if let Some(variable) = cfg.nodes[node.0].source.read()
+                    && let Some(sets) = set_alike(variable)
+                {
+                    match sets.iter().find_map(|(_, value, _)| counter(cfg, *value)) {
                         Some(counter) => _ = residues.counters.insert(variable, counter),
                         None => {
                             residues.variables.insert(variable);
-                            work.extend(values);
+                            work.extend(sets.iter().map(|(_, value, _)| *value));
                         }
                     }
                 }
@@ -64,10 +69,7 @@ impl Residues {
                 }
             }
         }
-        if !(2..=LARGEST).contains(&residues.modulus) {
-            return Residues::default();
-        }
-        if residues.counters.is_empty() {
+        if !(2..=LARGEST).contains(&residues.modulus) || residues.counters.is_empty() {
             return Residues::default();
         }
         residues.live = live(cfg);

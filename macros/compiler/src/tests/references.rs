@@ -269,3 +269,25 @@ fn unwrapped_tokens() {
         assert_eq!(broken(&lost), ["token_never_waited"], "{lost}");
     }
 }
+
+/// A variable that blocks set differently is not followed, even if a choice of memory depends on it and on a counter: blocks that
+/// take different arms are compared with each other.
+#[test]
+fn chosen_by_what_blocks_set_differently() {
+    let choice = |test: &str| {
+        broken(&format!(
+            "let a = shared_array::<u32, 64>(); let b = shared_array::<u32, 64>(); let mut x = 0;
+             let peers = cluster.map_shared_rank(&a, other); if cluster.block_rank() == 0 {{ x = 1; }} cluster.sync();
+             for k in 0..9u32 {{ let t = if {test} {{ &a }} else {{ &b }}; output[k] = t[rank]; }} cluster.sync();
+             if x == 0 {{ a[rank] = 1; }} else {{ output[rank] = peers[rank]; }}"
+        ))
+    };
+    for test in ["k % 2 == 0", "k % 2 == 0 && x == 0", "k % 2 == x"] {
+        let rules = choice(test);
+        assert!(!rules.is_empty(), "{test}");
+        assert!(
+            rules.iter().all(|rule| rule == "unpublished_remote_read" || rule == "overwrite_while_read"),
+            "{rules:?}"
+        );
+    }
+}
