@@ -277,6 +277,7 @@ fn chosen_by_what_blocks_set_differently() {
     let choice = |test: &str| {
         broken(&format!(
             "let a = shared_array::<u32, 64>(); let b = shared_array::<u32, 64>(); let mut x = 0;
+             a[rank] = 0; b[rank] = 0;
              let peers = cluster.map_shared_rank(&a, other); if cluster.block_rank() == 0 {{ x = 1; }} cluster.sync();
              for k in 0..9u32 {{ let t = if {test} {{ &a }} else {{ &b }}; output[k] = t[rank]; }} cluster.sync();
              if x == 0 {{ a[rank] = 1; }} else {{ output[rank] = peers[rank]; }}"
