@@ -1,5 +1,5 @@
-//! Which waits show that an asynchronous copy is complete: those at the barrier on which it completes, and those at a barrier where a
-//! thread arrives that has waited there. Facts of the function's text, no analysis of its states.
+//! Relates waits to the asynchronous copies that they show to be complete: a wait at the barrier on which the copy completes, and one
+//! at a barrier where a thread arrives that has waited there. Facts of the function's text, no analysis of its states.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
@@ -8,10 +8,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use phalanx_contract::uniformity::Uniformity;
 
 use super::cfg::{BlockId, Cfg, Completion, CopyId, CopyStep, Region, Shared, Step, StepKind};
+use super::uniform::control::following;
 use super::uniform::values::Values;
 use crate::model::barrier::PhaseAction;
 
 /// The waits of a function, related to the copies that they show to be complete.
+#[derive(Default)]
 pub(super) struct Completions {
     /// By barrier, the barriers at which a thread may arrive after a wait at it.
     relays: BTreeMap<Shared, BTreeSet<Shared>>,
@@ -21,6 +23,9 @@ pub(super) struct Completions {
 
 impl Completions {
     pub(super) fn of(cfg: &Cfg<'_>, values: &Values<'_, '_>) -> Completions {
+        if cfg.accesses.iter().all(|access| access.completion.is_none()) && cfg.copies.is_empty() {
+            return Completions::default();
+        }
         let mut relays: BTreeMap<Shared, BTreeSet<Shared>> = BTreeMap::new();
         for (number, block) in cfg.blocks.iter().enumerate() {
             for (at, step) in block.steps.iter().enumerate() {
@@ -98,9 +103,6 @@ pub(super) fn barrier_of(region: &Region) -> Option<Shared> {
 
 /// By divergent branch that is no loop's test, the copies that begin in its arms.
 fn begun_in_arms(cfg: &Cfg<'_>, values: &Values<'_, '_>) -> BTreeMap<BlockId, BTreeSet<CopyId>> {
-    if cfg.copies.is_empty() {
-        return BTreeMap::new();
-    }
     let begun_in = |block: BlockId| {
         cfg.blocks[block.0].steps.iter().filter_map(|step| match step.kind {
             StepKind::Copy(copy) => matches!(cfg.copies[copy.0], CopyStep::Begin { .. }).then_some(copy),
@@ -143,12 +145,6 @@ fn arrivals_after(cfg: &Cfg<'_>, block: BlockId, step: usize) -> BTreeSet<Shared
         }
     };
     collect(&cfg.blocks[block.0].steps[step + 1..]);
-    let (mut seen, mut work) = (BTreeSet::new(), Vec::from_iter(cfg.blocks[block.0].end.successors()));
-    while let Some(next) = work.pop() {
-        if seen.insert(next) {
-            collect(&cfg.blocks[next.0].steps);
-            work.extend(cfg.blocks[next.0].end.successors());
-        }
-    }
+    following(cfg, block).iter().for_each(|next| collect(&cfg.blocks[next.0].steps));
     arrivals
 }

@@ -16,7 +16,6 @@ use super::cfg::{
 };
 use super::completion::{Completions, waits_of};
 use super::engine::{self, Analysis, Join};
-use super::uniform::values::Values;
 use crate::diag::{Diag, Diags};
 use crate::messages;
 use crate::model::{Function, Role, ValueId};
@@ -28,11 +27,11 @@ use crate::model::{Function, Role, ValueId};
 /// let x = tile[0];                        // the copy may not be complete
 /// full.wait_parity(false);
 /// ```
-pub(super) fn check(function: &Function, cfg: &Cfg<'_>, values: &Values<'_, '_>, diags: &mut Diags) {
+pub(super) fn check(function: &Function, cfg: &Cfg<'_>, waits: &Completions, diags: &mut Diags) {
     if !cfg.copies.iter().any(|copy| matches!(copy, CopyStep::Begin { .. })) {
         return;
     }
-    let flights = Flights { function, cfg, waits: Completions::of(cfg, values) };
+    let flights = Flights { function, cfg, waits };
     let states = engine::solve(&flights, cfg);
     let mut found: Vec<Diag> = Vec::new();
     engine::visit(&flights, cfg, &states, |state, step| {
@@ -74,7 +73,7 @@ impl Join for State {
 struct Flights<'a, 'f> {
     function: &'a Function,
     cfg: &'a Cfg<'f>,
-    waits: Completions,
+    waits: &'a Completions,
 }
 
 impl Flights<'_, '_> {
@@ -114,12 +113,12 @@ impl Flights<'_, '_> {
             AccessKind::Lent | AccessKind::Opaque | AccessKind::ByClosure | AccessKind::AsyncWrite => return None,
         };
         self.surely_in_flight(state).find_map(|copy| {
-            let CopyStep::Begin { reads, writes: written, completion, at: begun } = &self.cfg.copies[copy.0] else {
+            let CopyStep::Begin { reads, writes: written, completion, at: begun, .. } = &self.cfg.copies[copy.0] else {
                 return None;
             };
             let meets = |end: &Option<Region>| end.as_ref().is_some_and(|end| self.overlap(end, region));
             let name = match region.root {
-                Root::Shared(shared) => self.cfg.names.get(&shared).map(|local| &self.function.local(*local).name)?,
+                Root::Shared(shared) => self.cfg.name_of(self.function, shared)?,
                 Root::ReadOnly | Root::Global | Root::Remote(_) => return None,
             };
             let to = meets(written);

@@ -39,6 +39,7 @@ use crate::model::walk::walk_block;
 use crate::model::{Function, Role, SiteId, SlotId};
 use crate::rules::Rule;
 use cfg::Cfg;
+use completion::Completions;
 use dsm::protocol::Protocol;
 use fences::Fences;
 use liveness::Live;
@@ -123,9 +124,12 @@ fn check_memory<'f>(
     diags: &mut Diags,
 ) -> Protocol {
     let phase_barriers = barriers::check(function, cfg, values, diags);
-    let mut protocol = dsm::check(function, cfg, tokens, live, values, &phase_barriers.handshakes, diags);
+    let completions = Completions::of(cfg, values);
+    let handshakes = &phase_barriers.handshakes;
+    let inputs = dsm::Inputs { function, cfg, tokens, live, values, handshakes, completions: &completions };
+    let mut protocol = dsm::check(inputs, diags);
     phase_barriers.add_to(&mut protocol);
-    copies::check(function, cfg, values, diags);
+    copies::check(function, cfg, &completions, diags);
     protocol
 }
 
@@ -188,7 +192,7 @@ impl<'f> Checked<'f> {
         &self.fences
     }
 
-    /// What is known of the function's rings of phase barriers.
+    /// Whether the function's rings of phase barriers are proved.
     pub(crate) fn rings(&self) -> &Rings {
         &self.rings
     }

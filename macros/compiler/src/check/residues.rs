@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::cfg::{BlockId, Cfg, Extent, NodeId, Source, StepKind, ValueStep, Variable};
+use super::cfg::{BlockId, Cfg, Extent, NodeId, Source, StepKind, ValueStep, Variable, gcd};
 use super::liveness;
 use super::uniform::values::Values;
 use crate::model::expr::BinaryOp;
@@ -175,8 +175,4 @@ fn live(cfg: &Cfg<'_>) -> Vec<BTreeSet<Variable>> {
             }
         }
     })
-}
-
-fn gcd(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { gcd(b, a % b) }
 }

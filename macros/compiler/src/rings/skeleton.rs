@@ -46,7 +46,7 @@ pub struct Role {
 }
 
 /// One step of a role.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
     /// The caller's number for the step.
     pub id: u32,
@@ -55,7 +55,7 @@ pub struct Step {
 }
 
 /// An element of an array of barriers or slots.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Element {
     /// The index of the array in the skeleton.
     pub array: u32,
@@ -64,7 +64,7 @@ pub struct Element {
 }
 
 /// What a thread does at a step.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Op {
     /// The thread waits until the barrier's current phase has the other parity.
     Wait {
@@ -195,7 +195,7 @@ pub enum Among {
 }
 
 /// What a branch depends on.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Condition {
     /// The branch depends on counters: it holds if the value is not 0.
     Counters(Expr),

@@ -142,9 +142,9 @@ impl<'a> Context<'a, '_> {
 
     /// The barrier's name for a sentence.
     fn name(&self, id: Id) -> String {
-        match (self.cfg.names.get(&id.shared), id.index) {
-            (Some(local), Some(index)) => format!("`{}[{index}]`", self.function.local(*local).name),
-            (Some(local), None) => format!("`{}`", self.function.local(*local).name),
+        match (self.cfg.name_of(self.function, id.shared), id.index) {
+            (Some(name), Some(index)) => format!("`{name}[{index}]`"),
+            (Some(name), None) => format!("`{name}`"),
             (None, _) => "the barrier".into(),
         }
     }

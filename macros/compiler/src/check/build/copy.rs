@@ -52,7 +52,10 @@ impl Builder<'_> {
                 self.step(StepKind::Group(GroupStep::Collective { team, name: copy.name(), barrier: false }), at);
                 touch(self);
                 complete_on_barrier(self);
-                self.copy_step(CopyStep::Begin { reads: None, writes: region(1), completion, at }, at);
+                self.copy_step(
+                    CopyStep::Begin { reads: None, writes: region(1), completion, is_cooperative: true, at },
+                    at,
+                );
             }
             CopyOp::Bulk(ends) => {
                 touch(self);
@@ -61,7 +64,7 @@ impl Builder<'_> {
                     BulkDirection::GlobalToShared => (None, region(0)),
                     BulkDirection::SharedToPeer | BulkDirection::SharedToGlobal => (region(1), None),
                 };
-                self.copy_step(CopyStep::Begin { reads, writes, completion, at }, at);
+                self.copy_step(CopyStep::Begin { reads, writes, completion, is_cooperative: false, at }, at);
             }
             CopyOp::Store => {
                 // The index is an operand of its own.

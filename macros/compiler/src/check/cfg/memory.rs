@@ -183,7 +183,7 @@ pub(crate) struct Access {
     pub(crate) kind: AccessKind,
     /// The call that is given the closure in which the access stands.
     pub(crate) given_to: Option<GivenTo>,
-    /// What shows that the access is over, if an asynchronous copy makes it.
+    /// The completion of the asynchronous copy that makes the access, if one does: what shows that the access is over.
     pub(crate) completion: Option<Completion>,
     pub(crate) at: SpanRange,
 }
@@ -224,7 +224,7 @@ impl AccessKind {
     }
 }
 
-/// What shows that an asynchronous copy is complete.
+/// The mechanism by which threads learn that an asynchronous copy is complete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Completion {
     /// A wait at this phase barrier, or at one of this array.
@@ -248,14 +248,15 @@ impl Completion {
 /// A step of an asynchronous copy.
 #[derive(Debug, Clone)]
 pub(crate) enum CopyStep {
-    /// A copy begins, with the regions of shared memory that it reads and writes.
-    Begin { reads: Option<Region>, writes: Option<Region>, completion: Completion, at: SpanRange },
+    /// A copy begins, with the regions of shared memory that it reads and writes. The threads of a group make it together if it
+    /// is cooperative.
+    Begin { reads: Option<Region>, writes: Option<Region>, completion: Completion, is_cooperative: bool, at: SpanRange },
     /// A wait after which all copies with this completion may be complete: all but the last ones, if `but` says how many.
     Wait { completion: Completion, but: Option<ValueId> },
 }
 
 impl CopyStep {
-    /// What shows that the copies are complete which it begins or waits for.
+    /// The completion of the copy that the step begins, or of those that it waits for.
     pub(crate) fn completion(&self) -> Completion {
         match self {
             CopyStep::Begin { completion, .. } | CopyStep::Wait { completion, .. } => *completion,

@@ -17,14 +17,16 @@ use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(crate) use memory::{Access, AccessKind, Completion, CopyStep, GivenTo, Region, Root, Select, Shared, Slice};
-pub(crate) use position::{Coordinate, Digit, Granule, Offset, Position};
+pub(crate) use position::{Coordinate, Digit, Granule, Offset, Position, gcd};
 pub(crate) use step::{BarrierCall, Call, GroupStep, MemoryStep, Step, StepKind, TokenStep, ValueStep};
 pub(crate) use team::{Team, Tile, spans_cluster};
 pub(crate) use value::{CountedLoop, Extent, Node, Source, Variable};
 
+use proc_macro2::Ident;
+
 use crate::model::group::Group;
 use crate::model::query::Query;
-use crate::model::{LocalId, SlotId};
+use crate::model::{Function, LocalId, SlotId};
 
 /// An index into [`Cfg::blocks`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -146,6 +148,11 @@ impl Cfg<'_> {
     /// The value that a node reads from a variable that is set only once; otherwise the node itself.
     pub(crate) fn origin(&self, node: NodeId) -> NodeId {
         self.nodes[node.0].source.read().and_then(|variable| self.only_value(variable)).unwrap_or(node)
+    }
+
+    /// The name that the graph's function has for a shared object.
+    pub(crate) fn name_of<'n>(&self, function: &'n Function, shared: Shared) -> Option<&'n Ident> {
+        self.names.get(&shared).map(|local| &function.local(*local).name)
     }
 
     /// The number of the path that names the function called at a slot; `None` for a method.

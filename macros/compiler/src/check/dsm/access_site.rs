@@ -134,8 +134,5 @@ pub(super) fn guard_of(first: &AccessSite, second: &AccessSite, conflict: &Confl
 
 /// The name of a shared object in a message.
 pub(super) fn name_of(function: &Function, cfg: &Cfg<'_>, shared: Shared) -> String {
-    match cfg.names.get(&shared) {
-        Some(local) => format!("`{}`", function.local(*local).name),
-        None => "shared memory".into(),
-    }
+    cfg.name_of(function, shared).map_or_else(|| "shared memory".into(), |name| format!("`{name}`"))
 }

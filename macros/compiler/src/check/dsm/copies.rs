@@ -7,19 +7,18 @@ use std::collections::BTreeSet;
 use super::record::Record;
 use crate::check::cfg::{AccessKind, Cfg, Completion, Shared};
 use crate::check::completion::{Completions, may_be_same};
-use crate::check::uniform::values::Values;
 
-/// What the function's text says of its asynchronous copies.
-pub(super) struct Copies {
-    pub(super) waits: Completions,
+/// The asynchronous copies of a function, and the waits that show their completion.
+pub(super) struct Copies<'a> {
+    pub(super) waits: &'a Completions,
     /// The completions of all copies.
     completions: BTreeSet<Completion>,
     /// The barriers on which copies to peers complete.
     of_sends: BTreeSet<Shared>,
 }
 
-impl Copies {
-    pub(super) fn of(cfg: &Cfg<'_>, values: &Values<'_, '_>) -> Copies {
+impl<'a> Copies<'a> {
+    pub(super) fn of(cfg: &Cfg<'_>, waits: &'a Completions) -> Copies<'a> {
         let copies = || cfg.accesses.iter().filter_map(|access| Some((access.kind, access.completion?)));
         let sends = copies().filter(|(kind, _)| *kind == AccessKind::AsyncWrite);
         let of_sends = sends.filter_map(|(_, completion)| match completion {
@@ -27,7 +26,7 @@ impl Copies {
             Completion::Group | Completion::BulkGroup => None,
         });
         Copies {
-            waits: Completions::of(cfg, values),
+            waits,
             completions: copies().map(|(_, completion)| completion).collect(),
             of_sends: of_sends.collect(),
         }

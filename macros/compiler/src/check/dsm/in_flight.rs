@@ -132,7 +132,7 @@ impl State {
     fn wait(&mut self) {
         self.not_entered = None;
         for (Instance { key, before_wait, .. }, mut record) in std::mem::take(&mut self.records) {
-            if record.is_sent || record.is_copying() && !self.has_shown(&record) {
+            if record.is_sent || record.is_copied_beyond(&self.shown) {
                 self.add(key, before_wait, record);
                 continue;
             }
@@ -152,25 +152,16 @@ impl State {
     fn sync_cluster(&mut self) {
         self.open.clear();
         self.not_entered = None;
-        let shown = std::mem::take(&mut self.shown);
-        let is_shown = |record: &Record| record.completion.is_some_and(|completion| shown.contains(&completion));
-        self.records.retain(|_, record| record.is_sent || record.is_copying() && !is_shown(record));
-        self.shown = shown;
+        let shown = &self.shown;
+        self.records.retain(|_, record| record.is_sent || record.is_copied_beyond(shown));
         self.renew_copies(false);
-    }
-
-    /// Whether some thread has waited for the copy that makes the access.
-    fn has_shown(&self, record: &Record) -> bool {
-        record.completion.is_some_and(|completion| self.shown.contains(&completion))
     }
 
     /// A copy goes on beyond a barrier of the cluster, which does not order it: it is as if it had just begun.
     fn renew_copies(&mut self, arrival_pending: bool) {
         let shown = &self.shown;
-        let goes_on = |record: &&mut Record| {
-            record.is_copying() && record.completion.is_some_and(|completion| !shown.contains(&completion))
-        };
-        self.records.values_mut().filter(goes_on).for_each(|record| record.renew(arrival_pending));
+        let going_on = self.records.values_mut().filter(|record| record.is_copied_beyond(shown));
+        going_on.for_each(|record| record.renew(arrival_pending));
     }
 
     /// A barrier of the block, before which the accesses of all of its threads happen.
@@ -264,7 +255,7 @@ pub(super) struct InFlight<'a, 'f> {
     pub(super) role: Role,
     /// The waits at phase barriers that order like a barrier of the cluster.
     pub(super) handshakes: &'a BTreeSet<BarrierCallId>,
-    pub(super) copies: Copies,
+    pub(super) copies: Copies<'a>,
 }
 
 impl InFlight<'_, '_> {

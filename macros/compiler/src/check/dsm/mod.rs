@@ -43,6 +43,7 @@ use phalanx_contract::protocol::{Behavior, Party, When};
 use super::cfg::{
     Access, AccessId, AccessKind, BarrierCallId, Call, CallId, Cfg, MemoryStep, Root, Shared, Step, StepKind, ValueStep,
 };
+use super::completion::Completions;
 use super::engine;
 use super::liveness::Live;
 use super::tokens::Tokens;
@@ -68,39 +69,37 @@ use record::{Record, RecordKey};
 use slices::Slices;
 use step_facts::StepFacts;
 
+/// The function, and what other analyses know of it.
+#[derive(Clone, Copy)]
+pub(super) struct Inputs<'a, 'f> {
+    pub(super) function: &'f Function,
+    pub(super) cfg: &'a Cfg<'f>,
+    pub(super) tokens: &'a Tokens<'f>,
+    pub(super) live: &'a Live,
+    pub(super) values: &'a Values<'a, 'f>,
+    /// The waits at phase barriers that order like a barrier of the cluster.
+    pub(super) handshakes: &'a BTreeSet<BarrierCallId>,
+    pub(super) completions: &'a Completions,
+}
+
 /// Checks a function against all rules about distributed shared memory, and returns its summary.
-pub(super) fn check<'f>(
-    function: &'f Function,
-    cfg: &Cfg<'f>,
-    tokens: &Tokens<'f>,
-    live: &Live,
-    values: &Values<'_, 'f>,
-    handshakes: &BTreeSet<BarrierCallId>,
-    diags: &mut Diags,
-) -> Protocol {
+pub(super) fn check(inputs: Inputs<'_, '_>, diags: &mut Diags) -> Protocol {
+    let Inputs { function, cfg, values, .. } = inputs;
     ranks::check(function, diags);
     let unwritten = uninit::check(function, cfg, values, diags);
-    let mut protocol = check_pairs(function, cfg, tokens, live, values, handshakes, diags);
+    let mut protocol = check_pairs(inputs, diags);
     unwritten.into_iter().for_each(|(guard, diag)| protocol.ask(guard, &diag));
     protocol
 }
 
 /// Checks the rules about pairs of accesses, entry and exit.
-fn check_pairs<'f>(
-    function: &'f Function,
-    cfg: &Cfg<'f>,
-    tokens: &Tokens<'f>,
-    live: &Live,
-    values: &Values<'_, 'f>,
-    handshakes: &BTreeSet<BarrierCallId>,
-    diags: &mut Diags,
-) -> Protocol {
+fn check_pairs(inputs: Inputs<'_, '_>, diags: &mut Diags) -> Protocol {
+    let Inputs { function, cfg, .. } = inputs;
     if function.role == Role::Kernel && blocks_of_cluster(function) == Some(1)
         || !may_access_peers(cfg) && !is_visible_to_callers(cfg)
     {
         return Protocol::plain();
     }
-    let inputs = Inputs { function, cfg, tokens, live, values, handshakes };
     // Details only show that accesses are disjoint, so a kernel is looked at in detail where that is in question.
     let found = match function.role {
         Role::Kernel => analyze(inputs, false, diags),
@@ -109,26 +108,16 @@ fn check_pairs<'f>(
     found.or_else(|| analyze(inputs, true, diags)).unwrap_or_default()
 }
 
-/// The function, and what other analyses know of it.
-#[derive(Clone, Copy)]
-struct Inputs<'a, 'f> {
-    function: &'f Function,
-    cfg: &'a Cfg<'f>,
-    tokens: &'a Tokens<'f>,
-    live: &'a Live,
-    values: &'a Values<'a, 'f>,
-    handshakes: &'a BTreeSet<BarrierCallId>,
-}
-
 /// Compares the accesses of a function; `None`, and no report, if details may show that some of them are disjoint.
 fn analyze(inputs: Inputs<'_, '_>, in_detail: bool, diags: &mut Diags) -> Option<Protocol> {
-    let Inputs { function, cfg, tokens, live, values, handshakes } = inputs;
+    let Inputs { function, cfg, tokens, live, values, handshakes, completions } = inputs;
     let indexes = IndexAnalysis::new(function, cfg, live, values, in_detail);
     let facts = StepFacts::of(cfg, &indexes, tokens);
     let (arms, role) = (DivergentArms::of_cfg(cfg, values, &indexes), function.role);
     let slices = Slices::of(cfg, role);
     let shared_with_peers = shared_with_peers(cfg, role, &slices);
-    let in_flight = InFlight { cfg, facts, arms, shared_with_peers, role, handshakes, copies: Copies::of(cfg, values) };
+    let copies = Copies::of(cfg, completions);
+    let in_flight = InFlight { cfg, facts, arms, shared_with_peers, role, handshakes, copies };
     let states = engine::solve(&in_flight, cfg);
     let rows = if role == Role::Device { rows::of(function, cfg) } else { Vec::new() };
     let mut check = Check {

@@ -71,7 +71,7 @@ pub(super) struct Record {
     /// On some path, a wait follows it that may show the completion of an asynchronous copy: of its own, or of one that the wait
     /// allows a peer to begin.
     pub(super) waited: bool,
-    /// What shows that the access is over, if an asynchronous copy makes it. No barrier of the cluster waits for copies.
+    /// The completion of the asynchronous copy that makes the access, if one does. No barrier of the cluster waits for copies.
     pub(super) completion: Option<Completion>,
     /// A peer's copy makes it.
     pub(super) is_sent: bool,
@@ -120,6 +120,11 @@ impl Record {
     /// Whether a copy of the memory's owner makes the access, which the record does not know to be complete.
     pub(super) fn is_copying(&self) -> bool {
         self.completion.is_some() && !self.is_sent && !self.waited
+    }
+
+    /// Whether a copy of the memory's owner makes the access, whose completion is none of those that have been shown.
+    pub(super) fn is_copied_beyond(&self, shown: &BTreeSet<Completion>) -> bool {
+        self.is_copying() && self.completion.is_some_and(|completion| !shown.contains(&completion))
     }
 
     /// Makes it an access at this moment, with the arrival at a barrier of the cluster that is pending, if there is one.

@@ -64,7 +64,7 @@ pub(super) fn and(a: &Option<Equalities>, b: &Option<Equalities>) -> Option<Equa
     Some(a.clone()?.and(b.as_ref()?))
 }
 
-/// What holds where one of two conditions does. The threads of `within` agree about the first.
+/// Returns what holds where one of two conditions does. The threads of `within` agree about the first.
 pub(super) fn or(a: &Option<Equalities>, b: &Option<Equalities>, within: Uniformity) -> Option<Equalities> {
     let [mut a, mut b] = [a.clone(), b.clone()];
     [&mut a, &mut b].into_iter().flatten().for_each(|equalities| equalities.demote(within));

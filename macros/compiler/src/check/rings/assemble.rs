@@ -45,7 +45,7 @@ pub(super) fn assemble(
         for class in &classes {
             let Some(first) = class.threads.first() else { continue };
             let program = walk(&evaluator(*first), objects, sites)?;
-            match programs.iter_mut().find(|(known, _)| same(&known.steps, &program.steps)) {
+            match programs.iter_mut().find(|(known, _)| known.steps == program.steps) {
                 Some((_, threads)) => threads.extend(&class.threads),
                 None => programs.push((program, class.threads.clone())),
             }
@@ -81,14 +81,6 @@ pub(super) fn assemble(
         uncertain: programs.iter().flat_map(|(program, _)| program.uncertain.iter().copied()).collect(),
         threads: programs.into_iter().map(|(_, threads)| threads).collect(),
     })
-}
-
-fn same(one: &[Step], other: &[Step]) -> bool {
-    one.len() == other.len()
-        && one
-            .iter()
-            .zip(other)
-            .all(|(one, other)| one.id == other.id && format!("{:?}", one.op) == format!("{:?}", other.op))
 }
 
 /// Whether a thread with such a step has to be in the skeleton.

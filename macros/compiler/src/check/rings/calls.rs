@@ -6,9 +6,7 @@ use super::kernel::{Point, Refusal};
 use super::objects::array_of;
 use super::value::Value;
 use super::walk::Walker;
-use crate::check::cfg::{
-    BarrierCall, Completion, CopyStep, GroupStep, Region, Root, Select, Step as GraphStep, StepKind,
-};
+use crate::check::cfg::{BarrierCall, Completion, CopyStep, Region, Root, Select, StepKind};
 use crate::model::barrier::{BarrierForm, PhaseAction, PhaseResult};
 use crate::rings::{Data, Element, Expr, Op};
 use crate::span::SpanRange;
@@ -117,14 +115,10 @@ impl Walker<'_, '_, '_, '_> {
         let kernel = self.evaluator.kernel;
         let call = self.copy_to.take().map(|call| &kernel.cfg.barrier_calls[call]);
         match &kernel.cfg.copies[index] {
+            CopyStep::Begin { completion: Completion::Barrier(_), is_cooperative: true, at, .. } => {
+                return Err(Refusal::new(*at, "threads copy together"));
+            }
             CopyStep::Begin { writes: Some(region), completion: Completion::Barrier(_), at, .. } => {
-                let is_cooperative = |step: &GraphStep| {
-                    matches!(step.kind, StepKind::Group(GroupStep::Collective { name: "memcpy_async", .. }))
-                        && (step.at.line(), step.at.column()) == (at.line(), at.column())
-                };
-                if kernel.cfg.blocks[point.0.0].steps.iter().any(is_cooperative) {
-                    return Err(Refusal::new(*at, "threads copy together"));
-                }
                 let slot = array_of(region).and_then(|array| self.objects.slot(array));
                 let (Some(call), Some((array, slot))) = (call, slot) else {
                     return Err(Refusal::new(*at, "the accesses of what the copy writes are not followed"));

@@ -8,7 +8,7 @@ use phalanx_contract::uniformity::Uniformity;
 
 use super::constants::Constants;
 use crate::check::bit_set::BlockSet;
-use crate::check::cfg::{BlockId, Cfg, Extent, NodeId, Source, StepKind, ValueStep, Variable};
+use crate::check::cfg::{BlockId, Cfg, Extent, NodeId, Shared, Source, StepKind, ValueStep, Variable};
 use crate::check::uniform::control::{following, following_until};
 use crate::check::uniform::values::Values;
 use crate::model::Function;
@@ -88,6 +88,17 @@ impl<'a, 'f> Kernel<'a, 'f> {
         }
         kernel.find_booleans();
         kernel
+    }
+
+    /// The place of what concerns no step: the kernel's name.
+    pub(super) fn whole(&self) -> SpanRange {
+        SpanRange::at(self.function.name.span())
+    }
+
+    /// The name of a shared array.
+    pub(super) fn name_of(&self, array: usize) -> String {
+        let name = self.cfg.name_of(self.function, Shared::Array(array));
+        name.map_or_else(|| "shared memory".into(), ToString::to_string)
     }
 
     /// The scope at which all threads of the skeleton agree.

@@ -33,6 +33,7 @@ use crate::diag::Diags;
 use crate::model::ty::ParamType;
 use crate::model::{Function, Role};
 use crate::rings::{self, Verdict};
+use crate::span::SpanRange;
 
 /// The largest number of states of one check.
 const STATES: usize = 200_000;
@@ -75,7 +76,7 @@ fn judge<'f>(
     constants: &Constants,
     diags: &mut Diags,
 ) -> Result<Rings, Refusal> {
-    let whole = crate::span::SpanRange::at(function.name.span());
+    let whole = SpanRange::at(function.name.span());
     let refuse = |why: &str| Refusal::new(whole, why);
     let block = function.options.block.as_ref().and_then(|block| constants.count(block));
     let threads =
@@ -101,7 +102,7 @@ fn judge<'f>(
         };
         match rings::check(&assembled.skeleton, STATES) {
             Verdict::Proved { states } => {
-                let name = |array: usize| name_of(function, cfg, array);
+                let name = |array: usize| kernel.name_of(array);
                 return Ok(Rings::Proved {
                     barriers: objects.barriers.iter().map(|(array, ..)| name(*array)).collect(),
                     arrays: objects.slots.iter().map(|slot| name(slot.array)).collect(),
@@ -128,12 +129,6 @@ fn judge<'f>(
 fn assemble_without(kernel: &Kernel<'_, '_>, objects: &Objects) -> Option<Assembled> {
     let objects = Objects { slots: Vec::new(), ..objects.clone() };
     assemble(kernel, &objects, &Sites::default(), None).ok()
-}
-
-/// The name of a shared array.
-fn name_of(function: &Function, cfg: &Cfg<'_>, array: usize) -> String {
-    let local = cfg.names.get(&super::cfg::Shared::Array(array));
-    local.map_or_else(|| "shared memory".into(), |local| function.local(*local).name.to_string())
 }
 
 /// Looks for small arguments with which the kernel has a fault.

@@ -160,23 +160,15 @@ fn slot(kernel: &Kernel<'_, '_>, array: usize) -> Option<Slot> {
         CopyStep::Begin { writes, .. } => writes.as_ref().and_then(array_of) == Some(array),
         CopyStep::Wait { .. } => false,
     });
-    let written = kernel.cfg.accesses.iter().any(|access| {
-        access.kind.changes() && array_of(&access.region) == Some(array) && !is_of_copy(kernel, access.at)
-    });
+    let written =
+        kernel.cfg.accesses.iter().any(|access| {
+            access.kind.changes() && array_of(&access.region) == Some(array) && access.completion.is_none()
+        });
     Some(match rows {
         true => Slot { array, stages, rows, bytes, whole: copied && !written || is_single(kernel, element) },
         false => {
             Slot { array, stages: 1, rows, bytes: bytes * u64::from(stages), whole: copied && !written || stages == 1 }
         }
-    })
-}
-
-/// Whether a place is that of a copy, which accesses memory when it lands.
-pub(super) fn is_of_copy(kernel: &Kernel<'_, '_>, at: SpanRange) -> bool {
-    let place = |at: SpanRange| (at.line(), at.column(), at.hi.end().line, at.hi.end().column);
-    kernel.cfg.copies.iter().any(|copy| match copy {
-        CopyStep::Begin { at: copied, .. } => place(*copied) == place(at),
-        CopyStep::Wait { .. } => false,
     })
 }
 

@@ -4,7 +4,6 @@
 
 use super::assemble::Assembled;
 use super::kernel::{Kernel, Refusal};
-use super::name_of;
 use super::objects::Objects;
 use super::walk::Sites;
 use crate::diag::Diag;
@@ -45,7 +44,7 @@ pub(super) fn unconfirmed(sites: &Sites, whole: SpanRange, fault: &Fault, trace:
 
 /// Returns why a skeleton is neither proved nor faulty.
 pub(super) fn reason(kernel: &Kernel<'_, '_>, objects: &Objects, sites: &Sites, reason: Reason) -> Refusal {
-    let whole = SpanRange::at(kernel.function.name.span());
+    let whole = kernel.whole();
     let at = |step: u32| sites.at(step).unwrap_or(whole);
     match reason {
         Reason::Data { step } => Refusal::new(at(step), "the step depends on data"),
@@ -83,7 +82,7 @@ pub(super) fn fault(
     trace: &[Event],
 ) -> Diag {
     let words = Words { kernel, objects, sites, assembled };
-    let whole = SpanRange::at(kernel.function.name.span());
+    let whole = kernel.whole();
     let last = trace.iter().rev().find_map(|event| words.place(event)).unwrap_or(whole);
     let diag = match fault {
         Fault::Deadlock { waiting } => {
@@ -157,7 +156,7 @@ impl Words<'_, '_, '_> {
     }
 
     fn element(&self, array: usize, indexed: bool, object: Object) -> String {
-        let name = name_of(self.kernel.function, self.kernel.cfg, array);
+        let name = self.kernel.name_of(array);
         let name = if indexed { format!("`{name}[{}]`", object.index) } else { format!("`{name}`") };
         if self.kernel.blocks > 1 { format!("{name} of block {}", object.block) } else { name }
     }
@@ -194,12 +193,12 @@ impl Words<'_, '_, '_> {
             Some(state) => self.barrier(state.barrier),
             None => {
                 let array = self.objects.barriers.get(array as usize).map_or(usize::MAX, |(array, ..)| *array);
-                format!("`{}`", name_of(self.kernel.function, self.kernel.cfg, array))
+                format!("`{}`", self.kernel.name_of(array))
             }
         };
         let slot = |array: u32| {
             let array = self.objects.slots.get(array as usize).map_or(usize::MAX, |slot| slot.array);
-            format!("`{}`", name_of(self.kernel.function, self.kernel.cfg, array))
+            format!("`{}`", self.kernel.name_of(array))
         };
         match op {
             Some(Op::Wait { barrier: of, .. } | Op::WaitToken { barrier: of }) => {

@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::kernel::{Kernel, Point, Refusal};
-use super::objects::{Objects, array_of, is_of_copy};
+use super::objects::{Objects, array_of};
 use super::value::{Counter, Evaluator, Value};
 use crate::check::bit_set::BlockSet;
 use crate::check::cfg::{
@@ -143,10 +143,7 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
         loop {
             let content = &self.evaluator.kernel.cfg.blocks[block.0];
             let end = (block, content.steps.len());
-            let at = content
-                .end
-                .condition()
-                .map_or(SpanRange::at(self.kernel().function.name.span()), |on| self.kernel().at(on));
+            let at = content.end.condition().map_or(self.kernel().whole(), |on| self.kernel().at(on));
             if self.labels.contains_key(&block) {
                 self.targets.push((self.program.steps.len(), block));
                 self.push(end, at, Op::Jump(usize::MAX));
@@ -197,7 +194,7 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
                 && let Some((_, by)) = self.evaluator.first(variable)
             {
                 let next = Expr::counter(counter).apply(Operator::Add, Expr::constant(by));
-                let at = SpanRange::at(self.kernel().function.name.span());
+                let at = self.kernel().whole();
                 self.push((from, cfg.blocks[from.0].steps.len()), at, Op::Set(vec![(counter, next)]));
             }
         }
@@ -207,7 +204,7 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
             && let Some(counter) = self.evaluator.counters.get(Counter::Iterations(*head))
         {
             let begun = i64::from(*head != to);
-            let at = SpanRange::at(self.kernel().function.name.span());
+            let at = self.kernel().whole();
             let point = (from, cfg.blocks[from.0].steps.len());
             self.push(point, at, Op::Set(vec![(counter, Expr::constant(begun))]));
         }
@@ -442,7 +439,8 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
         let Some(array) = array_of(&access.region).filter(|array| self.objects.slot(*array).is_some()) else {
             return Ok(());
         };
-        if is_of_copy(self.kernel(), access.at) {
+        // A copy accesses the slot when it lands, not where it begins.
+        if access.completion.is_some() {
             return Ok(());
         }
         if !certain {
