@@ -67,6 +67,10 @@ impl Writer {
                 self.indexes.pop();
                 format!("for {name} in 0..3usize {{\n{inner}}}")
             }
+            8 if self.random.chance(50) => {
+                let (name, condition, inner) = (self.fresh("holds"), self.condition(), self.inner(depth));
+                format!("let {name} = {condition};\nif {name} {{\n{inner}}}")
+            }
             8 => {
                 let (condition, value, other) = (self.condition(), self.value(2), self.value(2));
                 let name = self.fresh("x");
@@ -83,10 +87,18 @@ impl Writer {
     }
 
     fn condition(&mut self) -> String {
-        match self.random.below(4) {
+        match self.random.below(9) {
             0 => format!("sum & {} == 0", 1 + self.random.below(3)),
             1 => format!("{} < {}", self.value(1), self.value(1)),
             2 => format!("i < 4 && {} != 3", self.value(1)),
+            3 => format!("({}) < 4", self.index(1)),
+            4 => format!("!(({}) > {})", self.index(1), self.index(1)),
+            5 => format!("({}) > 0 || {} == 2", self.index(1), self.value(1)),
+            6 => format!("(a & 7) as f64 * 0.3 + ({}) as f64 > 1.2", self.index(1)),
+            7 => {
+                let index = self.indexes[self.random.below(self.indexes.len())].clone();
+                format!("{index} > 0 && w[{index} - 1] & 1 == 0")
+            }
             _ => "a < b".into(),
         }
     }

@@ -184,6 +184,21 @@ failing! { input, out, n;
         }
         out[3] = input[n * 10] + input[n * 11];
     }
+    straight_on_an_arm, "index 66 out of bounds for length 64", {
+        out[1] = input[n];
+        if n > 3 {
+            out[2] = input[n + 1] + /* straight_on_an_arm */ input[n + 59];
+        }
+        out[3] = input[n * 10];
+    }
+    straight_after_an_arm, "index 70 out of bounds for length 64", {
+        out[1] = input[n];
+        let other = if n > 100 { input[n + 59] } else { input[n + 1] };
+        if n < 9 && !(n == 7) {
+            out[2] = input[n + 60];
+        }
+        out[3] = other + /* straight_after_an_arm */ input[n * 10] + input[n * 11];
+    }
     straight_index_from_memory, "index 66 out of bounds for length 64", {
         out[1] = input[n] + input[/* straight_index_from_memory */ input[n + 59]] + input[n * 10];
     }

@@ -124,6 +124,11 @@ impl CuExpr {
         CuExpr::Member(Box::new(self.clone()), name)
     }
 
+    /// Returns `self && other`.
+    pub(crate) fn and(self, other: CuExpr) -> CuExpr {
+        CuExpr::Infix { op: "&&", left: Box::new(self), right: Box::new(other), site: None }
+    }
+
     pub(crate) fn not(self) -> CuExpr {
         CuExpr::Prefix("!", Box::new(self))
     }

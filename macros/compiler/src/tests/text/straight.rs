@@ -110,7 +110,8 @@ fn what_ends_a_run() {
     };
     ends("if f > 0.5 { return; }");
     ends("if f > 0.5 { panic!(); }");
-    ends("if f > 0.5 { *r += w[0]; }");
+    ends("if w[b] > 5 { *r += w[0]; }");
+    ends("if f * f + f > 0.5 { *r += w[0]; }");
     ends("assert!(f > 0.5);");
     ends("println!(\"{f}\");");
     ends("let q = a / b;");
@@ -159,6 +160,72 @@ fn blocks_inside() {
     fronts("for i in 0..a { this_thread_block().sync(); m[i] += w[i]; }", &["within(w, i) & within(m, i)"]);
     // The condition is evaluated before the arms, which are tested by themselves.
     fronts("if w[a] > w[b] { m[a] += m[b]; }", &["within(w, a) & within(w, b)", "within(m, b) & within(m, a)"]);
+}
+
+#[test]
+fn arms_of_branches() {
+    fronts("*r = w[b]; if a > 0 { *r += w[a - 1]; }", &["within(w, b) & when(a > 0, within(w, a - 1))"]);
+    fronts(
+        "let x = if a > 0 { w[a - 1] } else { w[b] }; m[a] = x;",
+        &["when(a > 0, within(w, a - 1)) & when(!(a > 0), within(w, b)) & within(m, a)"],
+    );
+    fronts(
+        "*r = w[a]; if a < b && w[a + 1] > 3 { *r += 1; } else { *r += 2; }",
+        &["within(w, a) & when(a < b, within(w, a + 1))"],
+    );
+    fronts("if a > b || w[b] > 3 { *r += 1; } *r += m[a];", &["when(!(a > b), within(w, b)) & within(m, a)"]);
+    fronts(
+        "*r = w[a]; if a > 0 { *r += w[a - 1]; if b > a { *r += w[b - a] + w[b]; } }",
+        &["within(w, a) & when(a > 0, within(w, a - 1)) & when(a > 0 & b > a, within(w, b - a) & within(w, b))"],
+    );
+    // A test that holds on all paths is not repeated for one.
+    fronts("*r = w[a] + w[b]; if a > 0 { *r += w[a]; }", &["within(w, a) & within(w, b)"]);
+    fronts("if a > 0 { *r += w[b]; } *r += w[b];", &["when(a > 0, within(w, b)) & within(w, b)"]);
+    // What the run computes is known, unless it may be a float that is contracted.
+    fronts(
+        "*r = w[a]; let i = a + b; let inside = i > 3; if inside && !(i == b) { *r += w[i]; }",
+        &["within(w, a) & when(a + b > 3 & !(a + b == b), within(w, a + b))"],
+    );
+    fronts("*r = w[b]; if f > -0.5 { *r += w[a]; }", &["within(w, b) & when(f > -<slot0 0.5>, within(w, a))"]);
+    checks_all("*r = w[b]; let g = f * f; if g > 0.5 { *r += w[a]; }");
+    // What an arm changes is known on no path after it.
+    checks_all("let mut i = a; *r = w[b]; if a > 3 { i += 1; } *r += w[i];");
+    fronts(
+        "let mut i = a; *r = w[b]; if a > 3 { *r += w[i]; i += 1; *r += w[i]; }",
+        &["within(w, b) & when(a > 3, within(w, i))"],
+    );
+    // An arm by itself is a run of its own, and so is what a pattern binds.
+    fronts("if a > 3 { *r += w[a] + w[b]; }", &["within(w, a) & within(w, b)"]);
+    fronts(
+        "*r = w[a]; if let Some(x) = Some(b) { *r += w[x] + w[x + 1]; } *r += w[b];",
+        &["within(w, x) & within(w, x + 1)"],
+    );
+    fronts(
+        "*r = w[a] + w[b]; match a { 0 => *r += m[b] + m[a], _ => {} }",
+        &["within(w, a) & within(w, b)", "within(m, b) & within(m, a)"],
+    );
+    // What leaves the run on an arm ends it there.
+    fronts("*r = w[a]; if a > 3 { *r += w[b]; return; } *r += w[b];", &["within(w, a) & when(a > 3, within(w, b))"]);
+}
+
+#[test]
+fn variables_that_are_integers() {
+    let known = |head: &str, condition: &str| {
+        let (found, statements) = printed(&format!("{head} *r = w[a]; if {condition} {{ *r += w[b]; }}"));
+        assert!(found.len() == 1 && found[0].contains("when("), "{found:?} {statements:#?}");
+    };
+    known("", "a * b + a > b");
+    known("let s = a * 2;", "s * s > s");
+    known("let s = this_thread_block().thread_rank();", "s * s > s");
+    known("let s = f as u32;", "s + s * s > s");
+    known("let s = *r; let t = s % 32;", "s * t > s");
+    known("for s in 0..*r { m[0] = s * s; }", "a * b != b");
+    let unknown = |head: &str, condition: &str| {
+        checks_all(&format!("{head} *r = w[a]; if {condition} {{ *r += w[b]; }}"));
+    };
+    unknown("", "f * f > f");
+    unknown("let s = f;", "s * 2.0 + s > f");
+    unknown("let s = (f, f);", "s.0 * s.1 > f");
 }
 
 #[test]

@@ -2,6 +2,8 @@
 //
 //     require(within(a, i) & within(a, i + 1));
 //     b[i] = a.get_unchecked(i) + a.get_unchecked(i + 1);
+//
+// An access that is made only if a condition holds is tested by `when(i > 0, within(a, i - 1))`.
 #pragma once
 #include <phalanx/array.cuh>
 
@@ -46,6 +48,20 @@ concept check = requires(T of) {
     of.failure();
 };
 
+// A check that counts only if a condition holds.
+template <check Of>
+struct guarded_check {
+    bool condition;
+    Of of;
+    bool holds = !condition | of.holds;
+
+    __device__ auto failure() const {
+        auto failure = of.failure();
+        failure.is_within |= !condition;
+        return failure;
+    }
+};
+
 // Whether all of some accesses are within bounds.
 template <check First, check Last>
 struct checks {
@@ -68,6 +84,12 @@ __device__ inline void require(Checks checks) {
     if (!checks.holds) {
         checks.failure().end();
     }
+}
+
+// The check of accesses that are made only if a condition holds.
+template <detail::check Of>
+__device__ constexpr detail::guarded_check<Of> when(bool condition, Of of) {
+    return {condition, of};
 }
 
 // Whether `memory[i]` is within bounds. The site of its failure is that of this call.

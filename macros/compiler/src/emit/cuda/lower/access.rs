@@ -99,7 +99,10 @@ pub(super) trait Region {
         match &expr.kind {
             ExprKind::Local(local) => self.keeps(*local),
             ExprKind::Int { .. }
+            | ExprKind::Float { .. }
+            | ExprKind::Bool(_)
             | ExprKind::Constant(_)
+            | ExprKind::Unary(..)
             | ExprKind::Cast(..)
             | ExprKind::Field { .. }
             | ExprKind::Axis(..) => true,

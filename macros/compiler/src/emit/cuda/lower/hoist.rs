@@ -92,7 +92,7 @@ impl Lower<'_> {
             }
             accesses.push(site);
         }
-        let test = tests.into_iter().reduce(and)?;
+        let test = tests.into_iter().reduce(CuExpr::and)?;
         Some(Hoisted { test, accesses, callees })
     }
 }
@@ -107,10 +107,6 @@ fn is_plain(whole: &Expr, access: &Expr) -> bool {
     };
     let is = |expr: &Expr, local: &LocalId| matches!(&expr.kind, ExprKind::Local(other) if other == local);
     range.adaptors.is_empty() && !range.inclusive && is(base, bound) && is(index, variable)
-}
-
-fn and(left: CuExpr, right: CuExpr) -> CuExpr {
-    CuExpr::Infix { op: "&&", left: Box::new(left), right: Box::new(right), site: None }
 }
 
 /// The values of expressions in a nest of loops.

@@ -7,7 +7,7 @@ use super::access::{Access, LARGEST_INDEX, Region, may_fail, row};
 use crate::emit::cuda::ast::{CuExpr, Fragment};
 use crate::emit::cuda::name::field_name;
 use crate::emit::cuda::signature::{cast, shape, template};
-use crate::model::expr::{Expr, ExprKind};
+use crate::model::expr::{BinaryOp, Expr, ExprKind, UnaryOp};
 use crate::model::ty::{TypeShape, ValueType};
 use crate::model::walk::walk;
 use crate::model::{LocalId, Role, SiteId};
@@ -28,8 +28,8 @@ pub(super) struct Test {
 
 impl Test {
     /// Returns the text of the test, which fails at this site.
-    pub(super) fn at(self, site: SiteId) -> CuExpr {
-        CuExpr::Call { callee: self.callee, arguments: self.arguments, site: Some(site) }
+    pub(super) fn at(&self, site: SiteId) -> CuExpr {
+        CuExpr::Call { callee: self.callee.clone(), arguments: self.arguments.clone(), site: Some(site) }
     }
 }
 
@@ -113,8 +113,14 @@ impl<'l, 'f, 'e> Values<'l, 'f, 'e> {
         self.same(index).map(|index| index.text)
     }
 
+    /// Returns the value of a condition before the run, which is the same where the run evaluates it.
+    pub(super) fn condition(&mut self, condition: &Expr) -> Option<CuExpr> {
+        self.same(condition).map(|condition| condition.text)
+    }
+
     /// Returns the value of an expression before the run, which is the same where the run evaluates it. Two evaluations
-    /// of floats may differ if one of them is contracted to a fused operation, and only a cast makes an index of them.
+    /// of floats may differ if one of them is contracted to a fused operation, and only a cast makes an index of them,
+    /// only a comparison a condition.
     fn same(&mut self, expr: &Expr) -> Option<Known> {
         let is_computed = |inner: &Expr| match &inner.kind {
             ExprKind::Binary { .. } => true,
@@ -122,10 +128,16 @@ impl<'l, 'f, 'e> Values<'l, 'f, 'e> {
             _ => false,
         };
         let mut may_differ = false;
-        walk(expr, &mut |inner| {
-            if let ExprKind::Cast(value, _) = &inner.kind {
-                walk(value, &mut |inner| may_differ |= is_computed(inner));
+        let mut differs = |value| {
+            walk(value, &mut |inner| may_differ |= is_computed(inner) && !self.lower.integers.contains(inner));
+        };
+        walk(expr, &mut |inner| match &inner.kind {
+            ExprKind::Cast(value, _) => differs(value),
+            ExprKind::Binary { op, left, right, .. } if op.compares() => {
+                differs(left);
+                differs(right);
             }
+            _ => {}
         });
         let function = self.lower.function;
         // A device function is contracted if its kernel is.
@@ -146,11 +158,21 @@ impl<'l, 'f, 'e> Values<'l, 'f, 'e> {
                 let base = self.known(base)?;
                 Known { text: base.text.field(field_name(member)), size: base.size + 1 }
             }
-            ExprKind::Binary { op, left, right, .. } if op.is_arithmetic() && !may_fail(*op, right) => {
+            ExprKind::Unary(UnaryOp::Not, value) => {
+                let value = self.known(value)?;
+                Known { size: operation(&[&value]), text: value.text.not() }
+            }
+            ExprKind::Binary { op, left, right, .. } if !may_fail(*op, right) => {
                 let (left, right) = (self.known(left)?, self.known(right)?);
                 let size = operation(&[&left, &right]);
                 let (left, right) = (Box::new(left.text), Box::new(right.text));
-                Known { text: CuExpr::Infix { op: op.symbol(), left, right, site: None }, size }
+                // Neither operand has an effect or can fail, so that none is worth a branch.
+                let op = match op {
+                    BinaryOp::And => "&",
+                    BinaryOp::Or => "|",
+                    _ => op.symbol(),
+                };
+                Known { text: CuExpr::Infix { op, left, right, site: None }, size }
             }
             ExprKind::Method { method, operands, .. } if method.fails.is_none() => {
                 let operands = operands.iter().map(|operand| self.known(operand)).collect::<Option<Vec<_>>>()?;

@@ -5,6 +5,7 @@ mod access;
 mod control;
 mod hoist;
 mod inline_cuda;
+mod integers;
 mod known;
 mod literal;
 mod memory;
@@ -35,6 +36,7 @@ use crate::model::op::Op;
 use crate::model::place::local_of;
 use crate::model::ty::ValueType;
 use crate::model::{Function, LocalId, SiteId, ValueId};
+use integers::Integers;
 
 /// Lowers the body to statements, and returns the names that it used.
 pub(super) fn body<'f>(checked: &'f Checked<'f>, names: Names, fused: &'f BTreeSet<LocalId>) -> (Vec<CuStmt>, Names) {
@@ -50,6 +52,7 @@ pub(super) fn body<'f>(checked: &'f Checked<'f>, names: Names, fused: &'f BTreeS
         jump_targets: Vec::new(),
         unchecked: BTreeSet::new(),
         checks_all: false,
+        integers: Integers::of(function),
     };
     for (index, constant) in function.values.iter().enumerate() {
         if constant.declared {
@@ -74,6 +77,7 @@ struct Lower<'f> {
     unchecked: BTreeSet<SiteId>,
     /// Set in a loop that runs if that test fails: its loops are lowered once, with all checks.
     checks_all: bool,
+    integers: Integers,
 }
 
 /// The destination of a value.

@@ -98,7 +98,7 @@ impl Lower<'_> {
             return guard;
         };
         if statements.is_empty() {
-            return and(test, guard);
+            return CuExpr::and(test, guard);
         }
         let name = self.names.fresh("matches");
         self.out.push(CuStmt::Declare { ty: vec!["bool".into()], name: name.clone(), init: Some(test) });
@@ -354,10 +354,6 @@ fn items<'p>(
     })
 }
 
-fn and(left: CuExpr, right: CuExpr) -> CuExpr {
-    CuExpr::Infix { op: "&&", left: Box::new(left), right: Box::new(right), site: None }
-}
-
 fn or(left: CuExpr, right: CuExpr) -> CuExpr {
     CuExpr::Infix { op: "||", left: Box::new(left), right: Box::new(right), site: None }
 }
@@ -375,5 +371,5 @@ fn select(test: &CuExpr, mut parts: Vec<(LocalId, CuExpr)>, others: &[(LocalId, 
 
 /// Returns the conjunction of the tests, or `None` if there are none.
 fn all(tests: impl IntoIterator<Item = Option<CuExpr>>) -> Option<CuExpr> {
-    tests.into_iter().flatten().reduce(and)
+    tests.into_iter().flatten().reduce(CuExpr::and)
 }

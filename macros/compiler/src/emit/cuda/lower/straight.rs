@@ -1,7 +1,8 @@
 //! Tests the accesses of straight-line code together, before the first of them. A run is a sequence of statements of a
 //! block that are all executed if the first is, unless the thread fails at an access. Its accesses, whose indexes are
-//! known before it, are tested by one condition, and need no checks of their own: no exit stands between its loads. The
-//! first test that does not hold reports what its access would report.
+//! known before it, are tested by one condition, and need no checks of their own: no exit stands between its loads. An
+//! access on the arm of a branch is tested if the branch's condition is known before the run, too: the test counts only
+//! `when` the condition holds. The first test that does not hold reports what its access would report.
 //!
 //! A thread that fails does so before it executes the run instead of in the middle of it. Nothing shows the difference:
 //! other threads see no store of a run until the thread synchronizes with them, which ends the run, and the host gets an
@@ -13,15 +14,18 @@ use super::access::{Access, AccessForm, may_fail, row};
 use super::known::{Test, Values};
 use crate::emit::cuda::ast::{CuExpr, CuStmt};
 use crate::model::SiteId;
-use crate::model::expr::{Arm, Block, Condition, Expr, ExprKind, Stmt, StmtKind};
+use crate::model::expr::{Arm, BinaryOp, Block, Condition, Expr, ExprKind, Stmt, StmtKind};
 use crate::model::facts::Effect;
 use crate::model::kind::Memory;
 use crate::model::place::local_of;
-use crate::model::walk::{Node, block_nodes, nodes};
+use crate::model::walk::walk;
 use crate::span::SpanRange;
 
 /// The most tests before a run.
 const MOST_TESTS: usize = 16;
+
+/// The largest `if` whose accesses are tested before it, in expressions.
+const LARGEST_ARMS: usize = 64;
 
 /// A run of statements, and the test before it.
 pub(super) struct Run {
@@ -83,11 +87,30 @@ impl Lower<'_> {
     }
 }
 
+/// When a part of a run is executed.
+enum Guard {
+    /// It is executed if the run is.
+    Always,
+    /// It is executed if the condition holds before the run.
+    If(CuExpr),
+    /// It depends on what is not known before the run.
+    Unknown,
+}
+
+/// The test of an access.
+struct Guarded {
+    /// The condition under which the access is made.
+    guard: Option<CuExpr>,
+    test: Test,
+    site: SiteId,
+}
+
 /// A run, statement by statement. Its methods return `None` where it ends.
 struct Scan<'l, 'f, 'e> {
     values: Values<'l, 'f, 'e>,
-    /// The tests, each with the site of its access.
-    tests: Vec<(Test, SiteId)>,
+    /// When the run gets to where the scan is.
+    guard: Guard,
+    tests: Vec<Guarded>,
     /// The number of loads whose test the compiler of CUDA C++ cannot decide.
     loads: usize,
     accesses: Vec<SiteId>,
@@ -95,17 +118,38 @@ struct Scan<'l, 'f, 'e> {
 
 impl<'l, 'f, 'e> Scan<'l, 'f, 'e> {
     fn new(lower: &'l mut Lower<'f>) -> Self {
-        Scan { values: Values::new(lower), tests: Vec::new(), loads: 0, accesses: Vec::new() }
+        Scan { values: Values::new(lower), guard: Guard::Always, tests: Vec::new(), loads: 0, accesses: Vec::new() }
     }
 
-    /// Returns the run, if two loads meet in it.
+    /// Returns the run, if two loads meet in it that are not both on one arm, whose own run tests them.
     fn run(self, start: usize) -> Option<Run> {
-        if self.loads < 2 {
+        let is_one_arm =
+            |first: &Guarded| first.guard.is_some() && self.tests.iter().all(|test| test.guard == first.guard);
+        if self.loads < 2 || self.tests.first().is_some_and(is_one_arm) {
             return None;
         }
-        let and = |left, right| CuExpr::Infix { op: "&", left: Box::new(left), right: Box::new(right), site: None };
-        let test = self.tests.into_iter().map(|(test, site)| test.at(site)).reduce(and)?;
-        Some(Run { start, test, accesses: self.accesses })
+        let arms = self.tests.chunk_by(|one, next| one.guard == next.guard);
+        let tests = arms.filter_map(|arm| {
+            let test = arm.iter().map(|guarded| guarded.test.at(guarded.site)).reduce(both)?;
+            Some(match &arm.first()?.guard {
+                Some(guard) => CuExpr::call("when", vec![guard.clone(), test]),
+                None => test,
+            })
+        });
+        Some(Run { start, test: tests.reduce(both)?, accesses: self.accesses })
+    }
+
+    /// Scans what is executed only if a condition holds, whose value before the run is unknown if it is `None`.
+    fn under(&mut self, condition: Option<CuExpr>, scan: impl FnOnce(&mut Self) -> Option<()>) -> Option<()> {
+        let guard = match (&self.guard, condition) {
+            (Guard::Unknown, _) | (_, None) => Guard::Unknown,
+            (Guard::Always, Some(condition)) => Guard::If(condition),
+            (Guard::If(outer), Some(condition)) => Guard::If(both(outer.clone(), condition)),
+        };
+        let outer = std::mem::replace(&mut self.guard, guard);
+        let result = scan(self);
+        self.guard = outer;
+        result
     }
 
     fn statement(&mut self, statement: &'e Stmt) -> Option<()> {
@@ -152,9 +196,16 @@ impl<'l, 'f, 'e> Scan<'l, 'f, 'e> {
             | ExprKind::Vector { argument: inner, .. } => self.expr(inner),
             ExprKind::Binary { op, left, right, .. } => {
                 self.expr(left)?;
-                match op.short_circuits() {
-                    true => self.conditional(right),
-                    false => self.expr(right),
+                match op {
+                    BinaryOp::And => {
+                        let holds = self.values.condition(left);
+                        self.under(holds, |scan| scan.expr(right))
+                    }
+                    BinaryOp::Or => {
+                        let fails = self.values.condition(left).map(CuExpr::not);
+                        self.under(fails, |scan| scan.expr(right))
+                    }
+                    _ => self.expr(right),
                 }?;
                 self.harmless(expr)
             }
@@ -186,9 +237,13 @@ impl<'l, 'f, 'e> Scan<'l, 'f, 'e> {
             }
             ExprKind::Block(block) | ExprKind::Unsafe(block) => self.block(block),
             ExprKind::If { condition, then, otherwise, .. } => {
-                self.condition(condition)?;
-                self.conditional_block(then)?;
-                otherwise.as_ref().map_or(Some(()), |otherwise| self.conditional(otherwise))
+                let holds = self.condition(condition)?;
+                let mut nodes = 0;
+                walk(expr, &mut |_| nodes += 1);
+                let holds = holds.filter(|_| nodes <= LARGEST_ARMS);
+                let fails = holds.clone().map(CuExpr::not);
+                self.under(holds, |scan| scan.block(then))?;
+                otherwise.as_ref().map_or(Some(()), |otherwise| self.under(fails, |scan| scan.expr(otherwise)))
             }
             ExprKind::Match { scrutinee, arms, .. } => {
                 self.expr(scrutinee)?;
@@ -309,74 +364,39 @@ impl<'l, 'f, 'e> Scan<'l, 'f, 'e> {
         harmless.then_some(())
     }
 
-    /// Adds the parts of a condition, of which the first is always evaluated.
-    fn condition(&mut self, condition: &'e Condition) -> Option<()> {
-        for (index, part) in condition.parts().iter().enumerate() {
-            let value = match part {
-                Condition::Value(value) => value,
+    /// Adds the parts of a condition, each of which is evaluated if those before it hold. Returns the value that the
+    /// condition has before the run, inside, if it is known.
+    fn condition(&mut self, condition: &'e Condition) -> Option<Option<CuExpr>> {
+        let mut holds: Option<Option<CuExpr>> = None;
+        for part in condition.parts() {
+            let (value, part) = match part {
+                Condition::Value(value) => (value, true),
                 Condition::Let { pattern, scrutinee } => {
                     self.values.declared.extend(pattern.locals());
-                    scrutinee
+                    (scrutinee, false)
                 }
                 // The parser flattens nested conditions.
                 Condition::All(_) => return None,
             };
-            match index {
-                0 => self.expr(value),
-                _ => self.conditional(value),
+            match holds.clone() {
+                None => self.expr(value),
+                Some(before) => self.under(before, |scan| scan.expr(value)),
             }?;
+            let part = if part { self.values.condition(value) } else { None };
+            holds = Some(match holds {
+                None => part,
+                Some(before) => before.zip(part).map(|(before, part)| both(before, part)),
+            });
         }
-        Some(())
+        Some(holds.flatten())
     }
 
-    fn arm(&mut self, arm: &Arm) -> Option<()> {
+    fn arm(&mut self, arm: &'e Arm) -> Option<()> {
         self.values.declared.extend(arm.pattern.locals());
         if let Some(guard) = &arm.guard {
-            for part in guard.parts() {
-                match part {
-                    Condition::Value(value) => self.conditional(value)?,
-                    Condition::Let { .. } | Condition::All(_) => return None,
-                }
-            }
+            self.under(None, |scan| scan.condition(guard).map(drop))?;
         }
-        self.conditional(&arm.body)
-    }
-
-    /// Adds an expression that need not be evaluated.
-    fn conditional(&mut self, expr: &Expr) -> Option<()> {
-        let mut found = Vec::new();
-        nodes(expr, &mut |node| found.push(node));
-        self.conditional_nodes(found)
-    }
-
-    fn conditional_block(&mut self, block: &Block) -> Option<()> {
-        let mut found = Vec::new();
-        block_nodes(block, &mut |node| found.push(node));
-        self.conditional_nodes(found)
-    }
-
-    fn conditional_nodes(&mut self, nodes: Vec<Node<'_>>) -> Option<()> {
-        for node in nodes {
-            match node {
-                Node::Expr(expr) => {
-                    self.harmless(expr)?;
-                    if let ExprKind::Assign(place, _) | ExprKind::AssignOp { place, .. } = &expr.kind {
-                        self.assign(place)?;
-                    }
-                }
-                Node::Statement(statement) => match &statement.kind {
-                    StmtKind::Let { local, .. } => {
-                        self.values.declared.insert(*local);
-                    }
-                    StmtKind::LetPattern { pattern, otherwise: None, .. } => {
-                        self.values.declared.extend(pattern.locals())
-                    }
-                    StmtKind::LetPattern { .. } | StmtKind::Split { .. } => return None,
-                    StmtKind::Discard(_) | StmtKind::Expr(_) | StmtKind::Item(_) => {}
-                },
-            }
-        }
-        Some(())
+        self.under(None, |scan| scan.expr(&arm.body))
     }
 
     fn assign(&mut self, place: &Expr) -> Option<()> {
@@ -398,17 +418,28 @@ impl<'l, 'f, 'e> Scan<'l, 'f, 'e> {
         if self.values.lower.unchecked.contains(&access.site) {
             return Some(());
         }
+        let guard = match &self.guard {
+            Guard::Always => None,
+            Guard::If(condition) => Some(condition.clone()),
+            Guard::Unknown => return None,
+        };
         let test = self.values.test(&access)?;
-        if self.tests.iter().all(|(other, _)| *other != test) {
+        let covers = |known: &Guarded| known.test == test && (known.guard.is_none() || known.guard == guard);
+        if !self.tests.iter().any(covers) {
             if self.tests.len() == MOST_TESTS {
                 return None;
             }
-            self.tests.push((test, access.site));
+            self.tests.push(Guarded { guard, test, site: access.site });
             self.loads += usize::from(loads && !is_constant(&access));
         }
         self.accesses.push(access.site);
         Some(())
     }
+}
+
+/// Returns the conjunction of two tests or conditions, of which neither is skipped.
+fn both(left: CuExpr, right: CuExpr) -> CuExpr {
+    CuExpr::Infix { op: "&", left: Box::new(left), right: Box::new(right), site: None }
 }
 
 /// Whether the index and the length are constants.
