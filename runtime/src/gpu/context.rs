@@ -239,12 +239,13 @@ impl Gpu {
         kernel: TypeId,
         program: &Arc<Program>,
         shape: &Shape,
+        variant: Variant,
         parameters: &mut [*mut c_void],
         mode: Mode,
     ) -> Result<Option<Timeline>> {
         self.context.bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
         let mut state = self.state();
-        let index = self.loaded(&mut state, kernel, program, shape)?;
+        let index = self.loaded(&mut state, kernel, program, variant)?;
         state.prepare_sink(&self.stream, index, shape)?;
         let shape = &with_placed_arrays(shape, program);
         let loaded = &mut state.loaded[index];
@@ -275,17 +276,22 @@ impl Gpu {
     }
 
     /// Returns how many clusters of `shape` can run concurrently. Loads the kernel if this is its first use here.
-    pub(crate) fn max_active_clusters(&self, kernel: TypeId, program: &Arc<Program>, shape: &Shape) -> Result<usize> {
+    pub(crate) fn max_active_clusters(
+        &self,
+        kernel: TypeId,
+        program: &Arc<Program>,
+        shape: &Shape,
+        variant: Variant,
+    ) -> Result<usize> {
         self.context.bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
         let mut state = self.state();
-        let index = self.loaded(&mut state, kernel, program, shape)?;
+        let index = self.loaded(&mut state, kernel, program, variant)?;
         let shape = &with_placed_arrays(shape, program);
         state.loaded[index].check_fits(&self.stream, shape)
     }
 
-    /// Returns the index, among the kernels that are loaded, of the kernel's variant for this shape.
-    fn loaded(&self, state: &mut State, kernel: TypeId, program: &Arc<Program>, shape: &Shape) -> Result<usize> {
-        let variant = Variant::of(program, shape.grid);
+    /// Returns the index, among the kernels that are loaded, of a variant of the kernel, which is loaded if it is not yet.
+    fn loaded(&self, state: &mut State, kernel: TypeId, program: &Arc<Program>, variant: Variant) -> Result<usize> {
         if let Some(&index) = state.kernels.get(&(kernel, variant)) {
             return Ok(index);
         }

@@ -16,23 +16,28 @@ use crate::program::Program;
 use crate::program::cuda::{Header, replace};
 use crate::program::options::KernelOptions;
 use crate::report::error::{Error, Result};
-use crate::shape::Dim3;
+use crate::shape::Shape;
 
 /// What the compiler knows of the launches of a program beyond its attribute. Each variant is a CUBIN of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Variant {
-    /// For every launch.
-    General,
-    /// For grids of one dimension, in which a block's rank is its index: ranks in three dimensions take 64-bit products.
-    FlatGrid,
+pub(crate) struct Variant {
+    /// Grids have one dimension and fewer than 2^32 threads, so that ranks are indexes and words: those of three dimensions
+    /// take 64-bit products.
+    pub(super) flat_grid: bool,
+    /// All slices have fewer than 2^32 elements, so that an index of 32 bits and a length are compared as words.
+    pub(super) short_slices: bool,
 }
 
 impl Variant {
-    /// Returns the variant for a launch with this grid.
-    pub(crate) fn of(program: &Program, grid: Dim3) -> Variant {
-        match program.names_grid() && grid.y == 1 && grid.z == 1 {
-            true => Variant::FlatGrid,
-            false => Variant::General,
+    /// The variant for every launch.
+    pub(crate) const GENERAL: Variant = Variant { flat_grid: false, short_slices: false };
+
+    /// Returns the variant for a launch of this shape, whose longest slice has this many elements.
+    pub(crate) fn of(program: &Program, shape: &Shape, longest_slice: u64) -> Variant {
+        let threads = u64::from(shape.grid.x) * shape.block.count();
+        Variant {
+            flat_grid: program.names_grid() && shape.grid.y == 1 && shape.grid.z == 1 && threads < 1 << 32,
+            short_slices: longest_slice < 1 << 32,
         }
     }
 }
@@ -52,20 +57,30 @@ pub(super) fn options(program: &Program, variant: Variant) -> Vec<&'static str> 
     if !["tex1D", "tex2D", "tex3D", "texCube", "surf", "cuda"].iter().any(|name| program.cuda_source().contains(name)) {
         options.push("--minimal");
     }
-    if variant == Variant::FlatGrid {
+    if variant.flat_grid {
         options.push("--define-macro=PHALANX_FLAT_GRID");
+    }
+    if variant.short_slices {
+        options.push("--define-macro=PHALANX_SHORT_SLICES");
     }
     options
 }
 
 impl Program {
     /// Compiles with NVRTC, which needs no GPU, for `architecture` (`sm_90a`), to a CUBIN. A launch does this
-    /// implicitly. This CUBIN works for every grid; that of a launch may assume a grid of one dimension.
+    /// implicitly. This CUBIN works for every launch; that of a launch may assume a grid of one dimension, and slices of fewer
+    /// than 2^32 elements.
     pub fn compile(&self, architecture: &str) -> Result<Vec<u8>> {
-        self.compile_variant(architecture, Variant::General)
+        self.compile_variant(architecture, Variant::GENERAL)
     }
 
-    /// The same for the launches of a variant.
+    /// Compiles for launches with a grid of one dimension and short slices, as almost all are.
+    #[doc(hidden)]
+    pub fn compile_for_most_launches(&self, architecture: &str) -> Result<Vec<u8>> {
+        self.compile_variant(architecture, Variant { flat_grid: true, short_slices: true })
+    }
+
+    /// Compiles for the launches of a variant.
     pub(super) fn compile_variant(&self, architecture: &str, variant: Variant) -> Result<Vec<u8>> {
         let nvrtc = Nvrtc::get()?;
         let arch = format!("--gpu-architecture={architecture}");
@@ -352,6 +367,24 @@ pub(super) mod tests {
     }
 
     #[test]
+    fn launches_choose_the_variant() {
+        let program = copy(constant(&7u32));
+        let shape = Shape { grid: 8.into(), cluster: 1.into(), block: 1.into(), dynamic_shared_bytes: 0 };
+        let of = |longest| Variant::of(&program, &shape, longest);
+        assert_eq!(
+            of((1 << 32) - 1),
+            Variant { flat_grid: false, short_slices: true },
+            "the text does not name the grid"
+        );
+        assert_eq!(of(1 << 32), Variant::GENERAL);
+        let macros = |variant| {
+            let options = options(&program, variant).into_iter();
+            options.filter(|option| option.starts_with("--define-macro")).count()
+        };
+        assert_eq!([Variant::GENERAL, of(0), Variant { flat_grid: true, ..of(0) }].map(macros), [0, 1, 2]);
+    }
+
+    #[test]
     fn the_attribute_chooses_the_arithmetic() {
         let of = |options| options_of(&copy_with(options, constant(&7u32)));
         let none = KernelOptions::NONE;
@@ -361,7 +394,7 @@ pub(super) mod tests {
     }
 
     fn options_of(program: &Program) -> String {
-        let floats = options(program, Variant::General)
+        let floats = options(program, Variant::GENERAL)
             .into_iter()
             .filter(|option| option.contains("math") || option.contains("fmad"));
         floats.collect()

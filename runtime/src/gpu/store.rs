@@ -101,11 +101,15 @@ mod tests {
         let kinds = [none, KernelOptions { fmad: true, ..none }, KernelOptions { fast_math: true, ..none }];
         let program = |options| copy_with(options, constant(&7u32));
         let of = |options, variant| path(Path::new("store"), &program(options), "sm_90a", variant);
-        let mut paths = kinds.map(|options| of(options, Variant::General)).to_vec();
-        paths.push(of(none, Variant::FlatGrid));
+        let mut paths = kinds.map(|options| of(options, Variant::GENERAL)).to_vec();
+        let flat_grid = Variant { flat_grid: true, ..Variant::GENERAL };
+        let short_slices = Variant { short_slices: true, ..Variant::GENERAL };
+        paths.extend(
+            [flat_grid, short_slices, Variant { flat_grid: true, ..short_slices }].map(|variant| of(none, variant)),
+        );
         let different: std::collections::BTreeSet<_> = paths.iter().collect();
         assert_eq!(different.len(), paths.len(), "the texts are equal, and the CUBINs are not");
-        assert_eq!(paths[0], of(none, Variant::General));
+        assert_eq!(paths[0], of(none, Variant::GENERAL));
     }
 
     #[test]

@@ -24,6 +24,8 @@ pub struct Arguments {
     devices: Vec<(usize, Device)>,
     /// The addresses of the buffers in the simulator and the sizes of their elements, with the positions.
     memory: Vec<(usize, usize, usize)>,
+    /// The number of elements of the longest slice.
+    longest_slice: u64,
 }
 
 impl Arguments {
@@ -70,6 +72,7 @@ impl Arguments {
     fn note<T: DeviceCopy>(&mut self, buffer: &Buffer<T>) {
         let position = self.starts.len();
         self.devices.push((position, buffer.device().clone()));
+        self.longest_slice = self.longest_slice.max(buffer.len() as u64);
         if let MemoryId::Constant(base) = buffer.global().id() {
             self.memory.push((position, base.addr().get(), size_of::<T>()));
         }
@@ -91,6 +94,11 @@ impl Arguments {
             word[..chunk.len()].copy_from_slice(chunk);
             u128::from_ne_bytes(word)
         }));
+    }
+
+    /// Returns the number of elements of the longest slice, or 0.
+    pub(super) fn longest_slice(&self) -> u64 {
+        self.longest_slice
     }
 
     /// Returns the addresses of the values, which are valid while `self` is not changed.
@@ -164,6 +172,7 @@ mod tests {
         assert_eq!(bytes_of(&arguments.words)[16..32], bytes_of(&[0u64, 3])[..]);
         assert_eq!(bytes_of(&arguments.words)[32..52], bytes_of(&[1.5f32; 5])[..]);
         assert!(arguments.pointers().iter().all(|pointer| pointer.addr().is_multiple_of(16)));
+        assert_eq!([arguments.longest_slice(), options.longest_slice(), Arguments::new().longest_slice()], [3, 3, 0]);
         assert_eq!(arguments.check_device(&Device::simulator()), Ok(()), "simulators share the host's memory");
     }
 }

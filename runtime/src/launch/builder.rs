@@ -139,7 +139,10 @@ impl<'a> Launch<'a> {
         self.sizes.grid = Some(program.options().cluster.map(Dim3::from).or(self.sizes.cluster).unwrap_or(1.into()));
         let shape = check::fitting(&program, &self.sizes, device.caps())?;
         let clusters = match &device.target {
-            Target::Gpu(gpu) => gpu.max_active_clusters(self.kernel, &program, &shape)?,
+            Target::Gpu(gpu) => {
+                let variant = Variant::of(&program, &shape, self.arguments.longest_slice());
+                gpu.max_active_clusters(self.kernel, &program, &shape, variant)?
+            }
             Target::Simulator(_) if program.has_grid_barrier() => sim::most_clusters(&shape) as usize,
             Target::Simulator(_) => 1,
         };
@@ -151,6 +154,7 @@ impl<'a> Launch<'a> {
         let error = |reason| Error::Launch { kernel: program.name().into(), reason };
         self.arguments.check_device(device).map_err(error)?;
         let shape = check::fitting(&program, &self.sizes, device.caps())?;
+        let variant = Variant::of(&program, &shape, self.arguments.longest_slice());
 
         match &device.target {
             Target::Gpu(gpu) => {
@@ -160,10 +164,10 @@ impl<'a> Launch<'a> {
                 let mut parameters = self.arguments.pointers();
                 //             // SAFETY: the macro made both the text's parameters and the arguments from the same signature. They point to
                 // the memory of buffers on this GPU, as checked, which are borrowed until here.
-                unsafe { gpu.launch(self.kernel, &program, &shape, &mut parameters, mode) }
+                unsafe { gpu.launch(self.kernel, &program, &shape, variant, &mut parameters, mode) }
             }
             Target::Simulator(host) => {
-                store::precompile(&program, &host.caps.architecture(), Variant::of(&program, shape.grid))?;
+                store::precompile(&program, &host.caps.architecture(), variant)?;
                 let run = if program.has_grid_barrier() {
                     LaunchError::check_resident(&shape, sim::most_clusters(&shape)).map_err(error)?;
                     sim::run_together

@@ -3,6 +3,7 @@
 #include <phalanx/groups.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/scalar.cuh>
+#include <phalanx/within.cuh>
 
 using namespace phalanx;
 
@@ -19,9 +20,11 @@ scan(readonly_slice<u32> input, slice_mut<u32> out) {
     block.sync();
     auto distance = u32(1);
     while (distance < as<u32>(N)) {
-        auto sum = sums[i];
+        require(within(sums, i) & when(i >= distance, within(sums, i - distance)));
+#line 211 "ui-tests/conformance/src/kernels/guide.rs"
+        auto sum = sums.get_unchecked(i);
         if (i >= distance) {
-            sum = sums[i - distance] + sum;
+            sum = sums.get_unchecked(i - distance) + sum;
         }
         block.sync();
         sums[i] = sum;

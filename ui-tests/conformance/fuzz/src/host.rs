@@ -107,7 +107,8 @@ fn compile(folder: &Path, text: &str) -> Result<Result<(), String>, String> {
 fn build(source: &Path, program: &Path) -> Result<Result<(), String>, String> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut command = compiler();
-    command.args(["-std=c++20", "-O0", "-w", "-ffp-contract=off", "-fwrapv"]);
+    // As in a launch whose slices are short.
+    command.args(["-std=c++20", "-O0", "-w", "-ffp-contract=off", "-fwrapv", "-DPHALANX_SHORT_SLICES"]);
     command.arg("-I").arg(here.join("shim")).arg("-I").arg(here.join("../../../runtime/src/program/cuda"));
     command.arg("-o").arg(program).arg(source);
     let output = command.output().map_err(|error| format!("no C++ compiler can be run: {error}; set CXX"))?;

@@ -81,23 +81,24 @@ __device__ inline unsigned long long nanoseconds() {
     asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now)::"memory");
     return now;
 }
-// A grid may have more blocks than a `u32` counts, but not in one dimension.
+// The number of blocks or clusters of the grid, and the rank of one. A grid may have more of them, and of threads, than a `u32` counts;
+// those of the launches that PHALANX_FLAT_GRID names have one dimension and fewer than 2^32 threads.
 #ifdef PHALANX_FLAT_GRID
-template <class Vector>
-__device__ inline unsigned long long wide_count(Vector size) {
+template <class Size>
+__device__ inline unsigned volume_of_grid(Size size) {
     return size.x;
 }
 template <class Index, class Size>
-__device__ inline unsigned long long wide_rank(Index index, Size) {
+__device__ inline unsigned rank_in_grid(Index index, Size) {
     return index.x;
 }
 #else
-template <class Vector>
-__device__ inline unsigned long long wide_count(Vector size) {
+template <class Size>
+__device__ inline unsigned long long volume_of_grid(Size size) {
     return static_cast<unsigned long long>(size.x) * size.y * size.z;
 }
 template <class Index, class Size>
-__device__ inline unsigned long long wide_rank(Index index, Size size) {
+__device__ inline unsigned long long rank_in_grid(Index index, Size size) {
     return index.x + static_cast<unsigned long long>(size.x) * (index.y + static_cast<unsigned long long>(size.y) * index.z);
 }
 #endif
@@ -275,16 +276,16 @@ struct grid_group {
     };
 
     __device__ usize thread_rank() const {
-        return detail::wide_rank(blockIdx, gridDim) * detail::threads_of_block() + detail::thread_in_block();
+        return detail::rank_in_grid(blockIdx, gridDim) * detail::threads_of_block() + detail::thread_in_block();
     }
     __device__ usize num_threads() const {
-        return detail::not_zero(detail::wide_count(gridDim) * detail::threads_of_block());
+        return detail::not_zero(detail::volume_of_grid(gridDim) * detail::threads_of_block());
     }
     __device__ usize size() const { return num_threads(); }
-    __device__ usize block_rank() const { return detail::wide_rank(blockIdx, gridDim); }
-    __device__ usize num_blocks() const { return detail::not_zero(detail::wide_count(gridDim)); }
-    __device__ usize cluster_rank() const { return detail::wide_rank(__clusterIdx(), __clusterGridDimInClusters()); }
-    __device__ usize num_clusters() const { return detail::not_zero(detail::wide_count(__clusterGridDimInClusters())); }
+    __device__ usize block_rank() const { return detail::rank_in_grid(blockIdx, gridDim); }
+    __device__ usize num_blocks() const { return detail::not_zero(detail::volume_of_grid(gridDim)); }
+    __device__ usize cluster_rank() const { return detail::rank_in_grid(__clusterIdx(), __clusterGridDimInClusters()); }
+    __device__ usize num_clusters() const { return detail::not_zero(detail::volume_of_grid(__clusterGridDimInClusters())); }
     __device__ extent block_index() const { return detail::extent_of(blockIdx); }
     __device__ extent dim_blocks() const { return detail::extent_of(gridDim); }
     __device__ extent cluster_index() const { return detail::extent_of(__clusterIdx()); }

@@ -45,6 +45,14 @@ __device__ inline T load_readonly(const T* place) {
     return __builtin_bit_cast(T, __ldg(reinterpret_cast<const word*>(place)));
 }
 
+// The length of a slice. In the launches that PHALANX_SHORT_SLICES names, none has 2^32 elements or more, so that the compiler
+// compares an index of 32 bits with a length as words.
+#ifdef PHALANX_SHORT_SLICES
+using slice_length = unsigned;
+#else
+using slice_length = unsigned long long;
+#endif
+
 // Returns the address of shared memory, also of a peer's, that the instructions take.
 __device__ inline unsigned shared_address(const void* place) {
     return static_cast<unsigned>(__cvta_generic_to_shared(place));
@@ -56,7 +64,7 @@ __device__ inline unsigned shared_address(const void* place) {
 template <class T>
 struct slice {
     const T* data;
-    unsigned long long length;
+    detail::slice_length length;
 
     __device__ const T& operator[](detail::located_index i) const { return data[i.below(length)]; }
     __device__ const T& get_unchecked(detail::index i) const { return data[i.value]; }
@@ -69,7 +77,7 @@ struct slice {
 template <class T>
 struct readonly_slice {
     const T* data;
-    unsigned long long length;
+    detail::slice_length length;
 
     __device__ operator slice<T>() const { return {data, length}; }
 
@@ -85,7 +93,7 @@ struct readonly_slice {
 template <class T, template <class> class Atomic>
 struct writable {
     T* data;
-    unsigned long long length;
+    detail::slice_length length;
 
     __device__ T& operator[](detail::located_index i) const { return data[i.below(length)]; }
     __device__ T& get_unchecked(detail::index i) const { return data[i.value]; }
@@ -111,7 +119,8 @@ struct shared_slice : writable<T, shared_atomic> {};
 template <class T>
 struct remote_slice : writable<T, remote_atomic> {};
 
-// Kernel parameters are passed by value: the host passes an address and a length, 8 bytes each.
+// Kernel parameters are passed by value: the host passes an address and a length, 8 bytes each, of which a short length is the
+// first half.
 static_assert(sizeof(readonly_slice<u8>) == 16 && sizeof(slice_mut<u8>) == 16, "the host passes this layout");
 
 // Shared memory of a peer: the result of `cluster.map_shared_rank` for a `shared_array`.
@@ -173,7 +182,8 @@ __device__ inline unsigned char* dynamic_shared_start() {
 // The block's dynamic shared memory as `T`s: `auto bins = dynamic_shared<u32>();`.
 template <class T>
 __device__ inline shared_slice<T> dynamic_shared() {
-    return {reinterpret_cast<T*>(detail::dynamic_shared_start()), detail::dynamic_shared_bytes() / sizeof(T)};
+    const unsigned long long length = detail::dynamic_shared_bytes() / sizeof(T);
+    return {reinterpret_cast<T*>(detail::dynamic_shared_start()), static_cast<detail::slice_length>(length)};
 }
 
 // `length` elements, starting at this byte.
@@ -190,7 +200,8 @@ __device__ inline shared_slice<T> dynamic_shared_slice(Offset byte_offset, Lengt
         detail::fail(detail::dynamic_shared_out_of_bounds, site, at(offset), at(elements),
                      record_value(usize(sizeof(T))), record_value(usize(available)));
     }
-    return {reinterpret_cast<T*>(detail::dynamic_shared_start() + offset.value), elements.value};
+    return {reinterpret_cast<T*>(detail::dynamic_shared_start() + offset.value),
+            static_cast<detail::slice_length>(elements.value)};
 }
 
 } // namespace phalanx

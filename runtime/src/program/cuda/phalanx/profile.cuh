@@ -46,7 +46,7 @@ struct profile_scope {
         const unsigned here = __activemask();
         const unsigned thread = thread_in_block();
         if (thread % 32 == static_cast<unsigned>(__ffs(here)) - 1) {
-            const unsigned long long warp = wide_rank(blockIdx, gridDim) * sink.warps + thread / 32;
+            const unsigned long long warp = rank_in_grid(blockIdx, gridDim) * sink.warps + thread / 32;
             const unsigned count = sink.counts[warp];
             sink.counts[warp] = count + 1;
             if (count < sink.room) {

@@ -22,7 +22,7 @@ __device__ inline remote_slice<T> whole(remote_array<T, N> memory) {
 
 template <template <class> class Slice, class T>
 __device__ inline Slice<T> part(Slice<T> memory, unsigned long long start, unsigned long long length) {
-    return {memory.data + start, length};
+    return {memory.data + start, static_cast<slice_length>(length)};
 }
 
 template <template <class> class Slice, class T, unsigned long long N>
