@@ -39,7 +39,8 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
 pub(crate) fn output(command: &mut Command) -> Result<String> {
     let output = command.stderr(Stdio::inherit()).output().map_err(|error| cannot_run(command, &error))?;
     if !output.status.success() {
-        return Err(format!("{} ended with {}", shown(command), output.status));
+        let written = String::from_utf8_lossy(&output.stdout);
+        return Err(format!("{written}{} ended with {}", shown(command), output.status));
     }
     String::from_utf8(output.stdout).map_err(|_| format!("{} wrote no text", shown(command)))
 }

@@ -164,6 +164,20 @@ pub(crate) fn statement_attribute(at: SpanRange) -> Diag {
         .help("put the attribute on the function")
 }
 
+pub(crate) fn misplaced_unroll(at: SpanRange) -> Diag {
+    Diag::new(Rule::UnsupportedSyntax, at, "`#[unroll]` must be on a loop")
+        .help("put it before `for`, `while` or `loop`")
+}
+
+pub(crate) fn unroll_factor(at: SpanRange) -> Diag {
+    Diag::new(Rule::UnsupportedSyntax, at, "the number of iterations to unroll must be a positive constant")
+        .help("write `#[unroll(4)]`, or `#[unroll]` for all iterations")
+}
+
+pub(crate) fn unrolled_twice(at: SpanRange) -> Diag {
+    Diag::new(Rule::UnsupportedSyntax, at, "a loop must not have more than one `#[unroll]`").help("keep one of them")
+}
+
 pub(crate) fn nested_item(at: SpanRange) -> Diag {
     Diag::new(Rule::UnsupportedSyntax, at, "an item in an inner block is not part of the kernel language")
         .help("move it to the top of the function")

@@ -13,31 +13,31 @@ extern "C" __global__ void __launch_bounds__(32)
 checked_mean(readonly_slice<i64> values, readonly_slice<i32> counts, slice_mut<i64> out) {
     constexpr auto MOST = i32(1048576);
     constexpr auto i64_MIN = i64(-9223372036854775807ll - 1);
-#line 234 "ui-tests/conformance/src/kernels/guide.rs"
+#line 266 "ui-tests/conformance/src/kernels/guide.rs"
     auto i = this_thread_block().thread_rank();
     auto count = counts[i];
     if (!(count >= i32(0))) {
         assertion_failed(here(), count, i32(0));
     }
-#line 237 "ui-tests/conformance/src/kernels/guide.rs"
+#line 269 "ui-tests/conformance/src/kernels/guide.rs"
     if (!(count < MOST)) {
         assertion_failed(here(), MOST, count);
     }
-#line 238 "ui-tests/conformance/src/kernels/guide.rs"
+#line 270 "ui-tests/conformance/src/kernels/guide.rs"
     auto sum = i64(0);
     const auto steps = range(0, count);
     if (covers(values, values_of(steps))) {
         for (auto k : unclamped(steps)) {
-#line 240 "ui-tests/conformance/src/kernels/guide.rs"
+#line 272 "ui-tests/conformance/src/kernels/guide.rs"
             sum += values.get_unchecked(k);
         }
     } else {
         for (auto k : steps) {
-#line 240 "ui-tests/conformance/src/kernels/guide.rs"
+#line 272 "ui-tests/conformance/src/kernels/guide.rs"
             sum += values[k];
         }
     }
-#line 242 "ui-tests/conformance/src/kernels/guide.rs"
+#line 274 "ui-tests/conformance/src/kernels/guide.rs"
     if (sum == i64_MIN) {
         panicked(here(), count);
     }

@@ -12,7 +12,7 @@ using namespace phalanx;
 
 extern "C" __global__ void __launch_bounds__(32)
 mix(readonly_slice<u8> seeds, slice_mut<u128> out) {
-#line 251 "ui-tests/conformance/src/kernels/guide.rs"
+#line 283 "ui-tests/conformance/src/kernels/guide.rs"
     auto i = this_thread_block().thread_rank();
     auto state = local_array<u64, 2>{u64(0x9e3779b97f4a7c15ull), as<u64>(seeds[i])};
     auto wide = u128(0);

@@ -10,14 +10,14 @@ using namespace phalanx;
 
 extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(4)
 narrate(readonly_slice<f32> values, slice_mut<f32> out) {
-#line 265 "ui-tests/conformance/src/kernels/guide.rs"
+#line 297 "ui-tests/conformance/src/kernels/guide.rs"
     auto cluster = this_cluster();
     auto i = this_grid().thread_rank();
     auto x = values[i];
     if (!(x != f32(0.0f))) {
         assertion_failed(here(), x, f32(0.0f), i);
     }
-#line 269 "ui-tests/conformance/src/kernels/guide.rs"
+#line 301 "ui-tests/conformance/src/kernels/guide.rs"
     if (x < f32(0.0f)) {
         print(here(), cluster.block_rank(), cluster.num_blocks(), x, i);
     }

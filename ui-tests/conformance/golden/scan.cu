@@ -19,9 +19,10 @@ scan(readonly_slice<u32> input, slice_mut<u32> out) {
     sums[i] = input[at];
     block.sync();
     auto distance = u32(1);
+    #pragma unroll
     while (distance < as<u32>(N)) {
         require(within(sums, i) & when(i >= distance, within(sums, i - distance)));
-#line 211 "ui-tests/conformance/src/kernels/guide.rs"
+#line 212 "ui-tests/conformance/src/kernels/guide.rs"
         auto sum = sums.get_unchecked(i);
         if (i >= distance) {
             sum = sums.get_unchecked(i - distance) + sum;
@@ -37,6 +38,6 @@ scan(readonly_slice<u32> input, slice_mut<u32> out) {
         auto before = cluster.map_shared_rank(sums, 0);
         sum_2 = before[N - 1] + sum_2;
     }
-    cluster.sync(); // orders all memory: line 224 reads a peer's shared memory
+    cluster.sync(); // orders all memory: line 225 reads a peer's shared memory
     out[at] = sum_2;
 }

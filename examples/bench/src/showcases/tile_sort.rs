@@ -22,10 +22,13 @@ fn tile_sort(input: &[u32], out: &mut [u32]) {
     let start = this_grid().block_rank() * TILE;
     keys.store_vec(i * 4, input.load_vec::<4>(start + i as usize * 4));
     let mut size = 2;
+    #[unroll]
     while size <= TILE as u32 {
         let mut stride = size / 2;
+        #[unroll]
         while stride > 0 {
             block.sync();
+            #[unroll]
             for pair in 0..(TILE / BLOCK / 2) as u32 {
                 let at = pair * BLOCK as u32 + i;
                 let low = 2 * at - (at & (stride - 1)); // of the pairs at this distance

@@ -26,6 +26,8 @@ pub(crate) mod ty;
 pub(crate) mod walk;
 pub(crate) mod warp;
 
+use std::collections::BTreeMap;
+
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 
 use crate::span::SpanRange;
@@ -55,7 +57,7 @@ pub(crate) struct ValueId(pub(crate) u16);
 pub(crate) struct SiteId(pub(crate) u16);
 
 /// The index of a loop or labelled block.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct LoopId(pub(crate) usize);
 
 /// A kernel or device function.
@@ -90,7 +92,18 @@ pub(crate) struct Function {
     pub(crate) brands: usize,
     /// Whether the function uses `dynamic_shared`.
     pub(crate) dynamic_shared: bool,
+    /// The loops that `#[unroll]` is on.
+    pub(crate) unrolled: BTreeMap<LoopId, Unroll>,
     pub(crate) body: Block,
+}
+
+/// How far the compiler of CUDA C++ unrolls a loop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unroll {
+    /// `#[unroll]`: all iterations, if their number is a constant.
+    Fully,
+    /// `#[unroll(4)]`: this number of iterations at a time.
+    By(ValueId),
 }
 
 /// The role that the attribute gives the function.

@@ -113,7 +113,7 @@ impl Parser<'_> {
     }
 
     pub(super) fn plain_loop(&mut self, repeat: &ExprLoop, span: SpanRange) -> Expr {
-        let id = self.new_loop();
+        let id = self.begin_loop(&repeat.attrs);
         let (body, value) = self.jump_scope(id, repeat.label.as_ref(), true, |parser| parser.block(&repeat.body));
         let mut result_kind = value.unwrap_or(Kind::Never);
         let slot = self.value_slot(&mut result_kind);
@@ -122,7 +122,7 @@ impl Parser<'_> {
     }
 
     pub(super) fn while_loop(&mut self, repeat: &ExprWhile, span: SpanRange) -> Expr {
-        let id = self.new_loop();
+        let id = self.begin_loop(&repeat.attrs);
         let ((condition, body), bound) = self.scoped(|parser| {
             let condition = parser.condition(&repeat.cond);
             (condition, parser.loop_body(id, repeat.label.as_ref(), &repeat.body))
@@ -137,7 +137,7 @@ impl Parser<'_> {
         if !is_range(&repeat.expr) {
             return self.elements_loop(repeat, span);
         }
-        let id = self.new_loop();
+        let id = self.begin_loop(&repeat.attrs);
         let Some(range) = self.range(&repeat.expr) else { return Expr::error(span) };
         let ((local, body), bound) = self.scoped(|parser| {
             let local = match &*repeat.pat {

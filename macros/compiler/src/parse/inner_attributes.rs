@@ -1,9 +1,11 @@
 //! Attributes inside a function: on parameters, statements, expressions, arms. They would apply to neither of the two
-//! texts, so they are refused. Those of the function itself, and of constants and imports in it, keep their meaning.
+//! texts, so they are refused, but for `#[unroll]` on a loop. Those of the function itself, and of constants and imports
+//! in it, keep their meaning.
 
 use syn::visit::{self, Visit};
-use syn::{Attribute, Item, ItemFn};
+use syn::{Attribute, ExprForLoop, ExprLoop, ExprWhile, Item, ItemFn};
 
+use super::unroll::is_unroll;
 use crate::diag::Diags;
 use crate::messages;
 use crate::span::SpanRange;
@@ -18,9 +20,40 @@ struct Refuse<'d> {
     diags: &'d mut Diags,
 }
 
+impl Refuse<'_> {
+    fn of_loop(&mut self, attributes: &[Attribute]) {
+        attributes
+            .iter()
+            .filter(|attribute| !is_unroll(attribute))
+            .for_each(|attribute| self.visit_attribute(attribute));
+    }
+}
+
 impl<'ast> Visit<'ast> for Refuse<'_> {
     fn visit_attribute(&mut self, attribute: &'ast Attribute) {
-        self.diags.push(messages::statement_attribute(SpanRange::of(attribute)));
+        let at = SpanRange::of(attribute);
+        self.diags.push(match is_unroll(attribute) {
+            true => messages::misplaced_unroll(at),
+            false => messages::statement_attribute(at),
+        });
+    }
+
+    fn visit_expr_for_loop(&mut self, repeat: &'ast ExprForLoop) {
+        self.of_loop(&repeat.attrs);
+        self.visit_pat(&repeat.pat);
+        self.visit_expr(&repeat.expr);
+        self.visit_block(&repeat.body);
+    }
+
+    fn visit_expr_while(&mut self, repeat: &'ast ExprWhile) {
+        self.of_loop(&repeat.attrs);
+        self.visit_expr(&repeat.cond);
+        self.visit_block(&repeat.body);
+    }
+
+    fn visit_expr_loop(&mut self, repeat: &'ast ExprLoop) {
+        self.of_loop(&repeat.attrs);
+        self.visit_block(&repeat.body);
     }
 
     fn visit_item(&mut self, item: &'ast Item) {

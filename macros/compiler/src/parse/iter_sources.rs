@@ -110,7 +110,7 @@ impl Parser<'_> {
         end: Expr,
         span: SpanRange,
     ) -> Option<Expr> {
-        let id = self.new_loop();
+        let id = self.begin_loop(&repeat.attrs);
         let (parts, bound) = self.scoped(|parser| {
             let local = parser.declare(counter, None, Kind::Value, None);
             let mut bindings = Vec::new();

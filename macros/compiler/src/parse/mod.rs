@@ -30,6 +30,7 @@ mod slice;
 mod stmt;
 mod syntax;
 mod ty;
+mod unroll;
 mod vector;
 mod warp;
 
@@ -163,6 +164,7 @@ impl<'d> Parser<'d> {
             claims: Vec::new(),
             brands: 0,
             dynamic_shared: false,
+            unrolled: Default::default(),
             body: Block {
                 statements: Vec::new(),
                 tail: None,

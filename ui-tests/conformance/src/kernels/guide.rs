@@ -207,6 +207,7 @@ fn scan<T: Number, const N: usize>(input: &[T], out: &mut [T]) {
     sums[i] = input[at];
     block.sync();
     let mut distance = 1;
+    #[unroll]
     while distance < N as u32 {
         let mut sum = sums[i];
         if i >= distance {
@@ -225,6 +226,37 @@ fn scan<T: Number, const N: usize>(input: &[T], out: &mut [T]) {
     }
     cluster.sync();
     out[at] = sum;
+}
+
+/// Computes sums in loops that are unrolled in all ways.
+#[cluster_kernel(block = 32)]
+fn unrolled<const N: usize>(input: &[u32], out: &mut [u32]) {
+    const TWO: usize = 2;
+    let i = this_thread_block().thread_rank();
+    let mut sums = [0; 4];
+    #[unroll(N)]
+    for (k, sum) in sums.iter_mut().enumerate() {
+        #[unroll(TWO + 1)]
+        'each: for x in &input[k * 8..k * 8 + 8] {
+            if *x == i {
+                continue 'each;
+            }
+            *sum += *x;
+        }
+    }
+    let mut left = 5;
+    #[unroll(1)]
+    loop {
+        #[unroll]
+        for k in 0..4 {
+            sums[k] += sums[(k + 1) % 4];
+        }
+        left -= 1;
+        if left == 0 {
+            break;
+        }
+    }
+    out[i] = sums[i % 4];
 }
 
 /// Computes a mean of the requested values, with every way to fail.
@@ -354,6 +386,23 @@ fn scans(device: &Device) -> Outcome {
     same(&got, &values.chunks(128).flat_map(sums).collect::<Vec<u32>>(), |i| format!("sum {i}"))
 }
 
+fn unrolled_sums(device: &Device) -> Outcome {
+    let values: Vec<u32> = (0..32).map(|i| i * 5 % 32).collect();
+    let input = device.upload(&values)?;
+    let got = read!(device, 32, |out| unrolled::<4>(&input, out).grid(1));
+    let of_thread = |i: u32| {
+        let part = |k: usize| values[k * 8..k * 8 + 8].iter().filter(|x| **x != i).sum::<u32>();
+        let mut sums = [0, 1, 2, 3].map(part);
+        for _ in 0..5 {
+            for k in 0..4 {
+                sums[k] += sums[(k + 1) % 4];
+            }
+        }
+        sums[i as usize % 4]
+    };
+    same(&got, &(0..32).map(of_thread).collect::<Vec<u32>>(), |i| format!("thread {i}"))
+}
+
 fn means(device: &Device) -> Outcome {
     let values = device.upload(&(0..64).map(|i| i * i - 1000).collect::<Vec<i64>>())?;
     let counts = device.upload(&(1..33).collect::<Vec<i32>>())?;
@@ -438,13 +487,14 @@ pub(super) fn modules() -> Vec<Module> {
             longest_sequence,
             odd_parts_of_numbers,
             scans,
+            unrolled_sums,
             means,
             mixes,
             narration,
             quantized,
         ],
         kernels: kernel_list![
-            share, saxpy, block_sum, histogram, transpose, ring, split_or_whole, collatz, odd_parts, scan<u32, 64>, checked_mean, mix,
+            share, saxpy, block_sum, histogram, transpose, ring, split_or_whole, collatz, odd_parts, scan<u32, 64>, unrolled<4>, checked_mean, mix,
             narrate, quantize,
         ],
     }]

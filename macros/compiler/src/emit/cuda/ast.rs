@@ -1,6 +1,6 @@
 //! The subset of C++ that is generated, as data. It decides nothing: `lower` makes it, `print` writes it.
 
-use crate::model::{SiteId, SlotId, TypeId, ValueId};
+use crate::model::{SiteId, SlotId, TypeId, Unroll, ValueId};
 
 /// A fragment of the text, which is text or a hole that the runtime fills; the runtime's `Fragment` with owned text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -167,11 +167,13 @@ pub(crate) enum CuStmt {
         checked: Box<CuStmt>,
     },
     While {
+        unroll: Option<Unroll>,
         condition: CuExpr,
         body: Vec<CuStmt>,
     },
     /// `for (auto name : range)`
     For {
+        unroll: Option<Unroll>,
         name: String,
         used: bool,
         range: CuExpr,

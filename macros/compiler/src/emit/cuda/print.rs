@@ -2,7 +2,7 @@
 
 use super::ast::{CuExpr, CuStmt, Fragment};
 use super::name::Names;
-use crate::model::Role;
+use crate::model::{Role, Unroll};
 
 /// Prints a body with its braces.
 pub(super) fn body(statements: &[CuStmt], role: Role, names: &Names) -> Vec<Fragment> {
@@ -76,6 +76,18 @@ impl Printer<'_> {
         self.text("\n");
     }
 
+    /// The pragma before a loop.
+    fn unroll(&mut self, unroll: Option<Unroll>) {
+        match unroll {
+            None => {}
+            Some(Unroll::Fully) => self.line(|p| p.text("#pragma unroll")),
+            Some(Unroll::By(factor)) => self.line(|p| {
+                p.text("#pragma unroll ");
+                p.fragments(&[Fragment::Digits(factor)]);
+            }),
+        }
+    }
+
     fn statements(&mut self, statements: &[CuStmt]) {
         self.indent += 1;
         for statement in statements {
@@ -131,7 +143,8 @@ impl Printer<'_> {
                 self.statements(std::slice::from_ref(checked));
                 self.close("\n");
             }
-            CuStmt::While { condition, body } => {
+            CuStmt::While { unroll, condition, body } => {
+                self.unroll(*unroll);
                 self.line(|p| {
                     p.text("while (");
                     p.expr(condition, 0);
@@ -140,7 +153,8 @@ impl Printer<'_> {
                 self.statements(body);
                 self.close("\n");
             }
-            CuStmt::For { name, used, range, body } => {
+            CuStmt::For { unroll, name, used, range, body } => {
+                self.unroll(*unroll);
                 self.line(|p| {
                     p.text(if *used { "for (auto " } else { "for ([[maybe_unused]] auto " });
                     p.text(name);

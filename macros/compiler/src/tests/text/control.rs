@@ -290,3 +290,24 @@ fn options() {
          }",
     );
 }
+
+#[test]
+fn unrolled_loops() {
+    check(
+        "let mut y = true; #[unroll] for _ in 0..4 { y = false; } #[unroll(8)] while p { y = true; }
+         #[unroll(8 / 2)] loop { y = false; }",
+        "auto y = true;
+         #pragma unroll
+         for ([[maybe_unused]] auto i : range(<slot0 0>, <slot1 4>)) {
+             y = false;
+         }
+         #pragma unroll <digits0>
+         while (p) {
+             y = true;
+         }
+         #pragma unroll <digits1>
+         while (true) {
+             y = false;
+         }",
+    );
+}

@@ -4,11 +4,11 @@
 use super::hoist::Hoisted;
 use super::{Dest, Lower};
 use crate::emit::cuda::ast::{CuExpr, CuStmt};
-use crate::model::LoopId;
 use crate::model::effect::effect;
 use crate::model::expr::{Block, Condition, Expr, ExprKind};
 use crate::model::facts::Effect;
 use crate::model::range::{Adaptor, Range};
+use crate::model::{LoopId, Unroll};
 
 /// A loop or labelled block that `break` can leave.
 pub(super) struct JumpTarget {
@@ -124,7 +124,8 @@ impl Lower<'_> {
             ExprKind::Loop { id, label, body, .. } => {
                 self.enter(*id, true, &name(label), dest);
                 let body = self.loop_body(Vec::new(), body);
-                self.out.push(CuStmt::While { condition: CuExpr::name("true"), body });
+                let unroll = self.unroll(*id);
+                self.out.push(CuStmt::While { unroll, condition: CuExpr::name("true"), body });
                 self.leave();
             }
             ExprKind::While { id, label, condition, body } => {
@@ -138,7 +139,7 @@ impl Lower<'_> {
                     _ => (CuExpr::name("true"), tests.into_iter().flat_map(Test::or_break).collect()),
                 };
                 let body = self.loop_body(before, body);
-                self.out.push(CuStmt::While { condition, body });
+                self.out.push(CuStmt::While { unroll: self.unroll(*id), condition, body });
                 self.leave();
             }
             ExprKind::For { id, label, local, range, body } => {
@@ -151,7 +152,7 @@ impl Lower<'_> {
                     None => (self.names.fresh("i"), false),
                 };
                 self.enter(*id, true, &name(label), dest);
-                self.counted_loop(expr, (variable, used), steps, body);
+                self.counted_loop(expr, (*id, variable, used), steps, body);
                 self.leave();
             }
             _ => {}
@@ -159,12 +160,13 @@ impl Lower<'_> {
     }
 
     /// Lowers a loop over a range, twice if its checks can move to before it.
-    fn counted_loop(&mut self, whole: &Expr, (name, used): (String, bool), range: CuExpr, body: &Block) {
+    fn counted_loop(&mut self, whole: &Expr, (id, name, used): (LoopId, String, bool), range: CuExpr, body: &Block) {
+        let unroll = self.unroll(id);
         let steps = self.names.free("steps");
         let hoisted = if self.checks_all { None } else { self.hoist(whole, &steps) };
         let Some(Hoisted { test, accesses, callees }) = hoisted else {
             let body = self.loop_body(Vec::new(), body);
-            self.out.push(CuStmt::For { name, used, range, body });
+            self.out.push(CuStmt::For { unroll, name, used, range, body });
             return;
         };
         let steps = self.names.fresh(&steps);
@@ -175,12 +177,16 @@ impl Lower<'_> {
             self.unchecked.remove(site);
         });
         let range = CuExpr::call("unclamped", vec![CuExpr::name(&steps)]);
-        let unchecked = Box::new(CuStmt::For { name: name.clone(), used, range, body: unchecked });
+        let unchecked = Box::new(CuStmt::For { unroll, name: name.clone(), used, range, body: unchecked });
         self.checks_all = true;
         let checked = self.loop_body(Vec::new(), body);
         self.checks_all = false;
-        let checked = Box::new(CuStmt::For { name, used, range: CuExpr::name(&steps), body: checked });
+        let checked = Box::new(CuStmt::For { unroll, name, used, range: CuExpr::name(&steps), body: checked });
         self.out.push(CuStmt::Hoisted { test, callees, unchecked, checked });
+    }
+
+    fn unroll(&self, id: LoopId) -> Option<Unroll> {
+        self.function.unrolled.get(&id).copied()
     }
 
     fn enter(&mut self, id: LoopId, is_loop: bool, label: &str, dest: &Dest) {
