@@ -7,6 +7,7 @@ use quote::{quote, quote_spanned};
 use super::{Host, braces, generic_call, private};
 use crate::model::expr::{Arm, Block, Condition, Expr, ExprKind, LiteralType};
 use crate::model::range::{Adaptor, Range};
+use crate::model::{LoopId, Unroll};
 use crate::span::SpanRange;
 
 fn lifetime(name: &Ident) -> TokenStream {
@@ -74,30 +75,40 @@ impl Host<'_> {
     }
 
     /// Prints a loop's body, which starts with a tick.
-    fn loop_body(&self, body: &Block) -> TokenStream {
+    fn loop_body(&self, id: LoopId, body: &Block) -> TokenStream {
         let inside = self.discarded_block(body);
         let tick = private(SpanRange::at(body.span.lo), "tick", TokenStream::new());
-        braces(body.span, quote!(#tick; #inside))
+        // The number of iterations to unroll counts as used.
+        let factor = match self.function.unrolled.get(&id) {
+            Some(Unroll::By(factor)) => {
+                let factor = &self.function.values[usize::from(factor.0)].tokens;
+                quote!(let _: ::core::primitive::usize = #factor;)
+            }
+            Some(Unroll::Fully) | None => TokenStream::new(),
+        };
+        braces(body.span, quote!(#tick; #factor #inside))
     }
 
-    pub(super) fn plain_loop(&self, label: Option<&Ident>, body: &Block, at: SpanRange) -> TokenStream {
-        let (label, body) = (label_prefix(label), self.loop_body(body));
+    pub(super) fn plain_loop(&self, id: LoopId, label: Option<&Ident>, body: &Block, at: SpanRange) -> TokenStream {
+        let (label, body) = (label_prefix(label), self.loop_body(id, body));
         quote_spanned!(at.lo=> #label loop #body)
     }
 
     pub(super) fn while_loop(
         &self,
+        id: LoopId,
         label: Option<&Ident>,
         condition: &Condition,
         body: &Block,
         at: SpanRange,
     ) -> TokenStream {
-        let (label, condition, body) = (label_prefix(label), self.condition(condition), self.loop_body(body));
+        let (label, condition, body) = (label_prefix(label), self.condition(condition), self.loop_body(id, body));
         quote_spanned!(at.lo=> #label while #condition #body)
     }
 
     pub(super) fn for_loop(
         &self,
+        id: LoopId,
         label: Option<&Ident>,
         name: Option<(&Ident, Option<Span>)>,
         range: &Range,
@@ -112,7 +123,7 @@ impl Host<'_> {
             }
             None => quote!(_),
         };
-        let (range, body) = (self.range(range), self.loop_body(body));
+        let (range, body) = (self.range(range), self.loop_body(id, body));
         quote_spanned!(at.lo=> #label for #name in #range #body)
     }
 

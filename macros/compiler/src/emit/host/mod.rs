@@ -233,7 +233,7 @@ impl Host<'_> {
                 self.branch(condition, then, otherwise.as_deref(), true, expr.span)
             }
             ExprKind::Match { scrutinee, arms, .. } => self.match_expr(scrutinee, arms, true, expr.span),
-            ExprKind::Loop { id: _, label, body, .. } => self.plain_loop(label.as_ref(), body, expr.span),
+            ExprKind::Loop { id, label, body, .. } => self.plain_loop(*id, label.as_ref(), body, expr.span),
             ExprKind::Labelled { label, block, .. } => self.labelled(label, self.discarded_block(block), expr.span),
             ExprKind::Block(block) => self.discarded_block(block),
             ExprKind::Unsafe(block) => {

@@ -171,14 +171,14 @@ impl Host<'_> {
                 let value = self.match_expr(scrutinee, arms, expr.result_kind == Kind::Unit, at);
                 self.with_slot(*slot, value, at)
             }
-            ExprKind::Loop { label, body, slot, .. } => {
-                let value = self.plain_loop(label.as_ref(), body, at);
+            ExprKind::Loop { id, label, body, slot } => {
+                let value = self.plain_loop(*id, label.as_ref(), body, at);
                 self.with_slot(*slot, value, at)
             }
-            ExprKind::While { label, condition, body, .. } => self.while_loop(label.as_ref(), condition, body, at),
-            ExprKind::For { label, local, range, body, .. } => {
+            ExprKind::While { id, label, condition, body } => self.while_loop(*id, label.as_ref(), condition, body, at),
+            ExprKind::For { id, label, local, range, body } => {
                 let name = local.map(|local| self.function.local(local)).map(|local| (&local.name, local.mutable));
-                self.for_loop(label.as_ref(), name, range, body, at)
+                self.for_loop(*id, label.as_ref(), name, range, body, at)
             }
             ExprKind::Assign(place, value) => self.assign(place, value, at),
             ExprKind::AssignOp { op, place, value, .. } => self.assign_op(*op, place, value, at),
