@@ -74,12 +74,25 @@ static BARRIER_METHODS: [BarrierMethod; 8] = {
 
 /// Whether a method of this name of a group's barrier returns a token.
 pub(crate) fn makes_token(name: &str) -> bool {
-    BARRIER_METHODS.iter().any(|method| method.name == name && method.operation == BarrierOperation::Arrive)
+    known().any(|method| method.name == name && method.operation == BarrierOperation::Arrive)
+}
+
+/// Returns all methods that a name is looked up among.
+fn known() -> impl Iterator<Item = &'static BarrierMethod> {
+    let known = BARRIER_METHODS.iter();
+    #[cfg(test)]
+    let known = known.chain(&crate::tests::made_up::BARRIER_METHODS);
+    known
 }
 
 impl Group {
     /// Returns the methods of the group's barrier.
     pub(crate) fn barrier_methods(self) -> impl Iterator<Item = &'static BarrierMethod> {
         BARRIER_METHODS.iter().filter(move |method| method.groups.contains(&self))
+    }
+
+    /// Returns the method of this name of the group's barrier.
+    pub(crate) fn barrier_method(self, name: &str) -> Option<&'static BarrierMethod> {
+        known().find(|method| method.name == name && method.groups.contains(&self))
     }
 }

@@ -90,7 +90,7 @@ impl Parser<'_> {
         if let Some(method) = WarpMethod::of(group, &name) {
             return self.warp_method(group, method, receiver, call, span);
         }
-        if let Some(method) = group.barrier_methods().find(|method| method.name == name) {
+        if let Some(method) = group.barrier_method(&name) {
             return self.barrier(group, method, receiver, call, span);
         }
         match self.copy_wait(group, call, span) {

@@ -4,11 +4,14 @@
 
 use crate::model::atomic::{AtomicAccess, AtomicMethod, MemoryOrder};
 use crate::model::barrier::{PhaseAction, PhaseMethod, PhaseOperand, PhaseResult};
+use crate::model::group::Group;
+use crate::model::group_barrier::{BarrierMethod, BarrierOperation};
 use crate::model::kind::Kind;
+use crate::model::method::ValueMethod;
 use crate::model::query::{Answer, Query, UniformAt};
 use crate::model::warp::{WarpMethod, WarpOperand, WarpResult};
 
-use super::rules;
+use super::{expand, rules};
 
 pub(crate) static QUERIES: [Query; 8] = [
     Query { name: "made_up_of_thread", answer: Answer::Number, uniform_at: UniformAt::Thread },
@@ -81,6 +84,29 @@ pub(crate) static PHASE_METHODS: [PhaseMethod; 3] = [
         result: PhaseResult::Nothing,
         action: PhaseAction::Init,
     },
+];
+
+pub(crate) static BARRIER_METHODS: [BarrierMethod; 5] = {
+    const GROUPS: &[Group] = &[Group::ThreadBlock, Group::Cluster];
+    const SYNC: BarrierMethod = BarrierMethod {
+        name: "made_up_sync",
+        groups: GROUPS,
+        operation: BarrierOperation::Sync,
+        relaxed: false,
+        aligned: false,
+    };
+    [
+        SYNC,
+        BarrierMethod { name: "made_up_aligned", aligned: true, ..SYNC },
+        BarrierMethod { name: "made_up_arrive", operation: BarrierOperation::Arrive, ..SYNC },
+        BarrierMethod { name: "made_up_relaxed", operation: BarrierOperation::Arrive, relaxed: true, ..SYNC },
+        BarrierMethod { name: "made_up_wait", operation: BarrierOperation::Wait, ..SYNC },
+    ]
+};
+
+pub(crate) static VALUE_METHODS: [ValueMethod; 2] = [
+    ValueMethod { name: "made_up_total", arguments: 1, header: "math.cuh", fails: None },
+    ValueMethod { name: "made_up_partial", arguments: 1, header: "bits.cuh", fails: Some("made up") },
 ];
 
 /// Returns the rules that a kernel of two blocks of 64 threads with this body breaks.
@@ -191,4 +217,78 @@ fn a_barrier_s_method_does_what_its_entry_says() {
     assert!(of("bar.made_up_begin(0);").iter().any(|rule| rule == "barrier_count"));
     let test = "bar.init_collective(&block, 64); let over = bar.made_up_test(); if over { block.sync(); }";
     assert_eq!(of(test), ["divergent_collective"]);
+}
+
+#[test]
+fn a_group_s_barrier_does_what_its_entry_says() {
+    assert!(broken("block.made_up_sync(); cluster.made_up_sync();").is_empty());
+    assert_eq!(broken("tile.made_up_sync();"), ["unknown_method"]);
+    for group in ["block", "cluster"] {
+        let of = |body: &str| broken(&body.replace("group", group));
+        assert_eq!(of("if block.thread_rank() == 0 { group.made_up_sync(); }"), ["divergent_collective"]);
+        assert!(of("let token = group.made_up_arrive(); group.made_up_wait(token);").is_empty());
+        assert_eq!(of("let token = group.made_up_arrive();"), ["token_never_waited"]);
+        assert_eq!(
+            of("let token = group.made_up_arrive(); group.made_up_sync(); group.made_up_wait(token);"),
+            ["collective_while_pending"]
+        );
+    }
+}
+
+/// An arrival publishes what its thread wrote if its entry does not say that it is relaxed.
+#[test]
+fn an_arrival_publishes_if_its_entry_says_so() {
+    let kernel = |arrive: &str| {
+        broken(&format!(
+            "let array = shared_array::<u32, 4>();
+            let peer = cluster.map_shared_rank(&array, 1 - cluster.block_rank());
+            if block.thread_rank() == 0 {{ array[0] = 1; }}
+            let token = cluster.{arrive}();
+            cluster.made_up_wait(token);
+            output[0] = peer[0];
+            cluster.made_up_sync();"
+        ))
+    };
+    assert!(kernel("made_up_arrive").is_empty());
+    assert_eq!(kernel("made_up_relaxed"), ["relaxed_publishes"]);
+}
+
+/// Switched off or not, the rules of convergence hold for what is aligned.
+#[test]
+fn a_barrier_is_aligned_if_its_entry_says_so() {
+    let kernel = |sync: &str| {
+        rules(&format!(
+            "#[cluster_kernel(cluster = 2, block = 64, unchecked(divergent_collective))]
+            fn made_up() {{
+                let cluster = this_cluster();
+                let block = this_thread_block();
+                if block.thread_rank() < 8 {{ cluster.{sync}(); }}
+            }}"
+        ))
+    };
+    assert!(kernel("made_up_sync").is_empty());
+    assert_eq!(kernel("made_up_aligned"), ["divergent_aligned"]);
+}
+
+/// A method that can fail has a place in the source for its failure, with its message, and one that cannot has none;
+/// either needs the header that its entry names.
+#[test]
+fn a_value_s_method_is_printed_as_its_entry_says() {
+    let text = |method: &str| {
+        let source = format!(
+            "#[cluster_kernel]
+            fn made_up(output: &mut [u32], n: u32) {{
+                output[0] = n.{method}(3);
+            }}"
+        );
+        expand(&source).to_string()
+    };
+    let total = text("made_up_total");
+    assert!(total.contains("math.cuh") && !total.contains("bits.cuh") && !total.contains("\"made up\""), "{total}");
+    let partial = text("made_up_partial");
+    assert!(partial.contains("bits.cuh") && !partial.contains("math.cuh") && partial.contains("made up"), "{partial}");
+    // Its result is as uniform as its operands.
+    assert_eq!(divergent("(block.thread_rank() as u32).made_up_total(3)"), NOWHERE);
+    assert_eq!(divergent("3u32.made_up_total(3)"), EVERYWHERE);
+    assert_eq!(broken("let value = 3u32.made_up_total();").len(), 1);
 }
