@@ -44,6 +44,7 @@ fn under_random_schedules() {
             "async_peers::",
             "pipelines::",
             "failures::",
+            "straight::",
             "vectors::",
             "orders::",
             "litmus::",

@@ -327,10 +327,6 @@ impl BinaryOp {
         }
     }
 
-    pub(crate) fn compares(self) -> bool {
-        !self.is_arithmetic() && !self.short_circuits()
-    }
-
     pub(crate) fn short_circuits(self) -> bool {
         matches!(self, BinaryOp::And | BinaryOp::Or)
     }

@@ -4,50 +4,10 @@
 
 use phalanx::prelude::*;
 
-use crate::{Check, Kernel, Module, Outcome, check_list, fails, failure, find, kernel_list, same};
+use super::failing::{right, still_works};
+use crate::{Check, Kernel, Module, Outcome, check_list, fails, failure, find, kernel_list};
 
 const SOURCE: &str = include_str!("failures.rs");
-
-/// Kernels of one shape: thread 5 of block 1 runs the statements, with `n` = 7 and 64 elements in each buffer.
-macro_rules! failing {
-    ($input:ident, $out:ident, $n:ident; $($name:ident, $cause:expr, { $($body:tt)* })*) => {
-        mod kernels {
-            use super::*;
-            $(
-                #[cluster_kernel(cluster = 2, block = 32)]
-                pub(super) fn $name($input: &[i32], $out: &mut [i32], $n: i32) {
-                    let grid = this_grid();
-                    if grid.thread_rank() == 37 {
-                        $($body)*
-                    }
-                    // Some bodies use only one of them.
-                    if $input.len() > grid.num_threads() {
-                        $out[0] = $n;
-                    }
-                }
-            )*
-        }
-
-        mod checks {
-            use super::*;
-            $(
-                pub(super) fn $name(device: &Device) -> Outcome {
-                    let input = device.upload(&[3; 64])?;
-                    let mut out = device.zeros(64)?;
-                    let result = kernels::$name(&input, &mut out, 7).grid(4).launch(device);
-                    fails(result, $cause, &find(file!(), SOURCE, stringify!($name)), (1, 0, 0), (5, 0, 0))?;
-                    still_works(device)
-                }
-            )*
-        }
-
-        fn simple() -> (Vec<Check>, Vec<Kernel>) {
-            let checks = vec![$(Check { name: stringify!($name), run: checks::$name }),*];
-            let kernels = vec![$(Kernel::of::<kernels::$name>(stringify!($name))),*];
-            (checks, kernels)
-        }
-    };
-}
 
 #[device]
 fn third(values: &[i32], at: i32) -> i32 {
@@ -154,80 +114,6 @@ failing! { input, out, n;
         for k in 0..n { out[0] += /* loop_of_indexes_from_memory */ input[input[k] * 22 + 1]; }
     }
 
-    // Straight-line code, whose bounds are tested before it.
-    straight_last, "index 71 out of bounds for length 64", {
-        out[1] = input[n] + input[n + 1];
-        out[2] = input[n + 2];
-        /* straight_last */ out[n + 64] = 4;
-    }
-    straight_variable, "index 70 out of bounds for length 64", {
-        out[1] = input[n];
-        let k = n * 10;
-        let j = k - 10;
-        out[j] = /* straight_variable */ input[k];
-    }
-    straight_assigned, "index 67 out of bounds for length 64", {
-        let mut k = n;
-        out[k] = input[k] + 1;
-        k += 60;
-        out[0] = input[1] + /* straight_assigned */ input[k] + input[2];
-    }
-    straight_after_a_division, "attempt to divide 7 by zero", {
-        out[1] = input[n] + input[n + 1];
-        let m = /* straight_after_a_division */ n / (n - 7);
-        out[2] = input[n * 10] + input[m];
-    }
-    straight_after_a_branch, "index 66 out of bounds for length 64", {
-        out[1] = input[n] + input[n + 1];
-        if input[n] == 3 {
-            out[2] = input[n + 2] + /* straight_after_a_branch */ input[n + 59];
-        }
-        out[3] = input[n * 10] + input[n * 11];
-    }
-    straight_on_an_arm, "index 66 out of bounds for length 64", {
-        out[1] = input[n];
-        if n > 3 {
-            out[2] = input[n + 1] + /* straight_on_an_arm */ input[n + 59];
-        }
-        out[3] = input[n * 10];
-    }
-    straight_after_an_arm, "index 70 out of bounds for length 64", {
-        out[1] = input[n];
-        let other = if n > 100 { input[n + 59] } else { input[n + 1] };
-        if n < 9 && !(n == 7) {
-            out[2] = input[n + 60];
-        }
-        out[3] = other + /* straight_after_an_arm */ input[n * 10] + input[n * 11];
-    }
-    straight_index_from_memory, "index 66 out of bounds for length 64", {
-        out[1] = input[n] + input[/* straight_index_from_memory */ input[n + 59]] + input[n * 10];
-    }
-    straight_in_a_while, "index 64 out of bounds for length 64", {
-        let mut k = n;
-        while k < 100 {
-            out[k - 1] = /* straight_in_a_while */ input[k] + input[k - 2];
-            k += 1;
-        }
-    }
-    straight_in_a_closure, "index 64 out of bounds for length 64", {
-        let two = |k: i32| {
-            let a = input[k];
-            a + /* straight_in_a_closure */ input[k + 1]
-        };
-        out[0] = two(n) + two(n + 56);
-    }
-    straight_vectors, "range 61..65 out of bounds for length 64", {
-        let v = input.load_vec::<4>(n + 1);
-        out[0] = v[0];
-        let w = input.load_vec::<4>(n + 5);
-        /* straight_vectors */ out.store_vec(n + 54, w);
-    }
-    straight_misaligned, "a vector of 16 bytes must be aligned to 16 bytes, but the one at index 7 is not", {
-        let v = input.load_vec::<4>(n + 1);
-        let w = /* straight_misaligned */ input.load_vec::<4>(n);
-        out.store_vec(n + 1, v);
-        out.store_vec(n + 5, w);
-    }
     in_device_function, "index 70 out of bounds for length 64", { out[0] = third(input, n); }
 
     // Divisions.
@@ -475,27 +361,6 @@ fn reported_once_and_late(device: &Device) -> Outcome {
     }
     device.synchronize()?;
     still_works(device)
-}
-
-#[cluster_kernel(cluster = 4, block = 64)]
-fn right(input: &[i32], out: &mut [i32]) {
-    let cluster = this_cluster();
-    let block = this_thread_block();
-    let array = shared_array::<i32, 64>();
-    let i = this_grid().thread_rank();
-    array[block.thread_rank()] = input[i];
-    cluster.sync();
-    let next = cluster.map_shared_rank(&array, (cluster.block_rank() + 1) % 4);
-    out[i] = next[block.thread_rank()] / 2;
-    cluster.sync();
-}
-
-fn still_works(device: &Device) -> Outcome {
-    let values: Vec<i32> = (0..512).collect();
-    let mut out = device.zeros(512)?;
-    right(&device.upload(&values)?, &mut out).grid(8).launch(device)?;
-    let want: Vec<i32> = (0..512).map(|i| ((i / 256) * 256 + (i + 64) % 256) / 2).collect();
-    same(&out.read()?, &want, |i| format!("after the failure, out[{i}]"))
 }
 
 /// Returns this file's part of the table.

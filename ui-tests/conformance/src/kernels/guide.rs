@@ -388,8 +388,7 @@ fn scans(device: &Device) -> Outcome {
 
 fn unrolled_sums(device: &Device) -> Outcome {
     let values: Vec<u32> = (0..32).map(|i| i * 5 % 32).collect();
-    let input = device.upload(&values)?;
-    let got = read!(device, 32, |out| unrolled::<4>(&input, out).grid(1));
+    let got = read!(device, 32, |out| unrolled::<4>(&device.upload(&values)?, out).grid(1));
     let of_thread = |i: u32| {
         let part = |k: usize| values[k * 8..k * 8 + 8].iter().filter(|x| **x != i).sum::<u32>();
         let mut sums = [0, 1, 2, 3].map(part);

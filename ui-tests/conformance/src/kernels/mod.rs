@@ -29,6 +29,8 @@ mod control;
 mod corners;
 mod edges;
 mod elements;
+#[macro_use]
+mod failing;
 mod failures;
 mod fast;
 pub mod fences;
@@ -67,6 +69,7 @@ mod references;
 mod relaxed;
 mod shuffles;
 mod stages;
+mod straight;
 mod struct_order;
 mod structs;
 mod table;
@@ -141,6 +144,7 @@ pub fn modules() -> Vec<Module> {
         fast::modules(),
         fences::modules(),
         failures::modules(),
+        straight::modules(),
         structs::modules(),
         struct_order::modules(),
         phases::modules(),

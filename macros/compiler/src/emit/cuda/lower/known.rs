@@ -133,7 +133,7 @@ impl<'l, 'f, 'e> Values<'l, 'f, 'e> {
         };
         walk(expr, &mut |inner| match &inner.kind {
             ExprKind::Cast(value, _) => differs(value),
-            ExprKind::Binary { op, left, right, .. } if op.compares() => {
+            ExprKind::Binary { op, left, right, .. } if !op.is_arithmetic() && !op.short_circuits() => {
                 differs(left);
                 differs(right);
             }
