@@ -189,7 +189,7 @@ pub mod intrinsics {
 }
 
 pub mod rules {
-    #![doc = include_str!("../../docs/rules.md")]
+    #![doc = include_str!("rules.md")]
 }
 
 /// The items that generated code names. They are not part of the public interface, and change with the macros.

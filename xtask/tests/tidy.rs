@@ -118,6 +118,26 @@ fn unsafe_code_is_in_few_files() {
     none("listed, and without `unsafe`", listed.difference(&found).cloned());
 }
 
+/// A package has no file outside of its folder. Its tests may include such a file, because its users do not compile them.
+#[test]
+fn a_library_includes_files_of_its_own_package() {
+    let packages = ["macros", "macros/compiler", "macros/contract", "runtime"];
+    let mut outside = Vec::new();
+    for package in packages {
+        for (name, text) in files(&format!("{package}/src"), "rs") {
+            let own = text.split("#[cfg(test)]").next().unwrap_or_default();
+            let own = own.split("#[cfg(doctest)]").next().unwrap_or_default();
+            let depth = name[package.len() + 1..].matches('/').count();
+            let paths = own.split("include_str!(\"").skip(1).filter_map(|rest| rest.split('"').next());
+            let leaves = |path: &&str| path.matches("../").count() > depth;
+            if !name.contains("/tests") {
+                outside.extend(paths.filter(leaves).map(|path| format!("{name}: {path}")));
+            }
+        }
+    }
+    none("a published package would lack these files", outside);
+}
+
 /// The host body names a function of the kernel language by its full path, so that rustc asks for no import.
 #[test]
 fn every_function_of_the_language_is_in_the_prelude_and_documented() {

@@ -11,6 +11,7 @@ mod fragment;
 mod member;
 mod messages;
 mod model;
+mod nearest;
 mod parse;
 pub mod rings;
 mod rules;

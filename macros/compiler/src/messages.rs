@@ -25,9 +25,11 @@ pub(crate) use uniform::*;
 use crate::diag::Diag;
 use crate::model::group::Group;
 use crate::model::kind::Kind;
+use crate::model::method::VALUE_METHODS;
 use crate::model::op::MEMORY_METHODS;
 use crate::model::ty::SCALARS;
 use crate::model::warp::{OPERATORS, WARP_METHODS};
+use crate::nearest::nearest;
 use crate::rules::Rule;
 use crate::span::SpanRange;
 
@@ -275,45 +277,58 @@ pub(crate) fn collective_in_method(at: SpanRange) -> Diag {
 // Names and calls.
 
 pub(crate) fn unknown_method(at: SpanRange, name: &str, kind: Kind) -> Diag {
-    let known = match kind {
+    let known: Vec<&str> = match kind {
         Kind::Group(group) => group_methods(group),
-        Kind::Memory(_) => list(MEMORY_METHODS),
+        Kind::Memory(_) => MEMORY_METHODS.to_vec(),
         Kind::OptionalMemory(_) => {
             return Diag::new(Rule::UnknownMethod, at, format!("an optional slice has no method `{name}` in a kernel"))
                 .help(
                     "its methods are `is_some` and `is_none`; take the slice out with `if let Some(slice) = option`",
                 );
         }
-        Kind::OptionalToken(_) => list(["is_some", "is_none", "take", "unwrap", "expect"]),
+        Kind::OptionalToken(_) => vec!["is_some", "is_none", "take", "unwrap", "expect"],
         Kind::Token(_) => {
             return Diag::new(Rule::UnknownMethod, at, format!("an arrival token has no method `{name}`"))
                 .help("pass it to `barrier_wait`, or `forget` it");
         }
-        Kind::Unknown
+        Kind::Unknown | Kind::Value | Kind::Reference { .. } => {
+            VALUE_METHODS.iter().map(|method| method.name).collect()
+        }
+        Kind::Extent | Kind::Unit | Kind::Never | Kind::Barrier(_) | Kind::Closure => Vec::new(),
+    };
+    let diag = Diag::new(Rule::UnknownMethod, at, format!("{} has no method `{name}` in a kernel", kind.noun()));
+    if let Some(meant) = nearest(name, known.iter().copied()) {
+        return diag.help(format!("did you mean `{meant}`?"));
+    }
+    diag.help(match kind {
+        Kind::Group(_) | Kind::Memory(_) | Kind::OptionalToken(_) => format!("available methods are {}", list(known)),
+        Kind::OptionalMemory(_)
+        | Kind::Token(_)
+        | Kind::Unknown
         | Kind::Value
         | Kind::Reference { .. }
         | Kind::Extent
         | Kind::Unit
         | Kind::Never
         | Kind::Barrier(_)
-        | Kind::Closure => "Rust's numeric methods that a GPU supports: see docs/language.md".into(),
-    };
-    Diag::new(Rule::UnknownMethod, at, format!("{} has no method `{name}` in a kernel", kind.noun()))
-        .help(format!("available methods are {known}"))
+        | Kind::Closure => {
+            "available methods are Rust's numeric methods that a GPU supports: see docs/language.md".into()
+        }
+    })
 }
 
-fn group_methods(group: Group) -> String {
+fn group_methods(group: Group) -> Vec<&'static str> {
     let queries = group.queries().iter().map(|query| query.name);
     let barrier = group.barrier_methods().map(|method| method.name);
     match group {
         Group::Coalesced | Group::Tile => {
             let methods = WARP_METHODS.iter().filter(|method| group == Group::Tile || !method.tiles_only);
             let methods = ["uniform", "invoke_one"].into_iter().chain(methods.map(|method| method.name));
-            list(barrier.chain(methods).chain(queries))
+            barrier.chain(methods).chain(queries).collect()
         }
-        Group::ThreadBlock | Group::Grid => list(barrier.chain(["uniform", "invoke_one"]).chain(queries)),
+        Group::ThreadBlock | Group::Grid => barrier.chain(["uniform", "invoke_one"]).chain(queries).collect(),
         Group::Cluster => {
-            list(barrier.chain(["map_shared_rank", "query_shared_rank", "uniform", "invoke_one"]).chain(queries))
+            barrier.chain(["map_shared_rank", "query_shared_rank", "uniform", "invoke_one"]).chain(queries).collect()
         }
     }
 }

@@ -1,4 +1,4 @@
-//! All rules by name. Those about what a kernel does have a summary, a page in `docs/rules.md`, and may be switched off by
+//! All rules by name. Those about what a kernel does have a summary, a page in `runtime/src/rules.md`, and may be switched off by
 //! `unchecked(...)` or not; those about syntax and types have neither: they are the language itself. How a rule is checked
 //! is not here, nor what a message says.
 
@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use Unchecked::{Allowed, Refused};
 
-/// Where `docs/rules.md` can be read: the documentation of the runtime crate, whose module `rules` it is. Each rule about
+/// Where `runtime/src/rules.md` can be read: the documentation of the runtime crate, whose module `rules` it is. Each rule about
 /// what a kernel does has a section under its name.
 pub(crate) const RULES_PAGE: &str = phalanx_contract::rules_page!();
 
@@ -183,33 +183,10 @@ impl Rule {
         })
     }
 
-    /// Returns the rule that `unchecked(...)` takes whose name is most like this one, if one is alike: at most a third of
-    /// its letters differ.
-    pub(crate) fn nearest(name: &str) -> Option<Rule> {
-        let distances = Rule::switchable().map(|(rule, _)| (distance(rule.name(), name), rule));
-        let (distance, rule) = distances.min_by_key(|(distance, _)| *distance)?;
-        (distance * 3 <= rule.name().len()).then_some(rule)
-    }
-
     /// Returns where the rule's page is, if it has one.
     pub(crate) fn page(self) -> Option<String> {
         self.requirement().map(|_| format!("{RULES_PAGE}#{self}"))
     }
-}
-
-/// Returns how many letters must be inserted, removed or replaced to make one name of the other.
-fn distance(one: &str, other: &str) -> usize {
-    let mut row: Vec<usize> = (0..=other.chars().count()).collect();
-    for (i, a) in one.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, b) in other.chars().enumerate() {
-            let replaced = diagonal + usize::from(a != b);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row.last().copied().unwrap_or_default()
 }
 
 impl fmt::Display for Rule {
@@ -257,20 +234,10 @@ mod tests {
         assert_eq!("token".parse::<Rule>(), Err(ParseRuleError));
     }
 
-    #[test]
-    fn a_misspelt_name_has_a_nearest_rule() {
-        assert_eq!(distance("token", "token"), 0);
-        assert_eq!(distance("token", "tokne"), 2);
-        assert_eq!(distance("", "abc"), 3);
-        assert_eq!(Rule::nearest("token_not_waited"), Some(Rule::TokenNeverWaited));
-        assert_eq!(Rule::nearest("divergent_collectives"), Some(Rule::DivergentCollective));
-        assert_eq!(Rule::nearest("everything"), None);
-    }
-
     /// The index at the top of the pages.
     #[test]
     fn the_pages_index_is_this_catalogue() {
-        let pages = include_str!("../../../docs/rules.md");
+        let pages = include_str!("../../../runtime/src/rules.md");
         let row = |rule: &Rule| {
             let Requirement { summary, unchecked } = rule.requirement()?;
             let off = match unchecked {
@@ -282,9 +249,29 @@ mod tests {
         let index: Vec<&str> = pages.lines().filter(|line| line.starts_with("| [")).collect();
         assert_eq!(index, Rule::ALL.iter().filter_map(row).collect::<Vec<_>>());
         for rule in Rule::ALL.iter().filter(|rule| rule.requirement().is_some()) {
-            assert!(pages.contains(&format!("\n## {rule}\n")), "docs/rules.md has no page for {rule}");
+            assert!(pages.contains(&format!("\n## {rule}\n")), "runtime/src/rules.md has no page for {rule}");
         }
     }
+
+    /// The runtime does not know the catalogue, but its messages end with the names of rules, and point to their pages.
+    #[test]
+    fn messages_of_the_runtime_name_rules_with_pages() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../runtime/src/program");
+        let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        let texts: Vec<String> =
+            files.filter(|path| path.is_file()).map(|path| std::fs::read_to_string(path).unwrap()).collect();
+        let is_name =
+            |name: &&str| !name.is_empty() && name.chars().all(|char| char.is_ascii_lowercase() || char == '_');
+        let ended = texts.iter().flat_map(|text| text.split(" [").skip(1)).filter_map(|rest| rest.split_once("]\""));
+        let pointed =
+            texts.iter().flat_map(|text| text.split("see_page!(\"").skip(1)).filter_map(|rest| rest.split_once('"'));
+        let names: Vec<&str> = ended.chain(pointed).map(|(name, _)| name).filter(is_name).collect();
+        assert!(names.len() > 10, "{names:?}");
+        for name in names {
+            assert!(name.parse::<Rule>().is_ok_and(|rule| rule.page().is_some()), "`{name}` is no rule with a page");
+        }
+    }
+
     #[test]
     fn the_documents_name_every_rule_that_can_be_switched_off() {
         let documents = [

@@ -14,7 +14,7 @@ mod index_set;
 pub mod protocol;
 pub mod uniformity;
 
-/// The address of `docs/rules.md` in the documentation of the runtime crate, whose module `rules` it is. Each rule about what
+/// The address of `runtime/src/rules.md` in the documentation of the runtime crate, whose module `rules` it is. Each rule about what
 /// a kernel does has a section under its name. A macro, so that messages of `const fn`s can be put together with it.
 ///
 /// ```

@@ -2,12 +2,16 @@
 
 use super::list;
 use crate::diag::Diag;
+use crate::nearest::nearest;
 use crate::rules::Rule;
 use crate::span::SpanRange;
 
 pub(crate) fn unknown_option(at: SpanRange, name: &str, known: &[&str]) -> Diag {
-    Diag::new(Rule::AttributeOption, at, format!("unknown option `{name}`"))
-        .help(format!("the options are {}", list(known.iter().copied())))
+    let diag = Diag::new(Rule::AttributeOption, at, format!("unknown option `{name}`"));
+    match nearest(name, known.iter().copied()) {
+        Some(meant) => diag.help(format!("did you mean `{meant}`?")),
+        None => diag.help(format!("the options are {}", list(known.iter().copied()))),
+    }
 }
 
 pub(crate) fn repeated_option(at: SpanRange, name: &str) -> Diag {
@@ -46,8 +50,8 @@ pub(crate) fn min_blocks_without_block(at: SpanRange) -> Diag {
 
 pub(crate) fn unknown_rule(at: SpanRange, name: &str) -> Diag {
     let diag = Diag::new(Rule::Unchecked, at, format!("there is no rule `{name}`"));
-    if let Some(rule) = Rule::nearest(name) {
-        return diag.help(format!("did you mean `{rule}`?"));
+    if let Some(meant) = nearest(name, Rule::switchable().map(|(rule, _)| rule.name())) {
+        return diag.help(format!("did you mean `{meant}`?"));
     }
     let known: Vec<String> = Rule::switchable().map(|(rule, summary)| format!("`{rule}` ({summary})")).collect();
     diag.help(format!("these can be switched off: {}", known.join("; ")))
