@@ -53,7 +53,7 @@ pub(crate) fn not_indexable(at: SpanRange, kind: Kind) -> Diag {
 pub(crate) fn no_fields(at: SpanRange, kind: Kind) -> Diag {
     let diag = Diag::new(Rule::NoFields, at, format!("{} has no fields", kind.noun()));
     match kind {
-        Kind::Group(group) => diag.help(format!("its methods are {}", group_methods(group))),
+        Kind::Group(group) => diag.help(format!("its methods are {}", list(group_methods(group)))),
         _ => diag,
     }
 }
