@@ -265,10 +265,14 @@ mod tests {
         let ended = texts.iter().flat_map(|text| text.split(" [").skip(1)).filter_map(|rest| rest.split_once("]\""));
         let pointed =
             texts.iter().flat_map(|text| text.split("see_page!(\"").skip(1)).filter_map(|rest| rest.split_once('"'));
-        let names: Vec<&str> = ended.chain(pointed).map(|(name, _)| name).filter(is_name).collect();
-        assert!(names.len() > 10, "{names:?}");
-        for name in names {
-            assert!(name.parse::<Rule>().is_ok_and(|rule| rule.page().is_some()), "`{name}` is no rule with a page");
+        let ended: Vec<&str> = ended.map(|(name, _)| name).filter(is_name).collect();
+        let pointed: Vec<&str> = pointed.map(|(name, _)| name).filter(is_name).collect();
+        assert!(ended.len() > 8 && pointed.len() > 3, "{ended:?} {pointed:?}");
+        for name in ended {
+            assert!(name.parse::<Rule>().is_ok(), "`{name}` is no rule");
+        }
+        for name in pointed {
+            assert!(name.parse::<Rule>().is_ok_and(|rule| rule.page().is_some()), "`{name}` has no page");
         }
     }
 
