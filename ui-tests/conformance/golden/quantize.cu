@@ -16,35 +16,35 @@ using namespace phalanx;
 extern "C" __global__ void __launch_bounds__(64)
 quantize(readonly_slice<f16> rows, usize width, slice_mut<i8> out, slice_mut<i32> exponents) {
     constexpr auto f16_MIN_POSITIVE = f16::from_bits(0x400);
-#line 448 "ui-tests/conformance/src/kernels/guide.rs"
+#line 447 "ui-tests/conformance/src/kernels/guide.rs"
     auto row = this_grid().thread_rank();
     auto start = row * width;
     auto largest = f16_MIN_POSITIVE;
     const auto steps = range(start, start + width);
     if (covers(rows, values_of(steps))) {
         for (auto i : unclamped(steps)) {
-#line 452 "ui-tests/conformance/src/kernels/guide.rs"
+#line 451 "ui-tests/conformance/src/kernels/guide.rs"
             largest = max(largest, abs(rows.get_unchecked(i)));
         }
     } else {
         for (auto i : steps) {
-#line 452 "ui-tests/conformance/src/kernels/guide.rs"
+#line 451 "ui-tests/conformance/src/kernels/guide.rs"
             largest = max(largest, abs(rows[i]));
         }
     }
-#line 454 "ui-tests/conformance/src/kernels/guide.rs"
+#line 453 "ui-tests/conformance/src/kernels/guide.rs"
     auto exponent = saturating_sub(as<i32>(ceil(log2(to_f32(largest)))), 7);
     auto scale = f32::from_bits(cast_unsigned(127 - exponent) << 23);
     exponents[row] = exponent;
     const auto steps_2 = range(start, start + width);
     if (covers(out, values_of(steps_2)) && covers(rows, values_of(steps_2))) {
         for (auto i_2 : unclamped(steps_2)) {
-#line 458 "ui-tests/conformance/src/kernels/guide.rs"
+#line 457 "ui-tests/conformance/src/kernels/guide.rs"
             out.get_unchecked(i_2) = as<i8>(clamp(round_ties_even(as<f32>(rows.get_unchecked(i_2)) * scale), -f32(128.0f), f32(127.0f)));
         }
     } else {
         for (auto i_2 : steps_2) {
-#line 458 "ui-tests/conformance/src/kernels/guide.rs"
+#line 457 "ui-tests/conformance/src/kernels/guide.rs"
             out[i_2] = as<i8>(clamp(round_ties_even(as<f32>(rows[i_2]) * scale), -f32(128.0f), f32(127.0f)));
         }
     }
