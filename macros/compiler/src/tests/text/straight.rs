@@ -225,6 +225,7 @@ fn variables_that_are_integers() {
     };
     unknown("", "f * f > f");
     unknown("let s = f;", "s * 2.0 + s > f");
+    unknown("let g = |x: f32| x * 2.0 + f;", "g(f) > f");
     unknown("let s = (f, f);", "s.0 * s.1 > f");
 }
 

@@ -123,7 +123,7 @@ impl<'l, 'f, 'e> Values<'l, 'f, 'e> {
     /// only a comparison a condition.
     fn same(&mut self, expr: &Expr) -> Option<Known> {
         let is_computed = |inner: &Expr| match &inner.kind {
-            ExprKind::Binary { .. } => true,
+            ExprKind::Binary { .. } | ExprKind::CallClosure { .. } => true,
             ExprKind::Local(local) => self.lets.get(local).is_some_and(|value| value.size > 1),
             _ => false,
         };
