@@ -31,6 +31,8 @@ fn methods(input: &[u32], output: &mut [u32], n: u32) {
     cluster.barrier_wait(n);
     let option = None;
     option.cloned();
+    cluster.barier_arrive();
+    n.cuont_ones();
 }
 
 fn main() {}

@@ -277,44 +277,31 @@ pub(crate) fn collective_in_method(at: SpanRange) -> Diag {
 // Names and calls.
 
 pub(crate) fn unknown_method(at: SpanRange, name: &str, kind: Kind) -> Diag {
-    let known: Vec<&str> = match kind {
-        Kind::Group(group) => group_methods(group),
-        Kind::Memory(_) => MEMORY_METHODS.to_vec(),
-        Kind::OptionalMemory(_) => {
-            return Diag::new(Rule::UnknownMethod, at, format!("an optional slice has no method `{name}` in a kernel"))
-                .help(
-                    "its methods are `is_some` and `is_none`; take the slice out with `if let Some(slice) = option`",
-                );
-        }
-        Kind::OptionalToken(_) => vec!["is_some", "is_none", "take", "unwrap", "expect"],
-        Kind::Token(_) => {
-            return Diag::new(Rule::UnknownMethod, at, format!("an arrival token has no method `{name}`"))
-                .help("pass it to `barrier_wait`, or `forget` it");
-        }
-        Kind::Unknown | Kind::Value | Kind::Reference { .. } => {
-            VALUE_METHODS.iter().map(|method| method.name).collect()
-        }
-        Kind::Extent | Kind::Unit | Kind::Never | Kind::Barrier(_) | Kind::Closure => Vec::new(),
+    let all = |known: Vec<&'static str>| {
+        let help = format!("available methods are {}", list(known.iter().copied()));
+        (known, help)
     };
-    let diag = Diag::new(Rule::UnknownMethod, at, format!("{} has no method `{name}` in a kernel", kind.noun()));
-    if let Some(meant) = nearest(name, known.iter().copied()) {
-        return diag.help(format!("did you mean `{meant}`?"));
-    }
-    diag.help(match kind {
-        Kind::Group(_) | Kind::Memory(_) | Kind::OptionalToken(_) => format!("available methods are {}", list(known)),
-        Kind::OptionalMemory(_)
-        | Kind::Token(_)
-        | Kind::Unknown
-        | Kind::Value
-        | Kind::Reference { .. }
-        | Kind::Extent
-        | Kind::Unit
-        | Kind::Never
-        | Kind::Barrier(_)
-        | Kind::Closure => {
-            "available methods are Rust's numeric methods that a GPU supports: see docs/language.md".into()
+    let numeric =
+        || "available methods are Rust's numeric methods that a GPU supports: see docs/language.md".to_string();
+    let (known, help) = match kind {
+        Kind::Group(group) => all(group_methods(group)),
+        Kind::Memory(_) => all(MEMORY_METHODS.to_vec()),
+        Kind::OptionalToken(_) => all(vec!["is_some", "is_none", "take", "unwrap", "expect"]),
+        Kind::OptionalMemory(_) => (
+            vec!["is_some", "is_none"],
+            "its methods are `is_some` and `is_none`; take the slice out with `if let Some(slice) = option`".into(),
+        ),
+        Kind::Token(_) => (vec!["forget"], "pass it to `barrier_wait`, or `forget` it".into()),
+        Kind::Unknown | Kind::Value | Kind::Reference { .. } => {
+            (VALUE_METHODS.iter().map(|method| method.name).collect(), numeric())
         }
-    })
+        Kind::Extent | Kind::Unit | Kind::Never | Kind::Barrier(_) | Kind::Closure => (Vec::new(), numeric()),
+    };
+    let help = match nearest(name, known) {
+        Some(meant) => format!("did you mean `{meant}`?"),
+        None => help,
+    };
+    Diag::new(Rule::UnknownMethod, at, format!("{} has no method `{name}` in a kernel", kind.noun())).help(help)
 }
 
 fn group_methods(group: Group) -> Vec<&'static str> {

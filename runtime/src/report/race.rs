@@ -83,6 +83,7 @@ pub struct RaceAccess {
 
 /// The kind of an access to memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub enum AccessKind {
     /// A plain read.
     Read,

@@ -1,8 +1,6 @@
 //! Questions that several analyses ask about steps and sources of values. Each is answered once and without a wildcard: a new
 //! kind of step does not compile until it says whether it sets a variable, a new source until it says what it passes on.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 use super::cfg::{
     AccessId, BarrierCallId, Call, CallId, Cfg, CopyId, CopyStep, Extent, MemoryStep, NodeId, Region, Source, Step,
     StepKind, ValueStep, Variable,

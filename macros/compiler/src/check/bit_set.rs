@@ -1,7 +1,5 @@
 //! Sets of the indexes of a table, as bits.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 use std::marker::PhantomData;
 use std::ops::Range;
 

@@ -5,8 +5,6 @@
 //! Only branches that the whole cluster takes together are followed: the arms that two threads take would otherwise not be
 //! compared with each other.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use phalanx_contract::uniformity::Uniformity;

@@ -2,8 +2,6 @@
 //! that are computed. Statements and blocks are here; expressions are in `value`, branches in `condition`, operations in
 //! `op`, memory in `memory`.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 mod arms;
 mod closure;
 mod condition;

@@ -1,8 +1,6 @@
 //! Relates waits to the asynchronous copies that they show to be complete: a wait at the barrier on which the copy completes, and one
 //! at a barrier where a thread arrives that has waited there. Facts of the function's text, no analysis of its states.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use phalanx_contract::uniformity::Uniformity;

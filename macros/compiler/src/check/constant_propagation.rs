@@ -4,8 +4,6 @@
 //!
 //! Not done here: numbers that depend on parameters or ranks; `dsm/index_analysis` knows how they relate to each other.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use phalanx_contract::uniformity::Uniformity;

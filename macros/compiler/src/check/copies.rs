@@ -6,8 +6,6 @@
 //! thread may have synchronized with that path's thread: nothing is reported, and a barrier of a group completes the copy.
 //! Only certain overlap is reported: all of what is copied, or the same literal element. The simulator finds the rest.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 use std::collections::BTreeSet;
 
 use super::cfg::{

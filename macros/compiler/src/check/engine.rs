@@ -2,8 +2,6 @@
 //! more. Transfer functions never report; only a visitor does, so that no fault is found once per iteration of a loop. After
 //! rustc's `rustc_mir_dataflow`, with one effect per step.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 use std::collections::BTreeSet;
 
 use super::cfg::{BasicBlock, BlockId, Cfg, End, Step};

@@ -1,8 +1,6 @@
 //! Values that are the same wherever a thread computes them: what they are made of, as text. Two values with the same text are
 //! equal for each thread; nothing is known about the relation of two different texts.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 

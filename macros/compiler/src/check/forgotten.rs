@@ -6,8 +6,6 @@
 //!
 //! Not checked here: that every token is waited for or forgotten (`tokens`), and that whole warps wait (`uniform`).
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use phalanx_contract::Groups;

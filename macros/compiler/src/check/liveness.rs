@@ -1,8 +1,6 @@
 //! Live variables: those that are read before they are set again. Analyses forget what they know of the others. A backward
 //! analysis from each read to where the variable was set.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::cfg::{BlockId, Cfg, Extent, Source, StepKind, ValueStep, Variable};

@@ -1,6 +1,9 @@
 //! The rules of the kernel language that rustc does not check. All rules report before the gate, and only this folder makes a
 //! [`Checked`].
 
+// A forgotten variant would be a fault that nobody reports. This holds for the whole folder.
+#![warn(clippy::wildcard_enum_match_arm)]
+
 mod accessors;
 mod barriers;
 mod bit_set;

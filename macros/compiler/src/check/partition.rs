@@ -11,8 +11,6 @@
 //!
 //! Not done here: anything about groups and tokens. Their checks use the graph as it was built.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 

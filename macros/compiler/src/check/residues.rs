@@ -2,8 +2,6 @@
 //! a branch that decides what a name of memory stands for depends on its remainder. `constant_propagation` computes with the
 //! remainders, and `partition` splits the graph by them.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::cfg::{BlockId, Cfg, Extent, NodeId, Source, StepKind, ValueStep, Variable, gcd};

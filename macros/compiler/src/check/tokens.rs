@@ -6,8 +6,6 @@
 //!
 //! Not checked here: whether all threads of the group arrive (uniformity), and what happens to memory between the two.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use phalanx_contract::Groups;

@@ -1,8 +1,6 @@
 //! `unchecked(rule, ...)`: removes the faults of those rules from what the checks reported. A rule without a fault is a fault
 //! itself, so that no rule stays switched off by mistake.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 use super::dsm::{self, protocol::Protocol};
 use super::forgotten::ForgottenAtCalls;
 use super::tokens::PendingAtCalls;

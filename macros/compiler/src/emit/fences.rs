@@ -55,22 +55,12 @@ fn has_constant(checked: &Checked<'_>) -> bool {
 }
 
 fn barrier(fences: &Fences<'_>, Barrier { at, method, needs }: &Barrier) -> TokenStream {
-    let BarrierMethod { name, operation, relaxed, .. } = method;
+    let BarrierMethod { name, operation, .. } = method;
     let waits = *operation == BarrierOperation::Wait;
     let (line, column, inferred) = (at.line(), at.column(), path("ChosenFence"));
-    let needs = match relaxed {
-        // The user says that it orders nothing.
-        true => {
-            let none = constant::memory_effects(MemoryEffects::empty());
-            quote!((&[], &[], #none))
-        }
-        false => {
-            let (before, between) = (causes(fences, &needs.before), causes(fences, &needs.between));
-            let after = union(fences, &needs.after);
-            quote!((&[#(#before),*], &[#(#between),*], #after))
-        }
-    };
-    quote!(#inferred::inferred((#line, #column), #name, #waits, #needs))
+    let (before, between) = (causes(fences, &needs.before), causes(fences, &needs.between));
+    let after = union(fences, &needs.after);
+    quote!(#inferred::inferred((#line, #column), #name, #waits, (&[#(#before),*], &[#(#between),*], #after)))
 }
 
 /// The effects as a list of causes, in the order of the source.

@@ -10,6 +10,7 @@
 
 /// The error of a function on a GPU in ulp, the distance between two neighbouring floats at the exact result.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct FunctionError {
     /// The name of the method.
     pub name: &'static str,
@@ -21,6 +22,7 @@ pub struct FunctionError {
 
 /// The largest error of a function for one type.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Bound {
     /// The bound that the CUDA C++ Programming Guide gives (Mathematical Functions, Standard Functions).
     pub documented: u32,

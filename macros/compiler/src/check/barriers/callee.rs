@@ -1,8 +1,6 @@
 //! Device functions that a barrier is passed to: the rules by what they do with it first, and which of the threads that call
 //! initialize it. rustc knows both by the callee's summary.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 use phalanx_contract::protocol::{BarrierUses, ParameterUses};
 
 use super::Check;

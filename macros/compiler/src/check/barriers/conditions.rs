@@ -2,8 +2,6 @@
 //! a thread evaluates them (`fixed`), so that the outcome of the first is known at the second. Nothing is known about the relation of two
 //! conditions with different texts.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 use std::collections::BTreeMap;
 
 use phalanx_contract::uniformity::Uniformity;

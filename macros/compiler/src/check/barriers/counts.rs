@@ -4,8 +4,6 @@
 //! A barrier is known to be one if every `init` of it has that count, each of the function's arrivals at it counts once, and no
 //! other function arrives. The arrivals at all other barriers are counted by the simulator alone.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use phalanx_contract::uniformity::Uniformity;

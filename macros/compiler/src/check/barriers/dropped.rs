@@ -1,7 +1,5 @@
 //! Arrivals of a thread that has dropped out of a barrier on some path, from which the thread cannot but arrive again.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Context;

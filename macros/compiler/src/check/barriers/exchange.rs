@@ -7,8 +7,6 @@
 //! for all, right after a barrier of the block. Other handshakes are not recognized: phases
 //! that a loop counts, blocks that take turns, more than two blocks.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 use std::collections::BTreeSet;
 
 use phalanx_contract::uniformity::Uniformity;

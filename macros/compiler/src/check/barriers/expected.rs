@@ -4,8 +4,6 @@
 //! A barrier is counted if all calls on it are in the kernel and name exactly it, and no other thread's arrival, copy or drop
 //! changes the count. What the text does not show is left to the simulator.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 use std::collections::BTreeSet;
 
 use super::Context;

@@ -5,8 +5,6 @@
 //! A change that some threads make on one arm of a branch is observed by the others once all have synchronized. Other means of
 //! communication (another phase barrier, an atomic, a device function) make the state unknown, and nothing is reported about it.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use phalanx_contract::uniformity::Uniformity;

@@ -12,8 +12,6 @@
 //! device function takes or returns, barriers that inline CUDA uses, and whether as many threads arrive as are expected, except
 //! for the two cases of `counts`. The simulator reports those where they happen.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 mod callee;
 mod conditions;
 mod counts;

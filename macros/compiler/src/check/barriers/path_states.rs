@@ -1,8 +1,6 @@
 //! Path-sensitive states of one barrier: its lifecycle on each set of paths, the threads that observe it, and the branch
 //! conditions that were assumed. Data and its order, no analysis.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 use std::collections::BTreeSet;
 
 use crate::model::group::Group;

@@ -1,8 +1,6 @@
 //! Barriers that device functions declare: a second call finds them as the first one left them, so that a function that leaves its
 //! barrier in use initializes it again. rustc knows which functions do, and which calls lead to them (`contract`, `Executions`).
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use phalanx_contract::protocol::When;

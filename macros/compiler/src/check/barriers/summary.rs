@@ -1,8 +1,6 @@
 //! Phase barriers across functions: what a function does with barriers that are its parameters, and what it asks of the
 //! functions that it passes barriers to. rustc joins the two (`dsm::protocol`).
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 use std::collections::BTreeSet;
 
 use phalanx_contract::protocol::{BarrierUses, ParameterUses};

@@ -4,8 +4,6 @@
 //!
 //! Only elements of an array at literal indices are followed, and no tokens that device functions return.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 use std::collections::BTreeMap;
 
 use super::Context;

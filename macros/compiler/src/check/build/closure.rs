@@ -6,8 +6,6 @@
 //! Closures cannot call themselves, so this ends; that the number of bodies grows with the product of nested calls is limited by
 //! [`MOST_BODIES`].
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use phalanx_contract::uniformity::Uniformity;

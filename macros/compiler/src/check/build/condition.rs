@@ -1,7 +1,5 @@
 //! Branches: the conditions of `if`, `while` and `match`, and the values that live while an arm runs.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 use super::{BlockId, Builder, End, Node, NodeId, Source, StepKind, TokenStep, Value, Variable};
 use crate::model::expr::{Arm, BinaryOp, Block, Condition, Expr, ExprKind, Member, integer};
 use crate::model::kind::Kind;

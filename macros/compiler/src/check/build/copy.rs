@@ -1,7 +1,5 @@
 //! Asynchronous copies: the memory that they access, and the threads that execute them together.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 use super::{Builder, GroupStep, StepKind, Value};
 use crate::check::build::memory::region_of_kind;
 use crate::check::cfg::{

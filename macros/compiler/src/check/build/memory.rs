@@ -1,7 +1,5 @@
 //! Memory: the region that an expression stands for, and the accesses to it.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 use phalanx_contract::uniformity::Uniformity;
 
 use super::{Builder, MemoryStep, Source, StepKind, Value, ValueStep, Variable};

@@ -1,7 +1,5 @@
 //! Operations: groups, their queries and collectives, barriers, memory.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 use phalanx_contract::uniformity::Uniformity;
 
 use super::memory::{atomic_access, region_of_kind};

@@ -1,8 +1,6 @@
 //! Names that stand for something else: references to variables, and names of memory, barriers and groups that are assigned
 //! anew. A write through a reference is a write to the variable that it refers to.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 use std::collections::BTreeSet;
 
 use super::{Builder, NodeId};

@@ -1,7 +1,5 @@
 //! Stores to variables, to parts of them and to memory, by the function itself and by functions that it lends them to.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 use super::memory::region_of_kind;
 use super::{Builder, NodeId, Value, Variable};
 use crate::check::cfg::{AccessKind, Extent, Region, Root};

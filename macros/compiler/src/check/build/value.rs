@@ -1,7 +1,5 @@
 //! Expressions, in evaluation order.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 use phalanx_contract::uniformity::Uniformity;
 
 use super::memory::region_of_kind;

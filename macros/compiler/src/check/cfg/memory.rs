@@ -1,7 +1,5 @@
 //! Memory as accesses name it: regions, and the kinds of access.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 use phalanx_contract::protocol::Party;
 
 use super::NodeId;

@@ -5,8 +5,6 @@
 //! the threads of a block apart. `build` makes all of it from the model's tree. Data, no
 //! analysis.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 mod memory;
 mod position;
 mod step;

@@ -1,8 +1,6 @@
 //! Values that tell threads of a block apart: ranks and indexes, and the digits that divisions and remainders make of them.
 //! Data, no analysis.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 use crate::model::ValueId;
 use crate::model::group::Group;
 

@@ -1,17 +1,5 @@
 //! The steps of a block, in families: an analysis handles the families that concern it variant by variant, and ignores the
-//! others as a whole.
-//!
-//! | family | tokens | uniformity | cluster memory | phase barriers | copies | fences |
-//! |---|---|---|---|---|---|---|
-//! | `Value` | | x | x (indexes) | x | | |
-//! | `Memory` | | x | x | | x | x |
-//! | `Group` | x | x | x | x | | x |
-//! | `Token` | x | | | | | |
-//! | `BarrierCall` | | | x (handshakes) | x | x | x |
-//! | `Copy` | | | | | x | x |
-//! | `Call` | x | x | x | x | | x |
-
-#![warn(clippy::wildcard_enum_match_arm)]
+//! others as a whole. docs/analyses.md has the table of which analysis handles which step.
 
 use phalanx_contract::protocol::{DYNAMIC, Party};
 use phalanx_contract::uniformity::Uniformity;

@@ -1,8 +1,6 @@
 //! A group of threads as an operation names it, with the scope at which the group's collectives need agreement. Data, no
 //! analysis.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 use phalanx_contract::uniformity::Uniformity;
 
 use super::BlockId;

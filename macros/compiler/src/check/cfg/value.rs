@@ -1,7 +1,5 @@
 //! Values and variables: the values that a body computes, as nodes of a graph, and the variables that hold them.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 use phalanx_contract::uniformity::Uniformity;
 
 use super::memory::Root;

@@ -1,7 +1,5 @@
 //! Accesses to shared memory that are compared for races, by the function itself or by one that it calls.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 use phalanx_contract::protocol::{Behavior, DYNAMIC, ParameterUses, Party, Uses, When};
 
 use super::conflict::Conflict;

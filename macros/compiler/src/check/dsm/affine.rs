@@ -2,8 +2,6 @@
 //! show that two blocks never select the same element, whatever their ranks are and whatever the variable holds, or for which
 //! values of the constant they may.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 use super::overlap::Overlap;
 use crate::check::cfg::Variable;
 use crate::model::ValueId;

@@ -1,8 +1,6 @@
 //! Calls of device functions: what depends on a callee becomes a question to rustc, and what callers must know of the function
 //! becomes an effect of its summary.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 use std::collections::BTreeSet;
 
 use phalanx_contract::protocol::{Behavior, DYNAMIC, ParameterUses, Party, When};

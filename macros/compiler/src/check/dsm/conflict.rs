@@ -1,8 +1,6 @@
 //! Which accesses to the same shared memory conflict, if one is by the owner and one by a peer and they are concurrent. Two accesses
 //! by peers are not compared, because the text does not show which part each of them has.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 use phalanx_contract::protocol::{CONFLICTING, Party, Uses};
 
 use super::record::{Record, Timing};

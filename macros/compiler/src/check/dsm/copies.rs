@@ -1,7 +1,5 @@
 //! Asynchronous copies in the analysis of accesses in flight: which accesses a wait at a phase barrier ends or orders.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 use std::collections::BTreeSet;
 
 use super::record::Record;

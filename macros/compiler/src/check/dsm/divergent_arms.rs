@@ -2,8 +2,6 @@
 //! other arm. No barrier of the cluster comes between such a branch and the merge of its arms (`divergent_collective`), so it is
 //! enough that the analysis of each arm also starts from the accesses of both.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 use std::collections::BTreeSet;
 
 use phalanx_contract::uniformity::Uniformity;

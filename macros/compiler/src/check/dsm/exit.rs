@@ -1,7 +1,5 @@
 //! The ends of a function: what must be over when a kernel exits, and what callers must know of a device function's end.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 use phalanx_contract::protocol::Behavior;
 
 use super::Check;

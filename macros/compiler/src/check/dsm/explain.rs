@@ -1,7 +1,5 @@
 //! The message of a race: which access of the two the user is told of, and how the other one comes to be at the same memory.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 use phalanx_contract::protocol::Party;
 
 use super::access_site::{AccessSite, name_of};

@@ -2,8 +2,6 @@
 //! where the comparison holds. Only comparisons of two numbers are understood, not what `if` makes of
 //! truth values that were joined.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 use super::affine::{Affine, Change, Wraparound};
 use super::index_value::{IndexValue, Size};
 use crate::check::cfg::{BasicBlock, BlockId, Cfg, End, NodeId, Source, Step, StepKind, ValueStep, Variable};

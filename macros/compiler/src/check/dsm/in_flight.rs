@@ -7,8 +7,6 @@
 //! arrival. Where blocks may diverge between two barriers, the accesses in one arm are concurrent with those in the other
 //! (`divergent_arms`).
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use phalanx_contract::protocol::Party;

@@ -1,8 +1,6 @@
 //! A must-analysis of the values that select elements of shared memory. Relations between variables, as `prev = k`, `k += 1`,
 //! `cur ^= 1` and `(cur + 1) % 3` make them, are known only of values that are uniform for the cluster; of others, only bounds.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use phalanx_contract::uniformity::Uniformity;

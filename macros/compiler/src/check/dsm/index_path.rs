@@ -1,7 +1,5 @@
 //! Which part of a shared object is selected: the owner's rank, and an index for each dimension.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 use std::rc::Rc;
 
 use super::affine::{Affine, Change, Ranks};

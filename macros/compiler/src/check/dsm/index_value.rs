@@ -2,8 +2,6 @@
 //! it. They answer one question: may the indexes of two blocks be equal? Arithmetic is taken not to overflow, except that a
 //! difference may go below zero.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 use super::affine::{Affine, Base, Change, Cycle, Ranks, Wraparound};
 use super::overlap::Overlap;
 use crate::check::cfg::Variable;

@@ -10,8 +10,6 @@
 //! Not checked here: races between threads of one block and between two peers, which the simulator finds. Order that atomics
 //! establish is not seen.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 mod access_site;
 mod affine;
 mod calls;

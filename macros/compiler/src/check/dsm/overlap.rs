@@ -1,8 +1,6 @@
 //! Whether two indexes may be equal, as far as the text of one function shows it. The answer may depend on the value of a
 //! constant, which only rustc knows.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 use std::collections::BTreeSet;
 
 use crate::model::ValueId;

@@ -2,8 +2,6 @@
 //! callers, and its questions about the functions that it calls. rustc joins them (`phalanx_contract::protocol`), because the macro
 //! sees one function at a time. Data, no analysis.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 use std::collections::BTreeSet;
 
 use phalanx_contract::protocol::{self as contract, Behavior};

@@ -2,8 +2,6 @@
 //! function have the same answers, so that a kernel with hundreds of calls between two barriers asks about each pair of its
 //! callees, and not about each pair of its calls.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 use std::collections::BTreeMap;
 
 use phalanx_contract::protocol::Behavior;

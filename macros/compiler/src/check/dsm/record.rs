@@ -1,7 +1,5 @@
 //! Records of accesses to shared memory that may be in flight: plain data, and how two records of one access join.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 use std::collections::BTreeSet;
 
 use bitflags::bitflags;

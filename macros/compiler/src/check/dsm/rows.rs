@@ -1,8 +1,6 @@
 //! Shared memory that a device function is given and accesses in one row alone, which another parameter selects. Its callers can
 //! then compare rows.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 use crate::check::cfg::{AccessKind, Cfg, NodeId, Region, Select, Shared, Source};
 use crate::model::Function;
 

@@ -3,8 +3,6 @@
 //! Only what the text makes certain: the owner and the index are the same for all blocks, and what decides whether a thread comes
 //! there is the same for the threads of equal rank in all blocks. The simulator finds the rest.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 use std::collections::BTreeSet;
 
 use phalanx_contract::uniformity::Uniformity;

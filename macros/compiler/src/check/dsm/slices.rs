@@ -1,8 +1,6 @@
 //! Slices of the dynamic shared memory: whether two may overlap, and whether one has the same bytes whenever it is made. The first
 //! byte and the end of a slice are polynomials in values that are uniform for the cluster and do not change.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 use std::collections::BTreeMap;
 
 use phalanx_contract::uniformity::Uniformity;

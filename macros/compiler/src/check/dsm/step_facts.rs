@@ -1,8 +1,6 @@
 //! Facts of a step that hold on every path to it, computed once: which part of memory an access selects, how an assignment changes
 //! a variable that indexes depend on, and whether an arrival is pending.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 use phalanx_contract::protocol::DYNAMIC;
 
 use super::affine::Change;

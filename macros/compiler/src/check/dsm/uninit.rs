@@ -4,8 +4,6 @@
 //! arm of a divergent branch, or after the read with no barrier in between. Memory that is lent, or that inline CUDA or a method
 //! accesses, counts as written.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use phalanx_contract::protocol::Behavior;

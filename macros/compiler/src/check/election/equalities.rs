@@ -1,8 +1,6 @@
 //! What threads have in common: digits of their coordinates that are equal for all of them, and whether these leave more than one
 //! thread of a block. Data and its order, no analysis.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use phalanx_contract::uniformity::Uniformity;

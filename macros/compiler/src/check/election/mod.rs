@@ -5,8 +5,6 @@
 //! What the block's threads do not share is not compared: a condition on memory, or on a value that differs within the block,
 //! elects nobody.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 mod equalities;
 mod operators;
 mod state;

@@ -1,7 +1,5 @@
 //! Operators: where in its block a thread is by the result of one, and what threads have in common for which a comparison holds.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 use phalanx_contract::uniformity::Uniformity;
 
 use super::Election;

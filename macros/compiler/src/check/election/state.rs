@@ -1,7 +1,5 @@
 //! The abstract state at a point: the threads that are there, and the values that they hold. Data and its order, no analysis.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 use std::collections::BTreeMap;
 
 use phalanx_contract::uniformity::Uniformity;

@@ -3,8 +3,6 @@
 //! A call of a device function has the effects of its summary, which rustc knows. A method has no summary that its caller can
 //! name, and the effects of inline CUDA are unknown: both are taken for everything.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 use std::collections::BTreeMap;
 use std::ops::Range;
 

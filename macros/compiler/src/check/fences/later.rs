@@ -1,8 +1,6 @@
 //! What may happen after a step: the effects of all steps that control may reach from it. Of these, only accesses to global memory
 //! matter, and the calls that may make some.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 use super::effects::{EffectSet, StepEffects};
 use crate::check::cfg::{BasicBlock, BlockId, Cfg};
 

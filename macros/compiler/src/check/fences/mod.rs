@@ -8,8 +8,6 @@
 //! Not inferred: the fences of barriers inside of device functions, of a kernel with inline CUDA and of one with an `unchecked`
 //! rule, all of which are full; and those of phase barriers and of grids.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 mod effects;
 mod later;
 mod pairs;
@@ -100,7 +98,6 @@ impl<'f> Fences<'f> {
         };
         let barriers = self.barriers.iter().map(|Barrier { at, method, needs }| {
             let waits = method.operation == BarrierOperation::Wait;
-            let needs = if method.relaxed { &Needs::default() } else { needs };
             let after = causes(&needs.after).iter().fold(MemoryEffects::empty(), |all, cause| all | cause.effects);
             let needs = (&causes(&needs.before)[..], &causes(&needs.between)[..], after);
             ChosenFence::inferred(position(*at), method.name, waits, needs)
@@ -147,6 +144,10 @@ pub(super) fn infer<'f>(function: &'f Function, cfg: &Cfg<'f>, tokens: &Tokens<'
             }
         }
         pairs::share_with_waits(cfg, tokens, &mut barriers);
+        // The user says that these order nothing.
+        for barrier in barriers.values_mut().filter(|barrier| barrier.method.relaxed) {
+            barrier.needs = Needs::default();
+        }
     }
     let indexes: BTreeMap<Position, usize> =
         barriers.keys().enumerate().map(|(index, place)| (*place, index)).collect();

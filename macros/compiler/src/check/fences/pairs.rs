@@ -1,8 +1,6 @@
 //! Arrivals and the waits that they may belong to. All of them that are connected have one fence, so that a wait has the acquire
 //! side of whatever its arrival released.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Barriers, Needs, Position, position};

@@ -1,8 +1,6 @@
 //! What a thread may have done since its last arrival, and what it may do between an arrival and its wait: the needs of each
 //! barrier of the cluster.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::effects::{EffectSet, StepEffects};

@@ -1,7 +1,5 @@
 //! The skeleton of a kernel: threads with the same steps are a role, and roles that decide alike share a stream.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 use std::collections::BTreeSet;
 
 use super::kernel::{Kernel, Point, Refusal};

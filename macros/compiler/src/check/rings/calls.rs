@@ -1,7 +1,5 @@
 //! The steps of a thread that concern phase barriers and copies.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 use super::kernel::{Point, Refusal};
 use super::objects::array_of;
 use super::value::Value;

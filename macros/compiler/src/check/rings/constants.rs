@@ -1,8 +1,6 @@
 //! Constants whose values are known before rustc evaluates them: literals, names of which somebody has said the value, and
 //! arithmetic on both.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 use std::collections::BTreeMap;
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};

@@ -1,7 +1,5 @@
 //! A kernel as the extraction reads it: its graph, the sizes of its groups, and where variables are set.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use phalanx_contract::uniformity::Uniformity;

@@ -6,8 +6,6 @@
 //! `constants` and `symbol` have values that the text does not say, `value` the values of nodes, `objects` the barriers and slots, `walk` and
 //! `calls` a thread's steps, `assemble` the roles, `report` the faults as messages.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 mod assemble;
 mod calls;
 mod constants;

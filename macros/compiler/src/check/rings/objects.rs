@@ -1,7 +1,5 @@
 //! The phase barriers of a kernel and the shared arrays that they guard, as arrays of the skeleton.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};

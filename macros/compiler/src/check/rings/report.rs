@@ -1,7 +1,5 @@
 //! Faults of skeletons as messages, and reasons why there is neither a fault nor a proof.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 use super::assemble::Assembled;
 use super::kernel::{Kernel, Refusal};
 use super::objects::Objects;

@@ -1,8 +1,6 @@
 //! Values that do not change while a kernel runs and that the text does not say: parameters, and what is computed from them. Two
 //! are the same if their canonical forms are.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 use std::collections::BTreeMap;
 use std::fmt;
 

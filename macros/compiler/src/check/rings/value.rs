@@ -4,8 +4,6 @@
 //! A variable that is set once to a value without counters is that value. Every other variable that is needed is a counter itself,
 //! which the role's steps set where the kernel sets the variable.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 

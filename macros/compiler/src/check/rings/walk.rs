@@ -1,8 +1,6 @@
 //! The steps of one thread: the graph without the branches that its rank decides, and without what concerns neither barriers nor
 //! slots.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -5,8 +5,6 @@
 //! arm of a branch has, where the arms merge, a value that depends on the branch, inside of loops and behind them. A thread
 //! that fails ends the launch, so that no path leads on from there.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::check::bit_set::BlockSet;

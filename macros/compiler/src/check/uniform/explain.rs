@@ -1,8 +1,6 @@
 //! Explains why a value is not uniform in a group: the chain from the tested condition back to where threads first differ, as
 //! notes.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 use std::collections::BTreeSet;
 
 use phalanx_contract::uniformity::Uniformity;

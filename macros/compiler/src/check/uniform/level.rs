@@ -1,7 +1,5 @@
 //! What is known of a value's uniformity: how far this function decides it, and the unknowns that only rustc can resolve.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 

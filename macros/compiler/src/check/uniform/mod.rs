@@ -8,8 +8,6 @@
 //! Not checked here: data races on memory that is read without a barrier, and whether an argument of `uniform(x)` is uniform as
 //! claimed. The simulator checks both.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 pub(crate) mod control;
 mod explain;
 pub(crate) mod level;

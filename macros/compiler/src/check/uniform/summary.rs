@@ -1,8 +1,6 @@
 //! The summary of a function's uniformity: what its callers must know, and what it asks of the functions that it calls. rustc
 //! joins the two (`phalanx_contract::uniformity`), because the macro sees one function at a time.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 use std::collections::BTreeMap;
 
 use phalanx_contract::uniformity::Uniformity;

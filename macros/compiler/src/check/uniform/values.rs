@@ -7,8 +7,6 @@
 //! The claims are about the threads that are at a point together. Whether all threads of a group are there is decided in the
 //! parent module.
 
-#![warn(clippy::wildcard_enum_match_arm)]
-
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
