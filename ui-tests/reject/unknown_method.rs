@@ -32,7 +32,6 @@ fn methods(input: &[u32], output: &mut [u32], n: u32) {
     let option = None;
     option.cloned();
     cluster.barier_arrive();
-    n.cuont_ones();
 }
 
 fn main() {}
