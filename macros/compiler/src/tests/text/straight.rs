@@ -220,6 +220,8 @@ fn variables_that_are_integers() {
     known("let s = f as u32;", "s + s * s > s");
     known("let s = *r; let t = s % 32;", "s * t > s");
     known("for s in 0..*r { m[0] = s * s; }", "a * b != b");
+    known("let s: u32 = *r;", "s * s > s");
+    known("", "a.min(b) > 3");
     let unknown = |head: &str, condition: &str| {
         checks_all(&format!("{head} *r = w[a]; if {condition} {{ *r += w[b]; }}"));
     };
@@ -227,6 +229,7 @@ fn variables_that_are_integers() {
     unknown("let s = f;", "s * 2.0 + s > f");
     unknown("let g = |x: f32| x * 2.0 + f;", "g(f) > f");
     unknown("let s = (f, f);", "s.0 * s.1 > f");
+    unknown("", "f.to_degrees() > f");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use crate::model::expr::{BinaryOp, Expr, ExprKind, Stmt, StmtKind};
 use crate::model::op::Op;
-use crate::model::ty::TypeShape;
+use crate::model::ty::{ParamType, TypeShape};
 use crate::model::walk::{Node, block_nodes};
 use crate::model::{Function, LocalId};
 
@@ -20,14 +20,20 @@ impl Integers {
         let mut nodes = Vec::new();
         block_nodes(&function.body, &mut |node| nodes.push(node));
         let mut integers = Integers::default();
+        let parameters = function.params.iter().filter(|param| match &param.ty {
+            ParamType::Value(ty) => is_integer(&ty.shape),
+            _ => false,
+        });
+        integers.locals.extend(parameters.map(|param| param.local));
         // What one statement shows of a variable may show what another variable is.
         loop {
             let known = integers.locals.len();
             for node in &nodes {
                 match node {
                     Node::Expr(expr) => integers.add_uses(expr),
-                    Node::Statement(Stmt { kind: StmtKind::Let { local, init: Some(init), .. }, .. }) => {
-                        if integers.contains(init) {
+                    Node::Statement(Stmt { kind: StmtKind::Let { local, ty, init: Some(init), .. }, .. }) => {
+                        let says_so = ty.as_ref().is_some_and(|ty| is_integer(&ty.shape));
+                        if says_so || integers.contains(init) {
                             integers.locals.insert(*local);
                         } else if integers.locals.contains(local) {
                             integers.add(init);
@@ -48,8 +54,7 @@ impl Integers {
             // A literal with a point or an exponent is a `Float`; one without is an integer in Rust.
             ExprKind::Int { .. } | ExprKind::Bool(_) | ExprKind::Axis(..) => true,
             ExprKind::Local(local) => self.locals.contains(local),
-            // rustc is asked whether the type has the meaning of its name.
-            ExprKind::Cast(_, ty) => matches!(ty.shape, TypeShape::Scalar(name, _) if !matches!(name, "f32" | "f64")),
+            ExprKind::Cast(_, ty) => is_integer(&ty.shape),
             ExprKind::Unary(_, inner) => self.contains(inner),
             ExprKind::Binary { op, left, .. } if is_shift(*op) => self.contains(left),
             ExprKind::Binary { op, left, right, .. } => {
@@ -98,6 +103,11 @@ impl Integers {
             _ => {}
         }
     }
+}
+
+/// Whether a type is no float: an integer, or `bool`. rustc is asked whether it has the meaning of its name.
+fn is_integer(shape: &TypeShape) -> bool {
+    matches!(shape, TypeShape::Scalar(name, _) if !matches!(*name, "f32" | "f64"))
 }
 
 fn is_shift(op: BinaryOp) -> bool {

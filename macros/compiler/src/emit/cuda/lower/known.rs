@@ -123,7 +123,8 @@ impl<'l, 'f, 'e> Values<'l, 'f, 'e> {
     /// only a comparison a condition.
     fn same(&mut self, expr: &Expr) -> Option<Known> {
         let is_computed = |inner: &Expr| match &inner.kind {
-            ExprKind::Binary { .. } | ExprKind::CallClosure { .. } => true,
+            // The text of a method may multiply and add.
+            ExprKind::Binary { .. } | ExprKind::Method { .. } | ExprKind::CallClosure { .. } => true,
             ExprKind::Local(local) => self.lets.get(local).is_some_and(|value| value.size > 1),
             _ => false,
         };
