@@ -181,7 +181,8 @@ impl<'l, 'f, 'e> Scan<'l, 'f, 'e> {
         exprs.into_iter().try_for_each(|expr| self.expr(expr))
     }
 
-    /// Adds an expression, its operands in the order of their evaluation.
+    /// Adds an expression, its operands in the order of their evaluation. Returns `None`, which ends the run, if the
+    /// expression may fail, leave the run, wait, or be observed by other threads or the host.
     fn expr(&mut self, expr: &'e Expr) -> Option<()> {
         match &expr.kind {
             ExprKind::Unary(_, inner)
@@ -207,7 +208,7 @@ impl<'l, 'f, 'e> Scan<'l, 'f, 'e> {
                     }
                     _ => self.expr(right),
                 }?;
-                self.harmless(expr)
+                goes_on(!may_fail(*op, right))
             }
             ExprKind::Index { base, index, .. } => {
                 self.indexed(base, index)?;
@@ -218,22 +219,29 @@ impl<'l, 'f, 'e> Scan<'l, 'f, 'e> {
             ExprKind::Struct { fields, base, .. } => {
                 self.all(fields.iter().map(|(_, field)| field).chain(base.as_deref()))
             }
-            ExprKind::Op { operands, .. } => {
+            ExprKind::Op { op, operands, .. } => {
                 self.all(operands)?;
                 match Access::of(expr) {
                     Some(access) => self.access(expr, matches!(access.form, AccessForm::LoadVec(_))),
-                    None => self.harmless(expr),
+                    None => goes_on(!op.facts().fails && op.facts().effect != Effect::Changes),
                 }
             }
-            ExprKind::Method { operands, .. }
-            | ExprKind::ScalarCall { operands, .. }
-            | ExprKind::FastCall { operands, .. } => {
+            ExprKind::Method { method, operands, .. } => {
                 self.all(operands)?;
-                self.harmless(expr)
+                goes_on(method.fails.is_none())
             }
-            ExprKind::Call { arguments, .. } | ExprKind::CallClosure { arguments, .. } => {
+            ExprKind::ScalarCall { operands, site, .. } => {
+                self.all(operands)?;
+                goes_on(site.is_none())
+            }
+            ExprKind::FastCall { operands, .. } => self.all(operands),
+            ExprKind::CallClosure { closure, arguments, .. } => {
                 self.all(arguments)?;
-                self.harmless(expr)
+                goes_on(self.values.lower.closures.get(closure) == Some(&Effect::Pure))
+            }
+            ExprKind::Call { arguments, .. } => {
+                self.all(arguments)?;
+                None
             }
             ExprKind::Block(block) | ExprKind::Unsafe(block) => self.block(block),
             ExprKind::If { condition, then, otherwise, .. } => {
@@ -261,10 +269,10 @@ impl<'l, 'f, 'e> Scan<'l, 'f, 'e> {
                 }
                 self.assign(place)
             }
-            ExprKind::AssignOp { place, value, .. } => {
+            ExprKind::AssignOp { op, place, value, .. } => {
                 self.all([&**value, &**place])?;
                 self.assign(place)?;
-                self.harmless(expr)
+                goes_on(!may_fail(*op, value))
             }
             ExprKind::For { range, .. } => {
                 self.all([&range.start, &range.end])?;
@@ -276,14 +284,14 @@ impl<'l, 'f, 'e> Scan<'l, 'f, 'e> {
             }
             // The body of a closure is evaluated where it is called.
             ExprKind::Closure { .. }
-            | ExprKind::Error
             | ExprKind::Int { .. }
             | ExprKind::Float { .. }
             | ExprKind::Bool(_)
             | ExprKind::Local(_)
             | ExprKind::Constant(_)
             | ExprKind::Operator(..)
-            | ExprKind::None(_)
+            | ExprKind::None(_) => Some(()),
+            ExprKind::Error
             | ExprKind::Labelled { .. }
             | ExprKind::Loop { .. }
             | ExprKind::While { .. }
@@ -293,7 +301,7 @@ impl<'l, 'f, 'e> Scan<'l, 'f, 'e> {
             | ExprKind::Cuda(_)
             | ExprKind::Assert(..)
             | ExprKind::Panic(_)
-            | ExprKind::Print(_) => self.harmless(expr),
+            | ExprKind::Print(_) => None,
         }
     }
 
@@ -307,61 +315,6 @@ impl<'l, 'f, 'e> Scan<'l, 'f, 'e> {
             _ => self.expr(base)?,
         }
         self.expr(index)
-    }
-
-    /// Ends the run if an expression, apart from its operands, may fail, leave the run, wait, or be observed by other
-    /// threads or the host.
-    fn harmless(&self, expr: &Expr) -> Option<()> {
-        let harmless = match &expr.kind {
-            ExprKind::Op { op, .. } => !op.facts().fails && op.facts().effect != Effect::Changes,
-            ExprKind::Method { method, .. } => method.fails.is_none(),
-            ExprKind::ScalarCall { site, .. } => site.is_none(),
-            ExprKind::CallClosure { closure, .. } => self.values.lower.closures.get(closure) == Some(&Effect::Pure),
-            ExprKind::Binary { op, right, .. } | ExprKind::AssignOp { op, value: right, .. } => !may_fail(*op, right),
-            ExprKind::Index { site, .. } => self.values.lower.unchecked.contains(site),
-            ExprKind::Int { .. }
-            | ExprKind::Float { .. }
-            | ExprKind::Bool(_)
-            | ExprKind::Local(_)
-            | ExprKind::Constant(_)
-            | ExprKind::Operator(..)
-            | ExprKind::None(_)
-            | ExprKind::Closure { .. }
-            | ExprKind::Unary(..)
-            | ExprKind::Cast(..)
-            | ExprKind::Typed(..)
-            | ExprKind::Deref(_)
-            | ExprKind::Axis(..)
-            | ExprKind::Field { .. }
-            | ExprKind::Some(_)
-            | ExprKind::Borrow { .. }
-            | ExprKind::Repeat { .. }
-            | ExprKind::Vector { .. }
-            | ExprKind::UncheckedPlace { .. }
-            | ExprKind::Array { .. }
-            | ExprKind::Tuple { .. }
-            | ExprKind::Struct { .. }
-            | ExprKind::FastCall { .. }
-            | ExprKind::Block(_)
-            | ExprKind::Unsafe(_)
-            | ExprKind::If { .. }
-            | ExprKind::Match { .. }
-            | ExprKind::Assign(..) => true,
-            ExprKind::Error
-            | ExprKind::Call { .. }
-            | ExprKind::Labelled { .. }
-            | ExprKind::Loop { .. }
-            | ExprKind::While { .. }
-            | ExprKind::For { .. }
-            | ExprKind::Break { .. }
-            | ExprKind::Continue { .. }
-            | ExprKind::Return { .. }
-            | ExprKind::Cuda(_)
-            | ExprKind::Assert(..)
-            | ExprKind::Panic(_)
-            | ExprKind::Print(_) => false,
-        };
-        harmless.then_some(())
     }
 
     /// Adds the parts of a condition, each of which is evaluated if those before it hold. Returns the value that the
@@ -435,6 +388,11 @@ impl<'l, 'f, 'e> Scan<'l, 'f, 'e> {
         self.accesses.push(access.site);
         Some(())
     }
+}
+
+/// Ends the run after the operands of an expression unless it goes on.
+fn goes_on(goes_on: bool) -> Option<()> {
+    goes_on.then_some(())
 }
 
 /// Returns the conjunction of two tests or conditions, of which neither is skipped.
