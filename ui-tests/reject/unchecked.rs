@@ -60,4 +60,23 @@ impl One {
     }
 }
 
+/// Blocks: one on which the attribute cannot be, one without a fault, and faults beside it.
+#[cluster_kernel(cluster = 2, block = 32)]
+fn in_blocks(out: &mut [u32]) {
+    let cluster = this_cluster();
+    #[unchecked(divergent_collective)]
+    if cluster.thread_rank() == 0 {
+        out[0] = 1;
+    }
+    #[unchecked(divergent_collective)]
+    unsafe {
+        cluster.sync();
+    }
+    #[unchecked(token_never_waited)]
+    unsafe {
+        let lost = cluster.barrier_arrive();
+    }
+    let lost = cluster.barrier_arrive();
+}
+
 fn main() {}

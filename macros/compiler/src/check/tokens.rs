@@ -340,10 +340,11 @@ impl Report<'_, '_> {
     /// Reports what was found. Where only arrivals are pending whose missing wait is reported, what comes meanwhile is a
     /// consequence of that fault.
     fn finish(self) -> PendingAtCalls {
-        let never_waited_is_reported = !self.analysis.function.options.waives(Rule::TokenNeverWaited);
-        let is_consequence = |pending: &[ArrivalId]| {
-            never_waited_is_reported && pending.iter().all(|arrival| self.losses.contains_key(arrival))
+        let Tokens { function, arrivals, .. } = self.analysis;
+        let is_reported = |arrival: &ArrivalId| {
+            self.losses.contains_key(arrival) && !function.waives_at(Rule::TokenNeverWaited, arrivals[*arrival].at)
         };
+        let is_consequence = |pending: &[ArrivalId]| pending.iter().all(is_reported);
         let while_pending = self.while_pending.into_iter().filter(|(_, pending)| !is_consequence(pending));
         while_pending.for_each(|(fault, _)| self.diags.push(fault));
         for (arrival, mut losses) in self.losses {

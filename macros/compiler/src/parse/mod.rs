@@ -30,6 +30,7 @@ mod slice;
 mod stmt;
 mod syntax;
 mod ty;
+mod unchecked;
 mod unroll;
 mod vector;
 mod warp;
@@ -165,6 +166,7 @@ impl<'d> Parser<'d> {
             brands: 0,
             dynamic_shared: false,
             unrolled: Default::default(),
+            block_waivers: Vec::new(),
             body: Block {
                 statements: Vec::new(),
                 tail: None,

@@ -189,7 +189,7 @@ impl<'a, 'f> Check<'a, 'f> {
         let Some(branch) = self.control().deciders(block).find(|branch| !proved(branch)) else { return };
         let leaves = control::leaves(self.cfg, branch, block);
         let rule = if leaves { Rule::DivergentExit } else { Rule::DivergentCollective };
-        if self.function.options.waives(rule) {
+        if self.function.waives(rule) {
             let explain = Explain::new(self.function, self.values, Uniformity::Warp);
             self.unaligned.push(messages::divergent_aligned(at, name, explain.branch(branch)));
         }
