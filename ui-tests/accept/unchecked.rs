@@ -40,7 +40,7 @@ fn in_blocks(out: &mut [u32], rounds: u32) {
             cluster.sync();
         }
         // SAFETY: the first round has met the peer.
-        out[rank] += #[unchecked(remote_before_entry)]
+        out[rank] += #[unchecked(remote_before_entry, exit_before_peers_done)]
         unsafe {
             peer[rank]
         };

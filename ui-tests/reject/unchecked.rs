@@ -60,14 +60,18 @@ impl One {
     }
 }
 
-/// Blocks: one on which the attribute cannot be, one without a fault, and faults beside it.
 #[cluster_kernel(cluster = 2, block = 32)]
-fn in_blocks(out: &mut [u32]) {
-    let cluster = this_cluster();
+fn no_block(out: &mut [u32]) {
     #[unchecked(divergent_collective)]
-    if cluster.thread_rank() == 0 {
+    if this_cluster().thread_rank() == 0 {
         out[0] = 1;
     }
+}
+
+/// Blocks: one without a fault, and a fault beside another one.
+#[cluster_kernel(cluster = 2, block = 32)]
+fn in_blocks() {
+    let cluster = this_cluster();
     #[unchecked(divergent_collective)]
     unsafe {
         cluster.sync();

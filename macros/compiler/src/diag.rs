@@ -10,7 +10,7 @@ use crate::session::Session;
 use crate::span::SpanRange;
 
 /// One fault, with the rule that it breaks.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Diag {
     pub(crate) rule: Rule,
     pub(crate) at: SpanRange,
@@ -176,6 +176,11 @@ impl Diags {
 
     pub(crate) fn is_empty(&self) -> bool {
         self.list.is_empty()
+    }
+
+    /// Whether there is such a fault, given by its rule and its place.
+    pub(crate) fn any(&self, is_meant: impl Fn(Rule, SpanRange) -> bool) -> bool {
+        self.list.iter().any(|diag| is_meant(diag.rule, diag.at))
     }
 
     /// Whether all faults so far are such faults, each given by its rule and its place.

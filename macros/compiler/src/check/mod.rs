@@ -92,6 +92,11 @@ pub(crate) fn run<'f>(function: &'f Function, diags: &mut Diags) -> Result<Check
         }
         None => check_memory(function, &cfg, &tokens, &live, &values, diags),
     };
+    // A thread that returns before a barrier of the cluster has no barrier after its accesses: that is one fault.
+    let exits = |rule, at| rule == Rule::DivergentExit && !function.waives_at(rule, at);
+    if diags.any(exits) && !function.waives(Rule::ExitBeforePeersDone) {
+        diags.waive(|rule, _| rule == Rule::ExitBeforePeersDone);
+    }
     let is_right = diags.is_right_but_for(|rule, at| function.waives_at(rule, at));
     let rings = if is_right { rings::check(function, &cfg, &values, diags) } else { Rings::None };
     let broken = unchecked::apply(function, (&mut pending, &mut forgotten), &mut summary, &mut protocol, parsed, diags);

@@ -16,7 +16,8 @@ use crate::diag::{Diag, Diags};
 use crate::messages;
 use crate::model::Function;
 use crate::model::group::Group;
-use crate::model::token::{TokenLoss, TokenOrigin};
+use crate::model::kind::Kind;
+use crate::model::token::{TokenHolder, TokenLoss, TokenOrigin};
 use crate::rules::Rule;
 use crate::span::SpanRange;
 
@@ -216,7 +217,7 @@ struct Report<'a, 'f> {
     calls: &'a [Call<'f>],
     diags: &'a mut Diags,
     /// The places where each arrival's token is lost, so that an arrival is reported once, with all of them.
-    losses: BTreeMap<ArrivalId, Vec<(TokenLoss, SpanRange, Option<String>)>>,
+    losses: BTreeMap<ArrivalId, Vec<(TokenLoss, SpanRange, Option<TokenHolder>)>>,
     /// The arrivals and collectives that come while other arrivals are pending, with those.
     while_pending: Vec<(Diag, Vec<ArrivalId>)>,
     pending: PendingAtCalls,
@@ -254,12 +255,16 @@ impl Report<'_, '_> {
     /// cluster.barrier_wait(token);
     /// ```
     fn check_dropped(&mut self, state: &Held, variable: Variable, how: TokenLoss, at: SpanRange) {
-        let name = match variable {
-            Variable::Local(local) => Some(self.analysis.function.local(local).name.to_string()),
+        let holder = match variable {
+            Variable::Local(local) => {
+                let local = self.analysis.function.local(local);
+                let is_option = matches!(local.kind, Kind::OptionalToken(_));
+                Some(TokenHolder { name: local.name.to_string(), is_option })
+            }
             Variable::Field(..) | Variable::Temporary(_) => None,
         };
         for arrival in state.at(variable) {
-            self.losses.entry(arrival).or_default().push((how, at, name.clone()));
+            self.losses.entry(arrival).or_default().push((how, at, holder.clone()));
         }
     }
 

@@ -128,3 +128,23 @@ fn slots_of_blocks() {
     assert_eq!(refused(&gather("rank + N", "rank")), [1, 2, 3].into());
     assert_eq!(refused(&gather("rank + N", "3")), [1, 2, 3].into());
 }
+
+/// A ring of blocks: each adds its neighbour's part to its own part of the same number, which is another one for the neighbour.
+#[test]
+fn parts_that_go_round() {
+    let ring = |part: &str| {
+        format!(
+            "for s in 0..N - 1 {{
+                let part = {part};
+                rows[part][i] += cluster.map_shared_rank(&rows, (rank + 3) % 4)[part][i];
+                cluster.sync();
+            }}"
+        )
+    };
+    for part in ["(rank + 2 * N - s - 1) % N", "(rank + N - s - 1) % N", "(rank + N - s) % N", "(rank + N - 1 - s) % N"]
+    {
+        assert_eq!(refused(&ring(part)), [1, 3].into(), "{part}");
+    }
+    // The difference may go below zero.
+    assert_eq!(refused(&ring("(rank + N - s - 2) % N")), all());
+}

@@ -216,3 +216,24 @@ fn bounds_of_loops_that_functions_return() {
         ["unpublished_remote_read"]
     );
 }
+
+/// A wait shows that what a function returns is a token; the `let` needs no type.
+#[test]
+fn tokens_that_functions_return() {
+    let publish = "fn publish(cluster: &Cluster, array: &SharedArray<u32, 64>, i: u32) -> ArrivalToken<Cluster> {
+        array[i] = 1;
+        cluster.barrier_arrive()
+    }";
+    let with = |body: &str| program(&[publish], body);
+    for token in ["token", "token: ArrivalToken<Cluster>"] {
+        let right = format!(
+            "let {token} = publish(&cluster, &u, i); cluster.barrier_wait(token); output[i] = p[i]; cluster.sync();"
+        );
+        assert!(with(&right).is_empty(), "{right}");
+        let lost = format!(
+            "let {token} = publish(&cluster, &u, i); if output.len() == 0 {{ return; }} cluster.barrier_wait(token);"
+        );
+        assert_eq!(with(&lost), ["token_never_waited"], "{lost}");
+    }
+    assert_eq!(with("let token = 5; cluster.barrier_wait(token);"), ["wrong_kind"]);
+}

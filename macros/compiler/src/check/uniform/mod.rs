@@ -196,15 +196,24 @@ impl<'a, 'f> Check<'a, 'f> {
     }
 
     fn report(self, diags: &mut Diags) -> Summary {
+        let mut reports: Vec<Diag> = Vec::new();
         for ((branch, leaves), fault) in &self.found {
+            let condition = self.cfg.blocks[branch.0].end.condition().map(|on| self.cfg.nodes[on.0].at);
+            if let Some(known) = reports.iter_mut().find(|known| known.at.begins_with(fault.at))
+                && let Some(condition) = condition
+            {
+                *known = messages::decides_too(known.clone(), condition);
+                continue;
+            }
             let explain = Explain::new(self.function, self.values, fault.team.uniformity);
             let chain = explain.branch(*branch);
             let diag = match leaves {
                 true => messages::divergent_exit(fault.at, fault.name, fault.team.group, fault.more, chain),
                 false => messages::divergent_collective(fault.at, fault.name, fault.team.group, fault.more, chain),
             };
-            diags.push(if fault.elected { messages::elected_wait(diag, fault.team.group) } else { diag });
+            reports.push(if fault.elected { messages::elected_wait(diag, fault.team.group) } else { diag });
         }
+        reports.into_iter().for_each(|diag| diags.push(diag));
         self.unaligned.into_iter().for_each(|diag| diags.push(diag));
         self.summary
     }
