@@ -8,7 +8,7 @@ use phalanx_contract::uniformity::Uniformity;
 use super::cfg::{
     BarrierCallId, BlockId, Cfg, Completion, CopyId, CopyStep, NodeId, Region, Shared, Source, Step, StepKind,
 };
-use super::uniform::control::following;
+use super::uniform::control::{following, reachable};
 use super::uniform::values::Values;
 use crate::model::barrier::PhaseAction;
 
@@ -156,6 +156,12 @@ fn apart(cfg: &Cfg<'_>, values: &Values<'_, '_>) -> BTreeSet<(WaitId, CopyId)> {
     let tested: BTreeMap<BlockId, Option<BTreeSet<Input>>> = tested.collect();
     let is_independent = |branch: BlockId| {
         let Some(Some(own)) = tested.get(&branch) else { return false };
+        // How often a loop runs is not independent of what is in it.
+        let comes_back = |next: &BlockId| reachable(cfg, *next, None).contains(branch);
+        let ends_loop = cfg.blocks[branch.0].end.successors().filter(comes_back).count() == 1;
+        if ends_loop {
+            return false;
+        }
         let mut others = tested.iter().filter(|(other, _)| **other != branch).filter_map(|(_, inputs)| inputs.as_ref());
         values.tested(branch).is_uniform(Uniformity::Block) && others.all(|inputs| inputs.is_disjoint(own))
     };
@@ -173,8 +179,15 @@ fn apart(cfg: &Cfg<'_>, values: &Values<'_, '_>) -> BTreeSet<(WaitId, CopyId)> {
         }
     }
     let decided = |wait: BlockId, begin: BlockId| {
-        let decides_copy = |branch: &BlockId| values.control.deciders(begin).any(|other| other == *branch);
-        values.control.deciders(wait).filter(|branch| !decides_copy(branch)).all(|branch| independent.contains(&branch))
+        // The threads that have begun the copy have taken this arm.
+        let is_taken = |branch: BlockId| {
+            let arms = |block: BlockId| {
+                let arms = cfg.blocks[branch.0].end.successors();
+                arms.map(move |arm| reachable(cfg, arm, Some(branch)).contains(block))
+            };
+            values.control.deciders(begin).any(|other| other == branch) && arms(wait).eq(arms(begin))
+        };
+        values.control.deciders(wait).all(|branch| is_taken(branch) || independent.contains(&branch))
     };
     let mut apart = BTreeSet::new();
     for (wait, wait_blocks) in &waits {

@@ -58,7 +58,7 @@ pub(crate) fn token_never_waited(
     let group = short(group);
     diag.help(match waited {
         Some(TokenHolder { name, is_option: true }) => format!(
-            "wait on every path before the token is lost: `if let Some(token) = {name}.take() {{ {group}.barrier_wait(token); }}`"
+            "take the token and wait on every path before it is lost: `if let Some(token) = {name}.take()`, then `{group}.barrier_wait(token)`"
         ),
         Some(TokenHolder { name, is_option: false }) => {
             format!("call `{group}.barrier_wait({name})` on every path before the token is lost")
