@@ -120,6 +120,13 @@ impl Affine {
         (self == same).then_some((constant, self.offset))
     }
 
+    /// The factor and the constant, if the value is a multiple of a constant.
+    pub(super) fn multiple_of_constant(self) -> Option<(i32, ValueId)> {
+        let Multiple { of, times } = self.constant?;
+        let same = Affine { constant: self.constant, wraparound: self.wraparound, ..Affine::of_number(0) };
+        (self == same).then_some((times, of))
+    }
+
     /// The value, if it is a number.
     pub(super) fn number(self) -> Option<i32> {
         (self == Affine { wraparound: self.wraparound, ..Affine::of_number(self.offset) }).then_some(self.offset)
