@@ -239,9 +239,8 @@ impl<'a, 'f> ConstantPropagation<'a, 'f> {
 }
 
 impl Constants {
-    /// The value of a node, if it is a number that the text says.
-    pub(super) fn node(&self, node: NodeId) -> Option<u64> {
-        self.nodes.get(&node)?.literal()
+    pub(super) fn number(&self, node: NodeId) -> Option<Number> {
+        self.nodes.get(&node).copied()
     }
 
     pub(super) fn variables(&self) -> impl Iterator<Item = (Variable, Number)> + '_ {
@@ -299,6 +298,16 @@ impl From<u64> for Number {
 }
 
 impl Number {
+    /// The number without the multiple of the constant.
+    pub(super) fn plus(self) -> u64 {
+        self.plus
+    }
+
+    /// The constant and its coefficient.
+    pub(super) fn multiple(self) -> Option<(ValueId, u64)> {
+        self.multiple
+    }
+
     fn literal(self) -> Option<u64> {
         self.multiple.is_none().then_some(self.plus)
     }

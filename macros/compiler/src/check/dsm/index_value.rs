@@ -219,6 +219,11 @@ impl IndexValue {
     }
 
     pub(super) fn plus(&self, other: &IndexValue) -> IndexValue {
+        match (self.number(), other.number()) {
+            (Some(0), _) => return *other,
+            (_, Some(0)) => return *self,
+            (Some(_) | None, _) => {}
+        }
         let sum = |a: Option<u64>, b: Option<u64>| a?.checked_add(b?);
         let affine = self.affine().zip(other.affine()).and_then(|(a, b)| a.plus(b));
         let sum = IndexValue::of_affine(affine, sum(self.lower, other.lower), sum(self.max(), other.max()));
@@ -241,6 +246,25 @@ impl IndexValue {
             (Offset::Between(..) | Offset::Anywhere, ..) => return None,
         };
         Some(Form::InChunk { index, size, near, offset })
+    }
+
+    /// `N - n`, of a multiple of a size and the start of one of the chunks below: the start of another one.
+    fn minus_chunk_start(&self, other: &IndexValue) -> Option<Form> {
+        let Form::InChunk { index, size, near: true, offset: offset @ Offset::Between(0, 0) } = other.form else {
+            return None;
+        };
+        let times = match size {
+            Size::Number(size) => {
+                let number = u64::try_from(self.number()?).ok()?;
+                i32::try_from(number / size).ok().filter(|_| number % size == 0)?
+            }
+            Size::Constant(constant) => self.exact()?.multiple_of_constant().filter(|(_, of)| *of == constant)?.0,
+            Size::Blocks => return None,
+        };
+        // The other index is less than what it is known modulo.
+        let is_last = u64::try_from(times).is_ok_and(|times| times + 1 == u64::from(index.modulus));
+        let index = Affine::of_number(times).minus(index).filter(|_| is_last)?;
+        Some(Form::InChunk { index, size, near: true, offset })
     }
 
     /// The form of a value that is a multiple of a constant, as the start of a chunk; of any other value, its form.
@@ -278,6 +302,9 @@ impl IndexValue {
         if let Form::InChunk { .. } = self.form {
             return self.within_chunk_minus(other);
         }
+        if let Some(form) = self.minus_chunk_start(other) {
+            return form.into();
+        }
         let lower = self.lower.zip(other.max()).and_then(|(lower, max)| lower.checked_sub(max));
         let least = |max: Option<Affine>| self.affine().zip(max).and_then(|(affine, max)| affine.minus(max));
         let exactly = other.exact().filter(|exact| !exact.may_wrap());
@@ -310,8 +337,8 @@ impl IndexValue {
 
     pub(super) fn times(&self, other: &IndexValue) -> IndexValue {
         let product = |number: &IndexValue, times: &IndexValue| {
-            // A multiple of a variable or a constant is the start of a chunk, below.
-            let affine = number.exact().filter(|affine| affine.base == Base::Zero && affine.constant.is_none())?;
+            // A multiple of a variable is the start of a chunk, below.
+            let affine = number.exact().filter(|affine| affine.base == Base::Zero)?;
             let by = |bound: Option<u64>| bound?.checked_mul(times.lower?);
             let product = affine.times(times.number().filter(|times| *times >= 0)?);
             Some(IndexValue::of_affine(product, by(number.lower), by(number.max())))
