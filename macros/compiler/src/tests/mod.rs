@@ -23,6 +23,7 @@ pub(crate) mod made_up;
 mod names;
 mod no_panic;
 mod numbers;
+mod offsets;
 mod phases;
 mod random;
 mod references;

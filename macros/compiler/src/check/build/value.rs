@@ -4,14 +4,12 @@ use phalanx_contract::uniformity::Uniformity;
 
 use super::memory::region_of_kind;
 use super::{BlockId, Builder, Call, CallId, CountedLoop, End, Jump, Source, StepKind, TokenStep, Value, Variable};
-use crate::check::cfg::{AccessKind, Extent, GivenTo, Granule, NodeId, Select};
+use crate::check::cfg::{AccessKind, Extent, GivenTo, Granule, Select};
 use crate::model::LoopId;
 use crate::model::expr::{BinaryOp, Callee, Expr, ExprKind, Member, UnaryOp};
-use crate::model::group::Group;
 use crate::model::inline_cuda::{Direction, InlineCuda};
 use crate::model::kind::Kind;
 use crate::model::place::local_of;
-use crate::model::query::Answer;
 use crate::model::range::Adaptor;
 use crate::model::token::TokenLoss;
 use crate::model::ty::{TypeShape, ValueType};
@@ -373,42 +371,6 @@ impl<'f> Builder<'f> {
         Value::of(node)
     }
 
-    /// The group in which a rank in the grid, divided by this number, is uniform: ranks of blocks by the size of clusters, and ranks of
-    /// threads by the size of blocks, where the attribute fixes that in one dimension. The blocks of such a cluster follow each other.
-    fn uniform_quotient(&self, rank: NodeId, by: &'f Expr) -> Option<Uniformity> {
-        let (Group::Grid, query) = self.queries.get(&rank)? else { return None };
-        let (extents, uniformity) = match query.answer {
-            Answer::BlockRank => (self.function.options.cluster.as_ref()?, Uniformity::Cluster),
-            Answer::ThreadRank => (self.function.options.block.as_ref()?, Uniformity::Block),
-            Answer::ThreadIndex
-            | Answer::ThreadCount
-            | Answer::BlockCount
-            | Answer::GroupRank
-            | Answer::Number
-            | Answer::Extent => return None,
-        };
-        let is_whole = match self.granule(by)? {
-            Granule::Number(number) => number > 0 && number % extents.count().filter(|count| *count > 0)? == 0,
-            Granule::Constant(value) => self.function.is_extent(value, extents),
-        };
-        (is_whole && extents.each.len() == 1).then_some(uniformity)
-    }
-
-    /// A number that is the same in all instances: a literal, or a constant that is not generic.
-    #[expect(clippy::wildcard_enum_match_arm, reason = "no other expression is the same number in all instances")]
-    fn granule(&self, expr: &Expr) -> Option<Granule> {
-        match &expr.kind {
-            ExprKind::Int { .. } => expr.integer().map(Granule::Number),
-            ExprKind::Constant(value) => {
-                let constant = &self.function.values[usize::from(value.0)];
-                let generic = self.function.generics.names_one_of(&constant.tokens);
-                (!generic).then_some(Granule::Constant(*value))
-            }
-            ExprKind::Cast(inner, ty) if keeps_value(inner, ty) => self.granule(inner),
-            _ => None,
-        }
-    }
-
     /// Builds `base.member`: of a variable, the last value of that field.
     fn field_of(&mut self, base: &'f Expr, member: &Member, at: SpanRange) -> Value {
         let field = self.field(member);
@@ -462,7 +424,7 @@ impl<'f> Builder<'f> {
 
 /// Whether a cast gives the number that it is given: a literal that the type can hold, or a rank or an index, which are below
 /// 2^31. A smaller type cuts those off.
-fn keeps_value(inner: &Expr, ty: &ValueType) -> bool {
+pub(super) fn keeps_value(inner: &Expr, ty: &ValueType) -> bool {
     let TypeShape::Scalar(name, _) = ty.shape else { return false };
     let bits = match name {
         "bool" => 1,

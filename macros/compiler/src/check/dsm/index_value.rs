@@ -3,6 +3,7 @@
 //! difference may go below zero.
 
 mod bits;
+mod chunks;
 
 use super::affine::{Affine, Base, Change, Cycle, Ranks, Wraparound};
 use super::overlap::Overlap;
@@ -52,10 +53,20 @@ pub(super) enum Form {
 /// Where in its chunk a value lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Offset {
-    /// From the first number to the second one behind the chunk's start.
+    /// From the first number to the second one behind the chunk's start, if its size is larger than that.
     Between(u64, u64),
-    /// Anywhere in the chunk.
-    Anywhere,
+    /// Anywhere in the chunk, if its size is larger than this.
+    Anywhere(u64),
+}
+
+impl Offset {
+    /// The number that the size of the chunk must exceed.
+    fn largest(self) -> u64 {
+        match self {
+            Offset::Between(_, max) => max,
+            Offset::Anywhere(unless) => unless,
+        }
+    }
 }
 
 impl IndexValue {
@@ -131,28 +142,6 @@ impl IndexValue {
             Form::Affine(affine) | Form::InChunk { index: affine, .. } | Form::InHalf { mid: affine, .. } => {
                 affine.rank != 0
             }
-        }
-    }
-
-    /// The indexes in the chunk that starts at this product of a size and a number; unknown if the product is no chunk's start.
-    pub(super) fn as_chunk(self) -> IndexValue {
-        match self.form {
-            Form::InChunk { index, size, near, .. } => {
-                Form::InChunk { index, size, near, offset: Offset::Anywhere }.into()
-            }
-            Form::Unknown | Form::Affine(_) | Form::InHalf { .. } => IndexValue::UNKNOWN,
-        }
-    }
-
-    /// The indexes from this one up to `end`, if that is one chunk. With an end that is `near`, a range that is longer than its
-    /// chunk would begin below zero.
-    pub(super) fn up_to(self, end: &IndexValue) -> IndexValue {
-        match (self.form, end.form) {
-            (
-                Form::InChunk { index, size, offset: Offset::Between(0, 0), .. },
-                Form::InChunk { index: next, size: other, near: true, offset: Offset::Between(0, 0) },
-            ) if size == other && index.is_just_before(next) => self.as_chunk(),
-            (Form::Unknown | Form::Affine(_) | Form::InChunk { .. } | Form::InHalf { .. }, _) => IndexValue::UNKNOWN,
         }
     }
 
@@ -233,77 +222,19 @@ impl IndexValue {
         }
     }
 
-    /// A value in a chunk plus a number that does not lead out of it.
-    fn within_chunk_plus(&self, number: &IndexValue) -> Option<Form> {
-        let Form::InChunk { index, size, near, offset } = self.as_chunk_start() else { return None };
-        let is_inside = |largest: u64| matches!(size, Size::Number(size) if largest < size);
-        let offset = match (offset, number.lower.unwrap_or(0), number.max()) {
-            (Offset::Between(lower, max), least, Some(most)) if is_inside(max.saturating_add(most)) => {
-                Offset::Between(lower.saturating_add(least), max.saturating_add(most))
-            }
-            (Offset::Between(0, 0), ..) if number.is_below(size) => Offset::Anywhere,
-            (Offset::Anywhere, 0, Some(0)) => Offset::Anywhere,
-            (Offset::Between(..) | Offset::Anywhere, ..) => return None,
-        };
-        Some(Form::InChunk { index, size, near, offset })
-    }
-
-    /// `N - n`, of a multiple of a size and the start of one of the chunks below: the start of another one.
-    fn minus_chunk_start(&self, other: &IndexValue) -> Option<Form> {
-        let Form::InChunk { index, size, near: true, offset: offset @ Offset::Between(0, 0) } = other.form else {
-            return None;
-        };
-        let times = match size {
-            Size::Number(size) => {
-                let number = u64::try_from(self.number()?).ok()?;
-                i32::try_from(number / size).ok().filter(|_| number % size == 0)?
-            }
-            Size::Constant(constant) => self.exact()?.multiple_of_constant().filter(|(_, of)| *of == constant)?.0,
-            Size::Blocks => return None,
-        };
-        // The other index is less than what it is known modulo.
-        let is_last = u64::try_from(times).is_ok_and(|times| times + 1 == u64::from(index.modulus));
-        let index = Affine::of_number(times).minus(index).filter(|_| is_last)?;
-        Some(Form::InChunk { index, size, near: true, offset })
-    }
-
-    /// The form of a value that is a multiple of a constant, as the start of a chunk; of any other value, its form.
-    fn as_chunk_start(&self) -> Form {
-        let multiple = self.exact().filter(|exact| !exact.may_wrap()).and_then(Affine::multiple_of_constant);
-        multiple.map_or(self.form, |(times, constant)| Form::InChunk {
-            index: Affine::of_number(times),
-            size: Size::Constant(constant),
-            near: true,
-            offset: Offset::Between(0, 0),
-        })
-    }
-
-    /// The chunk of this size that the value lies in, by its index, and where in the chunk.
-    fn in_chunk_of(&self, chunks: Size) -> Option<(Affine, Offset)> {
-        match self.as_chunk_start() {
-            Form::InChunk { index, size, offset, .. } if size == chunks => Some((index, offset)),
-            Form::Unknown | Form::Affine(_) if self.is_below(chunks) => Some((Affine::of_number(0), Offset::Anywhere)),
-            Form::Unknown | Form::Affine(_) | Form::InChunk { .. } | Form::InHalf { .. } => None,
-        }
-    }
-
-    /// The value in the same chunk that this number is subtracted from; unknown if it may lie before.
-    fn within_chunk_minus(&self, number: &IndexValue) -> IndexValue {
-        match (self.form, number.max()) {
-            (Form::InChunk { index, size, near, offset: Offset::Between(lower, max) }, Some(most)) if most <= lower => {
-                let offset = Offset::Between(lower - most, max - number.lower.unwrap_or(0));
-                Form::InChunk { index, size, near, offset }.into()
-            }
-            (Form::InChunk { .. } | Form::Unknown | Form::Affine(_) | Form::InHalf { .. }, _) => IndexValue::UNKNOWN,
-        }
-    }
-
     pub(super) fn minus(&self, other: &IndexValue) -> IndexValue {
         if let Form::InChunk { .. } = self.form {
             return self.within_chunk_minus(other);
         }
         if let Some(form) = self.minus_chunk_start(other) {
             return form.into();
+        }
+        // `N - 1 - i`, of an index that varies.
+        if other.affine().is_none() && self.exact().is_some() {
+            let within = self.within_chunk_minus(other);
+            if within.form != Form::Unknown {
+                return within;
+            }
         }
         let lower = self.lower.zip(other.max()).and_then(|(lower, max)| lower.checked_sub(max));
         let least = |max: Option<Affine>| self.affine().zip(max).and_then(|(affine, max)| affine.minus(max));
@@ -355,24 +286,6 @@ impl IndexValue {
                 }
             }
         })
-    }
-
-    fn chunk_start(&self, index: Affine, size: Size) -> IndexValue {
-        let near = match (index.modulus, index.cycle) {
-            (0, None) => true,
-            (modulus, None) => self.max().is_some_and(|max| max <= u64::from(modulus)),
-            (modulus, Some(Cycle::Blocks)) => modulus == 0 && self.is_below(Size::Blocks),
-            (modulus, Some(Cycle::Constant(constant) | Cycle::Mask(constant))) => {
-                modulus == 0 && self.is_below(Size::Constant(constant))
-            }
-        };
-        let by = |bound: Option<u64>| match size {
-            Size::Number(size) => bound?.checked_mul(size),
-            Size::Constant(_) | Size::Blocks => None,
-        };
-        let upper = by(self.max()).and_then(|max| max.checked_add(1)).map(Size::Number);
-        let form = Form::InChunk { index, size, near, offset: Offset::Between(0, 0) };
-        IndexValue { form, lower: by(self.lower), upper }
     }
 
     pub(super) fn remainder(&self, other: &IndexValue) -> IndexValue {
@@ -458,14 +371,20 @@ impl IndexValue {
         if let Some(size) = chunks
             && let Some(((a, offset), (b, others))) = self.in_chunk_of(size).zip(peers.in_chunk_of(size))
         {
-            return match (offset, others) {
+            let in_chunks = match (offset, others) {
                 (Offset::Between(_, max), Offset::Between(lower, _))
                 | (Offset::Between(lower, _), Offset::Between(_, max))
                     if max < lower =>
                 {
                     Overlap::Never
                 }
-                (Offset::Between(..) | Offset::Anywhere, _) => a.overlap(b, ranks),
+                (Offset::Between(..) | Offset::Anywhere(_), _) => a.overlap(b, ranks),
+            };
+            // Offsets are inside of a chunk of constant size if that is larger than they are.
+            let largest = offset.largest().max(others.largest());
+            return match size {
+                Size::Constant(constant) if largest > 0 => in_chunks.or(Overlap::if_below(constant, largest + 1)),
+                Size::Constant(_) | Size::Number(_) | Size::Blocks => in_chunks,
             };
         }
         match (self.form, peers.form) {
