@@ -3,6 +3,7 @@
 
 use super::dsm::{self, protocol::Protocol};
 use super::forgotten::ForgottenAtCalls;
+use super::rings::Rings;
 use super::tokens::PendingAtCalls;
 use super::uniform::summary::Summary;
 use crate::diag::Diags;
@@ -20,20 +21,27 @@ pub(crate) struct BrokenAt {
     pub(crate) waiver: SpanRange,
 }
 
-/// Removes the waived faults from what the checks reported, and the waived questions (of `pending` and `forgotten` tokens, too) from what rustc is asked. `parsed` says
+/// What rustc is asked.
+pub(super) struct LeftToRustc<'c> {
+    pub(super) pending: &'c mut PendingAtCalls,
+    pub(super) forgotten: &'c mut ForgottenAtCalls,
+    pub(super) summary: &'c mut Summary,
+    pub(super) protocol: &'c mut Protocol,
+    pub(super) rings: &'c mut Rings,
+}
+
+/// Removes the waived faults from what the checks reported, and the waived questions from what rustc is asked. `parsed` says
 /// that the parser reported nothing, so that a fault that the checks did not find does not exist.
 pub(super) fn apply(
     function: &Function,
-    (pending, forgotten): (&mut PendingAtCalls, &mut ForgottenAtCalls),
-    summary: &mut Summary,
-    protocol: &mut Protocol,
+    LeftToRustc { pending, forgotten, summary, protocol, rings }: LeftToRustc<'_>,
     parsed: bool,
     diags: &mut Diags,
 ) -> Option<BrokenAt> {
     let mut broken_at = None;
     let mut idle = Vec::new();
     for waiver in function.options.unchecked.iter().flatten() {
-        let mut needed = diags.waive(waiver.rule) | protocol.waive(waiver.rule);
+        let mut needed = diags.waive(waiver.rule) | protocol.waive(waiver.rule) | rings.waive(waiver.rule);
         if waiver.rule == Rule::CollectiveWhilePending {
             let calls = std::mem::take(pending);
             if !needed && !calls.is_empty() {

@@ -164,6 +164,7 @@ impl<'d> Parser<'d> {
             claims: Vec::new(),
             brands: 0,
             dynamic_shared: false,
+            definitions: Default::default(),
             unrolled: Default::default(),
             body: Block {
                 statements: Vec::new(),

@@ -18,6 +18,8 @@ pub(super) struct Kernel {
     pub(super) by_hand: bool,
     /// Whether all threads meet at the end.
     pub(super) meet: bool,
+    /// Whether sizes and counts are named constants.
+    pub(super) named: bool,
 }
 
 /// The iterations of a role, and the steps of each.
@@ -82,6 +84,7 @@ impl Kernel {
             roles,
             by_hand: random.below(3) == 0,
             meet: random.below(2) == 0,
+            named: random.below(2) == 0,
         }
     }
 
@@ -136,19 +139,38 @@ impl Kernel {
         }
     }
 
+    /// Returns the definitions of the named constants.
+    pub(super) fn constants(&self) -> String {
+        let Kernel { stages, counts: [fills, reads], .. } = self;
+        let half = THREADS / 2;
+        format!(
+            "const STAGES: u32 = {stages}; const FILLS: u32 = {fills}; const READS: u32 = {reads};
+            const HALF: usize = {half}; const THREADS: usize = 2 * HALF;"
+        )
+    }
+
+    /// Returns the number of stages as the text has it.
+    fn stages(&self) -> String {
+        if self.named { "STAGES".into() } else { self.stages.to_string() }
+    }
+
     /// Returns the text of the kernel, without its attribute.
     pub(super) fn text(&self) -> String {
         let mut text = String::new();
         let n = self.stages;
+        let stages = self.stages();
+        let length = if self.named { "{ STAGES as usize }".into() } else { stages.clone() };
+        let [fills, reads] =
+            if self.named { ["FILLS".into(), "READS".into()] } else { self.counts.map(|count| count.to_string()) };
         let mut line = |line: &str| writeln!(text, "{line}").expect("a string takes all text");
         line("fn ring(out: &mut [u32], rounds: u32) {");
         line("let block = this_thread_block();");
         line("let i = block.thread_rank();");
-        line(&format!("let stages = shared_array::<[u32; 1], {n}>();"));
-        line(&format!("let full = shared_barriers::<{n}>();"));
-        line(&format!("let empty = shared_barriers::<{n}>();"));
-        line(&format!("full.init_collective(&block, {});", self.counts[0]));
-        line(&format!("empty.init_collective(&block, {});", self.counts[1]));
+        line(&format!("let stages = shared_array::<[u32; 1], {length}>();"));
+        line(&format!("let full = shared_barriers::<{length}>();"));
+        line(&format!("let empty = shared_barriers::<{length}>();"));
+        line(&format!("full.init_collective(&block, {fills});"));
+        line(&format!("empty.init_collective(&block, {reads});"));
         line("let mut sum = 0;");
         for (number, role) in self.roles.iter().enumerate() {
             let threads = self.threads(number);
@@ -175,7 +197,7 @@ impl Kernel {
                 }
             }
             if self.by_hand {
-                line(&format!("stage += 1; if stage == {n} {{ stage = 0; phase = !phase; }}"));
+                line(&format!("stage += 1; if stage == {stages} {{ stage = 0; phase = !phase; }}"));
             }
             line("}");
             line("}");
@@ -191,8 +213,8 @@ impl Kernel {
     fn step(&self, step: &Step) -> String {
         let index = |Index(later): &Index| match (later, self.by_hand) {
             (0, true) => "stage".into(),
-            (0, false) => format!("k % {}", self.stages),
-            _ => format!("(k + {later}) % {}", self.stages),
+            (0, false) => format!("k % {}", self.stages()),
+            _ => format!("(k + {later}) % {}", self.stages()),
         };
         let name = |bar: &Bar| if *bar == Bar::Full { "full" } else { "empty" };
         match step {
@@ -200,6 +222,9 @@ impl Kernel {
                 let parity = match (self.by_hand && *later == 0 && *stages == self.stages, inverted) {
                     (true, true) => "!phase".into(),
                     (true, false) => "phase".into(),
+                    (false, _) if *stages == self.stages => {
+                        format!("(k + {later}) / {} % 2 == {}", self.stages(), u32::from(!inverted))
+                    }
                     (false, _) => format!("(k + {later}) / {stages} % 2 == {}", u32::from(!inverted)),
                 };
                 format!("{}[{}].wait_parity({parity});", name(bar), index(at))
