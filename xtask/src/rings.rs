@@ -17,7 +17,7 @@ const FOLDERS: [&str; 4] =
 /// How often each kernel is checked; the least time is printed.
 const TIMES: u32 = 3;
 
-/// Prints a row for each kernel with a phase barrier in a loop, and for each set of values of its constants.
+/// Prints a row for each kernel with a phase barrier, and for each set of values of its constants.
 pub(crate) fn rings() -> Result<()> {
     println!("| kernel | if | rings | states or line | ms |\n|---|---|---|---|---|");
     let (mut proved, mut open) = (0, 0);

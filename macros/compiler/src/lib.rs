@@ -109,7 +109,7 @@ impl Session {
     }
 
     /// Checks a kernel, and returns what is known of its rings of phase barriers, or its faults. There is no case if it has no phase
-    /// barrier in a loop. `file` is the text of the file that it stands in, whose constants it may name.
+    /// barrier. `file` is the text of the file that it stands in, whose constants it may name.
     pub fn rings(self, file: &str, options: TokenStream, item: TokenStream) -> Result<Vec<RingCase>, Vec<Fault>> {
         with_large_stack(|| expand::rings(self, file, options, item))
     }

@@ -32,8 +32,7 @@ use walk::Sites;
 
 use std::collections::BTreeMap;
 
-use super::cfg::{BlockId, Cfg, StepKind};
-use super::uniform::control::following;
+use super::cfg::{Cfg, StepKind};
 use super::uniform::values::Values;
 use crate::diag::{Diag, Diags};
 use crate::messages::rings as messages;
@@ -55,7 +54,7 @@ const CASES: usize = 8;
 /// The largest argument that is tried, beyond the number of stages.
 const ARGUMENTS: i64 = 3;
 
-/// What is known of a kernel's rings, case by case. There are none if the kernel has no phase barrier in a loop.
+/// What is known of a kernel's rings, case by case. There are none if the kernel has no phase barrier.
 #[derive(Debug, Default)]
 pub(crate) struct Rings {
     pub(crate) cases: Vec<Case>,
@@ -91,12 +90,12 @@ impl Case {
 }
 
 impl Rings {
-    /// Forgets the faults of a rule that are left to rustc; says whether there were any.
-    pub(super) fn waive(&mut self, rule: Rule) -> bool {
+    /// Forgets such faults, of those that are left to rustc, each given by its rule and its place; says whether there were any.
+    pub(super) fn waive(&mut self, waived: impl Fn(Rule, SpanRange) -> bool) -> bool {
         let mut any = false;
         for case in &mut self.cases {
             if let Known::Faulty(fault) = &mut case.known {
-                any |= fault.take_if(|fault| fault.rule == rule).is_some();
+                any |= fault.take_if(|fault| waived(fault.rule, fault.at)).is_some();
             }
         }
         any
@@ -110,11 +109,8 @@ pub(super) fn check<'f>(function: &'f Function, cfg: &Cfg<'f>, values: &Values<'
         StepKind::Call(call) => !cfg.calls[call.0].barriers.is_empty(),
         StepKind::Value(_) | StepKind::Memory(_) | StepKind::Group(_) | StepKind::Token(_) | StepKind::Copy(_) => false,
     };
-    let in_loop = |block: usize| {
-        cfg.blocks[block].steps.iter().any(uses) && following(cfg, BlockId(block)).contains(BlockId(block))
-    };
     let mut rings = Rings::default();
-    if function.role != Role::Kernel || !(0..cfg.blocks.len()).any(in_loop) {
+    if function.role != Role::Kernel || !cfg.blocks.iter().flat_map(|block| &block.steps).any(uses) {
         return rings;
     }
     let mut open = vec![BTreeMap::new()];
