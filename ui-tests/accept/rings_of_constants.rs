@@ -10,11 +10,11 @@ const BYTES: u32 = WIDTH as u32 * 4;
 const STAGES: usize = 3;
 
 mod first {
-    pub const DEPTH: usize = 3;
+    pub(super) const DEPTH: usize = 3;
 }
 
 mod second {
-    pub const DEPTH: usize = 2;
+    pub(super) const DEPTH: usize = 2;
 }
 
 /// As many arrivals are expected as there are readers.
@@ -195,24 +195,24 @@ mod other {
 
     #[derive(Debug, Clone, Copy, DeviceCopy)]
     #[repr(C)]
-    pub struct Pipeline<const STAGES: usize> {
+    pub(super) struct Pipeline<const STAGES: usize> {
         round: u32,
     }
 
     #[device]
     impl<const STAGES: usize> Pipeline<STAGES> {
         #[allow(clippy::new_without_default, reason = "a kernel writes `new`")]
-        pub fn new() -> Pipeline<STAGES> {
+        pub(super) fn new() -> Pipeline<STAGES> {
             Pipeline { round: 0 }
         }
 
         /// Waits for the phase before, which no thread has to complete.
-        pub fn consumer_wait(&self, full: &Barriers<STAGES>) -> u32 {
+        pub(super) fn consumer_wait(&self, full: &Barriers<STAGES>) -> u32 {
             full[0].wait_parity(true);
             self.round
         }
 
-        pub fn advance(&mut self) {
+        pub(super) fn advance(&mut self) {
             self.round += 1;
         }
     }

@@ -11,11 +11,11 @@ const BYTES: u32 = WIDTH as u32 * 4;
 const STAGES: usize = 3;
 
 mod first {
-    pub const DEPTH: usize = 3;
+    pub(super) const DEPTH: usize = 3;
 }
 
 mod second {
-    pub const DEPTH: usize = 2;
+    pub(super) const DEPTH: usize = 2;
 }
 
 /// One arrival less is expected than there are readers.

@@ -53,7 +53,7 @@ impl Count {
         (0..random.below(3)).for_each(|_| kernel.mutate(&mut random));
         let text = kernel.text();
         let item = text.parse().unwrap_or_else(|error| panic!("{error}\n{text}"));
-        let options = format!("block = {}", if kernel.named { "THREADS".into() } else { tree::THREADS.to_string() });
+        let options = format!("block = {}", if kernel.named { "THREADS".into() } else { kernel.block().to_string() });
         let options = options.parse().expect("options are made of tokens");
         // The file's constants have one value each, so that there is one case.
         let report =
