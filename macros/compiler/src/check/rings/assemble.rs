@@ -118,7 +118,7 @@ fn slot_array(slot: &Slot, number: u32, roles: &[Role]) -> SlotArray {
         let copies = u32::from(copies.count() > 0);
         if role.steps.iter().any(fills) { role.threads + copies } else { copies }
     });
-    let is_written = roles.iter().flat_map(|role| &role.steps).any(|step| fills(step));
+    let is_written = roles.iter().flat_map(|role| &role.steps).any(fills);
     let parts = if slot.whole && is_written { 1 } else { parts.sum::<u32>().max(1) };
     SlotArray { stages: slot.stages, parts }
 }

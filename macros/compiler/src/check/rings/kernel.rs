@@ -191,7 +191,10 @@ impl<'a, 'f> Kernel<'a, 'f> {
         let Some((arms, Some(_))) = self.regions.get(&block) else { return false };
         !arms.iter().any(|arm| {
             let content = &self.cfg.blocks[arm.0];
-            matches!(content.end, End::Leave) || content.steps.iter().any(|step| self.is_relevant(&step.kind, counts))
+            let loses = |index| self.lost((arm, index)).iter().any(|field| counts(*field));
+            let mut steps = content.steps.iter().enumerate();
+            matches!(content.end, End::Leave)
+                || steps.any(|(index, step)| self.is_relevant(&step.kind, counts) || loses(index))
         })
     }
 

@@ -1,6 +1,6 @@
 //! Tests of the extraction: which kernels' rings are proved, which faults are reported, and what is left open.
 
-use super::super::{Attributed, faults, session};
+use super::super::{Attributed, expand, faults, session};
 use crate::{RingCase, RingReport};
 
 /// Returns what is known of the rings of a kernel in a file with these constants.
@@ -153,6 +153,26 @@ fn values_that_are_tried() {
     assert!(found.len() > 4 && found.iter().all(|(_, outcome)| outcome == "proved"), "{found:?}");
     let found = outcomes(CONSTANTS, &of_constants("<const STAGES: usize>", "READERS as u32", "k / 3 % 2 == 1"));
     assert!(found[0].0.contains("STAGES 2") && found[0].1 == "ring_count" && found[1].1 == "proved", "{found:?}");
+}
+
+/// rustc compares the values, in a generic kernel with each instance.
+#[test]
+fn faults_that_rustc_reports() {
+    let wrong =
+        ring("64", &[ACQUIRE, FILL].concat(), &["full[k % 2].wait_parity(k / 3 % 2 == 1);", READ, RELEASE].concat())
+            .replace("k % 2", "k % N")
+            .replace("k / 2", "k / N")
+            .replace(", 2>", ", N>")
+            .replace("::<2>", "::<N>");
+    let condition = "is_one_of ((N) as i128 , & [2i128] , false)";
+    for (generics, begin) in [("<const N: usize>", "const {"), ("", "const _ : () = {")] {
+        let text = expand(&wrong.replace("fn sums", &format!("fn sums{generics}"))).to_string();
+        let fault = format!("{begin} if :: phalanx :: __private :: contract :: constant :: {condition}");
+        let at = text.find(&fault).unwrap_or_else(|| panic!("{text}"));
+        assert!(text[at..].contains("[ring_"), "{text}");
+    }
+    let right = expand(&wrong.replace("k / 3", "k / N").replace("fn sums", "fn sums<const N: usize>")).to_string();
+    assert!(!right.contains("is_one_of"), "{right}");
 }
 
 /// What is not known keeps a ring open, and is not tried for ever.
