@@ -132,7 +132,7 @@ impl Kernel {
                 },
                 Step::Arrive(_, index) | Step::Fill(index) | Step::Read(index) => index.0 += 1,
                 Step::Sometimes(rest) => *rest = 1 - *rest,
-                Step::Alone | Step::Meet => {}
+                Step::Alone | Step::Meet => drop(role.steps.remove(at)),
             },
         }
     }
