@@ -10,6 +10,9 @@ use super::warps::{Actors, Unit, join};
 use crate::check::cfg::{BlockId, CopyStep, MemoryStep, NodeId, Select, StepKind, Variable};
 use crate::rings::{Condition, Op, Role, Skeleton, SlotArray, Step};
 
+/// The largest number of different programs of a block's threads. With as many roles, nothing is proved.
+const PROGRAMS: usize = 32;
+
 /// A skeleton, with what is known of it beyond its steps.
 pub(super) struct Assembled {
     pub(super) skeleton: Skeleton,
@@ -49,6 +52,9 @@ pub(super) fn assemble(
             match programs.iter_mut().find(|(known, _)| known.steps == program.steps) {
                 Some((_, threads)) => threads.extend(&class.threads),
                 None => programs.push((program, class.threads.clone())),
+            }
+            if programs.len() > PROGRAMS {
+                return Err(Refusal::new(kernel.whole(), "too many threads do different things"));
             }
         }
         // The numbers of counters are those of all roles.
