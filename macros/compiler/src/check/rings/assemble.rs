@@ -27,7 +27,7 @@ pub(super) struct Assembled {
 }
 
 /// The threads that compute the same values where their ranks matter.
-struct Class {
+pub(super) struct Class {
     values: Vec<Value>,
     threads: Vec<u32>,
 }
@@ -35,18 +35,17 @@ struct Class {
 /// Makes the skeleton of a kernel, for certain arguments or for all.
 pub(super) fn assemble(
     kernel: &Kernel<'_, '_>,
-    objects: &Objects,
+    (objects, classes): (&Objects, &[Class]),
     sites: &Sites,
     arguments: Option<&Arguments>,
 ) -> Result<Assembled, Refusal> {
     let counters = Counters::default();
     let evaluator = |thread| Evaluator { kernel, counters: &counters, arguments, thread };
     let mut programs: Vec<(Program, Vec<u32>)> = Vec::new();
-    let classes = classes(kernel, objects);
     loop {
         let known = counters.len();
         programs.clear();
-        for class in &classes {
+        for class in classes {
             let Some(first) = class.threads.first() else { continue };
             let program = walk(&evaluator(*first), objects, sites)?;
             match programs.iter_mut().find(|(known, _)| known.steps == program.steps) {
@@ -129,8 +128,8 @@ fn slot_array(slot: &Slot, number: u32, roles: &[Role]) -> SlotArray {
     SlotArray { stages: slot.stages, parts }
 }
 
-/// Returns the threads by the values that depend on their ranks.
-fn classes(kernel: &Kernel<'_, '_>, objects: &Objects) -> Vec<Class> {
+/// Returns the threads by the values that depend on their ranks. They hold for fewer slots, too.
+pub(super) fn classes(kernel: &Kernel<'_, '_>, objects: &Objects) -> Vec<Class> {
     let counters = Counters::default();
     let differing = differing(kernel);
     let nodes: Vec<(NodeId, Point)> =

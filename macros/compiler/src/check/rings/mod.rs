@@ -21,7 +21,7 @@ mod value;
 mod walk;
 mod warps;
 
-use assemble::{Assembled, assemble};
+use assemble::{Assembled, Class, assemble, classes};
 pub(crate) use constants::Assumed;
 use constants::Constants;
 use kernel::Kernel;
@@ -175,12 +175,13 @@ fn judge<'f>(
     let kernel = Kernel::new(function, cfg, values, constants, (threads, blocks));
     assumed.extend(kernel.pipelines.types().cloned().map(Assumed::Pipeline));
     let mut objects = Objects::of(&kernel)?;
+    let classes = classes(&kernel, &objects);
     loop {
         let sites = Sites::default();
-        let assembled = match assemble(&kernel, &objects, &sites, None) {
+        let assembled = match assemble(&kernel, (&objects, &classes), &sites, None) {
             Ok(assembled) => assembled,
             // Without its slots, the barriers alone may be proved.
-            Err(_) if !objects.slots.is_empty() && assemble_without(&kernel, &objects).is_some() => {
+            Err(_) if !objects.slots.is_empty() && assemble_without(&kernel, &objects, &classes).is_some() => {
                 objects.slots.pop();
                 continue;
             }
@@ -201,7 +202,7 @@ fn judge<'f>(
             }
             Verdict::NotProved(reason) => return Err(report::reason(&kernel, &objects, &sites, reason)),
             Verdict::Fault { fault, trace } => {
-                if let Some(diag) = confirm(&kernel, &objects, limit) {
+                if let Some(diag) = confirm(&kernel, (&objects, &classes), limit) {
                     return Ok(Known::Faulty(Some(Box::new(diag))));
                 }
                 // An access that need not be a conflict keeps its array from being proved, and no other.
@@ -215,13 +216,13 @@ fn judge<'f>(
     }
 }
 
-fn assemble_without(kernel: &Kernel<'_, '_>, objects: &Objects) -> Option<Assembled> {
+fn assemble_without(kernel: &Kernel<'_, '_>, objects: &Objects, classes: &[Class]) -> Option<Assembled> {
     let objects = Objects { slots: Vec::new(), ..objects.clone() };
-    assemble(kernel, &objects, &Sites::default(), None).ok()
+    assemble(kernel, (&objects, classes), &Sites::default(), None).ok()
 }
 
 /// Looks for small arguments with which the kernel has a fault.
-fn confirm(kernel: &Kernel<'_, '_>, objects: &Objects, limit: usize) -> Option<Diag> {
+fn confirm(kernel: &Kernel<'_, '_>, (objects, classes): (&Objects, &[Class]), limit: usize) -> Option<Diag> {
     let scalars: Vec<usize> = kernel
         .function
         .params
@@ -235,7 +236,7 @@ fn confirm(kernel: &Kernel<'_, '_>, objects: &Objects, limit: usize) -> Option<D
         let arguments: Arguments = scalars.iter().map(|position| (*position, number)).collect();
         let sites = Sites::default();
         // An argument may be too small for the kernel.
-        let Ok(assembled) = assemble(kernel, objects, &sites, Some(&arguments)) else { continue };
+        let Ok(assembled) = assemble(kernel, (objects, classes), &sites, Some(&arguments)) else { continue };
         if assembled.allows_more {
             return None;
         }
