@@ -22,3 +22,9 @@ pub const fn is_one_of(constant: i128, below: i128, values: &[i128], or_no_power
     }
     or_no_power_of_two && !(constant > 0 && constant & (constant - 1) == 0)
 }
+
+/// Refuses, at compile time, a fault that the function has with the values of its constants.
+#[track_caller]
+pub const fn refuse(message: &str) {
+    panic!("{}", message);
+}

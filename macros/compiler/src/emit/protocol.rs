@@ -84,11 +84,7 @@ pub(super) fn checks(checked: &Checked<'_>) -> TokenStream {
         let constants: TokenStream = quote_spanned!(span=> #(#constants)&&*);
         let (ty, refuse) = (path("Guard"), refuse(quote_spanned!(span=> GUARD)));
         let checked = quote_spanned!(span=> { const GUARD: #ty = #guard; if #constants { #refuse } });
-        // rustc evaluates a free constant at once, and one in a body with each instance.
-        match function.generics.names_one_of(&constants) {
-            true => quote_spanned!(span=> const #checked;),
-            false => quote_spanned!(span=> const _: () = #checked;),
-        }
+        constant::evaluated(function, &constants, &checked, span)
     });
     asked.collect()
 }
