@@ -94,7 +94,8 @@ fn constant_is(function: &Function, condition: &ConstantIs) -> TokenStream {
     let constant = &function.values[usize::from(condition.constant.0)].tokens;
     let (one_of, or_no_power_of_two) = (condition.one_of.iter().copied().map(i128::from), condition.or_no_power_of_two);
     let is_one_of = constant::path("constant", "is_one_of");
-    quote!(#is_one_of((#constant) as i128, &[#(#one_of),*], #or_no_power_of_two))
+    let below = i128::from(condition.below);
+    quote!(#is_one_of((#constant) as i128, #below, &[#(#one_of),*], #or_no_power_of_two))
 }
 
 impl Table {

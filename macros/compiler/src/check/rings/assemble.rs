@@ -114,17 +114,28 @@ fn matters(op: &Op) -> bool {
     }
 }
 
-/// The array of slots, each of which is full when each thread and each copy that fills it has done so once; a single element, when
-/// any of them has.
+/// The array of slots. A slot that copies alone fill is full when they have written its bytes, and a single element when anything has
+/// written it; any other slot, when each thread and each copy that fills it has done so once.
 fn slot_array(slot: &Slot, number: u32, roles: &[Role]) -> SlotArray {
     let fills = |step: &Step| matches!(&step.op, Op::BeginFill { slot, .. } if slot.array == number);
-    let parts = roles.iter().map(|role| {
-        let copies = role.steps.iter().filter(|step| matches!(&step.op, Op::Copy { slot, .. } if slot.array == number));
-        let copies = u32::from(copies.count() > 0);
-        if role.steps.iter().any(fills) { role.threads + copies } else { copies }
-    });
+    let copied = |step: &Step| {
+        if let Op::Copy { slot, bytes, .. } = &step.op { Some(*bytes).filter(|_| slot.array == number) } else { None }
+    };
+    let sizes: BTreeSet<u32> = roles.iter().flat_map(|role| &role.steps).filter_map(copied).collect();
     let is_written = roles.iter().flat_map(|role| &role.steps).any(fills);
-    let parts = if slot.whole && is_written { 1 } else { parts.sum::<u32>().max(1) };
+    let parts = match (is_written, &sizes.iter().collect::<Vec<_>>()[..]) {
+        (true, _) if slot.whole => 1,
+        (false, [bytes]) if **bytes > 0 && slot.bytes.is_multiple_of(u64::from(**bytes)) => {
+            u32::try_from(slot.bytes / u64::from(**bytes)).unwrap_or(u32::MAX)
+        }
+        _ => {
+            let parts = roles.iter().map(|role| {
+                let copies = u32::from(role.steps.iter().any(|step| copied(step).is_some()));
+                if role.steps.iter().any(fills) { role.threads + copies } else { copies }
+            });
+            parts.sum::<u32>().max(1)
+        }
+    };
     SlotArray { stages: slot.stages, parts }
 }
 
