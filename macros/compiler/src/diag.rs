@@ -200,6 +200,11 @@ impl Diags {
         self.list.len() != before
     }
 
+    /// Takes all faults out, in source order.
+    pub(crate) fn take(&mut self) -> Vec<Diag> {
+        Diags { session: self.session, list: std::mem::take(&mut self.list) }.sorted()
+    }
+
     pub(crate) fn append(&mut self, mut other: Diags) {
         self.list.append(&mut other.list);
     }

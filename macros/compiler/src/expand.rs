@@ -16,22 +16,96 @@ use crate::model::kind::Kind;
 use crate::model::options::Options;
 use crate::model::{Definitions, Function, Implementation, Method, Role};
 use crate::parse;
+use crate::rules::Rule;
 use crate::session::Session;
 use crate::source;
 use crate::span::SpanRange;
+use crate::values::{Conditional, WithValues};
 
 /// Expands `#[cluster_kernel(options)] item`.
 pub(crate) fn kernel(session: Session, options: TokenStream, item: TokenStream) -> TokenStream {
-    let mut diags = Diags::new(session);
-    let parsed = parse_kernel(options, item, &mut diags);
-    generate(&parsed, diags)
+    expand(session, Role::Kernel, options, item)
 }
 
 /// Expands `#[device(options)] item`.
 pub(crate) fn device(session: Session, options: TokenStream, item: TokenStream) -> TokenStream {
+    expand(session, Role::Device, options, item)
+}
+
+fn expand(session: Session, role: Role, options: TokenStream, item: TokenStream) -> TokenStream {
     let mut diags = Diags::new(session);
-    let parsed = parse_device(options, item, &mut diags);
-    generate(&parsed, diags)
+    let parsed = parse_as(role, options.clone(), item.clone(), &mut diags);
+    let Parsed::Function { function, conditions } = &parsed else { return generate(&parsed, diags) };
+    let known = with_values(function, options, item, &diags);
+    let Judged { checked, conditional } = judge(function, known.as_ref(), &mut diags);
+    let items = match checked {
+        Ok(checked) => {
+            let items = emit::items(&checked);
+            let known = known.iter().flat_map(|(values, _)| conditional.iter().map(|fault| values.refuse(fault)));
+            quote!(#items #(#known)*)
+        }
+        Err(Reported) => {
+            let (errors, stub) = (diags.into_tokens(), emit::stub(function));
+            quote!(#errors #stub)
+        }
+    };
+    under_conditions(conditions, items)
+}
+
+fn uses_phase_barriers(function: &Function) -> bool {
+    function.locals.iter().any(|local| matches!(local.kind, Kind::Barrier(_)))
+}
+
+/// The verdict on a function.
+struct Judged<'f> {
+    checked: Result<Checked<'f>, Reported>,
+    /// What rustc reports if the constants have the values that their file shows, or if they have not.
+    conditional: Vec<Conditional>,
+}
+
+/// Reads the function once more with the values of constants that its file shows, if it was understood.
+fn with_values(
+    function: &Function,
+    options: TokenStream,
+    item: TokenStream,
+    diags: &Diags,
+) -> Option<(WithValues, Box<Function>)> {
+    let known = WithValues::of(function, &options, &item).filter(|_| diags.is_empty())?;
+    let mut faults = diags.nested();
+    match parse_as(function.role, known.options.clone(), known.item.clone(), &mut faults) {
+        Parsed::Function { mut function, .. } if faults.is_empty() => {
+            function.definitions.clear();
+            Some((known, function))
+        }
+        _ => None,
+    }
+}
+
+/// Checks a function, and again with the values of its constants where they may change the verdict: what is refused may be right with
+/// them, and a phase barrier's use may be wrong.
+fn judge<'f>(function: &'f Function, known: Option<&'f (WithValues, Box<Function>)>, diags: &mut Diags) -> Judged<'f> {
+    let checked = check::run(function, diags);
+    let Some((_, known)) = known.filter(|_| checked.is_err() || uses_phase_barriers(function)) else {
+        return Judged { checked, conditional: Vec::new() };
+    };
+    let mut faults = diags.nested();
+    // The rings of a function that is right were checked with the same values.
+    let with_values = match checked {
+        Ok(_) => check::run_without_rings(known, &mut faults),
+        Err(_) => check::run(known, &mut faults),
+    };
+    match (checked, with_values) {
+        (Err(Reported), Ok(with_values)) => {
+            let conditional = diags.take().into_iter().map(|fault| Conditional { fault, if_values: false }).collect();
+            Judged { checked: Ok(with_values), conditional }
+        }
+        (Ok(checked), Err(Reported)) => {
+            let found = faults.take().into_iter().filter(|fault| Rule::OF_KNOWN_NUMBERS.contains(&fault.rule));
+            let conditional = found.map(|fault| Conditional { fault, if_values: true }).collect();
+            Judged { checked: Ok(checked), conditional }
+        }
+        (checked, _) => Judged { checked, conditional: Vec::new() },
+    }
 }
 
 /// Returns the faults that `kernel` reports.
@@ -46,6 +120,18 @@ pub(crate) fn check_device(session: Session, options: TokenStream, item: TokenSt
     let mut diags = Diags::new(session);
     let parsed = parse_device(options, item, &mut diags);
     faults(parsed, diags)
+}
+
+/// Returns the faults of a kernel that stands in a file of this text, if its constants have the values that the text shows.
+pub(crate) fn check_kernel_in(session: Session, file: &str, options: TokenStream, item: TokenStream) -> Vec<Fault> {
+    let mut diags = Diags::new(session);
+    let mut parsed = parse_kernel(options.clone(), item.clone(), &mut diags);
+    let Parsed::Function { function, .. } = &mut parsed else { return faults(parsed, diags) };
+    define(function, source::definitions(file));
+    let known = with_values(function, options, item, &diags);
+    let Judged { conditional, .. } = judge(function, known.as_ref(), &mut diags);
+    conditional.into_iter().filter(|fault| fault.if_values).for_each(|conditional| diags.push(conditional.fault));
+    diags.into_faults()
 }
 
 /// Returns the fences of a kernel's operations at the cluster's barrier, in the order of its text, if it has no fault. The device
@@ -170,6 +256,13 @@ enum Parsed {
     Unread { fault: Diag, signature: Option<Box<Function>>, item: TokenStream },
 }
 
+fn parse_as(role: Role, options: TokenStream, item: TokenStream, diags: &mut Diags) -> Parsed {
+    match role {
+        Role::Kernel => parse_kernel(options, item, diags),
+        Role::Device | Role::Method => parse_device(options, item, diags),
+    }
+}
+
 fn parse_kernel(options: TokenStream, item: TokenStream, diags: &mut Diags) -> Parsed {
     let options = parse::options::kernel_options(options, diags);
     parse(item, Role::Kernel, options, "cluster_kernel", diags)
@@ -204,10 +297,8 @@ fn parse(item: TokenStream, role: Role, options: Options, attribute: &str, diags
         return Parsed::Refused(item);
     }
     let mut function = Box::new(Function { options, ..parse::function(&parsed, role, diags) });
-    if role == Role::Kernel && function.locals.iter().any(|local| matches!(local.kind, Kind::Barrier(_))) {
-        let definitions = source::around(function.name.span());
-        define(&mut function, definitions);
-    }
+    let definitions = source::around(function.name.span());
+    define(&mut function, definitions);
     let conditions = parsed.attrs.into_iter().filter(|attr| attr.path().is_ident("cfg")).collect();
     Parsed::Function { function, conditions }
 }
@@ -251,19 +342,10 @@ fn faults(parsed: Parsed, mut diags: Diags) -> Vec<Fault> {
     diags.into_faults()
 }
 
-/// Makes the items that replace the attribute's item; after an error, signatures without their bodies.
+/// Makes the items that replace an item that is no function; after an error, signatures without their bodies.
 fn generate(parsed: &Parsed, mut diags: Diags) -> TokenStream {
     match parsed {
-        Parsed::Function { function, conditions } => {
-            let items = match check::run(function, &mut diags) {
-                Ok(checked) => emit::items(&checked),
-                Err(Reported) => {
-                    let (errors, stub) = (diags.into_tokens(), emit::stub(function));
-                    quote!(#errors #stub)
-                }
-            };
-            under_conditions(conditions, items)
-        }
+        Parsed::Function { .. } => TokenStream::new(),
         Parsed::Implementation(implementation) => {
             let checked = check_methods(implementation, &mut diags);
             let items = match diags.gate() {

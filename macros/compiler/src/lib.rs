@@ -21,6 +21,7 @@ mod span;
 mod stack;
 #[cfg(test)]
 mod tests;
+mod values;
 
 use phalanx_contract::fence::ChosenFence;
 use proc_macro2::TokenStream;
@@ -82,6 +83,24 @@ impl Session {
     /// ```
     pub fn check_kernel(self, options: TokenStream, item: TokenStream) -> Vec<Fault> {
         with_large_stack(|| expand::check_kernel(self, options, item))
+    }
+
+    /// Checks a kernel that stands in a file of this text, whose constants it may name. rustc confirms what they stand for.
+    ///
+    /// ```
+    /// let item = "fn half(out: &mut [u32]) {
+    ///     let block = this_thread_block();
+    ///     let bar = shared_barrier();
+    ///     bar.init_collective(&block, HALF);
+    ///     bar.arrive_and_wait();
+    /// }";
+    /// let session = phalanx_compiler::Session::default();
+    /// let check = |file| session.check_kernel_in(file, "block = 64".parse().unwrap(), item.parse().unwrap());
+    /// assert!(check("const HALF: u32 = 64;").is_empty());
+    /// assert_eq!(check("const HALF: u32 = 32;").len(), 1);
+    /// ```
+    pub fn check_kernel_in(self, file: &str, options: TokenStream, item: TokenStream) -> Vec<Fault> {
+        with_large_stack(|| expand::check_kernel_in(self, file, options, item))
     }
 
     /// Checks what `#[device]` is on, in the same way.

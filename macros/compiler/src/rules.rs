@@ -175,6 +175,19 @@ impl Rule {
     /// The rules that make all threads of a warp reach a barrier together.
     pub(crate) const CONVERGENCE: [Rule; 2] = [Rule::DivergentCollective, Rule::DivergentExit];
 
+    /// The rules about phase barriers and copies whose checks are silent where a number is not known.
+    pub(crate) const OF_KNOWN_NUMBERS: [Rule; 9] = [
+        Rule::BarrierUninitialized,
+        Rule::BarrierUnpublished,
+        Rule::BarrierReinit,
+        Rule::BarrierCount,
+        Rule::BarrierUseAfterDrop,
+        Rule::BarrierStaleToken,
+        Rule::BarrierTokenMixed,
+        Rule::ArriveWhilePending,
+        Rule::CopyInFlight,
+    ];
+
     /// Returns the rules that `unchecked(...)` takes, each with its summary.
     pub(crate) fn switchable() -> impl Iterator<Item = (Rule, &'static str)> {
         Rule::ALL.iter().filter_map(|rule| match rule.requirement()? {

@@ -1,10 +1,10 @@
 //! The file that an item stands in, as text: which constants it defines. They are guesses of what the item names, since only rustc
 //! resolves names; what rests on one has to be confirmed by rustc.
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::Span;
 
-use crate::model::Definitions;
 use crate::model::ty::scalar;
+use crate::model::{Definition, Definitions};
 
 /// Returns the definitions in the file of a span. There are none if the file cannot be read.
 pub(crate) fn around(span: Span) -> Definitions {
@@ -20,11 +20,11 @@ pub(crate) fn definitions(text: &str) -> Definitions {
         let begins = text[..at].chars().next_back().is_none_or(|before| !is_of_name(before));
         if begins
             && !text[line..at].contains("//")
-            && let Some((name, value)) = definition(&text[at + word.len()..])
+            && let Some((name, defined)) = definition(&text[at + word.len()..])
         {
             let known = all.entry(name.to_string()).or_default();
-            if known.iter().all(|known| known.to_string() != value.to_string()) {
-                known.push(value);
+            if known.iter().all(|known| known.value.to_string() != defined.value.to_string()) {
+                known.push(defined);
             }
         }
     }
@@ -32,7 +32,7 @@ pub(crate) fn definitions(text: &str) -> Definitions {
 }
 
 /// Reads `NAME: type = value;` of an integer or a truth value at the start of a text.
-fn definition(text: &str) -> Option<(&str, TokenStream)> {
+fn definition(text: &str) -> Option<(&str, Definition)> {
     let (name, rest) = text.split_once(':')?;
     let name = name.trim();
     let (ty, rest) = rest.split_once('=')?;
@@ -40,11 +40,11 @@ fn definition(text: &str) -> Option<(&str, TokenStream)> {
     let is_word = |text: &str| !text.is_empty() && text.chars().all(is_of_name);
     // Only such characters are sure to be tokens.
     let is_arithmetic = |of: char| is_of_name(of) || of.is_ascii_whitespace() || "+-*/%(){}:".contains(of);
-    let is_integer = scalar(ty.trim()).is_some_and(|ty| !ty.starts_with('f'));
-    if !is_word(name) || !is_integer || !value.chars().all(is_arithmetic) {
+    let ty = scalar(ty.trim()).filter(|ty| !ty.starts_with('f'))?;
+    if !is_word(name) || !value.chars().all(is_arithmetic) {
         return None;
     }
-    Some((name, value.parse().ok()?))
+    Some((name, Definition { ty, value: value.parse().ok()? }))
 }
 
 fn is_of_name(of: char) -> bool {
@@ -58,8 +58,10 @@ mod tests {
     #[track_caller]
     fn check(text: &str, expected: &[(&str, &[&str])]) {
         let found = definitions(text);
-        let found: Vec<(&str, Vec<String>)> =
-            found.iter().map(|(name, values)| (&**name, values.iter().map(ToString::to_string).collect())).collect();
+        let found: Vec<(&str, Vec<String>)> = found
+            .iter()
+            .map(|(name, values)| (&**name, values.iter().map(|of| of.value.to_string()).collect()))
+            .collect();
         let expected: Vec<(&str, Vec<String>)> =
             expected.iter().map(|(name, values)| (*name, values.iter().map(ToString::to_string).collect())).collect();
         assert_eq!(found, expected, "{text}");

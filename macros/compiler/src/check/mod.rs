@@ -69,6 +69,15 @@ pub(crate) struct Checked<'f> {
 
 /// Checks a function by all rules.
 pub(crate) fn run<'f>(function: &'f Function, diags: &mut Diags) -> Result<Checked<'f>, Reported> {
+    run_with(function, true, diags)
+}
+
+/// Checks a function by all rules but those about rings.
+pub(crate) fn run_without_rings<'f>(function: &'f Function, diags: &mut Diags) -> Result<Checked<'f>, Reported> {
+    run_with(function, false, diags)
+}
+
+fn run_with<'f>(function: &'f Function, with_rings: bool, diags: &mut Diags) -> Result<Checked<'f>, Reported> {
     let parsed = diags.is_empty();
     let mut cfg = match build::build(function) {
         Ok(cfg) => cfg,
@@ -99,7 +108,8 @@ pub(crate) fn run<'f>(function: &'f Function, diags: &mut Diags) -> Result<Check
         diags.waive(|rule, _| rule == Rule::ExitBeforePeersDone);
     }
     let is_right = diags.is_right_but_for(|rule, at| function.waives_at(rule, at));
-    let mut rings = if is_right { rings::check(function, &cfg, &values, diags) } else { Rings::default() };
+    let mut rings =
+        if is_right && with_rings { rings::check(function, &cfg, &values, diags) } else { Rings::default() };
     let left_to_rustc = LeftToRustc {
         pending: &mut pending,
         forgotten: &mut forgotten,

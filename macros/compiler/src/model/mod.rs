@@ -61,8 +61,16 @@ pub(crate) struct SiteId(pub(crate) u16);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct LoopId(pub(crate) usize);
 
-/// The values of constants by name, as definitions in a text state them.
-pub(crate) type Definitions = BTreeMap<String, Vec<TokenStream>>;
+/// The definition of a constant in a text.
+#[derive(Debug, Clone)]
+pub(crate) struct Definition {
+    /// The constant's type, a scalar.
+    pub(crate) ty: &'static str,
+    pub(crate) value: TokenStream,
+}
+
+/// The definitions of constants by name, each with a value of its own.
+pub(crate) type Definitions = BTreeMap<String, Vec<Definition>>;
 
 /// A kernel or device function.
 #[derive(Debug)]

@@ -19,6 +19,7 @@ mod functions;
 mod graph;
 mod guards;
 mod handshakes;
+mod known_values;
 pub(crate) mod made_up;
 mod names;
 mod no_panic;

@@ -216,7 +216,9 @@ impl IndexValue {
         let sum = |a: Option<u64>, b: Option<u64>| a?.checked_add(b?);
         let affine = self.affine().zip(other.affine()).and_then(|(a, b)| a.plus(b));
         let sum = IndexValue::of_affine(affine, sum(self.lower, other.lower), sum(self.max(), other.max()));
-        match self.within_chunk_plus(other).or_else(|| other.within_chunk_plus(self)) {
+        // A sum of numbers and constants says more than a place in a chunk.
+        let in_chunk = || self.within_chunk_plus(other).or_else(|| other.within_chunk_plus(self));
+        match if affine.is_none() { in_chunk() } else { None } {
             Some(form) => IndexValue { form, ..sum },
             None => sum,
         }

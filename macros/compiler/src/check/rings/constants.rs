@@ -8,7 +8,7 @@ use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
 
 use crate::model::options::Extents;
 use crate::model::ty::scalar;
-use crate::model::{Function, GenericParam, ValueId};
+use crate::model::{Definition, Function, GenericParam, ValueId};
 
 /// The largest number of definitions that lead from a name to its value.
 const DEPTH: u32 = 8;
@@ -18,7 +18,7 @@ const TRIED: [i64; 8] = [2, 3, 4, 1, 5, 6, 8, 7];
 
 /// The values of names.
 #[derive(Debug)]
-pub(super) struct Constants<'f> {
+pub(crate) struct Constants<'f> {
     function: &'f Function,
     /// The values that are tried for some names.
     tried: BTreeMap<String, i64>,
@@ -46,7 +46,7 @@ pub(crate) enum Assumed {
 
 impl<'f> Constants<'f> {
     /// The values that definitions show, and others that are tried.
-    pub(super) fn new(function: &'f Function, tried: BTreeMap<String, i64>) -> Constants<'f> {
+    pub(crate) fn new(function: &'f Function, tried: BTreeMap<String, i64>) -> Constants<'f> {
         Constants { function, tried, asked: RefCell::default() }
     }
 
@@ -140,6 +140,11 @@ impl<'f> Constants<'f> {
         value
     }
 
+    /// The value of a constant, if the file shows one.
+    pub(crate) fn named_in_file(&self, name: &Ident) -> Option<i64> {
+        if let [value] = self.defined(name, DEPTH)[..] { Some(value) } else { None }
+    }
+
     /// The values that definitions show for a name.
     fn defined(&self, name: &Ident, depth: u32) -> Vec<i64> {
         let is_param = self.function.generics.params.iter().any(|param| match param {
@@ -147,7 +152,7 @@ impl<'f> Constants<'f> {
         });
         let definitions = self.function.definitions.get(&name.to_string()).filter(|_| !is_param);
         let Some(depth) = depth.checked_sub(1) else { return Vec::new() };
-        let value = |tokens| self.read(tokens, Asked { is_integer: true, depth });
+        let value = |of: &Definition| self.read(&of.value, Asked { is_integer: true, depth });
         let mut values: Vec<i64> = definitions.into_iter().flatten().filter_map(value).collect();
         values.dedup();
         values

@@ -23,7 +23,7 @@ mod warps;
 
 use assemble::{Assembled, Class, assemble, classes};
 pub(crate) use constants::Assumed;
-use constants::Constants;
+pub(crate) use constants::Constants;
 use kernel::Kernel;
 pub(crate) use kernel::Refusal;
 use objects::Objects;

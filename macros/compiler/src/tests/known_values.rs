@@ -1,0 +1,92 @@
+//! Tests of constants whose values the file shows: the verdict is that on the kernel with literals, and rustc confirms the values.
+
+use super::session;
+
+const FILE: &str = "const THREADS: u32 = 64; const N: usize = THREADS as usize; pub const HALF: u32 = THREADS / 2;
+    const LEFT: u32 = 0; const RIGHT: u32 = 1; const BLOCKS: u32 = 4; const ROUNDS: u32 = 2; const TWICE: u32 = 1;
+    mod other { const TWICE: u32 = 2; }";
+
+/// Returns the rules that a kernel in the file breaks.
+#[track_caller]
+fn broken(options: &str, body: &str) -> Vec<String> {
+    let parse = |text: &str| text.parse().expect("the test's source is made of tokens");
+    let item = format!(
+        "fn kernel(x: &[u32], out: &mut [u32], n: u32) {{
+            let block = this_thread_block();
+            let i = block.thread_rank();
+            {body}
+        }}"
+    );
+    let faults = session().check_kernel_in(FILE, parse(options), parse(&item));
+    faults.iter().map(|fault| fault.rule().to_string()).collect()
+}
+
+/// What is refused without the values, and right with them.
+#[test]
+fn right_with_the_values() {
+    let cluster = "let cluster = this_cluster(); let rank = cluster.block_rank();";
+    for (options, body) in [
+        (
+            "cluster = 4, block = 64",
+            "let s = shared_array::<[u32; 64], { BLOCKS as usize }>();
+            for c in 0..BLOCKS { s[c][i] = x[c]; }
+            cluster.sync();
+            let left = cluster.map_shared_rank(&s, (rank + BLOCKS - 1) % BLOCKS);
+            for k in 0..BLOCKS - 1 { let c = (rank + BLOCKS - 1 - k) % BLOCKS; s[c][i] += left[c][i]; cluster.sync(); }",
+        ),
+        (
+            "cluster = 4, block = 64",
+            "let s = shared_array::<u32, N>(); s[i] = n; cluster.sync();
+            out[i] = cluster.map_shared_rank(&s, 0)[i];
+            for _ in 0..ROUNDS { cluster.sync(); }",
+        ),
+        ("cluster = 4, block = 64", "if this_grid().block_rank() / BLOCKS as usize >= n as usize { return; } cluster.sync();"),
+    ] {
+        assert!(broken(options, &format!("{cluster} {body}")).is_empty(), "{body}");
+        // Another value.
+        let wrong = body.replace("BLOCKS - 1 - k) % BLOCKS", "2 * k) % BLOCKS").replace("0..ROUNDS", "0..LEFT");
+        let wrong = wrong.replace("/ BLOCKS as usize", "/ ROUNDS as usize");
+        assert!(!broken(options, &format!("{cluster} {wrong}")).is_empty(), "{wrong}");
+    }
+}
+
+/// What passes without the values, and is wrong with them.
+#[test]
+fn wrong_with_the_values() {
+    let one = "let bar = shared_barrier();";
+    let two = "let bars = shared_barriers::<2>(); bars.init_collective(&block, THREADS);";
+    for (body, rule) in [
+        (format!("{one} bar.init_collective(&block, HALF); bar.arrive_and_wait();"), "barrier_count"),
+        (format!("{one} bar.init_collective(&block, THREADS + 1); bar.arrive_and_wait();"), "barrier_count"),
+        (
+            format!(
+                "{two} let l = bars[LEFT].arrive(); let r = bars[RIGHT].arrive(); bars[LEFT].wait(r); bars[RIGHT].wait(l);"
+            ),
+            "barrier_token_mixed",
+        ),
+    ] {
+        assert!(broken("block = 64", &body).contains(&rule.to_string()), "{body}");
+        let right = body.replace("HALF", "THREADS").replace("THREADS + 1", "THREADS");
+        let right =
+            right.replace("bars[LEFT].wait(r); bars[RIGHT].wait(l);", "bars[LEFT].wait(l); bars[RIGHT].wait(r);");
+        assert!(broken("block = 64", &right).is_empty(), "{right}");
+    }
+}
+
+/// Names that may not be the file's constants: of a local, a parameter, a field, a path, with two definitions.
+#[test]
+fn what_is_not_replaced() {
+    let bar = "let bar = shared_barrier();";
+    for body in [
+        format!("let HALF = n; {bar} bar.init_collective(&block, HALF); bar.arrive_and_wait();"),
+        format!("const HALF: u32 = 64; {bar} bar.init_collective(&block, HALF); bar.arrive_and_wait();"),
+        format!("{bar} bar.init_collective(&block, other::HALF); bar.arrive_and_wait();"),
+        format!("{bar} bar.init_collective(&block, sizes().HALF); bar.arrive_and_wait();"),
+        format!("{bar} bar.init_collective(&block, THREADS / TWICE); bar.arrive_and_wait();"),
+    ] {
+        assert!(broken("block = 64", &body).is_empty(), "{body}");
+    }
+    // The end of a range is one of them.
+    let ranges = "for _ in LEFT..HALF { out[i] = n; }";
+    assert!(broken("block = 64", ranges).is_empty());
+}

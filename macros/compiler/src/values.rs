@@ -1,0 +1,114 @@
+//! Named constants with the values that their file shows, in place of the names: a kernel is checked with them as with literals. What a
+//! name stands for only rustc knows, so that every verdict that rests on a value is one for rustc to confirm.
+
+use proc_macro2::{Delimiter, Group, Ident, Literal, Punct, Spacing, TokenStream, TokenTree};
+use quote::{ToTokens, quote_spanned};
+
+use crate::check::rings::Constants;
+use crate::diag::Diag;
+use crate::model::{Function, GenericParam};
+
+/// The tokens of a function and its options with the values of constants in place of their names.
+pub(crate) struct WithValues {
+    pub(crate) options: TokenStream,
+    pub(crate) item: TokenStream,
+    /// The names that were replaced, each with its value.
+    values: Vec<(Ident, i64)>,
+}
+
+impl WithValues {
+    /// Replaces the names of constants; `None` if there are none with a known value.
+    pub(crate) fn of(function: &Function, options: &TokenStream, item: &TokenStream) -> Option<WithValues> {
+        if function.definitions.is_empty() {
+            return None;
+        }
+        let mut replace =
+            Replace { function, constants: Constants::new(function, Default::default()), values: Vec::new() };
+        let (options, item) = (replace.stream(options.clone()), replace.stream(item.clone()));
+        let values = replace.values;
+        (!values.is_empty()).then_some(WithValues { options, item, values })
+    }
+
+    /// Makes rustc report a fault if all constants have their values, or if one has not.
+    pub(crate) fn refuse(&self, Conditional { fault, if_values }: &Conditional) -> TokenStream {
+        let (span, message) = (fault.at.lo, fault.text());
+        let equal = self.values.iter().map(|(name, value)| {
+            let value = i128::from(*value);
+            quote_spanned!(span=> ::phalanx::__private::contract::constant::is_one_of((#name) as i128, 0, &[#value], false))
+        });
+        let condition = quote_spanned!(span=> (#(#equal)&&*) == #if_values);
+        quote_spanned!(span=> const _: () = if #condition { ::phalanx::__private::contract::constant::refuse(#message) };)
+    }
+}
+
+/// A fault that depends on the values of constants.
+pub(crate) struct Conditional {
+    pub(crate) fault: Diag,
+    /// Whether the function is at fault if all constants have their values, or if one has not.
+    pub(crate) if_values: bool,
+}
+
+struct Replace<'f> {
+    function: &'f Function,
+    constants: Constants<'f>,
+    values: Vec<(Ident, i64)>,
+}
+
+impl Replace<'_> {
+    fn stream(&mut self, tokens: TokenStream) -> TokenStream {
+        let trees: Vec<TokenTree> = tokens.into_iter().collect();
+        let is_punct = |at: Option<usize>, of: &[char]| matches!(at.and_then(|at| trees.get(at)), Some(TokenTree::Punct(punct)) if of.contains(&punct.as_char()));
+        let mut replaced = Vec::new();
+        for (at, tree) in trees.iter().enumerate() {
+            let before = at.checked_sub(1);
+            match tree {
+                TokenTree::Group(group) => {
+                    let mut inside = Group::new(group.delimiter(), self.stream(group.stream()));
+                    inside.set_span(group.span());
+                    replaced.push(TokenTree::Group(inside));
+                }
+                // A part of a path, a field, a lifetime, a declaration or a call is another name. `a..N` is none of these.
+                TokenTree::Ident(name)
+                    if !(is_punct(before, &[':', '\'']) || is_punct(Some(at + 1), &[':', '!']))
+                        && !(is_punct(before, &['.']) && !is_punct(at.checked_sub(2), &['.']))
+                        && !matches!(trees.get(at + 1), Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Parenthesis) =>
+                {
+                    replaced.extend(self.value(name).unwrap_or_else(|| vec![tree.clone()]));
+                }
+                TokenTree::Ident(_) | TokenTree::Punct(_) | TokenTree::Literal(_) => replaced.push(tree.clone()),
+            }
+        }
+        replaced.into_iter().collect()
+    }
+
+    /// The literal that a name stands for.
+    fn value(&mut self, name: &Ident) -> Option<Vec<TokenTree>> {
+        let function = self.function;
+        let [definition] = &function.definitions.get(&name.to_string())?[..] else { return None };
+        let is_param = function.generics.params.iter().any(|param| match param {
+            GenericParam::Type(param) | GenericParam::Const(param, _) => param == name,
+        });
+        let is_local = function.locals.iter().any(|local| local.name == *name);
+        if is_param || is_local || function.declares(&|declared| declared == name) {
+            return None;
+        }
+        let value = self.constants.named_in_file(name)?;
+        if !self.values.iter().any(|(known, _)| known == name) {
+            self.values.push((name.clone(), value));
+        }
+        if definition.ty == "bool" {
+            return Some(vec![Ident::new(if value == 0 { "false" } else { "true" }, name.span()).into()]);
+        }
+        let mut literal: Literal = format!("{}{}", value.unsigned_abs(), definition.ty).parse().ok()?;
+        literal.set_span(name.span());
+        if value >= 0 {
+            return Some(vec![literal.into()]);
+        }
+        let mut negative = Group::new(
+            Delimiter::Parenthesis,
+            [Punct::new('-', Spacing::Alone).into(), TokenTree::from(literal)].into_iter().collect(),
+        );
+        negative.set_span(name.span());
+        Some(negative.into_token_stream().into_iter().collect())
+    }
+}
