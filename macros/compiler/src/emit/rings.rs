@@ -18,11 +18,10 @@ pub(super) fn checks(checked: &Checked<'_>) -> TokenStream {
             Known::Proved { .. } | Known::Open(_) => return None,
         };
         let (span, message) = (fault.at.lo, fault.text());
-        let equal = constant::path("constant", "is_one_of");
         let each = case.assumed.iter().map(|assumed| match assumed {
             Assumed::Constant(constant, value) => {
                 let value = i128::from(*value);
-                quote_spanned!(span=> #equal((#constant) as i128, 0, &[#value], false))
+                quote_spanned!(span=> (#constant) as i128 == #value)
             }
             // The constant of our type comes before the one that the trait gives all others.
             Assumed::Pipeline(ty) => quote_spanned!(span=> {

@@ -71,7 +71,10 @@ pub(super) fn join(programs: Vec<(Program, Vec<u32>)>) -> Vec<Actors> {
         program.allows_more |= !program.meetings.is_empty();
         (!threads.is_empty()).then_some(Actors { program, threads, unit: Unit::Thread })
     });
-    alone.chain(joined.into_values().flatten()).collect()
+    let mut all: Vec<Actors> = alone.chain(joined.into_values().flatten()).collect();
+    // Messages say from which thread to which.
+    all.iter_mut().for_each(|actors| actors.threads.sort_unstable());
+    all
 }
 
 /// Returns the steps of a warp, if they are those of its leader, of which the other threads do some as well.
