@@ -11,7 +11,7 @@ use crate::model::group::Group;
 use crate::model::group_barrier::{BarrierMethod, BarrierOperation};
 use crate::model::kind::{Kind, Memory};
 use crate::model::method::ValueMethod;
-use crate::model::op::{MEMORY_METHODS, Op, Variant};
+use crate::model::op::{MEMORY_METHODS, Op, Stored, Variant};
 use crate::model::warp::WarpMethod;
 use crate::model::{Role, SiteMessage};
 use crate::span::SpanRange;
@@ -89,6 +89,12 @@ impl Parser<'_> {
         let name = call.method.to_string();
         if let Some(method) = WarpMethod::of(group, &name) {
             return self.warp_method(group, method, receiver, call, span);
+        }
+        if group == Group::Tile && let Some(stored) = Stored::of_load(&name) {
+            return self.load_matrix(stored, receiver, call, span);
+        }
+        if group == Group::Tile && let Some(stored) = Stored::of_store(&name) {
+            return self.store_matrix(stored, receiver, call, span);
         }
         if let Some(method) = group.barrier_method(&name) {
             return self.barrier(group, method, receiver, call, span);
@@ -230,7 +236,7 @@ impl Parser<'_> {
     }
 
     /// Parses `&array` as the argument of an operation on shared memory.
-    fn shared_argument(&mut self, argument: &syn::Expr) -> Option<Expr> {
+    pub(super) fn shared_argument(&mut self, argument: &syn::Expr) -> Option<Expr> {
         let target = match argument {
             syn::Expr::Reference(reference) if reference.mutability.is_none() => self.borrowed_place(reference),
             // A parameter is a reference already, and so are a part and a local that is bound to one.

@@ -1,4 +1,4 @@
-//! Vectors: their constructors, loads and stores.
+//! Vectors: their constructors, which matrices share, loads and stores.
 
 use quote::ToTokens;
 use syn::{ExprCall, ExprMethodCall, ExprPath};
@@ -13,11 +13,11 @@ use crate::model::op::Op;
 use crate::span::SpanRange;
 
 impl Parser<'_> {
-    /// Parses `Vector::new([a, b])` or `f32x4::splat(x)`, if the call is one of them.
+    /// Parses `Vector::new([a, b])`, `f32x4::splat(x)` or `Accumulator::splat(x)`, if the call is one of them.
     pub(super) fn vector_constructor(&mut self, path: &ExprPath, call: &ExprCall, span: SpanRange) -> Option<Expr> {
         let mut segments = path.path.segments.iter().rev();
         let (function, ty) = (segments.next()?.ident.to_string(), segments.next()?.ident.to_string());
-        if !is_vector(&ty) {
+        if !(is_vector(&ty) || MATRICES.contains(&ty.as_str()) && function == "splat") {
             return None;
         }
         let splat = match function.as_str() {
@@ -66,6 +66,9 @@ impl Parser<'_> {
         self.op(Op::StoreVec, vec![memory, index, value], span)
     }
 }
+
+/// The matrices of `warp.mma(a, b, c)`. A type of the user's may have such a name, and a function that is not `splat`.
+const MATRICES: [&str; 3] = ["MatrixA", "MatrixB", "Accumulator"];
 
 /// Whether the name is `Vector` or that of a vector type: a scalar, `x`, a number.
 fn is_vector(name: &str) -> bool {

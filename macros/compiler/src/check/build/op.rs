@@ -5,7 +5,7 @@ use phalanx_contract::uniformity::Uniformity;
 use super::memory::{atomic_access, region_of_kind};
 use super::{Builder, GroupStep, MemoryStep, Source, StepKind, TokenStep, Value};
 use crate::check::cfg::{
-    AccessKind, BarrierCall, BarrierCallId, Coordinate, Digit, Granule, Position, Region, Root, Select, Team, Tile,
+    AccessKind, BarrierCall, BarrierCallId, Coordinate, Digit, Granule, Position, Region, Root, Select, Shared, Team, Tile,
 };
 use crate::model::ValueId;
 use crate::model::barrier::{BarrierForm, PhaseAction};
@@ -107,6 +107,19 @@ impl<'f> Builder<'f> {
             Op::LoadUnchecked => return self.load(region.map(|region| region.at(Select::At(nodes[1]))), nodes, at),
             Op::StoreVec => {
                 self.access(region.unwrap_or(Region::of(Root::Global)).at(Select::Unknown), AccessKind::Write, at);
+                self.nothing(at).node
+            }
+            Op::LoadMatrix { stored, .. } => {
+                let team = team(Group::Tile);
+                self.step(StepKind::Group(GroupStep::Collective { team, name: stored.load(), barrier: false }), at);
+                self.access(rows_of_matrix(&values), AccessKind::Read, at);
+                // Each lane gets other elements.
+                self.node(Source::Known { uniformity: Uniformity::Divergent, what: stored.load() }, nodes, at)
+            }
+            Op::StoreMatrix { stored } => {
+                let team = team(Group::Tile);
+                self.step(StepKind::Group(GroupStep::Collective { team, name: stored.store(), barrier: false }), at);
+                self.access(rows_of_matrix(&values), AccessKind::Write, at);
                 self.nothing(at).node
             }
             Op::Atomic(atomic) => {
@@ -406,4 +419,10 @@ impl<'f> Builder<'f> {
         self.positions.extend(self.position_on_axis(axis).map(|position| (node, position)));
         Value::of(node)
     }
+}
+
+/// The rows of the memory, the second operand, in which a matrix lies.
+fn rows_of_matrix(values: &[Value]) -> Region {
+    let memory = values.get(1).and_then(|memory| memory.region.clone());
+    memory.unwrap_or(Region::of(Root::Shared(Shared::Any))).several(Select::Unknown)
 }
