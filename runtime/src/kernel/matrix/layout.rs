@@ -63,21 +63,6 @@ impl Layout {
             Lines::Columns => (at, line),
         }
     }
-
-    /// Returns the lane that holds the element of this row and column, and its index there.
-    pub(super) fn holder(self, row: usize, column: usize) -> (usize, usize) {
-        let (line, at) = match self.lines {
-            Lines::Rows => (row, column),
-            Lines::Columns => (column, row),
-        };
-        let (square, word_of_line) = (line / 8, at / self.per_word);
-        let (along, of_square) = (word_of_line / 4, word_of_line % 4);
-        let word = match self.lines {
-            Lines::Rows => along * 2 + square,
-            Lines::Columns => square * 2 + along,
-        };
-        (line % 8 * 4 + of_square, word * self.per_word + at % self.per_word)
-    }
 }
 
 impl fmt::Debug for Layout {
@@ -99,7 +84,6 @@ mod tests {
                 let at = M::LAYOUT.position(lane, index);
                 let (l, i) = (lane as u32, index as u32);
                 assert_eq!(at, (row(&zero, l, i) as usize, column(&zero, l, i) as usize), "{of}, lane {l}, {i}");
-                assert_eq!(M::LAYOUT.holder(at.0, at.1), (lane, index), "{of}, {at:?}");
                 assert!(!std::mem::replace(&mut seen[at.0 * M::COLUMNS + at.1], true), "{of}, {at:?}");
             }
         }

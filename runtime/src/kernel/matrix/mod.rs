@@ -279,3 +279,41 @@ impl<T: AccumulatorElement<ROWS, COLUMNS>, const ROWS: usize, const COLUMNS: usi
         lane % 4 * 2 + i % 2 + i / 4 * 8
     }
 }
+
+#[device]
+impl<T: ElementOfA<16, 16> + AccumulatorElement<16, 16>> MatrixA<T, 16, 16> {
+    /// Returns a sum as the left operand of another product: each lane already holds the elements that it needs.
+    pub fn from_accumulator(sum: Accumulator<T, 16, 16>) -> MatrixA<T, 16, 16> {
+        let mut a = MatrixA::<T, 16, 16>::splat(sum[0]);
+        for i in 0..8 {
+            a[i] = sum[i];
+        }
+        a
+    }
+}
+
+#[device]
+impl<const COLUMNS: usize> Accumulator<f32, 16, COLUMNS>
+where
+    f32: AccumulatorElement<16, COLUMNS>,
+    bf16: AccumulatorElement<16, COLUMNS>,
+    f16: AccumulatorElement<16, COLUMNS>,
+{
+    /// Returns the elements, each rounded to `bf16`.
+    pub fn to_bf16(&self) -> Accumulator<bf16, 16, COLUMNS> {
+        let mut rounded = Accumulator::<bf16, 16, COLUMNS>::splat(bf16::from_f32(0.0));
+        for i in 0..rounded.len() {
+            rounded[i] = bf16::from_f32(self[i]);
+        }
+        rounded
+    }
+
+    /// Returns the elements, each rounded to `f16`.
+    pub fn to_f16(&self) -> Accumulator<f16, 16, COLUMNS> {
+        let mut rounded = Accumulator::<f16, 16, COLUMNS>::splat(f16::from_f32(0.0));
+        for i in 0..rounded.len() {
+            rounded[i] = f16::from_f32(self[i]);
+        }
+        rounded
+    }
+}

@@ -65,6 +65,9 @@ products! {
     u8 u8 i32: i32, |c| c, |a, b, sum| sum.wrapping_add(i32::from(a) * i32::from(b)), |sum| sum;
 }
 
+/// The most columns of a left operand.
+const LONGEST: usize = 32;
+
 /// Rounds to the 10 bits after the point that `tf32` has, to nearest, ties away from zero.
 fn rounded(value: f32) -> f32 {
     const REST: u32 = (1 << 13) - 1;
@@ -87,15 +90,26 @@ where
         b: impl Fn(usize) -> MatrixB<U, K, N>,
         mut c: Accumulator<V, 16, N>,
     ) -> Accumulator<V, 16, N> {
+        // The lane's two rows of `a` are in the registers of its group of four, its columns of `b` in those of two groups.
+        let mut rows = [[ValueOf::<T>::default(); LONGEST]; 2];
+        let mut columns = [[ValueOf::<U>::default(); LONGEST]; 4];
+        let (group, pair) = (lane / 4 * 4, lane % 4 * 8);
+        for lane in group..group + 4 {
+            for (index, value) in a(lane).registers().iter().enumerate() {
+                let (row, k) = Self::LAYOUT.position(lane, index);
+                rows[row / 8][k] = *value;
+            }
+        }
+        for lane in pair..pair + 8 {
+            for (index, value) in b(lane).registers().iter().enumerate() {
+                let (k, column) = MatrixB::<U, K, N>::LAYOUT.position(lane, index);
+                columns[column / 8 * 2 + column % 2][k] = *value;
+            }
+        }
         for (index, element) in c.registers_mut().iter_mut().enumerate() {
             let (row, column) = Accumulator::<V, 16, N>::LAYOUT.position(lane, index);
-            let mut sum = T::start(*element);
-            for k in 0..K {
-                let (of_a, i) = Self::LAYOUT.holder(row, k);
-                let (of_b, j) = MatrixB::<U, K, N>::LAYOUT.holder(k, column);
-                sum = T::step(a(of_a).registers()[i], b(of_b).registers()[j], sum);
-            }
-            *element = T::end(sum);
+            let factors = rows[row / 8].iter().zip(&columns[column / 8 * 2 + column % 2]).take(K);
+            *element = T::end(factors.fold(T::start(*element), |sum, (a, b)| T::step(*a, *b, sum)));
         }
         c
     }
