@@ -367,7 +367,10 @@ impl fmt::Display for Cause {
             }
             Cause::MatrixOutOfBounds { start, count, length, columns } => {
                 let lines = if *columns { "columns" } else { "rows" };
-                write!(f, "a matrix of {count} {lines} from {start} on is out of bounds for the {length} {lines} of the memory")
+                write!(
+                    f,
+                    "a matrix of {count} {lines} from {start} on is out of bounds for the {length} {lines} of the memory"
+                )
             }
             Cause::MisalignedMatrix { column } => {
                 write!(f, "a matrix must start at a multiple of 16 bytes, but the one from column {column} on does not")

@@ -163,7 +163,8 @@ impl Followed {
                 GroupStep::Collective { .. }
                 | GroupStep::Aligned { .. }
                 | GroupStep::FormGroup(_)
-                | GroupStep::Convergent { .. },
+                | GroupStep::Convergent { .. }
+                | GroupStep::Agree { .. },
             )
             | StepKind::Value(_)
             | StepKind::Memory(_)

@@ -83,6 +83,7 @@ fn arrivals(function: &Function, cfg: &Cfg<'_>) -> Vec<Arrival> {
             | GroupStep::Aligned { .. }
             | GroupStep::FormGroup(_)
             | GroupStep::Convergent { .. }
+            | GroupStep::Agree { .. }
             | GroupStep::Wait { .. }
             | GroupStep::WaitElected { .. },
         )
@@ -172,6 +173,7 @@ impl Analysis for Tokens<'_> {
             StepKind::Group(
                 GroupStep::Collective { .. }
                 | GroupStep::Convergent { .. }
+                | GroupStep::Agree { .. }
                 | GroupStep::Aligned { .. }
                 | GroupStep::FormGroup(_),
             )
@@ -226,7 +228,12 @@ impl Report<'_, '_> {
     fn step(&mut self, state: &Held, step: &Step) {
         match &step.kind {
             StepKind::Token(TokenStep::Move { .. } | TokenStep::Clear { .. } | TokenStep::Forget { .. })
-            | StepKind::Group(GroupStep::Convergent { .. } | GroupStep::Aligned { .. } | GroupStep::FormGroup(_))
+            | StepKind::Group(
+                GroupStep::Convergent { .. }
+                | GroupStep::Agree { .. }
+                | GroupStep::Aligned { .. }
+                | GroupStep::FormGroup(_),
+            )
             | StepKind::Copy(_)
             | StepKind::Memory(_)
             | StepKind::BarrierCall(_)

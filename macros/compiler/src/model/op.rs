@@ -4,7 +4,6 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
-use super::{SlotId, ValueId};
 use super::atomic::{AtomicUse, MemoryOrder, MemoryScope};
 use super::barrier::{Barrier, PhaseAction, PhaseMethod};
 use super::copy::CopyOp;
@@ -13,6 +12,7 @@ use super::group_barrier::BarrierMethod;
 use super::kind::Memory;
 use super::query::Query;
 use super::warp::WarpMethod;
+use super::{SlotId, ValueId};
 
 /// An operation. Its operands are the receiver, then the arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

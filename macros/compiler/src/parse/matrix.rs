@@ -18,7 +18,7 @@ impl Parser<'_> {
             Some(turbofish) => {
                 let ty = type_argument(&PathArguments::AngleBracketed(turbofish.clone()), 0).cloned();
                 let Some(ty) = ty.filter(|_| turbofish.args.len() == 1) else {
-                    let form = format!("warp.{}::<MatrixA<bf16, 16, 16>>(&tile, row, column)", stored.load());
+                    let form = format!("warp.{}::<MatrixA<f16, 16, 16>>(&tile, row, column)", stored.load());
                     return self.error(messages::turbofish(span, stored.load(), &form));
                 };
                 let Some(ty) = self.value_type(&ty) else { return Expr::error(span) };
@@ -59,7 +59,7 @@ impl Parser<'_> {
             self.diags.push(messages::argument_count(span, name, arguments, call.args.len()));
             return None;
         }
-        let tile = self.shared_argument(&call.args[0])?;
+        let tile = self.shared_argument(&call.args[0], &format!("warp.{name}(&tile, row, column)"))?;
         let Kind::Memory(Memory::SharedArray | Memory::SharedSlice) = tile.result_kind else {
             self.diags.push(messages::matrix_memory(tile.span, tile.result_kind));
             return None;

@@ -17,7 +17,8 @@ impl Parser<'_> {
     pub(super) fn vector_constructor(&mut self, path: &ExprPath, call: &ExprCall, span: SpanRange) -> Option<Expr> {
         let mut segments = path.path.segments.iter().rev();
         let (function, ty) = (segments.next()?.ident.to_string(), segments.next()?.ident.to_string());
-        if !(is_vector(&ty) || MATRICES.contains(&ty.as_str()) && function == "splat") {
+        let is_matrix = MATRICES.contains(&ty.as_str()) && function == "splat";
+        if !is_vector(&ty) && !is_matrix {
             return None;
         }
         let splat = match function.as_str() {
@@ -33,7 +34,8 @@ impl Parser<'_> {
         };
         let argument = self.value(argument);
         let slot = self.slot(SlotUse::Type);
-        let kind = ExprKind::Vector { path: path.to_token_stream(), splat, argument: Box::new(argument), slot };
+        let (path, argument) = (path.to_token_stream(), Box::new(argument));
+        let kind = ExprKind::Vector { path, is_matrix, splat, argument, slot };
         Some(Expr { kind, result_kind: Kind::Value, span })
     }
 

@@ -27,6 +27,29 @@ impl Tile<32> {
     /// elements are its rows: `SharedArray<[T; N], ROWS>`, or a part of one. All lanes get it together, and must pass the same
     /// arguments.
     ///
+    /// The rows must be a multiple of 16 bytes:
+    ///
+    /// ```compile_fail,E0080
+    /// # use phalanx::prelude::*;
+    /// #[cluster_kernel(block = 32)]
+    /// fn first(out: &mut [f16]) {
+    ///     let warp = tiled_partition::<32>(&this_thread_block());
+    ///     let lane = warp.thread_rank();
+    ///     let tile = shared_array::<[f16; 20], 16>(); // 40 bytes
+    ///     if lane < 20 {
+    ///         for i in 0..16 {
+    ///             tile[i][lane] = f16::ONE;
+    ///         }
+    ///     }
+    ///     warp.sync();
+    ///     let a: MatrixA<f16, 16, 16> = warp.load_matrix(&tile, 0, 0);
+    ///     out[lane] = a[0];
+    /// }
+    ///
+    /// let device = Device::simulator();
+    /// first(&mut device.upload(&[f16::ONE; 32]).unwrap()).grid(1).launch(&device).unwrap();
+    /// ```
+    ///
     /// # Failures
     /// The launch fails if the matrix does not lie within the tile, or does not start at a multiple of 16 bytes.
     #[track_caller]

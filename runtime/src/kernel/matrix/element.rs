@@ -112,27 +112,24 @@ pub trait AccumulatorElement<const ROWS: usize, const COLUMNS: usize>: MatrixEle
 }
 
 macro_rules! shapes {
-    ($($trait:ident: $($rows:literal $columns:literal $length:literal $($t:ident)*;)*)*) => {$($($(
+    ($trait:ident: $rows:literal by $columns:literal, $length:literal a lane: $($t:ident)*) => {$(
         #[diagnostic::do_not_recommend]
         impl $trait<$rows, $columns> for $t {
             type Registers = [<$t as MatrixElement>::Value; $length];
         }
-    )*)*)*};
+    )*};
 }
 
-shapes! {
-    ElementOfA:
-        16 16 8 f16 bf16;
-        16 8 4 tf32;
-        16 32 16 i8 u8;
-    ElementOfB:
-        16 8 4 f16 bf16;
-        16 16 8 f16 bf16;
-        8 8 2 tf32;
-        8 16 4 tf32;
-        32 8 8 i8 u8;
-        32 16 16 i8 u8;
-    AccumulatorElement:
-        16 8 4 f32 f16 bf16 i32;
-        16 16 8 f32 f16 bf16 i32;
-}
+shapes!(ElementOfA: 16 by 16, 8 a lane: f16 bf16);
+shapes!(ElementOfA: 16 by 8, 4 a lane: tf32);
+shapes!(ElementOfA: 16 by 32, 16 a lane: i8 u8);
+
+shapes!(ElementOfB: 16 by 8, 4 a lane: f16 bf16);
+shapes!(ElementOfB: 16 by 16, 8 a lane: f16 bf16);
+shapes!(ElementOfB: 8 by 8, 2 a lane: tf32);
+shapes!(ElementOfB: 8 by 16, 4 a lane: tf32);
+shapes!(ElementOfB: 32 by 8, 8 a lane: i8 u8);
+shapes!(ElementOfB: 32 by 16, 16 a lane: i8 u8);
+
+shapes!(AccumulatorElement: 16 by 8, 4 a lane: f32 f16 bf16 i32);
+shapes!(AccumulatorElement: 16 by 16, 8 a lane: f32 f16 bf16 i32);

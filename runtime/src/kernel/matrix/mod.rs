@@ -15,7 +15,7 @@ pub(crate) use self::element::Registers;
 pub use self::element::{AccumulatorElement, ElementOfA, ElementOfB, MatrixElement, tf32};
 pub(crate) use self::layout::Layout;
 pub use self::product::MultipliedBy;
-use crate::kernel::memory::{Elements, Splat};
+use crate::kernel::memory::Elements;
 use crate::program::type_info::{TypeArgument, TypeInfo};
 use crate::program::types::{DeviceScalar, DeviceType};
 
@@ -23,6 +23,10 @@ use crate::program::types::{DeviceScalar, DeviceType};
 type ValueOf<T> = <T as MatrixElement>::Value;
 
 /// A matrix that is spread over the lanes of a warp. The trait is sealed.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a matrix of tensor cores",
+    note = "kernels take the names `MatrixA`, `MatrixB` and `Accumulator` for phalanx's types"
+)]
 pub trait Matrix: DeviceType + Copy {
     /// The type of the elements.
     type Element: MatrixElement;
@@ -57,17 +61,16 @@ pub trait StoredByRows: Matrix {}
 )]
 pub trait StoredTransposed: Matrix {}
 
-/// Defines a matrix, whose words of 32 bits each hold elements of one row, or of one column for `MatrixB`.
-macro_rules! matrix {
-    ($(#[$doc:meta])* $name:ident of $element:ident, $cuda:literal, $layout:expr) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy)]
-        #[repr(C)]
-        pub struct $name<T: $element<ROWS, COLUMNS>, const ROWS: usize, const COLUMNS: usize> {
-            alignment: [u32; 0],
-            elements: T::Registers,
-        }
+/// Returns the matrix. Generated code calls it, so that rustc rejects a constructor of another type.
+#[doc(hidden)]
+#[inline]
+pub fn matrix<M: Matrix>(value: M) -> M {
+    value
+}
 
+/// Implements what all matrices have.
+macro_rules! matrix {
+    ($name:ident of $element:ident, $cuda:literal, $layout:expr) => {
         impl<T: $element<ROWS, COLUMNS>, const ROWS: usize, const COLUMNS: usize> $name<T, ROWS, COLUMNS> {
             /// Returns a matrix of which all elements are `value`.
             #[inline]
@@ -110,8 +113,6 @@ macro_rules! matrix {
             }
         }
 
-        impl<T: $element<ROWS, COLUMNS>, const ROWS: usize, const COLUMNS: usize> Splat for $name<T, ROWS, COLUMNS> {}
-
         #[diagnostic::do_not_recommend]
         impl<T: $element<ROWS, COLUMNS>, const ROWS: usize, const COLUMNS: usize> DeviceType
             for $name<T, ROWS, COLUMNS>
@@ -146,73 +147,88 @@ macro_rules! matrix {
     };
 }
 
-matrix! {
-    /// The left operand of `warp.mma(a, b, c)`, spread over the lanes of a warp. It has 16 rows, and 16 columns of
-    /// [`f16`](crate::f16) or [`bf16`](crate::bf16), 8 of [`tf32`], or 32 of `i8` or `u8`.
-    ///
-    /// `warp.load_matrix(&tile, row, column)` loads it from shared memory. In a kernel, `a[i]` is an element that the lane
-    /// holds, in row `a.row(lane, i)` and column `a.column(lane, i)` (PTX ISA, Matrix Fragments for mma).
-    ///
-    /// ```
-    /// use phalanx::prelude::*;
-    ///
-    /// /// Multiplies 16 rows of 16 by 16 rows of 8.
-    /// #[cluster_kernel(block = 32)]
-    /// fn multiply(a: &[bf16], b: &[bf16], c: &mut [f32]) {
-    ///     let block = this_thread_block();
-    ///     let warp = tiled_partition::<32>(&block);
-    ///     let lane = warp.thread_rank();
-    ///     let left = shared_array::<[bf16; 16], 16>();
-    ///     let right = shared_array::<[bf16; 8], 16>();
-    ///     for i in (lane..256).step_by(32) {
-    ///         left[i / 16][i % 16] = a[i];
-    ///     }
-    ///     for i in (lane..128).step_by(32) {
-    ///         right[i / 8][i % 8] = b[i];
-    ///     }
-    ///     block.sync();
-    ///     let x: MatrixA<bf16, 16, 16> = warp.load_matrix(&left, 0, 0);
-    ///     let y: MatrixB<bf16, 16, 8> = warp.load_matrix(&right, 0, 0);
-    ///     let sum = warp.mma(x, y, Accumulator::<f32, 16, 8>::splat(0.0));
-    ///     for i in 0..4 {
-    ///         c[sum.row(lane, i) * 8 + sum.column(lane, i)] = sum[i];
-    ///     }
-    /// }
-    ///
-    /// # fn main() -> phalanx::Result<()> {
-    /// let device = Device::simulator();
-    /// let number = |i: usize| bf16::from_f32(i as f32);
-    /// let a = device.upload(&Vec::from_iter((0..256).map(|i| number(i % 7))))?;
-    /// let b = device.upload(&Vec::from_iter((0..128).map(|i| number(i % 5))))?;
-    /// let mut c = device.zeros(128)?;
-    /// multiply(&a, &b, &mut c).grid(1).launch(&device)?;
-    /// let sum = |row: usize, column: usize| (0..16).map(|k| (row * 16 + k) % 7 * ((k * 8 + column) % 5)).sum::<usize>();
-    /// assert_eq!(c.read()?, Vec::from_iter((0..128).map(|i| sum(i / 8, i % 8) as f32)));
-    /// # Ok(())
-    /// # }
-    /// ```
-    MatrixA of ElementOfA, "matrix_a", Layout::of_rows(COLUMNS / 8)
+/// The left operand of `warp.mma(a, b, c)`, spread over the lanes of a warp. It has 16 rows, and 16 columns of
+/// [`f16`](crate::f16) or [`bf16`](crate::bf16), 8 of [`tf32`], or 32 of `i8` or `u8`.
+///
+/// `warp.load_matrix(&tile, row, column)` loads it from shared memory. In a kernel, `a[i]` is an element that the lane
+/// holds, in row `a.row(lane, i)` and column `a.column(lane, i)` (PTX ISA, Matrix Fragments for mma).
+///
+/// ```
+/// use phalanx::prelude::*;
+///
+/// /// Multiplies 16 rows of 16 by 16 rows of 8.
+/// #[cluster_kernel(block = 32)]
+/// fn multiply(a: &[bf16], b: &[bf16], c: &mut [f32]) {
+///     let block = this_thread_block();
+///     let warp = tiled_partition::<32>(&block);
+///     let lane = warp.thread_rank();
+///     let left = shared_array::<[bf16; 16], 16>();
+///     let right = shared_array::<[bf16; 8], 16>();
+///     for i in (lane..256).step_by(32) {
+///         left[i / 16][i % 16] = a[i];
+///     }
+///     for i in (lane..128).step_by(32) {
+///         right[i / 8][i % 8] = b[i];
+///     }
+///     block.sync();
+///     let x: MatrixA<bf16, 16, 16> = warp.load_matrix(&left, 0, 0);
+///     let y: MatrixB<bf16, 16, 8> = warp.load_matrix(&right, 0, 0);
+///     let sum = warp.mma(x, y, Accumulator::<f32, 16, 8>::splat(0.0));
+///     for i in 0..4 {
+///         c[sum.row(lane, i) * 8 + sum.column(lane, i)] = sum[i];
+///     }
+/// }
+///
+/// # fn main() -> phalanx::Result<()> {
+/// let device = Device::simulator();
+/// let number = |i: usize| bf16::from_f32(i as f32);
+/// let a = device.upload(&Vec::from_iter((0..256).map(|i| number(i % 7))))?;
+/// let b = device.upload(&Vec::from_iter((0..128).map(|i| number(i % 5))))?;
+/// let mut c = device.zeros(128)?;
+/// multiply(&a, &b, &mut c).grid(1).launch(&device)?;
+/// let sum = |row: usize, column: usize| (0..16).map(|k| (row * 16 + k) % 7 * ((k * 8 + column) % 5)).sum::<usize>();
+/// assert_eq!(c.read()?, Vec::from_iter((0..128).map(|i| sum(i / 8, i % 8) as f32)));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct MatrixA<T: ElementOfA<ROWS, COLUMNS>, const ROWS: usize, const COLUMNS: usize> {
+    alignment: [u32; 0],
+    elements: T::Registers,
 }
 
-matrix! {
-    /// The right operand of `warp.mma(a, b, c)`, spread over the lanes of a warp. It has 8 or 16 columns, and 16 rows of
-    /// [`f16`](crate::f16) or [`bf16`](crate::bf16), 8 of [`tf32`], or 32 of `i8` or `u8`.
-    ///
-    /// `warp.load_matrix(&tile, row, column)` loads it from shared memory, and `warp.load_matrix_transposed(..)` where its
-    /// columns lie there as rows. In a kernel, `b[i]` is an element that the lane holds, in row `b.row(lane, i)` and
-    /// column `b.column(lane, i)` (PTX ISA, Matrix Fragments for mma). [`MatrixA`] has an example.
-    MatrixB of ElementOfB, "matrix_b", Layout::of_columns(ROWS / 8)
+matrix!(MatrixA of ElementOfA, "matrix_a", Layout::of_rows(COLUMNS / 8));
+
+/// The right operand of `warp.mma(a, b, c)`, spread over the lanes of a warp. It has 8 or 16 columns, and 16 rows of
+/// [`f16`](crate::f16) or [`bf16`](crate::bf16), 8 of [`tf32`], or 32 of `i8` or `u8`.
+///
+/// `warp.load_matrix(&tile, row, column)` loads it from shared memory, and `warp.load_matrix_transposed(..)` where its
+/// columns lie there as rows. In a kernel, `b[i]` is an element that the lane holds, in row `b.row(lane, i)` and
+/// column `b.column(lane, i)` (PTX ISA, Matrix Fragments for mma). [`MatrixA`] has an example.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct MatrixB<T: ElementOfB<ROWS, COLUMNS>, const ROWS: usize, const COLUMNS: usize> {
+    alignment: [u32; 0],
+    elements: T::Registers,
 }
 
-matrix! {
-    /// The sums of `warp.mma(a, b, c)`, spread over the lanes of a warp: 16 rows and 8 or 16 columns of `f32`,
-    /// [`f16`](crate::f16) or `i32`. There are accumulators of [`bf16`](crate::bf16), too, which no `mma` adds to, to be
-    /// stored or converted.
-    ///
-    /// In a kernel, `c[i]` is an element that the lane holds, in row `c.row(lane, i)` and column `c.column(lane, i)` (PTX
-    /// ISA, Matrix Fragments for mma). [`MatrixA`] has an example.
-    Accumulator of AccumulatorElement, "accumulator", Layout::of_rows(2)
+matrix!(MatrixB of ElementOfB, "matrix_b", Layout::of_columns(ROWS / 8));
+
+/// The sums of `warp.mma(a, b, c)`, spread over the lanes of a warp: 16 rows and 8 or 16 columns of `f32`,
+/// [`f16`](crate::f16) or `i32`. There are accumulators of [`bf16`](crate::bf16), too, which no `mma` adds to, to be
+/// stored or converted.
+///
+/// In a kernel, `c[i]` is an element that the lane holds, in row `c.row(lane, i)` and column `c.column(lane, i)` (PTX
+/// ISA, Matrix Fragments for mma). [`MatrixA`] has an example.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct Accumulator<T: AccumulatorElement<ROWS, COLUMNS>, const ROWS: usize, const COLUMNS: usize> {
+    alignment: [u32; 0],
+    elements: T::Registers,
 }
+
+matrix!(Accumulator of AccumulatorElement, "accumulator", Layout::of_rows(2));
 
 /// Implements the traits of the orders in memory.
 macro_rules! stored {

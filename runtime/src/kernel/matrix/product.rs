@@ -78,7 +78,8 @@ fn rounded(value: f32) -> f32 {
 }
 
 #[diagnostic::do_not_recommend]
-impl<T, U, V, const K: usize, const N: usize> MultipliedBy<MatrixB<U, K, N>, Accumulator<V, 16, N>> for MatrixA<T, 16, K>
+impl<T, U, V, const K: usize, const N: usize> MultipliedBy<MatrixB<U, K, N>, Accumulator<V, 16, N>>
+    for MatrixA<T, 16, K>
 where
     T: ElementOfA<16, K> + Product<U, V>,
     U: ElementOfB<K, N>,

@@ -6,8 +6,8 @@ use crate::sim::{MemoryId, Site};
 
 /// The block's own shared memory, of which each element is a row of `T`s. The trait is sealed.
 #[diagnostic::on_unimplemented(
-    message = "no matrix of `{T}` is loaded from or stored to a `{Self}`",
-    note = "the elements of a tile are its rows: `shared_array::<[{T}; 72], 64>()` has 64 rows of 72"
+    message = "no matrix is loaded from or stored to a `{Self}`",
+    note = "the elements of a tile are its rows: `shared_array::<[f16; 72], 64>()` has 64 rows of 72"
 )]
 pub trait MatrixMemory<T>: OwnedShared + sealed::MatrixMemory<T> {}
 
@@ -29,7 +29,7 @@ mod sealed {
 }
 
 macro_rules! rows {
-    ($([$($generics:tt)*] $memory:ty;)*) => {$(
+    ([$($generics:tt)*] $memory:ty) => {
         impl<T: DeviceCopy, const C: usize $($generics)*> MatrixMemory<T> for $memory {}
         impl<T: DeviceCopy, const C: usize $($generics)*> sealed::MatrixMemory<T> for $memory {
             const COLUMNS: usize = C;
@@ -57,13 +57,11 @@ macro_rules! rows {
                 write_as(&self.part::<U>(start, 1), 0, value, site);
             }
         }
-    )*};
+    };
 }
 
-rows! {
-    [, const N: usize] SharedArray<[T; C], N>;
-    [] SharedSlice<[T; C]>;
-}
+rows!([, const N: usize] SharedArray<[T; C], N>);
+rows!([] SharedSlice<[T; C]>);
 
 impl<T, S: MatrixMemory<T> + ?Sized> MatrixMemory<T> for &S {}
 impl<T, S: MatrixMemory<T> + ?Sized> sealed::MatrixMemory<T> for &S {

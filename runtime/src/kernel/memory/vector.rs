@@ -204,21 +204,11 @@ impl<T: VectorElement<N>, const N: usize> DeviceConstant for Vector<T, N> {
 #[diagnostic::do_not_recommend]
 unsafe impl<T: VectorElement<N>, const N: usize> DeviceCopy for Vector<T, N> {}
 
-/// Returns the vector or the matrix. Generated code calls it, so that rustc rejects a constructor of another type.
+/// Returns the vector. Generated code calls it, so that rustc rejects a constructor that is not a vector's.
 #[inline]
-pub fn vector<V: Splat>(value: V) -> V {
+pub fn vector<T: VectorElement<N>, const N: usize>(value: Vector<T, N>) -> Vector<T, N> {
     value
 }
-
-/// A vector, or a matrix that is spread over the lanes of a warp.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a vector or a matrix of the kernel language",
-    label = "this name means another type here",
-    note = "kernels take `Vector`, `MatrixA`, `MatrixB` and `Accumulator` for phalanx's types: rename the type or the function"
-)]
-pub trait Splat {}
-
-impl<T: VectorElement<N>, const N: usize> Splat for Vector<T, N> {}
 
 /// Evaluates `memory.load_vec::<N>(index)`, the elements from `index` to `index + N`.
 #[inline]

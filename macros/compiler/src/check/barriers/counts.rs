@@ -196,7 +196,8 @@ impl PendingArrivals<'_, '_> {
                 GroupStep::Collective { .. }
                 | GroupStep::Wait { .. }
                 | GroupStep::WaitElected { .. }
-                | GroupStep::Convergent { .. },
+                | GroupStep::Convergent { .. }
+                | GroupStep::Agree { .. },
             )
             | StepKind::Call(_) => true,
             StepKind::Memory(MemoryStep::Access(id)) => match self.cx.cfg.accesses[id.0].kind {

@@ -5,7 +5,8 @@ use phalanx_contract::uniformity::Uniformity;
 use super::memory::{atomic_access, region_of_kind};
 use super::{Builder, GroupStep, MemoryStep, Source, StepKind, TokenStep, Value};
 use crate::check::cfg::{
-    AccessKind, BarrierCall, BarrierCallId, Coordinate, Digit, Granule, Position, Region, Root, Select, Shared, Team, Tile,
+    AccessKind, BarrierCall, BarrierCallId, Coordinate, Digit, Granule, NodeId, Position, Region, Root, Select, Shared,
+    Team, Tile,
 };
 use crate::model::ValueId;
 use crate::model::barrier::{BarrierForm, PhaseAction};
@@ -111,6 +112,7 @@ impl<'f> Builder<'f> {
             }
             Op::LoadMatrix { stored, .. } => {
                 let team = team(Group::Tile);
+                self.place_of_matrix(team, stored.load(), operands, &nodes);
                 self.step(StepKind::Group(GroupStep::Collective { team, name: stored.load(), barrier: false }), at);
                 self.access(rows_of_matrix(&values), AccessKind::Read, at);
                 // Each lane gets other elements.
@@ -118,6 +120,7 @@ impl<'f> Builder<'f> {
             }
             Op::StoreMatrix { stored } => {
                 let team = team(Group::Tile);
+                self.place_of_matrix(team, stored.store(), operands, &nodes);
                 self.step(StepKind::Group(GroupStep::Collective { team, name: stored.store(), barrier: false }), at);
                 self.access(rows_of_matrix(&values), AccessKind::Write, at);
                 self.nothing(at).node
@@ -193,6 +196,14 @@ impl<'f> Builder<'f> {
             }
         };
         Value::of(node)
+    }
+
+    /// The threads of a tile that load or store a matrix say together where it lies.
+    fn place_of_matrix(&mut self, team: Team, name: &'static str, operands: &[Expr], nodes: &[NodeId]) {
+        let arguments = ["memory", "row", "column"].into_iter().zip(operands.iter().zip(nodes).skip(1));
+        for (argument, (operand, value)) in arguments {
+            self.step(StepKind::Group(GroupStep::Agree { team, name, argument, value: *value }), operand.span);
+        }
     }
 
     fn aligned(&mut self, method: &'static BarrierMethod, at: SpanRange) {

@@ -68,6 +68,8 @@ pub(crate) enum GroupStep {
     Collective { team: Team, name: &'static str, barrier: bool },
     /// An operation that all threads of a group execute together and that orders nothing.
     Convergent { team: Team, name: &'static str },
+    /// All threads of a group give its next collective the same value as this argument.
+    Agree { team: Team, name: &'static str, argument: &'static str, value: NodeId },
     /// All threads of a warp execute the next step together.
     Aligned { name: &'static str },
     /// A group is formed of the threads that reach this point. A value that was uniform in an earlier group of this number

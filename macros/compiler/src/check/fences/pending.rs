@@ -126,6 +126,7 @@ impl Pending<'_> {
             | GroupStep::Wait { .. }
             | GroupStep::WaitElected { .. }
             | GroupStep::Convergent { .. }
+            | GroupStep::Agree { .. }
             | GroupStep::Aligned { .. }
             | GroupStep::FormGroup(_) => return None,
         };

@@ -402,7 +402,8 @@ impl Analysis for Values<'_, '_> {
                 | GroupStep::WaitElected { .. }
                 | GroupStep::Collective { .. }
                 | GroupStep::Aligned { .. }
-                | GroupStep::Convergent { .. },
+                | GroupStep::Convergent { .. }
+                | GroupStep::Agree { .. },
             )
             | StepKind::Copy(_)
             | StepKind::Memory(MemoryStep::Fence)
