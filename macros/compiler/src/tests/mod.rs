@@ -29,6 +29,7 @@ mod references;
 mod rings;
 mod stages;
 mod text;
+mod waivers;
 
 use proc_macro2::{TokenStream, TokenTree};
 use syn::LitStr;

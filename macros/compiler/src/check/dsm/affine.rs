@@ -224,9 +224,17 @@ impl Affine {
 
     /// The value, known only modulo this as well; `None` if it is known modulo another such number.
     pub(super) fn modulo_cycle(self, cycle: Cycle) -> Option<Affine> {
-        if self.cycle.is_some_and(|known| known != cycle) {
-            return None;
-        }
+        let cycle = match (self.cycle, cycle) {
+            (None, cycle) => cycle,
+            (Some(known), cycle) if known == cycle => cycle,
+            // Both are one number if that is a power of two.
+            (Some(Cycle::Constant(one)), Cycle::Mask(other)) | (Some(Cycle::Mask(one)), Cycle::Constant(other))
+                if one == other =>
+            {
+                Cycle::Mask(one)
+            }
+            (Some(_), _) => return None,
+        };
         let known = Affine { cycle: Some(cycle), ..self };
         Some(match cycle {
             Cycle::Blocks => Affine { blocks: 0, ..known },

@@ -265,6 +265,8 @@ impl IndexValue {
             false => Wraparound::Maybe,
         };
         let max = if wraparound == Wraparound::No { self.max() } else { None };
+        // `N - k` is positive where `k` is less than `N`.
+        let lower = lower.or_else(|| u64::try_from(least.and_then(Affine::lower_bound)?).ok());
         let affine = self.affine().zip(other.affine()).and_then(|(a, b)| a.minus(b));
         let affine = affine.map(|affine| Affine { wraparound: affine.wraparound.max(wraparound), ..affine });
         IndexValue::of_affine(affine, lower, max)
