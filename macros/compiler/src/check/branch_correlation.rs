@@ -163,8 +163,7 @@ impl Followed {
                 GroupStep::Collective { .. }
                 | GroupStep::Aligned { .. }
                 | GroupStep::FormGroup(_)
-                | GroupStep::Convergent { .. }
-                | GroupStep::Agree { .. },
+                | GroupStep::Convergent { .. },
             )
             | StepKind::Value(_)
             | StepKind::Memory(_)

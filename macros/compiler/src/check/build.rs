@@ -223,10 +223,7 @@ impl<'f> Builder<'f> {
         // The parser refused a collective in a closure.
         if self.closure_depth > 0
             && let StepKind::Group(
-                GroupStep::Collective { .. }
-                | GroupStep::Convergent { .. }
-                | GroupStep::Agree { .. }
-                | GroupStep::Aligned { .. },
+                GroupStep::Collective { .. } | GroupStep::Convergent { .. } | GroupStep::Aligned { .. },
             ) = kind
         {
             return;

@@ -199,7 +199,6 @@ impl Analysis for Flights<'_, '_> {
                 | GroupStep::ArriveForgotten { .. }
                 | GroupStep::FormGroup(_)
                 | GroupStep::Convergent { .. }
-                | GroupStep::Agree { .. }
                 | GroupStep::Aligned { .. },
             )
             | StepKind::Value(_)

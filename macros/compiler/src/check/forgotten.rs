@@ -63,7 +63,6 @@ pub(super) fn mark(cfg: &mut Cfg<'_>, tokens: &Tokens<'_>, diags: &mut Diags) {
                     | GroupStep::WaitElected { .. }
                     | GroupStep::Collective { .. }
                     | GroupStep::Convergent { .. }
-                    | GroupStep::Agree { .. }
                     | GroupStep::Aligned { .. }
                     | GroupStep::FormGroup(_) => {}
                 }
@@ -136,12 +135,7 @@ fn used(step: &Step) -> Option<(Group, &'static str)> {
         StepKind::Group(GroupStep::Wait { group, .. } | GroupStep::WaitElected { group, .. }) => {
             Some((group, "barrier_wait"))
         }
-        StepKind::Group(
-            GroupStep::Convergent { .. }
-            | GroupStep::Agree { .. }
-            | GroupStep::Aligned { .. }
-            | GroupStep::FormGroup(_),
-        )
+        StepKind::Group(GroupStep::Convergent { .. } | GroupStep::Aligned { .. } | GroupStep::FormGroup(_))
         | StepKind::Value(_)
         | StepKind::Memory(_)
         | StepKind::Token(_)

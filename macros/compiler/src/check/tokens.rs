@@ -84,7 +84,6 @@ fn arrivals(function: &Function, cfg: &Cfg<'_>) -> Vec<Arrival> {
             | GroupStep::Aligned { .. }
             | GroupStep::FormGroup(_)
             | GroupStep::Convergent { .. }
-            | GroupStep::Agree { .. }
             | GroupStep::Wait { .. }
             | GroupStep::WaitElected { .. },
         )
@@ -174,7 +173,6 @@ impl Analysis for Tokens<'_> {
             StepKind::Group(
                 GroupStep::Collective { .. }
                 | GroupStep::Convergent { .. }
-                | GroupStep::Agree { .. }
                 | GroupStep::Aligned { .. }
                 | GroupStep::FormGroup(_),
             )
@@ -229,12 +227,7 @@ impl Report<'_, '_> {
     fn step(&mut self, state: &Held, step: &Step) {
         match &step.kind {
             StepKind::Token(TokenStep::Move { .. } | TokenStep::Clear { .. } | TokenStep::Forget { .. })
-            | StepKind::Group(
-                GroupStep::Convergent { .. }
-                | GroupStep::Agree { .. }
-                | GroupStep::Aligned { .. }
-                | GroupStep::FormGroup(_),
-            )
+            | StepKind::Group(GroupStep::Convergent { .. } | GroupStep::Aligned { .. } | GroupStep::FormGroup(_))
             | StepKind::Copy(_)
             | StepKind::Memory(_)
             | StepKind::BarrierCall(_)

@@ -196,8 +196,7 @@ impl PendingArrivals<'_, '_> {
                 GroupStep::Collective { .. }
                 | GroupStep::Wait { .. }
                 | GroupStep::WaitElected { .. }
-                | GroupStep::Convergent { .. }
-                | GroupStep::Agree { .. },
+                | GroupStep::Convergent { .. },
             )
             | StepKind::Call(_) => true,
             StepKind::Memory(MemoryStep::Access(id)) => match self.cx.cfg.accesses[id.0].kind {

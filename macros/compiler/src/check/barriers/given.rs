@@ -88,7 +88,6 @@ impl Analysis for Given<'_, '_> {
             | StepKind::Group(
                 GroupStep::Collective { barrier: false, .. }
                 | GroupStep::Convergent { .. }
-                | GroupStep::Agree { .. }
                 | GroupStep::Aligned { .. }
                 | GroupStep::FormGroup(_)
                 | GroupStep::Arrive { .. }

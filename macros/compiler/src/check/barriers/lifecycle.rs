@@ -416,7 +416,7 @@ impl Analysis for Lifecycles<'_, '_> {
             }
             StepKind::Group(
                 GroupStep::Collective { .. }
-                | GroupStep::Convergent { .. } | GroupStep::Agree { .. }
+                | GroupStep::Convergent { .. }
                 | GroupStep::Aligned { .. }
                 | GroupStep::FormGroup(_)
                 | GroupStep::Arrive { .. }

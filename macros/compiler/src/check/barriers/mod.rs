@@ -407,7 +407,6 @@ impl<'a, 'f> Check<'a, 'f, '_> {
                 StepKind::Group(GroupStep::Arrive { group, .. } | GroupStep::Wait { group, .. }) => is_of_block(*group),
                 StepKind::Group(
                     GroupStep::Convergent { .. }
-                    | GroupStep::Agree { .. }
                     | GroupStep::Aligned { .. }
                     | GroupStep::FormGroup(_)
                     | GroupStep::ArriveForgotten { .. }

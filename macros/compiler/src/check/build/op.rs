@@ -136,7 +136,7 @@ impl<'f> Builder<'f> {
             }
             Op::Uniform(group) => {
                 let team = team(group);
-                self.step(StepKind::Group(GroupStep::Convergent { team, name: "uniform" }), at);
+                self.step(StepKind::Group(GroupStep::Convergent { team, name: "uniform", argument: None }), at);
                 self.node(Source::Agreed { team, what: "uniform" }, nodes[1..].to_vec(), at)
             }
             Op::Barrier(barrier, method) => {
@@ -202,7 +202,8 @@ impl<'f> Builder<'f> {
     fn place_of_matrix(&mut self, team: Team, name: &'static str, operands: &[Expr], nodes: &[NodeId]) {
         let arguments = ["memory", "row", "column"].into_iter().zip(operands.iter().zip(nodes).skip(1));
         for (argument, (operand, value)) in arguments {
-            self.step(StepKind::Group(GroupStep::Agree { team, name, argument, value: *value }), operand.span);
+            let argument = Some((argument, *value));
+            self.step(StepKind::Group(GroupStep::Convergent { team, name, argument }), operand.span);
         }
     }
 

@@ -30,7 +30,7 @@ pub(super) fn is_cluster_collective(step: &Step) -> bool {
         | StepKind::Memory(_)
         // Some threads wait while others have gone on.
         | StepKind::Group(GroupStep::ArriveForgotten { .. } | GroupStep::WaitElected { .. })
-        | StepKind::Group(GroupStep::FormGroup(_) | GroupStep::Convergent { .. } | GroupStep::Agree { .. } | GroupStep::Aligned { .. })
+        | StepKind::Group(GroupStep::FormGroup(_) | GroupStep::Convergent { .. } | GroupStep::Aligned { .. })
         | StepKind::Copy(_)
         | StepKind::BarrierCall(_)
         | StepKind::Call(_)

@@ -415,7 +415,6 @@ impl Analysis for InFlight<'_, '_> {
             StepKind::Group(
                 GroupStep::Collective { .. }
                 | GroupStep::Convergent { .. }
-                | GroupStep::Agree { .. }
                 | GroupStep::Aligned { .. }
                 | GroupStep::FormGroup(_)
                 | GroupStep::Arrive { .. }

@@ -154,7 +154,6 @@ fn reaches_without_barrier(cfg: &Cfg<'_>, read: &AccessPoint, write: &AccessPoin
             GroupStep::Aligned { .. }
             | GroupStep::FormGroup(_)
             | GroupStep::Convergent { .. }
-            | GroupStep::Agree { .. }
             | GroupStep::Arrive { .. }
             | GroupStep::ArriveForgotten { .. }
             | GroupStep::WaitElected { .. },

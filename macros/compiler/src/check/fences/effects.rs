@@ -179,7 +179,6 @@ fn waits_where_others_forget(step: &GroupStep) -> bool {
         GroupStep::WaitElected { group, .. } => matches!(group, Group::Cluster | Group::Grid),
         GroupStep::Collective { .. }
         | GroupStep::Convergent { .. }
-        | GroupStep::Agree { .. }
         | GroupStep::Aligned { .. }
         | GroupStep::FormGroup(_)
         | GroupStep::Arrive { .. }

@@ -126,7 +126,6 @@ impl Pending<'_> {
             | GroupStep::Wait { .. }
             | GroupStep::WaitElected { .. }
             | GroupStep::Convergent { .. }
-            | GroupStep::Agree { .. }
             | GroupStep::Aligned { .. }
             | GroupStep::FormGroup(_) => return None,
         };

@@ -354,12 +354,7 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
             }
             StepKind::Value(ValueStep::Evaluate(_) | ValueStep::Name { .. } | ValueStep::Return(_))
             | StepKind::Memory(_)
-            | StepKind::Group(
-                GroupStep::Convergent { .. }
-                | GroupStep::Agree { .. }
-                | GroupStep::Aligned { .. }
-                | GroupStep::FormGroup(_),
-            )
+            | StepKind::Group(GroupStep::Convergent { .. } | GroupStep::Aligned { .. } | GroupStep::FormGroup(_))
             | StepKind::Token(_) => false,
         }
     }
@@ -410,8 +405,7 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
                 | GroupStep::Wait { .. }
                 | GroupStep::ArriveForgotten { .. }
                 | GroupStep::WaitElected { .. }
-                | GroupStep::Convergent { .. }
-                | GroupStep::Agree { .. },
+                | GroupStep::Convergent { .. },
             ) => self.program.allows_more = true,
             StepKind::BarrierCall(call) => self.barrier_call(point, call.0)?,
             StepKind::Copy(copy) => self.copy(point, copy.0)?,

@@ -71,13 +71,13 @@ impl<'a, 'f> Check<'a, 'f> {
     fn step(&mut self, block: BlockId, step: &Step) {
         match &step.kind {
             StepKind::Group(GroupStep::Collective { team, name, .. })
-            | StepKind::Group(GroupStep::Convergent { team, name }) => {
+            | StepKind::Group(GroupStep::Convergent { team, name, argument: None }) => {
                 self.check_convergent(block, *team, name, step.at);
             }
             StepKind::Group(
                 GroupStep::Arrive { group, method, .. } | GroupStep::ArriveForgotten { group, method, .. },
             ) => self.check_convergent(block, Team::whole(*group), method.name, step.at),
-            StepKind::Group(GroupStep::Agree { team, name, argument, value }) => {
+            StepKind::Group(GroupStep::Convergent { team, name, argument: Some((argument, value)) }) => {
                 self.check_agreed(*team, name, argument, *value, step.at);
             }
             StepKind::Group(GroupStep::Aligned { name }) => self.check_aligned(block, name, step.at),

@@ -402,8 +402,7 @@ impl Analysis for Values<'_, '_> {
                 | GroupStep::WaitElected { .. }
                 | GroupStep::Collective { .. }
                 | GroupStep::Aligned { .. }
-                | GroupStep::Convergent { .. }
-                | GroupStep::Agree { .. },
+                | GroupStep::Convergent { .. },
             )
             | StepKind::Copy(_)
             | StepKind::Memory(MemoryStep::Fence)

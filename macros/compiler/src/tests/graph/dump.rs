@@ -80,12 +80,7 @@ impl Dump<'_> {
         Some(match &step.kind {
             StepKind::Value(_)
             | StepKind::Memory(_)
-            | StepKind::Group(
-                GroupStep::FormGroup(_)
-                | GroupStep::Convergent { .. }
-                | GroupStep::Agree { .. }
-                | GroupStep::Aligned { .. },
-            )
+            | StepKind::Group(GroupStep::FormGroup(_) | GroupStep::Convergent { .. } | GroupStep::Aligned { .. })
             | StepKind::Copy(_)
             | StepKind::BarrierCall(_) => return None,
             StepKind::Group(GroupStep::Collective { team, name, .. }) => format!("{name} {}", team.group.rust_name()),
