@@ -3,7 +3,7 @@
 
 use phalanx::prelude::*;
 
-use crate::{Check, Kernel, Module, Outcome, check_list, equal, failure, find, kernel_list, read, same, same_text};
+use crate::{Check, Kernel, Module, Outcome, check_list, equal, failure, fails, find, kernel_list, read, same, same_text};
 
 const SOURCE: &str = include_str!("matrices.rs");
 
@@ -201,7 +201,9 @@ fn rounded(input: &[f32], out: &mut [f32]) {
 }
 
 fn tf32_is_rounded(device: &Device) -> Outcome {
-    let input: Vec<f32> = (0..128u32).map(|i| f32::from_bits(0x3f80_0000 + i * 0x0123_4567 % 0x0100_0000) * [1.0, -1.0][i as usize % 2]).collect();
+    let input: Vec<f32> = (0..128u32)
+        .map(|i| f32::from_bits(0x3f80_0000 + i * 0x0123_4567 % 0x0100_0000) * [1.0, -1.0][i as usize % 2])
+        .collect();
     let x = device.upload(&input)?;
     let got = read!(device, 128, |out| rounded(&x, out).grid(1));
     let want: Vec<f32> = input.iter().map(|x| f32::from_bits((x.to_bits() + 0x1000) & !0x1fff)).collect();
@@ -220,7 +222,12 @@ fn total(sums: [[Accumulator<f32, 16, 8>; 2]; 2], index: usize) -> f32 {
 }
 
 #[device]
-fn squared(warp: &Tile<32>, a: MatrixA<f16, 16, 16>, b: &MatrixB<f16, 16, 8>, c: Accumulator<f32, 16, 8>) -> Accumulator<f32, 16, 8> {
+fn squared(
+    warp: &Tile<32>,
+    a: MatrixA<f16, 16, 16>,
+    b: &MatrixB<f16, 16, 8>,
+    c: Accumulator<f32, 16, 8>,
+) -> Accumulator<f32, 16, 8> {
     warp.mma(a, *b, c)
 }
 
@@ -301,13 +308,50 @@ fn bounds_and_alignment(device: &Device) -> Outcome {
     Ok(())
 }
 
+/// A lane fails while the others go on to what all of them do together.
+#[cluster_kernel(block = 32)]
+fn without_a_lane(out: &mut [f32], missing: u32) {
+    let warp = tiled_partition::<32>(&this_thread_block());
+    let lane = warp.thread_rank();
+    let tile = shared_array::<[f16; 16], 16>();
+    tile[lane / 2].store_vec(lane % 2 * 8, f16x8::splat(f16::ONE));
+    warp.sync();
+    if lane == missing {
+        /* missing */
+        out[lane + 1000] = 1.0;
+    }
+    let mut sum = Accumulator::<f32, 16, 8>::splat(0.0);
+    for _ in 0..4 {
+        let a: MatrixA<f16, 16, 16> = warp.load_matrix(&tile, 0, 0);
+        let b: MatrixB<f16, 16, 8> = warp.load_matrix(&tile, 0, 8);
+        sum = warp.mma(a, b, sum);
+        warp.store_matrix(&tile, 0, 0, b);
+        warp.sync();
+    }
+    out[lane] = sum[0];
+}
+
+fn a_failing_lane_is_reported(device: &Device) -> Outcome {
+    let source = find(file!(), SOURCE, "missing");
+    for missing in [0, 3, 31] {
+        let mut out = device.zeros(32)?;
+        let result = without_a_lane(&mut out, missing).grid(1).launch(device);
+        let cause = format!("index {} out of bounds for length 32", missing + 1000);
+        fails(result, &cause, &source, (0, 0, 0), (missing, 0, 0))?;
+        // The device is as usable as before.
+        let got = read!(device, 32, |out| without_a_lane(out, 32).grid(1));
+        same(&got, &[64.0; 32], |i| format!("lane {i}"))?;
+    }
+    Ok(())
+}
+
 /// Returns this file's part of the table.
 pub(super) fn modules() -> Vec<Module> {
     let mut checks = product_checks();
     checks.extend(move_checks());
-    checks.extend(check_list![tf32_is_rounded, matrices_are_values, bounds_and_alignment]);
+    checks.extend(check_list![tf32_is_rounded, matrices_are_values, bounds_and_alignment, a_failing_lane_is_reported]);
     let mut kernels = product_kernels();
     kernels.extend(move_kernels());
-    kernels.extend(kernel_list![rounded, values, failing]);
+    kernels.extend(kernel_list![rounded, values, failing, without_a_lane]);
     vec![Module { name: "matrices", checks, kernels }]
 }

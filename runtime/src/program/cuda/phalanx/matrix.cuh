@@ -163,7 +163,7 @@ namespace detail {
 // transpose. A square of 8 lines of 16 bytes is addressed by 8 lanes: the first by lanes 0 to 7, and so on.
 template <class Matrix, bool IsTransposed, bool IsAligned, class T, unsigned long long length>
 __device__ inline unsigned
-line_address(shared_slice<local_array<T, length>> memory, index row, index column, unsigned site) {
+line_address(unsigned lane, shared_slice<local_array<T, length>> memory, index row, index column, unsigned site) {
     constexpr unsigned rows = IsTransposed ? Matrix::columns : Matrix::rows;
     constexpr unsigned columns = IsTransposed ? Matrix::rows : Matrix::columns;
     constexpr unsigned words = sizeof(Matrix) / 4;
@@ -181,7 +181,7 @@ line_address(shared_slice<local_array<T, length>> memory, index row, index colum
         fail(misaligned_matrix, site, recorded{column.tag, column.value});
     }
     // The number of the lane's square among the matrix's lines, and along them. Lanes without a square repeat others.
-    const unsigned lane = own_lane(), square = lane / 8 % words;
+    const unsigned square = lane / 8 % words;
     const unsigned across = Matrix::lines_are_rows ? square % 2 : square / 2;
     const unsigned along = Matrix::lines_are_rows ? square / 2 : square % 2;
     constexpr bool is_in_order = Matrix::lines_are_rows != IsTransposed;
@@ -250,9 +250,10 @@ __device__ inline void store_words(const unsigned (&words)[4], unsigned line) {
 
 // The words are transposed on the way where a line of the matrix is not a part of a row of memory.
 template <class Matrix, bool IsTransposed, class Memory, class Row, class Column>
-__device__ inline Matrix load(Memory&& memory, Row row, Column column, unsigned site) {
+__device__ inline Matrix load(u32 rank, Memory&& memory, Row row, Column column, unsigned site) {
+    const unsigned lane = rank.value;
     unsigned words[sizeof(Matrix) / 4];
-    const unsigned line = line_address<Matrix, IsTransposed, is_aligned<Memory>::value>(whole(memory), row, column, site);
+    const unsigned line = line_address<Matrix, IsTransposed, is_aligned<Memory>::value>(lane, whole(memory), row, column, site);
     load_words<Matrix::lines_are_rows == IsTransposed>(words, line);
     Matrix matrix;
 #pragma unroll
@@ -262,9 +263,10 @@ __device__ inline Matrix load(Memory&& memory, Row row, Column column, unsigned 
     return matrix;
 }
 template <bool IsTransposed, class Memory, class Row, class Column, class Matrix>
-__device__ inline void store(Memory&& memory, Row row, Column column, Matrix matrix, unsigned site) {
+__device__ inline void store(u32 rank, Memory&& memory, Row row, Column column, Matrix matrix, unsigned site) {
+    const unsigned lane = rank.value;
     unsigned words[sizeof(Matrix) / 4];
-    const unsigned line = line_address<Matrix, IsTransposed, is_aligned<Memory>::value>(whole(memory), row, column, site);
+    const unsigned line = line_address<Matrix, IsTransposed, is_aligned<Memory>::value>(lane, whole(memory), row, column, site);
 #pragma unroll
     for (unsigned i = 0; i < sizeof(Matrix) / 4; ++i) {
         words[i] = matrix.word(i);
@@ -277,25 +279,25 @@ __device__ inline void store(Memory&& memory, Row row, Column column, Matrix mat
 // `warp.load_matrix(&tile, row, column)`: the rows of the tile are arrays.
 template <class Matrix, class Memory, class Row, class Column>
 __device__ inline Matrix
-load_matrix(const thread_block_tile<32>&, Memory&& memory, Row row, Column column, PHALANX_SITE) {
-    return detail::load<Matrix, false>(memory, row, column, site);
+load_matrix(const thread_block_tile<32>& warp, Memory&& memory, Row row, Column column, PHALANX_SITE) {
+    return detail::load<Matrix, false>(warp.thread_rank(), memory, row, column, site);
 }
 template <class Matrix, class Memory, class Row, class Column>
 __device__ inline Matrix
-load_matrix_transposed(const thread_block_tile<32>&, Memory&& memory, Row row, Column column, PHALANX_SITE) {
-    return detail::load<Matrix, true>(memory, row, column, site);
+load_matrix_transposed(const thread_block_tile<32>& warp, Memory&& memory, Row row, Column column, PHALANX_SITE) {
+    return detail::load<Matrix, true>(warp.thread_rank(), memory, row, column, site);
 }
 
 // `warp.store_matrix(&tile, row, column, matrix)`
 template <class Memory, class Row, class Column, class Matrix>
 __device__ inline void
-store_matrix(const thread_block_tile<32>&, Memory&& memory, Row row, Column column, Matrix matrix, PHALANX_SITE) {
-    detail::store<false>(memory, row, column, matrix, site);
+store_matrix(const thread_block_tile<32>& warp, Memory&& memory, Row row, Column column, Matrix matrix, PHALANX_SITE) {
+    detail::store<false>(warp.thread_rank(), memory, row, column, matrix, site);
 }
 template <class Memory, class Row, class Column, class Matrix>
-__device__ inline void store_matrix_transposed(const thread_block_tile<32>&, Memory&& memory, Row row, Column column,
+__device__ inline void store_matrix_transposed(const thread_block_tile<32>& warp, Memory&& memory, Row row, Column column,
                                                Matrix matrix, PHALANX_SITE) {
-    detail::store<true>(memory, row, column, matrix, site);
+    detail::store<true>(warp.thread_rank(), memory, row, column, matrix, site);
 }
 
 } // namespace phalanx
