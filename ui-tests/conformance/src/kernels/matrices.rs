@@ -325,6 +325,7 @@ fn without_a_lane(out: &mut [f32], missing: u32) {
         let a: MatrixA<f16, 16, 16> = warp.load_matrix(&tile, 0, 0);
         let b: MatrixB<f16, 16, 8> = warp.load_matrix(&tile, 0, 8);
         sum = warp.mma(a, b, sum);
+        warp.sync(); // all lanes have read
         warp.store_matrix(&tile, 0, 0, b);
         warp.sync();
     }
