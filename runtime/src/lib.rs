@@ -209,6 +209,7 @@ pub mod __private {
     pub use crate::kernel::matrix::matrix;
     pub use crate::kernel::memory::*;
     pub use crate::kernel::numeric::*;
+    pub use crate::kernel::pipeline::OtherPipeline;
     pub use crate::kernel::spelling::*;
     pub use crate::kernel::token::*;
     pub use crate::launch::{Arguments, Buffer, Launch, Occupancy, Threads, global, global_mut};

@@ -50,6 +50,7 @@ mod ring_overtaken;
 mod ring_overwrite;
 mod ring_read;
 mod ring_undrained;
+mod rings_of_constants;
 mod rows_in_calls;
 mod shared_in_calls;
 mod shared_slices;
@@ -122,6 +123,7 @@ fn kernels() -> impl Iterator<Item = phalanx::Program> {
         ring_overwrite::KERNELS,
         ring_read::KERNELS,
         ring_undrained::KERNELS,
+        rings_of_constants::KERNELS,
         rows_in_calls::KERNELS,
         shared_in_calls::KERNELS,
         shared_slices::KERNELS,

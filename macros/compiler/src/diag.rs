@@ -61,7 +61,7 @@ impl Diag {
         text
     }
 
-    fn to_fault(&self) -> Fault {
+    pub(crate) fn to_fault(&self) -> Fault {
         Fault::new(self.rule, self.at, self.text())
     }
 
@@ -163,8 +163,13 @@ impl Diags {
         Diags::new(self.session)
     }
 
+    /// Whether faults of this rule are reported.
+    pub(crate) fn reports(&self, rule: Rule) -> bool {
+        self.session.without != Some(rule)
+    }
+
     pub(crate) fn push(&mut self, diag: Diag) {
-        if self.session.without != Some(diag.rule) {
+        if self.reports(diag.rule) {
             self.list.push(diag);
         }
     }

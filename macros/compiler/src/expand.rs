@@ -6,16 +6,18 @@ use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::quote;
 use syn::{Attribute, Item, ItemFn};
 
-use crate::check::rings::Rings;
+use crate::check::rings::{Case, Known};
 use crate::check::{self, Checked, Program};
 use crate::diag::{Diag, Diags, Fault, Reported};
 use crate::emit;
 use crate::fragment;
 use crate::messages;
+use crate::model::kind::Kind;
 use crate::model::options::Options;
-use crate::model::{Function, Implementation, Method, Role};
+use crate::model::{Definitions, Function, Implementation, Method, Role};
 use crate::parse;
 use crate::session::Session;
+use crate::source;
 use crate::span::SpanRange;
 
 /// Expands `#[cluster_kernel(options)] item`.
@@ -62,20 +64,19 @@ pub(crate) fn fences(
     Err(diags.into_faults())
 }
 
-/// Returns what is known of a kernel's rings of phase barriers, or its faults.
-pub(crate) fn rings(session: Session, options: TokenStream, item: TokenStream) -> Result<RingReport, Vec<Fault>> {
+/// Returns what is known of a kernel's rings of phase barriers, or its faults. The text is that of the file around it.
+pub(crate) fn rings(
+    session: Session,
+    file: &str,
+    options: TokenStream,
+    item: TokenStream,
+) -> Result<Vec<RingCase>, Vec<Fault>> {
     let mut diags = Diags::new(session);
-    if let Parsed::Function { function, .. } = parse_kernel(options, item, &mut diags)
-        && let Ok(checked) = check::run(&function, &mut diags)
-    {
-        return Ok(match checked.rings() {
-            Rings::None => RingReport::None,
-            Rings::Proved { barriers, arrays, states } => {
-                RingReport::Proved { barriers: barriers.clone(), arrays: arrays.clone(), states: *states }
-            }
-            Rings::Faulty => RingReport::Waived,
-            Rings::Open(refusal) => RingReport::Open { line: refusal.at.line(), why: refusal.why.clone() },
-        });
+    if let Parsed::Function { mut function, .. } = parse_kernel(options, item, &mut diags) {
+        define(&mut function, source::definitions(file));
+        if let Ok(checked) = check::run(&function, &mut diags) {
+            return Ok(checked.rings().cases.iter().map(RingCase::of).collect());
+        }
     }
     Err(diags.into_faults())
 }
@@ -106,11 +107,18 @@ pub(crate) fn check_program(
     all
 }
 
+/// What is known of a kernel's rings of phase barriers if constants have certain values.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RingCase {
+    /// The constants that rustc has to confirm, with the values that are taken for them.
+    pub values: Vec<(String, i64)>,
+    /// What is known.
+    pub report: RingReport,
+}
+
 /// What is known of a kernel's rings of phase barriers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RingReport {
-    /// The kernel has no phase barrier in a loop.
-    None,
     /// No run of the kernel has a fault at these barriers, or in the accesses of these arrays.
     Proved {
         /// The names of the barriers.
@@ -120,6 +128,8 @@ pub enum RingReport {
         /// The number of states that were visited.
         states: usize,
     },
+    /// rustc reports this fault if the constants have the values.
+    Refused(Fault),
     /// The kernel switches the rule off that it breaks.
     Waived,
     /// There is neither a proof nor a fault.
@@ -129,6 +139,20 @@ pub enum RingReport {
         /// The reason.
         why: String,
     },
+}
+
+impl RingCase {
+    fn of(case: &Case) -> RingCase {
+        let report = match &case.known {
+            Known::Proved { barriers, arrays, states } => {
+                RingReport::Proved { barriers: barriers.clone(), arrays: arrays.clone(), states: *states }
+            }
+            Known::Faulty(Some(fault)) => RingReport::Refused(fault.to_fault()),
+            Known::Faulty(None) => RingReport::Waived,
+            Known::Open(refusal) => RingReport::Open { line: refusal.at.line(), why: refusal.why.clone() },
+        };
+        RingCase { values: case.values(), report }
+    }
 }
 
 /// The parsed item under an attribute.
@@ -179,9 +203,19 @@ fn parse(item: TokenStream, role: Role, options: Options, attribute: &str, diags
         diags.push(messages::receiver(SpanRange::of(&parsed.sig.ident)));
         return Parsed::Refused(item);
     }
-    let function = Box::new(Function { options, ..parse::function(&parsed, role, diags) });
+    let mut function = Box::new(Function { options, ..parse::function(&parsed, role, diags) });
+    if role == Role::Kernel && function.locals.iter().any(|local| matches!(local.kind, Kind::Barrier(_))) {
+        let definitions = source::around(function.name.span());
+        define(&mut function, definitions);
+    }
     let conditions = parsed.attrs.into_iter().filter(|attr| attr.path().is_ident("cfg")).collect();
     Parsed::Function { function, conditions }
+}
+
+/// Adds the definitions of a file; those of the body hide them.
+fn define(function: &mut Function, mut definitions: Definitions) {
+    definitions.extend(function.items().flat_map(|item| source::definitions(&item.to_string())));
+    function.definitions = definitions;
 }
 
 fn unread(item: TokenStream, role: Role, error: &syn::Error, diags: &mut Diags) -> Parsed {

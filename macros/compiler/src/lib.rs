@@ -16,6 +16,7 @@ mod parse;
 pub mod rings;
 mod rules;
 mod session;
+mod source;
 mod span;
 mod stack;
 #[cfg(test)]
@@ -25,7 +26,7 @@ use phalanx_contract::fence::ChosenFence;
 use proc_macro2::TokenStream;
 
 pub use diag::Fault;
-pub use expand::RingReport;
+pub use expand::{RingCase, RingReport};
 pub use rules::{ParseRuleError, Requirement, Rule, Unchecked};
 pub use session::Session;
 use stack::with_large_stack;
@@ -107,9 +108,10 @@ impl Session {
         with_large_stack(|| expand::fences(self, options, item))
     }
 
-    /// Checks a kernel, and returns what is known of its rings of phase barriers, or its faults.
-    pub fn rings(self, options: TokenStream, item: TokenStream) -> Result<RingReport, Vec<Fault>> {
-        with_large_stack(|| expand::rings(self, options, item))
+    /// Checks a kernel, and returns what is known of its rings of phase barriers, or its faults. There is no case if it has no phase
+    /// barrier. `file` is the text of the file that it stands in, whose constants it may name.
+    pub fn rings(self, file: &str, options: TokenStream, item: TokenStream) -> Result<Vec<RingCase>, Vec<Fault>> {
+        with_large_stack(|| expand::rings(self, file, options, item))
     }
 
     /// Checks what `#[derive(DeviceCopy)]` is on, in the same way. What only rustc knows of its fields is not asked.

@@ -103,3 +103,17 @@ impl<const STAGES: usize> Pipeline<STAGES> {
         }
     }
 }
+
+impl<const STAGES: usize> Pipeline<STAGES> {
+    /// Tells this type from others of its name, whose constant is that of [`OtherPipeline`]: the checks know what its methods do.
+    #[doc(hidden)]
+    pub const IS_OURS: bool = true;
+}
+
+/// What generated code asks of a type that is named `Pipeline`.
+pub trait OtherPipeline {
+    /// Whether the type is [`Pipeline`].
+    const IS_OURS: bool = false;
+}
+
+impl<T> OtherPipeline for T {}

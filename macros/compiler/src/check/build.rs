@@ -6,6 +6,7 @@ mod arms;
 mod closure;
 mod condition;
 mod copy;
+mod granule;
 mod memory;
 mod op;
 mod reference;

@@ -30,6 +30,7 @@ pub(crate) mod uniform;
 
 pub(crate) use program::Program;
 pub(crate) use unchecked::BrokenAt;
+use unchecked::LeftToRustc;
 
 use std::collections::BTreeSet;
 
@@ -98,8 +99,15 @@ pub(crate) fn run<'f>(function: &'f Function, diags: &mut Diags) -> Result<Check
         diags.waive(|rule, _| rule == Rule::ExitBeforePeersDone);
     }
     let is_right = diags.is_right_but_for(|rule, at| function.waives_at(rule, at));
-    let rings = if is_right { rings::check(function, &cfg, &values, diags) } else { Rings::None };
-    let broken = unchecked::apply(function, (&mut pending, &mut forgotten), &mut summary, &mut protocol, parsed, diags);
+    let mut rings = if is_right { rings::check(function, &cfg, &values, diags) } else { Rings::default() };
+    let left_to_rustc = LeftToRustc {
+        pending: &mut pending,
+        forgotten: &mut forgotten,
+        summary: &mut summary,
+        protocol: &mut protocol,
+        rings: &mut rings,
+    };
+    let broken = unchecked::apply(function, left_to_rustc, parsed, diags);
     diags.gate()?;
     let ranks_left_to_rustc = dsm::ranks::left_to_rustc(function, |at| !function.waives_at(Rule::RankOutOfRange, at));
     let hidden_calls = hidden_calls(function);
@@ -196,7 +204,7 @@ impl<'f> Checked<'f> {
         &self.fences
     }
 
-    /// Whether the function's rings of phase barriers are proved.
+    /// What is known of the function's rings of phase barriers.
     pub(crate) fn rings(&self) -> &Rings {
         &self.rings
     }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use super::dsm::{self, protocol::Protocol};
 use super::forgotten::ForgottenAtCalls;
+use super::rings::Rings;
 use super::tokens::PendingAtCalls;
 use super::uniform::summary::Summary;
 use crate::diag::Diags;
@@ -24,14 +25,20 @@ pub(crate) struct BrokenAt {
     pub(crate) waiver: SpanRange,
 }
 
-/// Removes the waived faults from what the checks reported, and the waived questions (of `pending` and `forgotten` tokens, too)
-/// from what rustc is asked. `parsed` says that the parser reported nothing, so that a fault that the checks did not find does not
-/// exist.
+/// What rustc is asked.
+pub(super) struct LeftToRustc<'c> {
+    pub(super) pending: &'c mut PendingAtCalls,
+    pub(super) forgotten: &'c mut ForgottenAtCalls,
+    pub(super) summary: &'c mut Summary,
+    pub(super) protocol: &'c mut Protocol,
+    pub(super) rings: &'c mut Rings,
+}
+
+/// Removes the waived faults from what the checks reported, and the waived questions from what rustc is asked. `parsed` says that
+/// the parser reported nothing, so that a fault that the checks did not find does not exist.
 pub(super) fn apply(
     function: &Function,
-    (pending, forgotten): (&mut PendingAtCalls, &mut ForgottenAtCalls),
-    summary: &mut Summary,
-    protocol: &mut Protocol,
+    LeftToRustc { pending, forgotten, summary, protocol, rings }: LeftToRustc<'_>,
     parsed: bool,
     diags: &mut Diags,
 ) -> Vec<BrokenAt> {
@@ -45,7 +52,7 @@ pub(super) fn apply(
         let covers = |rule, at| waiver.covers(rule, at);
         let is_here = |at| waiver.covers(waiver.rule, at);
         let covers_call = |slot: &u16| places.get(slot).is_some_and(|at| is_here(*at));
-        let mut needed = diags.waive(covers) | protocol.waive(covers);
+        let mut needed = diags.waive(covers) | protocol.waive(covers) | rings.waive(covers);
         if waiver.rule == Rule::CollectiveWhilePending {
             let calls = take(pending, covers_call);
             if !needed && !calls.is_empty() {

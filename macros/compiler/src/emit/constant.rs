@@ -8,12 +8,22 @@ use phalanx_contract::fence::MemoryEffects;
 use phalanx_contract::protocol::{Behavior, DYNAMIC, Effect, ParameterUses, Predicate, Row, When};
 use phalanx_contract::uniformity::Uniformity;
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::quote;
+use quote::{quote, quote_spanned};
+
+use crate::model::Function;
 
 /// Returns the path `::phalanx::__private::contract::module::name`.
 pub(super) fn path(module: &str, name: &str) -> TokenStream {
     let [module, name] = [module, name].map(|word| Ident::new(word, Span::call_site()));
     quote!(::phalanx::__private::contract::#module::#name)
+}
+
+/// Has rustc evaluate a block whose condition names these constants: at once, or with each instance of a generic function.
+pub(super) fn evaluated(function: &Function, condition: &TokenStream, block: &TokenStream, span: Span) -> TokenStream {
+    match function.generics.names_one_of(condition) {
+        true => quote_spanned!(span=> const #block;),
+        false => quote_spanned!(span=> const _: () = #block;),
+    }
 }
 
 pub(super) fn groups(groups: Groups) -> TokenStream {

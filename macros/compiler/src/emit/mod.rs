@@ -11,6 +11,7 @@ mod item;
 mod launcher;
 mod method;
 mod protocol;
+mod rings;
 mod template;
 mod uniformity;
 
@@ -38,8 +39,8 @@ fn text(checked: &Checked<'_>) -> TokenStream {
     let broken = checked.broken().iter().map(|broken| host::one_collective(function, broken));
     let bindings = item::bindings(function);
     let checks = uniformity::checks(function, checked.summary());
-    let protocol = protocol::checks(checked);
-    let start = quote!(#(#broken)* #bindings #checks #protocol);
+    let (protocol, rings) = (protocol::checks(checked), rings::checks(checked));
+    let start = quote!(#(#broken)* #bindings #checks #protocol #rings);
     let body = item::body(function, host::body(checked, &start));
     let options = template::options(function);
     let definition = template::definition(function, &cuda::text(checked), checked);

@@ -84,11 +84,7 @@ pub(super) fn checks(checked: &Checked<'_>) -> TokenStream {
         let constants: TokenStream = quote_spanned!(span=> #(#constants)&&*);
         let (ty, refuse) = (path("Guard"), refuse(quote_spanned!(span=> GUARD)));
         let checked = quote_spanned!(span=> { const GUARD: #ty = #guard; if #constants { #refuse } });
-        // rustc evaluates a free constant at once, and one in a body with each instance.
-        match function.generics.names_one_of(&constants) {
-            true => quote_spanned!(span=> const #checked;),
-            false => quote_spanned!(span=> const _: () = #checked;),
-        }
+        constant::evaluated(function, &constants, &checked, span)
     });
     asked.collect()
 }
@@ -98,7 +94,8 @@ fn constant_is(function: &Function, condition: &ConstantIs) -> TokenStream {
     let constant = &function.values[usize::from(condition.constant.0)].tokens;
     let (one_of, or_no_power_of_two) = (condition.one_of.iter().copied().map(i128::from), condition.or_no_power_of_two);
     let is_one_of = constant::path("constant", "is_one_of");
-    quote!(#is_one_of((#constant) as i128, &[#(#one_of),*], #or_no_power_of_two))
+    let below = i128::from(condition.below);
+    quote!(#is_one_of((#constant) as i128, #below, &[#(#one_of),*], #or_no_power_of_two))
 }
 
 impl Table {

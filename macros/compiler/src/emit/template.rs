@@ -8,7 +8,6 @@ use super::headers::headers;
 use super::host::internal;
 use super::{fences, item, protocol, uniformity};
 use crate::check::Checked;
-use crate::model::expr::StmtKind;
 use crate::model::options::{Extents, Setting};
 use crate::model::{Function, Role, SiteMessage, SlotId};
 use crate::rules::Rule;
@@ -16,15 +15,8 @@ use crate::span::SpanRange;
 
 pub(super) fn definition(function: &Function, text: &Text, checked: &Checked<'_>) -> TokenStream {
     let name = &function.title;
-    let items = function.body.statements.iter().filter_map(|statement| match &statement.kind {
-        StmtKind::Item(item) => Some(item),
-        StmtKind::Let { .. }
-        | StmtKind::LetPattern { .. }
-        | StmtKind::Split { .. }
-        | StmtKind::Discard(_)
-        | StmtKind::Expr(_) => None,
-    });
-    let items: Vec<TokenStream> = items
+    let items: Vec<TokenStream> = function
+        .items()
         .map(|item| quote!(#[allow(dead_code, unused_imports, reason = "not every user of the items needs all")] #item))
         .collect();
     let headers = headers(function, text);

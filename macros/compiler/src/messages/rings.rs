@@ -69,6 +69,15 @@ pub(crate) fn undrained(at: SpanRange, what: &str) -> Diag {
     .help("wait before the end: for bulk copies by `bulk_wait_group_read::<0>()`, for peers by `cluster.sync()`")
 }
 
+/// Adds the values of constants with which the kernel has the fault.
+pub(crate) fn for_values(diag: Diag, values: &[(String, i64)]) -> Diag {
+    if values.is_empty() {
+        return diag;
+    }
+    let values = values.iter().map(|(name, value)| format!("`{name}` is {value}")).collect::<Vec<_>>().join(", ");
+    diag.remark(format!("this happens where {values}"))
+}
+
 /// Adds the steps that lead to a fault, and the threads that then wait.
 pub(crate) fn interleaving(
     diag: Diag,

@@ -61,6 +61,9 @@ pub(crate) struct SiteId(pub(crate) u16);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct LoopId(pub(crate) usize);
 
+/// The values of constants by name, as definitions in a text state them.
+pub(crate) type Definitions = BTreeMap<String, Vec<TokenStream>>;
+
 /// A kernel or device function.
 #[derive(Debug)]
 pub(crate) struct Function {
@@ -93,6 +96,9 @@ pub(crate) struct Function {
     pub(crate) brands: usize,
     /// Whether the function uses `dynamic_shared`.
     pub(crate) dynamic_shared: bool,
+    /// The constants that the file around a kernel with phase barriers defines. The kernel may name others: rustc has to confirm
+    /// what rests on these.
+    pub(crate) definitions: Definitions,
     /// The loops that `#[unroll]` is on.
     pub(crate) unrolled: BTreeMap<LoopId, Unroll>,
     /// The rules that `#[unchecked(...)]` switches off in blocks of the function.
@@ -257,16 +263,26 @@ impl Function {
     pub(crate) fn is_extent(&self, value: ValueId, extents: &Extents) -> bool {
         let [extent] = &extents.each[..] else { return false };
         let name = extent.tokens.to_string();
-        let names_it = |tree: TokenTree| matches!(tree, TokenTree::Ident(ident) if name.contains(&ident.to_string()));
-        let is_shadowed = self.body.statements.iter().any(|statement| match &statement.kind {
-            StmtKind::Item(item) => item.clone().into_iter().any(names_it),
+        let names_it = |declared: &Ident| name.contains(&declared.to_string());
+        !self.declares(&names_it) && self.values[usize::from(value.0)].tokens.to_string() == name
+    }
+
+    /// Whether an item of the body mentions such a name.
+    pub(crate) fn declares(&self, is_name: &dyn Fn(&Ident) -> bool) -> bool {
+        let names_it = |tree: TokenTree| matches!(tree, TokenTree::Ident(ident) if is_name(&ident));
+        self.items().any(|item| item.clone().into_iter().any(names_it))
+    }
+
+    /// The constants, types and imports that the body declares.
+    pub(crate) fn items(&self) -> impl Iterator<Item = &TokenStream> {
+        self.body.statements.iter().filter_map(|statement| match &statement.kind {
+            StmtKind::Item(item) => Some(item),
             StmtKind::Let { .. }
             | StmtKind::Split { .. }
             | StmtKind::LetPattern { .. }
             | StmtKind::Discard(_)
-            | StmtKind::Expr(_) => false,
-        });
-        !is_shadowed && self.values[usize::from(value.0)].tokens.to_string() == name
+            | StmtKind::Expr(_) => None,
+        })
     }
 
     pub(crate) fn is_unsafe(&self) -> bool {

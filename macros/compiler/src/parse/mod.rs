@@ -168,6 +168,7 @@ impl<'d> Parser<'d> {
             claims: Vec::new(),
             brands: 0,
             dynamic_shared: false,
+            definitions: Default::default(),
             unrolled: Default::default(),
             block_waivers: Vec::new(),
             body: Block {

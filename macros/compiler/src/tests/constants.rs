@@ -28,8 +28,8 @@ fn kernel(body: &str) -> String {
     )
 }
 
-/// Collects the conditions of an expansion: the values and whether all others but powers of two are meant, too.
-fn conditions(expansion: TokenStream, found: &mut Vec<(Vec<i128>, bool)>) {
+/// Collects the conditions of an expansion: the bound, the values and whether all others but powers of two are meant, too.
+fn conditions(expansion: TokenStream, found: &mut Vec<(i128, Vec<i128>, bool)>) {
     let trees: Vec<TokenTree> = expansion.into_iter().collect();
     for (index, tree) in trees.iter().enumerate() {
         match (tree, trees.get(index + 1)) {
@@ -38,10 +38,11 @@ fn conditions(expansion: TokenStream, found: &mut Vec<(Vec<i128>, bool)>) {
                 let arguments =
                     syn::parse::Parser::parse2(parse, arguments.stream()).expect("the arguments are expressions");
                 let text = |expr: &syn::Expr| quote::ToTokens::to_token_stream(expr).to_string();
-                let values = text(&arguments[1]).replace(['&', '[', ']', ' '], "");
+                let number = |text: &str| text.replace("i128", "").parse().expect("a number");
+                let values = text(&arguments[2]).replace(['&', '[', ']', ' '], "");
                 let values = values.split(',').filter(|value| !value.is_empty());
-                let values = values.map(|value| value.replace("i128", "").parse().expect("a number")).collect();
-                found.push((values, text(&arguments[2]) == "true"));
+                let values = values.map(number).collect();
+                found.push((number(&text(&arguments[1])), values, text(&arguments[3]) == "true"));
             }
             (TokenTree::Group(group), _) => conditions(group.stream(), found),
             _ => {}
@@ -59,7 +60,7 @@ fn refused(body: &str) -> BTreeSet<i128> {
     if !is_refused {
         conditions(expand(&named), &mut asked);
     }
-    let refuses = |value| is_refused || asked.iter().any(|(values, or)| is_one_of(value, values, *or));
+    let refuses = |value| is_refused || asked.iter().any(|(below, values, or)| is_one_of(value, *below, values, *or));
     let refused = (1..=16).filter(|value| refuses(*value)).collect();
     for value in 1..=16 {
         let literal = rules(&kernel(&body.replace('N', &value.to_string())));

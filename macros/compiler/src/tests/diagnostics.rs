@@ -241,6 +241,7 @@ const UNSEEN: &[(&str, &str)] = &[
     ("the memory is dynamic memory that both functions name, or an array of a function that both call", CALLS),
     ("let all threads execute `cluster.sync()` between the calls", CALLS),
     ("with the value that {names} has, the two may access the same element", CONSTANTS),
+    ("this happens where {values}", RINGS),
     ("this function executes a collective of a group that must not be used after its token was forgotten", FORGOTTEN),
     ("wait for the token instead of forgetting it, on every path that leads to the call", FORGOTTEN),
     ("this expression is", "for syntax that Rust does not have yet"),
@@ -248,6 +249,7 @@ const UNSEEN: &[(&str, &str)] = &[
 ];
 const RUNTIME: &str = "said by a kernel that runs";
 const CONSTANTS: &str = "said by rustc, in `values_of_constants.stderr`";
+const RINGS: &str = "said by rustc, in `rings_of_constants.stderr`";
 const RUSTC: &str = "said by rustc, in `divergent_in_a_call.stderr`: it knows what functions do";
 const FORGOTTEN: &str = "said by rustc, in `forgotten_in_a_call.stderr`";
 const NAMED: &str = "said by rustc, in `memory_of_functions.stderr`";

@@ -23,12 +23,14 @@ pub(crate) mod made_up;
 mod names;
 mod no_panic;
 mod numbers;
+mod offsets;
 mod phases;
 mod random;
 mod references;
 mod rings;
 mod stages;
 mod text;
+mod uniform_values;
 mod waivers;
 
 use proc_macro2::{TokenStream, TokenTree};

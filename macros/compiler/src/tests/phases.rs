@@ -99,3 +99,34 @@ fn counts_of_clusters() {
     let both = "let _ = bar.arrive(); let _ = cluster.map_shared_rank(&bar, 1 - cluster.block_rank()).arrive(); bar.wait_parity(false);";
     assert!(broken("cluster.num_threads()", both).is_empty());
 }
+
+/// A stage and a phase that a method counts are not followed: nothing is said of such a ring.
+#[test]
+fn fields_that_methods_change() {
+    let ring = |advance: &str| {
+        broken(&format!(
+            "let (full, empty) = (shared_barriers::<2>(), shared_barriers::<2>());
+            full.init_collective(&block, 32);
+            empty.init_collective(&block, 32);
+            if rank < 32 {{
+                let mut p = State {{ stage: 0, phase: 1 }};
+                for k in 0..n {{
+                    empty[p.stage].wait_parity(p.phase == 1);
+                    let _ = full[p.stage].arrive();
+                    {advance}
+                }}
+            }} else {{
+                for k in 0..n {{
+                    full[k % 2].wait_parity(k / 2 % 2 == 1);
+                    let _ = empty[k % 2].arrive();
+                }}
+            }}"
+        ))
+    };
+    for advance in ["p.advance();", "advance(&mut p);", "p = next(p);", "p = State { stage: flags[0], ..p };"] {
+        assert!(ring(advance).is_empty(), "{advance}");
+    }
+    let by_hand = "p.stage += 1; if p.stage == 2 { p.stage = 0; p.phase ^= 1; }";
+    assert!(ring(by_hand).is_empty());
+    assert_eq!(ring("p.stage += 1; if p.stage == 2 { p.stage = 0; }"), ["ring_count"]);
+}

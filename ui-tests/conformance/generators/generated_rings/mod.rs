@@ -53,8 +53,15 @@ impl Count {
         (0..random.below(3)).for_each(|_| kernel.mutate(&mut random));
         let text = kernel.text();
         let item = text.parse().unwrap_or_else(|error| panic!("{error}\n{text}"));
-        let options = format!("block = {}", tree::THREADS).parse().expect("options are made of tokens");
-        let report = session().rings(options, item);
+        let options = format!("block = {}", if kernel.named { "THREADS".into() } else { kernel.block().to_string() });
+        let options = options.parse().expect("options are made of tokens");
+        // The file's constants have one value each, so that there is one case.
+        let report =
+            session().rings(&kernel.constants(), options, item).map(|mut cases| cases.pop().map(|case| case.report));
+        let report = match report {
+            Ok(Some(RingReport::Refused(fault))) => Err(vec![fault]),
+            other => other,
+        };
         let kernel = Arc::new(kernel);
         let failure = failure(&kernel, false).or_else(|| report.is_err().then(|| self::failure(&kernel, true))?);
         // A proof is about the barriers, and about conflicts in the arrays that it names. It takes writes that may not be made to be made.
@@ -64,14 +71,16 @@ impl Count {
             _ => false,
         };
         match (&report, &failure) {
-            (Ok(RingReport::Proved { arrays, .. }), Some((_, cause))) if is_open(cause, arrays) => self.open[1] += 1,
-            (Ok(RingReport::Proved { .. }), None) => self.proved += 1,
+            (Ok(Some(RingReport::Proved { arrays, .. })), Some((_, cause))) if is_open(cause, arrays) => {
+                self.open[1] += 1
+            }
+            (Ok(Some(RingReport::Proved { .. })), None) => self.proved += 1,
             (Err(_), Some(_)) => self.refused += 1,
-            (Ok(RingReport::Open { why, .. }), failure) => {
+            (Ok(Some(RingReport::Open { why, .. })), failure) => {
                 self.open[usize::from(failure.is_some())] += 1;
                 *self.why.entry(why.clone()).or_default() += 1;
             }
-            (Ok(RingReport::None), None) => self.open[0] += 1,
+            (Ok(None), None) => self.open[0] += 1,
             _ => {
                 self.disagree += 1;
                 let said =

@@ -18,6 +18,10 @@ pub(super) struct Kernel {
     pub(super) by_hand: bool,
     /// Whether all threads meet at the end.
     pub(super) meet: bool,
+    /// Whether sizes and counts are named constants.
+    pub(super) named: bool,
+    /// Whether the groups that read are warps, of which one thread waits or arrives for all.
+    pub(super) warps: bool,
 }
 
 /// The iterations of a role, and the steps of each.
@@ -34,6 +38,10 @@ pub(super) struct Role {
 pub(super) enum Step {
     Wait(Bar, Index, Parity),
     Arrive(Bar, Index),
+    /// The first thread of the warp does the next step alone.
+    Alone,
+    /// The warp meets.
+    Meet,
     Fill(Index),
     Read(Index),
     /// The next step is left out in rounds with another remainder modulo two.
@@ -58,30 +66,39 @@ pub(super) struct Parity {
     pub(super) inverted: bool,
 }
 
-/// The number of threads in a block.
-pub(super) const THREADS: u32 = 8;
-/// The thread that fills.
-pub(super) const WRITER: u32 = 6;
+/// The number of threads in a warp.
+const WARP: u32 = 32;
 
 impl Kernel {
     /// Returns a right kernel.
     pub(super) fn right(random: &mut Random) -> Kernel {
         let stages = 1 + random.below(3) as u32;
         let groups = 1 + random.below(2);
-        let readers: Vec<u32> = (0..groups).map(|_| 1 + random.below(2) as u32).collect();
+        let warps = random.below(8) == 0;
+        let readers = (0..groups).map(|_| 1 + random.below(2) as u32);
+        let readers: Vec<u32> = readers.map(|readers| if warps { readers * WARP } else { readers }).collect();
         let parity = |inverted| Parity { later: 0, stages, inverted };
         let now = Index(0);
         let fills = vec![Step::Wait(Bar::Empty, now, parity(true)), Step::Fill(now), Step::Arrive(Bar::Full, now)];
         let reads = vec![Step::Wait(Bar::Full, now, parity(false)), Step::Read(now), Step::Arrive(Bar::Empty, now)];
+        let reads = match (warps, random.below(2)) {
+            (false, _) => reads,
+            (true, 0) => vec![reads[0], reads[1], Step::Meet, Step::Alone, reads[2]],
+            (true, _) => {
+                vec![Step::Alone, reads[0], Step::Meet, reads[1], Step::Meet, Step::Alone, reads[2]]
+            }
+        };
         let mut roles = vec![Role { from: 0, more: 0, steps: fills }];
         roles.extend(readers.iter().map(|_| Role { from: 0, more: 0, steps: reads.clone() }));
         Kernel {
             stages,
-            counts: [1, readers.iter().sum()],
+            counts: [1, readers.iter().sum::<u32>() / if warps { WARP } else { 1 }],
             readers,
             roles,
             by_hand: random.below(3) == 0,
             meet: random.below(2) == 0,
+            named: random.below(2) == 0,
+            warps,
         }
     }
 
@@ -103,7 +120,7 @@ impl Kernel {
             4 => role.more += 1 - 2 * random.below(2) as i32,
             5 => role.from += 1,
             6 => role.steps.insert(at, Step::Sometimes(random.below(2) as u32)),
-            7 => self.readers[0] += 1,
+            7 => self.readers[0] += if self.warps { WARP } else { 1 },
             _ => match &mut role.steps[at] {
                 Step::Wait(bar, index, parity) => match random.below(6) {
                     0 => index.0 += 1,
@@ -115,6 +132,7 @@ impl Kernel {
                 },
                 Step::Arrive(_, index) | Step::Fill(index) | Step::Read(index) => index.0 += 1,
                 Step::Sometimes(rest) => *rest = 1 - *rest,
+                Step::Alone | Step::Meet => drop(role.steps.remove(at)),
             },
         }
     }
@@ -125,10 +143,20 @@ impl Kernel {
         pairs.into_iter().any(|pair| matches!(pair, [Step::Sometimes(_), Step::Fill(_)]))
     }
 
+    /// Returns the number of threads in a block.
+    pub(super) fn block(&self) -> u32 {
+        if self.warps { 6 * WARP } else { 8 }
+    }
+
+    /// Returns the thread that fills.
+    fn writer(&self) -> u32 {
+        if self.warps { 5 * WARP } else { 6 }
+    }
+
     /// Returns the ranks of the threads of a role.
     pub(super) fn threads(&self, role: usize) -> std::ops::Range<u32> {
         match role {
-            0 => WRITER..WRITER + 1,
+            0 => self.writer()..self.writer() + 1,
             _ => {
                 let first: u32 = self.readers[..role - 1].iter().sum();
                 first..first + self.readers[role - 1]
@@ -136,23 +164,51 @@ impl Kernel {
         }
     }
 
+    /// Returns the definitions of the named constants.
+    pub(super) fn constants(&self) -> String {
+        let Kernel { stages, counts: [fills, reads], .. } = self;
+        let half = self.block() / 2;
+        format!(
+            "const STAGES: u32 = {stages}; const FILLS: u32 = {fills}; const READS: u32 = {reads};
+            const HALF: usize = {half}; const THREADS: usize = 2 * HALF;"
+        )
+    }
+
+    /// Returns the number of stages as the text has it.
+    fn stages(&self) -> String {
+        if self.named { "STAGES".into() } else { self.stages.to_string() }
+    }
+
     /// Returns the text of the kernel, without its attribute.
     pub(super) fn text(&self) -> String {
         let mut text = String::new();
         let n = self.stages;
+        let stages = self.stages();
+        let length = if self.named { "{ STAGES as usize }".into() } else { stages.clone() };
+        let [fills, reads] =
+            if self.named { ["FILLS".into(), "READS".into()] } else { self.counts.map(|count| count.to_string()) };
         let mut line = |line: &str| writeln!(text, "{line}").expect("a string takes all text");
         line("fn ring(out: &mut [u32], rounds: u32) {");
         line("let block = this_thread_block();");
         line("let i = block.thread_rank();");
-        line(&format!("let stages = shared_array::<[u32; 1], {n}>();"));
-        line(&format!("let full = shared_barriers::<{n}>();"));
-        line(&format!("let empty = shared_barriers::<{n}>();"));
-        line(&format!("full.init_collective(&block, {});", self.counts[0]));
-        line(&format!("empty.init_collective(&block, {});", self.counts[1]));
+        if self.warps {
+            line("let warp = tiled_partition::<32>(&block);");
+        }
+        line(&format!("let stages = shared_array::<[u32; 1], {length}>();"));
+        line(&format!("let full = shared_barriers::<{length}>();"));
+        line(&format!("let empty = shared_barriers::<{length}>();"));
+        line(&format!("full.init_collective(&block, {fills});"));
+        line(&format!("empty.init_collective(&block, {reads});"));
         line("let mut sum = 0;");
         for (number, role) in self.roles.iter().enumerate() {
             let threads = self.threads(number);
-            line(&format!("if i >= {} && i < {} {{", threads.start, threads.end));
+            match (self.warps, number) {
+                (true, 1..) => {
+                    let (first, end) = (threads.start / WARP, threads.end / WARP);
+                    line(&format!("if warp.meta_group_rank() >= {first} && warp.meta_group_rank() < {end} {{"));
+                }
+                (true, 0) | (false, _) => line(&format!("if i >= {} && i < {} {{", threads.start, threads.end)),
+            }
             if self.by_hand {
                 line(&format!("let mut stage = {}; let mut phase = {};", role.from % n, role.from / n % 2 == 1));
             }
@@ -162,20 +218,26 @@ impl Kernel {
                 more => format!("rounds - {}", -more),
             };
             line(&format!("for k in {}..{end} {{", role.from));
-            let mut skips = None;
+            let (mut skips, mut alone) = (None, false);
             for step in &role.steps {
-                let what = self.step(step);
-                if let Step::Sometimes(rest) = step {
-                    skips = Some(*rest);
-                    continue;
-                }
-                match skips.take() {
-                    Some(rest) => line(&format!("if k % 2 == {rest} {{ {what} }}")),
-                    None => line(&what),
+                match step {
+                    Step::Sometimes(rest) => skips = Some(*rest),
+                    Step::Alone => alone = true,
+                    Step::Wait(..) | Step::Arrive(..) | Step::Meet | Step::Fill(_) | Step::Read(_) => {
+                        let mut what = self.step(step);
+                        // The warp meets as a whole.
+                        if std::mem::take(&mut alone) && !matches!(step, Step::Meet) {
+                            what = format!("if warp.thread_rank() == 0 {{ {what} }}");
+                        }
+                        match skips.take() {
+                            Some(rest) => line(&format!("if k % 2 == {rest} {{ {what} }}")),
+                            None => line(&what),
+                        }
+                    }
                 }
             }
             if self.by_hand {
-                line(&format!("stage += 1; if stage == {n} {{ stage = 0; phase = !phase; }}"));
+                line(&format!("stage += 1; if stage == {stages} {{ stage = 0; phase = !phase; }}"));
             }
             line("}");
             line("}");
@@ -191,8 +253,8 @@ impl Kernel {
     fn step(&self, step: &Step) -> String {
         let index = |Index(later): &Index| match (later, self.by_hand) {
             (0, true) => "stage".into(),
-            (0, false) => format!("k % {}", self.stages),
-            _ => format!("(k + {later}) % {}", self.stages),
+            (0, false) => format!("k % {}", self.stages()),
+            _ => format!("(k + {later}) % {}", self.stages()),
         };
         let name = |bar: &Bar| if *bar == Bar::Full { "full" } else { "empty" };
         match step {
@@ -200,6 +262,9 @@ impl Kernel {
                 let parity = match (self.by_hand && *later == 0 && *stages == self.stages, inverted) {
                     (true, true) => "!phase".into(),
                     (true, false) => "phase".into(),
+                    (false, _) if *stages == self.stages => {
+                        format!("(k + {later}) / {} % 2 == {}", self.stages(), u32::from(!inverted))
+                    }
                     (false, _) => format!("(k + {later}) / {stages} % 2 == {}", u32::from(!inverted)),
                 };
                 format!("{}[{}].wait_parity({parity});", name(bar), index(at))
@@ -207,7 +272,8 @@ impl Kernel {
             Step::Arrive(bar, at) => format!("let _ = {}[{}].arrive();", name(bar), index(at)),
             Step::Fill(at) => format!("stages[{}][0] = k;", index(at)),
             Step::Read(at) => format!("sum += stages[{}][0];", index(at)),
-            Step::Sometimes(_) => String::new(),
+            Step::Meet => "warp.sync();".into(),
+            Step::Sometimes(_) | Step::Alone => String::new(),
         }
     }
 }

@@ -6,7 +6,7 @@ use phalanx::__private::{Arguments, Launch, barrier_at, load, store};
 use phalanx::prelude::*;
 use phalanx::{Cause, Error};
 
-use super::tree::{Bar, Index, Kernel, Parity, Role, Step, THREADS};
+use super::tree::{Bar, Index, Kernel, Parity, Role, Step};
 
 /// Names the barriers.
 struct Full;
@@ -15,12 +15,13 @@ struct Empty;
 /// Runs the kernel with this argument, and returns its failure.
 pub(super) fn run(kernel: &Arc<Kernel>, rounds: u32, simulator: Simulator) -> Option<Cause> {
     let kernel = Arc::clone(kernel);
+    let threads = kernel.block();
     let body: Box<dyn Fn() + Send + Sync> = match kernel.stages {
         1 => Box::new(move || thread::<1>(&kernel, rounds)),
         2 => Box::new(move || thread::<2>(&kernel, rounds)),
         _ => Box::new(move || thread::<3>(&kernel, rounds)),
     };
-    let launch = Launch::new::<anything>(Arguments::new(), body).grid(1).cluster(1).block(THREADS);
+    let launch = Launch::new::<anything>(Arguments::new(), body).grid(1).cluster(1).block(threads);
     match launch.launch(&Device::simulator_with(simulator)) {
         Ok(()) => None,
         Err(Error::Kernel(failure)) => Some(failure.cause),
@@ -34,6 +35,7 @@ fn anything() {}
 
 fn thread<const N: usize>(kernel: &Kernel, rounds: u32) {
     let block = this_thread_block();
+    let warp = kernel.warps.then(|| tiled_partition::<32>(&block));
     let stages = shared_array::<u32, N>();
     let full = shared_barriers::<Full, N>();
     let empty = shared_barriers::<Empty, N>();
@@ -41,7 +43,7 @@ fn thread<const N: usize>(kernel: &Kernel, rounds: u32) {
     empty.init_collective(&block, kernel.counts[1]);
     for (number, role) in kernel.roles.iter().enumerate() {
         if kernel.threads(number).contains(&block.thread_rank()) {
-            self::role(role, (&full, &empty, &stages), rounds);
+            self::role(role, (&full, &empty, &stages), warp.as_ref(), rounds);
         }
     }
     if kernel.meet {
@@ -51,14 +53,19 @@ fn thread<const N: usize>(kernel: &Kernel, rounds: u32) {
 
 type Objects<'o, const N: usize> = (&'o Barriers<N, Full>, &'o Barriers<N, Empty>, &'o SharedArray<u32, N>);
 
-fn role<const N: usize>(role: &Role, (full, empty, stages): Objects<'_, N>, rounds: u32) {
+fn role<const N: usize>(role: &Role, (full, empty, stages): Objects<'_, N>, warp: Option<&Tile<32>>, rounds: u32) {
     let stage = |k: u32, Index(later): Index| ((k + later) % N as u32) as usize;
     for k in role.from..rounds.saturating_add_signed(role.more) {
-        let mut skips = false;
+        let (mut skips, mut alone) = (false, false);
         for step in &role.steps {
+            let is_prefix = matches!(step, Step::Sometimes(_) | Step::Alone);
             // Of several in a row, the last one counts.
-            if !matches!(step, Step::Sometimes(_)) && std::mem::take(&mut skips) {
-                continue;
+            if !is_prefix {
+                let leads = warp.is_none_or(|warp| warp.thread_rank() == 0);
+                let follows = std::mem::take(&mut alone) && !matches!(step, Step::Meet) && !leads;
+                if std::mem::take(&mut skips) || follows {
+                    continue;
+                }
             }
             match *step {
                 Step::Wait(bar, at, Parity { later, stages, inverted }) => {
@@ -74,6 +81,8 @@ fn role<const N: usize>(role: &Role, (full, empty, stages): Objects<'_, N>, roun
                 Step::Read(at) => {
                     load(stages, stage(k, at));
                 }
+                Step::Alone => alone = true,
+                Step::Meet => warp.into_iter().for_each(Tile::sync),
                 Step::Sometimes(rest) => skips = k % 2 != rest,
             }
         }

@@ -340,6 +340,12 @@ impl<'f> Builder<'f> {
     fn binary(&mut self, op: BinaryOp, left: &'f Expr, right: &'f Expr, at: SpanRange) -> Value {
         let mut operands = self.nodes([left, right]);
         let (first, second) = (operands[0], operands[1]);
+        if op == BinaryOp::Div
+            && let Some(uniformity) = self.uniform_quotient(first, right)
+        {
+            let what = "the rank in the grid, divided";
+            return Value::of(self.node(Source::Known { uniformity, what }, Vec::new(), at));
+        }
         let source = match (op, self.granule(right), self.granule(left)) {
             (BinaryOp::Div | BinaryOp::Lt | BinaryOp::Ge, Some(granule), _) => Source::Round(granule, op),
             // A larger amount is masked by the width of the type.
@@ -363,21 +369,6 @@ impl<'f> Builder<'f> {
         let node = self.node(source, operands, at);
         self.cuts.extend(self.cuts.get(&first).filter(|_| cut).copied().map(|bits| (node, bits)));
         Value::of(node)
-    }
-
-    /// A number that is the same in all instances: a literal, or a constant that is not generic.
-    #[expect(clippy::wildcard_enum_match_arm, reason = "no other expression is the same number in all instances")]
-    fn granule(&self, expr: &Expr) -> Option<Granule> {
-        match &expr.kind {
-            ExprKind::Int { .. } => expr.integer().map(Granule::Number),
-            ExprKind::Constant(value) => {
-                let constant = &self.function.values[usize::from(value.0)];
-                let generic = self.function.generics.names_one_of(&constant.tokens);
-                (!generic).then_some(Granule::Constant(*value))
-            }
-            ExprKind::Cast(inner, ty) if keeps_value(inner, ty) => self.granule(inner),
-            _ => None,
-        }
     }
 
     /// Builds `base.member`: of a variable, the last value of that field.
@@ -433,7 +424,7 @@ impl<'f> Builder<'f> {
 
 /// Whether a cast gives the number that it is given: a literal that the type can hold, or a rank or an index, which are below
 /// 2^31. A smaller type cuts those off.
-fn keeps_value(inner: &Expr, ty: &ValueType) -> bool {
+pub(super) fn keeps_value(inner: &Expr, ty: &ValueType) -> bool {
     let TypeShape::Scalar(name, _) = ty.shape else { return false };
     let bits = match name {
         "bool" => 1,

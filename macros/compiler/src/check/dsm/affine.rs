@@ -120,6 +120,13 @@ impl Affine {
         (self == same).then_some((constant, self.offset))
     }
 
+    /// The factor, the constant and the number, if the value is a multiple of a constant plus a number.
+    pub(super) fn multiple_of_constant(self) -> Option<(i32, ValueId, i32)> {
+        let Multiple { of, times } = self.constant?;
+        let same = Affine { constant: self.constant, wraparound: self.wraparound, ..Affine::of_number(self.offset) };
+        (self == same).then_some((times, of, self.offset))
+    }
+
     /// The value, if it is a number.
     pub(super) fn number(self) -> Option<i32> {
         (self == Affine { wraparound: self.wraparound, ..Affine::of_number(self.offset) }).then_some(self.offset)

@@ -2,6 +2,9 @@
 //! it. They answer one question: may the indexes of two blocks be equal? Arithmetic is taken not to overflow, except that a
 //! difference may go below zero.
 
+mod bits;
+mod chunks;
+
 use super::affine::{Affine, Base, Change, Cycle, Ranks, Wraparound};
 use super::overlap::Overlap;
 use crate::check::cfg::Variable;
@@ -50,10 +53,20 @@ pub(super) enum Form {
 /// Where in its chunk a value lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Offset {
-    /// From the first number to the second one behind the chunk's start.
+    /// From the first number to the second one behind the chunk's start, if its size is larger than that.
     Between(u64, u64),
-    /// Anywhere in the chunk.
-    Anywhere,
+    /// Anywhere in the chunk, if its size is larger than this.
+    Anywhere(u64),
+}
+
+impl Offset {
+    /// The number that the size of the chunk must exceed.
+    fn largest(self) -> u64 {
+        match self {
+            Offset::Between(_, max) => max,
+            Offset::Anywhere(unless) => unless,
+        }
+    }
 }
 
 impl IndexValue {
@@ -132,28 +145,6 @@ impl IndexValue {
         }
     }
 
-    /// The indexes in the chunk that starts at this product of a size and a number; unknown if the product is no chunk's start.
-    pub(super) fn as_chunk(self) -> IndexValue {
-        match self.form {
-            Form::InChunk { index, size, near, .. } => {
-                Form::InChunk { index, size, near, offset: Offset::Anywhere }.into()
-            }
-            Form::Unknown | Form::Affine(_) | Form::InHalf { .. } => IndexValue::UNKNOWN,
-        }
-    }
-
-    /// The indexes from this one up to `end`, if that is one chunk. With an end that is `near`, a range that is longer than its
-    /// chunk would begin below zero.
-    pub(super) fn up_to(self, end: &IndexValue) -> IndexValue {
-        match (self.form, end.form) {
-            (
-                Form::InChunk { index, size, offset: Offset::Between(0, 0), .. },
-                Form::InChunk { index: next, size: other, near: true, offset: Offset::Between(0, 0) },
-            ) if size == other && index.is_just_before(next) => self.as_chunk(),
-            (Form::Unknown | Form::Affine(_) | Form::InChunk { .. } | Form::InHalf { .. }, _) => IndexValue::UNKNOWN,
-        }
-    }
-
     /// The indexes in one of the halves that are split at this index.
     pub(super) fn half(self, second: bool) -> IndexValue {
         self.exact().map_or(IndexValue::UNKNOWN, |mid| Form::InHalf { mid, second }.into())
@@ -217,6 +208,11 @@ impl IndexValue {
     }
 
     pub(super) fn plus(&self, other: &IndexValue) -> IndexValue {
+        match (self.number(), other.number()) {
+            (Some(0), _) => return *other,
+            (_, Some(0)) => return *self,
+            (Some(_) | None, _) => {}
+        }
         let sum = |a: Option<u64>, b: Option<u64>| a?.checked_add(b?);
         let affine = self.affine().zip(other.affine()).and_then(|(a, b)| a.plus(b));
         let sum = IndexValue::of_affine(affine, sum(self.lower, other.lower), sum(self.max(), other.max()));
@@ -226,38 +222,24 @@ impl IndexValue {
         }
     }
 
-    /// A value in a chunk plus a number that does not lead out of it.
-    fn within_chunk_plus(&self, number: &IndexValue) -> Option<Form> {
-        let Form::InChunk { index, size, near, offset } = self.form else { return None };
-        let is_inside = |largest: u64| matches!(size, Size::Number(size) if largest < size);
-        let offset = match (offset, number.lower.unwrap_or(0), number.max()) {
-            (Offset::Between(lower, max), least, Some(most)) if is_inside(max.saturating_add(most)) => {
-                Offset::Between(lower.saturating_add(least), max.saturating_add(most))
-            }
-            (Offset::Between(0, 0), ..) if number.is_below(size) => Offset::Anywhere,
-            (Offset::Anywhere, 0, Some(0)) => Offset::Anywhere,
-            (Offset::Between(..) | Offset::Anywhere, ..) => return None,
-        };
-        Some(Form::InChunk { index, size, near, offset })
-    }
-
-    /// The value in the same chunk that this number is subtracted from; unknown if it may lie before.
-    fn within_chunk_minus(&self, number: &IndexValue) -> IndexValue {
-        match (self.form, number.max()) {
-            (Form::InChunk { index, size, near, offset: Offset::Between(lower, max) }, Some(most)) if most <= lower => {
-                let offset = Offset::Between(lower - most, max - number.lower.unwrap_or(0));
-                Form::InChunk { index, size, near, offset }.into()
-            }
-            (Form::InChunk { .. } | Form::Unknown | Form::Affine(_) | Form::InHalf { .. }, _) => IndexValue::UNKNOWN,
-        }
-    }
-
     pub(super) fn minus(&self, other: &IndexValue) -> IndexValue {
         if let Form::InChunk { .. } = self.form {
             return self.within_chunk_minus(other);
         }
+        if let Some(form) = self.minus_chunk_start(other) {
+            return form.into();
+        }
+        // `N - 1 - i`, of an index that varies.
+        if other.affine().is_none() && self.exact().is_some() {
+            let within = self.within_chunk_minus(other);
+            if within.form != Form::Unknown {
+                return within;
+            }
+        }
         let lower = self.lower.zip(other.max()).and_then(|(lower, max)| lower.checked_sub(max));
-        let least = self.affine().zip(other.affine_max()).and_then(|(affine, max)| affine.minus(max));
+        let least = |max: Option<Affine>| self.affine().zip(max).and_then(|(affine, max)| affine.minus(max));
+        let exactly = other.exact().filter(|exact| !exact.may_wrap());
+        let least = least(other.affine_max()).or_else(|| least(exactly));
         let is_positive = |bound: fn(Affine) -> Option<i32>| least.and_then(bound).is_some_and(|least| least >= 0);
         let wraparound = match lower.is_some() || is_positive(Affine::lower_bound) {
             true => Wraparound::No,
@@ -286,8 +268,8 @@ impl IndexValue {
 
     pub(super) fn times(&self, other: &IndexValue) -> IndexValue {
         let product = |number: &IndexValue, times: &IndexValue| {
-            // A multiple of a variable or a constant is the start of a chunk, below.
-            let affine = number.exact().filter(|affine| affine.base == Base::Zero && affine.constant.is_none())?;
+            // A multiple of a variable is the start of a chunk, below.
+            let affine = number.exact().filter(|affine| affine.base == Base::Zero)?;
             let by = |bound: Option<u64>| bound?.checked_mul(times.lower?);
             let product = affine.times(times.number().filter(|times| *times >= 0)?);
             Some(IndexValue::of_affine(product, by(number.lower), by(number.max())))
@@ -304,24 +286,6 @@ impl IndexValue {
                 }
             }
         })
-    }
-
-    fn chunk_start(&self, index: Affine, size: Size) -> IndexValue {
-        let near = match (index.modulus, index.cycle) {
-            (0, None) => true,
-            (modulus, None) => self.max().is_some_and(|max| max <= u64::from(modulus)),
-            (modulus, Some(Cycle::Blocks)) => modulus == 0 && self.is_below(Size::Blocks),
-            (modulus, Some(Cycle::Constant(constant) | Cycle::Mask(constant))) => {
-                modulus == 0 && self.is_below(Size::Constant(constant))
-            }
-        };
-        let by = |bound: Option<u64>| match size {
-            Size::Number(size) => bound?.checked_mul(size),
-            Size::Constant(_) | Size::Blocks => None,
-        };
-        let upper = by(self.max()).and_then(|max| max.checked_add(1)).map(Size::Number);
-        let form = Form::InChunk { index, size, near, offset: Offset::Between(0, 0) };
-        IndexValue { form, lower: by(self.lower), upper }
     }
 
     pub(super) fn remainder(&self, other: &IndexValue) -> IndexValue {
@@ -345,65 +309,6 @@ impl IndexValue {
         IndexValue { form, lower: self.lower.map(|_| 0), upper: Some(size) }
     }
 
-    /// `n & (N - 1)`, which is a remainder if the constant is a power of two.
-    fn masked(&self, constant: ValueId) -> IndexValue {
-        let masked = self.affine().and_then(|affine| affine.modulo_cycle(Cycle::Mask(constant)));
-        let form = masked.map_or(Form::Unknown, |affine| Form::Affine(Affine { wraparound: Wraparound::No, ..affine }));
-        IndexValue { form, lower: Some(0), upper: None }
-    }
-
-    /// `n & mask`, which is a remainder if the mask is one less than a power of two.
-    pub(super) fn and(&self, other: &IndexValue) -> IndexValue {
-        let constant = |mask: &IndexValue| match mask.exact()?.constant_and_offset()? {
-            (constant, -1) => Some(constant),
-            _ => None,
-        };
-        match (constant(self), constant(other)) {
-            (_, Some(constant)) => return self.masked(constant),
-            (Some(constant), None) => return other.masked(constant),
-            (None, None) => {}
-        }
-        let modulus = |mask: &IndexValue| mask.number().and_then(|mask| u64::try_from(mask).ok()).map(|mask| mask + 1);
-        let remainder = match (modulus(self), modulus(other)) {
-            (_, Some(modulus)) if modulus.is_power_of_two() => self.remainder(&IndexValue::literal(modulus)),
-            (Some(modulus), _) if modulus.is_power_of_two() => other.remainder(&IndexValue::literal(modulus)),
-            _ => return IndexValue::UNKNOWN,
-        };
-        IndexValue { lower: remainder.lower.or(Some(0)), ..remainder }
-    }
-
-    /// `n ^ m`, of two literals or with a 1.
-    pub(super) fn xor(&self, other: &IndexValue) -> IndexValue {
-        match (self.number(), other.number()) {
-            (Some(a), Some(b)) => u64::try_from(a ^ b).map_or(IndexValue::UNKNOWN, IndexValue::literal),
-            (_, Some(1)) => self.flipped(),
-            (Some(1), _) => other.flipped(),
-            _ => IndexValue::UNKNOWN,
-        }
-    }
-
-    /// `!n`, of a truth value or of an integer: all that both have in common is that the parity is the other one.
-    pub(super) fn complement(&self) -> IndexValue {
-        self.flipped().form.into()
-    }
-
-    /// `n ^ 1`, which has the other parity.
-    pub(super) fn flipped(&self) -> IndexValue {
-        let other = self.affine().and_then(|affine| affine.plus(Affine::of_number(1))?.modulo(2));
-        let form = other.map_or(Form::Unknown, |affine| Form::Affine(Affine { wraparound: Wraparound::No, ..affine }));
-        match self.is_below(Size::Number(2)) {
-            true => IndexValue { form, ..IndexValue::between(0, Some(Size::Number(2))) },
-            false => form.into(),
-        }
-    }
-
-    pub(super) fn shifted_left(&self, by: &IndexValue) -> IndexValue {
-        match by.number() {
-            Some(bits @ 0..32) => self.times(&IndexValue::literal(1 << bits)),
-            _ => IndexValue::UNKNOWN,
-        }
-    }
-
     /// Division by a literal, of which only bounds are known.
     pub(super) fn divided(&self, by: &IndexValue) -> IndexValue {
         match by.number().and_then(|by| u64::try_from(by).ok()).filter(|by| *by > 0) {
@@ -412,13 +317,6 @@ impl IndexValue {
                 IndexValue { form: Form::Unknown, lower: self.lower.map(|lower| lower / by), upper }
             }
             None => IndexValue::UNKNOWN,
-        }
-    }
-
-    pub(super) fn shifted_right(&self, by: &IndexValue) -> IndexValue {
-        match by.number() {
-            Some(bits @ 0..32) => self.divided(&IndexValue::literal(1 << bits)),
-            _ => IndexValue::UNKNOWN,
         }
     }
 
@@ -466,20 +364,31 @@ impl IndexValue {
         if is_less(self, peers) || is_less(peers, self) {
             return Overlap::Never;
         }
-        match (self.form, peers.form) {
-            (Form::Affine(a), Form::Affine(b)) => a.overlap(b, ranks),
-            (
-                Form::InChunk { index: a, size, offset, .. },
-                Form::InChunk { index: b, size: other, offset: others, .. },
-            ) if size == other => match (offset, others) {
+        let chunks = [self, peers].into_iter().find_map(|value| match value.form {
+            Form::InChunk { size, .. } => Some(size),
+            Form::Unknown | Form::Affine(_) | Form::InHalf { .. } => None,
+        });
+        if let Some(size) = chunks
+            && let Some(((a, offset), (b, others))) = self.in_chunk_of(size).zip(peers.in_chunk_of(size))
+        {
+            let in_chunks = match (offset, others) {
                 (Offset::Between(_, max), Offset::Between(lower, _))
                 | (Offset::Between(lower, _), Offset::Between(_, max))
                     if max < lower =>
                 {
                     Overlap::Never
                 }
-                (Offset::Between(..) | Offset::Anywhere, _) => a.overlap(b, ranks),
-            },
+                (Offset::Between(..) | Offset::Anywhere(_), _) => a.overlap(b, ranks),
+            };
+            // Offsets are inside of a chunk of constant size if that is larger than they are.
+            let largest = offset.largest().max(others.largest());
+            return match size {
+                Size::Constant(constant) if largest > 0 => in_chunks.or(Overlap::if_below(constant, largest + 1)),
+                Size::Constant(_) | Size::Number(_) | Size::Blocks => in_chunks,
+            };
+        }
+        match (self.form, peers.form) {
+            (Form::Affine(a), Form::Affine(b)) => a.overlap(b, ranks),
             (Form::InHalf { mid: a, second }, Form::InHalf { mid: b, second: other })
                 if a == b && a.is_exact() && second != other =>
             {

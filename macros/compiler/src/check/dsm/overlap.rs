@@ -22,6 +22,8 @@ pub(super) enum Overlap {
 pub(crate) struct ConstantIs {
     pub(crate) constant: ValueId,
     pub(crate) one_of: BTreeSet<i64>,
+    /// The condition holds for every value below this, too. Constants that are sizes are not negative.
+    pub(crate) below: u64,
     /// The condition holds for every value that is no power of two, too.
     pub(crate) or_no_power_of_two: bool,
 }
@@ -37,7 +39,12 @@ impl Overlap {
         if one_of.is_empty() && !or_no_power_of_two {
             return Overlap::Never;
         }
-        Overlap::If(ConstantIs { constant, one_of, or_no_power_of_two })
+        Overlap::If(ConstantIs { constant, one_of, below: 0, or_no_power_of_two })
+    }
+
+    /// The answer for values that may be equal only if the constant, which is a size, is below a bound.
+    pub(super) fn if_below(constant: ValueId, below: u64) -> Overlap {
+        Overlap::If(ConstantIs { constant, one_of: BTreeSet::new(), below, or_no_power_of_two: false })
     }
 
     /// The answer for values that may be equal in either of two cases.
@@ -47,6 +54,7 @@ impl Overlap {
             (Overlap::If(mut one), Overlap::If(other)) if one.constant == other.constant => {
                 one.one_of.extend(other.one_of);
                 one.or_no_power_of_two |= other.or_no_power_of_two;
+                one.below = one.below.max(other.below);
                 Overlap::If(one)
             }
             (Overlap::If(_) | Overlap::Possible, _) => Overlap::Possible,

@@ -6,22 +6,28 @@ use super::kernel::{Kernel, Point, Refusal};
 use super::objects::{Objects, Slot, array_of};
 use super::value::{Arguments, Counters, Evaluator, Value, differing};
 use super::walk::{Program, Sites, walk};
-use crate::check::cfg::{BlockId, MemoryStep, NodeId, Select, StepKind};
+use super::warps::{Actors, Unit, join};
+use crate::check::cfg::{BlockId, CopyStep, MemoryStep, NodeId, Select, StepKind, Variable};
 use crate::rings::{Condition, Op, Role, Skeleton, SlotArray, Step};
+
+/// The largest number of different programs of a block's threads. With as many roles, nothing is proved.
+const PROGRAMS: usize = 32;
 
 /// A skeleton, with what is known of it beyond its steps.
 pub(super) struct Assembled {
     pub(super) skeleton: Skeleton,
-    /// The ranks of the threads of each role.
-    pub(super) threads: Vec<Vec<u32>>,
+    /// The ranks of the threads of each role, or of the leaders if its actors are warps.
+    pub(super) threads: Vec<(Vec<u32>, Unit)>,
     /// Whether it may have runs that the kernel does not have.
     pub(super) allows_more: bool,
     /// The shared arrays with an access that may not be made.
     pub(super) uncertain: BTreeSet<usize>,
+    /// The shared arrays that warps fill: the skeleton does not show conflicts between their own threads.
+    pub(super) filled_by_warps: BTreeSet<usize>,
 }
 
 /// The threads that compute the same values where their ranks matter.
-struct Class {
+pub(super) struct Class {
     values: Vec<Value>,
     threads: Vec<u32>,
 }
@@ -29,23 +35,25 @@ struct Class {
 /// Makes the skeleton of a kernel, for certain arguments or for all.
 pub(super) fn assemble(
     kernel: &Kernel<'_, '_>,
-    objects: &Objects,
+    (objects, classes): (&Objects, &[Class]),
     sites: &Sites,
     arguments: Option<&Arguments>,
 ) -> Result<Assembled, Refusal> {
     let counters = Counters::default();
     let evaluator = |thread| Evaluator { kernel, counters: &counters, arguments, thread };
     let mut programs: Vec<(Program, Vec<u32>)> = Vec::new();
-    let classes = classes(kernel, objects);
     loop {
         let known = counters.len();
         programs.clear();
-        for class in &classes {
+        for class in classes {
             let Some(first) = class.threads.first() else { continue };
             let program = walk(&evaluator(*first), objects, sites)?;
             match programs.iter_mut().find(|(known, _)| known.steps == program.steps) {
                 Some((_, threads)) => threads.extend(&class.threads),
                 None => programs.push((program, class.threads.clone())),
+            }
+            if programs.len() > PROGRAMS {
+                return Err(Refusal::new(kernel.whole(), "too many threads do different things"));
             }
         }
         // The numbers of counters are those of all roles.
@@ -53,11 +61,12 @@ pub(super) fn assemble(
             break;
         }
     }
-    programs.retain(|(program, _)| program.steps.iter().any(|step| matters(&step.op)));
+    let mut actors = join(programs);
+    actors.retain(|actors| actors.program.steps.iter().any(|step| matters(&step.op)));
     let mut streams: Vec<Vec<usize>> = Vec::new();
     let mut roles: Vec<Role> = Vec::new();
-    for (number, (program, threads)) in programs.iter().enumerate() {
-        let agrees = |stream: &Vec<usize>| stream.iter().all(|other| decide_alike(program, &programs[*other].0));
+    for (number, Actors { program, threads, .. }) in actors.iter().enumerate() {
+        let agrees = |stream: &Vec<usize>| stream.iter().all(|other| decide_alike(program, &actors[*other].program));
         let stream = streams.iter().position(agrees).unwrap_or_else(|| {
             streams.push(Vec::new());
             streams.len() - 1
@@ -66,6 +75,10 @@ pub(super) fn assemble(
         let count = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
         roles.push(Role { threads: count(threads.len()), stream: count(stream), steps: program.steps.clone() });
     }
+    let by_warps = actors.iter().filter(|actors| actors.unit == Unit::Warp).flat_map(|actors| &actors.program.steps);
+    let filled =
+        by_warps.filter_map(|step| if let Op::BeginFill { slot, .. } = &step.op { Some(slot.array) } else { None });
+    let filled_by_warps = filled.map(|slot| objects.slots[slot as usize].array).collect();
     let slots = objects.slots.iter().zip(0..).map(|(slot, number)| slot_array(slot, number, &roles)).collect();
     Ok(Assembled {
         skeleton: Skeleton {
@@ -75,9 +88,10 @@ pub(super) fn assemble(
             roles,
         },
         // Streams of their own allow more trip counts than there are.
-        allows_more: streams.len() > 1 || programs.iter().any(|(program, _)| program.allows_more),
-        uncertain: programs.iter().flat_map(|(program, _)| program.uncertain.iter().copied()).collect(),
-        threads: programs.into_iter().map(|(_, threads)| threads).collect(),
+        allows_more: streams.len() > 1 || actors.iter().any(|actors| actors.program.allows_more),
+        uncertain: actors.iter().flat_map(|actors| actors.program.uncertain.iter().copied()).collect(),
+        filled_by_warps,
+        threads: actors.into_iter().map(|actors| (actors.threads, actors.unit)).collect(),
     })
 }
 
@@ -100,22 +114,33 @@ fn matters(op: &Op) -> bool {
     }
 }
 
-/// The array of slots, each of which is full when each thread and each copy that fills it has done so once; a single element, when
-/// any of them has.
+/// The array of slots. A slot that copies alone fill is full when they have written its bytes, and a single element when anything has
+/// written it; any other slot, when each thread and each copy that fills it has done so once.
 fn slot_array(slot: &Slot, number: u32, roles: &[Role]) -> SlotArray {
     let fills = |step: &Step| matches!(&step.op, Op::BeginFill { slot, .. } if slot.array == number);
-    let parts = roles.iter().map(|role| {
-        let copies = role.steps.iter().filter(|step| matches!(&step.op, Op::Copy { slot, .. } if slot.array == number));
-        let copies = u32::from(copies.count() > 0);
-        if role.steps.iter().any(fills) { role.threads + copies } else { copies }
-    });
-    let is_written = roles.iter().flat_map(|role| &role.steps).any(|step| fills(step));
-    let parts = if slot.whole && is_written { 1 } else { parts.sum::<u32>().max(1) };
+    let copied = |step: &Step| {
+        if let Op::Copy { slot, bytes, .. } = &step.op { Some(*bytes).filter(|_| slot.array == number) } else { None }
+    };
+    let sizes: BTreeSet<u32> = roles.iter().flat_map(|role| &role.steps).filter_map(copied).collect();
+    let is_written = roles.iter().flat_map(|role| &role.steps).any(fills);
+    let parts = match (is_written, &sizes.iter().collect::<Vec<_>>()[..]) {
+        (true, _) if slot.whole => 1,
+        (false, [bytes]) if **bytes > 0 && slot.bytes.is_multiple_of(u64::from(**bytes)) => {
+            u32::try_from(slot.bytes / u64::from(**bytes)).unwrap_or(u32::MAX)
+        }
+        _ => {
+            let parts = roles.iter().map(|role| {
+                let copies = u32::from(role.steps.iter().any(|step| copied(step).is_some()));
+                if role.steps.iter().any(fills) { role.threads + copies } else { copies }
+            });
+            parts.sum::<u32>().max(1)
+        }
+    };
     SlotArray { stages: slot.stages, parts }
 }
 
-/// Returns the threads by the values that depend on their ranks.
-fn classes(kernel: &Kernel<'_, '_>, objects: &Objects) -> Vec<Class> {
+/// Returns the threads by the values that depend on their ranks. They hold for fewer slots, too.
+pub(super) fn classes(kernel: &Kernel<'_, '_>, objects: &Objects) -> Vec<Class> {
     let counters = Counters::default();
     let differing = differing(kernel);
     let nodes: Vec<(NodeId, Point)> =
@@ -135,17 +160,43 @@ fn classes(kernel: &Kernel<'_, '_>, objects: &Objects) -> Vec<Class> {
 /// The nodes whose values a thread's steps may depend on, with the points where they do.
 fn asked(kernel: &Kernel<'_, '_>, objects: &Objects) -> Vec<(NodeId, Point)> {
     let cfg = kernel.cfg;
+    let mut counters: BTreeSet<Variable> = BTreeSet::new();
+    // Which loops are followed depends on the variables that matter, and these on what is in the loops.
+    loop {
+        let is_skipped = |head: &BlockId| kernel.is_skipped(*head, &|variable| counters.contains(&variable));
+        let (skipped, followed): (Vec<BlockId>, Vec<BlockId>) = cfg.counted.keys().partition(|head| is_skipped(head));
+        let inside = |block: BlockId| {
+            let arms = skipped.iter().filter_map(|head| kernel.regions.get(head));
+            arms.into_iter().any(|(arms, _)| arms.contains(block))
+        };
+        let mut asked = asked_by_steps(kernel, objects);
+        for (number, content) in cfg.blocks.iter().enumerate() {
+            let block = BlockId(number);
+            if !cfg.counted.contains_key(&block) && !inside(block) {
+                asked.extend(content.end.condition().map(|on| (on, (block, content.steps.len()))));
+            }
+        }
+        for counted in followed.iter().filter_map(|head| cfg.counted.get(head)) {
+            let before = (counted.before, cfg.blocks[counted.before.0].steps.len());
+            asked.extend([(counted.start, before), (counted.end, before)]);
+        }
+        let needed = kernel.needed_by(asked.iter().map(|(node, _)| *node));
+        if needed.is_subset(&counters) {
+            for variable in counters.iter().filter(|variable| cfg.only_value(**variable).is_none()) {
+                asked.extend(kernel.sets(*variable).iter().map(|(point, value, _)| (*value, *point)));
+            }
+            return asked;
+        }
+        counters.extend(needed);
+    }
+}
+
+/// The nodes that steps depend on.
+fn asked_by_steps(kernel: &Kernel<'_, '_>, objects: &Objects) -> Vec<(NodeId, Point)> {
+    let cfg = kernel.cfg;
     let mut asked = Vec::new();
     for (number, content) in cfg.blocks.iter().enumerate() {
         let block = BlockId(number);
-        let end = (block, content.steps.len());
-        match cfg.counted.get(&block) {
-            Some(counted) => {
-                let before = (counted.before, cfg.blocks[counted.before.0].steps.len());
-                asked.extend([(counted.start, before), (counted.end, before)]);
-            }
-            None => asked.extend(content.end.condition().map(|on| (on, end))),
-        }
         for (index, step) in content.steps.iter().enumerate() {
             let point = (block, index);
             let first = |path: &[Select]| path.first().into_iter().flat_map(Select::nodes).collect::<Vec<_>>();
@@ -160,10 +211,10 @@ fn asked(kernel: &Kernel<'_, '_>, objects: &Objects) -> Vec<(NodeId, Point)> {
                 let slot = array_of(region).and_then(|array| objects.slot(array));
                 nodes.extend(slot.filter(|(_, slot)| slot.rows).map_or(Vec::new(), |_| first(&region.path)));
             }
-            if let Some((variable, value, _)) = step.kind.set()
-                && cfg.only_value(variable).is_none()
+            if let StepKind::Copy(copy) = step.kind
+                && let CopyStep::Begin { reads, writes, .. } = &cfg.copies[copy.0]
             {
-                nodes.push(value);
+                nodes.extend(reads.iter().chain(writes).flat_map(|region| first(&region.path)));
             }
             asked.extend(nodes.into_iter().map(|node| (node, point)));
         }

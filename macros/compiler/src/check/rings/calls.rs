@@ -2,11 +2,12 @@
 
 use super::kernel::{Point, Refusal};
 use super::objects::array_of;
-use super::value::Value;
+use super::pipelines::Action;
+use super::value::{Counter, Value};
 use super::walk::Walker;
-use crate::check::cfg::{BarrierCall, Completion, CopyStep, Region, Root, Select, StepKind};
+use crate::check::cfg::{BarrierCall, Call, Completion, CopyStep, Region, Root, Select, StepKind, Variable};
 use crate::model::barrier::{BarrierForm, PhaseAction, PhaseResult};
-use crate::rings::{Data, Element, Expr, Op};
+use crate::rings::{Data, Element, Expr, Op, Operator};
 use crate::span::SpanRange;
 
 impl Walker<'_, '_, '_, '_> {
@@ -140,8 +141,8 @@ impl Walker<'_, '_, '_, '_> {
                     self.push(point, *at, Op::Store { slot });
                 }
             }
-            CopyStep::Wait { completion: Completion::BulkGroup, but } => {
-                let but = but.and_then(|but| kernel.constants.of(kernel.function, but));
+            CopyStep::Wait { completion: Completion::BulkGroup, but } if self.objects.are_stored(kernel) => {
+                let but = but.and_then(|but| kernel.constants.of(but));
                 let at = kernel.cfg.blocks[point.0.0].steps[point.1].at;
                 match but.and_then(|but| u32::try_from(but).ok()) {
                     Some(but) => {
@@ -155,5 +156,53 @@ impl Walker<'_, '_, '_, '_> {
             CopyStep::Begin { .. } | CopyStep::Wait { .. } => {}
         }
         Ok(())
+    }
+
+    /// Adds the steps of a call of a pipeline's method, or of the call that makes one.
+    pub(super) fn pipeline_call(&mut self, point: Point, call: &Call<'_>) -> Result<(), Refusal> {
+        let at = call.at;
+        let Some((variable, method)) = self.kernel().pipelines.called(call) else { return Ok(()) };
+        let number = |counter| self.evaluator.counters.number(counter);
+        let (stage, parity) = (number(Counter::Stage(variable)), number(Counter::Parity(variable)));
+        self.flush();
+        let Some(method) = method else {
+            self.push(point, at, Op::Set(vec![(stage, Expr::constant(0)), (parity, Expr::constant(0))]));
+            return Ok(());
+        };
+        let counter = |number: u32| Expr::counter(number);
+        if let (Some(action), Some((_, region))) = (method.at_stage, call.barriers.first()) {
+            let whole = |region: &Region| region.path.is_empty() && !region.open;
+            let array = array_of(region).filter(|_| whole(region)).and_then(|array| self.objects.barrier(array));
+            let array = array.ok_or_else(|| Refusal::new(at, "the text does not show which barriers these are"))?;
+            let barrier = Element { array, index: counter(stage) };
+            let op = match action {
+                Action::Arrive => Op::Arrive { barrier, block: Expr::rank(), count: 1, drops: false, token: false },
+                Action::Wait { inverted: false } => Op::Wait { barrier, parity: counter(parity) },
+                Action::Wait { inverted: true } => {
+                    Op::Wait { barrier, parity: Expr::constant(1).apply(Operator::Sub, counter(parity)) }
+                }
+            };
+            self.push(point, at, op);
+        }
+        if method.advances {
+            let stages = self.stages(variable).ok_or_else(|| {
+                Refusal::new(at, "the number of a pipeline's stages is not known where the kernel is compiled")
+            })?;
+            let next = counter(stage).apply(Operator::Add, Expr::constant(1));
+            let ends = next.clone().apply(Operator::Eq, Expr::constant(stages));
+            let flipped = counter(parity).apply(Operator::Add, ends).apply(Operator::Rem, Expr::constant(2));
+            let next = next.apply(Operator::Rem, Expr::constant(stages));
+            self.push(point, at, Op::Set(vec![(stage, next), (parity, flipped)]));
+        }
+        Ok(())
+    }
+
+    /// The number of stages: that of the barriers that the pipeline's methods are given, whose type says so.
+    fn stages(&self, pipeline: Variable) -> Option<i64> {
+        let kernel = self.kernel();
+        let of = |call: &&Call<'_>| kernel.pipelines.called(call).is_some_and(|(of, _)| of == pipeline);
+        let arrays = kernel.cfg.calls.iter().filter(of).filter_map(|call| array_of(&call.barriers.first()?.1));
+        let mut lengths = arrays.filter_map(|array| self.objects.barrier(array));
+        lengths.next().map(|array| i64::from(self.objects.barriers[array as usize].1.stages))
     }
 }

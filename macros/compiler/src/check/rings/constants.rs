@@ -1,39 +1,100 @@
-//! Constants whose values are known before rustc evaluates them: literals, names of which somebody has said the value, and
-//! arithmetic on both.
+//! Constants whose values are known before rustc evaluates them: literals, names whose definition the file shows, and
+//! arithmetic on both. What a name stands for only rustc knows, so that every value that was asked for is an assumption.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use proc_macro2::{Delimiter, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
 
 use crate::model::options::Extents;
 use crate::model::ty::scalar;
-use crate::model::{Function, ValueId};
+use crate::model::{Function, GenericParam, ValueId};
+
+/// The largest number of definitions that lead from a name to its value.
+const DEPTH: u32 = 8;
+
+/// The values that are tried for a constant that has no definition, or several: numbers of stages.
+const TRIED: [i64; 8] = [2, 3, 4, 1, 5, 6, 8, 7];
 
 /// The values of names.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Constants(pub(crate) BTreeMap<String, i64>);
+#[derive(Debug)]
+pub(super) struct Constants<'f> {
+    function: &'f Function,
+    /// The values that are tried for some names.
+    tried: BTreeMap<String, i64>,
+    /// The names that were asked for, in order, with their values.
+    asked: RefCell<Vec<(Name, Option<i64>)>>,
+}
 
-impl Constants {
+/// A name of a constant.
+#[derive(Debug, Clone)]
+pub(super) struct Name {
+    path: TokenStream,
+    last: Ident,
+    /// Whether it stands where only an integer may.
+    is_integer: bool,
+}
+
+/// What is taken for granted, and only rustc knows.
+#[derive(Debug, Clone)]
+pub(crate) enum Assumed {
+    /// The constant has this value.
+    Constant(TokenStream, i64),
+    /// The type is ours.
+    Pipeline(TokenStream),
+}
+
+impl<'f> Constants<'f> {
+    /// The values that definitions show, and others that are tried.
+    pub(super) fn new(function: &'f Function, tried: BTreeMap<String, i64>) -> Constants<'f> {
+        Constants { function, tried, asked: RefCell::default() }
+    }
+
+    /// Returns the assumptions so far.
+    pub(super) fn assumed(&self) -> Vec<Assumed> {
+        let known = self.asked.borrow();
+        let known = known.iter().filter_map(|(name, value)| Some((name, (*value)?)));
+        known.map(|(name, value)| Assumed::Constant(name.path.clone(), value)).collect()
+    }
+
+    /// Returns further values to try, where no value was known for a name.
+    pub(super) fn alternatives(&self) -> Vec<BTreeMap<String, i64>> {
+        let asked = self.asked.borrow();
+        let unknown = asked.iter().find_map(|(name, value)| {
+            let defined = self.defined(&name.last, DEPTH);
+            let values = if defined.is_empty() && name.is_integer { TRIED.to_vec() } else { defined };
+            (value.is_none() && !values.is_empty()).then_some((name, values))
+        });
+        let Some((name, values)) = unknown else { return Vec::new() };
+        let with = |value| self.tried.iter().map(|(name, value)| (name.clone(), *value)).chain([(name.key(), value)]);
+        values.into_iter().map(|value| with(value).collect()).collect()
+    }
+
     /// Returns the value of a constant that a body names.
-    pub(super) fn of(&self, function: &Function, value: ValueId) -> Option<i64> {
-        let constant = &function.values[usize::from(value.0)];
-        constant.literal.and_then(|literal| i64::try_from(literal).ok()).or_else(|| self.value(&constant.tokens))
+    pub(super) fn of(&self, value: ValueId) -> Option<i64> {
+        let constant = &self.function.values[usize::from(value.0)];
+        let literal = constant.literal.and_then(|literal| i64::try_from(literal).ok());
+        literal.or_else(|| self.read(&constant.tokens, Asked { is_integer: constant.ty.is_some(), depth: DEPTH }))
     }
 
     /// Returns the number of threads or blocks that an option states.
     pub(super) fn count(&self, extents: &Extents) -> Option<u32> {
         let each = extents.each.iter().map(|extent| {
             let literal = extent.literal.and_then(|literal| i64::try_from(literal).ok());
-            u32::try_from(literal.or_else(|| self.value(&extent.tokens))?).ok()
+            // The body may have another item of the name.
+            let names = names(&extent.tokens);
+            let value = || match self.function.declares(&|declared| names.iter().any(|name| name == declared)) {
+                true => None,
+                false => self.read(&extent.tokens, Asked { is_integer: true, depth: DEPTH }),
+            };
+            u32::try_from(literal.or_else(value)?).ok()
         });
         each.into_iter().try_fold(1_u32, |all, extent| all.checked_mul(extent?))
     }
 
-    /// Returns the value of an expression.
-    pub(crate) fn value(&self, tokens: &TokenStream) -> Option<i64> {
-        let mut reader = Reader { constants: self, trees: tokens.clone().into_iter().collect(), at: 0 };
-        let value = reader.sum()?;
-        (reader.at == reader.trees.len()).then_some(value)
+    /// Returns the length of an array type.
+    pub(super) fn length(&self, tokens: &TokenStream) -> Option<i64> {
+        self.read(tokens, Asked { is_integer: true, depth: DEPTH })
     }
 
     /// Returns the number of bytes of a type: of a scalar, or of an array of such.
@@ -49,13 +110,72 @@ impl Constants {
                 Delimiter::None => self.bytes(&group.stream()),
                 Delimiter::Bracket => {
                     let (element, length) = array(&group.stream())?;
-                    self.bytes(&element)?.checked_mul(u64::try_from(self.value(&length)?).ok()?)
+                    self.bytes(&element)?.checked_mul(u64::try_from(self.length(&length)?).ok()?)
                 }
                 Delimiter::Parenthesis | Delimiter::Brace => None,
             },
             _ => None,
         }
     }
+
+    fn read(&self, tokens: &TokenStream, asked: Asked) -> Option<i64> {
+        let mut reader = Reader { constants: self, asked, trees: tokens.clone().into_iter().collect(), at: 0 };
+        let value = reader.sum()?;
+        (reader.at == reader.trees.len()).then_some(value)
+    }
+
+    /// Returns the value of a name, and notes that it was asked for.
+    fn named(&self, name: Name, depth: u32) -> Option<i64> {
+        let tried = self.tried.get(&name.key()).copied();
+        let value =
+            tried.or_else(|| if let [value] = self.defined(&name.last, depth)[..] { Some(value) } else { None });
+        // What a definition names need not be in scope here.
+        if depth == DEPTH {
+            let mut asked = self.asked.borrow_mut();
+            match asked.iter_mut().find(|(known, _)| known.key() == name.key()) {
+                Some((known, _)) => known.is_integer |= name.is_integer,
+                None => asked.push((name, value)),
+            }
+        }
+        value
+    }
+
+    /// The values that definitions show for a name.
+    fn defined(&self, name: &Ident, depth: u32) -> Vec<i64> {
+        let is_param = self.function.generics.params.iter().any(|param| match param {
+            GenericParam::Type(param) | GenericParam::Const(param, _) => param == name,
+        });
+        let definitions = self.function.definitions.get(&name.to_string()).filter(|_| !is_param);
+        let Some(depth) = depth.checked_sub(1) else { return Vec::new() };
+        let value = |tokens| self.read(tokens, Asked { is_integer: true, depth });
+        let mut values: Vec<i64> = definitions.into_iter().flatten().filter_map(value).collect();
+        values.dedup();
+        values
+    }
+}
+
+impl Name {
+    fn key(&self) -> String {
+        self.path.to_string()
+    }
+}
+
+/// Why a value is asked for.
+#[derive(Debug, Clone, Copy)]
+struct Asked {
+    is_integer: bool,
+    /// The number of definitions that may still be followed.
+    depth: u32,
+}
+
+/// The words in an expression.
+fn names(tokens: &TokenStream) -> Vec<Ident> {
+    let each = tokens.clone().into_iter().flat_map(|tree| match tree {
+        TokenTree::Ident(name) => vec![name],
+        TokenTree::Group(group) => names(&group.stream()),
+        TokenTree::Punct(_) | TokenTree::Literal(_) => Vec::new(),
+    });
+    each.collect()
 }
 
 /// Returns the element type and the length in the brackets of an array type.
@@ -67,13 +187,14 @@ pub(super) fn array(inside: &TokenStream) -> Option<(TokenStream, TokenStream)> 
 }
 
 /// Reads an expression.
-struct Reader<'a> {
-    constants: &'a Constants,
+struct Reader<'a, 'f> {
+    constants: &'a Constants<'f>,
+    asked: Asked,
     trees: Vec<TokenTree>,
     at: usize,
 }
 
-impl Reader<'_> {
+impl Reader<'_, '_> {
     fn operator(&mut self, of: &[char]) -> Option<char> {
         let Some(TokenTree::Punct(punct)) = self.trees.get(self.at) else { return None };
         let operator = punct.as_char();
@@ -130,12 +251,37 @@ impl Reader<'_> {
                 let (number, suffix) = digits.split_at(end);
                 (suffix.is_empty() || scalar(suffix).is_some()).then(|| number.parse().ok())?
             }
-            TokenTree::Ident(name) => self.constants.0.get(&name.to_string()).copied(),
+            TokenTree::Ident(word) if word == "true" || word == "false" => Some(i64::from(word == "true")),
+            TokenTree::Ident(first) => {
+                let name = self.name(first)?;
+                self.constants.named(name, self.asked.depth)
+            }
             TokenTree::Group(group) => match group.delimiter() {
-                Delimiter::Parenthesis | Delimiter::Brace | Delimiter::None => self.constants.value(&group.stream()),
+                Delimiter::Parenthesis | Delimiter::Brace | Delimiter::None => {
+                    self.constants.read(&group.stream(), self.asked)
+                }
                 Delimiter::Bracket => None,
             },
             TokenTree::Punct(_) => None,
         }
+    }
+
+    /// The path that begins with this name, unless it is one of a function or a macro, or a method is called.
+    fn name(&mut self, first: Ident) -> Option<Name> {
+        let begin = self.at - 1;
+        let mut last = first;
+        while self.operator(&[':']).is_some() {
+            self.operator(&[':'])?;
+            let Some(TokenTree::Ident(next)) = self.trees.get(self.at).cloned() else { return None };
+            last = next;
+            self.at += 1;
+        }
+        let goes_on = match self.trees.get(self.at) {
+            Some(TokenTree::Group(_)) => true,
+            Some(TokenTree::Punct(punct)) => "!.<".contains(punct.as_char()),
+            Some(TokenTree::Ident(_) | TokenTree::Literal(_)) | None => false,
+        };
+        let path = self.trees[begin..self.at].iter().cloned().collect();
+        (!goes_on).then_some(Name { path, last, is_integer: self.asked.is_integer })
     }
 }

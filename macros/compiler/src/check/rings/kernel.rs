@@ -5,8 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use phalanx_contract::uniformity::Uniformity;
 
 use super::constants::Constants;
+use super::pipelines::Pipelines;
 use crate::check::bit_set::BlockSet;
-use crate::check::cfg::{BlockId, Cfg, Extent, NodeId, Shared, Source, StepKind, ValueStep, Variable};
+use crate::check::cfg::{
+    BlockId, Cfg, End, Extent, Granule, GroupStep, NodeId, Shared, Source, StepKind, Team, Tile, ValueStep, Variable,
+};
 use crate::check::uniform::control::{following, following_until};
 use crate::check::uniform::values::Values;
 use crate::model::Function;
@@ -30,12 +33,20 @@ impl Refusal {
     }
 }
 
+/// The number of threads in a warp.
+pub(super) const WARP: u32 = 32;
+
+/// Whether the group is a warp: a tile of its size, of the block.
+pub(super) fn is_warp(team: &Team) -> bool {
+    team.tile == Some(Tile { size: Granule::Number(u64::from(WARP)), of: Some(None) })
+}
+
 /// A kernel, its graph, and facts about both.
 pub(super) struct Kernel<'a, 'f> {
     pub(super) function: &'f Function,
     pub(super) cfg: &'a Cfg<'f>,
     pub(super) values: &'a Values<'a, 'f>,
-    pub(super) constants: &'a Constants,
+    pub(super) constants: &'a Constants<'f>,
     /// The number of threads in a block.
     pub(super) threads: u32,
     /// The number of blocks in a cluster.
@@ -52,6 +63,7 @@ pub(super) struct Kernel<'a, 'f> {
     pub(super) regions: BTreeMap<BlockId, (BlockSet, Option<BlockId>)>,
     /// The variables that are truth values, because a branch or a wait takes them for one.
     booleans: BTreeSet<Variable>,
+    pub(super) pipelines: Pipelines,
 }
 
 impl<'a, 'f> Kernel<'a, 'f> {
@@ -59,7 +71,7 @@ impl<'a, 'f> Kernel<'a, 'f> {
         function: &'f Function,
         cfg: &'a Cfg<'f>,
         values: &'a Values<'a, 'f>,
-        constants: &'a Constants,
+        constants: &'a Constants<'f>,
         (threads, blocks): (u32, u32),
     ) -> Kernel<'a, 'f> {
         let mut kernel = Kernel {
@@ -75,6 +87,7 @@ impl<'a, 'f> Kernel<'a, 'f> {
             loops: (0..cfg.blocks.len()).map(|block| following(cfg, BlockId(block)).contains(BlockId(block))).collect(),
             regions: values.control.regions(cfg).map(|(branch, arms, end)| (branch, (arms, end))).collect(),
             booleans: BTreeSet::new(),
+            pipelines: Pipelines::default(),
         };
         for (block, content) in cfg.blocks.iter().enumerate() {
             for (index, step) in content.steps.iter().enumerate() {
@@ -89,6 +102,9 @@ impl<'a, 'f> Kernel<'a, 'f> {
         }
         kernel.find_lost_fields();
         kernel.find_booleans();
+        let values = |sets: &Vec<(Point, NodeId, Extent)>| sets.iter().map(|(_, value, _)| *value).collect();
+        let sets = kernel.sets.iter().map(|(variable, sets)| (*variable, values(sets)));
+        kernel.pipelines = Pipelines::of(cfg, &sets.collect());
         kernel
     }
 
@@ -143,6 +159,65 @@ impl<'a, 'f> Kernel<'a, 'f> {
         self.sets.get(&variable).map_or(&[], Vec::as_slice)
     }
 
+    /// Whether a step concerns barriers, or a variable that counts.
+    pub(super) fn is_relevant(&self, step: &StepKind, counts: &dyn Fn(Variable) -> bool) -> bool {
+        match step {
+            StepKind::BarrierCall(call) => {
+                let call = &self.cfg.barrier_calls[call.0];
+                !matches!(call.method.action, PhaseAction::Init | PhaseAction::InitCollective)
+            }
+            StepKind::Copy(_) => true,
+            StepKind::Group(GroupStep::Collective { team, barrier, .. }) => *barrier && !team.group.is_of_a_warp(),
+            StepKind::Group(
+                GroupStep::Arrive { .. }
+                | GroupStep::Wait { .. }
+                | GroupStep::ArriveForgotten { .. }
+                | GroupStep::WaitElected { .. },
+            ) => true,
+            StepKind::Call(call) => {
+                let call = &self.cfg.calls[call.0];
+                !call.barriers.is_empty() || self.pipelines.called(call).is_some()
+            }
+            StepKind::Value(ValueStep::Set { variable, .. }) => counts(*variable),
+            StepKind::Value(ValueStep::Evaluate(_) | ValueStep::Name { .. } | ValueStep::Return(_))
+            | StepKind::Memory(_)
+            | StepKind::Group(GroupStep::Convergent { .. } | GroupStep::Aligned { .. } | GroupStep::FormGroup(_))
+            | StepKind::Token(_) => false,
+        }
+    }
+
+    /// Whether nothing on the arms of a branch is relevant, so that it need not be followed.
+    pub(super) fn is_skipped(&self, block: BlockId, counts: &dyn Fn(Variable) -> bool) -> bool {
+        let Some((arms, Some(_))) = self.regions.get(&block) else { return false };
+        !arms.iter().any(|arm| {
+            let content = &self.cfg.blocks[arm.0];
+            let loses = |index| self.lost((arm, index)).iter().any(|field| counts(*field));
+            let mut steps = content.steps.iter().enumerate();
+            matches!(content.end, End::Leave)
+                || steps.any(|(index, step)| self.is_relevant(&step.kind, counts) || loses(index))
+        })
+    }
+
+    /// The variables that values are computed from.
+    pub(super) fn needed_by(&self, nodes: impl Iterator<Item = NodeId>) -> BTreeSet<Variable> {
+        let mut needed = BTreeSet::new();
+        let mut seen = BTreeSet::new();
+        let mut work: Vec<NodeId> = nodes.collect();
+        while let Some(node) = work.pop() {
+            if !seen.insert(node) {
+                continue;
+            }
+            let of = &self.cfg.nodes[node.0];
+            work.extend(&of.operands);
+            if let Some(variable) = of.source.read()
+                && needed.insert(variable)
+            {
+                work.extend(self.sets(variable).iter().map(|(_, value, _)| *value));
+            }
+        }
+        needed
+    }
+
     pub(super) fn evaluated(&self, node: NodeId) -> Option<Point> {
         self.evaluated.get(&node).copied()
     }
@@ -177,14 +252,36 @@ impl<'a, 'f> Kernel<'a, 'f> {
 
     /// Whether some step sets the variable on the way from one point to another, which comes later.
     pub(super) fn may_be_set_between(&self, variable: Variable, from: Point, to: Point) -> bool {
-        let sets = self.sets(variable).iter().map(|(point, ..)| *point);
+        self.may_pass_between(self.sets(variable).iter().map(|(point, ..)| *point), from, to)
+    }
+
+    /// Whether one of these points may be on the way from one point to another, which comes later.
+    pub(super) fn may_pass_between(&self, mut points: impl Iterator<Item = Point>, from: Point, to: Point) -> bool {
         if from.0 == to.0 && from.1 <= to.1 {
-            return sets.into_iter().any(|(block, index)| block == from.0 && from.1 < index && index < to.1);
+            return points.any(|(block, index)| block == from.0 && from.1 < index && index < to.1);
         }
         let between = following_until(self.cfg, from.0, to.0);
-        sets.into_iter().any(|(block, index)| {
+        points.any(|(block, index)| {
             block == from.0 && index > from.1 || block == to.0 && index < to.1 || between.contains(block)
         })
+    }
+
+    /// Whether the pipeline is at the same stage at both points, of which the second comes later.
+    pub(super) fn keeps_stage(&self, pipeline: Variable, from: Point, to: Point) -> bool {
+        let calls = self.cfg.blocks.iter().enumerate().flat_map(|(block, content)| {
+            let steps = content.steps.iter().enumerate();
+            steps.map(move |(index, step)| ((BlockId(block), index), step))
+        });
+        let changes = calls.filter(|(_, step)| match step.kind {
+            StepKind::Call(call) => self.pipelines.changes(self.cfg.calls[call.0].node, pipeline),
+            StepKind::Value(_)
+            | StepKind::Memory(_)
+            | StepKind::Group(_)
+            | StepKind::Token(_)
+            | StepKind::BarrierCall(_)
+            | StepKind::Copy(_) => false,
+        });
+        !self.may_pass_between(changes.map(|(point, _)| point), from, to)
     }
 
     fn find_booleans(&mut self) {

@@ -3,72 +3,164 @@
 //! A proof is one for all arguments: the skeleton allows every run of the kernel. A fault is reported only if it is a fault of the
 //! kernel for certain small arguments, whose skeleton allows no other run. What is neither stays with the simulator.
 //!
-//! `constants` and `symbol` have values that the text does not say, `value` the values of nodes, `objects` the barriers and slots, `walk` and
-//! `calls` a thread's steps, `assemble` the roles, `report` the faults as messages.
+//! Named constants have the values that definitions in the file show, or several are tried: each is a case, and rustc reports the fault
+//! of a case whose values the constants have.
+//!
+//! `pipelines` has the methods of `Pipeline`, `constants` and `symbol` have values that the text does not say, `value` the values of nodes, `objects` the barriers and slots, `walk` and
+//! `calls` a thread's steps, `warps` the actors, `assemble` the roles, `report` the faults as messages.
 
 mod assemble;
 mod calls;
 mod constants;
 mod kernel;
 mod objects;
+mod pipelines;
 mod report;
 mod symbol;
 mod value;
 mod walk;
+mod warps;
 
-use assemble::{Assembled, assemble};
-pub(crate) use constants::Constants;
+use assemble::{Assembled, Class, assemble, classes};
+pub(crate) use constants::Assumed;
+use constants::Constants;
 use kernel::Kernel;
 pub(crate) use kernel::Refusal;
 use objects::Objects;
 use value::Arguments;
 use walk::Sites;
 
-use super::cfg::Cfg;
+use std::collections::BTreeMap;
+
+use super::cfg::{Cfg, StepKind};
 use super::uniform::values::Values;
-use crate::diag::Diags;
+use crate::diag::{Diag, Diags};
+use crate::messages::rings as messages;
 use crate::model::ty::ParamType;
 use crate::model::{Function, Role};
 use crate::rings::{self, Verdict};
+use crate::rules::Rule;
 use crate::span::SpanRange;
 
 /// The largest number of states of one check.
 const STATES: usize = 200_000;
 
+/// The largest number of states of all checks with values that are only tried.
+const STATES_OF_TRIED: usize = 2_000;
+
+/// The largest number of cases.
+const CASES: usize = 8;
+
 /// The largest argument that is tried, beyond the number of stages.
 const ARGUMENTS: i64 = 3;
 
+/// What is known of a kernel's rings, case by case. There are none if the kernel has no phase barrier.
+#[derive(Debug, Default)]
+pub(crate) struct Rings {
+    pub(crate) cases: Vec<Case>,
+}
+
+/// What is known of a kernel's rings if constants have certain values.
+#[derive(Debug)]
+pub(crate) struct Case {
+    pub(crate) assumed: Vec<Assumed>,
+    pub(crate) known: Known,
+}
+
 /// What is known of a kernel's rings.
-#[derive(Debug, Clone)]
-pub(crate) enum Rings {
-    /// The kernel has no phase barrier.
-    None,
+#[derive(Debug)]
+pub(crate) enum Known {
     /// No run of the kernel has a fault at these barriers, or in the accesses of these arrays.
     Proved { barriers: Vec<String>, arrays: Vec<String>, states: usize },
-    /// A fault was reported.
-    Faulty,
+    /// There is a fault. It is here if rustc has to report it, where the constants have the values.
+    Faulty(Option<Box<Diag>>),
     /// There is neither a proof nor a fault.
     Open(Refusal),
 }
 
+impl Case {
+    /// The constants with the values that they are taken to have.
+    pub(crate) fn values(&self) -> Vec<(String, i64)> {
+        let value = |assumed: &Assumed| match assumed {
+            Assumed::Constant(constant, value) => Some((constant.to_string().replace(" :: ", "::"), *value)),
+            Assumed::Pipeline(_) => None,
+        };
+        self.assumed.iter().filter_map(value).collect()
+    }
+}
+
+impl Rings {
+    /// Forgets such faults, of those that are left to rustc, each given by its rule and its place; says whether there were any.
+    pub(super) fn waive(&mut self, waived: impl Fn(Rule, SpanRange) -> bool) -> bool {
+        let mut any = false;
+        for case in &mut self.cases {
+            if let Known::Faulty(fault) = &mut case.known {
+                any |= fault.take_if(|fault| waived(fault.rule, fault.at)).is_some();
+            }
+        }
+        any
+    }
+}
+
 /// Checks the rings of a kernel, and reports a fault.
 pub(super) fn check<'f>(function: &'f Function, cfg: &Cfg<'f>, values: &Values<'_, 'f>, diags: &mut Diags) -> Rings {
-    let uses = |call: &super::cfg::BarrierCall| !call.method.action.begins();
-    if function.role != Role::Kernel || !cfg.barrier_calls.iter().any(uses) {
-        return Rings::None;
+    let uses = |step: &super::cfg::Step| match step.kind {
+        StepKind::BarrierCall(call) => !cfg.barrier_calls[call.0].method.action.begins(),
+        StepKind::Call(call) => !cfg.calls[call.0].barriers.is_empty(),
+        StepKind::Value(_) | StepKind::Memory(_) | StepKind::Group(_) | StepKind::Token(_) | StepKind::Copy(_) => false,
+    };
+    let mut rings = Rings::default();
+    if function.role != Role::Kernel || !cfg.blocks.iter().flat_map(|block| &block.steps).any(uses) {
+        return rings;
     }
-    let constants = Constants::default();
-    let found = judge(function, cfg, values, &constants, diags);
-    found.unwrap_or_else(Rings::Open)
+    let mut open = vec![BTreeMap::new()];
+    let mut left = STATES_OF_TRIED;
+    while let Some(tried) = open.pop()
+        && rings.cases.len() < CASES
+    {
+        let limit = if tried.is_empty() { STATES } else { left };
+        let constants = Constants::new(function, tried);
+        let mut assumed = Vec::new();
+        let known = judge(function, cfg, values, (&constants, &mut assumed), limit).unwrap_or_else(Known::Open);
+        assumed.extend(constants.assumed());
+        if let Known::Open(_) = known {
+            let others = constants.alternatives();
+            if !others.is_empty() {
+                open.extend(others.into_iter().rev());
+                continue;
+            }
+            // It is not for want of a value: others are left open, too.
+            open.clear();
+            if limit < STATES && !rings.cases.is_empty() {
+                continue;
+            }
+        }
+        left = left.saturating_sub(match known {
+            Known::Proved { states, .. } => states,
+            // It was searched several times.
+            Known::Faulty(_) => STATES_OF_TRIED / CASES,
+            Known::Open(_) => 0,
+        });
+        rings.cases.push(Case { assumed, known });
+    }
+    for case in &mut rings.cases {
+        let values = case.values();
+        if let Known::Faulty(fault) = &mut case.known {
+            let reported = fault.take_if(|fault| case.assumed.is_empty() || !diags.reports(fault.rule));
+            reported.into_iter().for_each(|fault| diags.push(*fault));
+            *fault = fault.take().map(|fault| Box::new(messages::for_values(*fault, &values)));
+        }
+    }
+    rings
 }
 
 fn judge<'f>(
     function: &'f Function,
     cfg: &Cfg<'f>,
     values: &Values<'_, 'f>,
-    constants: &Constants,
-    diags: &mut Diags,
-) -> Result<Rings, Refusal> {
+    (constants, assumed): (&Constants<'f>, &mut Vec<Assumed>),
+    limit: usize,
+) -> Result<Known, Refusal> {
     let whole = SpanRange::at(function.name.span());
     let refuse = |why: &str| Refusal::new(whole, why);
     let block = function.options.block.as_ref().and_then(|block| constants.count(block));
@@ -81,22 +173,28 @@ fn judge<'f>(
         None => 1,
     };
     let kernel = Kernel::new(function, cfg, values, constants, (threads, blocks));
+    assumed.extend(kernel.pipelines.types().cloned().map(Assumed::Pipeline));
     let mut objects = Objects::of(&kernel)?;
+    let classes = classes(&kernel, &objects);
     loop {
         let sites = Sites::default();
-        let assembled = match assemble(&kernel, &objects, &sites, None) {
+        let assembled = match assemble(&kernel, (&objects, &classes), &sites, None) {
             Ok(assembled) => assembled,
             // Without its slots, the barriers alone may be proved.
-            Err(_) if !objects.slots.is_empty() && assemble_without(&kernel, &objects).is_some() => {
+            Err(_) if !objects.slots.is_empty() && assemble_without(&kernel, &objects, &classes).is_some() => {
                 objects.slots.pop();
                 continue;
             }
             Err(refusal) => return Err(refusal),
         };
-        match rings::check(&assembled.skeleton, STATES) {
+        if !assembled.filled_by_warps.is_empty() {
+            objects.slots.retain(|slot| !assembled.filled_by_warps.contains(&slot.array));
+            continue;
+        }
+        match rings::check(&assembled.skeleton, limit) {
             Verdict::Proved { states } => {
                 let name = |array: usize| kernel.name_of(array);
-                return Ok(Rings::Proved {
+                return Ok(Known::Proved {
                     barriers: objects.barriers.iter().map(|(array, ..)| name(*array)).collect(),
                     arrays: objects.slots.iter().map(|slot| name(slot.array)).collect(),
                     states,
@@ -104,9 +202,8 @@ fn judge<'f>(
             }
             Verdict::NotProved(reason) => return Err(report::reason(&kernel, &objects, &sites, reason)),
             Verdict::Fault { fault, trace } => {
-                if let Some(diag) = confirm(&kernel, &objects) {
-                    diags.push(diag);
-                    return Ok(Rings::Faulty);
+                if let Some(diag) = confirm(&kernel, (&objects, &classes), limit) {
+                    return Ok(Known::Faulty(Some(Box::new(diag))));
                 }
                 // An access that need not be a conflict keeps its array from being proved, and no other.
                 let slot = report::slot_of(&fault);
@@ -119,13 +216,13 @@ fn judge<'f>(
     }
 }
 
-fn assemble_without(kernel: &Kernel<'_, '_>, objects: &Objects) -> Option<Assembled> {
+fn assemble_without(kernel: &Kernel<'_, '_>, objects: &Objects, classes: &[Class]) -> Option<Assembled> {
     let objects = Objects { slots: Vec::new(), ..objects.clone() };
-    assemble(kernel, &objects, &Sites::default(), None).ok()
+    assemble(kernel, (&objects, classes), &Sites::default(), None).ok()
 }
 
 /// Looks for small arguments with which the kernel has a fault.
-fn confirm(kernel: &Kernel<'_, '_>, objects: &Objects) -> Option<crate::diag::Diag> {
+fn confirm(kernel: &Kernel<'_, '_>, (objects, classes): (&Objects, &[Class]), limit: usize) -> Option<Diag> {
     let scalars: Vec<usize> = kernel
         .function
         .params
@@ -139,11 +236,11 @@ fn confirm(kernel: &Kernel<'_, '_>, objects: &Objects) -> Option<crate::diag::Di
         let arguments: Arguments = scalars.iter().map(|position| (*position, number)).collect();
         let sites = Sites::default();
         // An argument may be too small for the kernel.
-        let Ok(assembled) = assemble(kernel, objects, &sites, Some(&arguments)) else { continue };
+        let Ok(assembled) = assemble(kernel, (objects, classes), &sites, Some(&arguments)) else { continue };
         if assembled.allows_more {
             return None;
         }
-        if let Verdict::Fault { fault, trace } = rings::check(&assembled.skeleton, STATES) {
+        if let Verdict::Fault { fault, trace } = rings::check(&assembled.skeleton, limit) {
             let certain = report::slot_of(&fault).is_none_or(|slot| {
                 let slot = &objects.slots[slot as usize];
                 slot.whole && !assembled.uncertain.contains(&slot.array)

@@ -81,6 +81,11 @@ impl Objects {
                 | PhaseAction::Copy => {}
             }
         }
+        for call in kernel.cfg.calls.iter().filter(|call| kernel.pipelines.called(call).is_some()) {
+            for array in call.barriers.iter().filter_map(|(_, region)| array_of(region)) {
+                used.entry(array).or_insert(call.at);
+            }
+        }
         let barriers = used.into_iter().map(|(array, at)| {
             let (count, init) = counts.get(&array).copied().ok_or_else(|| Refusal::new(at, "no `init` is seen"))?;
             let stages = length(kernel, array)
@@ -95,6 +100,16 @@ impl Objects {
     pub(super) fn barrier(&self, array: usize) -> Option<u32> {
         let at = self.barriers.iter().position(|(known, ..)| *known == array)?;
         u32::try_from(at).ok()
+    }
+
+    /// Whether a bulk copy to global memory reads a slot.
+    pub(super) fn are_stored(&self, kernel: &Kernel<'_, '_>) -> bool {
+        kernel.cfg.copies.iter().any(|copy| match copy {
+            CopyStep::Begin { reads: Some(region), completion: Completion::BulkGroup, .. } => {
+                array_of(region).is_some_and(|array| self.slot(array).is_some())
+            }
+            CopyStep::Begin { .. } | CopyStep::Wait { .. } => false,
+        })
     }
 
     pub(super) fn slot(&self, array: usize) -> Option<(u32, &Slot)> {
@@ -113,7 +128,7 @@ pub(super) fn array_of(region: &Region) -> Option<usize> {
 
 fn length(kernel: &Kernel<'_, '_>, array: usize) -> Option<u32> {
     let (_, length) = kernel.function.shared.get(array)?;
-    u32::try_from(kernel.constants.of(kernel.function, *length)?).ok()
+    u32::try_from(kernel.constants.of(*length)?).ok()
 }
 
 /// Returns the arrays of which every access is one that a skeleton can express.
@@ -176,7 +191,7 @@ fn is_single(kernel: &Kernel<'_, '_>, element: &TokenStream) -> bool {
         .clone()
         .into_iter()
         .find_map(|tree| if let TokenTree::Group(group) = tree { array(&group.stream()) } else { None });
-    inside.is_some_and(|(element, length)| kernel.constants.value(&length) == Some(1) && !is_array(&element))
+    inside.is_some_and(|(element, length)| kernel.constants.length(&length) == Some(1) && !is_array(&element))
 }
 
 fn is_array(element: &TokenStream) -> bool {

@@ -4,6 +4,7 @@ use super::assemble::Assembled;
 use super::kernel::{Kernel, Refusal};
 use super::objects::Objects;
 use super::walk::Sites;
+use super::warps::Unit;
 use crate::diag::Diag;
 use crate::messages::rings as messages;
 use crate::rings::{
@@ -161,16 +162,24 @@ impl Words<'_, '_, '_> {
 
     /// The threads, with whether they are several.
     fn who(&self, threads: Threads) -> (String, bool) {
-        let all = &self.assembled.threads[threads.role as usize];
+        let (all, unit) = &self.assembled.threads[threads.role as usize];
         let of_block = if self.kernel.blocks > 1 { format!(" of block {}", threads.block) } else { String::new() };
         let first = (threads.representative as usize).min(all.len().saturating_sub(1));
         let several = &all[first..all.len().min(first + threads.number as usize)];
-        match several {
-            [one] => (format!("thread {one}{of_block}"), false),
-            [first, .., last] if (last - first) as usize + 1 == several.len() => {
+        match (several, unit) {
+            ([one], Unit::Thread) => (format!("thread {one}{of_block}"), false),
+            ([one], Unit::Warp) => (format!("the warp of thread {one}{of_block}"), false),
+            ([first, .., last], Unit::Thread) if (last - first) as usize + 1 == several.len() => {
                 (format!("threads {first} to {last}{of_block}"), true)
             }
-            _ => (format!("{} threads like {}{of_block}", several.len(), several.first().unwrap_or(&0)), true),
+            (_, unit) => {
+                let (several, first) = (several.len(), several.first().unwrap_or(&0));
+                let like = match unit {
+                    Unit::Thread => format!("{several} threads like {first}{of_block}"),
+                    Unit::Warp => format!("{several} warps like that of thread {first}{of_block}"),
+                };
+                (like, true)
+            }
         }
     }
 

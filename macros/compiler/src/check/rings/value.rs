@@ -65,6 +65,10 @@ pub(super) enum Counter {
     Variable(Variable),
     /// The number of iterations that the loop has begun, by the block that decides about one more.
     Iterations(BlockId),
+    /// The stage at which a pipeline is.
+    Stage(Variable),
+    /// The parity of a pipeline's round.
+    Parity(Variable),
 }
 
 /// The counters that were needed so far, by number.
@@ -123,7 +127,7 @@ impl Evaluator<'_, '_, '_> {
         }
         let value = match &of.source {
             Source::Integer(number) => i64::try_from(*number).map_or(Value::Unknown, Value::constant),
-            Source::Constant(value) => match kernel.constants.of(kernel.function, *value) {
+            Source::Constant(value) => match kernel.constants.of(*value) {
                 Some(value) => Value::constant(value),
                 None => Value::Unknown,
             },
@@ -138,6 +142,13 @@ impl Evaluator<'_, '_, '_> {
                 return match self.first(*variable) {
                     Some(_) => Value::Expr(Expr::counter(self.counters.number(Counter::Variable(*variable)))),
                     None => Value::Unknown,
+                };
+            }
+            Source::Call { .. } if let Some(pipeline) = kernel.pipelines.stage_of(node) => {
+                let called = kernel.evaluated(node).unwrap_or(point);
+                return match kernel.keeps_stage(pipeline, called, point) {
+                    true => Value::Expr(Expr::counter(self.counters.number(Counter::Stage(pipeline)))),
+                    false => Value::Unknown,
                 };
             }
             Source::Param(position) => match self.arguments {

@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::kernel::{Kernel, Point, Refusal};
+use super::kernel::{Kernel, Point, Refusal, is_warp};
 use super::objects::{Objects, array_of};
 use super::value::{Counter, Evaluator, Value};
 use crate::check::bit_set::BlockSet;
@@ -12,7 +12,6 @@ use crate::check::cfg::{
     AccessKind, BlockId, CountedLoop, End, Extent, GroupStep, MemoryStep, NodeId, Region, Select, Source,
     Step as GraphStep, StepKind, TokenStep, ValueStep, Variable,
 };
-use crate::model::barrier::PhaseAction;
 use crate::model::expr::Callee;
 use crate::model::group::Group;
 use crate::rings::{Among, Condition, Data, Element, Expr, Op, Operator, Step};
@@ -57,6 +56,8 @@ pub(super) struct Program {
     pub(super) steps: Vec<Step>,
     /// What each shared decision is about, by its index among the steps.
     pub(super) keys: BTreeMap<usize, Vec<Key>>,
+    /// The indexes of the steps at which the thread's warp meets: they do nothing else.
+    pub(super) meetings: BTreeSet<usize>,
     /// Whether the steps lack something that keeps the kernel from some of their runs.
     pub(super) allows_more: bool,
     /// The shared arrays with an access that may not be made.
@@ -311,12 +312,10 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
     /// accessed.
     fn skip(&mut self, block: BlockId) -> Result<Option<BlockId>, Refusal> {
         let kernel = self.evaluator.kernel;
-        let Some((arms, Some(end))) = kernel.regions.get(&block) else { return Ok(None) };
-        let steps = |block: BlockId| kernel.cfg.blocks[block.0].steps.iter();
-        let leaves = |block: BlockId| matches!(kernel.cfg.blocks[block.0].end, End::Leave);
-        if arms.iter().any(|block| leaves(block) || steps(block).any(|step| self.is_relevant(step))) {
+        let counts = |variable| self.evaluator.counters.get(Counter::Variable(variable)).is_some();
+        let Some((arms, Some(end))) = kernel.regions.get(&block).filter(|_| kernel.is_skipped(block, &counts)) else {
             return Ok(None);
-        }
+        };
         let (arms, end): (BlockSet, BlockId) = (arms.clone(), *end);
         for arm in arms.iter() {
             for (index, step) in kernel.cfg.blocks[arm.0].steps.iter().enumerate() {
@@ -335,28 +334,8 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
 
     /// Whether a step concerns barriers, or a counter.
     fn is_relevant(&self, step: &GraphStep) -> bool {
-        match &step.kind {
-            StepKind::BarrierCall(call) => {
-                let call = &self.kernel().cfg.barrier_calls[call.0];
-                !matches!(call.method.action, PhaseAction::Init | PhaseAction::InitCollective)
-            }
-            StepKind::Copy(_) => true,
-            StepKind::Group(GroupStep::Collective { team, barrier, .. }) => *barrier && !team.group.is_of_a_warp(),
-            StepKind::Group(
-                GroupStep::Arrive { .. }
-                | GroupStep::Wait { .. }
-                | GroupStep::ArriveForgotten { .. }
-                | GroupStep::WaitElected { .. },
-            ) => true,
-            StepKind::Call(call) => !self.kernel().cfg.calls[call.0].barriers.is_empty(),
-            StepKind::Value(ValueStep::Set { variable, .. }) => {
-                self.evaluator.counters.get(Counter::Variable(*variable)).is_some()
-            }
-            StepKind::Value(ValueStep::Evaluate(_) | ValueStep::Name { .. } | ValueStep::Return(_))
-            | StepKind::Memory(_)
-            | StepKind::Group(GroupStep::Convergent { .. } | GroupStep::Aligned { .. } | GroupStep::FormGroup(_))
-            | StepKind::Token(_) => false,
-        }
+        let counts = |variable| self.evaluator.counters.get(Counter::Variable(variable)).is_some();
+        self.kernel().is_relevant(&step.kind, &counts)
     }
 
     fn step(&mut self, point: Point, step: &GraphStep) -> Result<(), Refusal> {
@@ -398,6 +377,11 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
                 Group::ThreadBlock if *barrier => self.meet(point, at, Among::Block),
                 Group::Cluster | Group::Grid if *barrier => self.meet(point, at, Among::Cluster),
                 Group::ThreadBlock | Group::Cluster | Group::Grid => {}
+                Group::Tile if *barrier && is_warp(team) => {
+                    self.flush();
+                    self.program.meetings.insert(self.program.steps.len());
+                    self.push(point, at, Op::Set(Vec::new()));
+                }
                 Group::Tile | Group::Coalesced => self.program.allows_more = true,
             },
             StepKind::Group(
@@ -410,7 +394,11 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
             StepKind::BarrierCall(call) => self.barrier_call(point, call.0)?,
             StepKind::Copy(copy) => self.copy(point, copy.0)?,
             StepKind::Call(call) => {
-                let call = &self.kernel().cfg.calls[call.0];
+                let kernel = self.evaluator.kernel;
+                let call = &kernel.cfg.calls[call.0];
+                if kernel.pipelines.called(call).is_some() {
+                    return self.pipeline_call(point, call);
+                }
                 if !call.barriers.is_empty() {
                     return Err(Refusal::new(at, "a device function is given the barrier"));
                 }

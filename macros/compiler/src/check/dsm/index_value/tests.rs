@@ -133,3 +133,26 @@ fn offsets_in_a_chunk() {
     may_be_equal(here.plus(&n(31)).minus(&below(64)), there.plus(&below(64)));
     may_be_equal(here.plus(&below(64)).minus(&n(1)), there.plus(&below(64)));
 }
+
+/// Halves of an array of constant size: apart if the size is at least the number of threads.
+#[test]
+fn chunks_of_constant_size() {
+    let size = IndexValue::constant(ValueId(0));
+    let i = IndexValue::between(0, Some(Size::Number(32)));
+    let below = |bound| Overlap::if_below(ValueId(0), bound);
+    let overlap = |a: IndexValue, b: IndexValue| {
+        let overlaps = [a.overlap(&b, Ranks::default()), b.overlap(&a, Ranks::default())];
+        assert_eq!(overlaps[0], overlaps[1], "{a:?} {b:?}");
+        overlaps[0].clone()
+    };
+    assert_eq!(overlap(size.plus(&i), i), below(32));
+    assert_eq!(overlap(size.plus(&i), size.plus(&size).plus(&i)), below(32));
+    assert_eq!(overlap(size.plus(&i), n(0)), below(32));
+    assert_eq!(overlap(size.minus(&n(1)).minus(&i), size.plus(&i)), below(32));
+    assert_eq!(overlap(size.minus(&n(1)), size.plus(&i)), below(32));
+    // The difference may go below zero.
+    assert_eq!(overlap(size.minus(&n(2)).minus(&i), size.plus(&i)), Overlap::Possible);
+    assert_eq!(overlap(size.plus(&i), size.plus(&i)), Overlap::Possible);
+    assert_eq!(overlap(size.plus(&i), size.plus(&n(3))), Overlap::Possible);
+    assert_eq!(overlap(size.minus(&n(1)).minus(&i), i), Overlap::Possible);
+}

@@ -1,0 +1,133 @@
+//! Index values in chunks: multiples of a size, and what lies between two of them.
+
+use super::{Form, IndexValue, Offset, Size};
+use crate::check::dsm::affine::{Affine, Cycle, Wraparound};
+
+impl IndexValue {
+    /// The indexes in the chunk that starts at this product of a size and a number; unknown if the product is no chunk's start.
+    pub(in crate::check::dsm) fn as_chunk(self) -> IndexValue {
+        match self.form {
+            Form::InChunk { index, size, near, offset: Offset::Between(0, 0) | Offset::Anywhere(0) } => {
+                Form::InChunk { index, size, near, offset: Offset::Anywhere(0) }.into()
+            }
+            Form::Unknown | Form::Affine(_) | Form::InChunk { .. } | Form::InHalf { .. } => IndexValue::UNKNOWN,
+        }
+    }
+
+    /// The indexes from this one up to `end`, if that is one chunk. With an end that is `near`, a range that is longer than its
+    /// chunk would begin below zero.
+    pub(in crate::check::dsm) fn up_to(self, end: &IndexValue) -> IndexValue {
+        match (self.form, end.form) {
+            (
+                Form::InChunk { index, size, offset: Offset::Between(0, 0), .. },
+                Form::InChunk { index: next, size: other, near: true, offset: Offset::Between(0, 0) },
+            ) if size == other && index.is_just_before(next) => self.as_chunk(),
+            (Form::Unknown | Form::Affine(_) | Form::InChunk { .. } | Form::InHalf { .. }, _) => IndexValue::UNKNOWN,
+        }
+    }
+
+    /// A value in a chunk plus a number that does not lead out of it.
+    pub(super) fn within_chunk_plus(&self, number: &IndexValue) -> Option<Form> {
+        let Form::InChunk { index, size, near, offset } = self.as_chunk_start() else { return None };
+        let is_inside = |largest: u64| match size {
+            Size::Number(size) => largest < size,
+            Size::Constant(_) => true,
+            Size::Blocks => false,
+        };
+        let offset = match (offset, number.lower.unwrap_or(0), number.max()) {
+            (Offset::Between(lower, max), least, Some(most)) if is_inside(max.saturating_add(most)) => {
+                Offset::Between(lower.saturating_add(least), max.saturating_add(most))
+            }
+            (Offset::Between(0, 0), ..) if number.is_below(size) => Offset::Anywhere(0),
+            (Offset::Anywhere(unless), 0, Some(0)) => Offset::Anywhere(unless),
+            (Offset::Between(..) | Offset::Anywhere(_), ..) => return None,
+        };
+        Some(Form::InChunk { index, size, near, offset })
+    }
+
+    /// `N - n`, of a multiple of a size and the start of one of the chunks below: the start of another one.
+    pub(super) fn minus_chunk_start(&self, other: &IndexValue) -> Option<Form> {
+        let Form::InChunk { index, size, near: true, offset: offset @ Offset::Between(0, 0) } = other.form else {
+            return None;
+        };
+        let times = match size {
+            Size::Number(size) => {
+                let number = u64::try_from(self.number()?).ok()?;
+                i32::try_from(number / size).ok().filter(|_| number % size == 0)?
+            }
+            Size::Constant(constant) => {
+                let (times, of, plus) = self.exact()?.multiple_of_constant()?;
+                Some(times).filter(|_| of == constant && plus == 0)?
+            }
+            Size::Blocks => return None,
+        };
+        // The other index is less than what it is known modulo.
+        let is_last = u64::try_from(times).is_ok_and(|times| times + 1 == u64::from(index.modulus));
+        let index = Affine::of_number(times).minus(index).filter(|_| is_last)?;
+        Some(Form::InChunk { index, size, near: true, offset })
+    }
+
+    /// The form of a value that is a multiple of a constant plus a number, as a place in a chunk; of any other value, its form.
+    pub(super) fn as_chunk_start(&self) -> Form {
+        // A difference that goes below zero unless the constant is positive is in no chunk either.
+        let exact = self.exact().filter(|exact| exact.wraparound != Wraparound::Maybe);
+        let Some((times, constant, plus)) = exact.and_then(Affine::multiple_of_constant) else { return self.form };
+        let (index, offset) = match u64::try_from(plus) {
+            Ok(plus) => (Some(times), Offset::Between(plus, plus)),
+            Err(_) => (times.checked_sub(1), Offset::Anywhere(u64::from(plus.unsigned_abs()) - 1)),
+        };
+        index.map_or(self.form, |index| {
+            let size = Size::Constant(constant);
+            Form::InChunk { index: Affine::of_number(index), size, near: true, offset }
+        })
+    }
+
+    /// The chunk of this size that the value lies in, by its index, and where in the chunk.
+    pub(super) fn in_chunk_of(&self, chunks: Size) -> Option<(Affine, Offset)> {
+        match self.as_chunk_start() {
+            Form::InChunk { index, size, offset, .. } if size == chunks => Some((index, offset)),
+            Form::Unknown | Form::Affine(_) if self.is_below(chunks) => {
+                Some((Affine::of_number(0), Offset::Anywhere(0)))
+            }
+            Form::Unknown | Form::Affine(_) if matches!(chunks, Size::Constant(_)) => {
+                Some((Affine::of_number(0), Offset::Between(self.lower.unwrap_or(0), self.max()?)))
+            }
+            Form::Unknown | Form::Affine(_) | Form::InChunk { .. } | Form::InHalf { .. } => None,
+        }
+    }
+
+    /// The value in the same chunk that this number is subtracted from; unknown if it may lie before.
+    pub(super) fn within_chunk_minus(&self, number: &IndexValue) -> IndexValue {
+        match (self.as_chunk_start(), number.max()) {
+            (
+                Form::InChunk { index, size: size @ Size::Constant(_), near, offset: Offset::Anywhere(unless) },
+                Some(most),
+            ) if self.exact().is_some() => {
+                Form::InChunk { index, size, near, offset: Offset::Anywhere(unless.saturating_add(most)) }.into()
+            }
+            (Form::InChunk { index, size, near, offset: Offset::Between(lower, max) }, Some(most)) if most <= lower => {
+                let offset = Offset::Between(lower - most, max - number.lower.unwrap_or(0));
+                Form::InChunk { index, size, near, offset }.into()
+            }
+            (Form::InChunk { .. } | Form::Unknown | Form::Affine(_) | Form::InHalf { .. }, _) => IndexValue::UNKNOWN,
+        }
+    }
+
+    pub(super) fn chunk_start(&self, index: Affine, size: Size) -> IndexValue {
+        let near = match (index.modulus, index.cycle) {
+            (0, None) => true,
+            (modulus, None) => self.max().is_some_and(|max| max <= u64::from(modulus)),
+            (modulus, Some(Cycle::Blocks)) => modulus == 0 && self.is_below(Size::Blocks),
+            (modulus, Some(Cycle::Constant(constant) | Cycle::Mask(constant))) => {
+                modulus == 0 && self.is_below(Size::Constant(constant))
+            }
+        };
+        let by = |bound: Option<u64>| match size {
+            Size::Number(size) => bound?.checked_mul(size),
+            Size::Constant(_) | Size::Blocks => None,
+        };
+        let upper = by(self.max()).and_then(|max| max.checked_add(1)).map(Size::Number);
+        let form = Form::InChunk { index, size, near, offset: Offset::Between(0, 0) };
+        IndexValue { form, lower: by(self.lower), upper }
+    }
+}

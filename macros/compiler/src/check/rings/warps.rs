@@ -1,0 +1,201 @@
+//! Warps as single actors: where one thread of a warp does more than the others, and the warp meets before it does, all 32 are one
+//! thread of a role. docs/analyses.md says why the warp then stands for its threads.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::kernel::WARP;
+use super::walk::Program;
+use crate::rings::{Condition, Op};
+
+/// What the threads of a warp have done since they met.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Since {
+    /// Nothing that others see.
+    Nothing,
+    /// The leader has done something that never blocks.
+    LeaderActed,
+    /// The leader has waited: the others must wait for it.
+    LeaderWaited,
+    /// All of them have done something.
+    All,
+}
+
+/// What an actor is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Unit {
+    Thread,
+    /// A warp, which one of its threads leads.
+    Warp,
+}
+
+/// Actors with the same program.
+#[derive(Debug)]
+pub(super) struct Actors {
+    pub(super) program: Program,
+    /// The ranks of the threads; of each warp, that of its leader.
+    pub(super) threads: Vec<u32>,
+    pub(super) unit: Unit,
+}
+
+/// Makes one actor of each warp that may be one.
+pub(super) fn join(programs: Vec<(Program, Vec<u32>)>) -> Vec<Actors> {
+    let mut by_thread: BTreeMap<u32, usize> = BTreeMap::new();
+    for (number, (_, threads)) in programs.iter().enumerate() {
+        by_thread.extend(threads.iter().map(|thread| (*thread, number)));
+    }
+    let mut joined: BTreeMap<(usize, usize), Option<Actors>> = BTreeMap::new();
+    let mut in_warps: BTreeSet<u32> = BTreeSet::new();
+    let threads = by_thread.keys().next_back().map_or(0, |last| last + 1);
+    for first in (0..threads / WARP).map(|warp| warp * WARP) {
+        let of = |thread: u32| by_thread.get(&thread).copied();
+        let lanes = first..first + WARP;
+        // The leader is the thread whose program no other has.
+        let alone = |thread: &u32| lanes.clone().filter(|other| of(*other) == of(*thread)).count() == 1;
+        let Some(leader) = lanes.clone().find(alone) else { continue };
+        let mut others = lanes.clone().filter(|thread| *thread != leader).map(of);
+        let Some((leads, Some(follows))) = of(leader).zip(others.next()) else { continue };
+        if !others.all(|other| other == Some(follows)) {
+            continue;
+        }
+        let warps = joined.entry((leads, follows)).or_insert_with(|| {
+            let program = of_warp(&programs[leads].0, &programs[follows].0)?;
+            Some(Actors { program, threads: Vec::new(), unit: Unit::Warp })
+        });
+        if let Some(warps) = warps {
+            warps.threads.push(leader);
+            in_warps.extend(lanes);
+        }
+    }
+    let alone = programs.into_iter().filter_map(|(mut program, mut threads)| {
+        threads.retain(|thread| !in_warps.contains(thread));
+        program.allows_more |= !program.meetings.is_empty();
+        (!threads.is_empty()).then_some(Actors { program, threads, unit: Unit::Thread })
+    });
+    alone.chain(joined.into_values().flatten()).collect()
+}
+
+/// Returns the steps of a warp, if they are those of its leader, of which the other threads do some as well.
+fn of_warp(leader: &Program, others: &Program) -> Option<Program> {
+    // Whether a step of the leader is one of all threads.
+    let mut is_of_all: BTreeMap<usize, bool> = BTreeMap::new();
+    let mut keys = leader.keys.clone();
+    let mut seen = BTreeSet::new();
+    let mut work = vec![(0, 0, Since::Nothing)];
+    while let Some((at, other, since)) = work.pop() {
+        let (at, other) = (behind_jumps(leader, at)?, behind_jumps(others, other)?);
+        if !seen.insert((at, other, since)) {
+            continue;
+        }
+        let (step, others_step) = (leader.steps.get(at), others.steps.get(other));
+        let (op, others_op) = (step.map(|step| &step.op), others_step.map(|step| &step.op));
+        let ends = |op: Option<&Op>| matches!(op, None | Some(Op::Leave));
+        if ends(op) && ends(others_op) {
+            // A thread that leaves early neither waits nor arrives.
+            (since != Since::LeaderWaited).then_some(())?;
+            continue;
+        }
+        let meets = leader.meetings.contains(&at) && others.meetings.contains(&other);
+        let same =
+            do_the_same(op, others_op) && (!meets || step.map(|step| step.id) == others_step.map(|step| step.id));
+        let together = same && leader.meetings.contains(&at) == others.meetings.contains(&other);
+        (*is_of_all.entry(at).or_insert(together) == together).then_some(())?;
+        let op = op?;
+        if !together {
+            work.push((at + 1, other, alone(op, since)?));
+        } else if let (Op::Branch { condition, otherwise }, Some(Op::Branch { otherwise: others_otherwise, .. })) =
+            (op, others_op)
+        {
+            if let Condition::Shared = condition {
+                let known = others.keys.get(&other)?;
+                let keys = keys.get_mut(&at)?;
+                keys.retain(|key| known.contains(key));
+                (!keys.is_empty()).then_some(())?;
+            }
+            work.extend([(at + 1, other + 1, since), (*otherwise, *others_otherwise, since)]);
+        } else {
+            let since = if meets { Since::Nothing } else { all_do(op, since)? };
+            work.push((at + 1, other + 1, since));
+        }
+    }
+    let mut program = Program { keys, ..leader.clone() };
+    program.allows_more |= others.allows_more;
+    program.uncertain.extend(&others.uncertain);
+    for (at, step) in program.steps.iter_mut().enumerate() {
+        if let Op::Arrive { count, .. } = &mut step.op
+            && is_of_all.get(&at) == Some(&true)
+        {
+            *count = count.checked_mul(WARP)?;
+        }
+    }
+    Some(program)
+}
+
+/// Whether two steps do the same, wherever they lead.
+fn do_the_same(one: Option<&Op>, other: Option<&Op>) -> bool {
+    match (one, other) {
+        (Some(Op::Branch { condition: one, .. }), Some(Op::Branch { condition: other, .. })) => one == other,
+        (one, other) => one == other,
+    }
+}
+
+/// The step where a thread comes to.
+fn behind_jumps(program: &Program, mut at: usize) -> Option<usize> {
+    for _ in 0..=program.steps.len() {
+        match program.steps.get(at).map(|step| &step.op) {
+            Some(Op::Jump(to)) => at = *to,
+            _ => return Some(at),
+        }
+    }
+    None
+}
+
+/// What the threads have done after a step that all of them do, if a warp may do it as one.
+fn all_do(op: &Op, since: Since) -> Option<Since> {
+    match op {
+        Op::Set(_) | Op::NextRound => Some(since),
+        // All threads of the block meet.
+        Op::Sync { .. } => Some(Since::Nothing),
+        // It would be done 32 times.
+        Op::Expect { .. } | Op::Copy { .. } | Op::Store { .. } | Op::Arrive { drops: true, .. } => None,
+        Op::Wait { .. }
+        | Op::WaitToken { .. }
+        | Op::Arrive { drops: false, .. }
+        | Op::BeginFill { .. }
+        | Op::EndFill { .. }
+        | Op::BeginRead { .. }
+        | Op::EndRead { .. }
+        | Op::WaitStores { .. } => (since != Since::LeaderWaited).then_some(Since::All),
+        Op::Branch { .. } | Op::Jump(_) | Op::Leave => None,
+    }
+}
+
+/// What the threads have done after a step of the leader alone.
+fn alone(op: &Op, since: Since) -> Option<Since> {
+    match op {
+        Op::Wait { .. } => (since != Since::All).then_some(Since::LeaderWaited),
+        Op::Arrive { token: false, drops: false, .. } | Op::Expect { .. } | Op::Copy { .. } => match since {
+            Since::Nothing | Since::LeaderActed => Some(Since::LeaderActed),
+            Since::LeaderWaited => Some(Since::LeaderWaited),
+            // Others would take it for the whole warp's.
+            Since::All => None,
+        },
+        // It tells others nothing.
+        Op::Store { .. }
+        | Op::WaitStores { .. }
+        | Op::BeginFill { .. }
+        | Op::EndFill { .. }
+        | Op::BeginRead { .. }
+        | Op::EndRead { .. } => match since {
+            Since::Nothing => Some(Since::LeaderActed),
+            Since::LeaderActed | Since::LeaderWaited | Since::All => Some(since),
+        },
+        Op::WaitToken { .. }
+        | Op::Arrive { .. }
+        | Op::Sync { .. }
+        | Op::Set(_)
+        | Op::NextRound
+        | Op::Branch { .. }
+        | Op::Jump(_)
+        | Op::Leave => None,
+    }
+}

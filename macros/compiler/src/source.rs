@@ -1,0 +1,82 @@
+//! The file that an item stands in, as text: which constants it defines. They are guesses of what the item names, since only rustc
+//! resolves names; what rests on one has to be confirmed by rustc.
+
+use proc_macro2::{Span, TokenStream};
+
+use crate::model::Definitions;
+use crate::model::ty::scalar;
+
+/// Returns the definitions in the file of a span. There are none if the file cannot be read.
+pub(crate) fn around(span: Span) -> Definitions {
+    let text = span.local_file().and_then(|file| std::fs::read_to_string(file).ok());
+    text.map(|text| definitions(&text)).unwrap_or_default()
+}
+
+/// Returns the definitions in a text.
+pub(crate) fn definitions(text: &str) -> Definitions {
+    let mut all = Definitions::new();
+    for (at, word) in text.match_indices("const ") {
+        let line = text[..at].rfind('\n').map_or(0, |end| end + 1);
+        let begins = text[..at].chars().next_back().is_none_or(|before| !is_of_name(before));
+        if begins
+            && !text[line..at].contains("//")
+            && let Some((name, value)) = definition(&text[at + word.len()..])
+        {
+            let known = all.entry(name.to_string()).or_default();
+            if known.iter().all(|known| known.to_string() != value.to_string()) {
+                known.push(value);
+            }
+        }
+    }
+    all
+}
+
+/// Reads `NAME: type = value;` of an integer or a truth value at the start of a text.
+fn definition(text: &str) -> Option<(&str, TokenStream)> {
+    let (name, rest) = text.split_once(':')?;
+    let name = name.trim();
+    let (ty, rest) = rest.split_once('=')?;
+    let (value, _) = rest.split_once(';')?;
+    let is_word = |text: &str| !text.is_empty() && text.chars().all(is_of_name);
+    // Only such characters are sure to be tokens.
+    let is_arithmetic = |of: char| is_of_name(of) || of.is_ascii_whitespace() || "+-*/%(){}:".contains(of);
+    let is_integer = scalar(ty.trim()).is_some_and(|ty| !ty.starts_with('f'));
+    if !is_word(name) || !is_integer || !value.chars().all(is_arithmetic) {
+        return None;
+    }
+    Some((name, value.parse().ok()?))
+}
+
+fn is_of_name(of: char) -> bool {
+    of.is_ascii_alphanumeric() || of == '_'
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: &[(&str, &[&str])]) {
+        let found = definitions(text);
+        let found: Vec<(&str, Vec<String>)> =
+            found.iter().map(|(name, values)| (&**name, values.iter().map(ToString::to_string).collect())).collect();
+        let expected: Vec<(&str, Vec<String>)> =
+            expected.iter().map(|(name, values)| (*name, values.iter().map(ToString::to_string).collect())).collect();
+        assert_eq!(found, expected, "{text}");
+    }
+
+    #[test]
+    fn constants_of_a_file() {
+        check("const N: usize = 4;", &[("N", &["4"])]);
+        check("pub(crate) const WARPS : u32=BLOCK as u32 / 32 ;", &[("WARPS", &["BLOCK as u32 / 32"])]);
+        check("mod a { const N: u32 = 1; } mod b { const N: u32 = 2; }", &[("N", &["1", "2"])]);
+    }
+
+    #[test]
+    fn what_is_no_constant() {
+        check("// const N: usize = 4;", &[]);
+        check("fn f<const N: usize>() { let mut sum = N; }", &[]);
+        check("*const u8; const fn f() -> u32 { 0 }; myconst N: u32 = 1;", &[]);
+        check("const E: f32 = 1e-5; const S: &str = \"it's\"; const T: [u32; 2] = [1, 2]; const P: Point = Q;", &[]);
+    }
+}
