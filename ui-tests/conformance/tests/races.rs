@@ -219,6 +219,8 @@ fn stored_late(out: &mut [f32], right: bool) {
     let warp = tiled_partition::<32>(&this_thread_block());
     let lane = warp.thread_rank();
     let tile = shared_array::<[bf16; 16], 16>();
+    tile[lane / 2].store_vec(lane % 2 * 8, bf16x8::splat(bf16::ONE));
+    warp.sync();
     warp.store_matrix(&tile, 0, 0, Accumulator::<bf16, 16, 16>::splat(bf16::ONE)); // stored_late
     if right {
         warp.sync();
