@@ -84,7 +84,7 @@ pub(crate) fn divergent_place(at: SpanRange, name: &str, argument: &str, group: 
             "the {argument} of `{name}` must be the same for all threads of the {noun}, but it may differ between them"
         ),
     );
-    let help = format!("pass a uniform value; if it is uniform, say so: `{}.uniform(index)`", short(group));
+    let help = format!("pass a uniform value; if it is uniform, say so: with `uniform(index)` of the {noun}");
     with(diag, chain, 0).help(help)
 }
 

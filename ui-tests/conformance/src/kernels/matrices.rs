@@ -3,7 +3,9 @@
 
 use phalanx::prelude::*;
 
-use crate::{Check, Kernel, Module, Outcome, check_list, equal, failure, fails, find, kernel_list, read, same, same_text};
+use crate::{
+    Check, Kernel, Module, Outcome, check_list, equal, fails, failure, find, kernel_list, read, same, same_text,
+};
 
 const SOURCE: &str = include_str!("matrices.rs");
 
