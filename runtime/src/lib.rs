@@ -76,6 +76,10 @@ pub use kernel::group::{
     Cluster, CoalescedGroup, Grid, ThreadBlock, Tile, binary_partition, coalesced_threads, labeled_partition, op,
     this_cluster, this_grid, this_thread_block, tiled_partition,
 };
+pub use kernel::matrix::{
+    Accumulator, AccumulatorElement, ElementOfA, ElementOfB, Matrix, MatrixA, MatrixB, MatrixElement, MultipliedBy,
+    StoredByRows, StoredTransposed, tf32,
+};
 pub use kernel::memory::{
     Atomic, Global, GlobalMut, RemoteArray, RemoteSlice, SharedArray, SharedSlice, Vector, VectorElement,
     dynamic_shared, dynamic_shared_slice, fence, shared_array, vectors,
@@ -145,13 +149,14 @@ pub mod prelude {
 
     pub use crate::vectors::*;
     pub use crate::{
-        ArrivalToken, Barriers, Brand, Buffer, Cluster, ClusterBarrier, ClusterBarriers, CoalescedGroup, Device,
-        DeviceCopy, Dim3, Float, Grid, Integer, Number, Pipeline, RemoteArray, RemoteBarrier, RemoteSlice, Schedule,
-        Scope, SharedArray, SharedSlice, SignedInteger, Simulator, ThreadBlock, Tile, UnsignedInteger, Vector,
-        VectorElement, bf16, binary_partition, bulk_copy_async, bulk_wait_group, bulk_wait_group_read, cluster_kernel,
+        Accumulator, AccumulatorElement, ArrivalToken, Barriers, Brand, Buffer, Cluster, ClusterBarrier,
+        ClusterBarriers, CoalescedGroup, Device, DeviceCopy, Dim3, ElementOfA, ElementOfB, Float, Grid, Integer,
+        MatrixA, MatrixB, MultipliedBy, Number, Pipeline, RemoteArray, RemoteBarrier, RemoteSlice, Schedule, Scope,
+        SharedArray, SharedSlice, SignedInteger, Simulator, ThreadBlock, Tile, UnsignedInteger, Vector, VectorElement,
+        bf16, binary_partition, bulk_copy_async, bulk_wait_group, bulk_wait_group_read, cluster_kernel,
         coalesced_threads, cuda, device, dynamic_shared, dynamic_shared_slice, f16, fast, fence, labeled_partition,
         memcpy_async, nanosleep, op, shared_array, shared_barrier, shared_barriers, shared_cluster_barrier,
-        shared_cluster_barriers, this_cluster, this_grid, this_thread_block, tiled_partition,
+        shared_cluster_barriers, tf32, this_cluster, this_grid, this_thread_block, tiled_partition,
     };
 }
 
@@ -201,6 +206,7 @@ pub mod __private {
     pub use crate::kernel::group::*;
     pub use crate::kernel::inline_cuda::{inline_cuda, without_closure};
     pub use crate::kernel::intrinsics::*;
+    pub use crate::kernel::matrix::matrix;
     pub use crate::kernel::memory::*;
     pub use crate::kernel::numeric::*;
     pub use crate::kernel::pipeline::OtherPipeline;

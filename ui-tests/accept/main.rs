@@ -37,6 +37,7 @@ mod handshake;
 mod launch_limit;
 mod lints;
 mod mapped_in_calls;
+mod matrices;
 mod memory_of_functions;
 mod overwrite_while_read;
 mod parts_by_rank;
@@ -109,6 +110,7 @@ fn kernels() -> impl Iterator<Item = phalanx::Program> {
         launch_limit::KERNELS,
         lints::KERNELS,
         mapped_in_calls::KERNELS,
+        matrices::KERNELS,
         memory_of_functions::KERNELS,
         overwrite_while_read::KERNELS,
         parts_by_rank::KERNELS,

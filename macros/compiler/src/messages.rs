@@ -26,7 +26,7 @@ use crate::diag::Diag;
 use crate::model::group::Group;
 use crate::model::kind::Kind;
 use crate::model::method::VALUE_METHODS;
-use crate::model::op::MEMORY_METHODS;
+use crate::model::op::{MEMORY_METHODS, Stored};
 use crate::model::ty::SCALARS;
 use crate::model::warp::{OPERATORS, WARP_METHODS};
 use crate::nearest::nearest;
@@ -311,6 +311,8 @@ fn group_methods(group: Group) -> Vec<&'static str> {
         Group::Coalesced | Group::Tile => {
             let methods = WARP_METHODS.iter().filter(|method| group == Group::Tile || !method.tiles_only);
             let methods = ["uniform", "invoke_one"].into_iter().chain(methods.map(|method| method.name));
+            let of_matrices = Stored::ALL.into_iter().flat_map(|stored| [stored.load(), stored.store()]);
+            let methods = methods.chain(of_matrices.filter(|_| group == Group::Tile));
             barrier.chain(methods).chain(queries).collect()
         }
         Group::ThreadBlock | Group::Grid => barrier.chain(["uniform", "invoke_one"]).chain(queries).collect(),

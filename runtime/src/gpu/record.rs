@@ -74,6 +74,13 @@ impl Record {
                 size: self.word(2),
                 available: self.word(3),
             },
+            21 => Cause::MatrixOutOfBounds {
+                start: self.index(0),
+                count: self.word(1),
+                length: self.word(2),
+                columns: self.word(3) != 0,
+            },
+            22 => Cause::MisalignedMatrix { column: self.index(0) },
             other => Cause::Panic(format!("a failure record of unknown kind {other}")),
         };
         let dim = |[x, y, z]: [u32; 3]| Dim3::new(x, y, z);

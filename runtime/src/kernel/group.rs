@@ -7,6 +7,7 @@
 mod copying;
 mod fence;
 mod forget;
+mod matrix;
 mod members;
 pub mod op;
 mod warp;

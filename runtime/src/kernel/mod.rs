@@ -1,5 +1,5 @@
 //! The host API of a kernel, which the host body calls: groups of threads (`group`, with `token` for their barriers),
-//! phase barriers (`barrier`), memory (`memory`) and copies between its kinds (`copy`, and `pipeline` over them),
+//! phase barriers (`barrier`), memory (`memory`), matrices (`matrix`) and copies between its kinds (`copy`, and `pipeline` over them),
 //! arithmetic (`numeric`), `nanosleep`, the language itself (`intrinsics`, and `call` for
 //! device functions), and inline CUDA C++ (`inline_cuda`). `spelling` has the
 //! names of all of it, for the macro to compare. All of it runs in the simulator; the prelude implements the same for a GPU.
@@ -10,6 +10,7 @@ pub(crate) mod copy;
 pub(crate) mod group;
 pub(crate) mod inline_cuda;
 pub(crate) mod intrinsics;
+pub(crate) mod matrix;
 pub(crate) mod memory;
 pub(crate) mod nanosleep;
 pub(crate) mod numeric;

@@ -65,6 +65,22 @@ pub enum Cause {
         /// The size of the vector in bytes.
         bytes: u64,
     },
+    /// A matrix that is loaded from or stored to shared memory does not lie within it.
+    MatrixOutOfBounds {
+        /// The first row, or the first column.
+        start: i128,
+        /// The number of rows or columns.
+        count: u64,
+        /// The number of rows or columns of the memory.
+        length: u64,
+        /// Whether these are columns.
+        columns: bool,
+    },
+    /// A matrix that is loaded from or stored to shared memory does not start at a multiple of 16 bytes.
+    MisalignedMatrix {
+        /// The first column.
+        column: i128,
+    },
     /// The byte offset of a `dynamic_shared_slice` is not a multiple of the type's alignment.
     DynamicSharedMisaligned {
         /// The byte offset.
@@ -348,6 +364,16 @@ impl fmt::Display for Cause {
                     f,
                     "a vector of {bytes} bytes must be aligned to {bytes} bytes, but the one at index {index} is not"
                 )
+            }
+            Cause::MatrixOutOfBounds { start, count, length, columns } => {
+                let lines = if *columns { "columns" } else { "rows" };
+                write!(
+                    f,
+                    "a matrix of {count} {lines} from {start} on is out of bounds for the {length} {lines} of the memory"
+                )
+            }
+            Cause::MisalignedMatrix { column } => {
+                write!(f, "a matrix must start at a multiple of 16 bytes, but the one from column {column} on does not")
             }
             Cause::DynamicSharedMisaligned { offset, alignment } => {
                 write!(f, "a type of alignment {alignment} cannot start at byte {offset} of dynamic shared memory")

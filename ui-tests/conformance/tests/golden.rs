@@ -75,6 +75,7 @@ const KERNELS: &[(&str, &str)] = &[
     ("timelines", "rounds"),
     ("calls", "nested_closures"),
     ("half_atomics", "scatter"),
+    ("corpus::tensor_cores", "product"),
     ("memory", "ordered"),
     ("memory", "parts"),
     ("elements", "chunked"),

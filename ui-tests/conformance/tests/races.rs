@@ -187,6 +187,47 @@ fn global_memory() {
     });
 }
 
+#[test]
+fn matrices() {
+    check("loaded_early", |device, right| {
+        let mut out = device.zeros(32)?;
+        loaded_early(&mut out, right).grid(1).launch(device)
+    });
+    check("stored_late", |device, right| {
+        let mut out = device.zeros(32)?;
+        stored_late(&mut out, right).grid(1).launch(device)
+    });
+}
+
+/// A matrix is loaded before the other lanes have written its rows.
+#[cluster_kernel(block = 32)]
+fn loaded_early(out: &mut [f32], right: bool) {
+    let warp = tiled_partition::<32>(&this_thread_block());
+    let lane = warp.thread_rank();
+    let tile = shared_array::<[f16; 16], 16>();
+    tile[lane / 2].store_vec(lane % 2 * 8, f16x8::splat(f16::ONE)); // loaded_early
+    if right {
+        warp.sync();
+    }
+    let a: MatrixA<f16, 16, 16> = warp.load_matrix(&tile, 0, 0); // loaded_early
+    out[lane] = a[0].to_f32();
+}
+
+/// A row is read before the lanes that hold it have stored it.
+#[cluster_kernel(block = 32)]
+fn stored_late(out: &mut [f32], right: bool) {
+    let warp = tiled_partition::<32>(&this_thread_block());
+    let lane = warp.thread_rank();
+    let tile = shared_array::<[bf16; 16], 16>();
+    tile[lane / 2].store_vec(lane % 2 * 8, bf16x8::splat(bf16::ONE));
+    warp.sync();
+    warp.store_matrix(&tile, 0, 0, Accumulator::<bf16, 16, 16>::splat(bf16::ONE)); // stored_late
+    if right {
+        warp.sync();
+    }
+    out[lane] = tile[lane / 2][lane % 2 * 8].to_f32(); // stored_late
+}
+
 /// The report shows the source.
 #[test]
 fn the_report() {

@@ -35,6 +35,7 @@ fn under_random_schedules() {
             "atomics::",
             "nanosleep::",
             "forgotten::",
+            "matrices::",
             "memory::",
             "tokens::",
             "phase_barriers::",

@@ -139,6 +139,10 @@ struct thread_block_tile : detail::warp_group<thread_block_tile<N>> {
     __device__ T shfl_xor(T value, u32 mask) const {
         return detail::moved(value, [&](unsigned word) { return toolkit.shfl_xor(word, mask.value % N); });
     }
+    template <class A, class B, class C>
+    __device__ C mma(const A& a, const B& b, const C& c) const {
+        return tensor_product(a, b, c);
+    }
     template <class T, class Op>
     __device__ T tree(T value, Op op) const {
         for (unsigned step = 1; step < N; step *= 2) {

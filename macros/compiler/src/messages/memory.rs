@@ -89,14 +89,24 @@ pub(crate) fn vector_lanes(at: SpanRange, name: &str) -> Diag {
         .help(format!("write `{name}::new([a, b])`"))
 }
 
+pub(crate) fn matrix_memory(at: SpanRange, kind: Kind) -> Diag {
+    let found = kind.noun();
+    Diag::new(
+        Rule::WrongKind,
+        at,
+        format!("a matrix is loaded from and stored to the block's own shared memory, not {found}"),
+    )
+    .help("copy its rows to shared memory first: `shared_array::<[bf16; 72], 64>()` has 64 rows of 72")
+}
+
 pub(crate) fn unbound_shared_array(at: SpanRange) -> Diag {
     Diag::new(Rule::UnboundSharedArray, at, "a shared array must be bound to a name")
         .help("bind it first: `let array = shared_array::<T, N>();`")
 }
 
-pub(crate) fn shared_address(at: SpanRange) -> Diag {
-    Diag::new(Rule::WrongKind, at, "expected shared memory by reference")
-        .help("write `cluster.map_shared_rank(&array, rank)`")
+/// Memory is not given by reference; `form` is the call as it should be written.
+pub(crate) fn shared_address(at: SpanRange, form: &str) -> Diag {
+    Diag::new(Rule::WrongKind, at, "expected shared memory by reference").help(format!("write `{form}`"))
 }
 
 pub(crate) fn assignment_target(at: SpanRange) -> Diag {

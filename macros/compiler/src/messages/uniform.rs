@@ -74,6 +74,20 @@ pub(crate) fn divergent_argument(at: SpanRange, chain: Chain) -> Diag {
     with(diag, chain, 0).help("pass a uniform value; if the argument is uniform, say so: `group.uniform(argument)`")
 }
 
+/// A collective is given an argument that must be the same in all threads of its group.
+pub(crate) fn divergent_place(at: SpanRange, name: &str, argument: &str, group: Group, chain: Chain) -> Diag {
+    let noun = group.noun();
+    let diag = Diag::new(
+        Rule::DivergentCollective,
+        at,
+        format!(
+            "the {argument} of `{name}` must be the same for all threads of the {noun}, but it may differ between them"
+        ),
+    );
+    let help = format!("pass a uniform value; if it is uniform, say so: with `uniform(index)` of the {noun}");
+    with(diag, chain, 0).help(help)
+}
+
 pub(crate) fn divergent_aligned(at: SpanRange, name: &str, chain: Chain) -> Diag {
     let diag = Diag::new(
         Rule::DivergentAligned,

@@ -111,10 +111,12 @@ pub(crate) enum ExprKind {
         /// The element type and length of `shared_array` and `dynamic_shared`.
         types: Option<(ValueType, Option<ValueId>)>,
     },
-    /// `Vector::new([a, b])`, `f32x4::splat(x)`
+    /// `Vector::new([a, b])`, `f32x4::splat(x)`, `Accumulator::splat(x)`
     Vector {
         /// The path as the user wrote it.
         path: TokenStream,
+        /// Whether it is a matrix of a warp.
+        is_matrix: bool,
         splat: bool,
         argument: Box<Expr>,
         slot: SlotId,

@@ -120,6 +120,9 @@ impl Op {
             }
             Op::LoadVec(_) => individual(Reads, at_its_site, Kind::Value),
             Op::StoreVec => individual(Changes, at_its_site, Kind::Unit),
+            // Each lane addresses a row for the others (PTX ISA, ldmatrix and stmatrix).
+            Op::LoadMatrix { .. } => collective(Group::Tile, at_its_site, Kind::Value),
+            Op::StoreMatrix { .. } => collective(Group::Tile, at_its_site, Kind::Unit),
             // The result is a reference, as in Rust, which `*` reads.
             Op::LoadUnchecked => individual(Reads, never, Kind::Reference { mutable: false }),
             Op::Atomic(atomic) => individual(Changes, at_its_site, atomic.method.result),

@@ -4,7 +4,6 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
-use super::ValueId;
 use super::atomic::{AtomicUse, MemoryOrder, MemoryScope};
 use super::barrier::{Barrier, PhaseAction, PhaseMethod};
 use super::copy::CopyOp;
@@ -13,6 +12,7 @@ use super::group_barrier::BarrierMethod;
 use super::kind::Memory;
 use super::query::Query;
 use super::warp::WarpMethod;
+use super::{SlotId, ValueId};
 
 /// An operation. Its operands are the receiver, then the arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,6 +61,10 @@ pub(crate) enum Op {
     LoadVec(ValueId),
     /// `memory.store_vec(i, v)`
     StoreVec,
+    /// `warp.load_matrix(&tile, row, column)`: the slot of the matrix's type, which the text names.
+    LoadMatrix { stored: Stored, matrix: SlotId },
+    /// `warp.store_matrix(&tile, row, column, matrix)`
+    StoreMatrix { stored: Stored },
     /// `memory.len()`
     Length,
     /// `memory.is_empty()`
@@ -100,6 +104,15 @@ pub(crate) enum Part {
     Chunk,
 }
 
+/// How a matrix lies in shared memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stored {
+    /// Row by row, as it is.
+    ByRows,
+    /// Its transpose lies there row by row.
+    Transposed,
+}
+
 /// A variant of `Option` or `Result`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Variant {
@@ -107,6 +120,34 @@ pub(crate) enum Variant {
     None,
     Ok,
     Err,
+}
+
+impl Stored {
+    pub(crate) const ALL: [Stored; 2] = [Stored::ByRows, Stored::Transposed];
+
+    pub(crate) fn of_load(name: &str) -> Option<Stored> {
+        Stored::ALL.into_iter().find(|stored| stored.load() == name)
+    }
+
+    pub(crate) fn of_store(name: &str) -> Option<Stored> {
+        Stored::ALL.into_iter().find(|stored| stored.store() == name)
+    }
+
+    /// Returns the name of the method that loads a matrix, in Rust and in CUDA C++.
+    pub(crate) fn load(self) -> &'static str {
+        match self {
+            Stored::ByRows => "load_matrix",
+            Stored::Transposed => "load_matrix_transposed",
+        }
+    }
+
+    /// Returns the name of the method that stores a matrix, in Rust and in CUDA C++.
+    pub(crate) fn store(self) -> &'static str {
+        match self {
+            Stored::ByRows => "store_matrix",
+            Stored::Transposed => "store_matrix_transposed",
+        }
+    }
 }
 
 impl Variant {
@@ -178,6 +219,8 @@ impl Op {
             | Op::SplitAt { .. }
             | Op::LoadVec(_)
             | Op::StoreVec
+            | Op::LoadMatrix { .. }
+            | Op::StoreMatrix { .. }
             | Op::Length
             | Op::IsEmpty
             | Op::LoadUnchecked

@@ -43,7 +43,7 @@ pub(crate) enum WarpOperand {
 use super::group::Group;
 use WarpOperand::{AnyType, FixedType, NullaryClosure, Operator};
 
-pub(crate) static WARP_METHODS: [WarpMethod; 13] = {
+pub(crate) static WARP_METHODS: [WarpMethod; 14] = {
     use WarpResult::{Agreed, ComputedByOne, OfOneThread, PerThread};
     [
         WarpMethod { name: "shfl", operands: &[AnyType, FixedType], tiles_only: false, result: OfOneThread },
@@ -64,6 +64,8 @@ pub(crate) static WARP_METHODS: [WarpMethod; 13] = {
             tiles_only: false,
             result: ComputedByOne,
         },
+        // Of tiles, only the whole warp has it, which rustc checks.
+        WarpMethod { name: "mma", operands: &[FixedType, FixedType, FixedType], tiles_only: true, result: PerThread },
     ]
 };
 

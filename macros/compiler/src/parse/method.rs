@@ -11,7 +11,7 @@ use crate::model::group::Group;
 use crate::model::group_barrier::{BarrierMethod, BarrierOperation};
 use crate::model::kind::{Kind, Memory};
 use crate::model::method::ValueMethod;
-use crate::model::op::{MEMORY_METHODS, Op, Variant};
+use crate::model::op::{MEMORY_METHODS, Op, Stored, Variant};
 use crate::model::warp::WarpMethod;
 use crate::model::{Role, SiteMessage};
 use crate::span::SpanRange;
@@ -89,6 +89,16 @@ impl Parser<'_> {
         let name = call.method.to_string();
         if let Some(method) = WarpMethod::of(group, &name) {
             return self.warp_method(group, method, receiver, call, span);
+        }
+        if group == Group::Tile
+            && let Some(stored) = Stored::of_load(&name)
+        {
+            return self.load_matrix(stored, receiver, call, span);
+        }
+        if group == Group::Tile
+            && let Some(stored) = Stored::of_store(&name)
+        {
+            return self.store_matrix(stored, receiver, call, span);
         }
         if let Some(method) = group.barrier_method(&name) {
             return self.barrier(group, method, receiver, call, span);
@@ -235,8 +245,8 @@ impl Parser<'_> {
         Some(token)
     }
 
-    /// Parses `&array` as the argument of an operation on shared memory.
-    fn shared_argument(&mut self, argument: &syn::Expr) -> Option<Expr> {
+    /// Parses `&array` as the argument of an operation on shared memory, a call of this form.
+    pub(super) fn shared_argument(&mut self, argument: &syn::Expr, form: &str) -> Option<Expr> {
         let target = match argument {
             syn::Expr::Reference(reference) if reference.mutability.is_none() => self.borrowed_place(reference),
             // A parameter is a reference already, and so are a part and a local that is bound to one.
@@ -248,7 +258,7 @@ impl Parser<'_> {
             Kind::Memory(_) | Kind::Barrier(_) if by_reference => Some(target),
             Kind::Unknown => None,
             _ => {
-                self.diags.push(messages::shared_address(SpanRange::of(argument)));
+                self.diags.push(messages::shared_address(SpanRange::of(argument), form));
                 None
             }
         }
@@ -258,7 +268,7 @@ impl Parser<'_> {
         let (Some(array), Some(rank), 2) = (call.args.get(0), call.args.get(1), call.args.len()) else {
             return self.error(messages::argument_count(span, "map_shared_rank", 2, call.args.len()));
         };
-        let array = self.shared_argument(array);
+        let array = self.shared_argument(array, "cluster.map_shared_rank(&array, rank)");
         let rank = self.beside(rank);
         self.require_value(&rank);
         let Some(array) = array else { return Expr::error(span) };
@@ -275,7 +285,8 @@ impl Parser<'_> {
         let (Some(array), 1) = (call.args.first(), call.args.len()) else {
             return self.error(messages::argument_count(span, "query_shared_rank", 1, call.args.len()));
         };
-        let Some(array) = self.shared_argument(array) else { return Expr::error(span) };
+        let form = "cluster.query_shared_rank(&array)";
+        let Some(array) = self.shared_argument(array, form) else { return Expr::error(span) };
         match array.result_kind {
             Kind::Memory(Memory::Global | Memory::GlobalMut) | Kind::Barrier(_) => {
                 self.error(messages::wrong_kind(array.span, "shared memory", array.result_kind))

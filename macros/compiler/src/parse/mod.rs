@@ -17,6 +17,7 @@ mod inner_attributes;
 mod iter_consumers;
 mod iter_sources;
 mod macro_call;
+mod matrix;
 mod method;
 mod name;
 mod operand_order;

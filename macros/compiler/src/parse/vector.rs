@@ -1,4 +1,4 @@
-//! Vectors: their constructors, loads and stores.
+//! Vectors: their constructors, which matrices share, loads and stores.
 
 use quote::ToTokens;
 use syn::{ExprCall, ExprMethodCall, ExprPath};
@@ -13,11 +13,12 @@ use crate::model::op::Op;
 use crate::span::SpanRange;
 
 impl Parser<'_> {
-    /// Parses `Vector::new([a, b])` or `f32x4::splat(x)`, if the call is one of them.
+    /// Parses `Vector::new([a, b])`, `f32x4::splat(x)` or `Accumulator::splat(x)`, if the call is one of them.
     pub(super) fn vector_constructor(&mut self, path: &ExprPath, call: &ExprCall, span: SpanRange) -> Option<Expr> {
         let mut segments = path.path.segments.iter().rev();
         let (function, ty) = (segments.next()?.ident.to_string(), segments.next()?.ident.to_string());
-        if !is_vector(&ty) {
+        let is_matrix = MATRICES.contains(&ty.as_str()) && function == "splat";
+        if !is_vector(&ty) && !is_matrix {
             return None;
         }
         let splat = match function.as_str() {
@@ -33,7 +34,8 @@ impl Parser<'_> {
         };
         let argument = self.value(argument);
         let slot = self.slot(SlotUse::Type);
-        let kind = ExprKind::Vector { path: path.to_token_stream(), splat, argument: Box::new(argument), slot };
+        let (path, argument) = (path.to_token_stream(), Box::new(argument));
+        let kind = ExprKind::Vector { path, is_matrix, splat, argument, slot };
         Some(Expr { kind, result_kind: Kind::Value, span })
     }
 
@@ -66,6 +68,9 @@ impl Parser<'_> {
         self.op(Op::StoreVec, vec![memory, index, value], span)
     }
 }
+
+/// The matrices of `warp.mma(a, b, c)`. A type of the user's may have such a name, and a function that is not `splat`.
+const MATRICES: [&str; 3] = ["MatrixA", "MatrixB", "Accumulator"];
 
 /// Whether the name is `Vector` or that of a vector type: a scalar, `x`, a number.
 fn is_vector(name: &str) -> bool {

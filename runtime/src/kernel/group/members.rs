@@ -93,6 +93,12 @@ impl Members {
         Values { exchange, lanes: self.lanes, value: PhantomData }
     }
 
+    /// Returns a function from each lane of the group to its value.
+    pub(super) fn exchanged<T: DeviceType + Copy>(self, call: Call, value: T) -> impl Fn(usize) -> T {
+        let values = self.values(call, value);
+        move |lane| values.in_lane(lane as u32)
+    }
+
     pub(super) fn sync(self, Call { name, site }: Call) {
         let call = WarpCall { name, lanes: self.lanes, value: TypeId::of::<()>(), barrier: true, site };
         sim::with(name, |context| drop(context.exchange(call, &[])));

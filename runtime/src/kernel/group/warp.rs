@@ -394,7 +394,7 @@ impl<const N: u32> Tile<N> {
     }
 
     #[track_caller]
-    fn members(&self) -> Members {
+    pub(super) fn members(&self) -> Members {
         let lane = sim::with("a tile", |context| context.thread.lane());
         Members { lanes: (u32::MAX >> (LANES - N)) << (lane & !(N - 1)) }
     }

@@ -6,8 +6,11 @@ use super::{Index, Memory, Vector, VectorElement, sealed};
 use crate::program::types::DeviceCopy;
 use crate::sim::Site;
 
-/// A value that consists of elements of one type: an array or a vector.
-#[diagnostic::on_unimplemented(message = "`{Self}` cannot be indexed in a kernel", note = "arrays and vectors can")]
+/// A value that consists of elements of one type: an array, a vector, or a lane's part of a matrix.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be indexed in a kernel",
+    note = "arrays, vectors and matrices can"
+)]
 pub trait Elements {
     /// The type of the elements.
     type Element;

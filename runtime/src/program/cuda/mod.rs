@@ -41,6 +41,7 @@ pub(crate) const HEADERS: &[Header] = headers! {
     "interval.cuh"
     "lanes.cuh"
     "math.cuh"
+    "matrix.cuh"
     "memory.cuh"
     "message.cuh"
     "nanosleep.cuh"

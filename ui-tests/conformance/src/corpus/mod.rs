@@ -40,6 +40,7 @@ mod sparse;
 mod stencil;
 mod structures;
 mod tables;
+mod tensor_cores;
 mod text;
 mod topk;
 mod transforms;
@@ -79,6 +80,7 @@ pub fn modules() -> Vec<Module> {
         stencil::module(),
         structures::module(),
         tables::module(),
+        tensor_cores::module(),
         text::module(),
         topk::module(),
         transforms::module(),

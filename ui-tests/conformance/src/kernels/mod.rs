@@ -50,6 +50,7 @@ mod layouts;
 mod literals;
 mod litmus;
 mod macro_made;
+mod matrices;
 mod memory;
 mod mixtures;
 mod names;
@@ -127,6 +128,7 @@ pub fn modules() -> Vec<Module> {
         litmus::modules(),
         weak::modules(),
         macro_made::modules(),
+        matrices::modules(),
         memory::modules(),
         odd_places::modules(),
         elements::modules(),

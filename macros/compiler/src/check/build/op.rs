@@ -5,7 +5,8 @@ use phalanx_contract::uniformity::Uniformity;
 use super::memory::{atomic_access, region_of_kind};
 use super::{Builder, GroupStep, MemoryStep, Source, StepKind, TokenStep, Value};
 use crate::check::cfg::{
-    AccessKind, BarrierCall, BarrierCallId, Coordinate, Digit, Granule, Position, Region, Root, Select, Team, Tile,
+    AccessKind, BarrierCall, BarrierCallId, Coordinate, Digit, Granule, NodeId, Position, Region, Root, Select, Shared,
+    Team, Tile,
 };
 use crate::model::ValueId;
 use crate::model::barrier::{BarrierForm, PhaseAction};
@@ -109,6 +110,21 @@ impl<'f> Builder<'f> {
                 self.access(region.unwrap_or(Region::of(Root::Global)).at(Select::Unknown), AccessKind::Write, at);
                 self.nothing(at).node
             }
+            Op::LoadMatrix { stored, .. } => {
+                let team = team(Group::Tile);
+                self.place_of_matrix(team, stored.load(), operands, &nodes);
+                self.step(StepKind::Group(GroupStep::Collective { team, name: stored.load(), barrier: false }), at);
+                self.access(rows_of_matrix(&values), AccessKind::Read, at);
+                // Each lane gets other elements.
+                self.node(Source::Known { uniformity: Uniformity::Divergent, what: stored.load() }, nodes, at)
+            }
+            Op::StoreMatrix { stored } => {
+                let team = team(Group::Tile);
+                self.place_of_matrix(team, stored.store(), operands, &nodes);
+                self.step(StepKind::Group(GroupStep::Collective { team, name: stored.store(), barrier: false }), at);
+                self.access(rows_of_matrix(&values), AccessKind::Write, at);
+                self.nothing(at).node
+            }
             Op::Atomic(atomic) => {
                 let element = region.unwrap_or(Region::of(Root::Global)).at(Select::At(nodes[1]));
                 self.access(element, atomic_access(atomic), at);
@@ -120,7 +136,7 @@ impl<'f> Builder<'f> {
             }
             Op::Uniform(group) => {
                 let team = team(group);
-                self.step(StepKind::Group(GroupStep::Convergent { team, name: "uniform" }), at);
+                self.step(StepKind::Group(GroupStep::Convergent { team, name: "uniform", argument: None }), at);
                 self.node(Source::Agreed { team, what: "uniform" }, nodes[1..].to_vec(), at)
             }
             Op::Barrier(barrier, method) => {
@@ -180,6 +196,15 @@ impl<'f> Builder<'f> {
             }
         };
         Value::of(node)
+    }
+
+    /// The threads of a tile that load or store a matrix say together where it lies.
+    fn place_of_matrix(&mut self, team: Team, name: &'static str, operands: &[Expr], nodes: &[NodeId]) {
+        let arguments = ["memory", "row", "column"].into_iter().zip(operands.iter().zip(nodes).skip(1));
+        for (argument, (operand, value)) in arguments {
+            let argument = Some((argument, *value));
+            self.step(StepKind::Group(GroupStep::Convergent { team, name, argument }), operand.span);
+        }
     }
 
     fn aligned(&mut self, method: &'static BarrierMethod, at: SpanRange) {
@@ -406,4 +431,10 @@ impl<'f> Builder<'f> {
         self.positions.extend(self.position_on_axis(axis).map(|position| (node, position)));
         Value::of(node)
     }
+}
+
+/// The rows of the memory, the second operand, in which a matrix lies.
+fn rows_of_matrix(values: &[Value]) -> Region {
+    let memory = values.get(1).and_then(|memory| memory.region.clone());
+    memory.unwrap_or(Region::of(Root::Shared(Shared::Any))).several(Select::Unknown)
 }

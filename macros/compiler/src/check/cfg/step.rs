@@ -66,8 +66,9 @@ pub(crate) enum GroupStep {
     /// A collective that is neither an arrival nor a wait. If it is a barrier, all threads of the group reach it before one
     /// of them continues.
     Collective { team: Team, name: &'static str, barrier: bool },
-    /// An operation that all threads of a group execute together and that orders nothing.
-    Convergent { team: Team, name: &'static str },
+    /// An operation that all threads of a group execute together and that orders nothing. Or an argument of the group's next
+    /// collective, by what it is, which all threads give the same value.
+    Convergent { team: Team, name: &'static str, argument: Option<(&'static str, NodeId)> },
     /// All threads of a warp execute the next step together.
     Aligned { name: &'static str },
     /// A group is formed of the threads that reach this point. A value that was uniform in an earlier group of this number

@@ -34,7 +34,8 @@ use values::Values;
 pub(super) fn check<'f>(function: &'f Function, cfg: &Cfg<'f>, values: &Values<'_, 'f>, diags: &mut Diags) -> Summary {
     let groups = groups(cfg);
     let summary = Summary::of(cfg, groups, |node| values.level(NodeId(node)));
-    let mut check = Check { function, cfg, values, found: BTreeMap::new(), unaligned: Vec::new(), summary };
+    let mut check =
+        Check { function, cfg, values, found: BTreeMap::new(), unaligned: Vec::new(), unagreed: Vec::new(), summary };
     for block in (0..cfg.blocks.len()).map(BlockId).filter(|block| values.is_reached(*block)) {
         cfg.blocks[block.0].steps.iter().for_each(|step| check.step(block, step));
     }
@@ -61,6 +62,8 @@ struct Check<'a, 'f> {
     found: BTreeMap<(BlockId, bool), Fault>,
     /// The faults of `.aligned` barriers.
     unaligned: Vec<Diag>,
+    /// The faults of arguments that must be the same in all threads of a group.
+    unagreed: Vec<Diag>,
     summary: Summary,
 }
 
@@ -68,12 +71,15 @@ impl<'a, 'f> Check<'a, 'f> {
     fn step(&mut self, block: BlockId, step: &Step) {
         match &step.kind {
             StepKind::Group(GroupStep::Collective { team, name, .. })
-            | StepKind::Group(GroupStep::Convergent { team, name }) => {
+            | StepKind::Group(GroupStep::Convergent { team, name, argument: None }) => {
                 self.check_convergent(block, *team, name, step.at);
             }
             StepKind::Group(
                 GroupStep::Arrive { group, method, .. } | GroupStep::ArriveForgotten { group, method, .. },
             ) => self.check_convergent(block, Team::whole(*group), method.name, step.at),
+            StepKind::Group(GroupStep::Convergent { team, name, argument: Some((argument, value)) }) => {
+                self.check_agreed(*team, name, argument, *value, step.at);
+            }
             StepKind::Group(GroupStep::Aligned { name }) => self.check_aligned(block, name, step.at),
             StepKind::Group(GroupStep::Wait { group, .. }) => {
                 self.check_convergent(block, Team::whole(*group), "barrier_wait", step.at)
@@ -132,6 +138,23 @@ impl<'a, 'f> Check<'a, 'f> {
         let branches = self.control().deciders_since(block, team.formed_at);
         let fault = Fault { at, name, team, elected: false, more: 0 };
         self.check_branches(branches.iter(), block, fault);
+    }
+
+    /// `divergent_collective`: all threads of the group give its collective the same argument.
+    ///
+    /// ```text
+    /// let a: MatrixA<f16, 16, 16> = warp.load_matrix(&tile, warp.thread_rank(), 0);    // each lane another row
+    /// ```
+    fn check_agreed(&mut self, team: Team, name: &str, argument: &str, value: NodeId, at: SpanRange) {
+        let level = self.values.level(value);
+        let explain = Explain::new(self.function, self.values, team.uniformity);
+        let fault = || messages::divergent_place(at, name, argument, team.group, explain.value(value));
+        if level.at_most.covers(team.uniformity) {
+            self.summary.oblige(Need::Team(team), level, at, || fault().text());
+        } else {
+            let fault = fault();
+            self.unagreed.push(fault);
+        }
     }
 
     /// Where the threads that do not wait forget their token, those that do are elected: any threads of a block, whole
@@ -213,8 +236,7 @@ impl<'a, 'f> Check<'a, 'f> {
             };
             reports.push(if fault.elected { messages::elected_wait(diag, fault.team.group) } else { diag });
         }
-        reports.into_iter().for_each(|diag| diags.push(diag));
-        self.unaligned.into_iter().for_each(|diag| diags.push(diag));
+        reports.into_iter().chain(self.unaligned).chain(self.unagreed).for_each(|diag| diags.push(diag));
         self.summary
     }
 }

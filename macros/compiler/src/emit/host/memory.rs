@@ -60,9 +60,9 @@ impl Host<'_> {
         quote_spanned!(at.lo=> #place #scope.#name(#(#arguments),*))
     }
 
-    pub(super) fn vector(&self, path: &TokenStream, argument: &Expr, at: SpanRange) -> TokenStream {
+    pub(super) fn vector(&self, path: &TokenStream, is_matrix: bool, argument: &Expr, at: SpanRange) -> TokenStream {
         let argument = self.expr(argument);
-        private(at, "vector", quote_spanned!(at.lo=> #path(#argument)))
+        private(at, if is_matrix { "matrix" } else { "vector" }, quote_spanned!(at.lo=> #path(#argument)))
     }
 }
 

@@ -57,14 +57,15 @@ impl Host<'_> {
         types: Option<&(ValueType, Option<ValueId>)>,
         at: SpanRange,
     ) -> TokenStream {
-        let group_method = |group: Group, name: &str| {
+        let group_method_of = |group: Group, name: &str, generics: TokenStream| {
             let receiver = operands.first().map(|receiver| self.borrowed(receiver));
             let rest = operands.iter().skip(1).map(|operand| match (operand.result_kind, &operand.kind) {
                 (Kind::Memory(_) | Kind::Barrier(_), _) | (Kind::Closure, ExprKind::Local(_)) => self.borrowed(operand),
                 _ => self.expr(operand),
             });
-            call(at, &[group.rust_name(), name], quote!(#receiver #(, #rest)*))
+            generic_call(at, &[group.rust_name(), name], generics, quote!(#receiver #(, #rest)*))
         };
+        let group_method = |group: Group, name: &str| group_method_of(group, name, TokenStream::new());
         // A method of the user's may have the same name.
         let of_option = |ty: TokenStream, name: &str, borrow: TokenStream| {
             let receiver = operands.first().map(|receiver| self.operand(receiver));
@@ -161,6 +162,12 @@ impl Host<'_> {
             }
             Op::LoadVec(lanes) => self.load_vec(lanes, operands, at),
             Op::StoreVec => self.on_memory("store_vec", operands, at),
+            Op::LoadMatrix { stored, matrix } => {
+                let ty = types.map(|(ty, _)| ty.tokens.clone()).unwrap_or_default();
+                let loaded = group_method_of(Group::Tile, stored.load(), ty);
+                self.typed(matrix, loaded, at)
+            }
+            Op::StoreMatrix { stored } => group_method(Group::Tile, stored.store()),
             Op::Atomic(atomic) => self.atomic(atomic, operands, at),
             Op::Copy(copy) => self.copy(copy, operands, at),
             Op::Fence(order, scope) => memory::fence(order, scope, at),

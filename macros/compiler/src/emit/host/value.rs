@@ -95,8 +95,8 @@ impl Host<'_> {
                 });
                 self.typed(*slot, quote_spanned!(lo=> #path { #(#fields,)* #base }), at)
             }
-            ExprKind::Vector { path, argument, slot, .. } => {
-                let value = self.vector(path, argument, at);
+            ExprKind::Vector { path, is_matrix, argument, slot, .. } => {
+                let value = self.vector(path, *is_matrix, argument, at);
                 self.typed(*slot, value, at)
             }
             ExprKind::Tuple { elements, slot } => {

@@ -33,6 +33,8 @@ enum failure_cause : unsigned {
     misaligned_vector = 18,             // the index, the vector's bytes
     dynamic_shared_misaligned = 19,     // the offset, the alignment
     dynamic_shared_out_of_bounds = 20,  // the offset, the length, the element's bytes, the available bytes
+    matrix_out_of_bounds = 21,          // the start, the count, the length, whether of columns
+    misaligned_matrix = 22,             // the column
 };
 
 // The type of a value that the cause leaves open; the 128-bit ones take two words.

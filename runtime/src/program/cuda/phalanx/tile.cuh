@@ -211,6 +211,13 @@ struct thread_block_tile : detail::warp_group<thread_block_tile<N>> {
         return detail::words<T>::moved(value, [=, this](unsigned word) { return __shfl_xor_sync(lanes(), word, mask.value % N, N); });
     }
 
+    // `a * b + c` of matrices, by the tensor cores. matrix.cuh has the product, for the types that it defines.
+    template <class A, class B, class C>
+    __device__ C mma(const A& a, const B& b, const C& c) const {
+        static_assert(N == 32);
+        return tensor_product(a, b, c);
+    }
+
     // The group's lanes in the warp.
     __device__ unsigned lanes() const {
         if constexpr (N == 32) {

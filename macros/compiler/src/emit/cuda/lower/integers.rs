@@ -73,6 +73,9 @@ impl Integers {
             ExprKind::Op { op: Op::LoadVec(_) | Op::StoreVec, operands, .. } => {
                 operands.get(1).into_iter().for_each(|index| self.add(index));
             }
+            ExprKind::Op { op: Op::LoadMatrix { .. } | Op::StoreMatrix { .. }, operands, .. } => {
+                operands.iter().skip(2).take(2).for_each(|index| self.add(index));
+            }
             ExprKind::For { local: Some(local), .. } => {
                 self.locals.insert(*local);
             }

@@ -237,6 +237,8 @@ fn is_collective(op: Op) -> bool {
         | Op::Barrier(..)
         | Op::Copy(_)
         | Op::Warp(..)
+        | Op::LoadMatrix { .. }
+        | Op::StoreMatrix { .. }
         | Op::Partition(..)
         | Op::TiledPartition(..)
         | Op::Nanosleep

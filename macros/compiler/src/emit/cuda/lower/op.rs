@@ -69,6 +69,11 @@ impl Lower<'_> {
             Op::LoadVec(lanes) => memory::load_vec("load_vec", lanes, values.collect(), site),
             Op::StoreVec if unchecked => memory::function("store_vec_unchecked", values.collect(), None),
             Op::StoreVec => memory::function("store_vec", values.collect(), site),
+            Op::LoadMatrix { stored, matrix } => {
+                let callee = template(stored.load(), vec![Fragment::Type(matrix)]);
+                CuExpr::Call { callee, arguments: values.collect(), site }
+            }
+            Op::StoreMatrix { stored } => memory::function(stored.store(), values.collect(), site),
             // A `let` declares it: an array without a name cannot be used.
             Op::SharedArray(_) | Op::SharedBarrier(..) => CuExpr::name("0"),
             Op::Barrier(_, barrier_method) => method(barrier_method.name, site),

@@ -1,0 +1,75 @@
+//! Loads and stores of matrices by a warp: `warp.load_matrix(&tile, row, column)` and its like.
+
+use syn::{ExprMethodCall, PathArguments};
+
+use super::Parser;
+use super::syntax::type_argument;
+use crate::messages;
+use crate::model::SlotUse;
+use crate::model::expr::{Expr, ExprKind};
+use crate::model::kind::{Kind, Memory};
+use crate::model::op::{Op, Stored};
+use crate::span::SpanRange;
+
+impl Parser<'_> {
+    /// Parses `warp.load_matrix(&tile, row, column)`, whose turbofish, if there is one, is the matrix's type.
+    pub(super) fn load_matrix(&mut self, stored: Stored, warp: Expr, call: &ExprMethodCall, span: SpanRange) -> Expr {
+        let types = match &call.turbofish {
+            Some(turbofish) => {
+                let ty = type_argument(&PathArguments::AngleBracketed(turbofish.clone()), 0).cloned();
+                let Some(ty) = ty.filter(|_| turbofish.args.len() == 1) else {
+                    let form = format!("warp.{}::<MatrixA<f16, 16, 16>>(&tile, row, column)", stored.load());
+                    return self.error(messages::turbofish(span, stored.load(), &form));
+                };
+                let Some(ty) = self.value_type(&ty) else { return Expr::error(span) };
+                Some((ty, None))
+            }
+            None => None,
+        };
+        let Some(operands) = self.place_of_matrix(stored.load(), 3, warp, call, span) else {
+            return Expr::error(span);
+        };
+        let matrix = self.slot(SlotUse::Type);
+        match self.op(Op::LoadMatrix { stored, matrix }, operands, span) {
+            Expr { kind: ExprKind::Op { op, operands, site, .. }, result_kind, span } => {
+                Expr { kind: ExprKind::Op { op, operands, site, types }, result_kind, span }
+            }
+            refused => refused,
+        }
+    }
+
+    /// Parses `warp.store_matrix(&tile, row, column, matrix)`.
+    pub(super) fn store_matrix(&mut self, stored: Stored, warp: Expr, call: &ExprMethodCall, span: SpanRange) -> Expr {
+        let (operands, matrix) = (self.place_of_matrix(stored.store(), 4, warp, call, span), call.args.get(3));
+        let (Some(mut operands), Some(matrix)) = (operands, matrix) else { return Expr::error(span) };
+        operands.push(self.value(matrix));
+        self.op(Op::StoreMatrix { stored }, operands, span)
+    }
+
+    /// Parses the place of a matrix, after the warp: the shared memory, the row and the column.
+    fn place_of_matrix(
+        &mut self,
+        name: &str,
+        arguments: usize,
+        warp: Expr,
+        call: &ExprMethodCall,
+        span: SpanRange,
+    ) -> Option<Vec<Expr>> {
+        if call.args.len() != arguments {
+            self.diags.push(messages::argument_count(span, name, arguments, call.args.len()));
+            return None;
+        }
+        let tile = self.shared_argument(&call.args[0], &format!("warp.{name}(&tile, row, column)"))?;
+        let Kind::Memory(Memory::SharedArray | Memory::SharedSlice) = tile.result_kind else {
+            self.diags.push(messages::matrix_memory(tile.span, tile.result_kind));
+            return None;
+        };
+        let mut operands = vec![warp, tile];
+        for index in call.args.iter().skip(1).take(2) {
+            let index = self.beside(index);
+            self.require_value(&index);
+            operands.push(index);
+        }
+        Some(operands)
+    }
+}

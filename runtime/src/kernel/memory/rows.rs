@@ -1,0 +1,85 @@
+//! Rows of shared memory that matrices are loaded from and stored to, by the bytes of some elements of a row.
+
+use super::{Addressed, Memory, OwnedShared, SharedArray, SharedSlice, Sliced, read_as, write_as};
+use crate::program::types::DeviceCopy;
+use crate::sim::{MemoryId, Site};
+
+/// The block's own shared memory, of which each element is a row of `T`s. The trait is sealed.
+#[diagnostic::on_unimplemented(
+    message = "no matrix is loaded from or stored to a `{Self}`",
+    note = "the elements of a tile are its rows: `shared_array::<[f16; 72], 64>()` has 64 rows of 72"
+)]
+pub trait MatrixMemory<T>: OwnedShared + sealed::MatrixMemory<T> {}
+
+mod sealed {
+    use crate::program::types::DeviceCopy;
+    use crate::sim::Site;
+
+    pub trait MatrixMemory<T> {
+        /// The number of elements in a row.
+        const COLUMNS: usize;
+        fn rows(&self) -> usize;
+        /// Returns the allocation and the offset of its first byte, which no other memory of the block has.
+        fn identity(&self) -> [u64; 2];
+        /// Reads as many elements of a row as a `U` has.
+        fn read<U: DeviceCopy>(&self, place: (usize, usize), site: Site) -> U;
+        /// Writes as many elements of a row as a `U` has.
+        fn write<U: DeviceCopy>(&self, place: (usize, usize), value: U, site: Site);
+    }
+}
+
+macro_rules! rows {
+    ([$($generics:tt)*] $memory:ty) => {
+        impl<T: DeviceCopy, const C: usize $($generics)*> MatrixMemory<T> for $memory {}
+        impl<T: DeviceCopy, const C: usize $($generics)*> sealed::MatrixMemory<T> for $memory {
+            const COLUMNS: usize = C;
+
+            fn rows(&self) -> usize {
+                self.length()
+            }
+
+            fn identity(&self) -> [u64; 2] {
+                let allocation = match self.id() {
+                    MemoryId::Shared(shared) => u64::from(shared.allocation),
+                    // Shared memory has no address.
+                    MemoryId::Constant(_) | MemoryId::Global(_) => u64::MAX,
+                };
+                [allocation, self.start() as u64]
+            }
+
+            fn read<U: DeviceCopy>(&self, (row, column): (usize, usize), site: Site) -> U {
+                let start = self.start() + (row * C + column) * size_of::<T>();
+                read_as(&self.part::<U>(start, 1), 0, site)
+            }
+
+            fn write<U: DeviceCopy>(&self, (row, column): (usize, usize), value: U, site: Site) {
+                let start = self.start() + (row * C + column) * size_of::<T>();
+                write_as(&self.part::<U>(start, 1), 0, value, site);
+            }
+        }
+    };
+}
+
+rows!([, const N: usize] SharedArray<[T; C], N>);
+rows!([] SharedSlice<[T; C]>);
+
+impl<T, S: MatrixMemory<T> + ?Sized> MatrixMemory<T> for &S {}
+impl<T, S: MatrixMemory<T> + ?Sized> sealed::MatrixMemory<T> for &S {
+    const COLUMNS: usize = S::COLUMNS;
+
+    fn rows(&self) -> usize {
+        (**self).rows()
+    }
+
+    fn identity(&self) -> [u64; 2] {
+        (**self).identity()
+    }
+
+    fn read<U: DeviceCopy>(&self, place: (usize, usize), site: Site) -> U {
+        (**self).read(place, site)
+    }
+
+    fn write<U: DeviceCopy>(&self, place: (usize, usize), value: U, site: Site) {
+        (**self).write(place, value, site);
+    }
+}
