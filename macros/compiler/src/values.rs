@@ -58,21 +58,22 @@ impl Replace<'_> {
     fn stream(&mut self, tokens: TokenStream) -> TokenStream {
         let trees: Vec<TokenTree> = tokens.into_iter().collect();
         let is_punct = |at: Option<usize>, of: &[char]| matches!(at.and_then(|at| trees.get(at)), Some(TokenTree::Punct(punct)) if of.contains(&punct.as_char()));
+        // A part of a path, a field, a lifetime, a declaration or a call is another name. `a..N` is none of these.
+        let is_another_name = |at: usize| {
+            let before = at.checked_sub(1);
+            let is_field = is_punct(before, &['.']) && !is_punct(at.checked_sub(2), &['.']);
+            let is_call = matches!(trees.get(at + 1), Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Parenthesis);
+            is_field || is_call || is_punct(before, &[':', '\'']) || is_punct(Some(at + 1), &[':', '!'])
+        };
         let mut replaced = Vec::new();
         for (at, tree) in trees.iter().enumerate() {
-            let before = at.checked_sub(1);
             match tree {
                 TokenTree::Group(group) => {
                     let mut inside = Group::new(group.delimiter(), self.stream(group.stream()));
                     inside.set_span(group.span());
                     replaced.push(TokenTree::Group(inside));
                 }
-                // A part of a path, a field, a lifetime, a declaration or a call is another name. `a..N` is none of these.
-                TokenTree::Ident(name)
-                    if !(is_punct(before, &[':', '\'']) || is_punct(Some(at + 1), &[':', '!']))
-                        && !(is_punct(before, &['.']) && !is_punct(at.checked_sub(2), &['.']))
-                        && !matches!(trees.get(at + 1), Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Parenthesis) =>
-                {
+                TokenTree::Ident(name) if !is_another_name(at) => {
                     replaced.extend(self.value(name).unwrap_or_else(|| vec![tree.clone()]));
                 }
                 TokenTree::Ident(_) | TokenTree::Punct(_) | TokenTree::Literal(_) => replaced.push(tree.clone()),

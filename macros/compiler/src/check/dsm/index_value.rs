@@ -218,10 +218,8 @@ impl IndexValue {
         let sum = IndexValue::of_affine(affine, sum(self.lower, other.lower), sum(self.max(), other.max()));
         // A sum of numbers and constants says more than a place in a chunk.
         let in_chunk = || self.within_chunk_plus(other).or_else(|| other.within_chunk_plus(self));
-        match if affine.is_none() { in_chunk() } else { None } {
-            Some(form) => IndexValue { form, ..sum },
-            None => sum,
-        }
+        let form = affine.map_or_else(in_chunk, |_| None);
+        form.map_or(sum, |form| IndexValue { form, ..sum })
     }
 
     pub(super) fn minus(&self, other: &IndexValue) -> IndexValue {
