@@ -1,5 +1,5 @@
-//! Named constants with the values that their file shows, in place of the names: a kernel is checked with them as with literals. What a
-//! name stands for only rustc knows, so that every verdict that rests on a value is one for rustc to confirm.
+//! Named constants with the values that their file shows, in place of the names: a kernel is checked with them as with literals. What
+//! a name stands for only rustc knows, so that every verdict that rests on a value is one for rustc to confirm.
 
 use proc_macro2::{Delimiter, Group, Ident, Literal, Punct, Spacing, TokenStream, TokenTree};
 use quote::{ToTokens, quote_spanned};
@@ -36,7 +36,8 @@ impl WithValues {
             let value = i128::from(*value);
             quote_spanned!(span=> ::phalanx::__private::contract::constant::is_one_of((#name) as i128, 0, &[#value], false))
         });
-        let condition = quote_spanned!(span=> (#(#equal)&&*) == #if_values);
+        let have_values = quote_spanned!(span=> #(#equal)&&*);
+        let condition = if *if_values { have_values } else { quote_spanned!(span=> !(#have_values)) };
         quote_spanned!(span=> const _: () = if #condition { ::phalanx::__private::contract::constant::refuse(#message) };)
     }
 }
@@ -57,12 +58,16 @@ struct Replace<'f> {
 impl Replace<'_> {
     fn stream(&mut self, tokens: TokenStream) -> TokenStream {
         let trees: Vec<TokenTree> = tokens.into_iter().collect();
-        let is_punct = |at: Option<usize>, of: &[char]| matches!(at.and_then(|at| trees.get(at)), Some(TokenTree::Punct(punct)) if of.contains(&punct.as_char()));
+        let is_punct = |at: Option<usize>, of: &[char]| {
+            let tree = at.and_then(|at| trees.get(at));
+            tree.is_some_and(|tree| matches!(tree, TokenTree::Punct(punct) if of.contains(&punct.as_char())))
+        };
         // A part of a path, a field, a lifetime, a declaration or a call is another name. `a..N` is none of these.
         let is_another_name = |at: usize| {
             let before = at.checked_sub(1);
             let is_field = is_punct(before, &['.']) && !is_punct(at.checked_sub(2), &['.']);
-            let is_call = matches!(trees.get(at + 1), Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Parenthesis);
+            let is_arguments = |tree: &TokenTree| matches!(tree, TokenTree::Group(group) if group.delimiter() == Delimiter::Parenthesis);
+            let is_call = trees.get(at + 1).is_some_and(is_arguments);
             is_field || is_call || is_punct(before, &[':', '\'']) || is_punct(Some(at + 1), &[':', '!'])
         };
         let mut replaced = Vec::new();
