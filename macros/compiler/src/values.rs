@@ -34,7 +34,7 @@ impl WithValues {
         let (span, message) = (fault.at.lo, fault.text());
         let equal = self.values.iter().map(|(name, value)| {
             let value = i128::from(*value);
-            quote_spanned!(span=> ::phalanx::__private::contract::constant::is_one_of((#name) as i128, 0, &[#value], false))
+            quote_spanned!(span=> #name as i128 == #value)
         });
         let have_values = quote_spanned!(span=> #(#equal)&&*);
         let condition = if *if_values { have_values } else { quote_spanned!(span=> !(#have_values)) };
