@@ -149,8 +149,12 @@ fn nobody_produces(out: &mut [u32]) {
 /// The methods of `Pipeline` are device functions of the library, whose lines say nothing to its users.
 #[test]
 fn a_deadlock_in_a_pipeline_names_the_line_of_the_kernel() {
-    // SAFETY: in the simulator, a wait that never ends is an error.
-    let failure = failure(|device| unsafe { nobody_produces(&mut device.zeros(64)?) }.grid(1).launch(device));
+    let launch = |device: &Device| {
+        let mut out = device.zeros(64)?;
+        // SAFETY: in the simulator, a wait that never ends is an error.
+        unsafe { nobody_produces(&mut out) }.grid(1).launch(device)
+    };
+    let failure = failure(launch);
     let Cause::Deadlock(waiting) = &failure.cause else { panic!("{failure}") };
     let at = |location: &Option<Location>| location.as_ref().map(|at| (at.file.clone(), at.line));
     let here = Some((file!().to_owned(), line("pipeline")));
