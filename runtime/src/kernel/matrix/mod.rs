@@ -148,7 +148,7 @@ macro_rules! matrix {
 }
 
 /// The left operand of `warp.mma(a, b, c)`, spread over the lanes of a warp. It has 16 rows, and 16 columns of
-/// [`f16`] or [`bf16`], 8 of [`tf32`], or 32 of `i8` or `u8`.
+/// [`f16`](struct@f16) or [`bf16`], 8 of [`tf32`], or 32 of `i8` or `u8`.
 ///
 /// `warp.load_matrix(&tile, row, column)` loads it from shared memory. In a kernel, `a[i]` is an element that the lane
 /// holds, in row `a.row(lane, i)` and column `a.column(lane, i)` (PTX ISA, Matrix Fragments for mma).
@@ -201,7 +201,7 @@ pub struct MatrixA<T: ElementOfA<ROWS, COLUMNS>, const ROWS: usize, const COLUMN
 matrix!(MatrixA of ElementOfA, "matrix_a", Layout::of_rows(COLUMNS / 8));
 
 /// The right operand of `warp.mma(a, b, c)`, spread over the lanes of a warp. It has 8 or 16 columns, and 16 rows of
-/// [`f16`] or [`bf16`], 8 of [`tf32`], or 32 of `i8` or `u8`.
+/// [`f16`](struct@f16) or [`bf16`], 8 of [`tf32`], or 32 of `i8` or `u8`.
 ///
 /// `warp.load_matrix(&tile, row, column)` loads it from shared memory, and `warp.load_matrix_transposed(..)` where its
 /// columns lie there as rows. In a kernel, `b[i]` is an element that the lane holds, in row `b.row(lane, i)` and
@@ -216,7 +216,7 @@ pub struct MatrixB<T: ElementOfB<ROWS, COLUMNS>, const ROWS: usize, const COLUMN
 matrix!(MatrixB of ElementOfB, "matrix_b", Layout::of_columns(ROWS / 8));
 
 /// The sums of `warp.mma(a, b, c)`, spread over the lanes of a warp: 16 rows and 8 or 16 columns of `f32`,
-/// [`f16`](crate::f16) or `i32`. There are accumulators of [`bf16`](crate::bf16), too, which no `mma` adds to, to be
+/// [`f16`](struct@f16) or `i32`. There are accumulators of [`bf16`], too, which no `mma` adds to, to be
 /// stored or converted.
 ///
 /// In a kernel, `c[i]` is an element that the lane holds, in row `c.row(lane, i)` and column `c.column(lane, i)` (PTX
