@@ -6,7 +6,7 @@ use quote::{ToTokens, quote_spanned};
 
 use crate::check::rings::Constants;
 use crate::diag::Diag;
-use crate::model::{Function, GenericParam};
+use crate::model::Function;
 
 /// The tokens of a function and its options with the values of constants in place of their names.
 pub(crate) struct WithValues {
@@ -91,11 +91,8 @@ impl Replace<'_> {
     fn value(&mut self, name: &Ident) -> Option<Vec<TokenTree>> {
         let function = self.function;
         let [definition] = &function.definitions.get(&name.to_string())?[..] else { return None };
-        let is_param = function.generics.params.iter().any(|param| match param {
-            GenericParam::Type(param) | GenericParam::Const(param, _) => param == name,
-        });
         let is_local = function.locals.iter().any(|local| local.name == *name);
-        if is_param || is_local || function.declares(&|declared| declared == name) {
+        if is_local || function.declares(&|declared| declared == name) {
             return None;
         }
         let value = self.constants.named_in_file(name)?;

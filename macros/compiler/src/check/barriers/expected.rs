@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use super::Context;
 use super::lifecycle::{Id, id_of, is_exact};
 use crate::check::cfg::{BarrierCall, BarrierCallId, NodeId, Region, Source};
+use crate::check::dsm::ranks::blocks_of_cluster;
 use crate::check::election::{Election, MaxThreads};
 use crate::check::uniform::control::following;
 use crate::diag::Diags;
@@ -169,10 +170,6 @@ impl Counted<'_, '_> {
             .try_fold(0_u64, |all, some| all.checked_add(some?))
     }
 
-    fn blocks_of_cluster(&self) -> Option<u64> {
-        self.cx.function.options.cluster.as_ref().and_then(|cluster| cluster.count())
-    }
-
     /// A number that literals and the sizes of the block and the cluster make.
     fn number(&self, node: NodeId, depth: u8) -> Option<u64> {
         let (cfg, node) = (self.cx.cfg, self.cx.resolved(node));
@@ -184,7 +181,9 @@ impl Counted<'_, '_> {
                 let (group, query) = cfg.queries.get(&node)?;
                 match (*group, query.answer) {
                     (Group::ThreadBlock, Answer::ThreadCount) => Some(self.threads),
-                    (Group::Cluster, Answer::ThreadCount) => self.blocks_of_cluster()?.checked_mul(self.threads),
+                    (Group::Cluster, Answer::ThreadCount) => {
+                        blocks_of_cluster(self.cx.function)?.checked_mul(self.threads)
+                    }
                     _ => None,
                 }
             }

@@ -22,7 +22,7 @@ use crate::span::SpanRange;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct State {
     ever: BTreeMap<Id, BTreeSet<BarrierArgument>>,
-    /// Those since the threads of the block last may have synchronized.
+    /// The calls since the last point where the threads of the block may have synchronized.
     unsynchronized: BTreeMap<Id, BTreeSet<BarrierArgument>>,
 }
 

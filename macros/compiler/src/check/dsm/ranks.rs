@@ -11,7 +11,7 @@ use crate::model::{Function, Role, SiteId};
 use crate::span::SpanRange;
 
 /// The number of blocks in a cluster, if it is a literal.
-pub(super) fn blocks_of_cluster(function: &Function) -> Option<u64> {
+pub(in crate::check) fn blocks_of_cluster(function: &Function) -> Option<u64> {
     function.options.cluster.as_ref().and_then(|extents| extents.count())
 }
 
