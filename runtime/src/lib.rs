@@ -38,10 +38,11 @@
 //!
 //! | variable | meaning |
 //! |---|---|
-//! | `PHALANX_NVRTC` | the folder that holds `libnvrtc.so.13`, where the system's loader does not find it |
+//! | `PHALANX_NVRTC` | the folder that holds `libnvrtc.so.13`. By default it is searched for as cuda.pathfinder does: loaded already, the wheel of the virtual environment, conda, the loader, `CUDA_HOME`, `/usr/local/cuda*` |
 //! | `PHALANX_SCHEDULE` | the order of threads in the simulator, as a report names it: `random:7` |
 //! | `PHALANX_EQUAL_WRITES` | `race`: unordered plain writes that store equal bytes are an error in the simulator; `allow`: not even a warning |
-//! | `PHALANX_CUBINS` | a folder of compiled kernels, read before and written after NVRTC; the simulator fills it too |
+//! | `PHALANX_CACHE` | the folder in which kernels that were compiled for a GPU are kept, in place of `phalanx` in the user's cache folder; `off` keeps none |
+//! | `PHALANX_CUBINS` | a folder of compiled kernels, read before and written after NVRTC in place of the cache; the simulator fills it too |
 //! | `PHALANX_NVRTC_COUNT` | a file that gets a line for each kernel that NVRTC compiled; for tests |
 
 #![cfg_attr(not(feature = "gpu"), allow(dead_code, reason = "what only a GPU needs stays where it is"))]

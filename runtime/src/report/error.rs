@@ -36,10 +36,10 @@ pub enum Error {
     /// A kernel had to be compiled, and libnvrtc was not found.
     #[error(
         "NVRTC, CUDA's run-time compiler, was not found ({tried}); install the CUDA toolkit, or `pip install \
-         nvidia-cuda-nvrtc` and set PHALANX_NVRTC to the folder that holds libnvrtc.so.13"
+         nvidia-cuda-nvrtc` in the active virtual environment, or set PHALANX_NVRTC to the folder that holds libnvrtc.so.13"
     )]
     NvrtcMissing {
-        /// The libraries that were tried, with the loader's messages.
+        /// The places that were looked at, with what was found there.
         tried: String,
     },
 
