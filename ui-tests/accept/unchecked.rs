@@ -27,5 +27,47 @@ fn caller() {
     unsafe { needed_in_a_device_function(&cluster) }
 }
 
-pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] =
-    &[phalanx::Program::of::<dropped>, phalanx::Program::of::<two_of_two>, phalanx::Program::of::<caller>];
+/// A block is `unsafe` in place of the kernel.
+#[cluster_kernel(cluster = 2, block = 32)]
+fn in_blocks(out: &mut [u32], rounds: u32) {
+    let cluster = this_cluster();
+    let rank = this_thread_block().thread_rank();
+    let array = shared_array::<u32, 32>();
+    array[rank] = rounds;
+    let peer = cluster.map_shared_rank(&array, 1 - cluster.block_rank());
+    for round in 0..rounds {
+        if round == 0 {
+            cluster.sync();
+        }
+        // SAFETY: the first round has met the peer.
+        out[rank] += #[unchecked(remote_before_entry, exit_before_peers_done)]
+        unsafe {
+            peer[rank]
+        };
+    }
+    let read = |i: u32| {
+        #[unchecked(remote_before_entry, exit_before_peers_done)]
+        unsafe {
+            peer[i]
+        }
+    };
+    out[rank] += read(rank);
+    #[unchecked(divergent_collective)]
+    unsafe {
+        if out[rank] == 0 {
+            needed_by_all(&cluster);
+        }
+    }
+}
+
+#[device]
+fn needed_by_all(cluster: &Cluster) {
+    cluster.sync();
+}
+
+pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
+    phalanx::Program::of::<dropped>,
+    phalanx::Program::of::<two_of_two>,
+    phalanx::Program::of::<caller>,
+    phalanx::Program::of::<in_blocks>,
+];

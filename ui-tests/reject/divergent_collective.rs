@@ -118,4 +118,21 @@ fn chosen_by_rank(n: u32) {
     }
 }
 
+/// Two conditions decide about one collective.
+#[cluster_kernel(block = 32)]
+fn search(data: &[u32], output: &mut [u32]) {
+    let warp = tiled_partition::<32>(&this_thread_block());
+    let mut i = warp.thread_rank();
+    loop {
+        if i >= 100 {
+            break;
+        }
+        output[i] = warp.ballot(data[i] == 0);
+        if data[i] == 7 {
+            break;
+        }
+        i += 32;
+    }
+}
+
 fn main() {}

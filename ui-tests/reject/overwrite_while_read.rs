@@ -134,4 +134,22 @@ fn shared_tiles(a: &[f32], b: &[f32], out: &mut [f32], tiles: u32) {
     cluster.sync();
 }
 
+/// The next buffer comes from memory.
+#[cluster_kernel(cluster = 2, block = 64)]
+fn chosen_by_data(order: &[u32], out: &mut [f32]) {
+    let cluster = this_cluster();
+    let tiles = shared_array::<[f32; 64], 2>();
+    let i = this_thread_block().thread_rank();
+    let peers = cluster.map_shared_rank(&tiles, 1 - cluster.block_rank());
+    let mut turn = 0;
+    tiles[turn][i] = 1.0;
+    cluster.sync();
+    for _ in 0..out.len() {
+        let next = peers[turn][i];
+        turn = order[turn];
+        tiles[turn][i] = next;
+        cluster.sync();
+    }
+}
+
 fn main() {}

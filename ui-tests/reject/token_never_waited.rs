@@ -119,4 +119,16 @@ fn lost_result() {
     let token: ArrivalToken<Cluster> = arrive(&cluster);
 }
 
+#[cluster_kernel]
+fn option_overwritten(n: u32) {
+    let cluster = this_cluster();
+    let mut pending = None;
+    for _ in 0..n {
+        pending = Some(cluster.barrier_arrive());
+    }
+    if let Some(token) = pending {
+        cluster.barrier_wait(token);
+    }
+}
+
 fn main() {}

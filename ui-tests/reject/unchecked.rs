@@ -60,4 +60,27 @@ impl One {
     }
 }
 
+#[cluster_kernel(cluster = 2, block = 32)]
+fn no_block(out: &mut [u32]) {
+    #[unchecked(divergent_collective)]
+    if this_cluster().thread_rank() == 0 {
+        out[0] = 1;
+    }
+}
+
+/// Blocks: one without a fault, and a fault beside another one.
+#[cluster_kernel(cluster = 2, block = 32)]
+fn in_blocks() {
+    let cluster = this_cluster();
+    #[unchecked(divergent_collective)]
+    unsafe {
+        cluster.sync();
+    }
+    #[unchecked(token_never_waited)]
+    unsafe {
+        let lost = cluster.barrier_arrive();
+    }
+    let lost = cluster.barrier_arrive();
+}
+
 fn main() {}

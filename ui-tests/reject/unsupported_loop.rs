@@ -27,8 +27,8 @@ fn loops(input: &[u32], output: &mut [u32], n: u32) {
     let most = a.iter().max();
     let last = a.iter().last();
     let kept = a.iter().filter(|x| **x > 1).count();
-    let small = a.iter().copied().filter(|x| *x < 3).count();
-    let even = Some(n).filter(|x| x % 2 == 0);
+    let small = a.iter().copied().filter(|x: &u32| *x < 3).count();
+    let even = Some(n).filter(|x: &u32| x % 2 == 0);
     let late = a.iter().map(|x| x + 1).position(|x| x == 2);
     let any = a.iter().any(|x| {
         return true;

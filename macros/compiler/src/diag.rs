@@ -10,7 +10,7 @@ use crate::session::Session;
 use crate::span::SpanRange;
 
 /// One fault, with the rule that it breaks.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Diag {
     pub(crate) rule: Rule,
     pub(crate) at: SpanRange,
@@ -178,15 +178,20 @@ impl Diags {
         self.list.is_empty()
     }
 
-    /// Whether all faults so far are of such rules.
-    pub(crate) fn is_right_but_for(&self, rule: impl Fn(Rule) -> bool) -> bool {
-        self.list.iter().all(|diag| rule(diag.rule))
+    /// Whether there is such a fault, given by its rule and its place.
+    pub(crate) fn any(&self, is_meant: impl Fn(Rule, SpanRange) -> bool) -> bool {
+        self.list.iter().any(|diag| is_meant(diag.rule, diag.at))
     }
 
-    /// Forgets the faults of a rule; says whether there were any.
-    pub(crate) fn waive(&mut self, rule: Rule) -> bool {
+    /// Whether all faults so far are such faults, each given by its rule and its place.
+    pub(crate) fn is_right_but_for(&self, waived: impl Fn(Rule, SpanRange) -> bool) -> bool {
+        self.list.iter().all(|diag| waived(diag.rule, diag.at))
+    }
+
+    /// Forgets such faults, each given by its rule and its place; says whether there were any.
+    pub(crate) fn waive(&mut self, waived: impl Fn(Rule, SpanRange) -> bool) -> bool {
         let before = self.list.len();
-        self.list.retain(|diag| diag.rule != rule);
+        self.list.retain(|diag| !waived(diag.rule, diag.at));
         self.list.len() != before
     }
 

@@ -31,6 +31,17 @@ impl SpanRange {
         SpanRange { lo: span, hi: span }
     }
 
+    /// Whether another range begins inside of this one, in the same file.
+    pub(crate) fn contains(self, other: SpanRange) -> bool {
+        let begin = other.lo.start();
+        self.lo.file() == other.lo.file() && (self.lo.start()..self.hi.end()).contains(&begin)
+    }
+
+    /// Whether both ranges begin at one place.
+    pub(crate) fn begins_with(self, other: SpanRange) -> bool {
+        self.lo.file() == other.lo.file() && self.lo.start() == other.lo.start()
+    }
+
     /// Returns the line, from 1.
     pub(crate) fn line(self) -> u32 {
         u32::try_from(self.lo.start().line).unwrap_or(u32::MAX)

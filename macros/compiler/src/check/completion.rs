@@ -5,8 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use phalanx_contract::uniformity::Uniformity;
 
-use super::cfg::{BlockId, Cfg, Completion, CopyId, CopyStep, Region, Shared, Step, StepKind};
-use super::uniform::control::following;
+use super::cfg::{
+    BarrierCallId, BlockId, Cfg, Completion, CopyId, CopyStep, NodeId, Region, Shared, Source, Step, StepKind,
+};
+use super::uniform::control::{following, reachable};
 use super::uniform::values::Values;
 use crate::model::barrier::PhaseAction;
 
@@ -17,6 +19,15 @@ pub(super) struct Completions {
     relays: BTreeMap<Shared, BTreeSet<Shared>>,
     /// By branch at which the threads of a block may diverge, the copies that begin in its arms.
     begun: BTreeMap<BlockId, BTreeSet<CopyId>>,
+    /// By wait, the copies of which it [says nothing](Completions::says_nothing) on other paths.
+    apart: BTreeSet<(WaitId, CopyId)>,
+}
+
+/// A step that waits for copies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum WaitId {
+    Copies(CopyId),
+    Barrier(BarrierCallId),
 }
 
 impl Completions {
@@ -34,7 +45,7 @@ impl Completions {
                 }
             }
         }
-        let mut completions = Completions { relays, begun: begun_in_arms(cfg, values) };
+        let mut completions = Completions { relays, begun: begun_in_arms(cfg, values), apart: apart(cfg, values) };
         while completions.extend() {}
         completions
     }
@@ -43,6 +54,12 @@ impl Completions {
     /// branch says nothing of these, even if it takes the other arm.
     pub(super) fn begun_in_arms(&self, branch: BlockId) -> impl Iterator<Item = CopyId> {
         self.begun.get(&branch).into_iter().flatten().copied()
+    }
+
+    /// Whether a wait says nothing of a copy on the paths that pass it by. All threads of a block that have begun the copy come to the
+    /// wait then, or none, and the branches that decide about it are independent of all others.
+    pub(super) fn says_nothing(&self, wait: &Step, copy: CopyId) -> bool {
+        wait_id(wait).is_some_and(|wait| self.apart.contains(&(wait, copy)))
     }
 
     /// Adds the arrivals of threads that were told by an arrival; says whether there was any new one.
@@ -99,24 +116,127 @@ pub(super) fn barrier_of(region: &Region) -> Option<Shared> {
     region.root.party().map(|(_, shared)| shared)
 }
 
+/// The copy that a step begins.
+fn begun(cfg: &Cfg<'_>, step: &Step) -> Option<CopyId> {
+    match step.kind {
+        StepKind::Copy(copy) => matches!(cfg.copies[copy.0], CopyStep::Begin { .. }).then_some(copy),
+        StepKind::Memory(_)
+        | StepKind::Value(_)
+        | StepKind::Group(_)
+        | StepKind::BarrierCall(_)
+        | StepKind::Token(_)
+        | StepKind::Call(_) => None,
+    }
+}
+
 /// By divergent branch that is no loop's test, the copies that begin in its arms.
 fn begun_in_arms(cfg: &Cfg<'_>, values: &Values<'_, '_>) -> BTreeMap<BlockId, BTreeSet<CopyId>> {
-    let begun_in = |block: BlockId| {
-        cfg.blocks[block.0].steps.iter().filter_map(|step| match step.kind {
-            StepKind::Copy(copy) => matches!(cfg.copies[copy.0], CopyStep::Begin { .. }).then_some(copy),
-            StepKind::Memory(_)
-            | StepKind::Value(_)
-            | StepKind::Group(_)
-            | StepKind::BarrierCall(_)
-            | StepKind::Token(_)
-            | StepKind::Call(_) => None,
-        })
-    };
+    let begun_in = |block: BlockId| cfg.blocks[block.0].steps.iter().filter_map(|step| begun(cfg, step));
     let divergent = values.control.regions(cfg).filter(|(branch, region, _)| {
         let repeats = region.iter().any(|block| cfg.blocks[block.0].end.successors().any(|next| next == *branch));
         !repeats && !values.tested(*branch).is_uniform(Uniformity::Block)
     });
     divergent.map(|(branch, region, _)| (branch, region.iter().flat_map(begun_in).collect())).collect()
+}
+
+fn wait_id(step: &Step) -> Option<WaitId> {
+    match step.kind {
+        StepKind::Copy(copy) => Some(WaitId::Copies(copy)),
+        StepKind::BarrierCall(call) => Some(WaitId::Barrier(call)),
+        StepKind::Value(_) | StepKind::Memory(_) | StepKind::Group(_) | StepKind::Token(_) | StepKind::Call(_) => None,
+    }
+}
+
+/// The waits and copies that are [apart](Completions::says_nothing).
+fn apart(cfg: &Cfg<'_>, values: &Values<'_, '_>) -> BTreeSet<(WaitId, CopyId)> {
+    let tested = (0..cfg.blocks.len()).map(BlockId).filter_map(|block| {
+        let on = cfg.blocks[block.0].end.condition()?;
+        Some((block, inputs(cfg, on)))
+    });
+    let tested: BTreeMap<BlockId, Option<BTreeSet<Input>>> = tested.collect();
+    let is_independent = |branch: BlockId| {
+        let Some(Some(own)) = tested.get(&branch) else { return false };
+        // How often a loop runs is not independent of what is in it.
+        let comes_back = |next: &BlockId| reachable(cfg, *next, None).contains(branch);
+        let ends_loop = cfg.blocks[branch.0].end.successors().filter(comes_back).count() == 1;
+        if ends_loop {
+            return false;
+        }
+        let mut others = tested.iter().filter(|(other, _)| **other != branch).filter_map(|(_, inputs)| inputs.as_ref());
+        values.tested(branch).is_uniform(Uniformity::Block) && others.all(|inputs| inputs.is_disjoint(own))
+    };
+    let independent: BTreeSet<BlockId> = tested.keys().copied().filter(|branch| is_independent(*branch)).collect();
+    // A split graph has a step several times.
+    let mut begun: BTreeMap<CopyId, Vec<BlockId>> = BTreeMap::new();
+    let mut waits: BTreeMap<WaitId, Vec<BlockId>> = BTreeMap::new();
+    for (number, block) in cfg.blocks.iter().enumerate() {
+        for step in &block.steps {
+            match (self::begun(cfg, step), wait_id(step)) {
+                (Some(copy), _) => begun.entry(copy).or_default().push(BlockId(number)),
+                (None, Some(wait)) => waits.entry(wait).or_default().push(BlockId(number)),
+                (None, None) => {}
+            }
+        }
+    }
+    let decided = |wait: BlockId, begin: BlockId| {
+        // The threads that have begun the copy have taken this arm.
+        let is_taken = |branch: BlockId| {
+            let arms = |block: BlockId| {
+                let arms = cfg.blocks[branch.0].end.successors();
+                arms.map(move |arm| reachable(cfg, arm, Some(branch)).contains(block))
+            };
+            values.control.deciders(begin).any(|other| other == branch) && arms(wait).eq(arms(begin))
+        };
+        values.control.deciders(wait).all(|branch| is_taken(branch) || independent.contains(&branch))
+    };
+    let mut apart = BTreeSet::new();
+    for (wait, wait_blocks) in &waits {
+        for (copy, begin_blocks) in &begun {
+            if wait_blocks.iter().all(|wait| begin_blocks.iter().all(|begin| decided(*wait, *begin))) {
+                apart.insert((*wait, *copy));
+            }
+        }
+    }
+    apart
+}
+
+/// A value that a kernel begins with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Input {
+    Parameter(usize),
+    Known(&'static str),
+}
+
+/// The inputs from which alone a value is computed; `None` if there may be others.
+fn inputs(cfg: &Cfg<'_>, node: NodeId) -> Option<BTreeSet<Input>> {
+    let mut inputs = BTreeSet::new();
+    let mut seen = BTreeSet::new();
+    let mut work = vec![node];
+    while let Some(node) = work.pop() {
+        if !seen.insert(node) {
+            continue;
+        }
+        let node = &cfg.nodes[node.0];
+        match &node.source {
+            Source::Operands
+            | Source::Integer(_)
+            | Source::Constant(_)
+            | Source::Binary(_)
+            | Source::Not
+            | Source::Round(..) => {}
+            Source::Param(position) => drop(inputs.insert(Input::Parameter(*position))),
+            Source::Known { what, .. } => drop(inputs.insert(Input::Known(what))),
+            Source::Read(variable) => work.push(cfg.only_value(*variable)?),
+            Source::Counter { .. }
+            | Source::ThreadRank
+            | Source::Load(_)
+            | Source::Agreed { .. }
+            | Source::Shuffled { .. }
+            | Source::Call { .. } => return None,
+        }
+        work.extend(&node.operands);
+    }
+    Some(inputs)
 }
 
 /// The barriers at which a thread may arrive after a step.

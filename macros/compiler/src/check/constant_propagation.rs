@@ -13,17 +13,26 @@ use super::cfg::{BlockId, Cfg, Extent, NodeId, Region, Select, Source, Step, Ste
 use super::liveness;
 use super::residues::{Assignment, Remainders, Residues};
 use super::uniform::values::Values;
+use crate::model::ValueId;
 use crate::model::expr::BinaryOp;
 
 /// The largest number that is followed: stages, buffers and offsets of halves are smaller.
 const LARGEST: u64 = 1 << 16;
 
+/// A number that is followed: a multiple of a constant whose value rustc knows, plus a small number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Number {
+    plus: u64,
+    /// The constant and its coefficient, which is not 0.
+    multiple: Option<(ValueId, u64)>,
+}
+
 /// What is known of the small numbers at a point.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Constants {
-    variables: BTreeMap<Variable, u64>,
+    variables: BTreeMap<Variable, Number>,
     /// Of values that are computed in one block and select memory in another, and of those of the current block.
-    nodes: BTreeMap<NodeId, u64>,
+    nodes: BTreeMap<NodeId, Number>,
     remainders: Remainders,
 }
 
@@ -116,13 +125,12 @@ impl<'a, 'f> ConstantPropagation<'a, 'f> {
     fn is_countable(&self, node: NodeId, variables: &BTreeSet<Variable>) -> bool {
         let node = &self.cfg.nodes[node.0];
         match &node.source {
-            Source::Integer(_) => true,
+            Source::Integer(_) | Source::Constant(_) => true,
             Source::Read(variable) => variables.contains(variable),
             Source::Binary(_) | Source::Round(..) => {
                 node.operands.iter().all(|operand| self.is_countable(*operand, variables))
             }
             Source::Operands
-            | Source::Constant(_)
             | Source::Not
             | Source::Counter { .. }
             | Source::Param(_)
@@ -156,7 +164,7 @@ impl<'a, 'f> ConstantPropagation<'a, 'f> {
     pub(super) fn transfer(&self, numbers: &mut Constants, step: &StepKind) {
         match step {
             StepKind::Value(ValueStep::Evaluate(node)) => {
-                match self.evaluate(numbers, *node).filter(|number| *number <= LARGEST) {
+                match self.evaluate(numbers, *node).filter(|number| number.is_small()) {
                     Some(number) => numbers.nodes.insert(*node, number),
                     None => numbers.nodes.remove(node),
                 };
@@ -182,21 +190,21 @@ impl<'a, 'f> ConstantPropagation<'a, 'f> {
     }
 
     /// The value of a node that is computed here.
-    fn evaluate(&self, numbers: &Constants, node: NodeId) -> Option<u64> {
+    fn evaluate(&self, numbers: &Constants, node: NodeId) -> Option<Number> {
         if self.cfg.cuts.contains_key(&node) {
             return None;
         }
         if let Some(remainder) = self.residues.evaluate(self.cfg, &numbers.remainders, node) {
-            return Some(remainder);
+            return Some(Number::from(remainder));
         }
         let node = &self.cfg.nodes[node.0];
         let operand = |index: usize| numbers.nodes.get(node.operands.get(index)?).copied();
         match &node.source {
-            Source::Integer(number) => Some(*number),
+            Source::Integer(number) => Some(Number::from(*number)),
+            Source::Constant(constant) => Some(Number { plus: 0, multiple: Some((*constant, 1)) }),
             Source::Read(variable) => numbers.variables.get(variable).copied(),
-            Source::Binary(op) | Source::Round(_, op) => operate(*op, operand(0)?, operand(1)?),
+            Source::Binary(op) | Source::Round(_, op) => operand(0)?.operate(*op, operand(1)?),
             Source::Operands
-            | Source::Constant(_)
             | Source::Not
             | Source::Counter { .. }
             | Source::Param(_)
@@ -213,7 +221,7 @@ impl<'a, 'f> ConstantPropagation<'a, 'f> {
     pub(super) fn holds(&self, numbers: &Constants, condition: NodeId) -> Option<bool> {
         match (&self.cfg.nodes[condition.0].source, &self.cfg.nodes[condition.0].operands[..]) {
             (Source::Not, [negated]) => self.holds(numbers, *negated).map(|holds| !holds),
-            _ => numbers.nodes.get(&condition).map(|number| *number != 0),
+            _ => numbers.nodes.get(&condition)?.literal().map(|number| number != 0),
         }
     }
 
@@ -231,11 +239,11 @@ impl<'a, 'f> ConstantPropagation<'a, 'f> {
 }
 
 impl Constants {
-    pub(super) fn node(&self, node: NodeId) -> Option<u64> {
+    pub(super) fn number(&self, node: NodeId) -> Option<Number> {
         self.nodes.get(&node).copied()
     }
 
-    pub(super) fn variables(&self) -> impl Iterator<Item = (Variable, u64)> + '_ {
+    pub(super) fn variables(&self) -> impl Iterator<Item = (Variable, Number)> + '_ {
         self.variables.iter().map(|(variable, number)| (*variable, *number))
     }
 }
@@ -281,6 +289,76 @@ fn live_values(cfg: &Cfg<'_>, of: &BTreeSet<NodeId>) -> Vec<BTreeSet<NodeId>> {
         }
         values.retain(|value| of.contains(value));
     })
+}
+
+impl From<u64> for Number {
+    fn from(plus: u64) -> Number {
+        Number { plus, multiple: None }
+    }
+}
+
+impl Number {
+    /// The number without the multiple of the constant.
+    pub(super) fn plus(self) -> u64 {
+        self.plus
+    }
+
+    /// The constant and its coefficient.
+    pub(super) fn multiple(self) -> Option<(ValueId, u64)> {
+        self.multiple
+    }
+
+    fn literal(self) -> Option<u64> {
+        self.multiple.is_none().then_some(self.plus)
+    }
+
+    fn is_small(self) -> bool {
+        self.plus <= LARGEST && self.multiple.is_none_or(|(_, times)| times <= LARGEST)
+    }
+
+    /// The result of an operator; `None` if it is no such number.
+    fn operate(self, op: BinaryOp, other: Number) -> Option<Number> {
+        if let (Some(a), Some(b)) = (self.literal(), other.literal()) {
+            return operate(op, a, b).map(Number::from);
+        }
+        let times = |number: Number, constant| match number.multiple {
+            Some((of, times)) => (of == constant).then_some(times),
+            None => Some(0),
+        };
+        let (constant, _) = self.multiple.or(other.multiple)?;
+        match op {
+            BinaryOp::Add | BinaryOp::Sub => {
+                let all = operate(op, times(self, constant)?, times(other, constant)?)?;
+                let multiple = (all != 0).then_some((constant, all));
+                Some(Number { plus: operate(op, self.plus, other.plus)?, multiple })
+            }
+            BinaryOp::Mul => {
+                let by = self.literal().or(other.literal())?;
+                let of = if self.multiple.is_some() { self } else { other };
+                let all = times(of, constant)?.checked_mul(by)?;
+                let multiple = (all != 0).then_some((constant, all));
+                Some(Number { plus: of.plus.checked_mul(by)?, multiple })
+            }
+            BinaryOp::BitXor if self == other => Some(Number::from(0)),
+            BinaryOp::BitXor if self.literal() == Some(0) => Some(other),
+            BinaryOp::BitXor if other.literal() == Some(0) => Some(self),
+            BinaryOp::BitXor
+            | BinaryOp::Div
+            | BinaryOp::Rem
+            | BinaryOp::BitAnd
+            | BinaryOp::BitOr
+            | BinaryOp::Shl
+            | BinaryOp::Shr
+            | BinaryOp::Eq
+            | BinaryOp::Ne
+            | BinaryOp::Lt
+            | BinaryOp::Le
+            | BinaryOp::Gt
+            | BinaryOp::Ge
+            | BinaryOp::And
+            | BinaryOp::Or => None,
+        }
+    }
 }
 
 /// The result of an operator on small numbers; `None` if it would not be one.

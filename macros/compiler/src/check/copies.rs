@@ -97,8 +97,9 @@ impl Flights<'_, '_> {
     }
 
     /// A wait that shows the completion of these copies.
-    fn wait(&self, state: &mut State, shown: impl Fn(CopyId) -> bool) {
-        state.waited.extend((0..self.cfg.copies.len()).map(CopyId).filter(|copy| shown(*copy)));
+    fn wait(&self, state: &mut State, step: &Step, shown: impl Fn(CopyId) -> bool) {
+        let shown_elsewhere = |copy: &CopyId| shown(*copy) && !self.waits.says_nothing(step, *copy);
+        state.waited.extend((0..self.cfg.copies.len()).map(CopyId).filter(shown_elsewhere));
         state.in_flight.retain(|copy| !shown(*copy));
     }
 
@@ -166,12 +167,12 @@ impl Analysis for Flights<'_, '_> {
                 }
                 CopyStep::Wait { completion, but } => {
                     let last = if self.leaves_some(but) { state.last.clone() } else { BTreeSet::new() };
-                    self.wait(state, |copy| self.completion_of(copy) == completion && !last.contains(&copy));
+                    self.wait(state, step, |copy| self.completion_of(copy) == completion && !last.contains(&copy));
                 }
             },
             StepKind::BarrierCall(_) => {
                 for barrier in waits_of(self.cfg, step) {
-                    self.wait(state, |copy| self.waits.shows(barrier, self.completion_of(copy)));
+                    self.wait(state, step, |copy| self.waits.shows(barrier, self.completion_of(copy)));
                 }
             }
             // Another thread may have waited for these copies before it reached the barrier.
@@ -184,7 +185,7 @@ impl Analysis for Flights<'_, '_> {
             // The callee may wait, for its barriers and for copies of the thread or the group.
             StepKind::Call(_) => {
                 let barriers = waits_of(self.cfg, step);
-                self.wait(state, |copy| match self.completion_of(copy) {
+                self.wait(state, step, |copy| match self.completion_of(copy) {
                     completion @ Completion::Barrier(_) => {
                         barriers.iter().any(|barrier| self.waits.shows(*barrier, completion))
                     }

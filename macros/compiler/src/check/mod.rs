@@ -58,7 +58,7 @@ pub(crate) struct Checked<'f> {
     pending: tokens::PendingAtCalls,
     forgotten: forgotten::ForgottenAtCalls,
     hidden_calls: BTreeSet<SlotId>,
-    broken_at: Option<BrokenAt>,
+    broken: Vec<BrokenAt>,
     ranks_left_to_rustc: BTreeSet<SiteId>,
     summary: Summary,
     protocol: Protocol,
@@ -92,15 +92,16 @@ pub(crate) fn run<'f>(function: &'f Function, diags: &mut Diags) -> Result<Check
         }
         None => check_memory(function, &cfg, &tokens, &live, &values, diags),
     };
-    let is_right = diags.is_right_but_for(|rule| function.options.waives(rule));
+    // A thread that returns before a barrier of the cluster has no barrier after its accesses: that is one fault.
+    let exits = |rule, at| rule == Rule::DivergentExit && !function.waives_at(rule, at);
+    if diags.any(exits) && !function.waives(Rule::ExitBeforePeersDone) {
+        diags.waive(|rule, _| rule == Rule::ExitBeforePeersDone);
+    }
+    let is_right = diags.is_right_but_for(|rule, at| function.waives_at(rule, at));
     let rings = if is_right { rings::check(function, &cfg, &values, diags) } else { Rings::None };
-    let broken_at =
-        unchecked::apply(function, (&mut pending, &mut forgotten), &mut summary, &mut protocol, parsed, diags);
+    let broken = unchecked::apply(function, (&mut pending, &mut forgotten), &mut summary, &mut protocol, parsed, diags);
     diags.gate()?;
-    let ranks_left_to_rustc = match function.options.waives(Rule::RankOutOfRange) {
-        true => BTreeSet::new(),
-        false => dsm::ranks::left_to_rustc(function),
-    };
+    let ranks_left_to_rustc = dsm::ranks::left_to_rustc(function, |at| !function.waives_at(Rule::RankOutOfRange, at));
     let hidden_calls = hidden_calls(function);
     let fences = fences::infer(function, &cfg, &tokens);
     Ok(Checked {
@@ -108,7 +109,7 @@ pub(crate) fn run<'f>(function: &'f Function, diags: &mut Diags) -> Result<Check
         pending,
         forgotten,
         hidden_calls,
-        broken_at,
+        broken,
         ranks_left_to_rustc,
         summary,
         protocol,
@@ -200,9 +201,9 @@ impl<'f> Checked<'f> {
         &self.rings
     }
 
-    /// The calls of which one must break a rule that is switched off.
-    pub(crate) fn broken_at(&self) -> Option<&BrokenAt> {
-        self.broken_at.as_ref()
+    /// For each rule that is switched off, the calls of which one must break it.
+    pub(crate) fn broken(&self) -> &[BrokenAt] {
+        &self.broken
     }
 
     /// The sites of `map_shared_rank` whose rank rustc must compare with the size of the cluster.

@@ -23,10 +23,12 @@ use super::cfg::{
     MemoryStep, Region, Step, StepKind, ValueStep,
 };
 use super::cfg::{Node, NodeId, Select, Source, Variable};
-use super::constant_propagation::{ConstantPropagation, Constants};
+use super::constant_propagation::{ConstantPropagation, Constants, Number};
 use super::liveness::{self, Live};
 use super::uniform::values::Values;
 use crate::model::LocalId;
+use crate::model::expr::BinaryOp;
+use crate::span::SpanRange;
 
 /// The most combinations for each block of the graph, on average.
 const MOST_PARTITIONS: usize = 8;
@@ -123,8 +125,14 @@ struct Splitter<'a, 'f> {
     followed: BTreeSet<LocalId>,
     numbers: ConstantPropagation<'a, 'f>,
     branches: Followed,
-    /// The numbers that select memory, in the order of their nodes.
-    literals: RefCell<Vec<u64>>,
+    literals: RefCell<Literals<'f>>,
+}
+
+/// The numbers that select memory or that variables are set to, as values of the split graph, behind those of the graph.
+#[derive(Default)]
+struct Literals<'f> {
+    nodes: Vec<Node<'f>>,
+    known: BTreeMap<Number, NodeId>,
 }
 
 impl<'f> Splitter<'_, 'f> {
@@ -135,7 +143,7 @@ impl<'f> Splitter<'_, 'f> {
         let mut ids = BTreeMap::from([(start.clone(), BlockId(0))]);
         let mut work = VecDeque::from([start]);
         let mut partitions = Vec::new();
-        let mut held: BTreeMap<Variable, BTreeSet<u64>> = BTreeMap::new();
+        let mut held: BTreeMap<Variable, BTreeSet<Number>> = BTreeMap::new();
         while let Some((block, known)) = work.pop_front() {
             let mut after = known.clone();
             self.cfg.blocks[block.0].steps.iter().for_each(|step| self.transfer(&mut after, step));
@@ -232,7 +240,7 @@ impl<'f> Splitter<'_, 'f> {
 
     /// The region with the values that select it replaced by their numbers, where those are known.
     fn numbered(&self, numbers: &Constants, mut region: Region) -> Region {
-        let literal = |node: NodeId| numbers.node(node).map_or(node, |number| self.literal(number));
+        let literal = |node: NodeId| self.known(numbers, node);
         for select in &mut region.path {
             if let Select::At(node) = select {
                 *node = literal(*node);
@@ -242,14 +250,34 @@ impl<'f> Splitter<'_, 'f> {
         region
     }
 
+    /// The node of a value's number, or the value itself if it has none.
+    fn known(&self, numbers: &Constants, node: NodeId) -> NodeId {
+        numbers.number(node).map_or(node, |number| self.literal(number, self.cfg.nodes[node.0].at))
+    }
+
     /// The node of a number in the split graph.
-    fn literal(&self, number: u64) -> NodeId {
+    fn literal(&self, number: Number, at: SpanRange) -> NodeId {
         let mut literals = self.literals.borrow_mut();
-        let position = literals.iter().position(|known| *known == number).unwrap_or_else(|| {
-            literals.push(number);
-            literals.len() - 1
-        });
-        NodeId(self.cfg.nodes.len() + position)
+        let Literals { nodes, known } = &mut *literals;
+        let mut add = |source, operands| {
+            nodes.push(Node { source, operands, at });
+            NodeId(self.cfg.nodes.len() + nodes.len() - 1)
+        };
+        *known.entry(number).or_insert_with(|| match number.multiple() {
+            None => add(Source::Integer(number.plus()), Vec::new()),
+            Some((constant, times)) => {
+                let (constant, times) = (add(Source::Constant(constant), vec![]), add(Source::Integer(times), vec![]));
+                let product = add(Source::Binary(BinaryOp::Mul), vec![constant, times]);
+                let plus = add(Source::Integer(number.plus()), vec![]);
+                add(Source::Binary(BinaryOp::Add), vec![product, plus])
+            }
+        })
+    }
+
+    /// The nodes that the number is computed from, in order, and its own.
+    fn literal_nodes(&self, number: Number, at: SpanRange) -> impl Iterator<Item = NodeId> + use<> {
+        let NodeId(last) = self.literal(number, at);
+        (last - if number.multiple().is_some() { 4 } else { 0 }..=last).map(NodeId)
     }
 
     fn build(&self, partitions: &[Partition]) -> Cfg<'f> {
@@ -277,6 +305,12 @@ impl<'f> Splitter<'_, 'f> {
             let BasicBlock { steps, end } = &self.cfg.blocks[block.0];
             let mut copied = Vec::new();
             for step in steps {
+                if let StepKind::Value(ValueStep::Set { value, .. }) = step.kind
+                    && let Some(number) = known.numbers.number(value)
+                {
+                    let evaluated = self.literal_nodes(number, step.at).map(ValueStep::Evaluate);
+                    copied.extend(evaluated.map(|kind| Step { kind: StepKind::Value(kind), at: step.at }));
+                }
                 copied.push(Step { kind: self.copy(&mut split, &known, &step.kind), at: step.at });
                 self.transfer(&mut known, step);
             }
@@ -301,9 +335,7 @@ impl<'f> Splitter<'_, 'f> {
     /// Adds the nodes of numbers, which are evaluated at the function's start.
     fn add_literals(&self, split: &mut Cfg<'f>) {
         let Some(at) = self.cfg.nodes.first().map(|node| node.at) else { return };
-        let literals = self.literals.borrow();
-        let nodes = literals.iter().map(|number| Node { source: Source::Integer(*number), operands: Vec::new(), at });
-        split.nodes.extend(nodes);
+        split.nodes.extend(self.literals.take().nodes);
         let evaluated = (self.cfg.nodes.len()..split.nodes.len()).map(NodeId);
         let evaluated = evaluated.map(|node| Step { kind: StepKind::Value(ValueStep::Evaluate(node)), at });
         split.blocks[0].steps.splice(0..0, evaluated);
@@ -343,9 +375,14 @@ impl<'f> Splitter<'_, 'f> {
                 split.calls.push(Call { regions, barriers, ..call.clone() });
                 StepKind::Call(CallId(split.calls.len() - 1))
             }
-            StepKind::Value(_) | StepKind::Memory(MemoryStep::Fence) | StepKind::Group(_) | StepKind::Token(_) => {
-                step.clone()
+            StepKind::Value(ValueStep::Set { variable, value, extent }) => {
+                let value = self.known(&known.numbers, *value);
+                StepKind::Value(ValueStep::Set { variable: *variable, value, extent: *extent })
             }
+            StepKind::Value(ValueStep::Evaluate(_) | ValueStep::Name { .. } | ValueStep::Return(_))
+            | StepKind::Memory(MemoryStep::Fence)
+            | StepKind::Group(_)
+            | StepKind::Token(_) => step.clone(),
         }
     }
 }

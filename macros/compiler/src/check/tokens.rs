@@ -16,7 +16,8 @@ use crate::diag::{Diag, Diags};
 use crate::messages;
 use crate::model::Function;
 use crate::model::group::Group;
-use crate::model::token::{TokenLoss, TokenOrigin};
+use crate::model::kind::Kind;
+use crate::model::token::{TokenHolder, TokenLoss, TokenOrigin};
 use crate::rules::Rule;
 use crate::span::SpanRange;
 
@@ -216,7 +217,7 @@ struct Report<'a, 'f> {
     calls: &'a [Call<'f>],
     diags: &'a mut Diags,
     /// The places where each arrival's token is lost, so that an arrival is reported once, with all of them.
-    losses: BTreeMap<ArrivalId, Vec<(TokenLoss, SpanRange, Option<String>)>>,
+    losses: BTreeMap<ArrivalId, Vec<(TokenLoss, SpanRange, Option<TokenHolder>)>>,
     /// The arrivals and collectives that come while other arrivals are pending, with those.
     while_pending: Vec<(Diag, Vec<ArrivalId>)>,
     pending: PendingAtCalls,
@@ -254,12 +255,16 @@ impl Report<'_, '_> {
     /// cluster.barrier_wait(token);
     /// ```
     fn check_dropped(&mut self, state: &Held, variable: Variable, how: TokenLoss, at: SpanRange) {
-        let name = match variable {
-            Variable::Local(local) => Some(self.analysis.function.local(local).name.to_string()),
+        let holder = match variable {
+            Variable::Local(local) => {
+                let local = self.analysis.function.local(local);
+                let is_option = matches!(local.kind, Kind::OptionalToken(_));
+                Some(TokenHolder { name: local.name.to_string(), is_option })
+            }
             Variable::Field(..) | Variable::Temporary(_) => None,
         };
         for arrival in state.at(variable) {
-            self.losses.entry(arrival).or_default().push((how, at, name.clone()));
+            self.losses.entry(arrival).or_default().push((how, at, holder.clone()));
         }
     }
 
@@ -340,10 +345,11 @@ impl Report<'_, '_> {
     /// Reports what was found. Where only arrivals are pending whose missing wait is reported, what comes meanwhile is a
     /// consequence of that fault.
     fn finish(self) -> PendingAtCalls {
-        let never_waited_is_reported = !self.analysis.function.options.waives(Rule::TokenNeverWaited);
-        let is_consequence = |pending: &[ArrivalId]| {
-            never_waited_is_reported && pending.iter().all(|arrival| self.losses.contains_key(arrival))
+        let Tokens { function, arrivals, .. } = self.analysis;
+        let is_reported = |arrival: &ArrivalId| {
+            self.losses.contains_key(arrival) && !function.waives_at(Rule::TokenNeverWaited, arrivals[*arrival].at)
         };
+        let is_consequence = |pending: &[ArrivalId]| pending.iter().all(is_reported);
         let while_pending = self.while_pending.into_iter().filter(|(_, pending)| !is_consequence(pending));
         while_pending.for_each(|(fault, _)| self.diags.push(fault));
         for (arrival, mut losses) in self.losses {

@@ -1,5 +1,7 @@
-//! `unchecked(rule, ...)`: removes the faults of those rules from what the checks reported. A rule without a fault is a fault
-//! itself, so that no rule stays switched off by mistake.
+//! `unchecked(rule, ...)`: removes the faults of those rules from what the checks reported, in the whole function or in a block. A
+//! rule without a fault is a fault itself, so that no rule stays switched off by mistake.
+
+use std::collections::BTreeMap;
 
 use super::dsm::{self, protocol::Protocol};
 use super::forgotten::ForgottenAtCalls;
@@ -8,6 +10,8 @@ use super::uniform::summary::Summary;
 use crate::diag::Diags;
 use crate::messages;
 use crate::model::Function;
+use crate::model::expr::{Expr, ExprKind};
+use crate::model::walk::walk_block;
 use crate::rules::Rule;
 use crate::span::SpanRange;
 
@@ -20,8 +24,9 @@ pub(crate) struct BrokenAt {
     pub(crate) waiver: SpanRange,
 }
 
-/// Removes the waived faults from what the checks reported, and the waived questions (of `pending` and `forgotten` tokens, too) from what rustc is asked. `parsed` says
-/// that the parser reported nothing, so that a fault that the checks did not find does not exist.
+/// Removes the waived faults from what the checks reported, and the waived questions (of `pending` and `forgotten` tokens, too)
+/// from what rustc is asked. `parsed` says that the parser reported nothing, so that a fault that the checks did not find does not
+/// exist.
 pub(super) fn apply(
     function: &Function,
     (pending, forgotten): (&mut PendingAtCalls, &mut ForgottenAtCalls),
@@ -29,34 +34,58 @@ pub(super) fn apply(
     protocol: &mut Protocol,
     parsed: bool,
     diags: &mut Diags,
-) -> Option<BrokenAt> {
-    let mut broken_at = None;
+) -> Vec<BrokenAt> {
+    if function.waivers().next().is_none() {
+        return Vec::new();
+    }
+    let places = places_of_calls(function);
+    let mut broken = Vec::new();
     let mut idle = Vec::new();
-    for waiver in function.options.unchecked.iter().flatten() {
-        let mut needed = diags.waive(waiver.rule) | protocol.waive(waiver.rule);
+    for waiver in function.waivers() {
+        let covers = |rule, at| waiver.covers(rule, at);
+        let is_here = |at| waiver.covers(waiver.rule, at);
+        let covers_call = |slot: &u16| places.get(slot).is_some_and(|at| is_here(*at));
+        let mut needed = diags.waive(covers) | protocol.waive(covers);
         if waiver.rule == Rule::CollectiveWhilePending {
-            let calls = std::mem::take(pending);
+            let calls = take(pending, covers_call);
             if !needed && !calls.is_empty() {
-                broken_at = Some(BrokenAt { calls, waiver: waiver.at });
+                broken.push(BrokenAt { calls, waiver: waiver.at });
                 needed = true;
             }
         }
         if waiver.rule == Rule::TokenForgotten {
             // What only rustc finds is not asked; nor can it be known whether it was needed.
-            needed |= !std::mem::take(forgotten).is_empty();
+            needed |= !take(forgotten, covers_call).is_empty();
         }
         if waiver.rule == Rule::RankOutOfRange {
-            needed |= !dsm::ranks::left_to_rustc(function).is_empty();
+            needed |= !dsm::ranks::left_to_rustc(function, is_here).is_empty();
         }
         if waiver.rule == Rule::DivergentCollective {
             // rustc is not asked, so that it stays unknown whether the waiver was needed for a call.
-            needed |= !summary.obligations.is_empty();
-            summary.waived = true;
+            needed |= summary.waive(is_here);
         }
         if !needed && parsed {
             idle.push(waiver);
         }
     }
     idle.into_iter().for_each(|waiver| diags.push(messages::not_needed(waiver.at, waiver.rule, waiver.summary)));
-    broken_at
+    broken
+}
+
+/// The places of the calls of device functions, by slot.
+fn places_of_calls(function: &Function) -> BTreeMap<u16, SpanRange> {
+    let mut places = BTreeMap::new();
+    walk_block(&function.body, &mut |expr: &Expr| {
+        if let ExprKind::Call { slot, .. } = expr.kind {
+            places.insert(slot.0, expr.span);
+        }
+    });
+    places
+}
+
+/// Removes such calls, and returns them.
+fn take<T>(calls: &mut BTreeMap<u16, T>, taken: impl Fn(&u16) -> bool) -> BTreeMap<u16, T> {
+    let (taken, left) = std::mem::take(calls).into_iter().partition(|(slot, _)| taken(slot));
+    *calls = left;
+    taken
 }

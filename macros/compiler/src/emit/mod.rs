@@ -35,11 +35,11 @@ pub(crate) fn items(checked: &Checked<'_>) -> TokenStream {
 fn text(checked: &Checked<'_>) -> TokenStream {
     let function = checked.function();
     let marker = item::marker(function);
-    let broken = checked.broken_at().map(|broken| host::one_collective(function, broken));
+    let broken = checked.broken().iter().map(|broken| host::one_collective(function, broken));
     let bindings = item::bindings(function);
     let checks = uniformity::checks(function, checked.summary());
     let protocol = protocol::checks(checked);
-    let start = quote!(#broken #bindings #checks #protocol);
+    let start = quote!(#(#broken)* #bindings #checks #protocol);
     let body = item::body(function, host::body(checked, &start));
     let options = template::options(function);
     let definition = template::definition(function, &cuda::text(checked), checked);

@@ -46,7 +46,7 @@ pub(super) fn definition(function: &Function, text: &Text, checked: &Checked<'_>
     });
     let (locals, constants) = (&text.locals, &text.constants);
     let collective = has_collectives(function);
-    let converged = !Rule::CONVERGENCE.into_iter().any(|rule| function.options.waives(rule));
+    let converged = !Rule::CONVERGENCE.into_iter().any(|rule| function.waives(rule));
     let types = function.types.iter().map(|ty| quote!(<#ty as ::phalanx::__private::DeviceType>::info()));
     let values = function.values.iter().map(|constant| {
         let tokens = &constant.tokens;

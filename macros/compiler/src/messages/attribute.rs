@@ -71,6 +71,11 @@ pub(crate) fn unchecked_methods(at: SpanRange) -> Diag {
         .help("write a free `#[device]` function")
 }
 
+pub(crate) fn misplaced_unchecked(at: SpanRange) -> Diag {
+    Diag::new(Rule::Unchecked, at, "`#[unchecked(...)]` must be on an `unsafe` block")
+        .help("write `#[unchecked(rule)] unsafe { .. }` round the statements that are right without the rule")
+}
+
 pub(crate) fn not_needed(at: SpanRange, rule: Rule, summary: &str) -> Diag {
     Diag::new(Rule::Unchecked, at, format!("`{rule}` is not broken here: {summary}"))
         .help("remove it from `unchecked`, so that the rule stays checked")

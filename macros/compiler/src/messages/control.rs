@@ -50,7 +50,7 @@ pub(crate) fn no_consumer(at: SpanRange, name: &str) -> Diag {
 
 pub(crate) fn consumer_form(at: SpanRange, name: &str) -> Diag {
     Diag::new(Rule::UnsupportedLoop, at, format!("`{name}` in this form is not part of the kernel language")).help(
-        "write `.sum::<f32>()` and `.product::<f32>()` with the type, `.fold(start, |total, x| ..)`, closures written in place, and `.filter(|&x| ..)` after `.copied()`; `position` cannot follow `map`",
+        "write `.sum::<f32>()` and `.product::<f32>()` with the type, `.fold(start, |total, x| ..)`, closures written in place, and `.filter(|x| ..)` after `.copied()`; `position` cannot follow `map`",
     )
 }
 
@@ -60,7 +60,7 @@ pub(crate) fn item_reference(at: SpanRange, name: &str) -> Diag {
         at,
         format!("the items of this iterator are references, but `{name}` must give a value here"),
     )
-    .help("write `.copied()` after `.iter()`; a `filter` takes `|&x| ..`")
+    .help("write `.copied()` after `.iter()`; then `filter` takes `|&x| ..`")
 }
 
 pub(crate) fn element_reference(at: SpanRange, name: &str) -> Diag {
@@ -70,8 +70,8 @@ pub(crate) fn element_reference(at: SpanRange, name: &str) -> Diag {
 }
 
 pub(crate) fn filter_form(at: SpanRange) -> Diag {
-    Diag::new(Rule::UnsupportedSyntax, at, "`filter` requires a closure whose pattern dereferences its argument here")
-        .help("write `|&x| ..`; after `.iter()`, which yields references, write `.copied()` first")
+    Diag::new(Rule::UnsupportedSyntax, at, "`filter` requires a closure that is written in place, of one argument")
+        .help("write `|x| *x > 0` or `|&x| x > 0`; after `.iter()`, which yields references, write `.copied()` first")
 }
 
 pub(crate) fn no_option_to_return(at: SpanRange) -> Diag {

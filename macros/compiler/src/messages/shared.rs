@@ -84,6 +84,13 @@ pub(crate) fn may_share_bytes(fault: Diag, one: &str, other: &str) -> Diag {
     fault.remark(format!("{one} and {other} may overlap: nothing shows that one ends before the other begins"))
 }
 
+/// Adds that the two indexes of a fault could not be compared.
+pub(crate) fn index_not_followed(fault: Diag) -> Diag {
+    fault.remark(
+        "the two may access the same element: an index here is not followed, because only sums, multiples and remainders of one variable, constants and the block's rank are",
+    )
+}
+
 /// Adds that the accesses of a fault overlap only for some values of these constants.
 pub(crate) fn for_values_of(fault: Diag, constants: &[String]) -> Diag {
     let names = constants.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" and ");

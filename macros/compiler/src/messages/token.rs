@@ -5,16 +5,16 @@
 use super::short;
 use crate::diag::Diag;
 use crate::model::group::Group;
-use crate::model::token::{TokenLoss, TokenOrigin};
+use crate::model::token::{TokenHolder, TokenLoss, TokenOrigin};
 use crate::rules::Rule;
 use crate::span::SpanRange;
 
-/// Each loss has its kind, its place, and the name of the variable that held the token.
+/// Each loss has its kind, its place, and the variable that held the token.
 pub(crate) fn token_never_waited(
     arrival: SpanRange,
     group: Group,
     origin: TokenOrigin,
-    losses: &[(TokenLoss, SpanRange, Option<String>)],
+    losses: &[(TokenLoss, SpanRange, Option<TokenHolder>)],
 ) -> Diag {
     let noun = group.noun();
     let what = match origin {
@@ -28,9 +28,9 @@ pub(crate) fn token_never_waited(
         format!("{what} must be waited for on every path, but some path does not wait"),
     );
     let mut waited = None;
-    for (how, at, name) in losses {
-        waited = waited.or(name.as_deref());
-        let note = match (how, name) {
+    for (how, at, holder) in losses {
+        waited = waited.or(holder.as_ref());
+        let note = match (how, holder.as_ref().map(|holder| &holder.name)) {
             (TokenLoss::Unused, _) => "the token is dropped immediately: nothing holds it".to_string(),
             (TokenLoss::Discarded, _) => "the token is dropped here: no name holds it".to_string(),
             (TokenLoss::Overwritten, Some(name)) => format!("`{name}` is overwritten while it holds the token"),
@@ -57,7 +57,12 @@ pub(crate) fn token_never_waited(
     }
     let group = short(group);
     diag.help(match waited {
-        Some(name) => format!("call `{group}.barrier_wait({name})` on every path before the token is lost"),
+        Some(TokenHolder { name, is_option: true }) => format!(
+            "take the token and wait on every path before it is lost: `if let Some(token) = {name}.take()`, then `{group}.barrier_wait(token)`"
+        ),
+        Some(TokenHolder { name, is_option: false }) => {
+            format!("call `{group}.barrier_wait({name})` on every path before the token is lost")
+        }
         None => {
             format!("bind the token and wait: `let token = {group}.barrier_arrive(); ... {group}.barrier_wait(token);`")
         }

@@ -29,10 +29,17 @@ pub(crate) fn divergent_collective(at: SpanRange, name: &str, group: Group, more
         at,
         format!("`{name}` must be reached by all threads of the {noun}, but some may not reach it"),
     );
-    with(diag, chain, more).help(format!(
-        "move it out of the branch; if the condition is uniform, say so: `{}.uniform(condition)`",
-        short(group)
-    ))
+    // The name of a group of a warp is the user's.
+    let say_so = match group {
+        Group::Tile | Group::Coalesced => format!("with `uniform(condition)` of the {noun}"),
+        Group::ThreadBlock | Group::Cluster | Group::Grid => format!("`{}.uniform(condition)`", short(group)),
+    };
+    with(diag, chain, more).help(format!("move it out of the branch; if the condition is uniform, say so: {say_so}"))
+}
+
+/// The place of another condition on which a fault depends.
+pub(crate) fn decides_too(diag: Diag, condition: SpanRange) -> Diag {
+    diag.note(condition, "which threads reach it depends on this condition, too")
 }
 
 pub(crate) fn divergent_exit(at: SpanRange, name: &str, group: Group, more: usize, chain: Chain) -> Diag {

@@ -19,7 +19,7 @@ pub(crate) fn fused_tokens(function: &Function) -> BTreeSet<LocalId> {
     let mut tokens = BTreeSet::new();
     // A timeline shows the arrival and the wait. And where a convergence rule is `unchecked`, threads may arrive at
     // different barriers.
-    if function.options.profile || Rule::CONVERGENCE.into_iter().any(|rule| function.options.waives(rule)) {
+    if function.options.profile || Rule::CONVERGENCE.into_iter().any(|rule| function.waives(rule)) {
         return tokens;
     }
     of_block(function, &function.body, &mut tokens);

@@ -30,10 +30,11 @@ use std::collections::BTreeMap;
 
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 
+use crate::rules::Rule;
 use crate::span::SpanRange;
 use expr::{Block, StmtKind};
 use kind::Kind;
-use options::{Extents, Options};
+use options::{Extents, Options, Waiver};
 use ty::ValueType;
 
 /// An index into [`Function::locals`].
@@ -94,6 +95,8 @@ pub(crate) struct Function {
     pub(crate) dynamic_shared: bool,
     /// The loops that `#[unroll]` is on.
     pub(crate) unrolled: BTreeMap<LoopId, Unroll>,
+    /// The rules that `#[unchecked(...)]` switches off in blocks of the function.
+    pub(crate) block_waivers: Vec<Waiver>,
     pub(crate) body: Block,
 }
 
@@ -268,6 +271,21 @@ impl Function {
 
     pub(crate) fn is_unsafe(&self) -> bool {
         self.options.unchecked.is_some()
+    }
+
+    /// The rules that are off, in the whole function or in a block.
+    pub(crate) fn waivers(&self) -> impl Iterator<Item = &Waiver> {
+        self.options.unchecked.iter().flatten().chain(&self.block_waivers)
+    }
+
+    /// Whether the rule is off anywhere in the function.
+    pub(crate) fn waives(&self, rule: Rule) -> bool {
+        self.waivers().any(|waiver| waiver.rule == rule)
+    }
+
+    /// Whether faults of the rule that are reported at this place are waived.
+    pub(crate) fn waives_at(&self, rule: Rule, at: SpanRange) -> bool {
+        self.waivers().any(|waiver| waiver.covers(rule, at))
     }
 
     pub(crate) fn kind(&self, id: LocalId) -> Kind {

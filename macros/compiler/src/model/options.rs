@@ -24,12 +24,6 @@ pub(crate) struct Options {
     pub(crate) unchecked: Option<Vec<Waiver>>,
 }
 
-impl Options {
-    pub(crate) fn waives(&self, rule: Rule) -> bool {
-        self.unchecked.iter().flatten().any(|waiver| waiver.rule == rule)
-    }
-}
-
 /// A numeric option.
 #[derive(Debug)]
 pub(crate) struct Setting {
@@ -54,11 +48,20 @@ impl Extents {
     }
 }
 
-/// A rule that `unchecked(...)` switches off.
+/// A rule that `unchecked(...)` switches off, in a function or in one of its blocks.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Waiver {
     pub(crate) rule: Rule,
     /// The requirement that the rule states.
     pub(crate) summary: &'static str,
     pub(crate) at: SpanRange,
+    /// The block in which the rule is off; `None` if it is off in the whole function.
+    pub(crate) block: Option<SpanRange>,
+}
+
+impl Waiver {
+    /// Whether the waiver removes a fault of this rule that is reported here.
+    pub(crate) fn covers(&self, rule: Rule, at: SpanRange) -> bool {
+        self.rule == rule && self.block.is_none_or(|block| block.contains(at))
+    }
 }

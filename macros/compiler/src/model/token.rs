@@ -11,6 +11,14 @@ pub(crate) enum TokenOrigin {
     Parameter,
 }
 
+/// The variable that held a token.
+#[derive(Debug, Clone)]
+pub(crate) struct TokenHolder {
+    pub(crate) name: String,
+    /// Whether the variable is an `Option` of a token.
+    pub(crate) is_option: bool,
+}
+
 /// The way in which a token is lost before a wait consumes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum TokenLoss {

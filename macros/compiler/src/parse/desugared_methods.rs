@@ -116,14 +116,14 @@ impl Parser<'_> {
         }
     }
 
-    /// Rewrites `option.filter(|&x| ..)`.
+    /// Rewrites `option.filter(|&x| ..)` and `option.filter(|x| ..)`.
     fn kept(&mut self, receiver: Expr, function: &syn::Expr, value: &Ident, span: SpanRange) -> Expr {
         let at = value.span();
-        let Some((pattern, test)) = by_reference(function) else {
+        let Some(test) = test_of(function, value) else {
             return self.error(messages::filter_form(SpanRange::of(function)));
         };
         let choice = quote_spanned!(at=> match () {
-            Some(#value) => if { let #pattern = #value; #test } { Some(#value) } else { None },
+            Some(#value) => if #test { Some(#value) } else { None },
             None => None,
         });
         match syn::parse2::<syn::ExprMatch>(choice) {
@@ -243,13 +243,16 @@ impl Parser<'_> {
     }
 }
 
-/// Splits a closure that dereferences its argument, `|&x| test`, into the pattern behind the `&` and the test.
-pub(super) fn by_reference(function: &syn::Expr) -> Option<(&Pat, TokenStream)> {
+/// Applies the closure of a `filter`, `|&x| test` or `|x| test`, to a reference to `value`.
+pub(super) fn test_of(function: &syn::Expr, value: &Ident) -> Option<TokenStream> {
     let syn::Expr::Closure(closure) = function else { return None };
+    let test = whole(&closure.body);
     match (closure.inputs.first(), closure.inputs.len()) {
         (Some(Pat::Reference(reference)), 1) if reference.mutability.is_none() => {
-            Some((&reference.pat, whole(&closure.body)))
+            let pattern = &reference.pat;
+            Some(quote!({ let #pattern = #value; #test }))
         }
+        (Some(name @ Pat::Ident(_)), 1) => Some(quote!({ let #name = &#value; #test })),
         _ => None,
     }
 }

@@ -54,11 +54,7 @@ impl Parser<'_> {
             syn::Expr::Macro(call) if self.is_matches(&call.mac) => self.matches(&call.mac, span),
             syn::Expr::Macro(call) => self.macro_call(&call.mac),
             syn::Expr::Block(block) => self.block_expr(block, span),
-            syn::Expr::Unsafe(block) => {
-                let block = self.block(&block.block);
-                let result_kind = self.block_gives(&block);
-                Expr { kind: ExprKind::Unsafe(block), result_kind, span }
-            }
+            syn::Expr::Unsafe(block) => self.unsafe_block(block, span),
             syn::Expr::If(branch) => self.if_expr(branch, span),
             syn::Expr::While(repeat) => self.while_loop(repeat, span),
             syn::Expr::Loop(repeat) => self.plain_loop(repeat, span),

@@ -6,7 +6,7 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::{ExprClosure, ExprMethodCall, Pat};
 
 use super::Parser;
-use super::desugared_methods::by_reference;
+use super::desugared_methods::test_of;
 use super::operand_order::{OperandOrder, whole};
 use super::syntax::strip;
 use crate::messages;
@@ -155,17 +155,14 @@ enum Adaptor<'e> {
 /// it.
 enum Step {
     Map { pat: TokenStream, value: TokenStream },
-    Filter { pat: TokenStream, test: TokenStream },
+    Filter { test: TokenStream },
 }
 
 impl Step {
     fn of_adaptor(adaptor: &Adaptor<'_>, item: &Ident) -> Option<Step> {
         match adaptor {
             Adaptor::Map(function) => Step::of(function, item, None),
-            Adaptor::Filter(function) => {
-                let (pat, test) = by_reference(function)?;
-                Some(Step::Filter { pat: pat.to_token_stream(), test })
-            }
+            Adaptor::Filter(function) => Some(Step::Filter { test: test_of(function, item)? }),
         }
     }
 
@@ -224,9 +221,9 @@ fn nested(
             let rest = nested(rest, value, item, last, at);
             quote_spanned!(at=> let #pat = #input; #rest)
         }
-        Some((Step::Filter { pat, test }, rest)) => {
+        Some((Step::Filter { test }, rest)) => {
             let rest = nested(rest, &item.to_token_stream(), item, last, at);
-            quote_spanned!(at=> let #item = #input; if { let #pat = #item; #test } { #rest })
+            quote_spanned!(at=> let #item = #input; if #test { #rest })
         }
     }
 }

@@ -221,10 +221,16 @@ impl Parser<'_> {
             Kind::Value if matches!(token.kind, ExprKind::Call { .. }) => {
                 self.expect_token(&mut token, Kind::Token(group));
             }
-            kind => {
-                self.diags.push(messages::not_a_token(token.span, kind));
-                return None;
-            }
+            kind => match token.kind {
+                ExprKind::Local(local) if self.results.contains(&local) => {
+                    self.function.locals[local.0].kind = Kind::Token(group);
+                    self.learned = true;
+                }
+                _ => {
+                    self.diags.push(messages::not_a_token(token.span, kind));
+                    return None;
+                }
+            },
         }
         Some(token)
     }

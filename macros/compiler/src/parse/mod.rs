@@ -30,6 +30,7 @@ mod slice;
 mod stmt;
 mod syntax;
 mod ty;
+mod unchecked;
 mod unroll;
 mod vector;
 mod warp;
@@ -54,8 +55,8 @@ const PASSES: usize = 4;
 /// Parses a function under one of the attributes. Errors are reported to `diags`.
 pub(crate) fn function(item: &syn::ItemFn, role: Role, diags: &mut Diags) -> Function {
     let item = &parameters::named(closure::in_place(item));
-    // `let mut best = None;` holds a token or plain data, and `let x = &memory[i];` is a row or an element, as the uses
-    // further down show. Then the function is parsed once more with that known.
+    // `let mut best = None;` holds a token or plain data, `let x = &memory[i];` is a row or an element, and the result of a device
+    // function is a value or a token, as the uses further down show. Then the function is parsed once more with that known.
     let mut known = Vec::new();
     let mut passes = 0;
     loop {
@@ -106,6 +107,8 @@ struct Parser<'d> {
     learned: bool,
     /// The locals that are `&memory[i]`, of which an array's element is a row.
     rows: BTreeSet<LocalId>,
+    /// The locals without a type that are results of device functions, which count as values until a wait takes them.
+    results: BTreeSet<LocalId>,
 }
 
 /// The names of one lexical scope, and its locals in order of declaration.
@@ -165,6 +168,7 @@ impl<'d> Parser<'d> {
             brands: 0,
             dynamic_shared: false,
             unrolled: Default::default(),
+            block_waivers: Vec::new(),
             body: Block {
                 statements: Vec::new(),
                 tail: None,
@@ -185,6 +189,7 @@ impl<'d> Parser<'d> {
             known,
             learned: false,
             rows: BTreeSet::new(),
+            results: BTreeSet::new(),
         }
     }
 

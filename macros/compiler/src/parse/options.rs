@@ -48,12 +48,11 @@ const LEAST_REGISTERS: u64 = 24;
 
 pub(crate) fn kernel_options(tokens: TokenStream, diags: &mut Diags) -> Options {
     let mut options = Options::default();
-    let mut unchecked = None;
     // The place of `fmad`.
     let mut fmad = None;
     // A wrong value counts too.
     let mut has_block = false;
-    each(tokens, &OF_KERNELS, diags, |name, meta| {
+    each(tokens, &OF_KERNELS, diags, |name, meta, diags| {
         let at = SpanRange::of(meta);
         match name {
             "cluster" => options.cluster = Some(extents(name, meta)?),
@@ -72,11 +71,10 @@ pub(crate) fn kernel_options(tokens: TokenStream, diags: &mut Diags) -> Options 
             }
             "profile" => options.profile = flag(name, meta)?,
             "fence" => options.full_fences = fence(meta)?,
-            _ => unchecked = Some(waivers(meta)),
+            _ => options.unchecked = Some(waivers(meta, diags)),
         }
         Ok(())
     });
-    options.unchecked = unchecked.map(|waivers| accepted(waivers, diags));
     if let (true, Some(fmad)) = (options.fast_math, fmad) {
         diags.push(messages::fmad_beside_fast_math(fmad));
     }
@@ -85,12 +83,12 @@ pub(crate) fn kernel_options(tokens: TokenStream, diags: &mut Diags) -> Options 
 }
 
 pub(crate) fn device_options(tokens: TokenStream, diags: &mut Diags) -> Options {
-    let mut unchecked = None;
-    each(tokens, &OF_DEVICE_FUNCTIONS, diags, |_, meta| {
-        unchecked = Some(waivers(meta));
+    let mut options = Options::default();
+    each(tokens, &OF_DEVICE_FUNCTIONS, diags, |_, meta, diags| {
+        options.unchecked = Some(waivers(meta, diags));
         Ok(())
     });
-    Options { unchecked: unchecked.map(|waivers| accepted(waivers, diags)), ..Options::default() }
+    options
 }
 
 /// Refuses the options of an `impl` or a trait: rules are switched off for a function.
@@ -99,7 +97,12 @@ pub(crate) fn refuse_options(options: &Options, diags: &mut Diags) {
 }
 
 /// Passes every known option to `take`, once.
-fn each(tokens: TokenStream, known: &[&str], diags: &mut Diags, mut take: impl FnMut(&str, &Meta) -> Result<(), Diag>) {
+fn each(
+    tokens: TokenStream,
+    known: &[&str],
+    diags: &mut Diags,
+    mut take: impl FnMut(&str, &Meta, &mut Diags) -> Result<(), Diag>,
+) {
     let metas = match Punctuated::<Meta, Token![,]>::parse_terminated.parse2(tokens) {
         Ok(metas) => metas,
         Err(error) => {
@@ -119,7 +122,7 @@ fn each(tokens: TokenStream, known: &[&str], diags: &mut Diags, mut take: impl F
             diags.push(messages::repeated_option(SpanRange::of(meta), &name));
             continue;
         }
-        if let Err(diag) = take(&name, meta) {
+        if let Err(diag) = take(&name, meta, diags) {
             diags.push(diag);
         }
         seen.push(name);
@@ -196,8 +199,8 @@ fn fence(meta: &Meta) -> Result<bool, Diag> {
     }
 }
 
-/// Parses `unchecked(rule, ...)`; returns each rule or its error.
-fn waivers(meta: &Meta) -> Vec<Result<Waiver, Diag>> {
+/// Parses `unchecked(rule, ...)`. A rule that does not exist, or cannot be switched off, is reported and left out.
+pub(super) fn waivers(meta: &Meta, diags: &mut Diags) -> Vec<Waiver> {
     let parse = Punctuated::<Ident, Token![,]>::parse_terminated_with;
     let names = match meta {
         Meta::List(list) => (|input: syn::parse::ParseStream<'_>| parse(input, Ident::parse_any))
@@ -207,7 +210,8 @@ fn waivers(meta: &Meta) -> Vec<Result<Waiver, Diag>> {
         Meta::Path(_) | Meta::NameValue(_) => None,
     };
     let Some(names) = names else {
-        return vec![Err(messages::malformed_option(SpanRange::of(meta), "unchecked", "unchecked(rule, ...)"))];
+        diags.push(messages::malformed_option(SpanRange::of(meta), "unchecked", "unchecked(rule, ...)"));
+        return Vec::new();
     };
     let mut seen: Vec<&Ident> = Vec::new();
     let waiver = |name| {
@@ -219,18 +223,16 @@ fn waivers(meta: &Meta) -> Vec<Result<Waiver, Diag>> {
         // A rule about syntax or types is the language itself, and cannot be switched off.
         let rule = name.to_string().parse().ok().and_then(|rule: Rule| Some((rule, rule.requirement()?)));
         match rule {
-            Some((rule, Requirement { unchecked: Unchecked::Allowed, summary })) => Ok(Waiver { rule, summary, at }),
+            Some((rule, Requirement { unchecked: Unchecked::Allowed, summary })) => {
+                Ok(Waiver { rule, summary, at, block: None })
+            }
             Some((rule, Requirement { unchecked: Unchecked::Refused(why), .. })) => {
                 Err(messages::fixed_rule(at, rule, why))
             }
             None => Err(messages::unknown_rule(at, &name.to_string())),
         }
     };
-    names.iter().map(waiver).collect()
-}
-
-fn accepted(waivers: Vec<Result<Waiver, Diag>>, diags: &mut Diags) -> Vec<Waiver> {
-    waivers.into_iter().filter_map(|waiver| waiver.map_err(|diag| diags.push(diag)).ok()).collect()
+    names.iter().map(waiver).filter_map(|waiver| waiver.map_err(|diag| diags.push(diag)).ok()).collect()
 }
 
 /// Checks literals against the limits, and options that exclude each other. An invalid option is left out.

@@ -148,8 +148,10 @@ impl Parser<'_> {
         ty: Option<ValueType>,
         mut init: Option<Expr>,
     ) -> Option<StmtKind> {
-        if let (Some(ty), Some(init)) = (&ty, &mut init) {
-            self.expect_token(init, shape_kind(&ty.shape));
+        match (&ty, &mut init) {
+            (Some(ty), Some(init)) => self.expect_token(init, shape_kind(&ty.shape)),
+            (None, Some(init)) => self.result_of_call(init),
+            (_, None) => {}
         }
         if let Some(init) = &init {
             self.barrier_copy(init);
@@ -175,6 +177,15 @@ impl Parser<'_> {
         self.function.locals[local.0].is_array = is_array;
         self.function.locals[local.0].by_reference = is_borrowed && !matches!(kind, Kind::Reference { .. });
         Some(StmtKind::Let { local, ty, init })
+    }
+
+    /// Notes that the next local is the result of a device function; or makes a token of it, if a wait is known to take it.
+    fn result_of_call(&mut self, init: &mut Expr) {
+        let next = LocalId(self.function.locals.len());
+        if let (ExprKind::Call { .. }, Kind::Value) = (&init.kind, init.result_kind) {
+            self.results.insert(next);
+            self.known.get(next.0).copied().into_iter().for_each(|kind| self.expect_token(init, kind));
+        }
     }
 
     /// Whether syntax shows that a value is an array, or a reference to one.

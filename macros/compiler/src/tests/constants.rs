@@ -128,3 +128,34 @@ fn slots_of_blocks() {
     assert_eq!(refused(&gather("rank + N", "rank")), [1, 2, 3].into());
     assert_eq!(refused(&gather("rank + N", "3")), [1, 2, 3].into());
 }
+
+/// A ring of as many blocks as a constant says: each adds its neighbour's part to its own part of the same number, which is another
+/// one for the neighbour.
+#[test]
+fn parts_that_go_round() {
+    let broken = |part: &str, barrier: &str| {
+        rules(&format!(
+            "#[cluster_kernel(cluster = N, block = 64)]
+            fn ring(output: &mut [u32]) {{
+                let cluster = this_cluster();
+                let (i, rank) = (this_thread_block().thread_rank(), cluster.block_rank());
+                let rows = shared_array::<[u32; 64], {{ N as usize }}>();
+                for row in 0..N {{ rows[row][i] = output[row]; }}
+                cluster.sync();
+                let left = cluster.map_shared_rank(&rows, (rank + N - 1) % N);
+                for s in 0..N - 1 {{
+                    let part = {part};
+                    rows[part][i] += left[part][i];
+                    {barrier}
+                }}
+            }}"
+        ))
+    };
+    for part in ["(rank + 2 * N - s - 1) % N", "(rank + N - s - 1) % N", "(rank + N - s) % N", "(rank + N - 1 - s) % N"]
+    {
+        assert!(broken(part, "cluster.sync();").is_empty(), "{part}");
+        assert!(!broken(part, "").is_empty(), "{part}");
+    }
+    // The difference may go below zero, and the constant need not be a power of two.
+    assert_eq!(broken("(rank + N - s - 3) % N", "cluster.sync();"), ["overwrite_while_read"]);
+}

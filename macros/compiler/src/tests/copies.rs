@@ -313,3 +313,43 @@ fn two_inboxes_in_turn() {
         }
     }
 }
+
+/// A copy that a branch leaves in flight, on which all threads take the same arm: nobody waits there.
+#[test]
+fn waits_on_one_arm() {
+    let broken = |body: &str| {
+        rules(&format!(
+            "#[cluster_kernel(block = 64)]
+            fn tile(input: &[u32], output: &mut [u32], eager: bool, n: u32) {{
+                let block = this_thread_block();
+                let (tile, i) = (shared_array::<u32, 64>(), block.thread_rank());
+                {body}
+            }}"
+        ))
+    };
+    let copy = "memcpy_async(&block, &tile, &input[..64]);";
+    let (wait, read) = ("block.wait_async();", "output[i] = tile[63 - i];");
+    for early in ["if eager { block.wait_async(); }", "if n > 4 { output[0] = 1; } else { block.wait_async(); }"] {
+        assert_eq!(broken(&format!("{copy} {early} {read} {wait}")), ["copy_in_flight"], "{early}");
+        assert_eq!(broken(&format!("{copy} {early} block.sync(); {read} {wait}")), ["copy_in_flight"], "{early}");
+        assert!(broken(&format!("{copy} {early} {wait} {read}")).is_empty(), "{early}");
+        let repeated = format!("for k in 0..8 {{ {copy} {early} {read} {wait} block.sync(); }}");
+        assert_eq!(broken(&repeated), ["copy_in_flight"], "{early}");
+    }
+    assert_eq!(broken(&format!("{copy} if eager {{ {wait} }}")), ["copy_in_flight"]);
+    // Other branches may tell that the copy was waited for, or never began.
+    for right in [
+        format!("{copy} if eager {{ {wait} }} if !eager {{ {wait} }} block.sync(); {read}"),
+        format!("if eager {{ {copy} }} if eager {{ {wait} }} block.sync(); {read}"),
+        format!("{copy} for k in 0..n {{ if k == 0 {{ {wait} block.sync(); }} {read} }} {wait}"),
+        format!(
+            "let mut pending = false;
+            for k in 0..n {{ if pending {{ {wait} block.sync(); {read} block.sync(); }} {copy} pending = true; }}
+            if pending {{ {wait} }}"
+        ),
+        // Some threads have waited, and told the others.
+        format!("{copy} if i < 64 {{ {wait} }} block.sync(); {read}"),
+    ] {
+        assert!(!broken(&right).contains(&"copy_in_flight".into()), "{right}");
+    }
+}

@@ -171,7 +171,7 @@ fn what_is_not_understood_is_full() {
         (format!("{bar} cluster.sync();"), "full"),
         (
             format!(
-                "{bar} cluster.sync(); if i == 0 {{ bar.expect_tx(128); {copies} }} bar.wait_parity(false); cluster.sync();"
+                "{bar} cluster.sync(); if i == 0 {{ bar.expect_tx(128); {copies} let _ = bar.arrive(); }} bar.wait_parity(false); cluster.sync();"
             ),
             "full full",
         ),

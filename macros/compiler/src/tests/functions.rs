@@ -19,6 +19,7 @@ fn program(functions: &[&str], body: &str) -> Vec<String> {
     faults.iter().map(|fault| fault.rule().to_string()).collect()
 }
 
+const NONE: [&str; 0] = [];
 const ENTER: &str = "fn enter() { this_cluster().sync(); }";
 const FILL: &str = "fn fill(i: u32, x: u32) { let cells = dynamic_shared::<u32>(); cells[i] = x; }";
 const READ: &str = "fn read(i: u32) -> u32 {
@@ -215,4 +216,70 @@ fn bounds_of_loops_that_functions_return() {
         with(&format!("{apart} rows[k % 2][i] = 1; output[i] = peers[(k + 1) % 2][i];")),
         ["unpublished_remote_read"]
     );
+}
+
+/// A wait shows that what a function returns is a token; the `let` needs no type.
+#[test]
+fn tokens_that_functions_return() {
+    let publish = "fn publish(cluster: &Cluster, array: &SharedArray<u32, 64>, i: u32) -> ArrivalToken<Cluster> {
+        array[i] = 1;
+        cluster.barrier_arrive()
+    }";
+    let with = |body: &str| program(&[publish], body);
+    for token in ["token", "token: ArrivalToken<Cluster>"] {
+        let right = format!(
+            "let {token} = publish(&cluster, &u, i); cluster.barrier_wait(token); output[i] = p[i]; cluster.sync();"
+        );
+        assert!(with(&right).is_empty(), "{right}");
+        let lost = format!(
+            "let {token} = publish(&cluster, &u, i); if output.len() == 0 {{ return; }} cluster.barrier_wait(token);"
+        );
+        assert_eq!(with(&lost), ["token_never_waited"], "{lost}");
+    }
+    assert_eq!(with("let token = 5; cluster.barrier_wait(token);"), ["wrong_kind"]);
+}
+
+/// A barrier that a function initializes: once, and the threads synchronize before it is used.
+#[test]
+fn barriers_that_functions_initialize() {
+    let by_all = "fn setup(block: &ThreadBlock, bar: &Barrier) { bar.init_collective(block, 64); }";
+    let by_one = "fn setup(block: &ThreadBlock, bar: &Barrier) { if block.thread_rank() == 0 { bar.init(64); } }";
+    let synced =
+        "fn setup(block: &ThreadBlock, bar: &Barrier) { if block.thread_rank() == 0 { bar.init(64); } block.sync(); }";
+    let if_told =
+        "fn setup(block: &ThreadBlock, bar: &Barrier, new: bool) { if new { bar.init_collective(block, 64); } }";
+    let ends = "fn setup(block: &ThreadBlock, bar: &Barrier) {
+        bar.init_collective(block, 64);
+        bar.arrive_and_wait();
+        block.sync();
+        if block.thread_rank() == 0 { bar.invalidate(); }
+        block.sync();
+    }";
+    let with = |setup: &str, body: &str| {
+        program(&[setup], &format!("let block = this_thread_block(); let bar = shared_barrier(); {body}"))
+    };
+    let (call, meet) = ("setup(&block, &bar);", "bar.arrive_and_wait();");
+    for setup in [by_all, synced] {
+        assert_eq!(with(setup, &format!("{call} {meet}")), NONE, "{setup}");
+        assert_eq!(with(setup, &format!("{call} for _ in 0..4 {{ {meet} }}")), NONE, "{setup}");
+    }
+    assert_eq!(with(by_one, &format!("{call} block.sync(); {meet}")), NONE);
+    assert_eq!(with(by_one, &format!("{call} cluster.sync(); {meet}")), NONE);
+    assert_eq!(with(by_one, &format!("{call} {meet}")), ["barrier_unpublished"]);
+    assert_eq!(with(by_one, &format!("{call} let t = bar.arrive(); bar.wait(t);")), ["barrier_unpublished"]);
+    for setup in [by_all, by_one, synced] {
+        for twice in [
+            format!("{call} block.sync(); {meet} {call} block.sync(); {meet}"),
+            format!("for _ in 0..4 {{ {call} block.sync(); {meet} }}"),
+            format!("{call} block.sync(); {meet} block.sync(); bar.init_collective(&block, 64); {meet}"),
+        ] {
+            assert_eq!(with(setup, &twice), ["barrier_reinit"], "{setup} {twice}");
+        }
+        let ended = "block.sync(); if block.thread_rank() == 0 { bar.invalidate(); } block.sync();";
+        let again = format!("{call} block.sync(); {meet} {ended} {call} block.sync(); {meet}");
+        assert_eq!(with(setup, &again), NONE, "{setup}");
+    }
+    assert_eq!(with(ends, &format!("{call} {call}")), NONE);
+    let told = "setup(&block, &bar, true); bar.arrive_and_wait(); setup(&block, &bar, false); bar.arrive_and_wait();";
+    assert_eq!(with(if_told, told), NONE);
 }

@@ -29,6 +29,8 @@ mod references;
 mod rings;
 mod stages;
 mod text;
+mod uniform_values;
+mod waivers;
 
 use proc_macro2::{TokenStream, TokenTree};
 use syn::LitStr;

@@ -56,13 +56,14 @@ fn arrivals_after_a_drop() {
         "if deep { bar.arrive_and_drop(); } else { bar.arrive_and_wait(); }",
         "if rank == 3 { bar.arrive_and_drop(); return; } bar.arrive_and_wait();",
         "let last = rank == 3; if last { bar.arrive_and_drop(); } if !last { bar.arrive_and_wait(); }",
-        "if deep { bar.arrive_and_drop(); } if n > 3 { bar.arrive_and_wait(); }",
         "for i in 0..n { if flags[rank] == i { bar.arrive_and_drop(); break; } bar.arrive_and_wait(); }",
         "for i in 0..n { if i + 1 == n { bar.arrive_and_drop(); } else { bar.arrive_and_wait(); } }",
         "if deep { bar.arrive_and_drop(); block.sync(); if rank == 0 { bar.invalidate(); bar.init(64); } block.sync(); } bar.arrive_and_wait();",
     ] {
         assert!(after(body).is_empty(), "{body}: {:?}", after(body));
     }
+    // Only with some arguments.
+    assert_eq!(after("if deep { bar.arrive_and_drop(); } if n > 3 { bar.arrive_and_wait(); }"), ["ring_count"]);
     for body in [
         "bar.arrive_and_drop(); bar.arrive_and_wait();",
         "if rank == 3 { bar.arrive_and_drop(); } bar.arrive_and_wait();",
@@ -78,4 +79,54 @@ fn arrivals_after_a_drop() {
     // A thread may drop one of several arrivals.
     let twice = "bar.init_collective(&block, 65); if rank == 0 { bar.arrive_and_drop(); } bar.arrive_and_wait();";
     assert!(broken(twice).is_empty(), "{:?}", broken(twice));
+}
+
+/// The threads of the cluster are more than those of a block.
+#[test]
+fn counts_of_clusters() {
+    let broken = |count: &str, arrivals: &str| {
+        rules(&format!(
+            "#[cluster_kernel(cluster = 2, block = 64)] fn counts() {{
+                let cluster = this_cluster(); let block = this_thread_block(); let bar = shared_cluster_barrier();
+                bar.init_collective(&cluster, {count});
+                {arrivals}
+                cluster.sync();
+            }}"
+        ))
+    };
+    assert_eq!(broken("cluster.num_threads()", "bar.arrive_and_wait();"), ["barrier_count"]);
+    assert!(broken("cluster.num_threads() / 2", "bar.arrive_and_wait();").is_empty());
+    let both = "let _ = bar.arrive(); let _ = cluster.map_shared_rank(&bar, 1 - cluster.block_rank()).arrive(); bar.wait_parity(false);";
+    assert!(broken("cluster.num_threads()", both).is_empty());
+}
+
+/// A stage and a phase that a method counts are not followed: nothing is said of such a ring.
+#[test]
+fn fields_that_methods_change() {
+    let ring = |advance: &str| {
+        broken(&format!(
+            "let (full, empty) = (shared_barriers::<2>(), shared_barriers::<2>());
+            full.init_collective(&block, 32);
+            empty.init_collective(&block, 32);
+            if rank < 32 {{
+                let mut p = State {{ stage: 0, phase: 1 }};
+                for k in 0..n {{
+                    empty[p.stage].wait_parity(p.phase == 1);
+                    let _ = full[p.stage].arrive();
+                    {advance}
+                }}
+            }} else {{
+                for k in 0..n {{
+                    full[k % 2].wait_parity(k / 2 % 2 == 1);
+                    let _ = empty[k % 2].arrive();
+                }}
+            }}"
+        ))
+    };
+    for advance in ["p.advance();", "advance(&mut p);", "p = next(p);", "p = State { stage: flags[0], ..p };"] {
+        assert!(ring(advance).is_empty(), "{advance}");
+    }
+    let by_hand = "p.stage += 1; if p.stage == 2 { p.stage = 0; p.phase ^= 1; }";
+    assert!(ring(by_hand).is_empty());
+    assert_eq!(ring("p.stage += 1; if p.stage == 2 { p.stage = 0; }"), ["ring_count"]);
 }

@@ -54,7 +54,7 @@ bitflags! {
 
     /// The uses of a phase barrier.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub struct BarrierUses: u8 {
+    pub struct BarrierUses: u16 {
         /// The function uses the barrier as the caller left it.
         const NEEDS = 1;
         /// The function may initialize the barrier as the caller left it.
@@ -69,6 +69,10 @@ bitflags! {
         const WHERE_TRUE = 1 << 5;
         /// Of a parameter that is no barrier: the function initializes a barrier in the threads for which it has one value.
         const AT_ONE_VALUE = 1 << 6;
+        /// The function initializes the barrier and leaves it in use, on all paths.
+        const LEAVES_IN_USE = 1 << 7;
+        /// The function may end before the threads have synchronized with the one that initializes the barrier.
+        const LEAVES_UNPUBLISHED = 1 << 8;
     }
 }
 

@@ -73,7 +73,9 @@ impl ParameterUses {
 
     /// The uses of a phase barrier, at any time.
     pub const fn of_barrier(uses: BarrierUses) -> ParameterUses {
-        ParameterUses((uses.bits() as u64) << 25)
+        // Eight bits are between those of the two parties, and the others behind both.
+        let (low, high) = ((uses.bits() & 0xff) as u64, (uses.bits() >> 8) as u64);
+        ParameterUses(low << 25 | high << 58)
     }
 
     /// The uses at one time, as uses at another time.

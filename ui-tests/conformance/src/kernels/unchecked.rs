@@ -88,6 +88,40 @@ fn through_a_device_function(out: &mut [u32]) {
     out[this_grid().thread_rank()] = rank;
 }
 
+/// Adds up what the peer has, in buffers that take turns as `order` says, which names none twice in a row.
+#[cluster_kernel(cluster = 2, block = 32)]
+fn in_turn(order: &[u32], out: &mut [u32]) {
+    let cluster = this_cluster();
+    let rank = this_thread_block().thread_rank();
+    let buffers = shared_array::<[u32; 32], 3>();
+    let peers = cluster.map_shared_rank(&buffers, 1 - cluster.block_rank());
+    buffers[order[0]][rank] = cluster.thread_rank();
+    cluster.sync();
+    let mut sum = 0;
+    for round in 1..order.len() {
+        sum += peers[order[round - 1]][rank];
+        // SAFETY: the peer reads another buffer.
+        #[unchecked(overwrite_while_read)]
+        unsafe {
+            buffers[order[round]][rank] = sum;
+        }
+        cluster.sync();
+    }
+    out[this_grid().thread_rank()] = sum;
+}
+
+fn blocks_keep_their_promises(device: &Device) -> Outcome {
+    let order = device.upload(&[0, 2, 1, 2, 0])?;
+    let out = read!(device, 64, |out| in_turn(&order, out).grid(2));
+    let mut sums = [[0; 32]; 2];
+    let mut given = [std::array::from_fn(|i| i as u32), std::array::from_fn(|i| 32 + i as u32)];
+    for _ in 1..5 {
+        sums = [0, 1].map(|block: usize| std::array::from_fn(|i| sums[block][i] + given[1 - block][i]));
+        given = sums;
+    }
+    same(&out, sums.as_flattened(), |i| format!("thread {i}"))
+}
+
 fn callers_keep_their_promises(device: &Device) -> Outcome {
     // SAFETY: three rounds.
     let out = read!(device, 64, |out| unsafe { first_round(out, 3) }.grid(2));
@@ -105,7 +139,7 @@ fn callers_keep_their_promises(device: &Device) -> Outcome {
 }
 
 pub(super) fn modules() -> Vec<Module> {
-    let checks = check_list![callers_keep_their_promises];
-    let kernels = kernel_list![first_round, early_or_late, collective_in_a_call, through_a_device_function];
+    let checks = check_list![callers_keep_their_promises, blocks_keep_their_promises];
+    let kernels = kernel_list![first_round, early_or_late, collective_in_a_call, through_a_device_function, in_turn];
     vec![Module { name: "unchecked", checks, kernels }]
 }

@@ -169,7 +169,11 @@ impl Counted<'_, '_> {
             .try_fold(0_u64, |all, some| all.checked_add(some?))
     }
 
-    /// A number that literals and the block's size make.
+    fn blocks_of_cluster(&self) -> Option<u64> {
+        self.cx.function.options.cluster.as_ref().and_then(|cluster| cluster.count())
+    }
+
+    /// A number that literals and the sizes of the block and the cluster make.
     fn number(&self, node: NodeId, depth: u8) -> Option<u64> {
         let (cfg, node) = (self.cx.cfg, self.cx.resolved(node));
         let depth = depth.checked_sub(1)?;
@@ -178,7 +182,11 @@ impl Counted<'_, '_> {
             (Source::Integer(number), _) => Some(*number),
             (Source::Known { .. }, _) => {
                 let (group, query) = cfg.queries.get(&node)?;
-                ((*group, query.answer) == (Group::ThreadBlock, Answer::ThreadCount)).then_some(self.threads)
+                match (*group, query.answer) {
+                    (Group::ThreadBlock, Answer::ThreadCount) => Some(self.threads),
+                    (Group::Cluster, Answer::ThreadCount) => self.blocks_of_cluster()?.checked_mul(self.threads),
+                    _ => None,
+                }
             }
             (Source::Binary(op) | Source::Round(_, op), [a, b]) if !cfg.cuts.contains_key(&node) => {
                 let (a, b) = (self.number(*a, depth)?, self.number(*b, depth)?);

@@ -18,6 +18,7 @@ mod counts;
 mod dropped;
 mod exchange;
 mod expected;
+mod given;
 mod lifecycle;
 mod path_states;
 mod repeated;
@@ -68,6 +69,8 @@ pub(super) fn check<'f>(function: &'f Function, cfg: &Cfg<'f>, values: &Values<'
         if scope == Uniformity::Block && function.role == Role::Device && repeated::leaves_in_use(&lives, &ends) {
             summary.effects.push((Effect::Again(When::Ever), Guard::default()));
         }
+        given::add_ends(&cx, &lives, &ends, &mut summary);
+        given::check(&cx, &lives, &mut summary);
         let (reported, summary) = (BTreeSet::new(), &mut summary);
         let mut check =
             Check { cx: &cx, election: &election, lives: &lives, dropped: &dropped, reported, summary, diags };

@@ -21,7 +21,7 @@ pub(super) enum Lifecycle {
 }
 
 /// A barrier that is passed to a device function: the slot of the call, and the position of the argument.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct BarrierArgument {
     pub(super) slot: u16,
     pub(super) argument: usize,

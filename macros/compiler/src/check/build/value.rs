@@ -4,12 +4,14 @@ use phalanx_contract::uniformity::Uniformity;
 
 use super::memory::region_of_kind;
 use super::{BlockId, Builder, Call, CallId, CountedLoop, End, Jump, Source, StepKind, TokenStep, Value, Variable};
-use crate::check::cfg::{AccessKind, Extent, GivenTo, Granule, Select};
+use crate::check::cfg::{AccessKind, Extent, GivenTo, Granule, NodeId, Select};
 use crate::model::LoopId;
 use crate::model::expr::{BinaryOp, Callee, Expr, ExprKind, Member, UnaryOp};
+use crate::model::group::Group;
 use crate::model::inline_cuda::{Direction, InlineCuda};
 use crate::model::kind::Kind;
 use crate::model::place::local_of;
+use crate::model::query::Answer;
 use crate::model::range::Adaptor;
 use crate::model::token::TokenLoss;
 use crate::model::ty::{TypeShape, ValueType};
@@ -340,6 +342,12 @@ impl<'f> Builder<'f> {
     fn binary(&mut self, op: BinaryOp, left: &'f Expr, right: &'f Expr, at: SpanRange) -> Value {
         let mut operands = self.nodes([left, right]);
         let (first, second) = (operands[0], operands[1]);
+        if op == BinaryOp::Div
+            && let Some(uniformity) = self.uniform_quotient(first, right)
+        {
+            let what = "the rank in the grid, divided";
+            return Value::of(self.node(Source::Known { uniformity, what }, Vec::new(), at));
+        }
         let source = match (op, self.granule(right), self.granule(left)) {
             (BinaryOp::Div | BinaryOp::Lt | BinaryOp::Ge, Some(granule), _) => Source::Round(granule, op),
             // A larger amount is masked by the width of the type.
@@ -363,6 +371,27 @@ impl<'f> Builder<'f> {
         let node = self.node(source, operands, at);
         self.cuts.extend(self.cuts.get(&first).filter(|_| cut).copied().map(|bits| (node, bits)));
         Value::of(node)
+    }
+
+    /// The group in which a rank in the grid, divided by this number, is uniform: ranks of blocks by the size of clusters, and ranks of
+    /// threads by the size of blocks, where the attribute fixes that in one dimension. The blocks of such a cluster follow each other.
+    fn uniform_quotient(&self, rank: NodeId, by: &'f Expr) -> Option<Uniformity> {
+        let (Group::Grid, query) = self.queries.get(&rank)? else { return None };
+        let (extents, uniformity) = match query.answer {
+            Answer::BlockRank => (self.function.options.cluster.as_ref()?, Uniformity::Cluster),
+            Answer::ThreadRank => (self.function.options.block.as_ref()?, Uniformity::Block),
+            Answer::ThreadIndex
+            | Answer::ThreadCount
+            | Answer::BlockCount
+            | Answer::GroupRank
+            | Answer::Number
+            | Answer::Extent => return None,
+        };
+        let is_whole = match self.granule(by)? {
+            Granule::Number(number) => number > 0 && number % extents.count().filter(|count| *count > 0)? == 0,
+            Granule::Constant(value) => self.function.is_extent(value, extents),
+        };
+        (is_whole && extents.each.len() == 1).then_some(uniformity)
     }
 
     /// A number that is the same in all instances: a literal, or a constant that is not generic.

@@ -6,7 +6,7 @@ use super::conflict::Conflict;
 use super::index_path::IndexPath;
 use super::protocol::{Guard, Predicate, Row};
 use super::record::Record;
-use crate::check::cfg::{Cfg, GivenTo, Shared};
+use crate::check::cfg::{AccessId, Cfg, GivenTo, Shared};
 use crate::model::{Function, SlotId};
 use crate::span::SpanRange;
 
@@ -20,12 +20,22 @@ pub(super) struct AccessSite {
     pub(super) accessor: Accessor,
     /// The call that is given the closure in which the access stands.
     pub(super) given_to: Option<GivenTo>,
+    /// The number of an access of the function itself: they are numbered in the order of evaluation.
+    pub(super) number: Option<AccessId>,
 }
 
 impl AccessSite {
     /// Whether the function itself accesses the memory, and only reads it.
     pub(super) fn only_reads(&self) -> bool {
         matches!(self.accessor, Accessor::Itself(uses) if Uses::READ.union(Uses::ATOMIC_READ).contains(uses))
+    }
+
+    /// Whether the access, which precedes another one, comes after it in the text: it is of an earlier iteration.
+    pub(super) fn is_of_earlier_iteration(&self, later: &AccessSite) -> bool {
+        match (self.number, later.number) {
+            (Some(number), Some(later)) => number >= later,
+            _ => (self.at.line(), self.at.column()) >= (later.at.line(), later.at.column()),
+        }
     }
 
     /// Whether a called function makes the access without being given the memory.

@@ -120,6 +120,13 @@ impl Affine {
         (self == same).then_some((constant, self.offset))
     }
 
+    /// The factor and the constant, if the value is a multiple of a constant.
+    pub(super) fn multiple_of_constant(self) -> Option<(i32, ValueId)> {
+        let Multiple { of, times } = self.constant?;
+        let same = Affine { constant: self.constant, wraparound: self.wraparound, ..Affine::of_number(0) };
+        (self == same).then_some((times, of))
+    }
+
     /// The value, if it is a number.
     pub(super) fn number(self) -> Option<i32> {
         (self == Affine { wraparound: self.wraparound, ..Affine::of_number(self.offset) }).then_some(self.offset)
@@ -224,9 +231,17 @@ impl Affine {
 
     /// The value, known only modulo this as well; `None` if it is known modulo another such number.
     pub(super) fn modulo_cycle(self, cycle: Cycle) -> Option<Affine> {
-        if self.cycle.is_some_and(|known| known != cycle) {
-            return None;
-        }
+        let cycle = match (self.cycle, cycle) {
+            (None, cycle) => cycle,
+            (Some(known), cycle) if known == cycle => cycle,
+            // Both are one number if that is a power of two.
+            (Some(Cycle::Constant(one)), Cycle::Mask(other)) | (Some(Cycle::Mask(one)), Cycle::Constant(other))
+                if one == other =>
+            {
+                Cycle::Mask(one)
+            }
+            (Some(_), _) => return None,
+        };
         let known = Affine { cycle: Some(cycle), ..self };
         Some(match cycle {
             Cycle::Blocks => Affine { blocks: 0, ..known },

@@ -2,11 +2,12 @@
 
 use phalanx_contract::protocol::Party;
 
+use super::Check;
 use super::access_site::{AccessSite, name_of};
 use super::conflict::{Conflict, Race};
+use super::index_path::IndexPath;
 use super::overlap::ConstantIs;
 use super::record::Record;
-use super::{Check, position};
 use crate::check::cfg::Shared;
 use crate::diag::Diag;
 use crate::messages;
@@ -17,7 +18,7 @@ impl Check<'_, '_> {
         first: &AccessSite,
         second: &AccessSite,
         conflict: &Conflict,
-        record: &Record,
+        (record, path): (&Record, &IndexPath),
         constants: &[ConstantIs],
     ) -> Diag {
         let diag = self.race_message(first, second, conflict, record);
@@ -29,6 +30,10 @@ impl Check<'_, '_> {
         let diag = match constants {
             [] => diag,
             constants => messages::for_values_of(diag, &constants.iter().map(name).collect::<Vec<_>>()),
+        };
+        let diag = match record.path.is_followed_beside(path) {
+            true => diag,
+            false => messages::index_not_followed(diag),
         };
         let diag = if second.is_beside_closure() { messages::beside_closure(diag) } else { diag };
         if [first, second].into_iter().any(AccessSite::is_named_by_callee) {
@@ -47,7 +52,7 @@ impl Check<'_, '_> {
         let has_no_name = second.shared == Shared::Any || second.is_named_by_callee();
         let shared = if has_no_name { first.shared } else { second.shared };
         let name = name_of(self.function, self.in_flight.cfg, shared);
-        let round = !on_other_arm && !second.is_beside_closure() && position(first.at) >= position(second.at);
+        let round = !on_other_arm && !second.is_beside_closure() && first.is_of_earlier_iteration(second);
         if let (Race::RelaxedPublishes, Some(arrival)) = (conflict.race, relaxed) {
             let role = (first.party == Party::Peer, first.only_reads());
             return messages::relaxed_publishes(second.at, first.at, arrival, &name, role, round);

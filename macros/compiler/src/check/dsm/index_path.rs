@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::affine::{Affine, Change, Ranks};
 use super::guards::RankBounds;
-use super::index_value::IndexValue;
+use super::index_value::{Form, IndexValue};
 use super::overlap::{ConstantIs, Overlap};
 use crate::check::cfg::Variable;
 
@@ -117,6 +117,15 @@ impl IndexPath {
     pub(super) fn is_halo_pair(&self, other: &IndexPath) -> bool {
         let is_halo = |a: &IndexValue, b: &IndexValue| a.is_fixed() && b.is_varied() && !b.includes(a);
         self.indexes().zip(other.indexes()).any(|(a, b)| is_halo(a, b) || is_halo(b, a))
+    }
+
+    /// Whether in each dimension that both select, the two indexes are known well enough to be compared.
+    pub(super) fn is_followed_beside(&self, other: &IndexPath) -> bool {
+        let is_followed = |value: &IndexValue| value.form != Form::Unknown || value.upper.is_some();
+        let base = |value: &IndexValue| value.affine().map(|affine| affine.base);
+        let are_comparable =
+            |(a, b): (&IndexValue, &IndexValue)| is_followed(a) && is_followed(b) && base(a) == base(b);
+        self.values.is_some() && other.values.is_some() && self.indexes().zip(other.indexes()).all(are_comparable)
     }
 
     fn indexes(&self) -> impl Iterator<Item = &IndexValue> {

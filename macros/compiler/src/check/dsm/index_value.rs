@@ -2,6 +2,8 @@
 //! it. They answer one question: may the indexes of two blocks be equal? Arithmetic is taken not to overflow, except that a
 //! difference may go below zero.
 
+mod bits;
+
 use super::affine::{Affine, Base, Change, Cycle, Ranks, Wraparound};
 use super::overlap::Overlap;
 use crate::check::cfg::Variable;
@@ -217,6 +219,11 @@ impl IndexValue {
     }
 
     pub(super) fn plus(&self, other: &IndexValue) -> IndexValue {
+        match (self.number(), other.number()) {
+            (Some(0), _) => return *other,
+            (_, Some(0)) => return *self,
+            (Some(_) | None, _) => {}
+        }
         let sum = |a: Option<u64>, b: Option<u64>| a?.checked_add(b?);
         let affine = self.affine().zip(other.affine()).and_then(|(a, b)| a.plus(b));
         let sum = IndexValue::of_affine(affine, sum(self.lower, other.lower), sum(self.max(), other.max()));
@@ -228,7 +235,7 @@ impl IndexValue {
 
     /// A value in a chunk plus a number that does not lead out of it.
     fn within_chunk_plus(&self, number: &IndexValue) -> Option<Form> {
-        let Form::InChunk { index, size, near, offset } = self.form else { return None };
+        let Form::InChunk { index, size, near, offset } = self.as_chunk_start() else { return None };
         let is_inside = |largest: u64| matches!(size, Size::Number(size) if largest < size);
         let offset = match (offset, number.lower.unwrap_or(0), number.max()) {
             (Offset::Between(lower, max), least, Some(most)) if is_inside(max.saturating_add(most)) => {
@@ -239,6 +246,45 @@ impl IndexValue {
             (Offset::Between(..) | Offset::Anywhere, ..) => return None,
         };
         Some(Form::InChunk { index, size, near, offset })
+    }
+
+    /// `N - n`, of a multiple of a size and the start of one of the chunks below: the start of another one.
+    fn minus_chunk_start(&self, other: &IndexValue) -> Option<Form> {
+        let Form::InChunk { index, size, near: true, offset: offset @ Offset::Between(0, 0) } = other.form else {
+            return None;
+        };
+        let times = match size {
+            Size::Number(size) => {
+                let number = u64::try_from(self.number()?).ok()?;
+                i32::try_from(number / size).ok().filter(|_| number % size == 0)?
+            }
+            Size::Constant(constant) => self.exact()?.multiple_of_constant().filter(|(_, of)| *of == constant)?.0,
+            Size::Blocks => return None,
+        };
+        // The other index is less than what it is known modulo.
+        let is_last = u64::try_from(times).is_ok_and(|times| times + 1 == u64::from(index.modulus));
+        let index = Affine::of_number(times).minus(index).filter(|_| is_last)?;
+        Some(Form::InChunk { index, size, near: true, offset })
+    }
+
+    /// The form of a value that is a multiple of a constant, as the start of a chunk; of any other value, its form.
+    fn as_chunk_start(&self) -> Form {
+        let multiple = self.exact().filter(|exact| !exact.may_wrap()).and_then(Affine::multiple_of_constant);
+        multiple.map_or(self.form, |(times, constant)| Form::InChunk {
+            index: Affine::of_number(times),
+            size: Size::Constant(constant),
+            near: true,
+            offset: Offset::Between(0, 0),
+        })
+    }
+
+    /// The chunk of this size that the value lies in, by its index, and where in the chunk.
+    fn in_chunk_of(&self, chunks: Size) -> Option<(Affine, Offset)> {
+        match self.as_chunk_start() {
+            Form::InChunk { index, size, offset, .. } if size == chunks => Some((index, offset)),
+            Form::Unknown | Form::Affine(_) if self.is_below(chunks) => Some((Affine::of_number(0), Offset::Anywhere)),
+            Form::Unknown | Form::Affine(_) | Form::InChunk { .. } | Form::InHalf { .. } => None,
+        }
     }
 
     /// The value in the same chunk that this number is subtracted from; unknown if it may lie before.
@@ -256,8 +302,13 @@ impl IndexValue {
         if let Form::InChunk { .. } = self.form {
             return self.within_chunk_minus(other);
         }
+        if let Some(form) = self.minus_chunk_start(other) {
+            return form.into();
+        }
         let lower = self.lower.zip(other.max()).and_then(|(lower, max)| lower.checked_sub(max));
-        let least = self.affine().zip(other.affine_max()).and_then(|(affine, max)| affine.minus(max));
+        let least = |max: Option<Affine>| self.affine().zip(max).and_then(|(affine, max)| affine.minus(max));
+        let exactly = other.exact().filter(|exact| !exact.may_wrap());
+        let least = least(other.affine_max()).or_else(|| least(exactly));
         let is_positive = |bound: fn(Affine) -> Option<i32>| least.and_then(bound).is_some_and(|least| least >= 0);
         let wraparound = match lower.is_some() || is_positive(Affine::lower_bound) {
             true => Wraparound::No,
@@ -265,6 +316,8 @@ impl IndexValue {
             false => Wraparound::Maybe,
         };
         let max = if wraparound == Wraparound::No { self.max() } else { None };
+        // `N - k` is positive where `k` is less than `N`.
+        let lower = lower.or_else(|| u64::try_from(least.and_then(Affine::lower_bound)?).ok());
         let affine = self.affine().zip(other.affine()).and_then(|(a, b)| a.minus(b));
         let affine = affine.map(|affine| Affine { wraparound: affine.wraparound.max(wraparound), ..affine });
         IndexValue::of_affine(affine, lower, max)
@@ -284,8 +337,8 @@ impl IndexValue {
 
     pub(super) fn times(&self, other: &IndexValue) -> IndexValue {
         let product = |number: &IndexValue, times: &IndexValue| {
-            // A multiple of a variable or a constant is the start of a chunk, below.
-            let affine = number.exact().filter(|affine| affine.base == Base::Zero && affine.constant.is_none())?;
+            // A multiple of a variable is the start of a chunk, below.
+            let affine = number.exact().filter(|affine| affine.base == Base::Zero)?;
             let by = |bound: Option<u64>| bound?.checked_mul(times.lower?);
             let product = affine.times(times.number().filter(|times| *times >= 0)?);
             Some(IndexValue::of_affine(product, by(number.lower), by(number.max())))
@@ -343,65 +396,6 @@ impl IndexValue {
         IndexValue { form, lower: self.lower.map(|_| 0), upper: Some(size) }
     }
 
-    /// `n & (N - 1)`, which is a remainder if the constant is a power of two.
-    fn masked(&self, constant: ValueId) -> IndexValue {
-        let masked = self.affine().and_then(|affine| affine.modulo_cycle(Cycle::Mask(constant)));
-        let form = masked.map_or(Form::Unknown, |affine| Form::Affine(Affine { wraparound: Wraparound::No, ..affine }));
-        IndexValue { form, lower: Some(0), upper: None }
-    }
-
-    /// `n & mask`, which is a remainder if the mask is one less than a power of two.
-    pub(super) fn and(&self, other: &IndexValue) -> IndexValue {
-        let constant = |mask: &IndexValue| match mask.exact()?.constant_and_offset()? {
-            (constant, -1) => Some(constant),
-            _ => None,
-        };
-        match (constant(self), constant(other)) {
-            (_, Some(constant)) => return self.masked(constant),
-            (Some(constant), None) => return other.masked(constant),
-            (None, None) => {}
-        }
-        let modulus = |mask: &IndexValue| mask.number().and_then(|mask| u64::try_from(mask).ok()).map(|mask| mask + 1);
-        let remainder = match (modulus(self), modulus(other)) {
-            (_, Some(modulus)) if modulus.is_power_of_two() => self.remainder(&IndexValue::literal(modulus)),
-            (Some(modulus), _) if modulus.is_power_of_two() => other.remainder(&IndexValue::literal(modulus)),
-            _ => return IndexValue::UNKNOWN,
-        };
-        IndexValue { lower: remainder.lower.or(Some(0)), ..remainder }
-    }
-
-    /// `n ^ m`, of two literals or with a 1.
-    pub(super) fn xor(&self, other: &IndexValue) -> IndexValue {
-        match (self.number(), other.number()) {
-            (Some(a), Some(b)) => u64::try_from(a ^ b).map_or(IndexValue::UNKNOWN, IndexValue::literal),
-            (_, Some(1)) => self.flipped(),
-            (Some(1), _) => other.flipped(),
-            _ => IndexValue::UNKNOWN,
-        }
-    }
-
-    /// `!n`, of a truth value or of an integer: all that both have in common is that the parity is the other one.
-    pub(super) fn complement(&self) -> IndexValue {
-        self.flipped().form.into()
-    }
-
-    /// `n ^ 1`, which has the other parity.
-    pub(super) fn flipped(&self) -> IndexValue {
-        let other = self.affine().and_then(|affine| affine.plus(Affine::of_number(1))?.modulo(2));
-        let form = other.map_or(Form::Unknown, |affine| Form::Affine(Affine { wraparound: Wraparound::No, ..affine }));
-        match self.is_below(Size::Number(2)) {
-            true => IndexValue { form, ..IndexValue::between(0, Some(Size::Number(2))) },
-            false => form.into(),
-        }
-    }
-
-    pub(super) fn shifted_left(&self, by: &IndexValue) -> IndexValue {
-        match by.number() {
-            Some(bits @ 0..32) => self.times(&IndexValue::literal(1 << bits)),
-            _ => IndexValue::UNKNOWN,
-        }
-    }
-
     /// Division by a literal, of which only bounds are known.
     pub(super) fn divided(&self, by: &IndexValue) -> IndexValue {
         match by.number().and_then(|by| u64::try_from(by).ok()).filter(|by| *by > 0) {
@@ -410,13 +404,6 @@ impl IndexValue {
                 IndexValue { form: Form::Unknown, lower: self.lower.map(|lower| lower / by), upper }
             }
             None => IndexValue::UNKNOWN,
-        }
-    }
-
-    pub(super) fn shifted_right(&self, by: &IndexValue) -> IndexValue {
-        match by.number() {
-            Some(bits @ 0..32) => self.divided(&IndexValue::literal(1 << bits)),
-            _ => IndexValue::UNKNOWN,
         }
     }
 
@@ -464,12 +451,14 @@ impl IndexValue {
         if is_less(self, peers) || is_less(peers, self) {
             return Overlap::Never;
         }
-        match (self.form, peers.form) {
-            (Form::Affine(a), Form::Affine(b)) => a.overlap(b, ranks),
-            (
-                Form::InChunk { index: a, size, offset, .. },
-                Form::InChunk { index: b, size: other, offset: others, .. },
-            ) if size == other => match (offset, others) {
+        let chunks = [self, peers].into_iter().find_map(|value| match value.form {
+            Form::InChunk { size, .. } => Some(size),
+            Form::Unknown | Form::Affine(_) | Form::InHalf { .. } => None,
+        });
+        if let Some(size) = chunks
+            && let Some(((a, offset), (b, others))) = self.in_chunk_of(size).zip(peers.in_chunk_of(size))
+        {
+            return match (offset, others) {
                 (Offset::Between(_, max), Offset::Between(lower, _))
                 | (Offset::Between(lower, _), Offset::Between(_, max))
                     if max < lower =>
@@ -477,7 +466,10 @@ impl IndexValue {
                     Overlap::Never
                 }
                 (Offset::Between(..) | Offset::Anywhere, _) => a.overlap(b, ranks),
-            },
+            };
+        }
+        match (self.form, peers.form) {
+            (Form::Affine(a), Form::Affine(b)) => a.overlap(b, ranks),
             (Form::InHalf { mid: a, second }, Form::InHalf { mid: b, second: other })
                 if a == b && a.is_exact() && second != other =>
             {

@@ -288,7 +288,7 @@ impl Check<'_, '_> {
         }
         let path = &self.in_flight.facts.access(id).path;
         let accessor = Accessor::Itself(uses);
-        let site = AccessSite { party, shared, at: access.at, accessor, given_to: access.given_to };
+        let site = AccessSite { party, shared, at: access.at, accessor, given_to: access.given_to, number: Some(id) };
         self.check_conflicts(state, &site, path);
         if access.kind.changes() && shared.whole() == Shared::Dynamic {
             self.add_effect(Effect::Does(Behavior::WRITES_DYNAMIC), Guard::default());
@@ -348,7 +348,7 @@ impl Check<'_, '_> {
                 let accessor =
                     if by_closure { Accessor::Closure } else { Accessor::Itself(conflict::uses_of(access.kind)) };
                 let Access { at, given_to, .. } = *access;
-                let site = |(party, shared)| AccessSite { party, shared, at, accessor, given_to };
+                let site = |(party, shared)| AccessSite { party, shared, at, accessor, given_to, number: Some(id) };
                 access.region.root.party().map(site).into_iter().collect()
             }
             RecordKey::Argument { call, argument, arrived } => {
@@ -369,7 +369,7 @@ impl Check<'_, '_> {
         };
         let accessor = Accessor::Call { slot: self.in_flight.cfg.representative(call), argument, when };
         let Call { at, given_to, .. } = *call;
-        parties.iter().map(|party| AccessSite { party: *party, shared, at, accessor, given_to }).collect()
+        parties.iter().map(|party| AccessSite { party: *party, shared, at, accessor, given_to, number: None }).collect()
     }
 
     /// `unpublished_remote_read`, `overwrite_while_read`, `write_after_arrive`, `unordered_remote_write`, `relaxed_publishes`:
@@ -421,7 +421,7 @@ impl Check<'_, '_> {
         for (guard, other, conflict, record) in found {
             let about = About::Race(conflict.race, other.shared, site.shared);
             if self.is_new_question(about, [other.given_to, site.given_to], &guard) {
-                let diag = self.message(&other, site, &conflict, record, &guard.constants);
+                let diag = self.message(&other, site, &conflict, (record, path), &guard.constants);
                 self.report_race(guard, diag, record.on_other_arm);
             }
         }

@@ -56,10 +56,10 @@ impl Protocol {
         Protocol { effects: vec![(Effect::Does(nothing), Guard::default())], ..Protocol::default() }
     }
 
-    /// Removes the demands of a rule; says whether there were any.
-    pub(crate) fn waive(&mut self, rule: Rule) -> bool {
+    /// Removes such demands, each given by its rule and its place; says whether there were any.
+    pub(crate) fn waive(&mut self, waived: impl Fn(Rule, SpanRange) -> bool) -> bool {
         let before = self.demands.len();
-        self.demands.retain(|demand| demand.rule != rule);
+        self.demands.retain(|demand| !waived(demand.rule, demand.at));
         self.demands.len() != before
     }
 

@@ -8,6 +8,7 @@ use crate::model::expr::{Expr, ExprKind};
 use crate::model::op::Op;
 use crate::model::walk::walk_block;
 use crate::model::{Function, Role, SiteId};
+use crate::span::SpanRange;
 
 /// The number of blocks in a cluster, if it is a literal.
 pub(super) fn blocks_of_cluster(function: &Function) -> Option<u64> {
@@ -37,11 +38,11 @@ fn is_left_to_rustc(function: &Function, rank: &Expr) -> bool {
     function.role == Role::Kernel && function.options.cluster.is_some() && (constant || of_literals)
 }
 
-/// Returns the sites of the mappings whose ranks are left to rustc.
-pub(in crate::check) fn left_to_rustc(function: &Function) -> BTreeSet<SiteId> {
+/// Returns the sites of the mappings whose ranks are left to rustc, of those at such places.
+pub(in crate::check) fn left_to_rustc(function: &Function, at: impl Fn(SpanRange) -> bool) -> BTreeSet<SiteId> {
     let mut sites = BTreeSet::new();
     ranks(function, |rank, site| {
-        if is_left_to_rustc(function, rank) {
+        if at(rank.span) && is_left_to_rustc(function, rank) {
             sites.extend(site);
         }
     });

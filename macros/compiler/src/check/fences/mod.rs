@@ -171,9 +171,7 @@ fn always_full(
         Role::Device | Role::Method => Some(("is in a device function", at)),
         Role::Kernel if function.options.full_fences => Some(("is in a kernel with `fence = \"full\"`", at)),
         // Threads may then be at different barriers, or access memory in ways that the checks exclude.
-        Role::Kernel if function.options.unchecked.iter().flatten().next().is_some() => {
-            Some(("is in a kernel with an `unchecked` rule", at))
-        }
+        Role::Kernel if function.waivers().next().is_some() => Some(("is in a kernel with an `unchecked` rule", at)),
         Role::Kernel => barrier.method.aligned.then_some(("names an aligned barrier", at)),
     }
 }

@@ -100,15 +100,18 @@ fn matters(op: &Op) -> bool {
     }
 }
 
-/// The array of slots, each of which is full when each thread and each copy that fills it has done so once.
+/// The array of slots, each of which is full when each thread and each copy that fills it has done so once; a single element, when
+/// any of them has.
 fn slot_array(slot: &Slot, number: u32, roles: &[Role]) -> SlotArray {
+    let fills = |step: &Step| matches!(&step.op, Op::BeginFill { slot, .. } if slot.array == number);
     let parts = roles.iter().map(|role| {
-        let fills = |step: &Step| matches!(&step.op, Op::BeginFill { slot, .. } if slot.array == number);
         let copies = role.steps.iter().filter(|step| matches!(&step.op, Op::Copy { slot, .. } if slot.array == number));
         let copies = u32::from(copies.count() > 0);
         if role.steps.iter().any(fills) { role.threads + copies } else { copies }
     });
-    SlotArray { stages: slot.stages, parts: parts.sum::<u32>().max(1) }
+    let is_written = roles.iter().flat_map(|role| &role.steps).any(|step| fills(step));
+    let parts = if slot.whole && is_written { 1 } else { parts.sum::<u32>().max(1) };
+    SlotArray { stages: slot.stages, parts }
 }
 
 /// Returns the threads by the values that depend on their ranks.

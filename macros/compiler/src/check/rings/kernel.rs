@@ -42,6 +42,8 @@ pub(super) struct Kernel<'a, 'f> {
     pub(super) blocks: u32,
     /// The assignments to each variable.
     sets: BTreeMap<Variable, Vec<(Point, NodeId, Extent)>>,
+    /// By assignment to a struct or a tuple, the fields that hold something unknown afterwards.
+    lost: BTreeMap<Point, Vec<Variable>>,
     /// Where each node is evaluated.
     evaluated: BTreeMap<NodeId, Point>,
     /// Whether each block is in a loop.
@@ -68,6 +70,7 @@ impl<'a, 'f> Kernel<'a, 'f> {
             threads,
             blocks,
             sets: BTreeMap::new(),
+            lost: BTreeMap::new(),
             evaluated: BTreeMap::new(),
             loops: (0..cfg.blocks.len()).map(|block| following(cfg, BlockId(block)).contains(BlockId(block))).collect(),
             regions: values.control.regions(cfg).map(|(branch, arms, end)| (branch, (arms, end))).collect(),
@@ -84,8 +87,36 @@ impl<'a, 'f> Kernel<'a, 'f> {
                 }
             }
         }
+        kernel.find_lost_fields();
         kernel.find_booleans();
         kernel
+    }
+
+    /// The fields that hold something unknown after a step that sets the whole, or an unknown part of it.
+    pub(super) fn lost(&self, point: Point) -> &[Variable] {
+        self.lost.get(&point).map_or(&[], Vec::as_slice)
+    }
+
+    fn find_lost_fields(&mut self) {
+        let read = self.cfg.nodes.iter().filter_map(|node| node.source.read());
+        let fields: BTreeSet<Variable> = read.filter(|variable| variable.whole().is_some()).collect();
+        for (block, content) in (0..).map(BlockId).zip(&self.cfg.blocks) {
+            for (index, step) in content.steps.iter().enumerate() {
+                let Some((whole, value, extent)) = step.kind.set() else { continue };
+                // The fields whose values are known have steps of their own, which follow.
+                let following = content.steps[index + 1..].iter().map_while(|step| step.kind.set());
+                let known: BTreeSet<Variable> = following.map(|(variable, ..)| variable).collect();
+                let of_it = |field: &&Variable| field.whole() == Some(whole) && extent != Extent::Field;
+                let lost = fields.iter().filter(of_it).filter(|field| extent == Extent::Part || !known.contains(field));
+                let lost: Vec<Variable> = lost.copied().collect();
+                for field in &lost {
+                    self.sets.entry(*field).or_default().push(((block, index), value, Extent::Part));
+                }
+                if !lost.is_empty() {
+                    self.lost.insert((block, index), lost);
+                }
+            }
+        }
     }
 
     /// The place of what concerns no step: the kernel's name.

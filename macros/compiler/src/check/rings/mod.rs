@@ -24,8 +24,7 @@ use objects::Objects;
 use value::Arguments;
 use walk::Sites;
 
-use super::cfg::{BlockId, Cfg, StepKind};
-use super::uniform::control::following;
+use super::cfg::Cfg;
 use super::uniform::values::Values;
 use crate::diag::Diags;
 use crate::model::ty::ParamType;
@@ -42,7 +41,7 @@ const ARGUMENTS: i64 = 3;
 /// What is known of a kernel's rings.
 #[derive(Debug, Clone)]
 pub(crate) enum Rings {
-    /// The kernel has no phase barrier in a loop.
+    /// The kernel has no phase barrier.
     None,
     /// No run of the kernel has a fault at these barriers, or in the accesses of these arrays.
     Proved { barriers: Vec<String>, arrays: Vec<String>, states: usize },
@@ -54,12 +53,8 @@ pub(crate) enum Rings {
 
 /// Checks the rings of a kernel, and reports a fault.
 pub(super) fn check<'f>(function: &'f Function, cfg: &Cfg<'f>, values: &Values<'_, 'f>, diags: &mut Diags) -> Rings {
-    let in_loop = |block: usize| {
-        let calls = |step: &super::cfg::Step| matches!(step.kind, StepKind::BarrierCall(_));
-        cfg.blocks[block].steps.iter().any(calls) && following(cfg, BlockId(block)).contains(BlockId(block))
-    };
     let uses = |call: &super::cfg::BarrierCall| !call.method.action.begins();
-    if function.role != Role::Kernel || !cfg.barrier_calls.iter().any(uses) || !(0..cfg.blocks.len()).any(in_loop) {
+    if function.role != Role::Kernel || !cfg.barrier_calls.iter().any(uses) {
         return Rings::None;
     }
     let constants = Constants::default();

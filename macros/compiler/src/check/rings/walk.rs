@@ -10,7 +10,7 @@ use super::value::{Counter, Evaluator, Value};
 use crate::check::bit_set::BlockSet;
 use crate::check::cfg::{
     AccessKind, BlockId, CountedLoop, End, Extent, GroupStep, MemoryStep, NodeId, Region, Select, Source,
-    Step as GraphStep, StepKind, TokenStep, ValueStep,
+    Step as GraphStep, StepKind, TokenStep, ValueStep, Variable,
 };
 use crate::model::barrier::PhaseAction;
 use crate::model::expr::Callee;
@@ -363,6 +363,13 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
         let at = step.at;
         match &step.kind {
             StepKind::Value(ValueStep::Set { variable, value, extent }) => {
+                let is_counter = |field: &Variable| self.evaluator.counters.get(Counter::Variable(*field)).is_some();
+                if self.kernel().lost(point).iter().any(is_counter) {
+                    return Err(Refusal::new(
+                        at,
+                        "stages or parities depend on a field that is set in an unknown way here",
+                    ));
+                }
                 let Some(counter) = self.evaluator.counters.get(Counter::Variable(*variable)) else { return Ok(()) };
                 // The loop's head has done so.
                 if matches!(self.kernel().cfg.nodes[value.0].source, Source::Counter { of, .. } if of == *variable) {

@@ -189,22 +189,31 @@ impl<'a, 'f> Check<'a, 'f> {
         let Some(branch) = self.control().deciders(block).find(|branch| !proved(branch)) else { return };
         let leaves = control::leaves(self.cfg, branch, block);
         let rule = if leaves { Rule::DivergentExit } else { Rule::DivergentCollective };
-        if self.function.options.waives(rule) {
+        if self.function.waives(rule) {
             let explain = Explain::new(self.function, self.values, Uniformity::Warp);
             self.unaligned.push(messages::divergent_aligned(at, name, explain.branch(branch)));
         }
     }
 
     fn report(self, diags: &mut Diags) -> Summary {
+        let mut reports: Vec<Diag> = Vec::new();
         for ((branch, leaves), fault) in &self.found {
+            let condition = self.cfg.blocks[branch.0].end.condition().map(|on| self.cfg.nodes[on.0].at);
+            if let Some(known) = reports.iter_mut().find(|known| known.at.begins_with(fault.at))
+                && let Some(condition) = condition
+            {
+                *known = messages::decides_too(known.clone(), condition);
+                continue;
+            }
             let explain = Explain::new(self.function, self.values, fault.team.uniformity);
             let chain = explain.branch(*branch);
             let diag = match leaves {
                 true => messages::divergent_exit(fault.at, fault.name, fault.team.group, fault.more, chain),
                 false => messages::divergent_collective(fault.at, fault.name, fault.team.group, fault.more, chain),
             };
-            diags.push(if fault.elected { messages::elected_wait(diag, fault.team.group) } else { diag });
+            reports.push(if fault.elected { messages::elected_wait(diag, fault.team.group) } else { diag });
         }
+        reports.into_iter().for_each(|diag| diags.push(diag));
         self.unaligned.into_iter().for_each(|diag| diags.push(diag));
         self.summary
     }

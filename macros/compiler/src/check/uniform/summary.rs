@@ -20,8 +20,6 @@ pub(crate) struct Summary {
     /// The groups that are parameters, with their positions.
     pub(crate) groups: Vec<(Uniformity, usize)>,
     pub(crate) result: Level,
-    /// Whether the rule is switched off: the function's own calls are not asked, but callers still learn what it needs.
-    pub(crate) waived: bool,
 }
 
 /// A call of a device function by its path.
@@ -43,6 +41,8 @@ pub(crate) struct Obligation {
     pub(crate) at: SpanRange,
     /// The message if it is not; `None` if only what callers pass can break it.
     pub(crate) message: Option<String>,
+    /// Whether the rule is switched off here: rustc is not asked, but callers still learn what the function needs.
+    pub(crate) waived: bool,
 }
 
 /// The threads in which a value must be uniform.
@@ -84,7 +84,6 @@ impl Summary {
             collective_groups: Vec::new(),
             groups,
             result: top,
-            waived: false,
         }
     }
 
@@ -114,7 +113,7 @@ impl Summary {
         if asks {
             let passed =
                 on.at_most == Uniformity::Grid && on.unknown.iter().all(|unknown| matches!(unknown, Unknown::Param(_)));
-            self.obligations.push(Obligation { need, on, at, message: (!passed).then(message) });
+            self.obligations.push(Obligation { need, on, at, message: (!passed).then(message), waived: false });
         }
     }
 
@@ -122,9 +121,24 @@ impl Summary {
         self.result.meet(level);
     }
 
-    /// The methods on whose results an obligation depends, by slot.
+    /// Switches the rule off for the obligations at such places; says whether there are any.
+    pub(crate) fn waive(&mut self, waived: impl Fn(SpanRange) -> bool) -> bool {
+        let mut found = false;
+        for obligation in self.obligations.iter_mut().filter(|obligation| waived(obligation.at)) {
+            obligation.waived = true;
+            found = true;
+        }
+        found
+    }
+
+    /// What rustc is asked.
+    pub(crate) fn asked(&self) -> impl Iterator<Item = &Obligation> {
+        self.obligations.iter().filter(|obligation| !obligation.waived)
+    }
+
+    /// The methods on whose results rustc is asked whether an obligation depends, by slot.
     pub(crate) fn methods(&self) -> impl Iterator<Item = (u16, &Obligation)> {
-        self.obligations.iter().flat_map(|obligation| {
+        self.asked().flat_map(|obligation| {
             obligation.on.unknown.iter().filter_map(move |unknown| match unknown {
                 Unknown::Method(slot) => Some((*slot, obligation)),
                 Unknown::Param(_) | Unknown::Call(_) | Unknown::Multiple(_) => None,
