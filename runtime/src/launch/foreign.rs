@@ -60,7 +60,8 @@ impl<'a, T: DeviceCopy> View<'a, T> {
     /// let device = Device::gpu(0)?;
     /// let mut out = device.zeros(128)?;
     /// let half = slice.slice(128..);
-    /// double(&View::of_cuda(&device, &half)?, &mut out).grid(2).launch(&device)?;
+    /// let input = View::of_cuda(&device, &half)?;
+    /// double(&input, &mut out).grid(2).launch(&device)?;
     /// assert_eq!(out.read()?, [3.0; 128]);
     /// # Ok(())
     /// # }

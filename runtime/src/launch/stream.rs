@@ -208,7 +208,7 @@ impl fmt::Debug for StreamEvent {
 /// let fails = divide(&mut a, 0).grid(1).on(&stream).enqueue()?;
 /// let works = divide(&mut b, 3).grid(1).on(&stream).enqueue()?;
 /// assert!(works.wait().is_ok());
-/// assert!(fails.wait().unwrap_err().to_string().contains("division by zero"));
+/// assert!(fails.wait().unwrap_err().to_string().contains("divide 12 by zero"));
 /// # Ok(())
 /// # }
 /// ```
