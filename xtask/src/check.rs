@@ -1,6 +1,6 @@
 //! `cargo xtask check` runs the checks that a change must pass besides the tests.
 
-use crate::run::{Result, cargo, output, run};
+use crate::run::{Result, cargo, output, run, target};
 
 pub(crate) fn check() -> Result<()> {
     run(&mut cargo(&["fmt", "--all", "--check"]))?;
@@ -9,7 +9,8 @@ pub(crate) fn check() -> Result<()> {
     run(&mut cargo(&["clippy", "-p", "phalanx", "--no-default-features", "--", "-D", "warnings"]))?;
     has_no_cudarc()?;
     // Beside another user of cudarc that links CUDA's libraries.
-    run(&mut cargo(&["check", "--manifest-path", "ui-tests/beside_cudarc/Cargo.toml", "--locked"]))?;
+    let beside = ["check", "--manifest-path", "ui-tests/beside_cudarc/Cargo.toml", "--locked", "--target-dir"];
+    run(cargo(&beside).arg(target().join("beside_cudarc")))?;
     run(cargo(&["doc", "--workspace", "--no-deps", "--document-private-items"]).env("RUSTDOCFLAGS", "-D warnings"))
 }
 
