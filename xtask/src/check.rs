@@ -20,6 +20,6 @@ fn has_no_cudarc() -> Result<()> {
         output(&mut cargo(&["tree", "-p", "phalanx", "--no-default-features", "-e", "normal", "--prefix", "none"]))?;
     match tree.lines().find(|line| ["cudarc ", "indicatif ", "serde "].iter().any(|name| line.starts_with(name))) {
         None => Ok(()),
-        Some(line) => Err(format!("phalanx without features depends on {line}").into()),
+        Some(line) => Err(format!("phalanx without features depends on {line}")),
     }
 }
