@@ -38,11 +38,14 @@
 //!
 //! | variable | meaning |
 //! |---|---|
-//! | `PHALANX_NVRTC` | the folder that holds `libnvrtc.so.13`, where the system's loader does not find it |
+//! | `PHALANX_NVRTC` | the folder that holds `libnvrtc.so.13`. By default it is searched for as cuda.pathfinder does: loaded already, the wheel of the virtual environment, conda, the loader, `CUDA_HOME`, `/usr/local/cuda*` |
 //! | `PHALANX_SCHEDULE` | the order of threads in the simulator, as a report names it: `random:7` |
 //! | `PHALANX_EQUAL_WRITES` | `race`: unordered plain writes that store equal bytes are an error in the simulator; `allow`: not even a warning |
-//! | `PHALANX_CUBINS` | a folder of compiled kernels, read before and written after NVRTC; the simulator fills it too |
+//! | `PHALANX_CACHE` | the folder in which kernels that were compiled for a GPU are kept, in place of `phalanx` in the user's cache folder; `off` keeps none |
+//! | `PHALANX_CUBINS` | a folder of compiled kernels, read before and written after NVRTC in place of the cache; the simulator fills it too |
 //! | `PHALANX_NVRTC_COUNT` | a file that gets a line for each kernel that NVRTC compiled; for tests |
+
+#![cfg_attr(not(feature = "gpu"), allow(dead_code, reason = "what only a GPU needs stays where it is"))]
 
 // The device functions of this crate name it as those of any other crate do.
 extern crate self as phalanx;
@@ -66,6 +69,8 @@ mod kernel;
 
 mod launch;
 
+#[cfg(feature = "gpu")]
+pub use cudarc;
 pub use half::{bf16, f16};
 pub use kernel::barrier::{
     Barrier, BarrierScope, Barriers, BlockScope, Brand, ClusterBarrier, ClusterBarriers, ClusterScope, RemoteBarrier,
@@ -88,7 +93,7 @@ pub use kernel::nanosleep::nanosleep;
 pub use kernel::numeric::{Float, Integer, Number, SignedInteger, UnsignedInteger, fast, ulp};
 pub use kernel::pipeline::Pipeline;
 pub use kernel::token::ArrivalToken;
-pub use launch::{Buffer, Device, Exploration, Finding, Launch, Occupancy};
+pub use launch::{Buffer, Device, Enqueued, Exploration, Finding, Launch, Occupancy, Stream, StreamEvent, View};
 pub use location::Location;
 pub use phalanx_contract::fence::Fence;
 pub use phalanx_macros::{DeviceCopy, cluster_kernel, device};
@@ -98,7 +103,9 @@ pub use report::barrier_fence::BarrierFence;
 pub use report::error::{Error, LaunchError, Result};
 pub use report::failure::{Cause, Failure, MissingThreads, WaitingThreads};
 pub use report::race::{AccessKind, Race, RaceAccess, RaceMemory, WeakSynchronization};
-pub use report::timeline::{Event, EventKind, Stall, TimeUnit, Timeline, Trace};
+#[cfg(feature = "serde")]
+pub use report::timeline::Trace;
+pub use report::timeline::{Event, EventKind, Stall, TimeUnit, Timeline};
 pub use report::warning::Warning;
 pub use scalar::Scalar;
 pub use schedule::{ParseScheduleError, Schedule};
@@ -237,6 +244,9 @@ mod documents {
 
     #[doc = include_str!("../../docs/language.md")]
     struct Language;
+
+    #[doc = include_str!("../../docs/host.md")]
+    struct Host;
 
     #[doc = include_str!("../../docs/simulator.md")]
     struct TheSimulator;

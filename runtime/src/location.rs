@@ -2,10 +2,9 @@
 
 use std::fmt;
 
-use serde::Serialize;
-
 /// A position in the Rust source.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Location {
     /// The file, as rustc's `file!()` names it.

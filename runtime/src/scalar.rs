@@ -3,10 +3,12 @@
 use std::fmt;
 
 use half::{bf16, f16};
-use serde::{Serialize, Serializer};
+#[cfg(feature = "serde")]
+use serde::Serializer;
 
 /// A value of a scalar type, as a [`Cause`](crate::Cause) holds it. Its `Display` is the value as Rust formats it.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub enum Scalar {
     /// A `bool`.
@@ -20,12 +22,13 @@ pub enum Scalar {
     /// An `f64`.
     F64(f64),
     /// An `f16`.
-    F16(#[serde(serialize_with = "wider")] f16),
+    F16(#[cfg_attr(feature = "serde", serde(serialize_with = "wider"))] f16),
     /// A `bf16`.
-    Bf16(#[serde(serialize_with = "wider")] bf16),
+    Bf16(#[cfg_attr(feature = "serde", serde(serialize_with = "wider"))] bf16),
 }
 
 /// Serializes the value as the `f32` that is equal to it.
+#[cfg(feature = "serde")]
 fn wider<T: Copy + Into<f32>, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_f32((*value).into())
 }

@@ -5,8 +5,6 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use serde::{Serialize, Serializer};
-
 /// The order in which simulated threads run. All schedules but [`Schedule::RoundRobin`] use one core and are
 /// deterministic, even if clusters communicate through global memory.
 ///
@@ -64,8 +62,9 @@ impl fmt::Display for Schedule {
 }
 
 /// A schedule is serialized as its text.
-impl Serialize for Schedule {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+#[cfg(feature = "serde")]
+impl serde::Serialize for Schedule {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
 }

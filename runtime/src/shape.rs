@@ -2,11 +2,10 @@
 
 use std::fmt;
 
-use serde::Serialize;
-
 /// An extent or an index in three dimensions, with x varying fastest, like CUDA's `dim3`.
 // Laid out like `extent` of groups.cuh.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[repr(C)]
 pub struct Dim3 {
     /// The first dimension.

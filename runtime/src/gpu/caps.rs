@@ -9,12 +9,14 @@ pub(crate) struct Caps {
     pub(crate) capability: (i32, i32),
     /// The shared memory, static and dynamic, that a block may opt in to, in bytes.
     pub(crate) shared_bytes: usize,
+    /// The device's memory, in bytes.
+    pub(crate) memory_bytes: usize,
 }
 
 impl Caps {
     /// Returns the capabilities of an H100. The simulator enforces them, so that what runs there fits a real device.
     pub(crate) fn h100() -> Caps {
-        Caps { name: "simulator".into(), capability: (9, 0), shared_bytes: 227 * 1024 }
+        Caps { name: "simulator".into(), capability: (9, 0), shared_bytes: 227 * 1024, memory_bytes: 80 << 30 }
     }
 
     /// Returns what NVRTC compiles for: the device itself. From Hopper on, the `a` unlocks features of that generation

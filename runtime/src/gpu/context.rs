@@ -1,30 +1,30 @@
-//! A GPU with its context and stream, its memory, the kernels loaded on it, and the records of failures. All launches
-//! go through one stream, the device's default one, so they run in order, and after the work of other libraries on that
-//! stream. `launch` makes the checks that need no GPU.
+//! A GPU with its context, its streams and the kernels loaded on it. The default stream is the legacy one, so that its work
+//! comes after the work of other libraries there. `queue` has what belongs to one stream, `transfer` copies memory, and
+//! `launch` makes the checks that need no GPU.
 
 use std::any::TypeId;
 use std::collections::BTreeMap;
 use std::ffi::c_void;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use cudarc::driver::{CudaContext, CudaFunction, CudaModule, CudaSlice, CudaStream};
+use cudarc::driver::sys::CUstreamCaptureStatus_enum::CU_STREAM_CAPTURE_STATUS_NONE;
+use cudarc::driver::{CudaContext, CudaFunction, CudaStream};
 use cudarc::nvrtc::Ptx;
 
 use super::caps::Caps;
-use super::ffi::{self, GpuMemory, LaunchAttributes, PinnedRecord, driver};
+use super::ffi::{self, LaunchAttributes, driver};
+use super::mode::{Access, Mode, Started};
 use super::nvrtc::Variant;
-use super::print::{Prints, Records};
-use super::profile::{self, Profile};
-use super::record::{Record, Sink};
+use super::profile::Profile;
+use super::queue::{GpuMemory, Queue};
 use super::store;
 use crate::program::Program;
-use crate::program::types::{DeviceCopy, bytes_of};
 use crate::report::error::{Error, LaunchError, Result};
 use crate::report::output::Output;
-use crate::report::timeline::Timeline;
 use crate::shape::{Dim3, Shape};
 
-/// The GPUs in use, so that all handles of one share its kernels and its failure record.
+/// The GPUs in use, so that all handles of one share its kernels and its default stream.
 static OPEN: Mutex<Vec<Weak<Gpu>>> = Mutex::new(Vec::new());
 
 /// A GPU with clusters, ready to launch on.
@@ -32,55 +32,40 @@ pub(crate) struct Gpu {
     ordinal: usize,
     caps: Caps,
     context: Arc<CudaContext>,
-    stream: Arc<CudaStream>,
+    default: Arc<Queue>,
+    /// Whether there have been other streams.
+    several: Arc<AtomicBool>,
+    /// The other streams. One that the program has dropped stays until it has nothing to do and nothing to report.
+    others: Mutex<Vec<Arc<Queue>>>,
     output: Output,
-    state: Mutex<State>,
+    kernels: Mutex<Kernels>,
 }
 
-/// What the host does after it has started a kernel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Mode {
-    /// The host does not wait for the end.
-    Enqueue,
-    Launch,
-    /// The host waits, and the launch records its barriers.
-    Timeline,
-}
-
-/// The state that launches change.
-struct State {
-    kernels: BTreeMap<(TypeId, Variant), usize>,
-    /// The loaded kernels, indexed by [`Sink::kernel`].
+/// The loaded kernels, indexed by the number that their records have.
+#[derive(Default)]
+struct Kernels {
+    numbers: BTreeMap<(TypeId, Variant), usize>,
     loaded: Vec<Loaded>,
-    /// The `failure_record`.
-    record: PinnedRecord,
-    /// The word that the first failing thread claims.
-    claim: GpuMemory,
-    /// The counts of failed threads, one word per block of the largest grid with clusters so far.
-    failed_threads: GpuMemory,
-    /// The number of words of `failed_threads`.
-    blocks: u32,
-    /// The buffer that kernels print to; allocated at the first launch of a kernel that prints.
-    prints: Option<Prints>,
-    /// The word of the grid's barrier; allocated at the first launch of a kernel that uses it.
-    grid_barrier: Option<GpuMemory>,
 }
 
 /// A kernel on the device.
 struct Loaded {
     program: Arc<Program>,
-    module: Arc<CudaModule>,
     function: CudaFunction,
     /// The largest block that the kernel's registers allow.
     max_threads: u64,
-    /// The contents of `phalanx_sink`, if the module has one.
-    sink: Option<Sink>,
     /// The dynamic shared memory that the kernel may have, in bytes. It only grows, so that earlier shapes still fit.
     dynamic_shared: usize,
-    /// Whether the module knows the address of the grid barrier's word.
-    knows_grid_barrier: bool,
     /// The cluster, block and shared bytes that are known to fit, with the number of such clusters that run at once.
     fits: Vec<((Dim3, Dim3, usize), usize)>,
+}
+
+/// A kernel that fits on the device in the shape of a launch.
+struct Fitting {
+    number: usize,
+    function: CudaFunction,
+    /// The number of its clusters that run at once.
+    clusters: usize,
 }
 
 impl Gpu {
@@ -121,27 +106,16 @@ impl Gpu {
             name: context.name().map_err(driver("cuDeviceGetName"))?,
             capability: context.compute_capability().map_err(&attribute)?,
             shared_bytes: context.attribute(SHARED).map_err(&attribute)?.max(0) as usize,
+            memory_bytes: context.total_mem().map_err(driver("cuDeviceTotalMem"))?,
         };
         let (major, minor) = caps.capability;
         if major < 9 {
             return Err(Error::CapabilityTooLow { name: caps.name, major, minor });
         }
-        let stream = context.default_stream();
-        let words = |count: usize| {
-            let mut memory = ffi::allocate(&stream, count * size_of::<u32>())?;
-            ffi::clear(&stream, &mut memory).map(|()| memory)
-        };
-        let state = State {
-            kernels: BTreeMap::new(),
-            loaded: Vec::new(),
-            record: PinnedRecord::new(&context)?,
-            claim: words(1)?,
-            failed_threads: words(0)?,
-            blocks: 0,
-            prints: None,
-            grid_barrier: None,
-        };
-        Ok(Gpu { ordinal, caps, context, stream, output: Output::default(), state: Mutex::new(state) })
+        let several = Arc::new(AtomicBool::new(false));
+        let default = Arc::new(Queue::new(context.default_stream(), several.clone())?);
+        let (others, output, kernels) = (Mutex::default(), Output::default(), Mutex::default());
+        Ok(Gpu { ordinal, caps, context, default, several, others, output, kernels })
     }
 
     pub(crate) fn ordinal(&self) -> usize {
@@ -157,122 +131,150 @@ impl Gpu {
         &self.output
     }
 
-    /// Waits for all launches, forwards what they printed, and reports the first kernel that failed.
+    /// Returns the default stream.
+    pub(crate) fn default_queue(&self) -> &Arc<Queue> {
+        &self.default
+    }
+
+    pub(super) fn context(&self) -> &Arc<CudaContext> {
+        &self.context
+    }
+
+    /// Creates a stream.
+    pub(crate) fn new_queue(&self) -> Result<Arc<Queue>> {
+        self.add_queue(|| self.context.new_stream().map_err(driver("cuStreamCreate")))
+    }
+
+    /// Takes over a stream of cudarc's, if it belongs to this GPU's primary context.
+    pub(crate) fn adopt_queue(&self, stream: Arc<CudaStream>) -> Result<Arc<Queue>> {
+        if stream.context().cu_ctx() != self.context.cu_ctx() {
+            let found = format!("GPU {}, in another context", stream.context().ordinal());
+            return Err(Error::ForeignStream { expected: self.to_string(), found });
+        }
+        // The handle of the per-thread default stream (CU_STREAM_PER_THREAD) means another stream in each thread.
+        if stream.cu_stream().addr() == 2 {
+            return Err(Error::ForeignStream { expected: self.to_string(), found: "a thread of the host".into() });
+        }
+        self.add_queue(|| Ok(stream))
+    }
+
+    fn add_queue(&self, stream: impl FnOnce() -> Result<Arc<CudaStream>>) -> Result<Arc<Queue>> {
+        let mut others = self.others();
+        // The use of memory is noted from the first other stream on, which begins after all work that was not.
+        if !self.several.swap(true, Ordering::SeqCst) {
+            drop(self.default.state());
+            if let Err(error) = self.context.synchronize() {
+                self.several.store(false, Ordering::SeqCst);
+                return Err(driver("cuCtxSynchronize")(error));
+            }
+        }
+        let queue = Arc::new(Queue::new(stream()?, self.several.clone())?);
+        others.retain(|other| Arc::strong_count(other) > 1 || !other.is_done());
+        others.push(queue.clone());
+        Ok(queue)
+    }
+
+    fn others(&self) -> MutexGuard<'_, Vec<Arc<Queue>>> {
+        self.others.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits for all streams, forwards what their kernels printed, and reports the first kernel that failed.
     pub(crate) fn synchronize(&self) -> Result<()> {
-        self.finish(self.state())
+        let others = self.others().clone();
+        [&self.default].into_iter().chain(&others).try_for_each(|queue| self.finish(queue, None, true))
     }
 
-    fn finish(&self, mut state: MutexGuard<'_, State>) -> Result<()> {
-        let ended = self.stream.synchronize().map_err(driver("cuStreamSynchronize"));
-        // After an error of the driver there is nothing to read.
-        let records = ended.and_then(|()| state.take_prints(&self.stream));
-        let failure = state.take_failure(&self.stream);
-        let programs = state.programs_of(&records);
-        // Formatting the values runs user code, and so does the sink that takes the text.
-        drop(state);
-        let printed = records.map(|records| self.output.write(records.printed(&programs)));
+    /// Waits for a stream, forwards what its kernels printed, and reports the first that failed and that nobody waits for.
+    pub(crate) fn synchronize_queue(&self, queue: &Queue) -> Result<()> {
+        self.finish(queue, None, true)
+    }
+
+    /// Waits for a launch, and reports its failure.
+    pub(crate) fn wait(&self, queue: &Queue, launch: u64) -> Result<()> {
+        self.finish(queue, Some(launch), false)
+    }
+
+    fn finish(&self, queue: &Queue, own: Option<u64>, any: bool) -> Result<()> {
+        let ended = queue.finish(own, any);
+        // Formatting the values runs user code, and so does the sink that takes the text, so that no lock is held.
+        let printed = ended.printed.map(|records| match records.is_empty() {
+            true => {}
+            false => self.output.write(records.printed(&self.programs())),
+        });
         // The kernel's failure comes first, because it may have caused an error of the driver.
-        if let Some((record, program)) = failure? {
-            return Err(record.failure(&program).into());
+        match ended.failure {
+            Some(record) => {
+                let program = self.kernels().loaded[record.kernel as usize].program.clone();
+                Err(record.failure(&program).into())
+            }
+            None => printed,
         }
-        printed
     }
 
-    /// Returns memory with a copy of `data`.
-    pub(crate) fn upload<T: DeviceCopy>(&self, data: &[T]) -> Result<GpuMemory> {
-        let mut memory = ffi::allocate(&self.stream, size_of_val(data))?;
-        self.write(&mut memory, data)?;
-        Ok(memory)
+    /// Returns the programs by their numbers.
+    fn programs(&self) -> Vec<Arc<Program>> {
+        self.kernels().loaded.iter().map(|loaded| loaded.program.clone()).collect()
     }
 
-    /// Returns memory with `bytes` zeros.
-    pub(crate) fn zeros(&self, bytes: usize) -> Result<GpuMemory> {
-        let mut memory = ffi::allocate(&self.stream, bytes)?;
-        ffi::clear(&self.stream, &mut memory)?;
-        Ok(memory)
-    }
-
-    /// Overwrites the first bytes of `memory`, after all launches. `memory` is at least as long as `data`.
-    pub(crate) fn write<T: DeviceCopy>(&self, memory: &mut GpuMemory, data: &[T]) -> Result<()> {
-        self.stream.memcpy_htod(bytes_of(data), memory).map_err(driver("cuMemcpyHtoDAsync"))?;
-        // The driver may still be reading `data`.
-        self.stream.synchronize().map_err(driver("cuStreamSynchronize"))
-    }
-
-    /// Returns the first `len` elements, after all launches.
-    pub(crate) fn read<T: DeviceCopy>(&self, memory: &GpuMemory, len: usize) -> Result<Vec<T>> {
-        self.synchronize()?;
-        ffi::read(&self.stream, memory, len)
-    }
-
-    /// Returns the address of `memory`, for a kernel's parameter.
-    pub(crate) fn address(&self, memory: &GpuMemory) -> u64 {
-        ffi::address(&self.stream, memory)
-    }
-
-    /// Takes over memory from cudarc, if it belongs to this GPU's primary context.
-    pub(crate) fn adopt<T>(&self, slice: CudaSlice<T>) -> Result<GpuMemory> {
-        if slice.context().cu_ctx() != self.context.cu_ctx() {
-            return Err(Error::WrongDevice {
-                expected: self.to_string(),
-                found: format!("GPU {}, in another context", slice.ordinal()),
-            });
-        }
-        ffi::from_slice(&self.stream, slice)
-    }
-
-    /// Hands over memory to cudarc.
-    pub(crate) fn release<T: DeviceCopy>(&self, memory: GpuMemory, len: usize) -> Result<CudaSlice<T>> {
-        self.synchronize()?;
-        ffi::into_slice(&self.stream, memory, len)
-    }
-
-    /// Starts `program`, which is the kernel with this id, and loads it if this is its first launch here. Unless the
-    /// mode is [`Mode::Enqueue`], it waits for the end and reports as [`Gpu::synchronize`] does, before another thread
-    /// can, and returns the recorded timeline.
+    /// Starts `program`, which is the kernel with this id, on a stream, and loads it if this is its first launch here. For
+    /// [`Mode::Launch`] and [`Mode::Timeline`], it waits for the end and reports the launch's failure, or else that of an
+    /// earlier launch on the stream for which nobody waits.
     ///
     /// # Safety
-    /// `parameters` point to values of the types that the kernel's text declares; the memory that those point to lives
-    /// until the stream has passed the launch, as memory of this GPU does, which is freed in the stream's order.
+    /// `parameters` point to values of the types that the kernel's text declares; the memory that those point to is
+    /// among `uses`, which says what the kernel may do to it.
+    #[expect(clippy::too_many_arguments, reason = "a launch has these parts, and one caller passes them")]
     pub(crate) unsafe fn launch(
         &self,
+        queue: &Arc<Queue>,
         kernel: TypeId,
         program: &Arc<Program>,
         shape: &Shape,
         variant: Variant,
-        parameters: &mut [*mut c_void],
+        mut parameters: Vec<*mut c_void>,
+        uses: &[(Arc<GpuMemory>, Access)],
         mode: Mode,
-    ) -> Result<Option<Timeline>> {
+    ) -> Result<Started> {
         self.context.bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
-        let mut state = self.state();
-        let index = self.loaded(&mut state, kernel, program, variant)?;
-        state.prepare_sink(&self.stream, index, shape)?;
+        let stream = queue.stream();
+        let refuse = |reason| Error::Launch { kernel: program.name().into(), reason };
+        // The default stream cannot be captured.
+        if !Arc::ptr_eq(queue, &self.default) {
+            let status = stream.capture_status().map_err(driver("cuStreamIsCapturing"))?;
+            if status != CU_STREAM_CAPTURE_STATUS_NONE {
+                return Err(refuse(LaunchError::Capturing));
+            }
+        }
         let shape = &with_placed_arrays(shape, program);
-        let loaded = &mut state.loaded[index];
-        let clusters = loaded.check_fits(&self.stream, shape)?;
+        let fitting = self.fitting(kernel, program, shape, variant)?;
         let cooperative = program.has_grid_barrier();
         if cooperative {
-            LaunchError::check_resident(shape, clusters as u64)
-                .map_err(|reason| Error::Launch { kernel: program.name().into(), reason })?;
-            state.prepare_grid_barrier(&self.stream, index)?;
+            LaunchError::check_resident(shape, fitting.clusters as u64).map_err(refuse)?;
         }
         let profile = match mode {
-            Mode::Timeline => Some(Profile::new(&self.stream, shape)?),
-            Mode::Enqueue | Mode::Launch => None,
+            Mode::Timeline => Some(Profile::new(stream, shape)?),
+            Mode::Enqueue | Mode::Keep | Mode::Launch => None,
         };
-        if program.records() {
-            // The memory of the previous launch has been freed.
-            let sink = profile.as_ref().map_or_else(profile::Sink::default, |profile| profile.sink(&self.stream));
-            ffi::write_symbol(&self.stream, &state.loaded[index].module, "phalanx_profile_sink", &sink)?;
-        }
-        let function = &state.loaded[index].function;
         let clusters = shape.cluster.count() > 1 || program.sends_to_peers();
-        // SAFETY: passed on to the caller.
-        unsafe { ffi::launch(&self.stream, function, shape, parameters, LaunchAttributes { clusters, cooperative }) }?;
-        if mode != Mode::Enqueue {
-            self.finish(state)?;
+        let number = queue.enqueue(uses, |state| {
+            let mut block = state.block(stream, program, fitting.number, shape)?;
+            if let Some(profile) = &profile {
+                profile.write(&mut block);
+            }
+            parameters.push(std::ptr::from_mut(&mut block).cast());
+            let attributes = LaunchAttributes { clusters, cooperative };
+            // SAFETY: the last parameter of each kernel is its block; the rest is passed on to the caller.
+            unsafe { ffi::launch(stream, &fitting.function, shape, &mut parameters, attributes) }?;
+            if mode != Mode::Enqueue {
+                state.keep(block.number);
+            }
+            Ok(block.number)
+        })?;
+        if matches!(mode, Mode::Launch | Mode::Timeline) {
+            self.finish(queue, Some(number), true)?;
         }
-        profile.map(|profile| profile.timeline(&self.stream, program)).transpose()
+        let timeline = profile.map(|profile| profile.timeline(stream, program)).transpose()?;
+        Ok(Started { number, timeline })
     }
 
     /// Returns how many clusters of `shape` can run concurrently. Loads the kernel if this is its first use here.
@@ -284,22 +286,25 @@ impl Gpu {
         variant: Variant,
     ) -> Result<usize> {
         self.context.bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
-        let mut state = self.state();
-        let index = self.loaded(&mut state, kernel, program, variant)?;
-        let shape = &with_placed_arrays(shape, program);
-        state.loaded[index].check_fits(&self.stream, shape)
+        Ok(self.fitting(kernel, program, &with_placed_arrays(shape, program), variant)?.clusters)
     }
 
-    /// Returns the index, among the kernels that are loaded, of a variant of the kernel, which is loaded if it is not yet.
-    fn loaded(&self, state: &mut State, kernel: TypeId, program: &Arc<Program>, variant: Variant) -> Result<usize> {
-        if let Some(&index) = state.kernels.get(&(kernel, variant)) {
-            return Ok(index);
-        }
-        let loaded = self.load(program, variant)?;
-        state.loaded.push(loaded);
-        let index = state.loaded.len() - 1;
-        state.kernels.insert((kernel, variant), index);
-        Ok(index)
+    /// Returns a variant of the kernel, which is loaded if it is not yet, and fails if no cluster of this shape fits.
+    fn fitting(&self, kernel: TypeId, program: &Arc<Program>, shape: &Shape, variant: Variant) -> Result<Fitting> {
+        let mut kernels = self.kernels();
+        let number = match kernels.numbers.get(&(kernel, variant)) {
+            Some(&number) => number,
+            None => {
+                let loaded = self.load(program, variant)?;
+                kernels.loaded.push(loaded);
+                let number = kernels.loaded.len() - 1;
+                kernels.numbers.insert((kernel, variant), number);
+                number
+            }
+        };
+        let loaded = &mut kernels.loaded[number];
+        let clusters = loaded.check_fits(self.default.stream(), shape)?;
+        Ok(Fitting { number, function: loaded.function.clone(), clusters })
     }
 
     fn load(&self, program: &Arc<Program>, variant: Variant) -> Result<Loaded> {
@@ -310,22 +315,12 @@ impl Gpu {
         if program.options().non_portable {
             ffi::allow_non_portable(&function)?;
         }
-        let program = program.clone();
-        Ok(Loaded {
-            program,
-            module,
-            function,
-            max_threads,
-            sink: None,
-            dynamic_shared: 0,
-            knows_grid_barrier: false,
-            fits: Vec::new(),
-        })
+        Ok(Loaded { program: program.clone(), function, max_threads, dynamic_shared: 0, fits: Vec::new() })
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn kernels(&self) -> MutexGuard<'_, Kernels> {
         // A panic while the lock was held leaves no inconsistent state that matters here.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.kernels.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -338,82 +333,6 @@ impl std::fmt::Display for Gpu {
 /// Returns `shape` enlarged by the shared arrays of `program` that lie in the dynamic segment.
 fn with_placed_arrays(shape: &Shape, program: &Program) -> Shape {
     Shape { dynamic_shared_bytes: shape.dynamic_shared_bytes + program.placed_shared_bytes(), ..*shape }
-}
-
-impl State {
-    /// Grows the counters to the size of the grid, and tells the kernel's module where to record a failure.
-    fn prepare_sink(&mut self, stream: &Arc<CudaStream>, index: usize, shape: &Shape) -> Result<()> {
-        // Only blocks with peers count their failed threads.
-        let blocks = if shape.cluster.count() > 1 { u32::try_from(shape.grid.count()).unwrap_or(u32::MAX) } else { 0 };
-        if blocks > self.blocks {
-            // The old memory is freed in the stream's order, after the kernels that use it.
-            self.failed_threads = ffi::allocate(stream, blocks as usize * size_of::<u32>())?;
-            ffi::clear(stream, &mut self.failed_threads)?;
-            self.blocks = blocks;
-        }
-        let sink = Sink {
-            record: self.record.address(),
-            claim: ffi::address(stream, &self.claim),
-            failed_threads: ffi::address(stream, &self.failed_threads),
-            blocks: self.blocks,
-            kernel: index as u32,
-        };
-        let loaded = &mut self.loaded[index];
-        if loaded.sink != Some(sink) {
-            ffi::write_symbol(stream, &loaded.module, "phalanx_sink", &sink)?;
-            loaded.sink = Some(sink);
-        }
-        if loaded.program.prints() {
-            let prints = match &mut self.prints {
-                Some(prints) => prints,
-                None => self.prints.insert(Prints::new(stream)?),
-            };
-            ffi::write_symbol(stream, &loaded.module, "phalanx_print_sink", &prints.sink(stream, index))?;
-        }
-        Ok(())
-    }
-
-    /// Clears the word of the grid's barrier, which the previous launch may have left at any value, and tells the
-    /// kernel's module its address.
-    fn prepare_grid_barrier(&mut self, stream: &Arc<CudaStream>, index: usize) -> Result<()> {
-        let word = match &mut self.grid_barrier {
-            Some(word) => word,
-            None => self.grid_barrier.insert(ffi::allocate(stream, size_of::<u32>())?),
-        };
-        ffi::clear(stream, word)?;
-        let loaded = &mut self.loaded[index];
-        if !loaded.knows_grid_barrier {
-            ffi::write_symbol(stream, &loaded.module, "phalanx_grid_barrier", &ffi::address(stream, word))?;
-            loaded.knows_grid_barrier = true;
-        }
-        Ok(())
-    }
-
-    /// Returns what kernels have printed. The stream must be idle.
-    fn take_prints(&mut self, stream: &Arc<CudaStream>) -> Result<Records> {
-        self.prints.as_mut().map_or(Ok(Records::default()), |prints| prints.take(stream))
-    }
-
-    /// Returns the kernels by their numbers, if there are records of theirs.
-    fn programs_of(&self, records: &Result<Records>) -> Vec<Arc<Program>> {
-        match records {
-            Ok(records) if !records.is_empty() => self.loaded.iter().map(|loaded| loaded.program.clone()).collect(),
-            _ => Vec::new(),
-        }
-    }
-
-    /// Returns the failure that a kernel has recorded, and clears the record. The stream must be idle.
-    fn take_failure(&mut self, stream: &Arc<CudaStream>) -> Result<Option<(Record, Arc<Program>)>> {
-        let record = self.record.read();
-        if record.state != 1 {
-            return Ok(None);
-        }
-        self.record.clear();
-        // If the driver fails, too, the context is lost, and the next call reports it.
-        let _ = ffi::clear(stream, &mut self.claim).and_then(|()| ffi::clear(stream, &mut self.failed_threads));
-        let program = self.loaded[record.kernel as usize].program.clone();
-        Ok(Some((record, program)))
-    }
 }
 
 impl Loaded {

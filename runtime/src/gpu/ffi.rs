@@ -2,6 +2,7 @@
 //! of the device side except NVRTC's. No function keeps state.
 
 use std::ffi::{c_int, c_void};
+use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::sync::Arc;
 
@@ -10,16 +11,13 @@ use cudarc::driver::sys::{
     self, CUfunction_attribute, CUlaunchAttribute, CUlaunchAttributeID, CUlaunchAttributeValue,
     CUlaunchAttributeValue_union__bindgen_ty_1 as ClusterDim, CUlaunchConfig,
 };
-use cudarc::driver::{CudaContext, CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, PinnedHostSlice};
+use cudarc::driver::{CudaContext, CudaFunction, CudaSlice, CudaStream, DevicePtr, PinnedHostSlice, SyncOnDrop};
 
 use super::record::Record;
 use crate::program::types::DeviceCopy;
 use crate::program::validity;
 use crate::report::error::{Error, Result};
 use crate::shape::Shape;
-
-/// Device memory as bytes. It is freed in the order of its stream.
-pub(crate) type GpuMemory = CudaSlice<u8>;
 
 /// Adds to a driver's error the name of the call that returned it.
 pub(super) fn driver(call: &'static str) -> impl Fn(DriverError) -> Error {
@@ -37,9 +35,11 @@ pub(super) fn driver(call: &'static str) -> impl Fn(DriverError) -> Error {
 }
 
 /// Returns whether libcuda can be loaded. Nothing else may be called before this, because cudarc panics if it cannot.
+/// cudarc's own test is there only if it loads the library itself, which another crate may have decided against.
 pub(super) fn driver_is_present() -> bool {
-    // SAFETY: loads a library without reading anything in it.
-    unsafe { sys::is_culib_present() }
+    let names = if cfg!(windows) { &["nvcuda.dll"][..] } else { &["libcuda.so.1", "libcuda.so"] };
+    // SAFETY: the initializers of the driver's library set up its own state only.
+    names.iter().any(|name| unsafe { libloading::Library::new(*name) }.is_ok())
 }
 
 /// Returns the CUDA version that the driver supports, as 1000 * major + 10 * minor.
@@ -50,18 +50,103 @@ pub(super) fn driver_version() -> Result<i32> {
     Ok(version)
 }
 
-/// Waits for `memory` and returns its first `len` elements of `T`. It must hold values of `T`, as memory does that was
+/// Device memory, which is freed in the order of the stream that it was allocated on, unless it is borrowed.
+pub(super) struct Allocation {
+    /// `None` if it is borrowed.
+    slice: Option<CudaSlice<u8>>,
+    /// Kept here, because asking the slice for it may make calls of the driver.
+    address: u64,
+    bytes: usize,
+}
+
+/// Who else works on borrowed memory: the stream that its owner uses it on.
+pub(super) struct Owner {
+    stream: Arc<CudaStream>,
+    /// The event by which cudarc makes later writers on other streams of the owner's wait for readers.
+    read: Option<sys::CUevent>,
+}
+
+// SAFETY: the driver's handles may be used by any thread.
+unsafe impl Send for Owner {}
+// SAFETY: as for Send.
+unsafe impl Sync for Owner {}
+
+impl Owner {
+    /// Lets later work of `stream` wait for the owner's work so far.
+    pub(super) fn precedes(&self, stream: &CudaStream) -> Result<()> {
+        stream.join(&self.stream).map_err(driver("cuStreamWaitEvent"))
+    }
+
+    /// Lets later work of the owner wait for the work of `stream` so far, which reads the memory. The memory is still borrowed.
+    pub(super) fn follows(&self, stream: &CudaStream) -> Result<()> {
+        self.stream.join(stream).map_err(driver("cuStreamWaitEvent"))?;
+        match self.read {
+            // SAFETY: the event belongs to the slice, which is still borrowed, and to the stream's context.
+            Some(read) => unsafe { cudarc::driver::result::event::record(read, self.stream.cu_stream()) }
+                .map_err(driver("cuEventRecord")),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Borrows memory of cudarc's, for as long as the caller keeps the borrow.
+pub(super) fn borrow<T>(slice: &impl DevicePtr<T>) -> (Allocation, Owner) {
+    let stream = slice.stream().clone();
+    // The owner's stream waits for writers on other streams.
+    let (address, guard) = slice.device_ptr(&stream);
+    let read = match &guard {
+        SyncOnDrop::Record(Some((event, _))) => Some(event.cu_event()),
+        SyncOnDrop::Record(None) | SyncOnDrop::Sync(_) => None,
+    };
+    drop(guard);
+    (Allocation { slice: None, address, bytes: slice.num_bytes() }, Owner { stream, read })
+}
+
+impl Allocation {
+    fn new(stream: &CudaStream, slice: CudaSlice<u8>) -> Allocation {
+        let (address, bytes) = (slice.device_ptr(stream).0, slice.len());
+        Allocation { slice: Some(slice), address, bytes }
+    }
+
+    /// Returns the address on the device.
+    pub(super) fn address(&self) -> u64 {
+        self.address
+    }
+
+    /// Returns all of its bytes.
+    pub(super) fn region(&self) -> Region<'_> {
+        Region { address: self.address, bytes: self.bytes, memory: PhantomData }
+    }
+}
+
+/// Bytes of device memory that is alive for `'a`.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Region<'a> {
+    address: u64,
+    bytes: usize,
+    memory: PhantomData<&'a Allocation>,
+}
+
+impl Region<'_> {
+    /// Returns so many bytes behind an offset.
+    pub(super) fn part(self, offset: usize, bytes: usize) -> Self {
+        assert!(offset <= self.bytes && bytes <= self.bytes - offset, "the part lies in the memory");
+        Region { address: self.address + offset as u64, bytes, ..self }
+    }
+}
+
+/// Waits for the stream and returns the elements of `T` in a region. It must hold values of `T`, as memory does that was
 /// uploaded as `T` and written by kernels as `T`.
-pub(super) fn read<T: DeviceCopy>(stream: &Arc<CudaStream>, memory: &GpuMemory, len: usize) -> Result<Vec<T>> {
+pub(super) fn read<T: DeviceCopy>(stream: &CudaStream, region: Region<'_>) -> Result<Vec<T>> {
     const { T::LAYOUT };
-    assert!(len * size_of::<T>() <= memory.len(), "a buffer's length fits its memory");
+    let len = region.bytes.checked_div(size_of::<T>()).unwrap_or(0);
     let mut out = Vec::<T>::with_capacity(len);
     stream.context().bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
-    let (source, _guard) = memory.device_ptr(stream);
-    if len * size_of::<T>() > 0 {
-        // SAFETY: `out` has room for `len` elements, and so many bytes are in `memory`, as asserted.
+    if region.bytes > 0 {
+        // SAFETY: `out` has room for `len` elements, which are at most as many bytes as the region has.
         let copied = unsafe {
-            sys::cuMemcpyDtoHAsync_v2(out.as_mut_ptr().cast(), source, len * size_of::<T>(), stream.cu_stream())
+            let bytes = len * size_of::<T>();
+            sys::cuMemcpyDtoHAsync_v2(out.as_mut_ptr().cast(), region.address, bytes, stream.cu_stream())
         };
         copied.result().map_err(driver("cuMemcpyDtoHAsync"))?;
     }
@@ -76,58 +161,96 @@ pub(super) fn read<T: DeviceCopy>(stream: &Arc<CudaStream>, memory: &GpuMemory, 
     Ok(out)
 }
 
-/// Allocates `bytes` bytes of uninitialized memory. The caller must write all of it before anything reads it.
-pub(super) fn allocate(stream: &Arc<CudaStream>, bytes: usize) -> Result<GpuMemory> {
-    // The driver refuses an allocation of no bytes.
-    // SAFETY: every value of a byte is valid, and the callers write the bytes before they are read.
-    unsafe { stream.alloc::<u8>(bytes.max(1)) }.map_err(driver("cuMemAllocAsync"))
+/// Copies to a region of the data's size, in stream order. The driver may read `data` until the stream has passed this.
+pub(super) fn write(stream: &CudaStream, region: Region<'_>, data: &[u8]) -> Result<()> {
+    assert_eq!(region.bytes, data.len(), "a copy has one size");
+    stream.context().bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
+    if data.is_empty() {
+        return Ok(());
+    }
+    // SAFETY: the region is alive, of so many bytes. The driver copies from pageable memory before it returns.
+    unsafe { sys::cuMemcpyHtoDAsync_v2(region.address, data.as_ptr().cast(), data.len(), stream.cu_stream()) }
+        .result()
+        .map_err(driver("cuMemcpyHtoDAsync"))
 }
 
-/// Returns the address of `memory`, for a kernel's parameter.
-pub(super) fn address(stream: &Arc<CudaStream>, memory: &GpuMemory) -> u64 {
-    memory.device_ptr(stream).0
+/// Copies a region to another of its size, in stream order.
+pub(super) fn copy(stream: &CudaStream, from: Region<'_>, to: Region<'_>) -> Result<()> {
+    assert_eq!(from.bytes, to.bytes, "a copy has one size");
+    stream.context().bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
+    if from.bytes == 0 {
+        return Ok(());
+    }
+    // SAFETY: both regions are alive, of so many bytes.
+    unsafe { sys::cuMemcpyDtoDAsync_v2(to.address, from.address, from.bytes, stream.cu_stream()) }
+        .result()
+        .map_err(driver("cuMemcpyDtoDAsync"))
+}
+
+/// Sets a region to zero, in stream order.
+pub(super) fn clear(stream: &CudaStream, region: Region<'_>) -> Result<()> {
+    stream.context().bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
+    if region.bytes == 0 {
+        return Ok(());
+    }
+    // SAFETY: the region is alive, of so many bytes.
+    unsafe { sys::cuMemsetD8Async(region.address, 0, region.bytes, stream.cu_stream()) }
+        .result()
+        .map_err(driver("cuMemsetD8Async"))
+}
+
+/// Allocates `bytes` bytes of uninitialized memory. The caller must write all of it before anything reads it.
+pub(super) fn allocate(stream: &Arc<CudaStream>, bytes: usize) -> Result<Allocation> {
+    // The driver refuses an allocation of no bytes.
+    // SAFETY: every value of a byte is valid, and the callers write the bytes before they are read.
+    let slice = unsafe { stream.alloc::<u8>(bytes.max(1)) }.map_err(driver("cuMemAllocAsync"))?;
+    Ok(Allocation::new(stream, slice))
 }
 
 /// Takes over memory that cudarc handed out as elements of `T`, after the pending work on its stream, and frees it in
 /// the order of `stream` from then on.
-pub(super) fn from_slice<T>(stream: &Arc<CudaStream>, slice: CudaSlice<T>) -> Result<GpuMemory> {
-    slice.stream().synchronize().map_err(driver("cuStreamSynchronize"))?;
-    stream.synchronize().map_err(driver("cuStreamSynchronize"))?;
-    let bytes = slice.num_bytes();
+pub(super) fn from_slice<T>(stream: &Arc<CudaStream>, slice: CudaSlice<T>) -> Result<Allocation> {
+    let (owner, bytes) = (slice.stream().clone(), slice.num_bytes());
+    // Its stream then waits for the others that use the memory.
+    let address = slice.leak();
+    let ended = owner.synchronize().and_then(|()| stream.synchronize());
     // SAFETY: the allocation is ours after `leak`, of so many bytes, and any bytes are valid as `u8`.
-    Ok(unsafe { stream.upgrade_device_ptr::<u8>(slice.leak(), bytes) })
+    let memory = unsafe { stream.upgrade_device_ptr::<u8>(address, bytes) };
+    ended.map(|()| Allocation::new(stream, memory)).map_err(driver("cuStreamSynchronize"))
 }
 
 /// Hands memory to cudarc as `len` elements of `T`, after all pending work on it.
 pub(super) fn into_slice<T: DeviceCopy>(
     stream: &Arc<CudaStream>,
-    memory: GpuMemory,
+    memory: Allocation,
     len: usize,
 ) -> Result<CudaSlice<T>> {
-    assert!(len * size_of::<T>() <= memory.len(), "a buffer's length fits its memory");
+    assert!(len * size_of::<T>() <= memory.bytes, "a buffer's length fits its memory");
     stream.synchronize().map_err(driver("cuStreamSynchronize"))?;
+    let slice = memory.slice.expect("borrowed memory is in no buffer that could be moved");
     // SAFETY: the allocation is ours after `leak`, holds so many elements, and they are values of `T` as for `read`.
-    Ok(unsafe { stream.upgrade_device_ptr::<T>(memory.leak(), len) })
+    Ok(unsafe { stream.upgrade_device_ptr::<T>(slice.leak(), len) })
 }
 
-/// A record in pinned host memory, which kernels write.
-pub(super) struct PinnedRecord {
+/// Records in pinned host memory, which kernels write.
+pub(super) struct PinnedRecords {
     /// It keeps the memory alive. Its own accessors ask the driver for pending copies, of which there are none, at each call.
     _memory: PinnedHostSlice<u64>,
     host: *mut Record,
     device: u64,
+    count: usize,
 }
 
 // SAFETY: the pointer is to memory that the value owns, and that no other value points to.
-unsafe impl Send for PinnedRecord {}
+unsafe impl Send for PinnedRecords {}
 
-impl PinnedRecord {
-    /// Allocates and clears a record.
-    pub(super) fn new(context: &Arc<CudaContext>) -> Result<PinnedRecord> {
+impl PinnedRecords {
+    /// Allocates and clears so many records.
+    pub(super) fn new(context: &Arc<CudaContext>, count: usize) -> Result<PinnedRecords> {
         let flags = sys::CU_MEMHOSTALLOC_DEVICEMAP | sys::CU_MEMHOSTALLOC_PORTABLE;
+        let words = count * size_of::<Record>() / size_of::<u64>();
         // SAFETY: cleared below before anything reads it.
-        let mut memory = unsafe { context.alloc_pinned_with_flags(size_of::<Record>() / size_of::<u64>(), flags) }
-            .map_err(driver("cuMemHostAlloc"))?;
+        let mut memory = unsafe { context.alloc_pinned_with_flags(words, flags) }.map_err(driver("cuMemHostAlloc"))?;
         memory.as_mut_slice().map_err(driver("cuEventSynchronize"))?.fill(0);
         let host = memory.as_mut_ptr().map_err(driver("cuEventSynchronize"))?;
         let mut device = 0;
@@ -135,48 +258,29 @@ impl PinnedRecord {
         unsafe { sys::cuMemHostGetDevicePointer_v2(&mut device, host.cast(), 0) }
             .result()
             .map_err(driver("cuMemHostGetDevicePointer"))?;
-        Ok(PinnedRecord { _memory: memory, host: host.cast(), device })
+        Ok(PinnedRecords { _memory: memory, host: host.cast(), device, count })
     }
 
-    /// Returns the address on the device.
-    pub(super) fn address(&self) -> u64 {
-        self.device
+    /// Returns the address of a record on the device.
+    pub(super) fn address(&self, index: usize) -> u64 {
+        assert!(index < self.count);
+        self.device + (index * size_of::<Record>()) as u64
     }
 
-    /// Returns the record as far as the device has written it.
-    pub(super) fn read(&self) -> Record {
-        // SAFETY: the memory is a record's size and alignment, and every bit pattern is a record. Volatile, because a
-        // device may write it meanwhile; `state` is written last, and the caller trusts the rest only if that is set.
-        unsafe { self.host.read_volatile() }
+    /// Returns a record as far as the device has written it.
+    pub(super) fn read(&self, index: usize) -> Record {
+        assert!(index < self.count);
+        // SAFETY: so many records fit, and every bit pattern is a record. Volatile, because a device may write it
+        // meanwhile; `state` is written last, and the caller trusts the rest only if that is set.
+        unsafe { self.host.add(index).read_volatile() }
     }
 
-    /// Clears the record, which no kernel is writing.
-    pub(super) fn clear(&mut self) {
-        // SAFETY: the memory is a record's size, and zeros are a record.
-        unsafe { self.host.write_bytes(0, 1) }
+    /// Clears a record, which no kernel is writing.
+    pub(super) fn clear(&mut self, index: usize) {
+        assert!(index < self.count);
+        // SAFETY: so many records fit, and zeros are a record.
+        unsafe { self.host.add(index).write_bytes(0, 1) }
     }
-}
-
-/// Writes the module's variable of this name, in stream order. Returns false if the module has none, as a kernel that
-/// cannot fail has no `phalanx_sink`.
-pub(super) fn write_symbol<T: Copy>(
-    stream: &Arc<CudaStream>,
-    module: &Arc<cudarc::driver::CudaModule>,
-    name: &str,
-    value: &T,
-) -> Result<bool> {
-    let mut symbol = match module.get_global(name, stream) {
-        Ok(symbol) => symbol,
-        Err(DriverError(sys::CUresult::CUDA_ERROR_NOT_FOUND)) => return Ok(false),
-        Err(error) => return Err(driver("cuModuleGetGlobal")(error)),
-    };
-    assert_eq!(symbol.len(), size_of::<T>(), "the prelude and the host declare one `{name}`");
-    let (target, _guard) = symbol.device_ptr_mut(stream);
-    // SAFETY: the symbol has the size of `T`. The driver copies from pageable memory before it returns.
-    unsafe { sys::cuMemcpyHtoDAsync_v2(target, std::ptr::from_ref(value).cast(), size_of::<T>(), stream.cu_stream()) }
-        .result()
-        .map_err(driver("cuMemcpyHtoDAsync"))?;
-    Ok(true)
 }
 
 /// Lets `function` have `bytes` of dynamic shared memory, where more than 48 KiB need an opt-in.
@@ -271,11 +375,6 @@ fn config(stream: &CudaStream, shape: &Shape, attributes: &mut [CUlaunchAttribut
         attrs: attributes.as_mut_ptr(),
         numAttrs: attributes.len() as u32,
     }
-}
-
-/// Sets memory to zero, in stream order.
-pub(super) fn clear(stream: &Arc<CudaStream>, memory: &mut GpuMemory) -> Result<()> {
-    stream.memset_zeros(memory).map_err(driver("cuMemsetD8Async"))
 }
 
 /// Returns the number of GPUs.

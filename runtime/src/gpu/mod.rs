@@ -1,15 +1,40 @@
-//! NVIDIA's side: the capabilities of a GPU (`caps`), its context with memory and launches (`context`), the run-time
-//! compiler (`nvrtc`) and its store on disk (`store`), the record of a failing kernel (`record`), what kernels print
-//! (`print`), the times that they record at barriers (`profile`), and the driver calls below (`ffi`). This module knows
+//! NVIDIA's side: the capabilities of a GPU (`caps`), its context with the loaded kernels and their launches (`context`), its
+//! streams and the memory that they use (`queue`), copies (`transfer`), the run-time compiler (`nvrtc`) and its store on
+//! disk (`store`); what a launch hands to its kernel (`block`) and where that lies (`slots`), the record of a failing
+//! kernel (`record`), what kernels print (`print`), the times that they record at barriers (`profile`), and the driver calls
+//! below (`ffi`). How kernels are started is data (`mode`). Without the feature `gpu` there is no driver, and `absent` stands for all
+//! that needs one. This module knows
 //! neither the simulator nor a kernel's Rust types.
 
+#[cfg(not(feature = "gpu"))]
+mod absent;
+#[cfg(feature = "gpu")]
+mod block;
 pub(crate) mod caps;
-pub(crate) mod context;
+#[cfg(feature = "gpu")]
+mod context;
+#[cfg(feature = "gpu")]
 mod ffi;
+mod mode;
 pub(crate) mod nvrtc;
+#[cfg(feature = "gpu")]
 mod print;
+#[cfg(feature = "gpu")]
 mod profile;
+#[cfg(feature = "gpu")]
+mod queue;
+#[cfg(feature = "gpu")]
 mod record;
+#[cfg(feature = "gpu")]
+mod slots;
 pub(crate) mod store;
+#[cfg(feature = "gpu")]
+mod transfer;
 
-pub(crate) use ffi::GpuMemory;
+#[cfg(not(feature = "gpu"))]
+pub(crate) use absent::{Gpu, GpuEvent, GpuMemory, Queue};
+#[cfg(feature = "gpu")]
+pub(crate) use context::Gpu;
+pub(crate) use mode::{Access, Mode, Started};
+#[cfg(feature = "gpu")]
+pub(crate) use queue::{GpuEvent, GpuMemory, Queue};

@@ -1,22 +1,25 @@
 //! Compiles a program and the prelude's headers to a CUBIN with NVRTC, CUDA's run-time compiler. It never produces PTX,
 //! because an older driver rejects that of a newer NVRTC. It needs no GPU and no toolkit, only libnvrtc, which is
-//! loaded here on first use; cudarc's own loader prefers a system's library to the one that PHALANX_NVRTC names, and
+//! loaded here on first use (`search`); cudarc's own loader prefers a system's library to the one that PHALANX_NVRTC names, and
 //! panics if there is none. `store` and `context` keep the CUBINs.
 
-use std::ffi::{CStr, CString, OsString, c_char, c_int, c_void};
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
-use std::{env, fs, ptr};
+use std::{env, ptr};
 
 use libloading::Library;
 
+use self::search::Place;
 use crate::program::Program;
 use crate::program::cuda::{Header, replace};
 use crate::program::options::KernelOptions;
 use crate::report::error::{Error, Result};
 use crate::shape::Shape;
+
+mod search;
 
 /// What the compiler knows of the launches of a program beyond its attribute. Each variant is a CUBIN of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -102,6 +105,14 @@ impl Program {
     }
 }
 
+/// Returns the version of NVRTC, if it can be loaded.
+pub(super) fn version() -> Option<(i32, i32)> {
+    let (mut major, mut minor) = (0, 0);
+    // SAFETY: writes two ints.
+    let status = unsafe { (Nvrtc::get().ok()?.version)(&mut major, &mut minor) };
+    (status == 0).then_some((major, minor))
+}
+
 /// Returns whether NVRTC can be loaded.
 pub(crate) fn is_present() -> bool {
     Nvrtc::get().is_ok()
@@ -153,6 +164,7 @@ struct Nvrtc {
     cubin_size: unsafe extern "C" fn(Handle, *mut usize) -> c_int,
     cubin: unsafe extern "C" fn(Handle, *mut c_char) -> c_int,
     error_string: unsafe extern "C" fn(c_int) -> *const c_char,
+    version: unsafe extern "C" fn(*mut c_int, *mut c_int) -> c_int,
     /// The libraries that hold the functions. The second is loaded by name when the first compiles.
     _libraries: (Library, Option<Library>),
 }
@@ -169,22 +181,58 @@ impl Nvrtc {
     }
 
     fn load() -> Result<Nvrtc, String> {
-        let Some(folder) = env::var_os("PHALANX_NVRTC") else {
-            let names = ["libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"];
-            let mut tried = Vec::new();
-            for name in names {
-                match Nvrtc::open(Path::new(name), None) {
-                    Ok(nvrtc) => return Ok(nvrtc),
-                    Err(error) => tried.push(error),
-                }
+        if let Some(folder) = env::var_os("PHALANX_NVRTC") {
+            return Nvrtc::in_folder(Path::new(&folder)).map_err(|error| format!("PHALANX_NVRTC: {error}"));
+        }
+        let mut tried = Vec::new();
+        for place in search::places(|name| env::var_os(name), Path::new("/usr/local")) {
+            let found = match &place {
+                Place::Loaded => Nvrtc::loaded(),
+                Place::Loader => Nvrtc::by_name(),
+                Place::Folder { path, .. } => Nvrtc::in_folder(path),
+            };
+            match found {
+                Ok(nvrtc) => return Ok(nvrtc),
+                Err(error) => tried.push(format!("{place}: {error}")),
             }
-            return Err(tried.join("; "));
-        };
-        let folder = PathBuf::from(folder);
-        let library = newest(&folder, "libnvrtc.so")
-            .ok_or_else(|| format!("no libnvrtc.so in PHALANX_NVRTC={}", folder.display()))?;
+        }
+        Err(tried.join("; "))
+    }
+
+    /// Returns the library that another part of the process has loaded.
+    #[cfg(target_os = "linux")]
+    fn loaded() -> Result<Nvrtc, String> {
+        use libloading::os::unix::{Library, RTLD_NOW};
+        /// The flag of Linux's dlopen that asks for what is there.
+        const RTLD_NOLOAD: c_int = 4;
+        // SAFETY: nothing is loaded, so that no initializer runs.
+        let open = |name: &&str| unsafe { Library::open(Some(*name), RTLD_NOW | RTLD_NOLOAD) }.ok();
+        let library = search::NAMES.iter().find_map(open).ok_or("none")?;
+        Nvrtc::of(library.into(), None)
+    }
+
+    /// Elsewhere, a library that is loaded is found by its name.
+    #[cfg(not(target_os = "linux"))]
+    fn loaded() -> Result<Nvrtc, String> {
+        Err("not looked at".into())
+    }
+
+    fn by_name() -> Result<Nvrtc, String> {
+        let mut tried = Vec::new();
+        for name in search::NAMES {
+            match Nvrtc::open(Path::new(name), None) {
+                Ok(nvrtc) => return Ok(nvrtc),
+                Err(error) => tried.push(error),
+            }
+        }
+        Err(tried.join(", "))
+    }
+
+    fn in_folder(folder: &Path) -> Result<Nvrtc, String> {
+        let none = || format!("no {}* in {}", search::LIBRARY, folder.display());
+        let library = search::newest(folder, search::LIBRARY).ok_or_else(none)?;
         // NVRTC loads its built-ins by name only, from the system's folders; a library that is already loaded is found.
-        Nvrtc::open(&library, newest(&folder, "libnvrtc-builtins.so").as_deref())
+        Nvrtc::open(&library, search::newest(folder, search::BUILTINS).as_deref())
     }
 
     fn open(path: &Path, builtins: Option<&Path>) -> Result<Nvrtc, String> {
@@ -193,7 +241,10 @@ impl Nvrtc {
             unsafe { Library::new(path) }.map_err(|error| error.to_string())
         };
         let builtins = builtins.map(open).transpose()?;
-        let library = open(path)?;
+        Nvrtc::of(open(path)?, builtins)
+    }
+
+    fn of(library: Library, builtins: Option<Library>) -> Result<Nvrtc, String> {
         macro_rules! symbol {
             ($name:literal) => {
                 // SAFETY: nvrtc.h declares the function with the field's type, for every version since 11.1.
@@ -209,6 +260,7 @@ impl Nvrtc {
             cubin_size: symbol!("nvrtcGetCUBINSize"),
             cubin: symbol!("nvrtcGetCUBIN"),
             error_string: symbol!("nvrtcGetErrorString"),
+            version: symbol!("nvrtcVersion"),
             _libraries: (library, builtins),
         })
     }
@@ -287,15 +339,10 @@ impl Drop for OwnedProgram<'_> {
     }
 }
 
-/// Returns the file of `folder` whose name begins with `name`, or the last one if there are several versions.
-fn newest(folder: &Path, name: &str) -> Option<PathBuf> {
-    let entries = fs::read_dir(folder).ok()?.flatten().map(|entry| entry.file_name());
-    let found: Option<OsString> = entries.filter(|file| file.to_string_lossy().starts_with(name)).max();
-    found.map(|file| folder.join(file))
-}
-
 #[cfg(test)]
 pub(super) mod tests {
+    use std::fs;
+
     use super::*;
     use crate::program::constant::Constant;
     use crate::program::options::KernelOptions;
@@ -318,7 +365,9 @@ pub(super) mod tests {
             Fragment::Line(3),
             Fragment::Text("extern \"C\" __global__ void "),
             Fragment::Name,
-            Fragment::Text("(slice<u32> input, slice_mut<u32> output)"),
+            Fragment::Text(
+                "(slice<u32> input, slice_mut<u32> output, const __grid_constant__ launch_block phalanx_launch)",
+            ),
         ],
         body: &[
             Fragment::Text("{"),
@@ -363,7 +412,7 @@ pub(super) mod tests {
         let cubin = copy(constant(&7u32)).compile("sm_90a").unwrap();
         assert!(cubin.starts_with(b"\x7fELF"));
         let contains = |name: &[u8]| cubin.windows(name.len()).any(|window| window == name);
-        assert!(contains(b"phalanx_sink") && contains(b"demo.rs"), "the sink, and Rust's lines");
+        assert!(contains(b"demo.rs"), "Rust's lines");
     }
 
     #[test]

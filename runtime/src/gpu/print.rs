@@ -1,36 +1,24 @@
 //! The output of kernels on a GPU: a buffer in device memory, which threads fill through an atomic cursor, and its
-//! conversion to text. `print.cuh` defines the layout; `context` decides when it is read. Only modules that print know
-//! the buffer, which is allocated when the first of them is launched.
+//! conversion to text. `print.cuh` defines the layout; `queue` decides when it is read. Each stream has its
+//! own, which is allocated when the first kernel that prints is launched there.
 
 use std::sync::Arc;
 
 use cudarc::driver::CudaStream;
 
-use super::ffi::{self, GpuMemory};
+use super::ffi::{self, Allocation};
 use crate::program::Program;
 use crate::report::error::Result;
 use crate::report::output::{PRINT_BYTES, Printed, RECORD_BYTES};
 
-/// The counterpart of `print_sink` of `print.cuh`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Sink {
-    buffer: u64,
-    bytes: u64,
-    kernel: u32,
-    launch: u32,
-}
-
 /// The size of `print_buffer` of `print.cuh`: bytes in use, and records lost.
 const HEADER_BYTES: u64 = 16;
 
-const _: () = assert!(size_of::<Sink>() == 24);
-
 /// The buffer that kernels print to.
 pub(super) struct Prints {
-    memory: GpuMemory,
-    /// The number of launches that may have printed since it was last read.
-    launches: u32,
+    memory: Allocation,
+    /// Whether a launch may have printed since it was last read.
+    used: bool,
 }
 
 /// The contents of the buffer.
@@ -43,29 +31,28 @@ pub(super) struct Records {
 impl Prints {
     /// Allocates an empty buffer.
     pub(super) fn new(stream: &Arc<CudaStream>) -> Result<Self> {
-        let mut memory = ffi::allocate(stream, (HEADER_BYTES + PRINT_BYTES) as usize)?;
-        ffi::clear(stream, &mut memory)?;
-        Ok(Prints { memory, launches: 0 })
+        let memory = ffi::allocate(stream, (HEADER_BYTES + PRINT_BYTES) as usize)?;
+        ffi::clear(stream, memory.region())?;
+        Ok(Prints { memory, used: false })
     }
 
-    /// Returns the sink for the next launch, of the kernel with this number.
-    pub(super) fn sink(&mut self, stream: &Arc<CudaStream>, kernel: usize) -> Sink {
-        self.launches += 1;
-        let buffer = ffi::address(stream, &self.memory);
-        Sink { buffer, bytes: PRINT_BYTES, kernel: kernel as u32, launch: self.launches }
+    /// Returns the buffer's address, for a launch that prints.
+    pub(super) fn address(&mut self) -> u64 {
+        self.used = true;
+        self.memory.address()
     }
 
-    /// Empties the buffer. The stream must be idle.
+    /// Empties the buffer, after all launches on its stream. Nothing is enqueued there meanwhile.
     pub(super) fn take(&mut self, stream: &Arc<CudaStream>) -> Result<Records> {
-        if self.launches == 0 {
+        if !self.used {
             return Ok(Records::default());
         }
-        self.launches = 0;
-        let header = ffi::read::<u64>(stream, &self.memory, 2)?;
+        self.used = false;
+        let memory = self.memory.region();
+        let header = ffi::read::<u64>(stream, memory.part(0, HEADER_BYTES as usize))?;
         let (used, lost) = (header[0].min(PRINT_BYTES), header[1]);
-        let mut bytes = ffi::read::<u8>(stream, &self.memory, (HEADER_BYTES + used) as usize)?;
-        bytes.drain(..HEADER_BYTES as usize);
-        ffi::clear(stream, &mut self.memory)?;
+        let bytes = ffi::read::<u8>(stream, memory.part(HEADER_BYTES as usize, used as usize))?;
+        ffi::clear(stream, memory)?;
         Ok(Records { bytes, lost })
     }
 }
@@ -96,7 +83,7 @@ struct Record<'b> {
     bytes: usize,
     site: u32,
     kernel: u32,
-    launch: u32,
+    launch: u64,
     block: u64,
     thread: u32,
     values: &'b [u8],
@@ -115,9 +102,9 @@ impl<'b> Record<'b> {
             bytes: length,
             site: word(1),
             kernel: word(2),
-            launch: word(3),
+            thread: word(3),
             block: u64::from(word(5)) << 32 | u64::from(word(4)),
-            thread: word(6),
+            launch: u64::from(word(7)) << 32 | u64::from(word(6)),
             values: values.get(..length.checked_sub(RECORD_BYTES as usize)?)?,
         })
     }
@@ -135,18 +122,19 @@ impl<'b> Record<'b> {
 mod tests {
     use super::*;
 
-    fn record(launch: u32, block: u64, thread: u32, values: &[u64]) -> Vec<u8> {
+    fn record(launch: u64, block: u64, thread: u32, values: &[u64]) -> Vec<u8> {
         let bytes = RECORD_BYTES as u32 + 8 * values.len() as u32;
-        let words = [bytes, 7 << 16 | 9, 0, launch, block as u32, (block >> 32) as u32, thread, 0];
+        let (high, launch) = ((block >> 32) as u32, [launch as u32, (launch >> 32) as u32]);
+        let words = [bytes, 7 << 16 | 9, 0, thread, block as u32, high, launch[0], launch[1]];
         let words = words.iter().flat_map(|word| word.to_ne_bytes());
         words.chain(values.iter().flat_map(|value| value.to_ne_bytes())).collect()
     }
 
     #[test]
     fn records_follow_each_other() {
-        let bytes = [record(2, 1 << 40, 5, &[3, 4]), record(1, 0, 0, &[])].concat();
+        let bytes = [record(2 << 32, 1 << 40, 5, &[3, 4]), record(1, 0, 0, &[])].concat();
         let first = Record::first(&bytes).unwrap();
-        assert_eq!((first.bytes, first.site, first.kernel, first.launch), (48, 7 << 16 | 9, 0, 2));
+        assert_eq!((first.bytes, first.site, first.kernel, first.launch), (48, 7 << 16 | 9, 0, 2 << 32));
         assert_eq!((first.block, first.thread), (1 << 40, 5));
         assert_eq!(first.values, [3u64, 4].map(u64::to_ne_bytes).concat());
         assert_eq!(Record::first(&bytes[48..]).unwrap().values, [0u8; 0]);

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use cudarc::driver::CudaStream;
 
-use super::ffi::{self, GpuMemory};
+use super::block::LaunchBlock;
+use super::ffi::{self, Allocation};
 use crate::program::Program;
 use crate::report::error::Result;
 use crate::report::timeline::{Event, EventKind, TimeUnit, Timeline};
@@ -18,22 +19,10 @@ const MOST: u64 = 4096;
 /// The size of `profile_record` in `u64`s.
 const WORDS: u64 = 3;
 
-/// The counterpart of `profile_sink` of `profile.cuh`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Sink {
-    records: u64,
-    counts: u64,
-    room: u32,
-    warps: u32,
-}
-
-const _: () = assert!(size_of::<Sink>() == 24);
-
 /// The memory for the records of one launch.
 pub(super) struct Profile {
-    records: GpuMemory,
-    counts: GpuMemory,
+    records: Allocation,
+    counts: Allocation,
     /// The number of records that a warp may have.
     room: u64,
     /// The number of warps of a block, and of the launch.
@@ -47,21 +36,22 @@ impl Profile {
         let all = shape.grid.count() * warps;
         let room = (BYTES / (8 * WORDS * all)).clamp(1, MOST);
         let records = ffi::allocate(stream, (8 * WORDS * room * all) as usize)?;
-        let mut counts = ffi::allocate(stream, 4 * all as usize)?;
-        ffi::clear(stream, &mut counts)?;
+        let counts = ffi::allocate(stream, 4 * all as usize)?;
+        ffi::clear(stream, counts.region())?;
         Ok(Profile { records, counts, room, warps, all })
     }
 
-    pub(super) fn sink(&self, stream: &Arc<CudaStream>) -> Sink {
-        let (records, counts) = (ffi::address(stream, &self.records), ffi::address(stream, &self.counts));
-        Sink { records, counts, room: self.room as u32, warps: self.warps as u32 }
+    /// Tells a launch where to record.
+    pub(super) fn write(&self, block: &mut LaunchBlock) {
+        (block.records, block.counts) = (self.records.address(), self.counts.address());
+        (block.room, block.warps) = (self.room as u32, self.warps as u32);
     }
 
     /// Returns the timeline of the launch, which must have ended.
     pub(super) fn timeline(&self, stream: &Arc<CudaStream>, program: &Program) -> Result<Timeline> {
-        let counts = ffi::read::<u32>(stream, &self.counts, self.all as usize)?;
+        let counts = ffi::read::<u32>(stream, self.counts.region().part(0, 4 * self.all as usize))?;
         // Unwritten records are not read.
-        let words = ffi::read::<u64>(stream, &self.records, (WORDS * self.room * self.all) as usize)?;
+        let words = ffi::read::<u64>(stream, self.records.region())?;
         let (mut events, mut lost) = (Vec::new(), 0);
         for (at, &count) in counts.iter().enumerate() {
             let kept = u64::from(count).min(self.room);

@@ -1,5 +1,5 @@
 //! The record that a failing kernel leaves in pinned memory, and its conversion to a [`Failure`]. `failure.cuh` defines
-//! the layout; `context` decides when it is cleared.
+//! the layout; `slots` decides when it is cleared.
 
 use crate::location::Location;
 use crate::program::Program;
@@ -17,7 +17,7 @@ pub(super) struct Record {
     pub(super) state: u32,
     cause: u32,
     site: u32,
-    /// The loaded kernel that failed: [`Sink::kernel`] of its module.
+    /// The loaded kernel that failed: `kernel` of its launch's block.
     pub(super) kernel: u32,
     block: [u32; 3],
     tags: [u8; 4],
@@ -25,23 +25,7 @@ pub(super) struct Record {
     values: [u64; MOST_BYTES / 8],
 }
 
-/// The counterpart of `failure_sink` of `failure.cuh`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Sink {
-    /// The record's address on the device.
-    pub(super) record: u64,
-    /// A word that the first failing thread claims.
-    pub(super) claim: u64,
-    /// Words that count the failed threads of each block.
-    pub(super) failed_threads: u64,
-    /// The number of those words.
-    pub(super) blocks: u32,
-    /// The kernel's number, which comes back as [`Record::kernel`].
-    pub(super) kernel: u32,
-}
-
-const _: () = assert!(size_of::<Record>() == 304 && align_of::<Record>() == 16 && size_of::<Sink>() == 32);
+const _: () = assert!(size_of::<Record>() == 304 && align_of::<Record>() == 16);
 
 impl Record {
     /// Returns the failure that the record describes, in terms of `program`, which wrote it.

@@ -1,7 +1,7 @@
-//! A folder of CUBINs, named by PHALANX_CUBINS, which is consulted before NVRTC and stores what NVRTC compiled. It lets
-//! a machine with a GPU run CUBINs that another machine compiled. A store never makes a launch fail: a kernel is
-//! compiled if its CUBIN cannot be read or is damaged, and it runs even if its CUBIN cannot be written. Old files are not
-//! removed.
+//! Folders of CUBINs, which are consulted before NVRTC and store what NVRTC compiled. The user's cache (`cache`) is for the
+//! next process. The folder that PHALANX_CUBINS names takes its place, and lets a machine with a GPU run CUBINs that another machine
+//! compiled: its keys leave out the version of NVRTC, the simulator fills it, and nothing is removed from it. A store never makes a
+//! launch fail: a kernel is compiled if its CUBIN cannot be read or is damaged, and it runs even if its CUBIN cannot be written.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -14,6 +14,8 @@ use crate::program::Program;
 use crate::program::cuda::replace;
 use crate::report::error::Result;
 
+mod cache;
+
 /// The version of the format, which changes when the same key no longer means the same CUBIN.
 const VERSION: &str = "phalanx cubin 2";
 
@@ -22,15 +24,27 @@ const DIGEST_BYTES: usize = 32;
 
 /// Returns the CUBIN of a variant of `program` for `architecture`, from the store or from NVRTC.
 pub(crate) fn cubin(program: &Program, architecture: &str, variant: Variant) -> Result<Vec<u8>> {
-    let Some(path) = folder().map(|folder| path(&folder, program, architecture, variant)) else {
+    let named = folder().map(|folder| path(&folder, program, architecture, variant, None));
+    let is_cache = named.is_none();
+    let cached = || {
+        // Without a compiler nothing says which version's CUBINs are asked for.
+        let version = nvrtc::version()?;
+        Some(path(&cache::folder()?, program, architecture, variant, Some(version)))
+    };
+    let Some(path) = named.or_else(cached) else {
         return program.compile_variant(architecture, variant);
     };
     if let Some(cubin) = read(&path) {
+        if is_cache {
+            cache::was_used(&path);
+        }
         return Ok(cubin);
     }
     let cubin = program.compile_variant(architecture, variant)?;
     // A missing store is not a failure.
-    let _ = write(&path, &cubin);
+    if write(&path, &cubin).is_ok() && is_cache {
+        cache::shrink(&path);
+    }
     Ok(cubin)
 }
 
@@ -44,14 +58,21 @@ fn folder() -> Option<PathBuf> {
     env::var_os("PHALANX_CUBINS").filter(|folder| !folder.is_empty()).map(PathBuf::from)
 }
 
-/// Returns the file of a CUBIN. Its name depends on everything that the CUBIN depends on, except the version of NVRTC,
-/// so that a store made elsewhere is found.
-fn path(folder: &Path, program: &Program, architecture: &str, variant: Variant) -> PathBuf {
+/// Returns the file of a CUBIN. Its name depends on everything that the CUBIN depends on. A store that was made elsewhere leaves
+/// out the version of NVRTC.
+fn path(
+    folder: &Path,
+    program: &Program,
+    architecture: &str,
+    variant: Variant,
+    version: Option<(i32, i32)>,
+) -> PathBuf {
     let headers = replace::headers().flat_map(|header| [header.path, header.text]);
     let text = replace::text(program.entry(), program.cuda_source());
     let parts = [VERSION, text, architecture].into_iter().chain(nvrtc::options(program, variant));
+    let version = version.map(|(major, minor)| format!("NVRTC {major}.{minor}"));
     let mut hash = Sha256::new();
-    for part in parts.chain(headers) {
+    for part in parts.chain(headers).chain(version.as_deref()) {
         // Each part is preceded by its length, so that no two lists of parts give the same text.
         hash.update((part.len() as u64).to_le_bytes());
         hash.update(part);
@@ -100,13 +121,16 @@ mod tests {
         let none = KernelOptions::NONE;
         let kinds = [none, KernelOptions { fmad: true, ..none }, KernelOptions { fast_math: true, ..none }];
         let program = |options| copy_with(options, constant(&7u32));
-        let of = |options, variant| path(Path::new("store"), &program(options), "sm_90a", variant);
+        let versioned =
+            |options, variant, version| path(Path::new("store"), &program(options), "sm_90a", variant, version);
+        let of = |options, variant| versioned(options, variant, None);
         let mut paths = kinds.map(|options| of(options, Variant::GENERAL)).to_vec();
         let flat_grid = Variant { flat_grid: true, ..Variant::GENERAL };
         let short_slices = Variant { short_slices: true, ..Variant::GENERAL };
         paths.extend(
             [flat_grid, short_slices, Variant { flat_grid: true, ..short_slices }].map(|variant| of(none, variant)),
         );
+        paths.extend([(13, 0), (13, 5)].map(|version| versioned(none, Variant::GENERAL, Some(version))));
         let different: std::collections::BTreeSet<_> = paths.iter().collect();
         assert_eq!(different.len(), paths.len(), "the texts are equal, and the CUBINs are not");
         assert_eq!(paths[0], of(none, Variant::GENERAL));

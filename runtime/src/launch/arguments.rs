@@ -3,9 +3,11 @@
 
 use std::ffi::c_void;
 use std::fmt;
+use std::sync::Arc;
 
 use super::buffer::Buffer;
 use super::device::Device;
+use crate::gpu::{Access, GpuMemory};
 use crate::kernel::memory::{Addressed, Global, GlobalMut};
 use crate::program::template::{Slot, Visitor};
 use crate::program::types::{DeviceCopy, bytes_of};
@@ -22,6 +24,8 @@ pub struct Arguments {
     starts: Vec<usize>,
     /// The devices of the buffers, with the positions of their arguments, counted from 1.
     devices: Vec<(usize, Device)>,
+    /// The memory of the buffers on a GPU, and whether the kernel may write it.
+    uses: Vec<(Arc<GpuMemory>, Access)>,
     /// The addresses of the buffers in the simulator and the sizes of their elements, with the positions.
     memory: Vec<(usize, usize, usize)>,
     /// The number of elements of the longest slice.
@@ -36,21 +40,30 @@ impl Arguments {
 
     /// Adds a `&[T]` parameter.
     pub fn slice<T: DeviceCopy>(self, buffer: &Buffer<T>) -> Self {
-        self.buffer(buffer)
+        self.buffer(buffer, Access::Read)
     }
 
     /// Adds a `&mut [T]` parameter.
     pub fn slice_mut<T: DeviceCopy>(self, buffer: &mut Buffer<T>) -> Self {
-        self.buffer(buffer)
+        self.buffer(buffer, Access::Write)
     }
 
-    /// Adds an `Option<&[T]>` or `Option<&mut [T]>` parameter.
-    pub fn optional_slice<T: DeviceCopy>(mut self, buffer: Option<&Buffer<T>>) -> Self {
+    /// Adds an `Option<&[T]>` parameter.
+    pub fn optional_slice<T: DeviceCopy>(self, buffer: Option<&Buffer<T>>) -> Self {
+        self.optional(buffer, Access::Read)
+    }
+
+    /// Adds an `Option<&mut [T]>` parameter.
+    pub fn optional_slice_mut<T: DeviceCopy>(self, buffer: Option<&Buffer<T>>) -> Self {
+        self.optional(buffer, Access::Write)
+    }
+
+    fn optional<T: DeviceCopy>(mut self, buffer: Option<&Buffer<T>>, access: Access) -> Self {
         // The layout is that of `option` in option.cuh: the slice, and then a byte that tells whether there is one.
         let (address, length) = buffer.map_or((0, 0), |buffer| (buffer.address(), buffer.len() as u64));
         self.push(bytes_of(&[address, length, u64::from(buffer.is_some())]));
         if let Some(buffer) = buffer {
-            self.note(buffer);
+            self.note(buffer, access);
         }
         self
     }
@@ -61,17 +74,18 @@ impl Arguments {
         self
     }
 
-    fn buffer<T: DeviceCopy>(mut self, buffer: &Buffer<T>) -> Self {
+    fn buffer<T: DeviceCopy>(mut self, buffer: &Buffer<T>, access: Access) -> Self {
         // The layout is that of `slice` and `slice_mut` in memory.cuh: the pointer, and then the length.
         self.push(bytes_of(&[buffer.address(), buffer.len() as u64]));
-        self.note(buffer);
+        self.note(buffer, access);
         self
     }
 
     /// Notes the buffer of the last argument.
-    fn note<T: DeviceCopy>(&mut self, buffer: &Buffer<T>) {
+    fn note<T: DeviceCopy>(&mut self, buffer: &Buffer<T>, access: Access) {
         let position = self.starts.len();
         self.devices.push((position, buffer.device().clone()));
+        self.uses.extend(buffer.gpu_memory().map(|memory| (memory.clone(), access)));
         self.longest_slice = self.longest_slice.max(buffer.len() as u64);
         if let MemoryId::Constant(base) = buffer.global().id() {
             self.memory.push((position, base.addr().get(), size_of::<T>()));
@@ -96,6 +110,11 @@ impl Arguments {
         }));
     }
 
+    /// Returns the memory on a GPU that the kernel may use.
+    pub(super) fn uses(&self) -> &[(Arc<GpuMemory>, Access)] {
+        &self.uses
+    }
+
     /// Returns the number of elements of the longest slice, or 0.
     pub(super) fn longest_slice(&self) -> u64 {
         self.longest_slice
@@ -104,7 +123,10 @@ impl Arguments {
     /// Returns the addresses of the values, which are valid while `self` is not changed.
     pub(super) fn pointers(&mut self) -> Vec<*mut c_void> {
         let base = self.words.as_mut_ptr();
-        self.starts.iter().map(|&start| base.wrapping_add(start).cast()).collect()
+        // A GPU's launch adds one.
+        let mut pointers = Vec::with_capacity(self.starts.len() + 1);
+        pointers.extend(self.starts.iter().map(|&start| base.wrapping_add(start).cast::<c_void>()));
+        pointers
     }
 
     /// Returns an error unless all buffers are in the memory of `device`.

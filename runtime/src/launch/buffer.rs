@@ -2,10 +2,11 @@
 
 use std::fmt;
 use std::marker::PhantomData;
-
-use cudarc::driver::CudaSlice;
+use std::ops::{Bound, Range, RangeBounds};
+use std::sync::Arc;
 
 use super::device::{Device, Target};
+use super::host::{Host, Reserved};
 use crate::gpu::GpuMemory;
 use crate::kernel::memory::{Global, GlobalMemory, GlobalMut};
 use crate::program::types::DeviceCopy;
@@ -26,28 +27,39 @@ use crate::report::error::{Error, Result};
 /// ```
 pub struct Buffer<T: DeviceCopy> {
     device: Device,
+    /// The index of the first element in the memory, which is not 0 in a [`View`](crate::View).
+    start: usize,
     len: usize,
     memory: Memory,
     elements: PhantomData<T>,
 }
 
 /// The memory of a buffer, with at least as many bytes as the elements take.
-enum Memory {
-    Host(GlobalMemory),
-    Gpu(GpuMemory),
+#[derive(Clone)]
+pub(super) enum Memory {
+    Host(Arc<HostMemory>),
+    Gpu(Arc<GpuMemory>),
+}
+
+/// Memory of a simulator, which counts towards what its device has.
+pub(super) struct HostMemory {
+    memory: GlobalMemory,
+    _reserved: Reserved,
 }
 
 impl Memory {
-    fn host(memory: Option<GlobalMemory>, bytes: usize) -> Result<Memory> {
-        memory.map(Memory::Host).ok_or(Error::OutOfMemory { bytes })
+    fn host(host: &Arc<Host>, bytes: usize, memory: impl FnOnce() -> Option<GlobalMemory>) -> Result<Memory> {
+        let reserved = Host::reserve(host, bytes).ok_or(Error::OutOfMemory { bytes })?;
+        let memory = memory().ok_or(Error::OutOfMemory { bytes })?;
+        Ok(Memory::Host(Arc::new(HostMemory { memory, _reserved: reserved })))
     }
 }
 
 impl<T: DeviceCopy> Buffer<T> {
     fn uploaded(device: &Device, data: &[T]) -> Result<Self> {
         let memory = match &device.target {
-            Target::Gpu(gpu) => Memory::Gpu(gpu.upload(data)?),
-            Target::Simulator(_) => Memory::host(GlobalMemory::try_from_slice(data), size_of_val(data))?,
+            Target::Gpu(gpu) => Memory::Gpu(Arc::new(gpu.upload(data)?)),
+            Target::Simulator(host) => Memory::host(host, size_of_val(data), || GlobalMemory::try_from_slice(data))?,
         };
         Ok(Buffer::new(device, data.len(), memory))
     }
@@ -57,37 +69,21 @@ impl<T: DeviceCopy> Buffer<T> {
         let bytes = len.checked_mul(size).filter(|&bytes| isize::try_from(bytes).is_ok());
         let bytes = bytes.ok_or(Error::BufferTooLarge { len, size })?;
         let memory = match &device.target {
-            Target::Gpu(gpu) => Memory::Gpu(gpu.zeros(bytes)?),
-            Target::Simulator(_) => Memory::host(GlobalMemory::try_zeros(bytes), bytes)?,
+            Target::Gpu(gpu) => Memory::Gpu(Arc::new(gpu.zeros(bytes)?)),
+            Target::Simulator(host) => Memory::host(host, bytes, || GlobalMemory::try_zeros(bytes))?,
         };
         Ok(Buffer::new(device, len, memory))
     }
 
-    /// Creates a buffer from memory that cudarc allocated on this GPU, without a copy. It waits for the slice's stream.
-    pub fn from_cuda_slice(device: &Device, slice: CudaSlice<T>) -> Result<Self> {
-        let len = slice.len();
-        let memory = match &device.target {
-            Target::Gpu(gpu) => Memory::Gpu(gpu.adopt(slice)?),
-            Target::Simulator(_) => {
-                let found = format!("GPU {}", slice.ordinal());
-                return Err(Error::WrongDevice { expected: device.to_string(), found });
-            }
-        };
-        Ok(Buffer::new(device, len, memory))
+    pub(super) fn new(device: &Device, len: usize, memory: Memory) -> Self {
+        Buffer { device: device.clone(), start: 0, len, memory, elements: PhantomData }
     }
 
-    /// Returns the memory as a slice of cudarc, without a copy, after all launches have ended.
-    pub fn into_cuda_slice(self) -> Result<CudaSlice<T>> {
-        match (&self.device.target, self.memory) {
-            (Target::Gpu(gpu), Memory::Gpu(memory)) => gpu.release(memory, self.len),
-            (_, Memory::Host(_)) | (Target::Simulator(_), _) => {
-                Err(Error::WrongDevice { expected: "a GPU".into(), found: self.device.to_string() })
-            }
-        }
-    }
-
-    fn new(device: &Device, len: usize, memory: Memory) -> Self {
-        Buffer { device: device.clone(), len, memory, elements: PhantomData }
+    /// Returns the same memory from the element `start` on. The caller sees to it that nobody writes to one of the two
+    /// while the other is used.
+    pub(super) fn part(&self, start: usize, len: usize) -> Self {
+        let (device, memory) = (self.device.clone(), self.memory.clone());
+        Buffer { device, start: self.start + start, len, memory, elements: PhantomData }
     }
 
     /// Returns the number of elements.
@@ -105,36 +101,125 @@ impl<T: DeviceCopy> Buffer<T> {
         &self.device
     }
 
-    /// Waits until all launches have ended, and returns a copy of the elements. If a kernel has failed and the failure
-    /// has not been returned yet, it returns that failure instead.
+    /// Returns a copy of the elements, after the launches on the device's default stream and on the stream that wrote the buffer last have
+    /// ended. If one of those has failed and the failure has not been returned yet, it returns that failure instead.
     pub fn read(&self) -> Result<Vec<T>> {
+        self.read_range(..)
+    }
+
+    /// Returns a copy of these elements, as [`Buffer::read`] does of all.
+    ///
+    /// ```
+    /// # use phalanx::Device;
+    /// # fn main() -> phalanx::Result<()> {
+    /// let mut buffer = Device::simulator().upload(&[1, 2, 3, 4, 5])?;
+    /// buffer.write_at(1, &[20, 30])?;
+    /// assert_eq!(buffer.read_range(..3)?, [1, 20, 30]);
+    /// assert_eq!(buffer.read_range(4..9).unwrap_err().to_string(), "elements 4..9 are not all in a buffer of 5");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn read_range(&self, range: impl RangeBounds<usize>) -> Result<Vec<T>> {
+        let range = self.checked(range)?;
+        let (start, end) = (self.start + range.start, self.start + range.end);
         match (&self.device.target, &self.memory) {
-            (Target::Gpu(gpu), Memory::Gpu(memory)) => gpu.read(memory, self.len),
-            (_, Memory::Host(memory)) => self.device.synchronize().map(|()| memory.read()),
+            (Target::Gpu(gpu), Memory::Gpu(memory)) => gpu.read(memory, start, range.len()),
+            (_, Memory::Host(host)) => self.device.synchronize().map(|()| host.memory.read_part(start..end)),
             (Target::Simulator(_), Memory::Gpu(_)) => unreachable!("`new` is given memory of the device"),
         }
     }
 
-    /// Overwrites all elements, after all launches have ended. The data must have as many elements as the buffer.
+    /// Returns the range, if the buffer has all of its elements.
+    pub(super) fn checked(&self, range: impl RangeBounds<usize>) -> Result<Range<usize>> {
+        let start = match range.start_bound() {
+            Bound::Included(&start) => start,
+            Bound::Excluded(&before) => before.saturating_add(1),
+            Bound::Unbounded => 0,
+        };
+        let end = match range.end_bound() {
+            Bound::Included(&last) => last.saturating_add(1),
+            Bound::Excluded(&end) => end,
+            Bound::Unbounded => self.len,
+        };
+        match start <= end && end <= self.len {
+            true => Ok(start..end),
+            false => Err(Error::RangeOutOfBounds { start, end, len: self.len }),
+        }
+    }
+
+    /// Overwrites all elements, after all launches that use the buffer have ended. The data must have as many elements as the buffer.
     pub fn write(&mut self, data: &[T]) -> Result<()> {
         if data.len() != self.len {
             return Err(Error::LengthMismatch { buffer: self.len, data: data.len() });
         }
-        match (&self.device.target, &mut self.memory) {
-            (Target::Gpu(gpu), Memory::Gpu(memory)) => gpu.write(memory, data),
-            (_, Memory::Host(memory)) => {
-                memory.write(data);
+        self.write_at(0, data)
+    }
+
+    /// Overwrites the elements from `start` on, as [`Buffer::write`] does all.
+    pub fn write_at(&mut self, start: usize, data: &[T]) -> Result<()> {
+        let range = self.checked(start..start.saturating_add(data.len()))?;
+        let start = self.start + range.start;
+        match (&self.device.target, &self.memory) {
+            (Target::Gpu(gpu), Memory::Gpu(memory)) => gpu.write(memory, start * size_of::<T>(), data),
+            (_, Memory::Host(host)) => {
+                host.memory.write(start, data);
                 Ok(())
             }
             (Target::Simulator(_), Memory::Gpu(_)) => unreachable!("`new` is given memory of the device"),
         }
     }
 
+    /// Overwrites all elements with those of another buffer of the device, which has as many. It comes after the earlier launches
+    /// that use either, and the host does not wait for it.
+    ///
+    /// ```
+    /// # use phalanx::Device;
+    /// # fn main() -> phalanx::Result<()> {
+    /// let device = Device::simulator();
+    /// let (from, mut to) = (device.upload(&[1, 2, 3])?, device.zeros(3)?);
+    /// to.copy_from(&from)?;
+    /// assert_eq!(to.read()?, [1, 2, 3]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn copy_from(&mut self, source: &Buffer<T>) -> Result<()> {
+        if source.len != self.len {
+            return Err(Error::LengthMismatch { buffer: self.len, data: source.len });
+        }
+        match (&self.device.target, &self.memory, &source.memory) {
+            (Target::Gpu(gpu), Memory::Gpu(to), Memory::Gpu(from)) if self.device.shares_memory(&source.device) => {
+                let (to_start, from_start) = (self.start * size_of::<T>(), source.start * size_of::<T>());
+                gpu.copy(from, from_start, to, to_start, self.len * size_of::<T>())
+            }
+            (_, Memory::Host(to), Memory::Host(from)) => {
+                let elements: Vec<T> = from.memory.read_part(source.start..source.start + source.len);
+                to.memory.write(self.start, &elements);
+                Ok(())
+            }
+            (Target::Gpu(_) | Target::Simulator(_), _, _) => {
+                Err(Error::WrongDevice { expected: self.device.to_string(), found: source.device.to_string() })
+            }
+        }
+    }
+
+    /// Returns the device, the number of elements and the memory.
+    pub(super) fn into_parts(self) -> (Device, usize, Memory) {
+        (self.device, self.len, self.memory)
+    }
+
     /// Returns the address on the GPU, or 0 in the simulator, where no kernel uses it.
     pub(crate) fn address(&self) -> u64 {
         match (&self.device.target, &self.memory) {
-            (Target::Gpu(gpu), Memory::Gpu(memory)) => gpu.address(memory),
+            (Target::Gpu(_), Memory::Gpu(memory)) => memory.address() + (self.start * size_of::<T>()) as u64,
             (Target::Gpu(_) | Target::Simulator(_), _) => 0,
+        }
+    }
+
+    /// Returns the memory on the GPU, or `None` in the simulator.
+    pub(crate) fn gpu_memory(&self) -> Option<&Arc<GpuMemory>> {
+        match &self.memory {
+            Memory::Gpu(memory) => Some(memory),
+            Memory::Host(_) => None,
         }
     }
 
@@ -142,7 +227,7 @@ impl<T: DeviceCopy> Buffer<T> {
     /// does not run.
     pub(crate) fn global(&self) -> Global<'_, T> {
         match &self.memory {
-            Memory::Host(memory) => Global::new(memory),
+            Memory::Host(host) => Global::part_of(&host.memory, self.start..self.start + self.len),
             Memory::Gpu(_) => Global::empty(),
         }
     }
@@ -150,7 +235,7 @@ impl<T: DeviceCopy> Buffer<T> {
     /// Returns the memory as the host body sees a `&mut [T]`.
     pub(crate) fn global_mut(&mut self) -> GlobalMut<'_, T> {
         match &self.memory {
-            Memory::Host(memory) => GlobalMut::new(memory),
+            Memory::Host(host) => GlobalMut::part_of(&host.memory, self.start..self.start + self.len),
             Memory::Gpu(_) => GlobalMut::empty(),
         }
     }
@@ -198,9 +283,36 @@ mod tests {
     }
 
     #[test]
-    fn memory_of_the_host_is_no_cuda_slice() {
-        let error = Device::simulator().upload(&[1.0f32]).unwrap().into_cuda_slice().unwrap_err();
-        assert_eq!(error.to_string(), "this needs memory of a GPU, but the buffer is on simulator");
+    fn a_simulator_has_as_much_memory_as_an_h100() {
+        let device = Device::simulator();
+        let limit = device.caps().memory_bytes;
+        let error = device.zeros::<u8>(limit + 1).unwrap_err();
+        assert!(matches!(error, Error::OutOfMemory { bytes } if bytes == limit + 1), "{error}");
+        let Target::Simulator(host) = &device.target else { unreachable!("it is a simulator") };
+        let most = Host::reserve(host, limit - 16).unwrap();
+        let rest = device.zeros::<u64>(2).unwrap();
+        assert!(matches!(device.zeros::<u8>(1), Err(Error::OutOfMemory { bytes: 1 })));
+        drop((most, rest));
+        assert_eq!(device.zeros::<u64>(2).unwrap().read().unwrap(), [0; 2]);
+    }
+
+    #[test]
+    fn ranges_are_read_and_written() {
+        let device = Device::simulator();
+        let mut buffer = device.upload(&[0u16, 1, 2, 3, 4]).unwrap();
+        buffer.write_at(3, &[30, 40]).unwrap();
+        assert_eq!((buffer.read_range(2..=3).unwrap(), buffer.read_range(5..).unwrap()), (vec![2, 30], vec![]));
+        assert!(matches!(buffer.write_at(4, &[1, 2]), Err(Error::RangeOutOfBounds { start: 4, end: 6, len: 5 })));
+        #[expect(clippy::reversed_empty_ranges, reason = "what is refused")]
+        let reversed = buffer.read_range(3..2);
+        assert!(matches!(reversed, Err(Error::RangeOutOfBounds { start: 3, end: 2, len: 5 })));
+        assert!(matches!(buffer.read_range(..usize::MAX), Err(Error::RangeOutOfBounds { .. })));
+        let mut other = device.zeros(4).unwrap();
+        assert!(matches!(other.copy_from(&buffer), Err(Error::LengthMismatch { buffer: 4, data: 5 })));
+    }
+
+    #[test]
+    fn more_elements_than_an_address_reaches_are_refused() {
         assert!(matches!(Device::simulator().zeros::<u64>(usize::MAX), Err(Error::BufferTooLarge { .. })));
     }
 }

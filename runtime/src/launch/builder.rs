@@ -8,9 +8,11 @@ use std::sync::Arc;
 use super::arguments::Arguments;
 use super::check;
 use super::device::{Device, Target};
-use crate::gpu::context::Mode;
+use super::host::Told;
+use super::stream::{Enqueued, Stream, StreamQueue};
 use crate::gpu::nvrtc::Variant;
 use crate::gpu::store;
+use crate::gpu::{Mode, Started};
 use crate::program::Program;
 use crate::program::template::Function;
 use crate::report::error::{Error, LaunchError, Result};
@@ -40,13 +42,15 @@ use crate::sim::{self, Recorder, Simulator, WarningCollector};
 /// # }
 /// ```
 #[must_use = "nothing runs before `.launch(&device)`"]
-pub struct Launch<'a> {
+pub struct Launch<'a, Place = ()> {
     kernel: TypeId,
     program: Result<Arc<Program>>,
     arguments: Arguments,
     /// The function of a simulated thread, which runs the host body.
     threads: Box<dyn Fn() + Send + Sync + 'a>,
     sizes: check::Sizes,
+    /// The stream, if the launch names one.
+    place: Place,
 }
 
 impl<'a> Launch<'a> {
@@ -55,9 +59,35 @@ impl<'a> Launch<'a> {
     #[doc(hidden)]
     pub fn new<K: Function + 'static>(arguments: Arguments, threads: Box<dyn Fn() + Send + Sync + 'a>) -> Self {
         let (kernel, program) = (TypeId::of::<K>(), Program::shared::<K>());
-        Launch { kernel, program, arguments, threads, sizes: check::Sizes::default() }
+        Launch { kernel, program, arguments, threads, sizes: check::Sizes::default(), place: () }
     }
 
+    /// Sets the stream on which the kernel runs, and with it the device.
+    ///
+    /// ```
+    /// use phalanx::prelude::*;
+    ///
+    /// #[cluster_kernel(block = 64)]
+    /// fn fill(out: &mut [u32], value: u32) {
+    ///     out[this_grid().thread_rank()] = value;
+    /// }
+    ///
+    /// # fn main() -> phalanx::Result<()> {
+    /// let device = Device::simulator();
+    /// let stream = device.stream()?;
+    /// let mut out = device.zeros(256)?;
+    /// fill(&mut out, 7).grid(4).on(&stream).enqueue()?;
+    /// assert_eq!(out.read()?, [7; 256]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn on(self, stream: &Stream) -> Launch<'a, Stream> {
+        let Launch { kernel, program, arguments, threads, sizes, place: () } = self;
+        Launch { kernel, program, arguments, threads, sizes, place: stream.clone() }
+    }
+}
+
+impl<Place> Launch<'_, Place> {
     /// Sets the number of blocks: `8`, `(4, 2)` or `(4, 2, 2)`. It must be a multiple of the cluster in each dimension.
     pub fn grid(mut self, blocks: impl Into<Dim3>) -> Self {
         self.sizes.grid = Some(blocks.into());
@@ -82,17 +112,20 @@ impl<'a> Launch<'a> {
         self.sizes.shared_bytes = Some(bytes);
         self
     }
+}
 
-    /// Runs the kernel and waits for its end. It returns [`Error::Kernel`] if the kernel failed, or if an earlier
-    /// enqueued one failed and has not been reported.
+impl Launch<'_> {
+    /// Runs the kernel and waits for its end. It returns [`Error::Kernel`] if the kernel failed, or if an earlier one
+    /// failed that was enqueued on the default stream and has not been reported.
     pub fn launch(self, device: &Device) -> Result<()> {
-        self.start(device, Mode::Launch).map(drop)
+        self.start(&device.default_stream(), Mode::Launch).map(drop)
     }
 
-    /// Starts the kernel after all earlier launches on the device, and does not wait. The next [`Device::synchronize`],
-    /// [`Buffer::read`](crate::Buffer::read) or [`Launch::launch`], in any host thread, returns its failure.
+    /// Starts the kernel after all earlier launches on the device's default stream, and does not wait. The next
+    /// [`Device::synchronize`], [`Buffer::read`](crate::Buffer::read) or [`Launch::launch`], in any host thread, returns its
+    /// failure.
     pub fn enqueue(self, device: &Device) -> Result<()> {
-        self.start(device, Mode::Enqueue).map(drop)
+        self.start(&device.default_stream(), Mode::Enqueue).map(drop)
     }
 
     /// Runs the kernel as [`Launch::launch`] does, and returns the times of its warps at barriers: how long they
@@ -126,7 +159,7 @@ impl<'a> Launch<'a> {
     /// # }
     /// ```
     pub fn timeline(self, device: &Device) -> Result<Timeline> {
-        self.start(device, Mode::Timeline).map(Option::unwrap_or_default)
+        self.start(&device.default_stream(), Mode::Timeline).map(|started| started.timeline.unwrap_or_default())
     }
 
     /// Returns how many clusters of this launch can be resident on the device at once, without running it. This bounds
@@ -148,25 +181,52 @@ impl<'a> Launch<'a> {
         };
         Ok(Occupancy { clusters, blocks: clusters * shape.cluster.count() as usize })
     }
+}
 
-    fn start(mut self, device: &Device, mode: Mode) -> Result<Option<Timeline>> {
+impl Launch<'_, Stream> {
+    /// Runs the kernel and waits for its end. It returns [`Error::Kernel`] if the kernel failed, or if an earlier one on
+    /// the stream failed that nobody waits for and that has not been reported.
+    pub fn launch(self) -> Result<()> {
+        let stream = self.place.clone();
+        self.start(&stream, Mode::Launch).map(drop)
+    }
+
+    /// Starts the kernel after all earlier work on the stream, and does not wait. The handle returns the failure of this
+    /// launch; it may be dropped.
+    pub fn enqueue(self) -> Result<Enqueued> {
+        let stream = self.place.clone();
+        let started = self.start(&stream, Mode::Keep)?;
+        Ok(Enqueued { stream, number: Some(started.number) })
+    }
+
+    /// Runs the kernel as [`Launch::launch`] does, and returns the times of its warps at barriers.
+    pub fn timeline(self) -> Result<Timeline> {
+        let stream = self.place.clone();
+        self.start(&stream, Mode::Timeline).map(|started| started.timeline.unwrap_or_default())
+    }
+}
+
+impl<Place> Launch<'_, Place> {
+    fn start(mut self, stream: &Stream, mode: Mode) -> Result<Started> {
+        let device = &stream.device;
         let program = self.program?;
         let error = |reason| Error::Launch { kernel: program.name().into(), reason };
         self.arguments.check_device(device).map_err(error)?;
         let shape = check::fitting(&program, &self.sizes, device.caps())?;
         let variant = Variant::of(&program, &shape, self.arguments.longest_slice());
 
-        match &device.target {
-            Target::Gpu(gpu) => {
+        match (&device.target, &stream.queue) {
+            (Target::Gpu(gpu), StreamQueue::Gpu(queue)) => {
                 if mode == Mode::Timeline && !program.options().profile {
                     return Err(error(LaunchError::NoTimeline));
                 }
-                let mut parameters = self.arguments.pointers();
-                //             // SAFETY: the macro made both the text's parameters and the arguments from the same signature. They point to
-                // the memory of buffers on this GPU, as checked, which are borrowed until here.
-                unsafe { gpu.launch(self.kernel, &program, &shape, variant, &mut parameters, mode) }
+                let parameters = self.arguments.pointers();
+                let uses = self.arguments.uses();
+                // SAFETY: the macro made both the text's parameters and the arguments from the same signature. They point to
+                // the memory of buffers on this GPU, as checked, which are borrowed until here and are all noted.
+                unsafe { gpu.launch(queue, self.kernel, &program, &shape, variant, parameters, uses, mode) }
             }
-            Target::Simulator(host) => {
+            (Target::Simulator(host), StreamQueue::Simulator(queue)) => {
                 store::precompile(&program, &host.caps.architecture(), variant)?;
                 let run = if program.has_grid_barrier() {
                     LaunchError::check_resident(&shape, sim::most_clusters(&shape)).map_err(error)?;
@@ -188,8 +248,16 @@ impl<'a> Launch<'a> {
                 for race in warnings.take() {
                     host.warnings.write(&Warning { kernel: program.name().into(), race });
                 }
-                host.record(result.err().map(|failure| *failure), mode != Mode::Enqueue)?;
-                Ok(recorder.map(|recorder| recorder.timeline(program.name())))
+                let told = match mode {
+                    Mode::Enqueue => Told::Anyone,
+                    Mode::Keep => Told::Handle,
+                    Mode::Launch | Mode::Timeline => Told::Caller,
+                };
+                let number = queue.record(result.err().map(|failure| *failure), told)?;
+                Ok(Started { number, timeline: recorder.map(|recorder| recorder.timeline(program.name())) })
+            }
+            (Target::Gpu(_), StreamQueue::Simulator(_)) | (Target::Simulator(_), StreamQueue::Gpu(_)) => {
+                unreachable!("a stream is of its device's kind")
             }
         }
     }
@@ -205,7 +273,7 @@ pub struct Occupancy {
     pub blocks: usize,
 }
 
-impl fmt::Debug for Launch<'_> {
+impl<Place> fmt::Debug for Launch<'_, Place> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = self.program.as_ref().map_or("?", |program| program.name());
         write!(f, "Launch({name}, {:?})", self.sizes)

@@ -3,14 +3,13 @@
 
 use std::fmt;
 use std::str::FromStr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use super::host::Host;
+use crate::gpu::Gpu;
 use crate::gpu::caps::Caps;
-use crate::gpu::context::Gpu;
 use crate::report::error::{Error, Result};
-use crate::report::failure::Failure;
-use crate::report::output::Output;
-use crate::report::warning::{Warning, Warnings};
+use crate::report::warning::Warning;
 use crate::sim::Simulator;
 
 /// A GPU that supports clusters, or the simulator. Clones are handles of the same device.
@@ -33,18 +32,6 @@ pub struct Device {
 pub(crate) enum Target {
     Gpu(Arc<Gpu>),
     Simulator(Arc<Host>),
-}
-
-/// The state of a simulator device.
-pub(crate) struct Host {
-    pub(crate) simulator: Simulator,
-    pub(crate) caps: Caps,
-    /// The reason why [`Device::auto`] selected no GPU.
-    reason: Option<String>,
-    pub(crate) output: Output,
-    pub(crate) warnings: Warnings,
-    /// The first failure that has not been reported yet, as a GPU keeps one.
-    failed: Mutex<Option<Failure>>,
 }
 
 impl Device {
@@ -77,9 +64,7 @@ impl Device {
     }
 
     fn host(simulator: Simulator, reason: Option<String>) -> Device {
-        let (output, warnings) = (Output::default(), Warnings::default());
-        let host = Host { simulator, caps: Caps::h100(), reason, output, warnings, failed: Mutex::new(None) };
-        Device { target: Target::Simulator(Arc::new(host)) }
+        Device { target: Target::Simulator(Arc::new(Host::new(simulator, reason))) }
     }
 
     /// Describes the device: `GPU 0 (NVIDIA H100 80GB HBM3)`, `simulator`, or `simulator (..)` with the reason why
@@ -99,11 +84,12 @@ impl Device {
         matches!(self.target, Target::Simulator(_))
     }
 
-    /// Waits until all launches have ended, and returns the failure of the first kernel that failed.
+    /// Waits until all launches on all streams have ended, and returns the failure of the first kernel that failed: of the default stream, and
+    /// then of the others in the order of their creation.
     pub fn synchronize(&self) -> Result<()> {
         match &self.target {
             Target::Gpu(gpu) => gpu.synchronize(),
-            Target::Simulator(host) => host.record(None, true),
+            Target::Simulator(host) => host.synchronize(),
         }
     }
 
@@ -211,17 +197,6 @@ fn default_simulator() -> Simulator {
 /// device.
 fn cause(error: &Error) -> String {
     error.to_string().split(';').next().unwrap_or_default().into()
-}
-
-impl Host {
-    /// Records the result of a launch. If `report` is set, it returns the first failure since the last report;
-    /// otherwise it keeps it for the next report.
-    pub(crate) fn record(&self, failure: Option<Failure>, report: bool) -> Result<()> {
-        let mut failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
-        *failed = failed.take().or(failure);
-        let reported = if report { failed.take() } else { None };
-        reported.map_or(Ok(()), |failure| Err(failure.into()))
-    }
 }
 
 impl fmt::Display for Device {

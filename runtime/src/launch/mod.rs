@@ -1,4 +1,5 @@
-//! The host's side: devices (`device`), their memory (`buffer`), launches (`builder`, with their `arguments` and the
+//! The host's side: devices (`device`; `host` is the simulator as one), their streams (`stream`) and memory (`buffer`, and `view` for a part
+//! of one; `foreign` is what cudarc has), launches (`builder`, with their `arguments` and the
 //! checks before them, `check`), and one program under many schedules (`explore`). Only this module knows both the
 //! simulator and GPUs.
 
@@ -8,9 +9,18 @@ mod builder;
 mod check;
 mod device;
 mod explore;
+#[cfg(feature = "gpu")]
+mod foreign;
+mod host;
+#[cfg(test)]
+mod on_each_device;
+mod stream;
+mod view;
 
 pub use arguments::{Arguments, Threads, global, global_mut};
 pub use buffer::Buffer;
 pub use builder::{Launch, Occupancy};
 pub use device::Device;
 pub use explore::{Exploration, Finding};
+pub use stream::{Enqueued, Stream, StreamEvent};
+pub use view::View;

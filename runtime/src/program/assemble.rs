@@ -24,6 +24,9 @@ use crate::program::cuda;
 use crate::report::barrier_fence::BarrierFence;
 use crate::report::error::{Error, Result};
 
+/// The name of a kernel's last parameter, the block of its launch (launch.cuh).
+const LAUNCH_BLOCK: &str = "phalanx_launch";
+
 /// A kernel as one CUDA C++ text, with the facts that a launch needs.
 #[derive(Debug)]
 pub struct Program {
@@ -36,7 +39,6 @@ pub struct Program {
     placed_shared_bytes: usize,
     local_memory: LocalMemory,
     prints: bool,
-    records: bool,
     has_grid_barrier: bool,
     names_grid: bool,
     parameters: Vec<String>,
@@ -106,11 +108,6 @@ impl Program {
         self.prints
     }
 
-    /// Returns whether the program records its barriers.
-    pub(crate) fn records(&self) -> bool {
-        self.records
-    }
-
     /// Returns whether the program's blocks wait for each other, so that all of them must run concurrently.
     pub(crate) fn has_grid_barrier(&self) -> bool {
         self.has_grid_barrier
@@ -177,8 +174,14 @@ impl Program {
         let headers = cuda::needed(wanted.into_iter(), &text.out);
         let kernel = order.functions.last().expect("the kernel is the last function");
 
-        // These definitions spare the prelude from finding them out at run time.
+        let entry = names.functions.last().expect("the kernel is the last function");
+        let mut parameters = parameters::names(entry, &text.out);
         let mut head = String::new();
+        if parameters.pop_if(|last| last == LAUNCH_BLOCK).is_some() {
+            // The name that PTX gives to the kernel's last parameter.
+            head += &format!("#define PHALANX_LAUNCH \"{entry}_param_{}\"\n", parameters.len());
+        }
+        // These definitions spare the prelude from finding them out at run time.
         if shared.offsets.is_some() {
             head += &format!("#define PHALANX_PLACED_SHARED_BYTES {}\n", shared.bytes);
         }
@@ -208,16 +211,15 @@ impl Program {
         Ok(Program {
             name: kernel.definition.template.name,
             file: kernel.definition.template.file,
-            entry: names.functions.last().expect("the kernel is the last function").clone(),
+            entry: entry.clone(),
             source: head + &text.out,
             options: kernel.definition.options,
             static_shared_bytes: shared.bytes,
             local_memory,
             placed_shared_bytes: if shared.offsets.is_some() { shared.bytes } else { 0 },
             prints: headers.contains("print.cuh"),
-            records: headers.contains("profile.cuh"),
             has_grid_barrier,
-            parameters: parameters::names(names.functions.last().expect("the kernel is the last function"), &text.out),
+            parameters,
             names_grid: text.out.contains("this_grid("),
             sends_to_peers: cuda::sends_to_peers(&text.out),
             sites: text.sites,

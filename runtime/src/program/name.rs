@@ -23,7 +23,7 @@ const WORDS: &str = " \
 /// The functions that NVRTC declares without any header, most of them with C linkage as kernels have; they also exist
 /// with an `f` appended. Found by asking NVRTC 13.5.
 const BUILT_IN: &str = " \
-    NULL phalanx phalanx_dynamic_shared phalanx_grid_barrier phalanx_print_sink phalanx_sink abs acos acosh asin asinh assert atan atan2 atanh blockDim blockIdx cbrt ceil clock clock64 clock_t copysign cos \
+    NULL launch_block phalanx phalanx_dynamic_shared phalanx_launch abs acos acosh asin asinh assert atan atan2 atanh blockDim blockIdx cbrt ceil clock clock64 clock_t copysign cos \
     cosh cospi cudaError cudaError_t cudaStream_t cyl_bessel_i0 cyl_bessel_i1 dim3 erf erfc erfcinv erfcx erfinv exp exp10 exp2 expm1 fabs fast fdim \
     floor fma fmax fmin fmod free frexp gridDim hypot ilogb j0 j1 jn labs ldexp lgamma \
     llabs llmax llmin llrint llround log log10 log1p log2 logb lrint lround main malloc max memcpy memset min \
@@ -206,7 +206,7 @@ mod tests {
             "uint4",
             "atomicCAS",
             "vector",
-            "phalanx_sink",
+            "phalanx_launch",
             "NULL",
             "relaxed",
             "none",

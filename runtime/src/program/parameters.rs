@@ -2,8 +2,10 @@
 
 /// Returns the names of the parameters of the kernel `entry`, in order.
 pub(super) fn names(entry: &str, text: &str) -> Vec<String> {
-    let head = format!("\n{entry}(");
-    let list = text.split_once(&head).and_then(|(_, rest)| rest.split_once(") {")).map_or("", |(list, _)| list);
+    // The name stands on a line of its own, or behind the return type.
+    let heads = [format!("\n{entry}("), format!("void {entry}(")];
+    let found = heads.iter().find_map(|head| text.split_once(head));
+    let list = found.and_then(|(_, rest)| rest.split_once(") {")).map_or("", |(list, _)| list);
     of_list(list)
 }
 

@@ -36,10 +36,10 @@ pub enum Error {
     /// A kernel had to be compiled, and libnvrtc was not found.
     #[error(
         "NVRTC, CUDA's run-time compiler, was not found ({tried}); install the CUDA toolkit, or `pip install \
-         nvidia-cuda-nvrtc` and set PHALANX_NVRTC to the folder that holds libnvrtc.so.13"
+         nvidia-cuda-nvrtc` in the active virtual environment, or set PHALANX_NVRTC to the folder that holds libnvrtc.so.13"
     )]
     NvrtcMissing {
-        /// The libraries that were tried, with the loader's messages.
+        /// The places that were looked at, with what was found there.
         tried: String,
     },
 
@@ -129,6 +129,17 @@ pub enum Error {
         ty: String,
     },
 
+    /// A range is not in a buffer, or ends before it starts.
+    #[error("elements {start}..{end} are not all in a buffer of {len}")]
+    RangeOutOfBounds {
+        /// The index of the first element.
+        start: usize,
+        /// The index behind the last element.
+        end: usize,
+        /// The number of elements in the buffer.
+        len: usize,
+    },
+
     /// A buffer was asked for that is larger than the address space.
     #[error("{len} elements of {size} bytes are more than a buffer can hold")]
     BufferTooLarge {
@@ -138,12 +149,16 @@ pub enum Error {
         size: usize,
     },
 
-    /// The host has too little memory for a buffer of the simulator.
-    #[error("the host has no memory for a buffer of {bytes} bytes")]
+    /// The simulator has too little memory left for a buffer, of the host's or of the 80 GiB that it has as a device.
+    #[error("the simulator has no memory for a buffer of {bytes} bytes")]
     OutOfMemory {
         /// The size of the buffer in bytes.
         bytes: usize,
     },
+
+    /// The memory of a buffer cannot be handed out, because a view of it was leaked.
+    #[error("the buffer's memory cannot be handed out, because a view of it was leaked by `std::mem::forget`")]
+    Leaked,
 
     /// A buffer is in the memory of another device.
     #[error("this needs memory of {expected}, but the buffer is on {found}")]
@@ -151,6 +166,28 @@ pub enum Error {
         /// The device that the operation is for.
         expected: String,
         /// The device that the buffer is on.
+        found: String,
+    },
+
+    /// The program has been built without GPUs.
+    #[error("this program was built without the feature `gpu` of phalanx; it has the simulator alone")]
+    NoGpuSupport,
+
+    /// A stream of cudarc's cannot be used on the device.
+    #[error("this needs a stream of {expected}, but the stream is one of {found}")]
+    ForeignStream {
+        /// The device that the stream is for.
+        expected: String,
+        /// What the stream belongs to.
+        found: String,
+    },
+
+    /// An event was recorded on another device.
+    #[error("this needs an event of {expected}, but the event was recorded on {found}")]
+    WrongEvent {
+        /// The device that the operation is on.
+        expected: String,
+        /// The device that the event was recorded on.
         found: String,
     },
 
@@ -212,9 +249,14 @@ impl Error {
             | Error::Kernel(_)
             | Error::LengthMismatch { .. }
             | Error::InvalidValue { .. }
+            | Error::RangeOutOfBounds { .. }
             | Error::BufferTooLarge { .. }
             | Error::OutOfMemory { .. }
+            | Error::Leaked
             | Error::WrongDevice { .. }
+            | Error::ForeignStream { .. }
+            | Error::WrongEvent { .. }
+            | Error::NoGpuSupport
             | Error::Nvrtc { .. } => None,
         }
     }
@@ -365,6 +407,12 @@ pub enum LaunchError {
         /// The largest number of blocks of this shape that can be resident at once.
         most: u64,
     },
+    /// The stream is being captured into a CUDA graph.
+    #[error(
+        "its stream is being captured into a CUDA graph, whose replays would all report to one launch; end the capture \
+         first"
+    )]
+    Capturing,
     /// An argument is in the memory of another device.
     #[error("argument {argument} is on {found}, but the launch is on {device}; upload it there")]
     WrongDevice {

@@ -4,8 +4,6 @@
 use std::fmt;
 use std::time::Duration;
 
-use serde::Serialize;
-
 use super::race::Race;
 use super::render::{self, Level, Note};
 use crate::location::Location;
@@ -15,7 +13,8 @@ use crate::shape::Dim3;
 
 /// The failure of a kernel that stopped before its end. Its `Display` is the report, which shows the source of each
 /// location if the files can be read.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Failure {
     /// The kernel's name.
@@ -37,7 +36,8 @@ pub struct Failure {
 }
 
 /// The cause of a failure. Only the simulator detects the causes from [`Deadlock`](Cause::Deadlock) on.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub enum Cause {
     /// An index is not below the length.
@@ -192,7 +192,8 @@ pub enum Cause {
 }
 
 /// The threads that wait at the same position in the source when no thread can make progress.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct WaitingThreads {
     /// The operation that they wait in: ``wait at `cluster.sync()` ``.
@@ -212,7 +213,8 @@ pub struct WaitingThreads {
 }
 
 /// Threads that others wait for, with the position at which they are instead.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct MissingThreads {
     /// Their status: ``wait at `block.sync()` ``, or `exited`.

@@ -1,7 +1,7 @@
 //! The reports to the user: errors of the host (`error`), failures of kernels (`failure`, with `race` for one of the
 //! causes and `render` for the source beside the text), warnings (`warning`), the fences of a kernel's barriers
-//! (`barrier_fence`), the output of kernels (`output`), and the timeline of a launch (`timeline`). They are data with
-//! its text; `progress` is what a long run shows meanwhile; the other modules find and record it.
+//! (`barrier_fence`), the output of kernels (`output`), the timeline of a launch (`timeline`), and the
+//! failures that nobody has been told of yet (`unreported`). They are data with its text; `progress` is what a long run shows meanwhile; the other modules find and record it.
 
 pub(crate) mod barrier_fence;
 pub(crate) mod error;
@@ -11,4 +11,5 @@ pub(crate) mod progress;
 pub(crate) mod race;
 mod render;
 pub(crate) mod timeline;
+pub(crate) mod unreported;
 pub(crate) mod warning;

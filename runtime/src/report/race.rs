@@ -3,14 +3,13 @@
 use std::fmt;
 use std::ops::Range;
 
-use serde::Serialize;
-
 use super::render::Note;
 use crate::location::Location;
 use crate::shape::Dim3;
 
 /// Two accesses to the same bytes, at least one of them a write, that happens-before does not order.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Race {
     /// The memory that the bytes are in.
@@ -30,7 +29,8 @@ pub struct Race {
 }
 
 /// A synchronization that did not order what came before it, because its fence or its scope was too narrow.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct WeakSynchronization {
     /// The position in the Rust source.
@@ -42,7 +42,8 @@ pub struct WeakSynchronization {
 }
 
 /// The memory of a race.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub enum RaceMemory {
     /// Global memory: a `&mut [T]` of the kernel.
@@ -60,7 +61,8 @@ pub enum RaceMemory {
 }
 
 /// One of the two accesses of a race.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct RaceAccess {
     /// The kind of the access.
@@ -82,7 +84,8 @@ pub struct RaceAccess {
 }
 
 /// The kind of an access to memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub enum AccessKind {
     /// A plain read.

@@ -2,20 +2,21 @@
 //! trace for Perfetto (`trace`) and as a picture (`picture`). `sim` and `gpu` record it.
 
 mod picture;
+#[cfg(feature = "serde")]
 mod trace;
 
+#[cfg(feature = "serde")]
 pub use trace::Trace;
 
 use std::collections::BTreeMap;
 use std::fmt;
 
-use serde::Serialize;
-
 use crate::location::Location;
 
 /// The times at which the warps of a launch reached and left barriers; [`Launch::timeline`](crate::Launch::timeline)
 /// returns it. Its `Display` is a table of the stalls.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Timeline {
     /// The kernel's name.
@@ -29,7 +30,8 @@ pub struct Timeline {
 }
 
 /// The unit of the times of a timeline.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub enum TimeUnit {
     /// Steps of a simulated thread, which are its accesses to memory, its arrivals and its loop iterations. A thread
@@ -41,7 +43,8 @@ pub enum TimeUnit {
 }
 
 /// An event of a warp, which lasts from its beginning in the first thread to its end in the last.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Event {
     /// The rank of the block in the grid.
@@ -61,7 +64,8 @@ pub struct Event {
 }
 
 /// The kinds of [`Event`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub enum EventKind {
     /// The warp ran the kernel, from its first event to its last.
@@ -75,7 +79,8 @@ pub enum EventKind {
 }
 
 /// The cost of the waits at one position in the source, summed over all warps.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Stall {
     /// The barrier, as in [`Event::barrier`].
@@ -221,6 +226,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg(feature = "serde")]
     fn a_trace_is_json() {
         let trace: serde_json::Value = serde_json::to_value(timeline().to_trace()).unwrap();
         let events = trace["traceEvents"].as_array().unwrap();

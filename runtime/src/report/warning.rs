@@ -5,8 +5,6 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use serde::Serialize;
-
 use super::race::Race;
 use super::render::{self, Level};
 use crate::location::Location;
@@ -14,7 +12,8 @@ use crate::location::Location;
 /// The simulator's warning of two plain writes that race by the memory model, although they store equal bytes.
 /// [`Device::on_warning`](crate::Device::on_warning) receives it. Its `Display` is the report, like that of a
 /// [`Failure`](crate::Failure).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Warning {
     /// The kernel's name.

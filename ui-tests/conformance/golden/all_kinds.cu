@@ -1,9 +1,11 @@
+#define PHALANX_LAUNCH "all_kinds_param_2"
 #define PHALANX_BLOCK 96, 1, 1
 #define PHALANX_CLUSTER 2, 1, 1
 #define PHALANX_PEERS
 #define PHALANX_BLOCK_BARRIER
 #include <phalanx/block_barrier.cuh>
 #include <phalanx/groups.cuh>
+#include <phalanx/launch.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/option.cuh>
 #include <phalanx/range.cuh>
@@ -11,20 +13,20 @@
 
 using namespace phalanx;
 
-__device__ thread_block::arrival_token publish(const thread_block& block, shared_array<u32, 96>& array, u32 value) {
+__device__ __forceinline__ thread_block::arrival_token publish(const thread_block& block, shared_array<u32, 96>& array, u32 value) {
 #line 78 "ui-tests/conformance/src/kernels/block_phases.rs"
     array[block.thread_rank()] = value;
     return block.barrier_arrive();
 }
 
-__device__ u32 read_next(const thread_block& block, shared_array<u32, 96>& array, thread_block::arrival_token token) {
+__device__ __forceinline__ u32 read_next(const thread_block& block, shared_array<u32, 96>& array, thread_block::arrival_token token) {
 
     block.barrier_wait(token);
     return array[(block.thread_rank() + 1) % 96];
 }
 
 extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(96)
-all_kinds(slice_mut<u32> out, u32 rounds) {
+all_kinds(slice_mut<u32> out, u32 rounds, const __grid_constant__ launch_block phalanx_launch) {
     detail::init_block_barrier();
 
     auto cluster = this_cluster();

@@ -1,7 +1,9 @@
+#define PHALANX_LAUNCH "all_to_all_param_3"
 #define PHALANX_BLOCK 64, 1, 1
 #define PHALANX_PEERS
 #include <phalanx/barrier.cuh>
 #include <phalanx/groups.cuh>
+#include <phalanx/launch.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/range.cuh>
 #include <phalanx/scalar.cuh>
@@ -9,7 +11,7 @@
 
 using namespace phalanx;
 
-__device__ void arrive_there(remote_barrier peer, u32 threads) {
+__device__ __forceinline__ void arrive_there(remote_barrier peer, u32 threads) {
 #line 42 "ui-tests/conformance/src/kernels/cluster_phases.rs"
     if (threads == 1) {
         peer.arrive();
@@ -18,13 +20,13 @@ __device__ void arrive_there(remote_barrier peer, u32 threads) {
     }
 }
 
-__device__ void wait_here(const cluster_barriers<2>& bars, u32 round) {
+__device__ __forceinline__ void wait_here(const cluster_barriers<2>& bars, u32 round) {
 
     bars[round % 2].wait_parity(round / 2 % 2 == 1);
 }
 
 extern "C" __global__ void __launch_bounds__(64)
-all_to_all(slice_mut<u32> values, slice_mut<u32> out, u32 rounds) {
+all_to_all(slice_mut<u32> values, slice_mut<u32> out, u32 rounds, const __grid_constant__ launch_block phalanx_launch) {
 
     auto cluster = this_cluster();
     auto block = this_thread_block();

@@ -1,5 +1,7 @@
+#define PHALANX_LAUNCH "block_sum_param_2"
 #define PHALANX_BLOCK 256, 1, 1
 #include <phalanx/groups.cuh>
+#include <phalanx/launch.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/scalar.cuh>
 #include <phalanx/within.cuh>
@@ -7,7 +9,7 @@
 using namespace phalanx;
 
 extern "C" __global__ void __launch_bounds__(256)
-block_sum(readonly_slice<u32> input, slice_mut<u32> out) {
+block_sum(readonly_slice<u32> input, slice_mut<u32> out, const __grid_constant__ launch_block phalanx_launch) {
 #line 49 "ui-tests/conformance/src/kernels/guide.rs"
     auto block = this_thread_block();
     __shared__ shared_array<u32, 256> sums;

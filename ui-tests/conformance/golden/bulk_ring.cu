@@ -1,9 +1,11 @@
+#define PHALANX_LAUNCH "bulk_ring_param_3"
 #define PHALANX_BLOCK 64, 1, 1
 #define PHALANX_CLUSTER 4, 1, 1
 #define PHALANX_PEERS
 #include <phalanx/barrier.cuh>
 #include <phalanx/copy.cuh>
 #include <phalanx/groups.cuh>
+#include <phalanx/launch.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/range.cuh>
 #include <phalanx/scalar.cuh>
@@ -12,7 +14,7 @@
 using namespace phalanx;
 
 extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(64)
-bulk_ring(readonly_slice<u32> input, slice_mut<u32> out, u32 rounds) {
+bulk_ring(readonly_slice<u32> input, slice_mut<u32> out, u32 rounds, const __grid_constant__ launch_block phalanx_launch) {
 #line 13 "ui-tests/conformance/src/kernels/async_peers.rs"
     auto cluster = this_cluster();
     auto block = this_thread_block();

@@ -1,7 +1,9 @@
+#define PHALANX_LAUNCH "by_parity_param_3"
 #define PHALANX_BLOCK 128, 1, 1
 #include <phalanx/barrier.cuh>
 #include <phalanx/groups.cuh>
 #include <phalanx/interval.cuh>
+#include <phalanx/launch.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/range.cuh>
 #include <phalanx/scalar.cuh>
@@ -10,7 +12,7 @@
 using namespace phalanx;
 
 extern "C" __global__ void __launch_bounds__(128)
-by_parity(readonly_slice<f32> input, slice_mut<f32> out, u32 rounds) {
+by_parity(readonly_slice<f32> input, slice_mut<f32> out, u32 rounds, const __grid_constant__ launch_block phalanx_launch) {
 #line 116 "ui-tests/conformance/src/kernels/phase_barriers.rs"
     auto block = this_thread_block();
     auto warp = tiled_partition<32>(block);

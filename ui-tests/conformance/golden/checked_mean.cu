@@ -1,6 +1,8 @@
+#define PHALANX_LAUNCH "checked_mean_param_3"
 #define PHALANX_BLOCK 32, 1, 1
 #include <phalanx/groups.cuh>
 #include <phalanx/interval.cuh>
+#include <phalanx/launch.cuh>
 #include <phalanx/math.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/message.cuh>
@@ -10,7 +12,7 @@
 using namespace phalanx;
 
 extern "C" __global__ void __launch_bounds__(32)
-checked_mean(readonly_slice<i64> values, readonly_slice<i32> counts, slice_mut<i64> out) {
+checked_mean(readonly_slice<i64> values, readonly_slice<i32> counts, slice_mut<i64> out, const __grid_constant__ launch_block phalanx_launch) {
     constexpr auto MOST = i32(1048576);
     constexpr auto i64_MIN = i64(-9223372036854775807ll - 1);
 #line 266 "ui-tests/conformance/src/kernels/guide.rs"

@@ -1,6 +1,8 @@
+#define PHALANX_LAUNCH "chunked_param_3"
 #define PHALANX_BLOCK 1, 1, 1
 #include <phalanx/bits.cuh>
 #include <phalanx/interval.cuh>
+#include <phalanx/launch.cuh>
 #include <phalanx/math.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/message.cuh>
@@ -13,7 +15,7 @@
 using namespace phalanx;
 
 template <template <class> class Slice0>
-__device__ u32 sum(Slice0<u32> values) {
+__device__ __forceinline__ u32 sum(Slice0<u32> values) {
 #line 18 "ui-tests/conformance/src/kernels/elements.rs"
     auto total = u32(0);
     for (auto position : range(0, values.len())) {
@@ -24,7 +26,7 @@ __device__ u32 sum(Slice0<u32> values) {
     return total;
 }
 
-__device__ u32 largest(shared_slice<u32> values) {
+__device__ __forceinline__ u32 largest(shared_slice<u32> values) {
 
     auto most = u32(0);
     for (auto position : range(0, values.len())) {
@@ -36,7 +38,7 @@ __device__ u32 largest(shared_slice<u32> values) {
 }
 
 extern "C" __global__ void __launch_bounds__(1)
-chunked(readonly_slice<u32> a, slice_mut<u32> out, usize size) {
+chunked(readonly_slice<u32> a, slice_mut<u32> out, usize size, const __grid_constant__ launch_block phalanx_launch) {
 #line 122 "ui-tests/conformance/src/kernels/elements.rs"
     auto total = u32(0);
     {

@@ -1,6 +1,8 @@
+#define PHALANX_LAUNCH "claims_param_2"
 #define PHALANX_BLOCK 64, 1, 1
 #define PHALANX_CLUSTER 2, 1, 1
 #include <phalanx/groups.cuh>
+#include <phalanx/launch.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/range.cuh>
 #include <phalanx/scalar.cuh>
@@ -9,7 +11,7 @@
 using namespace phalanx;
 
 extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(64)
-claims(slice_mut<u32> rounds, slice_mut<u32> out) {
+claims(slice_mut<u32> rounds, slice_mut<u32> out, const __grid_constant__ launch_block phalanx_launch) {
 #line 282 "ui-tests/conformance/src/kernels/groups.rs"
     auto grid = this_grid();
     auto cluster = this_cluster();

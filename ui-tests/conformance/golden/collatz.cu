@@ -1,6 +1,8 @@
+#define PHALANX_LAUNCH "collatz_param_2"
 #define PHALANX_BLOCK 64, 1, 1
 #include <phalanx/atomic.cuh>
 #include <phalanx/groups.cuh>
+#include <phalanx/launch.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/range.cuh>
 #include <phalanx/scalar.cuh>
@@ -8,7 +10,7 @@
 
 using namespace phalanx;
 
-__device__ void raise(slice_mut<u64> places, u32 at, u64 value) {
+__device__ __forceinline__ void raise(slice_mut<u64> places, u32 at, u64 value) {
 #line 152 "ui-tests/conformance/src/kernels/guide.rs"
     auto seen = places.atomic(at).load(relaxed);
     while (seen < value) {
@@ -24,7 +26,7 @@ __device__ void raise(slice_mut<u64> places, u32 at, u64 value) {
 }
 
 extern "C" __global__ void __launch_bounds__(64)
-collatz(slice_mut<u64> longest, usize limit) {
+collatz(slice_mut<u64> longest, usize limit, const __grid_constant__ launch_block phalanx_launch) {
 
     auto grid = this_grid();
     for (auto start : range(grid.thread_rank(), limit).step_by(grid.num_threads())) {

@@ -1,5 +1,7 @@
+#define PHALANX_LAUNCH "digits_param_2"
 #define PHALANX_BLOCK 64, 1, 1
 #include <phalanx/groups.cuh>
+#include <phalanx/launch.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/scalar.cuh>
 #include <phalanx/tile.cuh>
@@ -7,7 +9,7 @@
 using namespace phalanx;
 
 extern "C" __global__ void __launch_bounds__(64)
-digits(readonly_slice<u32> input, slice_mut<u32> counts) {
+digits(readonly_slice<u32> input, slice_mut<u32> counts, const __grid_constant__ launch_block phalanx_launch) {
 #line 53 "ui-tests/conformance/src/kernels/warp_guide.rs"
     auto block = this_thread_block();
     auto warp = tiled_partition<32>(block);

@@ -1,8 +1,10 @@
+#define PHALANX_LAUNCH "exchange_cells_param_2"
 #define PHALANX_PLACED_SHARED_BYTES 65536
 #define PHALANX_BLOCK 256, 1, 1
 #include <phalanx/array.cuh>
 #include <phalanx/groups.cuh>
 #include <phalanx/interval.cuh>
+#include <phalanx/launch.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/range.cuh>
 #include <phalanx/scalar.cuh>
@@ -30,7 +32,7 @@ __constant__ const local_array<local_array<f32, 2>, 4> KEPT{{{{0.9f, 0.8f}}, {{0
 
 __constant__ const Cell COLD{.heat = 0.0f, .phase = Phase::Solid, ._padding = {{0, 0, 0}}};
 
-__device__ Cell settled(Cell cell) {
+__device__ __forceinline__ Cell settled(Cell cell) {
 #line 29 "ui-tests/conformance/src/kernels/phases.rs"
     auto phase = cell.heat < f32(1.0f) ? Phase::Solid : cell.heat < f32(4.0f) ? Phase::Liquid : Phase::Gas;
 #line 36 "ui-tests/conformance/src/kernels/phases.rs"
@@ -38,7 +40,7 @@ __device__ Cell settled(Cell cell) {
 }
 
 extern "C" __global__ void __launch_bounds__(256)
-exchange_cells(slice_mut<Cell> cells, u32 rounds) {
+exchange_cells(slice_mut<Cell> cells, u32 rounds, const __grid_constant__ launch_block phalanx_launch) {
 
     auto block = this_thread_block();
     auto& tile = placed_shared<shared_array<Cell, 8192>, 0>();

@@ -1,7 +1,9 @@
+#define PHALANX_LAUNCH "fetched_ahead_param_3"
 #define PHALANX_BLOCK 160, 1, 1
 #include <phalanx/barrier.cuh>
 #include <phalanx/copy.cuh>
 #include <phalanx/groups.cuh>
+#include <phalanx/launch.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/range.cuh>
 #include <phalanx/scalar.cuh>
@@ -12,7 +14,7 @@
 using namespace phalanx;
 
 extern "C" __global__ void __launch_bounds__(160)
-fetched_ahead(readonly_slice<u32> input, slice_mut<u32> out, u32 chunks) {
+fetched_ahead(readonly_slice<u32> input, slice_mut<u32> out, u32 chunks, const __grid_constant__ launch_block phalanx_launch) {
     constexpr auto STAGE = u32(256);
 #line 96 "ui-tests/conformance/src/kernels/async_copies.rs"
     auto block = this_thread_block();

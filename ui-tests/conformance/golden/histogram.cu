@@ -1,9 +1,11 @@
+#define PHALANX_LAUNCH "histogram_param_2"
 #define PHALANX_BLOCK 128, 1, 1
 #define PHALANX_CLUSTER 4, 1, 1
 #define PHALANX_PEERS
 #include <phalanx/atomic.cuh>
 #include <phalanx/groups.cuh>
 #include <phalanx/interval.cuh>
+#include <phalanx/launch.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/range.cuh>
 #include <phalanx/scalar.cuh>
@@ -12,7 +14,7 @@
 using namespace phalanx;
 
 extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(128)
-histogram(readonly_slice<u32> input, slice_mut<u32> bins) {
+histogram(readonly_slice<u32> input, slice_mut<u32> bins, const __grid_constant__ launch_block phalanx_launch) {
 #line 70 "ui-tests/conformance/src/kernels/guide.rs"
     auto cluster = this_cluster();
     auto block = this_thread_block();

@@ -1,8 +1,10 @@
+#define PHALANX_LAUNCH "message_param_4"
 #define PHALANX_BLOCK 32, 1, 1
 #define PHALANX_CLUSTER 2, 1, 1
 #define PHALANX_PEERS
 #include <phalanx/atomic.cuh>
 #include <phalanx/groups.cuh>
+#include <phalanx/launch.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/range.cuh>
 #include <phalanx/scalar.cuh>
@@ -12,7 +14,7 @@
 using namespace phalanx;
 
 extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(32)
-message(slice_mut<u32> data, slice_mut<u32> flag, slice_mut<u32> out, u32 rounds) {
+message(slice_mut<u32> data, slice_mut<u32> flag, slice_mut<u32> out, u32 rounds, const __grid_constant__ launch_block phalanx_launch) {
 #line 185 "ui-tests/conformance/src/kernels/orders.rs"
     auto cluster = this_cluster();
     __shared__ shared_array<u32, 4> letter;

@@ -1,7 +1,9 @@
+#define PHALANX_LAUNCH "mix_param_2"
 #define PHALANX_BLOCK 32, 1, 1
 #include <phalanx/array.cuh>
 #include <phalanx/bits.cuh>
 #include <phalanx/groups.cuh>
+#include <phalanx/launch.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/range.cuh>
 #include <phalanx/scalar.cuh>
@@ -11,7 +13,7 @@
 using namespace phalanx;
 
 extern "C" __global__ void __launch_bounds__(32)
-mix(readonly_slice<u8> seeds, slice_mut<u128> out) {
+mix(readonly_slice<u8> seeds, slice_mut<u128> out, const __grid_constant__ launch_block phalanx_launch) {
 #line 283 "ui-tests/conformance/src/kernels/guide.rs"
     auto i = this_thread_block().thread_rank();
     auto state = local_array<u64, 2>{u64(0x9e3779b97f4a7c15ull), as<u64>(seeds[i])};

@@ -1,6 +1,8 @@
+#define PHALANX_LAUNCH "narrate_param_2"
 #define PHALANX_BLOCK 4, 1, 1
 #define PHALANX_CLUSTER 2, 1, 1
 #include <phalanx/groups.cuh>
+#include <phalanx/launch.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/message.cuh>
 #include <phalanx/print.cuh>
@@ -9,7 +11,7 @@
 using namespace phalanx;
 
 extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(4)
-narrate(readonly_slice<f32> values, slice_mut<f32> out) {
+narrate(readonly_slice<f32> values, slice_mut<f32> out, const __grid_constant__ launch_block phalanx_launch) {
 #line 297 "ui-tests/conformance/src/kernels/guide.rs"
     auto cluster = this_cluster();
     auto i = this_grid().thread_rank();

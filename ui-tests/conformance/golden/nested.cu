@@ -1,6 +1,8 @@
+#define PHALANX_LAUNCH "nested_param_2"
 #define PHALANX_BLOCK 32, 1, 1
 #include <phalanx/groups.cuh>
 #include <phalanx/lanes.cuh>
+#include <phalanx/launch.cuh>
 #include <phalanx/math.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/scalar.cuh>
@@ -8,12 +10,12 @@
 using namespace phalanx;
 
 template <class Closure0>
-__device__ u32 apply(const Closure0& f, u32 x) {
+__device__ __forceinline__ u32 apply(const Closure0& f, u32 x) {
 #line 105 "ui-tests/conformance/src/kernels/by_hand.rs"
     return f(x);
 }
 
-__device__ u32 doubled_u32(u32 x) {
+__device__ __forceinline__ u32 doubled_u32(u32 x) {
 #line 96 "ui-tests/conformance/src/kernels/by_hand.rs"
     auto y = x;
     {
@@ -24,7 +26,7 @@ __device__ u32 doubled_u32(u32 x) {
     return y;
 }
 
-__device__ f32 doubled_f32(f32 x) {
+__device__ __forceinline__ f32 doubled_f32(f32 x) {
 #line 96 "ui-tests/conformance/src/kernels/by_hand.rs"
     auto y = x;
     {
@@ -36,10 +38,10 @@ __device__ f32 doubled_f32(f32 x) {
 }
 
 extern "C" __global__ void __launch_bounds__(32)
-nested(slice_mut<u32> out, u32 offset) {
+nested(slice_mut<u32> out, u32 offset, const __grid_constant__ launch_block phalanx_launch) {
 #line 111 "ui-tests/conformance/src/kernels/by_hand.rs"
     auto i = this_grid().thread_rank();
-    auto tripled = apply([&](auto x) {
+    auto tripled = apply([&](auto x) __attribute__((always_inline)) {
 
         u32 y;
         {

@@ -1,18 +1,20 @@
+#define PHALANX_LAUNCH "odd_parts_param_1"
 #define PHALANX_BLOCK 64, 1, 1
 #include <phalanx/groups.cuh>
+#include <phalanx/launch.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/option.cuh>
 #include <phalanx/scalar.cuh>
 
 using namespace phalanx;
 
-__device__ option<u32> phalanx_conformance_kernels_guide_half(u32 n) {
+__device__ __forceinline__ option<u32> phalanx_conformance_kernels_guide_half(u32 n) {
 #line 185 "ui-tests/conformance/src/kernels/guide.rs"
     return n > 0 && n % 2 == 0 ? some(n / 2) : option<u32>(none);
 }
 
 extern "C" __global__ void __launch_bounds__(64)
-odd_parts(slice_mut<u32> numbers) {
+odd_parts(slice_mut<u32> numbers, const __grid_constant__ launch_block phalanx_launch) {
 
     auto i = this_grid().thread_rank();
     auto n = numbers[i];

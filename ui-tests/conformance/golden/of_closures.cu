@@ -1,4 +1,6 @@
+#define PHALANX_LAUNCH "of_closures_param_4"
 #include <phalanx/groups.cuh>
+#include <phalanx/launch.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/scalar.cuh>
 #include <phalanx/tile.cuh>
@@ -7,7 +9,7 @@
 using namespace phalanx;
 
 template <class Closure0>
-__device__ void phalanx_conformance_kernels_folds_joined(const thread_block_tile<16>& tile, const coalesced_group& group, u32 x, const Closure0& join, slice_mut<u32> out, usize at) {
+__device__ __forceinline__ void phalanx_conformance_kernels_folds_joined(const thread_block_tile<16>& tile, const coalesced_group& group, u32 x, const Closure0& join, slice_mut<u32> out, usize at) {
 #line 88 "ui-tests/conformance/src/kernels/folds.rs"
     out[at] = tile.reduce(x, join);
     out[at + 1] = tile.inclusive_scan(x, join);
@@ -18,7 +20,7 @@ __device__ void phalanx_conformance_kernels_folds_joined(const thread_block_tile
 }
 
 extern "C" __global__ void
-of_closures(readonly_slice<u32> input, readonly_slice<u8> labels, u32 factor, slice_mut<u32> out) {
+of_closures(readonly_slice<u32> input, readonly_slice<u8> labels, u32 factor, slice_mut<u32> out, const __grid_constant__ launch_block phalanx_launch) {
     constexpr auto RESULTS = usize(9);
 #line 98 "ui-tests/conformance/src/kernels/folds.rs"
     auto block = this_thread_block();
@@ -26,9 +28,9 @@ of_closures(readonly_slice<u32> input, readonly_slice<u8> labels, u32 factor, sl
     auto i = this_grid().thread_rank();
     auto group = labeled_partition(tile, labels[i]);
     auto at = i * RESULTS;
-    phalanx_conformance_kernels_folds_joined(tile, group, input[i], [&](auto a, auto b) { return a * factor - (b ^ 5); }, out, at);
+    phalanx_conformance_kernels_folds_joined(tile, group, input[i], [&](auto a, auto b) __attribute__((always_inline)) { return a * factor - (b ^ 5); }, out, at);
 
-    auto value_2 = group.reduce(tuple<u32, u32>{input[i] % 50, as<u32>(i)}, [&](auto a_2, auto b_2) {
+    auto value_2 = group.reduce(tuple<u32, u32>{input[i] % 50, as<u32>(i)}, [&](auto a_2, auto b_2) __attribute__((always_inline)) {
         auto value = tuple<tuple<u32, u32>, tuple<u32, u32>>{a_2, b_2};
         auto a_value = value._0._0;
         auto b_value = value._1._0;
@@ -40,5 +42,5 @@ of_closures(readonly_slice<u32> input, readonly_slice<u8> labels, u32 factor, sl
 #line 109 "ui-tests/conformance/src/kernels/folds.rs"
     out[at + 6] = most;
     out[at + 7] = place;
-    out[at + 8] = as<u32>(tile.reduce(as<f32>(input[i]), [&](auto a_3, auto b_3) { return a_3 / f32(2.0f) + b_3; }));
+    out[at + 8] = as<u32>(tile.reduce(as<f32>(input[i]), [&](auto a_3, auto b_3) __attribute__((always_inline)) { return a_3 / f32(2.0f) + b_3; }));
 }

@@ -1,7 +1,9 @@
+#define PHALANX_LAUNCH "operands_param_3"
 #define PHALANX_BLOCK 32, 1, 1
 #include <phalanx/array.cuh>
 #include <phalanx/groups.cuh>
 #include <phalanx/lanes.cuh>
+#include <phalanx/launch.cuh>
 #include <phalanx/math.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/scalar.cuh>
@@ -9,7 +11,7 @@
 using namespace phalanx;
 
 extern "C" __global__ void __launch_bounds__(32)
-operands(readonly_slice<i32> input, slice_mut<i32> out, f32 scale) {
+operands(readonly_slice<i32> input, slice_mut<i32> out, f32 scale, const __grid_constant__ launch_block phalanx_launch) {
 #line 35 "ui-tests/conformance/src/kernels/by_hand.rs"
     auto i = this_grid().thread_rank();
     auto float_2 = input[i];

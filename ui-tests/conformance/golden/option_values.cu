@@ -1,4 +1,6 @@
+#define PHALANX_LAUNCH "option_values_param_2"
 #include <phalanx/groups.cuh>
+#include <phalanx/launch.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/option.cuh>
 #include <phalanx/scalar.cuh>
@@ -6,13 +8,13 @@
 
 using namespace phalanx;
 
-__device__ option<u32> phalanx_conformance_kernels_patterns_half(u32 x) {
+__device__ __forceinline__ option<u32> phalanx_conformance_kernels_patterns_half(u32 x) {
 #line 144 "ui-tests/conformance/src/kernels/patterns.rs"
     return x % 2 == 0 ? some(x / 2) : option<u32>(none);
 }
 
 extern "C" __global__ void
-option_values(readonly_slice<u32> input, slice_mut<u32> out) {
+option_values(readonly_slice<u32> input, slice_mut<u32> out, const __grid_constant__ launch_block phalanx_launch) {
     auto i = this_thread_block().thread_rank();
     auto x = input[i];
     u32 a;

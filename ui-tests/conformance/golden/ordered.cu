@@ -1,6 +1,8 @@
+#define PHALANX_LAUNCH "phalanx_conformance_kernels_memory_ordered_param_2"
 #define PHALANX_BLOCK 1, 1, 1
 #include <phalanx/array.cuh>
 #include <phalanx/lanes.cuh>
+#include <phalanx/launch.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/scalar.cuh>
 #include <phalanx/subslice.cuh>
@@ -9,21 +11,21 @@
 
 using namespace phalanx;
 
-__device__ usize next(usize& counter) {
+__device__ __forceinline__ usize next(usize& counter) {
 #line 293 "ui-tests/conformance/src/kernels/memory.rs"
     counter += 1;
     return counter;
 }
 
 template <template <class> class Slice0, template <class> class Slice1>
-__device__ u32 weigh(Slice0<u32> a, Slice1<u32> b, usize c) {
+__device__ __forceinline__ u32 weigh(Slice0<u32> a, Slice1<u32> b, usize c) {
     require(within(a, 0) & within(b, 0));
 #line 299 "ui-tests/conformance/src/kernels/memory.rs"
     return a.get_unchecked(0) + 100 * b.get_unchecked(0) + 10000 * as<u32>(c);
 }
 
 extern "C" __global__ void __launch_bounds__(1)
-phalanx_conformance_kernels_memory_ordered(readonly_slice<u32> a, slice_mut<u32> out) {
+phalanx_conformance_kernels_memory_ordered(readonly_slice<u32> a, slice_mut<u32> out, const __grid_constant__ launch_block phalanx_launch) {
 
     auto n = usize(0);
     auto value = subslice_from(a, next(n));

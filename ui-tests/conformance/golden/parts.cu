@@ -1,4 +1,6 @@
+#define PHALANX_LAUNCH "parts_param_4"
 #define PHALANX_BLOCK 1, 1, 1
+#include <phalanx/launch.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/range.cuh>
 #include <phalanx/scalar.cuh>
@@ -8,7 +10,7 @@
 using namespace phalanx;
 
 template <template <class> class Slice0>
-__device__ u32 sum(Slice0<u32> values) {
+__device__ __forceinline__ u32 sum(Slice0<u32> values) {
 #line 11 "ui-tests/conformance/src/kernels/memory.rs"
     auto total = u32(0);
     for (auto i : range(0, values.len())) {
@@ -17,7 +19,7 @@ __device__ u32 sum(Slice0<u32> values) {
     return total;
 }
 
-__device__ void fill(slice_mut<u32> values, u32 first) {
+__device__ __forceinline__ void fill(slice_mut<u32> values, u32 first) {
 
     for (auto i : range(0, values.len())) {
         values[i] = first + as<u32>(i);
@@ -25,7 +27,7 @@ __device__ void fill(slice_mut<u32> values, u32 first) {
 }
 
 extern "C" __global__ void __launch_bounds__(1)
-parts(readonly_slice<u32> a, slice_mut<u32> out, u32 lo, usize hi) {
+parts(readonly_slice<u32> a, slice_mut<u32> out, u32 lo, usize hi, const __grid_constant__ launch_block phalanx_launch) {
 
     auto row = subslice(a, lo, hi);
     out[0] = sum(row);

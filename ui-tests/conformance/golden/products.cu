@@ -1,6 +1,8 @@
+#define PHALANX_LAUNCH "products_param_3"
 #define PHALANX_BLOCK 64, 1, 1
 #include <phalanx/groups.cuh>
 #include <phalanx/lanes.cuh>
+#include <phalanx/launch.cuh>
 #include <phalanx/math.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/scalar.cuh>
@@ -8,7 +10,7 @@
 
 using namespace phalanx;
 
-__device__ u32 mul_hi(u32 x, u32 y) {
+__device__ __forceinline__ u32 mul_hi(u32 x, u32 y) {
 #line 15 "ui-tests/conformance/src/kernels/by_hand.rs"
     u32 high;
     {
@@ -22,7 +24,7 @@ __device__ u32 mul_hi(u32 x, u32 y) {
 }
 
 extern "C" __global__ void __launch_bounds__(64)
-products(readonly_slice<u32> a, readonly_slice<u32> b, slice_mut<u32> out) {
+products(readonly_slice<u32> a, readonly_slice<u32> b, slice_mut<u32> out, const __grid_constant__ launch_block phalanx_launch) {
     auto i = this_grid().thread_rank();
     require(within(a, i) & within(b, i));
 #line 29 "ui-tests/conformance/src/kernels/by_hand.rs"

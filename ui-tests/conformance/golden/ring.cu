@@ -1,7 +1,9 @@
+#define PHALANX_LAUNCH "ring_param_2"
 #define PHALANX_BLOCK 64, 1, 1
 #define PHALANX_CLUSTER 4, 1, 1
 #define PHALANX_PEERS
 #include <phalanx/groups.cuh>
+#include <phalanx/launch.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/range.cuh>
 #include <phalanx/scalar.cuh>
@@ -9,7 +11,7 @@
 using namespace phalanx;
 
 extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(64)
-ring(slice_mut<u32> out, u32 rounds) {
+ring(slice_mut<u32> out, u32 rounds, const __grid_constant__ launch_block phalanx_launch) {
 #line 112 "ui-tests/conformance/src/kernels/guide.rs"
     auto cluster = this_cluster();
     auto block = this_thread_block();

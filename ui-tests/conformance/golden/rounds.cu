@@ -1,9 +1,11 @@
+#define PHALANX_LAUNCH "phalanx_conformance_kernels_timelines_rounds_param_2"
 #define PHALANX_BLOCK 64, 1, 1
 #define PHALANX_CLUSTER 2, 1, 1
 #define PHALANX_PEERS
 #include <phalanx/barrier.cuh>
 #include <phalanx/bits.cuh>
 #include <phalanx/groups.cuh>
+#include <phalanx/launch.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/profile.cuh>
 #include <phalanx/range.cuh>
@@ -11,7 +13,7 @@
 
 using namespace phalanx;
 
-__device__ u32 busy(u32 turns) {
+__device__ __forceinline__ u32 busy(u32 turns) {
 #line 13 "ui-tests/conformance/src/kernels/timelines.rs"
     auto state = u32(1);
     for (auto i : range(0, turns)) {
@@ -21,7 +23,7 @@ __device__ u32 busy(u32 turns) {
 }
 
 extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(64)
-phalanx_conformance_kernels_timelines_rounds(slice_mut<u32> out, u32 rounds) {
+phalanx_conformance_kernels_timelines_rounds(slice_mut<u32> out, u32 rounds, const __grid_constant__ launch_block phalanx_launch) {
 
     auto cluster = this_cluster();
     auto block = this_thread_block();
@@ -31,20 +33,20 @@ phalanx_conformance_kernels_timelines_rounds(slice_mut<u32> out, u32 rounds) {
     if (i == 0) {
         filled.init(64);
     }
-    profiled<3, 0>([&]() { return block.sync(); });
+    profiled<3, 0>([&]() __attribute__((always_inline)) { return block.sync(); });
     auto sum = u32(0);
     for (auto round : range(0, rounds)) {
         staged[i] = i + round;
-        auto token = profiled<1, 1>([&]() { return cluster.barrier_arrive(); }); // orders all memory: line 29 uses a phase barrier
+        auto token = profiled<1, 1>([&]() __attribute__((always_inline)) { return cluster.barrier_arrive(); }); // orders all memory: line 29 uses a phase barrier
         sum += busy(i >= 32 ? u32(40) : u32(10)) & 1;
 
-        profiled<2, 1>([&]() { return cluster.barrier_wait(token); });
+        profiled<2, 1>([&]() __attribute__((always_inline)) { return cluster.barrier_wait(token); });
         sum += cluster.map_shared_rank(staged, 1 - cluster.block_rank())[63 - i];
-        auto token_2 = profiled<1, 3>([&]() { return filled.arrive(); });
-        profiled<2, 3>([&]() { return filled.wait(token_2); });
-        profiled<3, 1>([&]() { return cluster.sync(); }); // orders all memory: line 39 reads a peer's shared memory
+        auto token_2 = profiled<1, 3>([&]() __attribute__((always_inline)) { return filled.arrive(); });
+        profiled<2, 3>([&]() __attribute__((always_inline)) { return filled.wait(token_2); });
+        profiled<3, 1>([&]() __attribute__((always_inline)) { return cluster.sync(); }); // orders all memory: line 39 reads a peer's shared memory
         if (round % 2 == 0) {
-            profiled<3, 0>([&]() { return block.sync(); });
+            profiled<3, 0>([&]() __attribute__((always_inline)) { return block.sync(); });
         }
     }
     out[this_grid().thread_rank()] = sum;

@@ -1,7 +1,9 @@
+#define PHALANX_LAUNCH "saxpy_param_3"
 #define PHALANX_BLOCK 128, 1, 1
 #include <phalanx/float_math.cuh>
 #include <phalanx/groups.cuh>
 #include <phalanx/interval.cuh>
+#include <phalanx/launch.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/range.cuh>
 #include <phalanx/scalar.cuh>
@@ -10,7 +12,7 @@
 using namespace phalanx;
 
 extern "C" __global__ void __launch_bounds__(128)
-saxpy(f32 a, readonly_slice<f32> x, slice_mut<f32> y) {
+saxpy(f32 a, readonly_slice<f32> x, slice_mut<f32> y, const __grid_constant__ launch_block phalanx_launch) {
 #line 40 "ui-tests/conformance/src/kernels/guide.rs"
     auto grid = this_grid();
     const auto steps = range(grid.thread_rank(), x.len()).step_by(grid.num_threads());

@@ -1,6 +1,8 @@
+#define PHALANX_LAUNCH "scan_param_2"
 #define PHALANX_CLUSTER 2, 1, 1
 #define PHALANX_PEERS
 #include <phalanx/groups.cuh>
+#include <phalanx/launch.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/scalar.cuh>
 #include <phalanx/within.cuh>
@@ -8,7 +10,7 @@
 using namespace phalanx;
 
 extern "C" __global__ void __cluster_dims__(2, 1, 1)
-scan(readonly_slice<u32> input, slice_mut<u32> out) {
+scan(readonly_slice<u32> input, slice_mut<u32> out, const __grid_constant__ launch_block phalanx_launch) {
     constexpr auto N = usize(64);
 #line 202 "ui-tests/conformance/src/kernels/guide.rs"
     auto cluster = this_cluster();

@@ -1,9 +1,11 @@
+#define PHALANX_LAUNCH "scatter_param_4"
 #define PHALANX_BLOCK 64, 1, 1
 #include <phalanx/atomic.cuh>
 #include <phalanx/float_math.cuh>
 #include <phalanx/groups.cuh>
 #include <phalanx/half.cuh>
 #include <phalanx/lanes.cuh>
+#include <phalanx/launch.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/scalar.cuh>
 #include <phalanx/within.cuh>
@@ -11,7 +13,7 @@
 using namespace phalanx;
 
 extern "C" __global__ void __launch_bounds__(64)
-scatter(readonly_slice<f16x2> rows, readonly_slice<u32> targets, slice_mut<f16x2> sums, slice_mut<bf16> mean) {
+scatter(readonly_slice<f16x2> rows, readonly_slice<u32> targets, slice_mut<f16x2> sums, slice_mut<bf16> mean, const __grid_constant__ launch_block phalanx_launch) {
 #line 156 "ui-tests/conformance/src/kernels/half_atomics.rs"
     auto i = this_grid().thread_rank();
     auto row = i / 32;

@@ -1,14 +1,16 @@
+#define PHALANX_LAUNCH "share_param_2"
 #define PHALANX_BLOCK 256, 1, 1
 #define PHALANX_CLUSTER 4, 1, 1
 #define PHALANX_PEERS
 #include <phalanx/groups.cuh>
+#include <phalanx/launch.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/range.cuh>
 #include <phalanx/scalar.cuh>
 
 using namespace phalanx;
 
-__device__ i32 local_processing(i32 x) {
+__device__ __forceinline__ i32 local_processing(i32 x) {
 #line 10 "ui-tests/conformance/src/kernels/guide.rs"
     auto sum = i32(0);
     for (auto i : range(i32(0), i32(8))) {
@@ -18,7 +20,7 @@ __device__ i32 local_processing(i32 x) {
 }
 
 extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(256)
-share(readonly_slice<i32> input, slice_mut<i32> output) {
+share(readonly_slice<i32> input, slice_mut<i32> output, const __grid_constant__ launch_block phalanx_launch) {
 
 
     auto cluster = this_cluster();

@@ -1,7 +1,9 @@
+#define PHALANX_LAUNCH "split_or_whole_param_2"
 #define PHALANX_BLOCK 32, 1, 1
 #define PHALANX_CLUSTER 2, 1, 1
 #define PHALANX_PEERS
 #include <phalanx/groups.cuh>
+#include <phalanx/launch.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/option.cuh>
 #include <phalanx/scalar.cuh>
@@ -9,7 +11,7 @@
 using namespace phalanx;
 
 extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(32)
-split_or_whole(slice_mut<u32> out, bool split) {
+split_or_whole(slice_mut<u32> out, bool split, const __grid_constant__ launch_block phalanx_launch) {
 #line 134 "ui-tests/conformance/src/kernels/guide.rs"
     auto cluster = this_cluster();
     __shared__ shared_array<u32, 32> array;

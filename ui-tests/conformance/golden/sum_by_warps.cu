@@ -1,5 +1,7 @@
+#define PHALANX_LAUNCH "sum_by_warps_param_2"
 #define PHALANX_BLOCK 256, 1, 1
 #include <phalanx/groups.cuh>
+#include <phalanx/launch.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/scalar.cuh>
 #include <phalanx/tile.cuh>
@@ -7,7 +9,7 @@
 using namespace phalanx;
 
 extern "C" __global__ void __launch_bounds__(256)
-sum_by_warps(readonly_slice<f32> input, slice_mut<f32> out) {
+sum_by_warps(readonly_slice<f32> input, slice_mut<f32> out, const __grid_constant__ launch_block phalanx_launch) {
 #line 11 "ui-tests/conformance/src/kernels/warp_guide.rs"
     auto block = this_thread_block();
     auto warp = tiled_partition<32>(block);

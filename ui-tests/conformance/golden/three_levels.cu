@@ -1,3 +1,4 @@
+#define PHALANX_LAUNCH "three_levels_param_3"
 #define PHALANX_BLOCK 64, 1, 1
 #define PHALANX_CLUSTER 4, 1, 1
 #define PHALANX_PEERS
@@ -6,6 +7,7 @@
 #include <phalanx/block_barrier.cuh>
 #include <phalanx/grid_barrier.cuh>
 #include <phalanx/groups.cuh>
+#include <phalanx/launch.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/message.cuh>
 #include <phalanx/option.cuh>
@@ -14,18 +16,18 @@
 
 using namespace phalanx;
 
-__device__ void phalanx_conformance_kernels_grid_barriers_end(const grid_group& grid, grid_group::arrival_token token) {
+__device__ __forceinline__ void phalanx_conformance_kernels_grid_barriers_end(const grid_group& grid, grid_group::arrival_token token) {
 #line 93 "ui-tests/conformance/src/kernels/grid_barriers.rs"
     grid.barrier_wait(token);
 }
 
-__device__ grid_group::arrival_token phalanx_conformance_kernels_grid_barriers_begin(const grid_group& grid) {
+__device__ __forceinline__ grid_group::arrival_token phalanx_conformance_kernels_grid_barriers_begin(const grid_group& grid) {
 #line 88 "ui-tests/conformance/src/kernels/grid_barriers.rs"
     return grid.barrier_arrive();
 }
 
 extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(64)
-three_levels(slice_mut<u32> sums, slice_mut<u32> totals, u32 rounds) {
+three_levels(slice_mut<u32> sums, slice_mut<u32> totals, u32 rounds, const __grid_constant__ launch_block phalanx_launch) {
     detail::init_block_barrier();
 #line 99 "ui-tests/conformance/src/kernels/grid_barriers.rs"
     auto grid = this_grid();

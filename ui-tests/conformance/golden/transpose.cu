@@ -1,12 +1,14 @@
+#define PHALANX_LAUNCH "transpose_param_4"
 #define PHALANX_BLOCK 16, 16, 1
 #include <phalanx/groups.cuh>
+#include <phalanx/launch.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/scalar.cuh>
 
 using namespace phalanx;
 
 extern "C" __global__ void __launch_bounds__(256)
-transpose(readonly_slice<f64> input, slice_mut<f64> output, u32 width, u32 height) {
+transpose(readonly_slice<f64> input, slice_mut<f64> output, u32 width, u32 height, const __grid_constant__ launch_block phalanx_launch) {
 #line 92 "ui-tests/conformance/src/kernels/guide.rs"
     auto block = this_thread_block();
     __shared__ shared_array<f64, 272> tile;

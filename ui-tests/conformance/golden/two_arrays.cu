@@ -1,7 +1,9 @@
+#define PHALANX_LAUNCH "two_arrays_param_1"
 #define PHALANX_PLACED_SHARED_BYTES 62848
 #define PHALANX_BLOCK 256, 1, 1
 #include <phalanx/groups.cuh>
 #include <phalanx/interval.cuh>
+#include <phalanx/launch.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/range.cuh>
 #include <phalanx/scalar.cuh>
@@ -17,7 +19,7 @@ static_assert(sizeof(Wide) == 16 && alignof(Wide) == 16);
 static_assert(PHALANX_OFFSET_OF(Wide, a) == 0);
 
 extern "C" __global__ void __launch_bounds__(256)
-two_arrays(slice_mut<u64> out) {
+two_arrays(slice_mut<u64> out, const __grid_constant__ launch_block phalanx_launch) {
 #line 16 "ui-tests/conformance/src/kernels/large_shared.rs"
     auto block = this_thread_block();
     auto& bytes = placed_shared<shared_array<u8, 333>, 0>();

@@ -1,6 +1,8 @@
+#define PHALANX_LAUNCH "unrolled_param_2"
 #define PHALANX_BLOCK 32, 1, 1
 #include <phalanx/array.cuh>
 #include <phalanx/groups.cuh>
+#include <phalanx/launch.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/range.cuh>
 #include <phalanx/scalar.cuh>
@@ -9,7 +11,7 @@
 using namespace phalanx;
 
 extern "C" __global__ void __launch_bounds__(32)
-unrolled(readonly_slice<u32> input, slice_mut<u32> out) {
+unrolled(readonly_slice<u32> input, slice_mut<u32> out, const __grid_constant__ launch_block phalanx_launch) {
 #line 235 "ui-tests/conformance/src/kernels/guide.rs"
     auto i = this_thread_block().thread_rank();
     auto sums = local_array<u32, 4>::filled(0);

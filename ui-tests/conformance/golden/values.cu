@@ -1,6 +1,8 @@
+#define PHALANX_LAUNCH "values_param_2"
 #define PHALANX_BLOCK 2, 1, 1
 #include <phalanx/array.cuh>
 #include <phalanx/groups.cuh>
+#include <phalanx/launch.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/scalar.cuh>
 
@@ -25,13 +27,13 @@ __constant__ const local_array<Point, 2> POINTS{{{.x = 0.25f, .y = -1.5f, .kind 
 
 __constant__ const local_array<f32, 8> TABLE{{0.5f, f32::from_bits(0x80000000u), f32::from_bits(0x7f800000u), 1.1754944e-38f, 1e-45f, 3.4028235e38f, 0.1f, -7.25f}};
 
-__device__ f32 looked_up(local_array<f32, 8> table, u32 i) {
+__device__ __forceinline__ f32 looked_up(local_array<f32, 8> table, u32 i) {
 #line 107 "ui-tests/conformance/src/kernels/constants.rs"
     return table[i];
 }
 
 extern "C" __global__ void __launch_bounds__(2)
-values(slice_mut<Point> out, slice_mut<f32> floats) {
+values(slice_mut<Point> out, slice_mut<f32> floats, const __grid_constant__ launch_block phalanx_launch) {
     constexpr auto ORIGIN = Point{.x = 0.25f, .y = -1.5f, .kind = Kind::Far};
     constexpr auto Point_UNIT = Point{.x = 1.0f, .y = 1.0f, .kind = Kind::Near};
     constexpr auto consts_PI = f32(3.1415927f);

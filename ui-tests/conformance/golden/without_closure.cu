@@ -1,6 +1,8 @@
+#define PHALANX_LAUNCH "without_closure_param_1"
 #define PHALANX_BLOCK 32, 1, 1
 #include <phalanx/groups.cuh>
 #include <phalanx/lanes.cuh>
+#include <phalanx/launch.cuh>
 #include <phalanx/math.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/scalar.cuh>
@@ -8,7 +10,7 @@
 using namespace phalanx;
 
 extern "C" __global__ void __launch_bounds__(32)
-without_closure(slice_mut<u32> out) {
+without_closure(slice_mut<u32> out, const __grid_constant__ launch_block phalanx_launch) {
 #line 128 "ui-tests/conformance/src/kernels/by_hand.rs"
     u32 lane;
     {

@@ -10,7 +10,7 @@ namespace phalanx {
 namespace detail {
 
 // Its name is found by the argument alone, and not where a method has it.
-__device__ inline void init_toolkit(cuda::barrier<cuda::thread_scope_block>* barrier, unsigned expected) {
+__device__ __forceinline__ void init_toolkit(cuda::barrier<cuda::thread_scope_block>* barrier, unsigned expected) {
     init(barrier, expected);
 }
 
@@ -25,7 +25,7 @@ struct phase_barrier {
     phase_barrier(const phase_barrier&) = delete;
 
     template <class Count>
-    __device__ void init(Count count, PHALANX_SITE) const {
+    __device__ __forceinline__ void init(Count count, PHALANX_SITE) const {
         const u32 expected = count;
         if (expected.value - 1 >= toolkit::max()) {
             detail::fail(detail::barrier_count, site, record_value(expected));
@@ -36,15 +36,15 @@ struct phase_barrier {
         }
     }
     template <class Group, class Count>
-    __device__ void init_collective(const Group& group, Count count, PHALANX_SITE) const {
+    __device__ __forceinline__ void init_collective(const Group& group, Count count, PHALANX_SITE) const {
         if (detail::thread_in_block() == 0) {
             init(count, site);
         }
         group.sync();
     }
 
-    __device__ arrival_token arrive() const { return arrive_n(1); }
-    __device__ arrival_token arrive_n(u32 n) const {
+    __device__ __forceinline__ arrival_token arrive() const { return arrive_n(1); }
+    __device__ __forceinline__ arrival_token arrive_n(u32 n) const {
         if constexpr (of_cluster) {
             return cuda::ptx::mbarrier_arrive(cuda::ptx::sem_release, cuda::ptx::scope_cluster, cuda::ptx::space_shared,
                                               handle(), n.value);
@@ -52,8 +52,8 @@ struct phase_barrier {
             return own().arrive(n.value);
         }
     }
-    __device__ void arrive_and_drop() const { own().arrive_and_drop(); }
-    __device__ void wait(arrival_token token) const {
+    __device__ __forceinline__ void arrive_and_drop() const { own().arrive_and_drop(); }
+    __device__ __forceinline__ void wait(arrival_token token) const {
         if constexpr (of_cluster) {
             while (!try_wait(token)) {
             }
@@ -61,28 +61,28 @@ struct phase_barrier {
             own().wait(static_cast<arrival_token&&>(token));
         }
     }
-    __device__ void arrive_and_wait() const {
+    __device__ __forceinline__ void arrive_and_wait() const {
         if constexpr (of_cluster) {
             wait(arrive());
         } else {
             own().arrive_and_wait();
         }
     }
-    __device__ bool try_wait(const arrival_token& token) const {
+    __device__ __forceinline__ bool try_wait(const arrival_token& token) const {
         if constexpr (of_cluster) {
             return cuda::ptx::mbarrier_try_wait(cuda::ptx::sem_acquire, cuda::ptx::scope_cluster, handle(), token);
         } else {
             return own().try_wait_for(arrival_token(token), cuda::std::chrono::nanoseconds(0));
         }
     }
-    __device__ bool try_wait_parity(bool parity) const {
+    __device__ __forceinline__ bool try_wait_parity(bool parity) const {
         if constexpr (of_cluster) {
             return cuda::ptx::mbarrier_try_wait_parity(cuda::ptx::sem_acquire, cuda::ptx::scope_cluster, handle(), parity);
         } else {
             return own().try_wait_parity_for(parity, cuda::std::chrono::nanoseconds(0));
         }
     }
-    __device__ void wait_parity(bool parity) const {
+    __device__ __forceinline__ void wait_parity(bool parity) const {
         if constexpr (of_cluster) {
             while (!try_wait_parity(parity)) {
             }
@@ -90,23 +90,23 @@ struct phase_barrier {
             own().wait_parity(parity);
         }
     }
-    __device__ bool try_wait_for(const arrival_token& token, u64 nanoseconds) const {
+    __device__ __forceinline__ bool try_wait_for(const arrival_token& token, u64 nanoseconds) const {
         const bool over = own().try_wait_for(arrival_token(token), cuda::std::chrono::nanoseconds(nanoseconds.value));
         // Of a cluster's barrier it has seen the end at the scope of the block.
         return over && (!of_cluster || try_wait(token));
     }
-    __device__ void expect_tx(u32 bytes) const { cuda::device::barrier_expect_tx(own(), bytes.value); }
-    __device__ void invalidate() const { own().~toolkit(); }
+    __device__ __forceinline__ void expect_tx(u32 bytes) const { cuda::device::barrier_expect_tx(own(), bytes.value); }
+    __device__ __forceinline__ void invalidate() const { own().~toolkit(); }
 
     // As instructions want it (copy.cuh).
-    __device__ unsigned address() const { return detail::shared_address(handle()); }
-    __device__ cuda::std::uint64_t* handle() const { return cuda::device::barrier_native_handle(own()); }
+    __device__ __forceinline__ unsigned address() const { return detail::shared_address(handle()); }
+    __device__ __forceinline__ cuda::std::uint64_t* handle() const { return cuda::device::barrier_native_handle(own()); }
 
   private:
     // Memory, that a `cuda::barrier` begins to live in by `init`: its own default constructor is no initialisation either.
     alignas(toolkit) unsigned char memory[sizeof(toolkit)];
 
-    __device__ toolkit& own() const {
+    __device__ __forceinline__ toolkit& own() const {
         return reinterpret_cast<toolkit&>(const_cast<unsigned char&>(memory[0]));
     }
 };
@@ -116,9 +116,9 @@ static_assert(sizeof(barrier) == 8 && alignof(barrier) == 8, "the host makes roo
 
 template <bool of_cluster, unsigned long long N>
 struct phase_barriers {
-    __device__ const phase_barrier<of_cluster>& operator[](detail::located_index i) const { return elements[i.below(N)]; }
+    __device__ __forceinline__ const phase_barrier<of_cluster>& operator[](detail::located_index i) const { return elements[i.below(N)]; }
     template <class Group, class Count>
-    __device__ void init_collective(const Group& group, Count count, PHALANX_SITE) const {
+    __device__ __forceinline__ void init_collective(const Group& group, Count count, PHALANX_SITE) const {
         for (unsigned i = detail::thread_in_block(); i < N; i += detail::threads_of_block()) {
             elements[i].init(count, site);
         }
@@ -139,13 +139,13 @@ struct remote_barrier {
     // copy.cuh
     unsigned address;
 
-    __device__ void arrive() const { arrive_n(1); }
-    __device__ void arrive_n(u32 n) const {
+    __device__ __forceinline__ void arrive() const { arrive_n(1); }
+    __device__ __forceinline__ void arrive_n(u32 n) const {
         cuda::ptx::mbarrier_arrive(cuda::ptx::sem_release, cuda::ptx::scope_cluster, cuda::ptx::space_cluster, handle, n.value);
     }
 };
 
-__device__ inline remote_barrier cluster_group::map_shared_rank(const cluster_barrier& own, u32 peer, unsigned site) const {
+__device__ __forceinline__ remote_barrier cluster_group::map_shared_rank(const cluster_barrier& own, u32 peer, unsigned site) const {
     cuda::std::uint64_t* const remote = map(own.handle(), peer, site);
     return {remote, detail::shared_address(remote)};
 }

@@ -4,7 +4,7 @@
 
 namespace phalanx::detail {
 
-__device__ inline void init_block_barrier() {}
-__device__ inline void leave_block_barrier() {}
+__device__ __forceinline__ void init_block_barrier() {}
+__device__ __forceinline__ void leave_block_barrier() {}
 
 } // namespace phalanx::detail

@@ -14,9 +14,6 @@ struct span {
 
 extern "C" {
 
-// As generated texts have it: who launches says where its word is.
-__constant__ unsigned* phalanx_grid_barrier;
-
 __global__ void __launch_bounds__(128) block_stages(span<const unsigned> input, span<unsigned> out, unsigned rounds) {
     const auto block = cg::this_thread_block();
     __shared__ unsigned own[128];

@@ -1,14 +1,10 @@
-// grid_barrier.cuh: cooperative groups' barrier of the grid is in memory of the driver's (groups.cuh). The host looks for
-// the word of ours.
+// grid_barrier.cuh: cooperative groups' barrier of the grid is in memory of the driver's (groups.cuh). The word that the
+// launch passes is not used.
 #pragma once
 #include <phalanx/groups.cuh>
 
-extern "C" {
-__constant__ unsigned* phalanx_grid_barrier;
-}
-
 namespace phalanx::detail {
 
-__device__ inline void leave_grid_barrier() {}
+__device__ __forceinline__ void leave_grid_barrier(const launch_block*) {}
 
 } // namespace phalanx::detail

@@ -16,13 +16,13 @@ namespace detail {
 
 namespace cg = cooperative_groups;
 
-__device__ inline extent extent_of(dim3 v) {
+__device__ __forceinline__ extent extent_of(dim3 v) {
     return {v.x, v.y, v.z};
 }
-__device__ inline unsigned thread_in_block() {
+__device__ __forceinline__ unsigned thread_in_block() {
     return cg::thread_block::thread_rank();
 }
-__device__ inline unsigned threads_of_block() {
+__device__ __forceinline__ unsigned threads_of_block() {
     return cg::thread_block::num_threads();
 }
 
@@ -40,24 +40,24 @@ struct thread_block {
     using toolkit = detail::cg::thread_block;
     using arrival_token = toolkit::arrival_token;
 
-    __device__ u32 thread_rank() const { return toolkit::thread_rank(); }
-    __device__ u32 num_threads() const { return toolkit::num_threads(); }
-    __device__ u32 size() const { return toolkit::size(); }
-    __device__ extent thread_index() const { return detail::extent_of(toolkit::thread_index()); }
-    __device__ extent group_index() const { return detail::extent_of(toolkit::group_index()); }
-    __device__ extent dim_threads() const { return detail::extent_of(toolkit::dim_threads()); }
-    __device__ extent group_dim() const { return detail::extent_of(toolkit::group_dim()); }
+    __device__ __forceinline__ u32 thread_rank() const { return toolkit::thread_rank(); }
+    __device__ __forceinline__ u32 num_threads() const { return toolkit::num_threads(); }
+    __device__ __forceinline__ u32 size() const { return toolkit::size(); }
+    __device__ __forceinline__ extent thread_index() const { return detail::extent_of(toolkit::thread_index()); }
+    __device__ __forceinline__ extent group_index() const { return detail::extent_of(toolkit::group_index()); }
+    __device__ __forceinline__ extent dim_threads() const { return detail::extent_of(toolkit::dim_threads()); }
+    __device__ __forceinline__ extent group_dim() const { return detail::extent_of(toolkit::group_dim()); }
 
     template <class T>
-    __device__ T uniform(T value) const {
+    __device__ __forceinline__ T uniform(T value) const {
         return value;
     }
 
-    __device__ void sync() const { toolkit::sync(); }
-    __device__ void sync_aligned() const { toolkit::sync(); }
+    __device__ __forceinline__ void sync() const { toolkit::sync(); }
+    __device__ __forceinline__ void sync_aligned() const { toolkit::sync(); }
 
-    __device__ arrival_token barrier_arrive() const { return detail::cg::this_thread_block().barrier_arrive(); }
-    __device__ void barrier_wait(arrival_token token) const {
+    __device__ __forceinline__ arrival_token barrier_arrive() const { return detail::cg::this_thread_block().barrier_arrive(); }
+    __device__ __forceinline__ void barrier_wait(arrival_token token) const {
         detail::cg::this_thread_block().barrier_wait(static_cast<arrival_token&&>(token));
     }
 };
@@ -66,70 +66,70 @@ struct cluster_group {
     using toolkit = detail::cg::cluster_group;
     using arrival_token = toolkit::arrival_token;
 
-    __device__ u32 thread_rank() const { return toolkit::thread_rank(); }
-    __device__ u32 num_threads() const { return toolkit::num_threads(); }
-    __device__ u32 size() const { return toolkit::size(); }
-    __device__ u32 block_rank() const { return toolkit::block_rank(); }
-    __device__ u32 num_blocks() const { return toolkit::num_blocks(); }
-    __device__ extent block_index() const { return detail::extent_of(toolkit::block_index()); }
-    __device__ extent dim_blocks() const { return detail::extent_of(toolkit::dim_blocks()); }
-    __device__ extent dim_threads() const { return detail::extent_of(toolkit::dim_threads()); }
+    __device__ __forceinline__ u32 thread_rank() const { return toolkit::thread_rank(); }
+    __device__ __forceinline__ u32 num_threads() const { return toolkit::num_threads(); }
+    __device__ __forceinline__ u32 size() const { return toolkit::size(); }
+    __device__ __forceinline__ u32 block_rank() const { return toolkit::block_rank(); }
+    __device__ __forceinline__ u32 num_blocks() const { return toolkit::num_blocks(); }
+    __device__ __forceinline__ extent block_index() const { return detail::extent_of(toolkit::block_index()); }
+    __device__ __forceinline__ extent dim_blocks() const { return detail::extent_of(toolkit::dim_blocks()); }
+    __device__ __forceinline__ extent dim_threads() const { return detail::extent_of(toolkit::dim_threads()); }
 
     template <class T>
-    __device__ T uniform(T value) const {
+    __device__ __forceinline__ T uniform(T value) const {
         return value;
     }
 
-    __device__ void sync() const { toolkit::sync(); }
-    __device__ arrival_token barrier_arrive() const { return toolkit::barrier_arrive(); }
-    __device__ void barrier_wait(arrival_token token) const { toolkit::barrier_wait(static_cast<arrival_token&&>(token)); }
+    __device__ __forceinline__ void sync() const { toolkit::sync(); }
+    __device__ __forceinline__ arrival_token barrier_arrive() const { return toolkit::barrier_arrive(); }
+    __device__ __forceinline__ void barrier_wait(arrival_token token) const { toolkit::barrier_wait(static_cast<arrival_token&&>(token)); }
     // Of the language extensions, which cooperative groups are built on.
-    __device__ arrival_token barrier_arrive_relaxed() const {
+    __device__ __forceinline__ arrival_token barrier_arrive_relaxed() const {
         __cluster_barrier_arrive_relaxed();
         return {};
     }
 
     // The toolkit has no barrier that orders shared memory alone.
-    __device__ void sync_shared() const { sync(); }
-    __device__ arrival_token barrier_arrive_shared() const { return barrier_arrive(); }
-    __device__ void barrier_wait_shared(arrival_token token) const { barrier_wait(static_cast<arrival_token&&>(token)); }
-    __device__ void sync_relaxed() const { barrier_wait(barrier_arrive_relaxed()); }
-    __device__ void sync_aligned() const { sync(); }
-    __device__ arrival_token barrier_arrive_aligned() const { return barrier_arrive(); }
-    __device__ arrival_token barrier_arrive_relaxed_aligned() const { return barrier_arrive_relaxed(); }
-    __device__ void barrier_wait_aligned(arrival_token token) const { barrier_wait(token); }
+    __device__ __forceinline__ void sync_shared() const { sync(); }
+    __device__ __forceinline__ arrival_token barrier_arrive_shared() const { return barrier_arrive(); }
+    __device__ __forceinline__ void barrier_wait_shared(arrival_token token) const { barrier_wait(static_cast<arrival_token&&>(token)); }
+    __device__ __forceinline__ void sync_relaxed() const { barrier_wait(barrier_arrive_relaxed()); }
+    __device__ __forceinline__ void sync_aligned() const { sync(); }
+    __device__ __forceinline__ arrival_token barrier_arrive_aligned() const { return barrier_arrive(); }
+    __device__ __forceinline__ arrival_token barrier_arrive_relaxed_aligned() const { return barrier_arrive_relaxed(); }
+    __device__ __forceinline__ void barrier_wait_aligned(arrival_token token) const { barrier_wait(token); }
 
     template <class T, unsigned long long N>
-    __device__ remote_array<T, N> map_shared_rank(const shared_array<T, N>& array, u32 peer, PHALANX_SITE) const {
+    __device__ __forceinline__ remote_array<T, N> map_shared_rank(const shared_array<T, N>& array, u32 peer, PHALANX_SITE) const {
         return {map(const_cast<T*>(array.elements), peer, site)};
     }
     template <class T>
-    __device__ remote_slice<T> map_shared_rank(shared_slice<T> array, u32 peer, PHALANX_SITE) const {
+    __device__ __forceinline__ remote_slice<T> map_shared_rank(shared_slice<T> array, u32 peer, PHALANX_SITE) const {
         return {map(array.data, peer, site), array.length};
     }
 
-    __device__ remote_barrier map_shared_rank(const cluster_barrier& barrier, u32 peer, PHALANX_SITE) const;
+    __device__ __forceinline__ remote_barrier map_shared_rank(const cluster_barrier& barrier, u32 peer, PHALANX_SITE) const;
 
     template <class T, unsigned long long N>
-    __device__ u32 query_shared_rank(const shared_array<T, N>& array) const {
+    __device__ __forceinline__ u32 query_shared_rank(const shared_array<T, N>& array) const {
         return toolkit::query_shared_rank(array.elements);
     }
     template <class T, unsigned long long N>
-    __device__ u32 query_shared_rank(const remote_array<T, N>& array) const {
+    __device__ __forceinline__ u32 query_shared_rank(const remote_array<T, N>& array) const {
         return toolkit::query_shared_rank(array.data);
     }
     template <class T>
-    __device__ u32 query_shared_rank(shared_slice<T> array) const {
+    __device__ __forceinline__ u32 query_shared_rank(shared_slice<T> array) const {
         return toolkit::query_shared_rank(array.data);
     }
     template <class T>
-    __device__ u32 query_shared_rank(remote_slice<T> array) const {
+    __device__ __forceinline__ u32 query_shared_rank(remote_slice<T> array) const {
         return toolkit::query_shared_rank(array.data);
     }
 
     // Of an array or of a barrier.
     template <class T>
-    __device__ T* map(T* local, u32 peer, unsigned site) const {
+    __device__ __forceinline__ T* map(T* local, u32 peer, unsigned site) const {
         if (peer >= num_blocks()) {
             detail::fail(detail::rank_out_of_range, site, record_value(peer), record_value(num_blocks()));
         }
@@ -141,37 +141,37 @@ struct grid_group {
     using toolkit = detail::cg::grid_group;
     using arrival_token = toolkit::arrival_token;
 
-    __device__ usize thread_rank() const { return toolkit::thread_rank(); }
-    __device__ usize num_threads() const { return toolkit::num_threads(); }
-    __device__ usize size() const { return toolkit::size(); }
-    __device__ usize block_rank() const { return toolkit::block_rank(); }
-    __device__ usize num_blocks() const { return toolkit::num_blocks(); }
-    __device__ usize cluster_rank() const { return toolkit::cluster_rank(); }
-    __device__ usize num_clusters() const { return toolkit::num_clusters(); }
-    __device__ extent block_index() const { return detail::extent_of(toolkit::block_index()); }
-    __device__ extent dim_blocks() const { return detail::extent_of(toolkit::dim_blocks()); }
-    __device__ extent cluster_index() const { return detail::extent_of(toolkit::cluster_index()); }
-    __device__ extent dim_clusters() const { return detail::extent_of(toolkit::dim_clusters()); }
+    __device__ __forceinline__ usize thread_rank() const { return toolkit::thread_rank(); }
+    __device__ __forceinline__ usize num_threads() const { return toolkit::num_threads(); }
+    __device__ __forceinline__ usize size() const { return toolkit::size(); }
+    __device__ __forceinline__ usize block_rank() const { return toolkit::block_rank(); }
+    __device__ __forceinline__ usize num_blocks() const { return toolkit::num_blocks(); }
+    __device__ __forceinline__ usize cluster_rank() const { return toolkit::cluster_rank(); }
+    __device__ __forceinline__ usize num_clusters() const { return toolkit::num_clusters(); }
+    __device__ __forceinline__ extent block_index() const { return detail::extent_of(toolkit::block_index()); }
+    __device__ __forceinline__ extent dim_blocks() const { return detail::extent_of(toolkit::dim_blocks()); }
+    __device__ __forceinline__ extent cluster_index() const { return detail::extent_of(toolkit::cluster_index()); }
+    __device__ __forceinline__ extent dim_clusters() const { return detail::extent_of(toolkit::dim_clusters()); }
 
     template <class T>
-    __device__ T uniform(T value) const {
+    __device__ __forceinline__ T uniform(T value) const {
         return value;
     }
 
-    __device__ void sync() const { detail::cg::this_grid().sync(); }
-    __device__ arrival_token barrier_arrive() const { return detail::cg::this_grid().barrier_arrive(); }
-    __device__ void barrier_wait(arrival_token token) const {
+    __device__ __forceinline__ void sync() const { detail::cg::this_grid().sync(); }
+    __device__ __forceinline__ arrival_token barrier_arrive() const { return detail::cg::this_grid().barrier_arrive(); }
+    __device__ __forceinline__ void barrier_wait(arrival_token token) const {
         detail::cg::this_grid().barrier_wait(static_cast<arrival_token&&>(token));
     }
 };
 
-__device__ inline thread_block this_thread_block() {
+__device__ __forceinline__ thread_block this_thread_block() {
     return {};
 }
-__device__ inline cluster_group this_cluster() {
+__device__ __forceinline__ cluster_group this_cluster() {
     return {};
 }
-__device__ inline grid_group this_grid() {
+__device__ __forceinline__ grid_group this_grid() {
     return {};
 }
 

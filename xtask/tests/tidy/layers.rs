@@ -81,7 +81,7 @@ fn tables_of_modules_are_read() {
     assert_eq!(imports(2, "sim").as_deref(), Some("location report scalar schedule scope shape"));
     assert!(imports(2, "launch").is_some_and(|names| names.contains("kernel") && names.contains("gpu")));
     assert_eq!(layers[0].libraries.len(), 3);
-    assert!(layers[2].libraries["cudarc"].contains("launch/buffer"));
+    assert!(layers[2].libraries["cudarc"].contains("launch/foreign"));
 }
 
 #[test]

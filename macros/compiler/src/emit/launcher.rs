@@ -50,7 +50,8 @@ pub(super) fn launcher(function: &Function) -> TokenStream {
         match &param.ty {
             ParamType::Slice { mutable: true, .. } => quote!(.slice_mut(#name)),
             ParamType::Slice { mutable: false, .. } => quote!(.slice(#name)),
-            ParamType::OptionalSlice { .. } => quote!(.optional_slice(#name.as_deref())),
+            ParamType::OptionalSlice { mutable: false, .. } => quote!(.optional_slice(#name.as_deref())),
+            ParamType::OptionalSlice { mutable: true, .. } => quote!(.optional_slice_mut(#name.as_deref())),
             ParamType::Value(_)
             | ParamType::Reference { .. }
             | ParamType::Group(_)

@@ -5,6 +5,7 @@
 use std::any::TypeId;
 use std::cell::UnsafeCell;
 use std::mem::MaybeUninit;
+use std::ops::Range;
 use std::ptr::NonNull;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::Relaxed};
@@ -37,24 +38,31 @@ impl GlobalMemory {
     /// Returns a buffer with a copy of the slice; `None` if the host has no memory for it.
     pub(crate) fn try_from_slice<T: DeviceCopy>(values: &[T]) -> Option<Self> {
         let memory = GlobalMemory::try_zeros(size_of_val(values))?;
-        memory.write(values);
+        memory.write(0, values);
         Some(memory)
     }
 
-    /// Returns a copy of the elements.
+    /// Returns a copy of all elements.
+    #[cfg(test)]
     pub(crate) fn read<T: DeviceCopy>(&self) -> Vec<T> {
-        let (base, len) = self.elements::<T>();
-        // SAFETY: `index` is below the number of elements.
-        (0..len).map(|index| unsafe { load(base.cast::<T>().add(index)) }).collect()
+        self.read_part(0..self.elements::<T>().1)
     }
 
-    /// Overwrites the elements, which `values` must match in number.
-    pub(crate) fn write<T: DeviceCopy>(&self, values: &[T]) {
+    /// Returns a copy of these elements.
+    pub(crate) fn read_part<T: DeviceCopy>(&self, range: Range<usize>) -> Vec<T> {
         let (base, len) = self.elements::<T>();
-        assert_eq!(values.len(), len, "a write of another length than the buffer's");
+        assert!(range.end <= len, "a read behind the buffer's end");
+        // SAFETY: `index` is below the number of elements.
+        range.map(|index| unsafe { load(base.cast::<T>().add(index)) }).collect()
+    }
+
+    /// Overwrites the elements from `start` on.
+    pub(crate) fn write<T: DeviceCopy>(&self, start: usize, values: &[T]) {
+        let (base, len) = self.elements::<T>();
+        assert!(start <= len && values.len() <= len - start, "a write behind the buffer's end");
         for (index, &value) in values.iter().enumerate() {
-            // SAFETY: `index` is below the number of elements.
-            unsafe { store(base.cast::<T>().add(index), value) };
+            // SAFETY: the index is below the number of elements.
+            unsafe { store(base.cast::<T>().add(start + index), value) };
         }
     }
 

@@ -2,6 +2,7 @@
 //! launcher ensures, by Rust's borrows, that two `&mut` parameters are disjoint.
 
 use std::marker::PhantomData;
+use std::ops::Range;
 use std::ptr::NonNull;
 
 use super::bytes::GlobalMemory;
@@ -101,10 +102,18 @@ pub struct GlobalMut<'a, T> {
 macro_rules! global {
     ($name:ident, $memory:ident) => {
         impl<'a, T: DeviceCopy> $name<'a, T> {
-            /// Returns the elements of a buffer of the simulator. Panics if they are not of type `T`.
+            /// Returns all elements of a buffer of the simulator.
+            #[cfg(test)]
             pub(crate) fn new(memory: &'a GlobalMemory) -> Self {
+                $name::part_of(memory, 0..memory.elements::<T>().1)
+            }
+
+            /// Returns these elements of a buffer of the simulator. Panics if they are not of type `T`.
+            pub(crate) fn part_of(memory: &'a GlobalMemory, elements: Range<usize>) -> Self {
                 let (base, length) = memory.elements::<T>();
-                $name { id: MemoryId::$memory(base), start: 0, length, memory: PhantomData }
+                assert!(elements.start <= elements.end && elements.end <= length, "a part of the buffer");
+                let (start, length) = (elements.start * size_of::<T>(), elements.len());
+                $name { id: MemoryId::$memory(base), start, length, memory: PhantomData }
             }
 
             /// Returns memory without elements, which represents a GPU's buffer in a host body that does not run.

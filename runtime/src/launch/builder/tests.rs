@@ -1,10 +1,11 @@
 //! A kernel as the macro expands it, written by hand, and launched on every device that this machine has: the
 //! simulator, and a GPU with clusters where there is one.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use super::*;
 use crate::kernel::memory::{Global, GlobalMut, load, shared_array, store};
+use crate::launch::on_each_device::on_each_device;
 use crate::launch::{Threads, global, global_mut};
 use crate::program::options::KernelOptions;
 use crate::program::template::{
@@ -62,7 +63,9 @@ static ROTATE: Template = Template {
         Fragment::Line(1),
         Fragment::Text("extern \"C\" __global__ void "),
         Fragment::Name,
-        Fragment::Text("(slice<i32> input, slice_mut<i32> output)"),
+        Fragment::Text(
+            "(slice<i32> input, slice_mut<i32> output, const __grid_constant__ launch_block phalanx_launch)",
+        ),
     ],
     body: &[
         Fragment::Text("{"),
@@ -108,19 +111,6 @@ fn rotate<'a>(input: &'a Buffer<i32>, output: &'a mut Buffer<i32>) -> Launch<'a>
     let arguments = Arguments::new().slice(input).slice_mut(output);
     let threads = rotate::visit(Threads((global(input), global_mut(output))));
     Launch::new::<rotate>(arguments, threads)
-}
-
-/// One test at a time: a failure of what one enqueues on the GPU would be reported to another.
-fn on_each_device(test: impl Fn(&Device)) {
-    static GPU: Mutex<()> = Mutex::new(());
-    test(&Device::simulator());
-    let auto = Device::auto();
-    if auto.is_simulator() {
-        eprintln!("not run on a GPU: {auto}");
-    } else {
-        let _alone = GPU.lock().unwrap_or_else(PoisonError::into_inner);
-        test(&auto);
-    }
 }
 
 #[test]

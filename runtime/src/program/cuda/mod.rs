@@ -40,6 +40,7 @@ pub(crate) const HEADERS: &[Header] = headers! {
     "integer.cuh"
     "interval.cuh"
     "lanes.cuh"
+    "launch.cuh"
     "math.cuh"
     "matrix.cuh"
     "memory.cuh"
@@ -70,6 +71,7 @@ const BY_NAME: &[(&str, &[&str])] = &[
     ("atomic.cuh", &["atomic", "fence"]),
     ("half.cuh", &["f16", "bf16"]),
     ("interval.cuh", &["values_of"]),
+    ("launch.cuh", &["launch_block"]),
     ("profile.cuh", &["profiled"]),
     ("stepped_range.cuh", &["range_inclusive", "rev", "step_by"]),
     ("tuple.cuh", &["tuple"]),
@@ -119,6 +121,22 @@ mod tests {
         let files: BTreeSet<String> =
             names.filter(|name| name.ends_with(".cuh")).map(|name| format!("phalanx/{name}")).collect();
         assert_eq!(files, HEADERS.iter().map(|header| header.path.to_string()).collect());
+    }
+
+    /// Whatever names the launch's block is inlined into the kernel, whose parameter it is (launch.cuh).
+    #[test]
+    fn every_function_of_the_prelude_is_inlined() {
+        for Header { path, text } in HEADERS {
+            let functions = text.match_indices("__device__ ").map(|(at, word)| &text[at + word.len()..]);
+            let others =
+                functions.filter(|rest| !["__forceinline__ ", "__noinline__ "].iter().any(|how| rest.starts_with(how)));
+            let lines: Vec<&str> = others.filter_map(|rest| rest.lines().next()).collect();
+            assert!(lines.is_empty(), "{path}: {lines:#?}");
+            let out_of_line = text.split("__noinline__ ").skip(1).filter_map(|rest| rest.split('{').next());
+            for signature in out_of_line {
+                assert!(signature.contains("const launch_block* launch"), "{path}: {signature}");
+            }
+        }
     }
 
     #[test]

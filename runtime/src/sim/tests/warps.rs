@@ -160,7 +160,7 @@ fn threads_that_spin_are_not_waited_for_without_end() {
         });
         let want = |rank: u32| if rank % 8 == 3 { lanes(|lane| lane % 8 == 3) } else { 0 };
         assert_eq!(got, (0..32).map(want).collect::<Vec<u32>>());
-        memory.write(&[0_u32]);
+        memory.write(0, &[0_u32]);
     }
 }
 

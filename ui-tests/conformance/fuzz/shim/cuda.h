@@ -9,6 +9,7 @@
 #define __device__
 #define __global__
 #define __constant__
+#define __grid_constant__
 #define __shared__
 #define __noinline__
 #define __forceinline__ inline

@@ -69,7 +69,11 @@ fn text(programs: &[&Program]) -> Result<String, String> {
     Ok(format!(
         "#include \"cuda.h\"\n{}\n{}#undef PHALANX_OFFSET_OF\n#define PHALANX_OFFSET_OF(TYPE, FIELD) __builtin_offsetof(TYPE, FIELD)\n\
          {bodies}#line 1 \"entries\"\n#include \"main.h\"\nconst entry entries[] = {{\n{}}};\nconst unsigned entry_count = {};\n",
-        heads.iter().filter(|line| line.starts_with("#define")).map(|line| format!("{line}\n")).collect::<String>(),
+        heads
+            .iter()
+            .filter(|line| line.starts_with("#define") && !line.contains("PHALANX_LAUNCH"))
+            .map(|line| format!("{line}\n"))
+            .collect::<String>(),
         heads.iter().filter(|line| is_value_header(line)).map(|line| format!("{line}\n")).collect::<String>(),
         entries.concat(),
         programs.len(),

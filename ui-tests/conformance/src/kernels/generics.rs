@@ -205,7 +205,7 @@ named! {
     _Upper = 13;
     memcpy = 14;
     signal = 15;
-    phalanx_sink = 16;
+    phalanx_launch = 16;
     NULL = 17;
     out = 18;
 }

@@ -309,7 +309,7 @@ impl Printer<'_> {
                     self.text(" ");
                     self.text(name);
                 }
-                self.text(") {");
+                self.text(") __attribute__((always_inline)) {");
                 match &body[..] {
                     // A body that is one expression is printed on one line.
                     [CuStmt::Return(Some(value))] | [CuStmt::Line(_), CuStmt::Return(Some(value))] => {

@@ -14,7 +14,8 @@ pub(super) fn signature(function: &Function, names: &Names) -> Vec<Fragment> {
         Role::Kernel => out.extend(["extern \"C\" __global__ void".into(), Fragment::Bounds, "\n".into()]),
         Role::Device | Role::Method => {
             out.extend(template_parameters(function));
-            out.push("__device__ ".into());
+            // Inlined, as the prelude is, so that whatever fails knows its launch (launch.cuh).
+            out.push("__device__ __forceinline__ ".into());
             match &function.ret {
                 Some(ret) => out.extend(shape(&ret.shape)),
                 None => out.push("void".into()),
@@ -36,6 +37,10 @@ pub(super) fn signature(function: &Function, names: &Names) -> Vec<Fragment> {
         let (before, after) = parameter(&param.ty, &slice);
         out.extend(before);
         out.push(Fragment::Text(format!("{after}{}", names.local(param.local))));
+    }
+    if function.role == Role::Kernel {
+        out.push(if function.params.is_empty() { "" } else { ", " }.into());
+        out.push("const __grid_constant__ launch_block phalanx_launch".into());
     }
     out.push(")".into());
     out

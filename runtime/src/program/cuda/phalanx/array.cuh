@@ -9,7 +9,7 @@ template <class T, unsigned long long N>
 struct local_array {
     T elements[N];
 
-    __device__ static constexpr local_array filled(T value) {
+    __device__ __forceinline__ static constexpr local_array filled(T value) {
         local_array a;
         for (unsigned long long i = 0; i < N; ++i) {
             a.elements[i] = value;
@@ -17,12 +17,12 @@ struct local_array {
         return a;
     }
 
-    __device__ constexpr T& operator[](detail::located_index i) { return elements[i.below(N)]; }
-    __device__ constexpr const T& operator[](detail::located_index i) const { return elements[i.below(N)]; }
-    __device__ constexpr T& get_unchecked(detail::index i) { return elements[i.value]; }
-    __device__ constexpr const T& get_unchecked(detail::index i) const { return elements[i.value]; }
-    __device__ constexpr usize len() const { return N; }
-    __device__ constexpr bool is_empty() const { return N == 0; }
+    __device__ __forceinline__ constexpr T& operator[](detail::located_index i) { return elements[i.below(N)]; }
+    __device__ __forceinline__ constexpr const T& operator[](detail::located_index i) const { return elements[i.below(N)]; }
+    __device__ __forceinline__ constexpr T& get_unchecked(detail::index i) { return elements[i.value]; }
+    __device__ __forceinline__ constexpr const T& get_unchecked(detail::index i) const { return elements[i.value]; }
+    __device__ __forceinline__ constexpr usize len() const { return N; }
+    __device__ __forceinline__ constexpr bool is_empty() const { return N == 0; }
 };
 
 namespace detail {

@@ -22,37 +22,37 @@ enum system_scope_type { system_scope };
 
 namespace detail {
 
-__device__ constexpr int memory_order(relaxed_type) {
+__device__ __forceinline__ constexpr int memory_order(relaxed_type) {
     return __NV_ATOMIC_RELAXED;
 }
-__device__ constexpr int memory_order(acquire_type) {
+__device__ __forceinline__ constexpr int memory_order(acquire_type) {
     return __NV_ATOMIC_ACQUIRE;
 }
-__device__ constexpr int memory_order(release_type) {
+__device__ __forceinline__ constexpr int memory_order(release_type) {
     return __NV_ATOMIC_RELEASE;
 }
-__device__ constexpr int memory_order(acq_rel_type) {
+__device__ __forceinline__ constexpr int memory_order(acq_rel_type) {
     return __NV_ATOMIC_ACQ_REL;
 }
-__device__ constexpr int memory_order(seq_cst_type) {
+__device__ __forceinline__ constexpr int memory_order(seq_cst_type) {
     return __NV_ATOMIC_SEQ_CST;
 }
 
-__device__ constexpr int thread_scope(block_scope_type) {
+__device__ __forceinline__ constexpr int thread_scope(block_scope_type) {
     return __NV_THREAD_SCOPE_BLOCK;
 }
-__device__ constexpr int thread_scope(cluster_scope_type) {
+__device__ __forceinline__ constexpr int thread_scope(cluster_scope_type) {
     return __NV_THREAD_SCOPE_CLUSTER;
 }
-__device__ constexpr int thread_scope(device_scope_type) {
+__device__ __forceinline__ constexpr int thread_scope(device_scope_type) {
     return __NV_THREAD_SCOPE_DEVICE;
 }
-__device__ constexpr int thread_scope(system_scope_type) {
+__device__ __forceinline__ constexpr int thread_scope(system_scope_type) {
     return __NV_THREAD_SCOPE_SYSTEM;
 }
 
 // PTX has one order for a compare-exchange, whether it stores or not. This is the weakest that is as strong as both.
-__device__ constexpr int stronger(int success, int failure) {
+__device__ __forceinline__ constexpr int stronger(int success, int failure) {
     if (success == __NV_ATOMIC_SEQ_CST || failure == __NV_ATOMIC_SEQ_CST) {
         return __NV_ATOMIC_SEQ_CST;
     }
@@ -63,28 +63,28 @@ __device__ constexpr int stronger(int success, int failure) {
 }
 
 // The builtin accepts no constant that depends on a template (NVRTC 13.0).
-__device__ inline void fence_acq_rel(block_scope_type) {
+__device__ __forceinline__ void fence_acq_rel(block_scope_type) {
     __nv_atomic_thread_fence(__NV_ATOMIC_ACQ_REL, __NV_THREAD_SCOPE_BLOCK);
 }
-__device__ inline void fence_acq_rel(cluster_scope_type) {
+__device__ __forceinline__ void fence_acq_rel(cluster_scope_type) {
     __nv_atomic_thread_fence(__NV_ATOMIC_ACQ_REL, __NV_THREAD_SCOPE_CLUSTER);
 }
-__device__ inline void fence_acq_rel(device_scope_type) {
+__device__ __forceinline__ void fence_acq_rel(device_scope_type) {
     __nv_atomic_thread_fence(__NV_ATOMIC_ACQ_REL, __NV_THREAD_SCOPE_DEVICE);
 }
-__device__ inline void fence_acq_rel(system_scope_type) {
+__device__ __forceinline__ void fence_acq_rel(system_scope_type) {
     __nv_atomic_thread_fence(__NV_ATOMIC_ACQ_REL, __NV_THREAD_SCOPE_SYSTEM);
 }
-__device__ inline void fence_sc(block_scope_type) {
+__device__ __forceinline__ void fence_sc(block_scope_type) {
     __nv_atomic_thread_fence(__NV_ATOMIC_SEQ_CST, __NV_THREAD_SCOPE_BLOCK);
 }
-__device__ inline void fence_sc(cluster_scope_type) {
+__device__ __forceinline__ void fence_sc(cluster_scope_type) {
     __nv_atomic_thread_fence(__NV_ATOMIC_SEQ_CST, __NV_THREAD_SCOPE_CLUSTER);
 }
-__device__ inline void fence_sc(device_scope_type) {
+__device__ __forceinline__ void fence_sc(device_scope_type) {
     __nv_atomic_thread_fence(__NV_ATOMIC_SEQ_CST, __NV_THREAD_SCOPE_DEVICE);
 }
-__device__ inline void fence_sc(system_scope_type) {
+__device__ __forceinline__ void fence_sc(system_scope_type) {
     __nv_atomic_thread_fence(__NV_ATOMIC_SEQ_CST, __NV_THREAD_SCOPE_SYSTEM);
 }
 
@@ -98,35 +98,35 @@ struct atomic_operations {
     };
 
     template <class Raw>
-    __device__ static Raw add(Raw* place, Raw value) {
+    __device__ __forceinline__ static Raw add(Raw* place, Raw value) {
         return __nv_atomic_fetch_add(place, value, order, scope);
     }
     template <class Raw>
-    __device__ static Raw smaller(Raw* place, Raw value) {
+    __device__ __forceinline__ static Raw smaller(Raw* place, Raw value) {
         return __nv_atomic_fetch_min(place, value, order, scope);
     }
     template <class Raw>
-    __device__ static Raw larger(Raw* place, Raw value) {
+    __device__ __forceinline__ static Raw larger(Raw* place, Raw value) {
         return __nv_atomic_fetch_max(place, value, order, scope);
     }
     template <class Raw>
-    __device__ static Raw both(Raw* place, Raw value) {
+    __device__ __forceinline__ static Raw both(Raw* place, Raw value) {
         return __nv_atomic_fetch_and(place, value, order, scope);
     }
     template <class Raw>
-    __device__ static Raw either(Raw* place, Raw value) {
+    __device__ __forceinline__ static Raw either(Raw* place, Raw value) {
         return __nv_atomic_fetch_or(place, value, order, scope);
     }
     template <class Raw>
-    __device__ static Raw differing(Raw* place, Raw value) {
+    __device__ __forceinline__ static Raw differing(Raw* place, Raw value) {
         return __nv_atomic_fetch_xor(place, value, order, scope);
     }
     template <class Raw>
-    __device__ static Raw exchange(Raw* place, Raw value) {
+    __device__ __forceinline__ static Raw exchange(Raw* place, Raw value) {
         return __nv_atomic_exchange_n(place, value, order, scope);
     }
     template <class Raw>
-    __device__ static Raw exchange_if(Raw* place, Raw current, Raw replacement) {
+    __device__ __forceinline__ static Raw exchange_if(Raw* place, Raw current, Raw replacement) {
         __nv_atomic_compare_exchange_n(place, &current, replacement, false, order, failure, scope);
         return current;
     }
@@ -138,39 +138,39 @@ struct atomic_operations {
     template <>                                                                                                        \
     struct atomic_operations<relaxed_type, Scope, relaxed_type> {                                                      \
         template <class Raw>                                                                                           \
-        __device__ static Raw add(Raw* place, Raw value) {                                                             \
+        __device__ __forceinline__ static Raw add(Raw* place, Raw value) {                                                             \
             return atomicAdd##suffix(place, value);                                                                    \
         }                                                                                                              \
         template <class Raw>                                                                                           \
-        __device__ static Raw smaller(Raw* place, Raw value) {                                                         \
+        __device__ __forceinline__ static Raw smaller(Raw* place, Raw value) {                                                         \
             return atomicMin##suffix(place, value);                                                                    \
         }                                                                                                              \
         template <class Raw>                                                                                           \
-        __device__ static Raw larger(Raw* place, Raw value) {                                                          \
+        __device__ __forceinline__ static Raw larger(Raw* place, Raw value) {                                                          \
             return atomicMax##suffix(place, value);                                                                    \
         }                                                                                                              \
         template <class Raw>                                                                                           \
-        __device__ static Raw both(Raw* place, Raw value) {                                                            \
+        __device__ __forceinline__ static Raw both(Raw* place, Raw value) {                                                            \
             return atomicAnd##suffix(place, value);                                                                    \
         }                                                                                                              \
         template <class Raw>                                                                                           \
-        __device__ static Raw either(Raw* place, Raw value) {                                                          \
+        __device__ __forceinline__ static Raw either(Raw* place, Raw value) {                                                          \
             return atomicOr##suffix(place, value);                                                                     \
         }                                                                                                              \
         template <class Raw>                                                                                           \
-        __device__ static Raw differing(Raw* place, Raw value) {                                                       \
+        __device__ __forceinline__ static Raw differing(Raw* place, Raw value) {                                                       \
             return atomicXor##suffix(place, value);                                                                    \
         }                                                                                                              \
         template <class Raw>                                                                                           \
-        __device__ static Raw exchange(Raw* place, Raw value) {                                                        \
+        __device__ __forceinline__ static Raw exchange(Raw* place, Raw value) {                                                        \
             return atomicExch##suffix(place, value);                                                                   \
         }                                                                                                              \
         template <class Raw>                                                                                           \
-        __device__ static Raw exchange_if(Raw* place, Raw current, Raw replacement) {                                  \
+        __device__ __forceinline__ static Raw exchange_if(Raw* place, Raw current, Raw replacement) {                                  \
             return atomicCAS##suffix(place, current, replacement);                                                     \
         }                                                                                                              \
         /* Of 16 bits, CUDA has no function at every scope. */                                                         \
-        __device__ static unsigned short exchange_if(unsigned short* place, unsigned short current,                    \
+        __device__ __forceinline__ static unsigned short exchange_if(unsigned short* place, unsigned short current,                    \
                                                      unsigned short replacement) {                                     \
             __nv_atomic_compare_exchange_n(place, &current, replacement, false, __NV_ATOMIC_RELAXED,                   \
                                            __NV_ATOMIC_RELAXED, thread_scope(Scope()));                                \
@@ -187,7 +187,7 @@ PHALANX_RELAXED(system_scope_type, _system)
 // Adds to a pair of half floats in global memory; each lane is an atomic of its own (PTX ISA, atom, `.f16x2` and
 // `.bf16x2`).
 #define PHALANX_ADD_PAIR(Format, type, Scope, scope)                                                                   \
-    __device__ inline unsigned add_pair(Format, unsigned* place, unsigned value, Scope) {                              \
+    __device__ __forceinline__ unsigned add_pair(Format, unsigned* place, unsigned value, Scope) {                              \
         unsigned before;                                                                                               \
         asm volatile("atom.relaxed." scope ".global.add.noftz." type " %0, [%1], %2;"                                  \
                      : "=r"(before)                                                                                    \
@@ -207,7 +207,7 @@ PHALANX_ADD_PAIRS(system_scope_type, "sys")
 
 // Fences around the operation establish the order.
 template <class Format, class Order, class Scope>
-__device__ inline unsigned add_pair(Format format, unsigned* place, unsigned value, Scope scope, Order order) {
+__device__ __forceinline__ unsigned add_pair(Format format, unsigned* place, unsigned value, Scope scope, Order order) {
     if constexpr (same<Order, seq_cst_type>) {
         fence_sc(scope);
     } else if constexpr (same<Order, release_type> || same<Order, acq_rel_type>) {
@@ -247,19 +247,19 @@ template <> struct atomic_bits<4> { using type = unsigned; };
 template <> struct atomic_bits<8> { using type = unsigned long long; };
 
 template <class T>
-__device__ inline T sum_of(T a, T b) {
+__device__ __forceinline__ T sum_of(T a, T b) {
     return a + b;
 }
 template <class Half>
-__device__ inline vector<Half, 2> sum_of(vector<Half, 2> a, vector<Half, 2> b) {
+__device__ __forceinline__ vector<Half, 2> sum_of(vector<Half, 2> a, vector<Half, 2> b) {
     return {a.lanes[0] + b.lanes[0], a.lanes[1] + b.lanes[1]};
 }
 template <class T>
-__device__ inline T negative_of(T a) {
+__device__ __forceinline__ T negative_of(T a) {
     return -a;
 }
 template <class Half>
-__device__ inline vector<Half, 2> negative_of(vector<Half, 2> a) {
+__device__ __forceinline__ vector<Half, 2> negative_of(vector<Half, 2> a) {
     return {-a.lanes[0], -a.lanes[1]};
 }
 
@@ -275,7 +275,7 @@ struct atomic_element {
     T* element;
 
     template <class Wanted>
-    __device__ auto scope(Wanted) const {
+    __device__ __forceinline__ auto scope(Wanted) const {
         // A block shares no memory with a peer, so the scope is at least the cluster.
         if constexpr (is_remote && detail::same<Wanted, block_scope_type>) {
             return atomic_element<T, cluster_scope_type, Space>{element};
@@ -285,15 +285,15 @@ struct atomic_element {
     }
 
     template <class Order>
-    __device__ T load(Order) const {
+    __device__ __forceinline__ T load(Order) const {
         return of_bits(__nv_atomic_load_n(place(), detail::memory_order(Order()), scope_of));
     }
     template <class Order>
-    __device__ void store(T value, Order) const {
+    __device__ __forceinline__ void store(T value, Order) const {
         __nv_atomic_store_n(place(), to_bits(value), detail::memory_order(Order()), scope_of);
     }
     template <class Order>
-    __device__ T swap(T value, Order order) const {
+    __device__ __forceinline__ T swap(T value, Order order) const {
         if constexpr (sizeof(T) < 4) {
             return update([value](T) { return value; }, order);
         } else {
@@ -303,18 +303,18 @@ struct atomic_element {
 
     // Returns the previous value: `Ok` if its bits equalled those of `current` and it was replaced.
     template <class Success, class Failure>
-    __device__ result<T> compare_exchange(T current, T replacement, Success, Failure) const {
+    __device__ __forceinline__ result<T> compare_exchange(T current, T replacement, Success, Failure) const {
         const bits before =
             detail::atomic_operations<Success, Scope, Failure>::exchange_if(place(), to_bits(current), to_bits(replacement));
         return {of_bits(before), before == to_bits(current)};
     }
     template <class Success, class Failure>
-    __device__ result<T> compare_exchange_weak(T current, T replacement, Success success, Failure failure) const {
+    __device__ __forceinline__ result<T> compare_exchange_weak(T current, T replacement, Success success, Failure failure) const {
         return compare_exchange(current, replacement, success, failure);
     }
 
     template <class Order>
-    __device__ T fetch_add(T value, Order order) const {
+    __device__ __forceinline__ T fetch_add(T value, Order order) const {
         if constexpr (traits::is_integer) {
             return of_bits(on<Order>::add(place(), to_bits(value)));
         } else if constexpr (traits::has_add && !is_remote) {
@@ -326,11 +326,11 @@ struct atomic_element {
         }
     }
     template <class Order>
-    __device__ T fetch_sub(T value, Order order) const {
+    __device__ __forceinline__ T fetch_sub(T value, Order order) const {
         return fetch_add(detail::negative_of(value), order);
     }
     template <class Order>
-    __device__ T fetch_min(T value, Order order) const {
+    __device__ __forceinline__ T fetch_min(T value, Order order) const {
         if constexpr (looped) {
             return update([value](T old) { return value < old || old != old ? value : old; }, order);
         } else {
@@ -338,7 +338,7 @@ struct atomic_element {
         }
     }
     template <class Order>
-    __device__ T fetch_max(T value, Order order) const {
+    __device__ __forceinline__ T fetch_max(T value, Order order) const {
         if constexpr (looped) {
             return update([value](T old) { return old < value || old != old ? value : old; }, order);
         } else {
@@ -346,7 +346,7 @@ struct atomic_element {
         }
     }
     template <class Order>
-    __device__ T fetch_and(T value, Order order) const {
+    __device__ __forceinline__ T fetch_and(T value, Order order) const {
         if constexpr (looped) {
             return update([value](T old) { return old & value; }, order);
         } else {
@@ -354,7 +354,7 @@ struct atomic_element {
         }
     }
     template <class Order>
-    __device__ T fetch_or(T value, Order order) const {
+    __device__ __forceinline__ T fetch_or(T value, Order order) const {
         if constexpr (looped) {
             return update([value](T old) { return old | value; }, order);
         } else {
@@ -362,7 +362,7 @@ struct atomic_element {
         }
     }
     template <class Order>
-    __device__ T fetch_xor(T value, Order order) const {
+    __device__ __forceinline__ T fetch_xor(T value, Order order) const {
         if constexpr (looped) {
             return update([value](T old) { return old ^ value; }, order);
         } else {
@@ -371,7 +371,7 @@ struct atomic_element {
     }
 
     template <class Order>
-    __device__ T fetch_nand(T value, Order order) const {
+    __device__ __forceinline__ T fetch_nand(T value, Order order) const {
         return update([value](T old) { return !(old & value); }, order);
     }
 
@@ -388,7 +388,7 @@ struct atomic_element {
     using on = detail::atomic_operations<Order, Scope>;
 
     template <class Operation, class Order>
-    __device__ T update(Operation operation, Order order) const {
+    __device__ __forceinline__ T update(Operation operation, Order order) const {
         T before = load(relaxed);
         for (;;) {
             const result<T> attempt = compare_exchange(before, operation(before), order, relaxed);
@@ -399,9 +399,9 @@ struct atomic_element {
         }
     }
 
-    __device__ bits* place() const { return reinterpret_cast<bits*>(element); }
-    __device__ static bits to_bits(T value) { return __builtin_bit_cast(bits, value); }
-    __device__ static T of_bits(bits value) { return __builtin_bit_cast(T, value); }
+    __device__ __forceinline__ bits* place() const { return reinterpret_cast<bits*>(element); }
+    __device__ __forceinline__ static bits to_bits(T value) { return __builtin_bit_cast(bits, value); }
+    __device__ __forceinline__ static T of_bits(bits value) { return __builtin_bit_cast(T, value); }
 };
 
 // Atomics of global memory, shared memory and a peer's shared memory, with their default scopes.
@@ -414,7 +414,7 @@ struct remote_atomic : atomic_element<T, cluster_scope_type, detail::space::remo
 
 // Executes a fence: `.sc`, or `.acq_rel` for every weaker order (PTX ISA, fence).
 template <class Order, class Scope>
-__device__ inline void fence(Order, Scope scope) {
+__device__ __forceinline__ void fence(Order, Scope scope) {
     if constexpr (detail::same<Order, seq_cst_type>) {
         detail::fence_sc(scope);
     } else {

@@ -16,17 +16,20 @@ namespace phalanx {
 namespace detail {
 
 // Exits if the launch has failed, because the missing participants of a phase are unknown.
-__device__ inline void end_if_failed() {
+__device__ __forceinline__ void end_if_failed() {
     unsigned failed;
-    asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(failed) : "l"(phalanx_sink.claim) : "memory");
+    asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];"
+                 : "=r"(failed)
+                 : "l"(of_launch<unsigned*, __builtin_offsetof(launch_block, claim)>())
+                 : "memory");
     if (failed != 0) {
-        end_thread();
+        end_thread(this_launch());
     }
 }
 
 // Polls rarely, because a try may return at once, and the load of the flag goes to the L2 cache, which delays the
 // waiter.
-__device__ inline void end_if_failed_now_and_then(unsigned tries) {
+__device__ __forceinline__ void end_if_failed_now_and_then(unsigned tries) {
     if (tries % 16 == 0) {
         end_if_failed();
     }
@@ -58,13 +61,13 @@ struct phase_barrier {
 
     // One thread calls it; peers see the result after the cluster's barrier.
     template <class Count>
-    __device__ void init(Count count, PHALANX_SITE) const {
+    __device__ __forceinline__ void init(Count count, PHALANX_SITE) const {
         set(checked(count, site));
     }
     // All threads check the count: if only one thread of a warp could fail, the compiler would keep the warp diverged
     // from there on.
     template <class Group, class Count>
-    __device__ void init_collective(const Group& group, Count count, PHALANX_SITE) const {
+    __device__ __forceinline__ void init_collective(const Group& group, Count count, PHALANX_SITE) const {
         const u32 expected = checked(count, site);
         if (detail::thread_in_block() == 0) {
             set(expected);
@@ -72,12 +75,12 @@ struct phase_barrier {
         group.sync();
     }
 
-    __device__ arrival_token arrive() const {
+    __device__ __forceinline__ arrival_token arrive() const {
         arrival_token token;
         asm volatile("mbarrier.arrive.release.cta.shared::cta.b64 %0, [%1];" : "=l"(token.state) : "r"(address()) : "memory");
         return token;
     }
-    __device__ arrival_token arrive_n(u32 n) const {
+    __device__ __forceinline__ arrival_token arrive_n(u32 n) const {
         arrival_token token;
         asm volatile("mbarrier.arrive.release.cta.shared::cta.b64 %0, [%1], %2;"
                      : "=l"(token.state)
@@ -85,25 +88,25 @@ struct phase_barrier {
                      : "memory");
         return token;
     }
-    __device__ void arrive_and_drop() const {
+    __device__ __forceinline__ void arrive_and_drop() const {
         [[maybe_unused]] unsigned long long state;
         asm volatile("mbarrier.arrive_drop.release.cta.shared::cta.b64 %0, [%1];" : "=l"(state) : "r"(address()) : "memory");
     }
-    __device__ void wait(arrival_token token) const {
+    __device__ __forceinline__ void wait(arrival_token token) const {
         for (unsigned tries = 1; !is_over(token); ++tries) {
             detail::end_if_failed_now_and_then(tries);
         }
     }
-    __device__ void arrive_and_wait() const { wait(arrive()); }
+    __device__ __forceinline__ void arrive_and_wait() const { wait(arrive()); }
     // Each of these waits for at most as long as the hardware suspends the thread.
-    __device__ bool try_wait(const arrival_token& token) const { return looked(is_over(token)); }
-    __device__ bool try_wait_parity(bool parity) const { return looked(is_over(parity)); }
-    __device__ void wait_parity(bool parity) const {
+    __device__ __forceinline__ bool try_wait(const arrival_token& token) const { return looked(is_over(token)); }
+    __device__ __forceinline__ bool try_wait_parity(bool parity) const { return looked(is_over(parity)); }
+    __device__ __forceinline__ void wait_parity(bool parity) const {
         for (unsigned tries = 1; !is_over(parity); ++tries) {
             detail::end_if_failed_now_and_then(tries);
         }
     }
-    __device__ bool try_wait_for(const arrival_token& token, u64 nanoseconds) const {
+    __device__ __forceinline__ bool try_wait_for(const arrival_token& token, u64 nanoseconds) const {
         const unsigned long long start = detail::nanoseconds();
         for (;;) {
             const unsigned long long gone = detail::nanoseconds() - start;
@@ -119,15 +122,15 @@ struct phase_barrier {
             }
         }
     }
-    __device__ void expect_tx(u32 bytes) const {
+    __device__ __forceinline__ void expect_tx(u32 bytes) const {
         asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;" : : "r"(address()), "r"(bytes.value) : "memory");
     }
-    __device__ void invalidate() const {
+    __device__ __forceinline__ void invalidate() const {
         asm volatile("mbarrier.inval.shared::cta.b64 [%0];" : : "r"(address()) : "memory");
     }
 
     // Returns the address that the instructions take.
-    __device__ unsigned address() const { return detail::shared_address(&word); }
+    __device__ __forceinline__ unsigned address() const { return detail::shared_address(&word); }
 
   private:
     template <bool, unsigned long long>
@@ -135,25 +138,25 @@ struct phase_barrier {
 
     unsigned long long word;
 
-    __device__ static u32 checked(u32 expected, unsigned site) {
+    __device__ __forceinline__ static u32 checked(u32 expected, unsigned site) {
         if (expected.value - 1 >= (1u << 20) - 1) {
             detail::fail(detail::barrier_count, site, record_value(expected));
         }
         return expected;
     }
-    __device__ void set(u32 expected) const {
+    __device__ __forceinline__ void set(u32 expected) const {
         asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" : : "r"(address()), "r"(expected.value) : "memory");
         if constexpr (of_cluster) {
             asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
         }
     }
-    __device__ bool is_over(const arrival_token& token) const {
+    __device__ __forceinline__ bool is_over(const arrival_token& token) const {
         unsigned over;
         PHALANX_SCOPED("{\n.reg .pred over;\nmbarrier.try_wait.acquire", "over, [%1], %2;\nselp.u32 %0, 1, 0, over;\n}",
                        : "=r"(over) : "r"(address()), "l"(token.state) : "memory")
         return over != 0;
     }
-    __device__ bool is_over(bool parity) const {
+    __device__ __forceinline__ bool is_over(bool parity) const {
         unsigned over;
         PHALANX_SCOPED("{\n.reg .pred over;\nmbarrier.try_wait.parity.acquire",
                        "over, [%1], %2;\nselp.u32 %0, 1, 0, over;\n}",
@@ -161,7 +164,7 @@ struct phase_barrier {
         return over != 0;
     }
 
-    __device__ static bool looked(unsigned over) {
+    __device__ __forceinline__ static bool looked(unsigned over) {
         if (over == 0) {
             detail::end_if_failed();
         }
@@ -176,9 +179,9 @@ static_assert(sizeof(barrier) == 8 && alignof(barrier) == 8, "the host makes roo
 
 template <bool of_cluster, unsigned long long N>
 struct phase_barriers {
-    __device__ const phase_barrier<of_cluster>& operator[](detail::located_index i) const { return elements[i.below(N)]; }
+    __device__ __forceinline__ const phase_barrier<of_cluster>& operator[](detail::located_index i) const { return elements[i.below(N)]; }
     template <class Group, class Count>
-    __device__ void init_collective(const Group& group, Count count, PHALANX_SITE) const {
+    __device__ __forceinline__ void init_collective(const Group& group, Count count, PHALANX_SITE) const {
         const u32 expected = phase_barrier<of_cluster>::checked(count, site);
         for (unsigned i = detail::thread_in_block(); i < N; i += detail::threads_of_block()) {
             elements[i].set(expected);
@@ -200,10 +203,10 @@ using cluster_barriers = phase_barriers<true, N>;
 struct remote_barrier {
     unsigned address;
 
-    __device__ void arrive() const {
+    __device__ __forceinline__ void arrive() const {
         asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" : : "r"(address) : "memory");
     }
-    __device__ void arrive_n(u32 n) const {
+    __device__ __forceinline__ void arrive_n(u32 n) const {
         asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0], %1;"
                      :
                      : "r"(address), "r"(n.value)
@@ -211,7 +214,7 @@ struct remote_barrier {
     }
 };
 
-__device__ inline remote_barrier cluster_group::map_shared_rank(const cluster_barrier& own, u32 peer, unsigned site) const {
+__device__ __forceinline__ remote_barrier cluster_group::map_shared_rank(const cluster_barrier& own, u32 peer, unsigned site) const {
     if (peer >= blocks) {
         detail::fail(detail::rank_out_of_range, site, record_value(peer), record_value(u32(blocks)));
     }

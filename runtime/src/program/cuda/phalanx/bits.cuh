@@ -21,18 +21,18 @@ struct half_bits<Raw> {
 };
 
 template <class Bits>
-__device__ constexpr unsigned long long high_half(Bits bits) {
+__device__ __forceinline__ constexpr unsigned long long high_half(Bits bits) {
     return static_cast<unsigned long long>(bits >> (sizeof(Bits) * 4));
 }
 template <class Raw>
-__device__ constexpr Raw joined(unsigned long long high, unsigned long long low) {
+__device__ __forceinline__ constexpr Raw joined(unsigned long long high, unsigned long long low) {
     return static_cast<Raw>(static_cast<bits_of<Raw>>(high) << (sizeof(Raw) * 4) | low);
 }
 
 } // namespace detail
 
 template <class Raw>
-__device__ inline u32 count_ones(integer<Raw> a) {
+__device__ __forceinline__ u32 count_ones(integer<Raw> a) {
     const auto bits = static_cast<detail::bits_of<Raw>>(a.value);
     if constexpr (sizeof(Raw) == 16) {
         return __popcll(detail::high_half(bits)) + __popcll(static_cast<unsigned long long>(bits));
@@ -43,12 +43,12 @@ __device__ inline u32 count_ones(integer<Raw> a) {
     }
 }
 template <class Raw>
-__device__ inline u32 count_zeros(integer<Raw> a) {
+__device__ __forceinline__ u32 count_zeros(integer<Raw> a) {
     return count_ones(!a);
 }
 
 template <class Raw>
-__device__ inline u32 leading_zeros(integer<Raw> a) {
+__device__ __forceinline__ u32 leading_zeros(integer<Raw> a) {
     const auto bits = static_cast<detail::bits_of<Raw>>(a.value);
     if constexpr (sizeof(Raw) == 16) {
         const auto high = static_cast<long long>(detail::high_half(bits));
@@ -60,31 +60,31 @@ __device__ inline u32 leading_zeros(integer<Raw> a) {
     }
 }
 template <class Raw>
-__device__ inline u32 trailing_zeros(integer<Raw> a) {
+__device__ __forceinline__ u32 trailing_zeros(integer<Raw> a) {
     // The zeros below the lowest set bit are the set bits of this value.
     return count_ones(!a & (a - 1));
 }
 template <class Raw>
-__device__ inline u32 leading_ones(integer<Raw> a) {
+__device__ __forceinline__ u32 leading_ones(integer<Raw> a) {
     return leading_zeros(!a);
 }
 template <class Raw>
-__device__ inline u32 trailing_ones(integer<Raw> a) {
+__device__ __forceinline__ u32 trailing_ones(integer<Raw> a) {
     return trailing_zeros(!a);
 }
 
 template <class Raw>
-__device__ constexpr integer<Raw> rotate_left(integer<Raw> a, u32 amount) {
+__device__ __forceinline__ constexpr integer<Raw> rotate_left(integer<Raw> a, u32 amount) {
     const detail::unsigned_integer<Raw> bits = static_cast<detail::bits_of<Raw>>(a.value);
     return static_cast<Raw>((bits << amount | bits >> -amount).value);
 }
 template <class Raw>
-__device__ constexpr integer<Raw> rotate_right(integer<Raw> a, u32 amount) {
+__device__ __forceinline__ constexpr integer<Raw> rotate_right(integer<Raw> a, u32 amount) {
     return rotate_left(a, -amount);
 }
 
 template <class Raw>
-__device__ inline integer<Raw> reverse_bits(integer<Raw> a) {
+__device__ __forceinline__ integer<Raw> reverse_bits(integer<Raw> a) {
     const auto bits = static_cast<detail::bits_of<Raw>>(a.value);
     if constexpr (sizeof(Raw) == 16) {
         return detail::joined<Raw>(__brevll(static_cast<unsigned long long>(bits)), __brevll(detail::high_half(bits)));
@@ -95,7 +95,7 @@ __device__ inline integer<Raw> reverse_bits(integer<Raw> a) {
     }
 }
 template <class Raw>
-__device__ inline integer<Raw> swap_bytes(integer<Raw> a) {
+__device__ __forceinline__ integer<Raw> swap_bytes(integer<Raw> a) {
     const auto bits = static_cast<detail::bits_of<Raw>>(a.value);
     if constexpr (sizeof(Raw) >= 8) {
         using half = integer<typename detail::half_bits<Raw>::type>;
@@ -108,53 +108,53 @@ __device__ inline integer<Raw> swap_bytes(integer<Raw> a) {
 }
 // The device is little endian.
 template <class Raw>
-__device__ inline integer<Raw> to_be(integer<Raw> a) {
+__device__ __forceinline__ integer<Raw> to_be(integer<Raw> a) {
     return swap_bytes(a);
 }
 template <class Raw>
-__device__ constexpr integer<Raw> to_le(integer<Raw> a) {
+__device__ __forceinline__ constexpr integer<Raw> to_le(integer<Raw> a) {
     return a;
 }
 
 template <class Raw>
-__device__ constexpr auto cast_signed(integer<Raw> a) {
+__device__ __forceinline__ constexpr auto cast_signed(integer<Raw> a) {
     return integer<detail::signed_of<Raw>>(static_cast<detail::signed_of<Raw>>(a.value));
 }
 template <class Raw>
-__device__ constexpr auto cast_unsigned(integer<Raw> a) {
+__device__ __forceinline__ constexpr auto cast_unsigned(integer<Raw> a) {
     return detail::unsigned_integer<Raw>(static_cast<detail::bits_of<Raw>>(a.value));
 }
 template <class Raw>
-__device__ constexpr auto unsigned_abs(integer<Raw> a) {
+__device__ __forceinline__ constexpr auto unsigned_abs(integer<Raw> a) {
     return cast_unsigned(abs(a));
 }
 template <class Raw>
-__device__ constexpr auto abs_diff(integer<Raw> a, detail::given<integer<Raw>> b) {
+__device__ __forceinline__ constexpr auto abs_diff(integer<Raw> a, detail::given<integer<Raw>> b) {
     return a < b ? cast_unsigned(b - a) : cast_unsigned(a - b);
 }
 template <class Raw>
-__device__ constexpr bool is_positive(integer<Raw> a) {
+__device__ __forceinline__ constexpr bool is_positive(integer<Raw> a) {
     return 0 < a;
 }
 template <class Raw>
-__device__ constexpr bool is_negative(integer<Raw> a) {
+__device__ __forceinline__ constexpr bool is_negative(integer<Raw> a) {
     return a < 0;
 }
 
 // Returns half of the sum, which itself may overflow, rounded toward zero.
 template <class Raw>
-__device__ constexpr integer<Raw> midpoint(integer<Raw> a, detail::given<integer<Raw>> b) {
+__device__ __forceinline__ constexpr integer<Raw> midpoint(integer<Raw> a, detail::given<integer<Raw>> b) {
     const integer<Raw> down = (a & b) + ((a ^ b) >> 1);
     return down < 0 ? down + ((a ^ b) & 1) : down;
 }
 
 template <class Raw>
-__device__ inline bool is_power_of_two(integer<Raw> a) {
+__device__ __forceinline__ bool is_power_of_two(integer<Raw> a) {
     return count_ones(a) == 1;
 }
 // Returns 0 if the result does not fit.
 template <class Raw>
-__device__ inline integer<Raw> next_power_of_two(integer<Raw> a) {
+__device__ __forceinline__ integer<Raw> next_power_of_two(integer<Raw> a) {
     if (a <= 1) {
         return 1;
     }
@@ -164,13 +164,13 @@ __device__ inline integer<Raw> next_power_of_two(integer<Raw> a) {
 
 // These fail if `b` is 0. The failure's site is the name.
 template <class Raw>
-__device__ constexpr integer<Raw> div_ceil(integer<Raw> a, detail::given<integer<Raw>> b, PHALANX_SITE) {
+__device__ __forceinline__ constexpr integer<Raw> div_ceil(integer<Raw> a, detail::given<integer<Raw>> b, PHALANX_SITE) {
     const detail::divisor<integer<Raw>> divisor(b, site);
     const integer<Raw> quotient = a / divisor;
     return 0 < a % divisor ? quotient + 1 : quotient;
 }
 template <class Raw>
-__device__ constexpr integer<Raw>
+__device__ __forceinline__ constexpr integer<Raw>
 next_multiple_of(integer<Raw> a, detail::given<integer<Raw>> b, PHALANX_SITE) {
     const integer<Raw> remainder = a % detail::divisor<integer<Raw>>(b, site);
     return remainder == 0 ? a : a + (b - remainder);
@@ -178,14 +178,14 @@ next_multiple_of(integer<Raw> a, detail::given<integer<Raw>> b, PHALANX_SITE) {
 
 // These fail if `a` is not positive. The failure's site is the name.
 template <class Raw>
-__device__ inline u32 ilog2(integer<Raw> a, PHALANX_SITE) {
+__device__ __forceinline__ u32 ilog2(integer<Raw> a, PHALANX_SITE) {
     if (a <= 0) {
         detail::fail(detail::assertion, site);
     }
     return u32(detail::bit_count<Raw>() - 1) - leading_zeros(a);
 }
 template <class Raw>
-__device__ constexpr u32 ilog10(integer<Raw> a, PHALANX_SITE) {
+__device__ __forceinline__ constexpr u32 ilog10(integer<Raw> a, PHALANX_SITE) {
     if (a <= 0) {
         detail::fail(detail::assertion, site);
     }
@@ -199,7 +199,7 @@ __device__ constexpr u32 ilog10(integer<Raw> a, PHALANX_SITE) {
 // Returns the root rounded down, determining one bit at a time, the highest first. It fails if `a` is negative; the
 // failure's site is the name.
 template <class Raw>
-__device__ constexpr integer<Raw> isqrt(integer<Raw> a, PHALANX_SITE) {
+__device__ __forceinline__ constexpr integer<Raw> isqrt(integer<Raw> a, PHALANX_SITE) {
     if (a < 0) {
         detail::fail(detail::assertion, site);
     }

@@ -15,18 +15,18 @@ struct alignas(8) block_barrier {
 static_assert(sizeof(block_barrier) == 16 && alignof(block_barrier) == 8, "the host makes room for it");
 
 #ifdef PHALANX_BLOCK_BARRIER_AT
-__device__ inline block_barrier& own_block_barrier() {
+__device__ __forceinline__ block_barrier& own_block_barrier() {
     return placed_shared<block_barrier, PHALANX_BLOCK_BARRIER_AT>();
 }
 #else
 __shared__ block_barrier static_block_barrier;
-__device__ inline block_barrier& own_block_barrier() {
+__device__ __forceinline__ block_barrier& own_block_barrier() {
     return static_block_barrier;
 }
 #endif
 
 // A kernel calls it first. One thread initializes, and the hardware's barrier publishes that to the block.
-__device__ inline void init_block_barrier() {
+__device__ __forceinline__ void init_block_barrier() {
     block_barrier& barrier = own_block_barrier();
     if (thread_in_block() == 0) {
         asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;"
@@ -39,11 +39,11 @@ __device__ inline void init_block_barrier() {
 }
 
 // A failing thread marks the barrier aborted for the threads that wait for it.
-__device__ inline void leave_block_barrier() {
+__device__ __forceinline__ void leave_block_barrier() {
     asm volatile("st.relaxed.cta.shared::cta.u32 [%0], 1;" : : "r"(shared_address(&own_block_barrier().left)) : "memory");
 }
 
-__device__ inline bool has_left_block_barrier() {
+__device__ __forceinline__ bool has_left_block_barrier() {
     unsigned left;
     asm volatile("ld.relaxed.cta.shared::cta.u32 %0, [%1];"
                  : "=r"(left)
@@ -53,7 +53,7 @@ __device__ inline bool has_left_block_barrier() {
 }
 
 // Waits for at most as long as the hardware suspends the thread.
-__device__ inline bool phase_is_over(unsigned long long state) {
+__device__ __forceinline__ bool phase_is_over(unsigned long long state) {
     unsigned over;
     asm volatile("{\n"
                  ".reg .pred over;\n"
@@ -68,7 +68,7 @@ __device__ inline bool phase_is_over(unsigned long long state) {
 
 } // namespace detail
 
-__device__ inline thread_block::arrival_token thread_block::barrier_arrive() const {
+__device__ __forceinline__ thread_block::arrival_token thread_block::barrier_arrive() const {
     arrival_token token;
     asm volatile("mbarrier.arrive.release.cta.shared::cta.b64 %0, [%1];"
                  : "=l"(token.state)
@@ -77,10 +77,10 @@ __device__ inline thread_block::arrival_token thread_block::barrier_arrive() con
     return token;
 }
 
-__device__ inline void thread_block::barrier_wait(arrival_token token) const {
+__device__ __forceinline__ void thread_block::barrier_wait(arrival_token token) const {
     while (!detail::phase_is_over(token.state)) {
         if (detail::has_left_block_barrier()) {
-            detail::end_thread();
+            detail::end_thread(detail::this_launch());
         }
     }
 }

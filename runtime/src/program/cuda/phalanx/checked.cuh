@@ -10,24 +10,24 @@ namespace phalanx {
 namespace detail {
 
 template <class Raw>
-__device__ constexpr option<integer<Raw>> unless_wrapped(wrapped<Raw> result) {
+__device__ __forceinline__ constexpr option<integer<Raw>> unless_wrapped(wrapped<Raw> result) {
     return {result.value, !result.overflow};
 }
 template <class Raw>
-__device__ constexpr tuple<integer<Raw>, bool> with_overflow(wrapped<Raw> result) {
+__device__ __forceinline__ constexpr tuple<integer<Raw>, bool> with_overflow(wrapped<Raw> result) {
     return {result.value, result.overflow};
 }
 // `-a`, and `a / -1`: for an unsigned integer every value but 0 wraps.
 template <class Raw>
-__device__ constexpr wrapped<Raw> neg(integer<Raw> a) {
+__device__ __forceinline__ constexpr wrapped<Raw> neg(integer<Raw> a) {
     return {-a, signed_integer<Raw> ? a == least<Raw>() : !(a == 0)};
 }
 template <class Raw>
-__device__ constexpr wrapped<Raw> magnitude(integer<Raw> a) {
+__device__ __forceinline__ constexpr wrapped<Raw> magnitude(integer<Raw> a) {
     return {abs(a), signed_integer<Raw> && a == least<Raw>()};
 }
 template <class Raw>
-__device__ constexpr bool is_minus_one(integer<Raw> a) {
+__device__ __forceinline__ constexpr bool is_minus_one(integer<Raw> a) {
     return signed_integer<Raw> && a == -1;
 }
 
@@ -35,11 +35,11 @@ __device__ constexpr bool is_minus_one(integer<Raw> a) {
 
 #define PHALANX_BINARY(CHECKED, OVERFLOWING, COMPUTED, OTHER)                                                          \
     template <class Raw>                                                                                               \
-    __device__ constexpr option<integer<Raw>> CHECKED(integer<Raw> a, detail::given<OTHER> b) {                        \
+    __device__ __forceinline__ constexpr option<integer<Raw>> CHECKED(integer<Raw> a, detail::given<OTHER> b) {                        \
         return detail::unless_wrapped(COMPUTED(a, b));                                                                 \
     }                                                                                                                  \
     template <class Raw>                                                                                               \
-    __device__ constexpr tuple<integer<Raw>, bool> OVERFLOWING(integer<Raw> a, detail::given<OTHER> b) {               \
+    __device__ __forceinline__ constexpr tuple<integer<Raw>, bool> OVERFLOWING(integer<Raw> a, detail::given<OTHER> b) {               \
         return detail::with_overflow(COMPUTED(a, b));                                                                  \
     }
 PHALANX_BINARY(checked_add, overflowing_add, detail::add, integer<Raw>)
@@ -53,11 +53,11 @@ PHALANX_BINARY(checked_sub_unsigned, overflowing_sub_unsigned, detail::sub, deta
 
 #define PHALANX_UNARY(CHECKED, OVERFLOWING, COMPUTED)                                                                  \
     template <class Raw>                                                                                               \
-    __device__ constexpr option<integer<Raw>> CHECKED(integer<Raw> a) {                                                \
+    __device__ __forceinline__ constexpr option<integer<Raw>> CHECKED(integer<Raw> a) {                                                \
         return detail::unless_wrapped(COMPUTED(a));                                                                    \
     }                                                                                                                  \
     template <class Raw>                                                                                               \
-    __device__ constexpr tuple<integer<Raw>, bool> OVERFLOWING(integer<Raw> a) {                                       \
+    __device__ __forceinline__ constexpr tuple<integer<Raw>, bool> OVERFLOWING(integer<Raw> a) {                                       \
         return detail::with_overflow(COMPUTED(a));                                                                     \
     }
 PHALANX_UNARY(checked_neg, overflowing_neg, detail::neg)
@@ -67,11 +67,11 @@ PHALANX_UNARY(checked_abs, overflowing_abs, detail::magnitude)
 // The amount is masked. It is too large if the mask changes it.
 #define PHALANX_SHIFT(CHECKED, OVERFLOWING, OP)                                                                        \
     template <class Raw>                                                                                               \
-    __device__ constexpr option<integer<Raw>> CHECKED(integer<Raw> a, u32 amount) {                                    \
+    __device__ __forceinline__ constexpr option<integer<Raw>> CHECKED(integer<Raw> a, u32 amount) {                                    \
         return {a OP amount, amount < detail::bit_count<Raw>()};                                                       \
     }                                                                                                                  \
     template <class Raw>                                                                                               \
-    __device__ constexpr tuple<integer<Raw>, bool> OVERFLOWING(integer<Raw> a, u32 amount) {                           \
+    __device__ __forceinline__ constexpr tuple<integer<Raw>, bool> OVERFLOWING(integer<Raw> a, u32 amount) {                           \
         return {a OP amount, amount >= detail::bit_count<Raw>()};                                                      \
     }
 PHALANX_SHIFT(checked_shl, overflowing_shl, <<)
@@ -82,14 +82,14 @@ PHALANX_SHIFT(checked_shr, overflowing_shr, >>)
 // failure's site is the name.
 #define PHALANX_DIVISION(CHECKED, OVERFLOWING, WRAPPING)                                                               \
     template <class Raw>                                                                                               \
-    __device__ constexpr option<integer<Raw>> CHECKED(integer<Raw> a, detail::given<integer<Raw>> b) {                 \
+    __device__ __forceinline__ constexpr option<integer<Raw>> CHECKED(integer<Raw> a, detail::given<integer<Raw>> b) {                 \
         if (b == 0 || (detail::is_minus_one(b) && a == detail::least<Raw>())) {                                        \
             return none;                                                                                               \
         }                                                                                                              \
         return {WRAPPING(a, b), true};                                                                                 \
     }                                                                                                                  \
     template <class Raw>                                                                                               \
-    __device__ constexpr tuple<integer<Raw>, bool>                                                                     \
+    __device__ __forceinline__ constexpr tuple<integer<Raw>, bool>                                                                     \
     OVERFLOWING(integer<Raw> a, detail::given<integer<Raw>> b, PHALANX_SITE) {                                                         \
         return {WRAPPING(a, b, site), detail::is_minus_one(b) && a == detail::least<Raw>()};                   \
     }
@@ -100,33 +100,33 @@ PHALANX_DIVISION(checked_rem_euclid, overflowing_rem_euclid, wrapping_rem_euclid
 #undef PHALANX_DIVISION
 
 template <class Raw>
-__device__ constexpr option<u32> checked_ilog2(integer<Raw> a) {
+__device__ __forceinline__ constexpr option<u32> checked_ilog2(integer<Raw> a) {
     if (a <= 0) {
         return none;
     }
     return {ilog2(a), true};
 }
 template <class Raw>
-__device__ constexpr option<u32> checked_ilog10(integer<Raw> a) {
+__device__ __forceinline__ constexpr option<u32> checked_ilog10(integer<Raw> a) {
     if (a <= 0) {
         return none;
     }
     return {ilog10(a), true};
 }
 template <class Raw>
-__device__ constexpr option<integer<Raw>> checked_isqrt(integer<Raw> a) {
+__device__ __forceinline__ constexpr option<integer<Raw>> checked_isqrt(integer<Raw> a) {
     if (a < 0) {
         return none;
     }
     return {isqrt(a), true};
 }
 template <class Raw>
-__device__ constexpr option<integer<Raw>> checked_next_power_of_two(integer<Raw> a) {
+__device__ __forceinline__ constexpr option<integer<Raw>> checked_next_power_of_two(integer<Raw> a) {
     const integer<Raw> power = next_power_of_two(a);
     return {power, !(power == 0)};
 }
 template <class Raw>
-__device__ constexpr option<integer<Raw>> checked_next_multiple_of(integer<Raw> a, detail::given<integer<Raw>> b) {
+__device__ __forceinline__ constexpr option<integer<Raw>> checked_next_multiple_of(integer<Raw> a, detail::given<integer<Raw>> b) {
     if (b == 0) {
         return none;
     }

@@ -11,7 +11,7 @@ namespace phalanx {
 namespace detail {
 
 template <class To, class From>
-__device__ inline void check_lengths(const To& to, const From& from, unsigned site) {
+__device__ __forceinline__ void check_lengths(const To& to, const From& from, unsigned site) {
     if (to.length != from.length) {
         fail(copy_lengths, site, record_value(usize(to.length)), record_value(usize(from.length)));
     }
@@ -24,16 +24,16 @@ struct copied {
     unsigned bytes;
 
     template <class To, class From>
-    __device__ copied(const To& to, const From& from, unsigned site) : to(to.data), from(from.data) {
+    __device__ __forceinline__ copied(const To& to, const From& from, unsigned site) : to(to.data), from(from.data) {
         check_lengths(to, from, site);
         bytes = static_cast<unsigned>(to.length * sizeof(*to.data));
     }
 
     // The alignment that both addresses have, up to 16, in the low bits.
-    __device__ unsigned alignment() const {
+    __device__ __forceinline__ unsigned alignment() const {
         return static_cast<unsigned>(reinterpret_cast<unsigned long long>(to) | reinterpret_cast<unsigned long long>(from));
     }
-    __device__ void check_bulk(unsigned site) const {
+    __device__ __forceinline__ void check_bulk(unsigned site) const {
         if (bytes % 16 != 0) {
             fail(bulk_bytes, site, record_value(u32(bytes)));
         }
@@ -46,15 +46,15 @@ struct copied {
 
 // Executes a proxy fence for the block's shared memory and, unless it is never written, for global memory.
 template <class T>
-__device__ inline void fence_async_proxy(const readonly_slice<T>&) {
+__device__ __forceinline__ void fence_async_proxy(const readonly_slice<T>&) {
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 template <class Memory>
-__device__ inline void fence_async_proxy(const Memory&) {
+__device__ __forceinline__ void fence_async_proxy(const Memory&) {
     asm volatile("fence.proxy.async;" ::: "memory");
 }
 
-__device__ inline void bulk_to_shared(const copied& both, unsigned bar) {
+__device__ __forceinline__ void bulk_to_shared(const copied& both, unsigned bar) {
     asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
                  :
                  : "r"(shared_address(both.to)), "l"(__cvta_generic_to_global(both.from)), "r"(both.bytes), "r"(bar)
@@ -63,7 +63,7 @@ __device__ inline void bulk_to_shared(const copied& both, unsigned bar) {
 
 // The thread's share of the units, starting at a byte.
 template <unsigned Unit>
-__device__ inline void copy_units(const copied& both, unsigned start, unsigned end, unsigned rank, unsigned threads) {
+__device__ __forceinline__ void copy_units(const copied& both, unsigned start, unsigned end, unsigned rank, unsigned threads) {
     const unsigned to = shared_address(both.to);
     const auto from = __cvta_generic_to_global(both.from);
     for (unsigned at = start + rank * Unit; at < end; at += threads * Unit) {
@@ -76,7 +76,7 @@ __device__ inline void copy_units(const copied& both, unsigned start, unsigned e
 }
 
 // Copies the thread's share in units of at least 4 bytes. Returns whether the hardware supports that.
-__device__ inline bool copy_in_units(const copied& both, unsigned rank, unsigned threads) {
+__device__ __forceinline__ bool copy_in_units(const copied& both, unsigned rank, unsigned threads) {
     const unsigned alignment = both.alignment();
     if ((alignment | both.bytes) % 4 != 0) {
         return false;
@@ -97,7 +97,7 @@ __device__ inline bool copy_in_units(const copied& both, unsigned rank, unsigned
 
 // Copies the thread's share by loads and stores.
 template <class To, class From>
-__device__ inline void copy_elements(const To& to, const From& from, unsigned rank, unsigned threads) {
+__device__ __forceinline__ void copy_elements(const To& to, const From& from, unsigned rank, unsigned threads) {
     for (unsigned long long i = rank; i < to.length; i += threads) {
         to.data[i] = from.data[i];
     }
@@ -107,7 +107,7 @@ __device__ inline void copy_elements(const To& to, const From& from, unsigned ra
 
 // `memcpy_async(&group, &shared, slice, &bar)`
 template <class Group, class Memory, class From, bool of_cluster>
-__device__ inline void memcpy_async(const Group& group, Memory&& memory, const From& from,
+__device__ __forceinline__ void memcpy_async(const Group& group, Memory&& memory, const From& from,
                                     const phase_barrier<of_cluster>& bar, PHALANX_SITE) {
     const auto to = detail::whole(memory);
     const detail::copied both(to, from, site);
@@ -138,7 +138,7 @@ __device__ inline void memcpy_async(const Group& group, Memory&& memory, const F
 
 // `memcpy_async(&group, &shared, slice)`: each call is one group of copies.
 template <class Group, class Memory, class From>
-__device__ inline void memcpy_async(const Group& group, Memory&& memory, const From& from, PHALANX_SITE) {
+__device__ __forceinline__ void memcpy_async(const Group& group, Memory&& memory, const From& from, PHALANX_SITE) {
     const auto to = detail::whole(memory);
     const detail::copied both(to, from, site);
     const unsigned rank = group.thread_rank().value, threads = group.num_threads().value;
@@ -148,18 +148,18 @@ __device__ inline void memcpy_async(const Group& group, Memory&& memory, const F
     asm volatile("cp.async.commit_group;" ::: "memory");
 }
 template <unsigned long long Prior, class Group>
-__device__ inline void wait_prior(const Group& group) {
+__device__ __forceinline__ void wait_prior(const Group& group) {
     asm volatile("cp.async.wait_group %0;" : : "n"(Prior) : "memory");
     group.sync();
 }
 template <class Group>
-__device__ inline void wait_async(const Group& group) {
+__device__ __forceinline__ void wait_async(const Group& group) {
     wait_prior<0>(group);
 }
 
 // `bulk_copy_async(&shared, slice, &bar)`
 template <class Memory, class From, bool of_cluster>
-__device__ inline void bulk_copy_async(Memory&& memory, const From& from, const phase_barrier<of_cluster>& bar, PHALANX_SITE) {
+__device__ __forceinline__ void bulk_copy_async(Memory&& memory, const From& from, const phase_barrier<of_cluster>& bar, PHALANX_SITE) {
     const detail::copied both(detail::whole(memory), from, site);
     both.check_bulk(site);
     if (both.bytes != 0) {
@@ -170,7 +170,7 @@ __device__ inline void bulk_copy_async(Memory&& memory, const From& from, const 
 
 // `bulk_copy_async(&remote, &shared, &remote_bar)`
 template <class Remote, class Memory>
-__device__ inline void bulk_copy_async(Remote&& remote, Memory&& memory, const remote_barrier& bar, PHALANX_SITE) {
+__device__ __forceinline__ void bulk_copy_async(Remote&& remote, Memory&& memory, const remote_barrier& bar, PHALANX_SITE) {
     const auto from = detail::whole(memory);
     const detail::copied both(detail::whole(remote), from, site);
     both.check_bulk(site);
@@ -186,7 +186,7 @@ __device__ inline void bulk_copy_async(Remote&& remote, Memory&& memory, const r
 
 // `bulk_copy_async(&mut slice, &shared)`: each copy is a group of its own.
 template <class T, class Memory>
-__device__ inline void bulk_copy_async(const slice_mut<T>& to, Memory&& memory, PHALANX_SITE) {
+__device__ __forceinline__ void bulk_copy_async(const slice_mut<T>& to, Memory&& memory, PHALANX_SITE) {
     const auto from = detail::whole(memory);
     const detail::copied both(to, from, site);
     both.check_bulk(site);
@@ -200,17 +200,17 @@ __device__ inline void bulk_copy_async(const slice_mut<T>& to, Memory&& memory, 
     asm volatile("cp.async.bulk.commit_group;" ::: "memory");
 }
 template <unsigned long long Prior>
-__device__ inline void bulk_wait_group() {
+__device__ __forceinline__ void bulk_wait_group() {
     asm volatile("cp.async.bulk.wait_group %0;" : : "n"(Prior) : "memory");
 }
 template <unsigned long long Prior>
-__device__ inline void bulk_wait_group_read() {
+__device__ __forceinline__ void bulk_wait_group_read() {
     asm volatile("cp.async.bulk.wait_group.read %0;" : : "n"(Prior) : "memory");
 }
 
 // `remote.store_async(i, value, &bar)`
 template <class Remote, class Index, class T>
-__device__ inline void store_async(Remote&& remote, Index i, T value, const remote_barrier& bar, PHALANX_SITE) {
+__device__ __forceinline__ void store_async(Remote&& remote, Index i, T value, const remote_barrier& bar, PHALANX_SITE) {
     const auto to = detail::whole(remote);
     const unsigned place = detail::shared_address(&to.data[detail::index(i).below(to.length, site)]);
     if constexpr (sizeof(T) == 4) {

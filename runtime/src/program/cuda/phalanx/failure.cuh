@@ -1,18 +1,20 @@
 // The failures of a kernel. The first failing thread of the launch writes one record to pinned host memory, and each
 // failing thread exits; the context stays usable. This file knows raw values only: integer.cuh records strong types,
-// and message.cuh records messages with values of any type. The layouts of `failure_record` and `failure_sink`, the
-// causes and the tags are shared with the host.
+// and message.cuh records messages with values of any type. The layout of `failure_record`, the causes and the tags are
+// shared with the host.
 //
 // A site is `line * 65536 + column` of the generated text. It comes from `__builtin_LINE()` and `__builtin_COLUMN()` as
 // a default argument: the position of the call, which for an operator is that of its token and for a method that of its
 // name. `#line` is honoured. A method of a class template that has such an argument must be a template itself: for
 // others NVRTC reports the closing parenthesis from their second use on (13.0 and 13.5).
 #pragma once
+#include <phalanx/launch.cuh>
 
 // The last parameter of each function that can fail. It is a macro, because each call of a function costs compile time.
 #define PHALANX_SITE unsigned site = __builtin_LINE() * 65536u + __builtin_COLUMN()
 
-namespace phalanx::detail {
+namespace phalanx {
+namespace detail {
 
 enum failure_cause : unsigned {
     index_out_of_bounds = 1, // the index, the length
@@ -52,25 +54,6 @@ struct alignas(16) failure_record {
 };
 static_assert(sizeof(failure_record) == 304 && alignof(failure_record) == 16, "the host reads this layout");
 
-struct failure_sink {
-    failure_record* record;   // pinned host memory; its state is 1 when it is complete
-    unsigned* claim;          // 0 until a thread has failed
-    unsigned* failed_threads; // by linear block index
-    unsigned blocks;          // words in failed_threads
-    unsigned kernel;          // the module's number on the host
-};
-static_assert(sizeof(failure_sink) == 32, "the host writes this layout");
-
-} // namespace phalanx::detail
-
-extern "C" {
-// The host sets it once per module. It is in braces, because `extern "C"` on a single declaration would not define it.
-__constant__ phalanx::detail::failure_sink phalanx_sink;
-}
-
-namespace phalanx {
-namespace detail {
-
 // An operand of a built-in check.
 struct recorded {
     unsigned tag;
@@ -82,12 +65,25 @@ struct recorded {
 // Guide, Distributed Shared Memory). That thread therefore participates in the cluster's barrier (PTX ISA,
 // barrier.cluster) for more phases than its peers need to reach their end. It does not know whether it has a pending
 // arrival, but a wait without one returns at once.
-__device__ __noinline__ inline void stay_for_peers() {
-    const failure_sink sink = phalanx_sink;
+__device__ __noinline__ inline void stay_for_peers(const launch_block* launch) {
     const unsigned block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
     const unsigned threads = blockDim.x * blockDim.y * blockDim.z;
-    if (__clusterSizeInBlocks() == 1 || block >= sink.blocks || atomicAdd(&sink.failed_threads[block], 1u) != threads - 1) {
+    if (__clusterSizeInBlocks() == 1 || block >= launch->blocks) {
         return;
+    }
+    // The word may still have the count of an earlier launch.
+    unsigned long long* const word = &launch->failed_threads[block];
+    const unsigned long long number = launch->number << 11;
+    unsigned long long before = *static_cast<volatile unsigned long long*>(word), found;
+    for (;; before = found) {
+        const unsigned long long count = before >> 11 == launch->number ? before & 2047 : 0;
+        found = atomicCAS(word, before, number | (count + 1));
+        if (found == before) {
+            if (count != threads - 1) {
+                return;
+            }
+            break;
+        }
     }
     asm volatile("barrier.cluster.wait.acquire;" ::: "memory");
 #pragma unroll 1 // Unrolled, it would take the compiler four times as long as everything else.
@@ -100,22 +96,22 @@ __device__ __noinline__ inline void stay_for_peers() {
 
 #ifdef PHALANX_BLOCK_BARRIER
 // Defined in block_barrier.cuh: a failing thread must mark a barrier that counts arrivals, because it will not arrive.
-__device__ inline void leave_block_barrier();
+__device__ __forceinline__ void leave_block_barrier();
 #endif
 #ifdef PHALANX_GRID_BARRIER
 // Defined in grid_barrier.cuh, for the same reason.
-__device__ inline void leave_grid_barrier();
+__device__ __forceinline__ void leave_grid_barrier(const launch_block* launch);
 #endif
 
-[[noreturn]] __device__ __forceinline__ void end_thread() {
+[[noreturn]] __device__ __forceinline__ void end_thread(const launch_block* launch) {
 #ifdef PHALANX_BLOCK_BARRIER
     leave_block_barrier();
 #endif
 #ifdef PHALANX_GRID_BARRIER
-    leave_grid_barrier();
+    leave_grid_barrier(launch);
 #endif
 #ifdef PHALANX_PEERS
-    stay_for_peers();
+    stay_for_peers(launch);
 #endif
     asm volatile("exit;");
     __builtin_unreachable();
@@ -139,27 +135,28 @@ __device__ inline void leave_grid_barrier();
     "}\n"
 
 // Returns the record, to which the first failing thread of the launch writes its values. Every other thread exits here.
-__device__ __forceinline__ failure_record* begin_failure(unsigned cause, unsigned site, unsigned tags) {
-    if (atomicExch(phalanx_sink.claim, 1u) != 0) {
-        end_thread();
+__device__ __forceinline__ failure_record* begin_failure(const launch_block* launch, unsigned cause, unsigned site, unsigned tags) {
+    if (atomicExch(launch->claim, 1u) != 0) {
+        end_thread(launch);
     }
-    failure_record* record = phalanx_sink.record;
+    failure_record* record = launch->record;
     asm volatile(PHALANX_RECORD
                  :
-                 : "l"(record), "r"(cause), "r"(site), "r"(phalanx_sink.kernel), "r"(tags)
+                 : "l"(record), "r"(cause), "r"(site), "r"(launch->kernel), "r"(tags)
                  : "memory");
     return record;
 }
 
 // Publishes the record and ends the thread.
-[[noreturn]] __device__ __forceinline__ void end_failure(failure_record* record) {
+[[noreturn]] __device__ __forceinline__ void end_failure(const launch_block* launch, failure_record* record) {
     asm volatile("st.release.sys.global.b32 [%0], 1;" : : "l"(record) : "memory");
-    end_thread();
+    end_thread(launch);
 }
 
 // These are out of line, so that a check costs its caller only a compare and a branch.
 [[noreturn]] __device__ __noinline__ inline void
-fail(unsigned cause, unsigned site, unsigned tags, unsigned long long a, unsigned long long b) {
+fail_in(const launch_block* launch, unsigned cause, unsigned site, unsigned tags, unsigned long long a,
+        unsigned long long b) {
     asm volatile("{\n"
                  ".reg .b32 claimed;\n"
                  ".reg .pred is_late;\n"
@@ -171,33 +168,44 @@ fail(unsigned cause, unsigned site, unsigned tags, unsigned long long a, unsigne
                  "ended:\n"
                  "}"
                  :
-                 : "l"(phalanx_sink.record), "r"(cause), "r"(site), "r"(phalanx_sink.kernel), "r"(tags), "l"(a), "l"(b),
-                   "l"(phalanx_sink.claim)
+                 : "l"(launch->record), "r"(cause), "r"(site), "r"(launch->kernel), "r"(tags), "l"(a), "l"(b),
+                   "l"(launch->claim)
                  : "memory");
-    end_thread();
+    end_thread(launch);
 }
 [[noreturn]] __device__ __noinline__ inline void
-fail(unsigned cause, unsigned site, unsigned tags, unsigned long long a, unsigned long long b, unsigned long long c,
-     unsigned long long d) {
-    failure_record* record = begin_failure(cause, site, tags);
+fail_in(const launch_block* launch, unsigned cause, unsigned site, unsigned tags, unsigned long long a,
+        unsigned long long b, unsigned long long c, unsigned long long d) {
+    failure_record* record = begin_failure(launch, cause, site, tags);
     record->values[0] = a;
     record->values[1] = b;
     record->values[2] = c;
     record->values[3] = d;
-    end_failure(record);
+    end_failure(launch, record);
+}
+
+// The words of the values, which `fail_in` takes.
+[[noreturn]] __device__ __forceinline__ void
+fail(unsigned cause, unsigned site, unsigned tags, unsigned long long a, unsigned long long b) {
+    fail_in(this_launch(), cause, site, tags, a, b);
+}
+[[noreturn]] __device__ __forceinline__ void
+fail(unsigned cause, unsigned site, unsigned tags, unsigned long long a, unsigned long long b, unsigned long long c,
+     unsigned long long d) {
+    fail_in(this_launch(), cause, site, tags, a, b, c, d);
 }
 
 // Overloads for no value, for one of up to two words, and for several of one word.
-[[noreturn]] __device__ inline void fail(unsigned cause, unsigned site) {
+[[noreturn]] __device__ __forceinline__ void fail(unsigned cause, unsigned site) {
     fail(cause, site, 0, 0, 0);
 }
-[[noreturn]] __device__ inline void fail(unsigned cause, unsigned site, recorded a) {
+[[noreturn]] __device__ __forceinline__ void fail(unsigned cause, unsigned site, recorded a) {
     fail(cause, site, a.tag, a.low, a.high);
 }
-[[noreturn]] __device__ inline void fail(unsigned cause, unsigned site, recorded a, recorded b) {
+[[noreturn]] __device__ __forceinline__ void fail(unsigned cause, unsigned site, recorded a, recorded b) {
     fail(cause, site, a.tag | b.tag << 8, a.low, b.low);
 }
-[[noreturn]] __device__ inline void
+[[noreturn]] __device__ __forceinline__ void
 fail(unsigned cause, unsigned site, recorded a, recorded b, recorded c, recorded d = {}) {
     fail(cause, site, a.tag | b.tag << 8 | c.tag << 16 | d.tag << 24, a.low, b.low, c.low, d.low);
 }

@@ -6,15 +6,15 @@
 namespace phalanx::fast {
 
 #define PHALANX_UNARY(NAME, INTRINSIC)                                                                                 \
-    __device__ inline f32 NAME(f32 a) {                                                                                \
+    __device__ __forceinline__ f32 NAME(f32 a) {                                                                                \
         return INTRINSIC(a.value);                                                                                     \
     }
 #define PHALANX_BINARY(NAME, INTRINSIC)                                                                                \
-    __device__ inline f32 NAME(f32 a, f32 b) {                                                                         \
+    __device__ __forceinline__ f32 NAME(f32 a, f32 b) {                                                                         \
         return INTRINSIC(a.value, b.value);                                                                            \
     }
 #define PHALANX_PTX(NAME, INSTRUCTION)                                                                                 \
-    __device__ inline f32 NAME(f32 a) {                                                                                \
+    __device__ __forceinline__ f32 NAME(f32 a) {                                                                                \
         float result;                                                                                                  \
         asm(INSTRUCTION " %0, %1;" : "=f"(result) : "f"(a.value));                                                     \
         return result;                                                                                                 \

@@ -12,12 +12,12 @@ struct float_traits;
 template <>
 struct float_traits<float> {
     using bits_type = unsigned;
-    __device__ static float remainder(float a, float b) { return fmodf(a, b); }
+    __device__ __forceinline__ static float remainder(float a, float b) { return fmodf(a, b); }
 };
 template <>
 struct float_traits<double> {
     using bits_type = unsigned long long;
-    __device__ static double remainder(double a, double b) { return fmod(a, b); }
+    __device__ __forceinline__ static double remainder(double a, double b) { return fmod(a, b); }
 };
 
 } // namespace detail
@@ -33,34 +33,34 @@ struct floating {
 
     // Converts only literals of its own type: `0.1` is not the nearest `f32` of 0.1f after two roundings.
     template <detail::same<Raw> Literal>
-    __device__ constexpr floating(Literal value) : value(value) {}
+    __device__ __forceinline__ constexpr floating(Literal value) : value(value) {}
 
-    __device__ static constexpr floating from_bits(integer<bits_type> bits) {
+    __device__ __forceinline__ static constexpr floating from_bits(integer<bits_type> bits) {
         return floating(__builtin_bit_cast(Raw, bits.value));
     }
 
-    __device__ friend constexpr floating operator+(floating a, floating b) { return floating(a.value + b.value); }
-    __device__ friend constexpr floating operator-(floating a, floating b) { return floating(a.value - b.value); }
-    __device__ friend constexpr floating operator*(floating a, floating b) { return floating(a.value * b.value); }
-    __device__ friend constexpr floating operator/(floating a, floating b) { return floating(a.value / b.value); }
+    __device__ __forceinline__ friend constexpr floating operator+(floating a, floating b) { return floating(a.value + b.value); }
+    __device__ __forceinline__ friend constexpr floating operator-(floating a, floating b) { return floating(a.value - b.value); }
+    __device__ __forceinline__ friend constexpr floating operator*(floating a, floating b) { return floating(a.value * b.value); }
+    __device__ __forceinline__ friend constexpr floating operator/(floating a, floating b) { return floating(a.value / b.value); }
     // Exact, with the sign of `a`.
-    __device__ friend floating operator%(floating a, floating b) {
+    __device__ __forceinline__ friend floating operator%(floating a, floating b) {
         return floating(traits::remainder(a.value, b.value));
     }
 
-    __device__ constexpr floating operator-() const { return floating(-value); }
+    __device__ __forceinline__ constexpr floating operator-() const { return floating(-value); }
 
-    __device__ constexpr floating& operator+=(floating b) { return *this = *this + b; }
-    __device__ constexpr floating& operator-=(floating b) { return *this = *this - b; }
-    __device__ constexpr floating& operator*=(floating b) { return *this = *this * b; }
-    __device__ constexpr floating& operator/=(floating b) { return *this = *this / b; }
-    __device__ floating& operator%=(floating b) { return *this = *this % b; }
+    __device__ __forceinline__ constexpr floating& operator+=(floating b) { return *this = *this + b; }
+    __device__ __forceinline__ constexpr floating& operator-=(floating b) { return *this = *this - b; }
+    __device__ __forceinline__ constexpr floating& operator*=(floating b) { return *this = *this * b; }
+    __device__ __forceinline__ constexpr floating& operator/=(floating b) { return *this = *this / b; }
+    __device__ __forceinline__ floating& operator%=(floating b) { return *this = *this % b; }
 
-    __device__ friend constexpr bool operator==(floating a, floating b) { return a.value == b.value; }
-    __device__ friend constexpr bool operator<(floating a, floating b) { return a.value < b.value; }
-    __device__ friend constexpr bool operator<=(floating a, floating b) { return a.value <= b.value; }
-    __device__ friend constexpr bool operator>(floating a, floating b) { return a.value > b.value; }
-    __device__ friend constexpr bool operator>=(floating a, floating b) { return a.value >= b.value; }
+    __device__ __forceinline__ friend constexpr bool operator==(floating a, floating b) { return a.value == b.value; }
+    __device__ __forceinline__ friend constexpr bool operator<(floating a, floating b) { return a.value < b.value; }
+    __device__ __forceinline__ friend constexpr bool operator<=(floating a, floating b) { return a.value <= b.value; }
+    __device__ __forceinline__ friend constexpr bool operator>(floating a, floating b) { return a.value > b.value; }
+    __device__ __forceinline__ friend constexpr bool operator>=(floating a, floating b) { return a.value >= b.value; }
 };
 
 // Defined in half.cuh, which a text that has such floats includes.

@@ -6,11 +6,6 @@
 #pragma once
 #include <phalanx/groups.cuh>
 
-extern "C" {
-// The host sets it once per module.
-__constant__ unsigned* phalanx_grid_barrier;
-}
-
 namespace phalanx {
 namespace detail {
 
@@ -20,31 +15,36 @@ namespace detail {
 constexpr unsigned grid_arrival = 2, grid_phase = 1u << 31, grid_failed = 1;
 
 // A failing thread marks the barrier aborted for the threads that wait for it.
-__device__ inline void leave_grid_barrier() {
-    asm volatile("red.relaxed.gpu.global.or.b32 [%0], %1;" : : "l"(phalanx_grid_barrier), "n"(grid_failed) : "memory");
+__device__ __forceinline__ void leave_grid_barrier(const launch_block* launch) {
+    asm volatile("red.relaxed.gpu.global.or.b32 [%0], %1;" : : "l"(launch->grid_barrier), "n"(grid_failed) : "memory");
 }
 
-__device__ inline bool is_first_block() {
+__device__ __forceinline__ bool is_first_block() {
     return (blockIdx.x | blockIdx.y | blockIdx.z) == 0;
 }
 
+__device__ __forceinline__ unsigned* grid_barrier_word() {
+    return of_launch<unsigned*, __builtin_offsetof(launch_block, grid_barrier)>();
+}
+
 // Arrives for the block. Returns the previous value.
-__device__ inline unsigned arrive_at_grid_barrier() {
+__device__ __forceinline__ unsigned arrive_at_grid_barrier() {
     const unsigned others = gridDim.x * gridDim.y * gridDim.z - 1;
     const unsigned arrival = is_first_block() ? grid_phase - grid_arrival * others : grid_arrival;
     unsigned before;
     asm volatile("atom.add.release.gpu.global.u32 %0, [%1], %2;"
                  : "=r"(before)
-                 : "l"(phalanx_grid_barrier), "r"(arrival)
+                 : "l"(grid_barrier_word()), "r"(arrival)
                  : "memory");
     return before;
 }
 
 // Waits for the block. Returns false if a thread has failed before all had arrived.
-__device__ inline bool wait_at_grid_barrier(unsigned before) {
+__device__ __forceinline__ bool wait_at_grid_barrier(unsigned before) {
+    unsigned* const word = grid_barrier_word();
     unsigned now;
     do {
-        asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(now) : "l"(phalanx_grid_barrier) : "memory");
+        asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(now) : "l"(word) : "memory");
         if (((now ^ before) & grid_phase) != 0) {
             return true;
         }
@@ -53,7 +53,7 @@ __device__ inline bool wait_at_grid_barrier(unsigned before) {
 }
 
 // The block's barrier, which also distributes one thread's result.
-__device__ inline bool any_of_block(bool mine) {
+__device__ __forceinline__ bool any_of_block(bool mine) {
     unsigned any;
     asm volatile("{\n"
                  ".reg .pred mine, any;\n"
@@ -69,19 +69,19 @@ __device__ inline bool any_of_block(bool mine) {
 
 } // namespace detail
 
-__device__ inline grid_group::arrival_token grid_group::barrier_arrive() const {
+__device__ __forceinline__ grid_group::arrival_token grid_group::barrier_arrive() const {
     this_thread_block().sync();
     return {detail::thread_in_block() == 0 ? detail::arrive_at_grid_barrier() : 0};
 }
 
 // If no thread reports the end of the phase, a thread has failed, or the block's first thread has exited.
-__device__ inline void grid_group::barrier_wait(arrival_token token) const {
+__device__ __forceinline__ void grid_group::barrier_wait(arrival_token token) const {
     if (!detail::any_of_block(detail::thread_in_block() == 0 && detail::wait_at_grid_barrier(token.arrived))) {
-        detail::end_thread();
+        detail::end_thread(detail::this_launch());
     }
 }
 
-__device__ inline void grid_group::sync() const {
+__device__ __forceinline__ void grid_group::sync() const {
     barrier_wait(barrier_arrive());
 }
 

@@ -14,69 +14,69 @@ struct extent {
 namespace detail {
 
 template <class Vector>
-__device__ inline extent extent_of(Vector v) {
+__device__ __forceinline__ extent extent_of(Vector v) {
     return {v.x, v.y, v.z};
 }
 
-__device__ constexpr unsigned volume(dim3 size) {
+__device__ __forceinline__ constexpr unsigned volume(dim3 size) {
     return size.x * size.y * size.z;
 }
 
 // The block's extents, and the thread's place in it. If the kernel's attribute fixes the extents, the compiler knows them, and
 // how large each index can be.
 #ifdef PHALANX_BLOCK
-__device__ constexpr dim3 block_extents() {
+__device__ __forceinline__ constexpr dim3 block_extents() {
     return {PHALANX_BLOCK};
 }
-__device__ inline dim3 thread_place() {
+__device__ __forceinline__ dim3 thread_place() {
     constexpr dim3 size = block_extents();
     const dim3 place{size.x > 1 ? threadIdx.x : 0, size.y > 1 ? threadIdx.y : 0, size.z > 1 ? threadIdx.z : 0};
     __builtin_assume(place.x < size.x && place.y < size.y && place.z < size.z);
     return place;
 }
 #else
-__device__ inline dim3 block_extents() {
+__device__ __forceinline__ dim3 block_extents() {
     return blockDim;
 }
-__device__ inline dim3 thread_place() {
+__device__ __forceinline__ dim3 thread_place() {
     return threadIdx;
 }
 #endif
-__device__ inline unsigned thread_in_block() {
+__device__ __forceinline__ unsigned thread_in_block() {
     const dim3 size = block_extents(), place = thread_place();
     return place.x + size.x * (place.y + size.y * place.z);
 }
-__device__ inline unsigned threads_of_block() {
+__device__ __forceinline__ unsigned threads_of_block() {
     return volume(block_extents());
 }
 
 // The number of blocks in the cluster, and the rank of the thread's block.
 #ifdef PHALANX_CLUSTER
-__device__ constexpr dim3 cluster_extents() {
+__device__ __forceinline__ constexpr dim3 cluster_extents() {
     return {PHALANX_CLUSTER};
 }
-__device__ constexpr unsigned blocks_of_cluster() {
+__device__ __forceinline__ constexpr unsigned blocks_of_cluster() {
     return volume(cluster_extents());
 }
-__device__ inline unsigned block_in_cluster() {
+__device__ __forceinline__ unsigned block_in_cluster() {
     constexpr unsigned blocks = blocks_of_cluster();
     const unsigned rank = blocks > 1 ? __clusterRelativeBlockRank() : 0;
     __builtin_assume(rank < blocks);
     return rank;
 }
 #else
-__device__ inline dim3 cluster_extents() {
+__device__ __forceinline__ dim3 cluster_extents() {
     return __clusterDim();
 }
-__device__ inline unsigned blocks_of_cluster() {
+__device__ __forceinline__ unsigned blocks_of_cluster() {
     return __clusterSizeInBlocks();
 }
-__device__ inline unsigned block_in_cluster() {
+__device__ __forceinline__ unsigned block_in_cluster() {
     return __clusterRelativeBlockRank();
 }
 #endif
 // Reads the global timer; the compiler does not move accesses to memory across it.
-__device__ inline unsigned long long nanoseconds() {
+__device__ __forceinline__ unsigned long long nanoseconds() {
     unsigned long long now;
     asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now)::"memory");
     return now;
@@ -85,20 +85,20 @@ __device__ inline unsigned long long nanoseconds() {
 // those of the launches that PHALANX_FLAT_GRID names have one dimension and fewer than 2^32 threads.
 #ifdef PHALANX_FLAT_GRID
 template <class Size>
-__device__ inline unsigned volume_of_grid(Size size) {
+__device__ __forceinline__ unsigned volume_of_grid(Size size) {
     return size.x;
 }
 template <class Index, class Size>
-__device__ inline unsigned rank_in_grid(Index index, Size) {
+__device__ __forceinline__ unsigned rank_in_grid(Index index, Size) {
     return index.x;
 }
 #else
 template <class Size>
-__device__ inline unsigned long long volume_of_grid(Size size) {
+__device__ __forceinline__ unsigned long long volume_of_grid(Size size) {
     return static_cast<unsigned long long>(size.x) * size.y * size.z;
 }
 template <class Index, class Size>
-__device__ inline unsigned long long rank_in_grid(Index index, Size size) {
+__device__ __forceinline__ unsigned long long rank_in_grid(Index index, Size size) {
     return index.x + static_cast<unsigned long long>(size.x) * (index.y + static_cast<unsigned long long>(size.y) * index.z);
 }
 #endif
@@ -106,7 +106,7 @@ __device__ inline unsigned long long rank_in_grid(Index index, Size size) {
 // Tells the compiler that no group is empty, which eliminates the checks of `% block.num_threads()` and
 // `step_by(grid.num_threads())`.
 template <class Size>
-__device__ inline Size not_zero(Size size) {
+__device__ __forceinline__ Size not_zero(Size size) {
     __builtin_assume(size > 0);
     return size;
 }
@@ -133,26 +133,26 @@ struct thread_block {
         unsigned long long state;
     };
 
-    __device__ u32 thread_rank() const { return detail::thread_in_block(); }
-    __device__ u32 num_threads() const { return detail::not_zero(detail::threads_of_block()); }
-    __device__ u32 size() const { return num_threads(); }
-    __device__ extent thread_index() const { return detail::extent_of(detail::thread_place()); }
-    __device__ extent group_index() const { return detail::extent_of(blockIdx); }
-    __device__ extent dim_threads() const { return detail::extent_of(detail::block_extents()); }
-    __device__ extent group_dim() const { return dim_threads(); }
+    __device__ __forceinline__ u32 thread_rank() const { return detail::thread_in_block(); }
+    __device__ __forceinline__ u32 num_threads() const { return detail::not_zero(detail::threads_of_block()); }
+    __device__ __forceinline__ u32 size() const { return num_threads(); }
+    __device__ __forceinline__ extent thread_index() const { return detail::extent_of(detail::thread_place()); }
+    __device__ __forceinline__ extent group_index() const { return detail::extent_of(blockIdx); }
+    __device__ __forceinline__ extent dim_threads() const { return detail::extent_of(detail::block_extents()); }
+    __device__ __forceinline__ extent group_dim() const { return dim_threads(); }
 
     // The simulator verifies the assertion; it is trusted here.
     template <class T>
-    __device__ T uniform(T value) const {
+    __device__ __forceinline__ T uniform(T value) const {
         return value;
     }
 
-    __device__ void sync() const { asm volatile("barrier.sync" PHALANX_ALIGNED " 0;" ::: "memory"); }
-    __device__ void sync_aligned() const { asm volatile("barrier.sync.aligned 0;" ::: "memory"); }
+    __device__ __forceinline__ void sync() const { asm volatile("barrier.sync" PHALANX_ALIGNED " 0;" ::: "memory"); }
+    __device__ __forceinline__ void sync_aligned() const { asm volatile("barrier.sync.aligned 0;" ::: "memory"); }
 
     // Defined in block_barrier.cuh, which a text that has them includes.
-    __device__ arrival_token barrier_arrive() const;
-    __device__ void barrier_wait(arrival_token token) const;
+    __device__ __forceinline__ arrival_token barrier_arrive() const;
+    __device__ __forceinline__ void barrier_wait(arrival_token token) const;
 };
 
 // The values are read once, because the compiler would read a special register again at each use.
@@ -162,36 +162,36 @@ struct cluster_group {
 
     unsigned rank, blocks;
 
-    __device__ u32 thread_rank() const { return rank * detail::threads_of_block() + detail::thread_in_block(); }
-    __device__ u32 num_threads() const { return detail::not_zero(blocks * detail::threads_of_block()); }
-    __device__ u32 size() const { return num_threads(); }
-    __device__ u32 block_rank() const { return rank; }
-    __device__ u32 num_blocks() const { return detail::not_zero(blocks); }
-    __device__ extent block_index() const { return detail::extent_of(__clusterRelativeBlockIdx()); }
-    __device__ extent dim_blocks() const { return detail::extent_of(detail::cluster_extents()); }
-    __device__ extent dim_threads() const {
+    __device__ __forceinline__ u32 thread_rank() const { return rank * detail::threads_of_block() + detail::thread_in_block(); }
+    __device__ __forceinline__ u32 num_threads() const { return detail::not_zero(blocks * detail::threads_of_block()); }
+    __device__ __forceinline__ u32 size() const { return num_threads(); }
+    __device__ __forceinline__ u32 block_rank() const { return rank; }
+    __device__ __forceinline__ u32 num_blocks() const { return detail::not_zero(blocks); }
+    __device__ __forceinline__ extent block_index() const { return detail::extent_of(__clusterRelativeBlockIdx()); }
+    __device__ __forceinline__ extent dim_blocks() const { return detail::extent_of(detail::cluster_extents()); }
+    __device__ __forceinline__ extent dim_threads() const {
         const auto blocks = detail::cluster_extents(), block = detail::block_extents();
         return {blocks.x * block.x, blocks.y * block.y, blocks.z * block.z};
     }
 
     // The simulator verifies the assertion; it is trusted here.
     template <class T>
-    __device__ T uniform(T value) const {
+    __device__ __forceinline__ T uniform(T value) const {
         return value;
     }
 
-    __device__ void sync() const { barrier_wait(barrier_arrive()); }
+    __device__ __forceinline__ void sync() const { barrier_wait(barrier_arrive()); }
     // Releases everything that this thread has written, global and shared, to the threads of the cluster.
-    __device__ arrival_token barrier_arrive() const {
+    __device__ __forceinline__ arrival_token barrier_arrive() const {
         asm volatile("barrier.cluster.arrive.release" PHALANX_ALIGNED ";" ::: "memory");
         return {};
     }
     // Arrives without ordering memory.
-    __device__ arrival_token barrier_arrive_relaxed() const {
+    __device__ __forceinline__ arrival_token barrier_arrive_relaxed() const {
         asm volatile("barrier.cluster.arrive.relaxed" PHALANX_ALIGNED ";" ::: "memory");
         return {};
     }
-    __device__ void barrier_wait(arrival_token) const {
+    __device__ __forceinline__ void barrier_wait(arrival_token) const {
         asm volatile("barrier.cluster.wait.acquire" PHALANX_ALIGNED ";" ::: "memory");
     }
 
@@ -203,57 +203,57 @@ struct cluster_group {
     // barrier.cluster: an explicit fence before a relaxed arrival orders as the fence does. PTX ISA, memory consistency model,
     // causality order: the fence, the barrier and the wait, which is an acquire of all memory, put these operations before those
     // of the waiting threads. All others stay unordered, and the compiler proves that they conflict with nothing.
-    __device__ void sync_shared() const { barrier_wait_shared(barrier_arrive_shared()); }
-    __device__ arrival_token barrier_arrive_shared() const {
+    __device__ __forceinline__ void sync_shared() const { barrier_wait_shared(barrier_arrive_shared()); }
+    __device__ __forceinline__ arrival_token barrier_arrive_shared() const {
         asm volatile("fence.release.sync_restrict::shared::cta.cluster;" ::: "memory");
         return barrier_arrive_relaxed();
     }
-    __device__ void barrier_wait_shared(arrival_token token) const {
+    __device__ __forceinline__ void barrier_wait_shared(arrival_token token) const {
         barrier_wait(token);
         asm volatile("fence.acquire.sync_restrict::shared::cluster.cluster;" ::: "memory");
     }
-    __device__ void sync_relaxed() const { barrier_wait(barrier_arrive_relaxed()); }
+    __device__ __forceinline__ void sync_relaxed() const { barrier_wait(barrier_arrive_relaxed()); }
 
-    __device__ void sync_aligned() const { barrier_wait_aligned(barrier_arrive_aligned()); }
-    __device__ arrival_token barrier_arrive_aligned() const {
+    __device__ __forceinline__ void sync_aligned() const { barrier_wait_aligned(barrier_arrive_aligned()); }
+    __device__ __forceinline__ arrival_token barrier_arrive_aligned() const {
         asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
         return {};
     }
-    __device__ arrival_token barrier_arrive_relaxed_aligned() const {
+    __device__ __forceinline__ arrival_token barrier_arrive_relaxed_aligned() const {
         asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
         return {};
     }
-    __device__ void barrier_wait_aligned(arrival_token) const {
+    __device__ __forceinline__ void barrier_wait_aligned(arrival_token) const {
         asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
     }
 
     // Returns the same array in the block of this rank.
     template <class T, unsigned long long N>
-    __device__ remote_array<T, N> map_shared_rank(const shared_array<T, N>& array, u32 peer, PHALANX_SITE) const {
+    __device__ __forceinline__ remote_array<T, N> map_shared_rank(const shared_array<T, N>& array, u32 peer, PHALANX_SITE) const {
         return {map(array.elements, peer, site)};
     }
     template <class T>
-    __device__ remote_slice<T> map_shared_rank(shared_slice<T> array, u32 peer, PHALANX_SITE) const {
+    __device__ __forceinline__ remote_slice<T> map_shared_rank(shared_slice<T> array, u32 peer, PHALANX_SITE) const {
         return {map(array.data, peer, site), array.length};
     }
 
-    __device__ remote_barrier map_shared_rank(const cluster_barrier& barrier, u32 peer, PHALANX_SITE) const;
+    __device__ __forceinline__ remote_barrier map_shared_rank(const cluster_barrier& barrier, u32 peer, PHALANX_SITE) const;
 
     // Returns the rank of the block that owns this shared memory.
     template <class T, unsigned long long N>
-    __device__ u32 query_shared_rank(const shared_array<T, N>& array) const {
+    __device__ __forceinline__ u32 query_shared_rank(const shared_array<T, N>& array) const {
         return __cluster_query_shared_rank(array.elements);
     }
     template <class T, unsigned long long N>
-    __device__ u32 query_shared_rank(const remote_array<T, N>& array) const {
+    __device__ __forceinline__ u32 query_shared_rank(const remote_array<T, N>& array) const {
         return __cluster_query_shared_rank(array.data);
     }
     template <class T>
-    __device__ u32 query_shared_rank(shared_slice<T> array) const {
+    __device__ __forceinline__ u32 query_shared_rank(shared_slice<T> array) const {
         return __cluster_query_shared_rank(array.data);
     }
     template <class T>
-    __device__ u32 query_shared_rank(remote_slice<T> array) const {
+    __device__ __forceinline__ u32 query_shared_rank(remote_slice<T> array) const {
         return __cluster_query_shared_rank(array.data);
     }
 
@@ -261,7 +261,7 @@ struct cluster_group {
     // This uses the builtin and not inline PTX, so that the compiler does not assume that the result is the block's own
     // memory.
     template <class T>
-    __device__ T* map(const T* local, u32 peer, unsigned site) const {
+    __device__ __forceinline__ T* map(const T* local, u32 peer, unsigned site) const {
         if (peer >= blocks) {
             detail::fail(detail::rank_out_of_range, site, record_value(peer), record_value(u32(blocks)));
         }
@@ -275,41 +275,41 @@ struct grid_group {
         unsigned arrived;
     };
 
-    __device__ usize thread_rank() const {
+    __device__ __forceinline__ usize thread_rank() const {
         return detail::rank_in_grid(blockIdx, gridDim) * detail::threads_of_block() + detail::thread_in_block();
     }
-    __device__ usize num_threads() const {
+    __device__ __forceinline__ usize num_threads() const {
         return detail::not_zero(detail::volume_of_grid(gridDim) * detail::threads_of_block());
     }
-    __device__ usize size() const { return num_threads(); }
-    __device__ usize block_rank() const { return detail::rank_in_grid(blockIdx, gridDim); }
-    __device__ usize num_blocks() const { return detail::not_zero(detail::volume_of_grid(gridDim)); }
-    __device__ usize cluster_rank() const { return detail::rank_in_grid(__clusterIdx(), __clusterGridDimInClusters()); }
-    __device__ usize num_clusters() const { return detail::not_zero(detail::volume_of_grid(__clusterGridDimInClusters())); }
-    __device__ extent block_index() const { return detail::extent_of(blockIdx); }
-    __device__ extent dim_blocks() const { return detail::extent_of(gridDim); }
-    __device__ extent cluster_index() const { return detail::extent_of(__clusterIdx()); }
-    __device__ extent dim_clusters() const { return detail::extent_of(__clusterGridDimInClusters()); }
+    __device__ __forceinline__ usize size() const { return num_threads(); }
+    __device__ __forceinline__ usize block_rank() const { return detail::rank_in_grid(blockIdx, gridDim); }
+    __device__ __forceinline__ usize num_blocks() const { return detail::not_zero(detail::volume_of_grid(gridDim)); }
+    __device__ __forceinline__ usize cluster_rank() const { return detail::rank_in_grid(__clusterIdx(), __clusterGridDimInClusters()); }
+    __device__ __forceinline__ usize num_clusters() const { return detail::not_zero(detail::volume_of_grid(__clusterGridDimInClusters())); }
+    __device__ __forceinline__ extent block_index() const { return detail::extent_of(blockIdx); }
+    __device__ __forceinline__ extent dim_blocks() const { return detail::extent_of(gridDim); }
+    __device__ __forceinline__ extent cluster_index() const { return detail::extent_of(__clusterIdx()); }
+    __device__ __forceinline__ extent dim_clusters() const { return detail::extent_of(__clusterGridDimInClusters()); }
 
     // The simulator verifies the assertion; it is trusted here.
     template <class T>
-    __device__ T uniform(T value) const {
+    __device__ __forceinline__ T uniform(T value) const {
         return value;
     }
 
     // Defined in grid_barrier.cuh, which a text that has them includes.
-    __device__ void sync() const;
-    __device__ arrival_token barrier_arrive() const;
-    __device__ void barrier_wait(arrival_token token) const;
+    __device__ __forceinline__ void sync() const;
+    __device__ __forceinline__ arrival_token barrier_arrive() const;
+    __device__ __forceinline__ void barrier_wait(arrival_token token) const;
 };
 
-__device__ inline thread_block this_thread_block() {
+__device__ __forceinline__ thread_block this_thread_block() {
     return {};
 }
-__device__ inline cluster_group this_cluster() {
+__device__ __forceinline__ cluster_group this_cluster() {
     return {detail::block_in_cluster(), detail::blocks_of_cluster()};
 }
-__device__ inline grid_group this_grid() {
+__device__ __forceinline__ grid_group this_grid() {
     return {};
 }
 

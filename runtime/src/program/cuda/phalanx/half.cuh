@@ -12,34 +12,34 @@ namespace detail {
 struct binary16 {
     enum : unsigned { infinity = 0x7c00, least_normal = 0x0400 };
 
-    __device__ static constexpr float widen(unsigned short a) {
+    __device__ __forceinline__ static constexpr float widen(unsigned short a) {
         float wide;
         asm("cvt.f32.f16 %0, %1;" : "=f"(wide) : "h"(a));
         return wide;
     }
-    __device__ static unsigned short narrow(float a) {
+    __device__ __forceinline__ static unsigned short narrow(float a) {
         unsigned short bits;
         asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(a));
         return bits;
     }
-    __device__ static unsigned short narrow(double a) {
+    __device__ __forceinline__ static unsigned short narrow(double a) {
         unsigned short bits;
         asm("cvt.rn.f16.f64 %0, %1;" : "=h"(bits) : "d"(a));
         return bits;
     }
-    __device__ static unsigned short add(unsigned short a, unsigned short b) {
+    __device__ __forceinline__ static unsigned short add(unsigned short a, unsigned short b) {
         asm("add.rn.f16 %0, %0, %1;" : "+h"(a) : "h"(b));
         return a;
     }
-    __device__ static unsigned short sub(unsigned short a, unsigned short b) {
+    __device__ __forceinline__ static unsigned short sub(unsigned short a, unsigned short b) {
         asm("sub.rn.f16 %0, %0, %1;" : "+h"(a) : "h"(b));
         return a;
     }
-    __device__ static unsigned short mul(unsigned short a, unsigned short b) {
+    __device__ __forceinline__ static unsigned short mul(unsigned short a, unsigned short b) {
         asm("mul.rn.f16 %0, %0, %1;" : "+h"(a) : "h"(b));
         return a;
     }
-    __device__ static unsigned short fma(unsigned short a, unsigned short b, unsigned short c) {
+    __device__ __forceinline__ static unsigned short fma(unsigned short a, unsigned short b, unsigned short c) {
         asm("fma.rn.f16 %0, %0, %1, %2;" : "+h"(a) : "h"(b), "h"(c));
         return a;
     }
@@ -47,30 +47,30 @@ struct binary16 {
 struct brain16 {
     enum : unsigned { infinity = 0x7f80, least_normal = 0x0080 };
 
-    __device__ static constexpr float widen(unsigned short a) { return __builtin_bit_cast(float, static_cast<unsigned>(a) << 16); }
-    __device__ static unsigned short narrow(float a) {
+    __device__ __forceinline__ static constexpr float widen(unsigned short a) { return __builtin_bit_cast(float, static_cast<unsigned>(a) << 16); }
+    __device__ __forceinline__ static unsigned short narrow(float a) {
         unsigned short bits;
         asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(a));
         return bits;
     }
-    __device__ static unsigned short narrow(double a) {
+    __device__ __forceinline__ static unsigned short narrow(double a) {
         unsigned short bits;
         asm("cvt.rn.bf16.f64 %0, %1;" : "=h"(bits) : "d"(a));
         return bits;
     }
-    __device__ static unsigned short add(unsigned short a, unsigned short b) {
+    __device__ __forceinline__ static unsigned short add(unsigned short a, unsigned short b) {
         asm("add.rn.bf16 %0, %0, %1;" : "+h"(a) : "h"(b));
         return a;
     }
-    __device__ static unsigned short sub(unsigned short a, unsigned short b) {
+    __device__ __forceinline__ static unsigned short sub(unsigned short a, unsigned short b) {
         asm("sub.rn.bf16 %0, %0, %1;" : "+h"(a) : "h"(b));
         return a;
     }
-    __device__ static unsigned short mul(unsigned short a, unsigned short b) {
+    __device__ __forceinline__ static unsigned short mul(unsigned short a, unsigned short b) {
         asm("mul.rn.bf16 %0, %0, %1;" : "+h"(a) : "h"(b));
         return a;
     }
-    __device__ static unsigned short fma(unsigned short a, unsigned short b, unsigned short c) {
+    __device__ __forceinline__ static unsigned short fma(unsigned short a, unsigned short b, unsigned short c) {
         asm("fma.rn.bf16 %0, %0, %1, %2;" : "+h"(a) : "h"(b), "h"(c));
         return a;
     }
@@ -84,40 +84,40 @@ struct half_float {
 
     half_float() = default;
 
-    __device__ static constexpr half_float from_bits(integer<unsigned short> bits) {
+    __device__ __forceinline__ static constexpr half_float from_bits(integer<unsigned short> bits) {
         half_float made;
         made.value = bits.value;
         return made;
     }
-    __device__ static half_float from_f32(floating<float> a) { return from_bits(Format::narrow(a.value)); }
-    __device__ static half_float from_f64(floating<double> a) { return from_bits(Format::narrow(a.value)); }
+    __device__ __forceinline__ static half_float from_f32(floating<float> a) { return from_bits(Format::narrow(a.value)); }
+    __device__ __forceinline__ static half_float from_f64(floating<double> a) { return from_bits(Format::narrow(a.value)); }
 
-    __device__ constexpr float wide() const { return Format::widen(value); }
+    __device__ __forceinline__ constexpr float wide() const { return Format::widen(value); }
 
-    __device__ friend half_float operator+(half_float a, half_float b) { return from_bits(Format::add(a.value, b.value)); }
-    __device__ friend half_float operator-(half_float a, half_float b) { return from_bits(Format::sub(a.value, b.value)); }
-    __device__ friend half_float operator*(half_float a, half_float b) { return from_bits(Format::mul(a.value, b.value)); }
-    __device__ friend half_float operator/(half_float a, half_float b) {
+    __device__ __forceinline__ friend half_float operator+(half_float a, half_float b) { return from_bits(Format::add(a.value, b.value)); }
+    __device__ __forceinline__ friend half_float operator-(half_float a, half_float b) { return from_bits(Format::sub(a.value, b.value)); }
+    __device__ __forceinline__ friend half_float operator*(half_float a, half_float b) { return from_bits(Format::mul(a.value, b.value)); }
+    __device__ __forceinline__ friend half_float operator/(half_float a, half_float b) {
         return from_bits(Format::narrow(__fdiv_rn(a.wide(), b.wide())));
     }
     // Exact, with the sign of `a`.
-    __device__ friend half_float operator%(half_float a, half_float b) {
+    __device__ __forceinline__ friend half_float operator%(half_float a, half_float b) {
         return from_bits(Format::narrow(fmodf(a.wide(), b.wide())));
     }
 
-    __device__ constexpr half_float operator-() const { return from_bits(static_cast<unsigned short>(value ^ 0x8000)); }
+    __device__ __forceinline__ constexpr half_float operator-() const { return from_bits(static_cast<unsigned short>(value ^ 0x8000)); }
 
-    __device__ half_float& operator+=(half_float b) { return *this = *this + b; }
-    __device__ half_float& operator-=(half_float b) { return *this = *this - b; }
-    __device__ half_float& operator*=(half_float b) { return *this = *this * b; }
-    __device__ half_float& operator/=(half_float b) { return *this = *this / b; }
-    __device__ half_float& operator%=(half_float b) { return *this = *this % b; }
+    __device__ __forceinline__ half_float& operator+=(half_float b) { return *this = *this + b; }
+    __device__ __forceinline__ half_float& operator-=(half_float b) { return *this = *this - b; }
+    __device__ __forceinline__ half_float& operator*=(half_float b) { return *this = *this * b; }
+    __device__ __forceinline__ half_float& operator/=(half_float b) { return *this = *this / b; }
+    __device__ __forceinline__ half_float& operator%=(half_float b) { return *this = *this % b; }
 
-    __device__ friend constexpr bool operator==(half_float a, half_float b) { return a.wide() == b.wide(); }
-    __device__ friend constexpr bool operator<(half_float a, half_float b) { return a.wide() < b.wide(); }
-    __device__ friend constexpr bool operator<=(half_float a, half_float b) { return a.wide() <= b.wide(); }
-    __device__ friend constexpr bool operator>(half_float a, half_float b) { return a.wide() > b.wide(); }
-    __device__ friend constexpr bool operator>=(half_float a, half_float b) { return a.wide() >= b.wide(); }
+    __device__ __forceinline__ friend constexpr bool operator==(half_float a, half_float b) { return a.wide() == b.wide(); }
+    __device__ __forceinline__ friend constexpr bool operator<(half_float a, half_float b) { return a.wide() < b.wide(); }
+    __device__ __forceinline__ friend constexpr bool operator<=(half_float a, half_float b) { return a.wide() <= b.wide(); }
+    __device__ __forceinline__ friend constexpr bool operator>(half_float a, half_float b) { return a.wide() > b.wide(); }
+    __device__ __forceinline__ friend constexpr bool operator>=(half_float a, half_float b) { return a.wide() >= b.wide(); }
 };
 
 using f16 = half_float<detail::binary16>;
@@ -126,7 +126,7 @@ using bf16 = half_float<detail::brain16>;
 namespace detail {
 
 template <class Format>
-__device__ inline float raw_value(half_float<Format> value) {
+__device__ __forceinline__ float raw_value(half_float<Format> value) {
     return value.wide();
 }
 // Converts an integer of eight bits, which every float represents exactly. Rust has no other lossless conversion to
@@ -134,7 +134,7 @@ __device__ inline float raw_value(half_float<Format> value) {
 template <class Format>
 struct cast<half_float<Format>> {
     template <class From>
-    __device__ static half_float<Format> of(From from) {
+    __device__ __forceinline__ static half_float<Format> of(From from) {
         return half_float<Format>::from_f32(static_cast<float>(from));
     }
 };
@@ -144,9 +144,9 @@ template <class T>
 struct limits;
 template <class Format>
 struct limits<half_float<Format>> {
-    __device__ static constexpr half_float<Format> zero() { return half_float<Format>::from_bits(0); }
-    __device__ static constexpr half_float<Format> least() { return half_float<Format>::from_bits(Format::infinity | 0x8000); }
-    __device__ static constexpr half_float<Format> most() { return half_float<Format>::from_bits(unsigned(Format::infinity)); }
+    __device__ __forceinline__ static constexpr half_float<Format> zero() { return half_float<Format>::from_bits(0); }
+    __device__ __forceinline__ static constexpr half_float<Format> least() { return half_float<Format>::from_bits(Format::infinity | 0x8000); }
+    __device__ __forceinline__ static constexpr half_float<Format> most() { return half_float<Format>::from_bits(unsigned(Format::infinity)); }
 };
 
 } // namespace detail

@@ -15,13 +15,13 @@ struct index {
     value_tag tag;
 
     template <index_type Raw>
-    __device__ constexpr index(integer<Raw> i)
+    __device__ __forceinline__ constexpr index(integer<Raw> i)
         : value(static_cast<unsigned long long>(i.value)), tag(signed_integer<Raw> ? signed_value : unsigned_value) {}
     template <raw_integer Literal>
-    __device__ constexpr index(Literal i)
+    __device__ __forceinline__ constexpr index(Literal i)
         : value(static_cast<unsigned long long>(i)), tag(signed_integer<Literal> ? signed_value : unsigned_value) {}
 
-    __device__ constexpr unsigned long long below(unsigned long long length, unsigned site) const {
+    __device__ __forceinline__ constexpr unsigned long long below(unsigned long long length, unsigned site) const {
         if (value >= length) {
             fail(index_out_of_bounds, site, tag | unsigned_value << 8, value, length);
         }
@@ -37,16 +37,16 @@ struct located_index {
     unsigned site;
 
     template <index_type Raw>
-    __device__ constexpr located_index(integer<Raw> i, PHALANX_SITE)
+    __device__ __forceinline__ constexpr located_index(integer<Raw> i, PHALANX_SITE)
         : value(static_cast<unsigned long long>(i.value)), tag(signed_integer<Raw> ? signed_value : unsigned_value),
           site(site) {}
     template <raw_integer Literal>
-    __device__ constexpr located_index(Literal i, PHALANX_SITE)
+    __device__ __forceinline__ constexpr located_index(Literal i, PHALANX_SITE)
         : value(static_cast<unsigned long long>(i)), tag(signed_integer<Literal> ? signed_value : unsigned_value),
           site(site) {}
 
     // Raw words are passed instead of a `recorded` each, for the same reason.
-    __device__ constexpr unsigned long long below(unsigned long long length) const {
+    __device__ __forceinline__ constexpr unsigned long long below(unsigned long long length) const {
         if (value >= length) {
             fail(index_out_of_bounds, site, tag | unsigned_value << 8, value, length);
         }
@@ -55,7 +55,7 @@ struct located_index {
 };
 
 // Checks `start..end` against the length of memory.
-__device__ constexpr void check_range(index start, index end, unsigned long long length, unsigned site) {
+__device__ __forceinline__ constexpr void check_range(index start, index end, unsigned long long length, unsigned site) {
     if (start.value > end.value || end.value > length) {
         fail(range_out_of_bounds, site, recorded{start.tag, start.value}, recorded{end.tag, end.value},
              recorded{unsigned_value, length});
@@ -63,7 +63,7 @@ __device__ constexpr void check_range(index start, index end, unsigned long long
 }
 
 // Checks `start..=end`.
-__device__ constexpr void check_range_inclusive(index start, index end, unsigned long long length, unsigned site) {
+__device__ __forceinline__ constexpr void check_range_inclusive(index start, index end, unsigned long long length, unsigned site) {
     if (end.value >= length || start.value > end.value + 1) {
         fail(inclusive_range_out_of_bounds, site, recorded{start.tag, start.value}, recorded{end.tag, end.value},
              recorded{unsigned_value, length});

@@ -74,15 +74,15 @@ template <class T>
 concept signed_integer = raw_integer<T> && !same<T, bits_of<T>>;
 
 template <class Raw>
-__device__ consteval unsigned bit_count() {
+__device__ __forceinline__ consteval unsigned bit_count() {
     return sizeof(Raw) * 8;
 }
 template <class Raw>
-__device__ consteval Raw max_of() {
+__device__ __forceinline__ consteval Raw max_of() {
     return static_cast<Raw>(static_cast<bits_of<Raw>>(~bits_of<Raw>(0)) >> signed_integer<Raw>);
 }
 template <class Raw>
-__device__ consteval Raw min_of() {
+__device__ __forceinline__ consteval Raw min_of() {
     return static_cast<Raw>(~max_of<Raw>());
 }
 
@@ -92,16 +92,16 @@ struct divisor {
     Integer value;
     unsigned site;
 
-    __device__ constexpr divisor(Integer value, PHALANX_SITE) : value(value), site(site) {}
+    __device__ __forceinline__ constexpr divisor(Integer value, PHALANX_SITE) : value(value), site(site) {}
     template <raw_integer Literal>
-    __device__ constexpr divisor(Literal value, PHALANX_SITE) : value(value), site(site) {}
+    __device__ __forceinline__ constexpr divisor(Literal value, PHALANX_SITE) : value(value), site(site) {}
 };
 
-__device__ constexpr unsigned shift_amount(raw_integer auto amount) {
+__device__ __forceinline__ constexpr unsigned shift_amount(raw_integer auto amount) {
     return static_cast<unsigned>(amount);
 }
 template <class Raw>
-__device__ constexpr unsigned shift_amount(integer<Raw> amount) {
+__device__ __forceinline__ constexpr unsigned shift_amount(integer<Raw> amount) {
     return static_cast<unsigned>(amount.value);
 }
 template <class T>
@@ -119,74 +119,74 @@ struct integer {
     integer() = default;
 
     template <detail::raw_integer Literal>
-    __device__ constexpr integer(Literal value) : value(static_cast<Raw>(value)) {}
+    __device__ __forceinline__ constexpr integer(Literal value) : value(static_cast<Raw>(value)) {}
 
     // `u128(high, low)`: C++ has no literals of 128 bits.
-    __device__ constexpr integer(unsigned long long high, unsigned long long low)
+    __device__ __forceinline__ constexpr integer(unsigned long long high, unsigned long long low)
         requires(sizeof(Raw) == 16)
         : value(static_cast<Raw>(static_cast<wide>(high) << 64 | low)) {}
 
-    __device__ friend constexpr integer operator+(integer a, integer b) {
+    __device__ __forceinline__ friend constexpr integer operator+(integer a, integer b) {
         return wrap(static_cast<wide>(a.value) + static_cast<wide>(b.value));
     }
-    __device__ friend constexpr integer operator-(integer a, integer b) {
+    __device__ __forceinline__ friend constexpr integer operator-(integer a, integer b) {
         return wrap(static_cast<wide>(a.value) - static_cast<wide>(b.value));
     }
-    __device__ friend constexpr integer operator*(integer a, integer b) {
+    __device__ __forceinline__ friend constexpr integer operator*(integer a, integer b) {
         return wrap(static_cast<wide>(a.value) * static_cast<wide>(b.value));
     }
-    __device__ friend constexpr integer operator/(integer a, detail::divisor<integer> b) {
+    __device__ __forceinline__ friend constexpr integer operator/(integer a, detail::divisor<integer> b) {
         check_division(a, b);
         return integer(static_cast<Raw>(a.value / b.value.value));
     }
-    __device__ friend constexpr integer operator%(integer a, detail::divisor<integer> b) {
+    __device__ __forceinline__ friend constexpr integer operator%(integer a, detail::divisor<integer> b) {
         check_division(a, b);
         return integer(static_cast<Raw>(a.value % b.value.value));
     }
-    __device__ friend constexpr integer operator&(integer a, integer b) {
+    __device__ __forceinline__ friend constexpr integer operator&(integer a, integer b) {
         return integer(static_cast<Raw>(a.value & b.value));
     }
-    __device__ friend constexpr integer operator|(integer a, integer b) {
+    __device__ __forceinline__ friend constexpr integer operator|(integer a, integer b) {
         return integer(static_cast<Raw>(a.value | b.value));
     }
-    __device__ friend constexpr integer operator^(integer a, integer b) {
+    __device__ __forceinline__ friend constexpr integer operator^(integer a, integer b) {
         return integer(static_cast<Raw>(a.value ^ b.value));
     }
     // Shifts are members, so that a bare literal on the left does not get its type from the amount.
     template <detail::shift Amount>
-    __device__ constexpr integer operator<<(Amount amount) const {
+    __device__ __forceinline__ constexpr integer operator<<(Amount amount) const {
         return wrap(static_cast<wide>(value) << (detail::shift_amount(amount) & (detail::bit_count<Raw>() - 1)));
     }
     template <detail::shift Amount>
-    __device__ constexpr integer operator>>(Amount amount) const {
+    __device__ __forceinline__ constexpr integer operator>>(Amount amount) const {
         return integer(static_cast<Raw>(value >> (detail::shift_amount(amount) & (detail::bit_count<Raw>() - 1))));
     }
 
-    __device__ constexpr integer operator-() const { return wrap(wide(0) - static_cast<wide>(value)); }
+    __device__ __forceinline__ constexpr integer operator-() const { return wrap(wide(0) - static_cast<wide>(value)); }
     // Rust's `!` of an integer is C's `~`.
-    __device__ constexpr integer operator!() const { return wrap(~static_cast<wide>(value)); }
+    __device__ __forceinline__ constexpr integer operator!() const { return wrap(~static_cast<wide>(value)); }
 
-    __device__ constexpr integer& operator+=(integer b) { return *this = *this + b; }
-    __device__ constexpr integer& operator-=(integer b) { return *this = *this - b; }
-    __device__ constexpr integer& operator*=(integer b) { return *this = *this * b; }
-    __device__ constexpr integer& operator/=(detail::divisor<integer> b) { return *this = *this / b; }
-    __device__ constexpr integer& operator%=(detail::divisor<integer> b) { return *this = *this % b; }
-    __device__ constexpr integer& operator&=(integer b) { return *this = *this & b; }
-    __device__ constexpr integer& operator|=(integer b) { return *this = *this | b; }
-    __device__ constexpr integer& operator^=(integer b) { return *this = *this ^ b; }
+    __device__ __forceinline__ constexpr integer& operator+=(integer b) { return *this = *this + b; }
+    __device__ __forceinline__ constexpr integer& operator-=(integer b) { return *this = *this - b; }
+    __device__ __forceinline__ constexpr integer& operator*=(integer b) { return *this = *this * b; }
+    __device__ __forceinline__ constexpr integer& operator/=(detail::divisor<integer> b) { return *this = *this / b; }
+    __device__ __forceinline__ constexpr integer& operator%=(detail::divisor<integer> b) { return *this = *this % b; }
+    __device__ __forceinline__ constexpr integer& operator&=(integer b) { return *this = *this & b; }
+    __device__ __forceinline__ constexpr integer& operator|=(integer b) { return *this = *this | b; }
+    __device__ __forceinline__ constexpr integer& operator^=(integer b) { return *this = *this ^ b; }
     template <detail::shift Amount>
-    __device__ constexpr integer& operator<<=(Amount amount) { return *this = *this << amount; }
+    __device__ __forceinline__ constexpr integer& operator<<=(Amount amount) { return *this = *this << amount; }
     template <detail::shift Amount>
-    __device__ constexpr integer& operator>>=(Amount amount) { return *this = *this >> amount; }
+    __device__ __forceinline__ constexpr integer& operator>>=(Amount amount) { return *this = *this >> amount; }
 
-    __device__ friend constexpr bool operator==(integer a, integer b) { return a.value == b.value; }
-    __device__ friend constexpr bool operator<(integer a, integer b) { return a.value < b.value; }
-    __device__ friend constexpr bool operator<=(integer a, integer b) { return a.value <= b.value; }
-    __device__ friend constexpr bool operator>(integer a, integer b) { return a.value > b.value; }
-    __device__ friend constexpr bool operator>=(integer a, integer b) { return a.value >= b.value; }
+    __device__ __forceinline__ friend constexpr bool operator==(integer a, integer b) { return a.value == b.value; }
+    __device__ __forceinline__ friend constexpr bool operator<(integer a, integer b) { return a.value < b.value; }
+    __device__ __forceinline__ friend constexpr bool operator<=(integer a, integer b) { return a.value <= b.value; }
+    __device__ __forceinline__ friend constexpr bool operator>(integer a, integer b) { return a.value > b.value; }
+    __device__ __forceinline__ friend constexpr bool operator>=(integer a, integer b) { return a.value >= b.value; }
 
     // Sign-extended to 64 bits, or all 128.
-    __device__ friend constexpr detail::recorded record_value(integer a) {
+    __device__ __forceinline__ friend constexpr detail::recorded record_value(integer a) {
         constexpr bool has_sign = detail::signed_integer<Raw>;
         const auto low = static_cast<unsigned long long>(a.value);
         if constexpr (sizeof(Raw) == 16) {
@@ -198,9 +198,9 @@ struct integer {
     }
 
   private:
-    __device__ static constexpr integer wrap(wide value) { return integer(static_cast<Raw>(value)); }
+    __device__ __forceinline__ static constexpr integer wrap(wide value) { return integer(static_cast<Raw>(value)); }
 
-    __device__ static constexpr void check_division(integer a, const detail::divisor<integer>& b) {
+    __device__ __forceinline__ static constexpr void check_division(integer a, const detail::divisor<integer>& b) {
         if (b.value.value == 0) {
             detail::fail(detail::division_by_zero, b.site, record_value(a));
         }

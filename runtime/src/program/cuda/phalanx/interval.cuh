@@ -20,74 +20,74 @@ struct interval {
     unsigned long long steps;
     bool known;
 
-    __device__ constexpr interval(long long low, long long high, unsigned long long steps, bool known)
+    __device__ __forceinline__ constexpr interval(long long low, long long high, unsigned long long steps, bool known)
         : low(low), high(high), steps(steps), known(known && least() <= low && high <= most()) {}
-    __device__ constexpr interval(integer<Raw> value) : interval(value.value) {}
+    __device__ __forceinline__ constexpr interval(integer<Raw> value) : interval(value.value) {}
     template <raw_integer Literal>
-    __device__ constexpr interval(Literal value)
+    __device__ __forceinline__ constexpr interval(Literal value)
         : interval(static_cast<long long>(value), static_cast<long long>(value), 0,
                    static_cast<Literal>(static_cast<long long>(value)) == value) {}
 
     // The limits are those of the type, and far enough from those of `long long` that no sum overflows. A larger
     // unsigned value becomes a negative one.
-    __device__ static constexpr long long least() {
+    __device__ __forceinline__ static constexpr long long least() {
         return sizeof(Raw) < 8 || !signed_integer<Raw> ? static_cast<long long>(min_of<Raw>()) : 1 - (1ll << 62);
     }
-    __device__ static constexpr long long most() {
+    __device__ __forceinline__ static constexpr long long most() {
         return sizeof(Raw) < 8 ? static_cast<long long>(max_of<Raw>()) : (1ll << 62) - 1;
     }
 
-    __device__ friend constexpr interval operator+(interval a, interval b) {
+    __device__ __forceinline__ friend constexpr interval operator+(interval a, interval b) {
         return {a.low + b.low, a.high + b.high, a.steps | b.steps, a.known && b.known};
     }
-    __device__ friend constexpr interval operator-(interval a, interval b) {
+    __device__ __forceinline__ friend constexpr interval operator-(interval a, interval b) {
         return {a.low - b.high, a.high - b.low, a.steps | b.steps, a.known && b.known};
     }
     // The factors are small enough that no product overflows.
-    __device__ friend constexpr interval operator*(interval a, interval b) {
+    __device__ __forceinline__ friend constexpr interval operator*(interval a, interval b) {
         const auto first = static_cast<unsigned long long>(a.low), second = static_cast<unsigned long long>(b.low);
         const bool small = ((a.low | a.high | b.low | b.high) >> 31) == 0;
         return {static_cast<long long>(first * second),
                 static_cast<long long>(static_cast<unsigned long long>(a.high) * static_cast<unsigned long long>(b.high)),
                 first * b.steps | second * a.steps | a.steps * b.steps, a.known && b.known && small};
     }
-    __device__ friend constexpr interval operator/(interval a, interval b) {
+    __device__ __forceinline__ friend constexpr interval operator/(interval a, interval b) {
         const bool defined = a.low >= 0 && b.low == b.high && b.low > 0;
         const long long divisor = defined ? b.low : 1;
         return {a.low / divisor, a.high / divisor, 1, a.known && b.known && defined};
     }
-    __device__ friend constexpr interval operator%(interval a, interval b) {
+    __device__ __forceinline__ friend constexpr interval operator%(interval a, interval b) {
         return {0, lesser(a.high, b.high - 1), 1, a.known && b.known && a.low >= 0 && b.low > 0};
     }
-    __device__ friend constexpr interval operator&(interval a, interval b) {
+    __device__ __forceinline__ friend constexpr interval operator&(interval a, interval b) {
         return {0, lesser(a.high, b.high), 1, a.known && b.known && a.low >= 0 && b.low >= 0};
     }
-    __device__ friend constexpr interval operator|(interval a, interval b) { return joined_bits(a, b); }
-    __device__ friend constexpr interval operator^(interval a, interval b) { return joined_bits(a, b); }
+    __device__ __forceinline__ friend constexpr interval operator|(interval a, interval b) { return joined_bits(a, b); }
+    __device__ __forceinline__ friend constexpr interval operator^(interval a, interval b) { return joined_bits(a, b); }
 
 private:
-    __device__ static constexpr long long lesser(long long a, long long b) { return a < b ? a : b; }
+    __device__ __forceinline__ static constexpr long long lesser(long long a, long long b) { return a < b ? a : b; }
     // No bit of the result is above the highest bit of both operands.
-    __device__ static constexpr interval joined_bits(interval a, interval b) {
+    __device__ __forceinline__ static constexpr interval joined_bits(interval a, interval b) {
         const auto zeros = __clzll(a.high | b.high | 1);
         return {0, static_cast<long long>(~0ull >> zeros), 1, a.known && b.known && a.low >= 0 && b.low >= 0};
     }
 };
 
 template <class Raw, class Amount>
-__device__ constexpr interval<Raw> operator<<(interval<Raw> a, Amount amount) {
+__device__ __forceinline__ constexpr interval<Raw> operator<<(interval<Raw> a, Amount amount) {
     const unsigned bits = shift_amount(amount);
     return a * interval<Raw>(1ll << (bits & 31), 1ll << (bits & 31), 0, bits < 31);
 }
 template <class Raw, class Amount>
-__device__ constexpr interval<Raw> operator>>(interval<Raw> a, Amount amount) {
+__device__ __forceinline__ constexpr interval<Raw> operator>>(interval<Raw> a, Amount amount) {
     const unsigned bits = shift_amount(amount) & (bit_count<Raw>() - 1);
     return {a.low >> bits, a.high >> bits, 1, a.known};
 }
 
 // The values from `a` to `b` or from `b` to `a`.
 template <class Raw>
-__device__ constexpr interval<Raw> between(Raw a, Raw b, unsigned long long steps, bool known) {
+__device__ __forceinline__ constexpr interval<Raw> between(Raw a, Raw b, unsigned long long steps, bool known) {
     const interval<Raw> first(a), last(b);
     const bool up = first.low <= last.low;
     return {up ? first.low : last.low, up ? last.low : first.low, steps, known && first.known && last.known};
@@ -95,7 +95,7 @@ __device__ constexpr interval<Raw> between(Raw a, Raw b, unsigned long long step
 
 // Whether all of the values are indexes of `length` elements.
 template <class Raw>
-__device__ constexpr bool are_below(interval<Raw> values, unsigned long long length) {
+__device__ __forceinline__ constexpr bool are_below(interval<Raw> values, unsigned long long length) {
     return values.known && values.low >= 0 && static_cast<unsigned long long>(values.high) < length;
 }
 
@@ -103,25 +103,25 @@ __device__ constexpr bool are_below(interval<Raw> values, unsigned long long len
 
 // The single value of a variable that the loop does not change.
 template <class Raw>
-__device__ constexpr detail::interval<Raw> values_of(integer<Raw> value) {
+__device__ __forceinline__ constexpr detail::interval<Raw> values_of(integer<Raw> value) {
     return value;
 }
-__device__ constexpr detail::interval<unsigned long long> values_of(detail::raw_integer auto literal) {
+__device__ __forceinline__ constexpr detail::interval<unsigned long long> values_of(detail::raw_integer auto literal) {
     return literal;
 }
 
 // The values of a loop over a range. They are unknown if there are none.
 template <class Raw>
-__device__ constexpr detail::interval<Raw> values_of(detail::forward_range<Raw> range) {
+__device__ __forceinline__ constexpr detail::interval<Raw> values_of(detail::forward_range<Raw> range) {
     const detail::interval<Raw> low(range.low), high(range.high);
     return {low.low, high.low - 1, 1, low.known && high.known && low.low < high.low};
 }
 template <class Raw>
-__device__ constexpr detail::interval<Raw> values_of(detail::reversed_range<Raw> range) {
+__device__ __forceinline__ constexpr detail::interval<Raw> values_of(detail::reversed_range<Raw> range) {
     return values_of(detail::forward_range<Raw>{range.low, range.high});
 }
 template <class Raw>
-__device__ constexpr detail::interval<Raw> values_of(detail::forward_steps<Raw> range) {
+__device__ __forceinline__ constexpr detail::interval<Raw> values_of(detail::forward_steps<Raw> range) {
     const detail::interval<Raw> low(range.current), high(range.high);
     // It is 0 if the step is the number of values of the type.
     const auto step = static_cast<detail::bits_of<Raw>>(range.skip + 1);
@@ -131,11 +131,11 @@ __device__ constexpr detail::interval<Raw> values_of(detail::forward_steps<Raw> 
 }
 
 template <class Raw>
-__device__ constexpr detail::interval<Raw> values_of(detail::inclusive_range<Raw> range) {
+__device__ __forceinline__ constexpr detail::interval<Raw> values_of(detail::inclusive_range<Raw> range) {
     return detail::between(range.current, range.last, 1, range.more);
 }
 template <class Raw>
-__device__ constexpr detail::interval<Raw> values_of(detail::stepped_range<Raw> range) {
+__device__ __forceinline__ constexpr detail::interval<Raw> values_of(detail::stepped_range<Raw> range) {
     const auto size = static_cast<detail::bits_of<Raw>>(range.skip + 1);
     const bool some = range.more && size != 0;
     const auto steps = some ? range.left / size : 0;
@@ -151,44 +151,44 @@ struct counted_steps {
     Raw current;
     bits_of<Raw> step, left;
 
-    __device__ counted_steps begin() const { return *this; }
-    __device__ range_end end() const { return {}; }
-    __device__ integer<Raw> operator*() const { return current; }
-    __device__ void operator++() {
+    __device__ __forceinline__ counted_steps begin() const { return *this; }
+    __device__ __forceinline__ range_end end() const { return {}; }
+    __device__ __forceinline__ integer<Raw> operator*() const { return current; }
+    __device__ __forceinline__ void operator++() {
         current = static_cast<Raw>(current + step);
         --left;
     }
-    __device__ bool operator!=(range_end) const { return left != 0; }
+    __device__ __forceinline__ bool operator!=(range_end) const { return left != 0; }
 };
 
 } // namespace detail
 
 // The same range without what only a range needs that comes near its type's limits.
 template <class Range>
-__device__ inline Range unclamped(Range range) {
+__device__ __forceinline__ Range unclamped(Range range) {
     return range;
 }
 template <class Raw>
-__device__ inline detail::counted_steps<Raw> unclamped(detail::forward_steps<Raw> range) {
+__device__ __forceinline__ detail::counted_steps<Raw> unclamped(detail::forward_steps<Raw> range) {
     const auto step = static_cast<detail::bits_of<Raw>>(range.skip + 1);
     return {range.current, step, static_cast<detail::bits_of<Raw>>(range.last() / step + 1)};
 }
 
 // The values after a conversion of each.
 template <class To, class Raw>
-__device__ constexpr auto as(detail::interval<Raw> values) {
+__device__ __forceinline__ constexpr auto as(detail::interval<Raw> values) {
     return detail::interval<decltype(To::value)>(values.low, values.high, values.steps, values.known);
 }
 
 // Whether `memory[i]` is within bounds for all of these values of `i`.
 template <class Memory, class Raw>
-__device__ constexpr bool covers(const Memory& memory, detail::interval<Raw> values) {
+__device__ __forceinline__ constexpr bool covers(const Memory& memory, detail::interval<Raw> values) {
     return detail::are_below(values, memory.len().value);
 }
 
 // Whether `row[i]` is within bounds, where a row is an array that is an element of memory.
 template <class Row, class Raw>
-__device__ constexpr bool covers_row(detail::interval<Raw> values) {
+__device__ __forceinline__ constexpr bool covers_row(detail::interval<Raw> values) {
     return detail::are_below(values, detail::array_length<Row>::value);
 }
 

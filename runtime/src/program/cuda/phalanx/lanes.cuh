@@ -11,14 +11,14 @@ template <class T, unsigned long long N>
 struct alignas(sizeof(T) * N) vector {
     T lanes[N];
 
-    __device__ static constexpr vector filled(T value) {
+    __device__ __forceinline__ static constexpr vector filled(T value) {
         vector v;
         for (unsigned long long i = 0; i < N; ++i) {
             v.lanes[i] = value;
         }
         return v;
     }
-    __device__ static constexpr vector of(local_array<T, N> values) {
+    __device__ __forceinline__ static constexpr vector of(local_array<T, N> values) {
         vector v;
         for (unsigned long long i = 0; i < N; ++i) {
             v.lanes[i] = values.elements[i];
@@ -26,12 +26,12 @@ struct alignas(sizeof(T) * N) vector {
         return v;
     }
 
-    __device__ constexpr T& operator[](detail::located_index i) { return lanes[i.below(N)]; }
-    __device__ constexpr const T& operator[](detail::located_index i) const { return lanes[i.below(N)]; }
-    __device__ constexpr T& get_unchecked(detail::index i) { return lanes[i.value]; }
-    __device__ constexpr const T& get_unchecked(detail::index i) const { return lanes[i.value]; }
-    __device__ constexpr usize len() const { return N; }
-    __device__ constexpr bool is_empty() const { return N == 0; }
+    __device__ __forceinline__ constexpr T& operator[](detail::located_index i) { return lanes[i.below(N)]; }
+    __device__ __forceinline__ constexpr const T& operator[](detail::located_index i) const { return lanes[i.below(N)]; }
+    __device__ __forceinline__ constexpr T& get_unchecked(detail::index i) { return lanes[i.value]; }
+    __device__ __forceinline__ constexpr const T& get_unchecked(detail::index i) const { return lanes[i.value]; }
+    __device__ __forceinline__ constexpr usize len() const { return N; }
+    __device__ __forceinline__ constexpr bool is_empty() const { return N == 0; }
 };
 
 namespace detail {

@@ -29,46 +29,46 @@ concept real = half<T> || requires { typename is_floating<T>::yes; };
 } // namespace detail
 
 template <class Raw>
-__device__ constexpr integer<Raw> min(integer<Raw> a, detail::given<integer<Raw>> b) {
+__device__ __forceinline__ constexpr integer<Raw> min(integer<Raw> a, detail::given<integer<Raw>> b) {
     return b < a ? b : a;
 }
 template <class Raw>
-__device__ constexpr integer<Raw> max(integer<Raw> a, detail::given<integer<Raw>> b) {
+__device__ __forceinline__ constexpr integer<Raw> max(integer<Raw> a, detail::given<integer<Raw>> b) {
     return a < b ? b : a;
 }
 
 // For a number and a NaN, these return the number. Rust does not specify which zero is less.
-__device__ inline f32 min(f32 a, f32 b) {
+__device__ __forceinline__ f32 min(f32 a, f32 b) {
     return fminf(a.value, b.value);
 }
-__device__ inline f32 max(f32 a, f32 b) {
+__device__ __forceinline__ f32 max(f32 a, f32 b) {
     return fmaxf(a.value, b.value);
 }
-__device__ inline f64 min(f64 a, f64 b) {
+__device__ __forceinline__ f64 min(f64 a, f64 b) {
     return fmin(a.value, b.value);
 }
-__device__ inline f64 max(f64 a, f64 b) {
+__device__ __forceinline__ f64 max(f64 a, f64 b) {
     return fmax(a.value, b.value);
 }
 template <detail::half T>
-__device__ inline T min(T a, T b) {
+__device__ __forceinline__ T min(T a, T b) {
     return T::from_f32(fminf(a.wide(), b.wide()));
 }
 template <detail::half T>
-__device__ inline T max(T a, T b) {
+__device__ __forceinline__ T max(T a, T b) {
     return T::from_f32(fmaxf(a.wide(), b.wide()));
 }
 
 // These fail if `low > high`, or if one of them is a NaN. The failure's site is the name.
 template <class Raw>
-__device__ constexpr integer<Raw> clamp(integer<Raw> a, detail::given<integer<Raw>> low, detail::given<integer<Raw>> high, PHALANX_SITE) {
+__device__ __forceinline__ constexpr integer<Raw> clamp(integer<Raw> a, detail::given<integer<Raw>> low, detail::given<integer<Raw>> high, PHALANX_SITE) {
     if (!(low <= high)) {
         detail::fail(detail::assertion, site);
     }
     return a < low ? low : high < a ? high : a;
 }
 template <detail::real T>
-__device__ inline T clamp(T a, T low, T high, PHALANX_SITE) {
+__device__ __forceinline__ T clamp(T a, T low, T high, PHALANX_SITE) {
     if (!(low <= high)) {
         detail::fail(detail::assertion, site);
     }
@@ -77,39 +77,39 @@ __device__ inline T clamp(T a, T low, T high, PHALANX_SITE) {
 
 // It wraps at the smallest integer.
 template <class Raw>
-__device__ constexpr integer<Raw> abs(integer<Raw> a) {
+__device__ __forceinline__ constexpr integer<Raw> abs(integer<Raw> a) {
     return a < 0 ? -a : a;
 }
-__device__ inline f32 abs(f32 a) {
+__device__ __forceinline__ f32 abs(f32 a) {
     return fabsf(a.value);
 }
-__device__ inline f64 abs(f64 a) {
+__device__ __forceinline__ f64 abs(f64 a) {
     return fabs(a.value);
 }
 template <detail::half T>
-__device__ inline T abs(T a) {
+__device__ __forceinline__ T abs(T a) {
     return T::from_bits(static_cast<unsigned short>(a.value & 0x7fff));
 }
 
 template <class Raw>
-__device__ constexpr integer<Raw> signum(integer<Raw> a) {
+__device__ __forceinline__ constexpr integer<Raw> signum(integer<Raw> a) {
     return (0 < a) - (a < 0);
 }
 // For a zero, it returns 1 with the zero's sign.
-__device__ inline f32 signum(f32 a) {
+__device__ __forceinline__ f32 signum(f32 a) {
     return a == a ? f32(copysignf(1.0f, a.value)) : a;
 }
-__device__ inline f64 signum(f64 a) {
+__device__ __forceinline__ f64 signum(f64 a) {
     return a == a ? f64(copysign(1.0, a.value)) : a;
 }
 template <detail::half T>
-__device__ inline T signum(T a) {
+__device__ __forceinline__ T signum(T a) {
     return T::from_f32(signum(f32(a.wide())));
 }
 
 // Returns the quotient whose remainder is not negative. Integers fail as in division.
 template <class Raw>
-__device__ constexpr integer<Raw> div_euclid(integer<Raw> a, detail::given<integer<Raw>> b, PHALANX_SITE) {
+__device__ __forceinline__ constexpr integer<Raw> div_euclid(integer<Raw> a, detail::given<integer<Raw>> b, PHALANX_SITE) {
     const detail::divisor<integer<Raw>> divisor(b, site);
     const integer<Raw> quotient = a / divisor;
     if (a % divisor < 0) {
@@ -118,32 +118,32 @@ __device__ constexpr integer<Raw> div_euclid(integer<Raw> a, detail::given<integ
     return quotient;
 }
 template <class Raw>
-__device__ constexpr integer<Raw> rem_euclid(integer<Raw> a, detail::given<integer<Raw>> b, PHALANX_SITE) {
+__device__ __forceinline__ constexpr integer<Raw> rem_euclid(integer<Raw> a, detail::given<integer<Raw>> b, PHALANX_SITE) {
     const integer<Raw> remainder = a % detail::divisor<integer<Raw>>(b, site);
     return remainder < 0 ? remainder + abs(b) : remainder;
 }
-__device__ inline f32 div_euclid(f32 a, f32 b) {
+__device__ __forceinline__ f32 div_euclid(f32 a, f32 b) {
     const f32 quotient = truncf((a / b).value);
     return !(a % b < 0.0f) ? quotient : b > 0.0f ? quotient - 1.0f : quotient + 1.0f;
 }
-__device__ inline f64 div_euclid(f64 a, f64 b) {
+__device__ __forceinline__ f64 div_euclid(f64 a, f64 b) {
     const f64 quotient = trunc((a / b).value);
     return !(a % b < 0.0) ? quotient : b > 0.0 ? quotient - 1.0 : quotient + 1.0;
 }
-__device__ inline f32 rem_euclid(f32 a, f32 b) {
+__device__ __forceinline__ f32 rem_euclid(f32 a, f32 b) {
     const f32 remainder = a % b;
     return remainder < 0.0f ? remainder + abs(b) : remainder;
 }
-__device__ inline f64 rem_euclid(f64 a, f64 b) {
+__device__ __forceinline__ f64 rem_euclid(f64 a, f64 b) {
     const f64 remainder = a % b;
     return remainder < 0.0 ? remainder + abs(b) : remainder;
 }
 template <detail::half T>
-__device__ inline T div_euclid(T a, T b) {
+__device__ __forceinline__ T div_euclid(T a, T b) {
     return T::from_f32(div_euclid(f32(a.wide()), f32(b.wide())));
 }
 template <detail::half T>
-__device__ inline T rem_euclid(T a, T b) {
+__device__ __forceinline__ T rem_euclid(T a, T b) {
     return T::from_f32(rem_euclid(f32(a.wide()), f32(b.wide())));
 }
 

@@ -35,12 +35,12 @@ template <> struct loaded<16> { using type = uint4; };
 
 // Loads past the coherent path (PTX ISA, ld.global.nc) if the hardware can for the type, and otherwise plainly.
 template <class T>
-__device__ inline const T& load_readonly(const T* place) {
+__device__ __forceinline__ const T& load_readonly(const T* place) {
     return *place;
 }
 template <class T>
     requires(sizeof(T) == alignof(T) && sizeof(T) <= 16)
-__device__ inline T load_readonly(const T* place) {
+__device__ __forceinline__ T load_readonly(const T* place) {
     using word = typename loaded<sizeof(T)>::type;
     return __builtin_bit_cast(T, __ldg(reinterpret_cast<const word*>(place)));
 }
@@ -54,7 +54,7 @@ using slice_length = unsigned long long;
 #endif
 
 // Returns the address of shared memory, also of a peer's, that the instructions take.
-__device__ inline unsigned shared_address(const void* place) {
+__device__ __forceinline__ unsigned shared_address(const void* place) {
     return static_cast<unsigned>(__cvta_generic_to_shared(place));
 }
 
@@ -66,10 +66,10 @@ struct slice {
     const T* data;
     detail::slice_length length;
 
-    __device__ const T& operator[](detail::located_index i) const { return data[i.below(length)]; }
-    __device__ const T& get_unchecked(detail::index i) const { return data[i.value]; }
-    __device__ usize len() const { return length; }
-    __device__ bool is_empty() const { return length == 0; }
+    __device__ __forceinline__ const T& operator[](detail::located_index i) const { return data[i.below(length)]; }
+    __device__ __forceinline__ const T& get_unchecked(detail::index i) const { return data[i.value]; }
+    __device__ __forceinline__ usize len() const { return length; }
+    __device__ __forceinline__ bool is_empty() const { return length == 0; }
 };
 
 // `&[T]` as a kernel's own parameter, and parts of it: this memory is not written while the kernel runs, because the
@@ -79,14 +79,14 @@ struct readonly_slice {
     const T* data;
     detail::slice_length length;
 
-    __device__ operator slice<T>() const { return {data, length}; }
+    __device__ __forceinline__ operator slice<T>() const { return {data, length}; }
 
-    __device__ decltype(auto) operator[](detail::located_index i) const {
+    __device__ __forceinline__ decltype(auto) operator[](detail::located_index i) const {
         return detail::load_readonly(data + i.below(length));
     }
-    __device__ decltype(auto) get_unchecked(detail::index i) const { return detail::load_readonly(data + i.value); }
-    __device__ usize len() const { return length; }
-    __device__ bool is_empty() const { return length == 0; }
+    __device__ __forceinline__ decltype(auto) get_unchecked(detail::index i) const { return detail::load_readonly(data + i.value); }
+    __device__ __forceinline__ usize len() const { return length; }
+    __device__ __forceinline__ bool is_empty() const { return length == 0; }
 };
 
 // Memory that threads write, of a length that is known at run time.
@@ -95,12 +95,12 @@ struct writable {
     T* data;
     detail::slice_length length;
 
-    __device__ T& operator[](detail::located_index i) const { return data[i.below(length)]; }
-    __device__ T& get_unchecked(detail::index i) const { return data[i.value]; }
-    __device__ usize len() const { return length; }
-    __device__ bool is_empty() const { return length == 0; }
+    __device__ __forceinline__ T& operator[](detail::located_index i) const { return data[i.below(length)]; }
+    __device__ __forceinline__ T& get_unchecked(detail::index i) const { return data[i.value]; }
+    __device__ __forceinline__ usize len() const { return length; }
+    __device__ __forceinline__ bool is_empty() const { return length == 0; }
     template <class Index>
-    __device__ Atomic<T> atomic(Index i, PHALANX_SITE) const {
+    __device__ __forceinline__ Atomic<T> atomic(Index i, PHALANX_SITE) const {
         return {&data[detail::index(i).below(length, site)]};
     }
 };
@@ -108,7 +108,7 @@ struct writable {
 // `&mut [T]`, which the whole grid shares.
 template <class T>
 struct slice_mut : writable<T, global_atomic> {
-    __device__ operator slice<T>() const { return {this->data, this->length}; }
+    __device__ __forceinline__ operator slice<T>() const { return {this->data, this->length}; }
 };
 
 // A part of the block's shared memory.
@@ -128,13 +128,13 @@ template <class T, unsigned long long N>
 struct remote_array {
     T* data;
 
-    __device__ T& operator[](detail::located_index i) const { return data[i.below(N)]; }
-    __device__ T& get_unchecked(detail::index i) const { return data[i.value]; }
-    __device__ usize len() const { return N; }
-    __device__ bool is_empty() const { return N == 0; }
-    __device__ operator remote_slice<T>() const { return {data, N}; }
+    __device__ __forceinline__ T& operator[](detail::located_index i) const { return data[i.below(N)]; }
+    __device__ __forceinline__ T& get_unchecked(detail::index i) const { return data[i.value]; }
+    __device__ __forceinline__ usize len() const { return N; }
+    __device__ __forceinline__ bool is_empty() const { return N == 0; }
+    __device__ __forceinline__ operator remote_slice<T>() const { return {data, N}; }
     template <class Index>
-    __device__ remote_atomic<T> atomic(Index i, PHALANX_SITE) const {
+    __device__ __forceinline__ remote_atomic<T> atomic(Index i, PHALANX_SITE) const {
         return {&data[detail::index(i).below(N, site)]};
     }
 };
@@ -144,36 +144,36 @@ template <class T, unsigned long long N>
 struct alignas(16) shared_array {
     T elements[N];
 
-    __device__ T& operator[](detail::located_index i) { return elements[i.below(N)]; }
-    __device__ const T& operator[](detail::located_index i) const { return elements[i.below(N)]; }
-    __device__ T& get_unchecked(detail::index i) { return elements[i.value]; }
-    __device__ const T& get_unchecked(detail::index i) const { return elements[i.value]; }
-    __device__ usize len() const { return N; }
-    __device__ bool is_empty() const { return N == 0; }
-    __device__ operator shared_slice<T>() { return {elements, N}; }
+    __device__ __forceinline__ T& operator[](detail::located_index i) { return elements[i.below(N)]; }
+    __device__ __forceinline__ const T& operator[](detail::located_index i) const { return elements[i.below(N)]; }
+    __device__ __forceinline__ T& get_unchecked(detail::index i) { return elements[i.value]; }
+    __device__ __forceinline__ const T& get_unchecked(detail::index i) const { return elements[i.value]; }
+    __device__ __forceinline__ usize len() const { return N; }
+    __device__ __forceinline__ bool is_empty() const { return N == 0; }
+    __device__ __forceinline__ operator shared_slice<T>() { return {elements, N}; }
     template <class Index>
-    __device__ shared_atomic<T> atomic(Index i, PHALANX_SITE) {
+    __device__ __forceinline__ shared_atomic<T> atomic(Index i, PHALANX_SITE) {
         return {&elements[detail::index(i).below(N, site)]};
     }
 };
 
 // A `shared_array` that lies in the dynamic segment: `auto& array = placed_shared<shared_array<f32, 16384>, 0>();`.
 template <class Array, unsigned offset>
-__device__ inline Array& placed_shared() {
+__device__ __forceinline__ Array& placed_shared() {
     static_assert(offset + sizeof(Array) <= PHALANX_PLACED_SHARED_BYTES);
     return *reinterpret_cast<Array*>(phalanx_dynamic_shared + offset);
 }
 
 namespace detail {
 
-__device__ inline unsigned dynamic_shared_bytes() {
+__device__ __forceinline__ unsigned dynamic_shared_bytes() {
     unsigned bytes; // PTX ISA, %dynamic_smem_size
     asm("mov.u32 %0, %%dynamic_smem_size;" : "=r"(bytes));
     return bytes - PHALANX_PLACED_SHARED_BYTES;
 }
 
 // The dynamic shared memory of the kernel begins after the placed arrays.
-__device__ inline unsigned char* dynamic_shared_start() {
+__device__ __forceinline__ unsigned char* dynamic_shared_start() {
     return phalanx_dynamic_shared + PHALANX_PLACED_SHARED_BYTES;
 }
 
@@ -181,14 +181,14 @@ __device__ inline unsigned char* dynamic_shared_start() {
 
 // The block's dynamic shared memory as `T`s: `auto bins = dynamic_shared<u32>();`.
 template <class T>
-__device__ inline shared_slice<T> dynamic_shared() {
+__device__ __forceinline__ shared_slice<T> dynamic_shared() {
     const unsigned long long length = detail::dynamic_shared_bytes() / sizeof(T);
     return {reinterpret_cast<T*>(detail::dynamic_shared_start()), static_cast<detail::slice_length>(length)};
 }
 
 // `length` elements, starting at this byte.
 template <class T, class Offset, class Length>
-__device__ inline shared_slice<T> dynamic_shared_slice(Offset byte_offset, Length length, PHALANX_SITE) {
+__device__ __forceinline__ shared_slice<T> dynamic_shared_slice(Offset byte_offset, Length length, PHALANX_SITE) {
     const detail::index offset(byte_offset), elements(length);
     const unsigned long long available = detail::dynamic_shared_bytes();
     const auto at = [](detail::index i) { return detail::recorded{i.tag, i.value}; };

@@ -12,7 +12,7 @@ struct place {
     unsigned site;
 };
 template <class = void>
-__device__ constexpr place here(PHALANX_SITE) {
+__device__ __forceinline__ constexpr place here(PHALANX_SITE) {
     return {site};
 }
 
@@ -27,9 +27,9 @@ namespace detail {
 // A value is written as its bytes.
 template <class T>
 struct written {
-    __device__ static consteval unsigned words() { return (sizeof(T) + 7) / 8; }
+    __device__ __forceinline__ static consteval unsigned words() { return (sizeof(T) + 7) / 8; }
 
-    __device__ static void write(unsigned long long* to, const T& value) {
+    __device__ __forceinline__ static void write(unsigned long long* to, const T& value) {
         struct two_words {
             unsigned long long low, high;
         };
@@ -54,9 +54,9 @@ struct written {
 // Writes whether the value exists, and then the value.
 template <class T>
 struct written<option<T>> {
-    __device__ static consteval unsigned words() { return 1 + written<T>::words(); }
+    __device__ __forceinline__ static consteval unsigned words() { return 1 + written<T>::words(); }
 
-    __device__ static void write(unsigned long long* to, const option<T>& option) {
+    __device__ __forceinline__ static void write(unsigned long long* to, const option<T>& option) {
         *to = option.present;
         if (option.present) {
             written<T>::write(to + 1, option.value);
@@ -65,21 +65,21 @@ struct written<option<T>> {
 };
 
 template <class... Values>
-__device__ consteval unsigned words_of() {
+__device__ __forceinline__ consteval unsigned words_of() {
     return (0 + ... + written<Values>::words());
 }
 
 template <class... Values>
-__device__ inline void write_values(unsigned long long* to, const Values&... values) {
+__device__ __forceinline__ void write_values(unsigned long long* to, const Values&... values) {
     ((written<Values>::write(to, values), to += written<Values>::words()), ...);
 }
 
 // Writes the parts in order.
 template <class... Parts>
 struct written<tuple<Parts...>> {
-    __device__ static consteval unsigned words() { return words_of<Parts...>(); }
+    __device__ __forceinline__ static consteval unsigned words() { return words_of<Parts...>(); }
 
-    __device__ static void write(unsigned long long* to, const tuple<Parts...>& tuple) {
+    __device__ __forceinline__ static void write(unsigned long long* to, const tuple<Parts...>& tuple) {
         constexpr unsigned count = sizeof...(Parts);
         if constexpr (count == 1) {
             write_values(to, tuple._0);
@@ -102,22 +102,23 @@ struct written<tuple<Parts...>> {
 };
 
 template <class... Values>
-[[noreturn]] __device__ inline void fail_with(unsigned cause, place at, const Values&... values) {
+[[noreturn]] __device__ __forceinline__ void fail_with(unsigned cause, place at, const Values&... values) {
     static_assert(words_of<Values...>() <= most_words, "the host refuses a message of more");
-    failure_record* record = begin_failure(cause, at.site, words_of<Values...>());
+    const launch_block* const launch = this_launch();
+    failure_record* record = begin_failure(launch, cause, at.site, words_of<Values...>());
     write_values(record->values, values...);
-    end_failure(record);
+    end_failure(launch, record);
 }
 
 } // namespace detail
 
 template <class... Values>
-[[noreturn]] __device__ inline void assertion_failed(place at, Values... values) {
+[[noreturn]] __device__ __forceinline__ void assertion_failed(place at, Values... values) {
     detail::fail_with(detail::assertion, at, values...);
 }
 
 template <class... Values>
-[[noreturn]] __device__ inline void panicked(place at, Values... values) {
+[[noreturn]] __device__ __forceinline__ void panicked(place at, Values... values) {
     detail::fail_with(detail::panic, at, values...);
 }
 

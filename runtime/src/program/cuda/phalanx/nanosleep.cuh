@@ -5,7 +5,7 @@
 
 namespace phalanx {
 
-__device__ inline void nanosleep(u32 nanoseconds) {
+__device__ __forceinline__ void nanosleep(u32 nanoseconds) {
     asm volatile("nanosleep.u32 %0;" : : "r"(nanoseconds.value));
 }
 

@@ -30,21 +30,21 @@ template <class T>
 struct limits;
 template <class Raw>
 struct limits<integer<Raw>> {
-    __device__ static constexpr integer<Raw> zero() { return 0; }
-    __device__ static constexpr integer<Raw> least() { return min_of<Raw>(); }
-    __device__ static constexpr integer<Raw> most() { return max_of<Raw>(); }
+    __device__ __forceinline__ static constexpr integer<Raw> zero() { return 0; }
+    __device__ __forceinline__ static constexpr integer<Raw> least() { return min_of<Raw>(); }
+    __device__ __forceinline__ static constexpr integer<Raw> most() { return max_of<Raw>(); }
 };
 template <>
 struct limits<f32> {
-    __device__ static constexpr f32 zero() { return 0.0f; }
-    __device__ static constexpr f32 least() { return f32::from_bits(0xff800000u); }
-    __device__ static constexpr f32 most() { return f32::from_bits(0x7f800000u); }
+    __device__ __forceinline__ static constexpr f32 zero() { return 0.0f; }
+    __device__ __forceinline__ static constexpr f32 least() { return f32::from_bits(0xff800000u); }
+    __device__ __forceinline__ static constexpr f32 most() { return f32::from_bits(0x7f800000u); }
 };
 template <>
 struct limits<f64> {
-    __device__ static constexpr f64 zero() { return 0.0; }
-    __device__ static constexpr f64 least() { return f64::from_bits(0xfff0000000000000ull); }
-    __device__ static constexpr f64 most() { return f64::from_bits(0x7ff0000000000000ull); }
+    __device__ __forceinline__ static constexpr f64 zero() { return 0.0; }
+    __device__ __forceinline__ static constexpr f64 least() { return f64::from_bits(0xfff0000000000000ull); }
+    __device__ __forceinline__ static constexpr f64 most() { return f64::from_bits(0x7ff0000000000000ull); }
 };
 
 } // namespace detail
@@ -53,45 +53,45 @@ namespace op {
 
 struct plus {
     template <class T>
-    __device__ T operator()(T a, T b) const {
+    __device__ __forceinline__ T operator()(T a, T b) const {
         return a + b;
     }
     template <class T>
-    __device__ static constexpr T identity() {
+    __device__ __forceinline__ static constexpr T identity() {
         return detail::limits<T>::zero();
     }
     template <class Raw>
-    __device__ static Raw in_hardware(unsigned lanes, Raw value) {
+    __device__ __forceinline__ static Raw in_hardware(unsigned lanes, Raw value) {
         return __reduce_add_sync(lanes, value);
     }
 };
 
 struct min {
     template <class T>
-    __device__ T operator()(T a, T b) const {
+    __device__ __forceinline__ T operator()(T a, T b) const {
         return phalanx::min(a, b);
     }
     template <class T>
-    __device__ static constexpr T identity() {
+    __device__ __forceinline__ static constexpr T identity() {
         return detail::limits<T>::most();
     }
     template <class Raw>
-    __device__ static Raw in_hardware(unsigned lanes, Raw value) {
+    __device__ __forceinline__ static Raw in_hardware(unsigned lanes, Raw value) {
         return __reduce_min_sync(lanes, value);
     }
 };
 
 struct max {
     template <class T>
-    __device__ T operator()(T a, T b) const {
+    __device__ __forceinline__ T operator()(T a, T b) const {
         return phalanx::max(a, b);
     }
     template <class T>
-    __device__ static constexpr T identity() {
+    __device__ __forceinline__ static constexpr T identity() {
         return detail::limits<T>::least();
     }
     template <class Raw>
-    __device__ static Raw in_hardware(unsigned lanes, Raw value) {
+    __device__ __forceinline__ static Raw in_hardware(unsigned lanes, Raw value) {
         return __reduce_max_sync(lanes, value);
     }
 };
@@ -99,45 +99,45 @@ struct max {
 // `bool & bool` is an `int` in C++, so it is converted back to a `T`.
 struct bit_and {
     template <class T>
-    __device__ T operator()(T a, T b) const {
+    __device__ __forceinline__ T operator()(T a, T b) const {
         return a & b;
     }
     template <class T>
-    __device__ static constexpr T identity() {
+    __device__ __forceinline__ static constexpr T identity() {
         return !T(0);
     }
     template <class Raw>
-    __device__ static Raw in_hardware(unsigned lanes, Raw value) {
+    __device__ __forceinline__ static Raw in_hardware(unsigned lanes, Raw value) {
         return static_cast<Raw>(__reduce_and_sync(lanes, static_cast<unsigned>(value)));
     }
 };
 
 struct bit_or {
     template <class T>
-    __device__ T operator()(T a, T b) const {
+    __device__ __forceinline__ T operator()(T a, T b) const {
         return a | b;
     }
     template <class T>
-    __device__ static constexpr T identity() {
+    __device__ __forceinline__ static constexpr T identity() {
         return T(0);
     }
     template <class Raw>
-    __device__ static Raw in_hardware(unsigned lanes, Raw value) {
+    __device__ __forceinline__ static Raw in_hardware(unsigned lanes, Raw value) {
         return static_cast<Raw>(__reduce_or_sync(lanes, static_cast<unsigned>(value)));
     }
 };
 
 struct bit_xor {
     template <class T>
-    __device__ T operator()(T a, T b) const {
+    __device__ __forceinline__ T operator()(T a, T b) const {
         return a ^ b;
     }
     template <class T>
-    __device__ static constexpr T identity() {
+    __device__ __forceinline__ static constexpr T identity() {
         return T(0);
     }
     template <class Raw>
-    __device__ static Raw in_hardware(unsigned lanes, Raw value) {
+    __device__ __forceinline__ static Raw in_hardware(unsigned lanes, Raw value) {
         return static_cast<Raw>(__reduce_xor_sync(lanes, static_cast<unsigned>(value)));
     }
 };

@@ -14,13 +14,13 @@ struct option {
     bool present;
 
     option() = default; // For a variable that the arms of an `if` assign.
-    __device__ option(none_type) : present(false) {}
-    __device__ option(T value, bool present) : value(value), present(present) {}
+    __device__ __forceinline__ option(none_type) : present(false) {}
+    __device__ __forceinline__ option(T value, bool present) : value(value), present(present) {}
 
-    __device__ bool is_some() const { return present; }
-    __device__ bool is_none() const { return !present; }
+    __device__ __forceinline__ bool is_some() const { return present; }
+    __device__ __forceinline__ bool is_none() const { return !present; }
 
-    __device__ option take() {
+    __device__ __forceinline__ option take() {
         const option taken = *this;
         present = false;
         return taken;
@@ -28,15 +28,15 @@ struct option {
 
     // It is a template, like all methods with a site (failure.cuh).
     template <class Value = T>
-    __device__ Value unwrap(PHALANX_SITE) const {
+    __device__ __forceinline__ Value unwrap(PHALANX_SITE) const {
         if (!present) {
             detail::fail(detail::panic, site);
         }
         return value;
     }
-    __device__ T unwrap_or(T other) const { return present ? value : other; }
+    __device__ __forceinline__ T unwrap_or(T other) const { return present ? value : other; }
 
-    __device__ friend constexpr bool operator==(const option& a, const option& b) {
+    __device__ __forceinline__ friend constexpr bool operator==(const option& a, const option& b) {
         return a.present == b.present && (!a.present || a.value == b.value);
     }
 };
@@ -44,7 +44,7 @@ struct option {
 static_assert(sizeof(option<detail::recorded>) == sizeof(detail::recorded) + 8, "the host passes a byte behind the value");
 
 template <class T>
-__device__ inline option<T> some(T value) {
+__device__ __forceinline__ option<T> some(T value) {
     return {value, true};
 }
 
@@ -54,19 +54,19 @@ struct result {
     T value;
     bool success;
 
-    __device__ bool is_ok() const { return success; }
-    __device__ bool is_err() const { return !success; }
+    __device__ __forceinline__ bool is_ok() const { return success; }
+    __device__ __forceinline__ bool is_err() const { return !success; }
 
     template <class Value = T>
-    __device__ Value unwrap(PHALANX_SITE) const {
+    __device__ __forceinline__ Value unwrap(PHALANX_SITE) const {
         if (!success) {
             detail::fail(detail::panic, site);
         }
         return value;
     }
-    __device__ T unwrap_or(T other) const { return success ? value : other; }
+    __device__ __forceinline__ T unwrap_or(T other) const { return success ? value : other; }
 
-    __device__ friend constexpr bool operator==(const result& a, const result& b) {
+    __device__ __forceinline__ friend constexpr bool operator==(const result& a, const result& b) {
         return a.success == b.success && a.value == b.value;
     }
 };

@@ -3,15 +3,16 @@
 #pragma once
 #include <phalanx/message.cuh>
 
-namespace phalanx::detail {
+namespace phalanx {
+namespace detail {
 
 // A record, which the words of its values follow.
 struct print_record {
     unsigned bytes; // The size of the record with its values.
-    unsigned site, kernel, launch;
-    unsigned long long block; // The block's rank in the grid, with x varying fastest.
-    unsigned thread;          // The thread's rank in the block.
-    unsigned reserved;
+    unsigned site, kernel;
+    unsigned thread;           // The thread's rank in the block.
+    unsigned long long block;  // The block's rank in the grid, with x varying fastest.
+    unsigned long long launch; // The number of the launch among those of its stream, which share the buffer.
 };
 static_assert(sizeof(print_record) == 32 && alignof(print_record) == 8, "the host reads this layout");
 
@@ -21,38 +22,19 @@ struct print_buffer {
     unsigned long long lost; // The number of records that did not fit.
 };
 
-struct print_sink {
-    print_buffer* buffer;
-    unsigned long long bytes; // The space for records.
-    unsigned kernel;          // The module's number on the host.
-    unsigned launch;          // The number of the launch among those that share the buffer.
-};
-static_assert(sizeof(print_sink) == 24, "the host writes this layout");
-
-} // namespace phalanx::detail
-
-extern "C" {
-// The host sets it before each launch.
-__constant__ phalanx::detail::print_sink phalanx_print_sink;
-}
-
-namespace phalanx {
-namespace detail {
-
 // Returns the space for the values of a record, or null if none is left. A thread's records are in program order.
-__device__ __noinline__ inline unsigned long long* begin_print(unsigned site, unsigned words) {
-    const print_sink sink = phalanx_print_sink;
+__device__ __noinline__ inline unsigned long long* begin_print(const launch_block* launch, unsigned site, unsigned words) {
     const unsigned bytes = sizeof(print_record) + 8 * words;
-    const unsigned long long start = atomicAdd(&sink.buffer->used, static_cast<unsigned long long>(bytes));
-    if (start + bytes > sink.bytes) {
-        atomicAdd(&sink.buffer->lost, 1ull);
+    const unsigned long long start = atomicAdd(&launch->prints->used, static_cast<unsigned long long>(bytes));
+    if (start + bytes > launch->print_bytes) {
+        atomicAdd(&launch->prints->lost, 1ull);
         return nullptr;
     }
-    auto* record = reinterpret_cast<print_record*>(reinterpret_cast<unsigned char*>(sink.buffer + 1) + start);
+    auto* record = reinterpret_cast<print_record*>(reinterpret_cast<unsigned char*>(launch->prints + 1) + start);
     record->bytes = bytes;
     record->site = site;
-    record->kernel = sink.kernel;
-    record->launch = sink.launch;
+    record->kernel = launch->kernel;
+    record->launch = launch->number;
     record->block = blockIdx.x + static_cast<unsigned long long>(gridDim.x) *
                                      (blockIdx.y + static_cast<unsigned long long>(gridDim.y) * blockIdx.z);
     record->thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
@@ -62,8 +44,8 @@ __device__ __noinline__ inline unsigned long long* begin_print(unsigned site, un
 } // namespace detail
 
 template <class... Values>
-__device__ inline void print(place at, Values... values) {
-    unsigned long long* to = detail::begin_print(at.site, detail::words_of<Values...>());
+__device__ __forceinline__ void print(place at, Values... values) {
+    unsigned long long* to = detail::begin_print(detail::this_launch(), at.site, detail::words_of<Values...>());
     if (to) {
         detail::write_values(to, values...);
     }

@@ -16,7 +16,7 @@ template <class Raw>
 struct forward_steps;
 struct index;
 template <class Raw>
-__device__ inline forward_steps<Raw> forward_stepped(Raw low, Raw high, index step, unsigned site);
+__device__ __forceinline__ forward_steps<Raw> forward_stepped(Raw low, Raw high, index step, unsigned site);
 
 struct range_end {};
 
@@ -25,15 +25,15 @@ template <class Raw>
 struct forward_range {
     Raw low, high;
 
-    __device__ forward_range begin() const { return *this; }
-    __device__ range_end end() const { return {}; }
-    __device__ integer<Raw> operator*() const { return low; }
-    __device__ void operator++() { low = static_cast<Raw>(low + 1); }
-    __device__ bool operator!=(range_end) const { return low < high; }
+    __device__ __forceinline__ forward_range begin() const { return *this; }
+    __device__ __forceinline__ range_end end() const { return {}; }
+    __device__ __forceinline__ integer<Raw> operator*() const { return low; }
+    __device__ __forceinline__ void operator++() { low = static_cast<Raw>(low + 1); }
+    __device__ __forceinline__ bool operator!=(range_end) const { return low < high; }
 
-    __device__ reversed_range<Raw> rev() const { return {high, low}; }
+    __device__ __forceinline__ reversed_range<Raw> rev() const { return {high, low}; }
     template <class Step>
-    __device__ forward_steps<Raw> step_by(Step step, PHALANX_SITE) const {
+    __device__ __forceinline__ forward_steps<Raw> step_by(Step step, PHALANX_SITE) const {
         return forward_stepped(low, high, step, site);
     }
 };
@@ -42,11 +42,11 @@ struct forward_range {
 
 // `low..high`. One bound may be a bare literal.
 template <class Raw>
-__device__ inline detail::forward_range<Raw> range(integer<Raw> low, detail::given<integer<Raw>> high) {
+__device__ __forceinline__ detail::forward_range<Raw> range(integer<Raw> low, detail::given<integer<Raw>> high) {
     return {low.value, high.value};
 }
 template <detail::raw_integer Literal, class Raw>
-__device__ inline detail::forward_range<Raw> range(Literal low, integer<Raw> high) {
+__device__ __forceinline__ detail::forward_range<Raw> range(Literal low, integer<Raw> high) {
     return {static_cast<Raw>(low), high.value};
 }
 

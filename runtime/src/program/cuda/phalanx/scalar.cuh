@@ -29,22 +29,22 @@ using u128 = integer<unsigned __int128>;
 namespace detail {
 
 template <class T>
-__device__ constexpr T raw_value(T value) {
+__device__ __forceinline__ constexpr T raw_value(T value) {
     return value;
 }
 template <class Raw>
-__device__ constexpr Raw raw_value(integer<Raw> value) {
+__device__ __forceinline__ constexpr Raw raw_value(integer<Raw> value) {
     return value.value;
 }
 template <class Raw>
-__device__ constexpr Raw raw_value(floating<Raw> value) {
+__device__ __forceinline__ constexpr Raw raw_value(floating<Raw> value) {
     return value.value;
 }
 
 // The hardware's conversions to the integer types it supports, which round toward zero and clamp (PTX ISA, cvt). C++
 // casts are undefined out of range, and the compiler folds them as such.
 template <bool Signed>
-__device__ inline auto to_32_bits(float from) {
+__device__ __forceinline__ auto to_32_bits(float from) {
     if constexpr (Signed) {
         return __float2int_rz(from);
     } else {
@@ -52,7 +52,7 @@ __device__ inline auto to_32_bits(float from) {
     }
 }
 template <bool Signed>
-__device__ inline auto to_32_bits(double from) {
+__device__ __forceinline__ auto to_32_bits(double from) {
     if constexpr (Signed) {
         return __double2int_rz(from);
     } else {
@@ -60,7 +60,7 @@ __device__ inline auto to_32_bits(double from) {
     }
 }
 template <bool Signed>
-__device__ inline auto to_64_bits(float from) {
+__device__ __forceinline__ auto to_64_bits(float from) {
     if constexpr (Signed) {
         return __float2ll_rz(from);
     } else {
@@ -68,7 +68,7 @@ __device__ inline auto to_64_bits(float from) {
     }
 }
 template <bool Signed>
-__device__ inline auto to_64_bits(double from) {
+__device__ __forceinline__ auto to_64_bits(double from) {
     if constexpr (Signed) {
         return __double2ll_rz(from);
     } else {
@@ -79,7 +79,7 @@ __device__ inline auto to_64_bits(double from) {
 #ifdef PHALANX_INT128
 // The result is computed from the bits, because the hardware has no such conversion. The value must not be NaN.
 template <class To>
-__device__ inline To to_128_bits(double from) {
+__device__ __forceinline__ To to_128_bits(double from) {
     const auto bits = __builtin_bit_cast(unsigned long long, from);
     const bool negative = bits >> 63;
     const int exponent = static_cast<int>(bits >> 52 & 2047) - 1075; // of the mantissa as an integer of 53 bits
@@ -97,7 +97,7 @@ __device__ inline To to_128_bits(double from) {
 // Rounds once: the low bits that do not fit into a 64-bit integer are merged into its lowest bit, which is below any
 // mantissa. Then a multiplication by a power of two, which is exact (or overflows to infinity, as it must).
 template <class Float>
-__device__ inline Float from_128_bits(unsigned __int128 from) {
+__device__ __forceinline__ Float from_128_bits(unsigned __int128 from) {
     const auto high = static_cast<unsigned long long>(from >> 64);
     if (high == 0) {
         return static_cast<Float>(static_cast<unsigned long long>(from));
@@ -109,14 +109,14 @@ __device__ inline Float from_128_bits(unsigned __int128 from) {
     return static_cast<Float>(kept | lost) * static_cast<Float>(scale);
 }
 template <class Float>
-__device__ inline Float from_128_bits(__int128 from) {
+__device__ __forceinline__ Float from_128_bits(__int128 from) {
     const auto magnitude = static_cast<unsigned __int128>(from);
     return from < 0 ? -from_128_bits<Float>(-magnitude) : from_128_bits<Float>(magnitude);
 }
 #endif
 
 template <class To, class From>
-__device__ inline To saturate(From from) {
+__device__ __forceinline__ To saturate(From from) {
     // The hardware converts NaN to 0 only between `f32` and 32 bits (PTX ISA, cvt).
     if constexpr (!same<From, float> || bit_count<To>() > 32) {
         if (from != from) {
@@ -148,7 +148,7 @@ struct cast {
     using raw = decltype(To::value);
 
     template <class From>
-    __device__ static To of(From from) {
+    __device__ __forceinline__ static To of(From from) {
         if constexpr (raw_integer<raw> && raw_float<From>) {
             return To(saturate<raw>(from));
         } else if constexpr (raw_float<raw> && raw_integer<From> && sizeof(From) == 16) {
@@ -160,7 +160,7 @@ struct cast {
 };
 template <>
 struct cast<bool> {
-    __device__ static bool of(bool from) { return from; }
+    __device__ __forceinline__ static bool of(bool from) { return from; }
 };
 
 } // namespace detail
@@ -169,7 +169,7 @@ struct cast<bool> {
 // rounds to nearest even. `x` may also be a bare literal, a `bool`, or the `int` that C++ makes of `a & b` of two
 // `bool`s.
 template <class To, class From>
-__device__ inline To as(From x) {
+__device__ __forceinline__ To as(From x) {
     using detail::raw_value; // This also finds overloads for types that are declared later.
     return detail::cast<To>::of(raw_value(x));
 }
@@ -177,7 +177,7 @@ __device__ inline To as(From x) {
 // An overload for integers, the most frequent case, because each layer of functions costs compile time.
 template <class To, class Raw>
     requires detail::same<To, integer<decltype(To::value)>>
-__device__ inline To as(integer<Raw> x) {
+__device__ __forceinline__ To as(integer<Raw> x) {
     return To(static_cast<decltype(To::value)>(x.value));
 }
 

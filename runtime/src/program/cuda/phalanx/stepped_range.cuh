@@ -17,18 +17,18 @@ struct stepped_range {
     bits left, skip, step; // the step with its sign
     bool more;
 
-    __device__ stepped_range begin() const { return *this; }
-    __device__ range_end end() const { return {}; }
-    __device__ integer<Raw> operator*() const { return current; }
-    __device__ void operator++() {
+    __device__ __forceinline__ stepped_range begin() const { return *this; }
+    __device__ __forceinline__ range_end end() const { return {}; }
+    __device__ __forceinline__ integer<Raw> operator*() const { return current; }
+    __device__ __forceinline__ void operator++() {
         more = left > skip;
         left = static_cast<bits>(left - skip - 1);
         current = static_cast<Raw>(static_cast<bits>(current) + step);
     }
-    __device__ bool operator!=(range_end) const { return more; }
+    __device__ __forceinline__ bool operator!=(range_end) const { return more; }
 
     // Reversed, it starts at the last element that the range reaches, which may be below its bound.
-    __device__ stepped_range rev() const {
+    __device__ __forceinline__ stepped_range rev() const {
         const auto size = static_cast<bits>(skip + 1);
         const wide_of<Raw> steps = size == 0 ? 0 : left / size;
         const auto last = static_cast<Raw>(static_cast<bits>(current) + steps * step);
@@ -46,31 +46,31 @@ struct forward_steps {
     bits skip;
     bool more;
 
-    __device__ forward_steps begin() const { return *this; }
-    __device__ range_end end() const { return {}; }
-    __device__ integer<Raw> operator*() const {
+    __device__ __forceinline__ forward_steps begin() const { return *this; }
+    __device__ __forceinline__ range_end end() const { return {}; }
+    __device__ __forceinline__ integer<Raw> operator*() const {
         __builtin_assume(current < high);
         return current;
     }
-    __device__ void operator++() {
+    __device__ __forceinline__ void operator++() {
         more = last() > skip;
         current = static_cast<Raw>(static_cast<bits>(current) + skip + 1);
     }
-    __device__ bool operator!=(range_end) const { return more; }
+    __device__ __forceinline__ bool operator!=(range_end) const { return more; }
 
-    __device__ stepped_range<Raw> rev() const {
+    __device__ __forceinline__ stepped_range<Raw> rev() const {
         return stepped_range<Raw>{current, last(), skip, static_cast<bits>(skip + 1), more}.rev();
     }
 
     // The distance to the last value below `high`.
-    __device__ bits last() const {
+    __device__ __forceinline__ bits last() const {
         return static_cast<bits>(static_cast<bits>(high) - static_cast<bits>(current) - 1);
     }
 };
 
 // The step less one, clamped to what the type can represent.
 template <class Raw>
-__device__ inline bits_of<Raw> skipped(index step, unsigned site) {
+__device__ __forceinline__ bits_of<Raw> skipped(index step, unsigned site) {
     if (step.value == 0) {
         fail(step_of_zero, site);
     }
@@ -80,13 +80,13 @@ __device__ inline bits_of<Raw> skipped(index step, unsigned site) {
 }
 
 template <class Raw>
-__device__ inline forward_steps<Raw> forward_stepped(Raw low, Raw high, index step, unsigned site) {
+__device__ __forceinline__ forward_steps<Raw> forward_stepped(Raw low, Raw high, index step, unsigned site) {
     return {low, high, skipped<Raw>(step, site), low < high};
 }
 
 // `way` is 1, or -1 for down.
 template <class Raw>
-__device__ inline stepped_range<Raw>
+__device__ __forceinline__ stepped_range<Raw>
 stepped(Raw first, bits_of<Raw> left, bits_of<Raw> way, bool some, index step, unsigned site) {
     const auto skip = skipped<Raw>(step, site);
     return {first, left, skip, static_cast<bits_of<Raw>>((static_cast<wide_of<Raw>>(skip) + 1) * way), some};
@@ -101,18 +101,18 @@ struct inclusive_range {
     bits way;
     bool more;
 
-    __device__ inclusive_range begin() const { return *this; }
-    __device__ range_end end() const { return {}; }
-    __device__ integer<Raw> operator*() const { return current; }
-    __device__ void operator++() {
+    __device__ __forceinline__ inclusive_range begin() const { return *this; }
+    __device__ __forceinline__ range_end end() const { return {}; }
+    __device__ __forceinline__ integer<Raw> operator*() const { return current; }
+    __device__ __forceinline__ void operator++() {
         more = current != last;
         current = static_cast<Raw>(static_cast<bits>(current) + way);
     }
-    __device__ bool operator!=(range_end) const { return more; }
+    __device__ __forceinline__ bool operator!=(range_end) const { return more; }
 
-    __device__ inclusive_range rev() const { return {last, current, static_cast<bits>(-way), more}; }
+    __device__ __forceinline__ inclusive_range rev() const { return {last, current, static_cast<bits>(-way), more}; }
     template <class Step>
-    __device__ stepped_range<Raw> step_by(Step step, PHALANX_SITE) const {
+    __device__ __forceinline__ stepped_range<Raw> step_by(Step step, PHALANX_SITE) const {
         const auto up = static_cast<wide_of<Raw>>(last) - static_cast<wide_of<Raw>>(current);
         return stepped(current, static_cast<bits>(up * way), way, more, step, site);
     }
@@ -123,14 +123,14 @@ template <class Raw>
 struct reversed_range {
     Raw high, low;
 
-    __device__ reversed_range begin() const { return *this; }
-    __device__ range_end end() const { return {}; }
-    __device__ integer<Raw> operator*() const { return static_cast<Raw>(high - 1); }
-    __device__ void operator++() { high = static_cast<Raw>(high - 1); }
-    __device__ bool operator!=(range_end) const { return high > low; }
+    __device__ __forceinline__ reversed_range begin() const { return *this; }
+    __device__ __forceinline__ range_end end() const { return {}; }
+    __device__ __forceinline__ integer<Raw> operator*() const { return static_cast<Raw>(high - 1); }
+    __device__ __forceinline__ void operator++() { high = static_cast<Raw>(high - 1); }
+    __device__ __forceinline__ bool operator!=(range_end) const { return high > low; }
 
     template <class Step>
-    __device__ stepped_range<Raw> step_by(Step step, PHALANX_SITE) const {
+    __device__ __forceinline__ stepped_range<Raw> step_by(Step step, PHALANX_SITE) const {
         using bits = bits_of<Raw>;
         const auto first = static_cast<bits>(static_cast<bits>(high) - 1);
         const auto left = static_cast<bits>(first - static_cast<bits>(low));
@@ -142,11 +142,11 @@ struct reversed_range {
 
 // `low..=high`.
 template <class Raw>
-__device__ inline detail::inclusive_range<Raw> range_inclusive(integer<Raw> low, detail::given<integer<Raw>> high) {
+__device__ __forceinline__ detail::inclusive_range<Raw> range_inclusive(integer<Raw> low, detail::given<integer<Raw>> high) {
     return {low.value, high.value, 1, low.value <= high.value};
 }
 template <detail::raw_integer Literal, class Raw>
-__device__ inline detail::inclusive_range<Raw> range_inclusive(Literal low, integer<Raw> high) {
+__device__ __forceinline__ detail::inclusive_range<Raw> range_inclusive(Literal low, integer<Raw> high) {
     return {static_cast<Raw>(low), high.value, 1, static_cast<Raw>(low) <= high.value};
 }
 

@@ -8,25 +8,25 @@ namespace detail {
 
 // Returns the whole memory as a slice.
 template <template <class> class Slice, class T>
-__device__ inline Slice<T> whole(Slice<T> memory) {
+__device__ __forceinline__ Slice<T> whole(Slice<T> memory) {
     return memory;
 }
 template <class T, unsigned long long N>
-__device__ inline shared_slice<T> whole(shared_array<T, N>& memory) {
+__device__ __forceinline__ shared_slice<T> whole(shared_array<T, N>& memory) {
     return memory;
 }
 template <class T, unsigned long long N>
-__device__ inline remote_slice<T> whole(remote_array<T, N> memory) {
+__device__ __forceinline__ remote_slice<T> whole(remote_array<T, N> memory) {
     return memory;
 }
 
 template <template <class> class Slice, class T>
-__device__ inline Slice<T> part(Slice<T> memory, unsigned long long start, unsigned long long length) {
+__device__ __forceinline__ Slice<T> part(Slice<T> memory, unsigned long long start, unsigned long long length) {
     return {memory.data + start, static_cast<slice_length>(length)};
 }
 
 template <template <class> class Slice, class T, unsigned long long N>
-__device__ inline Slice<T> row(Slice<local_array<T, N>> memory, unsigned long long index) {
+__device__ __forceinline__ Slice<T> row(Slice<local_array<T, N>> memory, unsigned long long index) {
     return {memory.data[index].elements, N};
 }
 
@@ -39,7 +39,7 @@ struct halves {
 
 // `&memory[start..end]`
 template <class Memory, class Start, class End>
-__device__ inline auto subslice(Memory&& memory, Start start, End end, PHALANX_SITE) {
+__device__ __forceinline__ auto subslice(Memory&& memory, Start start, End end, PHALANX_SITE) {
     const auto whole = detail::whole(memory);
     const detail::index from(start), to(end);
     detail::check_range(from, to, whole.length, site);
@@ -48,7 +48,7 @@ __device__ inline auto subslice(Memory&& memory, Start start, End end, PHALANX_S
 
 // `&memory[start..=end]`
 template <class Memory, class Start, class End>
-__device__ inline auto subslice_inclusive(Memory&& memory, Start start, End end, PHALANX_SITE) {
+__device__ __forceinline__ auto subslice_inclusive(Memory&& memory, Start start, End end, PHALANX_SITE) {
     const auto whole = detail::whole(memory);
     const detail::index from(start), to(end);
     detail::check_range_inclusive(from, to, whole.length, site);
@@ -57,27 +57,27 @@ __device__ inline auto subslice_inclusive(Memory&& memory, Start start, End end,
 
 // `&memory[start..]`
 template <class Memory, class Start>
-__device__ inline auto subslice_from(Memory&& memory, Start start, PHALANX_SITE) {
+__device__ __forceinline__ auto subslice_from(Memory&& memory, Start start, PHALANX_SITE) {
     const auto whole = detail::whole(memory);
     return subslice(whole, start, usize(whole.length), site);
 }
 
 // `&memory[index]`, if the elements are arrays.
 template <class Memory, class Index>
-__device__ inline auto row_of(Memory&& memory, Index index, PHALANX_SITE) {
+__device__ __forceinline__ auto row_of(Memory&& memory, Index index, PHALANX_SITE) {
     const auto whole = detail::whole(memory);
     return detail::row(whole, detail::index(index).below(whole.length, site));
 }
 
 // The same without its check: a test before it has shown that it holds.
 template <class Memory, class Index>
-__device__ inline auto row_of_unchecked(Memory&& memory, Index index) {
+__device__ __forceinline__ auto row_of_unchecked(Memory&& memory, Index index) {
     return detail::row(detail::whole(memory), detail::index(index).value);
 }
 
 // `&memory.chunks(size)[index]`: the last may be shorter.
 template <class Memory, class Size, class Index>
-__device__ inline auto chunk_of(Memory&& memory, Size size, Index index, PHALANX_SITE) {
+__device__ __forceinline__ auto chunk_of(Memory&& memory, Size size, Index index, PHALANX_SITE) {
     const auto whole = detail::whole(memory);
     const unsigned long long each = detail::index(size).value;
     if (each == 0) {
@@ -91,7 +91,7 @@ __device__ inline auto chunk_of(Memory&& memory, Size size, Index index, PHALANX
 
 // `memory.split_at(mid)`: `auto [left, right] = split_at(memory, mid);`
 template <class Memory, class Mid>
-__device__ inline auto split_at(Memory&& memory, Mid mid, PHALANX_SITE) {
+__device__ __forceinline__ auto split_at(Memory&& memory, Mid mid, PHALANX_SITE) {
     const auto whole = detail::whole(memory);
     const detail::index at(mid);
     detail::check_range(0, at, whole.length, site);

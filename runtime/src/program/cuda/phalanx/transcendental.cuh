@@ -6,17 +6,17 @@
 namespace phalanx {
 
 #define PHALANX_UNARY(NAME, SINGLE, DOUBLE)                                                                            \
-    __device__ inline f32 NAME(f32 a) {                                                                                \
+    __device__ __forceinline__ f32 NAME(f32 a) {                                                                                \
         return SINGLE(a.value);                                                                                        \
     }                                                                                                                  \
-    __device__ inline f64 NAME(f64 a) {                                                                                \
+    __device__ __forceinline__ f64 NAME(f64 a) {                                                                                \
         return DOUBLE(a.value);                                                                                        \
     }
 #define PHALANX_BINARY(NAME, SINGLE, DOUBLE)                                                                           \
-    __device__ inline f32 NAME(f32 a, f32 b) {                                                                         \
+    __device__ __forceinline__ f32 NAME(f32 a, f32 b) {                                                                         \
         return SINGLE(a.value, b.value);                                                                               \
     }                                                                                                                  \
-    __device__ inline f64 NAME(f64 a, f64 b) {                                                                         \
+    __device__ __forceinline__ f64 NAME(f64 a, f64 b) {                                                                         \
         return DOUBLE(a.value, b.value);                                                                               \
     }
 PHALANX_UNARY(cbrt, cbrtf, ::cbrt)
@@ -48,18 +48,18 @@ PHALANX_BINARY(hypot, hypotf, ::hypot)
 
 // Computed as in Rust: two logarithms and a quotient.
 template <class Raw>
-__device__ inline floating<Raw> log(floating<Raw> a, floating<Raw> base) {
+__device__ __forceinline__ floating<Raw> log(floating<Raw> a, floating<Raw> base) {
     return ln(a) / ln(base);
 }
 
 #define PHALANX_UNARY(NAME)                                                                                            \
     template <class Format>                                                                                            \
-    __device__ inline half_float<Format> NAME(half_float<Format> a) {                                                  \
+    __device__ __forceinline__ half_float<Format> NAME(half_float<Format> a) {                                                  \
         return half_float<Format>::from_f32(NAME(f32(a.wide())));                                                      \
     }
 #define PHALANX_BINARY(NAME)                                                                                           \
     template <class Format>                                                                                            \
-    __device__ inline half_float<Format> NAME(half_float<Format> a, half_float<Format> b) {                            \
+    __device__ __forceinline__ half_float<Format> NAME(half_float<Format> a, half_float<Format> b) {                            \
         return half_float<Format>::from_f32(NAME(f32(a.wide()), f32(b.wide())));                                       \
     }
 PHALANX_UNARY(cbrt)

@@ -11,7 +11,7 @@ namespace detail {
 
 // Orders two tuples by `before`, which is one of the four comparisons, from part to part.
 template <class Before, class Part, class... Rest>
-__device__ constexpr bool ordered(Before before, const Part& a, const Part& b, const Rest&... rest) {
+__device__ __forceinline__ constexpr bool ordered(Before before, const Part& a, const Part& b, const Rest&... rest) {
     if constexpr (sizeof...(rest) == 0) {
         return before(a, b);
     } else {
@@ -25,9 +25,9 @@ template <class A>
 struct tuple<A> {
     A _0;
 
-    __device__ friend constexpr bool operator==(const tuple&, const tuple&) = default;
+    __device__ __forceinline__ friend constexpr bool operator==(const tuple&, const tuple&) = default;
     template <class Before>
-    __device__ constexpr bool ordered(const tuple& b, Before before) const {
+    __device__ __forceinline__ constexpr bool ordered(const tuple& b, Before before) const {
         return detail::ordered(before, _0, b._0);
     }
 };
@@ -37,9 +37,9 @@ struct tuple<A, B> {
     A _0;
     B _1;
 
-    __device__ friend constexpr bool operator==(const tuple&, const tuple&) = default;
+    __device__ __forceinline__ friend constexpr bool operator==(const tuple&, const tuple&) = default;
     template <class Before>
-    __device__ constexpr bool ordered(const tuple& b, Before before) const {
+    __device__ __forceinline__ constexpr bool ordered(const tuple& b, Before before) const {
         return detail::ordered(before, _0, b._0, _1, b._1);
     }
 };
@@ -50,9 +50,9 @@ struct tuple<A, B, C> {
     B _1;
     C _2;
 
-    __device__ friend constexpr bool operator==(const tuple&, const tuple&) = default;
+    __device__ __forceinline__ friend constexpr bool operator==(const tuple&, const tuple&) = default;
     template <class Before>
-    __device__ constexpr bool ordered(const tuple& b, Before before) const {
+    __device__ __forceinline__ constexpr bool ordered(const tuple& b, Before before) const {
         return detail::ordered(before, _0, b._0, _1, b._1, _2, b._2);
     }
 };
@@ -64,9 +64,9 @@ struct tuple<A, B, C, D> {
     C _2;
     D _3;
 
-    __device__ friend constexpr bool operator==(const tuple&, const tuple&) = default;
+    __device__ __forceinline__ friend constexpr bool operator==(const tuple&, const tuple&) = default;
     template <class Before>
-    __device__ constexpr bool ordered(const tuple& b, Before before) const {
+    __device__ __forceinline__ constexpr bool ordered(const tuple& b, Before before) const {
         return detail::ordered(before, _0, b._0, _1, b._1, _2, b._2, _3, b._3);
     }
 };
@@ -79,9 +79,9 @@ struct tuple<A, B, C, D, E> {
     D _3;
     E _4;
 
-    __device__ friend constexpr bool operator==(const tuple&, const tuple&) = default;
+    __device__ __forceinline__ friend constexpr bool operator==(const tuple&, const tuple&) = default;
     template <class Before>
-    __device__ constexpr bool ordered(const tuple& b, Before before) const {
+    __device__ __forceinline__ constexpr bool ordered(const tuple& b, Before before) const {
         return detail::ordered(before, _0, b._0, _1, b._1, _2, b._2, _3, b._3, _4, b._4);
     }
 };
@@ -95,9 +95,9 @@ struct tuple<A, B, C, D, E, F> {
     E _4;
     F _5;
 
-    __device__ friend constexpr bool operator==(const tuple&, const tuple&) = default;
+    __device__ __forceinline__ friend constexpr bool operator==(const tuple&, const tuple&) = default;
     template <class Before>
-    __device__ constexpr bool ordered(const tuple& b, Before before) const {
+    __device__ __forceinline__ constexpr bool ordered(const tuple& b, Before before) const {
         return detail::ordered(before, _0, b._0, _1, b._1, _2, b._2, _3, b._3, _4, b._4, _5, b._5);
     }
 };
@@ -112,9 +112,9 @@ struct tuple<A, B, C, D, E, F, G> {
     F _5;
     G _6;
 
-    __device__ friend constexpr bool operator==(const tuple&, const tuple&) = default;
+    __device__ __forceinline__ friend constexpr bool operator==(const tuple&, const tuple&) = default;
     template <class Before>
-    __device__ constexpr bool ordered(const tuple& b, Before before) const {
+    __device__ __forceinline__ constexpr bool ordered(const tuple& b, Before before) const {
         return detail::ordered(before, _0, b._0, _1, b._1, _2, b._2, _3, b._3, _4, b._4, _5, b._5, _6, b._6);
     }
 };
@@ -130,30 +130,30 @@ struct tuple<A, B, C, D, E, F, G, H> {
     G _6;
     H _7;
 
-    __device__ friend constexpr bool operator==(const tuple&, const tuple&) = default;
+    __device__ __forceinline__ friend constexpr bool operator==(const tuple&, const tuple&) = default;
     template <class Before>
-    __device__ constexpr bool ordered(const tuple& b, Before before) const {
+    __device__ __forceinline__ constexpr bool ordered(const tuple& b, Before before) const {
         return detail::ordered(before, _0, b._0, _1, b._1, _2, b._2, _3, b._3, _4, b._4, _5, b._5, _6, b._6, _7, b._7);
     }
 };
 
 template <class... Parts>
-__device__ constexpr bool operator<(const tuple<Parts...>& a, const tuple<Parts...>& b) {
+__device__ __forceinline__ constexpr bool operator<(const tuple<Parts...>& a, const tuple<Parts...>& b) {
     return a.ordered(b, [](const auto& x, const auto& y) { return x < y; });
 }
 
 template <class... Parts>
-__device__ constexpr bool operator<=(const tuple<Parts...>& a, const tuple<Parts...>& b) {
+__device__ __forceinline__ constexpr bool operator<=(const tuple<Parts...>& a, const tuple<Parts...>& b) {
     return a.ordered(b, [](const auto& x, const auto& y) { return x <= y; });
 }
 
 template <class... Parts>
-__device__ constexpr bool operator>(const tuple<Parts...>& a, const tuple<Parts...>& b) {
+__device__ __forceinline__ constexpr bool operator>(const tuple<Parts...>& a, const tuple<Parts...>& b) {
     return a.ordered(b, [](const auto& x, const auto& y) { return x > y; });
 }
 
 template <class... Parts>
-__device__ constexpr bool operator>=(const tuple<Parts...>& a, const tuple<Parts...>& b) {
+__device__ __forceinline__ constexpr bool operator>=(const tuple<Parts...>& a, const tuple<Parts...>& b) {
     return a.ordered(b, [](const auto& x, const auto& y) { return x >= y; });
 }
 

@@ -21,7 +21,7 @@ struct is_aligned<shared_array<T, N>&> {
 
 // Returns the first of the `N` elements from `i` on, after checking both bounds and the alignment.
 template <unsigned long long N, bool IsAligned, class T>
-__device__ inline T* vector_place(T* data, unsigned long long length, index i, unsigned site) {
+__device__ __forceinline__ T* vector_place(T* data, unsigned long long length, index i, unsigned site) {
     // The first comparison does not change in a loop, and there is none if the length is a constant.
     if (N > length || i.value > length - N) {
         fail(range_out_of_bounds, site, recorded{i.tag, i.value}, recorded{i.tag, i.value + N},
@@ -36,16 +36,16 @@ __device__ inline T* vector_place(T* data, unsigned long long length, index i, u
 
 // An overload for memory that is not written while the kernel runs.
 template <unsigned long long N, class T>
-__device__ inline vector<T, N> load_vector(readonly_slice<T>, const T* place) {
+__device__ __forceinline__ vector<T, N> load_vector(readonly_slice<T>, const T* place) {
     return load_readonly(reinterpret_cast<const vector<T, N>*>(place));
 }
 template <unsigned long long N, class Slice, class T>
-__device__ inline vector<T, N> load_vector(Slice, const T* place) {
+__device__ __forceinline__ vector<T, N> load_vector(Slice, const T* place) {
     return *reinterpret_cast<const vector<T, N>*>(place);
 }
 
 template <class T, unsigned long long N>
-__device__ inline void store_vector(T* place, vector<T, N> value) {
+__device__ __forceinline__ void store_vector(T* place, vector<T, N> value) {
     *reinterpret_cast<vector<T, N>*>(place) = value;
 }
 // Small lanes are stored as one integer, because the compiler may store each by itself if they are computed one by one.
@@ -53,13 +53,13 @@ __device__ inline void store_vector(T* place, vector<T, N> value) {
 #ifdef PHALANX_INT128
 template <class T, unsigned long long N>
     requires(sizeof(T) < 4 && sizeof(vector<T, N>) == 16)
-__device__ inline void store_vector(T* place, vector<T, N> value) {
+__device__ __forceinline__ void store_vector(T* place, vector<T, N> value) {
     *reinterpret_cast<unsigned __int128*>(place) = __builtin_bit_cast(unsigned __int128, value);
 }
 #endif
 template <class T, unsigned long long N>
     requires(sizeof(T) < 4 && sizeof(vector<T, N>) < 16)
-__device__ inline void store_vector(T* place, vector<T, N> value) {
+__device__ __forceinline__ void store_vector(T* place, vector<T, N> value) {
     using word = typename loaded<sizeof(vector<T, N>)>::type;
     *reinterpret_cast<word*>(place) = __builtin_bit_cast(word, value);
 }
@@ -68,7 +68,7 @@ __device__ inline void store_vector(T* place, vector<T, N> value) {
 
 // `memory.load_vec::<N>(i)`: the elements from `i` to `i + N`.
 template <unsigned long long N, class Memory, class Index>
-__device__ inline auto load_vec(Memory&& memory, Index i, PHALANX_SITE) {
+__device__ __forceinline__ auto load_vec(Memory&& memory, Index i, PHALANX_SITE) {
     const auto whole = detail::whole(memory);
     const auto* place = detail::vector_place<N, detail::is_aligned<Memory>::value>(whole.data, whole.length, i, site);
     return detail::load_vector<N>(whole, place);
@@ -76,7 +76,7 @@ __device__ inline auto load_vec(Memory&& memory, Index i, PHALANX_SITE) {
 
 // `memory.store_vec(i, v)`
 template <class Memory, class Index, class T, unsigned long long N>
-__device__ inline void store_vec(Memory&& memory, Index i, vector<T, N> value, PHALANX_SITE) {
+__device__ __forceinline__ void store_vec(Memory&& memory, Index i, vector<T, N> value, PHALANX_SITE) {
     const auto whole = detail::whole(memory);
     T* place = detail::vector_place<N, detail::is_aligned<Memory>::value>(whole.data, whole.length, i, site);
     detail::store_vector(place, value);
@@ -86,7 +86,7 @@ namespace detail {
 
 // Returns the address of memory, or 0 for memory that is always aligned for vectors.
 template <class Memory, class Slice>
-__device__ inline unsigned long long start_of(Slice whole) {
+__device__ __forceinline__ unsigned long long start_of(Slice whole) {
     return is_aligned<Memory>::value ? 0 : reinterpret_cast<unsigned long long>(whole.data);
 }
 
@@ -94,18 +94,18 @@ __device__ inline unsigned long long start_of(Slice whole) {
 
 // The lanes of a vector.
 template <class Vector>
-__device__ consteval unsigned long long lanes_of() {
+__device__ __forceinline__ consteval unsigned long long lanes_of() {
     return detail::array_length<Vector>::value;
 }
 
 // The same without any check: a test before them has shown that they hold.
 template <unsigned long long N, class Memory, class Index>
-__device__ inline auto load_vec_unchecked(Memory&& memory, Index i) {
+__device__ __forceinline__ auto load_vec_unchecked(Memory&& memory, Index i) {
     const auto whole = detail::whole(memory);
     return detail::load_vector<N>(whole, whole.data + detail::index(i).value);
 }
 template <class Memory, class Index, class T, unsigned long long N>
-__device__ inline void store_vec_unchecked(Memory&& memory, Index i, vector<T, N> value) {
+__device__ __forceinline__ void store_vec_unchecked(Memory&& memory, Index i, vector<T, N> value) {
     detail::store_vector(detail::whole(memory).data + detail::index(i).value, value);
 }
 

@@ -12,17 +12,17 @@ struct access_failure {
     unsigned cause, site, tags;
     unsigned long long first, second, third;
 
-    __device__ constexpr access_failure(bool is_within, unsigned cause, unsigned site, unsigned tags,
+    __device__ __forceinline__ constexpr access_failure(bool is_within, unsigned cause, unsigned site, unsigned tags,
                                         unsigned long long first, unsigned long long second, unsigned long long third)
         : is_within(is_within), cause(cause), site(site), tags(tags), first(first), second(second), third(third) {}
-    __device__ constexpr access_failure(bounds_failure of)
+    __device__ __forceinline__ constexpr access_failure(bounds_failure of)
         : access_failure(of.is_within, index_out_of_bounds, of.site, of.tag | unsigned_value << 8, of.value, of.length, 0) {}
 
     // The first of both.
-    __device__ friend constexpr access_failure operator|(access_failure a, access_failure b) {
+    __device__ __forceinline__ friend constexpr access_failure operator|(access_failure a, access_failure b) {
         return a.is_within ? b : a;
     }
-    __device__ void end() const { fail(cause, site, tags, first, second, third, 0); }
+    __device__ __forceinline__ void end() const { fail(cause, site, tags, first, second, third, 0); }
 };
 
 // Whether `N` elements from an index on are within bounds, and aligned in memory that begins at `start`.
@@ -32,10 +32,10 @@ struct vector_check {
     unsigned long long value, start, length;
     bool holds = is_inside(value) & is_aligned(value);
 
-    __device__ constexpr bool is_inside(unsigned long long i) const { return (N <= length) & (i <= length - N); }
-    __device__ constexpr bool is_aligned(unsigned long long i) const { return (start + i * Bytes) % (Bytes * N) == 0; }
+    __device__ __forceinline__ constexpr bool is_inside(unsigned long long i) const { return (N <= length) & (i <= length - N); }
+    __device__ __forceinline__ constexpr bool is_aligned(unsigned long long i) const { return (start + i * Bytes) % (Bytes * N) == 0; }
 
-    __device__ access_failure failure() const {
+    __device__ __forceinline__ access_failure failure() const {
         const auto i = concealed(value);
         const bool inside = is_inside(i);
         const unsigned range_tags = tag | tag << 8 | unsigned_value << 16;
@@ -53,7 +53,7 @@ struct vector_check {
 
 // Whether `load_vec::<N>(i)` is within bounds and aligned.
 template <unsigned long long N, class Memory>
-__device__ inline auto vector_within(Memory&& memory, detail::index i, PHALANX_SITE) {
+__device__ __forceinline__ auto vector_within(Memory&& memory, detail::index i, PHALANX_SITE) {
     const auto whole = detail::whole(memory);
     const auto start = detail::start_of<Memory>(whole);
     return detail::vector_check<N, sizeof(*whole.data)>{site, i.tag, i.value, start, whole.length};
@@ -61,7 +61,7 @@ __device__ inline auto vector_within(Memory&& memory, detail::index i, PHALANX_S
 
 // The same in a row, an array that is an element of memory.
 template <unsigned long long N, class Memory>
-__device__ inline auto row_vector_within(Memory&& memory, detail::index row, detail::index i, PHALANX_SITE) {
+__device__ __forceinline__ auto row_vector_within(Memory&& memory, detail::index row, detail::index i, PHALANX_SITE) {
     const auto whole = detail::whole(memory);
     using element = decltype(*whole.data);
     constexpr auto length = detail::array_length<element>::value;

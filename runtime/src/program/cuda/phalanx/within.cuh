@@ -12,7 +12,7 @@ namespace detail {
 
 // Returns the value, of which the compiler knows nothing any more, so that it computes what depends on it here and not
 // before the branch that leads here.
-__device__ inline unsigned long long concealed(unsigned long long value) {
+__device__ __forceinline__ unsigned long long concealed(unsigned long long value) {
     asm volatile("" : "+l"(value));
     return value;
 }
@@ -24,10 +24,10 @@ struct bounds_failure {
     unsigned long long value, length;
 
     // The first of both.
-    __device__ friend constexpr bounds_failure operator|(bounds_failure a, bounds_failure b) {
+    __device__ __forceinline__ friend constexpr bounds_failure operator|(bounds_failure a, bounds_failure b) {
         return a.is_within ? b : a;
     }
-    __device__ void end() const { fail(index_out_of_bounds, site, tag | unsigned_value << 8, value, length); }
+    __device__ __forceinline__ void end() const { fail(index_out_of_bounds, site, tag | unsigned_value << 8, value, length); }
 };
 
 // Whether an index is within bounds. vector_within.cuh has the same for vectors.
@@ -36,7 +36,7 @@ struct bounds_check {
     unsigned site, tag;
     unsigned long long value, length;
 
-    __device__ bounds_failure failure() const {
+    __device__ __forceinline__ bounds_failure failure() const {
         const auto value = concealed(this->value);
         return {value < length, site, tag, value, length};
     }
@@ -55,7 +55,7 @@ struct guarded_check {
     Of of;
     bool holds = !condition | of.holds;
 
-    __device__ auto failure() const {
+    __device__ __forceinline__ auto failure() const {
         auto failure = of.failure();
         failure.is_within |= !condition;
         return failure;
@@ -69,10 +69,10 @@ struct checks {
     Last last;
     bool holds = first.holds & last.holds;
 
-    __device__ auto failure() const { return first.failure() | last.failure(); }
+    __device__ __forceinline__ auto failure() const { return first.failure() | last.failure(); }
 };
 template <check First, check Last>
-__device__ constexpr checks<First, Last> operator&(First first, Last last) {
+__device__ __forceinline__ constexpr checks<First, Last> operator&(First first, Last last) {
     return {first, last};
 }
 
@@ -80,7 +80,7 @@ __device__ constexpr checks<First, Last> operator&(First first, Last last) {
 
 // Ends the thread if an access is out of bounds.
 template <detail::check Checks>
-__device__ inline void require(Checks checks) {
+__device__ __forceinline__ void require(Checks checks) {
     if (!checks.holds) {
         checks.failure().end();
     }
@@ -88,20 +88,20 @@ __device__ inline void require(Checks checks) {
 
 // The check of accesses that are made only if a condition holds.
 template <detail::check Of>
-__device__ constexpr detail::guarded_check<Of> when(bool condition, Of of) {
+__device__ __forceinline__ constexpr detail::guarded_check<Of> when(bool condition, Of of) {
     return {condition, of};
 }
 
 // Whether `memory[i]` is within bounds. The site of its failure is that of this call.
 template <class Memory>
-__device__ constexpr detail::bounds_check within(const Memory& memory, detail::index i, PHALANX_SITE) {
+__device__ __forceinline__ constexpr detail::bounds_check within(const Memory& memory, detail::index i, PHALANX_SITE) {
     const unsigned long long length = memory.len().value;
     return {i.value < length, site, i.tag, i.value, length};
 }
 
 // Whether `row[i]` is within bounds, where a row is an array that is an element of memory.
 template <class Row>
-__device__ constexpr detail::bounds_check within_row(detail::index i, PHALANX_SITE) {
+__device__ __forceinline__ constexpr detail::bounds_check within_row(detail::index i, PHALANX_SITE) {
     constexpr unsigned long long length = detail::array_length<Row>::value;
     return {i.value < length, site, i.tag, i.value, length};
 }

@@ -1,0 +1,158 @@
+//! The place of all that needs a driver, in a program without the feature `gpu`. There are no values of these types, so that nothing
+//! here is ever called but what opens a GPU.
+
+use std::any::TypeId;
+use std::ffi::c_void;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::caps::Caps;
+use super::mode::{Access, Mode, Started};
+use super::nvrtc::Variant;
+use crate::program::Program;
+use crate::program::types::DeviceCopy;
+use crate::report::error::{Error, Result};
+use crate::report::output::Output;
+use crate::shape::Shape;
+
+pub(crate) enum Gpu {}
+
+pub(crate) enum Queue {}
+
+pub(crate) enum GpuMemory {}
+
+pub(crate) enum GpuEvent {}
+
+impl Gpu {
+    pub(crate) fn open(_ordinal: usize) -> Result<Arc<Gpu>> {
+        Err(Error::NoGpuSupport)
+    }
+
+    pub(crate) fn count() -> Result<usize> {
+        Err(Error::NoGpuSupport)
+    }
+
+    pub(crate) fn ordinal(&self) -> usize {
+        match *self {}
+    }
+
+    pub(crate) fn caps(&self) -> &Caps {
+        match *self {}
+    }
+
+    pub(crate) fn output(&self) -> &Output {
+        match *self {}
+    }
+
+    pub(crate) fn default_queue(&self) -> &Arc<Queue> {
+        match *self {}
+    }
+
+    pub(crate) fn new_queue(&self) -> Result<Arc<Queue>> {
+        match *self {}
+    }
+
+    pub(crate) fn synchronize(&self) -> Result<()> {
+        match *self {}
+    }
+
+    pub(crate) fn synchronize_queue(&self, _queue: &Queue) -> Result<()> {
+        match *self {}
+    }
+
+    pub(crate) fn wait(&self, _queue: &Queue, _launch: u64) -> Result<()> {
+        match *self {}
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "a launch has these parts, and one caller passes them")]
+    pub(crate) unsafe fn launch(
+        &self,
+        _queue: &Arc<Queue>,
+        _kernel: TypeId,
+        _program: &Arc<Program>,
+        _shape: &Shape,
+        _variant: Variant,
+        _parameters: Vec<*mut c_void>,
+        _uses: &[(Arc<GpuMemory>, Access)],
+        _mode: Mode,
+    ) -> Result<Started> {
+        match *self {}
+    }
+
+    pub(crate) fn max_active_clusters(
+        &self,
+        _kernel: TypeId,
+        _program: &Arc<Program>,
+        _shape: &Shape,
+        _variant: Variant,
+    ) -> Result<usize> {
+        match *self {}
+    }
+
+    pub(crate) fn upload<T: DeviceCopy>(&self, _data: &[T]) -> Result<GpuMemory> {
+        match *self {}
+    }
+
+    pub(crate) fn zeros(&self, _bytes: usize) -> Result<GpuMemory> {
+        match *self {}
+    }
+
+    pub(crate) fn write<T: DeviceCopy>(&self, _memory: &GpuMemory, _offset: usize, _data: &[T]) -> Result<()> {
+        match *self {}
+    }
+
+    pub(crate) fn copy(
+        &self,
+        _from: &GpuMemory,
+        _from_offset: usize,
+        _to: &GpuMemory,
+        _to_offset: usize,
+        _bytes: usize,
+    ) -> Result<()> {
+        match *self {}
+    }
+
+    pub(crate) fn read<T: DeviceCopy>(&self, _memory: &GpuMemory, _start: usize, _len: usize) -> Result<Vec<T>> {
+        match *self {}
+    }
+}
+
+impl std::fmt::Display for Gpu {
+    fn fmt(&self, _: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match *self {}
+    }
+}
+
+impl Queue {
+    pub(crate) fn record(self: &Arc<Self>) -> Result<GpuEvent> {
+        match **self {}
+    }
+
+    pub(crate) fn wait(&self, _event: &GpuEvent) -> Result<()> {
+        match *self {}
+    }
+
+    pub(crate) fn release(&self, _launch: u64) {
+        match *self {}
+    }
+}
+
+impl GpuMemory {
+    pub(crate) fn address(&self) -> u64 {
+        match *self {}
+    }
+}
+
+impl GpuEvent {
+    pub(crate) fn synchronize(&self) -> Result<()> {
+        match *self {}
+    }
+
+    pub(crate) fn is_complete(&self) -> Result<bool> {
+        match *self {}
+    }
+
+    pub(crate) fn elapsed(&self, _later: &GpuEvent) -> Result<Duration> {
+        match *self {}
+    }
+}

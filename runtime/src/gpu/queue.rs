@@ -1,0 +1,221 @@
+//! A stream of a GPU with what its launches share: their records and words (`slots`), the buffer for prints, the counters of
+//! failed threads. Work that uses memory waits for the work on it that other streams have. `context` launches.
+
+use std::borrow::Borrow;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use cudarc::driver::{CudaEvent, CudaStream};
+
+use super::block::LaunchBlock;
+use super::ffi::{self, Allocation, driver};
+use super::mode::Access;
+use super::print::{Prints, Records};
+use super::record::Record;
+use super::slots::Slots;
+use crate::program::Program;
+use crate::report::error::Result;
+use crate::report::output::PRINT_BYTES;
+use crate::report::unreported::Unreported;
+use crate::shape::Shape;
+
+mod event;
+mod memory;
+
+pub(crate) use event::GpuEvent;
+pub(crate) use memory::GpuMemory;
+
+/// A stream.
+pub(crate) struct Queue {
+    id: u64,
+    stream: Arc<CudaStream>,
+    /// Whether the device has other streams than the default one. Until then, nobody notes which stream uses which memory.
+    several: Arc<AtomicBool>,
+    /// The number of pieces of work so far.
+    ticks: AtomicU64,
+    /// Recorded whenever another stream is to wait for the work so far. A later record waits for more, never for less.
+    so_far: CudaEvent,
+    state: Mutex<State>,
+}
+
+/// The state that launches change.
+pub(super) struct State {
+    slots: Slots,
+    failures: Unreported<Record>,
+    /// The counts of failed threads, one word per block of the largest grid with clusters so far.
+    failed_threads: Allocation,
+    blocks: u32,
+    /// Allocated at the first launch of a kernel that prints.
+    prints: Option<Prints>,
+    /// How much of the work of other streams this one is known to wait for, by their ids.
+    waited: Vec<(u64, u64)>,
+}
+
+/// What has ended on a stream: a failure to report, with the text that kernels printed.
+pub(super) struct Ended {
+    pub(super) failure: Option<Record>,
+    pub(super) printed: Result<Records>,
+}
+
+impl Queue {
+    pub(super) fn new(stream: Arc<CudaStream>, several: Arc<AtomicBool>) -> Result<Queue> {
+        static LAST: AtomicU64 = AtomicU64::new(0);
+        let id = LAST.fetch_add(1, Ordering::Relaxed);
+        let so_far = stream.context().new_event(None).map_err(driver("cuEventCreate"))?;
+        let state = State {
+            slots: Slots::new(&stream)?,
+            failures: Unreported::default(),
+            failed_threads: ffi::allocate(&stream, 0)?,
+            blocks: 0,
+            prints: None,
+            waited: Vec::new(),
+        };
+        Ok(Queue { id, stream, several, ticks: AtomicU64::new(0), so_far, state: Mutex::new(state) })
+    }
+
+    pub(crate) fn stream(&self) -> &Arc<CudaStream> {
+        &self.stream
+    }
+
+    pub(super) fn state(&self) -> MutexGuard<'_, State> {
+        // A panic while the lock was held leaves no inconsistent state that matters here.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Enqueues work that uses this memory, after the work of other streams that it must not overtake.
+    pub(super) fn enqueue<M: Borrow<GpuMemory>, R>(
+        self: &Arc<Self>,
+        uses: &[(M, Access)],
+        work: impl FnOnce(&mut State) -> Result<R>,
+    ) -> Result<R> {
+        let mut state = self.state();
+        // Read under the lock, which `context` takes between setting it and waiting for what was enqueued before.
+        let several = self.several.load(Ordering::SeqCst);
+        if several {
+            for (memory, access) in uses {
+                for (other, tick) in memory.borrow().before(*access) {
+                    self.follow(&mut state, &other, tick)?;
+                }
+            }
+        }
+        let owners = || uses.iter().filter_map(|(memory, _)| memory.borrow().owner());
+        owners().try_for_each(|owner| owner.precedes(&self.stream))?;
+        let result = work(&mut state);
+        let followed = owners().try_for_each(|owner| owner.follows(&self.stream));
+        if several {
+            // Also after an error, when part of the work may have been enqueued.
+            let tick = self.ticks.fetch_add(1, Ordering::SeqCst) + 1;
+            uses.iter().for_each(|(memory, access)| memory.borrow().note(self, tick, *access));
+        }
+        followed.and(result)
+    }
+
+    /// Lets later work of this stream wait for what `other` had enqueued up to `tick`.
+    fn follow(&self, state: &mut State, other: &Queue, tick: u64) -> Result<()> {
+        let known = state.waited.iter().any(|(queue, upto)| *queue == other.id && *upto >= tick);
+        if self.id == other.id || known {
+            return Ok(());
+        }
+        let upto = other.ticks();
+        other.so_far.record(&other.stream).map_err(driver("cuEventRecord"))?;
+        self.stream.wait(&other.so_far).map_err(driver("cuStreamWaitEvent"))?;
+        Queue::has_followed(state, other, upto);
+        Ok(())
+    }
+
+    fn has_followed(state: &mut State, other: &Queue, tick: u64) {
+        match state.waited.iter_mut().find(|(queue, _)| *queue == other.id) {
+            Some((_, upto)) => *upto = tick.max(*upto),
+            None => state.waited.push((other.id, tick)),
+        }
+    }
+
+    /// Lets later work of this stream wait for the work of others on `memory`, which is about to be freed here.
+    pub(super) fn outlive(self: &Arc<Self>, memory: &GpuMemory) {
+        if self.several.load(Ordering::SeqCst) {
+            // An error here is one of the whole context, which the next call returns.
+            let _ = self.enqueue(&[(memory, Access::Write)], |_| Ok(()));
+        }
+    }
+
+    fn ticks(&self) -> u64 {
+        self.ticks.load(Ordering::SeqCst)
+    }
+
+    /// Gives the failure of a launch to who next waits for the stream.
+    pub(crate) fn release(&self, launch: u64) {
+        self.state().failures.release(launch);
+    }
+
+    /// Waits for the work so far, and returns the failure of the launch `own`, or else the first that nobody waits for
+    /// if `any` is set. If the driver fails, the failure of a kernel is returned nevertheless, because it may be the cause.
+    pub(super) fn finish(&self, own: Option<u64>, any: bool) -> Ended {
+        let upto = self.state().slots.issued();
+        let ended = self.stream.synchronize().map_err(driver("cuStreamSynchronize"));
+        let mut state = self.state();
+        let State { slots, failures, prints, .. } = &mut *state;
+        slots.collect(upto, failures);
+        let failure = own.and_then(|launch| failures.own(launch));
+        let failure = if any { failure.or_else(|| failures.first()) } else { failure };
+        // After an error of the driver there is nothing to read.
+        let prints = prints.as_mut();
+        let printed = ended.and_then(|()| prints.map_or(Ok(Records::default()), |prints| prints.take(&self.stream)));
+        Ended { failure, printed }
+    }
+
+    /// Returns whether the stream has nothing to do and nothing to report.
+    pub(super) fn is_done(&self) -> bool {
+        let mut state = self.state();
+        if !self.so_far.record(&self.stream).and_then(|()| self.so_far.try_is_complete()).unwrap_or(false) {
+            return false;
+        }
+        let State { slots, failures, .. } = &mut *state;
+        slots.collect(u64::MAX, failures);
+        failures.is_empty() && state.prints.is_none()
+    }
+}
+
+impl State {
+    /// Returns the block for the next launch of the stream, which starts `program`.
+    pub(super) fn block(
+        &mut self,
+        stream: &Arc<CudaStream>,
+        program: &Program,
+        kernel: usize,
+        shape: &Shape,
+    ) -> Result<LaunchBlock> {
+        // Only blocks with peers count their failed threads.
+        let blocks = if shape.cluster.count() > 1 { u32::try_from(shape.grid.count()).unwrap_or(u32::MAX) } else { 0 };
+        if blocks > self.blocks {
+            // The old memory is freed in the stream's order, after the kernels that use it.
+            self.failed_threads = ffi::allocate(stream, blocks as usize * size_of::<u64>())?;
+            ffi::clear(stream, self.failed_threads.region())?;
+            self.blocks = blocks;
+        }
+        let mut block = self.slots.next(stream, &mut self.failures, program.has_grid_barrier())?;
+        block.kernel = kernel as u32;
+        if blocks > 0 {
+            (block.failed_threads, block.blocks) = (self.failed_threads.address(), self.blocks);
+        }
+        if program.prints() {
+            let prints = match &mut self.prints {
+                Some(prints) => prints,
+                None => self.prints.insert(Prints::new(stream)?),
+            };
+            (block.prints, block.print_bytes) = (prints.address(), PRINT_BYTES as u32);
+        }
+        Ok(block)
+    }
+
+    /// Keeps the failure of a launch for the one who waits for it.
+    pub(super) fn keep(&mut self, launch: u64) {
+        self.failures.keep(launch);
+    }
+}
+
+impl Drop for Queue {
+    fn drop(&mut self) {
+        // Kernels may still be writing to the pinned records.
+        let _ = self.stream.synchronize();
+    }
+}

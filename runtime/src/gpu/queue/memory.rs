@@ -1,0 +1,97 @@
+//! Memory of a GPU, and the streams that use it. Like cudarc, we let a stream wait for what other streams do with the memory that
+//! it uses; unlike cudarc, which keeps one event for all readers, we remember each stream that reads.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::super::ffi::{Allocation, Owner, Region};
+use super::super::mode::Access;
+use super::Queue;
+
+/// Device memory as bytes. It is freed in the order of the default stream.
+pub(crate) struct GpuMemory {
+    /// `None` after [`GpuMemory::into_allocation`].
+    allocation: Option<Allocation>,
+    address: u64,
+    /// The device's default stream.
+    home: Arc<Queue>,
+    uses: Mutex<Uses>,
+    /// Who else works on the memory, if it is borrowed.
+    owner: Option<Owner>,
+}
+
+/// The last work on some memory, by the stream and the number of the work.
+#[derive(Default)]
+struct Uses {
+    write: Option<(Arc<Queue>, u64)>,
+    /// Of each stream that has read since.
+    reads: Vec<(Arc<Queue>, u64)>,
+}
+
+impl GpuMemory {
+    /// Makes memory of an allocation of the default stream `home`.
+    pub(in crate::gpu) fn new(home: &Arc<Queue>, allocation: Allocation) -> GpuMemory {
+        let address = allocation.address();
+        GpuMemory { allocation: Some(allocation), address, home: home.clone(), uses: Mutex::default(), owner: None }
+    }
+
+    /// Makes memory that is borrowed. It is used only as long as the borrow lasts.
+    pub(in crate::gpu) fn borrowed(home: &Arc<Queue>, (allocation, owner): (Allocation, Owner)) -> GpuMemory {
+        let mut memory = GpuMemory::new(home, allocation);
+        memory.owner = Some(owner);
+        memory
+    }
+
+    /// Returns who else works on the memory, if it is borrowed.
+    pub(in crate::gpu) fn owner(&self) -> Option<&Owner> {
+        self.owner.as_ref()
+    }
+
+    /// Returns the address on the device.
+    pub(crate) fn address(&self) -> u64 {
+        self.address
+    }
+
+    /// Returns all of its bytes.
+    pub(in crate::gpu) fn region(&self) -> Region<'_> {
+        self.allocation.as_ref().expect("only `into_allocation` takes it, with `self`").region()
+    }
+
+    /// Returns the allocation, which all work has left.
+    pub(in crate::gpu) fn into_allocation(mut self) -> Allocation {
+        self.allocation.take().expect("this method alone takes it, and `self` with it")
+    }
+
+    /// Returns the work that new work on the memory must not overtake.
+    pub(in crate::gpu) fn before(&self, access: Access) -> Vec<(Arc<Queue>, u64)> {
+        let uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
+        let reads = if access == Access::Write { &uses.reads[..] } else { &[] };
+        uses.write.iter().chain(reads).cloned().collect()
+    }
+
+    /// Returns the streams whose work wrote the memory last.
+    pub(in crate::gpu) fn writer(&self) -> Option<Arc<Queue>> {
+        let uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
+        uses.write.as_ref().map(|(queue, _)| queue.clone())
+    }
+
+    /// Notes work that has been enqueued.
+    pub(in crate::gpu) fn note(&self, queue: &Arc<Queue>, tick: u64, access: Access) {
+        let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
+        match access {
+            Access::Write => *uses = Uses { write: Some((queue.clone(), tick)), reads: Vec::new() },
+            Access::Read => match uses.reads.iter_mut().find(|(reader, _)| Arc::ptr_eq(reader, queue)) {
+                Some((_, last)) => *last = tick,
+                None => uses.reads.push((queue.clone(), tick)),
+            },
+        }
+    }
+}
+
+impl Drop for GpuMemory {
+    fn drop(&mut self) {
+        if self.allocation.is_some() && self.owner.is_none() {
+            let home = self.home.clone();
+            home.outlive(self);
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! What the launches of a stream leave for the host: for each, a record of its failure in pinned memory and two words in device
+//! memory. They come in segments; a segment is used again when all of its launches have ended. At most [`MOST`]
+//! segments are in flight, as many launches as the driver itself queues.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use cudarc::driver::{CudaEvent, CudaStream};
+
+use super::block::LaunchBlock;
+use super::ffi::{self, Allocation, PinnedRecords, driver};
+use super::record::Record;
+use crate::report::error::Result;
+use crate::report::unreported::Unreported;
+
+/// The number of launches of a segment.
+const LAUNCHES: usize = 128;
+/// The largest number of segments, and of the segments whose launches are known to have ended only from their event.
+const MOST: usize = 8;
+/// The bytes of a launch in device memory: the claim, and the word of the grid's barrier.
+const BYTES: usize = 2 * size_of::<u32>();
+
+/// The segments of a stream.
+pub(super) struct Slots {
+    /// Those that are used up, in the order of their launches.
+    full: VecDeque<Segment>,
+    current: Segment,
+    /// The number of the last launch, counted from 1.
+    issued: u64,
+}
+
+struct Segment {
+    records: PinnedRecords,
+    words: Allocation,
+    /// The number of the first launch.
+    first: u64,
+    /// The number of launches so far, and of those whose records have been read.
+    used: usize,
+    read: usize,
+    /// Whether a launch may have left its words at other values than zero.
+    changed: bool,
+    /// Recorded when the segment is used up.
+    ended: CudaEvent,
+}
+
+impl Slots {
+    pub(super) fn new(stream: &Arc<CudaStream>) -> Result<Slots> {
+        Ok(Slots { full: VecDeque::new(), current: Segment::new(stream, 1)?, issued: 0 })
+    }
+
+    /// Returns the number of the last launch.
+    pub(super) fn issued(&self) -> u64 {
+        self.issued
+    }
+
+    /// Returns the block for the next launch. If it takes the memory of an earlier launch, it first adds that one's failure
+    /// to `failures`.
+    pub(super) fn next(
+        &mut self,
+        stream: &Arc<CudaStream>,
+        failures: &mut Unreported<Record>,
+        has_grid_barrier: bool,
+    ) -> Result<LaunchBlock> {
+        if self.current.used == LAUNCHES {
+            self.current.ended.record(stream).map_err(driver("cuEventRecord"))?;
+            let next = self.segment(stream, failures)?;
+            self.full.push_back(std::mem::replace(&mut self.current, next));
+        }
+        self.issued += 1;
+        let segment = &mut self.current;
+        let (slot, words) = (segment.used, segment.words.address() + (segment.used * BYTES) as u64);
+        segment.used += 1;
+        segment.changed |= has_grid_barrier;
+        Ok(LaunchBlock {
+            record: segment.records.address(slot),
+            claim: words,
+            grid_barrier: words + size_of::<u32>() as u64,
+            number: self.issued,
+            ..LaunchBlock::default()
+        })
+    }
+
+    /// Returns a segment for the launches after the last: the oldest, if its launches have ended or no more may be made, or a new one.
+    fn segment(&mut self, stream: &Arc<CudaStream>, failures: &mut Unreported<Record>) -> Result<Segment> {
+        let first = self.issued + 1;
+        let has_ended = |segment: &Segment| segment.ended.try_is_complete().map_err(driver("cuEventQuery"));
+        let again = match self.full.front() {
+            Some(oldest) => self.full.len() + 1 >= MOST || has_ended(oldest)?,
+            None => false,
+        };
+        match again.then(|| self.full.pop_front()).flatten() {
+            None => Segment::new(stream, first),
+            Some(mut oldest) => {
+                let ended = oldest.ended.synchronize().map_err(driver("cuEventSynchronize"));
+                oldest.collect(u64::MAX, failures);
+                ended?;
+                oldest.begin(stream, first)?;
+                Ok(oldest)
+            }
+        }
+    }
+
+    /// Adds the failures of the launches up to this number, which have ended.
+    pub(super) fn collect(&mut self, upto: u64, failures: &mut Unreported<Record>) {
+        for segment in self.full.iter_mut().chain([&mut self.current]) {
+            segment.collect(upto, failures);
+        }
+    }
+}
+
+impl Segment {
+    fn new(stream: &Arc<CudaStream>, first: u64) -> Result<Segment> {
+        let words = ffi::allocate(stream, LAUNCHES * BYTES)?;
+        ffi::clear(stream, words.region())?;
+        let records = PinnedRecords::new(stream.context(), LAUNCHES)?;
+        let ended = stream.context().new_event(None).map_err(driver("cuEventCreate"))?;
+        Ok(Segment { records, words, first, used: 0, read: 0, changed: false, ended })
+    }
+
+    /// Starts again, in the order of the stream.
+    fn begin(&mut self, stream: &Arc<CudaStream>, first: u64) -> Result<()> {
+        if std::mem::take(&mut self.changed) {
+            ffi::clear(stream, self.words.region())?;
+        }
+        (self.first, self.used, self.read) = (first, 0, 0);
+        Ok(())
+    }
+
+    fn collect(&mut self, upto: u64, failures: &mut Unreported<Record>) {
+        while self.read < self.used && self.first + self.read as u64 <= upto {
+            let record = self.records.read(self.read);
+            if record.state == 1 {
+                failures.add(self.first + self.read as u64, record);
+                self.records.clear(self.read);
+                self.changed = true;
+            }
+            self.read += 1;
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! Copies between the host and a GPU's memory, and memory that goes to cudarc and comes from it.
+
+use std::sync::Arc;
+
+use cudarc::driver::{CudaContext, CudaSlice, DevicePtr};
+
+use super::context::Gpu;
+use super::ffi::{self, driver};
+use super::mode::Access;
+use super::queue::GpuMemory;
+use crate::program::types::{DeviceCopy, bytes_of};
+use crate::report::error::{Error, Result};
+
+impl Gpu {
+    /// Returns memory with a copy of `data`.
+    pub(crate) fn upload<T: DeviceCopy>(&self, data: &[T]) -> Result<GpuMemory> {
+        let home = self.default_queue();
+        let memory = GpuMemory::new(home, ffi::allocate(home.stream(), size_of_val(data))?);
+        self.write(&memory, 0, data)?;
+        Ok(memory)
+    }
+
+    /// Returns memory with `bytes` zeros.
+    pub(crate) fn zeros(&self, bytes: usize) -> Result<GpuMemory> {
+        let home = self.default_queue();
+        let memory = GpuMemory::new(home, ffi::allocate(home.stream(), bytes)?);
+        home.enqueue(&[(&memory, Access::Write)], |_| ffi::clear(home.stream(), memory.region()))?;
+        Ok(memory)
+    }
+
+    /// Overwrites bytes of `memory` from `offset` on, after all work that uses it.
+    pub(crate) fn write<T: DeviceCopy>(&self, memory: &GpuMemory, offset: usize, data: &[T]) -> Result<()> {
+        let home = self.default_queue();
+        let region = memory.region().part(offset, size_of_val(data));
+        home.enqueue(&[(memory, Access::Write)], |_| ffi::write(home.stream(), region, bytes_of(data)))?;
+        // The driver may still be reading `data`.
+        home.stream().synchronize().map_err(driver("cuStreamSynchronize"))
+    }
+
+    /// Copies bytes from one memory to another, after all work that uses either.
+    pub(crate) fn copy(
+        &self,
+        from: &GpuMemory,
+        from_offset: usize,
+        to: &GpuMemory,
+        to_offset: usize,
+        bytes: usize,
+    ) -> Result<()> {
+        let home = self.default_queue();
+        let (source, target) = (from.region().part(from_offset, bytes), to.region().part(to_offset, bytes));
+        let uses = [(from, Access::Read), (to, Access::Write)];
+        home.enqueue(&uses, |_| ffi::copy(home.stream(), source, target))
+    }
+
+    /// Returns `len` elements from the element `start` on, after all launches on the default stream and on the one that wrote them last. It
+    /// reports the failures of those.
+    pub(crate) fn read<T: DeviceCopy>(&self, memory: &GpuMemory, start: usize, len: usize) -> Result<Vec<T>> {
+        self.finish_work_on(memory)?;
+        let home = self.default_queue();
+        let region = memory.region().part(start * size_of::<T>(), len * size_of::<T>());
+        home.enqueue(&[(memory, Access::Read)], |_| ffi::read(home.stream(), region))
+    }
+
+    /// Waits for the default stream and for the last that wrote to `memory`, and reports their failures.
+    fn finish_work_on(&self, memory: &GpuMemory) -> Result<()> {
+        let home = self.default_queue();
+        self.synchronize_queue(home)?;
+        match memory.writer().filter(|writer| !Arc::ptr_eq(writer, home)) {
+            Some(writer) => self.synchronize_queue(&writer),
+            None => Ok(()),
+        }
+    }
+
+    /// Takes over memory from cudarc, if it belongs to this GPU's primary context.
+    pub(crate) fn adopt<T>(&self, slice: CudaSlice<T>) -> Result<GpuMemory> {
+        self.check_context(slice.context())?;
+        let home = self.default_queue();
+        Ok(GpuMemory::new(home, ffi::from_slice(home.stream(), slice)?))
+    }
+
+    /// Borrows memory from cudarc, if it belongs to this GPU's primary context. The caller keeps the borrow as long as the result is used.
+    pub(crate) fn borrow<T>(&self, slice: &impl DevicePtr<T>) -> Result<GpuMemory> {
+        self.check_context(slice.stream().context())?;
+        Ok(GpuMemory::borrowed(self.default_queue(), ffi::borrow(slice)))
+    }
+
+    fn check_context(&self, context: &CudaContext) -> Result<()> {
+        match context.cu_ctx() == self.context().cu_ctx() {
+            true => Ok(()),
+            false => Err(Error::WrongDevice {
+                expected: self.to_string(),
+                found: format!("GPU {}, in another context", context.ordinal()),
+            }),
+        }
+    }
+
+    /// Hands over memory to cudarc.
+    pub(crate) fn release<T: DeviceCopy>(&self, memory: GpuMemory, len: usize) -> Result<CudaSlice<T>> {
+        self.synchronize()?;
+        ffi::into_slice(self.default_queue().stream(), memory.into_allocation(), len)
+    }
+}

@@ -1,0 +1,250 @@
+//! Streams: work of a device that runs in order, while other streams run theirs. Also events, which mark a point of a stream, and the
+//! handle of a launch that was enqueued on one.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::device::{Device, Target};
+use super::host::HostQueue;
+use crate::gpu::{GpuEvent, Queue};
+use crate::report::error::{Error, Result};
+
+/// A queue of work on a [`Device`]: launches, copies and events, in order. Work on different streams may run at the same time.
+/// Clones are handles of the same stream.
+///
+/// Buffers keep the order that the program has: work waits for the earlier work on other streams that wrote the
+/// memory it uses, or that reads memory it writes. It may also wait for what was enqueued behind that work meanwhile.
+/// Nothing else orders two streams, except [`Stream::wait`]; in particular, they do not wait for the default stream, on which a launch
+/// without [`Launch::on`](crate::Launch::on) runs.
+///
+/// The simulator runs each launch when it is enqueued, and reports its failure to the same one that a GPU does.
+///
+/// ```
+/// use phalanx::prelude::*;
+///
+/// #[cluster_kernel(block = 64)]
+/// fn add(values: &mut [u32], amount: u32) {
+///     let i = this_grid().thread_rank();
+///     values[i] += amount;
+/// }
+///
+/// # fn main() -> phalanx::Result<()> {
+/// let device = Device::simulator();
+/// let (mut a, mut b) = (device.zeros(256)?, device.zeros(256)?);
+/// let (first, second) = (device.stream()?, device.stream()?);
+/// // These two may run side by side.
+/// add(&mut a, 1).grid(4).on(&first).enqueue()?;
+/// add(&mut b, 2).grid(4).on(&second).enqueue()?;
+/// // This one waits for the first, because both use `a`.
+/// add(&mut a, 3).grid(4).on(&second).enqueue()?;
+/// second.synchronize()?;
+/// assert_eq!((a.read()?[0], b.read()?[0]), (4, 2));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Stream {
+    pub(super) device: Device,
+    pub(super) queue: StreamQueue,
+}
+
+/// A stream of a GPU or of the simulator, of the same kind as its device.
+#[derive(Clone)]
+pub(super) enum StreamQueue {
+    Gpu(Arc<Queue>),
+    Simulator(Arc<HostQueue>),
+}
+
+impl Device {
+    /// Creates a stream.
+    pub fn stream(&self) -> Result<Stream> {
+        let queue = match &self.target {
+            Target::Gpu(gpu) => StreamQueue::Gpu(gpu.new_queue()?),
+            Target::Simulator(host) => StreamQueue::Simulator(host.new_queue()),
+        };
+        Ok(Stream { device: self.clone(), queue })
+    }
+
+    /// Returns the stream on which launches run that name none. On a GPU, it is CUDA's legacy default stream.
+    pub fn default_stream(&self) -> Stream {
+        let queue = match &self.target {
+            Target::Gpu(gpu) => StreamQueue::Gpu(gpu.default_queue().clone()),
+            Target::Simulator(host) => StreamQueue::Simulator(host.default.clone()),
+        };
+        Stream { device: self.clone(), queue }
+    }
+}
+
+impl Stream {
+    /// Returns the device.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// Waits until all work on this stream has ended, and returns the failure of the first kernel that failed on it, unless a handle
+    /// waits for that ([`Enqueued`]).
+    pub fn synchronize(&self) -> Result<()> {
+        match (&self.device.target, &self.queue) {
+            (Target::Gpu(gpu), StreamQueue::Gpu(queue)) => gpu.synchronize_queue(queue),
+            (_, StreamQueue::Simulator(queue)) => queue.synchronize(),
+            (Target::Simulator(_), StreamQueue::Gpu(_)) => unreachable!("a stream is of its device's kind"),
+        }
+    }
+
+    /// Records an event, which the work so far comes before.
+    pub fn record(&self) -> Result<StreamEvent> {
+        let point = match &self.queue {
+            StreamQueue::Gpu(queue) => Point::Gpu(queue.record()?),
+            StreamQueue::Simulator(_) => Point::Simulator(Instant::now()),
+        };
+        Ok(StreamEvent { device: self.device.clone(), point })
+    }
+
+    /// Makes the work that is enqueued here from now on wait for an event. The host does not wait.
+    pub fn wait(&self, event: &StreamEvent) -> Result<()> {
+        event.check_device(&self.device)?;
+        match (&self.queue, &event.point) {
+            (StreamQueue::Gpu(queue), Point::Gpu(event)) => queue.wait(event),
+            // The event's work has ended.
+            (StreamQueue::Simulator(_), _) | (_, Point::Simulator(_)) => Ok(()),
+        }
+    }
+}
+
+impl fmt::Debug for Stream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Stream({})", self.device)
+    }
+}
+
+/// A point in the work of a [`Stream`], which [`Stream::record`] returns.
+///
+/// ```
+/// # use phalanx::Device;
+/// # fn main() -> phalanx::Result<()> {
+/// let device = Device::simulator();
+/// let (copies, work) = (device.stream()?, device.stream()?);
+/// let before = copies.record()?;
+/// let after = copies.record()?;
+/// // What `work` gets from now on comes after both.
+/// work.wait(&after)?;
+/// println!("{:?} between them", before.elapsed(&after)?);
+/// # Ok(())
+/// # }
+/// ```
+pub struct StreamEvent {
+    device: Device,
+    point: Point,
+}
+
+enum Point {
+    Gpu(GpuEvent),
+    /// The time at which all work of the stream had ended.
+    Simulator(Instant),
+}
+
+impl StreamEvent {
+    /// Waits until the work before the event has ended. Failures of kernels are left to [`Stream::synchronize`].
+    pub fn synchronize(&self) -> Result<()> {
+        match &self.point {
+            Point::Gpu(event) => event.synchronize(),
+            Point::Simulator(_) => Ok(()),
+        }
+    }
+
+    /// Returns whether the work before the event has ended.
+    pub fn is_complete(&self) -> Result<bool> {
+        match &self.point {
+            Point::Gpu(event) => event.is_complete(),
+            Point::Simulator(_) => Ok(true),
+        }
+    }
+
+    /// Waits for both events, and returns the time from this one to `later`: on a GPU in steps of about half a microsecond, and zero if
+    /// `later` came first.
+    pub fn elapsed(&self, later: &StreamEvent) -> Result<Duration> {
+        later.check_device(&self.device)?;
+        match (&self.point, &later.point) {
+            (Point::Gpu(event), Point::Gpu(later)) => event.elapsed(later),
+            (Point::Simulator(start), Point::Simulator(end)) => Ok(end.saturating_duration_since(*start)),
+            (Point::Gpu(_), Point::Simulator(_)) | (Point::Simulator(_), Point::Gpu(_)) => {
+                unreachable!("events of one device are of one kind")
+            }
+        }
+    }
+
+    fn check_device(&self, device: &Device) -> Result<()> {
+        match self.device.shares_memory(device) {
+            true => Ok(()),
+            false => Err(Error::WrongEvent { expected: device.to_string(), found: self.device.to_string() }),
+        }
+    }
+}
+
+impl fmt::Debug for StreamEvent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "StreamEvent({})", self.device)
+    }
+}
+
+/// A launch that was enqueued on a [`Stream`].
+///
+/// Its failure is kept for [`Enqueued::wait`]. If the handle is dropped, who next waits for the stream gets the failure, or
+/// [`Device::synchronize`].
+///
+/// ```
+/// use phalanx::prelude::*;
+///
+/// #[cluster_kernel(block = 1)]
+/// fn divide(out: &mut [u32], by: u32) {
+///     out[0] = 12 / by;
+/// }
+///
+/// # fn main() -> phalanx::Result<()> {
+/// let device = Device::simulator();
+/// let stream = device.stream()?;
+/// let (mut a, mut b) = (device.zeros(1)?, device.zeros(1)?);
+/// let fails = divide(&mut a, 0).grid(1).on(&stream).enqueue()?;
+/// let works = divide(&mut b, 3).grid(1).on(&stream).enqueue()?;
+/// assert!(works.wait().is_ok());
+/// assert!(fails.wait().unwrap_err().to_string().contains("divide 12 by zero"));
+/// # Ok(())
+/// # }
+/// ```
+pub struct Enqueued {
+    pub(super) stream: Stream,
+    /// The launch's number in its stream, until it has been waited for.
+    pub(super) number: Option<u64>,
+}
+
+impl Enqueued {
+    /// Waits until the launch has ended, and returns its failure, if it has failed. It may wait for later launches on the stream, too.
+    pub fn wait(mut self) -> Result<()> {
+        let Some(number) = self.number.take() else { return Ok(()) };
+        match (&self.stream.device.target, &self.stream.queue) {
+            (Target::Gpu(gpu), StreamQueue::Gpu(queue)) => gpu.wait(queue, number),
+            (_, StreamQueue::Simulator(queue)) => queue.wait(number),
+            (Target::Simulator(_), StreamQueue::Gpu(_)) => unreachable!("a stream is of its device's kind"),
+        }
+    }
+}
+
+impl Drop for Enqueued {
+    fn drop(&mut self) {
+        match (self.number, &self.stream.queue) {
+            (None, _) => {}
+            (Some(number), StreamQueue::Gpu(queue)) => queue.release(number),
+            (Some(number), StreamQueue::Simulator(queue)) => queue.release(number),
+        }
+    }
+}
+
+impl fmt::Debug for Enqueued {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Enqueued({:?})", self.stream)
+    }
+}
+
+#[cfg(test)]
+mod tests;
