@@ -26,7 +26,7 @@ pub(crate) use constants::Assumed;
 pub(crate) use constants::Constants;
 use kernel::Kernel;
 pub(crate) use kernel::Refusal;
-use objects::Objects;
+use objects::{Objects, Slot};
 use value::Arguments;
 use walk::Sites;
 
@@ -38,7 +38,7 @@ use crate::diag::{Diag, Diags};
 use crate::messages::rings as messages;
 use crate::model::ty::ParamType;
 use crate::model::{Function, Role};
-use crate::rings::{self, Verdict};
+use crate::rings::{self, Fault, Verdict};
 use crate::rules::Rule;
 use crate::span::SpanRange;
 
@@ -47,6 +47,9 @@ const STATES: usize = 200_000;
 
 /// The largest number of states of all checks with values that are only tried.
 const STATES_OF_TRIED: usize = 2_000;
+
+/// The largest number of states of a check for certain arguments.
+const STATES_OF_FOUND: usize = 20_000;
 
 /// The largest number of cases.
 const CASES: usize = 8;
@@ -174,23 +177,29 @@ fn judge<'f>(
     };
     let kernel = Kernel::new(function, cfg, values, constants, (threads, blocks));
     assumed.extend(kernel.pipelines.types().cloned().map(Assumed::Pipeline));
-    let mut objects = Objects::of(&kernel)?;
+    let objects = Objects::of(&kernel)?;
     let classes = classes(&kernel, &objects);
+    let refusal = match prove(&kernel, objects.clone(), &classes, limit) {
+        Ok(proved) => return Ok(proved),
+        Err(refusal) => refusal,
+    };
+    // What is not proved may still be wrong.
+    match find(&kernel, &objects, &classes, limit) {
+        Some(fault) => Ok(Known::Faulty(Some(Box::new(fault)))),
+        None => Err(refusal),
+    }
+}
+
+/// Looks for a proof for all arguments.
+fn prove(
+    kernel: &Kernel<'_, '_>,
+    mut objects: Objects,
+    classes: &[Class],
+    limit: usize,
+) -> Result<Known, Refusal> {
     loop {
         let sites = Sites::default();
-        let assembled = match assemble(&kernel, (&objects, &classes), &sites, None) {
-            Ok(assembled) => assembled,
-            // Without its slots, the barriers alone may be proved.
-            Err(_) if !objects.slots.is_empty() && assemble_without(&kernel, &objects, &classes).is_some() => {
-                objects.slots.pop();
-                continue;
-            }
-            Err(refusal) => return Err(refusal),
-        };
-        if !assembled.filled_by_warps.is_empty() {
-            objects.slots.retain(|slot| !assembled.filled_by_warps.contains(&slot.array));
-            continue;
-        }
+        let assembled = assemble_most(kernel, &mut objects, classes, &sites, None)?;
         match rings::check(&assembled.skeleton, limit) {
             Verdict::Proved { states } => {
                 let name = |array: usize| kernel.name_of(array);
@@ -200,29 +209,42 @@ fn judge<'f>(
                     states,
                 });
             }
-            Verdict::NotProved(reason) => return Err(report::reason(&kernel, &objects, &sites, reason)),
-            Verdict::Fault { fault, trace } => {
-                if let Some(diag) = confirm(&kernel, (&objects, &classes), limit) {
-                    return Ok(Known::Faulty(Some(Box::new(diag))));
-                }
+            Verdict::NotProved(reason) => return Err(report::reason(kernel, &objects, &sites, reason)),
+            Verdict::Fault { fault, trace } => match report::slot_of(&fault) {
                 // An access that need not be a conflict keeps its array from being proved, and no other.
-                let slot = report::slot_of(&fault);
-                match slot {
-                    Some(slot) => drop(objects.slots.remove(slot as usize)),
-                    None => return Err(report::unconfirmed(&sites, whole, &fault, &trace)),
+                Some(slot) => drop(objects.slots.remove(slot as usize)),
+                None => return Err(report::unconfirmed(&sites, kernel.whole(), &fault, &trace)),
+            },
+        }
+    }
+}
+
+/// Makes a skeleton with as many of the slots as it can have.
+fn assemble_most(
+    kernel: &Kernel<'_, '_>,
+    objects: &mut Objects,
+    classes: &[Class],
+    sites: &Sites,
+    arguments: Option<&Arguments>,
+) -> Result<Assembled, Refusal> {
+    loop {
+        match assemble(kernel, (objects, classes), sites, arguments) {
+            Ok(assembled) if assembled.filled_by_warps.is_empty() => return Ok(assembled),
+            Ok(assembled) => objects.slots.retain(|slot| !assembled.filled_by_warps.contains(&slot.array)),
+            Err(refusal) => {
+                // Without its slots, the barriers alone may be proved.
+                let bare = Objects { slots: Vec::new(), ..objects.clone() };
+                if objects.slots.is_empty() || assemble(kernel, (&bare, classes), sites, arguments).is_err() {
+                    return Err(refusal);
                 }
+                objects.slots.pop();
             }
         }
     }
 }
 
-fn assemble_without(kernel: &Kernel<'_, '_>, objects: &Objects, classes: &[Class]) -> Option<Assembled> {
-    let objects = Objects { slots: Vec::new(), ..objects.clone() };
-    assemble(kernel, (&objects, classes), &Sites::default(), None).ok()
-}
-
 /// Looks for small arguments with which the kernel has a fault.
-fn confirm(kernel: &Kernel<'_, '_>, (objects, classes): (&Objects, &[Class]), limit: usize) -> Option<Diag> {
+fn find(kernel: &Kernel<'_, '_>, objects: &Objects, classes: &[Class], limit: usize) -> Option<Diag> {
     let scalars: Vec<usize> = kernel
         .function
         .params
@@ -234,22 +256,41 @@ fn confirm(kernel: &Kernel<'_, '_>, (objects, classes): (&Objects, &[Class]), li
     let stages = objects.barriers.iter().map(|(_, barriers, _)| i64::from(barriers.stages)).max().unwrap_or(1);
     for number in 0..=stages + ARGUMENTS {
         let arguments: Arguments = scalars.iter().map(|position| (*position, number)).collect();
-        let sites = Sites::default();
-        // An argument may be too small for the kernel.
-        let Ok(assembled) = assemble(kernel, (objects, classes), &sites, Some(&arguments)) else { continue };
-        if assembled.allows_more {
-            return None;
-        }
-        if let Verdict::Fault { fault, trace } = rings::check(&assembled.skeleton, limit) {
-            let certain = report::slot_of(&fault).is_none_or(|slot| {
-                let slot = &objects.slots[slot as usize];
-                slot.whole && !assembled.uncertain.contains(&slot.array)
-            });
-            return certain.then(|| report::fault(kernel, objects, &sites, &assembled, &fault, &trace));
+        if let Some(fault) = find_for(kernel, objects.clone(), classes, &arguments, limit) {
+            return Some(fault);
         }
         if scalars.is_empty() {
             return None;
         }
     }
     None
+}
+
+/// Looks for a fault of the kernel for certain arguments.
+fn find_for(
+    kernel: &Kernel<'_, '_>,
+    mut objects: Objects,
+    classes: &[Class],
+    arguments: &Arguments,
+    limit: usize,
+) -> Option<Diag> {
+    loop {
+        let sites = Sites::default();
+        // An argument may be too small for the kernel.
+        let assembled = assemble_most(kernel, &mut objects, classes, &sites, Some(arguments)).ok()?;
+        if assembled.allows_more {
+            return None;
+        }
+        let Verdict::Fault { fault, trace } = rings::check(&assembled.skeleton, limit.min(STATES_OF_FOUND)) else {
+            return None;
+        };
+        // Accesses need not be of the same part of a slot. Then another fault may be certain.
+        let overlap = |slot: &Slot| slot.whole && !assembled.uncertain.contains(&slot.array);
+        match report::slot_of(&fault) {
+            Some(slot) if !matches!(fault, Fault::Undrained(_)) && !overlap(&objects.slots[slot as usize]) => {
+                objects.slots.remove(slot as usize);
+            }
+            Some(_) | None => return Some(report::fault(kernel, &objects, &sites, &assembled, &fault, &trace)),
+        }
+    }
 }

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::kernel::{Kernel, Point};
 use super::symbol::Symbol;
-use crate::check::cfg::{BlockId, NodeId, Source, Variable};
+use crate::check::cfg::{BlockId, CountedLoop, NodeId, Source, Variable};
 use crate::model::expr::BinaryOp;
 use crate::model::group::Group;
 use crate::model::query::Answer;
@@ -222,28 +222,38 @@ impl Evaluator<'_, '_, '_> {
     }
 
     /// Returns the first value of a loop's variable and the difference to the next, where they are known.
-    pub(super) fn first(&self, variable: Variable) -> Option<(i64, i64)> {
-        let kernel = self.kernel;
-        let is_counter = |node: &NodeId| {
-            let source = &kernel.cfg.nodes[node.0].source;
-            if let Source::Counter { of, by, range } = *source
-                && of == variable
-            {
-                by.zip(range)
-            } else {
-                None
-            }
+    pub(super) fn first(&self, variable: Variable) -> Option<(Expr, i64)> {
+        let cfg = self.kernel.cfg;
+        let by = self.kernel.sets(variable).iter().find_map(|(_, value, _)| {
+            if let Source::Counter { of, by, .. } = cfg.nodes[value.0].source { by.filter(|_| of == variable) } else { None }
+        })?;
+        let counts = |counted: &&CountedLoop| {
+            let first = cfg.blocks[counted.inside.0].steps.iter().find_map(|step| step.kind.set());
+            first.is_some_and(|(counter, ..)| counter == variable)
         };
-        let (by, (start, _)) = kernel.sets(variable).iter().find_map(|(_, value, _)| is_counter(value))?;
-        let point = kernel.evaluated(start)?;
-        Some((self.value(start, point).known()?, by)).filter(|_| by > 0)
+        let counted = cfg.counted.values().find(counts)?;
+        let before = (counted.before, cfg.blocks[counted.before.0].steps.len());
+        let first = match by {
+            1.. => self.value(counted.start, before).expr()?,
+            -1 => {
+                let end = self.value(counted.end, before).expr()?;
+                let last = i64::from(!counted.inclusive);
+                match end.known() {
+                    // A range without numbers has no first one.
+                    Some(end) => Expr::constant((end - last).max(0)),
+                    None => end.apply(Operator::Sub, Expr::constant(last)),
+                }
+            }
+            _ => return None,
+        };
+        Some((first, by))
     }
 
     /// Returns the value that a step sets a variable to.
     pub(super) fn set(&self, variable: Variable, value: NodeId, point: Point) -> Value {
         let of = &self.kernel.cfg.nodes[value.0];
         if let (Source::Operands, true, Some((first, _))) = (&of.source, of.operands.is_empty(), self.first(variable)) {
-            return Value::constant(first);
+            return Value::Expr(first);
         }
         self.value(value, point)
     }

@@ -192,7 +192,12 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
                 .and_then(|variable| Some((variable, self.evaluator.counters.get(Counter::Variable(variable))?)))
                 && let Some((_, by)) = self.evaluator.first(variable)
             {
-                let next = Expr::counter(counter).apply(Operator::Add, Expr::constant(by));
+                let now = Expr::counter(counter);
+                // A range that is counted down may end at 0.
+                let next = match by {
+                    0.. => now.apply(Operator::Add, Expr::constant(by)),
+                    _ => now.clone().apply(Operator::Sub, now.apply(Operator::Ne, Expr::constant(0))),
+                };
                 let at = self.kernel().whole();
                 self.push((from, cfg.blocks[from.0].steps.len()), at, Op::Set(vec![(counter, next)]));
             }
@@ -295,12 +300,12 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
             let keys = std::iter::once(Key::Form(form)).chain(self.agreed(block, on).ok());
             return Ok((Condition::Shared, keys.collect(), None));
         }
-        if let (Some(start), Some(end), 1) = (start.expr(), end.expr(), by)
+        if let (Some(start), Some(end)) = (start.expr(), end.expr())
             && !start.has_counters()
             && !end.has_counters()
         {
             let counter = self.evaluator.counters.number(Counter::Iterations(block));
-            let next = Expr::counter(counter).apply(Operator::Add, start);
+            let next = Expr::counter(counter).apply(Operator::Mul, Expr::constant(by)).apply(Operator::Add, start);
             let condition =
                 Condition::Counters(next.apply(Operator::Lt, end.apply(Operator::Add, Expr::constant(more))));
             return Ok((condition, Vec::new(), Some(counter)));
@@ -436,10 +441,6 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
         if access.completion.is_some() {
             return Ok(());
         }
-        if !certain {
-            self.program.uncertain.insert(array);
-        }
-        let index = self.slot_index(&access.region, point, step.at)?;
         let fills = match access.kind {
             AccessKind::Read | AccessKind::AtomicRead => false,
             AccessKind::Write
@@ -449,6 +450,15 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
             | AccessKind::Opaque
             | AccessKind::ByClosure => true,
         };
+        // In a run with certain arguments, what need not be read is not.
+        if !certain && self.evaluator.arguments.is_some() {
+            if fills {
+                self.program.uncertain.insert(array);
+            } else {
+                return Ok(());
+            }
+        }
+        let index = self.slot_index(&access.region, point, step.at)?;
         match self.pending.iter_mut().find(|pending| pending.array == array && pending.index == index) {
             Some(pending) => pending.fills |= fills,
             None => self.pending.push(Pending { array, index, fills, point, at: step.at }),

@@ -56,7 +56,7 @@ fn proved(source: &str) {
 }
 
 #[track_caller]
-fn faulty(source: &str, rule: &str) {
+pub(super) fn faulty(source: &str, rule: &str) {
     let found: Vec<_> = faults(source).iter().map(|fault| fault.rule().to_string()).collect();
     assert_eq!(found, [rule], "{:?} of\n{source}", faults(source).first().map(|fault| fault.text().to_string()));
 }
