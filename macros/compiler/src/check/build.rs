@@ -19,9 +19,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use phalanx_contract::uniformity::Uniformity;
 
 use super::cfg::{
-    Access, BarrierCall, BasicBlock, BlockId, Call, CallId, Cfg, CopyStep, CountedLoop, End, Extent, GivenTo,
-    GroupStep, MemoryStep, Node, NodeId, Position, Region, Root, Select, Shared, Slice, Source, Step, StepKind, Team,
-    TokenStep, ValueStep, Variable,
+    Access, Assertion, BarrierCall, BasicBlock, BlockId, Call, CallId, Cfg, CopyStep, CountedLoop, End, Extent,
+    GivenTo, GroupStep, MemoryStep, Node, NodeId, Position, Region, Root, Select, Shared, Slice, Source, Step,
+    StepKind, Team, TokenStep, ValueStep, Variable,
 };
 use crate::model::expr::{Block, Expr, ExprKind, Member, Stmt, StmtKind};
 use crate::model::group::Group;
@@ -49,6 +49,7 @@ pub(crate) fn build(function: &Function) -> Result<Cfg<'_>, SpanRange> {
         thread_indexes: BTreeSet::new(),
         cuts: BTreeMap::new(),
         counted: BTreeMap::new(),
+        assertions: Vec::new(),
         names: BTreeMap::new(),
         current: BlockId(0),
         scopes: vec![function.params.iter().map(|param| param.local).collect()],
@@ -94,6 +95,7 @@ pub(crate) fn build(function: &Function) -> Result<Cfg<'_>, SpanRange> {
         positions: builder.positions,
         cuts: builder.cuts,
         counted: builder.counted,
+        assertions: builder.assertions,
         slices: builder.slices,
         names: builder.names,
         teams,
@@ -116,6 +118,7 @@ struct Builder<'f> {
     thread_indexes: BTreeSet<LocalId>,
     cuts: BTreeMap<NodeId, u32>,
     counted: BTreeMap<BlockId, CountedLoop>,
+    assertions: Vec<Assertion>,
     names: BTreeMap<Shared, LocalId>,
     current: BlockId,
     /// The locals in scope, innermost last.

@@ -294,6 +294,7 @@ impl<'f> Splitter<'_, 'f> {
             cuts: self.cfg.cuts.clone(),
             // Only the rings ask for them, and of the graph that was not split.
             counted: BTreeMap::new(),
+            assertions: Vec::new(),
             slices: self.cfg.slices.clone(),
             names: self.cfg.names.clone(),
             teams: self.cfg.teams.clone(),

@@ -26,6 +26,23 @@ pub(crate) fn read(at: SpanRange, slot: &str, who: &str) -> Diag {
         .help("wait for the phase that the stage's copies or writers complete, with that round's parity")
 }
 
+pub(crate) fn stale(
+    at: SpanRange,
+    (barrier, first): (&str, SpanRange),
+    (partner, answer): (&str, SpanRange),
+    (who, several): (String, bool),
+) -> Diag {
+    let ending = if several { "" } else { "s" };
+    let message = format!(
+        "a wait at {barrier} must be for a new round's phase, but {who} may pass by the phase of the round before, whose data they have released"
+    );
+    Diag::new(Rule::RingRead, at, message)
+        .note(first, format!("{who} wait{ending} for the phase here"))
+        .note(answer, format!("{who} arrive{ending} at {partner}"))
+        .note(at, format!("{who} pass{} by the same phase", if several { "" } else { "es" }))
+        .help("let the number that the parity is calculated from go on where the rounds begin anew, or make an even number of rounds at each stage")
+}
+
 pub(crate) fn count(
     at: SpanRange,
     barrier: &str,

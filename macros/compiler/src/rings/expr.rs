@@ -69,6 +69,11 @@ impl Expr {
         self.counters().next().is_some()
     }
 
+    /// Returns whether the value may depend on the rank of the block.
+    pub(crate) fn has_rank(&self) -> bool {
+        self.terms.contains(&Term::Rank)
+    }
+
     /// Returns the value if it is the same for all counters and ranks.
     pub fn known(&self) -> Option<i64> {
         let varies = |term: &Term| match term {
@@ -79,7 +84,7 @@ impl Expr {
     }
 
     /// Returns the value, or why it is not known. A division whose operands Rust and floor division treat differently has none.
-    pub(super) fn value(&self, counters: &[i64], rank: i64, id: u32) -> Result<i64, Reason> {
+    pub(crate) fn value(&self, counters: &[i64], rank: i64, id: u32) -> Result<i64, Reason> {
         let mut stack: Vec<i64> = Vec::new();
         for term in &self.terms {
             let value = match *term {
@@ -98,7 +103,7 @@ impl Expr {
         stack.pop().ok_or(Reason::Arithmetic { step: id })
     }
 
-    pub(super) fn counters(&self) -> impl Iterator<Item = u32> + '_ {
+    pub(crate) fn counters(&self) -> impl Iterator<Item = u32> + '_ {
         self.terms.iter().filter_map(|term| match term {
             Term::Counter(counter) => Some(*counter),
             Term::Constant(_) | Term::Rank | Term::Unknown | Term::Apply(_) => None,

@@ -16,12 +16,14 @@ mod rotation;
 mod search;
 mod skeleton;
 mod splits;
+mod stale;
 mod step;
 mod table;
 mod verdict;
 
 pub use expr::{Expr, Operator};
 pub use skeleton::{Among, BarrierArray, Condition, Data, Element, Op, Role, Skeleton, SlotArray, Step};
+pub use stale::{Stale, stale};
 pub use verdict::{
     BarrierState, Content, CountFault, Event, EventAction, Fault, LateWait, Object, Reason, Threads, UndrainedFault,
     Use, Verdict,

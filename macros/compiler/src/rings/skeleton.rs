@@ -30,7 +30,8 @@ pub struct BarrierArray {
 pub struct SlotArray {
     /// The number of slots.
     pub stages: u32,
-    /// The number of fills, one for each thread or copy, that make a slot full.
+    /// The number of fills, one for each thread or copy, that make a slot full. If it is 0, a slot is never empty nor full: fills do not
+    /// concern each other, and only a fill and a read at the same time are a fault.
     pub parts: u32,
 }
 

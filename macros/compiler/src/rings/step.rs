@@ -290,6 +290,10 @@ impl Work<'_> {
         if fields[3] > 0 {
             return fault(Use::Read);
         }
+        if of.parts == 0 {
+            fields[1] += parts;
+            return Ok(());
+        }
         if fields[0] != data || fields[1] + fields[2] >= of.parts {
             if fields[1] > 0 {
                 return fault(Use::Fill);
@@ -303,7 +307,9 @@ impl Work<'_> {
     fn filled(&mut self, slot: usize, parts: u16) {
         let at = self.machine.slots_at + SLOT * slot;
         self.state[at + 1] = self.state[at + 1].saturating_sub(parts);
-        self.state[at + 2] += parts;
+        if self.machine.places.slots[slot].parts > 0 {
+            self.state[at + 2] += parts;
+        }
     }
 
     fn has_read(&mut self, slot: usize) {
@@ -318,6 +324,9 @@ impl Work<'_> {
         let fields = &mut self.state[self.machine.slots_at + SLOT * slot..][..SLOT];
         let content = if fields[1] > 0 {
             Content::BeingFilled
+        } else if of.parts == 0 {
+            fields[3] += 1;
+            return Ok(());
         } else if fields[0] == EMPTY || fields[2] < of.parts {
             Content::Incomplete
         } else if data.is_some_and(|data| data != fields[0]) {

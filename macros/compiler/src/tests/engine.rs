@@ -89,6 +89,7 @@ fn cfg<const N: usize>(blocks: [(&[&'static str], End); N]) -> Cfg<'static> {
         positions: BTreeMap::new(),
         cuts: BTreeMap::new(),
         counted: BTreeMap::new(),
+        assertions: Vec::new(),
         slices: Vec::new(),
         names: BTreeMap::new(),
         teams: Vec::new(),

@@ -4,11 +4,12 @@ use phalanx_contract::uniformity::Uniformity;
 
 use super::memory::region_of_kind;
 use super::{BlockId, Builder, Call, CallId, CountedLoop, End, Jump, Source, StepKind, TokenStep, Value, Variable};
-use crate::check::cfg::{AccessKind, Extent, GivenTo, Granule, Select};
+use crate::check::cfg::{AccessKind, Assertion, Extent, GivenTo, Granule, Select};
 use crate::model::LoopId;
 use crate::model::expr::{BinaryOp, Callee, Expr, ExprKind, Member, UnaryOp};
 use crate::model::inline_cuda::{Direction, InlineCuda};
 use crate::model::kind::Kind;
+use crate::model::message::Test;
 use crate::model::place::local_of;
 use crate::model::range::Adaptor;
 use crate::model::token::TokenLoss;
@@ -310,7 +311,10 @@ impl<'f> Builder<'f> {
             }
             ExprKind::Assert(test, message) => {
                 // A thread that fails ends the launch, so that its tokens do not matter.
-                self.nodes(test.operands());
+                let operands = self.nodes(test.operands());
+                let compares = if let Test::Compare(op, ..) = test { Some(*op) } else { None };
+                let place = (self.current, self.blocks[self.current.0].steps.len());
+                self.assertions.push(Assertion { at: place, compares, operands });
                 self.nodes(&message.values);
                 self.nothing(at)
             }

@@ -18,7 +18,7 @@ pub(crate) use memory::{Access, AccessKind, Completion, CopyStep, GivenTo, Regio
 pub(crate) use position::{Coordinate, Digit, Granule, Offset, Position, gcd};
 pub(crate) use step::{BarrierCall, Call, GroupStep, MemoryStep, Step, StepKind, TokenStep, ValueStep};
 pub(crate) use team::{Team, Tile, spans_cluster};
-pub(crate) use value::{CountedLoop, Extent, Node, Source, Variable};
+pub(crate) use value::{Assertion, CountedLoop, Extent, Node, Source, Variable};
 
 use proc_macro2::Ident;
 
@@ -68,6 +68,8 @@ pub(crate) struct Cfg<'f> {
     pub(crate) cuts: BTreeMap<NodeId, u32>,
     /// The `for` loops over ranges, by the block that decides whether there is one more iteration.
     pub(crate) counted: BTreeMap<BlockId, CountedLoop>,
+    /// The tests of `assert!` and its like. A thread for which one does not hold ends the launch.
+    pub(crate) assertions: Vec<Assertion>,
     /// The slices of dynamic shared memory, by number.
     pub(crate) slices: Vec<Slice>,
     /// The locals that name shared memory.

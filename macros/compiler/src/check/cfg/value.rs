@@ -72,6 +72,17 @@ pub(crate) struct CountedLoop {
     pub(crate) inside: BlockId,
 }
 
+/// What a thread asserts.
+#[derive(Debug, Clone)]
+pub(crate) struct Assertion {
+    /// The block, and the number of its steps that come before.
+    pub(crate) at: (BlockId, usize),
+    /// The comparison of two operands, or nothing if the one operand is what must hold.
+    pub(crate) compares: Option<BinaryOp>,
+    /// The operands.
+    pub(crate) operands: Vec<NodeId>,
+}
+
 /// Something that holds a value: a local variable, one of its fields, or a temporary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Variable {

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::kernel::{Kernel, Point, Refusal};
 use super::objects::{Objects, Slot, array_of};
+use super::races::{self, Guard};
 use super::value::{Arguments, Counters, Evaluator, Value, differing};
 use super::walk::{Program, Sites, walk};
 use super::warps::{Actors, Unit, join};
@@ -20,8 +21,8 @@ pub(super) struct Assembled {
     pub(super) threads: Vec<(Vec<u32>, Unit)>,
     /// Whether it may have runs that the kernel does not have.
     pub(super) allows_more: bool,
-    /// The shared arrays with an access that may not be made.
-    pub(super) uncertain: BTreeSet<usize>,
+    /// What the arrays of slots stand for.
+    pub(super) guards: Vec<Guard>,
     /// The shared arrays that warps fill: the skeleton does not show conflicts between their own threads.
     pub(super) filled_by_warps: BTreeSet<usize>,
 }
@@ -63,6 +64,13 @@ pub(super) fn assemble(
     }
     let mut actors = join(programs);
     actors.retain(|actors| actors.program.steps.iter().any(|step| matters(&step.op)));
+    let (mut guards, further) = match arguments {
+        Some(arguments) => races::separate(kernel, objects, (arguments, &counters, sites), &mut actors),
+        None => (Vec::new(), Vec::new()),
+    };
+    let uncertain: BTreeSet<usize> =
+        actors.iter().flat_map(|actors| actors.program.uncertain.iter().copied()).collect();
+    guards.iter_mut().for_each(|guard| guard.certain &= !uncertain.contains(&objects.slots[guard.slot].array));
     let mut streams: Vec<Vec<usize>> = Vec::new();
     let mut roles: Vec<Role> = Vec::new();
     for (number, Actors { program, threads, .. }) in actors.iter().enumerate() {
@@ -79,7 +87,12 @@ pub(super) fn assemble(
     let filled =
         by_warps.filter_map(|step| if let Op::BeginFill { slot, .. } = &step.op { Some(slot.array) } else { None });
     let filled_by_warps = filled.map(|slot| objects.slots[slot as usize].array).collect();
-    let slots = objects.slots.iter().zip(0..).map(|(slot, number)| slot_array(slot, number, &roles)).collect();
+    let is_apart = |slot: usize| guards.get(slot).is_some_and(|guard| guard.certain && !objects.slots[slot].whole);
+    let slots = objects.slots.iter().enumerate().map(|(number, slot)| match is_apart(number) {
+        true => SlotArray { stages: slot.stages, parts: 0 },
+        false => slot_array(slot, u32::try_from(number).unwrap_or(u32::MAX), &roles),
+    });
+    let slots = slots.chain(further).collect();
     Ok(Assembled {
         skeleton: Skeleton {
             blocks: kernel.blocks,
@@ -89,7 +102,7 @@ pub(super) fn assemble(
         },
         // Streams of their own allow more trip counts than there are.
         allows_more: streams.len() > 1 || actors.iter().any(|actors| actors.program.allows_more),
-        uncertain: actors.iter().flat_map(|actors| actors.program.uncertain.iter().copied()).collect(),
+        guards,
         filled_by_warps,
         threads: actors.into_iter().map(|actors| (actors.threads, actors.unit)).collect(),
     })

@@ -57,6 +57,16 @@ impl<'f> Constants<'f> {
         known.map(|(name, value)| Assumed::Constant(name.path.clone(), value)).collect()
     }
 
+    /// The number of names that were asked for so far.
+    pub(super) fn asked(&self) -> usize {
+        self.asked.borrow().len()
+    }
+
+    /// Forgets all names that were asked for after the first ones.
+    pub(super) fn forget(&self, asked: usize) {
+        self.asked.borrow_mut().truncate(asked);
+    }
+
     /// Returns further values to try, where no value was known for a name.
     pub(super) fn alternatives(&self) -> Vec<BTreeMap<String, i64>> {
         let asked = self.asked.borrow();

@@ -8,7 +8,8 @@ use super::constants::Constants;
 use super::pipelines::Pipelines;
 use crate::check::bit_set::BlockSet;
 use crate::check::cfg::{
-    BlockId, Cfg, End, Extent, Granule, GroupStep, NodeId, Shared, Source, StepKind, Team, Tile, ValueStep, Variable,
+    BlockId, Cfg, CountedLoop, End, Extent, Granule, GroupStep, NodeId, Shared, Source, StepKind, Team, Tile,
+    ValueStep, Variable,
 };
 use crate::check::uniform::control::{following, following_until};
 use crate::check::uniform::values::Values;
@@ -153,6 +154,15 @@ impl<'a, 'f> Kernel<'a, 'f> {
 
     pub(super) fn is_in_loop(&self, block: BlockId) -> bool {
         self.loops[block.0]
+    }
+
+    /// Returns the loop over a range whose numbers a variable holds.
+    pub(super) fn loop_of(&self, variable: Variable) -> Option<&'a CountedLoop> {
+        let counts = |counted: &&CountedLoop| {
+            let first = self.cfg.blocks[counted.inside.0].steps.iter().find_map(|step| step.kind.set());
+            first.is_some_and(|(counter, ..)| counter == variable)
+        };
+        self.cfg.counted.values().find(counts)
     }
 
     pub(super) fn sets(&self, variable: Variable) -> &[(Point, NodeId, Extent)] {

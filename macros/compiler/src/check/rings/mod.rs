@@ -9,12 +9,16 @@
 //! `pipelines` has the methods of `Pipeline`, `constants` and `symbol` have values that the text does not say, `value` the values of nodes, `objects` the barriers and slots, `walk` and
 //! `calls` a thread's steps, `warps` the actors, `assemble` the roles, `report` the faults as messages.
 
+mod accesses;
 mod assemble;
 mod calls;
 mod constants;
+mod find;
 mod kernel;
+mod loops;
 mod objects;
 mod pipelines;
+mod races;
 mod report;
 mod symbol;
 mod value;
@@ -24,9 +28,10 @@ mod warps;
 use assemble::{Assembled, Class, assemble, classes};
 pub(crate) use constants::Assumed;
 pub(crate) use constants::Constants;
+use find::{Sought, find};
 use kernel::Kernel;
 pub(crate) use kernel::Refusal;
-use objects::{Objects, Slot};
+use objects::Objects;
 use value::Arguments;
 use walk::Sites;
 
@@ -36,9 +41,8 @@ use super::cfg::{Cfg, StepKind};
 use super::uniform::values::Values;
 use crate::diag::{Diag, Diags};
 use crate::messages::rings as messages;
-use crate::model::ty::ParamType;
 use crate::model::{Function, Role};
-use crate::rings::{self, Fault, Verdict};
+use crate::rings::{self, CountFault, Fault, Verdict};
 use crate::rules::Rule;
 use crate::span::SpanRange;
 
@@ -48,14 +52,8 @@ const STATES: usize = 200_000;
 /// The largest number of states of all checks with values that are only tried.
 const STATES_OF_TRIED: usize = 2_000;
 
-/// The largest number of states of a check for certain arguments.
-const STATES_OF_FOUND: usize = 20_000;
-
 /// The largest number of cases.
 const CASES: usize = 8;
-
-/// The largest argument that is tried, beyond the number of stages.
-const ARGUMENTS: i64 = 3;
 
 /// What is known of a kernel's rings, case by case. There are none if the kernel has no phase barrier.
 #[derive(Debug, Default)]
@@ -179,27 +177,36 @@ fn judge<'f>(
     assumed.extend(kernel.pipelines.types().cloned().map(Assumed::Pipeline));
     let objects = Objects::of(&kernel)?;
     let classes = classes(&kernel, &objects);
-    let refusal = match prove(&kernel, objects.clone(), &classes, limit) {
-        Ok(proved) => return Ok(proved),
-        Err(refusal) => refusal,
+    let known = prove(&kernel, objects.clone(), &classes, limit);
+    let (known, sought) = match known {
+        Ok(proved) => {
+            let Known::Proved { arrays, .. } = &proved else { return Ok(proved) };
+            let rest = Sought { limit, indexes: false };
+            let sought = (arrays.len() < objects.slots.len()).then_some(rest);
+            (Ok(proved), sought)
+        }
+        Err((refusal, indexes)) => (Err(refusal), Some(Sought { limit, indexes })),
     };
-    // What is not proved may still be wrong.
-    match find(&kernel, &objects, &classes, limit) {
-        Some(fault) => Ok(Known::Faulty(Some(Box::new(fault)))),
-        None => Err(refusal),
+    // What is not proved may still be wrong, and what is proved may still take old data for new.
+    let asked = constants.asked();
+    if let Some(fault) = find(&kernel, &objects, &classes, sought) {
+        return Ok(Known::Faulty(Some(Box::new(fault))));
     }
+    constants.forget(asked);
+    known
 }
 
-/// Looks for a proof for all arguments.
+/// Looks for a proof for all arguments. Without one, says whether an index may be out of range.
 fn prove(
     kernel: &Kernel<'_, '_>,
     mut objects: Objects,
     classes: &[Class],
     limit: usize,
-) -> Result<Known, Refusal> {
+) -> Result<Known, (Refusal, bool)> {
     loop {
         let sites = Sites::default();
-        let assembled = assemble_most(kernel, &mut objects, classes, &sites, None)?;
+        let assembled =
+            assemble_most(kernel, &mut objects, classes, &sites, None).map_err(|refusal| (refusal, false))?;
         match rings::check(&assembled.skeleton, limit) {
             Verdict::Proved { states } => {
                 let name = |array: usize| kernel.name_of(array);
@@ -209,11 +216,14 @@ fn prove(
                     states,
                 });
             }
-            Verdict::NotProved(reason) => return Err(report::reason(kernel, &objects, &sites, reason)),
+            Verdict::NotProved(reason) => return Err((report::reason(kernel, &objects, &sites, reason), false)),
             Verdict::Fault { fault, trace } => match report::slot_of(&fault) {
                 // An access that need not be a conflict keeps its array from being proved, and no other.
                 Some(slot) => drop(objects.slots.remove(slot as usize)),
-                None => return Err(report::unconfirmed(&sites, kernel.whole(), &fault, &trace)),
+                None => {
+                    let is_of_index = matches!(fault, Fault::Count(CountFault::Index { .. }));
+                    return Err((report::unconfirmed(&sites, kernel.whole(), &fault, &trace), is_of_index));
+                }
             },
         }
     }
@@ -239,58 +249,6 @@ fn assemble_most(
                 }
                 objects.slots.pop();
             }
-        }
-    }
-}
-
-/// Looks for small arguments with which the kernel has a fault.
-fn find(kernel: &Kernel<'_, '_>, objects: &Objects, classes: &[Class], limit: usize) -> Option<Diag> {
-    let scalars: Vec<usize> = kernel
-        .function
-        .params
-        .iter()
-        .enumerate()
-        .filter(|(_, param)| matches!(param.ty, ParamType::Value(_)))
-        .map(|(position, _)| position)
-        .collect();
-    let stages = objects.barriers.iter().map(|(_, barriers, _)| i64::from(barriers.stages)).max().unwrap_or(1);
-    for number in 0..=stages + ARGUMENTS {
-        let arguments: Arguments = scalars.iter().map(|position| (*position, number)).collect();
-        if let Some(fault) = find_for(kernel, objects.clone(), classes, &arguments, limit) {
-            return Some(fault);
-        }
-        if scalars.is_empty() {
-            return None;
-        }
-    }
-    None
-}
-
-/// Looks for a fault of the kernel for certain arguments.
-fn find_for(
-    kernel: &Kernel<'_, '_>,
-    mut objects: Objects,
-    classes: &[Class],
-    arguments: &Arguments,
-    limit: usize,
-) -> Option<Diag> {
-    loop {
-        let sites = Sites::default();
-        // An argument may be too small for the kernel.
-        let assembled = assemble_most(kernel, &mut objects, classes, &sites, Some(arguments)).ok()?;
-        if assembled.allows_more {
-            return None;
-        }
-        let Verdict::Fault { fault, trace } = rings::check(&assembled.skeleton, limit.min(STATES_OF_FOUND)) else {
-            return None;
-        };
-        // Accesses need not be of the same part of a slot. Then another fault may be certain.
-        let overlap = |slot: &Slot| slot.whole && !assembled.uncertain.contains(&slot.array);
-        match report::slot_of(&fault) {
-            Some(slot) if !matches!(fault, Fault::Undrained(_)) && !overlap(&objects.slots[slot as usize]) => {
-                objects.slots.remove(slot as usize);
-            }
-            Some(_) | None => return Some(report::fault(kernel, &objects, &sites, &assembled, &fault, &trace)),
         }
     }
 }

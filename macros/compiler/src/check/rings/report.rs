@@ -2,13 +2,13 @@
 
 use super::assemble::Assembled;
 use super::kernel::{Kernel, Refusal};
-use super::objects::Objects;
+use super::objects::{Objects, Slot};
 use super::walk::Sites;
 use super::warps::Unit;
 use crate::diag::Diag;
 use crate::messages::rings as messages;
 use crate::rings::{
-    BarrierState, CountFault, Event, EventAction, Fault, Object, Op, Reason, Threads, UndrainedFault, Use,
+    BarrierState, CountFault, Event, EventAction, Fault, Object, Op, Reason, Stale, Threads, UndrainedFault, Use,
 };
 use crate::span::SpanRange;
 
@@ -122,6 +122,21 @@ pub(super) fn fault(
     words.with_trace(diag, trace, Vec::new())
 }
 
+/// Makes the message of a stale parity.
+pub(super) fn stale(
+    kernel: &Kernel<'_, '_>,
+    objects: &Objects,
+    sites: &Sites,
+    assembled: &Assembled,
+    stale: &Stale,
+) -> Diag {
+    let words = Words { kernel, objects, sites, assembled };
+    let at = |step: u32| sites.at(step).unwrap_or_else(|| kernel.whole());
+    let who = words.who(stale.threads);
+    let (barrier, partner) = (words.barrier(stale.barrier), words.barrier(stale.partner));
+    messages::stale(at(stale.again), (&barrier, at(stale.first)), (&partner, at(stale.answer)), who)
+}
+
 impl Words<'_, '_, '_> {
     fn place(&self, event: &Event) -> Option<SpanRange> {
         match event.action {
@@ -148,8 +163,13 @@ impl Words<'_, '_, '_> {
         self.element(array, stages > 1, barrier)
     }
 
+    fn guarded(&self, array: u32) -> Option<&Slot> {
+        let guard = self.assembled.guards.get(array as usize)?;
+        self.objects.slots.get(guard.slot)
+    }
+
     fn slot(&self, slot: Object) -> String {
-        let array = self.objects.slots.get(slot.array as usize);
+        let array = self.guarded(slot.array);
         let (array, rows) = array.map_or((usize::MAX, false), |slot| (slot.array, slot.rows));
         self.element(array, rows, slot)
     }
@@ -204,7 +224,7 @@ impl Words<'_, '_, '_> {
             }
         };
         let slot = |array: u32| {
-            let array = self.objects.slots.get(array as usize).map_or(usize::MAX, |slot| slot.array);
+            let array = self.guarded(array).map_or(usize::MAX, |slot| slot.array);
             format!("`{}`", self.kernel.name_of(array))
         };
         match op {

@@ -18,6 +18,9 @@ use crate::rings::{Expr, Operator};
 /// The longest chain of operands that is followed.
 const DEPTH: u32 = 32;
 
+/// The longest loop whose numbers are listed.
+const LONGEST: i64 = 1024;
+
 /// A value.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Value {
@@ -93,6 +96,10 @@ impl Counters {
 
     pub(super) fn len(&self) -> usize {
         self.0.borrow().len()
+    }
+
+    pub(super) fn all(&self) -> Vec<Counter> {
+        self.0.borrow().clone()
     }
 }
 
@@ -225,13 +232,13 @@ impl Evaluator<'_, '_, '_> {
     pub(super) fn first(&self, variable: Variable) -> Option<(Expr, i64)> {
         let cfg = self.kernel.cfg;
         let by = self.kernel.sets(variable).iter().find_map(|(_, value, _)| {
-            if let Source::Counter { of, by, .. } = cfg.nodes[value.0].source { by.filter(|_| of == variable) } else { None }
+            if let Source::Counter { of, by, .. } = cfg.nodes[value.0].source {
+                by.filter(|_| of == variable)
+            } else {
+                None
+            }
         })?;
-        let counts = |counted: &&CountedLoop| {
-            let first = cfg.blocks[counted.inside.0].steps.iter().find_map(|step| step.kind.set());
-            first.is_some_and(|(counter, ..)| counter == variable)
-        };
-        let counted = cfg.counted.values().find(counts)?;
+        let counted = self.kernel.loop_of(variable)?;
         let before = (counted.before, cfg.blocks[counted.before.0].steps.len());
         let first = match by {
             1.. => self.value(counted.start, before).expr()?,
@@ -247,6 +254,24 @@ impl Evaluator<'_, '_, '_> {
             _ => return None,
         };
         Some((first, by))
+    }
+
+    /// Returns the numbers of a loop's variable, if all of them are known.
+    pub(super) fn numbers(&self, variable: Variable) -> Option<Vec<i64>> {
+        let (first, by) = self.first(variable)?;
+        let counted = self.kernel.loop_of(variable)?;
+        let trips = self.trips(counted).filter(|trips| *trips <= LONGEST)?;
+        let first = first.known()?;
+        Some((0..trips).map(|trip| first + trip * by).collect())
+    }
+
+    /// Returns the number of iterations of a loop over a range, if it is known.
+    pub(super) fn trips(&self, counted: &CountedLoop) -> Option<i64> {
+        let before = (counted.before, self.kernel.cfg.blocks[counted.before.0].steps.len());
+        let known = |node| self.value(node, before).known();
+        let by = counted.by.map(i64::abs).filter(|by| *by > 0)?;
+        let length = known(counted.end)?.checked_sub(known(counted.start)?)? + i64::from(counted.inclusive);
+        Some(length.max(0).checked_add(by - 1)? / by)
     }
 
     /// Returns the value that a step sets a variable to.
@@ -287,7 +312,7 @@ pub(super) fn differing(kernel: &Kernel<'_, '_>) -> BTreeSet<NodeId> {
     }
 }
 
-fn binary(op: BinaryOp, left: Value, right: Value) -> Value {
+pub(super) fn binary(op: BinaryOp, left: Value, right: Value) -> Value {
     let operator = match op {
         BinaryOp::Add => Operator::Add,
         BinaryOp::Sub => Operator::Sub,

@@ -4,22 +4,19 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::accesses::Pending;
 use super::kernel::{Kernel, Point, Refusal, is_warp};
-use super::objects::{Objects, array_of};
-use super::value::{Counter, Evaluator, Value};
+use super::objects::Objects;
+use super::value::{Counter, Evaluator, Value, binary};
 use crate::check::bit_set::BlockSet;
 use crate::check::cfg::{
-    AccessKind, BlockId, CountedLoop, End, Extent, GroupStep, MemoryStep, NodeId, Region, Select, Source,
-    Step as GraphStep, StepKind, TokenStep, ValueStep, Variable,
+    AccessKind, Assertion, BlockId, End, Extent, GroupStep, MemoryStep, NodeId, Source, Step as GraphStep, StepKind,
+    TokenStep, ValueStep, Variable,
 };
 use crate::model::expr::Callee;
 use crate::model::group::Group;
-use crate::rings::{Among, Condition, Data, Element, Expr, Op, Operator, Step};
+use crate::rings::{Among, Condition, Expr, Op, Operator, Step};
 use crate::span::SpanRange;
-
-/// The largest number of iterations that is followed exactly where arguments are open. The iterations of longer loops are taken
-/// to be open, too.
-const LONGEST: i64 = 8;
 
 /// The places of the steps of a skeleton, by the number of the step.
 #[derive(Debug, Default)]
@@ -34,6 +31,10 @@ impl Sites {
             all.len() - 1
         });
         u32::try_from(number).unwrap_or(u32::MAX)
+    }
+
+    pub(super) fn point(&self, number: u32) -> Option<Point> {
+        self.0.borrow().get(number as usize).map(|(point, _)| *point)
     }
 
     pub(super) fn at(&self, number: u32) -> Option<SpanRange> {
@@ -64,15 +65,6 @@ pub(super) struct Program {
     pub(super) uncertain: BTreeSet<usize>,
 }
 
-/// A thread's accesses of a slot since its last step.
-struct Pending {
-    array: usize,
-    index: Expr,
-    fills: bool,
-    point: Point,
-    at: SpanRange,
-}
-
 /// What control does at the end of a block.
 enum Next {
     Goes(BlockId),
@@ -89,7 +81,7 @@ pub(super) struct Walker<'w, 'k, 'a, 'f> {
     /// The jumps and branches whose targets are blocks so far.
     targets: Vec<(usize, BlockId)>,
     open: Vec<BlockId>,
-    pending: Vec<Pending>,
+    pub(super) pending: Vec<Pending>,
     /// The barrier of the copy that begins at the next step.
     pub(super) copy_to: Option<usize>,
 }
@@ -150,8 +142,10 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
             }
             self.labels.insert(block, self.program.steps.len());
             for (index, step) in content.steps.iter().enumerate() {
+                self.asserts((block, index), at)?;
                 self.step((block, index), step)?;
             }
+            self.asserts(end, at)?;
             self.flush();
             match self.next(block)? {
                 Next::Ends => {
@@ -181,42 +175,12 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
         }
     }
 
-    /// Counts where control comes to the head of a loop: resets the number of iterations of one that begins, and goes on to the next
-    /// number of one that is repeated.
-    fn count(&mut self, from: BlockId, to: BlockId) {
-        let cfg = self.evaluator.kernel.cfg;
-        if let Some(counted) = cfg.counted.get(&to).filter(|counted| counted.before != from) {
-            let inside = &cfg.blocks[counted.inside.0].steps;
-            let variable = inside.iter().find_map(|step| step.kind.set()).map(|(variable, ..)| variable);
-            if let Some((variable, counter)) = variable
-                .and_then(|variable| Some((variable, self.evaluator.counters.get(Counter::Variable(variable))?)))
-                && let Some((_, by)) = self.evaluator.first(variable)
-            {
-                let now = Expr::counter(counter);
-                // A range that is counted down may end at 0.
-                let next = match by {
-                    0.. => now.apply(Operator::Add, Expr::constant(by)),
-                    _ => now.clone().apply(Operator::Sub, now.apply(Operator::Ne, Expr::constant(0))),
-                };
-                let at = self.kernel().whole();
-                self.push((from, cfg.blocks[from.0].steps.len()), at, Op::Set(vec![(counter, next)]));
-            }
-        }
-        let head =
-            cfg.counted.iter().find(|(head, counted)| counted.before == from && (**head == to || counted.inside == to));
-        if let Some((head, _)) = head
-            && let Some(counter) = self.evaluator.counters.get(Counter::Iterations(*head))
-        {
-            let begun = i64::from(*head != to);
-            let at = self.kernel().whole();
-            let point = (from, cfg.blocks[from.0].steps.len());
-            self.push(point, at, Op::Set(vec![(counter, Expr::constant(begun))]));
-        }
-    }
-
     fn next(&mut self, block: BlockId) -> Result<Next, Refusal> {
         let kernel = self.evaluator.kernel;
         let (on, then, otherwise) = match kernel.cfg.blocks[block.0].end {
+            End::Never if self.evaluator.arguments.is_some() => {
+                return Err(Refusal::new(kernel.whole(), "a thread fails with these arguments"));
+            }
             End::Never | End::Leave => return Ok(Next::Ends),
             End::Goto(next) => return Ok(Next::Goes(next)),
             End::Branch { on, then, otherwise } => (on, then, otherwise),
@@ -241,7 +205,11 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
                 return Ok(Next::Goes(goes_on));
             }
         }
-        if let Some(next) = self.skip(block)? {
+        // With certain arguments, what counters decide is known, and so are the accesses that depend on it.
+        let decided = self.evaluator.arguments.is_some() && matches!(value, Value::Expr(_));
+        if !(decided && self.accesses_slots(block))
+            && let Some(next) = self.skip(block)?
+        {
             return Ok(Next::Goes(next));
         }
         let (condition, keys, counts) = match counted {
@@ -256,61 +224,13 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
     }
 
     /// The key of a decision that nothing here explains, but that all threads of the scope take alike.
-    fn agreed(&self, block: BlockId, on: NodeId) -> Result<Key, Refusal> {
+    pub(super) fn agreed(&self, block: BlockId, on: NodeId) -> Result<Key, Refusal> {
         let kernel = self.kernel();
         let alike = kernel.values.tested(block).is_uniform(kernel.scope());
         match alike && self.evaluator.arguments.is_none() {
             true => Ok(Key::Branch(block)),
             false => Err(Refusal::new(kernel.at(on), "a branch depends on data that threads need not share")),
         }
-    }
-
-    /// The decision of a loop over a range.
-    fn counted(
-        &self,
-        block: BlockId,
-        on: NodeId,
-        counted: &CountedLoop,
-    ) -> Result<(Condition, Vec<Key>, Option<u32>), Refusal> {
-        let kernel = self.kernel();
-        let before = (counted.before, kernel.cfg.blocks[counted.before.0].steps.len());
-        let value = |node| self.evaluator.value(node, before);
-        let (start, end) = (value(counted.start), value(counted.end));
-        let Some(by) = counted.by.map(i64::abs).filter(|by| *by > 0) else {
-            return Ok((Condition::Shared, vec![self.agreed(block, on)?], None));
-        };
-        let more = i64::from(counted.inclusive);
-        let iterations = |length: i64| (length + more).max(0).checked_add(by - 1).map(|length| length / by);
-        let length = end.symbol().zip(start.symbol()).and_then(|(end, start)| end.plus(-1, &start));
-        match length.as_ref().and_then(|length| length.known()) {
-            Some(length) if self.evaluator.arguments.is_none() && length > LONGEST => {
-                let form = format!("for {}", iterations(length).unwrap_or(0));
-                return Ok((Condition::Shared, vec![Key::Form(form)], None));
-            }
-            Some(length) => {
-                let counter = self.evaluator.counters.number(Counter::Iterations(block));
-                let most = Expr::constant(iterations(length).unwrap_or(0));
-                let condition = Condition::Counters(Expr::counter(counter).apply(Operator::Lt, most));
-                return Ok((condition, Vec::new(), Some(counter)));
-            }
-            None => {}
-        }
-        if let Some(length) = length {
-            let form = format!("for {length} by {by} and {more}");
-            let keys = std::iter::once(Key::Form(form)).chain(self.agreed(block, on).ok());
-            return Ok((Condition::Shared, keys.collect(), None));
-        }
-        if let (Some(start), Some(end)) = (start.expr(), end.expr())
-            && !start.has_counters()
-            && !end.has_counters()
-        {
-            let counter = self.evaluator.counters.number(Counter::Iterations(block));
-            let next = Expr::counter(counter).apply(Operator::Mul, Expr::constant(by)).apply(Operator::Add, start);
-            let condition =
-                Condition::Counters(next.apply(Operator::Lt, end.apply(Operator::Add, Expr::constant(more))));
-            return Ok((condition, Vec::new(), Some(counter)));
-        }
-        Ok((Condition::Shared, vec![self.agreed(block, on)?], None))
     }
 
     /// Returns the block where the arms of a branch have merged if nothing on them concerns barriers. What they access is taken to be
@@ -322,10 +242,26 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
             return Ok(None);
         };
         let (arms, end): (BlockSet, BlockId) = (arms.clone(), *end);
+        let certain = self.evaluator.arguments.map(|_| self.certain(block)).unwrap_or_default();
+        // A loop that waits for another thread's store orders what follows.
+        let is_atomic = |step: &GraphStep| match step.kind {
+            StepKind::Memory(MemoryStep::Access(id)) => {
+                matches!(kernel.cfg.accesses[id.0].kind, AccessKind::Atomic | AccessKind::AtomicRead)
+            }
+            StepKind::Memory(MemoryStep::Fence) => true,
+            StepKind::Value(_)
+            | StepKind::Group(_)
+            | StepKind::Token(_)
+            | StepKind::BarrierCall(_)
+            | StepKind::Copy(_)
+            | StepKind::Call(_) => false,
+        };
+        let mut steps = arms.iter().flat_map(|arm| &kernel.cfg.blocks[arm.0].steps);
+        self.program.allows_more |= kernel.is_in_loop(block) && steps.any(is_atomic);
         for arm in arms.iter() {
             for (index, step) in kernel.cfg.blocks[arm.0].steps.iter().enumerate() {
                 if let StepKind::Memory(MemoryStep::Access(_)) = step.kind {
-                    self.access((arm, index), step, false)?;
+                    self.access((arm, index), step, certain.contains(&arm))?;
                 }
                 if let StepKind::Call(call) = step.kind {
                     self.program.allows_more |= matches!(kernel.cfg.calls[call.0].callee, Callee::Function(_));
@@ -335,6 +271,23 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
         }
         self.flush();
         Ok(Some(end))
+    }
+
+    /// Refuses arguments with which an assertion does not hold.
+    fn asserts(&self, point: Point, at: SpanRange) -> Result<(), Refusal> {
+        let Some(_) = self.evaluator.arguments else { return Ok(()) };
+        let holds = |assertion: &Assertion| {
+            let values: Vec<Value> = assertion.operands.iter().map(|node| self.evaluator.value(*node, point)).collect();
+            match (assertion.compares, &values[..]) {
+                (Some(op), [left, right]) => binary(op, left.clone(), right.clone()).known(),
+                (_, values) => values.first().and_then(Value::known),
+            }
+        };
+        let mut here = self.kernel().cfg.assertions.iter().filter(|assertion| assertion.at == point);
+        match here.any(|assertion| holds(assertion) == Some(0)) {
+            true => Err(Refusal::new(at, "a thread fails with these arguments")),
+            false => Ok(()),
+        }
     }
 
     /// Whether a step concerns barriers, or a counter.
@@ -428,67 +381,5 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
         self.flush();
         let meeting = self.sites.number(point, at);
         self.push(point, at, Op::Sync { meeting, among });
-    }
-
-    /// Notes an access of a slot, which is `certain` if the thread makes it whenever it comes here.
-    fn access(&mut self, point: Point, step: &GraphStep, certain: bool) -> Result<(), Refusal> {
-        let StepKind::Memory(MemoryStep::Access(id)) = step.kind else { return Ok(()) };
-        let access = &self.evaluator.kernel.cfg.accesses[id.0];
-        let Some(array) = array_of(&access.region).filter(|array| self.objects.slot(*array).is_some()) else {
-            return Ok(());
-        };
-        // A copy accesses the slot when it lands, not where it begins.
-        if access.completion.is_some() {
-            return Ok(());
-        }
-        let fills = match access.kind {
-            AccessKind::Read | AccessKind::AtomicRead => false,
-            AccessKind::Write
-            | AccessKind::Atomic
-            | AccessKind::Lent
-            | AccessKind::AsyncWrite
-            | AccessKind::Opaque
-            | AccessKind::ByClosure => true,
-        };
-        // In a run with certain arguments, what need not be read is not.
-        if !certain && self.evaluator.arguments.is_some() {
-            if fills {
-                self.program.uncertain.insert(array);
-            } else {
-                return Ok(());
-            }
-        }
-        let index = self.slot_index(&access.region, point, step.at)?;
-        match self.pending.iter_mut().find(|pending| pending.array == array && pending.index == index) {
-            Some(pending) => pending.fills |= fills,
-            None => self.pending.push(Pending { array, index, fills, point, at: step.at }),
-        }
-        Ok(())
-    }
-
-    pub(super) fn slot_index(&self, region: &Region, point: Point, at: SpanRange) -> Result<Expr, Refusal> {
-        let slot = array_of(region).and_then(|array| self.objects.slot(array));
-        if slot.is_some_and(|(_, slot)| !slot.rows) {
-            return Ok(Expr::constant(0));
-        }
-        let index = match region.path.first() {
-            Some(Select::At(index)) => self.evaluator.value(*index, point).expr(),
-            Some(Select::Chunk { .. } | Select::Range { .. } | Select::Half { .. } | Select::Unknown) | None => None,
-        };
-        index.ok_or_else(|| Refusal::new(at, "the row is not a function of the round"))
-    }
-
-    /// Adds the accesses since the last step.
-    pub(super) fn flush(&mut self) {
-        for Pending { array, index, fills, point, at } in std::mem::take(&mut self.pending) {
-            let Some((array, _)) = self.objects.slot(array) else { continue };
-            let (slot, data) = (Element { array, index }, Data::Fixed(0));
-            let (begin, end) = match fills {
-                true => (Op::BeginFill { slot: slot.clone(), data }, Op::EndFill { slot }),
-                false => (Op::BeginRead { slot: slot.clone(), data }, Op::EndRead { slot }),
-            };
-            self.push(point, at, begin);
-            self.push(point, at, end);
-        }
     }
 }

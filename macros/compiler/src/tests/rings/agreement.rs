@@ -161,6 +161,8 @@ fn mutated(random: &mut Random) -> (usize, Skeleton) {
     }
     let end = if blocks > 1 { vec![Word::Sync(0, Among::Cluster)] } else { Vec::new() };
     let full = producers;
+    // Of some slots, only conflicts matter.
+    let parts = if random.chance(20) { 0 } else { parts };
     let ring = skeleton(blocks, &[(n, full), (n, count)], &[(n, parts)]);
     let body = |steps: Vec<Word>| [vec![rounds(steps)], end.clone()].concat();
     let ring = ring.role(producers, &body(producer));

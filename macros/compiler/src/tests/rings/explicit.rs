@@ -270,9 +270,10 @@ impl Run<'_> {
             }
             Op::BeginFill { slot, data } => self.begin_fill(&mut world, thread, slot_of(slot, None)?, *data)?,
             Op::EndFill { slot } => {
+                let counts = self.skeleton.slots[slot.array as usize].parts > 0;
                 let slot = world.slots.get_mut(&slot_of(slot, None)?).ok_or("no such slot")?;
                 slot.writers -= 1;
-                slot.parts += 1;
+                slot.parts += i64::from(counts);
             }
             Op::BeginRead { slot, data } => {
                 let name = slot_of(slot, None)?;
@@ -325,9 +326,10 @@ impl Run<'_> {
         let mut world = before.clone();
         let (slot, barrier, bytes) = world.copies.remove(copy);
         self.inhabited(before, slot.2)?;
+        let counts = self.skeleton.slots[slot.0 as usize].parts > 0;
         let slot = world.slots.get_mut(&slot).ok_or("no such slot")?;
         slot.writers -= 1;
-        slot.parts += 1;
+        slot.parts += i64::from(counts);
         world.barriers.get_mut(&barrier).ok_or("no such barrier")?.bytes -= bytes;
         self.turn(&mut world, barrier)?;
         Ok(world)
@@ -388,6 +390,10 @@ impl Run<'_> {
         if slot.readers > 0 {
             return Err("filled while it is read");
         }
+        if parts == 0 {
+            slot.writers += 1;
+            return Ok(());
+        }
         let joins = slot.data == Some(data) && slot.writers + slot.parts < parts;
         if !joins && slot.writers > 0 {
             return Err("filled while it is filled");
@@ -402,8 +408,12 @@ impl Run<'_> {
     fn begin_read(&self, world: &mut World, name: Name, data: Option<(i64, u8)>) -> Result<(), Fault> {
         let parts = i64::from(self.skeleton.slots[name.0 as usize].parts);
         let slot = world.slots.get_mut(&name).ok_or("no such slot")?;
-        if slot.writers > 0 || slot.parts < parts || slot.data.is_none() {
+        if slot.writers > 0 || parts > 0 && (slot.parts < parts || slot.data.is_none()) {
             return Err("read before it is filled");
+        }
+        if parts == 0 {
+            slot.readers += 1;
+            return Ok(());
         }
         if data.is_some() && data != slot.data {
             return Err("read of another round");

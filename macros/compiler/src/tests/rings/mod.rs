@@ -8,4 +8,5 @@ mod extraction;
 mod growth;
 mod kernels;
 mod loops;
+mod races;
 mod words;

@@ -1,0 +1,108 @@
+//! A thread's own accesses of slots: those between two steps are one, except where accesses of single elements are told apart.
+
+use super::kernel::{Point, Refusal};
+use super::objects::array_of;
+use super::walk::Walker;
+use crate::check::cfg::{AccessKind, BlockId, MemoryStep, Region, Select, Step as GraphStep, StepKind};
+use crate::rings::{Data, Element, Expr, Op};
+use crate::span::SpanRange;
+
+/// A thread's accesses of a slot since its last step.
+pub(super) struct Pending {
+    array: usize,
+    index: Expr,
+    fills: bool,
+    point: Point,
+    at: SpanRange,
+}
+
+impl Walker<'_, '_, '_, '_> {
+    /// Notes an access of a slot, which is `certain` if the thread makes it whenever it comes here.
+    pub(super) fn access(&mut self, point: Point, step: &GraphStep, certain: bool) -> Result<(), Refusal> {
+        let StepKind::Memory(MemoryStep::Access(id)) = step.kind else { return Ok(()) };
+        let access = &self.evaluator.kernel.cfg.accesses[id.0];
+        let Some(array) = array_of(&access.region).filter(|array| self.objects.slot(*array).is_some()) else {
+            return Ok(());
+        };
+        // A copy accesses the slot when it lands, not where it begins.
+        if access.completion.is_some() {
+            return Ok(());
+        }
+        let fills = match access.kind {
+            AccessKind::Read | AccessKind::AtomicRead => false,
+            AccessKind::Write
+            | AccessKind::Atomic
+            | AccessKind::Lent
+            | AccessKind::AsyncWrite
+            | AccessKind::Opaque
+            | AccessKind::ByClosure => true,
+        };
+        let certain_arguments = self.evaluator.arguments.is_some();
+        // Each access is compared with others on its own.
+        let apart = certain_arguments && self.objects.slot(array).is_some_and(|(_, slot)| !slot.whole);
+        // In a run with certain arguments, what need not happen does not.
+        if !certain && certain_arguments {
+            if fills && !apart {
+                self.program.uncertain.insert(array);
+            } else {
+                return Ok(());
+            }
+        }
+        let index = match self.slot_index(&access.region, point, step.at) {
+            Ok(index) => index,
+            Err(_) if apart => return Ok(()),
+            Err(refusal) => return Err(refusal),
+        };
+        let same = |pending: &&mut Pending| !apart && pending.array == array && pending.index == index;
+        match self.pending.iter_mut().find(same) {
+            Some(pending) => pending.fills |= fills,
+            None => self.pending.push(Pending { array, index, fills, point, at: step.at }),
+        }
+        Ok(())
+    }
+
+    /// Whether there is an access of a slot on the arms of a branch.
+    pub(super) fn accesses_slots(&self, block: BlockId) -> bool {
+        let kernel = self.kernel();
+        let is_access = |step: &GraphStep| match step.kind {
+            StepKind::Memory(MemoryStep::Access(id)) => {
+                array_of(&kernel.cfg.accesses[id.0].region).is_some_and(|array| self.objects.slot(array).is_some())
+            }
+            StepKind::Memory(MemoryStep::Fence)
+            | StepKind::Value(_)
+            | StepKind::Group(_)
+            | StepKind::Token(_)
+            | StepKind::BarrierCall(_)
+            | StepKind::Copy(_)
+            | StepKind::Call(_) => false,
+        };
+        let Some((arms, _)) = kernel.regions.get(&block) else { return false };
+        arms.iter().flat_map(|arm| &kernel.cfg.blocks[arm.0].steps).any(is_access)
+    }
+
+    pub(super) fn slot_index(&self, region: &Region, point: Point, at: SpanRange) -> Result<Expr, Refusal> {
+        let slot = array_of(region).and_then(|array| self.objects.slot(array));
+        if slot.is_some_and(|(_, slot)| !slot.rows) {
+            return Ok(Expr::constant(0));
+        }
+        let index = match region.path.first() {
+            Some(Select::At(index)) => self.evaluator.value(*index, point).expr(),
+            Some(Select::Chunk { .. } | Select::Range { .. } | Select::Half { .. } | Select::Unknown) | None => None,
+        };
+        index.ok_or_else(|| Refusal::new(at, "the row is not a function of the round"))
+    }
+
+    /// Adds the accesses since the last step.
+    pub(super) fn flush(&mut self) {
+        for Pending { array, index, fills, point, at } in std::mem::take(&mut self.pending) {
+            let Some((array, _)) = self.objects.slot(array) else { continue };
+            let (slot, data) = (Element { array, index }, Data::Fixed(0));
+            let (begin, end) = match fills {
+                true => (Op::BeginFill { slot: slot.clone(), data }, Op::EndFill { slot }),
+                false => (Op::BeginRead { slot: slot.clone(), data }, Op::EndRead { slot }),
+            };
+            self.push(point, at, begin);
+            self.push(point, at, end);
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! The search for certain small arguments with which a kernel has a fault: then each trip count and each condition is a number, and
+//! the skeleton has no run that the kernel does not have.
+
+use super::assemble::Class;
+use super::kernel::Kernel;
+use super::objects::Objects;
+use super::value::Arguments;
+use super::walk::Sites;
+use super::{assemble_most, report};
+use crate::diag::Diag;
+use crate::model::ty::ParamType;
+use crate::rings::{self, CountFault, Fault, Verdict};
+
+/// The largest argument that is tried, beyond the number of stages.
+const ARGUMENTS: i64 = 3;
+
+/// The largest number of states of one check.
+const STATES: usize = 20_000;
+
+/// The faults that are sought.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sought {
+    /// The largest number of states of one check.
+    pub(super) limit: usize,
+    /// Whether an index may be out of range for all that is known of the arguments.
+    pub(super) indexes: bool,
+}
+
+/// Looks for small arguments with which the kernel has a stale parity or, unless it is proved to have none, a fault.
+pub(super) fn find(
+    kernel: &Kernel<'_, '_>,
+    objects: &Objects,
+    classes: &[Class],
+    sought: Option<Sought>,
+) -> Option<Diag> {
+    let scalars: Vec<usize> = kernel
+        .function
+        .params
+        .iter()
+        .enumerate()
+        .filter(|(_, param)| matches!(param.ty, ParamType::Value(_)))
+        .map(|(position, _)| position)
+        .collect();
+    let stages = objects.barriers.iter().map(|(_, barriers, _)| i64::from(barriers.stages)).max().unwrap_or(1);
+    // As many rounds as there are stages, or one more, leave the parities of some or all of them odd.
+    let numbers = if sought.is_some() { 0..=stages + ARGUMENTS } else { stages..=stages + 1 };
+    for number in numbers {
+        let arguments: Arguments = scalars.iter().map(|position| (*position, number)).collect();
+        if let Some(fault) = find_for(kernel, objects.clone(), classes, &arguments, sought) {
+            return Some(fault);
+        }
+        if scalars.is_empty() {
+            return None;
+        }
+    }
+    None
+}
+
+/// Looks for a fault of the kernel for certain arguments.
+fn find_for(
+    kernel: &Kernel<'_, '_>,
+    mut objects: Objects,
+    classes: &[Class],
+    arguments: &Arguments,
+    sought: Option<Sought>,
+) -> Option<Diag> {
+    loop {
+        let sites = Sites::default();
+        // An argument may be too small for the kernel.
+        let assembled = assemble_most(kernel, &mut objects, classes, &sites, Some(arguments)).ok()?;
+        if assembled.allows_more {
+            return None;
+        }
+        let verdict = sought.map(|sought| rings::check(&assembled.skeleton, sought.limit.min(STATES)));
+        let Some(Verdict::Fault { fault, trace }) = verdict else {
+            let stale = rings::stale(&assembled.skeleton)?;
+            return Some(report::stale(kernel, &objects, &sites, &assembled, &stale));
+        };
+        // The arguments need not be those of a kernel that expects stages of their number.
+        let is_of_index = matches!(fault, Fault::Count(CountFault::Index { .. }));
+        if is_of_index && sought.is_some_and(|sought| !sought.indexes) {
+            return None;
+        }
+        // Accesses need not be of the same part of a slot. Then another fault may be certain.
+        match report::slot_of(&fault).map(|slot| assembled.guards[slot as usize]) {
+            Some(guard) if !matches!(fault, Fault::Undrained(_)) && !guard.certain => {
+                objects.slots.remove(guard.slot);
+            }
+            Some(_) | None => return Some(report::fault(kernel, &objects, &sites, &assembled, &fault, &trace)),
+        }
+    }
+}

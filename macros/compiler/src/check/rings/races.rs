@@ -1,0 +1,183 @@
+//! Conflicts between the threads' own accesses of an array, for certain arguments. Of two accesses it is known here which elements of
+//! the array each thread names, so that they are a conflict for certain or are left out.
+//!
+//! Each step that writes becomes an array of slots of its own, which the threads that take the step fill, and which those read that
+//! read one of the same elements. Threads of a role take the same steps: what one of them can meet, any of them can.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::objects::Objects;
+use super::value::{Arguments, Counter, Counters, Evaluator};
+use super::walk::{Program, Sites};
+use super::warps::Actors;
+use crate::check::cfg::{MemoryStep, NodeId, Select, StepKind};
+use crate::check::rings::kernel::{Kernel, Point};
+use crate::rings::{Data, Element, Op, SlotArray, Step};
+
+/// The largest number of elements that one thread names at a step.
+const ELEMENTS: usize = 1024;
+
+/// What an array of slots of a skeleton stands for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Guard {
+    /// The index among the slots of the kernel.
+    pub(super) slot: usize,
+    /// Whether a fill and a read of a slot at the same time are of the same memory.
+    pub(super) certain: bool,
+}
+
+/// An access: a role, and the number of the step.
+type Access = (usize, u32);
+
+/// Replaces the accesses of arrays that threads access in part by accesses of slots of their own, which follow those of the kernel.
+/// Returns what all arrays of slots stand for, and the further ones.
+pub(super) fn separate(
+    kernel: &Kernel<'_, '_>,
+    objects: &Objects,
+    (arguments, counters, sites): (&Arguments, &Counters, &Sites),
+    actors: &mut [Actors],
+) -> (Vec<Guard>, Vec<SlotArray>) {
+    let mut guards: Vec<Guard> =
+        objects.slots.iter().enumerate().map(|(slot, of)| Guard { slot, certain: of.whole }).collect();
+    let mut arrays = Vec::new();
+    for (slot, of) in objects.slots.iter().enumerate().filter(|(_, of)| !of.whole) {
+        let number = narrow(slot);
+        let named = |op: &Op| match op {
+            Op::Store { slot } => slot.array == number,
+            _ => false,
+        };
+        if steps(actors).any(|(_, step)| named(&step.op)) {
+            continue;
+        }
+        guards[slot].certain = true;
+        let named = |access: Access, thread: u32| {
+            let point = sites.point(access.1)?;
+            elements(kernel, (arguments, counters), thread, point, of.rows)
+        };
+        let copied = steps(actors).any(|(_, step)| matches!(&step.op, Op::Copy { slot, .. } if slot.array == number));
+        let mut writes: BTreeSet<Access> = BTreeSet::new();
+        let mut reads: BTreeSet<Access> = BTreeSet::new();
+        for (role, step) in steps(actors) {
+            match &step.op {
+                Op::BeginFill { slot, .. } if slot.array == number => drop(writes.insert((role, step.id))),
+                Op::BeginRead { slot, .. } if slot.array == number => drop(reads.insert((role, step.id))),
+                _ => {}
+            }
+        }
+        // By access, the arrays that it fills or reads.
+        let mut filled: BTreeMap<Access, u32> = BTreeMap::new();
+        let mut read: BTreeMap<Access, Vec<u32>> = BTreeMap::new();
+        for write in writes {
+            let mut by_element: BTreeMap<i64, Vec<u32>> = BTreeMap::new();
+            for thread in &actors[write.0].threads {
+                for element in named(write, *thread).unwrap_or_default() {
+                    by_element.entry(element).or_default().push(*thread);
+                }
+            }
+            let meets = |read: &Access| {
+                actors[read.0].threads.iter().any(|thread| {
+                    let mut elements = named(*read, *thread).unwrap_or_default().into_iter();
+                    elements.any(|at| by_element.get(&at).is_some_and(|by| by.iter().any(|other| other != thread)))
+                })
+            };
+            let met: Vec<Access> = reads.iter().copied().filter(meets).collect();
+            if !met.is_empty() {
+                let array = narrow(objects.slots.len() + arrays.len());
+                filled.insert(write, array);
+                met.into_iter().for_each(|access| read.entry(access).or_default().push(array));
+                guards.push(Guard { slot, certain: true });
+                arrays.push(SlotArray { stages: of.stages, parts: 0 });
+            }
+        }
+        for (role, actors) in actors.iter_mut().enumerate() {
+            rewrite(&mut actors.program, |step| {
+                let access = (role, step.id);
+                let data = Data::Fixed(0);
+                let (element, begins) = match &step.op {
+                    Op::BeginFill { slot, .. } | Op::BeginRead { slot, .. } if slot.array == number => (slot, true),
+                    Op::EndFill { slot } | Op::EndRead { slot } if slot.array == number => (slot, false),
+                    _ => return vec![step.clone()],
+                };
+                let of = |array| Element { array, ..element.clone() };
+                let fill = filled.get(&access).map(|array| match begins {
+                    true => Op::BeginFill { slot: of(*array), data },
+                    false => Op::EndFill { slot: of(*array) },
+                });
+                // All accesses conflict with copies.
+                let read = read.get(&access).into_iter().flatten().copied().chain(copied.then_some(number));
+                let read = read.map(|array| match begins {
+                    true => Op::BeginRead { slot: of(array), data },
+                    false => Op::EndRead { slot: of(array) },
+                });
+                fill.into_iter().chain(read).map(|op| Step { id: step.id, op }).collect()
+            });
+        }
+    }
+    (guards, arrays)
+}
+
+fn narrow(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+fn steps(actors: &[Actors]) -> impl Iterator<Item = (usize, &Step)> {
+    actors.iter().enumerate().flat_map(|(role, actors)| actors.program.steps.iter().map(move |step| (role, step)))
+}
+
+/// Puts other steps in the place of each step.
+fn rewrite(program: &mut Program, of: impl Fn(&Step) -> Vec<Step>) {
+    let mut steps = Vec::new();
+    let mut starts = Vec::new();
+    for step in &program.steps {
+        starts.push(steps.len());
+        steps.extend(of(step));
+    }
+    starts.push(steps.len());
+    let moved = |at: usize| starts.get(at).copied().unwrap_or(at);
+    for step in &mut steps {
+        if let Op::Jump(to) | Op::Branch { otherwise: to, .. } = &mut step.op {
+            *to = moved(*to);
+        }
+    }
+    program.steps = steps;
+    program.keys = std::mem::take(&mut program.keys).into_iter().map(|(at, keys)| (moved(at), keys)).collect();
+    program.meetings = program.meetings.iter().map(|at| moved(*at)).collect();
+}
+
+/// The elements that a thread accesses at a step for certain, if they are known.
+fn elements(
+    kernel: &Kernel<'_, '_>,
+    (arguments, walked): (&Arguments, &Counters),
+    thread: u32,
+    point: Point,
+    rows: bool,
+) -> Option<Vec<i64>> {
+    let step = kernel.cfg.blocks[point.0.0].steps.get(point.1)?;
+    let StepKind::Memory(MemoryStep::Access(access)) = step.kind else { return None };
+    let region = &kernel.cfg.accesses[access.0].region;
+    let index: NodeId = match region.path.get(usize::from(rows)) {
+        Some(Select::At(index)) if region.path.len() == usize::from(rows) + 1 && !region.open => *index,
+        _ => return None,
+    };
+    let counters = Counters::default();
+    let evaluator = Evaluator { kernel, counters: &counters, arguments: Some(arguments), thread };
+    let index = evaluator.value(index, point).expr()?;
+    // The numbers of loops that are passed over as a whole.
+    let mut all: Vec<Vec<i64>> = vec![vec![0; counters.len()]];
+    for counter in index.counters().collect::<BTreeSet<_>>() {
+        let Counter::Variable(variable) = counters.all().get(counter as usize).copied()? else { return None };
+        if walked.get(Counter::Variable(variable)).is_some() {
+            return None;
+        }
+        let numbers = evaluator.numbers(variable).filter(|numbers| numbers.len() * all.len() <= ELEMENTS)?;
+        let counter = counter as usize;
+        let with = |values: &Vec<i64>, number: i64| {
+            let mut values = values.clone();
+            values[counter] = number;
+            values
+        };
+        all = all.iter().flat_map(|values| numbers.iter().map(|number| with(values, *number))).collect();
+    }
+    // The ranks of blocks are not followed here.
+    (!index.has_rank()).then(|| all.iter().map(|values| index.value(values, 0, 0).ok()).collect())?
+}
