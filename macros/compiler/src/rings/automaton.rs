@@ -183,9 +183,9 @@ impl Builder<'_> {
                 let units = places.units(*bytes);
                 places.barrier(index(barrier)?, rank).map(|barrier| Action::Expect { barrier, units })
             }
-            Op::Copy { slot, barrier, block, bytes, data } => {
-                let block = value(block)?;
-                let (slot, barrier) = (places.slot(index(slot)?, block), places.barrier(index(barrier)?, block));
+            Op::Copy { slot, barrier, block, signals, bytes, data } => {
+                let slot = places.slot(index(slot)?, value(block)?);
+                let barrier = places.barrier(index(barrier)?, value(signals)?);
                 slot.zip(barrier)
                     .map(|(slot, barrier)| Action::Copy { kind: places.copy(slot, barrier, *bytes), data: *data })
             }

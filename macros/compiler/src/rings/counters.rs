@@ -229,10 +229,11 @@ fn uses(role: &Role) -> Vec<(Expr, Use)> {
                 exact(&index(barrier));
                 exact(block);
             }
-            Op::Copy { slot, barrier, block, .. } => {
+            Op::Copy { slot, barrier, block, signals, .. } => {
                 exact(&index(slot));
                 exact(&index(barrier));
                 exact(block);
+                exact(signals);
             }
             Op::BeginFill { slot, .. }
             | Op::EndFill { slot }

@@ -105,8 +105,10 @@ pub enum Op {
         slot: Element,
         /// The barrier.
         barrier: Element,
-        /// The rank of the block of slot and barrier.
+        /// The rank of the slot's block.
         block: Expr,
+        /// The rank of the barrier's block.
+        signals: Expr,
         /// The number of bytes.
         bytes: u32,
         /// What the slot holds after the copy.

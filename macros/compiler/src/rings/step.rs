@@ -8,6 +8,9 @@ use super::verdict::{
     BarrierState, Content, CountFault, Event, EventAction, Fault, LateWait, Reason, UndrainedFault, Use,
 };
 
+/// The largest number of copies of one kind in flight.
+const LARGEST: u16 = 1024;
+
 /// A state that is being changed, and what has been done to it.
 pub(super) struct Work<'a> {
     pub(super) machine: &'a Machine,
@@ -92,10 +95,10 @@ impl Work<'_> {
             }
             Action::Copy { kind, data } => {
                 let copy = machine.places.copies[*kind];
-                self.fill(actor, copy.slot, *data, 1).inspect_err(|_| self.log(event, about))?;
+                self.fill(actor, copy.slot, *data, weight).inspect_err(|_| self.log(event, about))?;
                 let count = &mut self.state[machine.copies_at + *kind];
-                *count += 1;
-                if *count > 64 {
+                *count += weight;
+                if *count > LARGEST {
                     return Err(Stop::Cut(Reason::Lead { role: threads.role }));
                 }
             }
@@ -168,7 +171,8 @@ impl Work<'_> {
         let slot = self.machine.places.slots[copy.slot].object;
         let event = EventAction::Lands { slot };
         self.state[self.machine.copies_at + kind] -= 1;
-        if self.has_left(slot.block) {
+        let signals = self.machine.places.barriers[copy.barrier].object.block;
+        if self.has_left(slot.block) || self.has_left(signals) {
             self.log(event, Some(copy.barrier));
             return Err(Fault::Undrained(UndrainedFault::Copy { slot }).into());
         }

@@ -63,10 +63,16 @@ impl Walker<'_, '_, '_, '_> {
 
     /// Whether there is an access of a slot on the arms of a branch.
     pub(super) fn accesses_slots(&self, block: BlockId) -> bool {
-        let kernel = self.kernel();
-        let is_access = |step: &GraphStep| match step.kind {
+        let Some((arms, _)) = self.kernel().regions.get(&block) else { return false };
+        arms.iter().flat_map(|arm| &self.kernel().cfg.blocks[arm.0].steps).any(|step| self.is_access(step))
+    }
+
+    /// Whether a step is an access of a slot.
+    pub(super) fn is_access(&self, step: &GraphStep) -> bool {
+        match step.kind {
             StepKind::Memory(MemoryStep::Access(id)) => {
-                array_of(&kernel.cfg.accesses[id.0].region).is_some_and(|array| self.objects.slot(array).is_some())
+                let array = array_of(&self.kernel().cfg.accesses[id.0].region);
+                array.is_some_and(|array| self.objects.slot(array).is_some())
             }
             StepKind::Memory(MemoryStep::Fence)
             | StepKind::Value(_)
@@ -75,9 +81,7 @@ impl Walker<'_, '_, '_, '_> {
             | StepKind::BarrierCall(_)
             | StepKind::Copy(_)
             | StepKind::Call(_) => false,
-        };
-        let Some((arms, _)) = kernel.regions.get(&block) else { return false };
-        arms.iter().flat_map(|arm| &kernel.cfg.blocks[arm.0].steps).any(is_access)
+        }
     }
 
     pub(super) fn slot_index(&self, region: &Region, point: Point, at: SpanRange) -> Result<Expr, Refusal> {

@@ -5,13 +5,23 @@ use super::objects::array_of;
 use super::pipelines::Action;
 use super::value::{Counter, Value};
 use super::walk::Walker;
-use crate::check::cfg::{BarrierCall, Call, Completion, CopyStep, Region, Root, Select, StepKind, Variable};
-use crate::model::barrier::{BarrierForm, PhaseAction, PhaseResult};
-use crate::rings::{Data, Element, Expr, Op, Operator};
+use crate::check::cfg::{BarrierCall, BlockId, Call, End, Region, Root, Select, Source, StepKind, Variable};
+use crate::model::barrier::{BarrierForm, PhaseAction, PhaseOperand, PhaseResult};
+use crate::rings::{Element, Expr, Op, Operator};
 use crate::span::SpanRange;
 
 impl Walker<'_, '_, '_, '_> {
-    fn element(&self, region: &Region, point: Point, at: SpanRange) -> Result<Element, Refusal> {
+    /// The rank of the block whose memory a region is.
+    pub(super) fn block_of(&self, region: &Region, point: Point, at: SpanRange) -> Result<Expr, Refusal> {
+        let block = match (region.root, region.rank) {
+            (Root::Remote(_), Some(rank)) => self.evaluator.value(rank, point).expr(),
+            (Root::Remote(_), None) => None,
+            _ => Some(Expr::rank()),
+        };
+        block.ok_or_else(|| Refusal::new(at, "the peer's rank is not a function of the block's"))
+    }
+
+    pub(super) fn element(&self, region: &Region, point: Point, at: SpanRange) -> Result<Element, Refusal> {
         let array = array_of(region).and_then(|array| self.objects.barrier(array));
         let array = array.ok_or_else(|| Refusal::new(at, "the text does not show which barrier this is"))?;
         let index = match region.path.first() {
@@ -41,12 +51,7 @@ impl Walker<'_, '_, '_, '_> {
         }
         self.flush();
         let barrier = self.element(&call.region, point, at)?;
-        let block = match (call.region.root, call.region.rank) {
-            (Root::Remote(_), Some(rank)) => self.evaluator.value(rank, point).expr(),
-            (Root::Remote(_), None) => None,
-            _ => Some(Expr::rank()),
-        };
-        let block = block.ok_or_else(|| Refusal::new(at, "the peer's rank is not a function of the block's"))?;
+        let block = self.block_of(&call.region, point, at)?;
         let remote = call.barrier.form == BarrierForm::Remote;
         let token = !remote && call.method.result == PhaseResult::Token && self.is_waited_for(call);
         let arrive = |barrier, count, drops, token| Op::Arrive { barrier, block, count, drops, token };
@@ -69,17 +74,56 @@ impl Walker<'_, '_, '_, '_> {
             PhaseAction::ExpectTx => Op::Expect { barrier, bytes: self.number(call, point)? },
             PhaseAction::Copy => {
                 let next = kernel.cfg.blocks[point.0.0].steps.get(point.1 + 1);
-                if !next.is_some_and(|next| matches!(next.kind, StepKind::Copy(_))) {
-                    return Err(Refusal::new(at, "the copy writes a peer's memory"));
-                }
-                self.copy_to = Some(index);
-                return Ok(());
+                return match next.is_some_and(|next| matches!(next.kind, StepKind::Copy(_))) {
+                    // It begins at the next step.
+                    true => {
+                        self.copy_to = Some(index);
+                        Ok(())
+                    }
+                    false => self.copy_to_peer(point, call),
+                };
             }
-            PhaseAction::TryWait => return Err(Refusal::new(at, "the thread tests whether a phase is over")),
+            PhaseAction::TryWait => match self.operand(call, point).expr() {
+                Some(parity) if self.poll(point.0).is_some_and(|(tested, _)| tested == index) => {
+                    Op::Wait { barrier, parity }
+                }
+                _ => return Err(Refusal::new(at, "the thread tests whether a phase is over")),
+            },
             PhaseAction::Invalidate | PhaseAction::Init | PhaseAction::InitCollective => return Ok(()),
         };
         self.push(point, at, op);
         Ok(())
+    }
+
+    /// If a block does nothing but test, again and again, whether a phase is over: the number of the test, and where control goes
+    /// when it is.
+    pub(super) fn poll(&self, block: BlockId) -> Option<(usize, BlockId)> {
+        let cfg = self.kernel().cfg;
+        let End::Branch { on, then, otherwise } = cfg.blocks[block.0].end else { return None };
+        let mut relevant = cfg.blocks[block.0].steps.iter().filter(|step| self.is_relevant(step));
+        let (Some(step), None) = (relevant.next(), relevant.next()) else { return None };
+        let StepKind::BarrierCall(call) = step.kind else { return None };
+        let of = &cfg.barrier_calls[call.0];
+        let by_parity = of.method.operands == [PhaseOperand::FixedType];
+        let (over, again) = match &cfg.nodes[on.0] {
+            _ if cfg.origin(on) == of.result => (then, otherwise),
+            node if matches!(node.source, Source::Not) && cfg.origin(node.operands[0]) == of.result => (otherwise, then),
+            _ => return None,
+        };
+        let mut at = again;
+        // A loop whose body does something ends elsewhere.
+        for _ in 0..cfg.blocks.len() {
+            if at == block {
+                return (by_parity && of.method.action == PhaseAction::TryWait).then_some((call.0, over));
+            }
+            let content = &cfg.blocks[at.0];
+            let End::Goto(next) = content.end else { return None };
+            if content.steps.iter().any(|step| self.is_relevant(step) || self.is_access(step)) {
+                return None;
+            }
+            at = next;
+        }
+        None
     }
 
     /// Whether some wait takes the token of an arrival.
@@ -108,54 +152,6 @@ impl Walker<'_, '_, '_, '_> {
         };
         let is_between = others.into_iter().any(between);
         if is_between || array_of(&arrival.region) != array_of(&wait.region) { Err(refuse()) } else { Ok(()) }
-    }
-
-    pub(super) fn copy(&mut self, point: Point, index: usize) -> Result<(), Refusal> {
-        let kernel = self.evaluator.kernel;
-        let call = self.copy_to.take().map(|call| &kernel.cfg.barrier_calls[call]);
-        match &kernel.cfg.copies[index] {
-            CopyStep::Begin { completion: Completion::Barrier(_), is_cooperative: true, at, .. } => {
-                return Err(Refusal::new(*at, "threads copy together"));
-            }
-            CopyStep::Begin { writes: Some(region), completion: Completion::Barrier(_), at, .. } => {
-                let slot = array_of(region).and_then(|array| self.objects.slot(array));
-                let (Some(call), Some((array, slot))) = (call, slot) else {
-                    return Err(Refusal::new(*at, "the accesses of what the copy writes are not followed"));
-                };
-                let bytes = u32::try_from(slot.bytes).ok().filter(|_| region.path.len() == usize::from(slot.rows));
-                let Some(bytes) = bytes else {
-                    return Err(Refusal::new(*at, "the copy writes a part of the array"));
-                };
-                let slot = Element { array, index: self.slot_index(region, point, *at)? };
-                let barrier = self.element(&call.region, point, *at)?;
-                self.flush();
-                self.push(point, *at, Op::Copy { slot, barrier, block: Expr::rank(), bytes, data: Data::Fixed(0) });
-            }
-            CopyStep::Begin { completion: Completion::Barrier(_), at, .. } => {
-                return Err(Refusal::new(*at, "the copy writes a peer's memory"));
-            }
-            CopyStep::Begin { reads: Some(region), completion: Completion::BulkGroup, at, .. } => {
-                if let Some((array, _)) = array_of(region).and_then(|array| self.objects.slot(array)) {
-                    let slot = Element { array, index: self.slot_index(region, point, *at)? };
-                    self.flush();
-                    self.push(point, *at, Op::Store { slot });
-                }
-            }
-            CopyStep::Wait { completion: Completion::BulkGroup, but } if self.objects.are_stored(kernel) => {
-                let but = but.and_then(|but| kernel.constants.of(but));
-                let at = kernel.cfg.blocks[point.0.0].steps[point.1].at;
-                match but.and_then(|but| u32::try_from(but).ok()) {
-                    Some(but) => {
-                        self.flush();
-                        self.push(point, at, Op::WaitStores { but });
-                    }
-                    None => self.program.allows_more = true,
-                }
-            }
-            // No slot is accessed by such a copy.
-            CopyStep::Begin { .. } | CopyStep::Wait { .. } => {}
-        }
-        Ok(())
     }
 
     /// Adds the steps of a call of a pipeline's method, or of the call that makes one.

@@ -13,6 +13,7 @@ mod accesses;
 mod assemble;
 mod calls;
 mod constants;
+mod copies;
 mod find;
 mod kernel;
 mod loops;

@@ -32,6 +32,8 @@ pub(super) struct Slot {
     pub(super) rows: bool,
     /// The number of bytes of a slot.
     pub(super) bytes: u64,
+    /// The number of bytes of an element of a slot.
+    pub(super) element: u64,
     /// Whether every access concerns all of a slot, or the slot is a single element: then two accesses of a slot overlap.
     pub(super) whole: bool,
 }
@@ -138,9 +140,10 @@ fn slots(kernel: &Kernel<'_, '_>, barriers: &BTreeSet<usize>) -> Vec<Slot> {
     let mut accessed: BTreeSet<usize> = BTreeSet::new();
     let mut any = false;
     for access in &cfg.accesses {
-        let simple = matches!(access.kind, AccessKind::Read | AccessKind::Write)
-            && matches!(access.region.root, Root::Shared(_))
-            && access.given_to.is_none();
+        let is_own = matches!(access.kind, AccessKind::Read | AccessKind::Write)
+            && matches!(access.region.root, Root::Shared(_));
+        let is_copy = access.kind == AccessKind::AsyncWrite && matches!(access.completion, Some(Completion::Barrier(_)));
+        let simple = (is_own || is_copy) && access.given_to.is_none();
         match array_of(&access.region) {
             Some(array) if simple => drop(accessed.insert(array)),
             Some(array) => drop(hidden.insert(array)),
@@ -151,7 +154,10 @@ fn slots(kernel: &Kernel<'_, '_>, barriers: &BTreeSet<usize>) -> Vec<Slot> {
     for copy in &cfg.copies {
         if let CopyStep::Begin { reads, writes, completion, .. } = copy {
             let whole = |region: &Region| region.path.len() <= 1 && !region.open;
+            let is_of_peer = matches!(completion, Completion::Barrier(_)) && writes.is_none();
             let simple = *completion != Completion::Group;
+            // That the source of a copy to a peer is read is not followed.
+            hidden.extend(reads.iter().filter(|_| is_of_peer).filter_map(array_of));
             let regions = reads.iter().chain(writes);
             hidden.extend(regions.filter(|region| !simple || !whole(region)).filter_map(array_of));
         }
@@ -169,28 +175,45 @@ fn slot(kernel: &Kernel<'_, '_>, array: usize) -> Option<Slot> {
     let stages = length(kernel, array)?;
     let bytes = kernel.constants.bytes(element)?;
     let rows = is_array(element);
-    let copied = kernel.cfg.copies.iter().any(|copy| match copy {
-        CopyStep::Begin { writes, .. } => writes.as_ref().and_then(array_of) == Some(array),
-        CopyStep::Wait { .. } => false,
-    });
-    let written =
-        kernel.cfg.accesses.iter().any(|access| {
-            access.kind.changes() && array_of(&access.region) == Some(array) && access.completion.is_none()
+    let is_of = |region: &Region| array_of(region) == Some(array);
+    let peers = kernel.cfg.accesses.iter().filter(|access| access.kind == AccessKind::AsyncWrite && is_of(&access.region));
+    let lengths: BTreeSet<usize> = peers.map(|access| access.region.path.len()).collect();
+    let in_part = lengths.iter().any(|length| *length > usize::from(rows));
+    let copied = !lengths.is_empty()
+        || kernel.cfg.copies.iter().any(|copy| match copy {
+            CopyStep::Begin { writes, .. } => writes.as_ref().is_some_and(is_of),
+            CopyStep::Wait { .. } => false,
         });
+    let written = kernel
+        .cfg
+        .accesses
+        .iter()
+        .any(|access| access.kind.changes() && is_of(&access.region) && access.completion.is_none());
+    let copied = copied && !written && !in_part;
     Some(match rows {
-        true => Slot { array, stages, rows, bytes, whole: copied && !written || is_single(kernel, element) },
-        false => {
-            Slot { array, stages: 1, rows, bytes: bytes * u64::from(stages), whole: copied && !written || stages == 1 }
+        true => {
+            let element = inner(element).and_then(|(inner, _)| kernel.constants.bytes(&inner)).unwrap_or(bytes);
+            Slot { array, stages, rows, bytes, element, whole: copied || is_single(kernel, &kernel.function.shared[array].0) }
         }
+        false => Slot {
+            array,
+            stages: 1,
+            rows,
+            bytes: bytes * u64::from(stages),
+            element: bytes,
+            whole: copied || stages == 1 && !in_part,
+        },
     })
+}
+
+/// The element type and the length of an array type.
+fn inner(ty: &TokenStream) -> Option<(TokenStream, TokenStream)> {
+    ty.clone().into_iter().find_map(|tree| if let TokenTree::Group(group) = tree { array(&group.stream()) } else { None })
 }
 
 /// Whether an array has one element.
 fn is_single(kernel: &Kernel<'_, '_>, element: &TokenStream) -> bool {
-    let inside = element
-        .clone()
-        .into_iter()
-        .find_map(|tree| if let TokenTree::Group(group) = tree { array(&group.stream()) } else { None });
+    let inside = inner(element);
     inside.is_some_and(|(element, length)| kernel.constants.length(&length) == Some(1) && !is_array(&element))
 }
 

@@ -49,12 +49,23 @@ pub(super) fn separate(
         if steps(actors).any(|(_, step)| named(&step.op)) {
             continue;
         }
-        guards[slot].certain = true;
         let named = |access: Access, thread: u32| {
             let point = sites.point(access.1)?;
             elements(kernel, (arguments, counters), thread, point, of.rows)
         };
-        let copied = steps(actors).any(|(_, step)| matches!(&step.op, Op::Copy { slot, .. } if slot.array == number));
+        let copies = |op: &Op| matches!(op, Op::Copy { slot, .. } if slot.array == number);
+        let copies: BTreeSet<Access> =
+            steps(actors).filter(|(_, step)| copies(&step.op)).map(|(role, step)| (role, step.id)).collect();
+        // Where some copy is still in flight, it may be the one of any element that copies write.
+        let mut copied = Some(BTreeSet::new());
+        for copy in copies.iter().filter(|copy| is_access(kernel, sites.point(copy.1))) {
+            for thread in &actors[copy.0].threads {
+                copied = copied.zip(named(*copy, *thread)).map(|(all, more)| all.into_iter().chain(more).collect());
+            }
+        }
+        let (whole, copied) = (of.bytes / of.element.max(1), copied.map_or(0, |copied: BTreeSet<i64>| copied.len()));
+        guards[slot].certain = copied == 0 || copied as u64 == whole;
+        let copied = !copies.is_empty();
         let mut writes: BTreeSet<Access> = BTreeSet::new();
         let mut reads: BTreeSet<Access> = BTreeSet::new();
         for (role, step) in steps(actors) {
@@ -114,6 +125,12 @@ pub(super) fn separate(
         }
     }
     (guards, arrays)
+}
+
+/// Whether the place of a copy is that of an access: then it writes one element.
+fn is_access(kernel: &Kernel<'_, '_>, point: Option<Point>) -> bool {
+    let step = point.and_then(|point| kernel.cfg.blocks[point.0.0].steps.get(point.1));
+    step.is_some_and(|step| matches!(step.kind, StepKind::Memory(MemoryStep::Access(_))))
 }
 
 fn narrow(number: usize) -> u32 {

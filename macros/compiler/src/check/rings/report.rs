@@ -250,6 +250,7 @@ impl Words<'_, '_, '_> {
     /// Adds the interleaving, and the threads that wait in its end.
     fn with_trace(&self, diag: Diag, trace: &[Event], waits: Vec<(SpanRange, String)>) -> Diag {
         let mut steps: Vec<(Option<SpanRange>, String)> = Vec::new();
+        let mut landed: Option<(EventAction, Object)> = None;
         let begins = |event: &&Event| match event.action {
             EventAction::Step { threads, step } => self.what(threads, step, None).0 == "synchronize",
             EventAction::Lands { .. } | EventAction::Stored { .. } => false,
@@ -276,6 +277,13 @@ impl Words<'_, '_, '_> {
                 EventAction::Stored { slot, .. } => format!("the copy out of {} has read it", self.slot(slot)),
             };
             let step = (self.place(event), text);
+            // Of several copies that land, the last one tells what the phase then lacks.
+            let landing = event.barrier.map(|state| (event.action, state.barrier));
+            let lands = landing.filter(|(action, _)| matches!(action, EventAction::Lands { .. }));
+            if lands.is_some() && lands == landed {
+                steps.pop();
+            }
+            landed = lands;
             // The end of an access follows its beginning.
             if steps.last().is_none_or(|(_, last)| *last != step.1) {
                 steps.push(step);

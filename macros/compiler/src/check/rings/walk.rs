@@ -192,6 +192,9 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
                 };
             }
         };
+        if let Some((_, over)) = self.poll(block) {
+            return Ok(Next::Goes(over));
+        }
         let point = (block, kernel.cfg.blocks[block.0].steps.len());
         let counted = kernel.cfg.counted.get(&block);
         let value = if counted.is_some() { Value::Unknown } else { self.evaluator.value(on, point) };
@@ -291,7 +294,7 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
     }
 
     /// Whether a step concerns barriers, or a counter.
-    fn is_relevant(&self, step: &GraphStep) -> bool {
+    pub(super) fn is_relevant(&self, step: &GraphStep) -> bool {
         let counts = |variable| self.evaluator.counters.get(Counter::Variable(variable)).is_some();
         self.kernel().is_relevant(&step.kind, &counts)
     }

@@ -193,7 +193,10 @@ fn change(word: &mut Word, n: u32, random: &mut Random) {
                 *bytes *= 2;
             }
         }
-        Word::Copy { index, .. } => *index = stage,
+        Word::Copy { index, signals, .. } => match random.below(4) {
+            0 => *signals = "1-b".into(),
+            _ => *index = stage,
+        },
         Word::Fill(_, index, _) | Word::Filled(_, index) | Word::Read(_, index) | Word::Done(_, index) => {
             *index = stage
         }

@@ -262,8 +262,8 @@ impl Run<'_> {
                 let name = barrier_of(barrier, None)?;
                 world.barriers.get_mut(&name).ok_or("no such barrier")?.bytes += i64::from(*bytes);
             }
-            Op::Copy { slot, barrier, block, bytes, data } => {
-                let (slot, barrier) = (slot_of(slot, Some(block))?, barrier_of(barrier, Some(block))?);
+            Op::Copy { slot, barrier, block, signals, bytes, data } => {
+                let (slot, barrier) = (slot_of(slot, Some(block))?, barrier_of(barrier, Some(signals))?);
                 self.begin_fill(&mut world, thread, slot, *data)?;
                 world.copies.push((slot, barrier, i64::from(*bytes)));
                 world.copies.sort_unstable();
@@ -326,6 +326,7 @@ impl Run<'_> {
         let mut world = before.clone();
         let (slot, barrier, bytes) = world.copies.remove(copy);
         self.inhabited(before, slot.2)?;
+        self.inhabited(before, barrier.2)?;
         let counts = self.skeleton.slots[slot.0 as usize].parts > 0;
         let slot = world.slots.get_mut(&slot).ok_or("no such slot")?;
         slot.writers -= 1;

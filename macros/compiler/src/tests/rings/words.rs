@@ -24,6 +24,7 @@ pub(super) enum Word {
         barrier: usize,
         bytes: u32,
         to: String,
+        signals: String,
     },
     Fill(usize, String, u8),
     Filled(usize, String),
@@ -66,11 +67,11 @@ pub(super) fn expect(barrier: usize, index: &str, bytes: u32) -> Word {
 }
 
 pub(super) fn copy(slot: usize, index: &str, barrier: usize, bytes: u32) -> Word {
-    Word::Copy { slot, index: index.into(), barrier, bytes, to: "b".into() }
+    Word::Copy { slot, index: index.into(), barrier, bytes, to: "b".into(), signals: "b".into() }
 }
 
 pub(super) fn copy_to(slot: usize, index: &str, barrier: usize, bytes: u32, block: &str) -> Word {
-    Word::Copy { slot, index: index.into(), barrier, bytes, to: block.into() }
+    Word::Copy { slot, index: index.into(), barrier, bytes, to: block.into(), signals: block.into() }
 }
 
 pub(super) fn fill(slot: usize, index: &str) -> Word {
@@ -180,10 +181,11 @@ impl Text {
                 Word::Expect(barrier, index, bytes) => {
                     Op::Expect { barrier: self.element(*barrier, index), bytes: *bytes }
                 }
-                Word::Copy { slot, index, barrier, bytes, to } => Op::Copy {
+                Word::Copy { slot, index, barrier, bytes, to, signals } => Op::Copy {
                     slot: self.element(*slot, index),
                     barrier: self.element(*barrier, index),
                     block: self.expr(to),
+                    signals: self.expr(signals),
                     bytes: *bytes,
                     data,
                 },

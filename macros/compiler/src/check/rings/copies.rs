@@ -1,0 +1,95 @@
+//! The steps of a thread that begin asynchronous copies, or wait for them.
+
+use super::kernel::{Point, Refusal};
+use super::objects::array_of;
+use super::walk::Walker;
+use crate::check::cfg::{AccessKind, BarrierCall, Completion, CopyStep, MemoryStep, Region, Select, StepKind};
+use crate::rings::{Data, Element, Op};
+
+impl Walker<'_, '_, '_, '_> {
+    pub(super) fn copy(&mut self, point: Point, index: usize) -> Result<(), Refusal> {
+        let kernel = self.evaluator.kernel;
+        let call = self.copy_to.take().map(|call| &kernel.cfg.barrier_calls[call]);
+        match &kernel.cfg.copies[index] {
+            CopyStep::Begin { writes, completion: Completion::Barrier(_), is_cooperative, at, .. } => {
+                let Some(call) = call else {
+                    return Err(Refusal::new(*at, "the text does not show which barrier this is"));
+                };
+                match writes {
+                    Some(region) => self.copy_into(point, call, region, (point, *is_cooperative))?,
+                    None => self.copy_to_peer(point, call)?,
+                }
+            }
+            CopyStep::Begin { reads: Some(region), completion: Completion::BulkGroup, at, .. } => {
+                if let Some((array, _)) = array_of(region).and_then(|array| self.objects.slot(array)) {
+                    let slot = Element { array, index: self.slot_index(region, point, *at)? };
+                    self.flush();
+                    self.push(point, *at, Op::Store { slot });
+                }
+            }
+            CopyStep::Wait { completion: Completion::BulkGroup, but } if self.objects.are_stored(kernel) => {
+                let but = but.and_then(|but| kernel.constants.of(but));
+                let at = kernel.cfg.blocks[point.0.0].steps[point.1].at;
+                match but.and_then(|but| u32::try_from(but).ok()) {
+                    Some(but) => {
+                        self.flush();
+                        self.push(point, at, Op::WaitStores { but });
+                    }
+                    None => self.program.allows_more = true,
+                }
+            }
+            // No slot is accessed by such a copy.
+            CopyStep::Begin { .. } | CopyStep::Wait { .. } => {}
+        }
+        Ok(())
+    }
+
+    /// Adds a copy into the memory of a peer, which the last access before it names.
+    pub(super) fn copy_to_peer(&mut self, point: Point, call: &BarrierCall) -> Result<(), Refusal> {
+        let cfg = self.kernel().cfg;
+        let steps = cfg.blocks[point.0.0].steps[..point.1].iter().enumerate().rev();
+        let mut written = steps.filter_map(|(index, step)| match step.kind {
+            StepKind::Memory(MemoryStep::Access(access)) => Some((index, &cfg.accesses[access.0])),
+            _ => None,
+        });
+        let is_copy = |kind| matches!(kind, AccessKind::AsyncWrite);
+        match written.find(|(_, access)| is_copy(access.kind)) {
+            Some((index, access)) => self.copy_into(point, call, &access.region, ((point.0, index), false)),
+            None => Err(Refusal::new(call.at, "the text does not show what the copy writes")),
+        }
+    }
+
+    /// Adds a copy into a slot, or into one element of it; `site` is the place of the access, and says whether threads copy together.
+    fn copy_into(
+        &mut self,
+        point: Point,
+        call: &BarrierCall,
+        region: &Region,
+        (site, together): (Point, bool),
+    ) -> Result<(), Refusal> {
+        let at = call.at;
+        let Some((array, slot)) = array_of(region).and_then(|array| self.objects.slot(array)) else {
+            return Err(Refusal::new(at, "the accesses of what the copy writes are not followed"));
+        };
+        let bytes = match region.path.len().checked_sub(usize::from(slot.rows)) {
+            Some(0) => u32::try_from(slot.bytes).ok(),
+            Some(1) => u32::try_from(slot.element).ok().filter(|_| is_element(region)),
+            Some(_) | None => None,
+        };
+        let bytes = bytes.ok_or_else(|| Refusal::new(at, "the copy writes a part of the array"))?;
+        let slot = Element { array, index: self.slot_index(region, point, at)? };
+        let barrier = self.element(&call.region, point, at)?;
+        let (block, signals) = (self.block_of(region, point, at)?, self.block_of(&call.region, point, at)?);
+        self.flush();
+        if together {
+            return Err(Refusal::new(at, "threads copy together"));
+        }
+        self.push(site, at, Op::Copy { slot, barrier, block, signals, bytes, data: Data::Fixed(0) });
+        Ok(())
+    }
+}
+
+/// Whether the last selection of a region is one element.
+fn is_element(region: &Region) -> bool {
+    matches!(region.path.last(), Some(Select::At(_))) && !region.open
+}
