@@ -57,14 +57,12 @@ pub(super) fn separate(
         let copies: BTreeSet<Access> =
             steps(actors).filter(|(_, step)| copies(&step.op)).map(|(role, step)| (role, step.id)).collect();
         // Where some copy is still in flight, it may be the one of any element that copies write.
-        let mut copied = Some(BTreeSet::new());
-        for copy in copies.iter().filter(|copy| is_access(kernel, sites.point(copy.1))) {
-            for thread in &actors[copy.0].threads {
-                copied = copied.zip(named(*copy, *thread)).map(|(all, more)| all.into_iter().chain(more).collect());
-            }
-        }
-        let (whole, copied) = (of.bytes / of.element.max(1), copied.map_or(0, |copied: BTreeSet<i64>| copied.len()));
-        guards[slot].certain = copied == 0 || copied as u64 == whole;
+        let in_part: Vec<Access> =
+            copies.iter().copied().filter(|copy| is_access(kernel, sites.point(copy.1))).collect();
+        let each = in_part.iter().flat_map(|copy| actors[copy.0].threads.iter().map(|thread| named(*copy, *thread)));
+        let copied: Option<Vec<Vec<i64>>> = each.collect();
+        let copied = copied.map_or(0, |each| each.into_iter().flatten().collect::<BTreeSet<_>>().len());
+        guards[slot].certain = in_part.is_empty() || copied as u64 == of.bytes / of.element.max(1);
         let copied = !copies.is_empty();
         let mut writes: BTreeSet<Access> = BTreeSet::new();
         let mut reads: BTreeSet<Access> = BTreeSet::new();
