@@ -63,6 +63,8 @@ pub(super) struct Machine {
     pub(super) streams: usize,
     /// Whether a role has several shared decisions, so that rounds without steps may have to be forgotten.
     pub(super) nested: bool,
+    /// Whether the rounds of some actor count.
+    pub(super) counts: bool,
     /// The furthest that data lie behind the round of a thread that names them.
     pub(super) behind: i32,
     pub(super) barriers_at: usize,
@@ -106,7 +108,8 @@ impl Machine {
         let nested = automata.iter().any(|automaton| decisions(automaton) > 1);
         let (actors, streams) = (Vec::new(), 0);
         let (barriers_at, slots_at, copies_at, size) = (0, 0, 0, 0);
-        Ok(Machine { places, automata, units, actors, streams, nested, behind, barriers_at, slots_at, copies_at, size })
+        let counts = false;
+        Ok(Machine { places, automata, units, actors, streams, nested, counts, behind, barriers_at, slots_at, copies_at, size })
     }
 
     /// Sets the number of actors of each unit.
@@ -142,6 +145,7 @@ impl Machine {
             }
         }
         self.streams = streams.len();
+        self.counts = self.actors.iter().any(|actor| actor.rounds);
         self.barriers_at = ACTOR * self.actors.len() + STREAM * self.streams;
         self.slots_at = self.barriers_at + BARRIER * self.places.barriers.len();
         self.copies_at = self.slots_at + SLOT * self.places.slots.len();
@@ -197,17 +201,16 @@ impl Machine {
     }
 
     /// Returns the actors that meet an actor.
-    pub(super) fn group(&self, actor: usize, among: &Among) -> Vec<usize> {
+    pub(super) fn members<'a>(&'a self, actor: usize, among: &'a Among) -> impl Iterator<Item = usize> + 'a {
         let block = self.actors[actor].block;
-        let actors = 0..self.actors.len();
-        let own = |actor: &usize| self.actors[*actor].block == block;
-        match among {
-            Among::Cluster => actors.collect(),
-            Among::Block => actors.filter(own).collect(),
-            Among::Roles(roles) => {
-                actors.filter(own).filter(|actor| roles.contains(&self.actors[*actor].threads.role)).collect()
+        (0..self.actors.len()).filter(move |other| {
+            let other = &self.actors[*other];
+            match among {
+                Among::Cluster => true,
+                Among::Block => other.block == block,
+                Among::Roles(roles) => other.block == block && roles.contains(&other.threads.role),
             }
-        }
+        })
     }
 }
 

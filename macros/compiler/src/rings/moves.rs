@@ -5,6 +5,7 @@ use super::automaton::{Action, OWNED};
 use super::ledger::Ledger;
 use super::machine::{ACTOR, BARRIER, Machine, STORES, State, decision};
 use super::normal::normalise;
+use super::skeleton::Among;
 use super::step::{Done, Stop, Work};
 use super::verdict::{Event, Fault, Reason};
 
@@ -46,9 +47,14 @@ const TURNS: u8 = 4;
 pub(super) fn moves(machine: &Machine, state: &[u16], reduced: bool) -> (Vec<Move>, Vec<Move>) {
     let actors = 0..machine.actors.len();
     let (mut first, mut rest) = (Vec::new(), Vec::new());
-    first.extend(actors.clone().filter(|actor| !is_blocked(machine, state, *actor)).map(Move::Actor));
+    for actor in actors.clone() {
+        if !is_blocked(machine, state, actor) {
+            first.push(Move::Actor(actor));
+        }
+    }
+    let in_flight = &state[machine.copies_at..machine.copies_at + machine.places.copies.len()];
     for (kind, copy) in machine.places.copies.iter().enumerate() {
-        if state[machine.copies_at + kind] > 0 {
+        if in_flight[kind] > 0 {
             let awaited = || {
                 actors.clone().any(|actor| match machine.node(state, actor).action {
                     Action::Wait { barrier, .. } | Action::WaitToken { barrier } => barrier == copy.barrier,
@@ -78,8 +84,20 @@ fn is_blocked(machine: &Machine, state: &[u16], actor: usize) -> bool {
     match machine.node(state, actor).action {
         Action::End => true,
         Action::Wait { barrier, parity } => (state[machine.barriers_at + BARRIER * barrier] % 2 == 1) == parity,
+        // The first of those who meet goes on with the others.
+        Action::Sync { meeting, ref among } => !meets(machine, state, actor, meeting, among),
         _ => false,
     }
+}
+
+/// Whether an actor is the first of a group that stands at a meeting.
+pub(super) fn meets(machine: &Machine, state: &[u16], actor: usize, meeting: u32, among: &Among) -> bool {
+    let mut group = machine.members(actor, among);
+    let is_first = machine.members(actor, among).next() == Some(actor);
+    is_first
+        && group.all(|other| {
+            matches!(machine.node(state, other).action, Action::Sync { meeting: theirs, .. } if theirs == meeting)
+        })
 }
 
 /// Which copies for a barrier have to land before the rest can happen.

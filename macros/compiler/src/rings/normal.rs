@@ -5,22 +5,26 @@ use super::machine::{ACTOR, EMPTY, Machine, OLD, SLOT, STREAM, data_after, decis
 
 /// Brings a state into its normal form.
 pub(super) fn normalise(machine: &Machine, state: &mut [u16]) {
-    for actor in 0..machine.actors.len() {
-        if machine.ended(state, actor) {
-            state[ACTOR * actor + 1..ACTOR * (actor + 1)].fill(0);
+    for (actor, fields) in state[..ACTOR * machine.actors.len()].chunks_exact_mut(ACTOR).enumerate() {
+        let automaton = &machine.automata[machine.actors[actor].automaton];
+        if automaton.nodes[usize::from(fields[0])].action == Action::End {
+            fields[1..].fill(0);
         }
     }
     for stream in 0..machine.streams {
-        while machine.nested && drop_idle(machine, state, stream) {}
-        let length = state[machine.stream_at(stream)];
-        if length == 0 {
+        if state[machine.stream_at(stream)] == 0 {
             continue;
         }
+        while machine.nested && drop_idle(machine, state, stream) {}
+        let length = state[machine.stream_at(stream)];
         let going = going(machine, state, stream);
         let cut = going.iter().map(|actor| state[ACTOR * actor + 1]).min().unwrap_or(length);
         if cut > 0 {
             remove(machine, state, stream, 0, cut);
         }
+    }
+    if !machine.counts {
+        return;
     }
     let counted = |actor: &usize| machine.actors[*actor].rounds && !machine.ended(state, *actor);
     let counted: Vec<usize> = (0..machine.actors.len()).filter(counted).collect();

@@ -2,6 +2,7 @@
 
 use super::automaton::Action;
 use super::ledger::Ledger;
+use super::moves::meets;
 use super::machine::{ACTOR, BARRIER, EMPTY, Machine, SLOT, STORES, State, data_number};
 use super::skeleton::Data;
 use super::verdict::{
@@ -125,11 +126,10 @@ impl Work<'_> {
                 }
             }
             Action::Sync { meeting, among } => {
-                let group = machine.group(actor, among);
-                let here = |other: &usize| matches!(&machine.node(&self.state, *other).action, Action::Sync { meeting: their, .. } if their == meeting);
-                if group.first() != Some(&actor) || !group.iter().all(here) {
+                if !meets(machine, &self.state, actor, *meeting, among) {
                     return Ok(Done::Blocked);
                 }
+                let group: Vec<usize> = machine.members(actor, among).collect();
                 self.log(event, None);
                 for other in &group {
                     self.go_on(*other, true)?;

@@ -9,18 +9,18 @@ use super::walk::Sites;
 use super::{assemble_most, report};
 use crate::diag::Diag;
 use crate::model::ty::ParamType;
-use crate::rings::{self, CountFault, Fault, Verdict};
+use crate::rings::{self, CountFault, Fault, Reason, Verdict};
 
 /// The largest argument that is tried, beyond the number of stages.
 const ARGUMENTS: i64 = 3;
 
-/// The largest number of states of one check.
+/// The largest number of states of all checks of a kernel.
 const STATES: usize = 20_000;
 
 /// The faults that are sought.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sought {
-    /// The largest number of states of one check.
+    /// The largest number of states of all checks.
     pub(super) limit: usize,
     /// Whether an index may be out of range for all that is known of the arguments.
     pub(super) indexes: bool,
@@ -31,8 +31,11 @@ pub(super) fn find(
     kernel: &Kernel<'_, '_>,
     objects: &Objects,
     classes: &[Class],
-    sought: Option<Sought>,
+    mut sought: Option<Sought>,
 ) -> Option<Diag> {
+    if let Some(sought) = &mut sought {
+        sought.limit = sought.limit.min(STATES);
+    }
     let scalars: Vec<usize> = kernel
         .function
         .params
@@ -46,7 +49,7 @@ pub(super) fn find(
     let numbers = if sought.is_some() { 0..=stages + ARGUMENTS } else { stages..=stages + 1 };
     for number in numbers {
         let arguments: Arguments = scalars.iter().map(|position| (*position, number)).collect();
-        if let Some(fault) = find_for(kernel, objects.clone(), classes, &arguments, sought) {
+        if let Some(fault) = find_for(kernel, objects.clone(), classes, &arguments, &mut sought) {
             return Some(fault);
         }
         if scalars.is_empty() {
@@ -62,7 +65,7 @@ fn find_for(
     mut objects: Objects,
     classes: &[Class],
     arguments: &Arguments,
-    sought: Option<Sought>,
+    sought: &mut Option<Sought>,
 ) -> Option<Diag> {
     loop {
         let sites = Sites::default();
@@ -71,14 +74,22 @@ fn find_for(
         if assembled.allows_more {
             return None;
         }
-        let verdict = sought.map(|sought| rings::check(&assembled.skeleton, sought.limit.min(STATES)));
+        let verdict = sought.as_ref().map(|sought| rings::check(&assembled.skeleton, sought.limit));
+        if let (Some(verdict), Some(sought)) = (&verdict, sought.as_mut()) {
+            sought.limit = match verdict {
+                Verdict::Proved { states } => sought.limit.saturating_sub(*states),
+                // Larger arguments have more.
+                Verdict::NotProved(Reason::States) => 0,
+                Verdict::NotProved(_) | Verdict::Fault { .. } => sought.limit,
+            };
+        }
         let Some(Verdict::Fault { fault, trace }) = verdict else {
             let stale = rings::stale(&assembled.skeleton)?;
             return Some(report::stale(kernel, &objects, &sites, &assembled, &stale));
         };
         // The arguments need not be those of a kernel that expects stages of their number.
         let is_of_index = matches!(fault, Fault::Count(CountFault::Index { .. }));
-        if is_of_index && sought.is_some_and(|sought| !sought.indexes) {
+        if is_of_index && sought.as_ref().is_some_and(|sought| !sought.indexes) {
             return None;
         }
         // Accesses need not be of the same part of a slot. Then another fault may be certain.

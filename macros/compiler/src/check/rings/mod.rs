@@ -48,7 +48,7 @@ use crate::rules::Rule;
 use crate::span::SpanRange;
 
 /// The largest number of states of one check.
-const STATES: usize = 200_000;
+const STATES: usize = 30_000;
 
 /// The largest number of states of all checks with values that are only tried.
 const STATES_OF_TRIED: usize = 2_000;
