@@ -79,7 +79,10 @@ impl Shape {
             }
             Operator::Sub => {
                 let base = affine.and_then(|(left, right)| left.checked_sub(right));
-                Some(Shape { start, period: left.period, step: left.step.checked_sub(right.step)?, base })
+                let step = left.step.checked_sub(right.step)?;
+                // Below this the difference of natural numbers would be negative, which has no value.
+                let natural = base.filter(|base| *base < 0 && step > 0).map_or(0, |base| (step - 1 - base) / step);
+                Some(Shape { start: start.max(natural), period: left.period, step, base })
             }
             Operator::Mul => match (left.constant(), right.constant()) {
                 (Some(factor), _) => right.scaled(factor),

@@ -109,7 +109,20 @@ impl Machine {
         let (actors, streams) = (Vec::new(), 0);
         let (barriers_at, slots_at, copies_at, size) = (0, 0, 0, 0);
         let counts = false;
-        Ok(Machine { places, automata, units, actors, streams, nested, counts, behind, barriers_at, slots_at, copies_at, size })
+        Ok(Machine {
+            places,
+            automata,
+            units,
+            actors,
+            streams,
+            nested,
+            counts,
+            behind,
+            barriers_at,
+            slots_at,
+            copies_at,
+            size,
+        })
     }
 
     /// Sets the number of actors of each unit.

@@ -2,8 +2,8 @@
 
 use super::automaton::Action;
 use super::ledger::Ledger;
-use super::moves::meets;
 use super::machine::{ACTOR, BARRIER, EMPTY, Machine, SLOT, STORES, State, data_number};
+use super::moves::meets;
 use super::skeleton::Data;
 use super::verdict::{
     BarrierState, Content, CountFault, Event, EventAction, Fault, LateWait, Reason, UndrainedFault, Use,

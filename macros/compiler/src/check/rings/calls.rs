@@ -107,7 +107,9 @@ impl Walker<'_, '_, '_, '_> {
         let by_parity = of.method.operands == [PhaseOperand::FixedType];
         let (over, again) = match &cfg.nodes[on.0] {
             _ if cfg.origin(on) == of.result => (then, otherwise),
-            node if matches!(node.source, Source::Not) && cfg.origin(node.operands[0]) == of.result => (otherwise, then),
+            node if matches!(node.source, Source::Not) && cfg.origin(node.operands[0]) == of.result => {
+                (otherwise, then)
+            }
             _ => return None,
         };
         let mut at = again;

@@ -1,11 +1,14 @@
 //! Loops over ranges: their numbers, their decisions, and what is certain to happen in them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::kernel::Refusal;
-use super::value::Counter;
+use super::kernel::{Point, Refusal};
+use super::symbol::Symbol;
+use super::value::{Counter, Counters, Evaluator};
 use super::walk::{Key, Walker};
-use crate::check::cfg::{BlockId, CountedLoop, End, NodeId};
+use crate::check::cfg::{BlockId, Cfg, CountedLoop, End, Extent, NodeId, Source, Variable};
+use crate::check::uniform::control::{following, following_until};
+use crate::model::expr::BinaryOp;
 use crate::rings::{Condition, Expr, Op, Operator};
 
 /// The largest number of iterations that is followed exactly where arguments are open. The iterations of longer loops are taken
@@ -77,8 +80,7 @@ impl Walker<'_, '_, '_, '_> {
             None => {}
         }
         if let Some(length) = length {
-            let form = format!("for {length} by {by} and {more}");
-            let keys = std::iter::once(Key::Form(form)).chain(self.agreed(block, on).ok());
+            let keys = trips(length, by, more).into_iter().chain(self.agreed(block, on).ok());
             return Ok((Condition::Shared, keys.collect(), None));
         }
         if let (Some(start), Some(end)) = (start.expr(), end.expr())
@@ -92,6 +94,91 @@ impl Walker<'_, '_, '_, '_> {
             return Ok((condition, Vec::new(), Some(counter)));
         }
         Ok((Condition::Shared, vec![self.agreed(block, on)?], None))
+    }
+
+    /// If a branch is that of a loop which counts a variable by hand up or down to a bound, and arguments decide about it: the key of
+    /// its decisions, which are those of a loop over a range, and the arms that go on and leave.
+    pub(super) fn by_hand(&self, head: BlockId, on: NodeId) -> Option<(Key, BlockId, BlockId)> {
+        let kernel = self.kernel();
+        let cfg = kernel.cfg;
+        let End::Branch { then, otherwise, .. } = cfg.blocks[head.0].end else { return None };
+        let point = (head, cfg.blocks[head.0].steps.len());
+        let comes_back = |arm: BlockId| arm == head || following(cfg, arm).contains(head);
+        let body = |arm: BlockId| following_until(cfg, arm, head);
+        let of = &cfg.nodes[on.0];
+        let (Source::Binary(op) | Source::Round(_, op), [left, right]) = (&of.source, &of.operands[..]) else {
+            return None;
+        };
+        let counters = Counters::default();
+        let evaluator = Evaluator { kernel, counters: &counters, arguments: None, thread: self.evaluator.thread };
+        let symbol = |node: NodeId, point: Point| evaluator.value(node, point).symbol();
+        for (counts, bound, op) in [(*left, *right, Some(*op)), (*right, *left, mirrored(*op))] {
+            let Some(variable) =
+                cfg.nodes[counts.0].source.read().filter(|variable| cfg.only_value(*variable).is_none())
+            else {
+                continue;
+            };
+            // The arm that is repeated; the variable is set once before, and by one step on each way round.
+            for (inside, outside, op) in [(then, otherwise, op), (otherwise, then, op.and_then(negated))] {
+                let inner = body(inside);
+                let is_inside = |block: BlockId| block == inside || inner.contains(block);
+                let (within, before): (Vec<_>, Vec<_>) =
+                    kernel.sets(variable).iter().partition(|((block, _), ..)| is_inside(*block));
+                let ([(first, start, Extent::Whole)], true) = (&before[..], comes_back(inside)) else { continue };
+                let leads =
+                    first.0 != head && !following_until(cfg, outside, first.0).contains(head) && outside != head;
+                let steps: Option<BTreeSet<i64>> = within
+                    .iter()
+                    .map(|(set, value, extent)| {
+                        let by = self.difference(&evaluator, variable, *value, *set)?;
+                        (*extent == Extent::Whole).then_some(by)
+                    })
+                    .collect();
+                let Some(by) = steps.filter(|steps| steps.len() == 1).and_then(|steps| steps.first().copied()) else {
+                    continue;
+                };
+                let places: Vec<BlockId> = within.iter().map(|((block, _), ..)| *block).collect();
+                if !leads || !is_set_once(cfg, inside, head, &places) {
+                    continue;
+                }
+                let (start, bound) = (symbol(*start, *first)?, symbol(bound, point)?);
+                let up = bound.clone().plus(-1, &start);
+                let (length, more) = match (op?, by) {
+                    (BinaryOp::Lt, 1..) => (up?, 0),
+                    (BinaryOp::Le, 1..) => (up?, 1),
+                    // It does not pass by the bound if it begins below.
+                    (BinaryOp::Ne, 1) if start.known() == Some(0) => (up?, 0),
+                    (BinaryOp::Gt, ..=-1) => (start.plus(-1, &bound)?, 0),
+                    (BinaryOp::Ge, ..=-1) => (start.plus(-1, &bound)?, 1),
+                    (BinaryOp::Ne, -1) if bound.known() == Some(0) => (start.plus(-1, &bound)?, 0),
+                    _ => return None,
+                };
+                return trips(length, by.abs(), more).map(|key| (key, inside, outside));
+            }
+        }
+        None
+    }
+
+    /// The difference that a step makes to a variable, if it adds a number that is known.
+    fn difference(
+        &self,
+        evaluator: &Evaluator<'_, '_, '_>,
+        variable: Variable,
+        value: NodeId,
+        point: Point,
+    ) -> Option<i64> {
+        let cfg = self.kernel().cfg;
+        let of = &cfg.nodes[cfg.origin(value).0];
+        let (Source::Binary(op), [left, right]) = (&of.source, &of.operands[..]) else { return None };
+        let is_variable = cfg.nodes[left.0].source.read() == Some(variable);
+        let read = self.kernel().evaluated(*left)?;
+        let is_now = !self.kernel().may_be_set_between(variable, read, point) && read.0 == point.0;
+        let number = evaluator.value(*right, point).known().filter(|_| is_variable && is_now)?;
+        match op {
+            BinaryOp::Add => Some(number),
+            BinaryOp::Sub => Some(-number),
+            _ => None,
+        }
     }
 
     /// The blocks that a thread comes to in each iteration of a loop over a range that has one.
@@ -117,5 +204,61 @@ impl Walker<'_, '_, '_, '_> {
             }
         }
         certain
+    }
+}
+
+/// The key of the decisions of a loop over a range of this length. Loops of equal numbers of iterations have equal keys.
+fn trips(length: Symbol, by: i64, more: i64) -> Option<Key> {
+    let length = length.plus(more, &Symbol::constant(1))?;
+    let form = match length.divided(by) {
+        Some(trips) => format!("for {trips}"),
+        None => format!("for {length} by {by}"),
+    };
+    length.known().is_none().then_some(Key::Form(form))
+}
+
+/// Whether each way from a block back to the head of its loop passes exactly one of these places.
+fn is_set_once(cfg: &Cfg<'_>, inside: BlockId, head: BlockId, places: &[BlockId]) -> bool {
+    let mut seen: BTreeMap<BlockId, usize> = BTreeMap::new();
+    let mut work = vec![(inside, 0)];
+    while let Some((block, before)) = work.pop() {
+        if block == head {
+            if before != 1 {
+                return false;
+            }
+            continue;
+        }
+        match seen.insert(block, before) {
+            Some(known) if known != before => return false,
+            Some(_) => continue,
+            None => {}
+        }
+        let after = before + places.iter().filter(|place| **place == block).count();
+        let comes_back = |next: &BlockId| *next == head || following(cfg, *next).contains(head);
+        work.extend(cfg.blocks[block.0].end.successors().filter(comes_back).map(|next| (next, after)));
+    }
+    true
+}
+
+fn mirrored(op: BinaryOp) -> Option<BinaryOp> {
+    match op {
+        BinaryOp::Lt => Some(BinaryOp::Gt),
+        BinaryOp::Le => Some(BinaryOp::Ge),
+        BinaryOp::Gt => Some(BinaryOp::Lt),
+        BinaryOp::Ge => Some(BinaryOp::Le),
+        BinaryOp::Eq | BinaryOp::Ne => Some(op),
+        _ => None,
+    }
+}
+
+fn negated(op: BinaryOp) -> Option<BinaryOp> {
+    match op {
+        BinaryOp::Lt => Some(BinaryOp::Ge),
+        BinaryOp::Le => Some(BinaryOp::Gt),
+        BinaryOp::Gt => Some(BinaryOp::Le),
+        BinaryOp::Ge => Some(BinaryOp::Lt),
+        BinaryOp::Eq => Some(BinaryOp::Ne),
+        BinaryOp::Ne => Some(BinaryOp::Eq),
+        _ => None,
     }
 }

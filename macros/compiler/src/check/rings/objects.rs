@@ -142,7 +142,8 @@ fn slots(kernel: &Kernel<'_, '_>, barriers: &BTreeSet<usize>) -> Vec<Slot> {
     for access in &cfg.accesses {
         let is_own = matches!(access.kind, AccessKind::Read | AccessKind::Write)
             && matches!(access.region.root, Root::Shared(_));
-        let is_copy = access.kind == AccessKind::AsyncWrite && matches!(access.completion, Some(Completion::Barrier(_)));
+        let is_copy =
+            access.kind == AccessKind::AsyncWrite && matches!(access.completion, Some(Completion::Barrier(_)));
         let simple = (is_own || is_copy) && access.given_to.is_none();
         match array_of(&access.region) {
             Some(array) if simple => drop(accessed.insert(array)),
@@ -176,7 +177,8 @@ fn slot(kernel: &Kernel<'_, '_>, array: usize) -> Option<Slot> {
     let bytes = kernel.constants.bytes(element)?;
     let rows = is_array(element);
     let is_of = |region: &Region| array_of(region) == Some(array);
-    let peers = kernel.cfg.accesses.iter().filter(|access| access.kind == AccessKind::AsyncWrite && is_of(&access.region));
+    let peers =
+        kernel.cfg.accesses.iter().filter(|access| access.kind == AccessKind::AsyncWrite && is_of(&access.region));
     let lengths: BTreeSet<usize> = peers.map(|access| access.region.path.len()).collect();
     let in_part = lengths.iter().any(|length| *length > usize::from(rows));
     let copied = !lengths.is_empty()
@@ -193,7 +195,14 @@ fn slot(kernel: &Kernel<'_, '_>, array: usize) -> Option<Slot> {
     Some(match rows {
         true => {
             let element = inner(element).and_then(|(inner, _)| kernel.constants.bytes(&inner)).unwrap_or(bytes);
-            Slot { array, stages, rows, bytes, element, whole: copied || is_single(kernel, &kernel.function.shared[array].0) }
+            Slot {
+                array,
+                stages,
+                rows,
+                bytes,
+                element,
+                whole: copied || is_single(kernel, &kernel.function.shared[array].0),
+            }
         }
         false => Slot {
             array,
@@ -208,7 +217,9 @@ fn slot(kernel: &Kernel<'_, '_>, array: usize) -> Option<Slot> {
 
 /// The element type and the length of an array type.
 fn inner(ty: &TokenStream) -> Option<(TokenStream, TokenStream)> {
-    ty.clone().into_iter().find_map(|tree| if let TokenTree::Group(group) = tree { array(&group.stream()) } else { None })
+    ty.clone()
+        .into_iter()
+        .find_map(|tree| if let TokenTree::Group(group) = tree { array(&group.stream()) } else { None })
 }
 
 /// Whether an array has one element.

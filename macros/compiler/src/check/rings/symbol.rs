@@ -26,6 +26,13 @@ impl Symbol {
         self.terms.is_empty().then_some(self.constant)
     }
 
+    /// Returns the number divided by another, if that divides each of its parts.
+    pub(super) fn divided(&self, by: i64) -> Option<Symbol> {
+        let quotient = |number: i64| if number % by == 0 { number.checked_div(by) } else { None };
+        let terms = self.terms.iter().map(|(name, factor)| Some((name.clone(), quotient(*factor)?)));
+        Some(Symbol { terms: terms.collect::<Option<_>>()?, constant: quotient(self.constant)? })
+    }
+
     /// Returns `self + times * other`.
     pub(super) fn plus(mut self, times: i64, other: &Symbol) -> Option<Symbol> {
         for (name, factor) in &other.terms {

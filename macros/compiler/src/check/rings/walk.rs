@@ -197,7 +197,12 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
         }
         let point = (block, kernel.cfg.blocks[block.0].steps.len());
         let counted = kernel.cfg.counted.get(&block);
-        let value = if counted.is_some() { Value::Unknown } else { self.evaluator.value(on, point) };
+        let by_hand =
+            if counted.is_some() || self.evaluator.arguments.is_some() { None } else { self.by_hand(block, on) };
+        let value = match counted.is_some() || by_hand.is_some() {
+            true => Value::Unknown,
+            false => self.evaluator.value(on, point),
+        };
         if let Some(known) = value.known() {
             return Ok(Next::Goes(if known != 0 { then } else { otherwise }));
         }
@@ -214,6 +219,10 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
             && let Some(next) = self.skip(block)?
         {
             return Ok(Next::Goes(next));
+        }
+        if let Some((key, then, otherwise)) = by_hand {
+            let keys = std::iter::once(key).chain(self.agreed(block, on).ok()).collect();
+            return Ok(Next::Decides { condition: Condition::Shared, keys, then, otherwise, counts: None });
         }
         let (condition, keys, counts) = match counted {
             Some(counted) => self.counted(block, on, counted)?,

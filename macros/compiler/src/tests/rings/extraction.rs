@@ -48,7 +48,7 @@ fn changed(count: &str, producer: &[&str], consumer: &[&str]) -> String {
 }
 
 #[track_caller]
-fn proved(source: &str) {
+pub(super) fn proved(source: &str) {
     match &cases("", source)[..] {
         [RingCase { report: RingReport::Proved { .. }, values }] if values.is_empty() => {}
         other => panic!("{other:?} of\n{source}"),

@@ -1,7 +1,7 @@
 //! The forms of loops whose rounds are followed: rings whose loops fit, and neighbours in which one side makes another number of
 //! rounds.
 
-use super::extraction::faulty;
+use super::extraction::{faulty, proved};
 use crate::tests::faults;
 
 /// The loops of a ring, in which `{}` stands for a round with its number `k`.
@@ -17,6 +17,9 @@ const FORMS: [&str; 10] = [
     "let mut k = 0; while k != TRIPS { {} k += 1; }",
     "for pair in 0..(TRIPS + 1) / 2 { for odd in 0..2 { let k = 2 * pair + odd; if k < TRIPS { {} } } }",
 ];
+
+/// What the forms have that are not proved, but accepted.
+const OPEN: [&str; 2] = ["rev()", "pair"];
 
 fn ring((producer, fills): (&str, &str), (consumer, reads): (&str, &str)) -> String {
     let fill = "empty[k % 2].wait_parity(k / 2 % 2 == 0);
@@ -53,7 +56,10 @@ fn loops_that_fit() {
     for producer in FORMS {
         for consumer in FORMS {
             let source = ring((producer, "n"), (consumer, "n"));
-            assert!(faults(&source).is_empty(), "{:?} of\n{source}", faults(&source)[0].text());
+            match [producer, consumer].iter().all(|form| !OPEN.iter().any(|open| form.contains(open))) {
+                true => proved(&source),
+                false => assert!(faults(&source).is_empty(), "{:?} of\n{source}", faults(&source)[0].text()),
+            }
         }
     }
 }
