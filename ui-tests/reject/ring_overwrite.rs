@@ -190,4 +190,31 @@ fn not_acquired_in_a_larger_block(input: &[u32], out: &mut [u32], chunks: u32) {
     }
 }
 
+/// The readers release a stage that threads fill before they have read it.
+#[cluster_kernel(block = 64)]
+fn released_before_it_is_read(input: &[u32], out: &mut [u32], chunks: u32) {
+    let block = this_thread_block();
+    let i = block.thread_rank();
+    let stages = shared_array::<[u32; 32], 2>();
+    let full = shared_barriers::<2>();
+    let empty = shared_barriers::<2>();
+    full.init_collective(&block, 32);
+    empty.init_collective(&block, 32);
+    if i < 32 {
+        for k in 0..chunks {
+            empty[k % 2].wait_parity(k / 2 % 2 == 0);
+            stages[k % 2][i] = input[k * 32 + i];
+            let _ = full[k % 2].arrive();
+        }
+    } else {
+        let mut sum = 0;
+        for k in 0..chunks {
+            full[k % 2].wait_parity(k / 2 % 2 == 1);
+            let _ = empty[k % 2].arrive();
+            sum += stages[k % 2][i - 32];
+        }
+        out[i - 32] = sum;
+    }
+}
+
 fn main() {}

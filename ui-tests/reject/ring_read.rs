@@ -193,4 +193,50 @@ fn waits_for_the_phase_before_in_a_larger_block(input: &[u32], out: &mut [u32], 
     }
 }
 
+/// The parities begin anew in the second pass, while one stage has had an odd number of rounds.
+#[cluster_kernel(block = 64)]
+fn parities_begin_anew(input: &[u32], out: &mut [u32]) {
+    let block = this_thread_block();
+    let i = block.thread_rank();
+    let stages = shared_array::<[u32; 32], 2>();
+    let full = shared_barriers::<2>();
+    let empty = shared_barriers::<2>();
+    full.init_collective(&block, 32);
+    empty.init_collective(&block, 32);
+    for pass in 0..2u32 {
+        if i < 32 {
+            for k in 0..3u32 {
+                empty[k % 2].wait_parity(k / 2 % 2 == 0);
+                stages[k % 2][i] = input[(pass * 3 + k) * 32 + i];
+                let _ = full[k % 2].arrive();
+            }
+        } else {
+            for k in 0..3u32 {
+                full[k % 2].wait_parity(k / 2 % 2 == 1);
+                out[(pass * 3 + k) * 32 + i - 32] = stages[k % 2][i - 32];
+                let _ = empty[k % 2].arrive();
+            }
+        }
+    }
+}
+
+/// The bytes are those of numbers of 32 bits.
+#[cluster_kernel(cluster = 2, block = 32)]
+fn half_of_the_bytes(out: &mut [u32]) {
+    let cluster = this_cluster();
+    let t = this_thread_block().thread_rank();
+    let inbox = shared_array::<u64, 32>();
+    let bar = shared_cluster_barrier();
+    bar.init_collective(&cluster, 1);
+    let to = 1 - cluster.block_rank();
+    if t == 0 {
+        bar.expect_tx(32 * 4);
+        let _ = bar.arrive();
+    }
+    cluster.map_shared_rank(&inbox, to).store_async(t, 5, &cluster.map_shared_rank(&bar, to));
+    bar.wait_parity(false);
+    out[cluster.thread_rank()] = inbox[31 - t] as u32;
+    cluster.sync();
+}
+
 fn main() {}

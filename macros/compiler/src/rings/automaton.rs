@@ -44,6 +44,8 @@ pub(super) struct Node {
     pub(super) step: Option<usize>,
     /// The node that follows, and the one that follows if the decision is `false`; each with the rounds that begin on the way.
     pub(super) next: [(u16, u16); 2],
+    /// Whether a shared decision may follow, or the node is one.
+    pub(super) decides: bool,
     /// Whether the expected bytes are those of a phase that the thread itself has yet to arrive at, in its next steps.
     pub(super) owned: bool,
 }
@@ -97,6 +99,7 @@ pub(super) fn automaton(role: &Role, number: u32, block: u32, places: &mut Place
     for node in 0..automaton.nodes.len() {
         automaton.nodes[node].owned = automaton.owns(node, places);
     }
+    automaton.find_decisions();
     Ok(automaton)
 }
 
@@ -152,7 +155,7 @@ impl Builder<'_> {
             Some(step) => (self.action(step, &counters)?, self.role.steps[step].id),
             None => (Action::End, 0),
         };
-        self.nodes.push(Node { action, id, step, next: [(node, 0); 2], owned: false });
+        self.nodes.push(Node { action, id, step, next: [(node, 0); 2], decides: false, owned: false });
         self.ids.insert((step, counters.clone()), node);
         if let Some(step) = step {
             self.open.push((node, step, counters));
@@ -209,6 +212,21 @@ impl Builder<'_> {
 }
 
 impl Automaton {
+    /// Finds the nodes from which there is a way to a shared decision.
+    fn find_decisions(&mut self) {
+        let mut before: Vec<Vec<usize>> = vec![Vec::new(); self.nodes.len()];
+        for (number, node) in self.nodes.iter().enumerate() {
+            node.next.iter().for_each(|(next, _)| before[usize::from(*next)].push(number));
+        }
+        let is_shared = |node: &Node| node.action == Action::Shared;
+        let mut work: Vec<usize> = (0..self.nodes.len()).filter(|node| is_shared(&self.nodes[*node])).collect();
+        while let Some(node) = work.pop() {
+            if !std::mem::replace(&mut self.nodes[node].decides, true) {
+                work.extend(&before[node]);
+            }
+        }
+    }
+
     /// Returns whether only expectations and copies for its barrier, and reads, stand between an expectation and an arrival at its
     /// barrier, so that these steps are one move.
     fn owns(&self, node: usize, places: &Places) -> bool {

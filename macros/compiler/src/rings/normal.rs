@@ -7,8 +7,12 @@ use super::machine::{ACTOR, EMPTY, Machine, OLD, SLOT, STREAM, data_after, decis
 pub(super) fn normalise(machine: &Machine, state: &mut [u16]) {
     for (actor, fields) in state[..ACTOR * machine.actors.len()].chunks_exact_mut(ACTOR).enumerate() {
         let automaton = &machine.automata[machine.actors[actor].automaton];
-        if automaton.nodes[usize::from(fields[0])].action == Action::End {
-            fields[1..].fill(0);
+        let node = &automaton.nodes[usize::from(fields[0])];
+        if !node.decides {
+            fields[1] = 0;
+        }
+        if node.action == Action::End {
+            fields[2] = 0;
         }
     }
     for stream in 0..machine.streams {
@@ -42,10 +46,10 @@ pub(super) fn normalise(machine: &Machine, state: &mut [u16]) {
     }
 }
 
-/// Returns the actors of a stream that have not exited.
+/// Returns the actors of a stream that may still meet decisions.
 fn going(machine: &Machine, state: &[u16], stream: usize) -> Vec<usize> {
     let actors = 0..machine.actors.len();
-    actors.filter(|actor| machine.actors[*actor].stream == stream && !machine.ended(state, *actor)).collect()
+    actors.filter(|actor| machine.actors[*actor].stream == stream && machine.node(state, *actor).decides).collect()
 }
 
 /// Removes decisions from a window.

@@ -31,6 +31,52 @@ pub(super) struct Role {
     pub(super) from: u32,
     pub(super) more: i32,
     pub(super) steps: Vec<Step>,
+    pub(super) form: Form,
+}
+
+/// How the text writes a loop.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Form {
+    For,
+    Inclusive,
+    Reversed,
+    Strided,
+    While,
+    CountDown,
+    Break,
+}
+
+/// The forms, the usual one most often.
+const FORMS: [Form; 12] = [
+    Form::For,
+    Form::For,
+    Form::For,
+    Form::For,
+    Form::For,
+    Form::For,
+    Form::Inclusive,
+    Form::Reversed,
+    Form::Strided,
+    Form::While,
+    Form::CountDown,
+    Form::Break,
+];
+
+impl Form {
+    /// Returns the text around a round with the number `k`.
+    fn text(self, from: u32, end: &str) -> (String, &'static str) {
+        match self {
+            Form::For => (format!("for k in {from}..{end} {{"), "}"),
+            Form::Inclusive => (format!("for next in {from} + 1..={end} {{ let k = next - 1;"), "}"),
+            Form::Reversed => (format!("for back in ({from}..{end}).rev() {{ let k = {end} - 1 - back + {from};"), "}"),
+            Form::Strided => (format!("for twice in (2 * {from}..2 * ({end})).step_by(2) {{ let k = twice / 2;"), "}"),
+            Form::While => (format!("let mut k = {from}; while k < {end} {{"), "k += 1; }"),
+            Form::CountDown => {
+                (format!("let mut k = {from}; let mut left = {end}; while left > {from} {{"), "left -= 1; k += 1; }")
+            }
+            Form::Break => (format!("let mut k = {from}; loop {{ if k >= {end} {{ break; }}"), "k += 1; }"),
+        }
+    }
 }
 
 /// A step of a round.
@@ -88,8 +134,11 @@ impl Kernel {
                 vec![Step::Alone, reads[0], Step::Meet, reads[1], Step::Meet, Step::Alone, reads[2]]
             }
         };
-        let mut roles = vec![Role { from: 0, more: 0, steps: fills }];
-        roles.extend(readers.iter().map(|_| Role { from: 0, more: 0, steps: reads.clone() }));
+        let mut roles = vec![Role { from: 0, more: 0, steps: fills, form: FORMS[random.below(FORMS.len())] }];
+        roles.extend(readers.iter().map(|_| {
+            let form = FORMS[random.below(FORMS.len())];
+            Role { from: 0, more: 0, steps: reads.clone(), form }
+        }));
         Kernel {
             stages,
             counts: [1, readers.iter().sum::<u32>() / if warps { WARP } else { 1 }],
@@ -217,7 +266,8 @@ impl Kernel {
                 more if more > 0 => format!("rounds + {more}"),
                 more => format!("rounds - {}", -more),
             };
-            line(&format!("for k in {}..{end} {{", role.from));
+            let (head, foot) = role.form.text(role.from, &end);
+            line(&head);
             let (mut skips, mut alone) = (None, false);
             for step in &role.steps {
                 match step {
@@ -239,7 +289,7 @@ impl Kernel {
             if self.by_hand {
                 line(&format!("stage += 1; if stage == {stages} {{ stage = 0; phase = !phase; }}"));
             }
-            line("}");
+            line(foot);
             line("}");
         }
         if self.meet {
