@@ -28,6 +28,15 @@ using u128 = integer<unsigned __int128>;
 
 namespace detail {
 
+// The bits of a value of this size.
+template <unsigned long long Bytes>
+struct loaded;
+template <> struct loaded<1> { using type = unsigned char; };
+template <> struct loaded<2> { using type = unsigned short; };
+template <> struct loaded<4> { using type = unsigned; };
+template <> struct loaded<8> { using type = unsigned long long; };
+template <> struct loaded<16> { using type = uint4; };
+
 template <class T>
 __device__ __forceinline__ constexpr T raw_value(T value) {
     return value;

@@ -48,17 +48,23 @@ template <class T, unsigned long long N>
 __device__ __forceinline__ void store_vector(T* place, vector<T, N> value) {
     *reinterpret_cast<vector<T, N>*>(place) = value;
 }
-// Small lanes are stored as one integer, because the compiler may store each by itself if they are computed one by one.
-// It does not assume that memory of another type is other memory.
-#ifdef PHALANX_INT128
+// Narrow lanes are stored as words, because the compiler may store each by itself if they are computed one by one; of two 16-bit
+// floats that are rounded for one word, the assembler makes one conversion. The compiler does not assume that memory of another
+// type is other memory.
 template <class T, unsigned long long N>
     requires(sizeof(T) < 4 && sizeof(vector<T, N>) == 16)
 __device__ __forceinline__ void store_vector(T* place, vector<T, N> value) {
-    *reinterpret_cast<unsigned __int128*>(place) = __builtin_bit_cast(unsigned __int128, value);
+    const auto* words = reinterpret_cast<const unsigned*>(value.lanes);
+    *reinterpret_cast<uint4*>(place) = make_uint4(words[0], words[1], words[2], words[3]);
 }
-#endif
 template <class T, unsigned long long N>
-    requires(sizeof(T) < 4 && sizeof(vector<T, N>) < 16)
+    requires(sizeof(T) < 4 && sizeof(vector<T, N>) == 8)
+__device__ __forceinline__ void store_vector(T* place, vector<T, N> value) {
+    const auto* words = reinterpret_cast<const unsigned*>(value.lanes);
+    *reinterpret_cast<uint2*>(place) = make_uint2(words[0], words[1]);
+}
+template <class T, unsigned long long N>
+    requires(sizeof(T) < 4 && sizeof(vector<T, N>) < 8)
 __device__ __forceinline__ void store_vector(T* place, vector<T, N> value) {
     using word = typename loaded<sizeof(vector<T, N>)>::type;
     *reinterpret_cast<word*>(place) = __builtin_bit_cast(word, value);

@@ -12,6 +12,7 @@ mod memory;
 mod message;
 mod nest;
 mod op;
+mod parts;
 mod pattern;
 mod straight;
 mod value;
@@ -37,6 +38,7 @@ use crate::model::place::local_of;
 use crate::model::ty::ValueType;
 use crate::model::{Function, LocalId, SiteId, ValueId};
 use integers::Integers;
+use parts::Parts;
 
 /// Lowers the body to statements, and returns the names that it used.
 pub(super) fn body<'f>(checked: &'f Checked<'f>, names: Names, fused: &'f BTreeSet<LocalId>) -> (Vec<CuStmt>, Names) {
@@ -53,6 +55,8 @@ pub(super) fn body<'f>(checked: &'f Checked<'f>, names: Names, fused: &'f BTreeS
         unchecked: BTreeSet::new(),
         checks_all: false,
         integers: Integers::of(function),
+        parts: Parts::of(function),
+        constant: BTreeSet::new(),
     };
     for (index, constant) in function.values.iter().enumerate() {
         if constant.declared {
@@ -78,6 +82,9 @@ struct Lower<'f> {
     /// Set in a loop that runs if that test fails: its loops are lowered once, with all checks.
     checks_all: bool,
     integers: Integers,
+    parts: Parts,
+    /// The variables that are declared as `const`.
+    constant: BTreeSet<LocalId>,
 }
 
 /// The destination of a value.
@@ -205,7 +212,11 @@ impl Lower<'_> {
             (_, ExprKind::Borrow { target, .. }) if local_of(target).is_some() => "const auto&",
             _ => "auto",
         };
-        let ty = written.unwrap_or_else(|| vec![auto.into()]);
+        let mut ty = written.unwrap_or_else(|| vec![auto.into()]);
+        if auto == "auto" && self.parts.is_constant(self.function, local) {
+            self.constant.insert(local);
+            ty.insert(0, "const ".into());
+        }
         self.out.push(CuStmt::Declare { ty, name, init: Some(value) });
     }
 
