@@ -213,7 +213,7 @@ struct thread_block_tile : detail::warp_group<thread_block_tile<N>> {
 
     // `a * b + c` of matrices, by the tensor cores. matrix.cuh has the product, for the types that it defines.
     template <class A, class B, class C>
-    __device__ C mma(const A& a, const B& b, const C& c) const {
+    __device__ __forceinline__ C mma(const A& a, const B& b, const C& c) const {
         static_assert(N == 32);
         return tensor_product(a, b, c);
     }
