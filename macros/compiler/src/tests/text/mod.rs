@@ -6,6 +6,7 @@ mod atoms;
 mod bounds;
 mod control;
 mod order;
+mod parts;
 mod straight;
 
 use proc_macro2::{TokenStream, TokenTree};
