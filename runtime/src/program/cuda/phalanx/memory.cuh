@@ -25,14 +25,6 @@ struct remote_atomic;
 
 namespace detail {
 
-template <unsigned long long Bytes>
-struct loaded;
-template <> struct loaded<1> { using type = unsigned char; };
-template <> struct loaded<2> { using type = unsigned short; };
-template <> struct loaded<4> { using type = unsigned; };
-template <> struct loaded<8> { using type = unsigned long long; };
-template <> struct loaded<16> { using type = uint4; };
-
 // Loads past the coherent path (PTX ISA, ld.global.nc) if the hardware can for the type, and otherwise plainly.
 template <class T>
 __device__ __forceinline__ const T& load_readonly(const T* place) {

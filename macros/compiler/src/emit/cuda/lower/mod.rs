@@ -12,6 +12,7 @@ mod memory;
 mod message;
 mod nest;
 mod op;
+mod parts;
 mod pattern;
 mod straight;
 mod value;
@@ -26,6 +27,7 @@ use super::name::Names;
 use super::signature::shape;
 use crate::check::Checked;
 use crate::check::fences::Fences;
+use crate::check::uniform::WholeWarps;
 use crate::model::barrier::BarrierForm;
 use crate::model::effect::effect;
 use crate::model::expr::{Block, Expr, ExprKind, Stmt, StmtKind, known_shape};
@@ -37,6 +39,7 @@ use crate::model::place::local_of;
 use crate::model::ty::ValueType;
 use crate::model::{Function, LocalId, SiteId, ValueId};
 use integers::Integers;
+use parts::Parts;
 
 /// Lowers the body to statements, and returns the names that it used.
 pub(super) fn body<'f>(checked: &'f Checked<'f>, names: Names, fused: &'f BTreeSet<LocalId>) -> (Vec<CuStmt>, Names) {
@@ -46,6 +49,7 @@ pub(super) fn body<'f>(checked: &'f Checked<'f>, names: Names, fused: &'f BTreeS
         function,
         closures: &closures,
         fences: checked.fences(),
+        whole_warps: checked.whole_warps(),
         names,
         fused,
         out: Vec::new(),
@@ -53,6 +57,8 @@ pub(super) fn body<'f>(checked: &'f Checked<'f>, names: Names, fused: &'f BTreeS
         unchecked: BTreeSet::new(),
         checks_all: false,
         integers: Integers::of(function),
+        parts: Parts::of(function),
+        constant: BTreeSet::new(),
     };
     for (index, constant) in function.values.iter().enumerate() {
         if constant.declared {
@@ -68,6 +74,7 @@ struct Lower<'f> {
     function: &'f Function,
     closures: &'f Closures,
     fences: &'f Fences<'f>,
+    whole_warps: &'f WholeWarps,
     names: Names,
     /// Tokens of arrivals that are fused with their wait.
     fused: &'f BTreeSet<LocalId>,
@@ -78,6 +85,9 @@ struct Lower<'f> {
     /// Set in a loop that runs if that test fails: its loops are lowered once, with all checks.
     checks_all: bool,
     integers: Integers,
+    parts: Parts,
+    /// The variables that are declared as `const`.
+    constant: BTreeSet<LocalId>,
 }
 
 /// The destination of a value.
@@ -205,7 +215,11 @@ impl Lower<'_> {
             (_, ExprKind::Borrow { target, .. }) if local_of(target).is_some() => "const auto&",
             _ => "auto",
         };
-        let ty = written.unwrap_or_else(|| vec![auto.into()]);
+        let mut ty = written.unwrap_or_else(|| vec![auto.into()]);
+        if auto == "auto" && self.parts.is_constant(self.function, local) {
+            self.constant.insert(local);
+            ty.insert(0, "const ".into());
+        }
         self.out.push(CuStmt::Declare { ty, name, init: Some(value) });
     }
 
