@@ -213,6 +213,12 @@ impl Machine {
         ACTOR * self.actors.len() + STREAM * stream
     }
 
+    /// Returns whether an actor is the first of a group that stands at a meeting.
+    pub(super) fn meets(&self, state: &[u16], actor: usize, meeting: u32, among: &Among) -> bool {
+        let is_here = |other: usize| matches!(self.node(state, other).action, Action::Sync { meeting: theirs, .. } if theirs == meeting);
+        self.members(actor, among).next() == Some(actor) && self.members(actor, among).all(is_here)
+    }
+
     /// Returns the actors that meet an actor.
     pub(super) fn members<'a>(&'a self, actor: usize, among: &'a Among) -> impl Iterator<Item = usize> + 'a {
         let block = self.actors[actor].block;

@@ -5,7 +5,6 @@ use super::automaton::{Action, OWNED};
 use super::ledger::Ledger;
 use super::machine::{ACTOR, BARRIER, Machine, STORES, State, decision};
 use super::normal::normalise;
-use super::skeleton::Among;
 use super::step::{Done, Stop, Work};
 use super::verdict::{Event, Fault, Reason};
 
@@ -85,19 +84,9 @@ fn is_blocked(machine: &Machine, state: &[u16], actor: usize) -> bool {
         Action::End => true,
         Action::Wait { barrier, parity } => (state[machine.barriers_at + BARRIER * barrier] % 2 == 1) == parity,
         // The first of those who meet goes on with the others.
-        Action::Sync { meeting, ref among } => !meets(machine, state, actor, meeting, among),
+        Action::Sync { meeting, ref among } => !machine.meets(state, actor, meeting, among),
         _ => false,
     }
-}
-
-/// Whether an actor is the first of a group that stands at a meeting.
-pub(super) fn meets(machine: &Machine, state: &[u16], actor: usize, meeting: u32, among: &Among) -> bool {
-    let mut group = machine.members(actor, among);
-    let is_first = machine.members(actor, among).next() == Some(actor);
-    is_first
-        && group.all(|other| {
-            matches!(machine.node(state, other).action, Action::Sync { meeting: theirs, .. } if theirs == meeting)
-        })
 }
 
 /// Which copies for a barrier have to land before the rest can happen.

@@ -3,7 +3,6 @@
 use super::automaton::Action;
 use super::ledger::Ledger;
 use super::machine::{ACTOR, BARRIER, EMPTY, Machine, SLOT, STORES, State, data_number};
-use super::moves::meets;
 use super::skeleton::Data;
 use super::verdict::{
     BarrierState, Content, CountFault, Event, EventAction, Fault, LateWait, Reason, UndrainedFault, Use,
@@ -126,7 +125,7 @@ impl Work<'_> {
                 }
             }
             Action::Sync { meeting, among } => {
-                if !meets(machine, &self.state, actor, *meeting, among) {
+                if !machine.meets(&self.state, actor, *meeting, among) {
                     return Ok(Done::Blocked);
                 }
                 let group: Vec<usize> = machine.members(actor, among).collect();

@@ -2,19 +2,10 @@
 
 use super::kernel::{Point, Refusal};
 use super::objects::array_of;
-use super::walk::Walker;
+use super::walk::{Pending, Walker};
 use crate::check::cfg::{AccessKind, BlockId, MemoryStep, Region, Select, Step as GraphStep, StepKind};
 use crate::rings::{Data, Element, Expr, Op};
 use crate::span::SpanRange;
-
-/// A thread's accesses of a slot since its last step.
-pub(super) struct Pending {
-    array: usize,
-    index: Expr,
-    fills: bool,
-    point: Point,
-    at: SpanRange,
-}
 
 impl Walker<'_, '_, '_, '_> {
     /// Notes an access of a slot, which is `certain` if the thread makes it whenever it comes here.

@@ -48,9 +48,9 @@ impl Walker<'_, '_, '_, '_> {
     pub(super) fn copy_to_peer(&mut self, point: Point, call: &BarrierCall) -> Result<(), Refusal> {
         let cfg = self.kernel().cfg;
         let steps = cfg.blocks[point.0.0].steps[..point.1].iter().enumerate().rev();
-        let mut written = steps.filter_map(|(index, step)| match step.kind {
-            StepKind::Memory(MemoryStep::Access(access)) => Some((index, &cfg.accesses[access.0])),
-            _ => None,
+        let mut written = steps.filter_map(|(index, step)| {
+            let StepKind::Memory(MemoryStep::Access(access)) = step.kind else { return None };
+            Some((index, &cfg.accesses[access.0]))
         });
         let is_copy = |kind| matches!(kind, AccessKind::AsyncWrite);
         match written.find(|(_, access)| is_copy(access.kind)) {

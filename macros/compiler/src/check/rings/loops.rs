@@ -174,11 +174,7 @@ impl Walker<'_, '_, '_, '_> {
         let read = self.kernel().evaluated(*left)?;
         let is_now = !self.kernel().may_be_set_between(variable, read, point) && read.0 == point.0;
         let number = evaluator.value(*right, point).known().filter(|_| is_variable && is_now)?;
-        match op {
-            BinaryOp::Add => Some(number),
-            BinaryOp::Sub => Some(-number),
-            _ => None,
-        }
+        if let BinaryOp::Add = op { Some(number) } else { (*op == BinaryOp::Sub).then_some(-number) }
     }
 
     /// The blocks that a thread comes to in each iteration of a loop over a range that has one.
@@ -247,7 +243,18 @@ fn mirrored(op: BinaryOp) -> Option<BinaryOp> {
         BinaryOp::Gt => Some(BinaryOp::Lt),
         BinaryOp::Ge => Some(BinaryOp::Le),
         BinaryOp::Eq | BinaryOp::Ne => Some(op),
-        _ => None,
+        BinaryOp::Add
+        | BinaryOp::Sub
+        | BinaryOp::Mul
+        | BinaryOp::Div
+        | BinaryOp::Rem
+        | BinaryOp::BitAnd
+        | BinaryOp::BitOr
+        | BinaryOp::BitXor
+        | BinaryOp::Shl
+        | BinaryOp::Shr
+        | BinaryOp::And
+        | BinaryOp::Or => None,
     }
 }
 
@@ -259,6 +266,17 @@ fn negated(op: BinaryOp) -> Option<BinaryOp> {
         BinaryOp::Ge => Some(BinaryOp::Lt),
         BinaryOp::Eq => Some(BinaryOp::Ne),
         BinaryOp::Ne => Some(BinaryOp::Eq),
-        _ => None,
+        BinaryOp::Add
+        | BinaryOp::Sub
+        | BinaryOp::Mul
+        | BinaryOp::Div
+        | BinaryOp::Rem
+        | BinaryOp::BitAnd
+        | BinaryOp::BitOr
+        | BinaryOp::BitXor
+        | BinaryOp::Shl
+        | BinaryOp::Shr
+        | BinaryOp::And
+        | BinaryOp::Or => None,
     }
 }

@@ -6,12 +6,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::kernel::{Kernel, Point};
 use super::objects::Objects;
 use super::value::{Arguments, Counter, Counters, Evaluator};
 use super::walk::{Program, Sites};
 use super::warps::Actors;
 use crate::check::cfg::{MemoryStep, NodeId, Select, StepKind};
-use crate::check::rings::kernel::{Kernel, Point};
 use crate::rings::{Data, Element, Op, SlotArray, Step};
 
 /// The largest number of elements that one thread names at a step.
@@ -42,11 +42,8 @@ pub(super) fn separate(
     let mut arrays = Vec::new();
     for (slot, of) in objects.slots.iter().enumerate().filter(|(_, of)| !of.whole) {
         let number = narrow(slot);
-        let named = |op: &Op| match op {
-            Op::Store { slot } => slot.array == number,
-            _ => false,
-        };
-        if steps(actors).any(|(_, step)| named(&step.op)) {
+        let is_stored = |op: &Op| matches!(op, Op::Store { slot } if slot.array == number);
+        if steps(actors).any(|(_, step)| is_stored(&step.op)) {
             continue;
         }
         let named = |access: Access, thread: u32| {
@@ -67,10 +64,14 @@ pub(super) fn separate(
         let mut writes: BTreeSet<Access> = BTreeSet::new();
         let mut reads: BTreeSet<Access> = BTreeSet::new();
         for (role, step) in steps(actors) {
-            match &step.op {
-                Op::BeginFill { slot, .. } if slot.array == number => drop(writes.insert((role, step.id))),
-                Op::BeginRead { slot, .. } if slot.array == number => drop(reads.insert((role, step.id))),
-                _ => {}
+            if let Op::BeginFill { slot, .. } = &step.op
+                && slot.array == number
+            {
+                writes.insert((role, step.id));
+            } else if let Op::BeginRead { slot, .. } = &step.op
+                && slot.array == number
+            {
+                reads.insert((role, step.id));
             }
         }
         // By access, the arrays that it fills or reads.
@@ -102,11 +103,17 @@ pub(super) fn separate(
             rewrite(&mut actors.program, |step| {
                 let access = (role, step.id);
                 let data = Data::Fixed(0);
-                let (element, begins) = match &step.op {
-                    Op::BeginFill { slot, .. } | Op::BeginRead { slot, .. } if slot.array == number => (slot, true),
-                    Op::EndFill { slot } | Op::EndRead { slot } if slot.array == number => (slot, false),
-                    _ => return vec![step.clone()],
+                let begins = matches!(step.op, Op::BeginFill { .. } | Op::BeginRead { .. });
+                let (Op::BeginFill { slot: element, .. }
+                | Op::BeginRead { slot: element, .. }
+                | Op::EndFill { slot: element }
+                | Op::EndRead { slot: element }) = &step.op
+                else {
+                    return vec![step.clone()];
                 };
+                if element.array != number {
+                    return vec![step.clone()];
+                }
                 let of = |array| Element { array, ..element.clone() };
                 let fill = filled.get(&access).map(|array| match begins {
                     true => Op::BeginFill { slot: of(*array), data },

@@ -4,7 +4,6 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::accesses::Pending;
 use super::kernel::{Kernel, Point, Refusal, is_warp};
 use super::objects::Objects;
 use super::value::{Counter, Evaluator, Value, binary};
@@ -63,6 +62,15 @@ pub(super) struct Program {
     pub(super) allows_more: bool,
     /// The shared arrays with an access that may not be made.
     pub(super) uncertain: BTreeSet<usize>,
+}
+
+/// A thread's accesses of a slot since its last step.
+pub(super) struct Pending {
+    pub(super) array: usize,
+    pub(super) index: Expr,
+    pub(super) fills: bool,
+    pub(super) point: Point,
+    pub(super) at: SpanRange,
 }
 
 /// What control does at the end of a block.
