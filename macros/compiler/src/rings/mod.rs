@@ -37,10 +37,15 @@ use search::{Search, search};
 
 /// Checks a skeleton; visits at most about `limit_of_states` states.
 pub fn check(skeleton: &Skeleton, limit_of_states: usize) -> Verdict {
-    judge(skeleton, limit_of_states).unwrap_or_else(Verdict::NotProved)
+    judge(skeleton, limit_of_states, false).unwrap_or_else(Verdict::NotProved)
 }
 
-fn judge(skeleton: &Skeleton, limit: usize) -> Result<Verdict, Reason> {
+/// Checks a skeleton in the same way, but does not look for faults where no proof can come of it.
+pub fn prove(skeleton: &Skeleton, limit_of_states: usize) -> Verdict {
+    judge(skeleton, limit_of_states, true).unwrap_or_else(Verdict::NotProved)
+}
+
+fn judge(skeleton: &Skeleton, limit: usize, only_proofs: bool) -> Result<Verdict, Reason> {
     let mut machine = Machine::new(skeleton)?;
     if let Some(reason) = machine.automata.iter().find_map(accesses::unpaired) {
         return Err(reason);
@@ -60,6 +65,9 @@ fn judge(skeleton: &Skeleton, limit: usize) -> Result<Verdict, Reason> {
         states: 0,
         reason: if splits.exact { None } else { splits::not_represented(skeleton) },
     };
+    if let Some(reason) = checker.reason.filter(|_| only_proofs) {
+        return Err(reason);
+    }
     for split in &splits.searches {
         if let Some(fault) = checker.search(&mut machine, split)? {
             return Ok(fault);

@@ -48,7 +48,7 @@ use crate::rules::Rule;
 use crate::span::SpanRange;
 
 /// The largest number of states of one check.
-const STATES: usize = 30_000;
+const STATES: usize = 20_000;
 
 /// The largest number of states of all checks with values that are only tried.
 const STATES_OF_TRIED: usize = 2_000;
@@ -208,7 +208,7 @@ fn prove(
         let sites = Sites::default();
         let assembled =
             assemble_most(kernel, &mut objects, classes, &sites, None).map_err(|refusal| (refusal, false))?;
-        match rings::check(&assembled.skeleton, limit) {
+        match rings::prove(&assembled.skeleton, limit) {
             Verdict::Proved { states } => {
                 let name = |array: usize| kernel.name_of(array);
                 return Ok(Known::Proved {
