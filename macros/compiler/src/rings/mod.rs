@@ -23,7 +23,7 @@ mod verdict;
 
 pub use expr::{Expr, Operator};
 pub use skeleton::{Among, BarrierArray, Condition, Data, Element, Op, Role, Skeleton, SlotArray, Step};
-pub use stale::{Stale, stale};
+pub use stale::{Stale, may_be_stale, stale};
 pub use verdict::{
     BarrierState, Content, CountFault, Event, EventAction, Fault, LateWait, Object, Reason, Threads, UndrainedFault,
     Use, Verdict,

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::ledger::Ledger;
 use super::machine::Machine;
 use super::moves::{Mode, Outcome, attempt, begin, moves};
-use super::skeleton::{Op, Skeleton};
+use super::skeleton::{Op, Role, Skeleton};
 use super::verdict::{Event, EventAction, Object, Reason, Threads};
 
 /// The largest number of moves of a run.
@@ -35,6 +35,45 @@ pub fn stale(skeleton: &Skeleton) -> Option<Stale> {
     let mut seen = Seen::of(skeleton);
     events.iter().for_each(|event| seen.note(event));
     seen.found.iter().find(|(stale, phase)| seen.is_ring(stale, *phase)).map(|(stale, _)| *stale)
+}
+
+/// Returns whether the text allows a stale parity: after a wait, a counter that names a wait's barrier or parity may begin anew, or
+/// the thread may come to a wait again whose parity is always the same.
+pub fn may_be_stale(skeleton: &Skeleton) -> bool {
+    skeleton.roles.iter().any(|role| {
+        let waits = || {
+            role.steps.iter().enumerate().filter_map(|(at, step)| match &step.op {
+                Op::Wait { barrier, parity } => Some((at, barrier, parity)),
+                _ => None,
+            })
+        };
+        let named: BTreeSet<u32> =
+            waits().flat_map(|(_, barrier, parity)| barrier.index.counters().chain(parity.counters())).collect();
+        let after = following(role, waits().map(|(at, ..)| at).collect());
+        let begins_anew = |at: &usize| match role.steps.get(*at).map(|step| &step.op) {
+            Some(Op::Set(values)) => {
+                values.iter().any(|(counter, value)| named.contains(counter) && !value.has_counters())
+            }
+            _ => false,
+        };
+        after.iter().any(begins_anew) || waits().any(|(at, _, parity)| !parity.has_counters() && after.contains(&at))
+    })
+}
+
+/// Returns the steps that may come after some steps.
+fn following(role: &Role, mut work: Vec<usize>) -> BTreeSet<usize> {
+    let mut seen = BTreeSet::new();
+    while let Some(at) = work.pop() {
+        let Some(step) = role.steps.get(at) else { continue };
+        let next = match step.op {
+            Op::Jump(to) => vec![to],
+            Op::Branch { otherwise, .. } => vec![at + 1, otherwise],
+            Op::Leave => Vec::new(),
+            _ => vec![at + 1],
+        };
+        work.extend(next.into_iter().filter(|next| seen.insert(*next)));
+    }
+    seen
 }
 
 /// Follows one run of a skeleton, with as few actors as it has.

@@ -178,13 +178,12 @@ fn judge<'f>(
     assumed.extend(kernel.pipelines.types().cloned().map(Assumed::Pipeline));
     let objects = Objects::of(&kernel)?;
     let classes = classes(&kernel, &objects);
-    let known = prove(&kernel, objects.clone(), &classes, limit);
-    let (known, sought) = match known {
-        Ok(proved) => {
-            let Known::Proved { arrays, .. } = &proved else { return Ok(proved) };
-            let rest = Sought { limit, indexes: false };
-            let sought = (arrays.len() < objects.slots.len()).then_some(rest);
-            (Ok(proved), sought)
+    let (known, sought) = match prove(&kernel, objects.clone(), &classes, limit) {
+        Ok((proved, arrays, may_be_stale)) => {
+            if arrays == objects.slots.len() && !may_be_stale {
+                return Ok(proved);
+            }
+            (Ok(proved), (arrays < objects.slots.len()).then_some(Sought { limit, indexes: false }))
         }
         Err((refusal, indexes)) => (Err(refusal), Some(Sought { limit, indexes })),
     };
@@ -197,13 +196,14 @@ fn judge<'f>(
     known
 }
 
-/// Looks for a proof for all arguments. Without one, says whether an index may be out of range.
+/// Looks for a proof for all arguments, and says for how many arrays it is one and whether a parity may be stale nevertheless. Without
+/// one, says whether an index may be out of range.
 fn prove(
     kernel: &Kernel<'_, '_>,
     mut objects: Objects,
     classes: &[Class],
     limit: usize,
-) -> Result<Known, (Refusal, bool)> {
+) -> Result<(Known, usize, bool), (Refusal, bool)> {
     loop {
         let sites = Sites::default();
         let assembled =
@@ -211,11 +211,12 @@ fn prove(
         match rings::prove(&assembled.skeleton, limit) {
             Verdict::Proved { states } => {
                 let name = |array: usize| kernel.name_of(array);
-                return Ok(Known::Proved {
+                let proved = Known::Proved {
                     barriers: objects.barriers.iter().map(|(array, ..)| name(*array)).collect(),
                     arrays: objects.slots.iter().map(|slot| name(slot.array)).collect(),
                     states,
-                });
+                };
+                return Ok((proved, objects.slots.len(), rings::may_be_stale(&assembled.skeleton)));
             }
             Verdict::NotProved(reason) => return Err((report::reason(kernel, &objects, &sites, reason), false)),
             Verdict::Fault { fault, trace } => match report::slot_of(&fault) {
