@@ -3,12 +3,16 @@
 //! is out of bounds. The test computes with intervals of values (interval.cuh). It is about an access whose index comes,
 //! by arithmetic, from the variables of the loop and of loops inside of it, and from values that the loop does not
 //! change. The tests never fail themselves. What is not understood keeps its check.
+//!
+//! A loop in which threads do something together is printed once, after a variable with the value of the same test. If
+//! it is true, the tests inside of the loop, of its loops and of its straight-line code, are not made: they hold in all
+//! iterations. If it is false, they are made in each iteration, as if it were not there.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Lower;
 use super::access::{Access, LARGEST_INDEX, Region, row};
-use super::nest::Nest;
+use super::nest::{Form, Nest};
 use crate::emit::cuda::ast::{CuExpr, Fragment};
 use crate::emit::cuda::signature::{cast, template};
 use crate::model::expr::{BinaryOp, Expr, ExprKind};
@@ -26,6 +30,8 @@ pub(super) struct Hoisted {
     pub(super) test: CuExpr,
     /// The accesses that need no check where the test holds.
     pub(super) accesses: Vec<SiteId>,
+    /// Whether the loop is printed once or twice.
+    pub(super) form: Form,
     /// The slots of the functions that the loop calls. The loop is printed twice only if in none of them threads do
     /// something together, which the runtime knows.
     pub(super) callees: Vec<SlotId>,
@@ -67,7 +73,7 @@ impl Lower<'_> {
         let ExprKind::For { local, body, .. } = &whole.kind else { return None };
         let nest = Nest::of(whole, *local, body, self.closures)?;
         let loops: Vec<(LocalId, &Range)> = nest.loops.iter().map(|(local, range)| (*local, *range)).collect();
-        let (candidates, callees) = (nest.accesses.clone(), nest.callees.clone());
+        let (form, candidates, callees) = (nest.form, nest.accesses.clone(), nest.callees.clone());
         let mut known = Values { lower: self, nest, intervals: BTreeMap::new() };
         if let Some(local) = local {
             known.insert(*local, CuExpr::name(steps));
@@ -77,24 +83,41 @@ impl Lower<'_> {
                 known.insert(local, range);
             }
         }
-        let mut tests: Vec<CuExpr> = Vec::new();
+        let mut tests: Vec<(Option<String>, CuExpr)> = Vec::new();
         let mut accesses = Vec::new();
         for access in candidates.into_iter().filter(|access| !is_plain(whole, access)) {
             let Some((site, test)) = known.test(access) else { continue };
             if known.lower.unchecked.contains(&site) || known.nest.conditional.contains(&site) {
                 continue;
             }
-            if !tests.contains(&test) {
+            let all_within = known.lower.all_within.get(&site).cloned();
+            // What an outer loop has tested for all of its iterations, or the compiler of CUDA C++ decides.
+            if form == Form::Once && (all_within.is_some() || Access::of(access).is_some_and(|of| of.is_constant())) {
+                continue;
+            }
+            // The same test is about the same indexes, and holds if it is known to hold of one access.
+            if !tests.iter().any(|(_, known)| *known == test) {
                 if tests.len() == MOST_TESTS {
                     continue;
                 }
-                tests.push(test);
+                tests.push((all_within, test));
             }
             accesses.push(site);
         }
-        let test = tests.into_iter().reduce(CuExpr::and)?;
-        Some(Hoisted { test, accesses, callees })
+        Some(Hoisted { test: conjunction(tests)?, accesses, form, callees })
     }
+}
+
+/// Returns the conjunction of tests, of which those with a variable hold if the variable is true.
+fn conjunction(tests: Vec<(Option<String>, CuExpr)>) -> Option<CuExpr> {
+    let mut groups: BTreeMap<Option<String>, CuExpr> = BTreeMap::new();
+    for (all_within, test) in tests {
+        let group = groups.remove(&all_within);
+        groups.insert(all_within, group.into_iter().fold(test, |test, group| group.and(test)));
+    }
+    let rest = groups.remove(&None);
+    let known = groups.into_iter().filter_map(|(all_within, test)| Some(CuExpr::name(&all_within?).or(test)));
+    known.chain(rest).reduce(CuExpr::and)
 }
 
 /// Whether an access is `memory[i]` in a loop over `0..memory.len()`, whose check the compiler of CUDA C++ removes.
