@@ -4,6 +4,7 @@
 mod access;
 mod control;
 mod hoist;
+mod induction;
 mod inline_cuda;
 mod integers;
 mod known;

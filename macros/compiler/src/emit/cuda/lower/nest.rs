@@ -5,13 +5,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::induction::Induction;
 use crate::model::effect::effect;
 use crate::model::expr::{Block, Callee, Condition, Expr, ExprKind, StmtKind};
 use crate::model::facts::Effect;
 use crate::model::op::{Op, Part};
 use crate::model::place::local_of;
 use crate::model::range::Range;
-use crate::model::walk::{Node, block_nodes, walk, walk_block};
+use crate::model::walk::{Node, block_nodes, nodes, statement_nodes, walk, walk_block};
 use crate::model::{Function, LocalId, SiteId, SlotId};
 
 /// The largest body that is printed twice, in expressions.
@@ -50,12 +51,17 @@ pub(super) struct Nest<'e> {
     pub(super) whole: &'e Expr,
     pub(super) form: Form,
     closures: &'e Closures,
-    pub(super) accesses: Vec<&'e Expr>,
+    /// The accesses, each with the number of the statement of the body that it is in.
+    pub(super) accesses: Vec<(usize, &'e Expr)>,
     /// The sites of what need not happen in each iteration. Such an access keeps its check: where its condition guards
     /// a bound, the test would fail for the threads at the bound, and their warp would run both loops.
     pub(super) conditional: BTreeSet<SiteId>,
-    /// The initial values of variables.
-    pub(super) lets: BTreeMap<LocalId, &'e Expr>,
+    /// The initial values of variables, with the numbers of their statements.
+    pub(super) lets: BTreeMap<LocalId, (usize, &'e Expr)>,
+    /// The steps by which statements of the body change variables.
+    pub(super) inductions: BTreeMap<LocalId, Induction<'e>>,
+    /// The number of the statement that is looked at.
+    statement: usize,
     /// The loops inside, by their variables.
     pub(super) loops: BTreeMap<LocalId, &'e Range>,
     /// The slots of the functions that are called.
@@ -81,17 +87,19 @@ impl<'e> Nest<'e> {
             accesses: Vec::new(),
             conditional: BTreeSet::new(),
             lets: BTreeMap::new(),
+            inductions: BTreeMap::new(),
+            statement: 0,
             loops: BTreeMap::new(),
             callees: Vec::new(),
             receivers: BTreeSet::new(),
             declared: local.into_iter().collect(),
         };
         let mut size = 0;
-        block_nodes(body, &mut |node| match node {
+        let mut add = |nest: &mut Nest<'e>, node| match node {
             Node::Statement(statement) => match &statement.kind {
                 StmtKind::Let { local, init, .. } => {
                     nest.declared.insert(*local);
-                    nest.lets.extend(init.as_ref().map(|init| (*local, init)));
+                    nest.lets.extend(init.as_ref().map(|init| (*local, (nest.statement, init))));
                 }
                 StmtKind::Split { halves, .. } => nest.declared.extend(halves.iter().flatten()),
                 StmtKind::LetPattern { pattern, .. } => nest.declared.extend(pattern.locals()),
@@ -101,7 +109,13 @@ impl<'e> Nest<'e> {
                 size += 1;
                 nest.form = nest.form.min(nest.add(expr));
             }
-        });
+        };
+        for statement in &body.statements {
+            nest.inductions.extend(Induction::of(statement, nest.statement));
+            statement_nodes(statement, &mut |node| add(&mut nest, node));
+            nest.statement += 1;
+        }
+        body.tail.iter().for_each(|tail| nodes(tail, &mut |node| add(&mut nest, node)));
         if size > LARGEST_BODY {
             nest.form = nest.form.min(Form::Once);
         }
@@ -113,12 +127,12 @@ impl<'e> Nest<'e> {
         match &expr.kind {
             ExprKind::Index { base, .. } => {
                 if base.memory().is_some() {
-                    self.accesses.push(expr);
+                    self.accesses.push((self.statement, expr));
                 }
                 Form::Twice
             }
             ExprKind::Op { op: Op::LoadVec(_) | Op::StoreVec | Op::Part { form: Part::Row, .. }, .. } => {
-                self.accesses.push(expr);
+                self.accesses.push((self.statement, expr));
                 Form::Twice
             }
             ExprKind::Op { op, .. } if is_collective(*op) => Form::Once,
