@@ -208,6 +208,7 @@ fn is_in_shared_memory(kind: Kind) -> bool {
         | Kind::Token(_)
         | Kind::OptionalToken(_)
         | Kind::OptionalMemory(_)
+        | Kind::TensorMap { .. }
         | Kind::Closure => false,
     }
 }

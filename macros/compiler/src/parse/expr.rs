@@ -124,6 +124,7 @@ impl Parser<'_> {
             | Kind::Closure
             | Kind::OptionalMemory(_)
             | Kind::Barrier(_)
+            | Kind::TensorMap { .. }
             | Kind::Memory(_)) => {
                 self.learn_element(expr);
                 self.diags.push(messages::operand_kind(expr.span, kind));
@@ -303,6 +304,7 @@ impl Parser<'_> {
             | Kind::Token(_)
             | Kind::Closure
             | Kind::OptionalMemory(_)
+            | Kind::TensorMap { .. }
             | Kind::OptionalToken(_)) => return self.error(messages::not_indexable(base.span, kind)),
         }
         let index = self.beside(index);
