@@ -124,6 +124,9 @@ impl TileShape {
             let message = Message::new().text("the rows of a tile must be a multiple of 16 bytes, not ");
             message.number(self.row()).panic();
         }
+        if self.swizzled {
+            check_swizzled(self.row());
+        }
     }
 }
 

@@ -98,7 +98,17 @@ pub(super) fn launcher(function: &Function) -> TokenStream {
             | ParamType::Closure { .. } => quote!(#name),
         }
     });
+    // rustc evaluates these at once; a generic kernel's with each instance, where the arguments are made.
+    let tiles = function.params.iter().filter_map(|param| match &param.ty {
+        ParamType::TensorMap { tile, .. } if function.generics.params.is_empty() => {
+            let tile = &tile.tokens;
+            let at = name(function, param).span();
+            Some(quote_spanned!(at=> const _: () = ::phalanx::__private::tensor_tile::<#tile>();))
+        }
+        _ => None,
+    });
     quote! {
+        #(#tiles)*
         #signature {
             let __phalanx_arguments = ::phalanx::__private::Arguments::new() #(#arguments)*;
             let __phalanx_threads = #marker::<#used>::__phalanx_body(::phalanx::__private::Threads((#(#views,)*)));

@@ -40,13 +40,13 @@ const UNIT: usize = 16;
 /// ```
 /// use phalanx::prelude::*;
 ///
-/// type Tile = [[f32; 32]; 8];
+/// type Rows = [[f32; 32]; 8];
 ///
 /// /// Copies the first tile of each block's rows to `out`.
 /// #[cluster_kernel(block = 32)]
-/// fn tiles(input: &TensorMap<Tile>, out: &mut [f32]) {
+/// fn tiles(input: &TensorMap<Rows>, out: &mut [f32]) {
 ///     let block = this_thread_block();
-///     let tiles = shared_array::<Tile, 1>();
+///     let tiles = shared_array::<Rows, 1>();
 ///     let full = shared_barrier();
 ///     full.init_collective(&block, 1);
 ///     let at = this_grid().block_rank();
@@ -95,12 +95,12 @@ pub struct TensorMap<'a, Tile: TensorTile> {
 /// ```
 /// use phalanx::prelude::*;
 ///
-/// type Tile = [[u32; 8]; 4];
+/// type Rows = [[u32; 8]; 4];
 ///
 /// /// Adds 1 to a tile at the tensor's corner, by each block.
 /// #[cluster_kernel(block = 32)]
-/// fn count(out: &mut TensorMap<Tile>) {
-///     let (block, tiles) = (this_thread_block(), shared_array::<Tile, 1>());
+/// fn count(out: &mut TensorMap<Rows>) {
+///     let (block, tiles) = (this_thread_block(), shared_array::<Rows, 1>());
 ///     let i = block.thread_rank();
 ///     tiles[0][i / 8][i % 8] = 1;
 ///     block.sync();

@@ -74,6 +74,7 @@ mod straight;
 mod struct_order;
 mod structs;
 mod table;
+mod tensor_maps;
 mod text;
 mod tiles;
 mod timelines;
