@@ -103,6 +103,7 @@ pub fn modules() -> Vec<Module> {
         async_copies::modules(),
         async_peers::modules(),
         pipelines::modules(),
+        tensor_maps::modules(),
         phase_tokens::modules(),
         cluster_phases::modules(),
         stages::modules(),

@@ -471,11 +471,11 @@ fn tiles_are_checked(device: &Device) -> Outcome {
     fails(run(0, 5).map(drop), lengths, &at, (0, 0, 0), (0, 0, 0))
 }
 
-pub(super) fn module() -> Module {
+pub(super) fn modules() -> Vec<Module> {
     let mut kernels = kernel_list![one, many, summed, multiplied, anywhere];
     kernels.extend(moving_kernels());
     kernels.extend(combining_kernels());
-    Module {
+    vec![Module {
         name: "tensor_maps",
         checks: check_list![
             moves,
@@ -487,5 +487,5 @@ pub(super) fn module() -> Module {
             tiles_are_checked,
         ],
         kernels,
-    }
+    }]
 }
