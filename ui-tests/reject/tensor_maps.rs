@@ -42,6 +42,8 @@ fn no_memory(input: &TensorMap<Part>, out: &mut [bf16]) {
     out[0] = input[0];
     out[1] = input.len();
     let copy = input;
+    let mut again = out[0];
+    again = input;
     let other = &input;
     println!("{}", input);
 }

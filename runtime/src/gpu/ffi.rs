@@ -14,7 +14,6 @@ use cudarc::driver::sys::{
 use cudarc::driver::{CudaContext, CudaFunction, CudaSlice, CudaStream, DevicePtr, PinnedHostSlice, SyncOnDrop};
 
 use super::record::Record;
-use super::tensor_map::MapParts;
 use crate::program::tensor::MAX_RANK;
 use crate::program::types::DeviceCopy;
 use crate::program::validity;
@@ -50,6 +49,21 @@ pub(super) fn driver_version() -> Result<i32> {
     // SAFETY: writes one int.
     unsafe { sys::cuDriverGetVersion(&mut version) }.result().map_err(driver("cuDriverGetVersion"))?;
     Ok(version)
+}
+
+/// The parts of a map, as the driver takes them: its dimensions stand with the innermost first.
+pub(super) struct MapParts {
+    pub(super) data_type: sys::CUtensorMapDataType,
+    pub(super) rank: u32,
+    pub(super) address: u64,
+    pub(super) dims: [u64; MAX_RANK],
+    /// The strides in bytes of all dimensions but the innermost.
+    pub(super) strides: [u64; MAX_RANK],
+    pub(super) tile: [u32; MAX_RANK],
+    pub(super) interleave: sys::CUtensorMapInterleave,
+    pub(super) swizzle: sys::CUtensorMapSwizzle,
+    pub(super) promotion: sys::CUtensorMapL2promotion,
+    pub(super) fill: sys::CUtensorMapFloatOOBfill,
 }
 
 /// Makes a tensor's map.

@@ -5,24 +5,9 @@ use cudarc::driver::sys::{
     CUtensorMapDataType, CUtensorMapFloatOOBfill, CUtensorMapInterleave, CUtensorMapL2promotion, CUtensorMapSwizzle,
 };
 
-use super::ffi;
+use super::ffi::{self, MapParts};
 use crate::program::tensor::{DataType, MAX_RANK, TensorShape, TileShape};
 use crate::report::error::Result;
-
-/// The parts of a map, as the driver takes them: its dimensions stand with the innermost first.
-pub(super) struct MapParts {
-    pub(super) data_type: CUtensorMapDataType,
-    pub(super) rank: u32,
-    pub(super) address: u64,
-    pub(super) dims: [u64; MAX_RANK],
-    /// The strides in bytes of all dimensions but the innermost.
-    pub(super) strides: [u64; MAX_RANK],
-    pub(super) tile: [u32; MAX_RANK],
-    pub(super) interleave: CUtensorMapInterleave,
-    pub(super) swizzle: CUtensorMapSwizzle,
-    pub(super) promotion: CUtensorMapL2promotion,
-    pub(super) fill: CUtensorMapFloatOOBfill,
-}
 
 /// Returns the map of a tensor at this address.
 pub(crate) fn tensor_map(address: u64, tensor: &TensorShape, tile: &TileShape) -> Result<[u64; 16]> {
@@ -83,8 +68,7 @@ mod tests {
     #[test]
     fn dimensions_are_reversed() {
         let tensor = TensorShape::new(&[3, 5, 64], &TensorShape::dense([3, 5, 64]), 2, (0, 3 * 5 * 64)).unwrap();
-        let tile =
-            TileShape { data_type: DataType::Bf16, element: 2, rank: 3, dims: [1, 8, 64, 1, 1], swizzled: true };
+        let tile = TileShape { data_type: DataType::Bf16, element: 2, rank: 3, dims: [1, 8, 64, 1, 1], swizzled: true };
         let parts = parts(4096, &tensor, &tile);
         assert_eq!((parts.rank, parts.dims, parts.tile), (3, [64, 5, 3, 1, 1], [64, 8, 1, 1, 1]));
         assert_eq!(parts.strides, [128, 5 * 128, 0, 0, 0]);

@@ -134,8 +134,7 @@ impl<const R: usize> Ranked for [i32; R] {
 }
 
 /// The tensor that a launch takes for a `&TensorMap<Tile>`.
-pub type TensorOf<'a, Tile> =
-    <<Tile as TensorTile>::Coordinates as Ranked>::Tensor<'a, <Tile as TensorTile>::Element>;
+pub type TensorOf<'a, Tile> = <<Tile as TensorTile>::Coordinates as Ranked>::Tensor<'a, <Tile as TensorTile>::Element>;
 
 /// The tensor that a launch takes for a `&mut TensorMap<Tile>`.
 pub type TensorMutOf<'a, Tile> =

@@ -85,9 +85,7 @@ impl PendingCopy {
     fn touches_block(&self, rank: u32) -> bool {
         let of = |memory| matches!(memory, MemoryId::Shared(id) if id.rank == rank);
         let is_unread = self.bytes.is_none();
-        self.pieces
-            .iter()
-            .any(|piece| of(piece.to.0) || is_unread && piece.from.is_some_and(|(memory, _)| of(memory)))
+        self.pieces.iter().any(|piece| of(piece.to.0) || is_unread && piece.from.is_some_and(|(memory, _)| of(memory)))
     }
 
     /// Reads the source, unless that was done before.
@@ -317,12 +315,14 @@ impl Cluster<'_> {
         }
         self.note_effect();
         match copy.completion {
-            Completion::Barrier { barrier, .. } => self.complete_copy(barrier, copy.counted, &copy.done).map_err(|what| {
-                format!(
-                    "`{}()` at {} needs an initialized barrier when its bytes arrive, but {what}",
-                    copy.name, copy.site
-                )
-            }),
+            Completion::Barrier { barrier, .. } => {
+                self.complete_copy(barrier, copy.counted, &copy.done).map_err(|what| {
+                    format!(
+                        "`{}()` at {} needs an initialized barrier when its bytes arrive, but {what}",
+                        copy.name, copy.site
+                    )
+                })
+            }
             Completion::Batch(_) => Ok(()),
         }
     }

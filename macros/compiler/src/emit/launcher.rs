@@ -99,13 +99,10 @@ pub(super) fn launcher(function: &Function) -> TokenStream {
         }
     });
     // rustc evaluates these at once; a generic kernel's with each instance, where the arguments are made.
-    let tiles = function.params.iter().filter_map(|param| match &param.ty {
-        ParamType::TensorMap { tile, .. } if function.generics.params.is_empty() => {
-            let tile = &tile.tokens;
-            let at = name(function, param).span();
-            Some(quote_spanned!(at=> const _: () = ::phalanx::__private::tensor_tile::<#tile>();))
-        }
-        _ => None,
+    let tiles = function.params.iter().filter(|_| function.generics.params.is_empty()).filter_map(|param| {
+        let ParamType::TensorMap { tile, .. } = &param.ty else { return None };
+        let (at, tile) = (name(function, param).span(), &tile.tokens);
+        Some(quote_spanned!(at=> const _: () = ::phalanx::__private::tensor_tile::<#tile>();))
     });
     quote! {
         #(#tiles)*

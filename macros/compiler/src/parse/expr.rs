@@ -329,6 +329,9 @@ impl Parser<'_> {
         let value = self.beside(&assign.right);
         let mut value = self.slice_for(place.result_kind, value);
         self.expect_token(&mut value, place.result_kind);
+        if let kind @ Kind::TensorMap { .. } = value.result_kind {
+            return self.error(messages::reference_local(value.span, kind));
+        }
         if let ExprKind::Local(local) = place.kind {
             self.refine(local, value.result_kind);
         } else {

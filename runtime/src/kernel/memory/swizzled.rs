@@ -69,7 +69,7 @@ pub struct Swizzled<T, const N: usize> {
 #[inline]
 pub(crate) fn exchanged(byte: usize, start: usize, row: usize) -> usize {
     let phase = start / 128 % (row / UNIT);
-    (byte / UNIT ^ phase) * UNIT + byte % UNIT
+    ((byte / UNIT) ^ phase) * UNIT + byte % UNIT
 }
 
 impl<T: DeviceScalar, const N: usize> DeviceType for Swizzled<T, N> {
@@ -88,7 +88,8 @@ impl<T: DeviceScalar, const N: usize> DeviceConstant for Swizzled<T, N> {
 
 // SAFETY: an array of plain data, in a `repr(transparent)`. No bytes of one become a value, because `LAYOUT` does not compile.
 unsafe impl<T: DeviceScalar, const N: usize> DeviceCopy for Swizzled<T, N> {
-    const LAYOUT: () = panic!("a swizzled row has no value of its own: read and write its elements, `tile[row][column]`");
+    const LAYOUT: () =
+        panic!("a swizzled row has no value of its own: read and write its elements, `tile[row][column]`");
 }
 
 impl<T: DeviceScalar, const N: usize> Elements for Swizzled<T, N> {
@@ -123,7 +124,7 @@ mod tests {
     fn units_are_exchanged_as_the_hardware_does() {
         for (row, bits) in [(32usize, 1), (64, 2), (128, 3)] {
             for address in 0..2048usize {
-                let swizzled = address ^ (address >> 3 & ((1 << bits) - 1) << 4);
+                let swizzled = address ^ ((address >> 3) & (((1 << bits) - 1) << 4));
                 let start = address / row * row;
                 assert_eq!(start + exchanged(address - start, start, row), swizzled, "{row} bytes, {address}");
             }

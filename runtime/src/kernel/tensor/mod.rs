@@ -227,14 +227,8 @@ impl<Tile: TensorTile> TensorMapMut<'_, Tile> {
         reduce_xor_async: BitsElement::xor, "Flips in the tensor's elements the bits of those of";
     }
 
-    fn write<S>(
-        self,
-        name: &'static str,
-        at: Tile::Coordinates,
-        from: &S,
-        combine: Option<Combine>,
-        site: Site,
-    ) where
+    fn write<S>(self, name: &'static str, at: Tile::Coordinates, from: &S, combine: Option<Combine>, site: Site)
+    where
         S: TileEnd<Tile> + ?Sized,
     {
         let pieces = self.pieces(at, from, site, Direction::Store);
@@ -256,8 +250,7 @@ fn begin<Tile: TensorTile>(
     site: Site,
 ) {
     let counted = size_of::<Tile>();
-    let copy =
-        TileCopy { name, pieces, counted, combine, completion, site, type_name: type_name::<Tile::Element>() };
+    let copy = TileCopy { name, pieces, counted, combine, completion, site, type_name: type_name::<Tile::Element>() };
     sim::with(name, |context| context.begin_tile_copy(copy));
 }
 
@@ -293,10 +286,8 @@ fn pieces<Tile: TensorTile>(
         };
         let mut push = |from: usize, to: usize, is_inside: bool| {
             for (from, to) in units(from..to, shape.swizzled) {
-                let elements = || CopyEnd {
-                    memory: memory.memory,
-                    start: memory.start + (offset + from as i64) as usize,
-                };
+                let elements =
+                    || CopyEnd { memory: memory.memory, start: memory.start + (offset + from as i64) as usize };
                 let len = to - from;
                 match direction {
                     Direction::Load => {

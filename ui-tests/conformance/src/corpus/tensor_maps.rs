@@ -90,9 +90,8 @@ fn product(a: &TensorMap<Operand>, b: &TensorMap<Operand>, c: &mut TensorMap<Par
 
 fn products(device: &Device) -> Outcome {
     for (m, n, k) in [(128, 128, 64), (128, 128, 256), (150, 136, 104)] {
-        let small = |seed, len| {
-            below(17, seed, len).into_iter().map(|x| bf16::from_f32(x as f32 - 8.0)).collect::<Vec<bf16>>()
-        };
+        let small =
+            |seed, len| below(17, seed, len).into_iter().map(|x| bf16::from_f32(x as f32 - 8.0)).collect::<Vec<bf16>>();
         let (a, b) = (small(91, m * k), small(92, n * k));
         let (x, y, mut c) = (device.upload(&a)?, device.upload(&b)?, device.zeros::<bf16>(m * n)?);
         let grid = (n.div_ceil(EDGE) as u32, m.div_ceil(EDGE) as u32);

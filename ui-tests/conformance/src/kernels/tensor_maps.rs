@@ -83,7 +83,9 @@ fn moving<T: phalanx::TensorElement + PartialEq + Debug>(
     let data: Vec<T> = (0..(height * width) as u32).map(|i| number(i + 1)).collect();
     let (input, zero) = (device.upload(&data)?, number(0));
     let (h, w) = (height as i32, width as i32);
-    for (y, x) in [(0, 0), (3, 7), (-2, 5), (2, -3), (-1, -1), (h - 2, 1), (4, w - 5), (h - 1, w - 1), (h, 0), (-300, w)] {
+    for (y, x) in
+        [(0, 0), (3, 7), (-2, 5), (2, -3), (-1, -1), (h - 2, 1), (4, w - 5), (h - 1, w - 1), (h, 0), (-300, w)]
+    {
         let mut stored = device.upload(&vec![number(77); data.len()])?;
         let mut out = device.upload(&vec![number(78); rows * columns])?;
         launch(&input.tensor([height, width])?, &mut stored.tensor_mut([height, width])?, &mut out, y, x)?;
@@ -93,7 +95,9 @@ fn moving<T: phalanx::TensorElement + PartialEq + Debug>(
             let (row, column) = (y + (at / columns) as i32, x + (at % columns) as i32);
             let want = if inside(row, column) { element(row, column) } else { zero };
             if got != want {
-                return Err(format!("{name} at {y}, {x}: row {row}, column {column}: got {got:?}, want {want:?}").into());
+                return Err(
+                    format!("{name} at {y}, {x}: row {row}, column {column}: got {got:?}, want {want:?}").into()
+                );
             }
         }
         for (at, got) in stored.read()?.into_iter().enumerate() {
@@ -101,7 +105,9 @@ fn moving<T: phalanx::TensorElement + PartialEq + Debug>(
             let is_of_tile = (y..y + rows as i32).contains(&row) && (x..x + columns as i32).contains(&column);
             let want = if is_of_tile { element(row, column) } else { number(77) };
             if got != want {
-                return Err(format!("{name} to {y}, {x}: row {row}, column {column}: got {got:?}, want {want:?}").into());
+                return Err(
+                    format!("{name} to {y}, {x}: row {row}, column {column}: got {got:?}, want {want:?}").into()
+                );
             }
         }
     }
@@ -227,7 +233,8 @@ fn part(dims: &[usize], from: &[i32], tile: &[usize], data: &[i32]) -> Vec<i32> 
 
 fn of_many_dimensions(device: &Device) -> Outcome {
     let dims: [&[usize]; 3] = [&[5, 6, 24], &[3, 5, 4, 16], &[3, 3, 4, 3, 12]];
-    let numbers = |dims: &[usize]| (0..dims.iter().product::<usize>()).map(|i| (i % 199) as i32 + 1).collect::<Vec<i32>>();
+    let numbers =
+        |dims: &[usize]| (0..dims.iter().product::<usize>()).map(|i| (i % 199) as i32 + 1).collect::<Vec<i32>>();
     let [a, b, c] = dims.map(numbers);
     let bf = |data: &[i32]| data.iter().map(|x| bf16::from_f32(*x as f32)).collect::<Vec<_>>();
     let short = |data: &[i32]| data.iter().map(|x| *x as u16).collect::<Vec<_>>();
@@ -445,7 +452,8 @@ fn anywhere(input: &TensorMap<[[u32; 16]; 4]>, out: &mut [u32], byte: u32, rows:
     let full = shared_barrier();
     full.init_collective(&block, 1);
     if block.thread_rank() == 0 {
-        /* misaligned */ input.load_async([0, 0], &tile, &full);
+        /* misaligned */
+        input.load_async([0, 0], &tile, &full);
         let _ = full.arrive();
     }
     full.wait_parity(false);

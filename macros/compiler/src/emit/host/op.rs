@@ -217,9 +217,7 @@ impl Host<'_> {
             (
                 ExprKind::Borrow { target, .. },
                 Kind::Group(_) | Kind::Memory(_) | Kind::TensorMap { .. } | Kind::Barrier(_),
-            ) => {
-                inside.passed(target)
-            }
+            ) => inside.passed(target),
             _ => inside.expr(argument),
         };
         let mut given = arguments.iter().map(passed);
