@@ -130,7 +130,8 @@ impl Walker<'_, '_, '_, '_> {
                 let barrier = self.element(&call.region, point, *at)?;
                 self.flush();
                 if *by == CopyBy::Tile {
-                    self.push(point, *at, Op::Expect { barrier: barrier.clone(), bytes });
+                    // The call on the barrier is the step before.
+                    self.push((point.0, point.1 - 1), *at, Op::Expect { barrier: barrier.clone(), bytes });
                 }
                 self.push(point, *at, Op::Copy { slot, barrier, block: Expr::rank(), bytes, data: Data::Fixed(0) });
             }

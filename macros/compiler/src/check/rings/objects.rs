@@ -36,7 +36,17 @@ pub(super) struct Slot {
     pub(super) whole: bool,
 }
 
+/// The number that stands for the bytes of a tile whose type is the name of another. No other copy has as few bytes.
+const TILE: u64 = 1;
+
 impl Objects {
+    /// Returns a number of bytes that a barrier expects, in words. Where the sizes of tiles are not known, they are counted.
+    pub(super) fn expected(&self, number: i64) -> String {
+        let unit = if self.slots.iter().any(|slot| slot.bytes == TILE) { "tile" } else { "byte" };
+        let several = if number == 1 { "" } else { "s" };
+        format!("{number} {unit}{several}")
+    }
+
     pub(super) fn of(kernel: &Kernel<'_, '_>) -> Result<Objects, Refusal> {
         let counters = Counters::default();
         let evaluator = Evaluator { kernel, counters: &counters, arguments: None, thread: 0 };
@@ -169,7 +179,7 @@ fn slot(kernel: &Kernel<'_, '_>, array: usize) -> Option<Slot> {
     let stages = length(kernel, array)?;
     let (tiles, by_others) = tile_copies(kernel, array);
     // A copy of a tile tells the barrier of as many bytes as it brings, whatever their number is.
-    let bytes = kernel.constants.bytes(element).or((tiles.is_some() && !by_others).then_some(1))?;
+    let bytes = kernel.constants.bytes(element).or((tiles.is_some() && !by_others).then_some(TILE))?;
     let rows = is_array(element) || tiles == Some(1);
     let copied = kernel.cfg.copies.iter().any(|copy| match copy {
         CopyStep::Begin { writes, .. } => writes.as_ref().and_then(array_of) == Some(array),
