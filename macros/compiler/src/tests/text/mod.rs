@@ -8,6 +8,7 @@ mod control;
 mod order;
 mod parts;
 mod straight;
+mod whole_warps;
 
 use proc_macro2::{TokenStream, TokenTree};
 use syn::LitInt;

@@ -54,23 +54,42 @@ struct interval {
     __device__ __forceinline__ friend constexpr interval operator/(interval a, interval b) {
         const bool defined = a.low >= 0 && b.low == b.high && b.low > 0;
         const long long divisor = defined ? b.low : 1;
-        return {a.low / divisor, a.high / divisor, 1, a.known && b.known && defined};
+        const bool whole = a.granule() % static_cast<unsigned long long>(divisor) == 0;
+        return {a.low / divisor, a.high / divisor, whole ? a.steps / divisor : 1, a.known && b.known && defined};
     }
+    // The values differ by multiples of what both those of `a` and the divisor are multiples of.
     __device__ __forceinline__ friend constexpr interval operator%(interval a, interval b) {
-        return {0, lesser(a.high, b.high - 1), 1, a.known && b.known && a.low >= 0 && b.low > 0};
+        const auto steps = a.steps | (b.low == b.high ? static_cast<unsigned long long>(b.low) : 1);
+        return with_fixed_bits(a.low, lesser(a.high, b.high - 1), steps, a.known && b.known && a.low >= 0 && b.low > 0);
     }
     __device__ __forceinline__ friend constexpr interval operator&(interval a, interval b) {
-        return {0, lesser(a.high, b.high), 1, a.known && b.known && a.low >= 0 && b.low >= 0};
+        return with_fixed_bits(a.low & b.low, lesser(a.high, b.high), a.steps | b.steps, are_natural(a, b));
     }
-    __device__ __forceinline__ friend constexpr interval operator|(interval a, interval b) { return joined_bits(a, b); }
-    __device__ __forceinline__ friend constexpr interval operator^(interval a, interval b) { return joined_bits(a, b); }
+    __device__ __forceinline__ friend constexpr interval operator|(interval a, interval b) {
+        return with_fixed_bits(a.low | b.low, all_bits(a, b), a.steps | b.steps, are_natural(a, b));
+    }
+    __device__ __forceinline__ friend constexpr interval operator^(interval a, interval b) {
+        return with_fixed_bits(a.low ^ b.low, all_bits(a, b), a.steps | b.steps, are_natural(a, b));
+    }
+
+    // What the values differ by multiples of; 0 for a single value.
+    __device__ __forceinline__ constexpr unsigned long long granule() const { return steps & (0 - steps); }
 
 private:
     __device__ __forceinline__ static constexpr long long lesser(long long a, long long b) { return a < b ? a : b; }
-    // No bit of the result is above the highest bit of both operands.
-    __device__ __forceinline__ static constexpr interval joined_bits(interval a, interval b) {
-        const auto zeros = __clzll(a.high | b.high | 1);
-        return {0, static_cast<long long>(~0ull >> zeros), 1, a.known && b.known && a.low >= 0 && b.low >= 0};
+    __device__ __forceinline__ static constexpr bool are_natural(interval a, interval b) {
+        return a.known && b.known && a.low >= 0 && b.low >= 0;
+    }
+    // No bit of the result of `|` and `^` is above the highest bit of both operands.
+    __device__ __forceinline__ static constexpr long long all_bits(interval a, interval b) {
+        return static_cast<long long>(~0ull >> __clzll(a.high | b.high | 1));
+    }
+    // The values up to `high` that have the bits of `one` of them below the lowest set bit of `steps`, or all if that is 0.
+    __device__ __forceinline__ static constexpr interval
+    with_fixed_bits(long long one, long long high, unsigned long long steps, bool known) {
+        const auto fixed = static_cast<long long>((steps & (0 - steps)) - 1);
+        const auto low = one & fixed;
+        return {low, high - (high - low & fixed), steps, known};
     }
 };
 
@@ -82,7 +101,8 @@ __device__ __forceinline__ constexpr interval<Raw> operator<<(interval<Raw> a, A
 template <class Raw, class Amount>
 __device__ __forceinline__ constexpr interval<Raw> operator>>(interval<Raw> a, Amount amount) {
     const unsigned bits = shift_amount(amount) & (bit_count<Raw>() - 1);
-    return {a.low >> bits, a.high >> bits, 1, a.known};
+    const bool whole = a.granule() >> bits << bits == a.granule();
+    return {a.low >> bits, a.high >> bits, whole ? a.steps >> bits : 1, a.known};
 }
 
 // The values from `a` to `b` or from `b` to `a`.

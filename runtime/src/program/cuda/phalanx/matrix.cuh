@@ -162,7 +162,7 @@ namespace detail {
 
 // Returns the shared address of the line that this lane addresses for all, of a matrix at this row and column, or of its
 // transpose. A square of 8 lines of 16 bytes is addressed by 8 lanes: the first by lanes 0 to 7, and so on.
-template <class Matrix, bool IsTransposed, bool IsAligned, class Row>
+template <class Matrix, bool IsTransposed, class Row>
 __device__ __forceinline__ unsigned
 line_address(unsigned lane, shared_slice<Row> memory, index row, index column, unsigned site) {
     constexpr unsigned long long length = array_length<Row>::value, size = sizeof(Row) / length;
@@ -179,7 +179,7 @@ line_address(unsigned lane, shared_slice<Row> memory, index row, index column, u
              recorded{unsigned_value, length}, recorded{unsigned_value, 1});
     }
     const unsigned start = shared_address(memory.data), offset = static_cast<unsigned>(column.value * size);
-    if ((IsAligned ? offset : start + offset) % 16 != 0) {
+    if ((start + offset) % 16 != 0) {
         fail(misaligned_matrix, site, recorded{column.tag, column.value});
     }
     // The number of the lane's square among the matrix's lines, and along them. Lanes without a square repeat others.
@@ -256,7 +256,7 @@ template <class Matrix, bool IsTransposed, class Memory, class Row, class Column
 __device__ __forceinline__ Matrix load(u32 rank, Memory&& memory, Row row, Column column, unsigned site) {
     const unsigned lane = rank.value;
     unsigned words[sizeof(Matrix) / 4];
-    const unsigned line = line_address<Matrix, IsTransposed, is_aligned<Memory>::value>(lane, whole(memory), row, column, site);
+    const unsigned line = line_address<Matrix, IsTransposed>(lane, whole(memory), row, column, site);
     load_words<Matrix::lines_are_rows == IsTransposed>(words, line);
     Matrix matrix;
 #pragma unroll
@@ -269,7 +269,7 @@ template <bool IsTransposed, class Memory, class Row, class Column, class Matrix
 __device__ __forceinline__ void store(u32 rank, Memory&& memory, Row row, Column column, Matrix matrix, unsigned site) {
     const unsigned lane = rank.value;
     unsigned words[sizeof(Matrix) / 4];
-    const unsigned line = line_address<Matrix, IsTransposed, is_aligned<Memory>::value>(lane, whole(memory), row, column, site);
+    const unsigned line = line_address<Matrix, IsTransposed>(lane, whole(memory), row, column, site);
 #pragma unroll
     for (unsigned i = 0; i < sizeof(Matrix) / 4; ++i) {
         words[i] = matrix.word(i);

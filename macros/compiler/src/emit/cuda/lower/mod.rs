@@ -27,6 +27,7 @@ use super::name::Names;
 use super::signature::shape;
 use crate::check::Checked;
 use crate::check::fences::Fences;
+use crate::check::uniform::WholeWarps;
 use crate::model::barrier::BarrierForm;
 use crate::model::effect::effect;
 use crate::model::expr::{Block, Expr, ExprKind, Stmt, StmtKind, known_shape};
@@ -48,6 +49,7 @@ pub(super) fn body<'f>(checked: &'f Checked<'f>, names: Names, fused: &'f BTreeS
         function,
         closures: &closures,
         fences: checked.fences(),
+        whole_warps: checked.whole_warps(),
         names,
         fused,
         out: Vec::new(),
@@ -72,6 +74,7 @@ struct Lower<'f> {
     function: &'f Function,
     closures: &'f Closures,
     fences: &'f Fences<'f>,
+    whole_warps: &'f WholeWarps,
     names: Names,
     /// Tokens of arrivals that are fused with their wait.
     fused: &'f BTreeSet<LocalId>,

@@ -59,7 +59,7 @@ impl Lower<'_> {
             ExprKind::None(slot) => {
                 CuExpr::Call { callee: vec![Fragment::Type(*slot)], arguments: vec![CuExpr::name("none")], site: None }
             }
-            ExprKind::Op { op, operands, site, types } => self.op(*op, operands, *site, types.as_ref()),
+            ExprKind::Op { op, operands, site, types } => self.op(*op, operands, (*site, expr.span), types.as_ref()),
             ExprKind::Vector { splat, argument, slot, .. } => self.vector(*splat, argument, *slot),
             ExprKind::Method { method, operands, site } => {
                 let arguments = self.operands(&operands.iter().collect::<Vec<_>>());
