@@ -45,7 +45,8 @@ const UNIT: usize = 16;
 /// # }
 /// ```
 ///
-/// No row is read or written as a whole:
+/// No row is read or written as a whole, nor copied by other copies than those of tensor maps, because its bytes mean something
+/// else at another place:
 ///
 /// ```compile_fail,E0080
 /// # use phalanx::prelude::*;
