@@ -118,12 +118,12 @@ moved! {
     bytes_128: [Swizzled<bf16, 64>; 16], bf16, 64, |i| bf16::from_f32((i % 199) as f32);
     bytes_64: [Swizzled<f16, 32>; 16], f16, 32, |i| f16::from_f32((i % 1999) as f32);
     bytes_32: [Swizzled<f32, 8>; 16], f32, 8, |i| i as f32;
-    doubles: [Swizzled<f64, 16>; 8], f64, 16, |i| f64::from(i);
+    doubles: [Swizzled<f64, 16>; 8], f64, 16, f64::from;
     octets: [Swizzled<u8, 64>; 16], u8, 64, |i| (i % 251) as u8;
     signed_octets: [Swizzled<i8, 128>; 8], i8, 128, |i| (i % 127) as i8;
     halves_of_words: [Swizzled<u16, 16>; 16], u16, 16, |i| i as u16;
     words: [Swizzled<i32, 16>; 16], i32, 16, |i| i as i32;
-    long_words: [Swizzled<u64, 8>; 16], u64, 8, |i| u64::from(i);
+    long_words: [Swizzled<u64, 8>; 16], u64, 8, u64::from;
     plain: [[f32; 20]; 16], f32, 20, |i| i as f32;
     plain_octets: [[u8; 48]; 16], u8, 48, |i| (i % 251) as u8;
     plain_wide: [[bf16; 256]; 8], bf16, 256, |i| bf16::from_f32((i % 199) as f32);
