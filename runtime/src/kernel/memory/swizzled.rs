@@ -81,6 +81,7 @@ impl<T: DeviceScalar, const N: usize> DeviceType for Swizzled<T, N> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: DeviceScalar, const N: usize> DeviceConstant for Swizzled<T, N> {
     fn value(&self) -> Value {
         self.elements.value()
@@ -88,6 +89,7 @@ impl<T: DeviceScalar, const N: usize> DeviceConstant for Swizzled<T, N> {
 }
 
 // SAFETY: an array of plain data, in a `repr(transparent)`. No bytes of one become a value, because `LAYOUT` does not compile.
+#[diagnostic::do_not_recommend]
 unsafe impl<T: DeviceScalar, const N: usize> DeviceCopy for Swizzled<T, N> {
     const LAYOUT: () =
         panic!("a swizzled row has no value of its own: read and write its elements, `tile[row][column]`");
