@@ -55,6 +55,8 @@ pub(crate) const HEADERS: &[Header] = headers! {
     "sin_cos.cuh"
     "stepped_range.cuh"
     "subslice.cuh"
+    "swizzled.cuh"
+    "tensor.cuh"
     "tile.cuh"
     "transcendental.cuh"
     "tuple.cuh"

@@ -37,6 +37,7 @@ enum failure_cause : unsigned {
     dynamic_shared_out_of_bounds = 20,  // the offset, the length, the element's bytes, the available bytes
     matrix_out_of_bounds = 21,          // the start, the count, the length, whether of columns
     misaligned_matrix = 22,             // the column
+    misaligned_tile = 23,               // bytes past a multiple of 128
 };
 
 // The type of a value that the cause leaves open; the 128-bit ones take two words.

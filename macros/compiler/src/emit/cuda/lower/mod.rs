@@ -363,7 +363,7 @@ impl Lower<'_> {
 /// part of memory is a value: an address and a length.
 fn has_value(expr: &Expr) -> bool {
     match expr.result_kind {
-        Kind::Group(_) | Kind::Closure | Kind::Reference { .. } => false,
+        Kind::Group(_) | Kind::Closure | Kind::Reference { .. } | Kind::TensorMap { .. } => false,
         Kind::Memory(_) => matches!(expr.kind, ExprKind::Op { .. }),
         Kind::Barrier(barrier) => barrier.form == BarrierForm::Remote,
         Kind::Unknown
