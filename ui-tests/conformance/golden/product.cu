@@ -82,9 +82,9 @@ product(readonly_slice<bf16> a, readonly_slice<bf16> b, slice_mut<f32> c, usize 
     auto sums = local_array<local_array<accumulator<f32, 16, 16>, 2>, 4>::filled(local_array<accumulator<f32, 16, 16>, 2>::filled(accumulator<f32, 16, 16>::filled(f32(0.0f))));
     for (auto step : range(0, steps)) {
         if (step + 1 < steps) {
-            wait_prior<4>(quad);
+            wait_prior<4>(quad.whole_warp());
         } else {
-            wait_async(quad);
+            wait_async(quad.whole_warp());
         }
         block.sync();
         auto after = step + 2;

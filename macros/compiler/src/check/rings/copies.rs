@@ -3,7 +3,7 @@
 use super::kernel::{Point, Refusal};
 use super::objects::array_of;
 use super::walk::Walker;
-use crate::check::cfg::{AccessKind, BarrierCall, Completion, CopyStep, MemoryStep, Region, Select, StepKind};
+use crate::check::cfg::{AccessKind, BarrierCall, Completion, CopyBy, CopyStep, MemoryStep, Region, Select, StepKind};
 use crate::rings::{Data, Element, Op};
 
 impl Walker<'_, '_, '_, '_> {
@@ -11,12 +11,12 @@ impl Walker<'_, '_, '_, '_> {
         let kernel = self.evaluator.kernel;
         let call = self.copy_to.take().map(|call| &kernel.cfg.barrier_calls[call]);
         match &kernel.cfg.copies[index] {
-            CopyStep::Begin { writes, completion: Completion::Barrier(_), is_cooperative, at, .. } => {
+            CopyStep::Begin { writes, completion: Completion::Barrier(_), by, at, .. } => {
                 let Some(call) = call else {
                     return Err(Refusal::new(*at, "the text does not show which barrier this is"));
                 };
                 match writes {
-                    Some(region) => self.copy_into(point, call, region, (point, *is_cooperative))?,
+                    Some(region) => self.copy_into(point, call, region, (point, *by))?,
                     None => self.copy_to_peer(point, call)?,
                 }
             }
@@ -54,18 +54,18 @@ impl Walker<'_, '_, '_, '_> {
         });
         let is_copy = |kind| matches!(kind, AccessKind::AsyncWrite);
         match written.find(|(_, access)| is_copy(access.kind)) {
-            Some((index, access)) => self.copy_into(point, call, &access.region, ((point.0, index), false)),
+            Some((index, access)) => self.copy_into(point, call, &access.region, ((point.0, index), CopyBy::Thread)),
             None => Err(Refusal::new(call.at, "the text does not show what the copy writes")),
         }
     }
 
-    /// Adds a copy into a slot, or into one element of it; `site` is the place of the access, and says whether threads copy together.
+    /// Adds a copy into a slot, or into one element of it; `site` is the place of the access.
     fn copy_into(
         &mut self,
         point: Point,
         call: &BarrierCall,
         region: &Region,
-        (site, together): (Point, bool),
+        (site, by): (Point, CopyBy),
     ) -> Result<(), Refusal> {
         let at = call.at;
         let Some((array, slot)) = array_of(region).and_then(|array| self.objects.slot(array)) else {
@@ -81,8 +81,13 @@ impl Walker<'_, '_, '_, '_> {
         let barrier = self.element(&call.region, point, at)?;
         let (block, signals) = (self.block_of(region, point, at)?, self.block_of(&call.region, point, at)?);
         self.flush();
-        if together {
-            return Err(Refusal::new(at, "threads copy together"));
+        match by {
+            CopyBy::Group => return Err(Refusal::new(at, "threads copy together")),
+            CopyBy::Thread => {}
+            // The call on the barrier is the step before.
+            CopyBy::Tile => {
+                self.push((point.0, point.1 - 1), at, Op::Expect { barrier: barrier.clone(), bytes });
+            }
         }
         self.push(site, at, Op::Copy { slot, barrier, block, signals, bytes, data: Data::Fixed(0) });
         Ok(())

@@ -15,7 +15,7 @@ use crate::rings::{self, CountFault, Fault, Reason, Verdict};
 const ARGUMENTS: i64 = 3;
 
 /// The largest number of states of all checks of a kernel.
-const STATES: usize = 8_000;
+const STATES: usize = 20_000;
 
 /// The faults that are sought.
 #[derive(Debug, Clone, Copy)]

@@ -9,4 +9,5 @@ mod growth;
 mod kernels;
 mod loops;
 mod races;
+mod tiles;
 mod words;

@@ -165,6 +165,30 @@ __device__ __forceinline__ constexpr detail::interval<Raw> values_of(detail::ste
 
 namespace detail {
 
+// The numbers of a loop's iterations, from 0.
+template <class Raw, class Range>
+__device__ __forceinline__ constexpr interval<Raw> rounds_of(Range range) {
+    const auto values = values_of(range);
+    const auto distance = static_cast<unsigned long long>(values.high - values.low);
+    const auto last = values.steps == 0 ? 0 : distance / values.steps;
+    return {0, static_cast<long long>(last), 1, values.known};
+}
+
+} // namespace detail
+
+// The values of a variable that is `first` in the first iteration of a loop over a range, and `step` more or less in each
+// further one.
+template <class Raw, class Step, class Range>
+__device__ __forceinline__ constexpr detail::interval<Raw> increased(integer<Raw> first, Step step, Range range) {
+    return detail::interval<Raw>(first) + detail::rounds_of<Raw>(range) * detail::interval<Raw>(step);
+}
+template <class Raw, class Step, class Range>
+__device__ __forceinline__ constexpr detail::interval<Raw> decreased(integer<Raw> first, Step step, Range range) {
+    return detail::interval<Raw>(first) - detail::rounds_of<Raw>(range) * detail::interval<Raw>(step);
+}
+
+namespace detail {
+
 // A range that counts down how many values are left. `values_of` has shown that it does not exceed its type's limits.
 template <class Raw>
 struct counted_steps {

@@ -3,6 +3,7 @@
 // lanes arrive together, with the same arguments, is not checked here.
 #pragma once
 #include <phalanx/half.cuh>
+#include <phalanx/swizzled.cuh>
 #include <phalanx/tile.cuh>
 #include <phalanx/vector.cuh>
 
@@ -161,13 +162,14 @@ namespace detail {
 
 // Returns the shared address of the line that this lane addresses for all, of a matrix at this row and column, or of its
 // transpose. A square of 8 lines of 16 bytes is addressed by 8 lanes: the first by lanes 0 to 7, and so on.
-template <class Matrix, bool IsTransposed, class T, unsigned long long length>
+template <class Matrix, bool IsTransposed, class Row>
 __device__ __forceinline__ unsigned
-line_address(unsigned lane, shared_slice<local_array<T, length>> memory, index row, index column, unsigned site) {
+line_address(unsigned lane, shared_slice<Row> memory, index row, index column, unsigned site) {
+    constexpr unsigned long long length = array_length<Row>::value, size = sizeof(Row) / length;
     constexpr unsigned rows = IsTransposed ? Matrix::columns : Matrix::rows;
     constexpr unsigned columns = IsTransposed ? Matrix::rows : Matrix::columns;
     constexpr unsigned words = sizeof(Matrix) / 4;
-    static_assert(length * sizeof(T) % 16 == 0, "each row is aligned");
+    static_assert(sizeof(Row) % 16 == 0, "each row is aligned");
     if (rows > memory.length || row.value > memory.length - rows) {
         fail(matrix_out_of_bounds, site, recorded{row.tag, row.value}, recorded{unsigned_value, rows},
              recorded{unsigned_value, memory.length}, recorded{unsigned_value, 0});
@@ -176,7 +178,7 @@ line_address(unsigned lane, shared_slice<local_array<T, length>> memory, index r
         fail(matrix_out_of_bounds, site, recorded{column.tag, column.value}, recorded{unsigned_value, columns},
              recorded{unsigned_value, length}, recorded{unsigned_value, 1});
     }
-    const unsigned start = shared_address(memory.data), offset = static_cast<unsigned>(column.value * sizeof(T));
+    const unsigned start = shared_address(memory.data), offset = static_cast<unsigned>(column.value * size);
     if ((start + offset) % 16 != 0) {
         fail(misaligned_matrix, site, recorded{column.tag, column.value});
     }
@@ -187,7 +189,8 @@ line_address(unsigned lane, shared_slice<local_array<T, length>> memory, index r
     constexpr bool is_in_order = Matrix::lines_are_rows != IsTransposed;
     const unsigned down = (is_in_order ? across : along) * 8 + lane % 8;
     const unsigned right = (is_in_order ? along : across) * 16;
-    return start + offset + (static_cast<unsigned>(row.value) + down) * static_cast<unsigned>(length * sizeof(T)) + right;
+    const unsigned first = start + (static_cast<unsigned>(row.value) + down) * static_cast<unsigned>(sizeof(Row));
+    return exchanged<Row>::address(first, offset + right);
 }
 
 template <bool IsTransposed>

@@ -4,6 +4,7 @@
 mod access;
 mod control;
 mod hoist;
+mod induction;
 mod inline_cuda;
 mod integers;
 mod known;
@@ -20,7 +21,7 @@ mod value;
 pub(crate) use nest::has_collectives;
 use nest::{Closures, closures};
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::ast::{CuExpr, CuStmt, Fragment};
 use super::name::Names;
@@ -55,6 +56,7 @@ pub(super) fn body<'f>(checked: &'f Checked<'f>, names: Names, fused: &'f BTreeS
         out: Vec::new(),
         jump_targets: Vec::new(),
         unchecked: BTreeSet::new(),
+        all_within: BTreeMap::new(),
         checks_all: false,
         integers: Integers::of(function),
         parts: Parts::of(function),
@@ -82,6 +84,8 @@ struct Lower<'f> {
     jump_targets: Vec<control::JumpTarget>,
     /// Accesses that a test before their loop or their run of statements has shown to be within bounds.
     unchecked: BTreeSet<SiteId>,
+    /// The variables that say whether accesses are within bounds in all iterations of a loop around them.
+    all_within: BTreeMap<SiteId, String>,
     /// Set in a loop that runs if that test fails: its loops are lowered once, with all checks.
     checks_all: bool,
     integers: Integers,
@@ -359,7 +363,7 @@ impl Lower<'_> {
 /// part of memory is a value: an address and a length.
 fn has_value(expr: &Expr) -> bool {
     match expr.result_kind {
-        Kind::Group(_) | Kind::Closure | Kind::Reference { .. } => false,
+        Kind::Group(_) | Kind::Closure | Kind::Reference { .. } | Kind::TensorMap { .. } => false,
         Kind::Memory(_) => matches!(expr.kind, ExprKind::Op { .. }),
         Kind::Barrier(barrier) => barrier.form == BarrierForm::Remote,
         Kind::Unknown
