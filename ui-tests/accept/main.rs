@@ -21,6 +21,7 @@ mod collective_in_a_call;
 mod collective_while_pending;
 mod constant_options;
 mod copy_in_flight;
+mod copy_of_functions;
 mod copy_published;
 mod cuda;
 mod cuda_is_rustc_s;
@@ -94,6 +95,7 @@ fn kernels() -> impl Iterator<Item = phalanx::Program> {
         collective_while_pending::KERNELS,
         constant_options::KERNELS,
         copy_in_flight::KERNELS,
+        copy_of_functions::KERNELS,
         copy_published::KERNELS,
         cuda::KERNELS,
         cuda_is_rustc_s::KERNELS,

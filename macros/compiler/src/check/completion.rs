@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use phalanx_contract::uniformity::Uniformity;
 
 use super::cfg::{
-    BarrierCallId, BlockId, Cfg, Completion, CopyId, CopyStep, NodeId, Region, Shared, Source, Step, StepKind,
+    BarrierCallId, BlockId, CallId, Cfg, Completion, CopyId, CopyStep, NodeId, Region, Shared, Source, Step, StepKind,
 };
 use super::uniform::control::{following, reachable};
 use super::uniform::values::Values;
@@ -17,8 +17,8 @@ use crate::model::barrier::PhaseAction;
 pub(super) struct Completions {
     /// By barrier, the barriers at which a thread may arrive after a wait at it.
     relays: BTreeMap<Shared, BTreeSet<Shared>>,
-    /// By branch at which the threads of a block may diverge, the copies that begin in its arms.
-    begun: BTreeMap<BlockId, BTreeSet<CopyId>>,
+    /// By branch at which the threads of a block may diverge, the steps in its arms at which copies may begin.
+    begun: BTreeMap<BlockId, BTreeSet<Begun>>,
     /// By wait, the copies of which it [says nothing](Completions::says_nothing) on other paths.
     apart: BTreeSet<(WaitId, CopyId)>,
 }
@@ -30,9 +30,31 @@ enum WaitId {
     Barrier(BarrierCallId),
 }
 
+/// A step at which copies may begin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Begun {
+    Copy(CopyId),
+    Call(CallId),
+}
+
+impl Begun {
+    pub(super) fn of(cfg: &Cfg<'_>, step: &Step) -> Option<Begun> {
+        match step.kind {
+            StepKind::Copy(_) => begun(cfg, step).map(Begun::Copy),
+            StepKind::Call(call) => Some(Begun::Call(call)),
+            StepKind::Value(_)
+            | StepKind::Memory(_)
+            | StepKind::Group(_)
+            | StepKind::Token(_)
+            | StepKind::BarrierCall(_) => None,
+        }
+    }
+}
+
 impl Completions {
     pub(super) fn of(cfg: &Cfg<'_>, values: &Values<'_, '_>) -> Completions {
-        if cfg.accesses.iter().all(|access| access.completion.is_none()) && cfg.copies.is_empty() {
+        let has_copies = cfg.accesses.iter().any(|access| access.completion.is_some()) || !cfg.copies.is_empty();
+        if !has_copies && cfg.calls.is_empty() {
             return Completions::default();
         }
         let mut relays: BTreeMap<Shared, BTreeSet<Shared>> = BTreeMap::new();
@@ -52,7 +74,7 @@ impl Completions {
 
     /// The copies that some threads begin in an arm of this branch, while others do not. What a thread has waited for before the
     /// branch says nothing of these, even if it takes the other arm.
-    pub(super) fn begun_in_arms(&self, branch: BlockId) -> impl Iterator<Item = CopyId> {
+    pub(super) fn begun_in_arms(&self, branch: BlockId) -> impl Iterator<Item = Begun> {
         self.begun.get(&branch).into_iter().flatten().copied()
     }
 
@@ -129,9 +151,9 @@ fn begun(cfg: &Cfg<'_>, step: &Step) -> Option<CopyId> {
     }
 }
 
-/// By divergent branch that is no loop's test, the copies that begin in its arms.
-fn begun_in_arms(cfg: &Cfg<'_>, values: &Values<'_, '_>) -> BTreeMap<BlockId, BTreeSet<CopyId>> {
-    let begun_in = |block: BlockId| cfg.blocks[block.0].steps.iter().filter_map(|step| begun(cfg, step));
+/// By divergent branch that is no loop's test, the steps in its arms at which copies may begin.
+fn begun_in_arms(cfg: &Cfg<'_>, values: &Values<'_, '_>) -> BTreeMap<BlockId, BTreeSet<Begun>> {
+    let begun_in = |block: BlockId| cfg.blocks[block.0].steps.iter().filter_map(|step| Begun::of(cfg, step));
     let divergent = values.control.regions(cfg).filter(|(branch, region, _)| {
         let repeats = region.iter().any(|block| cfg.blocks[block.0].end.successors().any(|next| next == *branch));
         !repeats && !values.tested(*branch).is_uniform(Uniformity::Block)

@@ -153,7 +153,7 @@ fn check_memory<'f>(
     let inputs = dsm::Inputs { function, cfg, tokens, live, values, handshakes, completions: &completions };
     let mut protocol = dsm::check(inputs, diags);
     phase_barriers.add_to(&mut protocol);
-    copies::check(function, cfg, &completions, diags);
+    copies::check(function, cfg, values, &completions, &mut protocol, diags);
     protocol
 }
 

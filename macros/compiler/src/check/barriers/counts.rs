@@ -54,11 +54,16 @@ pub(super) fn check(cx: &Context<'_, '_>, diags: &mut Diags) -> BTreeSet<Id> {
 
 /// The `init` of a barrier that expects one arrival of each thread of the block, `None` for other barriers.
 pub(super) fn init_of_full_count(cx: &Context<'_, '_>, id: Id) -> Option<BarrierCallId> {
-    let cfg = cx.cfg;
-    let is_given = |(_, region): &(usize, Region)| id_of(cfg, region).is_some_and(|of| of.shared == id.shared);
-    if cfg.calls.iter().flat_map(|call| &call.barriers).any(is_given) {
+    let is_given = |(_, region): &(usize, Region)| id_of(cx.cfg, region).is_some_and(|of| of.shared == id.shared);
+    if cx.cfg.calls.iter().flat_map(|call| &call.barriers).any(is_given) {
         return None;
     }
+    init_of_full_count_here(cx, id)
+}
+
+/// The same, as far as the function itself initializes the barrier and arrives: what called functions do is left out.
+pub(super) fn init_of_full_count_here(cx: &Context<'_, '_>, id: Id) -> Option<BarrierCallId> {
+    let cfg = cx.cfg;
     let mut init = None;
     for (at, call) in cfg.barrier_calls.iter().enumerate() {
         let Some(other) = id_of(cfg, &call.region).filter(|other| other.shared == id.shared) else { continue };
