@@ -10,6 +10,7 @@ mod barrier_count;
 mod barrier_in_a_call;
 mod barrier_init_not_elected;
 mod barrier_of_a_copy;
+mod barrier_of_functions;
 mod barrier_reinit;
 mod barrier_scope;
 mod barrier_stale_token;
@@ -84,6 +85,7 @@ fn kernels() -> impl Iterator<Item = phalanx::Program> {
         barrier_in_a_call::KERNELS,
         barrier_init_not_elected::KERNELS,
         barrier_of_a_copy::KERNELS,
+        barrier_of_functions::KERNELS,
         barrier_reinit::KERNELS,
         barrier_scope::KERNELS,
         barrier_stale_token::KERNELS,

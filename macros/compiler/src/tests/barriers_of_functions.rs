@@ -5,7 +5,7 @@ use super::session;
 const NONE: [&str; 0] = [];
 
 /// The device functions of the tests, each of which may call earlier ones.
-const FUNCTIONS: [&str; 10] = [
+const FUNCTIONS: [&str; 15] = [
     "fn leave(bar: &Barrier) { bar.arrive_and_drop(); }",
     "fn leave_removed(bar: &Barrier) { leave(bar); }",
     "fn leave_if(bar: &Barrier, done: bool) { if done { bar.arrive_and_drop(); } }",
@@ -15,6 +15,11 @@ const FUNCTIONS: [&str; 10] = [
     "fn meet_if(bar: &Barrier, more: bool) { if more { bar.arrive_and_wait(); } }",
     "fn wait(bar: &Barrier) { bar.wait_parity(true); }",
     "fn again(block: &ThreadBlock, bar: &Barrier) { if block.thread_rank() == 0 { bar.invalidate(); } block.sync(); bar.init_collective(block, 64); }",
+    "fn meet_half(block: &ThreadBlock, bar: &Barrier) { if block.thread_rank() < 32 { bar.arrive_and_wait(); } }",
+    "fn meet_half_removed(block: &ThreadBlock, bar: &Barrier) { meet_half(block, bar); }",
+    "fn arrive(bar: &Barrier) { let _ = bar.arrive(); }",
+    "fn meet_twice(bar: &Barrier) { meet(bar); bar.arrive_and_wait(); }",
+    "fn setup(block: &ThreadBlock, bar: &Barrier) { bar.init_collective(block, 32); }",
     "fn twice(bar: &Barrier) { let _ = bar.arrive_n(2); }",
 ];
 
@@ -68,4 +73,56 @@ fn a_thread_that_dropped_out_in_a_function() {
     }
     right("leave_if(&bar, false); bar.arrive_and_wait();");
     right("leave_or_meet(&bar, t > 7); if t <= 7 { bar.arrive_and_wait(); }");
+}
+
+#[test]
+fn some_threads_arrive_in_a_function() {
+    let rule = "barrier_count";
+    for meet in [
+        "meet(&bar);",
+        "meet_removed(&bar);",
+        "meet_twice(&bar);",
+        "meet(&bar); meet(&bar);",
+        "for _ in 0..n { meet(&bar); }",
+    ] {
+        wrong(&format!("if t < 32 {{ {meet} }}"), rule);
+        wrong(&format!("if x[t] == 1 {{ {meet} }}"), rule);
+        right(meet);
+        right(&format!("if n > 4 {{ {meet} }}"));
+        right(&format!("if t < 32 {{ {meet} }} else {{ {meet} }}"));
+        right(&format!("if t < 32 {{ {meet} }} else {{ {} }}", meet.replace("meet(", "meet_removed(")));
+    }
+    wrong("if t < 32 { arrive(&bar); } wait(&bar);", rule);
+    right("arrive(&bar); bar.wait_parity(false);");
+    right("if t < 32 { arrive(&bar); } else { let _ = bar.arrive(); } bar.wait_parity(false);");
+    // Half of the threads arrive for two each.
+    right("if t < 32 { twice(&bar); } bar.wait_parity(false);");
+    for half in ["meet_half(&block, &bar);", "meet_half_removed(&block, &bar);"] {
+        wrong(half, rule);
+        right(&format!(
+            "let half = shared_barrier(); half.init_collective(&block, 32); {}",
+            half.replace("bar", "half")
+        ));
+    }
+}
+
+#[test]
+fn numbers_of_arrivals_in_functions() {
+    let rule = "barrier_count";
+    let with = |count: &str, body: &str| {
+        format!("let few = shared_barrier(); few.init_collective(&block, {count}); {body}").replace("BAR", "&few")
+    };
+    wrong(&with("32", "for _ in 0..3 { meet(BAR); }"), rule);
+    wrong(&with("32", "meet_removed(BAR);"), rule);
+    wrong(&with("65", "meet(BAR);"), rule);
+    wrong(&with("2", "if t == 0 { arrive(BAR); } few.wait_parity(false);"), rule);
+    wrong(&with("3", "if t == 0 { twice(BAR); } few.wait_parity(false);"), rule);
+    wrong(&with("192", "twice(BAR); few.wait_parity(false);"), rule);
+    right(&with("64", "for _ in 0..3 { meet(BAR); }"));
+    right(&with("2", "if t == 0 { twice(BAR); } few.wait_parity(false);"));
+    right(&with("2", "if t == 0 { arrive(BAR); let _ = few.arrive(); } few.wait_parity(false);"));
+    right(&with("128", "twice(BAR); few.wait_parity(false);"));
+    right(&with("1", "if t == 0 { arrive(BAR); } few.wait_parity(false);"));
+    right(&with("32", "if t < 32 { meet(BAR); }"));
+    right("let few = shared_barrier(); setup(&block, &few); if t < 32 { meet(&few); }");
 }

@@ -193,7 +193,7 @@ impl Paths<'_, '_, '_> {
 }
 
 /// The argument of a call that is exactly this barrier, if the call is of a function whose summary rustc knows.
-fn argument(cx: &Context<'_, '_>, call: CallId, id: Id) -> Option<BarrierArgument> {
+pub(super) fn argument(cx: &Context<'_, '_>, call: CallId, id: Id) -> Option<BarrierArgument> {
     let call = &cx.cfg.calls[call.0];
     let mut given = call.barriers.iter().filter(|(_, region)| id_of(cx.cfg, region) == Some(id));
     let (argument, region) = given.next().filter(|_| given.next().is_none())?;

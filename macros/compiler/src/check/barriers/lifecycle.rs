@@ -328,9 +328,7 @@ impl<'a, 'f> Lifecycles<'a, 'f> {
                 self.may_learn(state);
                 state.waits.extend(exact.map(|id| (id, BTreeSet::from([at]))));
             }
-            PhaseAction::ArriveAndDrop => {
-                state.dropped.extend(exact.map(|id| ((id, None), BTreeSet::new())))
-            }
+            PhaseAction::ArriveAndDrop => state.dropped.extend(exact.map(|id| ((id, None), BTreeSet::new()))),
             PhaseAction::Arrive | PhaseAction::ArriveN | PhaseAction::ExpectTx | PhaseAction::Copy => {}
         }
     }

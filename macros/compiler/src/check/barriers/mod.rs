@@ -14,6 +14,7 @@
 
 mod callee;
 mod conditions;
+mod counted_calls;
 mod counts;
 mod dropped;
 mod exchange;
@@ -91,6 +92,8 @@ pub(super) fn check<'f>(function: &'f Function, cfg: &Cfg<'f>, values: &Values<'
     tokens::check(&cx, diags);
     let missed = counts::check(&cx, diags);
     expected::check(&cx, &election, &missed, diags);
+    counted_calls::check(&cx, &election, &mut summary);
+    counted_calls::summarize(&cx, &mut summary);
     summary
 }
 
