@@ -142,6 +142,33 @@ fn both_ends_of_a_copy() {
     }
 }
 
+/// A thread waits for its own bulk copies alone.
+#[test]
+fn bulk_copies_of_another_thread() {
+    let fill = "s[t] = x[t]; block.sync();";
+    let reuse = "block.sync(); s[t] = 0.0;";
+    for store in ["bulk_copy_async(&mut out[..64], &s);", "store(&s, out);"] {
+        for wait in ["bulk_wait_group_read::<0>();", "store_done();"] {
+            for [one, other] in [
+                ["t == 0", "t == 32"],
+                ["t < 1", "t >= 32"],
+                ["t / 32 == 0 && t == 3", "t / 32 == 1"],
+                ["t == 1", "t != 1"],
+            ] {
+                wrong(&format!("{fill} if {one} {{ {store} }} if {other} {{ {wait} }} {reuse}"));
+                right(&format!("{fill} if {one} {{ {store} }} if {one} {{ {wait} }} {reuse}"));
+                right(&format!("{fill} if {one} {{ {store} {wait} }} {reuse}"));
+                right(&format!("{fill} if {one} {{ {store} }} {wait} {reuse}"));
+            }
+            wrong(&format!("{fill} if t == 0 {{ {store} }} else {{ {wait} }} {reuse}"));
+            right(&format!("{fill} if t == 0 {{ {store} }} if t < 32 {{ {wait} }} {reuse}"));
+            right(&format!(
+                "{fill} if t == 0 {{ {store} }} if t == 0 && x.len() > 1 {{ {wait} }} else if t == 0 {{ {wait} }} {reuse}"
+            ));
+        }
+    }
+}
+
 /// The global source of a copy is not written before a wait.
 #[test]
 fn a_global_source() {

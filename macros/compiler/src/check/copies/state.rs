@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use phalanx_contract::protocol::{BarrierUses, Behavior, ParameterUses};
 
-use super::flight::{Begin, Ending, FlightId, Flights, flag_of};
+use super::flight::{Begin, Ending, Flight, FlightId, Flights, flag_of};
 use crate::check::cfg::{
     AccessKind, BlockId, Call, CallId, Cfg, Completion, CopyStep, GroupStep, MemoryStep, Shared, Step, StepKind,
 };
@@ -139,6 +139,8 @@ impl InFlight<'_, '_> {
 
     /// A wait that shows the completion of these copies.
     fn wait(&self, state: &mut State, step: &Step, shown: impl Fn(FlightId) -> bool) {
+        // Each thread waits for its own bulk copies.
+        let shown = |flight| shown(flight) && !self.is_by_others(step, flight);
         let shown_elsewhere = |flight: &FlightId| {
             let says_nothing = match self.flights.all[*flight].begin {
                 Begin::Copy(copy) => self.waits.says_nothing(step, copy),
@@ -149,6 +151,11 @@ impl InFlight<'_, '_> {
         state.waited.extend((0..self.flights.all.len()).filter(shown_elsewhere));
         state.in_flight.retain(|flight, _| !shown(*flight));
         state.first = None;
+    }
+
+    fn is_by_others(&self, step: &Step, flight: FlightId) -> bool {
+        let Flight { begin, ending, .. } = &self.flights.all[flight];
+        matches!(ending, Ending::BulkReads | Ending::BulkWrites) && self.waits.is_by_others(step, begin.step())
     }
 
     /// A wait at a step's own phase barrier or for copies of the group or the thread.
@@ -166,7 +173,8 @@ impl InFlight<'_, '_> {
             self.wait(state, step, |flight| !matches!(self.flights.all[flight].ending, Ending::Barriers(_)));
         } else {
             let may_wait = |flight: FlightId| match &self.flights.all[flight].ending {
-                Ending::Group | Ending::BulkReads | Ending::BulkWrites => true,
+                Ending::Group => true,
+                Ending::BulkReads | Ending::BulkWrites => !self.is_by_others(step, flight),
                 ending @ Ending::Barriers(_) => {
                     waits_of(self.cfg, step).iter().any(|barrier| self.is_shown_at(*barrier, ending))
                 }
