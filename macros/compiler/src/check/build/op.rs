@@ -306,6 +306,7 @@ impl<'f> Builder<'f> {
             | ParamType::Slice { .. }
             | ParamType::OptionalSlice { .. }
             | ParamType::Memory { .. }
+            | ParamType::TensorMap { .. }
             | ParamType::Barrier { .. }
             | ParamType::Closure { .. } => return None,
         })

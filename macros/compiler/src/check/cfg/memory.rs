@@ -246,12 +246,23 @@ impl Completion {
     }
 }
 
+/// The threads that make a copy, and what they tell its barrier.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CopyBy {
+    /// The threads of a group, together.
+    Group,
+    /// One thread, which has let the barrier expect the bytes before.
+    Thread,
+    /// One thread, and the copy of a tile itself lets the barrier expect the bytes.
+    Tile,
+}
+
 /// A step of an asynchronous copy.
 #[derive(Debug, Clone)]
 pub(crate) enum CopyStep {
     /// A copy begins, with the regions of the block's and of global memory that it reads and writes, if other threads can access them
-    /// too. The threads of a group make it together if it is cooperative.
-    Begin { reads: Option<Region>, writes: Option<Region>, completion: Completion, is_cooperative: bool, at: SpanRange },
+    /// too.
+    Begin { reads: Option<Region>, writes: Option<Region>, completion: Completion, by: CopyBy, at: SpanRange },
     /// A wait after which all copies with this completion may be complete: all but the last ones, if `but` says how many. With
     /// `of_reads`, they have read their sources, and may not have written their destinations.
     Wait { completion: Completion, but: Option<ValueId>, of_reads: bool },
