@@ -30,11 +30,9 @@ impl Reached {
             let thread = Thread { cfg, size, rank };
             let outcome = |(_, on): &(BlockId, NodeId)| thread.value(*on, DEPTH).map(|value| value != 0);
             let outcomes: Vec<Option<bool>> = branches.iter().map(outcome).collect();
-            if !sets.contains_key(&outcomes) {
-                let known = branches.iter().zip(&outcomes).filter_map(|((block, _), holds)| Some((*block, (*holds)?)));
-                let reached = reached(cfg, &known.collect());
-                sets.insert(outcomes, reached);
-            }
+            let known = branches.iter().zip(&outcomes).filter_map(|((block, _), holds)| Some((*block, (*holds)?)));
+            let known: BTreeMap<BlockId, bool> = known.collect();
+            sets.entry(outcomes).or_insert_with(|| reached(cfg, &known));
         }
         Reached(sets.into_values().collect())
     }

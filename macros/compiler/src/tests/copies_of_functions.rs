@@ -116,7 +116,7 @@ fn a_barrier_that_a_function_is_given() {
     let own = "if t == 0 { bar.expect_tx(256); bulk_copy_async(&s, &x[..64], &bar); let _ = bar.arrive(); }";
     wrong(&format!("{own} out[t] = sum(&s, t); wait_at(&bar);"));
     right(&format!("{own} wait_at(&bar); out[t] = sum(&s, t);"));
-    right(&format!("load(t, &s, x, &bar); wait_at(&bar); out[t] = s[t];"));
+    right("load(t, &s, x, &bar); wait_at(&bar); out[t] = s[t];");
 }
 
 /// Bulk copies to global memory: the wait for the reads, and that for the writes.

@@ -12,7 +12,7 @@ use super::expected::{Counted, counted_here};
 use super::lifecycle::{Id, id_of, is_exact};
 use super::path_states::BarrierArgument;
 use super::summary::Summary;
-use crate::check::cfg::{BarrierCall, BarrierCallId, BlockId, CallId, Root, Shared, Source, Step, StepKind};
+use crate::check::cfg::{BarrierCall, BarrierCallId, BlockId, CallId, Root, Shared, Step, StepKind};
 use crate::check::dsm::protocol::{Effect, Guard, Predicate};
 use crate::check::election::Election;
 use crate::check::uniform::control::following;
@@ -207,10 +207,7 @@ fn arrivals_of(cx: &Context<'_, '_>, id: Id) -> Vec<(BarrierUses, Guard)> {
             continue;
         }
         let Some(block) = cx.block_of(BarrierCallId(index)).filter(|_| is_exact(call, id)) else { return uncounted };
-        let literal = call.operands.last().and_then(|count| match cx.cfg.nodes[cx.resolved(*count).0].source {
-            Source::Integer(count) => Some(count),
-            _ => None,
-        });
+        let literal = call.operands.last().and_then(|count| cx.cfg.nodes[cx.resolved(*count).0].source.integer());
         let each = match call.method.action {
             PhaseAction::Arrive | PhaseAction::ArriveAndWait => 1,
             PhaseAction::ArriveN => match literal {

@@ -228,7 +228,7 @@ pub(super) fn before(
             calls.next().map(|call| call.at)
         };
         let place = by.map_or_else(own, |by| place(cx, by));
-        let guard = by.into_iter().fold(Guard::default(), |guard, by| guard.when(does(*by, BarrierUses::DROPS)));
+        let guard = by.iter().fold(Guard::default(), |guard, by| guard.when(does(*by, BarrierUses::DROPS)));
         let guard = since.iter().fold(guard, |guard, call| guard.when(does(*call, BarrierUses::KEEPS)));
         let guard = arrival.into_iter().fold(guard, |guard, call| guard.when(does(call, BarrierUses::ARRIVES)));
         (guard, messages::barrier_use_after_drop(at, &cx.name(id), place))
