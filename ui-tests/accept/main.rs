@@ -10,6 +10,7 @@ mod barrier_count;
 mod barrier_in_a_call;
 mod barrier_init_not_elected;
 mod barrier_of_a_copy;
+mod barrier_of_functions;
 mod barrier_reinit;
 mod barrier_scope;
 mod barrier_stale_token;
@@ -21,6 +22,7 @@ mod collective_in_a_call;
 mod collective_while_pending;
 mod constant_options;
 mod copy_in_flight;
+mod copy_of_functions;
 mod copy_published;
 mod cuda;
 mod cuda_is_rustc_s;
@@ -84,6 +86,7 @@ fn kernels() -> impl Iterator<Item = phalanx::Program> {
         barrier_in_a_call::KERNELS,
         barrier_init_not_elected::KERNELS,
         barrier_of_a_copy::KERNELS,
+        barrier_of_functions::KERNELS,
         barrier_reinit::KERNELS,
         barrier_scope::KERNELS,
         barrier_stale_token::KERNELS,
@@ -95,6 +98,7 @@ fn kernels() -> impl Iterator<Item = phalanx::Program> {
         collective_while_pending::KERNELS,
         constant_options::KERNELS,
         copy_in_flight::KERNELS,
+        copy_of_functions::KERNELS,
         copy_published::KERNELS,
         cuda::KERNELS,
         cuda_is_rustc_s::KERNELS,

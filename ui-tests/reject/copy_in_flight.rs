@@ -119,3 +119,30 @@ fn overwritten_while_sent(input: &[u32], out: &mut [u32]) {
     out[i] = inbox[i];
     cluster.sync();
 }
+
+/// After a wait for the reads, the destination may not be written yet.
+#[cluster_kernel(block = 64)]
+fn read_back(input: &[f32], out: &mut [f32]) {
+    let block = this_thread_block();
+    let i = block.thread_rank();
+    let row = shared_array::<f32, 64>();
+    row[i] = input[i];
+    block.sync();
+    if i == 0 {
+        bulk_copy_async(&mut out[..64], &row);
+        bulk_wait_group_read::<0>();
+        out[64] = out[3] + 1.0;
+    }
+}
+
+/// The copy may still read its source.
+#[cluster_kernel(block = 64)]
+fn source_changed(data: &mut [u32], out: &mut [u32]) {
+    let block = this_thread_block();
+    let i = block.thread_rank();
+    let row = shared_array::<u32, 64>();
+    memcpy_async(&block, &row, &data[..64]);
+    data[i] = 0;
+    block.wait_async();
+    out[i] = row[63 - i];
+}

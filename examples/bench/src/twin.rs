@@ -20,13 +20,14 @@ use crate::Result;
 const COMMON: &str = include_str!("../twins/common.cuh");
 
 /// The options of Phalanx for a kernel without options of its own (`runtime/src/gpu/nvrtc.rs`).
-const OPTIONS: [&str; 7] = [
+const OPTIONS: [&str; 8] = [
     "--gpu-architecture=sm_90a",
     "--std=c++20",
     "--fmad=false",
     "--device-as-default-execution-space",
     "--device-int128",
     "--generate-line-info",
+    "--ptxas-options=--register-usage-level=10",
     "--minimal",
 ];
 

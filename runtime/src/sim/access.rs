@@ -4,7 +4,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 use super::context::Context;
 use super::cost;
@@ -16,6 +16,7 @@ use super::race::{
 use super::race_report::RacingAccess;
 use super::schedule::AtomicAccess;
 use super::site::{Site, location};
+use super::state::Combine;
 use crate::report::failure::Cause;
 use crate::scope::Scope;
 
@@ -257,6 +258,29 @@ pub(super) fn write_bytes(address: NonNull<u8>, bytes: &[u8]) {
     for (at, new) in bytes.iter().enumerate() {
         // SAFETY: the byte is one of a copy's, and all accesses are atomic.
         unsafe { AtomicU8::from_ptr(address.add(at).as_ptr()) }.store(*new, Ordering::Relaxed);
+    }
+}
+
+/// Combines the elements in memory with those that arrive, each atomically.
+pub(super) fn combine_bytes(address: NonNull<u8>, arrived: &[u8], Combine { element, combined }: Combine) {
+    macro_rules! each {
+        ($word:ident, $atomic:ident) => {
+            for (at, new) in arrived.chunks_exact(element).enumerate() {
+                // SAFETY: the element is one of a copy's, at a multiple of its size, and all accesses are atomic.
+                let place = unsafe { $atomic::from_ptr(address.add(at * element).cast().as_ptr()) };
+                let replace = |old: $word| {
+                    let mut bytes = old.to_ne_bytes();
+                    combined(&mut bytes, new);
+                    Some($word::from_ne_bytes(bytes))
+                };
+                let _ = place.fetch_update(Ordering::Relaxed, Ordering::Relaxed, replace);
+            }
+        };
+    }
+    match element {
+        2 => each!(u16, AtomicU16),
+        4 => each!(u32, AtomicU32),
+        _ => each!(u64, AtomicU64),
     }
 }
 

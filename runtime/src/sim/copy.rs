@@ -14,7 +14,7 @@
 
 use std::ptr::NonNull;
 
-use super::access::{read_bytes, write_bytes};
+use super::access::{combine_bytes, read_bytes, write_bytes};
 use super::context::Context;
 use super::memory::{Access, MemoryId, MemoryOp, SharedId};
 use super::race::Clock;
@@ -303,11 +303,8 @@ impl Cluster<'_> {
             bytes = rest;
             match copy.combine {
                 None => write_bytes(*address, arrived),
-                Some(combine) => {
-                    let mut combined = read_bytes(*address, *len);
-                    combine(&mut combined, arrived);
-                    write_bytes(*address, &combined);
-                }
+                // Copies of other clusters, and atomics, may change the elements meanwhile.
+                Some(combine) => combine_bytes(*address, arrived, combine),
             }
             if let MemoryId::Shared(id) = memory {
                 self.shared.mark_written(*id, *start, *len);

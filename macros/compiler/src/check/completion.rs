@@ -6,10 +6,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use phalanx_contract::uniformity::Uniformity;
 
 use super::cfg::{
-    BarrierCallId, BlockId, Cfg, Completion, CopyId, CopyStep, NodeId, Region, Shared, Source, Step, StepKind,
+    BarrierCallId, BlockId, CallId, Cfg, Completion, CopyId, CopyStep, NodeId, Region, Shared, Source, Step, StepKind,
 };
+use super::reached::Reached;
 use super::uniform::control::{following, reachable};
 use super::uniform::values::Values;
+use crate::model::Function;
 use crate::model::barrier::PhaseAction;
 
 /// The waits of a function, related to the copies that they show to be complete.
@@ -17,10 +19,12 @@ use crate::model::barrier::PhaseAction;
 pub(super) struct Completions {
     /// By barrier, the barriers at which a thread may arrive after a wait at it.
     relays: BTreeMap<Shared, BTreeSet<Shared>>,
-    /// By branch at which the threads of a block may diverge, the copies that begin in its arms.
-    begun: BTreeMap<BlockId, BTreeSet<CopyId>>,
+    /// By branch at which the threads of a block may diverge, the steps in its arms at which copies may begin.
+    begun: BTreeMap<BlockId, BTreeSet<Begun>>,
     /// By wait, the copies of which it [says nothing](Completions::says_nothing) on other paths.
     apart: BTreeSet<(WaitId, CopyId)>,
+    /// By step that may wait for bulk copies of the thread, the steps at which other threads alone may begin them.
+    by_others: BTreeSet<(Begun, Begun)>,
 }
 
 /// A step that waits for copies.
@@ -30,9 +34,31 @@ enum WaitId {
     Barrier(BarrierCallId),
 }
 
+/// A step at which copies may begin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Begun {
+    Copy(CopyId),
+    Call(CallId),
+}
+
+impl Begun {
+    pub(super) fn of(cfg: &Cfg<'_>, step: &Step) -> Option<Begun> {
+        match step.kind {
+            StepKind::Copy(_) => begun(cfg, step).map(Begun::Copy),
+            StepKind::Call(call) => Some(Begun::Call(call)),
+            StepKind::Value(_)
+            | StepKind::Memory(_)
+            | StepKind::Group(_)
+            | StepKind::Token(_)
+            | StepKind::BarrierCall(_) => None,
+        }
+    }
+}
+
 impl Completions {
-    pub(super) fn of(cfg: &Cfg<'_>, values: &Values<'_, '_>) -> Completions {
-        if cfg.accesses.iter().all(|access| access.completion.is_none()) && cfg.copies.is_empty() {
+    pub(super) fn of(function: &Function, cfg: &Cfg<'_>, values: &Values<'_, '_>) -> Completions {
+        let has_copies = cfg.accesses.iter().any(|access| access.completion.is_some()) || !cfg.copies.is_empty();
+        if !has_copies && cfg.calls.is_empty() {
             return Completions::default();
         }
         let mut relays: BTreeMap<Shared, BTreeSet<Shared>> = BTreeMap::new();
@@ -45,14 +71,15 @@ impl Completions {
                 }
             }
         }
-        let mut completions = Completions { relays, begun: begun_in_arms(cfg, values), apart: apart(cfg, values) };
+        let (begun, apart, by_others) = (begun_in_arms(cfg, values), apart(cfg, values), by_others(function, cfg));
+        let mut completions = Completions { relays, begun, apart, by_others };
         while completions.extend() {}
         completions
     }
 
     /// The copies that some threads begin in an arm of this branch, while others do not. What a thread has waited for before the
     /// branch says nothing of these, even if it takes the other arm.
-    pub(super) fn begun_in_arms(&self, branch: BlockId) -> impl Iterator<Item = CopyId> {
+    pub(super) fn begun_in_arms(&self, branch: BlockId) -> impl Iterator<Item = Begun> {
         self.begun.get(&branch).into_iter().flatten().copied()
     }
 
@@ -60,6 +87,21 @@ impl Completions {
     /// wait then, or none, and the branches that decide about it are independent of all others.
     pub(super) fn says_nothing(&self, wait: &Step, copy: CopyId) -> bool {
         wait_id(wait).is_some_and(|wait| self.apart.contains(&(wait, copy)))
+    }
+
+    /// Whether a step may wait only for bulk copies of other threads than those that begin copies at another step. Each thread waits for
+    /// its own alone.
+    pub(super) fn is_by_others(&self, wait: &Step, begun: Begun) -> bool {
+        let wait = match wait.kind {
+            StepKind::Copy(copy) => Begun::Copy(copy),
+            StepKind::Call(call) => Begun::Call(call),
+            StepKind::Value(_)
+            | StepKind::Memory(_)
+            | StepKind::Group(_)
+            | StepKind::Token(_)
+            | StepKind::BarrierCall(_) => return false,
+        };
+        self.by_others.contains(&(wait, begun))
     }
 
     /// Adds the arrivals of threads that were told by an arrival; says whether there was any new one.
@@ -129,9 +171,41 @@ fn begun(cfg: &Cfg<'_>, step: &Step) -> Option<CopyId> {
     }
 }
 
-/// By divergent branch that is no loop's test, the copies that begin in its arms.
-fn begun_in_arms(cfg: &Cfg<'_>, values: &Values<'_, '_>) -> BTreeMap<BlockId, BTreeSet<CopyId>> {
-    let begun_in = |block: BlockId| cfg.blocks[block.0].steps.iter().filter_map(|step| begun(cfg, step));
+/// The steps that may wait for bulk copies of the thread, each with those that only other threads come to.
+fn by_others(function: &Function, cfg: &Cfg<'_>) -> BTreeSet<(Begun, Begun)> {
+    let (mut waits, mut begins) = (Vec::new(), Vec::new());
+    for (number, block) in cfg.blocks.iter().enumerate() {
+        for step in &block.steps {
+            let (wait, begin) = match step.kind {
+                StepKind::Call(call) => (true, Some(Begun::Call(call))),
+                StepKind::Copy(copy) if cfg.copies[copy.0].completion() == Completion::BulkGroup => {
+                    (matches!(cfg.copies[copy.0], CopyStep::Wait { .. }), Some(Begun::Copy(copy)))
+                }
+                StepKind::Copy(_)
+                | StepKind::Value(_)
+                | StepKind::Memory(_)
+                | StepKind::Group(_)
+                | StepKind::Token(_)
+                | StepKind::BarrierCall(_) => (false, None),
+            };
+            let is_call = matches!(step.kind, StepKind::Call(_));
+            waits.extend(begin.filter(|_| wait).map(|step| (step, BlockId(number))));
+            begins.extend(begin.filter(|_| is_call || !wait).map(|step| (step, BlockId(number))));
+        }
+    }
+    // Calls alone are compared only where they are in branches.
+    if waits.is_empty() || begins.is_empty() {
+        return BTreeSet::new();
+    }
+    let reached = Reached::of(function, cfg);
+    let pairs = waits.iter().flat_map(|wait| begins.iter().map(move |begin| (wait, begin)));
+    let apart = pairs.filter(|((_, wait), (_, begin))| wait != begin && !reached.by_one_thread(*wait, *begin));
+    apart.map(|((wait, _), (begin, _))| (*wait, *begin)).collect()
+}
+
+/// By divergent branch that is no loop's test, the steps in its arms at which copies may begin.
+fn begun_in_arms(cfg: &Cfg<'_>, values: &Values<'_, '_>) -> BTreeMap<BlockId, BTreeSet<Begun>> {
+    let begun_in = |block: BlockId| cfg.blocks[block.0].steps.iter().filter_map(|step| Begun::of(cfg, step));
     let divergent = values.control.regions(cfg).filter(|(branch, region, _)| {
         let repeats = region.iter().any(|block| cfg.blocks[block.0].end.successors().any(|next| next == *branch));
         !repeats && !values.tested(*branch).is_uniform(Uniformity::Block)

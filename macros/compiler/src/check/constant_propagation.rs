@@ -362,7 +362,7 @@ impl Number {
 }
 
 /// The result of an operator on small numbers; `None` if it would not be one.
-fn operate(op: BinaryOp, a: u64, b: u64) -> Option<u64> {
+pub(super) fn operate(op: BinaryOp, a: u64, b: u64) -> Option<u64> {
     match op {
         BinaryOp::Add => a.checked_add(b),
         BinaryOp::Sub => a.checked_sub(b),

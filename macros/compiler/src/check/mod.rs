@@ -22,6 +22,7 @@ mod forgotten;
 mod liveness;
 mod partition;
 mod program;
+mod reached;
 mod residues;
 pub(crate) mod rings;
 mod tokens;
@@ -151,12 +152,12 @@ fn check_memory<'f>(
     diags: &mut Diags,
 ) -> Protocol {
     let phase_barriers = barriers::check(function, cfg, values, diags);
-    let completions = Completions::of(cfg, values);
+    let completions = Completions::of(function, cfg, values);
     let handshakes = &phase_barriers.handshakes;
     let inputs = dsm::Inputs { function, cfg, tokens, live, values, handshakes, completions: &completions };
     let mut protocol = dsm::check(inputs, diags);
     phase_barriers.add_to(&mut protocol);
-    copies::check(function, cfg, &completions, diags);
+    copies::check(function, cfg, values, &completions, &mut protocol, diags);
     protocol
 }
 

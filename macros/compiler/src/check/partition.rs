@@ -365,7 +365,7 @@ impl<'f> Splitter<'_, 'f> {
                         by: *by,
                         at: *at,
                     },
-                    CopyStep::Wait { completion, but } => CopyStep::Wait { completion: *completion, but: *but },
+                    wait @ CopyStep::Wait { .. } => wait.clone(),
                 });
                 StepKind::Copy(CopyId(split.copies.len() - 1))
             }

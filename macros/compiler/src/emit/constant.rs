@@ -88,6 +88,10 @@ pub(super) fn predicate(predicate: Predicate) -> TokenStream {
             let (parameter, uses) = (position(parameter), parameter_uses(uses));
             quote!(#path::Uses(#call, #parameter, #uses))
         }
+        Predicate::NeverUses(call, parameter, uses) => {
+            let (parameter, uses) = (position(parameter), parameter_uses(uses));
+            quote!(#path::NeverUses(#call, #parameter, #uses))
+        }
         Predicate::Clashes(call, first, second) => {
             let second = position(second);
             quote!(#path::Clashes(#call, #first, #second))

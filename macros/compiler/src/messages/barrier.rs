@@ -271,13 +271,15 @@ pub(crate) fn barrier_invalidated_in_use(at: SpanRange, name: &str, wait: SpanRa
     .help("synchronize all threads of the thread block before the `invalidate`: `block.sync();`")
 }
 
-pub(crate) fn barrier_count_divergent(at: SpanRange, name: &str, init: SpanRange, branch: SpanRange) -> Diag {
-    Diag::new(
+/// `branch` is the condition that decides which threads arrive, if it is in the same function.
+pub(crate) fn barrier_count_divergent(at: SpanRange, name: &str, init: SpanRange, branch: Option<SpanRange>) -> Diag {
+    let diag = Diag::new(
         Rule::BarrierCount,
         at,
         format!("all threads must arrive at {name} for its phase to complete, but some may not reach this arrival"),
     )
-    .note(init, "each phase expects as many arrivals as the block has threads")
-    .note(branch, "which threads arrive depends on this condition; the others do not arrive elsewhere")
-    .help("expect only as many arrivals as there are, or let the other threads arrive too")
+    .note(init, "each phase expects as many arrivals as the block has threads");
+    let of_branch = "which threads arrive depends on this condition; the others do not arrive elsewhere";
+    let diag = branch.into_iter().fold(diag, |diag, branch| diag.note(branch, of_branch));
+    diag.help("expect only as many arrivals as there are, or let the other threads arrive too")
 }

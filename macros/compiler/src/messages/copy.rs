@@ -86,6 +86,9 @@ pub(crate) fn copy_in_flight(
         CompletionMechanism::BulkGroup => {
             "let the copying thread call `bulk_wait_group_read::<0>()` before this, and synchronize the other threads with it"
         }
+        CompletionMechanism::BulkWrites => {
+            "let the copying thread call `bulk_wait_group::<0>()` before this: `bulk_wait_group_read` waits for the reads of the copy alone"
+        }
     };
     Diag::new(Rule::CopyInFlight, at, sentence).note(begun, "the copy starts here").help(help)
 }
@@ -113,6 +116,7 @@ pub(crate) fn until_copy_is_complete(fault: Diag, completion: CompletionMechanis
         CompletionMechanism::Barrier => "`bar.wait(token)`, or `bar.wait_parity(parity)`",
         CompletionMechanism::Group => "`block.wait_async()`",
         CompletionMechanism::BulkGroup => "`bulk_wait_group_read::<0>()`",
+        CompletionMechanism::BulkWrites => "`bulk_wait_group::<0>()`",
     };
     fault
         .remark("an asynchronous copy accesses the memory until a wait shows its completion; a barrier of the cluster does not wait for it")
@@ -122,7 +126,7 @@ pub(crate) fn until_copy_is_complete(fault: Diag, completion: CompletionMechanis
 pub(crate) fn copy_left(at: SpanRange, completion: CompletionMechanism) -> Diag {
     let help = match completion {
         CompletionMechanism::Group => "let the group wait for it: `block.wait_async()`",
-        CompletionMechanism::BulkGroup | CompletionMechanism::Barrier => {
+        CompletionMechanism::BulkGroup | CompletionMechanism::BulkWrites | CompletionMechanism::Barrier => {
             "let the copying thread wait for it: `bulk_wait_group_read::<0>()` is enough"
         }
     };

@@ -125,6 +125,8 @@ pub(crate) enum CompletionMechanism {
     Group,
     /// A wait of the thread that started the bulk copy.
     BulkGroup,
+    /// A wait of the thread that started the bulk copy, for what it writes.
+    BulkWrites,
 }
 
 impl CopyOp {

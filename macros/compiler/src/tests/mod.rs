@@ -2,12 +2,14 @@
 //! compile and run correctly is tested elsewhere: `ui-tests` asks rustc, and `ui-tests/conformance` the simulator and
 //! NVRTC.
 
+mod barriers_of_functions;
 mod branch_correlation;
 mod calls;
 mod closures;
 mod constant_propagation;
 mod constants;
 mod copies;
+mod copies_of_functions;
 mod corpus;
 mod depth;
 mod diagnostics;

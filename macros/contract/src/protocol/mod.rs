@@ -11,14 +11,15 @@ mod executions;
 mod uses;
 
 pub use executions::{Executions, executions, identity};
-pub use uses::{CONFLICTING, Clashes, DYNAMIC, ParameterUses, Party, When};
+pub use uses::{CONFLICTING, Clashes, CopyUses, DYNAMIC, ParameterUses, Party, When};
 
 use bitflags::bitflags;
 
 bitflags! {
-    /// What a function does at the barriers of the cluster. All flags are may-facts: a flag that is not set is a promise.
+    /// What a function does at the barriers of the cluster, and its waits for copies. All flags are may-facts: a flag that is not set
+    /// is a promise.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-    pub struct Behavior: u8 {
+    pub struct Behavior: u16 {
         /// The function accesses a peer's memory before it has waited at a barrier of the cluster.
         const NEEDS_ENTRY = 1;
         /// The function may return without having waited at one.
@@ -35,6 +36,12 @@ bitflags! {
         const CALLS_CLOSURE_FIRST = 1 << 6;
         /// The function may call a closure that it is given after its last barrier of the cluster.
         const CALLS_CLOSURE_LAST = 1 << 7;
+        /// The function may wait for copies of a group.
+        const WAITS_FOR_GROUP_COPIES = 1 << 8;
+        /// The function may wait until bulk copies of the thread have read their sources.
+        const WAITS_FOR_BULK_READS = 1 << 9;
+        /// The function may wait until bulk copies of the thread have written their destinations.
+        const WAITS_FOR_BULK_WRITES = 1 << 10;
     }
 
     /// The accesses to memory.
@@ -54,7 +61,7 @@ bitflags! {
 
     /// The uses of a phase barrier.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub struct BarrierUses: u16 {
+    pub struct BarrierUses: u32 {
         /// The function uses the barrier as the caller left it.
         const NEEDS = 1;
         /// The function may initialize the barrier as the caller left it.
@@ -73,6 +80,29 @@ bitflags! {
         const LEAVES_IN_USE = 1 << 7;
         /// The function may end before the threads have synchronized with the one that initializes the barrier.
         const LEAVES_UNPUBLISHED = 1 << 8;
+        /// The function arrives at the barrier as the caller left it, on all paths.
+        const ARRIVES = 1 << 9;
+        /// The function drops out of the barrier, on all paths, and does not initialize it afterwards.
+        const DROPS = 1 << 10;
+        /// The function may wait at the barrier, or test it.
+        const MAY_OBSERVE = 1 << 11;
+        /// The function waits at the barrier, on all paths.
+        const WAITS = 1 << 12;
+        /// The number of a thread's arrivals in one phase may be more than the further flags say, or other uses of the function
+        /// change how many the phase expects.
+        const UNCOUNTED = 1 << 13;
+        /// The function may return after an arrival for whose phase it has not waited.
+        const LEAVES_ARRIVED = 1 << 14;
+        /// A thread in the function may arrive in a phase.
+        const MAY_ARRIVE = 1 << 15;
+        /// A thread in the function may arrive twice in one phase.
+        const MAY_ARRIVE_TWICE = 1 << 16;
+        /// A thread in the function may arrive three times in one phase.
+        const MAY_ARRIVE_THREE_TIMES = 1 << 17;
+        /// A thread in the function may arrive four times in one phase.
+        const MAY_ARRIVE_FOUR_TIMES = 1 << 18;
+        /// Of the threads of a block that call the function, only some arrive at the barrier.
+        const ARRIVES_IN_SOME = 1 << 19;
     }
 }
 
@@ -117,6 +147,8 @@ pub enum Predicate<Call = usize> {
     Meet((Call, When), (Call, When)),
     /// The function uses its parameter of this position in one of these ways.
     Uses(Call, usize, ParameterUses),
+    /// The function uses its parameter of this position in none of these ways.
+    NeverUses(Call, usize, ParameterUses),
     /// The function has accesses to these two parameters that would conflict if they were the same memory.
     Clashes(Call, usize, usize),
     /// The function accesses more than this row, or, with a second row, one of the two calls accesses more than its row.
@@ -183,6 +215,7 @@ impl<Call> Predicate<Call> {
             Predicate::Never(call, behavior) => Predicate::Never(name(call), behavior),
             Predicate::Meet((first, when), (second, at)) => Predicate::Meet((name(first), when), (name(second), at)),
             Predicate::Uses(call, parameter, uses) => Predicate::Uses(name(call), parameter, uses),
+            Predicate::NeverUses(call, parameter, uses) => Predicate::NeverUses(name(call), parameter, uses),
             Predicate::Clashes(call, first, second) => Predicate::Clashes(name(call), first, second),
             Predicate::Beyond(row, other) => Predicate::Beyond(row.rename(&name), other.map(|row| row.rename(&name))),
         }
@@ -241,6 +274,7 @@ impl Predicate {
                 first.dynamic.conflicts(when, second.dynamic, at) || first.executions.meet(when, &second.executions, at)
             }
             Predicate::Uses(call, parameter, uses) => callees[call].uses(parameter).intersects(uses),
+            Predicate::NeverUses(call, parameter, uses) => !callees[call].uses(parameter).intersects(uses),
             Predicate::Clashes(call, first, second) => callees[call].clashes.intersects(Clashes::of(first, second)),
             Predicate::Beyond(row, None) => !row.has_all(callees),
             Predicate::Beyond(row, Some(other)) => !(row.has_all(callees) && other.has_all(callees)),

@@ -67,9 +67,10 @@ fn uses_are_told_apart() {
         whens.into_iter().flat_map(move |when| Uses::all().iter().map(move |uses| ParameterUses::of(party, when, uses)))
     });
     let of_barriers = BarrierUses::all().iter().map(ParameterUses::of_barrier);
-    let all: Vec<ParameterUses> = of_memory.chain(of_barriers).collect();
+    let of_copies = CopyUses::all().iter().map(ParameterUses::of_copies);
+    let all: Vec<ParameterUses> = of_memory.chain(of_barriers).chain(of_copies).collect();
     let union = all.iter().fold(ParameterUses::NONE, |union, uses| union.union(*uses));
-    assert_eq!((all.len(), union.bits().count_ones()), (59, 59));
+    assert_eq!((all.len(), union.bits().count_ones()), (78, 78));
     assert_eq!(ParameterUses::from_bits(union.bits()), union);
 }
 
@@ -134,6 +135,30 @@ fn rows_of_parameters() {
     }
 }
 
+/// What a function does not do with a parameter is a question of its own.
+#[test]
+fn uses_that_a_function_has_not() {
+    const COPIES: ParameterUses = ParameterUses::of_copies(CopyUses::LEAVES_GROUP_WRITE);
+    const DROPS: ParameterUses = ParameterUses::of_barrier(BarrierUses::DROPS);
+    const DROPPING: ProtocolSummary = ProtocolSummary { parameters: &[DROPS], ..PLAIN };
+    let never = |parameter, uses| Predicate::NeverUses(0, parameter, uses).holds(&[DROPPING]);
+    assert!(!never(0, DROPS) && never(0, COPIES) && never(1, DROPS));
+    assert!(Predicate::NeverUses(0, 0, DROPS).holds(&[PLAIN]));
+    // It is known through a second function, too.
+    let passed = [(Effect::Uses(3, DROPS), guard(&[Predicate::Uses(0, 0, DROPS)], &[]))];
+    assert_eq!(parameter_uses::<4>(&passed, &[DROPPING])[3], DROPS);
+    assert_eq!(parameter_uses::<4>(&passed, &[PLAIN])[3], ParameterUses::NONE);
+}
+
+#[test]
+fn waits_for_copies_are_behavior() {
+    const WAITS: Behavior = Behavior::WAITS_FOR_GROUP_COPIES.union(Behavior::WAITS_FOR_BULK_READS);
+    const CALLEES: [ProtocolSummary; 2] = [ProtocolSummary { behavior: WAITS, ..PLAIN }, PLAIN];
+    let never = |call, what| Predicate::Never(call, what).holds(&CALLEES);
+    assert!(!never(0, Behavior::WAITS_FOR_BULK_READS) && never(0, Behavior::WAITS_FOR_BULK_WRITES));
+    assert!(never(1, Behavior::all().difference(PLAIN.behavior)));
+}
+
 #[test]
 fn calls_are_renamed() {
     let slots = |slot: u16| usize::from(slot) - 7;
@@ -142,6 +167,8 @@ fn calls_are_renamed() {
         let row = Row { call: 2, parameter: 1, by: 2 };
         Predicate::Beyond(row, Some(row))
     });
+    let uses = ParameterUses::of_barrier(BarrierUses::WAITS);
+    assert_eq!(Predicate::NeverUses(9, 1, uses).rename(slots), Predicate::NeverUses(2, 1, uses));
     let passes = Effect::Passes { own: 0, call: 8, parameter: 1, when: When::Last, seen: When::Last };
     assert_eq!(
         passes.rename(slots),

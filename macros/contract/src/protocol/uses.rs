@@ -3,7 +3,32 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
+use bitflags::bitflags;
+
 use super::{BarrierUses, Uses};
+
+bitflags! {
+    /// The asynchronous copies of a parameter that is memory, and the accesses that conflict with those of the caller.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub struct CopyUses: u16 {
+        /// The function may read the memory before it has waited for any copy.
+        const READS_FIRST = 1;
+        /// The function may write the memory before it has waited for any copy.
+        const WRITES_FIRST = 1 << 1;
+        /// The function leaves a copy in flight that writes all of the memory, and for which a group waits.
+        const LEAVES_GROUP_WRITE = 1 << 2;
+        /// The function leaves a copy in flight that reads all of the memory, and for which a group waits.
+        const LEAVES_GROUP_READ = 1 << 3;
+        /// The function leaves a copy in flight that writes all of the memory and completes on a barrier that is an argument.
+        const LEAVES_BARRIER_WRITE = 1 << 4;
+        /// The function leaves a copy in flight that reads all of the memory and completes on a barrier that is an argument.
+        const LEAVES_BARRIER_READ = 1 << 5;
+        /// The function leaves a bulk copy in flight that writes all of the memory, and for which the thread waits.
+        const LEAVES_BULK_WRITE = 1 << 6;
+        /// The function leaves a bulk copy in flight that reads all of the memory, and for which the thread waits.
+        const LEAVES_BULK_READ = 1 << 7;
+    }
+}
 
 /// The owner of accessed memory, relative to the accessing thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,7 +58,7 @@ pub enum When {
 /// function may name.
 pub const DYNAMIC: usize = usize::MAX;
 
-/// All uses of a parameter by a function: [`Uses`] for each party and time, or [`BarrierUses`].
+/// All uses of a parameter by a function: [`Uses`] for each party and time, [`CopyUses`], or [`BarrierUses`].
 ///
 /// ```
 /// use phalanx_contract::protocol::{ParameterUses, Party, Uses, When};
@@ -44,7 +69,7 @@ pub const DYNAMIC: usize = usize::MAX;
 /// assert!(ParameterUses::at(When::First).intersects(reads));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct ParameterUses(u64);
+pub struct ParameterUses(u128);
 
 impl When {
     const fn shift(self) -> u32 {
@@ -66,16 +91,19 @@ impl ParameterUses {
     pub const fn of(party: Party, when: When, uses: Uses) -> ParameterUses {
         let party = match party {
             Party::Owner => 0,
-            Party::Peer => 33,
+            Party::Peer => 25,
         };
-        ParameterUses((uses.bits() as u64) << (party + when.shift()))
+        ParameterUses((uses.bits() as u128) << (party + when.shift()))
     }
 
     /// The uses of a phase barrier, at any time.
     pub const fn of_barrier(uses: BarrierUses) -> ParameterUses {
-        // Eight bits are between those of the two parties, and the others behind both.
-        let (low, high) = ((uses.bits() & 0xff) as u64, (uses.bits() >> 8) as u64);
-        ParameterUses(low << 25 | high << 58)
+        ParameterUses((uses.bits() as u128) << 64)
+    }
+
+    /// The copies of memory.
+    pub const fn of_copies(uses: CopyUses) -> ParameterUses {
+        ParameterUses((uses.bits() as u128) << 96)
     }
 
     /// The uses at one time, as uses at another time.
@@ -129,12 +157,12 @@ impl ParameterUses {
     }
 
     /// The representation, which the compiler prints.
-    pub const fn bits(self) -> u64 {
+    pub const fn bits(self) -> u128 {
         self.0
     }
 
     /// The inverse of [`bits`](Self::bits).
-    pub const fn from_bits(bits: u64) -> ParameterUses {
+    pub const fn from_bits(bits: u128) -> ParameterUses {
         ParameterUses(bits)
     }
 }

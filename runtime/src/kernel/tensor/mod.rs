@@ -205,7 +205,8 @@ macro_rules! reductions {
             Tile::Element: $bound,
             S: TileEnd<Tile> + ?Sized,
         {
-            let combine: Combine = |old, new| combine::<Tile::Element>(old, new, $bound::$combine);
+            let combined = |old: &mut [u8], new: &[u8]| combine::<Tile::Element>(old, new, $bound::$combine);
+            let combine = Combine { element: size_of::<Tile::Element>(), combined };
             self.write(stringify!($name), at, from, Some(combine), Location::caller());
         }
     )*};
@@ -323,9 +324,7 @@ fn units(bytes: std::ops::Range<usize>, swizzled: bool) -> impl Iterator<Item = 
     })
 }
 
-/// Combines the elements of the first bytes with those of the second.
+/// Combines the element of the first bytes with that of the second.
 fn combine<T: TensorElement>(old: &mut [u8], new: &[u8], combined: fn(T, T) -> T) {
-    for (old, new) in old.chunks_exact_mut(size_of::<T>()).zip(new.chunks_exact(size_of::<T>())) {
-        combined(T::of_bytes(old), T::of_bytes(new)).write_bytes(old);
-    }
+    combined(T::of_bytes(old), T::of_bytes(new)).write_bytes(old);
 }

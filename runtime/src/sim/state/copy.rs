@@ -29,8 +29,14 @@ pub enum Batch {
     Bulk,
 }
 
-/// Combines bytes in memory, the first, with those that arrive.
-pub(crate) type Combine = fn(&mut [u8], &[u8]);
+/// How a copy combines elements in memory with those that arrive.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Combine {
+    /// The size of an element in bytes: 2, 4 or 8.
+    pub(crate) element: usize,
+    /// Combines the bytes of an element in memory, the first, with those of one that arrives.
+    pub(crate) combined: fn(&mut [u8], &[u8]),
+}
 
 /// The copies of a cluster that are in flight, or that their threads have not waited for.
 #[derive(Default)]

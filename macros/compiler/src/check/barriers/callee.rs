@@ -40,6 +40,13 @@ impl<'a, 'f> Check<'a, 'f, '_> {
         let at = step.at;
         let name = self.cx.name(id);
         let does = |what: BarrierUses| Predicate::Uses(slot, argument, ParameterUses::of_barrier(what));
+        self.summary.asked.extend(super::dropped::before(
+            self.cx,
+            state,
+            id,
+            at,
+            Some(BarrierArgument { slot, argument }),
+        ));
         let paths: Vec<PathState> = state.paths.get(&id).into_iter().flat_map(|paths| paths.iter()).cloned().collect();
         for path in &paths {
             let guard = |what| unless(path).when(does(what));

@@ -23,6 +23,7 @@ use crate::model::Role;
 use crate::model::barrier::{BarrierForm, PhaseAction};
 use crate::model::group::Group;
 use crate::model::query::{Answer, Query};
+use crate::span::SpanRange;
 
 /// Returns the barriers at which some threads do not arrive.
 pub(super) fn check(cx: &Context<'_, '_>, diags: &mut Diags) -> BTreeSet<Id> {
@@ -54,11 +55,16 @@ pub(super) fn check(cx: &Context<'_, '_>, diags: &mut Diags) -> BTreeSet<Id> {
 
 /// The `init` of a barrier that expects one arrival of each thread of the block, `None` for other barriers.
 pub(super) fn init_of_full_count(cx: &Context<'_, '_>, id: Id) -> Option<BarrierCallId> {
-    let cfg = cx.cfg;
-    let is_given = |(_, region): &(usize, Region)| id_of(cfg, region).is_some_and(|of| of.shared == id.shared);
-    if cfg.calls.iter().flat_map(|call| &call.barriers).any(is_given) {
+    let is_given = |(_, region): &(usize, Region)| id_of(cx.cfg, region).is_some_and(|of| of.shared == id.shared);
+    if cx.cfg.calls.iter().flat_map(|call| &call.barriers).any(is_given) {
         return None;
     }
+    init_of_full_count_here(cx, id)
+}
+
+/// The same, as far as the function itself initializes the barrier and arrives: what called functions do is left out.
+pub(super) fn init_of_full_count_here(cx: &Context<'_, '_>, id: Id) -> Option<BarrierCallId> {
+    let cfg = cx.cfg;
     let mut init = None;
     for (at, call) in cfg.barrier_calls.iter().enumerate() {
         let Some(other) = id_of(cfg, &call.region).filter(|other| other.shared == id.shared) else { continue };
@@ -119,10 +125,36 @@ pub(super) fn is_block_size(cx: &Context<'_, '_>, node: NodeId) -> bool {
     }
 }
 
+/// A branch that is not uniform in the block and of which one arm leads to all of these blocks, and the other arm to none.
+pub(super) fn divergent_branch(cx: &Context<'_, '_>, blocks: &BTreeSet<BlockId>) -> Option<BlockId> {
+    let all_in = |side: &BlockSet| blocks.iter().all(|block| side.contains(*block));
+    let none_in = |side: &BlockSet| !blocks.iter().any(|block| side.contains(*block));
+    let mut regions = cx.values.control.regions(cx.cfg).filter(|(branch, ..)| {
+        let tested = cx.values.tested(*branch);
+        !tested.is_uniform(Uniformity::Block) && tested.unknown.is_empty()
+    });
+    let found = regions.find(|(branch, _, end)| {
+        let end_of = &cx.cfg.blocks[branch.0].end;
+        let sides: Vec<BlockSet> = end_of.successors().map(|side| reachable(cx.cfg, side, *end)).collect();
+        matches!(&sides[..], [a, b] if all_in(a) && none_in(b) || all_in(b) && none_in(a))
+    });
+    found.map(|(branch, ..)| branch)
+}
+
+/// The place of the condition that a branch tests.
+pub(super) fn tested(cfg: &Cfg<'_>, branch: BlockId) -> Option<SpanRange> {
+    cfg.blocks[branch.0].end.condition().map(|on| cfg.nodes[on.0].at)
+}
+
 impl Context<'_, '_> {
     /// Whether all threads of the block reach a call, if one does.
     pub(super) fn is_reached_by_all(&self, call: BarrierCallId) -> bool {
-        self.block_of(call).is_some_and(|block| self.values.is_reached_uniformly(block, Uniformity::Block))
+        self.block_of(call).is_some_and(|block| self.is_reached_by_all_at(block))
+    }
+
+    /// Whether all threads of the block come to a block of the graph, or none.
+    pub(super) fn is_reached_by_all_at(&self, block: BlockId) -> bool {
+        self.values.is_reached_uniformly(block, Uniformity::Block)
     }
 }
 
@@ -290,26 +322,11 @@ impl PendingArrivals<'_, '_> {
         if !arrivals.iter().all(is_alone) {
             return false;
         }
-        let all_in = |side: &BlockSet| blocks.iter().all(|block| side.contains(*block));
-        for (branch, _, end) in self.cx.values.control.regions(cfg) {
-            if self.cx.values.tested(branch).is_uniform(Uniformity::Block)
-                || !self.cx.values.tested(branch).unknown.is_empty()
-            {
-                continue;
-            }
-            let sides: Vec<BlockSet> =
-                cfg.blocks[branch.0].end.successors().map(|side| reachable(cfg, side, end)).collect();
-            let [a, b] = &sides[..] else { continue };
-            let none_in = |side: &BlockSet| !blocks.iter().any(|block| side.contains(*block));
-            if all_in(a) && none_in(b) || all_in(b) && none_in(a) {
-                let Some(first) = arrivals.first().map(|index| &cfg.barrier_calls[*index]) else { return false };
-                let tested = cfg.blocks[branch.0].end.condition().map_or(first.at, |on| cfg.nodes[on.0].at);
-                let init = cfg.barrier_calls[init].at;
-                diags.push(messages::barrier_count_divergent(first.at, &self.cx.name(id), init, tested));
-                return true;
-            }
-        }
-        false
+        let Some(branch) = divergent_branch(self.cx, &blocks) else { return false };
+        let Some(first) = arrivals.first().map(|index| &cfg.barrier_calls[*index]) else { return false };
+        let init = cfg.barrier_calls[init].at;
+        diags.push(messages::barrier_count_divergent(first.at, &self.cx.name(id), init, tested(cfg, branch)));
+        true
     }
 
     /// Whether a thread may arrive again before it has waited at the barrier, perhaps in place of other threads.

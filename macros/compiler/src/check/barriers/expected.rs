@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use super::Context;
 use super::lifecycle::{Id, id_of, is_exact};
-use crate::check::cfg::{BarrierCall, BarrierCallId, NodeId, Region, Source};
+use crate::check::cfg::{BarrierCall, BarrierCallId, BlockId, NodeId, Region, Source};
 use crate::check::dsm::ranks::blocks_of_cluster;
 use crate::check::election::{Election, MaxThreads};
 use crate::check::uniform::control::following;
@@ -19,6 +19,7 @@ use crate::model::barrier::{BarrierForm, PhaseAction};
 use crate::model::expr::BinaryOp;
 use crate::model::group::Group;
 use crate::model::query::Answer;
+use crate::span::SpanRange;
 
 /// `missed` are the barriers at which some threads do not arrive, as was reported.
 pub(super) fn check(cx: &Context<'_, '_>, election: &Election<'_, '_>, missed: &BTreeSet<Id>, diags: &mut Diags) {
@@ -32,11 +33,14 @@ pub(super) fn check(cx: &Context<'_, '_>, election: &Election<'_, '_>, missed: &
 
 /// The calls on a barrier, if they are all that can change its count.
 fn counted(cx: &Context<'_, '_>, id: Id) -> Option<Vec<BarrierCallId>> {
+    let is_given = |(_, region): &(usize, Region)| id_of(cx.cfg, region).is_some_and(|of| of.shared == id.shared);
+    let is_own = !cx.cfg.calls.iter().flat_map(|call| &call.barriers).any(is_given);
+    is_own.then(|| counted_here(cx, id)).flatten()
+}
+
+/// The function's own calls on a barrier, if none of them changes its count.
+pub(super) fn counted_here(cx: &Context<'_, '_>, id: Id) -> Option<Vec<BarrierCallId>> {
     let cfg = cx.cfg;
-    let is_given = |(_, region): &(usize, Region)| id_of(cfg, region).is_some_and(|of| of.shared == id.shared);
-    if cfg.calls.iter().flat_map(|call| &call.barriers).any(is_given) {
-        return None;
-    }
     let calls: Vec<BarrierCallId> =
         (0..cfg.barrier_calls.len()).map(BarrierCallId).filter(|call| cx.is_of(*call, id.shared)).collect();
     let all = calls.iter().all(|BarrierCallId(at)| {
@@ -63,19 +67,43 @@ fn counted(cx: &Context<'_, '_>, id: Id) -> Option<Vec<BarrierCallId>> {
     (all && !calls.is_empty()).then(|| calls.into_iter().filter(of_it).collect())
 }
 
-struct Counted<'a, 'f> {
-    cx: &'a Context<'a, 'f>,
-    election: &'a Election<'a, 'f>,
-    id: Id,
+pub(super) struct Counted<'a, 'f> {
+    pub(super) cx: &'a Context<'a, 'f>,
+    pub(super) election: &'a Election<'a, 'f>,
+    pub(super) id: Id,
     /// The number of threads in the block.
-    threads: u64,
-    calls: Vec<BarrierCallId>,
+    pub(super) threads: u64,
+    pub(super) calls: Vec<BarrierCallId>,
 }
 
 impl Counted<'_, '_> {
     fn of(&self, is: impl Fn(PhaseAction) -> bool) -> impl Iterator<Item = (BarrierCallId, &BarrierCall)> {
         let calls = self.calls.iter().map(|call| (*call, &self.cx.cfg.barrier_calls[call.0]));
         calls.filter(move |(_, call)| is(call.method.action))
+    }
+
+    /// The counts of all `init`s, if the text shows them.
+    pub(super) fn counts(&self) -> Option<Vec<u64>> {
+        self.of(PhaseAction::begins).map(|(_, call)| self.number(*call.operands.last()?, 8)).collect()
+    }
+
+    /// The place of the first `init`.
+    pub(super) fn init(&self) -> Option<SpanRange> {
+        self.of(PhaseAction::begins).next().map(|(_, call)| call.at)
+    }
+
+    /// The place of a wait for a phase that may not have completed yet.
+    pub(super) fn blocking_wait(&self) -> Option<SpanRange> {
+        self.of(PhaseAction::waits).find(|(_, call)| self.blocks(call)).map(|(_, call)| call.at)
+    }
+
+    /// The largest number of threads that come to a block of the graph.
+    pub(super) fn threads_at(&self, block: BlockId) -> Option<u64> {
+        Some(match self.election.at(block, |_| false)?.max_threads() {
+            MaxThreads::One => 1,
+            MaxThreads::OneOfEachWarp => self.threads.div_ceil(32),
+            MaxThreads::Several => self.threads,
+        })
     }
 
     /// `barrier_count`: a phase expects as many arrivals as there can be, and no fewer than the threads that wait for it.
@@ -87,8 +115,7 @@ impl Counted<'_, '_> {
     /// bar.init(1); .. bar.wait_parity(false);
     /// ```
     fn check(&self, diags: &mut Diags) {
-        let counts: Option<Vec<u64>> =
-            self.of(PhaseAction::begins).map(|(_, call)| self.number(*call.operands.last()?, 8)).collect();
+        let counts = self.counts();
         let Some((first, init)) = self.of(PhaseAction::begins).next() else { return };
         let name = self.cx.name(self.id);
         let arrivals = self.arrivals();
@@ -137,7 +164,7 @@ impl Counted<'_, '_> {
     }
 
     /// The largest number of arrivals in the barrier's first phase; `None` if the text does not show it.
-    fn arrivals(&self) -> Option<u64> {
+    pub(super) fn arrivals(&self) -> Option<u64> {
         self.of(PhaseAction::arrives)
             .map(|(at, call)| {
                 let block = self.cx.block_of(at)?;
@@ -160,12 +187,7 @@ impl Counted<'_, '_> {
                     | PhaseAction::Copy
                     | PhaseAction::Invalidate => 1,
                 };
-                let threads = match self.election.at(block, |_| false)?.max_threads() {
-                    MaxThreads::One => 1,
-                    MaxThreads::OneOfEachWarp => self.threads.div_ceil(32),
-                    MaxThreads::Several => self.threads,
-                };
-                threads.checked_mul(each)
+                self.threads_at(block)?.checked_mul(each)
             })
             .try_fold(0_u64, |all, some| all.checked_add(some?))
     }

@@ -34,8 +34,11 @@ pub(super) struct Id {
 #[derive(Debug, Clone)]
 pub(super) struct State {
     pub(super) paths: BTreeMap<Id, PathStates>,
-    /// The barriers that the thread has dropped out of, on every path.
-    pub(super) dropped: BTreeSet<Id>,
+    /// The barriers that the thread has dropped out of on every path, itself or in a call that may have, each with the calls since that were
+    /// given the barrier.
+    pub(super) dropped: BTreeMap<(Id, Option<BarrierArgument>), BTreeSet<BarrierArgument>>,
+    /// The barriers at which the thread has arrived on every path, itself or in a call that may have.
+    pub(super) arrived: BTreeSet<(Id, Option<BarrierArgument>)>,
     /// The waits that the thread has had on some path since it last synchronized with others, by barrier: others may be there.
     pub(super) waits: BTreeMap<Id, BTreeSet<BarrierCallId>>,
     /// Whether the thread has reached a barrier of the scope, on every path.
@@ -61,9 +64,19 @@ impl Join for State {
             known.extend(waits);
             changed |= known.len() != before;
         }
-        let dropped = self.dropped.len();
-        self.dropped.retain(|id| other.dropped.contains(id));
-        changed |= self.dropped.len() != dropped || self.entered && !other.entered;
+        let size = |state: &Self| {
+            (state.arrived.len(), state.dropped.len(), state.dropped.values().map(BTreeSet::len).sum::<usize>())
+        };
+        let before = size(self);
+        self.arrived.retain(|by| other.arrived.contains(by));
+        self.dropped.retain(|by, since| match other.dropped.get(by) {
+            Some(calls) => {
+                since.extend(calls);
+                true
+            }
+            None => false,
+        });
+        changed |= size(self) != before || self.entered && !other.entered;
         self.entered &= other.entered;
         changed
     }
@@ -207,7 +220,7 @@ impl<'a, 'f> Lifecycles<'a, 'f> {
                 paths.each(|path| path.with(Lifecycle::Unknown, Observers::Own));
             }
             if life == Lifecycle::Live {
-                state.dropped.remove(&touched);
+                state.dropped.retain(|(id, _), _| *id != touched);
             }
         }
     }
@@ -303,18 +316,19 @@ impl<'a, 'f> Lifecycles<'a, 'f> {
         if call.barrier.form == BarrierForm::Remote {
             return;
         }
+        let exact = id_of(self.cfg, &call.region).filter(|id| is_exact(call, *id));
+        if call.method.action.arrives() {
+            state.arrived.extend(exact.map(|id| (id, None)));
+        }
         match call.method.action {
             PhaseAction::Init => self.change(state, call, Lifecycle::Live, Observers::Own),
             PhaseAction::InitCollective => self.change(state, call, Lifecycle::Live, Observers::All),
             PhaseAction::Invalidate => self.change(state, call, Lifecycle::Invalid, Observers::Own),
             PhaseAction::Wait | PhaseAction::WaitParity | PhaseAction::ArriveAndWait | PhaseAction::TryWait => {
                 self.may_learn(state);
-                let id = id_of(self.cfg, &call.region).filter(|id| is_exact(call, *id));
-                state.waits.extend(id.map(|id| (id, BTreeSet::from([at]))));
+                state.waits.extend(exact.map(|id| (id, BTreeSet::from([at]))));
             }
-            PhaseAction::ArriveAndDrop => {
-                state.dropped.extend(id_of(self.cfg, &call.region).filter(|id| is_exact(call, *id)))
-            }
+            PhaseAction::ArriveAndDrop => state.dropped.extend(exact.map(|id| ((id, None), BTreeSet::new()))),
             PhaseAction::Arrive | PhaseAction::ArriveN | PhaseAction::ExpectTx | PhaseAction::Copy => {}
         }
     }
@@ -334,7 +348,8 @@ impl Analysis for Lifecycles<'_, '_> {
         };
         State {
             paths: self.ids.iter().map(new).collect(),
-            dropped: BTreeSet::new(),
+            dropped: BTreeMap::new(),
+            arrived: BTreeSet::new(),
             waits: BTreeMap::new(),
             entered: false,
         }
@@ -400,8 +415,16 @@ impl Analysis for Lifecycles<'_, '_> {
             StepKind::Call(call) => {
                 self.may_learn(state);
                 for (argument, id, exact) in self.barrier_arguments(*call) {
+                    let known = argument.filter(|_| exact);
                     for touched in self.touched(id) {
-                        state.dropped.remove(&touched);
+                        match known {
+                            Some(known) => state
+                                .dropped
+                                .iter_mut()
+                                .filter(|((id, _), _)| *id == touched)
+                                .for_each(|(_, since)| since.extend([known])),
+                            None => state.dropped.retain(|(id, _), _| *id != touched),
+                        }
                         let paths = state.paths.entry(touched).or_default();
                         *paths = match argument {
                             Some(argument) if exact => {
@@ -412,6 +435,8 @@ impl Analysis for Lifecycles<'_, '_> {
                             ),
                         };
                     }
+                    state.dropped.extend(known.map(|known| ((id, Some(known)), BTreeSet::new())));
+                    state.arrived.extend(known.map(|known| (id, Some(known))));
                 }
             }
             StepKind::Group(

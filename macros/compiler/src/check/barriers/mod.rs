@@ -14,6 +14,7 @@
 
 mod callee;
 mod conditions;
+mod counted_calls;
 mod counts;
 mod dropped;
 mod exchange;
@@ -62,6 +63,7 @@ pub(super) fn check<'f>(function: &'f Function, cfg: &Cfg<'f>, values: &Values<'
     let election = Election::of(function, cfg, values);
     let conditions = conditions::conditions(cfg, values, &election);
     let dropped = dropped::arrivals(&cx, &conditions);
+    summary.asked.extend(dropped::in_calls(&cx, &conditions));
     for scope in [Uniformity::Block, Uniformity::Cluster] {
         let lives = Lifecycles::new(cfg, values, scope, cx.ids(), &conditions);
         let states = engine::solve(&lives, cfg);
@@ -70,6 +72,9 @@ pub(super) fn check<'f>(function: &'f Function, cfg: &Cfg<'f>, values: &Values<'
             summary.effects.push((Effect::Again(When::Ever), Guard::default()));
         }
         given::add_ends(&cx, &lives, &ends, &mut summary);
+        if scope == Uniformity::Block {
+            dropped::add_ends(&cx, &lives, &ends, &mut summary);
+        }
         given::check(&cx, &lives, &mut summary);
         let (reported, summary) = (BTreeSet::new(), &mut summary);
         let mut check =
@@ -87,6 +92,8 @@ pub(super) fn check<'f>(function: &'f Function, cfg: &Cfg<'f>, values: &Values<'
     tokens::check(&cx, diags);
     let missed = counts::check(&cx, diags);
     expected::check(&cx, &election, &missed, diags);
+    counted_calls::check(&cx, &election, &mut summary);
+    counted_calls::summarize(&cx, &mut summary);
     summary
 }
 
@@ -479,22 +486,5 @@ impl<'a, 'f> Check<'a, 'f, '_> {
             let earlier = self.place(id, &[PhaseAction::Init, PhaseAction::InitCollective]);
             self.report(id, messages::barrier_reinit(call.at, &self.cx.name(id), earlier));
         }
-    }
-
-    /// `barrier_use_after_drop`: a thread that has dropped out of a barrier does not arrive again.
-    ///
-    /// ```text
-    /// bar.arrive_and_drop(); bar.arrive_and_wait();
-    /// if rank == 0 { bar.arrive_and_drop(); } bar.arrive_and_wait();
-    /// ```
-    fn check_dropped(&mut self, state: &State, at: BarrierCallId, id: Id) {
-        let call = &self.cx.cfg.barrier_calls[at.0];
-        let always = call.method.action.arrives() && is_exact(call, id) && state.dropped.contains(&id);
-        let dropped = match self.dropped.get(&at) {
-            Some(drop) => Some(self.cx.cfg.barrier_calls[drop.0].at),
-            None if always => self.place(id, &[PhaseAction::ArriveAndDrop]),
-            None => return,
-        };
-        self.report(id, messages::barrier_use_after_drop(call.at, &self.cx.name(id), dropped));
     }
 }

@@ -25,6 +25,9 @@ impl Builder<'_> {
             values.get(index).and_then(|value| value.region.clone()).or_else(of_kind)
         };
         let barrier = copy.barrier().and_then(region).and_then(|region| Some(region.root.party()?.1));
+        // Global memory counts if the text shows which it is.
+        let known =
+            |index: usize| region(index).filter(|region| region.root.party().is_some() || region.param.is_some());
         let completion = match copy {
             CopyOp::Cooperative { to_barrier: false, .. } | CopyOp::Wait { .. } => Completion::Group,
             CopyOp::Bulk(BulkDirection::SharedToGlobal)
@@ -54,7 +57,7 @@ impl Builder<'_> {
                 touch(self);
                 complete_on_barrier(self);
                 self.copy_step(
-                    CopyStep::Begin { reads: None, writes: region(1), completion, by: CopyBy::Group, at },
+                    CopyStep::Begin { reads: known(2), writes: region(1), completion, by: CopyBy::Group, at },
                     at,
                 );
             }
@@ -62,8 +65,9 @@ impl Builder<'_> {
                 touch(self);
                 complete_on_barrier(self);
                 let (reads, writes) = match ends {
-                    BulkDirection::GlobalToShared => (None, region(0)),
-                    BulkDirection::SharedToPeer | BulkDirection::SharedToGlobal => (region(1), None),
+                    BulkDirection::GlobalToShared => (known(1), region(0)),
+                    BulkDirection::SharedToPeer => (region(1), None),
+                    BulkDirection::SharedToGlobal => (region(1), known(0)),
                 };
                 self.copy_step(CopyStep::Begin { reads, writes, completion, by: CopyBy::Thread, at }, at);
             }
@@ -90,11 +94,11 @@ impl Builder<'_> {
             }
             CopyOp::Wait { group, prior: but } => {
                 let team = team.unwrap_or(Team::whole(group));
-                self.copy_step(CopyStep::Wait { completion, but }, at);
+                self.copy_step(CopyStep::Wait { completion, but, of_reads: false }, at);
                 self.step(StepKind::Group(GroupStep::Collective { team, name: copy.name(), barrier: true }), at);
             }
-            CopyOp::BulkWait { prior, .. } => {
-                self.copy_step(CopyStep::Wait { completion, but: Some(prior) }, at);
+            CopyOp::BulkWait { prior, read } => {
+                self.copy_step(CopyStep::Wait { completion, but: Some(prior), of_reads: read }, at);
             }
         }
     }

@@ -26,7 +26,10 @@ impl<'f> Builder<'f> {
             }
             if let Kind::Memory(memory) = function.kind(param.local) {
                 self.names.insert(Shared::Param(index), param.local);
-                self.stand_for(param.local, Region::of(given(memory, Shared::Param(index))), at);
+                let region = Region::of(given(memory, Shared::Param(index)));
+                let is_global = region.root.party().is_none();
+                let region = Region { param: Some(index).filter(|_| is_global), ..region };
+                self.stand_for(param.local, region, at);
             }
             if let Kind::Barrier(barrier) = function.kind(param.local) {
                 self.names.insert(Shared::Param(index), param.local);

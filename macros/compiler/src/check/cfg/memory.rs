@@ -69,6 +69,9 @@ pub(crate) struct Region {
     /// The name that leads to it, if that is assigned anew: then the root covers all that the name may stand for, and the path
     /// begins at it.
     pub(crate) via: Option<LocalId>,
+    /// The parameter that global memory is a part of, if the text shows which. Two such parameters are disjoint, unless nothing
+    /// writes them.
+    pub(crate) param: Option<usize>,
 }
 
 /// A selection in one dimension.
@@ -101,7 +104,7 @@ impl Shared {
 impl Region {
     /// All of the memory.
     pub(crate) fn of(root: Root) -> Region {
-        Region { root, rank: None, path: Vec::new(), open: false, via: None }
+        Region { root, rank: None, path: Vec::new(), open: false, via: None, param: None }
     }
 
     /// One element or one row of it.
@@ -129,7 +132,7 @@ impl Region {
         let selects_inside = base.open && !self.path.is_empty();
         let path = base.path.iter().chain(self.path.iter().skip(usize::from(selects_inside))).copied().collect();
         let open = if self.path.is_empty() { base.open } else { self.open };
-        Region { root, rank: self.rank.or(base.rank), path, open, via: base.via }
+        Region { root, rank: self.rank.or(base.rank), path, open, via: base.via, param: base.param }
     }
 
     /// Forgets a value that is computed anew.
@@ -256,11 +259,14 @@ pub(crate) enum CopyBy {
 
 /// A step of an asynchronous copy.
 #[derive(Debug, Clone)]
+#[expect(clippy::large_enum_variant, reason = "a function has few of them, and most begin a copy")]
 pub(crate) enum CopyStep {
-    /// A copy begins, with the regions of shared memory that it reads and writes.
+    /// A copy begins, with the regions of the block's and of global memory that it reads and writes, if other threads can access them
+    /// too.
     Begin { reads: Option<Region>, writes: Option<Region>, completion: Completion, by: CopyBy, at: SpanRange },
-    /// A wait after which all copies with this completion may be complete: all but the last ones, if `but` says how many.
-    Wait { completion: Completion, but: Option<ValueId> },
+    /// A wait after which all copies with this completion may be complete: all but the last ones, if `but` says how many. With
+    /// `of_reads`, they have read their sources, and may not have written their destinations.
+    Wait { completion: Completion, but: Option<ValueId>, of_reads: bool },
 }
 
 impl CopyStep {

@@ -21,7 +21,7 @@ use crate::check::cfg::{
     AccessId, AccessKind, BarrierCallId, BlockId, CallId, Cfg, Completion, CopyStep, End, GivenTo, GroupStep,
     MemoryStep, NodeId, Root, Shared, Source, Step, StepKind, ValueStep, Variable, spans_cluster,
 };
-use crate::check::completion::waits_of;
+use crate::check::completion::{Begun, waits_of};
 use crate::check::engine::{Analysis, Join};
 use crate::model::Role;
 use crate::model::expr::BinaryOp;
@@ -439,8 +439,10 @@ impl Analysis for InFlight<'_, '_> {
         {
             state.fence_by_one_thread();
         }
-        for copy in self.copies.waits.begun_in_arms(from) {
-            state.shown.remove(&self.cfg.copies[copy.0].completion());
+        for begun in self.copies.waits.begun_in_arms(from) {
+            if let Begun::Copy(copy) = begun {
+                state.shown.remove(&self.cfg.copies[copy.0].completion());
+            }
         }
         if cfg.blocks[from.0].end.successors().all(|next| next != to) {
             // The threads of the arm that begins have not waited as those of the other arm have.

@@ -72,6 +72,7 @@ impl Protocol {
                 Predicate::Does(slot, _)
                 | Predicate::Never(slot, _)
                 | Predicate::Uses(slot, ..)
+                | Predicate::NeverUses(slot, ..)
                 | Predicate::Clashes(slot, ..) => [Some(*slot), None],
                 Predicate::Meet((first, _), (second, _)) => [Some(*first), Some(*second)],
                 Predicate::Beyond(row, other) => [Some(row.call), other.map(|other| other.call)],

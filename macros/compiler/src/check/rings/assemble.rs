@@ -227,7 +227,8 @@ fn asked_by_steps(kernel: &Kernel<'_, '_>, objects: &Objects) -> Vec<(NodeId, Po
             if let StepKind::Copy(copy) = step.kind
                 && let CopyStep::Begin { reads, writes, .. } = &cfg.copies[copy.0]
             {
-                nodes.extend(reads.iter().chain(writes).flat_map(|region| first(&region.path)));
+                let shared = reads.iter().chain(writes).filter(|region| region.root.party().is_some());
+                nodes.extend(shared.flat_map(|region| first(&region.path)));
             }
             asked.extend(nodes.into_iter().map(|node| (node, point)));
         }

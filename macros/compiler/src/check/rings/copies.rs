@@ -27,7 +27,7 @@ impl Walker<'_, '_, '_, '_> {
                     self.push(point, *at, Op::Store { slot });
                 }
             }
-            CopyStep::Wait { completion: Completion::BulkGroup, but } if self.objects.are_stored(kernel) => {
+            CopyStep::Wait { completion: Completion::BulkGroup, but, .. } if self.objects.are_stored(kernel) => {
                 let but = but.and_then(|but| kernel.constants.of(but));
                 let at = kernel.cfg.blocks[point.0.0].steps[point.1].at;
                 match but.and_then(|but| u32::try_from(but).ok()) {

@@ -1,0 +1,218 @@
+//! The ends of asynchronous copies: memory that a copy reads or writes from its beginning to its completion. A copy begins at a step
+//! of the function, or in a device function that leaves it in flight if its summary says so. Data, no analysis.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use phalanx_contract::protocol::{CopyUses, Party};
+
+use crate::check::cfg::{
+    Call, CallId, Cfg, Completion, CopyId, CopyStep, NodeId, Region, Root, Select, Shared, Source, Step,
+};
+use crate::check::completion::{Begun, barrier_of};
+use crate::model::copy::CompletionMechanism;
+use crate::span::SpanRange;
+
+/// The number of an end of a copy.
+pub(super) type FlightId = usize;
+
+/// An end of a copy.
+pub(super) struct Flight {
+    pub(super) begin: Begin,
+    /// The memory.
+    pub(super) region: Region,
+    /// Whether the copy writes the memory, or reads it.
+    pub(super) is_written: bool,
+    pub(super) ending: Ending,
+    pub(super) at: SpanRange,
+}
+
+/// Where a copy begins.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Begin {
+    /// At a step of the function.
+    Copy(CopyId),
+    /// In a device function that is given the memory as this argument, if it leaves such a copy in flight.
+    Call { call: CallId, argument: usize },
+}
+
+/// What shows that a copy has done with one of its ends.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Ending {
+    /// A wait at one of these phase barriers, or at one of these arrays.
+    Barriers(Vec<Shared>),
+    /// A wait of the group that copied.
+    Group,
+    /// A wait of the thread that started the bulk copy, for the end of its reads.
+    BulkReads,
+    /// A wait of the thread that started the bulk copy, for the end of its writes.
+    BulkWrites,
+}
+
+impl Ending {
+    fn of(completion: Completion, is_written: bool) -> Ending {
+        match (completion, is_written) {
+            (Completion::Barrier(barrier), _) => Ending::Barriers(vec![barrier]),
+            (Completion::Group, _) => Ending::Group,
+            (Completion::BulkGroup, false) => Ending::BulkReads,
+            (Completion::BulkGroup, true) => Ending::BulkWrites,
+        }
+    }
+
+    pub(super) fn mechanism(&self) -> CompletionMechanism {
+        match self {
+            Ending::Barriers(_) => CompletionMechanism::Barrier,
+            Ending::Group => CompletionMechanism::Group,
+            Ending::BulkReads => CompletionMechanism::BulkGroup,
+            Ending::BulkWrites => CompletionMechanism::BulkWrites,
+        }
+    }
+}
+
+/// What a device function may leave of a copy, and whether the memory is the block's or global.
+const LEFT: [(CopyUses, bool, bool); 7] = [
+    // What, whether the copy writes it, whether it is shared memory.
+    (CopyUses::LEAVES_GROUP_WRITE, true, true),
+    (CopyUses::LEAVES_BARRIER_WRITE, true, true),
+    (CopyUses::LEAVES_BARRIER_READ, false, true),
+    (CopyUses::LEAVES_BULK_READ, false, true),
+    (CopyUses::LEAVES_GROUP_READ, false, false),
+    (CopyUses::LEAVES_BARRIER_READ, false, false),
+    (CopyUses::LEAVES_BULK_WRITE, true, false),
+];
+
+/// The ends of all copies of a function, and those that begin at each step.
+pub(super) struct Flights {
+    pub(super) all: Vec<Flight>,
+    begun: BTreeMap<Begun, Vec<FlightId>>,
+}
+
+impl Begin {
+    pub(super) fn step(self) -> Begun {
+        match self {
+            Begin::Copy(copy) => Begun::Copy(copy),
+            Begin::Call { call, .. } => Begun::Call(call),
+        }
+    }
+}
+
+impl Flights {
+    pub(super) fn of(cfg: &Cfg<'_>) -> Flights {
+        let mut flights = Flights { all: Vec::new(), begun: BTreeMap::new() };
+        for (index, copy) in cfg.copies.iter().enumerate() {
+            let CopyStep::Begin { reads, writes, completion, at, .. } = copy else { continue };
+            let ends = [(reads, false), (writes, true)];
+            for (region, is_written) in
+                ends.into_iter().filter_map(|(end, is_written)| Some((end.clone()?, is_written)))
+            {
+                let (begin, ending) = (Begin::Copy(CopyId(index)), Ending::of(*completion, is_written));
+                flights.add(Flight { begin, region, is_written, ending, at: *at });
+            }
+        }
+        for (index, call) in cfg.calls.iter().enumerate().filter(|(_, call)| call.is_of_function()) {
+            for (argument, region) in call.regions.iter().enumerate() {
+                let Some(region) = region else { continue };
+                for (what, is_written, is_shared) in LEFT {
+                    let is_one = match region.root.party() {
+                        Some((party, shared)) => is_shared && party == Party::Owner && shared != Shared::Any,
+                        None => !is_shared && region.param.is_some() && (region.root == Root::Global || !is_written),
+                    };
+                    if let Some(ending) = ending_of(call, what).filter(|_| is_one) {
+                        let begin = Begin::Call { call: CallId(index), argument };
+                        flights.add(Flight { begin, region: region.clone(), is_written, ending, at: call.at });
+                    }
+                }
+            }
+        }
+        flights
+    }
+
+    fn add(&mut self, flight: Flight) {
+        self.begun.entry(flight.begin.step()).or_default().push(self.all.len());
+        self.all.push(flight);
+    }
+
+    /// The ends of copies that may begin at a step.
+    pub(super) fn begun_at(&self, cfg: &Cfg<'_>, step: &Step) -> &[FlightId] {
+        Begun::of(cfg, step).map_or(&[], |begun| self.from(begun))
+    }
+
+    pub(super) fn from(&self, begun: Begun) -> &[FlightId] {
+        self.begun.get(&begun).map_or(&[], |flights| flights)
+    }
+}
+
+/// What shows the completion of a copy that a function leaves in flight; `None` if it cannot leave such a copy.
+fn ending_of(call: &Call<'_>, what: CopyUses) -> Option<Ending> {
+    let barriers = || {
+        let barriers: Vec<Shared> = call.barriers.iter().filter_map(|(_, region)| barrier_of(region)).collect();
+        (!barriers.is_empty()).then_some(Ending::Barriers(barriers))
+    };
+    if (CopyUses::LEAVES_GROUP_WRITE | CopyUses::LEAVES_GROUP_READ).contains(what) {
+        Some(Ending::Group)
+    } else if what == CopyUses::LEAVES_BULK_READ {
+        Some(Ending::BulkReads)
+    } else if what == CopyUses::LEAVES_BULK_WRITE {
+        Some(Ending::BulkWrites)
+    } else {
+        barriers()
+    }
+}
+
+/// The flag of a summary that says that a function leaves this end of a copy in flight.
+pub(super) fn flag_of(flight: &Flight) -> CopyUses {
+    match (&flight.ending, flight.is_written) {
+        (Ending::Barriers(_), true) => CopyUses::LEAVES_BARRIER_WRITE,
+        (Ending::Barriers(_), false) => CopyUses::LEAVES_BARRIER_READ,
+        (Ending::Group, true) => CopyUses::LEAVES_GROUP_WRITE,
+        (Ending::Group, false) => CopyUses::LEAVES_GROUP_READ,
+        (Ending::BulkReads, _) => CopyUses::LEAVES_BULK_READ,
+        (Ending::BulkWrites, _) => CopyUses::LEAVES_BULK_WRITE,
+    }
+}
+
+/// Whether two regions are parts of the same memory.
+pub(super) fn are_of_one(a: &Region, b: &Region) -> bool {
+    match (a.root, b.root) {
+        (Root::Shared(a), Root::Shared(b)) => a == b && a != Shared::Any,
+        (Root::Global | Root::ReadOnly, Root::Global | Root::ReadOnly) => a.param.is_some() && a.param == b.param,
+        (Root::ReadOnly | Root::Global | Root::Shared(_) | Root::Remote(_), _) => false,
+    }
+}
+
+/// Whether all of a region certainly is a part of another one.
+pub(super) fn covers(cfg: &Cfg<'_>, whole: &Region, part: &Region) -> bool {
+    let is_within = |(a, b): (&Select, &Select)| match (elements(cfg, a), elements(cfg, b)) {
+        (Some(a), Some(b)) => a.start <= b.start && b.end <= a.end,
+        (None, _) | (_, None) => false,
+    };
+    are_of_one(whole, part) && whole.path.len() <= part.path.len() && whole.path.iter().zip(&part.path).all(is_within)
+}
+
+/// Whether two regions certainly have memory in common. With `by_all`, all threads of the block come to the second one, each with its
+/// own rank.
+pub(super) fn overlap(cfg: &Cfg<'_>, copied: &Region, touched: &Region, by_all: bool) -> bool {
+    let of_thread = |select: &Select| match select {
+        // The thread of rank 0 is one of them.
+        Select::At(node) if by_all && matches!(cfg.nodes[cfg.origin(*node).0].source, Source::ThreadRank) => Some(0..1),
+        Select::At(_) | Select::Chunk { .. } | Select::Range { .. } | Select::Half { .. } | Select::Unknown => {
+            elements(cfg, select)
+        }
+    };
+    let meet = |(a, b): (&Select, &Select)| match (elements(cfg, a), of_thread(b)) {
+        (Some(a), Some(b)) => a.start.max(b.start) < a.end.min(b.end),
+        (None, _) | (_, None) => false,
+    };
+    // Where one path is a prefix of the other, the longer one is a part of it.
+    are_of_one(copied, touched) && copied.path.iter().zip(&touched.path).all(meet)
+}
+
+/// The elements or rows that a selection has, if literals say so.
+fn elements(cfg: &Cfg<'_>, select: &Select) -> Option<Range<u64>> {
+    let literal = |node: NodeId| cfg.nodes[node.0].source.integer();
+    match *select {
+        Select::At(index) => literal(index).map(|index| index..index.saturating_add(1)),
+        Select::Range { start, end } => Some(literal(start)?..literal(end)?),
+        Select::Chunk { .. } | Select::Half { .. } | Select::Unknown => None,
+    }
+}

@@ -1,0 +1,265 @@
+//! The copies in flight at a point: a forward may-analysis. A copy is in flight on the paths from its beginning to a wait for it. What a
+//! device function does rustc knows, so that a fault depends on the calls since: none of them must have waited.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use phalanx_contract::protocol::{BarrierUses, Behavior, ParameterUses};
+
+use super::flight::{Begin, Ending, Flight, FlightId, Flights, flag_of};
+use crate::check::cfg::{
+    AccessKind, BlockId, Call, CallId, Cfg, Completion, CopyStep, GroupStep, MemoryStep, Shared, Step, StepKind,
+};
+use crate::check::completion::{Completions, barrier_of, waits_of};
+use crate::check::dsm::protocol::{Guard, Predicate};
+use crate::check::engine::{Analysis, Join};
+use crate::model::{Function, ValueId};
+
+/// The copies at a point.
+#[derive(Clone, Default)]
+pub(super) struct State {
+    /// The copies that have begun and that the thread has not waited for, each with the calls since, which may have.
+    pub(super) in_flight: BTreeMap<FlightId, BTreeSet<CallId>>,
+    /// The copies of which none of the same completion has begun later.
+    last: BTreeSet<FlightId>,
+    /// The copies for which some thread has waited, on some path since they began.
+    waited: BTreeSet<FlightId>,
+    /// The calls in which some thread may have waited for a copy, on some path since it began.
+    waited_in: BTreeMap<FlightId, BTreeSet<CallId>>,
+    /// The calls since the function began, if it has not waited for anything itself on some path.
+    pub(super) first: Option<BTreeSet<CallId>>,
+}
+
+impl Join for State {
+    // bottom = no copy in flight, no wait; join = union of both
+    fn join(&mut self, other: &Self) -> bool {
+        let unite = |known: &mut BTreeMap<FlightId, BTreeSet<CallId>>, other: &BTreeMap<FlightId, BTreeSet<CallId>>| {
+            let mut changed = false;
+            for (flight, calls) in other {
+                changed |= !known.contains_key(flight);
+                let known = known.entry(*flight).or_default();
+                let before = known.len();
+                known.extend(calls);
+                changed |= known.len() != before;
+            }
+            changed
+        };
+        let mut changed = unite(&mut self.in_flight, &other.in_flight) | unite(&mut self.waited_in, &other.waited_in);
+        for (known, other) in [(&mut self.last, &other.last), (&mut self.waited, &other.waited)] {
+            let before = known.len();
+            known.extend(other);
+            changed |= known.len() != before;
+        }
+        if let Some(calls) = &other.first {
+            changed |= self.first.is_none();
+            let known = self.first.get_or_insert_default();
+            let before = known.len();
+            known.extend(calls);
+            changed |= known.len() != before;
+        }
+        changed
+    }
+}
+
+/// The analysis.
+pub(super) struct InFlight<'a, 'f> {
+    pub(super) function: &'a Function,
+    pub(super) cfg: &'a Cfg<'f>,
+    pub(super) waits: &'a Completions,
+    pub(super) flights: Flights,
+}
+
+/// The flags of all waits for copies.
+pub(super) const WAITS: Behavior =
+    Behavior::WAITS_FOR_GROUP_COPIES.union(Behavior::WAITS_FOR_BULK_READS).union(Behavior::WAITS_FOR_BULK_WRITES);
+
+impl InFlight<'_, '_> {
+    /// The copies whose completion no thread can have observed, each with the guard under which that is so.
+    pub(super) fn surely_in_flight(&self, state: &State) -> impl Iterator<Item = (FlightId, Guard)> {
+        let surely = state.in_flight.iter().filter(|(flight, _)| !state.waited.contains(flight));
+        surely.map(|(id, since)| {
+            let flight = &self.flights.all[*id];
+            let left = match flight.begin {
+                Begin::Copy(_) => Guard::default(),
+                Begin::Call { call, argument } => {
+                    let uses = ParameterUses::of_copies(flag_of(flight));
+                    Guard::default().when(Predicate::Uses(self.slot(call), argument, uses))
+                }
+            };
+            let elsewhere = state.waited_in.get(id).into_iter().flatten();
+            let calls: BTreeSet<CallId> = since.iter().chain(elsewhere).copied().collect();
+            (*id, calls.into_iter().fold(left, |guard, call| self.unless_waited(guard, call, Some(&flight.ending))))
+        })
+    }
+
+    pub(super) fn slot(&self, CallId(call): CallId) -> u16 {
+        self.cfg.representative(&self.cfg.calls[call])
+    }
+
+    /// Adds that a called function does not wait for what ends a copy, or for anything.
+    pub(super) fn unless_waited(&self, guard: Guard, id: CallId, ending: Option<&Ending>) -> Guard {
+        let slot = self.slot(id);
+        let behavior = match ending {
+            None => WAITS,
+            Some(Ending::Group) => Behavior::WAITS_FOR_GROUP_COPIES,
+            Some(Ending::BulkReads) => Behavior::WAITS_FOR_BULK_READS,
+            Some(Ending::BulkWrites) => Behavior::WAITS_FOR_BULK_WRITES,
+            Some(Ending::Barriers(_)) => Behavior::empty(),
+        };
+        let add = |guard: Guard, predicate| if guard.when.contains(&predicate) { guard } else { guard.when(predicate) };
+        let guard = if behavior.is_empty() { guard } else { add(guard, Predicate::Never(slot, behavior)) };
+        let barriers = self.cfg.calls[id.0].barriers.iter().filter(|(_, region)| match ending {
+            None => true,
+            Some(ending @ Ending::Barriers(_)) => {
+                barrier_of(region).is_none_or(|barrier| self.is_shown_at(barrier, ending))
+            }
+            Some(Ending::Group | Ending::BulkReads | Ending::BulkWrites) => false,
+        });
+        let observes = ParameterUses::of_barrier(BarrierUses::MAY_OBSERVE);
+        barriers.fold(guard, |guard, (argument, _)| add(guard, Predicate::NeverUses(slot, *argument, observes)))
+    }
+
+    fn is_shown_at(&self, barrier: Shared, ending: &Ending) -> bool {
+        let Ending::Barriers(barriers) = ending else { return false };
+        barriers.iter().any(|of| self.waits.shows(barrier, Completion::Barrier(*of)))
+    }
+
+    /// Whether the constant is known not to be 0.
+    fn leaves_some(&self, but: Option<ValueId>) -> bool {
+        but.is_some_and(|but| self.function.values[usize::from(but.0)].literal.is_some_and(|value| value > 0))
+    }
+
+    /// Some thread begins a copy: what was waited for before says nothing of it.
+    fn begin(&self, state: &mut State, begun: FlightId) {
+        let ending = |flight: FlightId| &self.flights.all[flight].ending;
+        state.last.retain(|flight| ending(*flight) != ending(begun));
+        state.last.insert(begun);
+        state.waited.remove(&begun);
+        state.waited_in.remove(&begun);
+    }
+
+    /// A wait that shows the completion of these copies.
+    fn wait(&self, state: &mut State, step: &Step, shown: impl Fn(FlightId) -> bool) {
+        // Each thread waits for its own bulk copies.
+        let shown = |flight| shown(flight) && !self.is_by_others(step, flight);
+        let shown_elsewhere = |flight: &FlightId| {
+            let says_nothing = match self.flights.all[*flight].begin {
+                Begin::Copy(copy) => self.waits.says_nothing(step, copy),
+                Begin::Call { .. } => false,
+            };
+            shown(*flight) && !says_nothing
+        };
+        state.waited.extend((0..self.flights.all.len()).filter(shown_elsewhere));
+        state.in_flight.retain(|flight, _| !shown(*flight));
+        state.first = None;
+    }
+
+    fn is_by_others(&self, step: &Step, flight: FlightId) -> bool {
+        let Flight { begin, ending, .. } = &self.flights.all[flight];
+        matches!(ending, Ending::BulkReads | Ending::BulkWrites) && self.waits.is_by_others(step, begin.step())
+    }
+
+    /// A wait at a step's own phase barrier or for copies of the group or the thread.
+    fn waits_for(&self, step: &Step, state: &mut State) {
+        for barrier in waits_of(self.cfg, step) {
+            self.wait(state, step, |flight| self.is_shown_at(barrier, &self.flights.all[flight].ending));
+        }
+    }
+
+    fn call(&self, state: &mut State, step: &Step, id: CallId) {
+        let call = &self.cfg.calls[id.0];
+        if !call.is_of_function() || call.passes_closure {
+            // A method or a closure may wait, for its barriers and for copies of the thread or the group.
+            self.waits_for(step, state);
+            self.wait(state, step, |flight| !matches!(self.flights.all[flight].ending, Ending::Barriers(_)));
+        } else {
+            let may_wait = |flight: FlightId| match &self.flights.all[flight].ending {
+                Ending::Group => true,
+                Ending::BulkReads | Ending::BulkWrites => !self.is_by_others(step, flight),
+                ending @ Ending::Barriers(_) => {
+                    waits_of(self.cfg, step).iter().any(|barrier| self.is_shown_at(*barrier, ending))
+                }
+            };
+            for flight in (0..self.flights.all.len()).filter(|flight| may_wait(*flight)) {
+                state.waited_in.entry(flight).or_default().insert(id);
+                if let Some(since) = state.in_flight.get_mut(&flight) {
+                    since.insert(id);
+                }
+            }
+            if let Some(calls) = &mut state.first {
+                calls.insert(id);
+            }
+        }
+    }
+}
+
+/// Whether a call is asked about at all: all but methods.
+pub(super) fn is_asked(call: &Call<'_>) -> bool {
+    call.is_of_function() && !call.passes_closure
+}
+
+impl Analysis for InFlight<'_, '_> {
+    type State = State;
+
+    fn entry(&self) -> State {
+        State { first: Some(BTreeSet::new()), ..State::default() }
+    }
+
+    fn transfer(&self, state: &mut State, step: &Step) {
+        match &step.kind {
+            StepKind::Copy(id) => {
+                if let CopyStep::Wait { completion, but, of_reads } = self.cfg.copies[id.0] {
+                    let last = if self.leaves_some(but) { state.last.clone() } else { BTreeSet::new() };
+                    let shows = |ending: &Ending| match ending {
+                        Ending::Group => completion == Completion::Group,
+                        Ending::BulkReads => completion == Completion::BulkGroup,
+                        Ending::BulkWrites => completion == Completion::BulkGroup && !of_reads,
+                        Ending::Barriers(_) => false,
+                    };
+                    self.wait(state, step, |id| shows(&self.flights.all[id].ending) && !last.contains(&id));
+                }
+            }
+            StepKind::BarrierCall(_) => self.waits_for(step, state),
+            // Another thread may have waited for these copies before it reached the barrier.
+            StepKind::Group(
+                GroupStep::Collective { barrier: true, .. } | GroupStep::Wait { .. } | GroupStep::WaitElected { .. },
+            ) => {
+                let State { in_flight, waited, .. } = state;
+                in_flight.retain(|copy, _| !waited.contains(copy));
+            }
+            StepKind::Call(id) => self.call(state, step, *id),
+            StepKind::Memory(MemoryStep::Access(access)) => match self.cfg.accesses[access.0].kind {
+                // A closure of the caller, or inline CUDA, may wait.
+                AccessKind::ByClosure | AccessKind::Opaque => state.first = None,
+                AccessKind::Read
+                | AccessKind::Write
+                | AccessKind::AtomicRead
+                | AccessKind::Atomic
+                | AccessKind::AsyncWrite
+                | AccessKind::Lent => {}
+            },
+            StepKind::Group(GroupStep::Collective { barrier: false, .. })
+            | StepKind::Memory(MemoryStep::Fence)
+            | StepKind::Group(
+                GroupStep::Arrive { .. }
+                | GroupStep::ArriveForgotten { .. }
+                | GroupStep::FormGroup(_)
+                | GroupStep::Convergent { .. }
+                | GroupStep::Aligned { .. },
+            )
+            | StepKind::Value(_)
+            | StepKind::Token(_) => {}
+        }
+        for begun in self.flights.begun_at(self.cfg, step) {
+            state.in_flight.insert(*begun, BTreeSet::new());
+            self.begin(state, *begun);
+        }
+    }
+
+    fn edge(&self, state: &mut State, _: &Cfg<'_>, from: BlockId, _: BlockId) {
+        for step in self.waits.begun_in_arms(from) {
+            for begun in self.flights.from(step) {
+                self.begin(state, *begun);
+            }
+        }
+    }
+}

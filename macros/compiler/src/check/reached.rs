@@ -1,0 +1,111 @@
+//! Which threads of a block come to which parts of a function, rank by rank: a thread takes only one side of a branch whose condition is
+//! calculated from literals, the sizes of the block and its own rank. All other branches have two sides for it.
+
+use std::collections::BTreeMap;
+
+use super::bit_set::BlockSet;
+use super::cfg::{BlockId, Cfg, NodeId, Offset, Source};
+use super::constant_propagation::operate;
+use crate::model::Function;
+use crate::model::expr::BinaryOp;
+use crate::model::group::Group;
+use crate::model::query::Answer;
+
+/// No block has more threads.
+const MOST_THREADS: u64 = 1024;
+
+/// The number of operators and variables through which a condition is followed.
+const DEPTH: u8 = 16;
+
+/// The sets of blocks of the graph that threads come to; several threads may have the same set.
+pub(super) struct Reached(Vec<BlockSet>);
+
+impl Reached {
+    pub(super) fn of(function: &Function, cfg: &Cfg<'_>) -> Reached {
+        let size = function.options.block.as_ref().and_then(|block| block.count());
+        let branches: Vec<(BlockId, NodeId)> =
+            (0..cfg.blocks.len()).filter_map(|at| Some((BlockId(at), cfg.blocks[at].end.condition()?))).collect();
+        let mut sets: BTreeMap<Vec<Option<bool>>, BlockSet> = BTreeMap::new();
+        for rank in 0..size.unwrap_or(MOST_THREADS).min(MOST_THREADS) {
+            let thread = Thread { cfg, size, rank };
+            let outcome = |(_, on): &(BlockId, NodeId)| thread.value(*on, DEPTH).map(|value| value != 0);
+            let outcomes: Vec<Option<bool>> = branches.iter().map(outcome).collect();
+            let known = branches.iter().zip(&outcomes).filter_map(|((block, _), holds)| Some((*block, (*holds)?)));
+            let known: BTreeMap<BlockId, bool> = known.collect();
+            sets.entry(outcomes).or_insert_with(|| reached(cfg, &known));
+        }
+        Reached(sets.into_values().collect())
+    }
+
+    /// Whether one thread may come to both blocks of the graph.
+    pub(super) fn by_one_thread(&self, first: BlockId, second: BlockId) -> bool {
+        self.0.iter().any(|set| set.contains(first) && set.contains(second))
+    }
+}
+
+fn reached(cfg: &Cfg<'_>, known: &BTreeMap<BlockId, bool>) -> BlockSet {
+    let mut seen = BlockSet::none(cfg.blocks.len());
+    let mut work = vec![cfg.entry];
+    seen.insert(cfg.entry);
+    while let Some(block) = work.pop() {
+        let end = &cfg.blocks[block.0].end;
+        let is_taken = |next: &BlockId| match (known.get(&block), end.holds_on_edge(*next)) {
+            (Some(holds), Some(on_edge)) => *holds == on_edge,
+            (None, _) | (_, None) => true,
+        };
+        work.extend(end.successors().filter(is_taken).filter(|next| seen.insert(*next)));
+    }
+    seen
+}
+
+/// A thread of the block.
+struct Thread<'a, 'f> {
+    cfg: &'a Cfg<'f>,
+    size: Option<u64>,
+    rank: u64,
+}
+
+impl Thread<'_, '_> {
+    /// The value of a node for the thread, if it is the same wherever the thread computes it.
+    fn value(&self, node: NodeId, depth: u8) -> Option<u64> {
+        let (cfg, depth) = (self.cfg, depth.checked_sub(1)?);
+        let whole = &cfg.nodes[node.0];
+        if let Some(position) = cfg.positions.get(&node) {
+            let is_exact = position.offset == Offset::Zero && position.rank_in.is_none();
+            return position.digit.of_rank(self.rank).filter(|_| is_exact);
+        }
+        let value = match (&whole.source, &whole.operands[..]) {
+            (Source::Integer(number), _) => Some(*number),
+            (Source::ThreadRank, _) => Some(self.rank),
+            (Source::Known { .. }, []) => match cfg.queries.get(&node)? {
+                (Group::ThreadBlock, query) if query.answer == Answer::ThreadCount => self.size,
+                _ => None,
+            },
+            (Source::Read(variable), _) => self.value(cfg.only_value(*variable)?, depth),
+            (Source::Operands, [operand]) if cfg.cuts.contains_key(&node) => self.value(*operand, depth),
+            (Source::Binary(op) | Source::Round(_, op), [a, b]) => match (self.value(*a, depth), self.value(*b, depth))
+            {
+                (Some(0), _) | (_, Some(0)) if *op == BinaryOp::And => Some(0),
+                (Some(a), Some(b)) => operate(*op, a, b),
+                (Some(_) | None, _) => None,
+            },
+            (
+                Source::Operands
+                | Source::Constant(_)
+                | Source::Binary(_)
+                | Source::Not
+                | Source::Counter { .. }
+                | Source::Param(_)
+                | Source::Known { .. }
+                | Source::Round(..)
+                | Source::Load(_)
+                | Source::Agreed { .. }
+                | Source::Shuffled { .. }
+                | Source::Call { .. },
+                _,
+            ) => None,
+        }?;
+        // A value that its type would cut is not followed.
+        cfg.cuts.get(&node).is_none_or(|bits| *bits >= 64 || value >> bits == 0).then_some(value)
+    }
+}
