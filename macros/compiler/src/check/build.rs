@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use phalanx_contract::uniformity::Uniformity;
 
 use super::cfg::{
-    Access, BarrierCall, BasicBlock, BlockId, Call, CallId, Cfg, CopyStep, CountedLoop, End, Extent, GivenTo,
+    Access, BarrierCall, BasicBlock, BlockId, Call, CallId, Cfg, CopyStep, CountedLoop, End, Extent, Formula, GivenTo,
     GroupStep, MemoryStep, Node, NodeId, Position, Region, Root, Select, Shared, Slice, Source, Step, StepKind, Team,
     TokenStep, ValueStep, Variable,
 };
@@ -48,6 +48,7 @@ pub(crate) fn build(function: &Function) -> Result<Cfg<'_>, SpanRange> {
         positions: BTreeMap::new(),
         thread_indexes: BTreeSet::new(),
         cuts: BTreeMap::new(),
+        formulas: BTreeMap::new(),
         counted: BTreeMap::new(),
         names: BTreeMap::new(),
         current: BlockId(0),
@@ -93,6 +94,7 @@ pub(crate) fn build(function: &Function) -> Result<Cfg<'_>, SpanRange> {
         queries: builder.queries,
         positions: builder.positions,
         cuts: builder.cuts,
+        formulas: builder.formulas,
         counted: builder.counted,
         slices: builder.slices,
         names: builder.names,
@@ -115,6 +117,7 @@ struct Builder<'f> {
     /// The locals that are the thread's index.
     thread_indexes: BTreeSet<LocalId>,
     cuts: BTreeMap<NodeId, u32>,
+    formulas: BTreeMap<NodeId, Formula>,
     counted: BTreeMap<BlockId, CountedLoop>,
     names: BTreeMap<Shared, LocalId>,
     current: BlockId,

@@ -18,7 +18,7 @@ pub(crate) use memory::{Access, AccessKind, Completion, CopyStep, GivenTo, Regio
 pub(crate) use position::{Coordinate, Digit, Granule, Offset, Position, gcd};
 pub(crate) use step::{BarrierCall, Call, GroupStep, MemoryStep, Step, StepKind, TokenStep, ValueStep};
 pub(crate) use team::{Team, Tile, spans_cluster};
-pub(crate) use value::{CountedLoop, Extent, Node, Source, Variable};
+pub(crate) use value::{CountedLoop, Extent, Formula, Node, Source, Variable};
 
 use proc_macro2::Ident;
 
@@ -66,6 +66,8 @@ pub(crate) struct Cfg<'f> {
     pub(crate) positions: BTreeMap<NodeId, Position>,
     /// The nodes that keep only the lower bits of an integer, their first operand: casts, and operators on the result of one.
     pub(crate) cuts: BTreeMap<NodeId, u32>,
+    /// The nodes that are computed from their operands by a known function.
+    pub(crate) formulas: BTreeMap<NodeId, Formula>,
     /// The `for` loops over ranges, by the block that decides whether there is one more iteration.
     pub(crate) counted: BTreeMap<BlockId, CountedLoop>,
     /// The slices of dynamic shared memory, by number.
