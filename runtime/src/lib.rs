@@ -86,23 +86,28 @@ pub use kernel::matrix::{
     StoredByRows, StoredTransposed, tf32,
 };
 pub use kernel::memory::{
-    Atomic, Global, GlobalMut, RemoteArray, RemoteSlice, SharedArray, SharedSlice, Vector, VectorElement,
+    Atomic, Global, GlobalMut, RemoteArray, RemoteSlice, SharedArray, SharedSlice, Swizzled, Vector, VectorElement,
     dynamic_shared, dynamic_shared_slice, fence, shared_array, vectors,
 };
 pub use kernel::nanosleep::nanosleep;
 pub use kernel::numeric::{Float, Integer, Number, SignedInteger, UnsignedInteger, fast, ulp};
 pub use kernel::pipeline::Pipeline;
+pub use kernel::tensor::{TensorMap, TensorMapMut, TensorTile};
 pub use kernel::token::ArrivalToken;
-pub use launch::{Buffer, Device, Enqueued, Exploration, Finding, Launch, Occupancy, Stream, StreamEvent, View};
+pub use launch::{
+    Buffer, Device, Enqueued, Exploration, Finding, Launch, Occupancy, Stream, StreamEvent, Tensor, TensorMut, View,
+};
 pub use location::Location;
 pub use phalanx_contract::fence::Fence;
 pub use phalanx_macros::{DeviceCopy, cluster_kernel, device};
 pub use program::Program;
+pub use program::tensor::TensorElement;
 pub use program::types::{DeviceCopy, DeviceScalar};
 pub use report::barrier_fence::BarrierFence;
 pub use report::error::{Error, LaunchError, Result};
 pub use report::failure::{Cause, Failure, MissingThreads, WaitingThreads};
 pub use report::race::{AccessKind, Race, RaceAccess, RaceMemory, WeakSynchronization};
+pub use report::tensor::TensorError;
 #[cfg(feature = "serde")]
 pub use report::timeline::Trace;
 pub use report::timeline::{Event, EventKind, Stall, TimeUnit, Timeline};
@@ -119,6 +124,8 @@ pub use sim::Simulator;
 pub use kernel::copy::{AsyncScalar, GlobalEnd, RemoteEnd, SharedEnd};
 #[doc(hidden)]
 pub use kernel::group::CopyGroup;
+#[doc(hidden)]
+pub use kernel::tensor::{AddedElement, BitsElement, ComparedElement, TileEnd};
 #[doc(hidden)]
 pub use program::types::{DeviceConstant, DeviceEq, DeviceOrd, DeviceType};
 
@@ -159,11 +166,12 @@ pub mod prelude {
         Accumulator, AccumulatorElement, ArrivalToken, Barriers, Brand, Buffer, Cluster, ClusterBarrier,
         ClusterBarriers, CoalescedGroup, Device, DeviceCopy, Dim3, ElementOfA, ElementOfB, Float, Grid, Integer,
         MatrixA, MatrixB, MultipliedBy, Number, Pipeline, RemoteArray, RemoteBarrier, RemoteSlice, Schedule, Scope,
-        SharedArray, SharedSlice, SignedInteger, Simulator, ThreadBlock, Tile, UnsignedInteger, Vector, VectorElement,
-        bf16, binary_partition, bulk_copy_async, bulk_wait_group, bulk_wait_group_read, cluster_kernel,
-        coalesced_threads, cuda, device, dynamic_shared, dynamic_shared_slice, f16, fast, fence, labeled_partition,
-        memcpy_async, nanosleep, op, shared_array, shared_barrier, shared_barriers, shared_cluster_barrier,
-        shared_cluster_barriers, tf32, this_cluster, this_grid, this_thread_block, tiled_partition,
+        SharedArray, SharedSlice, SignedInteger, Simulator, Swizzled, TensorElement, TensorMap, TensorTile,
+        ThreadBlock, Tile, UnsignedInteger, Vector, VectorElement, bf16, binary_partition, bulk_copy_async,
+        bulk_wait_group, bulk_wait_group_read, cluster_kernel, coalesced_threads, cuda, device, dynamic_shared,
+        dynamic_shared_slice, f16, fast, fence, labeled_partition, memcpy_async, nanosleep, op, shared_array,
+        shared_barrier, shared_barriers, shared_cluster_barrier, shared_cluster_barriers, tf32, this_cluster,
+        this_grid, this_thread_block, tiled_partition,
     };
 }
 
@@ -218,8 +226,12 @@ pub mod __private {
     pub use crate::kernel::numeric::*;
     pub use crate::kernel::pipeline::OtherPipeline;
     pub use crate::kernel::spelling::*;
+    pub use crate::kernel::tensor::tensor_tile;
     pub use crate::kernel::token::*;
-    pub use crate::launch::{Arguments, Buffer, Launch, Occupancy, Threads, global, global_mut};
+    pub use crate::launch::{
+        Arguments, Buffer, Launch, Occupancy, Ranked, TensorMutOf, TensorOf, Threads, global, global_mut, tensor_map,
+        tensor_map_mut,
+    };
     pub use crate::program::Program;
     pub use crate::program::collectives::*;
     pub use crate::program::constant::*;

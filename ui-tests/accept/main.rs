@@ -54,6 +54,7 @@ mod rings_of_constants;
 mod rows_in_calls;
 mod shared_in_calls;
 mod shared_slices;
+mod tensor_maps;
 mod tiles;
 mod token_conditions;
 mod token_escapes;
@@ -127,6 +128,7 @@ fn kernels() -> impl Iterator<Item = phalanx::Program> {
         rows_in_calls::KERNELS,
         shared_in_calls::KERNELS,
         shared_slices::KERNELS,
+        tensor_maps::KERNELS,
         tiles::KERNELS,
         token_conditions::KERNELS,
         token_escapes::KERNELS,

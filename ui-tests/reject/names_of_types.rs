@@ -16,13 +16,14 @@ mod others {
     pub type RemoteSlice<T> = phalanx::SharedSlice<T>;
     pub type SharedArray<T, const N: usize> = phalanx::RemoteArray<T, N>;
     pub type SharedSlice<T> = phalanx::RemoteSlice<T>;
+    pub type TensorMap<T> = [T; 4];
     pub type ThreadBlock = phalanx::Grid;
     pub type Tile<const N: u32> = phalanx::CoalescedGroup;
 }
 
 use others::{
     ArrivalToken, Barriers, Cluster, ClusterBarrier, ClusterBarriers, CoalescedGroup, Grid, Option, RemoteArray,
-    RemoteBarrier, RemoteSlice, SharedArray, SharedSlice, ThreadBlock, Tile,
+    RemoteBarrier, RemoteSlice, SharedArray, SharedSlice, TensorMap, ThreadBlock, Tile,
 };
 
 #[device]
@@ -37,6 +38,9 @@ fn memory(a: &SharedArray<u32, 4>, b: &SharedSlice<u32>, c: RemoteArray<u32, 4>,
 
 #[device]
 fn barriers(a: &Barriers<4>, b: &ClusterBarrier, c: &ClusterBarriers<4>, d: RemoteBarrier) {}
+
+#[device]
+fn tensors(a: &TensorMap<[f32; 4]>, b: &mut TensorMap<[f32; 4]>) {}
 
 #[device]
 fn in_a_path(a: &others::SharedArray<u32, 4>) {}

@@ -23,6 +23,7 @@ pub(crate) use token::*;
 pub(crate) use uniform::*;
 
 use crate::diag::Diag;
+use crate::model::copy::TensorCopy;
 use crate::model::group::Group;
 use crate::model::kind::Kind;
 use crate::model::method::VALUE_METHODS;
@@ -286,6 +287,7 @@ pub(crate) fn unknown_method(at: SpanRange, name: &str, kind: Kind) -> Diag {
     let (known, help) = match kind {
         Kind::Group(group) => all(group_methods(group)),
         Kind::Memory(_) => all(MEMORY_METHODS.to_vec()),
+        Kind::TensorMap { .. } => all(TensorCopy::ALL.map(TensorCopy::name).to_vec()),
         Kind::OptionalToken(_) => all(vec!["is_some", "is_none", "take", "unwrap", "expect"]),
         Kind::OptionalMemory(_) => (
             vec!["is_some", "is_none"],

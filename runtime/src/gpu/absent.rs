@@ -10,6 +10,7 @@ use super::caps::Caps;
 use super::mode::{Access, Mode, Started};
 use super::nvrtc::Variant;
 use crate::program::Program;
+use crate::program::tensor::{TensorShape, TileShape};
 use crate::program::types::DeviceCopy;
 use crate::report::error::{Error, Result};
 use crate::report::output::Output;
@@ -121,6 +122,11 @@ impl std::fmt::Display for Gpu {
     fn fmt(&self, _: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match *self {}
     }
+}
+
+/// Makes no map, because there is no memory to make one of.
+pub(crate) fn tensor_map(_address: u64, _tensor: &TensorShape, _tile: &TileShape) -> Result<[u64; 16]> {
+    Err(Error::NoGpuSupport)
 }
 
 impl Queue {

@@ -14,6 +14,7 @@ use cudarc::driver::sys::{
 use cudarc::driver::{CudaContext, CudaFunction, CudaSlice, CudaStream, DevicePtr, PinnedHostSlice, SyncOnDrop};
 
 use super::record::Record;
+use crate::program::tensor::MAX_RANK;
 use crate::program::types::DeviceCopy;
 use crate::program::validity;
 use crate::report::error::{Error, Result};
@@ -48,6 +49,48 @@ pub(super) fn driver_version() -> Result<i32> {
     // SAFETY: writes one int.
     unsafe { sys::cuDriverGetVersion(&mut version) }.result().map_err(driver("cuDriverGetVersion"))?;
     Ok(version)
+}
+
+/// The parts of a map, as the driver takes them: its dimensions stand with the innermost first.
+pub(super) struct MapParts {
+    pub(super) data_type: sys::CUtensorMapDataType,
+    pub(super) rank: u32,
+    pub(super) address: u64,
+    pub(super) dims: [u64; MAX_RANK],
+    /// The strides in bytes of all dimensions but the innermost.
+    pub(super) strides: [u64; MAX_RANK],
+    pub(super) tile: [u32; MAX_RANK],
+    pub(super) interleave: sys::CUtensorMapInterleave,
+    pub(super) swizzle: sys::CUtensorMapSwizzle,
+    pub(super) promotion: sys::CUtensorMapL2promotion,
+    pub(super) fill: sys::CUtensorMapFloatOOBfill,
+}
+
+/// Makes a tensor's map.
+pub(super) fn tensor_map(parts: &MapParts) -> Result<[u64; 16]> {
+    let mut map = sys::CUtensorMap { opaque: [0; 16] };
+    // No element between two that are copied is left out.
+    let steps = [1u32; MAX_RANK];
+    // SAFETY: writes one map, and reads as many numbers as the rank says, which the arrays have. The address is not accessed.
+    unsafe {
+        sys::cuTensorMapEncodeTiled(
+            &raw mut map,
+            parts.data_type,
+            parts.rank,
+            parts.address as *mut c_void,
+            parts.dims.as_ptr(),
+            parts.strides.as_ptr(),
+            parts.tile.as_ptr(),
+            steps.as_ptr(),
+            parts.interleave,
+            parts.swizzle,
+            parts.promotion,
+            parts.fill,
+        )
+    }
+    .result()
+    .map_err(driver("cuTensorMapEncodeTiled"))?;
+    Ok(map.opaque)
 }
 
 /// Device memory, which is freed in the order of the stream that it was allocated on, unless it is borrowed.

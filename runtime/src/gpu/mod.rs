@@ -1,7 +1,7 @@
 //! NVIDIA's side: the capabilities of a GPU (`caps`), its context with the loaded kernels and their launches (`context`), its
 //! streams and the memory that they use (`queue`), copies (`transfer`), the run-time compiler (`nvrtc`) and its store on
 //! disk (`store`); what a launch hands to its kernel (`block`) and where that lies (`slots`), the record of a failing
-//! kernel (`record`), what kernels print (`print`), the times that they record at barriers (`profile`), and the driver calls
+//! kernel (`record`), what kernels print (`print`), the times that they record at barriers (`profile`), the maps of tensors (`tensor_map`), and the driver calls
 //! below (`ffi`). How kernels are started is data (`mode`). Without the feature `gpu` there is no driver, and `absent` stands for all
 //! that needs one. This module knows
 //! neither the simulator nor a kernel's Rust types.
@@ -29,12 +29,16 @@ mod record;
 mod slots;
 pub(crate) mod store;
 #[cfg(feature = "gpu")]
+mod tensor_map;
+#[cfg(feature = "gpu")]
 mod transfer;
 
 #[cfg(not(feature = "gpu"))]
-pub(crate) use absent::{Gpu, GpuEvent, GpuMemory, Queue};
+pub(crate) use absent::{Gpu, GpuEvent, GpuMemory, Queue, tensor_map};
 #[cfg(feature = "gpu")]
 pub(crate) use context::Gpu;
 pub(crate) use mode::{Access, Mode, Started};
 #[cfg(feature = "gpu")]
 pub(crate) use queue::{GpuEvent, GpuMemory, Queue};
+#[cfg(feature = "gpu")]
+pub(crate) use tensor_map::tensor_map;

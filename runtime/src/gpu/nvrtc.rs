@@ -45,6 +45,10 @@ impl Variant {
     }
 }
 
+/// Lets the assembler keep loads in flight where that takes registers. By default it saves registers for more blocks on a
+/// multiprocessor first, and so waited for each load of a product's inner loop.
+const REGISTERS: &str = "--ptxas-options=--register-usage-level=10";
+
 /// Returns the compiler's options for `program`: unmarked helpers of the prelude; Rust lines in profilers; `i128`; and
 /// Rust's float semantics, unless its attribute asks for less. `--use_fast_math` enables contraction by itself, which
 /// `--fmad=false` would prevent. Without textures and surfaces, which only handwritten CUDA C++ can name, each
@@ -55,8 +59,14 @@ pub(super) fn options(program: &Program, variant: Variant) -> Vec<&'static str> 
         KernelOptions { fmad: true, .. } => "--fmad=true",
         _ => "--fmad=false",
     };
-    let mut options =
-        vec!["--std=c++20", floats, "--device-as-default-execution-space", "--device-int128", "--generate-line-info"];
+    let mut options = vec![
+        "--std=c++20",
+        floats,
+        "--device-as-default-execution-space",
+        "--device-int128",
+        "--generate-line-info",
+        REGISTERS,
+    ];
     if !["tex1D", "tex2D", "tex3D", "texCube", "surf", "cuda"].iter().any(|name| program.cuda_source().contains(name)) {
         options.push("--minimal");
     }

@@ -65,6 +65,7 @@ impl Record {
                 columns: self.word(3) != 0,
             },
             22 => Cause::MisalignedMatrix { column: self.index(0) },
+            23 => Cause::MisalignedTile { past: self.word(0) },
             other => Cause::Panic(format!("a failure record of unknown kind {other}")),
         };
         let dim = |[x, y, z]: [u32; 3]| Dim3::new(x, y, z);

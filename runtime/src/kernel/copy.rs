@@ -292,11 +292,18 @@ fn check_lengths<D: Addressed + ?Sized, S: Addressed + ?Sized>(to: &D, from: &S,
     }
 }
 
+/// Refuses memory whose elements have no values.
+const fn has_values<M: Addressed + ?Sized>() {
+    <M::Element as DeviceCopy>::LAYOUT
+}
+
 fn begin<T, D, S>(name: &'static str, to: &D, from: &S, completion: Completion, site: Site)
 where
     D: Addressed<Element = T> + ?Sized,
     S: Addressed<Element = T> + ?Sized,
 {
+    // Other copies move bytes as they are, which mean something else at another place of a swizzled tile.
+    const { has_values::<D>() };
     let len = to.length() * size_of::<T>();
     if len == 0 {
         return;

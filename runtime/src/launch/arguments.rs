@@ -7,11 +7,14 @@ use std::sync::Arc;
 
 use super::buffer::Buffer;
 use super::device::Device;
-use crate::gpu::{Access, GpuMemory};
+use super::tensor::Ranked;
+use crate::gpu::{self, Access, GpuMemory};
 use crate::kernel::memory::{Addressed, Global, GlobalMut};
+use crate::kernel::tensor::{TensorTile, tensor_tile};
 use crate::program::template::{Slot, Visitor};
+use crate::program::tensor::TensorShape;
 use crate::program::types::{DeviceCopy, bytes_of};
-use crate::report::error::LaunchError;
+use crate::report::error::{Error, LaunchError};
 use crate::sim::{MemoryId, NamedBuffer};
 
 /// The parameters of a kernel, in order, as a GPU takes them. They borrow nothing, so the owner must keep the buffers
@@ -30,6 +33,8 @@ pub struct Arguments {
     memory: Vec<(usize, usize, usize)>,
     /// The number of elements of the longest slice.
     longest_slice: u64,
+    /// The error of the driver if it refused to make a tensor's map.
+    refused: Option<Error>,
 }
 
 impl Arguments {
@@ -66,6 +71,48 @@ impl Arguments {
             self.note(buffer, access);
         }
         self
+    }
+
+    /// Adds a `&TensorMap<Tile>` parameter.
+    pub fn tensor<'t, Tile: TensorTile>(self, tensor: &<Tile::Coordinates as Ranked>::Tensor<'t, Tile::Element>) -> Self
+    where
+        Tile::Coordinates: Ranked,
+    {
+        let (buffer, shape) = <Tile::Coordinates as Ranked>::parts(tensor);
+        self.map::<Tile>(buffer, shape, Access::Read)
+    }
+
+    /// Adds a `&mut TensorMap<Tile>` parameter.
+    pub fn tensor_mut<'t, Tile: TensorTile>(
+        self,
+        tensor: &<Tile::Coordinates as Ranked>::TensorMut<'t, Tile::Element>,
+    ) -> Self
+    where
+        Tile::Coordinates: Ranked,
+    {
+        let (buffer, shape) = <Tile::Coordinates as Ranked>::parts_mut(tensor);
+        self.map::<Tile>(buffer, shape, Access::Write)
+    }
+
+    /// Adds the map of a tensor for tiles of this type.
+    fn map<Tile: TensorTile>(mut self, buffer: &Buffer<Tile::Element>, shape: &TensorShape, access: Access) -> Self {
+        const { tensor_tile::<Tile>() };
+        // The simulator needs no map.
+        let map = match buffer.gpu_memory() {
+            Some(_) => gpu::tensor_map(buffer.address(), shape, &Tile::SHAPE),
+            None => Ok([0; 16]),
+        };
+        match map {
+            Ok(map) => self.push(bytes_of(&map)),
+            Err(error) => self.refused = Some(error),
+        }
+        self.note(buffer, access);
+        self
+    }
+
+    /// Returns the error of a map that the driver refused.
+    pub(super) fn refused(&mut self) -> Option<Error> {
+        self.refused.take()
     }
 
     /// Adds a parameter by value.

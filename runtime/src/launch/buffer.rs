@@ -215,6 +215,15 @@ impl<T: DeviceCopy> Buffer<T> {
         }
     }
 
+    /// Returns the address of the first element, or its distance from the start of its memory in the simulator, where all memory
+    /// starts at a multiple of 16 bytes.
+    pub(super) fn first_byte(&self) -> u64 {
+        match &self.memory {
+            Memory::Gpu(_) => self.address(),
+            Memory::Host(_) => (self.start * size_of::<T>()) as u64,
+        }
+    }
+
     /// Returns the memory on the GPU, or `None` in the simulator.
     pub(crate) fn gpu_memory(&self) -> Option<&Arc<GpuMemory>> {
         match &self.memory {

@@ -212,6 +212,9 @@ impl<Place> Launch<'_, Place> {
         let program = self.program?;
         let error = |reason| Error::Launch { kernel: program.name().into(), reason };
         self.arguments.check_device(device).map_err(error)?;
+        if let Some(refused) = self.arguments.refused() {
+            return Err(refused);
+        }
         let shape = check::fitting(&program, &self.sizes, device.caps())?;
         let variant = Variant::of(&program, &shape, self.arguments.longest_slice());
 

@@ -153,7 +153,8 @@ impl Program {
         let has_grid_barrier = wanted.contains("grid_barrier.cuh");
         let own: &[SharedInfo] = if has_block_barrier { &[BLOCK_BARRIER] } else { &[] };
         let declared = order.functions.iter().map(|function| &function.definition.shared[..]);
-        let shared = SharedLayout::of(declared.chain([own]));
+        let has_tiles = ["swizzled.cuh", "tensor.cuh"].iter().any(|header| wanted.contains(header));
+        let shared = SharedLayout::of(declared.chain([own]), has_tiles);
 
         let mut text = Text::default();
         text.push("\nusing namespace phalanx;\n");
@@ -180,6 +181,9 @@ impl Program {
         if parameters.pop_if(|last| last == LAUNCH_BLOCK).is_some() {
             // The name that PTX gives to the kernel's last parameter.
             head += &format!("#define PHALANX_LAUNCH \"{entry}_param_{}\"\n", parameters.len());
+        }
+        if has_tiles {
+            head += "#define PHALANX_TILES\n";
         }
         // These definitions spare the prelude from finding them out at run time.
         if shared.offsets.is_some() {

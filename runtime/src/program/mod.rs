@@ -1,7 +1,7 @@
 //! Turns the templates that the macros emitted into one CUDA C++ file. The module has the interface to the macros
 //! (`template`), the assembler that fills the holes with the types rustc inferred and joins a kernel with the functions
 //! it calls (`assemble`, with `literal`, `constant`, `definition`, `shared`, `name` and `site` for its parts), the
-//! formatting of a message's values (`message`), what bytes are values (`validity`), the size of local arrays (`local`), and the options that a kernel's attribute fixes (`options`). It knows
+//! formatting of a message's values (`message`), what bytes are values (`validity`), tensors and their tiles as data (`tensor`), the size of local arrays (`local`), and the options that a kernel's attribute fixes (`options`). It knows
 //! no GPU and compiles nothing.
 
 /// Expands to the note that ends a message about a rule and points to its explanation.
@@ -29,6 +29,7 @@ pub(crate) mod refusal;
 mod shared;
 mod site;
 pub(crate) mod template;
+pub(crate) mod tensor;
 pub(crate) mod type_info;
 pub(crate) mod types;
 pub(crate) mod validity;

@@ -5,6 +5,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use super::failure::Failure;
+use super::tensor::TensorError;
 use crate::shape::{Dim3, Shape};
 
 /// The result of every operation on devices, buffers and launches; its error is [`Error`].
@@ -140,6 +141,10 @@ pub enum Error {
         len: usize,
     },
 
+    /// No tensor is made of a buffer with this shape and these strides.
+    #[error(transparent)]
+    Tensor(#[from] TensorError),
+
     /// A buffer was asked for that is larger than the address space.
     #[error("{len} elements of {size} bytes are more than a buffer can hold")]
     BufferTooLarge {
@@ -257,6 +262,7 @@ impl Error {
             | Error::ForeignStream { .. }
             | Error::WrongEvent { .. }
             | Error::NoGpuSupport
+            | Error::Tensor(_)
             | Error::Nvrtc { .. } => None,
         }
     }

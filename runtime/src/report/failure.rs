@@ -147,6 +147,11 @@ pub enum Cause {
         /// The source's address, modulo 16.
         from: u64,
     },
+    /// A tile that is copied from or to a tensor does not start at a multiple of 128 bytes.
+    MisalignedTile {
+        /// The bytes from the last multiple of 128 to the tile.
+        past: u64,
+    },
     /// An `assert!` or a similar macro failed, with this message.
     Assertion(String),
     /// The kernel panicked, with this message.
@@ -410,6 +415,10 @@ impl fmt::Display for Cause {
             Cause::BulkMisaligned { to, from } => write!(
                 f,
                 "both addresses of a bulk copy must be multiples of 16, but the destination is {to} and the source {from} bytes past one; `memcpy_async` copies from and to any element"
+            ),
+            Cause::MisalignedTile { past } => write!(
+                f,
+                "a tile that is copied from or to a tensor must start at a multiple of 128 bytes, but this one starts {past} bytes past one; give tiles that follow each other a multiple of 128 bytes"
             ),
             Cause::Assertion(message) | Cause::Panic(message) => f.write_str(message),
             Cause::Deadlock(waiting) | Cause::SpinLimit { waiting, .. } => {

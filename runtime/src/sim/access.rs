@@ -17,6 +17,7 @@ use super::race_report::RacingAccess;
 use super::schedule::AtomicAccess;
 use super::site::{Site, location};
 use crate::report::failure::Cause;
+use crate::scope::Scope;
 
 impl Context<'_> {
     /// Checks a plain access by the running thread and returns the address of its first byte, which stays valid until
@@ -46,7 +47,9 @@ impl Context<'_> {
         self.note_foreign_access(&detector.layout, actor, access);
         let (kind, new) = match access.op {
             MemoryOp::Write(new) => (ConflictKind::Write, new),
-            MemoryOp::Read | MemoryOp::AtomicLoad | MemoryOp::StaleLoad | MemoryOp::Atomic | MemoryOp::AtomicStore => {
+            // A copy that combines elements does so by relaxed atomics (PTX ISA, cp.reduce.async.bulk.tensor).
+            MemoryOp::Atomic => (ConflictKind::AtomicWrite(Scope::Device), &[][..]),
+            MemoryOp::Read | MemoryOp::AtomicLoad | MemoryOp::StaleLoad | MemoryOp::AtomicStore => {
                 (ConflictKind::Read, &[][..])
             }
         };

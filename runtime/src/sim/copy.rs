@@ -12,12 +12,14 @@
 //! Copies reuse clock slots, two per thread of the cluster; waiting for a later copy also orders the earlier one in
 //! that slot.
 
+use std::ptr::NonNull;
+
 use super::access::{read_bytes, write_bytes};
 use super::context::Context;
 use super::memory::{Access, MemoryId, MemoryOp, SharedId};
 use super::race::Clock;
 use super::site::Site;
-use super::state::{BarrierCall, Batch, Cluster, Completion, PendingCopy};
+use super::state::{BarrierCall, Batch, Cluster, Combine, Completion, PendingCopy, PendingPiece};
 use crate::report::failure::Cause;
 
 /// The number of turns per thread of the cluster after which a copy lands even if no thread waits for it.
@@ -45,6 +47,32 @@ pub(crate) struct CopyEnd {
     pub(crate) start: usize,
 }
 
+/// A copy of a tile, which lies in rows on one side and as they are in shared memory on the other.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TileCopy<'p> {
+    /// The copy's name in reports: `load_async`.
+    pub(crate) name: &'static str,
+    pub(crate) pieces: &'p [CopyPiece],
+    /// The number of bytes that the copy completes at its barrier, whatever its pieces are.
+    pub(crate) counted: usize,
+    /// Combines the bytes in memory with those that arrive, if they do not replace them.
+    pub(crate) combine: Option<Combine>,
+    pub(crate) completion: Completion,
+    pub(crate) site: Site,
+    /// The name of the element type.
+    pub(crate) type_name: &'static str,
+}
+
+/// Bytes of a copy that lie next to each other on both sides.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CopyPiece {
+    pub(crate) to: CopyEnd,
+    /// The source; `None` for zeros.
+    pub(crate) from: Option<CopyEnd>,
+    /// The number of bytes, at least one.
+    pub(crate) len: usize,
+}
+
 /// The source of a copy.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum CopySource<'v> {
@@ -56,12 +84,14 @@ pub(crate) enum CopySource<'v> {
 impl PendingCopy {
     fn touches_block(&self, rank: u32) -> bool {
         let of = |memory| matches!(memory, MemoryId::Shared(id) if id.rank == rank);
-        of(self.to.0) || self.from.is_some_and(|(memory, _)| self.bytes.is_none() && of(memory))
+        let is_unread = self.bytes.is_none();
+        self.pieces.iter().any(|piece| of(piece.to.0) || is_unread && piece.from.is_some_and(|(memory, _)| of(memory)))
     }
 
+    /// Reads the source, unless that was done before.
     fn read(&mut self) {
-        if let (None, Some((_, from))) = (&self.bytes, self.from) {
-            self.bytes = Some(read_bytes(from, self.len).into());
+        if self.bytes.is_none() {
+            self.bytes = Some(read_pieces(self.pieces.iter().map(|piece| (piece.from.map(|from| from.1), piece.len))));
         }
     }
 }
@@ -70,19 +100,54 @@ impl Context<'_> {
     /// Issues a copy.
     pub(crate) fn begin_copy(&self, call: CopyCall<'_>) {
         let CopyCall { name, to, from, len, completion, site, type_name } = call;
+        let (from, value) = match from {
+            CopySource::Memory(from) => (Some(from), None),
+            CopySource::Value(bytes) => (None, Some(bytes)),
+        };
+        let (pieces, combine) = (&[CopyPiece { to, from, len }], None);
+        let copy = TileCopy { name, pieces, counted: len, combine, completion, site, type_name };
+        self.begin(copy, value);
+    }
+
+    /// Issues a copy of a tile.
+    pub(crate) fn begin_tile_copy(&self, copy: TileCopy<'_>) {
+        self.begin(copy, None);
+    }
+
+    /// Issues a copy of pieces, or of a value to a single one.
+    fn begin(&self, copy: TileCopy<'_>, value: Option<&[u8]>) {
+        let TileCopy { name, pieces, counted, combine, completion, site, type_name } = copy;
         let copies = &self.cluster.copies;
-        let end = |CopyEnd { memory, start }, op| Access { memory, start, len, op, site, type_name };
-        let source = match from {
-            CopySource::Memory(from) => Some((from, self.address(end(from, MemoryOp::Read)))),
-            CopySource::Value(_) => None,
+        let end = |CopyEnd { memory, start }, len, op| Access { memory, start, len, op, site, type_name };
+        let source = |piece: &CopyPiece| {
+            let from = piece.from?;
+            Some((from.memory, self.address(end(from, piece.len, MemoryOp::Read))))
         };
-        let bytes: Box<[u8]> = match from {
-            CopySource::Memory(_) => source.map(|(_, address)| read_bytes(address, len).into()).unwrap_or_default(),
-            CopySource::Value(bytes) => bytes.into(),
+        let sources: Vec<_> = pieces.iter().map(source).collect();
+        let bytes: Box<[u8]> = match value {
+            Some(value) => value.into(),
+            None => read_pieces(pieces.iter().zip(&sources).map(|(piece, from)| (from.map(|from| from.1), piece.len))),
         };
-        let target = self.target_address(end(to, MemoryOp::Write(&bytes)));
+        // The first byte of each piece among all bytes.
+        let starts: Vec<usize> = pieces
+            .iter()
+            .scan(0, |next, piece| {
+                let start = *next;
+                *next += piece.len;
+                Some(start)
+            })
+            .collect();
+        let write = |piece: &CopyPiece, start: usize| {
+            let op = match combine {
+                Some(_) => MemoryOp::Atomic,
+                None => MemoryOp::Write(&bytes[start..start + piece.len]),
+            };
+            end(piece.to, piece.len, op)
+        };
+        let targets: Vec<_> =
+            pieces.iter().zip(&starts).map(|(piece, start)| self.target_address(write(piece, *start))).collect();
         if let Completion::Barrier { barrier, expect } = completion {
-            self.expect_copy(BarrierCall { name, barrier, site }, if expect { len } else { 0 });
+            self.expect_copy(BarrierCall { name, barrier, site }, if expect { counted } else { 0 });
         }
         let number = copies.issued.replace(copies.issued.get() + 1);
         let (mut read, mut done) = (Clock::default(), Clock::default());
@@ -90,22 +155,31 @@ impl Context<'_> {
             let (layout, epochs) = (&detector.layout, &self.cluster.epochs);
             // Each copy takes two clock slots: one actor reads, and a second one writes once everything is read.
             let reader = self.thread.actor.begin_copy(2 * number as u32, epochs, layout);
-            if let Some((from, address)) = source {
-                self.check_order(&reader, end(from, MemoryOp::Read), address);
+            for (piece, source) in pieces.iter().zip(&sources) {
+                if let (Some(from), Some((_, address))) = (piece.from, source) {
+                    self.check_order(&reader, end(from, piece.len, MemoryOp::Read), *address);
+                }
             }
             read = reader.release(epochs, layout);
             let writer = reader.begin_copy(2 * number as u32 + 1, epochs, layout);
-            self.check_order(&writer, end(to, MemoryOp::Write(&bytes)), target);
+            for ((piece, start), target) in pieces.iter().zip(&starts).zip(&targets) {
+                self.check_order(&writer, write(piece, *start), *target);
+            }
             done = writer.release(epochs, layout);
         }
+        let pending = |((piece, from), target): ((&CopyPiece, &_), &_)| PendingPiece {
+            to: (piece.to.memory, piece.to.start, *target),
+            from: *from,
+            len: piece.len,
+        };
         copies.in_flight.borrow_mut().push(PendingCopy {
             name,
             site,
             thread: self.thread.rank,
-            to: (to.memory, to.start, target),
-            from: source.map(|(from, address)| (from.memory, address)),
-            bytes: source.is_none().then_some(bytes),
-            len,
+            pieces: pieces.iter().zip(&sources).zip(&targets).map(pending).collect(),
+            bytes: value.is_some().then_some(bytes),
+            counted,
+            combine,
             completion,
             read,
             done,
@@ -175,8 +249,11 @@ impl Cluster<'_> {
     pub(super) fn copy_to(&self, id: SharedId, byte: usize) -> Option<Site> {
         let in_flight = self.copies.in_flight.borrow();
         let covers = |copy: &&PendingCopy| {
-            let (memory, start, _) = copy.to;
-            !copy.landed && memory == MemoryId::Shared(id) && (start..start + copy.len).contains(&byte)
+            let is_to = |piece: &PendingPiece| {
+                let (memory, start, _) = piece.to;
+                memory == MemoryId::Shared(id) && (start..start + piece.len).contains(&byte)
+            };
+            !copy.landed && copy.pieces.iter().any(is_to)
         };
         in_flight.iter().find(covers).map(|copy| copy.site)
     }
@@ -220,20 +297,32 @@ impl Cluster<'_> {
             return Ok(());
         }
         copy.read();
-        let (memory, start, address) = copy.to;
-        let bytes = copy.bytes.as_deref().unwrap_or_default();
-        write_bytes(address, bytes);
-        self.note_effect();
-        if let MemoryId::Shared(id) = memory {
-            self.shared.mark_written(id, start, bytes.len());
+        let mut bytes = copy.bytes.as_deref().unwrap_or_default();
+        for PendingPiece { to: (memory, start, address), len, .. } in &copy.pieces {
+            let (arrived, rest) = bytes.split_at(*len);
+            bytes = rest;
+            match copy.combine {
+                None => write_bytes(*address, arrived),
+                Some(combine) => {
+                    let mut combined = read_bytes(*address, *len);
+                    combine(&mut combined, arrived);
+                    write_bytes(*address, &combined);
+                }
+            }
+            if let MemoryId::Shared(id) = memory {
+                self.shared.mark_written(*id, *start, *len);
+            }
         }
+        self.note_effect();
         match copy.completion {
-            Completion::Barrier { barrier, .. } => self.complete_copy(barrier, copy.len, &copy.done).map_err(|what| {
-                format!(
-                    "`{}()` at {} needs an initialized barrier when its bytes arrive, but {what}",
-                    copy.name, copy.site
-                )
-            }),
+            Completion::Barrier { barrier, .. } => {
+                self.complete_copy(barrier, copy.counted, &copy.done).map_err(|what| {
+                    format!(
+                        "`{}()` at {} needs an initialized barrier when its bytes arrive, but {what}",
+                        copy.name, copy.site
+                    )
+                })
+            }
             Completion::Batch(_) => Ok(()),
         }
     }
@@ -272,4 +361,16 @@ impl Cluster<'_> {
         let failure = self.failure(&self.threads[copy.thread], Cause::Protocol(fault), Some(copy.site));
         self.failure.borrow_mut().get_or_insert(failure);
     }
+}
+
+/// Returns the bytes of pieces, each from an address or zeros.
+fn read_pieces(pieces: impl Iterator<Item = (Option<NonNull<u8>>, usize)>) -> Box<[u8]> {
+    let mut bytes = Vec::new();
+    for (from, len) in pieces {
+        match from {
+            Some(from) => bytes.extend(read_bytes(from, len)),
+            None => bytes.resize(bytes.len() + len, 0),
+        }
+    }
+    bytes.into()
 }

@@ -47,7 +47,7 @@ mod tests;
 
 pub(crate) use call_chain::OpenCall;
 pub(crate) use context::{Context, fail_at, outside, try_with, with};
-pub(crate) use copy::{CopyCall, CopyEnd, CopySource};
+pub(crate) use copy::{CopyCall, CopyEnd, CopyPiece, CopySource, TileCopy};
 pub(crate) use group::{Group, LANES};
 pub(crate) use memory::{Access, MemoryId, MemoryOp, SharedId};
 pub(crate) use named_memory::NamedBuffer;
@@ -59,6 +59,6 @@ pub(crate) use serial::most_clusters;
 pub use simulator::Simulator;
 pub(crate) use site::Site;
 pub(crate) use state::{
-    AllocationKey, ArrivalPhase, BarrierCall, BarrierId, Batch, Completion, ElementType, Exchange, WarpCall,
+    AllocationKey, ArrivalPhase, BarrierCall, BarrierId, Batch, Combine, Completion, ElementType, Exchange, WarpCall,
 };
 pub(crate) use warnings::WarningCollector;

@@ -42,5 +42,5 @@ of_closures(readonly_slice<u32> input, readonly_slice<u8> labels, u32 factor, sl
 #line 109 "ui-tests/conformance/src/kernels/folds.rs"
     out[at + 6] = most;
     out[at + 7] = place;
-    out[at + 8] = as<u32>(tile.reduce(as<f32>(input[i]), [&](auto a_3, auto b_3) __attribute__((always_inline)) { return a_3 / f32(2.0f) + b_3; }));
+    out[at + 8] = as<u32>(tile.whole_warp().reduce(as<f32>(input[i]), [&](auto a_3, auto b_3) __attribute__((always_inline)) { return a_3 / f32(2.0f) + b_3; }));
 }

@@ -1,3 +1,4 @@
+#define PHALANX_LAUNCH "product_param_5"
 #define PHALANX_PLACED_SHARED_BYTES 107520
 #define PHALANX_BLOCK 256, 1, 1
 #include <phalanx/array.cuh>
@@ -5,6 +6,7 @@
 #include <phalanx/groups.cuh>
 #include <phalanx/half.cuh>
 #include <phalanx/lanes.cuh>
+#include <phalanx/launch.cuh>
 #include <phalanx/matrix.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/range.cuh>
@@ -17,7 +19,7 @@
 using namespace phalanx;
 
 template <template <class> class Slice3, template <class> class Slice4>
-__device__ void fetch(const thread_block_tile<4>& quad, shared_slice<local_array<bf16, 72>> to_a, shared_slice<local_array<bf16, 136>> to_b, Slice3<bf16> a, Slice4<bf16> b, tuple<usize, usize, usize> parameter_0, tuple<usize, usize> parameter_1) {
+__device__ __forceinline__ void fetch(const thread_block_tile<4>& quad, shared_slice<local_array<bf16, 72>> to_a, shared_slice<local_array<bf16, 136>> to_b, Slice3<bf16> a, Slice4<bf16> b, tuple<usize, usize, usize> parameter_0, tuple<usize, usize> parameter_1) {
     constexpr auto DEPTH = usize(64);
 #line 28 "ui-tests/conformance/src/corpus/tensor_cores.rs"
     auto top = parameter_0._0;
@@ -43,18 +45,18 @@ __device__ void fetch(const thread_block_tile<4>& quad, shared_slice<local_array
     }
 }
 
-__device__ u32 Accumulator_row_f32_16_16(const accumulator<f32, 16, 16>& self, u32 lane, u32 i) {
+__device__ __forceinline__ u32 Accumulator_row_f32_16_16(const accumulator<f32, 16, 16>& self, u32 lane, u32 i) {
 #line 290 "runtime/src/kernel/matrix/mod.rs"
     return lane / 4 + i / 2 % 2 * 8;
 }
 
-__device__ u32 Accumulator_column_f32_16_16(const accumulator<f32, 16, 16>& self, u32 lane, u32 i) {
+__device__ __forceinline__ u32 Accumulator_column_f32_16_16(const accumulator<f32, 16, 16>& self, u32 lane, u32 i) {
 
     return lane % 4 * 2 + i % 2 + i / 4 * 8;
 }
 
 extern "C" __global__ void __launch_bounds__(256)
-product(readonly_slice<bf16> a, readonly_slice<bf16> b, slice_mut<f32> c, usize n, usize k) {
+product(readonly_slice<bf16> a, readonly_slice<bf16> b, slice_mut<f32> c, usize n, usize k, const __grid_constant__ launch_block phalanx_launch) {
     constexpr auto EDGE = usize(128);
     constexpr auto DEPTH = usize(64);
     constexpr auto STAGES = usize(3);
@@ -80,9 +82,9 @@ product(readonly_slice<bf16> a, readonly_slice<bf16> b, slice_mut<f32> c, usize 
     auto sums = local_array<local_array<accumulator<f32, 16, 16>, 2>, 4>::filled(local_array<accumulator<f32, 16, 16>, 2>::filled(accumulator<f32, 16, 16>::filled(f32(0.0f))));
     for (auto step : range(0, steps)) {
         if (step + 1 < steps) {
-            wait_prior<4>(quad);
+            wait_prior<4>(quad.whole_warp());
         } else {
-            wait_async(quad);
+            wait_async(quad.whole_warp());
         }
         block.sync();
         auto after = step + 2;
@@ -119,7 +121,7 @@ product(readonly_slice<bf16> a, readonly_slice<bf16> b, slice_mut<f32> c, usize 
     for (auto i_3 : range(i32(0), i32(4))) {
         #pragma unroll
         for (auto j_3 : range(i32(0), i32(2))) {
-            auto sum = sums[i_3][j_3];
+            const auto sum = sums[i_3][j_3];
             #pragma unroll
             for (auto pair : range(u32(0), u32(4))) {
                 auto y_2 = row + as<u32>(i_3) * 16 + Accumulator_row_f32_16_16(sum, lane, pair * 2);

@@ -21,7 +21,7 @@ scatter(readonly_slice<f16x2> rows, readonly_slice<u32> targets, slice_mut<f16x2
 #line 158 "ui-tests/conformance/src/kernels/half_atomics.rs"
     require(within(rows, i) & within(targets, row));
 #line 158 "ui-tests/conformance/src/kernels/half_atomics.rs"
-    auto pair = rows.get_unchecked(i);
+    const auto pair = rows.get_unchecked(i);
     sums.atomic(as<usize>(targets.get_unchecked(row)) * 32 + lane).fetch_add(pair, relaxed);
     auto half = bf16::from_f32(to_f32(pair[0]) + to_f32(pair[1])) / bf16::from_f32(f32(2.0f));
     mean.atomic(targets[row]).scope(system_scope).fetch_add(half, acq_rel);

@@ -23,7 +23,7 @@ sum_by_warps(readonly_slice<f32> input, slice_mut<f32> out, const __grid_constan
 
     if (warp.meta_group_rank() == 0) {
         auto tile = tiled_partition<8>(warp);
-        auto total = tile.reduce(sums[tile.thread_rank()], op::plus());
+        auto total = tile.whole_warp().reduce(sums[tile.thread_rank()], op::plus());
         if (block.thread_rank() == 0) {
             out[this_grid().block_rank()] = total;
         }

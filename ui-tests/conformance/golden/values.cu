@@ -29,7 +29,7 @@ __constant__ const local_array<f32, 8> TABLE{{0.5f, f32::from_bits(0x80000000u),
 
 __device__ __forceinline__ f32 looked_up(local_array<f32, 8> table, u32 i) {
 #line 107 "ui-tests/conformance/src/kernels/constants.rs"
-    return table[i];
+    return as_const(table)[i];
 }
 
 extern "C" __global__ void __launch_bounds__(2)

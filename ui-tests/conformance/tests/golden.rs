@@ -72,6 +72,7 @@ const KERNELS: &[(&str, &str)] = &[
     ("phase_barriers", "by_parity"),
     ("cluster_phases", "all_to_all"),
     ("structs", "through_shared"),
+    ("tensor_maps", "summed"),
     ("timelines", "rounds"),
     ("calls", "nested_closures"),
     ("half_atomics", "scatter"),

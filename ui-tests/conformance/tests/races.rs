@@ -247,3 +247,81 @@ fn the_report() {
         assert!(text.contains(part), "no `{part}` in\n{text}");
     }
 }
+
+#[test]
+fn tiles() {
+    check("another_tile", |device, right| {
+        let input = device.upload(&Vec::from_iter(1..=128))?;
+        let mut out = device.zeros(32)?;
+        another_tile(&input.tensor([16, 8])?, &mut out, u32::from(right)).grid(1).launch(device)
+    });
+    check("combined_and_written", |device, right| {
+        let mut out = device.zeros::<u32>(128)?;
+        let stores = !right;
+        combined_and_written(&mut out.tensor_mut([16, 8])?, stores).grid(2).launch(device)
+    });
+    check("overwritten_source", |device, right| {
+        let mut out = device.zeros::<u32>(128)?;
+        overwritten_source(&mut out.tensor_mut([16, 8])?, u32::from(right)).grid(1).launch(device)
+    });
+}
+
+type Rows = [[u32; 8]; 8];
+
+/// A tile is read while another, or itself, is loaded. It had other values before.
+#[cluster_kernel(block = 32)]
+fn another_tile(input: &TensorMap<Rows>, out: &mut [u32], which: u32) {
+    let block = this_thread_block();
+    let tiles = shared_array::<Rows, 2>();
+    let full = shared_barrier();
+    full.init_collective(&block, 1);
+    let i = block.thread_rank();
+    tiles[0][i / 8][i % 8] = i;
+    tiles[1][i / 8][i % 8] = i;
+    block.sync();
+    if i == 0 {
+        input.load_async([4, 0], &tiles[which], &full); // another_tile
+        let _ = full.arrive();
+    }
+    out[i] = tiles[0][i / 8][i % 8]; // another_tile
+    full.wait_parity(false);
+}
+
+/// Copies that combine elements may meet, and one that replaces them may not.
+#[cluster_kernel(block = 32)]
+fn combined_and_written(out: &mut TensorMap<Rows>, stores: bool) {
+    let block = this_thread_block();
+    let tiles = shared_array::<Rows, 1>();
+    let i = block.thread_rank();
+    for row in (i / 8..8).step_by(4) {
+        tiles[0][row][i % 8] = this_grid().block_rank() as u32 + 1;
+    }
+    block.sync();
+    if i == 0 {
+        if stores && this_grid().block_rank() == 1 {
+            out.store_async([4, 0], &tiles[0]); // combined_and_written
+        } else {
+            out.reduce_max_async([0, 0], &tiles[0]); // combined_and_written
+        }
+        bulk_wait_group::<0>();
+    }
+}
+
+/// Another thread writes to one of two tiles while the second is stored.
+#[cluster_kernel(block = 32)]
+fn overwritten_source(out: &mut TensorMap<Rows>, which: u32) {
+    let block = this_thread_block();
+    let tiles = shared_array::<Rows, 2>();
+    let i = block.thread_rank();
+    for row in (i / 8..8).step_by(4) {
+        tiles[0][row][i % 8] = i;
+        tiles[1][row][i % 8] = i;
+    }
+    block.sync();
+    if i == 0 {
+        out.store_async([0, 0], &tiles[0]); // overwritten_source
+        bulk_wait_group_read::<0>();
+    } else if i == 9 {
+        tiles[which][1][1] = 77; // overwritten_source
+    }
+}

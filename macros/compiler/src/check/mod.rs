@@ -49,6 +49,7 @@ use fences::Fences;
 use liveness::Live;
 use rings::Rings;
 use tokens::Tokens;
+use uniform::WholeWarps;
 use uniform::control::Control;
 use uniform::summary::Summary;
 use uniform::values::Values;
@@ -65,6 +66,7 @@ pub(crate) struct Checked<'f> {
     protocol: Protocol,
     fences: Fences<'f>,
     rings: Rings,
+    whole_warps: WholeWarps,
 }
 
 /// Checks a function by all rules.
@@ -90,7 +92,7 @@ fn run_with<'f>(function: &'f Function, with_rings: bool, diags: &mut Diags) -> 
     let control = Control::of(&cfg);
     let live = Live::of(&cfg);
     let values = Values::of(function, &cfg, &control, &live);
-    let mut summary = uniform::check(function, &cfg, &values, diags);
+    let (mut summary, whole_warps) = uniform::check(function, &cfg, &values, diags);
     let required = summary.required();
     values.assume(&required);
     let mut protocol = match partition::split(&cfg, &live, &values) {
@@ -135,6 +137,7 @@ fn run_with<'f>(function: &'f Function, with_rings: bool, diags: &mut Diags) -> 
         protocol,
         fences,
         rings,
+        whole_warps,
     })
 }
 
@@ -209,6 +212,11 @@ impl<'f> Checked<'f> {
     /// What callers must know of the function's use of distributed shared memory, and what it asks of its callees.
     pub(crate) fn protocol(&self) -> &Protocol {
         &self.protocol
+    }
+
+    /// The collectives of tiles that whole warps reach.
+    pub(crate) fn whole_warps(&self) -> &WholeWarps {
+        &self.whole_warps
     }
 
     /// The fences of the function's barriers of the cluster, and its effects on memory.

@@ -358,11 +358,11 @@ impl<'f> Splitter<'_, 'f> {
             }
             StepKind::Copy(CopyId(id)) => {
                 split.copies.push(match &self.cfg.copies[*id] {
-                    CopyStep::Begin { reads, writes, completion, is_cooperative, at } => CopyStep::Begin {
+                    CopyStep::Begin { reads, writes, completion, by, at } => CopyStep::Begin {
                         reads: reads.as_ref().map(resolve),
                         writes: writes.as_ref().map(resolve),
                         completion: *completion,
-                        is_cooperative: *is_cooperative,
+                        by: *by,
                         at: *at,
                     },
                     CopyStep::Wait { completion, but } => CopyStep::Wait { completion: *completion, but: *but },

@@ -29,6 +29,7 @@ pub(super) fn call_generics(function: &Function, declared: &[TokenStream]) -> To
         | ParamType::OptionalSlice { .. }
         | ParamType::Group(_)
         | ParamType::Tile { .. }
+        | ParamType::TensorMap { .. }
         | ParamType::Memory { by_reference: true, .. } => true,
     };
     let lifetime = function.params.iter().any(refers).then(|| quote!('__phalanx));
@@ -58,6 +59,7 @@ pub(super) fn entry_param(function: &Function, param: &Param) -> (TokenStream, T
         | ParamType::OptionalSlice { .. }
         | ParamType::Group(_)
         | ParamType::Tile { .. }
+        | ParamType::TensorMap { .. }
         | ParamType::Barrier { .. }
         | ParamType::Closure { .. } => {
             let ty = host_type(function, param);
@@ -110,6 +112,7 @@ pub(super) fn takes_values(function: &Function) -> bool {
         | ParamType::OptionalSlice { .. }
         | ParamType::Group(_)
         | ParamType::Tile { .. }
+        | ParamType::TensorMap { .. }
         | ParamType::Barrier { .. }
         | ParamType::Memory { .. } => false,
     })

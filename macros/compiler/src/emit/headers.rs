@@ -48,6 +48,7 @@ fn written_shapes(function: &Function) -> Vec<&TypeShape> {
         ParamType::Slice { element, .. }
         | ParamType::OptionalSlice { element, .. }
         | ParamType::Memory { element, .. } => Some(&element.shape),
+        ParamType::TensorMap { tile, .. } => Some(&tile.shape),
         ParamType::Group(_) | ParamType::Tile { .. } | ParamType::Barrier { .. } | ParamType::Closure { .. } => None,
     });
     let locals = function.locals.iter().map(|local| local.ty.as_ref().map(|ty| &ty.shape));
@@ -91,6 +92,7 @@ fn of_kind(kind: Kind) -> &'static [&'static str] {
         Kind::Memory(Memory::RemoteArray | Memory::RemoteSlice) => &["groups.cuh", "memory.cuh"],
         Kind::Memory(Memory::Global | Memory::GlobalMut | Memory::SharedArray | Memory::SharedSlice) => &["memory.cuh"],
         Kind::OptionalMemory(_) => &["memory.cuh", "option.cuh"],
+        Kind::TensorMap { .. } => &["tensor.cuh"],
         Kind::Barrier(_) => &["barrier.cuh"],
         Kind::Unknown | Kind::Value | Kind::Reference { .. } | Kind::Unit | Kind::Never | Kind::Closure => &[],
     }

@@ -124,6 +124,13 @@ pub(super) fn host_type(function: &Function, param: &Param) -> TokenStream {
                 false => quote!(::core::option::Option<::phalanx::__private::Global<'__phalanx, #element>>),
             }
         }
+        ParamType::TensorMap { mutable, tile } => {
+            let tile = &tile.tokens;
+            match mutable {
+                true => quote!(::phalanx::TensorMapMut<'__phalanx, #tile>),
+                false => quote!(::phalanx::TensorMap<'__phalanx, #tile>),
+            }
+        }
         ParamType::Group(group) => {
             let group = format_ident!("{}", group.rust_name());
             quote!(&'__phalanx ::phalanx::#group)

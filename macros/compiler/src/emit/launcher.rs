@@ -3,7 +3,7 @@
 #![warn(clippy::wildcard_enum_match_arm)]
 
 use proc_macro2::TokenStream;
-use quote::quote;
+use quote::{quote, quote_spanned};
 
 use super::item::{Declared, declared, name, unsafety};
 use crate::model::Function;
@@ -24,6 +24,13 @@ fn signature(function: &Function) -> TokenStream {
             ParamType::OptionalSlice { mutable, element } => {
                 let (mutable, element) = (mutable.then(|| quote!(mut)), &element.tokens);
                 quote!(::core::option::Option<&'__phalanx #mutable ::phalanx::Buffer<#element>>)
+            }
+            ParamType::TensorMap { mutable, tile } => {
+                let (at, tile) = (name.span(), &tile.tokens);
+                match mutable {
+                    true => quote_spanned!(at=> &'__phalanx mut ::phalanx::__private::TensorMutOf<'_, #tile>),
+                    false => quote_spanned!(at=> &'__phalanx ::phalanx::__private::TensorOf<'_, #tile>),
+                }
             }
             ParamType::Value(value) | ParamType::Reference { target: value, .. } => value.tokens.clone(),
             ParamType::Group(_)
@@ -52,6 +59,14 @@ pub(super) fn launcher(function: &Function) -> TokenStream {
             ParamType::Slice { mutable: false, .. } => quote!(.slice(#name)),
             ParamType::OptionalSlice { mutable: false, .. } => quote!(.optional_slice(#name.as_deref())),
             ParamType::OptionalSlice { mutable: true, .. } => quote!(.optional_slice_mut(#name.as_deref())),
+            ParamType::TensorMap { mutable: false, tile } => {
+                let tile = &tile.tokens;
+                quote!(.tensor::<#tile>(#name))
+            }
+            ParamType::TensorMap { mutable: true, tile } => {
+                let tile = &tile.tokens;
+                quote!(.tensor_mut::<#tile>(#name))
+            }
             ParamType::Value(_)
             | ParamType::Reference { .. }
             | ParamType::Group(_)
@@ -72,6 +87,8 @@ pub(super) fn launcher(function: &Function) -> TokenStream {
             ParamType::OptionalSlice { mutable: false, .. } => {
                 quote!(#name.map(::phalanx::__private::global))
             }
+            ParamType::TensorMap { mutable: false, .. } => quote!(::phalanx::__private::tensor_map(#name)),
+            ParamType::TensorMap { mutable: true, .. } => quote!(::phalanx::__private::tensor_map_mut(#name)),
             ParamType::Value(_)
             | ParamType::Reference { .. }
             | ParamType::Group(_)
@@ -81,7 +98,14 @@ pub(super) fn launcher(function: &Function) -> TokenStream {
             | ParamType::Closure { .. } => quote!(#name),
         }
     });
+    // rustc evaluates these at once; a generic kernel's with each instance, where the arguments are made.
+    let tiles = function.params.iter().filter(|_| function.generics.params.is_empty()).filter_map(|param| {
+        let ParamType::TensorMap { tile, .. } = &param.ty else { return None };
+        let (at, tile) = (name(function, param).span(), &tile.tokens);
+        Some(quote_spanned!(at=> const _: () = ::phalanx::__private::tensor_tile::<#tile>();))
+    });
     quote! {
+        #(#tiles)*
         #signature {
             let __phalanx_arguments = ::phalanx::__private::Arguments::new() #(#arguments)*;
             let __phalanx_threads = #marker::<#used>::__phalanx_body(::phalanx::__private::Threads((#(#views,)*)));

@@ -91,6 +91,7 @@ fn receiver(param: &Param) -> TokenStream {
         | ParamType::Group(_)
         | ParamType::Tile { .. }
         | ParamType::Memory { .. }
+        | ParamType::TensorMap { .. }
         | ParamType::Barrier { .. }
         | ParamType::Closure { .. } => quote!(self),
     }

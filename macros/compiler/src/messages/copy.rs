@@ -47,6 +47,21 @@ pub(crate) fn store_async_target(at: SpanRange) -> Diag {
         .help("call it on the result of `cluster.map_shared_rank(&array, rank)`")
 }
 
+pub(crate) fn read_only_tensor(at: SpanRange) -> Diag {
+    Diag::new(Rule::ReadOnlyMemory, at, "this tensor is read-only: its map is a `&TensorMap`")
+        .help("declare the parameter as `&mut TensorMap<..>`, and launch the kernel with a `&mut TensorMut`")
+}
+
+pub(crate) fn copied_tile(at: SpanRange, found: Kind) -> Diag {
+    Diag::new(Rule::WrongKind, at, format!("expected a tile in the block's own shared memory, found {}", found.noun()))
+        .help("a tile is an element of a `shared_array` whose elements are tiles, `&tiles[stage]`, or the whole array of its rows")
+}
+
+pub(crate) fn tensor_rank(at: SpanRange, found: usize, form: &str) -> Diag {
+    Diag::new(Rule::ArgumentCount, at, format!("a tensor has at most 5 dimensions, but these are {found} coordinates"))
+        .help(format!("write a coordinate for each dimension of the tile, the outermost first: `{form}`"))
+}
+
 /// `to` says whether the access is to the copy's destination; otherwise it is to the source.
 pub(crate) fn copy_in_flight(
     at: SpanRange,

@@ -11,6 +11,8 @@ pub(crate) enum CopyOp {
     Cooperative { group: Group, to_barrier: bool },
     /// `bulk_copy_async(...)`
     Bulk(BulkDirection),
+    /// `map.load_async([row, column], &tile, &bar)` and its like: the map, the coordinates, the tile, the barrier.
+    Tensor(TensorCopy),
     /// `remote.store_async(i, value, &bar)`
     Store,
     /// `group.wait_async()`, `group.wait_prior::<N>()`
@@ -30,6 +32,89 @@ pub(crate) enum BulkDirection {
     SharedToGlobal,
 }
 
+/// A copy between a tensor in global memory and a tile in the block's shared memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TensorCopy {
+    /// From the tensor, on a barrier, which it lets expect its bytes.
+    Load,
+    /// To the tensor.
+    Store,
+    /// To the tensor, whose elements are combined with the tile's.
+    Reduce(TensorReduction),
+    /// From the tensor into the L2 cache.
+    Prefetch,
+}
+
+/// The operation that combines elements (PTX ISA, cp.reduce.async.bulk.tensor).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TensorReduction {
+    Add,
+    Min,
+    Max,
+    And,
+    Or,
+    Xor,
+}
+
+impl TensorCopy {
+    pub(crate) const ALL: [TensorCopy; 9] = [
+        TensorCopy::Load,
+        TensorCopy::Store,
+        TensorCopy::Reduce(TensorReduction::Add),
+        TensorCopy::Reduce(TensorReduction::Min),
+        TensorCopy::Reduce(TensorReduction::Max),
+        TensorCopy::Reduce(TensorReduction::And),
+        TensorCopy::Reduce(TensorReduction::Or),
+        TensorCopy::Reduce(TensorReduction::Xor),
+        TensorCopy::Prefetch,
+    ];
+
+    pub(crate) fn by_name(name: &str) -> Option<TensorCopy> {
+        TensorCopy::ALL.into_iter().find(|copy| copy.name() == name)
+    }
+
+    /// Returns the name of the method, in Rust and in CUDA C++.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            TensorCopy::Load => "load_async",
+            TensorCopy::Store => "store_async",
+            TensorCopy::Reduce(TensorReduction::Add) => "reduce_add_async",
+            TensorCopy::Reduce(TensorReduction::Min) => "reduce_min_async",
+            TensorCopy::Reduce(TensorReduction::Max) => "reduce_max_async",
+            TensorCopy::Reduce(TensorReduction::And) => "reduce_and_async",
+            TensorCopy::Reduce(TensorReduction::Or) => "reduce_or_async",
+            TensorCopy::Reduce(TensorReduction::Xor) => "reduce_xor_async",
+            TensorCopy::Prefetch => "prefetch",
+        }
+    }
+
+    /// Whether it changes the tensor.
+    pub(crate) fn writes(self) -> bool {
+        match self {
+            TensorCopy::Load | TensorCopy::Prefetch => false,
+            TensorCopy::Store | TensorCopy::Reduce(_) => true,
+        }
+    }
+
+    /// Returns the form of a call, for messages.
+    pub(crate) fn form(self) -> String {
+        match self {
+            TensorCopy::Load => "map.load_async([row, column], &tile, &bar)".into(),
+            TensorCopy::Prefetch => "map.prefetch([row, column])".into(),
+            TensorCopy::Store | TensorCopy::Reduce(_) => format!("map.{}([row, column], &tile)", self.name()),
+        }
+    }
+
+    /// Returns the number of arguments.
+    pub(crate) fn arguments(self) -> usize {
+        match self {
+            TensorCopy::Load => 3,
+            TensorCopy::Store | TensorCopy::Reduce(_) => 2,
+            TensorCopy::Prefetch => 1,
+        }
+    }
+}
+
 /// The completion mechanism of an asynchronous copy (PTX ISA, asynchronous copy operations): the wait that shows that
 /// it is complete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -46,10 +131,11 @@ impl CopyOp {
     /// Returns the position of the barrier among the operands.
     pub(crate) fn barrier(self) -> Option<usize> {
         match self {
-            CopyOp::Cooperative { to_barrier: true, .. } | CopyOp::Store => Some(3),
+            CopyOp::Cooperative { to_barrier: true, .. } | CopyOp::Store | CopyOp::Tensor(TensorCopy::Load) => Some(3),
             CopyOp::Bulk(BulkDirection::GlobalToShared | BulkDirection::SharedToPeer) => Some(2),
             CopyOp::Cooperative { to_barrier: false, .. }
             | CopyOp::Bulk(BulkDirection::SharedToGlobal)
+            | CopyOp::Tensor(TensorCopy::Store | TensorCopy::Reduce(_) | TensorCopy::Prefetch)
             | CopyOp::Wait { .. }
             | CopyOp::BulkWait { .. } => None,
         }
@@ -60,6 +146,7 @@ impl CopyOp {
         match self {
             CopyOp::Cooperative { .. } => "memcpy_async",
             CopyOp::Bulk(_) => "bulk_copy_async",
+            CopyOp::Tensor(tensor) => tensor.name(),
             CopyOp::Store => "store_async",
             CopyOp::Wait { prior: None, .. } => "wait_async",
             CopyOp::Wait { prior: Some(_), .. } => "wait_prior",

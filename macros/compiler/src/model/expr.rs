@@ -494,6 +494,7 @@ pub(crate) fn known_shape(kind: Kind) -> Option<TypeShape> {
         | Kind::Closure
         | Kind::OptionalMemory(_)
         | Kind::Barrier(_)
+        | Kind::TensorMap { .. }
         | Kind::Memory(_) => None,
     }
 }

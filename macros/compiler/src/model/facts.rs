@@ -4,7 +4,7 @@
 #![warn(clippy::wildcard_enum_match_arm)]
 
 use super::barrier::{Barrier, BarrierForm, BarrierScope, PhaseAction, PhaseMethod, PhaseResult};
-use super::copy::CopyOp;
+use super::copy::{CopyOp, TensorCopy};
 use super::group::Group;
 use super::kind::{Kind, Memory};
 use super::op::Op;
@@ -129,6 +129,12 @@ impl Op {
             Op::Copy(copy) => match copy {
                 CopyOp::Cooperative { group, .. } => convergent(group, at_its_site, Kind::Unit),
                 CopyOp::Bulk(_) | CopyOp::Store => individual(Changes, at_its_site, Kind::Unit),
+                CopyOp::Tensor(tensor) => match tensor {
+                    TensorCopy::Load | TensorCopy::Store | TensorCopy::Reduce(_) => {
+                        individual(Changes, at_its_site, Kind::Unit)
+                    }
+                    TensorCopy::Prefetch => individual(Changes, never, Kind::Unit),
+                },
                 CopyOp::Wait { group, .. } => collective(group, never, Kind::Unit),
                 CopyOp::BulkWait { .. } => individual(Changes, never, Kind::Unit),
             },

@@ -60,6 +60,10 @@ pub(crate) enum Kind {
     /// `Option<ArrivalToken<_>>`; the group is unknown where only `None` was seen.
     OptionalToken(Option<Group>),
     Memory(Memory),
+    /// A parameter `&TensorMap<Tile>` or `&mut TensorMap<Tile>`.
+    TensorMap {
+        mutable: bool,
+    },
     Barrier(Barrier),
     /// A parameter `Option<&[T]>` or `Option<&mut [T]>`.
     OptionalMemory(Memory),
@@ -90,6 +94,7 @@ impl Kind {
             | Kind::Never
             | Kind::Group(_)
             | Kind::Memory(_)
+            | Kind::TensorMap { .. }
             | Kind::Barrier(_)
             | Kind::OptionalMemory(_)
             | Kind::Closure => None,
@@ -114,6 +119,8 @@ impl Kind {
             Kind::OptionalToken(_) => "an `Option<ArrivalToken>`",
             Kind::Closure => "a closure",
             Kind::OptionalMemory(_) => "an optional slice",
+            Kind::TensorMap { mutable: false } => "a `&TensorMap`",
+            Kind::TensorMap { mutable: true } => "a `&mut TensorMap`",
             Kind::Barrier(barrier) => barrier.noun(),
             Kind::Memory(Memory::Global) => "a `&[T]`",
             Kind::Memory(Memory::GlobalMut) => "a `&mut [T]`",

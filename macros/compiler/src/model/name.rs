@@ -48,6 +48,7 @@ pub(crate) const NAMES: [(Space, &[&str]); 7] = [
             "RemoteSlice",
             "SharedArray",
             "SharedSlice",
+            "TensorMap",
             "ThreadBlock",
             "Tile",
         ],

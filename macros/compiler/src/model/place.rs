@@ -19,9 +19,14 @@ pub(crate) fn local_of(expr: &Expr) -> Option<LocalId> {
 
 /// Whether `expr` may write the variable: it assigns to it, or borrows it mutably.
 pub(crate) fn may_write(expr: &Expr, local: LocalId) -> bool {
-    let mut found = false;
+    writes(expr, local) > 0
+}
+
+/// Returns the number of places in `expr` that may write the variable.
+pub(crate) fn writes(expr: &Expr, local: LocalId) -> usize {
+    let mut count = 0;
     walk(expr, &mut |inner| {
-        found |= match &inner.kind {
+        let is_write = match &inner.kind {
             ExprKind::Assign(place, _) | ExprKind::AssignOp { place, .. } => local_of(place) == Some(local),
             ExprKind::Borrow { mutable: true, target } => local_of(target) == Some(local),
             ExprKind::Cuda(inline_cuda) => {
@@ -30,6 +35,7 @@ pub(crate) fn may_write(expr: &Expr, local: LocalId) -> bool {
             }
             _ => false,
         };
+        count += usize::from(is_write);
     });
-    found
+    count
 }

@@ -91,6 +91,11 @@ pub(crate) enum ParamType {
         /// The type without its `&`.
         tokens: TokenStream,
     },
+    /// `&TensorMap<Tile>`, `&mut TensorMap<Tile>`
+    TensorMap {
+        mutable: bool,
+        tile: ValueType,
+    },
     /// `&Barrier`, `&Barriers<4>`, `RemoteBarrier`
     Barrier {
         barrier: Barrier,

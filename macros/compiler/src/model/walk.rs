@@ -32,21 +32,26 @@ fn expressions<'e>(visit: &mut impl FnMut(&'e Expr)) -> impl FnMut(Node<'e>) {
 /// Visits the statements and expressions of a block.
 pub(crate) fn block_nodes<'e>(block: &'e Block, visit: &mut impl FnMut(Node<'e>)) {
     for statement in &block.statements {
-        visit(Node::Statement(statement));
-        match &statement.kind {
-            StmtKind::Let { init: Some(expr), .. }
-            | StmtKind::Split { init: expr, .. }
-            | StmtKind::Discard(expr)
-            | StmtKind::Expr(expr) => nodes(expr, visit),
-            StmtKind::LetPattern { init, otherwise, .. } => {
-                nodes(init, visit);
-                otherwise.iter().for_each(|block| block_nodes(block, visit));
-            }
-            StmtKind::Let { init: None, .. } | StmtKind::Item(_) => {}
-        }
+        statement_nodes(statement, visit);
     }
     if let Some(tail) = &block.tail {
         nodes(tail, visit);
+    }
+}
+
+/// Visits a statement and all nodes inside of it, in source order.
+pub(crate) fn statement_nodes<'e>(statement: &'e Stmt, visit: &mut impl FnMut(Node<'e>)) {
+    visit(Node::Statement(statement));
+    match &statement.kind {
+        StmtKind::Let { init: Some(expr), .. }
+        | StmtKind::Split { init: expr, .. }
+        | StmtKind::Discard(expr)
+        | StmtKind::Expr(expr) => nodes(expr, visit),
+        StmtKind::LetPattern { init, otherwise, .. } => {
+            nodes(init, visit);
+            otherwise.iter().for_each(|block| block_nodes(block, visit));
+        }
+        StmtKind::Let { init: None, .. } | StmtKind::Item(_) => {}
     }
 }
 

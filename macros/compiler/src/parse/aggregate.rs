@@ -70,6 +70,7 @@ impl Parser<'_> {
                 | Kind::Closure
                 | Kind::OptionalMemory(_)
                 | Kind::Barrier(_)
+                | Kind::TensorMap { .. }
                 | Kind::Memory(_)),
                 _,
             ) => {

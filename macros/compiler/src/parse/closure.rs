@@ -94,7 +94,7 @@ impl Parser<'_> {
         let mut found = Vec::new();
         walk(body, &mut |expr| match expr.kind {
             ExprKind::Local(local)
-                if local.0 < around && is_in_shared_memory(self.function.kind(local)) && !found.contains(&local) =>
+                if local.0 < around && has_one_place(self.function.kind(local)) && !found.contains(&local) =>
             {
                 found.push(local);
             }
@@ -190,10 +190,10 @@ impl Parser<'_> {
     }
 }
 
-/// Whether the kind has one place in shared memory, and cannot be copied.
-fn is_in_shared_memory(kind: Kind) -> bool {
+/// Whether the kind has one place, in shared memory or as a parameter, and cannot be copied.
+fn has_one_place(kind: Kind) -> bool {
     match kind {
-        Kind::Memory(Memory::SharedArray) => true,
+        Kind::Memory(Memory::SharedArray) | Kind::TensorMap { .. } => true,
         Kind::Memory(
             Memory::Global | Memory::GlobalMut | Memory::SharedSlice | Memory::RemoteArray | Memory::RemoteSlice,
         ) => false,

@@ -39,6 +39,7 @@ impl Parser<'_> {
         match result_kind {
             Kind::Group(_)
             | Kind::Memory(_)
+            | Kind::TensorMap { .. }
             | Kind::OptionalMemory(_)
             | Kind::Barrier(_)
             | Kind::Closure

@@ -158,7 +158,7 @@ impl Parser<'_> {
     }
 
     /// Parses the barrier on which a copy completes: the block's own, or a peer's.
-    fn completion_barrier(&mut self, argument: &syn::Expr, remote: bool) -> Option<Expr> {
+    pub(super) fn completion_barrier(&mut self, argument: &syn::Expr, remote: bool) -> Option<Expr> {
         let barrier = match argument {
             syn::Expr::Reference(reference) if reference.mutability.is_none() => self.expr(&reference.expr),
             other => self.expr(other),

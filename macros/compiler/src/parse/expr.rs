@@ -124,6 +124,7 @@ impl Parser<'_> {
             | Kind::Closure
             | Kind::OptionalMemory(_)
             | Kind::Barrier(_)
+            | Kind::TensorMap { .. }
             | Kind::Memory(_)) => {
                 self.learn_element(expr);
                 self.diags.push(messages::operand_kind(expr.span, kind));
@@ -303,6 +304,7 @@ impl Parser<'_> {
             | Kind::Token(_)
             | Kind::Closure
             | Kind::OptionalMemory(_)
+            | Kind::TensorMap { .. }
             | Kind::OptionalToken(_)) => return self.error(messages::not_indexable(base.span, kind)),
         }
         let index = self.beside(index);
@@ -327,6 +329,9 @@ impl Parser<'_> {
         let value = self.beside(&assign.right);
         let mut value = self.slice_for(place.result_kind, value);
         self.expect_token(&mut value, place.result_kind);
+        if let kind @ Kind::TensorMap { .. } = value.result_kind {
+            return self.error(messages::reference_local(value.span, kind));
+        }
         if let ExprKind::Local(local) = place.kind {
             self.refine(local, value.result_kind);
         } else {

@@ -104,6 +104,7 @@ impl Parser<'_> {
             | Kind::Closure
             | Kind::OptionalMemory(_)
             | Kind::Barrier(_)
+            | Kind::TensorMap { .. }
             | Kind::Memory(_)) => self.error(messages::not_shown(value.span, kind)),
         }
     }

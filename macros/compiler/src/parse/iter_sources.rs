@@ -355,6 +355,7 @@ impl Parser<'_> {
                 | Kind::Token(_)
                 | Kind::OptionalToken(_)
                 | Kind::OptionalMemory(_)
+                | Kind::TensorMap { .. }
                 | Kind::Barrier(_)
                 | Kind::Closure),
                 _,

@@ -39,6 +39,7 @@ impl Parser<'_> {
             Kind::Unknown => Expr::error(span),
             Kind::Group(group) => self.group_method(group, receiver, call, span),
             Kind::Memory(memory) => self.memory_method(memory, receiver, call, span),
+            Kind::TensorMap { mutable } => self.tensor_copy(mutable, receiver, call, span),
             Kind::Barrier(barrier) => self.barrier_method(barrier, receiver, call, span),
             kind @ Kind::OptionalToken(_) => match (name.as_str(), call.args.is_empty()) {
                 ("take", true) => self.take(receiver, span),

@@ -30,6 +30,7 @@ mod signature;
 mod slice;
 mod stmt;
 mod syntax;
+mod tensor;
 mod ty;
 mod unchecked;
 mod unroll;

@@ -350,6 +350,7 @@ impl Parser<'_> {
             | Kind::Token(_)
             | Kind::Closure
             | Kind::Barrier(_)
+            | Kind::TensorMap { .. }
             | Kind::Memory(_)) => {
                 self.diags.push(messages::scrutinee_kind(scrutinee.span, kind));
                 scrutinee.result_kind = Kind::Unknown;

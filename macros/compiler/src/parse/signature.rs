@@ -139,7 +139,7 @@ impl Parser<'_> {
         };
         let is_kernel = matches!(self.function.role, Role::Kernel);
         let fits = match &param {
-            ParamType::Slice { .. } | ParamType::OptionalSlice { .. } => true,
+            ParamType::Slice { .. } | ParamType::OptionalSlice { .. } | ParamType::TensorMap { .. } => true,
             ParamType::Value(ValueType {
                 shape: TypeShape::Scalar(..) | TypeShape::Array(..) | TypeShape::Named(_),
                 ..
@@ -173,6 +173,7 @@ impl Parser<'_> {
             ParamType::Tile { .. } => Kind::Group(Group::Tile),
             ParamType::Closure { .. } => Kind::Closure,
             ParamType::Memory { memory, .. } => Kind::Memory(*memory),
+            ParamType::TensorMap { mutable, .. } => Kind::TensorMap { mutable: *mutable },
             ParamType::Barrier { barrier, .. } => Kind::Barrier(*barrier),
         };
         let local = self.declare(&name.ident, name.mutability.map(|token| token.span), kind, None);

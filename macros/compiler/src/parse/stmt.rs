@@ -167,6 +167,10 @@ impl Parser<'_> {
         if let (Kind::Reference { .. }, Some(init), false) = (kind, &init, is_borrowed) {
             self.diags.push(messages::reference_local(init.span, kind));
         }
+        // A map has one place, whose address copies take.
+        if let Some(Expr { result_kind: kind @ Kind::TensorMap { .. }, span, .. }) = &init {
+            self.diags.push(messages::reference_local(*span, *kind));
+        }
         let is_array = match (&ty, &init) {
             (Some(ty), _) => matches!(ty.shape, TypeShape::Array(..)),
             (None, Some(init)) => self.is_array(init),

@@ -25,6 +25,9 @@ const MEMORIES: [(&str, Memory, bool); 4] = [
     ("RemoteSlice", Memory::RemoteSlice, false),
 ];
 
+/// The type of a tensor's map, which only a parameter can have, by reference.
+const TENSOR_MAP: &str = "TensorMap";
+
 impl Parser<'_> {
     /// Parses the type of a value: a scalar, an array, an alias, a token.
     pub(super) fn value_type(&mut self, ty: &Type) -> Option<ValueType> {
@@ -128,7 +131,7 @@ impl Parser<'_> {
         }
         let Some(name) = self.known_type(path) else { return self.other_type(path) };
         let of_place = MEMORIES.iter().any(|(memory, ..)| *memory == name) || Barrier::by_name(name).is_some();
-        if Group::by_name(name).is_some() || of_place {
+        if Group::by_name(name).is_some() || of_place || name == TENSOR_MAP {
             self.diags.push(messages::group_by_value(at, name));
             return None;
         }
@@ -242,6 +245,9 @@ impl Parser<'_> {
                 if let Some(memory) = self.memory_parameter(path, true) {
                     return Some(memory);
                 }
+                if name == TENSOR_MAP {
+                    return self.tensor_map_parameter(path, mutable);
+                }
                 self.reference_to_value(&reference.elem, mutable)
             }
             target => self.reference_to_value(target, mutable),
@@ -264,6 +270,17 @@ impl Parser<'_> {
         let size = self.tile_size(&last.arguments, missing, SpanRange::of(path))?;
         let tokens = const_argument(&last.arguments, 0)?;
         Some(ParamType::Tile { size, tokens })
+    }
+
+    /// Parses `&TensorMap<Tile>` or `&mut TensorMap<Tile>`.
+    fn tensor_map_parameter(&mut self, path: &TypePath, mutable: bool) -> Option<ParamType> {
+        let last = path.path.segments.last()?;
+        let Some(tile) = type_argument(&last.arguments, 0) else {
+            let form = "&TensorMap<[Swizzled<bf16, 64>; 128]>";
+            self.diags.push(messages::turbofish(SpanRange::of(path), TENSOR_MAP, form));
+            return None;
+        };
+        Some(ParamType::TensorMap { mutable, tile: self.value_type(tile)? })
     }
 
     fn memory_parameter(&mut self, path: &TypePath, by_reference: bool) -> Option<ParamType> {

@@ -16,6 +16,12 @@ pub trait Elements {
     type Element;
     #[doc(hidden)]
     const LENGTH: usize;
+    /// Returns the offset in bytes of an element of a value that starts at this byte of its memory.
+    #[doc(hidden)]
+    #[inline]
+    fn offset(index: usize, _start: usize) -> usize {
+        index * size_of::<Self::Element>()
+    }
     #[doc(hidden)]
     fn elements(&self) -> &[Self::Element];
     #[doc(hidden)]

@@ -15,6 +15,7 @@ mod rows;
 mod shared;
 mod shared_handle;
 mod slice;
+mod swizzled;
 mod vector;
 
 use std::any::type_name;
@@ -33,6 +34,8 @@ pub use self::rows::MatrixMemory;
 pub use self::shared::{OwnedShared, SharedArray, SharedSlice, dynamic_shared, dynamic_shared_slice, shared_array};
 pub use self::shared_handle::Shared;
 pub use self::slice::*;
+pub use self::swizzled::Swizzled;
+pub(crate) use self::swizzled::exchanged;
 pub use self::vector::*;
 
 use crate::program::types::DeviceCopy;

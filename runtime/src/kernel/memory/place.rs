@@ -75,7 +75,8 @@ pub fn nth<'m, M: ?Sized, T: DeviceCopy + Elements, I: Index>(
     place: MemoryPlace<'m, M, T>,
     index: I,
 ) -> MemoryPlace<'m, M, T::Element> {
-    place.inside(position(index, T::LENGTH) * size_of::<T::Element>())
+    let offset = T::offset(position(index, T::LENGTH), place.offset);
+    place.inside(offset)
 }
 
 /// Returns the place `place.name`, where `project` is `|value| &value.name`.

@@ -1,13 +1,14 @@
 //! Rows of shared memory that matrices are loaded from and stored to, by the bytes of some elements of a row.
 
-use super::{Addressed, Memory, OwnedShared, SharedArray, SharedSlice, Sliced, read_as, write_as};
-use crate::program::types::DeviceCopy;
+use super::{Addressed, Elements, Memory, OwnedShared, SharedArray, SharedSlice, Sliced, Swizzled, read_as, write_as};
+use crate::program::types::{DeviceCopy, DeviceScalar};
 use crate::sim::{MemoryId, Site};
 
 /// The block's own shared memory, of which each element is a row of `T`s. The trait is sealed.
 #[diagnostic::on_unimplemented(
     message = "no matrix is loaded from or stored to a `{Self}`",
-    note = "the elements of a tile are its rows: `shared_array::<[f16; 72], 64>()` has 64 rows of 72"
+    note = "the elements of a tile are its rows: `shared_array::<[f16; 72], 64>()` has 64 rows of 72",
+    note = "`shared_array::<Swizzled<f16, 64>, 64>()` has swizzled rows, which need no padding"
 )]
 pub trait MatrixMemory<T>: OwnedShared + sealed::MatrixMemory<T> {}
 
@@ -29,9 +30,9 @@ mod sealed {
 }
 
 macro_rules! rows {
-    ([$($generics:tt)*] $memory:ty) => {
-        impl<T: DeviceCopy, const C: usize $($generics)*> MatrixMemory<T> for $memory {}
-        impl<T: DeviceCopy, const C: usize $($generics)*> sealed::MatrixMemory<T> for $memory {
+    ($bound:ident [$($generics:tt)*] $memory:ty, $row:ty) => {
+        impl<T: $bound, const C: usize $($generics)*> MatrixMemory<T> for $memory {}
+        impl<T: $bound, const C: usize $($generics)*> sealed::MatrixMemory<T> for $memory {
             const COLUMNS: usize = C;
 
             fn rows(&self) -> usize {
@@ -48,20 +49,24 @@ macro_rules! rows {
             }
 
             fn read<U: DeviceCopy>(&self, (row, column): (usize, usize), site: Site) -> U {
-                let start = self.start() + (row * C + column) * size_of::<T>();
+                let start = self.start() + row * size_of::<$row>();
+                let start = start + <$row as Elements>::offset(column, start);
                 read_as(&self.part::<U>(start, 1), 0, site)
             }
 
             fn write<U: DeviceCopy>(&self, (row, column): (usize, usize), value: U, site: Site) {
-                let start = self.start() + (row * C + column) * size_of::<T>();
+                let start = self.start() + row * size_of::<$row>();
+                let start = start + <$row as Elements>::offset(column, start);
                 write_as(&self.part::<U>(start, 1), 0, value, site);
             }
         }
     };
 }
 
-rows!([, const N: usize] SharedArray<[T; C], N>);
-rows!([] SharedSlice<[T; C]>);
+rows!(DeviceCopy [, const N: usize] SharedArray<[T; C], N>, [T; C]);
+rows!(DeviceCopy [] SharedSlice<[T; C]>, [T; C]);
+rows!(DeviceScalar [, const N: usize] SharedArray<Swizzled<T, C>, N>, Swizzled<T, C>);
+rows!(DeviceScalar [] SharedSlice<Swizzled<T, C>>, Swizzled<T, C>);
 
 impl<T, S: MatrixMemory<T> + ?Sized> MatrixMemory<T> for &S {}
 impl<T, S: MatrixMemory<T> + ?Sized> sealed::MatrixMemory<T> for &S {

@@ -55,6 +55,8 @@ pub(crate) const HEADERS: &[Header] = headers! {
     "sin_cos.cuh"
     "stepped_range.cuh"
     "subslice.cuh"
+    "swizzled.cuh"
+    "tensor.cuh"
     "tile.cuh"
     "transcendental.cuh"
     "tuple.cuh"
@@ -70,7 +72,7 @@ pub(crate) const HEADERS: &[Header] = headers! {
 const BY_NAME: &[(&str, &[&str])] = &[
     ("atomic.cuh", &["atomic", "fence"]),
     ("half.cuh", &["f16", "bf16"]),
-    ("interval.cuh", &["values_of"]),
+    ("interval.cuh", &["values_of", "increased"]),
     ("launch.cuh", &["launch_block"]),
     ("profile.cuh", &["profiled"]),
     ("stepped_range.cuh", &["range_inclusive", "rev", "step_by"]),
@@ -132,9 +134,11 @@ mod tests {
                 functions.filter(|rest| !["__forceinline__ ", "__noinline__ "].iter().any(|how| rest.starts_with(how)));
             let lines: Vec<&str> = others.filter_map(|rest| rest.lines().next()).collect();
             assert!(lines.is_empty(), "{path}: {lines:#?}");
+            // A function that is called cannot name it, so that it gets it, or cannot fail: it has no site.
             let out_of_line = text.split("__noinline__ ").skip(1).filter_map(|rest| rest.split('{').next());
             for signature in out_of_line {
-                assert!(signature.contains("const launch_block* launch"), "{path}: {signature}");
+                let may_fail = signature.contains("site");
+                assert!(signature.contains("const launch_block* launch") || !may_fail, "{path}: {signature}");
             }
         }
     }

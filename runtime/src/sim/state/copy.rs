@@ -29,6 +29,9 @@ pub enum Batch {
     Bulk,
 }
 
+/// Combines bytes in memory, the first, with those that arrive.
+pub(crate) type Combine = fn(&mut [u8], &[u8]);
+
 /// The copies of a cluster that are in flight, or that their threads have not waited for.
 #[derive(Default)]
 pub(crate) struct Copies {
@@ -46,13 +49,13 @@ pub(in crate::sim) struct PendingCopy {
     pub(in crate::sim) site: Site,
     /// The cluster rank of the issuing thread.
     pub(in crate::sim) thread: usize,
-    /// The destination: its memory, its first byte there, and the address of that byte.
-    pub(in crate::sim) to: (MemoryId, usize, NonNull<u8>),
-    /// The source's memory and address; `None` if a value is copied.
-    pub(in crate::sim) from: Option<(MemoryId, NonNull<u8>)>,
-    /// The bytes, once the source has been read.
+    pub(in crate::sim) pieces: Vec<PendingPiece>,
+    /// The bytes of all pieces, once the source has been read.
     pub(in crate::sim) bytes: Option<Box<[u8]>>,
-    pub(in crate::sim) len: usize,
+    /// The number of bytes that the copy completes at its barrier.
+    pub(in crate::sim) counted: usize,
+    /// Combines what is in memory with what arrives, if that does not replace it.
+    pub(in crate::sim) combine: Option<Combine>,
     pub(in crate::sim) completion: Completion,
     /// The clocks that a wait acquires: after the source has been read, and after the copy has completed.
     pub(in crate::sim) read: Clock,
@@ -63,4 +66,13 @@ pub(in crate::sim) struct PendingCopy {
     pub(in crate::sim) landed: bool,
     /// Whether the issuing thread has waited until the source was read.
     pub(in crate::sim) waited_read: bool,
+}
+
+/// Bytes of a copy that lie next to each other on both sides.
+pub(in crate::sim) struct PendingPiece {
+    /// The destination: its memory, its first byte there, and the address of that byte.
+    pub(in crate::sim) to: (MemoryId, usize, NonNull<u8>),
+    /// The source's memory and address; `None` for zeros and for a value.
+    pub(in crate::sim) from: Option<(MemoryId, NonNull<u8>)>,
+    pub(in crate::sim) len: usize,
 }

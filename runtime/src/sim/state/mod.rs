@@ -15,9 +15,8 @@ mod warp;
 
 pub(in crate::sim) use barrier::{Arrival, Barrier, Collective, Operation, Phases};
 pub(in crate::sim) use cluster::{Cluster, SharedScheduler};
-pub(crate) use copy::Batch;
-pub(crate) use copy::Completion;
-pub(in crate::sim) use copy::PendingCopy;
+pub(crate) use copy::{Batch, Combine, Completion};
+pub(in crate::sim) use copy::{PendingCopy, PendingPiece};
 pub(in crate::sim) use launch::Launch;
 pub(crate) use phase_barrier::{ArrivalPhase, BarrierCall, BarrierId};
 pub(in crate::sim) use phase_barrier::{BarrierState, LiveBarrier, PhaseBarriers};

@@ -41,6 +41,7 @@ mod stencil;
 mod structures;
 mod tables;
 mod tensor_cores;
+mod tensor_maps;
 mod text;
 mod topk;
 mod transforms;
@@ -81,6 +82,7 @@ pub fn modules() -> Vec<Module> {
         structures::module(),
         tables::module(),
         tensor_cores::module(),
+        tensor_maps::module(),
         text::module(),
         topk::module(),
         transforms::module(),

@@ -74,6 +74,7 @@ mod straight;
 mod struct_order;
 mod structs;
 mod table;
+mod tensor_maps;
 mod text;
 mod tiles;
 mod timelines;
@@ -102,6 +103,7 @@ pub fn modules() -> Vec<Module> {
         async_copies::modules(),
         async_peers::modules(),
         pipelines::modules(),
+        tensor_maps::modules(),
         phase_tokens::modules(),
         cluster_phases::modules(),
         stages::modules(),

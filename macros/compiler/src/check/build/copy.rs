@@ -3,10 +3,10 @@
 use super::{Builder, GroupStep, StepKind, Value};
 use crate::check::build::memory::region_of_kind;
 use crate::check::cfg::{
-    AccessKind, BarrierCall, BarrierCallId, Completion, CopyId, CopyStep, Region, Select, Shared, Team,
+    AccessKind, BarrierCall, BarrierCallId, Completion, CopyBy, CopyId, CopyStep, Region, Select, Shared, Team,
 };
 use crate::model::barrier::{BarrierForm, COPY};
-use crate::model::copy::{BulkDirection, CopyOp};
+use crate::model::copy::{BulkDirection, CopyOp, TensorCopy};
 use crate::model::expr::Expr;
 use crate::model::kind::Kind;
 use crate::span::SpanRange;
@@ -27,10 +27,13 @@ impl Builder<'_> {
         let barrier = copy.barrier().and_then(region).and_then(|region| Some(region.root.party()?.1));
         let completion = match copy {
             CopyOp::Cooperative { to_barrier: false, .. } | CopyOp::Wait { .. } => Completion::Group,
-            CopyOp::Bulk(BulkDirection::SharedToGlobal) | CopyOp::BulkWait { .. } => Completion::BulkGroup,
-            CopyOp::Cooperative { to_barrier: true, .. } | CopyOp::Bulk(_) | CopyOp::Store => {
-                Completion::Barrier(barrier.unwrap_or(Shared::Any))
-            }
+            CopyOp::Bulk(BulkDirection::SharedToGlobal)
+            | CopyOp::Tensor(TensorCopy::Store | TensorCopy::Reduce(_) | TensorCopy::Prefetch)
+            | CopyOp::BulkWait { .. } => Completion::BulkGroup,
+            CopyOp::Cooperative { to_barrier: true, .. }
+            | CopyOp::Bulk(_)
+            | CopyOp::Tensor(TensorCopy::Load)
+            | CopyOp::Store => Completion::Barrier(barrier.unwrap_or(Shared::Any)),
         };
         let touch = |builder: &mut Self| {
             for (index, how) in touched_by_copy(copy) {
@@ -51,7 +54,7 @@ impl Builder<'_> {
                 touch(self);
                 complete_on_barrier(self);
                 self.copy_step(
-                    CopyStep::Begin { reads: None, writes: region(1), completion, is_cooperative: true, at },
+                    CopyStep::Begin { reads: None, writes: region(1), completion, by: CopyBy::Group, at },
                     at,
                 );
             }
@@ -62,8 +65,21 @@ impl Builder<'_> {
                     BulkDirection::GlobalToShared => (None, region(0)),
                     BulkDirection::SharedToPeer | BulkDirection::SharedToGlobal => (region(1), None),
                 };
-                self.copy_step(CopyStep::Begin { reads, writes, completion, is_cooperative: false, at }, at);
+                self.copy_step(CopyStep::Begin { reads, writes, completion, by: CopyBy::Thread, at }, at);
             }
+            CopyOp::Tensor(TensorCopy::Load) => {
+                touch(self);
+                complete_on_barrier(self);
+                let begin = CopyStep::Begin { reads: None, writes: region(2), completion, by: CopyBy::Tile, at };
+                self.copy_step(begin, at);
+            }
+            CopyOp::Tensor(TensorCopy::Store | TensorCopy::Reduce(_)) => {
+                touch(self);
+                let begin = CopyStep::Begin { reads: region(2), writes: None, completion, by: CopyBy::Tile, at };
+                self.copy_step(begin, at);
+            }
+            // What is read changes nothing but times.
+            CopyOp::Tensor(TensorCopy::Prefetch) => {}
             CopyOp::Store => {
                 // The index is an operand of its own.
                 if let (Some(region), Some(index)) = (region(0), values.get(1)) {
@@ -108,6 +124,8 @@ fn touched_by_copy(copy: CopyOp) -> &'static [(usize, AccessKind)] {
             &[(1, AccessKind::Read), (0, AccessKind::Write)]
         }
         CopyOp::Bulk(BulkDirection::SharedToPeer) => &[(1, AccessKind::Read), (0, AccessKind::AsyncWrite)],
-        CopyOp::Store | CopyOp::Wait { .. } | CopyOp::BulkWait { .. } => &[],
+        CopyOp::Tensor(TensorCopy::Load) => &[(0, AccessKind::Read), (2, AccessKind::Write)],
+        CopyOp::Tensor(TensorCopy::Store | TensorCopy::Reduce(_)) => &[(2, AccessKind::Read), (0, AccessKind::Write)],
+        CopyOp::Tensor(TensorCopy::Prefetch) | CopyOp::Store | CopyOp::Wait { .. } | CopyOp::BulkWait { .. } => &[],
     }
 }

@@ -181,6 +181,8 @@ pub(super) fn region_of_kind(kind: Kind) -> Region {
         Kind::Memory(Memory::Global) => Root::Global,
         Kind::Memory(memory) => given(memory, Shared::Any),
         Kind::Barrier(barrier) => barrier_root(barrier, Shared::Any),
+        Kind::TensorMap { mutable: false } => Root::ReadOnly,
+        Kind::TensorMap { mutable: true } => Root::Global,
         Kind::Unknown
         | Kind::Value
         | Kind::Reference { .. }

@@ -309,6 +309,7 @@ impl<'f> Builder<'f> {
             | ParamType::Slice { .. }
             | ParamType::OptionalSlice { .. }
             | ParamType::Memory { .. }
+            | ParamType::TensorMap { .. }
             | ParamType::Barrier { .. }
             | ParamType::Closure { .. } => return None,
         })

@@ -34,6 +34,7 @@ impl<'f> Builder<'f> {
                     | Kind::Unit
                     | Kind::Never
                     | Kind::Group(_)
+                    | Kind::TensorMap { .. }
                     | Kind::Token(_)
                     | Kind::OptionalToken(_) => value,
                 }

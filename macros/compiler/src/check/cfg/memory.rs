@@ -243,12 +243,22 @@ impl Completion {
     }
 }
 
+/// The threads that make a copy, and what they tell its barrier.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CopyBy {
+    /// The threads of a group, together.
+    Group,
+    /// One thread, which has let the barrier expect the bytes before.
+    Thread,
+    /// One thread, and the copy of a tile itself lets the barrier expect the bytes.
+    Tile,
+}
+
 /// A step of an asynchronous copy.
 #[derive(Debug, Clone)]
 pub(crate) enum CopyStep {
-    /// A copy begins, with the regions of shared memory that it reads and writes. The threads of a group make it together if it
-    /// is cooperative.
-    Begin { reads: Option<Region>, writes: Option<Region>, completion: Completion, is_cooperative: bool, at: SpanRange },
+    /// A copy begins, with the regions of shared memory that it reads and writes.
+    Begin { reads: Option<Region>, writes: Option<Region>, completion: Completion, by: CopyBy, at: SpanRange },
     /// A wait after which all copies with this completion may be complete: all but the last ones, if `but` says how many.
     Wait { completion: Completion, but: Option<ValueId> },
 }

@@ -14,7 +14,9 @@ mod value;
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-pub(crate) use memory::{Access, AccessKind, Completion, CopyStep, GivenTo, Region, Root, Select, Shared, Slice};
+pub(crate) use memory::{
+    Access, AccessKind, Completion, CopyBy, CopyStep, GivenTo, Region, Root, Select, Shared, Slice,
+};
 pub(crate) use position::{Coordinate, Digit, Granule, Offset, Position, gcd};
 pub(crate) use step::{BarrierCall, Call, GroupStep, MemoryStep, Step, StepKind, TokenStep, ValueStep};
 pub(crate) use team::{Team, Tile, spans_cluster};

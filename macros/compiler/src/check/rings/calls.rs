@@ -5,7 +5,7 @@ use super::objects::array_of;
 use super::pipelines::Action;
 use super::value::{Counter, Value};
 use super::walk::Walker;
-use crate::check::cfg::{BarrierCall, Call, Completion, CopyStep, Region, Root, Select, StepKind, Variable};
+use crate::check::cfg::{BarrierCall, Call, Completion, CopyBy, CopyStep, Region, Root, Select, StepKind, Variable};
 use crate::model::barrier::{BarrierForm, PhaseAction, PhaseResult};
 use crate::rings::{Data, Element, Expr, Op, Operator};
 use crate::span::SpanRange;
@@ -114,10 +114,10 @@ impl Walker<'_, '_, '_, '_> {
         let kernel = self.evaluator.kernel;
         let call = self.copy_to.take().map(|call| &kernel.cfg.barrier_calls[call]);
         match &kernel.cfg.copies[index] {
-            CopyStep::Begin { completion: Completion::Barrier(_), is_cooperative: true, at, .. } => {
+            CopyStep::Begin { completion: Completion::Barrier(_), by: CopyBy::Group, at, .. } => {
                 return Err(Refusal::new(*at, "threads copy together"));
             }
-            CopyStep::Begin { writes: Some(region), completion: Completion::Barrier(_), at, .. } => {
+            CopyStep::Begin { writes: Some(region), completion: Completion::Barrier(_), by, at, .. } => {
                 let slot = array_of(region).and_then(|array| self.objects.slot(array));
                 let (Some(call), Some((array, slot))) = (call, slot) else {
                     return Err(Refusal::new(*at, "the accesses of what the copy writes are not followed"));
@@ -129,6 +129,10 @@ impl Walker<'_, '_, '_, '_> {
                 let slot = Element { array, index: self.slot_index(region, point, *at)? };
                 let barrier = self.element(&call.region, point, *at)?;
                 self.flush();
+                if *by == CopyBy::Tile {
+                    // The call on the barrier is the step before.
+                    self.push((point.0, point.1 - 1), *at, Op::Expect { barrier: barrier.clone(), bytes });
+                }
                 self.push(point, *at, Op::Copy { slot, barrier, block: Expr::rank(), bytes, data: Data::Fixed(0) });
             }
             CopyStep::Begin { completion: Completion::Barrier(_), at, .. } => {

@@ -7,7 +7,7 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use super::constants::array;
 use super::kernel::{Kernel, Refusal};
 use super::value::{Counters, Evaluator};
-use crate::check::cfg::{AccessKind, BlockId, Completion, CopyStep, Region, Root, Shared, StepKind};
+use crate::check::cfg::{AccessKind, BlockId, Completion, CopyBy, CopyStep, Region, Root, Shared, StepKind};
 use crate::model::barrier::PhaseAction;
 use crate::rings::BarrierArray;
 use crate::span::SpanRange;
@@ -36,7 +36,17 @@ pub(super) struct Slot {
     pub(super) whole: bool,
 }
 
+/// The number that stands for the bytes of a tile whose type is the name of another. No other copy has as few bytes.
+const TILE: u64 = 1;
+
 impl Objects {
+    /// Returns a number of bytes that a barrier expects, in words. Where the sizes of tiles are not known, they are counted.
+    pub(super) fn expected(&self, number: i64) -> String {
+        let unit = if self.slots.iter().any(|slot| slot.bytes == TILE) { "tile" } else { "byte" };
+        let several = if number == 1 { "" } else { "s" };
+        format!("{number} {unit}{several}")
+    }
+
     pub(super) fn of(kernel: &Kernel<'_, '_>) -> Result<Objects, Refusal> {
         let counters = Counters::default();
         let evaluator = Evaluator { kernel, counters: &counters, arguments: None, thread: 0 };
@@ -167,8 +177,10 @@ fn slots(kernel: &Kernel<'_, '_>, barriers: &BTreeSet<usize>) -> Vec<Slot> {
 fn slot(kernel: &Kernel<'_, '_>, array: usize) -> Option<Slot> {
     let (element, _) = kernel.function.shared.get(array)?;
     let stages = length(kernel, array)?;
-    let bytes = kernel.constants.bytes(element)?;
-    let rows = is_array(element);
+    let (tiles, by_others) = tile_copies(kernel, array);
+    // A copy of a tile tells the barrier of as many bytes as it brings, whatever their number is.
+    let bytes = kernel.constants.bytes(element).or((tiles.is_some() && !by_others).then_some(TILE))?;
+    let rows = is_array(element) || tiles == Some(1);
     let copied = kernel.cfg.copies.iter().any(|copy| match copy {
         CopyStep::Begin { writes, .. } => writes.as_ref().and_then(array_of) == Some(array),
         CopyStep::Wait { .. } => false,
@@ -183,6 +195,23 @@ fn slot(kernel: &Kernel<'_, '_>, array: usize) -> Option<Slot> {
             Slot { array, stages: 1, rows, bytes: bytes * u64::from(stages), whole: copied && !written || stages == 1 }
         }
     })
+}
+
+/// Returns in how many indexes the tiles that are copied to an array are selected, if all in the same, and whether other copies
+/// write it.
+fn tile_copies(kernel: &Kernel<'_, '_>, array: usize) -> (Option<usize>, bool) {
+    let mut by_others = false;
+    let mut depths = BTreeSet::new();
+    for copy in &kernel.cfg.copies {
+        match copy {
+            CopyStep::Begin { writes: Some(region), by, .. } if array_of(region) == Some(array) => match by {
+                CopyBy::Tile => drop(depths.insert(region.path.len())),
+                CopyBy::Group | CopyBy::Thread => by_others = true,
+            },
+            CopyStep::Begin { .. } | CopyStep::Wait { .. } => {}
+        }
+    }
+    (depths.pop_first().filter(|_| depths.is_empty()), by_others)
 }
 
 /// Whether an array has one element.

@@ -212,7 +212,9 @@ impl Words<'_, '_, '_> {
                 ("wait", format!(" at {}", barrier(of.array)))
             }
             Some(Op::Arrive { barrier: of, .. }) => ("arrive", format!(" at {}", barrier(of.array))),
-            Some(Op::Expect { barrier: of, bytes }) => ("expect", format!(" {bytes} bytes at {}", barrier(of.array))),
+            Some(Op::Expect { barrier: of, bytes }) => {
+                ("expect", format!(" {} at {}", self.objects.expected(i64::from(*bytes)), barrier(of.array)))
+            }
             Some(Op::Copy { slot: of, .. }) => ("begin", format!(" a copy into {}", slot(of.array))),
             Some(Op::BeginFill { slot: of, .. } | Op::EndFill { slot: of }) => {
                 ("write", format!(" to {}", slot(of.array)))
@@ -238,7 +240,7 @@ impl Words<'_, '_, '_> {
             let state = event.barrier.map(|state| {
                 let bytes = match state.bytes {
                     0 => String::new(),
-                    bytes => format!(" and {bytes} bytes"),
+                    bytes => format!(" and {}", self.objects.expected(bytes)),
                 };
                 let (parity, lacks) = (u8::from(state.parity), state.arrivals);
                 let arrivals = if lacks == 1 { "arrival" } else { "arrivals" };

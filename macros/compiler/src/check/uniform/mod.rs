@@ -16,7 +16,7 @@ mod quotient;
 pub(crate) mod summary;
 pub(crate) mod values;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use phalanx_contract::uniformity::Uniformity;
 
@@ -33,15 +33,44 @@ use level::Level;
 use summary::{Need, Summary};
 use values::Values;
 
-pub(super) fn check<'f>(function: &'f Function, cfg: &Cfg<'f>, values: &Values<'_, 'f>, diags: &mut Diags) -> Summary {
+/// The places of collectives of tiles that are smaller than a warp, where all threads of the warp are: what the tile does there,
+/// the whole warp does at once.
+#[derive(Debug, Default)]
+pub(crate) struct WholeWarps(BTreeSet<(u32, u32)>);
+
+impl WholeWarps {
+    pub(crate) fn contains(&self, at: SpanRange) -> bool {
+        self.0.contains(&position(at))
+    }
+}
+
+pub(super) fn check<'f>(
+    function: &'f Function,
+    cfg: &Cfg<'f>,
+    values: &Values<'_, 'f>,
+    diags: &mut Diags,
+) -> (Summary, WholeWarps) {
     let groups = groups(cfg);
     let summary = Summary::of(cfg, groups, |node| values.level(NodeId(node)));
-    let mut check =
-        Check { function, cfg, values, found: BTreeMap::new(), unaligned: Vec::new(), unagreed: Vec::new(), summary };
+    let mut check = Check {
+        function,
+        cfg,
+        values,
+        found: BTreeMap::new(),
+        unaligned: Vec::new(),
+        unagreed: Vec::new(),
+        tiles: BTreeMap::new(),
+        summary,
+    };
     for block in (0..cfg.blocks.len()).map(BlockId).filter(|block| values.is_reached(*block)) {
         cfg.blocks[block.0].steps.iter().for_each(|step| check.step(block, step));
     }
-    check.report(diags)
+    let whole = check.tiles.iter().filter_map(|(at, is_whole)| is_whole.then_some(*at)).collect();
+    (check.report(diags), WholeWarps(whole))
+}
+
+fn position(at: SpanRange) -> (u32, u32) {
+    (at.line(), at.column())
 }
 
 /// A collective that some threads of its group may not reach.
@@ -66,6 +95,8 @@ struct Check<'a, 'f> {
     unaligned: Vec<Diag>,
     /// The faults of arguments that must be the same in all threads of a group.
     unagreed: Vec<Diag>,
+    /// The places of collectives of tiles, and whether whole warps are there. A macro may give several the same place.
+    tiles: BTreeMap<(u32, u32), bool>,
     summary: Summary,
 }
 
@@ -75,6 +106,7 @@ impl<'a, 'f> Check<'a, 'f> {
             StepKind::Group(GroupStep::Collective { team, name, .. })
             | StepKind::Group(GroupStep::Convergent { team, name, argument: None }) => {
                 self.check_convergent(block, *team, name, step.at);
+                self.add_tile(block, *team, step.at);
             }
             StepKind::Group(
                 GroupStep::Arrive { group, method, .. } | GroupStep::ArriveForgotten { group, method, .. },
@@ -127,6 +159,20 @@ impl<'a, 'f> Check<'a, 'f> {
 
     fn control(&self) -> &'a Control {
         self.values.control
+    }
+
+    /// Notes whether whole warps reach a collective of a tile. Which threads call a device function, only its callers know.
+    fn add_tile(&mut self, block: BlockId, team: Team, at: SpanRange) {
+        let is_part = team.group == Group::Tile && team.uniformity != Uniformity::Warp;
+        if is_part && self.function.role == Role::Kernel {
+            let is_whole = self.warps_reach(block);
+            *self.tiles.entry(position(at)).or_insert(true) &= is_whole;
+        }
+    }
+
+    /// Whether all threads of a warp reach a block together, or none.
+    fn warps_reach(&self, block: BlockId) -> bool {
+        self.control().deciders(block).all(|branch| self.values.tested(branch).is_uniform(Uniformity::Warp))
     }
 
     /// `divergent_collective`, `divergent_exit`: all threads of the group reach its collective together.

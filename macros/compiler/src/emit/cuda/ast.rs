@@ -129,6 +129,11 @@ impl CuExpr {
         CuExpr::Infix { op: "&&", left: Box::new(self), right: Box::new(other), site: None }
     }
 
+    /// Returns `self || other`.
+    pub(crate) fn or(self, other: CuExpr) -> CuExpr {
+        CuExpr::Infix { op: "||", left: Box::new(self), right: Box::new(other), site: None }
+    }
+
     pub(crate) fn not(self) -> CuExpr {
         CuExpr::Prefix("!", Box::new(self))
     }

@@ -34,7 +34,13 @@ pub(super) fn signature(function: &Function, names: &Names) -> Vec<Fragment> {
             (_, Some(name)) => name,
             (_, None) => "slice".into(),
         };
-        let (before, after) = parameter(&param.ty, &slice);
+        let (before, after) = match (&param.ty, function.role) {
+            // The copies take its address, which is that of the parameter itself (PTX ISA, cp.async.bulk.tensor).
+            (ParamType::TensorMap { mutable, tile }, Role::Kernel) => {
+                (template_after("const __grid_constant__ ", tensor_map(*mutable), shape(&tile.shape)), " ")
+            }
+            (ty, _) => parameter(ty, &slice),
+        };
         out.extend(before);
         out.push(Fragment::Text(format!("{after}{}", names.local(param.local))));
     }
@@ -94,6 +100,9 @@ fn parameter(ty: &ParamType, slice: &str) -> (Vec<Fragment>, &'static str) {
         }
         ParamType::Slice { mutable: true, element } => (around("slice_mut<", shape(&element.shape), ">"), " "),
         ParamType::Slice { mutable: false, element } => (around(&format!("{slice}<"), shape(&element.shape), ">"), " "),
+        ParamType::TensorMap { mutable, tile } => {
+            (template_after("const ", tensor_map(*mutable), shape(&tile.shape)), "& ")
+        }
         ParamType::Group(group) => (vec![Fragment::Text(format!("const {}", group.cuda_name()))], "& "),
         ParamType::Tile { size, .. } => {
             let before = format!("const {}<", Group::Tile.cuda_name());
@@ -132,6 +141,16 @@ fn token(group: Group) -> String {
 /// Returns `name<arguments>`.
 pub(super) fn template(name: &str, arguments: Vec<Fragment>) -> Vec<Fragment> {
     [vec![Fragment::Text(format!("{name}<"))], arguments, vec![">".into()]].concat()
+}
+
+/// Returns the name of the type of a tensor's map.
+fn tensor_map(mutable: bool) -> &'static str {
+    if mutable { "tensor_map_mut" } else { "tensor_map" }
+}
+
+/// Returns `before name<arguments>`.
+fn template_after(before: &'static str, name: &str, arguments: Vec<Fragment>) -> Vec<Fragment> {
+    [vec![before.into()], template(name, arguments)].concat()
 }
 
 /// Returns the conversion to a type.

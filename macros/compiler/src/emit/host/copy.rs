@@ -22,6 +22,13 @@ impl Host<'_> {
             quote!({ #prior })
         };
         match copy {
+            CopyOp::Tensor(tensor) => {
+                let map = match operands.first().map(|map| map.result_kind) {
+                    Some(Kind::TensorMap { mutable: true }) => "TensorMapMut",
+                    _ => "TensorMap",
+                };
+                call(at, &[map, tensor.name()], arguments)
+            }
             CopyOp::Cooperative { group, to_barrier } => {
                 let name = if to_barrier { "memcpy_async_to_barrier" } else { "memcpy_async" };
                 call(at, &[group.rust_name(), name], arguments)

@@ -214,9 +214,10 @@ impl Host<'_> {
         let inside = Host { receivers, ..*self };
         let passed = |argument: &Expr| match (&argument.kind, argument.result_kind) {
             // `&cluster` where `cluster` is a reference already.
-            (ExprKind::Borrow { target, .. }, Kind::Group(_) | Kind::Memory(_) | Kind::Barrier(_)) => {
-                inside.passed(target)
-            }
+            (
+                ExprKind::Borrow { target, .. },
+                Kind::Group(_) | Kind::Memory(_) | Kind::TensorMap { .. } | Kind::Barrier(_),
+            ) => inside.passed(target),
             _ => inside.expr(argument),
         };
         let mut given = arguments.iter().map(passed);
@@ -283,6 +284,7 @@ impl Host<'_> {
     pub(super) fn passed(&self, target: &Expr) -> TokenStream {
         match target.result_kind {
             Kind::Memory(memory) if memory.is_slice() => self.expr(target),
+            Kind::TensorMap { .. } => self.expr(target),
             _ => self.borrowed(target),
         }
     }

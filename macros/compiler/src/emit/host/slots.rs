@@ -73,7 +73,11 @@ pub(super) fn is_reference(function: &Function, local: LocalId) -> bool {
         // Remote memory is passed by value unless it was written with `&`, a slice always.
         Some(ParamType::Memory { by_reference, memory, .. }) => *by_reference && !memory.is_slice(),
         Some(
-            ParamType::Value(_) | ParamType::Slice { .. } | ParamType::OptionalSlice { .. } | ParamType::Closure { .. },
+            ParamType::Value(_)
+            | ParamType::Slice { .. }
+            | ParamType::OptionalSlice { .. }
+            | ParamType::TensorMap { .. }
+            | ParamType::Closure { .. },
         )
         | None => function.local(local).by_reference || matches!(function.kind(local), Kind::Reference { .. }),
     }

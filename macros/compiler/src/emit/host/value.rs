@@ -67,7 +67,10 @@ impl Host<'_> {
                 quote_spanned!(lo=> #base.#axis)
             }
             ExprKind::Borrow { target, .. }
-                if matches!(target.result_kind, Kind::Memory(_) | Kind::Barrier(_) | Kind::Group(_)) =>
+                if matches!(
+                    target.result_kind,
+                    Kind::Memory(_) | Kind::TensorMap { .. } | Kind::Barrier(_) | Kind::Group(_)
+                ) =>
             {
                 self.passed(target)
             }

@@ -7,4 +7,5 @@ mod explicit;
 mod extraction;
 mod growth;
 mod kernels;
+mod tiles;
 mod words;

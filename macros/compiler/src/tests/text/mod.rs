@@ -6,7 +6,9 @@ mod atoms;
 mod bounds;
 mod control;
 mod order;
+mod parts;
 mod straight;
+mod whole_warps;
 
 use proc_macro2::{TokenStream, TokenTree};
 use syn::LitInt;

@@ -25,6 +25,12 @@ struct local_array {
     __device__ __forceinline__ constexpr bool is_empty() const { return N == 0; }
 };
 
+// A variable of which the text only reads this part.
+template <class T>
+__device__ __forceinline__ constexpr const T& as_const(const T& variable) {
+    return variable;
+}
+
 namespace detail {
 
 // The number of elements of an array, by its type.

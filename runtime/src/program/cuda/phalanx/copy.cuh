@@ -22,22 +22,21 @@ struct copied {
     void* to;
     const void* from;
     unsigned bytes;
+    // The alignment that both addresses have, up to 16, in the low bits.
+    unsigned alignment;
 
     template <class To, class From>
-    __device__ __forceinline__ copied(const To& to, const From& from, unsigned site) : to(to.data), from(from.data) {
+    __device__ __forceinline__ static copied of(const To& to, const From& from, unsigned site) {
         check_lengths(to, from, site);
-        bytes = static_cast<unsigned>(to.length * sizeof(*to.data));
+        return {to.data, from.data, static_cast<unsigned>(to.length * sizeof(*to.data)),
+                static_cast<unsigned>(address_of(to, to.data) | address_of(from, from.data))};
     }
 
-    // The alignment that both addresses have, up to 16, in the low bits.
-    __device__ __forceinline__ unsigned alignment() const {
-        return static_cast<unsigned>(reinterpret_cast<unsigned long long>(to) | reinterpret_cast<unsigned long long>(from));
-    }
     __device__ __forceinline__ void check_bulk(unsigned site) const {
         if (bytes % 16 != 0) {
             fail(bulk_bytes, site, record_value(u32(bytes)));
         }
-        if (alignment() % 16 != 0) {
+        if (alignment % 16 != 0) {
             const auto past = [](const void* at) { return u32(static_cast<unsigned>(reinterpret_cast<unsigned long long>(at)) % 16); };
             fail(bulk_misaligned, site, record_value(past(to)), record_value(past(from)));
         }
@@ -61,12 +60,17 @@ __device__ __forceinline__ void bulk_to_shared(const copied& both, unsigned bar)
                  : "memory");
 }
 
-// The thread's share of the units, starting at a byte.
+// The thread's share of the units, starting at a byte. The rounds are counted, so that they are unrolled if their number is known.
 template <unsigned Unit>
 __device__ __forceinline__ void copy_units(const copied& both, unsigned start, unsigned end, unsigned rank, unsigned threads) {
     const unsigned to = shared_address(both.to);
     const auto from = __cvta_generic_to_global(both.from);
-    for (unsigned at = start + rank * Unit; at < end; at += threads * Unit) {
+    const unsigned units = (end - start) / Unit, rounds = (units + threads - 1) / threads;
+    for (unsigned round = 0; round < rounds; ++round) {
+        const unsigned unit = round * threads + rank, at = start + unit * Unit;
+        if (unit >= units) {
+            break;
+        }
         if constexpr (Unit == 16) {
             asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" : : "r"(to + at), "l"(from + at) : "memory");
         } else {
@@ -75,11 +79,19 @@ __device__ __forceinline__ void copy_units(const copied& both, unsigned start, u
     }
 }
 
-// Copies the thread's share in units of at least 4 bytes. Returns whether the hardware supports that.
-__device__ __forceinline__ bool copy_in_units(const copied& both, unsigned rank, unsigned threads) {
-    const unsigned alignment = both.alignment();
-    if ((alignment | both.bytes) % 4 != 0) {
-        return false;
+// Copies the thread's share where not all is a multiple of 16 bytes: in units of at least 4 bytes if the hardware can, and
+// otherwise by loads and stores. It is one function for all copies of a type, so that the text of a copy is no longer than that in
+// units of 16 bytes.
+template <class T>
+__device__ __noinline__ void copy_parts(T* to, const T* from, unsigned bytes, unsigned rank, unsigned threads) {
+    const auto alignment = static_cast<unsigned>(reinterpret_cast<unsigned long long>(to) | reinterpret_cast<unsigned long long>(from));
+    const copied both{to, from, bytes, alignment};
+    if ((alignment | bytes) % 4 != 0) {
+        const unsigned length = bytes / sizeof(T);
+        for (unsigned i = rank; i < length; i += threads) {
+            to[i] = from[i];
+        }
+        return;
     }
     if (alignment % 16 == 0) {
         const unsigned whole = both.bytes / 16 * 16;
@@ -92,15 +104,6 @@ __device__ __forceinline__ bool copy_in_units(const copied& both, unsigned rank,
     } else {
         copy_units<4>(both, 0, both.bytes, rank, threads);
     }
-    return true;
-}
-
-// Copies the thread's share by loads and stores.
-template <class To, class From>
-__device__ __forceinline__ void copy_elements(const To& to, const From& from, unsigned rank, unsigned threads) {
-    for (unsigned long long i = rank; i < to.length; i += threads) {
-        to.data[i] = from.data[i];
-    }
 }
 
 } // namespace detail
@@ -110,24 +113,25 @@ template <class Group, class Memory, class From, bool of_cluster>
 __device__ __forceinline__ void memcpy_async(const Group& group, Memory&& memory, const From& from,
                                     const phase_barrier<of_cluster>& bar, PHALANX_SITE) {
     const auto to = detail::whole(memory);
-    const detail::copied both(to, from, site);
+    const auto both = detail::copied::of(to, from, site);
     const unsigned rank = group.thread_rank().value, threads = group.num_threads().value;
     if (both.bytes == 0) {
         return;
     }
-    if ((both.alignment() | both.bytes) % 16 == 0) {
+    if ((both.alignment | both.bytes) % 16 == 0) {
         if (rank == 0) {
             bar.expect_tx(u32(both.bytes));
             detail::fence_async_proxy(from);
             detail::bulk_to_shared(both, bar.address());
         }
-    } else if (detail::copy_in_units(both, rank, threads)) {
+    } else if ((both.alignment | both.bytes) % 4 == 0) {
+        detail::copy_parts(to.data, from.data, both.bytes, rank, threads);
         // The phase expects one more arrival until the copies have completed.
         asm volatile("cp.async.mbarrier.arrive.shared::cta.b64 [%0];" : : "r"(bar.address()) : "memory");
     } else {
         // This thread may not arrive itself, so the phase expects one more byte until the copy is done.
         bar.expect_tx(u32(1));
-        detail::copy_elements(to, from, rank, threads);
+        detail::copy_parts(to.data, from.data, both.bytes, rank, threads);
         asm volatile("fence.acq_rel.cta;\n"
                      "mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [%0], 1;"
                      :
@@ -140,10 +144,12 @@ __device__ __forceinline__ void memcpy_async(const Group& group, Memory&& memory
 template <class Group, class Memory, class From>
 __device__ __forceinline__ void memcpy_async(const Group& group, Memory&& memory, const From& from, PHALANX_SITE) {
     const auto to = detail::whole(memory);
-    const detail::copied both(to, from, site);
+    const auto both = detail::copied::of(to, from, site);
     const unsigned rank = group.thread_rank().value, threads = group.num_threads().value;
-    if (!detail::copy_in_units(both, rank, threads)) {
-        detail::copy_elements(to, from, rank, threads);
+    if ((both.alignment | both.bytes) % 16 == 0) {
+        detail::copy_units<16>(both, 0, both.bytes, rank, threads);
+    } else {
+        detail::copy_parts(to.data, from.data, both.bytes, rank, threads);
     }
     asm volatile("cp.async.commit_group;" ::: "memory");
 }
@@ -160,7 +166,7 @@ __device__ __forceinline__ void wait_async(const Group& group) {
 // `bulk_copy_async(&shared, slice, &bar)`
 template <class Memory, class From, bool of_cluster>
 __device__ __forceinline__ void bulk_copy_async(Memory&& memory, const From& from, const phase_barrier<of_cluster>& bar, PHALANX_SITE) {
-    const detail::copied both(detail::whole(memory), from, site);
+    const auto both = detail::copied::of(detail::whole(memory), from, site);
     both.check_bulk(site);
     if (both.bytes != 0) {
         detail::fence_async_proxy(from);
@@ -172,7 +178,7 @@ __device__ __forceinline__ void bulk_copy_async(Memory&& memory, const From& fro
 template <class Remote, class Memory>
 __device__ __forceinline__ void bulk_copy_async(Remote&& remote, Memory&& memory, const remote_barrier& bar, PHALANX_SITE) {
     const auto from = detail::whole(memory);
-    const detail::copied both(detail::whole(remote), from, site);
+    const auto both = detail::copied::of(detail::whole(remote), from, site);
     both.check_bulk(site);
     if (both.bytes != 0) {
         detail::fence_async_proxy(from);
@@ -188,7 +194,7 @@ __device__ __forceinline__ void bulk_copy_async(Remote&& remote, Memory&& memory
 template <class T, class Memory>
 __device__ __forceinline__ void bulk_copy_async(const slice_mut<T>& to, Memory&& memory, PHALANX_SITE) {
     const auto from = detail::whole(memory);
-    const detail::copied both(to, from, site);
+    const auto both = detail::copied::of(to, from, site);
     both.check_bulk(site);
     if (both.bytes != 0) {
         detail::fence_async_proxy(from);

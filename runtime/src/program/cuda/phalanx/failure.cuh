@@ -37,6 +37,7 @@ enum failure_cause : unsigned {
     dynamic_shared_out_of_bounds = 20,  // the offset, the length, the element's bytes, the available bytes
     matrix_out_of_bounds = 21,          // the start, the count, the length, whether of columns
     misaligned_matrix = 22,             // the column
+    misaligned_tile = 23,               // bytes past a multiple of 128
 };
 
 // The type of a value that the cause leaves open; the 128-bit ones take two words.
@@ -153,10 +154,12 @@ __device__ __forceinline__ failure_record* begin_failure(const launch_block* lau
     end_thread(launch);
 }
 
-// These are out of line, so that a check costs its caller only a compare and a branch.
-[[noreturn]] __device__ __noinline__ inline void
-fail_in(const launch_block* launch, unsigned cause, unsigned site, unsigned tags, unsigned long long a,
-        unsigned long long b) {
+// These are not out of line: a kernel with a call has its addresses' descriptors in registers of threads, and moves them to
+// uniform registers before each access. A function that is called also returns, for all that the assembler believes (PTX ISA,
+// .noreturn), so that what the code behind a check needs would stay alive.
+[[noreturn]] __device__ __forceinline__ void
+fail(unsigned cause, unsigned site, unsigned tags, unsigned long long a, unsigned long long b) {
+    const launch_block* launch = this_launch();
     asm volatile("{\n"
                  ".reg .b32 claimed;\n"
                  ".reg .pred is_late;\n"
@@ -173,26 +176,16 @@ fail_in(const launch_block* launch, unsigned cause, unsigned site, unsigned tags
                  : "memory");
     end_thread(launch);
 }
-[[noreturn]] __device__ __noinline__ inline void
-fail_in(const launch_block* launch, unsigned cause, unsigned site, unsigned tags, unsigned long long a,
-        unsigned long long b, unsigned long long c, unsigned long long d) {
+[[noreturn]] __device__ __forceinline__ void
+fail(unsigned cause, unsigned site, unsigned tags, unsigned long long a, unsigned long long b, unsigned long long c,
+     unsigned long long d) {
+    const launch_block* launch = this_launch();
     failure_record* record = begin_failure(launch, cause, site, tags);
     record->values[0] = a;
     record->values[1] = b;
     record->values[2] = c;
     record->values[3] = d;
     end_failure(launch, record);
-}
-
-// The words of the values, which `fail_in` takes.
-[[noreturn]] __device__ __forceinline__ void
-fail(unsigned cause, unsigned site, unsigned tags, unsigned long long a, unsigned long long b) {
-    fail_in(this_launch(), cause, site, tags, a, b);
-}
-[[noreturn]] __device__ __forceinline__ void
-fail(unsigned cause, unsigned site, unsigned tags, unsigned long long a, unsigned long long b, unsigned long long c,
-     unsigned long long d) {
-    fail_in(this_launch(), cause, site, tags, a, b, c, d);
 }
 
 // Overloads for no value, for one of up to two words, and for several of one word.

@@ -54,23 +54,42 @@ struct interval {
     __device__ __forceinline__ friend constexpr interval operator/(interval a, interval b) {
         const bool defined = a.low >= 0 && b.low == b.high && b.low > 0;
         const long long divisor = defined ? b.low : 1;
-        return {a.low / divisor, a.high / divisor, 1, a.known && b.known && defined};
+        const bool whole = a.granule() % static_cast<unsigned long long>(divisor) == 0;
+        return {a.low / divisor, a.high / divisor, whole ? a.steps / divisor : 1, a.known && b.known && defined};
     }
+    // The values differ by multiples of what both those of `a` and the divisor are multiples of.
     __device__ __forceinline__ friend constexpr interval operator%(interval a, interval b) {
-        return {0, lesser(a.high, b.high - 1), 1, a.known && b.known && a.low >= 0 && b.low > 0};
+        const auto steps = a.steps | (b.low == b.high ? static_cast<unsigned long long>(b.low) : 1);
+        return with_fixed_bits(a.low, lesser(a.high, b.high - 1), steps, a.known && b.known && a.low >= 0 && b.low > 0);
     }
     __device__ __forceinline__ friend constexpr interval operator&(interval a, interval b) {
-        return {0, lesser(a.high, b.high), 1, a.known && b.known && a.low >= 0 && b.low >= 0};
+        return with_fixed_bits(a.low & b.low, lesser(a.high, b.high), a.steps | b.steps, are_natural(a, b));
     }
-    __device__ __forceinline__ friend constexpr interval operator|(interval a, interval b) { return joined_bits(a, b); }
-    __device__ __forceinline__ friend constexpr interval operator^(interval a, interval b) { return joined_bits(a, b); }
+    __device__ __forceinline__ friend constexpr interval operator|(interval a, interval b) {
+        return with_fixed_bits(a.low | b.low, all_bits(a, b), a.steps | b.steps, are_natural(a, b));
+    }
+    __device__ __forceinline__ friend constexpr interval operator^(interval a, interval b) {
+        return with_fixed_bits(a.low ^ b.low, all_bits(a, b), a.steps | b.steps, are_natural(a, b));
+    }
+
+    // What the values differ by multiples of; 0 for a single value.
+    __device__ __forceinline__ constexpr unsigned long long granule() const { return steps & (0 - steps); }
 
 private:
     __device__ __forceinline__ static constexpr long long lesser(long long a, long long b) { return a < b ? a : b; }
-    // No bit of the result is above the highest bit of both operands.
-    __device__ __forceinline__ static constexpr interval joined_bits(interval a, interval b) {
-        const auto zeros = __clzll(a.high | b.high | 1);
-        return {0, static_cast<long long>(~0ull >> zeros), 1, a.known && b.known && a.low >= 0 && b.low >= 0};
+    __device__ __forceinline__ static constexpr bool are_natural(interval a, interval b) {
+        return a.known && b.known && a.low >= 0 && b.low >= 0;
+    }
+    // No bit of the result of `|` and `^` is above the highest bit of both operands.
+    __device__ __forceinline__ static constexpr long long all_bits(interval a, interval b) {
+        return static_cast<long long>(~0ull >> __clzll(a.high | b.high | 1));
+    }
+    // The values up to `high` that have the bits of `one` of them below the lowest set bit of `steps`, or all if that is 0.
+    __device__ __forceinline__ static constexpr interval
+    with_fixed_bits(long long one, long long high, unsigned long long steps, bool known) {
+        const auto fixed = static_cast<long long>((steps & (0 - steps)) - 1);
+        const auto low = one & fixed;
+        return {low, high - (high - low & fixed), steps, known};
     }
 };
 
@@ -82,7 +101,8 @@ __device__ __forceinline__ constexpr interval<Raw> operator<<(interval<Raw> a, A
 template <class Raw, class Amount>
 __device__ __forceinline__ constexpr interval<Raw> operator>>(interval<Raw> a, Amount amount) {
     const unsigned bits = shift_amount(amount) & (bit_count<Raw>() - 1);
-    return {a.low >> bits, a.high >> bits, 1, a.known};
+    const bool whole = a.granule() >> bits << bits == a.granule();
+    return {a.low >> bits, a.high >> bits, whole ? a.steps >> bits : 1, a.known};
 }
 
 // The values from `a` to `b` or from `b` to `a`.
@@ -141,6 +161,30 @@ __device__ __forceinline__ constexpr detail::interval<Raw> values_of(detail::ste
     const auto steps = some ? range.left / size : 0;
     const auto last = static_cast<Raw>(static_cast<detail::bits_of<Raw>>(range.current) + steps * range.step);
     return detail::between(range.current, last, size, some);
+}
+
+namespace detail {
+
+// The numbers of a loop's iterations, from 0.
+template <class Raw, class Range>
+__device__ __forceinline__ constexpr interval<Raw> rounds_of(Range range) {
+    const auto values = values_of(range);
+    const auto distance = static_cast<unsigned long long>(values.high - values.low);
+    const auto last = values.steps == 0 ? 0 : distance / values.steps;
+    return {0, static_cast<long long>(last), 1, values.known};
+}
+
+} // namespace detail
+
+// The values of a variable that is `first` in the first iteration of a loop over a range, and `step` more or less in each
+// further one.
+template <class Raw, class Step, class Range>
+__device__ __forceinline__ constexpr detail::interval<Raw> increased(integer<Raw> first, Step step, Range range) {
+    return detail::interval<Raw>(first) + detail::rounds_of<Raw>(range) * detail::interval<Raw>(step);
+}
+template <class Raw, class Step, class Range>
+__device__ __forceinline__ constexpr detail::interval<Raw> decreased(integer<Raw> first, Step step, Range range) {
+    return detail::interval<Raw>(first) - detail::rounds_of<Raw>(range) * detail::interval<Raw>(step);
 }
 
 namespace detail {

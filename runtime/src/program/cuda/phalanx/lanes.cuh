@@ -27,11 +27,25 @@ struct alignas(sizeof(T) * N) vector {
     }
 
     __device__ __forceinline__ constexpr T& operator[](detail::located_index i) { return lanes[i.below(N)]; }
-    __device__ __forceinline__ constexpr const T& operator[](detail::located_index i) const { return lanes[i.below(N)]; }
+    __device__ __forceinline__ constexpr decltype(auto) operator[](detail::located_index i) const { return lane(i.below(N)); }
     __device__ __forceinline__ constexpr T& get_unchecked(detail::index i) { return lanes[i.value]; }
-    __device__ __forceinline__ constexpr const T& get_unchecked(detail::index i) const { return lanes[i.value]; }
+    __device__ __forceinline__ constexpr decltype(auto) get_unchecked(detail::index i) const { return lane(i.value); }
     __device__ __forceinline__ constexpr usize len() const { return N; }
     __device__ __forceinline__ constexpr bool is_empty() const { return N == 0; }
+
+private:
+    // A narrow lane is taken out of the word that holds it. Where paths of the program meet, the compiler then keeps the words of a
+    // vector; if lanes were read by themselves, it would keep each in a register of its own.
+    __device__ __forceinline__ constexpr decltype(auto) lane(unsigned long long i) const {
+        if constexpr (sizeof(T) < sizeof(unsigned) && sizeof(T) * N >= sizeof(unsigned)) {
+            using bits = typename detail::loaded<sizeof(T)>::type;
+            const auto at = i * sizeof(T);
+            const unsigned word = reinterpret_cast<const unsigned*>(lanes)[at / sizeof(unsigned)];
+            return __builtin_bit_cast(T, static_cast<bits>(word >> at % sizeof(unsigned) * 8));
+        } else {
+            return static_cast<const T&>(lanes[i]);
+        }
+    }
 };
 
 namespace detail {

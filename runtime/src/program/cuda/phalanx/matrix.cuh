@@ -3,6 +3,7 @@
 // lanes arrive together, with the same arguments, is not checked here.
 #pragma once
 #include <phalanx/half.cuh>
+#include <phalanx/swizzled.cuh>
 #include <phalanx/tile.cuh>
 #include <phalanx/vector.cuh>
 
@@ -27,7 +28,7 @@ template <class Matrix, class T, unsigned long long N>
 struct alignas(4) lane_elements {
     T elements[N];
 
-    __device__ static constexpr Matrix filled(T value) {
+    __device__ __forceinline__ static constexpr Matrix filled(T value) {
         Matrix m;
         for (unsigned long long i = 0; i < N; ++i) {
             m.elements[i] = value;
@@ -35,14 +36,14 @@ struct alignas(4) lane_elements {
         return m;
     }
 
-    __device__ constexpr T& operator[](located_index i) { return elements[i.below(N)]; }
-    __device__ constexpr const T& operator[](located_index i) const { return elements[i.below(N)]; }
-    __device__ constexpr T& get_unchecked(index i) { return elements[i.value]; }
-    __device__ constexpr const T& get_unchecked(index i) const { return elements[i.value]; }
-    __device__ constexpr usize len() const { return N; }
-    __device__ constexpr bool is_empty() const { return N == 0; }
+    __device__ __forceinline__ constexpr T& operator[](located_index i) { return elements[i.below(N)]; }
+    __device__ __forceinline__ constexpr const T& operator[](located_index i) const { return elements[i.below(N)]; }
+    __device__ __forceinline__ constexpr T& get_unchecked(index i) { return elements[i.value]; }
+    __device__ __forceinline__ constexpr const T& get_unchecked(index i) const { return elements[i.value]; }
+    __device__ __forceinline__ constexpr usize len() const { return N; }
+    __device__ __forceinline__ constexpr bool is_empty() const { return N == 0; }
 
-    __device__ unsigned& word(unsigned i) { return reinterpret_cast<unsigned*>(elements)[i]; }
+    __device__ __forceinline__ unsigned& word(unsigned i) { return reinterpret_cast<unsigned*>(elements)[i]; }
 };
 
 } // namespace detail
@@ -90,7 +91,7 @@ struct tensor_cores;
 #define PHALANX_MMA_TO_F32(T, SHAPE, TYPE)                                                                             \
     template <>                                                                                                        \
     struct tensor_cores<T, T, f32> {                                                                                   \
-        __device__ static void multiply(const unsigned* a, const unsigned* b, f32* c) {                                \
+        __device__ __forceinline__ static void multiply(const unsigned* a, const unsigned* b, f32* c) {                \
             asm volatile("mma.sync.aligned." SHAPE ".row.col.f32." TYPE "." TYPE ".f32 "                               \
                          "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"                             \
                          : "+f"(c[0].value), "+f"(c[1].value), "+f"(c[2].value), "+f"(c[3].value)                      \
@@ -104,7 +105,7 @@ PHALANX_MMA_TO_F32(tf32, "m16n8k8", "tf32")
 
 template <>
 struct tensor_cores<f16, f16, f16> {
-    __device__ static void multiply(const unsigned* a, const unsigned* b, f16* c) {
+    __device__ __forceinline__ static void multiply(const unsigned* a, const unsigned* b, f16* c) {
         unsigned* words = reinterpret_cast<unsigned*>(c);
         asm volatile("mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 "
                      "{%0, %1}, {%2, %3, %4, %5}, {%6, %7}, {%0, %1};"
@@ -117,7 +118,7 @@ struct tensor_cores<f16, f16, f16> {
 #define PHALANX_MMA_TO_I32(T, U, TYPES)                                                                                \
     template <>                                                                                                        \
     struct tensor_cores<T, U, i32> {                                                                                   \
-        __device__ static void multiply(const unsigned* a, const unsigned* b, i32* c) {                                \
+        __device__ __forceinline__ static void multiply(const unsigned* a, const unsigned* b, i32* c) {                \
             asm volatile("mma.sync.aligned.m16n8k32.row.col.s32." TYPES ".s32 "                                        \
                          "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"                             \
                          : "+r"(c[0].value), "+r"(c[1].value), "+r"(c[2].value), "+r"(c[3].value)                      \
@@ -133,9 +134,9 @@ PHALANX_MMA_TO_I32(u8, u8, "u8.u8")
 // Rounds the elements of a `tf32` matrix to the digits that the tensor cores use, to nearest, ties away from zero. PTX leaves
 // open what others would become.
 template <class Matrix>
-__device__ inline void round_elements(Matrix&) {}
+__device__ __forceinline__ void round_elements(Matrix&) {}
 template <template <class, unsigned long long, unsigned long long> class Matrix, unsigned long long M, unsigned long long N>
-__device__ inline void round_elements(Matrix<tf32, M, N>& matrix) {
+__device__ __forceinline__ void round_elements(Matrix<tf32, M, N>& matrix) {
 #pragma unroll
     for (unsigned i = 0; i < M * N / 32; ++i) {
         asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(matrix.word(i)) : "f"(matrix.elements[i].value));
@@ -146,7 +147,7 @@ __device__ inline void round_elements(Matrix<tf32, M, N>& matrix) {
 
 // `warp.mma(a, b, c)`
 template <class T, class U, class V, unsigned long long K, unsigned long long N>
-__device__ inline accumulator<V, 16, N>
+__device__ __forceinline__ accumulator<V, 16, N>
 tensor_product(matrix_a<T, 16, K> a, matrix_b<U, K, N> b, accumulator<V, 16, N> c) {
     detail::round_elements(a);
     detail::round_elements(b);
@@ -161,13 +162,14 @@ namespace detail {
 
 // Returns the shared address of the line that this lane addresses for all, of a matrix at this row and column, or of its
 // transpose. A square of 8 lines of 16 bytes is addressed by 8 lanes: the first by lanes 0 to 7, and so on.
-template <class Matrix, bool IsTransposed, bool IsAligned, class T, unsigned long long length>
-__device__ inline unsigned
-line_address(unsigned lane, shared_slice<local_array<T, length>> memory, index row, index column, unsigned site) {
+template <class Matrix, bool IsTransposed, class Row>
+__device__ __forceinline__ unsigned
+line_address(unsigned lane, shared_slice<Row> memory, index row, index column, unsigned site) {
+    constexpr unsigned long long length = array_length<Row>::value, size = sizeof(Row) / length;
     constexpr unsigned rows = IsTransposed ? Matrix::columns : Matrix::rows;
     constexpr unsigned columns = IsTransposed ? Matrix::rows : Matrix::columns;
     constexpr unsigned words = sizeof(Matrix) / 4;
-    static_assert(length * sizeof(T) % 16 == 0, "each row is aligned");
+    static_assert(sizeof(Row) % 16 == 0, "each row is aligned");
     if (rows > memory.length || row.value > memory.length - rows) {
         fail(matrix_out_of_bounds, site, recorded{row.tag, row.value}, recorded{unsigned_value, rows},
              recorded{unsigned_value, memory.length}, recorded{unsigned_value, 0});
@@ -176,8 +178,8 @@ line_address(unsigned lane, shared_slice<local_array<T, length>> memory, index r
         fail(matrix_out_of_bounds, site, recorded{column.tag, column.value}, recorded{unsigned_value, columns},
              recorded{unsigned_value, length}, recorded{unsigned_value, 1});
     }
-    const unsigned start = shared_address(memory.data), offset = static_cast<unsigned>(column.value * sizeof(T));
-    if ((IsAligned ? offset : start + offset) % 16 != 0) {
+    const unsigned start = shared_address(memory.data), offset = static_cast<unsigned>(column.value * size);
+    if ((start + offset) % 16 != 0) {
         fail(misaligned_matrix, site, recorded{column.tag, column.value});
     }
     // The number of the lane's square among the matrix's lines, and along them. Lanes without a square repeat others.
@@ -187,11 +189,12 @@ line_address(unsigned lane, shared_slice<local_array<T, length>> memory, index r
     constexpr bool is_in_order = Matrix::lines_are_rows != IsTransposed;
     const unsigned down = (is_in_order ? across : along) * 8 + lane % 8;
     const unsigned right = (is_in_order ? along : across) * 16;
-    return start + offset + (static_cast<unsigned>(row.value) + down) * static_cast<unsigned>(length * sizeof(T)) + right;
+    const unsigned first = start + (static_cast<unsigned>(row.value) + down) * static_cast<unsigned>(sizeof(Row));
+    return exchanged<Row>::address(first, offset + right);
 }
 
 template <bool IsTransposed>
-__device__ inline void load_words(unsigned (&words)[2], unsigned line) {
+__device__ __forceinline__ void load_words(unsigned (&words)[2], unsigned line) {
     if constexpr (IsTransposed) {
         asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0, %1}, [%2];"
                      : "=r"(words[0]), "=r"(words[1])
@@ -205,7 +208,7 @@ __device__ inline void load_words(unsigned (&words)[2], unsigned line) {
     }
 }
 template <bool IsTransposed>
-__device__ inline void load_words(unsigned (&words)[4], unsigned line) {
+__device__ __forceinline__ void load_words(unsigned (&words)[4], unsigned line) {
     if constexpr (IsTransposed) {
         asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
                      : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
@@ -220,7 +223,7 @@ __device__ inline void load_words(unsigned (&words)[4], unsigned line) {
 }
 
 template <bool IsTransposed>
-__device__ inline void store_words(const unsigned (&words)[2], unsigned line) {
+__device__ __forceinline__ void store_words(const unsigned (&words)[2], unsigned line) {
     if constexpr (IsTransposed) {
         asm volatile("stmatrix.sync.aligned.m8n8.x2.trans.shared.b16 [%0], {%1, %2};"
                      :
@@ -234,7 +237,7 @@ __device__ inline void store_words(const unsigned (&words)[2], unsigned line) {
     }
 }
 template <bool IsTransposed>
-__device__ inline void store_words(const unsigned (&words)[4], unsigned line) {
+__device__ __forceinline__ void store_words(const unsigned (&words)[4], unsigned line) {
     if constexpr (IsTransposed) {
         asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};"
                      :
@@ -250,10 +253,10 @@ __device__ inline void store_words(const unsigned (&words)[4], unsigned line) {
 
 // The words are transposed on the way where a line of the matrix is not a part of a row of memory.
 template <class Matrix, bool IsTransposed, class Memory, class Row, class Column>
-__device__ inline Matrix load(u32 rank, Memory&& memory, Row row, Column column, unsigned site) {
+__device__ __forceinline__ Matrix load(u32 rank, Memory&& memory, Row row, Column column, unsigned site) {
     const unsigned lane = rank.value;
     unsigned words[sizeof(Matrix) / 4];
-    const unsigned line = line_address<Matrix, IsTransposed, is_aligned<Memory>::value>(lane, whole(memory), row, column, site);
+    const unsigned line = line_address<Matrix, IsTransposed>(lane, whole(memory), row, column, site);
     load_words<Matrix::lines_are_rows == IsTransposed>(words, line);
     Matrix matrix;
 #pragma unroll
@@ -263,10 +266,10 @@ __device__ inline Matrix load(u32 rank, Memory&& memory, Row row, Column column,
     return matrix;
 }
 template <bool IsTransposed, class Memory, class Row, class Column, class Matrix>
-__device__ inline void store(u32 rank, Memory&& memory, Row row, Column column, Matrix matrix, unsigned site) {
+__device__ __forceinline__ void store(u32 rank, Memory&& memory, Row row, Column column, Matrix matrix, unsigned site) {
     const unsigned lane = rank.value;
     unsigned words[sizeof(Matrix) / 4];
-    const unsigned line = line_address<Matrix, IsTransposed, is_aligned<Memory>::value>(lane, whole(memory), row, column, site);
+    const unsigned line = line_address<Matrix, IsTransposed>(lane, whole(memory), row, column, site);
 #pragma unroll
     for (unsigned i = 0; i < sizeof(Matrix) / 4; ++i) {
         words[i] = matrix.word(i);
@@ -278,24 +281,24 @@ __device__ inline void store(u32 rank, Memory&& memory, Row row, Column column, 
 
 // `warp.load_matrix(&tile, row, column)`: the rows of the tile are arrays.
 template <class Matrix, class Memory, class Row, class Column>
-__device__ inline Matrix
+__device__ __forceinline__ Matrix
 load_matrix(const thread_block_tile<32>& warp, Memory&& memory, Row row, Column column, PHALANX_SITE) {
     return detail::load<Matrix, false>(warp.thread_rank(), memory, row, column, site);
 }
 template <class Matrix, class Memory, class Row, class Column>
-__device__ inline Matrix
+__device__ __forceinline__ Matrix
 load_matrix_transposed(const thread_block_tile<32>& warp, Memory&& memory, Row row, Column column, PHALANX_SITE) {
     return detail::load<Matrix, true>(warp.thread_rank(), memory, row, column, site);
 }
 
 // `warp.store_matrix(&tile, row, column, matrix)`
 template <class Memory, class Row, class Column, class Matrix>
-__device__ inline void
+__device__ __forceinline__ void
 store_matrix(const thread_block_tile<32>& warp, Memory&& memory, Row row, Column column, Matrix matrix, PHALANX_SITE) {
     detail::store<false>(warp.thread_rank(), memory, row, column, matrix, site);
 }
 template <class Memory, class Row, class Column, class Matrix>
-__device__ inline void store_matrix_transposed(const thread_block_tile<32>& warp, Memory&& memory, Row row, Column column,
+__device__ __forceinline__ void store_matrix_transposed(const thread_block_tile<32>& warp, Memory&& memory, Row row, Column column,
                                                Matrix matrix, PHALANX_SITE) {
     detail::store<true>(warp.thread_rank(), memory, row, column, matrix, site);
 }

@@ -4,8 +4,13 @@
 #pragma once
 #include <phalanx/array.cuh>
 
-// The block's dynamic shared memory, aligned as bulk copies need it (PTX ISA, cp.async.bulk).
+// The block's dynamic shared memory, aligned as bulk copies need it (PTX ISA, cp.async.bulk), and in a program with tiles, as
+// the widest pattern of swizzled rows repeats.
+#ifdef PHALANX_TILES
+extern __shared__ __align__(1024) unsigned char phalanx_dynamic_shared[];
+#else
 extern __shared__ __align__(128) unsigned char phalanx_dynamic_shared[];
+#endif
 
 // The size of the start of dynamic shared memory that holds the shared arrays of a program that exceeds the static
 // limit.
@@ -24,14 +29,6 @@ template <class T>
 struct remote_atomic;
 
 namespace detail {
-
-template <unsigned long long Bytes>
-struct loaded;
-template <> struct loaded<1> { using type = unsigned char; };
-template <> struct loaded<2> { using type = unsigned short; };
-template <> struct loaded<4> { using type = unsigned; };
-template <> struct loaded<8> { using type = unsigned long long; };
-template <> struct loaded<16> { using type = uint4; };
 
 // Loads past the coherent path (PTX ISA, ld.global.nc) if the hardware can for the type, and otherwise plainly.
 template <class T>
@@ -139,9 +136,22 @@ struct remote_array {
     }
 };
 
-// `__shared__ shared_array<i32, 256> array;`: not initialized. Aligned for vectors of 16 bytes.
+namespace detail {
+
+// The alignment of a shared array of so many bytes: for vectors of 16 bytes, and in a program with tiles, for those (shared.rs).
+constexpr unsigned long long shared_alignment(unsigned long long bytes) {
+#ifdef PHALANX_TILES
+    return bytes < 1024 ? 128 : 1024;
+#else
+    return 16;
+#endif
+}
+
+} // namespace detail
+
+// `__shared__ shared_array<i32, 256> array;`: not initialized.
 template <class T, unsigned long long N>
-struct alignas(16) shared_array {
+struct alignas(detail::shared_alignment(N * sizeof(T))) shared_array {
     T elements[N];
 
     __device__ __forceinline__ T& operator[](detail::located_index i) { return elements[i.below(N)]; }

@@ -28,6 +28,15 @@ using u128 = integer<unsigned __int128>;
 
 namespace detail {
 
+// The bits of a value of this size.
+template <unsigned long long Bytes>
+struct loaded;
+template <> struct loaded<1> { using type = unsigned char; };
+template <> struct loaded<2> { using type = unsigned short; };
+template <> struct loaded<4> { using type = unsigned; };
+template <> struct loaded<8> { using type = unsigned long long; };
+template <> struct loaded<16> { using type = uint4; };
+
 template <class T>
 __device__ __forceinline__ constexpr T raw_value(T value) {
     return value;
@@ -148,7 +157,7 @@ struct cast {
     using raw = decltype(To::value);
 
     template <class From>
-    __device__ __forceinline__ static To of(From from) {
+    __device__ __forceinline__ static constexpr To of(From from) {
         if constexpr (raw_integer<raw> && raw_float<From>) {
             return To(saturate<raw>(from));
         } else if constexpr (raw_float<raw> && raw_integer<From> && sizeof(From) == 16) {
@@ -160,7 +169,7 @@ struct cast {
 };
 template <>
 struct cast<bool> {
-    __device__ __forceinline__ static bool of(bool from) { return from; }
+    __device__ __forceinline__ static constexpr bool of(bool from) { return from; }
 };
 
 } // namespace detail
@@ -169,7 +178,7 @@ struct cast<bool> {
 // rounds to nearest even. `x` may also be a bare literal, a `bool`, or the `int` that C++ makes of `a & b` of two
 // `bool`s.
 template <class To, class From>
-__device__ __forceinline__ To as(From x) {
+__device__ __forceinline__ constexpr To as(From x) {
     using detail::raw_value; // This also finds overloads for types that are declared later.
     return detail::cast<To>::of(raw_value(x));
 }

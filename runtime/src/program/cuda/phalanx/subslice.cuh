@@ -20,6 +20,17 @@ __device__ __forceinline__ remote_slice<T> whole(remote_array<T, N> memory) {
     return memory;
 }
 
+// Returns the address of an element, of which only the low bits matter. In the block's shared memory it is that of the shared
+// window: the compiler knows the alignment of variables there, and loses it in the generic address space.
+template <class Slice, class T>
+__device__ __forceinline__ unsigned long long address_of(Slice, const T* place) {
+    return reinterpret_cast<unsigned long long>(place);
+}
+template <class T>
+__device__ __forceinline__ unsigned long long address_of(shared_slice<T>, const T* place) {
+    return shared_address(place);
+}
+
 template <template <class> class Slice, class T>
 __device__ __forceinline__ Slice<T> part(Slice<T> memory, unsigned long long start, unsigned long long length) {
     return {memory.data + start, static_cast<slice_length>(length)};

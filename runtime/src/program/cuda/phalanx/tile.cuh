@@ -81,21 +81,34 @@ struct words {
     }
 };
 
-// The operations that tiles and coalesced groups share, in terms of the `lanes`, the ranks and the shuffles of `Group`.
+// The operations that tiles and coalesced groups share, in terms of the `lanes`, the ranks and the shuffles of `Group`. The
+// instructions are executed by the lanes `together`, which are more where the whole warp does the same.
 template <class Group>
 struct warp_group {
     __device__ __forceinline__ u32 size() const { return group().num_threads(); }
-    __device__ __forceinline__ void sync() const { __syncwarp(group().lanes()); }
+    __device__ __forceinline__ void sync() const { __syncwarp(group().together()); }
     // The simulator verifies the assertion; it is trusted here.
     template <class T>
     __device__ __forceinline__ T uniform(T value) const {
         return value;
     }
 
-    __device__ __forceinline__ bool any(bool predicate) const { return __any_sync(group().lanes(), predicate); }
-    __device__ __forceinline__ bool all(bool predicate) const { return __all_sync(group().lanes(), predicate); }
+    __device__ __forceinline__ bool any(bool predicate) const {
+        if constexpr (Group::others_join()) {
+            return (__ballot_sync(group().together(), predicate) & group().lanes()) != 0;
+        } else {
+            return __any_sync(group().lanes(), predicate);
+        }
+    }
+    __device__ __forceinline__ bool all(bool predicate) const {
+        if constexpr (Group::others_join()) {
+            return (~__ballot_sync(group().together(), predicate) & group().lanes()) == 0;
+        } else {
+            return __all_sync(group().lanes(), predicate);
+        }
+    }
     // Returns the bit of each rank whose predicate holds.
-    __device__ __forceinline__ u32 ballot(bool predicate) const { return group().ranks(__ballot_sync(group().lanes(), predicate)); }
+    __device__ __forceinline__ u32 ballot(bool predicate) const { return group().ranks(__ballot_sync(group().together(), predicate)); }
 
     // Returns the ranks whose value has the same bits.
     template <class T>
@@ -160,10 +173,9 @@ struct warp_group {
     // Returns the lanes whose value has the same bits.
     template <class T>
     __device__ __forceinline__ unsigned matching(T value) const {
-        const unsigned lanes = group().lanes();
-        unsigned same = lanes;
+        unsigned same = group().lanes();
         for (unsigned word : words<T>(value).word) {
-            same &= __match_any_sync(lanes, word);
+            same &= __match_any_sync(group().together(), word);
         }
         return same;
     }
@@ -174,13 +186,15 @@ struct warp_group {
 
 } // namespace detail
 
-// `N` neighbouring threads of a warp, the first at a multiple of `N`.
-template <unsigned N>
-struct thread_block_tile : detail::warp_group<thread_block_tile<N>> {
+// `N` neighbouring threads of a warp, the first at a multiple of `N`. `InWarp` is set where all tiles of the warp do the same
+// together, which needs no masks that are known at run time alone.
+template <unsigned N, bool InWarp = false>
+struct thread_block_tile : detail::warp_group<thread_block_tile<N, InWarp>> {
     static_assert(N == 1 || N == 2 || N == 4 || N == 8 || N == 16 || N == 32);
 
     // One instruction, if the tile is the warp; each smaller tile would need its own.
     __device__ __forceinline__ static consteval bool in_hardware() { return N == 32; }
+    __device__ __forceinline__ static consteval bool others_join() { return InWarp && N < 32; }
 
     unsigned meta_rank, meta_size;
 
@@ -191,33 +205,38 @@ struct thread_block_tile : detail::warp_group<thread_block_tile<N>> {
     __device__ __forceinline__ u32 meta_group_rank() const { return meta_rank; }
     __device__ __forceinline__ u32 meta_group_size() const { return detail::not_zero(meta_size); }
 
+    // The tile where all threads of its warp are.
+    __device__ __forceinline__ thread_block_tile<N, true> whole_warp() const { return {meta_rank, meta_size}; }
+
     // `source` modulo the size.
     template <class T>
     __device__ __forceinline__ T shfl(T value, u32 source) const {
-        return detail::words<T>::moved(value, [=, this](unsigned word) { return __shfl_sync(lanes(), word, source.value, N); });
+        return detail::words<T>::moved(value, [=, this](unsigned word) { return __shfl_sync(together(), word, source.value, N); });
     }
     // Returns the thread's own value if there is no such rank.
     template <class T>
     __device__ __forceinline__ T shfl_up(T value, u32 delta) const {
-        return detail::words<T>::moved(value, [=, this](unsigned word) { return __shfl_up_sync(lanes(), word, within(delta), N); });
+        return detail::words<T>::moved(value, [=, this](unsigned word) { return __shfl_up_sync(together(), word, within(delta), N); });
     }
     template <class T>
     __device__ __forceinline__ T shfl_down(T value, u32 delta) const {
-        return detail::words<T>::moved(value, [=, this](unsigned word) { return __shfl_down_sync(lanes(), word, within(delta), N); });
+        return detail::words<T>::moved(value, [=, this](unsigned word) { return __shfl_down_sync(together(), word, within(delta), N); });
     }
     // `mask` modulo the size.
     template <class T>
     __device__ __forceinline__ T shfl_xor(T value, u32 mask) const {
-        return detail::words<T>::moved(value, [=, this](unsigned word) { return __shfl_xor_sync(lanes(), word, mask.value % N, N); });
+        return detail::words<T>::moved(value, [=, this](unsigned word) { return __shfl_xor_sync(together(), word, mask.value % N, N); });
     }
 
     // `a * b + c` of matrices, by the tensor cores. matrix.cuh has the product, for the types that it defines.
     template <class A, class B, class C>
-    __device__ C mma(const A& a, const B& b, const C& c) const {
+    __device__ __forceinline__ C mma(const A& a, const B& b, const C& c) const {
         static_assert(N == 32);
         return tensor_product(a, b, c);
     }
 
+    // The lanes that execute the group's instructions.
+    __device__ __forceinline__ unsigned together() const { return others_join() ? ~0u : lanes(); }
     // The group's lanes in the warp.
     __device__ __forceinline__ unsigned lanes() const {
         if constexpr (N == 32) {
@@ -261,6 +280,7 @@ struct thread_block_tile : detail::warp_group<thread_block_tile<N>> {
 // Any subset of a warp's threads.
 struct coalesced_group : detail::warp_group<coalesced_group> {
     __device__ __forceinline__ static consteval bool in_hardware() { return true; }
+    __device__ __forceinline__ static consteval bool others_join() { return false; }
 
     unsigned mask, meta_rank, meta_size;
 
@@ -292,6 +312,7 @@ struct coalesced_group : detail::warp_group<coalesced_group> {
 
     // The group's lanes in the warp.
     __device__ __forceinline__ unsigned lanes() const { return mask; }
+    __device__ __forceinline__ unsigned together() const { return mask; }
     __device__ __forceinline__ unsigned ranks(unsigned bits) const { return detail::ranked(bits, mask); }
     // Neighbours are joined first, the lower rank on the left. A missing right side is left out. Rank 0 has the result.
     template <class T, class Op>

@@ -8,36 +8,30 @@ namespace phalanx {
 
 namespace detail {
 
-// Whether memory of a type is always aligned for vectors, so that the index alone decides. The pointer need not be computed in
-// the generic address space then, where the compiler does not know its alignment.
-template <class Memory>
-struct is_aligned {
-    enum : bool { value = false };
-};
-template <class T, unsigned long long N>
-struct is_aligned<shared_array<T, N>&> {
-    enum : bool { value = true };
-};
-
 // Returns the first of the `N` elements from `i` on, after checking both bounds and the alignment.
-template <unsigned long long N, bool IsAligned, class T>
-__device__ __forceinline__ T* vector_place(T* data, unsigned long long length, index i, unsigned site) {
+template <unsigned long long N, class Slice>
+__device__ __forceinline__ auto vector_place(Slice memory, index i, unsigned site) {
+    auto* const place = memory.data + i.value;
     // The first comparison does not change in a loop, and there is none if the length is a constant.
-    if (N > length || i.value > length - N) {
+    if (N > memory.length || i.value > memory.length - N) {
         fail(range_out_of_bounds, site, recorded{i.tag, i.value}, recorded{i.tag, i.value + N},
-             recorded{unsigned_value, length});
+             recorded{unsigned_value, memory.length});
     }
-    const auto bytes = IsAligned ? i.value * sizeof(T) : reinterpret_cast<unsigned long long>(data + i.value);
-    if (bytes % (sizeof(T) * N) != 0) {
-        fail(misaligned_vector, site, recorded{i.tag, i.value}, recorded{unsigned_value, sizeof(T) * N});
+    if (address_of(memory, place) % (sizeof(*place) * N) != 0) {
+        fail(misaligned_vector, site, recorded{i.tag, i.value}, recorded{unsigned_value, sizeof(*place) * N});
     }
-    return data + i.value;
+    return place;
 }
 
 // An overload for memory that is not written while the kernel runs.
 template <unsigned long long N, class T>
 __device__ __forceinline__ vector<T, N> load_vector(readonly_slice<T>, const T* place) {
-    return load_readonly(reinterpret_cast<const vector<T, N>*>(place));
+    if constexpr (sizeof(T) < 8 && sizeof(T) * N == 8) {
+        // As two words, of which lanes are parts, and not as one integer.
+        return __builtin_bit_cast(vector<T, N>, __ldg(reinterpret_cast<const uint2*>(place)));
+    } else {
+        return load_readonly(reinterpret_cast<const vector<T, N>*>(place));
+    }
 }
 template <unsigned long long N, class Slice, class T>
 __device__ __forceinline__ vector<T, N> load_vector(Slice, const T* place) {
@@ -48,17 +42,29 @@ template <class T, unsigned long long N>
 __device__ __forceinline__ void store_vector(T* place, vector<T, N> value) {
     *reinterpret_cast<vector<T, N>*>(place) = value;
 }
-// Small lanes are stored as one integer, because the compiler may store each by itself if they are computed one by one.
-// It does not assume that memory of another type is other memory.
+// Narrow lanes are stored as one integer, because the compiler may store each part by itself if they are computed one by one.
+// The integer is made of words, of which the assembler rounds two 16-bit floats by one conversion. The compiler does not assume
+// that memory of another type is other memory.
+template <class T, unsigned long long N>
+__device__ __forceinline__ unsigned long long two_words(const vector<T, N>& value, unsigned first) {
+    const auto* words = reinterpret_cast<const unsigned*>(value.lanes);
+    return static_cast<unsigned long long>(words[first + 1]) << 32 | words[first];
+}
 #ifdef PHALANX_INT128
 template <class T, unsigned long long N>
     requires(sizeof(T) < 4 && sizeof(vector<T, N>) == 16)
 __device__ __forceinline__ void store_vector(T* place, vector<T, N> value) {
-    *reinterpret_cast<unsigned __int128*>(place) = __builtin_bit_cast(unsigned __int128, value);
+    const auto high = static_cast<unsigned __int128>(two_words(value, 2)) << 64;
+    *reinterpret_cast<unsigned __int128*>(place) = high | two_words(value, 0);
 }
 #endif
 template <class T, unsigned long long N>
-    requires(sizeof(T) < 4 && sizeof(vector<T, N>) < 16)
+    requires(sizeof(T) < 4 && sizeof(vector<T, N>) == 8)
+__device__ __forceinline__ void store_vector(T* place, vector<T, N> value) {
+    *reinterpret_cast<unsigned long long*>(place) = two_words(value, 0);
+}
+template <class T, unsigned long long N>
+    requires(sizeof(T) < 4 && sizeof(vector<T, N>) < 8)
 __device__ __forceinline__ void store_vector(T* place, vector<T, N> value) {
     using word = typename loaded<sizeof(vector<T, N>)>::type;
     *reinterpret_cast<word*>(place) = __builtin_bit_cast(word, value);
@@ -70,7 +76,7 @@ __device__ __forceinline__ void store_vector(T* place, vector<T, N> value) {
 template <unsigned long long N, class Memory, class Index>
 __device__ __forceinline__ auto load_vec(Memory&& memory, Index i, PHALANX_SITE) {
     const auto whole = detail::whole(memory);
-    const auto* place = detail::vector_place<N, detail::is_aligned<Memory>::value>(whole.data, whole.length, i, site);
+    const auto* place = detail::vector_place<N>(whole, i, site);
     return detail::load_vector<N>(whole, place);
 }
 
@@ -78,19 +84,9 @@ __device__ __forceinline__ auto load_vec(Memory&& memory, Index i, PHALANX_SITE)
 template <class Memory, class Index, class T, unsigned long long N>
 __device__ __forceinline__ void store_vec(Memory&& memory, Index i, vector<T, N> value, PHALANX_SITE) {
     const auto whole = detail::whole(memory);
-    T* place = detail::vector_place<N, detail::is_aligned<Memory>::value>(whole.data, whole.length, i, site);
+    T* place = detail::vector_place<N>(whole, i, site);
     detail::store_vector(place, value);
 }
-
-namespace detail {
-
-// Returns the address of memory, or 0 for memory that is always aligned for vectors.
-template <class Memory, class Slice>
-__device__ __forceinline__ unsigned long long start_of(Slice whole) {
-    return is_aligned<Memory>::value ? 0 : reinterpret_cast<unsigned long long>(whole.data);
-}
-
-} // namespace detail
 
 // The lanes of a vector.
 template <class Vector>

@@ -23,7 +23,7 @@ are_vectors(interval<Raw> values, unsigned long long length, unsigned long long 
 template <unsigned long long N, class Memory, class Raw>
 __device__ __forceinline__ bool covers_vectors(Memory&& memory, detail::interval<Raw> values) {
     const auto whole = detail::whole(memory);
-    return detail::are_vectors<N, sizeof(*whole.data)>(values, whole.length, detail::start_of<Memory>(whole));
+    return detail::are_vectors<N, sizeof(*whole.data)>(values, whole.length, detail::address_of(whole, whole.data));
 }
 
 // The same in rows, arrays that are elements of memory.
@@ -32,7 +32,7 @@ __device__ __forceinline__ bool covers_row_vectors(Memory&& memory, detail::inte
     const auto whole = detail::whole(memory);
     using row = decltype(*whole.data);
     constexpr auto length = detail::array_length<row>::value;
-    const auto start = detail::start_of<Memory>(whole) | sizeof(row);
+    const auto start = detail::address_of(whole, whole.data) | sizeof(row);
     return detail::are_vectors<N, sizeof(row) / length>(values, length, start);
 }
 

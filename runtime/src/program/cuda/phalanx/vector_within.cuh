@@ -55,7 +55,7 @@ struct vector_check {
 template <unsigned long long N, class Memory>
 __device__ __forceinline__ auto vector_within(Memory&& memory, detail::index i, PHALANX_SITE) {
     const auto whole = detail::whole(memory);
-    const auto start = detail::start_of<Memory>(whole);
+    const auto start = detail::address_of(whole, whole.data);
     return detail::vector_check<N, sizeof(*whole.data)>{site, i.tag, i.value, start, whole.length};
 }
 
@@ -65,7 +65,7 @@ __device__ __forceinline__ auto row_vector_within(Memory&& memory, detail::index
     const auto whole = detail::whole(memory);
     using element = decltype(*whole.data);
     constexpr auto length = detail::array_length<element>::value;
-    const auto start = detail::start_of<Memory>(whole) + row.value * sizeof(element);
+    const auto start = detail::address_of(whole, whole.data) + row.value * sizeof(element);
     return detail::vector_check<N, sizeof(element) / length>{site, i.tag, i.value, start, length};
 }
 

@@ -6,7 +6,7 @@ use crate::emit::cuda::ast::{CuExpr, Fragment};
 use crate::emit::cuda::signature::template;
 use crate::model::expr::{BinaryOp, Expr, ExprKind};
 use crate::model::facts::Effect;
-use crate::model::kind::Kind;
+use crate::model::kind::{Kind, Memory};
 use crate::model::op::{Op, Part};
 use crate::model::walk::walk;
 use crate::model::{LocalId, SiteId, ValueId};
@@ -51,6 +51,17 @@ impl<'e> Access<'e> {
             }
             _ => None,
         }
+    }
+
+    /// Whether the index and the length are constants.
+    pub(super) fn is_constant(&self) -> bool {
+        let is_array = match self.memory.memory() {
+            Some(Memory::SharedArray | Memory::RemoteArray) => true,
+            Some(Memory::Global | Memory::GlobalMut | Memory::SharedSlice | Memory::RemoteSlice) | None => {
+                row(self.memory).is_some()
+            }
+        };
+        is_array && self.index.integer().is_some()
     }
 
     /// Returns the number of lanes of a vector's access: `None` inside if the syntax does not show where the vector's

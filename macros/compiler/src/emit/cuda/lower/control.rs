@@ -2,6 +2,7 @@
 //! after the loop (`break`) or at the end of its body (`continue`).
 
 use super::hoist::Hoisted;
+use super::nest::Form;
 use super::{Dest, Lower};
 use crate::emit::cuda::ast::{CuExpr, CuStmt};
 use crate::model::effect::effect;
@@ -159,18 +160,28 @@ impl Lower<'_> {
         }
     }
 
-    /// Lowers a loop over a range, twice if its checks can move to before it.
+    /// Lowers a loop over a range: twice if its checks can move to before it, once with a test of all of its iterations
+    /// before it if the loop cannot be printed twice.
     fn counted_loop(&mut self, whole: &Expr, (id, name, used): (LoopId, String, bool), range: CuExpr, body: &Block) {
         let unroll = self.unroll(id);
         let steps = self.names.free("steps");
         let hoisted = if self.checks_all { None } else { self.hoist(whole, &steps) };
-        let Some(Hoisted { test, accesses, callees }) = hoisted else {
+        let Some(Hoisted { test, accesses, form, callees }) = hoisted else {
             let body = self.loop_body(Vec::new(), body);
             self.out.push(CuStmt::For { unroll, name, used, range, body });
             return;
         };
         let steps = self.names.fresh(&steps);
         self.out.push(CuStmt::Declare { ty: vec!["const auto".into()], name: steps.clone(), init: Some(range) });
+        if form != Form::Twice {
+            let all_within = self.names.fresh("all_within");
+            let ty = vec!["const bool".into()];
+            self.out.push(CuStmt::Declare { ty, name: all_within.clone(), init: Some(test) });
+            self.all_within.extend(accesses.into_iter().map(|site| (site, all_within.clone())));
+            let body = self.loop_body(Vec::new(), body);
+            self.out.push(CuStmt::For { unroll, name, used, range: CuExpr::name(&steps), body });
+            return;
+        }
         self.unchecked.extend(&accesses);
         let unchecked = self.loop_body(Vec::new(), body);
         accesses.iter().for_each(|site| {

@@ -3,17 +3,22 @@
 //! is out of bounds. The test computes with intervals of values (interval.cuh). It is about an access whose index comes,
 //! by arithmetic, from the variables of the loop and of loops inside of it, and from values that the loop does not
 //! change. The tests never fail themselves. What is not understood keeps its check.
+//!
+//! A loop in which threads do something together is printed once, after a variable with the value of the same test. If
+//! it is true, the tests inside of the loop, of its loops and of its straight-line code, are not made: they hold in all
+//! iterations. If it is false, they are made in each iteration, as if it were not there.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::Lower;
 use super::access::{Access, LARGEST_INDEX, Region, row};
-use super::nest::Nest;
+use super::nest::{Form, Nest};
 use crate::emit::cuda::ast::{CuExpr, Fragment};
 use crate::emit::cuda::signature::{cast, template};
 use crate::model::expr::{BinaryOp, Expr, ExprKind};
 use crate::model::op::Op;
-use crate::model::place::may_write;
+use crate::model::kind::Kind;
+use crate::model::place::{may_write, writes};
 use crate::model::range::{Adaptor, Range};
 use crate::model::ty::{TypeShape, ValueType};
 use crate::model::{LocalId, SiteId, SlotId};
@@ -26,6 +31,8 @@ pub(super) struct Hoisted {
     pub(super) test: CuExpr,
     /// The accesses that need no check where the test holds.
     pub(super) accesses: Vec<SiteId>,
+    /// Whether the loop is printed once or twice.
+    pub(super) form: Form,
     /// The slots of the functions that the loop calls. The loop is printed twice only if in none of them threads do
     /// something together, which the runtime knows.
     pub(super) callees: Vec<SlotId>,
@@ -35,8 +42,25 @@ pub(super) struct Hoisted {
 enum Value {
     /// A value that the loops do not change.
     Fixed(CuExpr),
-    /// An interval, and the variables of the loops that it depends on.
-    Varying(CuExpr, BTreeSet<LocalId>),
+    /// An interval, and what of the loops' variables it depends on.
+    Varying(CuExpr, Vec<Source>),
+}
+
+/// A variable of which a value is computed, and the divisions that lead to it: by what, and whether it is the remainder.
+#[derive(Clone)]
+struct Source {
+    variable: LocalId,
+    divisions: Vec<(CuExpr, bool)>,
+}
+
+impl Source {
+    /// Whether the values of both vary together. A quotient and the remainder by the same divisor do not.
+    fn meets(&self, other: &Source) -> bool {
+        let mut divisions = self.divisions.iter().zip(&other.divisions);
+        let differs = divisions.find(|(first, second)| first != second);
+        let is_apart = differs.is_some_and(|((first, _), (second, _))| first == second);
+        self.variable == other.variable && !is_apart
+    }
 }
 
 impl Value {
@@ -47,10 +71,10 @@ impl Value {
         }
     }
 
-    fn variables(&self) -> BTreeSet<LocalId> {
+    fn sources(&self) -> Vec<Source> {
         match self {
-            Value::Fixed(_) => BTreeSet::new(),
-            Value::Varying(_, variables) => variables.clone(),
+            Value::Fixed(_) => Vec::new(),
+            Value::Varying(_, sources) => sources.clone(),
         }
     }
 
@@ -67,8 +91,8 @@ impl Lower<'_> {
         let ExprKind::For { local, body, .. } = &whole.kind else { return None };
         let nest = Nest::of(whole, *local, body, self.closures)?;
         let loops: Vec<(LocalId, &Range)> = nest.loops.iter().map(|(local, range)| (*local, *range)).collect();
-        let (candidates, callees) = (nest.accesses.clone(), nest.callees.clone());
-        let mut known = Values { lower: self, nest, intervals: BTreeMap::new() };
+        let (form, candidates, callees) = (nest.form, nest.accesses.clone(), nest.callees.clone());
+        let mut known = Values { lower: self, nest, steps: CuExpr::name(steps), intervals: BTreeMap::new() };
         if let Some(local) = local {
             known.insert(*local, CuExpr::name(steps));
         }
@@ -77,24 +101,41 @@ impl Lower<'_> {
                 known.insert(local, range);
             }
         }
-        let mut tests: Vec<CuExpr> = Vec::new();
+        let mut tests: Vec<(Option<String>, CuExpr)> = Vec::new();
         let mut accesses = Vec::new();
-        for access in candidates.into_iter().filter(|access| !is_plain(whole, access)) {
-            let Some((site, test)) = known.test(access) else { continue };
+        for (statement, access) in candidates.into_iter().filter(|(_, access)| !is_plain(whole, access)) {
+            let Some((site, test)) = known.test(access, statement) else { continue };
             if known.lower.unchecked.contains(&site) || known.nest.conditional.contains(&site) {
                 continue;
             }
-            if !tests.contains(&test) {
+            let all_within = known.lower.all_within.get(&site).cloned();
+            // What an outer loop has tested for all of its iterations, or the compiler of CUDA C++ decides.
+            if form == Form::Once && (all_within.is_some() || Access::of(access).is_some_and(|of| of.is_constant())) {
+                continue;
+            }
+            // The same test is about the same indexes, and holds if it is known to hold of one access.
+            if !tests.iter().any(|(_, known)| *known == test) {
                 if tests.len() == MOST_TESTS {
                     continue;
                 }
-                tests.push(test);
+                tests.push((all_within, test));
             }
             accesses.push(site);
         }
-        let test = tests.into_iter().reduce(CuExpr::and)?;
-        Some(Hoisted { test, accesses, callees })
+        Some(Hoisted { test: conjunction(tests)?, accesses, form, callees })
     }
+}
+
+/// Returns the conjunction of tests, of which those with a variable hold if the variable is true.
+fn conjunction(tests: Vec<(Option<String>, CuExpr)>) -> Option<CuExpr> {
+    let mut groups: BTreeMap<Option<String>, CuExpr> = BTreeMap::new();
+    for (all_within, test) in tests {
+        let group = groups.remove(&all_within);
+        groups.insert(all_within, group.into_iter().fold(test, |test, group| group.and(test)));
+    }
+    let rest = groups.remove(&None);
+    let known = groups.into_iter().filter_map(|(all_within, test)| Some(CuExpr::name(&all_within?).or(test)));
+    known.chain(rest).reduce(CuExpr::and)
 }
 
 /// Whether an access is `memory[i]` in a loop over `0..memory.len()`, whose check the compiler of CUDA C++ removes.
@@ -113,11 +154,13 @@ fn is_plain(whole: &Expr, access: &Expr) -> bool {
 struct Values<'l, 'f, 'e> {
     lower: &'l mut Lower<'f>,
     nest: Nest<'e>,
+    /// The range of the outer loop.
+    steps: CuExpr,
     /// The intervals of the variables of the loops.
     intervals: BTreeMap<LocalId, CuExpr>,
 }
 
-impl Values<'_, '_, '_> {
+impl<'e> Values<'_, '_, 'e> {
     fn insert(&mut self, local: LocalId, range: CuExpr) {
         if !self.is_assigned(local) {
             self.intervals.insert(local, CuExpr::call("values_of", vec![range]));
@@ -139,11 +182,14 @@ impl Values<'_, '_, '_> {
         }
     }
 
-    /// Returns the site of an access, and the test that it is within bounds.
-    fn test(&mut self, access: &Expr) -> Option<(SiteId, CuExpr)> {
-        let access = Access::of(access)?;
+    /// Returns the site of an access in a statement of the body, and the test that it is within bounds.
+    fn test(&mut self, access: &'e Expr, statement: usize) -> Option<(SiteId, CuExpr)> {
+        let mut access = Access::of(access)?;
+        if let Some(row) = self.row_of(access.memory) {
+            access.memory = row;
+        }
         let mut left = LARGEST_INDEX;
-        let values = self.interval(access.index, &mut left)?.interval();
+        let values = self.interval(access.index, statement, &mut left)?.interval();
         let (callee, arguments) = match (access.lanes(self), row(access.memory)) {
             (None, None) => (vec!["covers".into()], vec![self.memory(access.memory)?, values]),
             (None, Some(rows)) => (self.of_rows("covers_row", rows)?, vec![values]),
@@ -155,37 +201,77 @@ impl Values<'_, '_, '_> {
         Some((access.site, CuExpr::Call { callee, arguments, site: None }))
     }
 
-    /// Returns the values of an expression in a nest of loops, by arithmetic on those of its variables, if each variable
-    /// occurs once.
-    fn interval(&mut self, expr: &Expr, left: &mut usize) -> Option<Value> {
+    /// Returns the row of memory that a variable of the loop is a name of.
+    fn row_of(&self, memory: &Expr) -> Option<&'e Expr> {
+        let ExprKind::Local(local) = memory.kind else { return None };
+        let (_, init) = *self.nest.lets.get(&local)?;
+        row(init).map(|_| init).filter(|_| !self.is_assigned(local) && matches!(init.result_kind, Kind::Memory(_)))
+    }
+
+    /// Returns the values that a variable takes to which a statement of the loop's body adds a step: those before the
+    /// statement, or after it.
+    fn induction(&mut self, local: LocalId, statement: usize) -> Option<Value> {
+        let induction = self.nest.inductions.get(&local)?;
+        let (step, is_decrease, is_after) = (induction.step, induction.is_decrease, statement > induction.statement);
+        let is_only_write = writes(self.nest.whole, local) == 1 && !self.nest.receivers.contains(&local);
+        if !is_only_write || self.nest.declared.contains(&local) || !self.lower.integers.has(local) {
+            return None;
+        }
+        let name = CuExpr::name(self.lower.names.local(local));
+        let step = self.fixed(step)?;
+        let first = match is_after {
+            true => {
+                let (left, right) = (Box::new(name), Box::new(step.clone()));
+                CuExpr::Infix { op: if is_decrease { "-" } else { "+" }, left, right, site: None }
+            }
+            false => name,
+        };
+        let values = CuExpr::call(if is_decrease { "decreased" } else { "increased" }, vec![first, step, self.steps.clone()]);
+        // It varies with the variable of the loop.
+        let ExprKind::For { local: variable, .. } = self.nest.whole.kind else { return None };
+        let sources = [Some(local), variable].into_iter().flatten();
+        Some(Value::Varying(values, sources.map(|variable| Source { variable, divisions: Vec::new() }).collect()))
+    }
+
+    /// Returns the values of an expression in a statement of the loop's body, by arithmetic on those of its variables, if
+    /// each variable occurs once.
+    fn interval(&mut self, expr: &Expr, statement: usize, left: &mut usize) -> Option<Value> {
         *left = left.checked_sub(1)?;
         if let Some(value) = self.fixed(expr) {
             return Some(Value::Fixed(value));
         }
         match &expr.kind {
             ExprKind::Local(local) => match self.intervals.get(local) {
-                Some(values) => Some(Value::Varying(values.clone(), BTreeSet::from([*local]))),
-                None if self.is_assigned(*local) => None,
+                Some(values) => {
+                    let source = Source { variable: *local, divisions: Vec::new() };
+                    Some(Value::Varying(values.clone(), vec![source]))
+                }
+                None if self.is_assigned(*local) => self.induction(*local, statement),
                 None => {
-                    let init = *self.nest.lets.get(local)?;
-                    self.interval(init, left)
+                    let (statement, init) = *self.nest.lets.get(local)?;
+                    self.interval(init, statement, left)
                 }
             },
             ExprKind::Cast(value, ty) => {
-                let value = self.interval(value, left)?;
-                let variables = value.variables();
+                let value = self.interval(value, statement, left)?;
+                let sources = value.sources();
                 let cast = CuExpr::Call { callee: integer_cast(ty)?, arguments: vec![value.interval()], site: None };
-                Some(Value::Varying(cast, variables))
+                Some(Value::Varying(cast, sources))
             }
             ExprKind::Binary { op, left: first, right: second, .. } => {
-                let first = self.interval(first, left)?;
-                let second = self.interval(second, left)?;
-                let mut variables = first.variables();
+                let first = self.interval(first, statement, left)?;
+                let second = self.interval(second, statement, left)?;
+                let (mut sources, others) = (first.sources(), second.sources());
                 // The interval of `2 * i - i % n` would be too large, and the test would fail for no reason.
-                if !variables.is_disjoint(&second.variables()) {
+                if sources.iter().any(|source| others.iter().any(|other| source.meets(other))) {
                     return None;
                 }
-                variables.extend(second.variables());
+                sources.extend(others);
+                if let (BinaryOp::Div | BinaryOp::Rem, Value::Fixed(divisor)) = (op, &second) {
+                    for source in &mut sources {
+                        source.divisions.push((divisor.clone(), *op == BinaryOp::Rem));
+                    }
+                }
                 // Division of a fixed value fails where it is evaluated, and that of an interval does not.
                 let (first, second) = match (op, first, second) {
                     (BinaryOp::Div | BinaryOp::Rem, first, second) => (first.interval(), second.text()),
@@ -207,7 +293,7 @@ impl Values<'_, '_, '_> {
                     _ => return None,
                 };
                 let (left, right) = (Box::new(first), Box::new(second));
-                Some(Value::Varying(CuExpr::Infix { op: op.symbol(), left, right, site: None }, variables))
+                Some(Value::Varying(CuExpr::Infix { op: op.symbol(), left, right, site: None }, sources))
             }
             _ => None,
         }
@@ -232,7 +318,7 @@ impl Region for Values<'_, '_, '_> {
     }
 
     fn init(&self, local: LocalId) -> Option<&Expr> {
-        self.nest.lets.get(&local).copied()
+        self.nest.lets.get(&local).map(|(_, init)| *init)
     }
 
     fn declares(&self, local: LocalId) -> bool {

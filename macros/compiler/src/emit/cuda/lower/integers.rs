@@ -48,6 +48,11 @@ impl Integers {
         }
     }
 
+    /// Whether a variable is certainly no float.
+    pub(super) fn has(&self, local: LocalId) -> bool {
+        self.locals.contains(&local)
+    }
+
     /// Whether an expression is certainly no float.
     pub(super) fn contains(&self, expr: &Expr) -> bool {
         match &expr.kind {

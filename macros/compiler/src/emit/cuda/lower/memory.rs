@@ -34,9 +34,11 @@ pub(super) fn load_vec(name: &str, lanes: ValueId, arguments: Vec<CuExpr>, site:
 /// `wait_prior<1>(block)`.
 pub(super) fn copy(copy: CopyOp, arguments: Vec<CuExpr>, site: Option<SiteId>) -> CuExpr {
     let callee = match copy {
-        CopyOp::Cooperative { .. } | CopyOp::Bulk(_) | CopyOp::Store | CopyOp::Wait { prior: None, .. } => {
-            vec![copy.name().into()]
-        }
+        CopyOp::Cooperative { .. }
+        | CopyOp::Bulk(_)
+        | CopyOp::Tensor(_)
+        | CopyOp::Store
+        | CopyOp::Wait { prior: None, .. } => vec![copy.name().into()],
         CopyOp::Wait { prior: Some(prior), .. } | CopyOp::BulkWait { prior, .. } => {
             template(copy.name(), vec![Fragment::Digits(prior)])
         }

@@ -4,6 +4,7 @@
 mod access;
 mod control;
 mod hoist;
+mod induction;
 mod inline_cuda;
 mod integers;
 mod known;
@@ -12,6 +13,7 @@ mod memory;
 mod message;
 mod nest;
 mod op;
+mod parts;
 mod pattern;
 mod straight;
 mod value;
@@ -19,13 +21,14 @@ mod value;
 pub(crate) use nest::has_collectives;
 use nest::{Closures, closures};
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::ast::{CuExpr, CuStmt, Fragment};
 use super::name::Names;
 use super::signature::shape;
 use crate::check::Checked;
 use crate::check::fences::Fences;
+use crate::check::uniform::WholeWarps;
 use crate::model::barrier::BarrierForm;
 use crate::model::effect::effect;
 use crate::model::expr::{Block, Expr, ExprKind, Stmt, StmtKind, known_shape};
@@ -37,6 +40,7 @@ use crate::model::place::local_of;
 use crate::model::ty::ValueType;
 use crate::model::{Function, LocalId, SiteId, ValueId};
 use integers::Integers;
+use parts::Parts;
 
 /// Lowers the body to statements, and returns the names that it used.
 pub(super) fn body<'f>(checked: &'f Checked<'f>, names: Names, fused: &'f BTreeSet<LocalId>) -> (Vec<CuStmt>, Names) {
@@ -46,13 +50,17 @@ pub(super) fn body<'f>(checked: &'f Checked<'f>, names: Names, fused: &'f BTreeS
         function,
         closures: &closures,
         fences: checked.fences(),
+        whole_warps: checked.whole_warps(),
         names,
         fused,
         out: Vec::new(),
         jump_targets: Vec::new(),
         unchecked: BTreeSet::new(),
+        all_within: BTreeMap::new(),
         checks_all: false,
         integers: Integers::of(function),
+        parts: Parts::of(function),
+        constant: BTreeSet::new(),
     };
     for (index, constant) in function.values.iter().enumerate() {
         if constant.declared {
@@ -68,6 +76,7 @@ struct Lower<'f> {
     function: &'f Function,
     closures: &'f Closures,
     fences: &'f Fences<'f>,
+    whole_warps: &'f WholeWarps,
     names: Names,
     /// Tokens of arrivals that are fused with their wait.
     fused: &'f BTreeSet<LocalId>,
@@ -75,9 +84,14 @@ struct Lower<'f> {
     jump_targets: Vec<control::JumpTarget>,
     /// Accesses that a test before their loop or their run of statements has shown to be within bounds.
     unchecked: BTreeSet<SiteId>,
+    /// The variables that say whether accesses are within bounds in all iterations of a loop around them.
+    all_within: BTreeMap<SiteId, String>,
     /// Set in a loop that runs if that test fails: its loops are lowered once, with all checks.
     checks_all: bool,
     integers: Integers,
+    parts: Parts,
+    /// The variables that are declared as `const`.
+    constant: BTreeSet<LocalId>,
 }
 
 /// The destination of a value.
@@ -205,7 +219,11 @@ impl Lower<'_> {
             (_, ExprKind::Borrow { target, .. }) if local_of(target).is_some() => "const auto&",
             _ => "auto",
         };
-        let ty = written.unwrap_or_else(|| vec![auto.into()]);
+        let mut ty = written.unwrap_or_else(|| vec![auto.into()]);
+        if auto == "auto" && self.parts.is_constant(self.function, local) {
+            self.constant.insert(local);
+            ty.insert(0, "const ".into());
+        }
         self.out.push(CuStmt::Declare { ty, name, init: Some(value) });
     }
 
@@ -345,7 +363,7 @@ impl Lower<'_> {
 /// part of memory is a value: an address and a length.
 fn has_value(expr: &Expr) -> bool {
     match expr.result_kind {
-        Kind::Group(_) | Kind::Closure | Kind::Reference { .. } => false,
+        Kind::Group(_) | Kind::Closure | Kind::Reference { .. } | Kind::TensorMap { .. } => false,
         Kind::Memory(_) => matches!(expr.kind, ExprKind::Op { .. }),
         Kind::Barrier(barrier) => barrier.form == BarrierForm::Remote,
         Kind::Unknown

@@ -1,17 +1,18 @@
 //! What a loop does, as far as it matters to `hoist`: its accesses to memory, the variables that it declares and of which an
-//! index is computed, and whether its body may be printed twice.
+//! index is computed, and how often its body may be printed.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::induction::Induction;
 use crate::model::effect::effect;
 use crate::model::expr::{Block, Callee, Condition, Expr, ExprKind, StmtKind};
 use crate::model::facts::Effect;
 use crate::model::op::{Op, Part};
 use crate::model::place::local_of;
 use crate::model::range::Range;
-use crate::model::walk::{Node, block_nodes, walk, walk_block};
+use crate::model::walk::{Node, block_nodes, nodes, statement_nodes, walk, walk_block};
 use crate::model::{Function, LocalId, SiteId, SlotId};
 
 /// The largest body that is printed twice, in expressions.
@@ -33,16 +34,34 @@ pub(super) fn closures(function: &Function) -> Closures {
     closures
 }
 
+/// What a loop allows a test before it to do. The least of what its expressions allow is what it allows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Form {
+    /// There can be no test before it: it may be left early, or changes what is not understood.
+    Untested,
+    /// Its body is printed once: it is large, or threads of a warp do something together in it, who could be in
+    /// different copies.
+    Once,
+    /// It only computes and accesses memory, so that its body may be printed twice.
+    Twice,
+}
+
 /// A loop and the loops inside of it.
 pub(super) struct Nest<'e> {
     pub(super) whole: &'e Expr,
+    pub(super) form: Form,
     closures: &'e Closures,
-    pub(super) accesses: Vec<&'e Expr>,
+    /// The accesses, each with the number of the statement of the body that it is in.
+    pub(super) accesses: Vec<(usize, &'e Expr)>,
     /// The sites of what need not happen in each iteration. Such an access keeps its check: where its condition guards
     /// a bound, the test would fail for the threads at the bound, and their warp would run both loops.
     pub(super) conditional: BTreeSet<SiteId>,
-    /// The initial values of variables.
-    pub(super) lets: BTreeMap<LocalId, &'e Expr>,
+    /// The initial values of variables, with the numbers of their statements.
+    pub(super) lets: BTreeMap<LocalId, (usize, &'e Expr)>,
+    /// The steps by which statements of the body change variables.
+    pub(super) inductions: BTreeMap<LocalId, Induction<'e>>,
+    /// The number of the statement that is looked at.
+    statement: usize,
     /// The loops inside, by their variables.
     pub(super) loops: BTreeMap<LocalId, &'e Range>,
     /// The slots of the functions that are called.
@@ -54,8 +73,7 @@ pub(super) struct Nest<'e> {
 }
 
 impl<'e> Nest<'e> {
-    /// Returns the loop, unless its body does more than compute and access memory, or leaves an iteration early. What
-    /// the threads of a warp do together must not be in it, because they can be in different ones of both loops.
+    /// Returns the loop, unless there can be no test before it.
     pub(super) fn of(
         whole: &'e Expr,
         local: Option<LocalId>,
@@ -64,21 +82,24 @@ impl<'e> Nest<'e> {
     ) -> Option<Nest<'e>> {
         let mut nest = Nest {
             whole,
+            form: Form::Twice,
             closures,
             accesses: Vec::new(),
             conditional: BTreeSet::new(),
             lets: BTreeMap::new(),
+            inductions: BTreeMap::new(),
+            statement: 0,
             loops: BTreeMap::new(),
             callees: Vec::new(),
             receivers: BTreeSet::new(),
             declared: local.into_iter().collect(),
         };
-        let (mut size, mut is_plain) = (0, true);
-        block_nodes(body, &mut |node| match node {
+        let mut size = 0;
+        let mut add = |nest: &mut Nest<'e>, node| match node {
             Node::Statement(statement) => match &statement.kind {
                 StmtKind::Let { local, init, .. } => {
                     nest.declared.insert(*local);
-                    nest.lets.extend(init.as_ref().map(|init| (*local, init)));
+                    nest.lets.extend(init.as_ref().map(|init| (*local, (nest.statement, init))));
                 }
                 StmtKind::Split { halves, .. } => nest.declared.extend(halves.iter().flatten()),
                 StmtKind::LetPattern { pattern, .. } => nest.declared.extend(pattern.locals()),
@@ -86,36 +107,46 @@ impl<'e> Nest<'e> {
             },
             Node::Expr(expr) => {
                 size += 1;
-                is_plain &= nest.add(expr);
+                nest.form = nest.form.min(nest.add(expr));
             }
-        });
-        (is_plain && size <= LARGEST_BODY).then_some(nest)
+        };
+        for statement in &body.statements {
+            nest.inductions.extend(Induction::of(statement, nest.statement));
+            statement_nodes(statement, &mut |node| add(&mut nest, node));
+            nest.statement += 1;
+        }
+        body.tail.iter().for_each(|tail| nodes(tail, &mut |node| add(&mut nest, node)));
+        if size > LARGEST_BODY {
+            nest.form = nest.form.min(Form::Once);
+        }
+        (nest.form > Form::Untested).then_some(nest)
     }
 
-    /// Adds an expression, and returns whether it only computes and accesses memory.
-    fn add(&mut self, expr: &'e Expr) -> bool {
+    /// Adds an expression, and returns what it allows, apart from its operands.
+    fn add(&mut self, expr: &'e Expr) -> Form {
         match &expr.kind {
             ExprKind::Index { base, .. } => {
                 if base.memory().is_some() {
-                    self.accesses.push(expr);
+                    self.accesses.push((self.statement, expr));
                 }
-                true
+                Form::Twice
             }
             ExprKind::Op { op: Op::LoadVec(_) | Op::StoreVec | Op::Part { form: Part::Row, .. }, .. } => {
-                self.accesses.push(expr);
-                true
+                self.accesses.push((self.statement, expr));
+                Form::Twice
             }
-            ExprKind::Op { op, .. } => !is_collective(*op),
+            ExprKind::Op { op, .. } if is_collective(*op) => Form::Once,
+            ExprKind::Op { .. } => Form::Twice,
             ExprKind::For { local, range, .. } => {
                 self.declared.extend(local);
                 self.loops.extend(local.map(|local| (local, &**range)));
-                true
+                Form::Twice
             }
             ExprKind::If { condition, then, otherwise, .. } => {
                 self.bind(condition);
                 walk_block(then, &mut |expr| self.conditional.extend(site(expr)));
                 otherwise.iter().for_each(|otherwise| self.add_conditional(otherwise));
-                true
+                Form::Twice
             }
             ExprKind::Match { arms, .. } => {
                 for arm in arms {
@@ -123,13 +154,13 @@ impl<'e> Nest<'e> {
                     arm.guard.iter().for_each(|guard| self.bind(guard));
                     self.add_conditional(&arm.body);
                 }
-                true
+                Form::Twice
             }
             ExprKind::Binary { op, right, .. } => {
                 if op.short_circuits() {
                     self.add_conditional(right);
                 }
-                true
+                Form::Twice
             }
             ExprKind::Call { callee, slot, arguments } => {
                 self.callees.push(*slot);
@@ -137,20 +168,28 @@ impl<'e> Nest<'e> {
                 if let (Callee::Method(..), Some(receiver)) = (callee, arguments.first()) {
                     self.receivers.extend(local_of(receiver));
                 }
-                true
+                Form::Twice
             }
             // Its body is printed once.
-            ExprKind::CallClosure { closure, .. } => {
-                self.closures.get(closure).is_some_and(|effect| *effect != Effect::Changes)
+            ExprKind::CallClosure { closure, .. } => match self.closures.get(closure) {
+                Some(Effect::Pure | Effect::Reads) => Form::Twice,
+                Some(Effect::Changes) | None => Form::Untested,
+            },
+            ExprKind::Loop { body, .. } => {
+                walk_block(body, &mut |inner| self.conditional.extend(site(inner)));
+                Form::Once
             }
-            ExprKind::Loop { .. }
-            | ExprKind::While { .. }
-            | ExprKind::Closure { .. }
+            ExprKind::While { condition, body, .. } => {
+                self.bind(condition);
+                walk_block(body, &mut |inner| self.conditional.extend(site(inner)));
+                Form::Once
+            }
+            ExprKind::Print(_) => Form::Once,
+            ExprKind::Closure { .. }
             | ExprKind::Cuda(_)
-            | ExprKind::Print(_)
             | ExprKind::Break { .. }
             | ExprKind::Continue { .. }
-            | ExprKind::Return { .. } => false,
+            | ExprKind::Return { .. } => Form::Untested,
             ExprKind::Error
             | ExprKind::Int { .. }
             | ExprKind::Float { .. }
@@ -182,7 +221,7 @@ impl<'e> Nest<'e> {
             | ExprKind::Assign(..)
             | ExprKind::AssignOp { .. }
             | ExprKind::Assert(..)
-            | ExprKind::Panic(_) => true,
+            | ExprKind::Panic(_) => Form::Twice,
         }
     }
 

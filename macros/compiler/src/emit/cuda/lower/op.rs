@@ -6,22 +6,32 @@
 use super::{Lower, memory};
 use crate::emit::cuda::ast::{CuExpr, CuStmt, Fragment};
 use crate::emit::cuda::signature::{shape, template};
+use crate::model::copy::CopyOp;
 use crate::model::expr::Expr;
 use crate::model::group::Group;
 use crate::model::op::{Op, Part};
 use crate::model::ty::ValueType;
 use crate::model::{SiteId, ValueId};
+use crate::span::SpanRange;
 
 impl Lower<'_> {
     pub(super) fn op(
         &mut self,
         op: Op,
         operands: &[Expr],
-        site: Option<SiteId>,
+        (site, at): (Option<SiteId>, SpanRange),
         types: Option<&(ValueType, Option<ValueId>)>,
     ) -> CuExpr {
         let fence = site.and_then(|site| self.fences.inferred(site));
-        let mut values = self.operands(&operands.iter().collect::<Vec<_>>()).into_iter();
+        let mut values = self.operands(&operands.iter().collect::<Vec<_>>());
+        if is_of_tile(op) && self.whole_warps.contains(at) {
+            let tile = values.remove(0);
+            values.insert(
+                0,
+                CuExpr::Method { base: Box::new(tile), name: "whole_warp", arguments: Vec::new(), site: None },
+            );
+        }
+        let mut values = values.into_iter();
         let mut method = |name: &'static str, site: Option<SiteId>| {
             let base = Box::new(values.next().unwrap_or_else(|| CuExpr::name("0")));
             CuExpr::Method { base, name, arguments: values.by_ref().collect(), site }
@@ -89,6 +99,14 @@ impl Lower<'_> {
             None => call,
         }
     }
+}
+
+/// Whether the lanes of the tile that is the first operand do an operation together, and it is no matter if others join them.
+fn is_of_tile(op: Op) -> bool {
+    matches!(
+        op,
+        Op::Warp(Group::Tile, _) | Op::Sync(Group::Tile, _) | Op::Copy(CopyOp::Wait { group: Group::Tile, .. })
+    )
 }
 
 /// Wraps an operation in `profiled<doing, group>([&]() { return call; })`, of profile.cuh.

@@ -10,13 +10,12 @@
 //! understood.
 
 use super::Lower;
-use super::access::{Access, AccessForm, may_fail, row};
+use super::access::{Access, AccessForm, may_fail};
 use super::known::{Test, Values};
 use crate::emit::cuda::ast::{CuExpr, CuStmt};
 use crate::model::SiteId;
 use crate::model::expr::{Arm, BinaryOp, Block, Condition, Expr, ExprKind, Stmt, StmtKind};
 use crate::model::facts::Effect;
-use crate::model::kind::Memory;
 use crate::model::place::local_of;
 use crate::model::walk::walk;
 use crate::span::SpanRange;
@@ -31,6 +30,8 @@ const LARGEST_ARMS: usize = 64;
 pub(super) struct Run {
     /// The index of the first statement.
     start: usize,
+    /// The variable that, if it is true, makes the test unnecessary.
+    unless: Option<String>,
     test: CuExpr,
     accesses: Vec<SiteId>,
 }
@@ -76,7 +77,13 @@ impl Lower<'_> {
     pub(super) fn front(&mut self, runs: &[Run], statement: usize, span: SpanRange) {
         let Some(run) = runs.iter().find(|run| run.start == statement) else { return };
         self.out.push(CuStmt::Line(span.line()));
-        self.out.push(CuStmt::Expr(CuExpr::call("require", vec![run.test.clone()])));
+        let test = CuStmt::Expr(CuExpr::call("require", vec![run.test.clone()]));
+        self.out.push(match &run.unless {
+            Some(all_within) => {
+                CuStmt::If { condition: CuExpr::name(all_within).not(), then: vec![test], otherwise: Vec::new() }
+            }
+            None => test,
+        });
         self.unchecked.extend(&run.accesses);
     }
 
@@ -101,6 +108,8 @@ enum Guard {
 struct Guarded {
     /// The condition under which the access is made.
     guard: Option<CuExpr>,
+    /// The variable that says whether the access is within bounds in all iterations of a loop around the run.
+    all_within: Option<String>,
     test: Test,
     site: SiteId,
 }
@@ -121,22 +130,31 @@ impl<'l, 'f, 'e> Scan<'l, 'f, 'e> {
         Scan { values: Values::new(lower), guard: Guard::Always, tests: Vec::new(), loads: 0, accesses: Vec::new() }
     }
 
-    /// Returns the run, if two loads meet in it that are not both on one arm, whose own run tests them.
+    /// Returns the run, if two loads meet in it that are not both on one arm, whose own run tests them, or if a test
+    /// before a loop may make that of an access unnecessary.
     fn run(self, start: usize) -> Option<Run> {
-        let is_one_arm =
-            |first: &Guarded| first.guard.is_some() && self.tests.iter().all(|test| test.guard == first.guard);
-        if self.loads < 2 || self.tests.first().is_some_and(is_one_arm) {
+        let first = self.tests.first()?;
+        if self.loads < 2 && self.tests.iter().all(|test| test.all_within.is_none()) {
             return None;
         }
-        let arms = self.tests.chunk_by(|one, next| one.guard == next.guard);
-        let tests = arms.filter_map(|arm| {
-            let test = arm.iter().map(|guarded| guarded.test.at(guarded.site)).reduce(both)?;
-            Some(match &arm.first()?.guard {
-                Some(guard) => CuExpr::call("when", vec![guard.clone(), test]),
+        if first.guard.is_some() && self.tests.iter().all(|test| test.guard == first.guard) {
+            return None;
+        }
+        let is_same = self.tests.iter().all(|test| test.all_within == first.all_within);
+        let unless = first.all_within.clone().filter(|_| is_same);
+        let parts = self.tests.chunk_by(|one, next| one.guard == next.guard && one.all_within == next.all_within);
+        let tests = parts.filter_map(|part| {
+            let first = part.first()?;
+            let test = part.iter().map(|guarded| guarded.test.at(guarded.site)).reduce(both)?;
+            let all_within = first.all_within.as_ref().filter(|_| unless.is_none());
+            let conditions = all_within.map(|name| CuExpr::name(name).not()).into_iter().chain(first.guard.clone());
+            Some(match conditions.reduce(both) {
+                Some(condition) => CuExpr::call("when", vec![condition, test]),
                 None => test,
             })
         });
-        Some(Run { start, test: tests.reduce(both)?, accesses: self.accesses })
+        let test = tests.reduce(both)?;
+        Some(Run { start, unless, test, accesses: self.accesses })
     }
 
     /// Scans what is executed only if a condition holds, whose value before the run is unknown if it is `None`.
@@ -382,8 +400,9 @@ impl<'l, 'f, 'e> Scan<'l, 'f, 'e> {
             if self.tests.len() == MOST_TESTS {
                 return None;
             }
-            self.tests.push(Guarded { guard, test, site: access.site });
-            self.loads += usize::from(loads && !is_constant(&access));
+            let all_within = self.values.lower.all_within.get(&access.site).cloned();
+            self.tests.push(Guarded { guard, all_within, test, site: access.site });
+            self.loads += usize::from(loads && !access.is_constant());
         }
         self.accesses.push(access.site);
         Some(())
@@ -398,15 +417,4 @@ fn goes_on(goes_on: bool) -> Option<()> {
 /// Returns the conjunction of two tests or conditions, of which neither is skipped.
 fn both(left: CuExpr, right: CuExpr) -> CuExpr {
     CuExpr::Infix { op: "&", left: Box::new(left), right: Box::new(right), site: None }
-}
-
-/// Whether the index and the length are constants.
-fn is_constant(access: &Access<'_>) -> bool {
-    let is_array = match access.memory.memory() {
-        Some(Memory::SharedArray | Memory::RemoteArray) => true,
-        Some(Memory::Global | Memory::GlobalMut | Memory::SharedSlice | Memory::RemoteSlice) | None => {
-            row(access.memory).is_some()
-        }
-    };
-    is_array && access.index.integer().is_some()
 }

@@ -1,6 +1,7 @@
 //! Lowers expressions to C++ expressions.
 
 use super::literal::{bare_integer, literal};
+use super::parts::as_constant;
 use super::{Dest, Lower, has_value};
 use crate::emit::cuda::ast::{CuExpr, CuStmt, Fragment};
 use crate::emit::cuda::name::field_name;
@@ -33,7 +34,11 @@ impl Lower<'_> {
                 CuExpr::Call { callee: vec![Fragment::Type(*slot)], arguments: vec![self.value(value)], site: None }
             }
             ExprKind::Index { .. } | ExprKind::Field { .. } | ExprKind::UncheckedPlace { .. } => {
-                self.place(expr, false)
+                let place = self.place(expr, false);
+                match self.parts.read_only(self.function, expr) {
+                    Some(local) if !self.constant.contains(&local) => as_constant(place),
+                    _ => place,
+                }
             }
             ExprKind::Axis(base, axis) => CuExpr::Member(Box::new(self.value(base)), axis.to_string()),
             ExprKind::Array { elements, slot } => {
@@ -54,7 +59,7 @@ impl Lower<'_> {
             ExprKind::None(slot) => {
                 CuExpr::Call { callee: vec![Fragment::Type(*slot)], arguments: vec![CuExpr::name("none")], site: None }
             }
-            ExprKind::Op { op, operands, site, types } => self.op(*op, operands, *site, types.as_ref()),
+            ExprKind::Op { op, operands, site, types } => self.op(*op, operands, (*site, expr.span), types.as_ref()),
             ExprKind::Vector { splat, argument, slot, .. } => self.vector(*splat, argument, *slot),
             ExprKind::Method { method, operands, site } => {
                 let arguments = self.operands(&operands.iter().collect::<Vec<_>>());

@@ -1,0 +1,87 @@
+//! Rings whose stages are tiles that tensor maps load: they are proved whatever the tile's type is, and each mistake is found as
+//! in other rings. The bytes are not the text's.
+
+use super::super::{Attributed, faults, session};
+use crate::RingReport;
+
+/// A ring of three stages of two operands, which one thread loads and 64 others read.
+fn ring(tile: &str, producer: &[&str], consumer: &[&str]) -> String {
+    format!(
+        "#[cluster_kernel(block = 96)] fn sums(a: &TensorMap<{tile}>, b: &TensorMap<{tile}>, out: &mut [f32], chunks: u32) {{
+            let block = this_thread_block();
+            let i = block.thread_rank();
+            let lefts = shared_array::<{tile}, 3>();
+            let rights = shared_array::<{tile}, 3>();
+            let full = shared_barriers::<3>();
+            let empty = shared_barriers::<3>();
+            full.init_collective(&block, 1);
+            empty.init_collective(&block, 64);
+            if i == 64 {{
+                for k in 0..chunks {{ {} }}
+            }} else if i < 64 {{
+                let mut sum = 0.0;
+                for k in 0..chunks {{ {} }}
+                out[i] = sum;
+            }}
+        }}",
+        producer.concat(),
+        consumer.concat(),
+    )
+}
+
+const ACQUIRE: &str = "empty[k % 3].wait_parity(k / 3 % 2 == 0);";
+const LOAD: &str = "a.load_async([k as i32 * 8, 0], &lefts[k % 3], &full[k % 3]);
+    b.load_async([k as i32 * 8, 0], &rights[k % 3], &full[k % 3]);";
+const ARRIVE: &str = "let _ = full[k % 3].arrive();";
+const WAIT: &str = "full[k % 3].wait_parity(k / 3 % 2 == 1);";
+const READ: &str = "sum += lefts[k % 3][0][i].to_f32() * rights[k % 3][1][i].to_f32();";
+const RELEASE: &str = "let _ = empty[k % 3].arrive();";
+
+const TILES: [&str; 3] = ["[[bf16; 64]; 8]", "[Swizzled<bf16, 64>; 8]", "Part"];
+
+#[test]
+fn rings_of_tiles() {
+    for tile in TILES {
+        let source = ring(tile, &[ACQUIRE, LOAD, ARRIVE], &[WAIT, READ, RELEASE]);
+        let Attributed { options, item, .. } = Attributed::parse(&source);
+        let cases = session().rings("", options, item).unwrap_or_else(|_| panic!("faults in\n{source}"));
+        let proved = |report: &RingReport| match report {
+            RingReport::Proved { arrays, .. } => arrays.len() == 2,
+            RingReport::Open { .. } | RingReport::Refused(_) | RingReport::Waived => false,
+        };
+        assert!(matches!(&cases[..], [case] if proved(&case.report)), "{cases:?} of\n{source}");
+    }
+}
+
+#[test]
+fn mistakes_in_rings_of_tiles() {
+    let right = ([ACQUIRE, LOAD, ARRIVE], [WAIT, READ, RELEASE]);
+    let inverted = "empty[k % 3].wait_parity(k / 3 % 2 == 1);";
+    let (early, more) = ("full[k % 3].wait_parity(k / 3 % 2 == 0);", "full[k % 3].expect_tx(16);");
+    let (next, other) =
+        (LOAD.replace("lefts[k % 3]", "lefts[(k + 1) % 3]"), LOAD.replace("&full[k % 3]", "&full[(k + 1) % 3]"));
+    for tile in TILES {
+        for (producer, consumer, rule) in [
+            (&[inverted, LOAD, ARRIVE][..], &right.1[..], "ring_deadlock"),
+            (&[LOAD, ARRIVE], &right.1, "ring_overwrite"),
+            (&[LOAD, ACQUIRE, ARRIVE], &right.1, "ring_overwrite"),
+            (&[ACQUIRE, LOAD], &right.1, "ring_deadlock"),
+            (&[ACQUIRE, LOAD, more, ARRIVE], &right.1, "ring_deadlock"),
+            (&[ACQUIRE, &next, ARRIVE], &right.1, "ring_read"),
+            (&[ACQUIRE, &other, ARRIVE], &right.1, "ring_read"),
+            (&right.0, &[early, READ, RELEASE], "ring_read"),
+            (&right.0, &[READ, WAIT, RELEASE], "ring_read"),
+            (&right.0, &[WAIT, RELEASE, READ], "ring_overwrite"),
+            (&right.0, &[WAIT, READ], "ring_deadlock"),
+        ] {
+            let source = ring(tile, producer, consumer);
+            let found: Vec<_> = faults(&source).iter().map(|fault| fault.rule().to_string()).collect();
+            assert_eq!(
+                found,
+                [rule],
+                "{:?} of\n{source}",
+                faults(&source).first().map(|fault| fault.text().to_string())
+            );
+        }
+    }
+}
