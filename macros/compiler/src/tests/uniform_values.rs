@@ -164,7 +164,6 @@ fn bounds_of_ranks() {
         ("grid.thread_rank() < m.next_multiple_of(64)", block),
         ("grid.thread_rank() / block.num_threads() as usize == m", block),
         ("cluster.thread_rank() / 64 == n", block),
-        ("t / 64 == n", block),
         ("t < n * 64", block),
     ] {
         let found = broken("block = 64", &body(condition, collective));
@@ -262,5 +261,20 @@ fn counters_of_rounded_loops() {
     }
     for condition in ["i == n", "i & 1 == 0", "i / 32 == n", "i < n", "i < n * 32", "i % 64 == 0"] {
         assert_eq!(broken("block = 64", &body(condition)), ["divergent_collective"], "{condition}");
+    }
+}
+
+/// A condition that the first warp of a block of one warp passes is no branch of the block as a whole: an elected thread
+/// initializes the barrier under it.
+#[test]
+fn conditions_that_all_threads_pass() {
+    for condition in ["t / 32 == 0 && lane == 0", "t < 32 && t == 0", "t >> 5 == 0 && t == 0"] {
+        let body = format!(
+            "let bar = shared_barrier();
+            if {condition} {{ bar.init(32); }}
+            block.sync();
+            bar.arrive_and_wait();"
+        );
+        assert!(broken("block = 32", &body).is_empty(), "{condition}: {:?}", broken("block = 32", &body));
     }
 }

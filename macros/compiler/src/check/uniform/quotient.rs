@@ -68,6 +68,12 @@ impl Values<'_, '_> {
         };
         let towards_zero = matches!(source, Source::Binary(BinaryOp::Div) | Source::Round(_, BinaryOp::Div));
         let mut level = self.quotient(value, &by, &mut Search { towards_zero, ..Search::default() })?;
+        // The same literal for all threads is no condition of the launch, as one that the block takes as a whole may be: elections
+        // know better which threads it selects.
+        let is_literal = matches!(source, Source::Round(Granule::Number(_), _)) && level.at_most == Uniformity::Grid;
+        if is_literal && !self.is_counted(value) {
+            return None;
+        }
         for other in others {
             level.meet(&self.level(*other).combined());
         }
@@ -287,6 +293,15 @@ impl Values<'_, '_> {
             ) => return None,
         };
         Some(Level::known(uniformity))
+    }
+
+    /// Whether a value is that of a variable that is set several times.
+    fn is_counted(&self, value: NodeId) -> bool {
+        let variable = self.cfg.nodes[value.0].source.read();
+        variable.is_some_and(|variable| match self.fixed.of_variable(variable) {
+            Some(set) => self.is_counted(set),
+            None => true,
+        })
     }
 
     /// Whether a variable is set by a loop over a range alone, so that it is not below the range's start.

@@ -295,7 +295,8 @@ impl<'a, 'f> Values<'a, 'f> {
         };
         let level = known.unwrap_or(level);
         // A block that is a part of one warp, or of one tile, agrees where that does.
-        match (self.threads_of_block(), level.at_most) {
+        let is_agreed = matches!(self.cfg.nodes[node.0].source, Source::Agreed { .. } | Source::Shuffled { .. });
+        match (self.threads_of_block().filter(|_| is_agreed), level.at_most) {
             (Some(..=32), Uniformity::Warp) => Level { at_most: Uniformity::Block, ..level },
             (Some(threads), Uniformity::Tile(log2)) if threads <= 1 << log2 => {
                 Level { at_most: Uniformity::Block, ..level }

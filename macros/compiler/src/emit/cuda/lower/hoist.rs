@@ -16,8 +16,8 @@ use super::nest::{Form, Nest};
 use crate::emit::cuda::ast::{CuExpr, Fragment};
 use crate::emit::cuda::signature::{cast, template};
 use crate::model::expr::{BinaryOp, Expr, ExprKind};
-use crate::model::op::Op;
 use crate::model::kind::Kind;
+use crate::model::op::Op;
 use crate::model::place::{may_write, writes};
 use crate::model::range::{Adaptor, Range};
 use crate::model::ty::{TypeShape, ValueType};
@@ -226,7 +226,8 @@ impl<'e> Values<'_, '_, 'e> {
             }
             false => name,
         };
-        let values = CuExpr::call(if is_decrease { "decreased" } else { "increased" }, vec![first, step, self.steps.clone()]);
+        let values =
+            CuExpr::call(if is_decrease { "decreased" } else { "increased" }, vec![first, step, self.steps.clone()]);
         // It varies with the variable of the loop.
         let ExprKind::For { local: variable, .. } = self.nest.whole.kind else { return None };
         let sources = [Some(local), variable].into_iter().flatten();
