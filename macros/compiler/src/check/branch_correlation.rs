@@ -212,7 +212,7 @@ fn counter_of(cfg: &Cfg<'_>, on: NodeId, body: BlockId) -> Option<(Variable, Nod
         let (variable, value, _) = step.kind.set()?;
         let node = &cfg.nodes[value.0];
         let Source::Counter { of, by: Some(1), range: Some((_, end)) } = node.source else { return None };
-        (of == variable && node.operands == [on]).then_some((of, end))
+        (of == variable && node.operands == cfg.nodes[on.0].operands).then_some((of, end))
     })
 }
 

@@ -20,7 +20,7 @@ use phalanx_contract::uniformity::Uniformity;
 
 use super::cfg::{
     Access, Assertion, BarrierCall, BasicBlock, BlockId, Call, CallId, Cfg, CopyStep, CountedLoop, End, Extent,
-    GivenTo, GroupStep, MemoryStep, Node, NodeId, Position, Region, Root, Select, Shared, Slice, Source, Step,
+    Formula, GivenTo, GroupStep, MemoryStep, Node, NodeId, Position, Region, Root, Select, Shared, Slice, Source, Step,
     StepKind, Team, TokenStep, ValueStep, Variable,
 };
 use crate::model::expr::{Block, Expr, ExprKind, Member, Stmt, StmtKind};
@@ -48,6 +48,7 @@ pub(crate) fn build(function: &Function) -> Result<Cfg<'_>, SpanRange> {
         positions: BTreeMap::new(),
         thread_indexes: BTreeSet::new(),
         cuts: BTreeMap::new(),
+        formulas: BTreeMap::new(),
         counted: BTreeMap::new(),
         assertions: Vec::new(),
         names: BTreeMap::new(),
@@ -94,6 +95,7 @@ pub(crate) fn build(function: &Function) -> Result<Cfg<'_>, SpanRange> {
         queries: builder.queries,
         positions: builder.positions,
         cuts: builder.cuts,
+        formulas: builder.formulas,
         counted: builder.counted,
         assertions: builder.assertions,
         slices: builder.slices,
@@ -117,6 +119,7 @@ struct Builder<'f> {
     /// The locals that are the thread's index.
     thread_indexes: BTreeSet<LocalId>,
     cuts: BTreeMap<NodeId, u32>,
+    formulas: BTreeMap<NodeId, Formula>,
     counted: BTreeMap<BlockId, CountedLoop>,
     assertions: Vec<Assertion>,
     names: BTreeMap<Shared, LocalId>,

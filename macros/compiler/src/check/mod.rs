@@ -92,14 +92,14 @@ fn run_with<'f>(function: &'f Function, with_rings: bool, diags: &mut Diags) -> 
     let mut forgotten = forgotten::check(&cfg, diags);
     let control = Control::of(&cfg);
     let live = Live::of(&cfg);
-    let values = Values::of(function.role, &cfg, &control, &live);
+    let values = Values::of(function, &cfg, &control, &live);
     let (mut summary, whole_warps) = uniform::check(function, &cfg, &values, diags);
     let required = summary.required();
     values.assume(&required);
     let mut protocol = match partition::split(&cfg, &live, &values) {
         Some(split) => {
             let (tokens, control, live) = (Tokens::of(function, &split), Control::of(&split), Live::of(&split));
-            let values = Values::of(function.role, &split, &control, &live);
+            let values = Values::of(function, &split, &control, &live);
             values.assume(&required);
             check_memory(function, &split, &tokens, &live, &values, diags)
         }

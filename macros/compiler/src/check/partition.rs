@@ -292,6 +292,7 @@ impl<'f> Splitter<'_, 'f> {
             queries: self.cfg.queries.clone(),
             positions: self.cfg.positions.clone(),
             cuts: self.cfg.cuts.clone(),
+            formulas: self.cfg.formulas.clone(),
             // Only the rings ask for them, and of the graph that was not split.
             counted: BTreeMap::new(),
             assertions: Vec::new(),

@@ -154,8 +154,7 @@ fn remainder(cfg: &Cfg<'_>, node: NodeId) -> Option<(NodeId, u64)> {
 /// The first number and the step of a counter, if both are literals.
 fn counter(cfg: &Cfg<'_>, value: NodeId) -> Option<(u64, u64)> {
     let Source::Counter { by: Some(by), .. } = cfg.nodes[value.0].source else { return None };
-    let range = cfg.nodes[value.0].operands.first()?;
-    let start = cfg.nodes[range.0].operands.first()?;
+    let start = cfg.nodes[value.0].operands.first()?;
     Some((cfg.nodes[start.0].source.integer()?, u64::try_from(by).ok()?))
 }
 

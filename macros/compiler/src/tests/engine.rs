@@ -88,6 +88,7 @@ fn cfg<const N: usize>(blocks: [(&[&'static str], End); N]) -> Cfg<'static> {
         queries: BTreeMap::new(),
         positions: BTreeMap::new(),
         cuts: BTreeMap::new(),
+        formulas: BTreeMap::new(),
         counted: BTreeMap::new(),
         assertions: Vec::new(),
         slices: Vec::new(),

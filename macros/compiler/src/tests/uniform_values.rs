@@ -38,3 +38,243 @@ fn quotients_of_ranks() {
         assert_eq!(broken(attribute, rank, group), ["divergent_exit"], "{attribute}: {rank}");
     }
 }
+
+/// The rules that a kernel of this attribute and body breaks, with a block, its warps, a rank, and memory.
+fn broken(attribute: &str, body: &str) -> Vec<String> {
+    rules(&format!(
+        "#[cluster_kernel({attribute})]
+        fn f(x: &[u32], out: &mut [u32], n: u32, m: usize) {{
+            let cluster = this_cluster();
+            let grid = this_grid();
+            let block = this_thread_block();
+            let warp = tiled_partition::<32>(&block);
+            let lane = warp.thread_rank();
+            let t = block.thread_rank();
+            {body}
+        }}"
+    ))
+}
+
+/// All threads of a group make as many trips through a loop whose start is below a number that divides its end and its step.
+#[test]
+fn rounded_loops() {
+    let body = |range: &str, collective: &str| format!("for i in {range} {{ {collective} }}");
+    let (block, warp, grid, cluster) =
+        ("block.sync();", "out[0] = warp.reduce(x[i], op::Plus);", "grid.sync();", "cluster.sync();");
+    for (attribute, range, collective) in [
+        ("block = 64", "(t..n.next_multiple_of(64)).step_by(64)", block),
+        ("block = 64", "(t as usize..x.len().next_multiple_of(64)).step_by(64)", block),
+        ("block = 64", "(t..n.div_ceil(64) * 64).step_by(64)", block),
+        ("block = 64", "(t..n / 64 * 64).step_by(64)", block),
+        ("block = 64", "(t..n * 64).step_by(64)", block),
+        ("block = 64", "(t..(n + 63) & !63).step_by(64)", block),
+        ("block = 64", "(t..n << 6).step_by(64)", block),
+        ("block = 64", "(t..256).step_by(64)", block),
+        ("block = 64", "(t..256).step_by(64).rev()", block),
+        ("block = 64", "(t * 4..n.next_multiple_of(256)).step_by(256)", block),
+        ("block = 64", "(t..n.next_multiple_of(128)).step_by(64)", block),
+        ("block = 64", "(t..n.next_multiple_of(128)).step_by(128)", block),
+        ("block = 64", "(block.thread_index().x..n.next_multiple_of(64)).step_by(64)", block),
+        ("block = 96", "(t as usize..x.len().next_multiple_of(96)).step_by(96)", block),
+        ("block = 96", "(t as usize..x.len().div_ceil(96) * 96).step_by(96)", block),
+        ("block = 64", "(t..n.next_multiple_of(block.num_threads())).step_by(block.num_threads())", block),
+        (
+            "",
+            "(t as usize..x.len().next_multiple_of(block.num_threads() as usize)).step_by(block.num_threads() as usize)",
+            block,
+        ),
+        ("block = 64", "(lane..n.next_multiple_of(32)).step_by(32)", warp),
+        ("block = 64", "(t % 32..n.next_multiple_of(32)).step_by(32)", warp),
+        ("block = 64", "(t & 31..n.next_multiple_of(32)).step_by(32)", warp),
+        ("block = 64", "(t..n.next_multiple_of(32)).step_by(64)", warp),
+        ("block = 64", "(grid.thread_rank()..m.next_multiple_of(64)).step_by(grid.num_threads())", block),
+        ("block = 64", "(grid.thread_rank()..m.next_multiple_of(64)).step_by(64 * grid.num_blocks())", block),
+        (
+            "block = 64",
+            "(grid.block_rank() * 64 + t as usize..m.next_multiple_of(64)).step_by(64 * grid.num_blocks())",
+            block,
+        ),
+        ("cluster = 2, block = 64", "(cluster.thread_rank()..n.next_multiple_of(128)).step_by(128)", cluster),
+        (
+            "cluster = 2, block = 64",
+            "(grid.thread_rank()..m.next_multiple_of(128)).step_by(grid.num_threads())",
+            cluster,
+        ),
+        (
+            "block = 64",
+            "(grid.thread_rank()..x.len().next_multiple_of(grid.num_threads())).step_by(grid.num_threads())",
+            grid,
+        ),
+    ] {
+        let found = broken(attribute, &body(range, collective));
+        assert!(found.iter().all(|rule| rule != "divergent_collective"), "{attribute}: {range}: {found:?}");
+    }
+    for (attribute, range, collective) in [
+        // The end is no multiple.
+        ("block = 64", "(t..n).step_by(64)", block),
+        ("block = 64", "(t..n.next_multiple_of(32)).step_by(64)", block),
+        ("block = 64", "(t..n.next_multiple_of(64) + 1).step_by(64)", block),
+        ("block = 64", "(t..n.next_multiple_of(64) - 32).step_by(64)", block),
+        ("block = 64", "(t..n & !31).step_by(64)", block),
+        ("block = 64", "(t..=n.next_multiple_of(64)).step_by(64)", block),
+        ("block = 64", "(t..n.div_ceil(64) * 32).step_by(64)", block),
+        // Neither is the step.
+        ("block = 64", "(t..n.next_multiple_of(64)).step_by(32)", block),
+        ("block = 64", "(t..n.next_multiple_of(64)).step_by(n)", block),
+        ("block = 64", "t..n.next_multiple_of(64)", block),
+        // The start is not below it.
+        ("block = 128", "(t..n.next_multiple_of(64)).step_by(64)", block),
+        ("block = 64", "(t + 1..n.next_multiple_of(64)).step_by(64)", block),
+        ("block = 64", "(2 * t..n.next_multiple_of(64)).step_by(64)", block),
+        ("", "(t..n.next_multiple_of(64)).step_by(64)", block),
+        ("block = 64", "(grid.thread_rank()..m.next_multiple_of(64)).step_by(64)", cluster),
+        ("block = 64", "(cluster.thread_rank()..n.next_multiple_of(64)).step_by(64)", cluster),
+        ("block = 64", "(x[t]..n.next_multiple_of(64)).step_by(64)", block),
+        ("block = 64", "(x[t] * 64 + t..n.next_multiple_of(64)).step_by(64)", block),
+        ("block = 64", "(lane..x[t].next_multiple_of(32)).step_by(32)", warp),
+        ("block = 128", "(t / 2..n.next_multiple_of(32)).step_by(32)", block),
+        // A sum or a product may wrap around, so that a multiple of 96 is none.
+        ("block = 96", "(t..n.next_multiple_of(96)).step_by(96)", block),
+        ("block = 96", "(t..n * 96).step_by(96)", block),
+        // A remainder of what may be negative is below zero.
+        ("block = 64", "((x[t] as i32) % 64..(n as i32).next_multiple_of(64)).step_by(64)", block),
+    ] {
+        let found = broken(attribute, &body(range, collective));
+        assert!(found.contains(&"divergent_collective".to_owned()), "{attribute}: {range}: {found:?}");
+    }
+}
+
+/// A rank is below a multiple of its group's size for all threads of the group, or for none.
+#[test]
+fn bounds_of_ranks() {
+    let body = |condition: &str, collective: &str| format!("if {condition} {{ {collective} }}");
+    let (warp, block) = ("out[0] = warp.reduce(x[t], op::Plus);", "block.sync();");
+    for (condition, collective) in [
+        ("t < n * 32", warp),
+        ("n * 32 > t", warp),
+        ("t >= 32 * n", warp),
+        ("32 * n <= t", warp),
+        ("t < n.next_multiple_of(32)", warp),
+        ("t < n << 5", warp),
+        ("t < n / 32 * 32", warp),
+        ("t < (n + 31) & !31", warp),
+        ("t / 32 < n", warp),
+        ("grid.thread_rank() < m * 32", warp),
+        ("grid.thread_rank() < m * 64", block),
+        ("grid.thread_rank() < m.next_multiple_of(64)", block),
+        ("grid.thread_rank() / block.num_threads() as usize == m", block),
+        ("cluster.thread_rank() / 64 == n", block),
+        ("t < n * 64", block),
+    ] {
+        let found = broken("block = 64", &body(condition, collective));
+        assert!(found.is_empty(), "{condition}: {found:?}");
+    }
+    for (condition, collective) in [
+        ("t < n * 16", warp),
+        ("t < n * 48", warp),
+        ("t < n", warp),
+        ("t < n * 32 + 1", warp),
+        ("t <= n * 32", warp),
+        ("t < n * 32 - 16", warp),
+        ("t == n * 32", warp),
+        ("t < x[t] * 32", warp),
+        ("t + 1 < n * 32", warp),
+        ("2 * t < n * 32", warp),
+        ("t < n & !15", warp),
+        ("t < n << 4", warp),
+        ("t < n * 32", block),
+        ("grid.thread_rank() < m * 32", block),
+        ("grid.thread_rank() / 96 == m", block),
+        ("(grid.thread_rank() as u8) / 64 == 0", block),
+        ("((t as i64 - 40 + 64 * (n as i64)) / 64) == 0", block),
+        ("((t as i64 + 64 * (n as i64)) / 64) == 0", block),
+    ] {
+        let found = broken("block = 64", &body(condition, collective));
+        let is_divergent = |rule: &String| rule == "divergent_collective";
+        assert!(found.iter().any(is_divergent), "{condition}: {found:?}");
+    }
+}
+
+/// A variable that counts in steps of the block's size has the same quotient by it in all threads.
+#[test]
+fn counted_by_hand() {
+    let body =
+        |start: &str, test: &str, step: &str| format!("let mut i = {start}; while {test} {{ block.sync(); {step} }}");
+    let rounded = "i < n.next_multiple_of(64)";
+    for (start, test, step) in [
+        ("t", rounded, "i += 64;"),
+        ("t", rounded, "i += block.num_threads();"),
+        ("t", "i < n * 64", "i = i + 64;"),
+        ("t", rounded, "i += 64 * n;"),
+        ("t", rounded, "if n > 3 { i += 64; } else { i += 128; }"),
+        ("t + 64", rounded, "i += 64;"),
+    ] {
+        let found = broken("block = 64", &body(start, test, step));
+        assert!(found.is_empty(), "{start}, {test}, {step}: {found:?}");
+    }
+    for (start, test, step) in [
+        ("t", "i < n", "i += 64;"),
+        ("t", rounded, "i += 32;"),
+        ("t", rounded, "i += 1;"),
+        ("t", rounded, "i += x[t] * 64;"),
+        ("t", rounded, "if x[t] > 3 { i += 64; }"),
+        ("t", rounded, "if t > 3 { i += 64; } else { i += 128; }"),
+        ("t + 1", rounded, "i += 64;"),
+        ("x[t]", rounded, "i += 64;"),
+        ("t", rounded, "for _ in 0..x[t] { i += 64; }"),
+        ("t", rounded, "i *= 2;"),
+    ] {
+        let found = broken("block = 64", &body(start, test, step));
+        assert!(found.contains(&"divergent_collective".to_owned()), "{start}, {test}, {step}: {found:?}");
+    }
+}
+
+/// What the threads of a warp agree on, a block of one warp agrees on.
+#[test]
+fn blocks_of_one_warp() {
+    let vote = "while warp.any(x[t] > n) { block.sync(); }";
+    for attribute in ["block = 32", "block = (8, 4)", "cluster = 2, block = 32"] {
+        assert!(broken(attribute, vote).is_empty(), "{attribute}");
+    }
+    for attribute in ["block = 64", "", "block = (32, 2)", "block = 33"] {
+        assert_eq!(broken(attribute, vote), ["divergent_collective"], "{attribute}");
+    }
+    for other in [
+        "while warp.any(x[t] > n) { cluster.sync(); }",
+        "while lane > n { block.sync(); }",
+        "let tile = tiled_partition::<16>(&block); while tile.any(x[t] > n) { block.sync(); }",
+        "let some = coalesced_threads(); while some.any(x[t] > n) { block.sync(); }",
+    ] {
+        assert_eq!(broken("cluster = 2, block = 32", other), ["divergent_collective"], "{other}");
+    }
+}
+
+/// The counter of a loop that all threads repeat as often is no less divergent for that; only its quotient is the same.
+#[test]
+fn counters_of_rounded_loops() {
+    let body = |condition: &str| {
+        format!("for i in (t..n.next_multiple_of(64)).step_by(64) {{ if {condition} {{ block.sync(); }} }}")
+    };
+    for condition in ["i / 64 == n", "i < n * 64", "i >= 64 * n", "i / 128 == n"] {
+        let found = broken("block = 64", &body(condition));
+        assert!(found.is_empty(), "{condition}: {found:?}");
+    }
+    for condition in ["i == n", "i & 1 == 0", "i / 32 == n", "i < n", "i < n * 32", "i % 64 == 0"] {
+        assert_eq!(broken("block = 64", &body(condition)), ["divergent_collective"], "{condition}");
+    }
+}
+
+/// A condition that the first warp of a block of one warp passes is no branch of the block as a whole: an elected thread
+/// initializes the barrier under it.
+#[test]
+fn conditions_that_all_threads_pass() {
+    for condition in ["t / 32 == 0 && lane == 0", "t < 32 && t == 0", "t >> 5 == 0 && t == 0"] {
+        let body = format!(
+            "let bar = shared_barrier();
+            if {condition} {{ bar.init(32); }}
+            block.sync();
+            bar.arrive_and_wait();"
+        );
+        assert!(broken("block = 32", &body).is_empty(), "{condition}: {:?}", broken("block = 32", &body));
+    }
+}

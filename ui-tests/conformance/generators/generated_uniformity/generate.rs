@@ -137,7 +137,8 @@ impl Generator {
 
     /// Returns a value that is uniform at one group, and at no larger one.
     fn of_a_group(&mut self) -> Expr {
-        match self.random.below(6) {
+        match self.random.below(7) {
+            6 => Expr::binary(Op::Div, self.of_a_rank(), self.size()),
             0 => Expr::binary(Op::Div, Expr::Rank, Expr::Int([8, 16, 32][self.random.below(3)])),
             1 | 2 => Expr::BlockRank,
             3 => Expr::ClusterRank,
@@ -152,6 +153,40 @@ impl Generator {
         }
     }
 
+    /// Returns a value with the same quotient by some size in some of the threads.
+    fn of_a_rank(&mut self) -> Expr {
+        let rank = [Expr::Rank, Expr::Rank, Expr::ClusterThread, Expr::GridThread][self.random.below(4)].clone();
+        match self.random.below(8) {
+            0 => Expr::binary(Op::Rem, rank, self.size()),
+            1 => Expr::binary(Op::Div, rank, Expr::Int(2)),
+            2 => Expr::binary(Op::Times, rank, Expr::Int(1 + self.random.below(3) as u32)),
+            3 => Expr::binary(Op::Add, rank, self.multiple()),
+            4 => rank.masked([15, 31, 63][self.random.below(3)]),
+            _ => rank,
+        }
+    }
+
+    fn size(&mut self) -> Expr {
+        Expr::Int([16, 32, 48, 64, 64, 96, 128][self.random.below(7)])
+    }
+
+    /// Returns a small value, which may be a multiple of a size.
+    fn multiple(&mut self) -> Expr {
+        let value = self.int(2).masked(3);
+        match self.random.below(5) {
+            0 | 1 => Expr::binary(Op::Times, value, self.size()),
+            2 => {
+                let value = Expr::binary(Op::Times, value, Expr::Int(20));
+                Expr::binary(Op::RoundUp, value, self.size())
+            }
+            3 => self.size(),
+            _ => {
+                let sum = Expr::binary(Op::Times, value, self.size());
+                Expr::binary(Op::Add, sum, self.size())
+            }
+        }
+    }
+
     fn divergent(&mut self) -> Expr {
         match self.random.below(4) {
             0 => Expr::Rank,
@@ -162,7 +197,8 @@ impl Generator {
     }
 
     fn bool(&mut self, depth: usize) -> Expr {
-        match self.random.below(if depth < 3 { 12 } else { 6 }) {
+        match self.random.below(if depth < 3 { 13 } else { 6 }) {
+            12 => Expr::binary(Op::Less, self.of_a_rank(), self.multiple()),
             0..=2 => self.int(depth + 1).odd(),
             3 => self.int(depth + 1).below(1 + self.random.below(3) as u32),
             4 => self.known(Type::Bool).map_or(Expr::Scalar(0).odd(), Expr::Var),
@@ -255,7 +291,20 @@ impl Generator {
         let id = self.id();
         let round = Var { id, name: id };
         let limit = self.int(1).masked(3);
-        let kind = self.random.below(3);
+        let kind = self.random.below(5);
+        if kind == 3 {
+            let (ends, step) = ([self.of_a_rank(), self.multiple()], [32, 64, 64, 96, 128][self.random.below(5)]);
+            let body = self.target(label, true, depth, &[(round, Type::Int)]);
+            return vec![Stmt::Strided(label, round, ends, step, body)];
+        }
+        if kind == 4 {
+            let (start, end) = (self.of_a_rank(), self.multiple());
+            let next = Stmt::Increase(round, self.size());
+            let mut body = self.target(label, true, depth, &[]);
+            body.insert(0, next);
+            let goes_on = Expr::binary(Op::Less, Expr::Var(round), end);
+            return vec![Stmt::Let(round, start), Stmt::While(label, goes_on, body)];
+        }
         if kind == 0 {
             let body = self.target(label, true, depth, &[(round, Type::Int)]);
             return vec![Stmt::For(label, round, limit, body)];

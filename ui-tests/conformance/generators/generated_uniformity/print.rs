@@ -60,12 +60,18 @@ impl Source {
             Expr::Field(var, half) => self.text(&format!("{}.{half}", name(*var))),
             Expr::Scalar(index) => self.text(&format!("n{index}")),
             Expr::Rank => self.text("block.thread_rank()"),
+            Expr::ClusterThread => self.text("cluster.thread_rank()"),
+            Expr::GridThread => self.text("(this_grid().thread_rank() as u32)"),
             Expr::BlockRank => self.text("cluster.block_rank()"),
             Expr::ClusterRank => self.text("(this_grid().cluster_rank() as u32)"),
             Expr::Input(index) => self.around("input[", index, " & 15]"),
             Expr::State(index) => self.around("state[", index, " & 15]"),
             Expr::Shared(index) => self.text(&format!("shared[{index}]")),
             Expr::Remote(rank, index) => self.around("cluster.map_shared_rank(&shared, ", rank, &format!(")[{index}]")),
+            Expr::Binary(Op::RoundUp, left, right) => {
+                self.around("", left, ".next_multiple_of(");
+                self.around("", right, ")");
+            }
             Expr::Binary(op, left, right) => {
                 let op = match op {
                     Op::Add => "+",
@@ -73,6 +79,9 @@ impl Source {
                     Op::Rem => "%",
                     Op::Div => "/",
                     Op::Mask => "&",
+                    Op::Times => "*",
+                    // A method, above.
+                    Op::RoundUp => ".",
                     Op::Less => "<",
                     Op::Equal => "==",
                     Op::And => "&&",
@@ -146,6 +155,11 @@ impl Source {
             }
             Stmt::For(label, var, end, body) => {
                 self.around(&format!("'a{label}: for {} in 0..", name(*var)), end, " ");
+                self.block(body);
+            }
+            Stmt::Strided(label, var, [start, end], step, body) => {
+                self.around(&format!("'a{label}: for {} in (", name(*var)), start, "..");
+                self.around("", end, &format!(").step_by({step}) "));
                 self.block(body);
             }
             Stmt::Loop(label, body) => {

@@ -59,10 +59,13 @@ pub(super) type Block = Vec<Stmt>;
 pub(super) enum Op {
     Add,
     Xor,
-    /// The right operand of these three is a literal.
+    /// The right operand of these five is a literal.
     Rem,
     Div,
     Mask,
+    Times,
+    /// `next_multiple_of`
+    RoundUp,
     Less,
     Equal,
     And,
@@ -80,6 +83,9 @@ pub(super) enum Expr {
     Scalar(usize),
     /// A thread's rank in its block.
     Rank,
+    /// A thread's rank in its cluster, and in the grid.
+    ClusterThread,
+    GridThread,
     /// A block's rank in its cluster.
     BlockRank,
     ClusterRank,
@@ -132,6 +138,8 @@ pub(super) enum Stmt {
     While(Label, Expr, Block),
     /// `for var in 0..end`
     For(Label, Var, Expr, Block),
+    /// `for var in (start..end).step_by(step)`
+    Strided(Label, Var, [Expr; 2], u32, Block),
     Loop(Label, Block),
     Labelled(Label, Block),
     Jump(Jump),
@@ -151,6 +159,7 @@ impl Nested for Stmt {
             Stmt::Match(_, arms) => arms.iter_mut().collect(),
             Stmt::While(_, _, body)
             | Stmt::For(_, _, _, body)
+            | Stmt::Strided(_, _, _, _, body)
             | Stmt::Loop(_, body)
             | Stmt::Labelled(_, body)
             | Stmt::Split(_, _, body) => vec![body],
@@ -194,6 +203,7 @@ impl Stmt {
             | Stmt::LetBoth(_, left, right)
             | Stmt::AssignPair(_, left, right)
             | Stmt::StoreState(left, right) => vec![left, right],
+            Stmt::Strided(_, _, ends, _, _) => ends.iter().collect(),
             Stmt::Copy(..)
             | Stmt::Loop(..)
             | Stmt::Labelled(..)
@@ -227,6 +237,8 @@ impl Expr {
             | Expr::Field(..)
             | Expr::Scalar(_)
             | Expr::Rank
+            | Expr::ClusterThread
+            | Expr::GridThread
             | Expr::BlockRank
             | Expr::ClusterRank
             | Expr::Shared(_)

@@ -1,37 +1,11 @@
-//! Numbers of threads and blocks in expressions: literals and constants that are the same in all instances, and ranks that are
-//! divided by them.
-
-use phalanx_contract::uniformity::Uniformity;
+//! Numbers of threads and blocks in expressions: literals and constants that are the same in all instances.
 
 use super::Builder;
 use super::value::keeps_value;
-use crate::check::cfg::{Granule, NodeId};
+use crate::check::cfg::Granule;
 use crate::model::expr::{Expr, ExprKind};
-use crate::model::group::Group;
-use crate::model::query::Answer;
 
 impl<'f> Builder<'f> {
-    /// The group in which a rank in the grid, divided by this number, is uniform: ranks of blocks by the size of clusters, and ranks of
-    /// threads by the size of blocks, where the attribute fixes that in one dimension. The blocks of such a cluster follow each other.
-    pub(super) fn uniform_quotient(&self, rank: NodeId, by: &'f Expr) -> Option<Uniformity> {
-        let (Group::Grid, query) = self.queries.get(&rank)? else { return None };
-        let (extents, uniformity) = match query.answer {
-            Answer::BlockRank => (self.function.options.cluster.as_ref()?, Uniformity::Cluster),
-            Answer::ThreadRank => (self.function.options.block.as_ref()?, Uniformity::Block),
-            Answer::ThreadIndex
-            | Answer::ThreadCount
-            | Answer::BlockCount
-            | Answer::GroupRank
-            | Answer::Number
-            | Answer::Extent => return None,
-        };
-        let is_whole = match self.granule(by)? {
-            Granule::Number(number) => number > 0 && number % extents.count().filter(|count| *count > 0)? == 0,
-            Granule::Constant(value) => self.function.is_extent(value, extents),
-        };
-        (is_whole && extents.each.len() == 1).then_some(uniformity)
-    }
-
     /// A number that is the same in all instances: a literal, or a constant that is not generic.
     #[expect(clippy::wildcard_enum_match_arm, reason = "no other expression is the same number in all instances")]
     pub(super) fn granule(&self, expr: &Expr) -> Option<Granule> {

@@ -5,8 +5,8 @@ use phalanx_contract::uniformity::Uniformity;
 use super::memory::{atomic_access, region_of_kind};
 use super::{Builder, GroupStep, MemoryStep, Source, StepKind, TokenStep, Value};
 use crate::check::cfg::{
-    AccessKind, BarrierCall, BarrierCallId, Coordinate, Digit, Granule, NodeId, Position, Region, Root, Select, Shared,
-    Team, Tile,
+    AccessKind, BarrierCall, BarrierCallId, Coordinate, Digit, Formula, Granule, NodeId, Position, Region, Root,
+    Select, Shared, Team, Tile,
 };
 use crate::model::ValueId;
 use crate::model::barrier::{BarrierForm, PhaseAction};
@@ -183,6 +183,9 @@ impl<'f> Builder<'f> {
             | Op::Unwrap
             | Op::UnwrapOr => {
                 let value = self.combined(nodes, at);
+                if op == Op::Length {
+                    self.formulas.insert(value.node, Formula::Length);
+                }
                 let types = if let ExprKind::Op { types, .. } = &expr.kind { types.as_ref() } else { None };
                 let element = types.map(|(element, _)| element);
                 return match self.result_region(op, &values, element, expr.result_kind) {

@@ -4,7 +4,7 @@ use phalanx_contract::uniformity::Uniformity;
 
 use super::memory::region_of_kind;
 use super::{BlockId, Builder, Call, CallId, CountedLoop, End, Jump, Source, StepKind, TokenStep, Value, Variable};
-use crate::check::cfg::{AccessKind, Assertion, Extent, GivenTo, Granule, Select};
+use crate::check::cfg::{AccessKind, Assertion, Extent, Formula, GivenTo, Granule, Select};
 use crate::model::LoopId;
 use crate::model::expr::{BinaryOp, Callee, Expr, ExprKind, Member, UnaryOp};
 use crate::model::inline_cuda::{Direction, InlineCuda};
@@ -130,9 +130,17 @@ impl<'f> Builder<'f> {
                 self.aggregate(members, fields.iter().map(|(_, field)| field), base.as_deref(), at)
             }
             ExprKind::Op { op, operands, .. } => self.op(*op, operands, expr),
-            ExprKind::Method { operands, .. }
-            | ExprKind::ScalarCall { operands, .. }
-            | ExprKind::FastCall { operands, .. } => self.combine(operands, at),
+            ExprKind::Method { method, operands, .. } => {
+                let value = self.combine(operands, at);
+                let formula = match method.name {
+                    "div_ceil" => Some(Formula::DivCeil),
+                    "next_multiple_of" => Some(Formula::NextMultiple),
+                    _ => None,
+                };
+                self.formulas.extend(formula.map(|formula| (value.node, formula)));
+                value
+            }
+            ExprKind::ScalarCall { operands, .. } | ExprKind::FastCall { operands, .. } => self.combine(operands, at),
             ExprKind::Call { callee, slot, arguments } => {
                 let mut values = self.values(arguments);
                 let of_function = matches!(callee, Callee::Function(_));
@@ -239,6 +247,7 @@ impl<'f> Builder<'f> {
                 let mut ends = self.nodes([&range.start, &range.end]);
                 ends.extend(self.nodes(range.adaptors.iter().filter_map(Adaptor::step)));
                 let on = self.node(Source::Operands, ends.clone(), range.start.span);
+                self.formulas.insert(on, Formula::GoesOn { inclusive: range.inclusive });
                 let (again, inside, after) = (self.new_block(), self.new_block(), self.new_block());
                 if let Some(local) = local {
                     let start = self.nothing(range.start.span);
@@ -259,7 +268,7 @@ impl<'f> Builder<'f> {
                     // The body may change its copy of a mutable counter, and the next value does not follow from that.
                     let by = range.stride().filter(|_| self.function.local(*local).mutable.is_none());
                     let counter = Source::Counter { of, by, range: bounds };
-                    let value = self.node(counter, vec![on], range.start.span);
+                    let value = self.node(counter, ends, range.start.span);
                     self.set(of, &Value::of(value), range.start.span);
                 }
                 self.repeat(*id, [again, inside, after], Vec::new(), body);
@@ -345,12 +354,6 @@ impl<'f> Builder<'f> {
     fn binary(&mut self, op: BinaryOp, left: &'f Expr, right: &'f Expr, at: SpanRange) -> Value {
         let mut operands = self.nodes([left, right]);
         let (first, second) = (operands[0], operands[1]);
-        if op == BinaryOp::Div
-            && let Some(uniformity) = self.uniform_quotient(first, right)
-        {
-            let what = "the rank in the grid, divided";
-            return Value::of(self.node(Source::Known { uniformity, what }, Vec::new(), at));
-        }
         let source = match (op, self.granule(right), self.granule(left)) {
             (BinaryOp::Div | BinaryOp::Lt | BinaryOp::Ge, Some(granule), _) => Source::Round(granule, op),
             // A larger amount is masked by the width of the type.

@@ -55,6 +55,19 @@ pub(crate) enum Source<'f> {
     Call { slot: SlotId, callee: &'f Callee },
 }
 
+/// The function of its operands that a value is, beyond the operators that are sources.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Formula {
+    /// The length of memory.
+    Length,
+    /// `a.div_ceil(b)`
+    DivCeil,
+    /// `a.next_multiple_of(b)`
+    NextMultiple,
+    /// Whether a range of numbers goes on; the operands are its ends and its steps.
+    GoesOn { inclusive: bool },
+}
+
 /// A `for` loop over a range of numbers.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CountedLoop {

@@ -10,7 +10,9 @@
 
 pub(crate) mod control;
 mod explain;
+mod factors;
 pub(crate) mod level;
+mod quotient;
 pub(crate) mod summary;
 pub(crate) mod values;
 

@@ -14,23 +14,29 @@ use bitflags::bitflags;
 use phalanx_contract::uniformity::Uniformity;
 
 use super::control::Control;
+use super::factors::Factors;
 use super::level::{Level, Required, Unknown};
 use crate::check::cfg::{
     BlockId, Cfg, Extent, Granule, GroupStep, MemoryStep, NodeId, Root, Shared, Source, Step, StepKind, Team,
     ValueStep, Variable,
 };
 use crate::check::engine::{self, Analysis, Join};
+use crate::check::fixed::FixedValues;
 use crate::check::liveness::Live;
-use crate::model::Role;
 use crate::model::expr::Callee;
 use crate::model::group::Group;
+use crate::model::{Function, Role};
 
 /// The solved uniformity of a function's values.
 pub(crate) struct Values<'a, 'f> {
     pub(crate) cfg: &'a Cfg<'f>,
     pub(crate) control: &'a Control,
     pub(crate) live: &'a Live,
-    role: Role,
+    pub(super) function: &'f Function,
+    /// The values of variables that are set once.
+    pub(super) fixed: FixedValues<'a, 'f>,
+    /// The factors of values that were asked for.
+    pub(super) factors: RefCell<BTreeMap<NodeId, Factors>>,
     levels: RefCell<Levels>,
     reached: Vec<bool>,
 }
@@ -234,9 +240,10 @@ impl State {
 
 impl<'a, 'f> Values<'a, 'f> {
     /// Solves the uniformity of all values.
-    pub(crate) fn of(role: Role, cfg: &'a Cfg<'f>, control: &'a Control, live: &'a Live) -> Values<'a, 'f> {
+    pub(crate) fn of(function: &'f Function, cfg: &'a Cfg<'f>, control: &'a Control, live: &'a Live) -> Values<'a, 'f> {
         let levels = RefCell::new(Levels::of_nodes(cfg.nodes.len()));
-        let mut values = Values { cfg, control, live, role, levels, reached: Vec::new() };
+        let (fixed, factors) = (FixedValues::of(cfg), RefCell::default());
+        let mut values = Values { cfg, control, live, function, fixed, factors, levels, reached: Vec::new() };
         loop {
             let states = engine::solve(&values, cfg);
             let levels = values.levels.get_mut();
@@ -279,7 +286,26 @@ impl<'a, 'f> Values<'a, 'f> {
         self.cfg.blocks[block.0].end.condition().map_or(Level::known(Uniformity::Grid), |on| self.level(on))
     }
 
+    /// The level of a value.
     fn evaluate(&self, state: &State, node: NodeId) -> Level {
+        let level = self.evaluate_source(state, node);
+        let known = match level.at_most.covers(Uniformity::Cluster) {
+            true => None,
+            false => self.level_by_quotients(node).filter(|known| !level.at_most.covers(known.at_most)),
+        };
+        let level = known.unwrap_or(level);
+        // A block that is a part of one warp, or of one tile, agrees where that does.
+        let is_agreed = matches!(self.cfg.nodes[node.0].source, Source::Agreed { .. } | Source::Shuffled { .. });
+        match (self.threads_of_block().filter(|_| is_agreed), level.at_most) {
+            (Some(..=32), Uniformity::Warp) => Level { at_most: Uniformity::Block, ..level },
+            (Some(threads), Uniformity::Tile(log2)) if threads <= 1 << log2 => {
+                Level { at_most: Uniformity::Block, ..level }
+            }
+            _ => level,
+        }
+    }
+
+    fn evaluate_source(&self, state: &State, node: NodeId) -> Level {
         let node = &self.cfg.nodes[node.0];
         let operand = |index: usize| node.operands.get(index).map(|operand| self.level(*operand));
         let operands = || {
@@ -302,7 +328,7 @@ impl<'a, 'f> Values<'a, 'f> {
             | Source::Not
             | Source::Counter { .. } => operands(),
             Source::Read(variable) => state.at(*variable).cloned().unwrap_or(Level::known(Uniformity::Grid)),
-            Source::Param(index) => match self.role {
+            Source::Param(index) => match self.function.role {
                 Role::Kernel => Level::known(Uniformity::Grid),
                 Role::Device | Role::Method => Level::of(Unknown::Param(*index)),
             },

@@ -64,7 +64,7 @@ fn arithmetic() {
 #[test]
 fn a_variable_that_the_loop_does_not_change() {
     hoists("let mut at = b; at += 1; for i in 0..a { m[at + i] = 1; }", "covers(m, at + values_of(steps))", &[]);
-    checks_all("let mut at = b; for i in 0..a { m[at] = 1; at += 1; }");
+    hoists("let mut at = b; for i in 0..a { m[at] = 1; at += 1; }", "covers(m, increased(at, 1, steps))", &[]);
     checks_all("for mut i in 0..a { i += 1; m[i] = 1; }");
     checks_all("for i in 0..a { let mut j = i; j += b; m[j] = 1; }");
 }

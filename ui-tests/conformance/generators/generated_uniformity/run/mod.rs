@@ -311,6 +311,20 @@ impl Run<'_> {
                     (both(&mask, &not(&goes_on)), rest)
                 });
             }
+            Stmt::Strided(label, var, [start, end], step, body) => {
+                let (start, end) = (self.value(start, &mask), self.value(end, &mask));
+                return self.repeat(*label, mask, |run, mask, round| {
+                    let at = |start: u32| u64::from(start) + round as u64 * u64::from(*step);
+                    let below = start.iter().zip(&end).map(|(start, end)| at(*start) < u64::from(*end));
+                    let goes_on = both(&mask, &below.collect());
+                    run.scopes.push(Vec::new());
+                    run.declare(*var);
+                    run.set(*var, 0, &start.iter().map(|start| at(*start) as u32).collect::<Vec<_>>(), &goes_on);
+                    let rest = run.block(body, goes_on.clone());
+                    run.scopes.pop();
+                    (both(&mask, &not(&goes_on)), rest)
+                });
+            }
             Stmt::Loop(label, body) => {
                 return self.repeat(*label, mask, |run, mask, _| (vec![false; GRID], run.block(body, mask)));
             }

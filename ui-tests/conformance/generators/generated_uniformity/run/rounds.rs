@@ -52,7 +52,9 @@ impl Rounds {
                 both
             }
             Stmt::Match(_, arms) => arms.iter().flat_map(|arm| self.block(arm, &after)).collect(),
-            Stmt::While(label, _, body) | Stmt::For(label, _, _, body) => self.repeat(*label, body, &after, &after),
+            Stmt::While(label, _, body) | Stmt::For(label, _, _, body) | Stmt::Strided(label, _, _, _, body) => {
+                self.repeat(*label, body, &after, &after)
+            }
             Stmt::Loop(label, body) => self.repeat(*label, body, &Labels::new(), &after),
             Stmt::Labelled(label, body) => {
                 self.jumps.insert(Jump::Break(*label), after.clone());

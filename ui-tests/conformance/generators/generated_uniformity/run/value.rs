@@ -18,6 +18,8 @@ impl Run<'_> {
             }
             Expr::Scalar(index) => vec![(self.input as u32 / [1, 4][*index]) % 4; GRID],
             Expr::Rank => (0..GRID).map(|thread| (thread % BLOCK) as u32).collect(),
+            Expr::ClusterThread => (0..GRID).map(|thread| (thread % CLUSTER) as u32).collect(),
+            Expr::GridThread => (0..GRID).map(|thread| thread as u32).collect(),
             Expr::BlockRank => (0..GRID).map(|thread| (thread % CLUSTER / BLOCK) as u32).collect(),
             Expr::ClusterRank => (0..GRID).map(|thread| (thread / CLUSTER) as u32).collect(),
             Expr::Input(index) => {
@@ -98,6 +100,10 @@ fn apply(op: Op, left: u32, right: u32) -> u32 {
         Op::Rem => left % right,
         Op::Div => left / right,
         Op::Mask => left & right,
+        Op::Times => left.wrapping_mul(right),
+        // As `next_multiple_of` does without checks of overflow.
+        Op::RoundUp if left % right == 0 => left,
+        Op::RoundUp => left.wrapping_add(right - left % right),
         Op::Less => u32::from(left < right),
         Op::Equal => u32::from(left == right),
         Op::And => left & right,
