@@ -72,7 +72,7 @@ pub(crate) const HEADERS: &[Header] = headers! {
 const BY_NAME: &[(&str, &[&str])] = &[
     ("atomic.cuh", &["atomic", "fence"]),
     ("half.cuh", &["f16", "bf16"]),
-    ("interval.cuh", &["values_of", "increased"]),
+    ("interval.cuh", &["values_of", "increased", "decreased"]),
     ("launch.cuh", &["launch_block"]),
     ("profile.cuh", &["profiled"]),
     ("stepped_range.cuh", &["range_inclusive", "rev", "step_by"]),

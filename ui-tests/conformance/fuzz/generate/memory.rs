@@ -1,5 +1,5 @@
-//! Random programs that read memory by indexes from arithmetic, from variables that change, and from memory, between
-//! conditions, loops and what may fail. Some indexes are out of bounds. Such a program has the four words of its input
+//! Random programs that read memory by indexes from arithmetic, from variables that change, also by a step in each round of
+//! a loop, and from memory, between conditions, loops, of which some cannot be printed twice, and what may fail. Some indexes are out of bounds. Such a program has the four words of its input
 //! as `w` too.
 
 use super::random::Random;
@@ -37,7 +37,7 @@ impl Writer {
 
     fn statement(&mut self, depth: usize) -> String {
         let nested = if depth > 0 { 4 } else { 0 };
-        match self.random.weighted(&[12, 12, 6, 3, 3, nested, nested, nested, nested / 2, 2, 2]) {
+        match self.random.weighted(&[12, 12, 6, 3, 3, nested, nested, nested, nested / 2, 2, 2, nested]) {
             0 => format!("sum = sum * 31 + {};", self.value(2)),
             1 => {
                 let (index, name) = (self.index(1), self.fresh("k"));
@@ -61,11 +61,11 @@ impl Writer {
                 format!("let mut {name} = 0;\nwhile {name} < 2 {{\n{name} += 1;\n{inner}}}")
             }
             7 => {
-                let name = self.fresh("k");
+                let (name, range, together) = (self.fresh("k"), self.range(), self.together());
                 self.indexes.push(name.clone());
                 let inner = self.inner(depth);
                 self.indexes.pop();
-                format!("for {name} in 0..3usize {{\n{inner}}}")
+                format!("for {name} in {range} {{\n{together}{inner}}}")
             }
             8 if self.random.chance(50) => {
                 let (name, condition, inner) = (self.fresh("holds"), self.condition(), self.inner(depth));
@@ -77,8 +77,47 @@ impl Writer {
                 format!("let {name} = if {condition} {{ {value} }} else {{ {other} }};\nsum += {name};")
             }
             9 => format!("if {} {{ return sum; }}", self.condition()),
-            _ => format!("sum += 100 / ({} & 7);", self.value(1)),
+            10 => format!("sum += 100 / ({} & 7);", self.value(1)),
+            _ => self.stepping(depth),
         }
+    }
+
+    /// Returns a loop that changes an index by a step in each round.
+    fn stepping(&mut self, depth: usize) -> String {
+        let (name, first, range, together) = (self.fresh("at"), self.index(1), self.range(), self.together());
+        let step = ["1", "1", "2", "j", "0", "(c & 1) as usize"][self.random.below(6)];
+        let change = match self.random.below(4) {
+            0 => format!("{name} -= {step};\n"),
+            1 => format!("{name} = {name} + {step};\n"),
+            _ => format!("{name} += {step};\n"),
+        };
+        self.indexes.push(name.clone());
+        let (before, after) = (self.inner(depth), self.inner(depth));
+        let later = self.random.chance(50);
+        let after = if later { after } else { String::new() };
+        self.indexes.pop();
+        let bound =
+            if self.random.chance(30) { format!("let m{name} = w[{name}];\nsum ^= m{name};\n") } else { String::new() };
+        format!("let mut {name} = {first};\nfor _ in {range} {{\n{together}{bound}{before}{change}{after}}}")
+    }
+
+    fn range(&mut self) -> &'static str {
+        const RANGES: [&str; 8] = [
+            "0..3usize",
+            "0..3usize",
+            "0..j",
+            "(0..4usize).rev()",
+            "(0..4usize).step_by(2)",
+            "(j..4).step_by(3)",
+            "1..=3usize",
+            "(0..(d & 3) as usize)",
+        ];
+        RANGES[self.random.below(RANGES.len())]
+    }
+
+    /// Returns what makes a loop one that is printed once, or nothing.
+    fn together(&mut self) -> &'static str {
+        if self.random.chance(40) { "while sum & 0xffff == 7 {\nsum += 1;\n}\n" } else { "" }
     }
 
     fn inner(&mut self, depth: usize) -> String {
@@ -119,7 +158,7 @@ impl Writer {
             };
         }
         let other = self.index(depth - 1);
-        match self.random.below(9) {
+        match self.random.below(11) {
             0 => format!("({other} + 1) % 4"),
             1 => format!("({other}) / 2"),
             2 => format!("({other} & 3)"),
@@ -128,6 +167,11 @@ impl Writer {
             5 => format!("((w[{other}] & 3) as usize)"),
             6 => format!("({other} + j) % 4"),
             7 => format!("{other} + {}", self.random.below(2)),
+            8 | 9 => {
+                let index = self.indexes[self.random.below(self.indexes.len())].clone();
+                let stride = 1 + self.random.below(3);
+                format!("({index} / 2 * {stride} + {index} % 2)")
+            }
             _ => format!("((sum & {}) as usize)", [1, 3, 7][self.random.below(3)]),
         }
     }

@@ -162,8 +162,44 @@ static void compare() {
     });
 }
 
+// A variable that changes by a step in each iteration.
+template <class Raw>
+static void compare_steps() {
+    const integer<Raw> first(bound<Raw>()), step(static_cast<Raw>(below(3) == 0 ? bound<Raw>() : static_cast<Raw>(below(9))));
+    const auto each = [&](auto range) {
+        const auto up = increased(first, step, range), down = decreased(first, step, range);
+        known += up.known + down.known;
+        auto more = first, less = first;
+        for (auto value : range) {
+            if (!holds(up, more.value)) {
+                fail_at("increased", first.value, step.value);
+            }
+            if (!holds(down, less.value)) {
+                fail_at("decreased", first.value, step.value);
+            }
+            more += step;
+            less -= step;
+        }
+    };
+    const auto low = bound<int>();
+    const auto plain = range(i32(low), i32(static_cast<int>(static_cast<unsigned>(low) + below(30))));
+    const auto inclusive = range_inclusive(i32(low), i32(static_cast<int>(static_cast<unsigned>(low) + below(30))));
+    const u64 every(below(4) == 0 ? (numbers() >> below(64)) | 1 : below(9) + 1);
+    each(plain);
+    each(plain.rev());
+    each(plain.step_by(every));
+    each(plain.step_by(every).rev());
+    each(inclusive);
+    each(inclusive.step_by(every));
+}
+
 int main() {
     for (int round = 0; round < 40000; ++round) {
+        compare_steps<int>();
+        compare_steps<unsigned>();
+        compare_steps<long long>();
+        compare_steps<unsigned long long>();
+        compare_steps<unsigned char>();
         compare<int>();
         compare<unsigned>();
         compare<long long>();

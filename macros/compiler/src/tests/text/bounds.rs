@@ -193,10 +193,134 @@ fn closures() {
     checks_all("for i in 0..a { let f = |x: usize| x + b; m[f(i)] = 1; }");
 }
 
+/// Returns the tests of a loop that is printed once: the one before it, then those inside of it.
+#[track_caller]
+fn tested_once(body: &str) -> Vec<String> {
+    let text = text(&format!("#[device] fn subject({MEMORY}) {{ {body} }}"), |_| None).replace("<digits1>", "4");
+    let is_test = |line: &&str| line.contains("all_within") || line.starts_with("require");
+    text.lines().map(str::trim).filter(is_test).map(String::from).collect()
+}
+
 #[test]
-fn a_body_that_is_not_printed_twice() {
-    checks_all("for i in 0..a { this_thread_block().sync(); m[i] = 1; }");
-    checks_all("for i in 0..a { println!(\"{i}\"); m[i] = 1; }");
-    checks_all("for i in 0..a { while m[i] == 0 {} }");
-    checks_all(&format!("for i in 0..a {{ {} }}", "m[i] = m[i] * 3 + 1;".repeat(50)));
+fn a_body_that_is_printed_once() {
+    check(
+        "for i in 0..a { this_thread_block().sync(); m[i] = i; }",
+        "const auto steps = range(0, a);
+         const bool all_within = covers(m, values_of(steps));
+         for (auto i : steps) {
+             this_thread_block().sync();
+             if (!all_within) {
+                 require(within(m, i));
+             }
+             m.get_unchecked(i) = i;
+         }",
+    );
+    let all_within = |body: &str, test: &str| {
+        let found = tested_once(body);
+        assert_eq!(found.first().map(String::as_str), Some(&*format!("const bool all_within = {test};")), "{found:#?}");
+    };
+    all_within("for i in 0..a { println!(\"{i}\"); m[i] = 1; }", "covers(m, values_of(steps))");
+    all_within("for i in 0..a { while *r > m[i] { *r -= m[i + 1]; } }", "covers(m, values_of(steps))");
+    let long = "m[i] = m[i] * 3 + 1;".repeat(50);
+    all_within(&format!("for i in 0..a {{ {long} }}"), "covers(m, values_of(steps))");
+    // What ends a round early, or changes what is not known.
+    let keeps = |body: &str| assert_eq!(tested_once(body), Vec::<String>::new());
+    keeps("for i in 0..a { this_thread_block().sync(); if i + b >= a { m[i] = 1; } }");
+    keeps("for i in 0..a { println!(\"{i}\"); if i + b >= a { continue; } m[i] = 1; }");
+    keeps("for i in 0..a { println!(\"{i}\"); let f = |x: usize| x + b; m[f(i)] = 1; }");
+    keeps("for i in 0..a { this_thread_block().sync(); let j = w[i / 2 + i] as usize; m[j] = 1; }");
+}
+
+#[test]
+fn loops_in_a_body_that_is_printed_once() {
+    let sync = "this_thread_block().sync();";
+    assert_eq!(
+        tested_once(&format!("for i in 0..a {{ {sync} for j in 0..b {{ m[i * b + j] = w[b + j]; }} }}")),
+        [
+            "const bool all_within = covers(m, values_of(steps) * b + values_of(range(0, b))) && covers(w, b + values_of(range(0, b)));",
+            "if (all_within || covers(m, i * b + values_of(steps_2)) && covers(w, b + values_of(steps_2))) {",
+        ],
+    );
+    // The outer test is about what can be computed before the loop, and the inner one is about the rest, too.
+    assert_eq!(
+        tested_once(&format!("for i in 0..a {{ {sync} let n = w[i] as usize; for j in 0..b {{ m[j] = w[n + j]; }} }}")),
+        [
+            "const bool all_within = covers(w, values_of(steps)) && covers(m, values_of(range(0, b)));",
+            "if (!all_within) {",
+            "require(within(w, i));",
+            "if ((all_within || covers(m, values_of(steps_2))) && covers(w, n + values_of(steps_2))) {",
+        ],
+    );
+    // The range of the middle loop is known in the outer one only, and so is the test of its accesses.
+    assert_eq!(
+        tested_once(&format!("for i in 0..a {{ m[i] = 1; for j in i..b {{ {sync} m[j] = w[b + j]; }} }}")),
+        [
+            "const bool all_within = covers(m, values_of(steps));",
+            "if (!all_within) {",
+            "require(within(m, i));",
+            "const bool all_within_2 = covers(m, values_of(steps_2)) && covers(w, b + values_of(steps_2));",
+            "if (!all_within_2) {",
+            "require(within(w, b + j) & within(m, j));",
+        ],
+    );
+    // An access on an arm keeps its test, in the order of the accesses.
+    assert_eq!(
+        tested_once(&format!("for i in 0..a {{ {sync} *r += w[i]; if b > 3 {{ *r += w[i + b]; }} *r += w[i + 1]; }}")),
+        [
+            "const bool all_within = covers(w, values_of(steps)) && covers(w, values_of(steps) + 1);",
+            "require(when(!all_within, within(w, i)) & when(b > 3, within(w, i + b)) & when(!all_within, within(w, i + 1)));",
+        ],
+    );
+}
+
+#[test]
+fn variables_that_change_by_a_step() {
+    let hoists = |body: &str, test: &str| hoists(body, test, &[]);
+    hoists(
+        "let mut at = b; for _ in 0..a { *r += w[at + 1]; at += b; *r += w[at]; }",
+        "covers(w, increased(at, b, steps) + 1) && covers(w, increased(at + b, b, steps))",
+    );
+    hoists("let mut at = b; for _ in 0..a { at -= 4; m[at] = 1; }", "covers(m, decreased(at - 4, 4, steps))");
+    hoists("let mut at = b; for _ in 0..a { m[at] = 1; at = at + a; }", "covers(m, increased(at, a, steps))");
+    hoists("let mut at = b; for _ in 0..a { m[at] = 1; at = 2 + at; }", "covers(m, increased(at, 2, steps))");
+    // A variable has the value that it has where it is bound.
+    hoists("let mut at = b; for _ in 0..a { let k = at; at += 1; m[k] = 1; }", "covers(m, increased(at, 1, steps))");
+    hoists(
+        "let mut at = b; for _ in 0..a { for j in 0..b { m[at * 8 + j] = 1; } at += 1; }",
+        "covers(m, increased(at, 1, steps) * 8 + values_of(range(0, b)))",
+    );
+    // It changes in another way, too, or not in each round, or together with the loop's variable.
+    checks_all("let mut at = b; for _ in 0..a { m[at] = 1; at += 1; at += 1; }");
+    checks_all("let mut at = b; for i in 0..a { m[at] = 1; if i > 3 { at += 1; } }");
+    checks_all("let mut at = b; for i in 0..a { m[at] = 1; at *= 2; }");
+    checks_all("let mut at = b; for i in 0..a { m[at] = 1; at = a - at; }");
+    checks_all("let mut at = b; for i in 0..a { m[at - i] = 1; at += 2; }");
+    checks_all("let mut at = b; let mut n = 1; for i in 0..a { m[at] = 1; at += n; n += at; }");
+    checks_all("let mut at = b; for i in 0..a { m[at] = 1; at += 1; advance(&mut at); }");
+    checks_all("let mut at = 1.0; for i in 0..a { m[at as usize] = 1; at += 1.0; }");
+}
+
+#[test]
+fn quotients_and_remainders() {
+    hoists(
+        "for i in 0..a { m[i / 8 * b + i % 8] = 1; }",
+        "covers(m, values_of(steps) / 8 * b + values_of(steps) % 8)",
+        &[],
+    );
+    hoists(
+        "for i in 0..a { m[i / 8 / 4 * b + i / 8 % 4 + i % 8] = 1; }",
+        "covers(m, values_of(steps) / 8 / 4 * b + values_of(steps) / 8 % 4 + values_of(steps) % 8)",
+        &[],
+    );
+    checks_all("for i in 0..a { m[i / 8 * b + i % 4] = 1; }");
+    checks_all("for i in 0..a { m[i / 8 * b + i / 8] = 1; }");
+}
+
+#[test]
+fn rows_with_a_name() {
+    hoists(
+        "for i in 0..a { let row = &rows[i % 2]; *r += row[b] + row.load_vec::<4>(4)[0]; }",
+        "covers(rows, values_of(steps) % 2) && covers_row<decltype(rows.get_unchecked(0))>(values_of(b)) && covers_row_vectors<4>(rows, values_of(4))",
+        &["auto row = row_of_unchecked(rows, i % 2);"],
+    );
 }
