@@ -312,6 +312,12 @@ fn quotients_and_remainders() {
         "covers(m, values_of(steps) / 8 / 4 * b + values_of(steps) / 8 % 4 + values_of(steps) % 8)",
         &[],
     );
+    hoists(
+        "for i in 0..a { let (y, x) = (i / 8, i % 8); m[y * b + x] = 1; }",
+        "covers(m, values_of(steps) / 8 * b + values_of(steps) % 8)",
+        &[],
+    );
+    checks_all("for i in 0..a { let (mut y, x) = (i / 8, i % 8); y += 1; m[y * b + x] = 1; }");
     checks_all("for i in 0..a { m[i / 8 * b + i % 4] = 1; }");
     checks_all("for i in 0..a { m[i / 8 * b + i / 8] = 1; }");
 }

@@ -10,6 +10,7 @@ use crate::model::effect::effect;
 use crate::model::expr::{Block, Callee, Condition, Expr, ExprKind, StmtKind};
 use crate::model::facts::Effect;
 use crate::model::op::{Op, Part};
+use crate::model::pattern::{Pattern, PatternKind};
 use crate::model::place::local_of;
 use crate::model::range::Range;
 use crate::model::walk::{Node, block_nodes, nodes, statement_nodes, walk, walk_block};
@@ -102,7 +103,11 @@ impl<'e> Nest<'e> {
                     nest.lets.extend(init.as_ref().map(|init| (*local, (nest.statement, init))));
                 }
                 StmtKind::Split { halves, .. } => nest.declared.extend(halves.iter().flatten()),
-                StmtKind::LetPattern { pattern, .. } => nest.declared.extend(pattern.locals()),
+                StmtKind::LetPattern { pattern, init, .. } => {
+                    nest.declared.extend(pattern.locals());
+                    let bound = parts(pattern, init).map(|(local, init)| (local, (nest.statement, init)));
+                    nest.lets.extend(bound);
+                }
                 StmtKind::Discard(_) | StmtKind::Expr(_) | StmtKind::Item(_) => {}
             },
             Node::Expr(expr) => {
@@ -246,6 +251,20 @@ impl<'e> Nest<'e> {
     fn add_conditional(&mut self, expr: &'e Expr) {
         walk(expr, &mut |inner| self.conditional.extend(site(inner)));
     }
+}
+
+/// Returns the variables that `let (a, b) = (x, y);` binds, with their initial values.
+fn parts<'e>(pattern: &Pattern, init: &'e Expr) -> impl Iterator<Item = (LocalId, &'e Expr)> {
+    let (patterns, values) = match (&pattern.kind, &init.kind) {
+        (PatternKind::Tuple { elements, rest: false }, ExprKind::Tuple { elements: values, .. }) => {
+            (&elements[..], &values[..])
+        }
+        _ => (&[][..], &[][..]),
+    };
+    patterns.iter().zip(values).filter_map(|(pattern, value)| {
+        let PatternKind::Bind { local, sub: None } = pattern.kind else { return None };
+        Some((local, value))
+    })
 }
 
 /// Returns the site of an access to memory.
