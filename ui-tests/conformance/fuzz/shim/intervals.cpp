@@ -82,17 +82,17 @@ static void with_range(F f) {
         for (auto value : stepped) {
             values.push_back(value.value);
         }
-        const auto interval = values_of(stepped);
-        if (interval.known) {
-            std::vector<Raw> again;
-            for (auto value : unclamped(stepped)) {
-                again.push_back(value.value);
-            }
-            if (again != values) {
-                fail_at("the plain range", low, high);
+        std::vector<Raw> again;
+        for (auto value : unclamped(stepped)) {
+            again.push_back(value.value);
+            if (again.size() > values.size()) {
+                break;
             }
         }
-        f(interval, values);
+        if (again != values) {
+            fail_at("the plain range", low, high);
+        }
+        f(values_of(stepped), values);
     }
 }
 

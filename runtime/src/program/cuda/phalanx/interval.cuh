@@ -189,7 +189,7 @@ __device__ __forceinline__ constexpr detail::interval<Raw> decreased(integer<Raw
 
 namespace detail {
 
-// A range that counts down how many values are left. `values_of` has shown that it does not exceed its type's limits.
+// A range that counts down how many values are left.
 template <class Raw>
 struct counted_steps {
     Raw current;
@@ -207,15 +207,18 @@ struct counted_steps {
 
 } // namespace detail
 
-// The same range without what only a range needs that comes near its type's limits.
+// The same range without what only a range needs that comes near its type's limits. It may be empty: a test of accesses whose
+// index does not change says nothing of the range.
 template <class Range>
 __device__ __forceinline__ Range unclamped(Range range) {
     return range;
 }
 template <class Raw>
 __device__ __forceinline__ detail::counted_steps<Raw> unclamped(detail::forward_steps<Raw> range) {
+    // It is 0 if the step is the number of values of the type.
     const auto step = static_cast<detail::bits_of<Raw>>(range.skip + 1);
-    return {range.current, step, static_cast<detail::bits_of<Raw>>(range.last() / step + 1)};
+    const auto further = step == 0 ? 0 : range.last() / step;
+    return {range.current, step, static_cast<detail::bits_of<Raw>>(range.more ? further + 1 : 0)};
 }
 
 // The values after a conversion of each.
