@@ -49,6 +49,9 @@ inline To clamped(From from, To least, To most) {
 
 } // namespace shim
 
+struct uint2 {
+    unsigned x, y;
+};
 struct uint4 {
     unsigned x, y, z, w;
 };
