@@ -29,9 +29,20 @@ pub fn without_records() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         let text = include_str!("../../../runtime/src/program/cuda/phalanx/failure.cuh");
-        let text = without(text, "    asm volatile(\"{\\n\"\n                 \".reg .b32 claimed", "    end_thread(launch);\n");
-        let text = without(&text, "    failure_record* record = begin_failure(launch, cause", "    end_failure(launch, record);\n");
-        let text = text.replace("    end_failure(launch, record);\n}\n\n// Overloads", "    end_thread(launch);\n}\n\n// Overloads");
+        let text = without(
+            text,
+            "    asm volatile(\"{\\n\"\n                 \".reg .b32 claimed",
+            "    end_thread(launch);\n",
+        );
+        let text = without(
+            &text,
+            "    failure_record* record = begin_failure(launch, cause",
+            "    end_failure(launch, record);\n",
+        );
+        let text = text.replace(
+            "    end_failure(launch, record);\n}\n\n// Overloads",
+            "    end_thread(launch);\n}\n\n// Overloads",
+        );
         let headers = vec![Header { path: "phalanx/failure.cuh", text: text.leak() }];
         // SAFETY: nothing of what is compiled runs.
         unsafe { replace(Replacement { headers, ..Replacement::default() }) };

@@ -5,6 +5,7 @@ use std::fmt::Debug;
 
 use phalanx::prelude::*;
 
+use crate::expect::part;
 use crate::{Kernel, Module, Outcome, check_list, equal, fails, find, kernel_list, read, same};
 
 const SOURCE: &str = include_str!("tensor_maps.rs");
@@ -203,34 +204,6 @@ fn many(
         to_five.store_async([0, 0, 0, 0, 0], &fives[0]);
         bulk_wait_group_read::<0>();
     }
-}
-
-/// Returns the part of a tensor of this shape from a place on, in a tensor of zeros.
-fn part(dims: &[usize], from: &[i32], tile: &[usize], data: &[i32]) -> Vec<i32> {
-    let split = |mut at: usize, dims: &[usize]| {
-        let mut index = vec![0i32; dims.len()];
-        for dimension in (0..dims.len()).rev() {
-            index[dimension] = (at % dims[dimension]) as i32;
-            at /= dims[dimension];
-        }
-        index
-    };
-    let element = |i: usize| {
-        let index = split(i, dims);
-        if index.iter().zip(tile).any(|(index, length)| *index >= *length as i32) {
-            return 0;
-        }
-        let mut at = 0;
-        for ((index, from), length) in index.iter().zip(from).zip(dims) {
-            let index = index + from;
-            if !(0..*length as i32).contains(&index) {
-                return 0;
-            }
-            at = at * length + index as usize;
-        }
-        data[at]
-    };
-    (0..data.len()).map(element).collect()
 }
 
 fn of_many_dimensions(device: &Device) -> Outcome {

@@ -1,5 +1,5 @@
 //! Quotients that threads share although their values differ: `t / 64` of all ranks below 64, and so whether `t` is below a multiple
-//! of 64, and how often `(t..n.next_multiple_of(64)).step_by(64)` runs. What divides a value is told by `factors`.
+//! of 64, and how often `(t..n.next_multiple_of(64)).step_by(64)` runs. What divides a value is told by `factored`.
 //!
 //! The claims are those of the parent module, about threads that are at one point in the same iteration of all loops around it.
 
