@@ -152,6 +152,13 @@ pub enum Cause {
         /// The bytes from the last multiple of 128 to the tile.
         past: u64,
     },
+    /// The last coordinate of a copy between a tile and a tensor is not a multiple of 16 bytes.
+    MisalignedCoordinate {
+        /// The coordinate, in elements.
+        at: i32,
+        /// The number of elements in 16 bytes.
+        elements: u64,
+    },
     /// An `assert!` or a similar macro failed, with this message.
     Assertion(String),
     /// The kernel panicked, with this message.
@@ -419,6 +426,10 @@ impl fmt::Display for Cause {
             Cause::MisalignedTile { past } => write!(
                 f,
                 "a tile that is copied from or to a tensor must start at a multiple of 128 bytes, but this one starts {past} bytes past one; give tiles that follow each other a multiple of 128 bytes"
+            ),
+            Cause::MisalignedCoordinate { at, elements } => write!(
+                f,
+                "the last coordinate of a tile must be a multiple of 16 bytes, which are {elements} elements here, but is {at}; begin the tile at such a multiple"
             ),
             Cause::Assertion(message) | Cause::Panic(message) => f.write_str(message),
             Cause::Deadlock(waiting) | Cause::SpinLimit { waiting, .. } => {

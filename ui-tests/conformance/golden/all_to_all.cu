@@ -3,11 +3,13 @@
 #define PHALANX_PEERS
 #include <phalanx/barrier.cuh>
 #include <phalanx/groups.cuh>
+#include <phalanx/interval.cuh>
 #include <phalanx/launch.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/range.cuh>
 #include <phalanx/scalar.cuh>
 #include <phalanx/tile.cuh>
+#include <phalanx/within.cuh>
 
 using namespace phalanx;
 
@@ -39,8 +41,15 @@ all_to_all(slice_mut<u32> values, slice_mut<u32> out, u32 rounds, const __grid_c
     auto rank = cluster.thread_rank();
     auto threads = cluster.num_threads();
     auto sum = u32(0);
-    for (auto round : range(0, rounds)) {
-        values[round * threads + rank] = round + rank;
+    const auto steps = range(0, rounds);
+    const bool all_within = covers(values, values_of(steps) * threads + rank) && covers(values, values_of(steps) * threads + values_of(rank + 77) % threads);
+    for (auto round : steps) {
+#line 69 "ui-tests/conformance/src/kernels/cluster_phases.rs"
+        if (!all_within) {
+            require(within(values, round * threads + rank));
+        }
+#line 69 "ui-tests/conformance/src/kernels/cluster_phases.rs"
+        values.get_unchecked(round * threads + rank) = round + rank;
         own.arrive_and_wait();
         if (warp.meta_group_rank() == 0 && warp.thread_rank() < blocks) {
             auto peer = cluster.map_shared_rank(written[round % 2], warp.thread_rank());

@@ -5,11 +5,13 @@
 #include <phalanx/barrier.cuh>
 #include <phalanx/copy.cuh>
 #include <phalanx/groups.cuh>
+#include <phalanx/interval.cuh>
 #include <phalanx/launch.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/range.cuh>
 #include <phalanx/scalar.cuh>
 #include <phalanx/subslice.cuh>
+#include <phalanx/within.cuh>
 
 using namespace phalanx;
 
@@ -30,7 +32,10 @@ bulk_ring(readonly_slice<u32> input, slice_mut<u32> out, u32 rounds, const __gri
     auto next = (rank + 1) % cluster.num_blocks();
     auto before = (rank + cluster.num_blocks() - 1) % cluster.num_blocks();
     own[i] = input[cluster.thread_rank()];
-    for (auto round : range(0, rounds)) {
+    const auto steps = range(0, rounds);
+    const bool all_within = covers_row<decltype(got.get_unchecked(0))>(values_of(i)) && covers(got, values_of(steps) % 2) && covers(own, values_of(i));
+    for (auto round : steps) {
+#line 26 "ui-tests/conformance/src/kernels/async_peers.rs"
         auto buffer = round % 2;
         block.sync();
         if (i == 0) {
@@ -43,14 +48,22 @@ bulk_ring(readonly_slice<u32> input, slice_mut<u32> out, u32 rounds, const __gri
             bulk_copy_async(there, own, told);
         }
         full[buffer].wait_parity(round / 2 % 2 == 1);
-        auto value = got[buffer][i] * 3 + i;
+        if (!all_within) {
+            require(within(got, buffer) & within_row<decltype(got.get_unchecked(0))>(i));
+        }
+#line 38 "ui-tests/conformance/src/kernels/async_peers.rs"
+        auto value = got.get_unchecked(buffer).get_unchecked(i) * 3 + i;
 
         block.sync();
         if (i == 0) {
             cluster.map_shared_rank(empty[buffer], before).arrive();
         }
         cluster.sync(); // orders all memory: line 19 uses a phase barrier
-        own[i] = value;
+        if (!all_within) {
+            require(within(own, i));
+        }
+#line 45 "ui-tests/conformance/src/kernels/async_peers.rs"
+        own.get_unchecked(i) = value;
     }
     out[cluster.thread_rank()] = own[i];
     cluster.sync(); // orders all memory: line 19 uses a phase barrier

@@ -8,6 +8,7 @@
 #include <phalanx/range.cuh>
 #include <phalanx/scalar.cuh>
 #include <phalanx/tile.cuh>
+#include <phalanx/within.cuh>
 
 using namespace phalanx;
 
@@ -23,17 +24,20 @@ by_parity(readonly_slice<f32> input, slice_mut<f32> out, u32 rounds, const __gri
     empty.init_collective(block, 3);
     auto lane = warp.thread_rank();
     if (warp.meta_group_rank() == 0) {
-        for (auto round : range(0, rounds)) {
+        const auto steps = range(0, rounds);
+        const bool all_within = covers_row<decltype(stages.get_unchecked(0))>(values_of(range(u32(0), u32(3))) * 32 + lane) && covers(stages, values_of(steps) % 4) && covers(input, values_of(steps) * 96 + values_of(range(u32(0), u32(3))) * 32 + lane);
+        for (auto round : steps) {
+#line 126 "ui-tests/conformance/src/kernels/phase_barriers.rs"
             auto stage = round % 4;
             empty[stage].wait_parity(round / 4 % 2 == 0);
-            const auto steps = range(u32(0), u32(3));
-            if (covers_row<decltype(stages.get_unchecked(0))>(values_of(steps) * 32 + lane) && covers(stages, values_of(stage)) && covers(input, round * 96 + values_of(steps) * 32 + lane)) {
-                for (auto part : unclamped(steps)) {
+            const auto steps_2 = range(u32(0), u32(3));
+            if (all_within || covers_row<decltype(stages.get_unchecked(0))>(values_of(steps_2) * 32 + lane) && covers(stages, values_of(stage)) && covers(input, round * 96 + values_of(steps_2) * 32 + lane)) {
+                for (auto part : unclamped(steps_2)) {
 #line 129 "ui-tests/conformance/src/kernels/phase_barriers.rs"
                     stages.get_unchecked(stage).get_unchecked(part * 32 + lane) = input.get_unchecked(round * 96 + part * 32 + lane);
                 }
             } else {
-                for (auto part : steps) {
+                for (auto part : steps_2) {
 #line 129 "ui-tests/conformance/src/kernels/phase_barriers.rs"
                     stages[stage][part * 32 + lane] = input[round * 96 + part * 32 + lane];
                 }
@@ -44,12 +48,19 @@ by_parity(readonly_slice<f32> input, slice_mut<f32> out, u32 rounds, const __gri
     } else {
         auto own = block.thread_rank() - 32;
         auto sum = f32(0.0f);
-        for (auto round_2 : range(0, rounds)) {
+        const auto steps_3 = range(0, rounds);
+        const bool all_within_2 = covers_row<decltype(stages.get_unchecked(0))>((own + values_of(steps_3)) % 96) && covers(stages, values_of(steps_3) % 4);
+        for (auto round_2 : steps_3) {
+#line 137 "ui-tests/conformance/src/kernels/phase_barriers.rs"
             auto stage_2 = round_2 % 4;
             while (!full[stage_2].try_wait_parity(round_2 / 4 % 2 == 1)) {
             }
 #line 139 "ui-tests/conformance/src/kernels/phase_barriers.rs"
-            sum = sum * f32(0.5f) + stages[stage_2][(own + round_2) % 96];
+            if (!all_within_2) {
+                require(within(stages, stage_2) & within_row<decltype(stages.get_unchecked(0))>((own + round_2) % 96));
+            }
+#line 139 "ui-tests/conformance/src/kernels/phase_barriers.rs"
+            sum = sum * f32(0.5f) + stages.get_unchecked(stage_2).get_unchecked((own + round_2) % 96);
             warp.sync();
             if (lane == 0) {
                 empty[stage_2].arrive();

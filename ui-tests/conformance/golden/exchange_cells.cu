@@ -60,10 +60,13 @@ exchange_cells(slice_mut<Cell> cells, u32 rounds, const __grid_constant__ launch
     }
 #line 49 "ui-tests/conformance/src/kernels/phases.rs"
     block.sync();
-    for ([[maybe_unused]] auto i_2 : range(0, rounds)) {
-        const auto steps_2 = range(i, 8192).step_by(256);
-        if (covers(tile, values_of(steps_2)) && covers(cells, first + as<usize>(values_of(steps_2)))) {
-            for (auto k_2 : unclamped(steps_2)) {
+    const auto steps_2 = range(0, rounds);
+    const bool all_within = covers(tile, values_of(range(i, 8192).step_by(256))) && covers(cells, first + as<usize>(values_of(range(i, 8192).step_by(256))));
+    for ([[maybe_unused]] auto i_2 : steps_2) {
+#line 51 "ui-tests/conformance/src/kernels/phases.rs"
+        const auto steps_3 = range(i, 8192).step_by(256);
+        if (all_within || covers(tile, values_of(steps_3)) && covers(cells, first + as<usize>(values_of(steps_3)))) {
+            for (auto k_2 : unclamped(steps_3)) {
 #line 52 "ui-tests/conformance/src/kernels/phases.rs"
                 auto is_rim = k_2 == 0 || k_2 == 8191;
                 auto kept = KEPT[as<u32>(tile.get_unchecked(k_2).phase)][as<u32>(is_rim)];
@@ -71,7 +74,7 @@ exchange_cells(slice_mut<Cell> cells, u32 rounds, const __grid_constant__ launch
                 cells.get_unchecked(first + as<usize>(k_2)).heat = tile.get_unchecked(k_2).heat * kept + left.heat * (f32(1.0f) - kept);
             }
         } else {
-            for (auto k_2 : steps_2) {
+            for (auto k_2 : steps_3) {
 #line 52 "ui-tests/conformance/src/kernels/phases.rs"
                 auto is_rim = k_2 == 0 || k_2 == 8191;
                 auto kept = KEPT[as<u32>(tile[k_2].phase)][as<u32>(is_rim)];
@@ -81,15 +84,15 @@ exchange_cells(slice_mut<Cell> cells, u32 rounds, const __grid_constant__ launch
         }
 #line 57 "ui-tests/conformance/src/kernels/phases.rs"
         block.sync();
-        const auto steps_3 = range(i, 8192).step_by(256);
-        if (covers(tile, values_of(steps_3)) && covers(cells, first + as<usize>(values_of(steps_3)))) {
-            for (auto k_3 : unclamped(steps_3)) {
+        const auto steps_4 = range(i, 8192).step_by(256);
+        if (all_within || covers(tile, values_of(steps_4)) && covers(cells, first + as<usize>(values_of(steps_4)))) {
+            for (auto k_3 : unclamped(steps_4)) {
 #line 59 "ui-tests/conformance/src/kernels/phases.rs"
                 tile.get_unchecked(k_3).heat = cells.get_unchecked(first + as<usize>(k_3)).heat;
                 tile.get_unchecked(k_3) = settled(tile.get_unchecked(k_3));
             }
         } else {
-            for (auto k_3 : steps_3) {
+            for (auto k_3 : steps_4) {
 #line 59 "ui-tests/conformance/src/kernels/phases.rs"
                 tile[k_3].heat = cells[first + as<usize>(k_3)].heat;
                 tile[k_3] = settled(tile[k_3]);
@@ -98,14 +101,14 @@ exchange_cells(slice_mut<Cell> cells, u32 rounds, const __grid_constant__ launch
 #line 62 "ui-tests/conformance/src/kernels/phases.rs"
         block.sync();
     }
-    const auto steps_4 = range(i, 8192).step_by(256);
-    if (covers(cells, first + as<usize>(values_of(steps_4))) && covers(tile, values_of(steps_4))) {
-        for (auto k_4 : unclamped(steps_4)) {
+    const auto steps_5 = range(i, 8192).step_by(256);
+    if (covers(cells, first + as<usize>(values_of(steps_5))) && covers(tile, values_of(steps_5))) {
+        for (auto k_4 : unclamped(steps_5)) {
 #line 65 "ui-tests/conformance/src/kernels/phases.rs"
             cells.get_unchecked(first + as<usize>(k_4)).phase = tile.get_unchecked(k_4).phase;
         }
     } else {
-        for (auto k_4 : steps_4) {
+        for (auto k_4 : steps_5) {
 #line 65 "ui-tests/conformance/src/kernels/phases.rs"
             cells[first + as<usize>(k_4)].phase = tile[k_4].phase;
         }

@@ -3,6 +3,7 @@
 #include <phalanx/barrier.cuh>
 #include <phalanx/copy.cuh>
 #include <phalanx/groups.cuh>
+#include <phalanx/interval.cuh>
 #include <phalanx/launch.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/range.cuh>
@@ -26,21 +27,33 @@ fetched_ahead(readonly_slice<u32> input, slice_mut<u32> out, u32 chunks, const _
     empty.init_collective(block, 4);
     if (warp.meta_group_rank() == 4) {
         if (warp.thread_rank() == 0) {
-            for (auto chunk : range(0, chunks)) {
+            const auto steps = range(0, chunks);
+            const bool all_within = covers(stages, values_of(steps) % 3);
+            for (auto chunk : steps) {
+#line 106 "ui-tests/conformance/src/kernels/async_copies.rs"
                 auto stage = chunk % 3;
                 empty[stage].wait_parity(chunk / 3 % 2 == 0);
                 full[stage].expect_tx(STAGE * 4);
-                bulk_copy_async(row_of(stages, stage), subslice(input, chunk * STAGE, (chunk + 1) * STAGE), full[stage]);
-                full[stage].arrive();
+                if (!all_within) {
+                    require(within(stages, stage));
+                }
+#line 109 "ui-tests/conformance/src/kernels/async_copies.rs"
+                bulk_copy_async(row_of_unchecked(stages, stage), subslice(input, chunk * STAGE, (chunk + 1) * STAGE), full[stage]);
+                full[stage]. arrive();
             }
         }
     } else {
         auto i = block.thread_rank();
         auto sum = u32(0);
-        for (auto chunk_2 : range(0, chunks)) {
+        const auto steps_2 = range(0, chunks);
+        const bool all_within_2 = covers_row<decltype(stages.get_unchecked(0))>(values_of(i)) && covers(stages, values_of(steps_2) % 3) && covers_row<decltype(stages.get_unchecked(0))>(values_of(STAGE - 1 - i));
+        for (auto chunk_2 : steps_2) {
+#line 117 "ui-tests/conformance/src/kernels/async_copies.rs"
             auto stage_2 = chunk_2 % 3;
             full[stage_2].wait_parity(chunk_2 / 3 % 2 == 1);
-            require(within(stages, stage_2) & within_row<decltype(stages.get_unchecked(0))>(i) & within_row<decltype(stages.get_unchecked(0))>(STAGE - 1 - i));
+            if (!all_within_2) {
+                require(within(stages, stage_2) & within_row<decltype(stages.get_unchecked(0))>(i) & within_row<decltype(stages.get_unchecked(0))>(STAGE - 1 - i));
+            }
 #line 119 "ui-tests/conformance/src/kernels/async_copies.rs"
             sum = sum * 3 + stages.get_unchecked(stage_2).get_unchecked(i) + stages.get_unchecked(stage_2).get_unchecked(STAGE - 1 - i);
             warp.sync();

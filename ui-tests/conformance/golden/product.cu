@@ -5,6 +5,7 @@
 #include <phalanx/copy.cuh>
 #include <phalanx/groups.cuh>
 #include <phalanx/half.cuh>
+#include <phalanx/interval.cuh>
 #include <phalanx/lanes.cuh>
 #include <phalanx/launch.cuh>
 #include <phalanx/matrix.cuh>
@@ -15,6 +16,7 @@
 #include <phalanx/tile.cuh>
 #include <phalanx/tuple.cuh>
 #include <phalanx/vector.cuh>
+#include <phalanx/within.cuh>
 
 using namespace phalanx;
 
@@ -29,11 +31,18 @@ __device__ __forceinline__ void fetch(const thread_block_tile<4>& quad, shared_s
     auto n = parameter_1._0;
     auto k = parameter_1._1;
     auto rank = as<usize>(quad.meta_group_rank());
+    const auto steps = range(usize(0), usize(2));
+    const bool all_within = covers(to_a, rank + values_of(steps) * 64);
     #pragma unroll
-    for (auto i : range(usize(0), usize(2))) {
+    for (auto i : steps) {
+#line 34 "ui-tests/conformance/src/corpus/tensor_cores.rs"
         auto row = rank + i * 64;
         auto from = (top + row) * k + start;
-        memcpy_async(quad, subslice(row_of(to_a, row), 0, DEPTH), subslice(a, from, from + DEPTH));
+        if (!all_within) {
+            require(within(to_a, row));
+        }
+#line 36 "ui-tests/conformance/src/corpus/tensor_cores.rs"
+        memcpy_async(quad, subslice(row_of_unchecked(to_a, row), 0, DEPTH), subslice(a, from, from + DEPTH));
     }
     #pragma unroll
     for (auto i_2 : range(usize(0), usize(2))) {
@@ -80,7 +89,10 @@ product(readonly_slice<bf16> a, readonly_slice<bf16> b, slice_mut<f32> c, usize 
         fetch(quad, row_of(a_tiles, 1), row_of(b_tiles, 1), a, b, tuple<usize, usize, usize>{top, left, DEPTH}, tuple<usize, usize>{n, k});
     }
     auto sums = local_array<local_array<accumulator<f32, 16, 16>, 2>, 4>::filled(local_array<accumulator<f32, 16, 16>, 2>::filled(accumulator<f32, 16, 16>::filled(f32(0.0f))));
-    for (auto step : range(0, steps)) {
+    const auto steps_2 = range(0, steps);
+    const bool all_within = covers(a_tiles, values_of(steps_2) % STAGES) && covers(b_tiles, values_of(steps_2) % STAGES);
+    for (auto step : steps_2) {
+#line 66 "ui-tests/conformance/src/corpus/tensor_cores.rs"
         if (step + 1 < steps) {
             wait_prior<4>(quad.whole_warp());
         } else {

@@ -3,10 +3,12 @@
 #define PHALANX_CLUSTER 4, 1, 1
 #define PHALANX_PEERS
 #include <phalanx/groups.cuh>
+#include <phalanx/interval.cuh>
 #include <phalanx/launch.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/range.cuh>
 #include <phalanx/scalar.cuh>
+#include <phalanx/within.cuh>
 
 using namespace phalanx;
 
@@ -20,12 +22,21 @@ ring(slice_mut<u32> out, u32 rounds, const __grid_constant__ launch_block phalan
     auto i = block.thread_rank();
     front[i] = cluster.thread_rank();
     auto token = cluster.barrier_arrive_shared(); // orders the block's own shared memory: line 117 accesses shared memory
-    for (auto round : range(0, rounds)) {
+    const auto steps = range(0, rounds);
+    const bool all_within = covers(back, values_of(i)) && covers(front, values_of(i));
+    for (auto round : steps) {
+#line 120 "ui-tests/conformance/src/kernels/guide.rs"
         cluster.barrier_wait_shared(token);
         auto next = cluster.map_shared_rank(front, (cluster.block_rank() + 1) % cluster.num_blocks());
-        back[i] = next[i] + round;
+        require(within(next, i) & when(!all_within, within(back, i)));
+#line 122 "ui-tests/conformance/src/kernels/guide.rs"
+        back.get_unchecked(i) = next.get_unchecked(i) + round;
         cluster.sync(); // orders all memory: line 122 reads a peer's shared memory
-        front[i] = back[i];
+        if (!all_within) {
+            require(within(back, i) & within(front, i));
+        }
+#line 124 "ui-tests/conformance/src/kernels/guide.rs"
+        front.get_unchecked(i) = back.get_unchecked(i);
         token = cluster.barrier_arrive_shared(); // orders the block's own shared memory: line 117 accesses shared memory
     }
     cluster.barrier_wait_shared(token);

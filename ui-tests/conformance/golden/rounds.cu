@@ -5,11 +5,13 @@
 #include <phalanx/barrier.cuh>
 #include <phalanx/bits.cuh>
 #include <phalanx/groups.cuh>
+#include <phalanx/interval.cuh>
 #include <phalanx/launch.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/profile.cuh>
 #include <phalanx/range.cuh>
 #include <phalanx/scalar.cuh>
+#include <phalanx/within.cuh>
 
 using namespace phalanx;
 
@@ -35,8 +37,15 @@ phalanx_conformance_kernels_timelines_rounds(slice_mut<u32> out, u32 rounds, con
     }
     profiled<3, 0>([&]() __attribute__((always_inline)) { return block.sync(); });
     auto sum = u32(0);
-    for (auto round : range(0, rounds)) {
-        staged[i] = i + round;
+    const auto steps = range(0, rounds);
+    const bool all_within = covers(staged, values_of(i));
+    for (auto round : steps) {
+#line 34 "ui-tests/conformance/src/kernels/timelines.rs"
+        if (!all_within) {
+            require(within(staged, i));
+        }
+#line 34 "ui-tests/conformance/src/kernels/timelines.rs"
+        staged.get_unchecked(i) = i + round;
         auto token = profiled<1, 1>([&]() __attribute__((always_inline)) { return cluster.barrier_arrive(); }); // orders all memory: line 29 uses a phase barrier
         sum += busy(i >= 32 ? u32(40) : u32(10)) & 1;
 

@@ -7,12 +7,14 @@
 #include <phalanx/block_barrier.cuh>
 #include <phalanx/grid_barrier.cuh>
 #include <phalanx/groups.cuh>
+#include <phalanx/interval.cuh>
 #include <phalanx/launch.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/message.cuh>
 #include <phalanx/option.cuh>
 #include <phalanx/range.cuh>
 #include <phalanx/scalar.cuh>
+#include <phalanx/within.cuh>
 
 using namespace phalanx;
 
@@ -37,11 +39,20 @@ three_levels(slice_mut<u32> sums, slice_mut<u32> totals, u32 rounds, const __gri
     __shared__ shared_array<u32, 64> rest;
     auto i = block.thread_rank();
     auto value = as<u32>(grid.thread_rank());
-    for (auto round : range(0, rounds)) {
-        own[i] = value;
+    const auto steps = range(0, rounds);
+    const bool all_within = covers(own, values_of(i)) && covers(sums, values_of(grid.thread_rank())) && covers(rest, values_of(i)) && covers(rest, values_of((i + 1) % 64)) && covers(sums, values_of(grid.thread_rank() + 256) % grid.num_threads());
+    for (auto round : steps) {
+#line 107 "ui-tests/conformance/src/kernels/grid_barriers.rs"
+        if (!all_within) {
+            require(within(own, i));
+        }
+#line 107 "ui-tests/conformance/src/kernels/grid_barriers.rs"
+        own.get_unchecked(i) = value;
         cluster.sync(); // orders all memory: line 126 reads global memory
         auto peer = cluster.map_shared_rank(own, (cluster.block_rank() + 1) % 4);
-        sums[grid.thread_rank()] = value ^ peer[63 - i];
+        require(within(peer, 63 - i) & when(!all_within, within(sums, grid.thread_rank())));
+#line 110 "ui-tests/conformance/src/kernels/grid_barriers.rs"
+        sums.get_unchecked(grid.thread_rank()) = value ^ peer.get_unchecked(63 - i);
         option<grid_group::arrival_token> token;
         if (round % 2 == 0) {
 #line 111 "ui-tests/conformance/src/kernels/grid_barriers.rs"
@@ -51,7 +62,11 @@ three_levels(slice_mut<u32> sums, slice_mut<u32> totals, u32 rounds, const __gri
             token = none;
         }
 #line 112 "ui-tests/conformance/src/kernels/grid_barriers.rs"
-        rest[i] = value;
+        if (!all_within) {
+            require(within(rest, i));
+        }
+#line 112 "ui-tests/conformance/src/kernels/grid_barriers.rs"
+        rest.get_unchecked(i) = value;
         auto inner = block.barrier_arrive();
         auto value_2 = rest[i];
         if (!(value_2 == value)) {
@@ -59,7 +74,11 @@ three_levels(slice_mut<u32> sums, slice_mut<u32> totals, u32 rounds, const __gri
         }
 #line 115 "ui-tests/conformance/src/kernels/grid_barriers.rs"
         block.barrier_wait(inner);
-        value += rest[(i + 1) % 64];
+        if (!all_within) {
+            require(within(rest, (i + 1) % 64));
+        }
+#line 116 "ui-tests/conformance/src/kernels/grid_barriers.rs"
+        value += rest.get_unchecked((i + 1) % 64);
         auto middle = cluster.barrier_arrive(); // orders all memory: line 110 writes global memory
         value += 1;
         cluster.barrier_wait(middle);

@@ -133,3 +133,31 @@ pub fn find(file: &str, source: &str, name: &str) -> Location {
     let column = before.chars().rev().take_while(|&c| c != '\n').count() as u32 + 1;
     Location::new(file, line, column)
 }
+
+/// Returns the part of a tensor of this shape from a place on, in a tensor of zeros.
+pub(crate) fn part(dims: &[usize], from: &[i32], tile: &[usize], data: &[i32]) -> Vec<i32> {
+    let split = |mut at: usize, dims: &[usize]| {
+        let mut index = vec![0i32; dims.len()];
+        for dimension in (0..dims.len()).rev() {
+            index[dimension] = (at % dims[dimension]) as i32;
+            at /= dims[dimension];
+        }
+        index
+    };
+    let element = |i: usize| {
+        let index = split(i, dims);
+        if index.iter().zip(tile).any(|(index, length)| *index >= *length as i32) {
+            return 0;
+        }
+        let mut at = 0;
+        for ((index, from), length) in index.iter().zip(from).zip(dims) {
+            let index = index + from;
+            if !(0..*length as i32).contains(&index) {
+                return 0;
+            }
+            at = at * length + index as usize;
+        }
+        data[at]
+    };
+    (0..data.len()).map(element).collect()
+}

@@ -283,7 +283,10 @@ fn another_tile(input: &TensorMap<Rows>, out: &mut [u32], which: u32) {
         input.load_async([4, 0], &tiles[which], &full); // another_tile
         let _ = full.arrive();
     }
-    out[i] = tiles[0][i / 8][i % 8]; // another_tile
+    #[unchecked(ring_read)]
+    unsafe {
+        out[i] = tiles[0][i / 8][i % 8]; // another_tile
+    }
     full.wait_parity(false);
 }
 

@@ -135,6 +135,9 @@ struct thread_block_tile : detail::warp_group<thread_block_tile<N>> {
 
     __device__ __forceinline__ thread_block_tile(const detail::cg::thread_block_tile<N>& toolkit) : toolkit(toolkit) {}
 
+    // The toolkit has masks of the tile alone.
+    __device__ __forceinline__ const thread_block_tile& whole_warp() const { return *this; }
+
     template <class T>
     __device__ __forceinline__ T shfl_xor(T value, u32 mask) const {
         return detail::moved(value, [&](unsigned word) { return toolkit.shfl_xor(word, mask.value % N); });

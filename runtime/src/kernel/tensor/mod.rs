@@ -18,7 +18,7 @@ use crate::sim::{self, Batch, Combine, Completion, CopyEnd, CopyPiece, Site, Til
 /// The alignment of tiles in shared memory (PTX ISA, cp.async.bulk.tensor).
 const ALIGNMENT: usize = 128;
 
-/// The bytes that a swizzled row exchanges together.
+/// The bytes that a swizzled row exchanges together, and the granule of the last coordinate.
 const UNIT: usize = 16;
 
 /// A tensor in global memory that a kernel reads in tiles of type `Tile`, which is its parameter `&TensorMap<Tile>`: a
@@ -35,7 +35,8 @@ const UNIT: usize = 16;
 /// | `map.prefetch([row, column])` | loads those elements into the L2 cache |
 ///
 /// The coordinates are those of the tile's first element, as `i32`, in the order of indexes. Elements that lie outside of the
-/// tensor, before it or behind it, are zeros in the tile; their bytes count nonetheless.
+/// tensor, before it or behind it, are zeros in the tile; their bytes count nonetheless. The last coordinate is a multiple of 16
+/// bytes: a kernel with another one fails there, because the GPU has no instruction for it.
 ///
 /// ```
 /// use phalanx::prelude::*;
@@ -175,6 +176,10 @@ macro_rules! map {
                 let past = tile.start() % ALIGNMENT;
                 if past != 0 {
                     sim::fail_at(Cause::MisalignedTile { past: past as u64 }, site);
+                }
+                let (last, elements) = (at.as_ref().last().copied().unwrap_or(0), UNIT / Tile::SHAPE.element);
+                if last.rem_euclid(elements as i32) != 0 {
+                    sim::fail_at(Cause::MisalignedCoordinate { at: last, elements: elements as u64 }, site);
                 }
                 let tile = CopyEnd { memory: tile.id(), start: tile.start() };
                 let tensor = CopyEnd { memory: self.memory.id(), start: self.memory.start() };

@@ -5,6 +5,7 @@ use std::fmt::Debug;
 
 use phalanx::prelude::*;
 
+use crate::expect::part;
 use crate::{Kernel, Module, Outcome, check_list, equal, fails, find, kernel_list, read, same};
 
 const SOURCE: &str = include_str!("tensor_maps.rs");
@@ -83,8 +84,10 @@ fn moving<T: phalanx::TensorElement + PartialEq + Debug>(
     let data: Vec<T> = (0..(height * width) as u32).map(|i| number(i + 1)).collect();
     let (input, zero) = (device.upload(&data)?, number(0));
     let (h, w) = (height as i32, width as i32);
+    // The last coordinate is a multiple of 16 bytes.
+    let q = 16 / size_of::<T>() as i32;
     for (y, x) in
-        [(0, 0), (3, 7), (-2, 5), (2, -3), (-1, -1), (h - 2, 1), (4, w - 5), (h - 1, w - 1), (h, 0), (-300, w)]
+        [(0, 0), (3, q), (-2, 2 * q), (2, -q), (-1, -q), (h - 2, q), (4, w - q), (h - 1, w - q), (h, 0), (-300, w)]
     {
         let mut stored = device.upload(&vec![number(77); data.len()])?;
         let mut out = device.upload(&vec![number(78); rows * columns])?;
@@ -137,7 +140,7 @@ fn one(input: &TensorMap<[u32; 64]>, output: &mut TensorMap<[u32; 64]>, from: i3
     let full = shared_barrier();
     full.init_collective(&block, 1);
     if block.thread_rank() == 0 {
-        input.load_async([from], &tile, &full);
+        input.load_async([from], &tile, &full); /* astray */
         full.arrive_and_wait();
         output.store_async([to], &tile);
         bulk_wait_group_read::<0>();
@@ -147,7 +150,7 @@ fn one(input: &TensorMap<[u32; 64]>, output: &mut TensorMap<[u32; 64]>, from: i3
 fn of_one_dimension(device: &Device) -> Outcome {
     let data: Vec<u32> = (1..=150).collect();
     let input = device.upload(&data)?;
-    for (from, to) in [(0, 0), (5, 90), (-9, 3), (120, -60), (149, 149)] {
+    for (from, to) in [(0, 0), (8, 88), (-12, 4), (120, -60), (148, 148)] {
         let mut out = device.zeros::<u32>(150)?;
         one(&input.tensor([150])?, &mut out.tensor_mut([150])?, from, to).grid(1).launch(device)?;
         let element = |at: i32| if (0..150).contains(&at) { data[at as usize] } else { 0 };
@@ -180,9 +183,9 @@ fn many(
     let full = shared_barrier();
     full.init_collective(&block, 1);
     if block.thread_rank() == 0 {
-        three.load_async([at, 1, at], &threes[0], &full);
-        four.load_async([0, at, 1, at], &fours[0], &full);
-        five.load_async([at, 1, at, 0, at], &fives[0], &full);
+        three.load_async([at, 1, at * 8], &threes[0], &full);
+        four.load_async([0, at, 1, at * 8], &fours[0], &full);
+        five.load_async([at, 1, at, 0, at * 4], &fives[0], &full);
         let _ = full.arrive();
     }
     full.wait_parity(false);
@@ -201,34 +204,6 @@ fn many(
         to_five.store_async([0, 0, 0, 0, 0], &fives[0]);
         bulk_wait_group_read::<0>();
     }
-}
-
-/// Returns the part of a tensor of this shape from a place on, in a tensor of zeros.
-fn part(dims: &[usize], from: &[i32], tile: &[usize], data: &[i32]) -> Vec<i32> {
-    let split = |mut at: usize, dims: &[usize]| {
-        let mut index = vec![0i32; dims.len()];
-        for dimension in (0..dims.len()).rev() {
-            index[dimension] = (at % dims[dimension]) as i32;
-            at /= dims[dimension];
-        }
-        index
-    };
-    let element = |i: usize| {
-        let index = split(i, dims);
-        if index.iter().zip(tile).any(|(index, length)| *index >= *length as i32) {
-            return 0;
-        }
-        let mut at = 0;
-        for ((index, from), length) in index.iter().zip(from).zip(dims) {
-            let index = index + from;
-            if !(0..*length as i32).contains(&index) {
-                return 0;
-            }
-            at = at * length + index as usize;
-        }
-        data[at]
-    };
-    (0..data.len()).map(element).collect()
 }
 
 fn of_many_dimensions(device: &Device) -> Outcome {
@@ -255,9 +230,9 @@ fn of_many_dimensions(device: &Device) -> Outcome {
         )
         .grid(1)
         .launch(device)?;
-        let a = part(dims[0], &[at, 1, at], &[3, 4, 16], &a);
-        let b = part(dims[1], &[0, at, 1, at], &[2, 3, 2, 8], &b);
-        let c = part(dims[2], &[at, 1, at, 0, at], &[2, 2, 3, 2, 8], &c);
+        let a = part(dims[0], &[at, 1, at * 8], &[3, 4, 16], &a);
+        let b = part(dims[1], &[0, at, 1, at * 8], &[2, 3, 2, 8], &b);
+        let c = part(dims[2], &[at, 1, at, 0, at * 4], &[2, 2, 3, 2, 8], &c);
         let out = out.read()?;
         for k in 0..3 {
             for j in 0..4 {
@@ -296,7 +271,7 @@ fn summed(input: &TensorMap<[[f32; 8]; 4]>, out: &mut [f32], steps: u32) {
         for step in 0..steps {
             let stage = step % 2;
             empty[stage].wait_parity(step / 2 % 2 == 0);
-            fetched(input, &tiles[stage], &full[stage], [step as i32 * 4, 2]);
+            fetched(input, &tiles[stage], &full[stage], [step as i32 * 4, 4]);
         }
     } else if i < 32 {
         let mut sum = 0.0;
@@ -318,7 +293,7 @@ fn strides_are_those_of_the_host(device: &Device) -> Outcome {
     let got = read!(device, 32, |out| summed(&columns, out, 5).grid(1));
     let want = |i: usize| {
         (0..5).fold(0.0, |sum, step| {
-            let (row, column) = (step * 4 + i / 8, 2 + i % 8);
+            let (row, column) = (step * 4 + i / 8, 4 + i % 8);
             sum * 0.5 + if column < 9 { data[row * 24 + column] } else { 0.0 }
         })
     };
@@ -341,7 +316,7 @@ macro_rules! combined {
                     }
                     block.sync();
                     if block.thread_rank() == 0 {
-                        out.$method([1, -2], &tiles[0]);
+                        out.$method([1, -8], &tiles[0]);
                         bulk_wait_group::<0>();
                     }
                 }
@@ -358,8 +333,8 @@ macro_rules! combined {
                 let combine: fn($t, $t) -> $t = $combine;
                 let want = |i: usize| {
                     let (row, column) = (i / 32, i % 32);
-                    match (1..4).contains(&row) && column < 14 {
-                        true => (0..4).fold(start[i], |sum, block| combine(sum, data[block * 64 + (row - 1) * 16 + column + 2])),
+                    match (1..4).contains(&row) && column < 8 {
+                        true => (0..4).fold(start[i], |sum, block| combine(sum, data[block * 64 + (row - 1) * 16 + column + 8])),
                         false => start[i],
                     }
                 };
@@ -476,7 +451,12 @@ fn tiles_are_checked(device: &Device) -> Outcome {
     fails(run(64, 4).map(drop), misaligned, &at, (0, 0, 0), (0, 0, 0))?;
     let lengths = "the source and the destination of a copy must have the same length, but have 4 and 5 elements; take a part \
          of the longer one: `&x[..n]`";
-    fails(run(0, 5).map(drop), lengths, &at, (0, 0, 0), (0, 0, 0))
+    fails(run(0, 5).map(drop), lengths, &at, (0, 0, 0), (0, 0, 0))?;
+    let (input, mut out) = (device.zeros::<u32>(64)?, device.zeros::<u32>(64)?);
+    let astray = one(&input.tensor([64])?, &mut out.tensor_mut([64])?, -5, 0).grid(1).launch(device);
+    let coordinate = "the last coordinate of a tile must be a multiple of 16 bytes, which are 4 elements here, but is -5; begin the \
+         tile at such a multiple";
+    fails(astray, coordinate, &find(file!(), SOURCE, "astray"), (0, 0, 0), (0, 0, 0))
 }
 
 pub(super) fn modules() -> Vec<Module> {

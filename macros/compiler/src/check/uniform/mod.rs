@@ -10,6 +10,7 @@
 
 pub(crate) mod control;
 mod explain;
+mod factored;
 mod factors;
 pub(crate) mod level;
 mod quotient;

@@ -1,5 +1,5 @@
 //! Quotients that threads share although their values differ: `t / 64` of all ranks below 64, and so whether `t` is below a multiple
-//! of 64, and how often `(t..n.next_multiple_of(64)).step_by(64)` runs. What divides a value is told by `factors`.
+//! of 64, and how often `(t..n.next_multiple_of(64)).step_by(64)` runs. What divides a value is told by `factored`.
 //!
 //! The claims are those of the parent module, about threads that are at one point in the same iteration of all loops around it.
 
@@ -122,7 +122,7 @@ impl Values<'_, '_> {
             Source::Binary(BinaryOp::Add) if !search.towards_zero => {
                 [(operand(0)?, operand(1)?), (operand(1)?, operand(0)?)]
                     .into_iter()
-                    .filter(|(_, multiple)| two_to > 1 && self.factors(*multiple).number % two_to == 0)
+                    .filter(|(_, multiple)| two_to > 1 && self.factors(*multiple).number.is_multiple_of(two_to))
                     .find_map(|(rest, multiple)| {
                         let mut level = self.quotient(rest, &Factors::of(two_to), search)?;
                         level.meet(&self.level(multiple).combined());
@@ -261,7 +261,7 @@ impl Values<'_, '_> {
         let (group, query) = self.cfg.queries.get(&value)?;
         let is_line = |extents: &Option<Extents>| extents.as_ref().is_some_and(|extents| extents.each.len() == 1);
         let (block, cluster) = (is_line(&self.function.options.block), is_line(&self.function.options.cluster));
-        let is_multiple = |of: Option<u64>| of.is_some_and(|of| by.number % of == 0);
+        let is_multiple = |of: Option<u64>| of.is_some_and(|of| by.number.is_multiple_of(of));
         let has_threads_of =
             |whole: Whole| by.names.iter().any(|name| matches!(name, Name::ThreadsOf(known) if *known >= whole));
         let uniformity = match (group, query.answer) {

@@ -38,6 +38,7 @@ enum failure_cause : unsigned {
     matrix_out_of_bounds = 21,          // the start, the count, the length, whether of columns
     misaligned_matrix = 22,             // the column
     misaligned_tile = 23,               // bytes past a multiple of 128
+    misaligned_coordinate = 24,         // the last coordinate, the elements in 16 bytes
 };
 
 // The type of a value that the cause leaves open; the 128-bit ones take two words.

@@ -36,17 +36,34 @@ __device__ __forceinline__ void fence_tensor_proxy(const tensor_map_mut<Tile>&) 
 template <class Tile>
 struct tile_of {
     enum : int { rank = 0 };
+    enum : unsigned { element = 0 };
 };
 template <class T, unsigned long long N>
 struct tile_of<local_array<T, N>> {
     enum : int { rank = 1 + tile_of<T>::rank };
     enum : unsigned long long { length = N };
+    enum : unsigned { element = tile_of<T>::rank == 0 ? unsigned(sizeof(T)) : unsigned(tile_of<T>::element) };
     using part = T;
 };
 template <class T, unsigned long long N>
 struct tile_of<swizzled<T, N>> {
     enum : int { rank = 1 };
+    enum : unsigned { element = sizeof(T) };
 };
+
+// The number of elements of which the last coordinate must be a multiple: those of 16 bytes. An H100 has no instruction for
+// others, and says so by ending the context.
+template <class Tile>
+__device__ __forceinline__ constexpr int granule() {
+    return 16 / tile_of<Tile>::element;
+}
+template <class Tile, class Coordinates>
+__device__ __forceinline__ void check_coordinates(const Coordinates& at, unsigned site) {
+    const i32 last = at.elements[tile_of<Tile>::rank - 1];
+    if (last.value % granule<Tile>() != 0) {
+        fail(misaligned_coordinate, site, record_value(last), record_value(u32(granule<Tile>())));
+    }
+}
 
 // Returns the address of a tile in shared memory, after checking its length and alignment.
 template <class Tile>
@@ -122,15 +139,18 @@ template <template <class> class Map, class Tile, class Memory, bool of_cluster>
 __device__ __forceinline__ void load_async(const Map<Tile>& map, detail::coordinates<Tile> at, Memory&& memory,
                                            const phase_barrier<of_cluster>& bar, PHALANX_SITE) {
     const unsigned tile = detail::tile_address<Tile>(detail::whole(memory), false, site);
+    detail::check_coordinates<Tile>(at, site);
     bar.expect_tx(u32(static_cast<unsigned>(sizeof(Tile))));
     detail::fence_tensor_proxy(map);
     detail::tensor_copy<detail::tile_of<Tile>::rank>::load(&map, at.elements, tile, bar.address());
 }
 
-// `map.prefetch(at)`
+// `map.prefetch(at)`. It changes nothing, so that one that the hardware does not have is left out.
 template <class Tile>
 __device__ __forceinline__ void prefetch(const tensor_map<Tile>& map, detail::coordinates<Tile> at) {
-    detail::tensor_copy<detail::tile_of<Tile>::rank>::prefetch(&map, at.elements);
+    if (at.elements[detail::tile_of<Tile>::rank - 1].value % detail::granule<Tile>() == 0) {
+        detail::tensor_copy<detail::tile_of<Tile>::rank>::prefetch(&map, at.elements);
+    }
 }
 
 // `map.store_async(at, &tile)` and `map.reduce_add_async(at, &tile)`: each copy is a group of its own.
@@ -138,6 +158,7 @@ __device__ __forceinline__ void prefetch(const tensor_map<Tile>& map, detail::co
     template <class Tile, class Memory>                                                                                            \
     __device__ __forceinline__ void NAME(const tensor_map_mut<Tile>& map, detail::coordinates<Tile> at, Memory&& memory, PHALANX_SITE) { \
         const unsigned tile = detail::tile_address<Tile>(detail::whole(memory), true, site);                                       \
+        detail::check_coordinates<Tile>(at, site);                                                                                 \
         detail::fence_tensor_proxy(map);                                                                                           \
         detail::tensor_copy<detail::tile_of<Tile>::rank>::INSTRUCTION(&map, at.elements, tile);                                    \
         asm volatile("cp.async.bulk.commit_group;" ::: "memory");                                                                  \
