@@ -44,13 +44,20 @@ __device__ __forceinline__ void fetch(const thread_block_tile<4>& quad, shared_s
 #line 36 "ui-tests/conformance/src/corpus/tensor_cores.rs"
         memcpy_async(quad, subslice(row_of_unchecked(to_a, row), 0, DEPTH), subslice(a, from, from + DEPTH));
     }
+    const auto steps_2 = range(usize(0), usize(2));
+    const bool all_within_2 = covers(to_b, rank / 2 + values_of(steps_2) * 32);
     #pragma unroll
-    for (auto i_2 : range(usize(0), usize(2))) {
+    for (auto i_2 : steps_2) {
+#line 40 "ui-tests/conformance/src/corpus/tensor_cores.rs"
         auto row_2 = rank / 2 + i_2 * 32;
         auto column = rank % 2 * DEPTH;
 #line 41 "ui-tests/conformance/src/corpus/tensor_cores.rs"
         auto from_2 = (start + row_2) * n + left + column;
-        memcpy_async(quad, subslice(row_of(to_b, row_2), column, column + DEPTH), subslice(b, from_2, from_2 + DEPTH));
+        if (!all_within_2) {
+            require(within(to_b, row_2));
+        }
+#line 42 "ui-tests/conformance/src/corpus/tensor_cores.rs"
+        memcpy_async(quad, subslice(row_of_unchecked(to_b, row_2), column, column + DEPTH), subslice(b, from_2, from_2 + DEPTH));
     }
 }
 
