@@ -140,7 +140,8 @@ fn one(input: &TensorMap<[u32; 64]>, output: &mut TensorMap<[u32; 64]>, from: i3
     let full = shared_barrier();
     full.init_collective(&block, 1);
     if block.thread_rank() == 0 {
-        input.load_async([from], &tile, &full); /* astray */
+        /* astray */
+        input.load_async([from], &tile, &full);
         full.arrive_and_wait();
         output.store_async([to], &tile);
         bulk_wait_group_read::<0>();

@@ -86,7 +86,9 @@ pub(super) fn assemble(
     let by_warps = actors.iter().filter(|actors| actors.unit == Unit::Warp).flat_map(|actors| &actors.program.steps);
     let filled =
         by_warps.filter_map(|step| if let Op::BeginFill { slot, .. } = &step.op { Some(slot.array) } else { None });
-    let filled_by_warps = filled.map(|slot| objects.slots[slot as usize].array).collect();
+    // A further array of slots stands for a part of what a slot of the kernel does.
+    let slot_of = |array: u32| guards.get(array as usize).map_or(array as usize, |guard| guard.slot);
+    let filled_by_warps = filled.map(|array| objects.slots[slot_of(array)].array).collect();
     let is_apart = |slot: usize| guards.get(slot).is_some_and(|guard| guard.certain && !objects.slots[slot].whole);
     let slots = objects.slots.iter().enumerate().map(|(number, slot)| match is_apart(number) {
         true => SlotArray { stages: slot.stages, parts: 0 },
