@@ -40,6 +40,21 @@ fn kernels_compile_with_the_toolkit_s_headers_and_ours_order_no_less() {
     }
 }
 
+/// The operations `ATOM`, by the lowest 12 bits, and `MEMBAR`.
+const ATOMIC: u64 = 0x98a;
+const MEMORY_BARRIER: u64 = 0x992;
+/// A compare-exchange, of a generic and of a global address.
+const STAYS: [u64; 2] = [0x38b, 0x3a9];
+
+/// Whether an instruction belongs to the record of a failure, which is claimed by an exchange and published to the host.
+fn is_of_record([low, high]: [u64; 2]) -> bool {
+    match low & 0xfff {
+        ATOMIC | ATOMIC_GLOBAL => high >> 23 & 15 == 8,
+        MEMORY_BARRIER => high >> 12 & 15 == 0xb,
+        _ => false,
+    }
+}
+
 /// The instructions that order memory at barriers, some of which the compiler repeats.
 #[derive(Debug, Default)]
 struct Ordered {
@@ -54,14 +69,15 @@ struct Ordered {
 impl Ordered {
     fn of(program: &Program) -> Ordered {
         let cubin = program.compile("sm_90a").expect("it is CUDA C++");
-        // A failed thread that stays for its peers (failure.cuh) begins with an atomic operation; so does the grid's barrier.
-        let is_of_grid = program.name() == "grid_stages";
-        let code = machine_code::of(&cubin, program.entry()).into_iter().map(|[low, _]| low & 0xfff);
+        // A failed thread that stays for its peers (failure.cuh) begins with a compare-exchange, behind everything else.
+        let code = machine_code::of(&cubin, program.entry());
+        let code = code.into_iter().take_while(|[low, _]| !STAYS.contains(&(low & 0xfff)));
+        let code = code.filter(|instruction| !is_of_record(*instruction)).map(|[low, _]| low & 0xfff);
         let mut ordered = Ordered::default();
-        for operation in code.take_while(|operation| is_of_grid || *operation != ATOMIC_GLOBAL) {
+        for operation in code {
             match operation {
-                0x9c7 | 0x9a7 | 0x98a | ATOMIC_GLOBAL => ordered.arrivals += 1,
-                0x992 => ordered.releases += 1,
+                0x9c7 | 0x9a7 | ATOMIC | ATOMIC_GLOBAL => ordered.arrivals += 1,
+                MEMORY_BARRIER => ordered.releases += 1,
                 0x98f => ordered.acquires += 1,
                 _ => {}
             }
