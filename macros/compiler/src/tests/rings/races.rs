@@ -156,3 +156,45 @@ fn waited_for_again() {
     accepted(&kernel("once.wait_parity(false);"));
     accepted(&kernel("full[k % 2].wait_parity(k / 2 % 2 == 1);"));
 }
+
+/// A warp that acts as one fills an element of an array of which each thread's elements are followed.
+#[test]
+fn filled_by_warps_in_part() {
+    let kernel = "#[cluster_kernel(block = 288)] fn total(input: &[f32], out: &mut [f32], chunks: u32) {
+        let block = this_thread_block();
+        let warp = tiled_partition::<32>(&block);
+        let stages = shared_array::<[f32; 256], 4>();
+        let full = shared_barriers::<4>();
+        let empty = shared_barriers::<4>();
+        let sums = shared_array::<f32, 8>();
+        full.init_collective(&block, 1);
+        empty.init_collective(&block, 256);
+        let i = block.thread_rank();
+        let mut pipeline = Pipeline::<4>::new();
+        let mut sum = 0.0;
+        if i == 256 {
+            for chunk in 0..chunks {
+                let stage = pipeline.producer_acquire(&empty);
+                full[stage].expect_tx(1024);
+                let from = chunk as usize * 256;
+                bulk_copy_async(&stages[stage], &input[from..from + 256], &full[stage]);
+                pipeline.producer_commit(&full);
+            }
+        } else if i < 256 {
+            for _ in 0..chunks {
+                let stage = pipeline.consumer_wait(&full);
+                sum += stages[stage][i];
+                pipeline.consumer_release(&empty);
+            }
+        }
+        sum = warp.reduce(sum, op::Plus);
+        if warp.thread_rank() == 0 && i < 256 {
+            sums[warp.meta_group_rank()] = sum;
+        }
+        block.sync();
+        if i == 0 {
+            out[0] = sums[0] + sums[7];
+        }
+    }";
+    assert!(faults(kernel).is_empty());
+}
