@@ -102,7 +102,7 @@ fn apply(op: Op, left: u32, right: u32) -> u32 {
         Op::Mask => left & right,
         Op::Times => left.wrapping_mul(right),
         // As `next_multiple_of` does without checks of overflow.
-        Op::RoundUp if left % right == 0 => left,
+        Op::RoundUp if left.is_multiple_of(right) => left,
         Op::RoundUp => left.wrapping_add(right - left % right),
         Op::Less => u32::from(left < right),
         Op::Equal => u32::from(left == right),
