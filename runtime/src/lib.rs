@@ -82,8 +82,8 @@ pub use kernel::group::{
     this_cluster, this_grid, this_thread_block, tiled_partition,
 };
 pub use kernel::matrix::{
-    Accumulator, AccumulatorElement, ElementOfA, ElementOfB, Matrix, MatrixA, MatrixB, MatrixElement, MultipliedBy,
-    StoredByRows, StoredTransposed, tf32,
+    Accumulator, AccumulatorElement, ElementOfA, ElementOfB, InFlight, Matrix, MatrixA, MatrixB, MatrixElement,
+    MultipliedBy, StoredByRows, StoredTransposed, Summed, WarpgroupOperand, tf32,
 };
 pub use kernel::memory::{
     Atomic, Global, GlobalMut, RemoteArray, RemoteSlice, SharedArray, SharedSlice, Swizzled, Vector, VectorElement,
@@ -164,7 +164,7 @@ pub mod prelude {
     pub use crate::vectors::*;
     pub use crate::{
         Accumulator, AccumulatorElement, ArrivalToken, Barriers, Brand, Buffer, Cluster, ClusterBarrier,
-        ClusterBarriers, CoalescedGroup, Device, DeviceCopy, Dim3, ElementOfA, ElementOfB, Float, Grid, Integer,
+        ClusterBarriers, CoalescedGroup, Device, DeviceCopy, Dim3, ElementOfA, ElementOfB, Float, Grid, InFlight, Integer,
         MatrixA, MatrixB, MultipliedBy, Number, Pipeline, RemoteArray, RemoteBarrier, RemoteSlice, Schedule, Scope,
         SharedArray, SharedSlice, SignedInteger, Simulator, Swizzled, TensorElement, TensorMap, TensorTile,
         ThreadBlock, Tile, UnsignedInteger, Vector, VectorElement, bf16, binary_partition, bulk_copy_async,

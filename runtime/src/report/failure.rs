@@ -166,6 +166,20 @@ pub enum Cause {
         /// The dimension, from the outermost on.
         dimension: u64,
     },
+    /// An operand of a warpgroup's product does not have the rows that the product takes.
+    ProductRows {
+        /// The rows of the left operand and of the right one.
+        rows: [u64; 2],
+        /// The rows that the product takes of each.
+        expected: [u64; 2],
+    },
+    /// An operand of a warpgroup's product does not start where the pattern of its swizzled rows does.
+    MisalignedOperand {
+        /// The number of bytes past the last start of the pattern.
+        past: u64,
+        /// The number of bytes after which the pattern repeats.
+        pattern: u64,
+    },
     /// An `assert!` or a similar macro failed, with this message.
     Assertion(String),
     /// The kernel panicked, with this message.
@@ -441,6 +455,14 @@ impl fmt::Display for Cause {
             Cause::NegativeCoordinate { at, dimension } => write!(
                 f,
                 "a tile must not be written to a tensor from a negative coordinate on, but coordinate {dimension} is {at}; only loads may begin before the tensor"
+            ),
+            Cause::ProductRows { rows: [a, b], expected: [rows, columns] } => write!(
+                f,
+                "this product takes {rows} rows of its left operand and {columns} of its right one, whose rows are the columns of the sum, but they have {a} and {b}; pass a part, such as `&tile[0..{rows}]`"
+            ),
+            Cause::MisalignedOperand { past, pattern } => write!(
+                f,
+                "an operand of a warpgroup's product must start at a multiple of {pattern} bytes, 8 of its rows, but this one starts {past} bytes past one; begin it at a row that is a multiple of 8"
             ),
             Cause::Assertion(message) | Cause::Panic(message) => f.write_str(message),
             Cause::Deadlock(waiting) | Cause::SpinLimit { waiting, .. } => {

@@ -48,6 +48,7 @@ fn under_random_schedules() {
             "straight::",
             "tensor_maps::",
             "vectors::",
+            "warpgroups::several_steps",
             "orders::",
             "litmus::",
             "weak::",

@@ -85,6 +85,7 @@ mod unchecked;
 mod vectors;
 mod warp_guide;
 mod warp_values;
+mod warpgroups;
 mod warps;
 mod weak;
 
@@ -164,6 +165,7 @@ pub fn modules() -> Vec<Module> {
         vectors::modules(),
         orders::modules(),
         type_names::modules(),
+        warpgroups::modules(),
     ];
     modules.into_iter().flatten().collect()
 }

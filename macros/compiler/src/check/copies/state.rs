@@ -103,7 +103,7 @@ impl InFlight<'_, '_> {
             Some(Ending::Group) => Behavior::WAITS_FOR_GROUP_COPIES,
             Some(Ending::BulkReads) => Behavior::WAITS_FOR_BULK_READS,
             Some(Ending::BulkWrites) => Behavior::WAITS_FOR_BULK_WRITES,
-            Some(Ending::Barriers(_)) => Behavior::empty(),
+            Some(Ending::Barriers(_) | Ending::Product) => Behavior::empty(),
         };
         let add = |guard: Guard, predicate| if guard.when.contains(&predicate) { guard } else { guard.when(predicate) };
         let guard = if behavior.is_empty() { guard } else { add(guard, Predicate::Never(slot, behavior)) };
@@ -112,7 +112,7 @@ impl InFlight<'_, '_> {
             Some(ending @ Ending::Barriers(_)) => {
                 barrier_of(region).is_none_or(|barrier| self.is_shown_at(barrier, ending))
             }
-            Some(Ending::Group | Ending::BulkReads | Ending::BulkWrites) => false,
+            Some(Ending::Group | Ending::BulkReads | Ending::BulkWrites | Ending::Product) => false,
         });
         let observes = ParameterUses::of_barrier(BarrierUses::MAY_OBSERVE);
         barriers.fold(guard, |guard, (argument, _)| add(guard, Predicate::NeverUses(slot, *argument, observes)))
@@ -170,10 +170,13 @@ impl InFlight<'_, '_> {
         if !call.is_of_function() || call.passes_closure {
             // A method or a closure may wait, for its barriers and for copies of the thread or the group.
             self.waits_for(step, state);
-            self.wait(state, step, |flight| !matches!(self.flights.all[flight].ending, Ending::Barriers(_)));
+            let may_wait = |flight: FlightId| !matches!(self.flights.all[flight].ending, Ending::Barriers(_) | Ending::Product);
+            self.wait(state, step, may_wait);
         } else {
             let may_wait = |flight: FlightId| match &self.flights.all[flight].ending {
                 Ending::Group => true,
+                // Each function waits for its own products.
+                Ending::Product => false,
                 Ending::BulkReads | Ending::BulkWrites => !self.is_by_others(step, flight),
                 ending @ Ending::Barriers(_) => {
                     waits_of(self.cfg, step).iter().any(|barrier| self.is_shown_at(*barrier, ending))
@@ -213,6 +216,7 @@ impl Analysis for InFlight<'_, '_> {
                         Ending::Group => completion == Completion::Group,
                         Ending::BulkReads => completion == Completion::BulkGroup,
                         Ending::BulkWrites => completion == Completion::BulkGroup && !of_reads,
+                        Ending::Product => completion == Completion::Product,
                         Ending::Barriers(_) => false,
                     };
                     self.wait(state, step, |id| shows(&self.flights.all[id].ending) && !last.contains(&id));
@@ -224,7 +228,8 @@ impl Analysis for InFlight<'_, '_> {
                 GroupStep::Collective { barrier: true, .. } | GroupStep::Wait { .. } | GroupStep::WaitElected { .. },
             ) => {
                 let State { in_flight, waited, .. } = state;
-                in_flight.retain(|copy, _| !waited.contains(copy));
+                let is_product = |copy: &FlightId| self.flights.all[*copy].ending == Ending::Product;
+                in_flight.retain(|copy, _| is_product(copy) || !waited.contains(copy));
             }
             StepKind::Call(id) => self.call(state, step, *id),
             StepKind::Memory(MemoryStep::Access(access)) => match self.cfg.accesses[access.0].kind {
