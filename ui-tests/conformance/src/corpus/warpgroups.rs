@@ -64,7 +64,9 @@ fn product(a: &TensorMap<Left>, b: &TensorMap<Right>, c: &mut [f32], rows: usize
             }
         }
         let sum = warpgroup.wait_mma(product);
-        for i in (0..sum.len() as u32).step_by(2) {
+        #[unroll]
+        for pair in 0..COLUMNS as u32 / 4 {
+            let i = pair * 2;
             let row = (top + which * ROWS as u32 + sum.row(rank, i)) as usize;
             let column = (left + sum.column(rank, i)) as usize;
             if row < rows && column < columns {

@@ -43,17 +43,25 @@ __device__ __forceinline__ unsigned long long descriptor(const shared_slice<Row>
 }
 
 // Keeps the compiler from moving accesses of the sums across this place.
+__device__ __forceinline__ void keep(f32& sum) { asm volatile("" : "+f"(sum.value)::"memory"); }
+__device__ __forceinline__ void keep(i32& sum) { asm volatile("" : "+r"(sum.value)::"memory"); }
 template <class V, unsigned long long N>
 __device__ __forceinline__ void keep(accumulator<V, 64, N>& sum) {
 #pragma unroll
-    for (unsigned i = 0; i < sizeof(sum) / 4; ++i) {
-        if constexpr (__is_same(V, f32)) {
-            asm volatile("" : "+f"(sum.elements[i].value)::"memory");
-        } else {
-            asm volatile("" : "+r"(sum.word(i))::"memory");
-        }
+    for (unsigned i = 0; i < N / 2; ++i) {
+        keep(sum.elements[i]);
     }
 }
+template <unsigned long long N>
+__device__ __forceinline__ void keep(accumulator<f16, 64, N>& sum) {
+#pragma unroll
+    for (unsigned i = 0; i < N / 4; ++i) {
+        asm volatile("" : "+r"(sum.word(i))::"memory");
+    }
+}
+
+// The registers of an instruction are all elements that a thread holds.
+static_assert(sizeof(accumulator<f32, 64, 8>) == 16 && sizeof(accumulator<f16, 64, 8>) == 8);
 
 template <class T, class U, class V, unsigned long long N, class A, class B>
 __device__ __forceinline__ in_flight<accumulator<V, 64, N>, T, U>
