@@ -326,7 +326,8 @@ fn group_methods(group: Group) -> Vec<&'static str> {
 }
 
 pub(crate) fn tile_size(at: SpanRange) -> Diag {
-    Diag::new(Rule::TileSize, at, "this is not a valid tile size").help("a tile has 1, 2, 4, 8, 16 or 32 threads, or 128, those of a warpgroup")
+    Diag::new(Rule::TileSize, at, "this is not a valid tile size")
+        .help("a tile has 1, 2, 4, 8, 16 or 32 threads, or 128, those of a warpgroup")
 }
 
 pub(crate) fn invoke_one(at: SpanRange) -> Diag {

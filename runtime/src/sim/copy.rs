@@ -289,9 +289,8 @@ impl Cluster<'_> {
         let in_flight = self.copies.in_flight.borrow();
         let covers = |copy: &&PendingCopy| {
             let is_to = |piece: &PendingPiece| {
-                let covers = |(memory, start, _)| {
-                    memory == MemoryId::Shared(id) && (start..start + piece.len).contains(&byte)
-                };
+                let covers =
+                    |(memory, start, _)| memory == MemoryId::Shared(id) && (start..start + piece.len).contains(&byte);
                 piece.to.is_some_and(covers)
             };
             !copy.landed && copy.pieces.iter().any(is_to)

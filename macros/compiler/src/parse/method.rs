@@ -101,9 +101,7 @@ impl Parser<'_> {
         {
             return self.store_matrix(stored, receiver, call, span);
         }
-        if group == Group::Tile
-            && matches!(name.as_str(), "mma_async" | "wait_mma" | "wait_mma_prior")
-        {
+        if group == Group::Tile && matches!(name.as_str(), "mma_async" | "wait_mma" | "wait_mma_prior") {
             return self.product_method(&name, receiver, call, span);
         }
         if let Some(method) = group.barrier_method(&name) {

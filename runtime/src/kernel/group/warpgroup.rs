@@ -145,7 +145,8 @@ impl Tile<128> {
         const {
             let (left, right) = (A::COLUMNS * size_of::<A::Factor>(), B::COLUMNS * size_of::<B::Factor>());
             if left != right {
-                let message = Message::new().text("the rows of both operands of a product have as many elements, but these have ");
+                let message = Message::new()
+                    .text("the rows of both operands of a product have as many elements, but these have ");
                 message.number(A::COLUMNS).text(" and ").number(B::COLUMNS).panic();
             }
             assert!(left.is_multiple_of(STEP), "a swizzled row has 32, 64 or 128 bytes");
@@ -168,7 +169,12 @@ impl Tile<128> {
             drop(context.exchange(call, &[]));
             // A warp reads its tiles once.
             if lane % LANES as usize == 0 {
-                context.begin_product(ProductCall { name: "mma_async", pieces: &pieces, site, type_name: left.type_name });
+                context.begin_product(ProductCall {
+                    name: "mma_async",
+                    pieces: &pieces,
+                    site,
+                    type_name: left.type_name,
+                });
             }
         });
         let mut sum = sum.into_sum();

@@ -3,9 +3,7 @@
 
 use phalanx::prelude::*;
 
-use crate::{
-    Check, Kernel, Module, Outcome, check_list, equal, failure, find, kernel_list, read, same, same_text,
-};
+use crate::{Check, Kernel, Module, Outcome, check_list, equal, failure, find, kernel_list, read, same, same_text};
 
 const SOURCE: &str = include_str!("warpgroups.rs");
 

@@ -123,15 +123,18 @@ impl InFlight<'_, '_> {
         barriers.iter().any(|of| self.waits.shows(barrier, Completion::Barrier(*of)))
     }
 
-    /// Whether the constant is known not to be 0.
-    fn leaves_some(&self, but: Option<ValueId>) -> bool {
-        but.is_some_and(|but| self.function.values[usize::from(but.0)].literal.is_some_and(|value| value > 0))
+    /// Whether a wait is known to leave copies in flight, or, if it is one for products, may do so.
+    fn leaves_some(&self, completion: Completion, but: Option<ValueId>) -> bool {
+        let literal = |but: ValueId| self.function.values[usize::from(but.0)].literal;
+        but.is_some_and(|but| literal(but).map_or(completion == Completion::Product, |value| value > 0))
     }
 
     /// Some thread begins a copy: what was waited for before says nothing of it.
     fn begin(&self, state: &mut State, begun: FlightId) {
         let ending = |flight: FlightId| &self.flights.all[flight].ending;
-        state.last.retain(|flight| ending(*flight) != ending(begun));
+        let step = self.flights.all[begun].begin.step();
+        // A product begins to read several tiles.
+        state.last.retain(|flight| ending(*flight) != ending(begun) || self.flights.all[*flight].begin.step() == step);
         state.last.insert(begun);
         state.waited.remove(&begun);
         state.waited_in.remove(&begun);
@@ -170,7 +173,8 @@ impl InFlight<'_, '_> {
         if !call.is_of_function() || call.passes_closure {
             // A method or a closure may wait, for its barriers and for copies of the thread or the group.
             self.waits_for(step, state);
-            let may_wait = |flight: FlightId| !matches!(self.flights.all[flight].ending, Ending::Barriers(_) | Ending::Product);
+            let may_wait =
+                |flight: FlightId| !matches!(self.flights.all[flight].ending, Ending::Barriers(_) | Ending::Product);
             self.wait(state, step, may_wait);
         } else {
             let may_wait = |flight: FlightId| match &self.flights.all[flight].ending {
@@ -211,7 +215,7 @@ impl Analysis for InFlight<'_, '_> {
         match &step.kind {
             StepKind::Copy(id) => {
                 if let CopyStep::Wait { completion, but, of_reads } = self.cfg.copies[id.0] {
-                    let last = if self.leaves_some(but) { state.last.clone() } else { BTreeSet::new() };
+                    let last = if self.leaves_some(completion, but) { state.last.clone() } else { BTreeSet::new() };
                     let shows = |ending: &Ending| match ending {
                         Ending::Group => completion == Completion::Group,
                         Ending::BulkReads => completion == Completion::BulkGroup,

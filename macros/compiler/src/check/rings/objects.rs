@@ -128,7 +128,9 @@ impl Objects {
     /// them reads as many.
     pub(super) fn read_at_once(&self, kernel: &Kernel<'_, '_>, by: Completion) -> Option<u64> {
         let mut each = kernel.cfg.copies.iter().filter_map(|copy| match copy {
-            CopyStep::Begin { reads, completion: completion @ (Completion::BulkGroup | Completion::Product), .. } => {
+            CopyStep::Begin {
+                reads, completion: completion @ (Completion::BulkGroup | Completion::Product), ..
+            } => {
                 let slots = reads.iter().filter_map(array_of).filter(|array| self.slot(*array).is_some()).count();
                 Some((*completion, slots))
             }
