@@ -7,8 +7,11 @@ use phalanx::prelude::*;
 fn by_a_warp(out: &mut [f32]) {
     let warp = tiled_partition::<32>(&this_thread_block());
     let tile = shared_array::<Swizzled<bf16, 64>, 64>();
+    tile[0][0] = bf16::from_f32(1.0);
+    this_thread_block().sync();
     let product = warp.mma_async(Accumulator::<f32, 64, 64>::splat(0.0), &tile, &tile);
-    out[0] = 0.0;
+    let sum = warp.wait_mma(product);
+    out[0] = sum[0];
 }
 
 /// The rows are not swizzled.
@@ -16,6 +19,8 @@ fn by_a_warp(out: &mut [f32]) {
 fn of_plain_rows(out: &mut [f32]) {
     let warpgroup = tiled_partition::<128>(&this_thread_block());
     let tile = shared_array::<[bf16; 64], 64>();
+    tile[0][0] = bf16::from_f32(1.0);
+    this_thread_block().sync();
     let product = warpgroup.mma_async(Accumulator::<f32, 64, 64>::splat(0.0), &tile, &tile);
     let sum = warpgroup.wait_mma(product);
     out[0] = sum[0];
@@ -26,9 +31,13 @@ fn of_plain_rows(out: &mut [f32]) {
 fn to_other_sums(out: &mut [f32]) {
     let warpgroup = tiled_partition::<128>(&this_thread_block());
     let tile = shared_array::<Swizzled<bf16, 64>, 64>();
+    tile[0][0] = bf16::from_f32(1.0);
+    this_thread_block().sync();
     let small = warpgroup.mma_async(Accumulator::<f32, 16, 16>::splat(0.0), &tile, &tile);
+    let sum = warpgroup.wait_mma(small);
     let halves = warpgroup.mma_async(Accumulator::<f16, 64, 64>::splat(f16::from_f32(0.0)), &tile, &tile);
-    out[0] = 0.0;
+    let sum_of_halves = warpgroup.wait_mma(halves);
+    out[0] = sum[0];
 }
 
 /// A product is used once, and has no elements.
@@ -36,6 +45,8 @@ fn to_other_sums(out: &mut [f32]) {
 fn used_twice(out: &mut [f32]) {
     let warpgroup = tiled_partition::<128>(&this_thread_block());
     let tile = shared_array::<Swizzled<bf16, 64>, 64>();
+    tile[0][0] = bf16::from_f32(1.0);
+    this_thread_block().sync();
     let product = warpgroup.mma_async(Accumulator::<f32, 64, 64>::splat(0.0), &tile, &tile);
     let sum = warpgroup.wait_mma(product);
     let again = warpgroup.wait_mma(product);
@@ -46,6 +57,8 @@ fn used_twice(out: &mut [f32]) {
 fn read_early(out: &mut [f32]) {
     let warpgroup = tiled_partition::<128>(&this_thread_block());
     let tile = shared_array::<Swizzled<bf16, 64>, 64>();
+    tile[0][0] = bf16::from_f32(1.0);
+    this_thread_block().sync();
     let product = warpgroup.mma_async(Accumulator::<f32, 64, 64>::splat(0.0), &tile, &tile);
     out[0] = product[0];
     let sum = warpgroup.wait_mma(product);

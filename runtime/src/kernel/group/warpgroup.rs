@@ -168,7 +168,7 @@ impl Tile<128> {
             let call = WarpCall { name: "mma_async", lanes: u32::MAX, value: TypeId::of::<()>(), barrier: false, site };
             drop(context.exchange(call, &[]));
             // A warp reads its tiles once.
-            if lane % LANES as usize == 0 {
+            if lane.is_multiple_of(LANES as usize) {
                 context.begin_product(ProductCall {
                     name: "mma_async",
                     pieces: &pieces,

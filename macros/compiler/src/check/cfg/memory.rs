@@ -264,7 +264,6 @@ pub(crate) enum CopyBy {
 
 /// A step of an asynchronous copy.
 #[derive(Debug, Clone)]
-#[expect(clippy::large_enum_variant, reason = "a function has few of them, and most begin a copy")]
 pub(crate) enum CopyStep {
     /// A copy begins, with the regions of the block's and of global memory that it reads and writes, if other threads can access them
     /// too.
