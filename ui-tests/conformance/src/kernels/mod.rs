@@ -31,6 +31,7 @@ mod edges;
 mod elements;
 #[macro_use]
 mod failing;
+mod deferred;
 mod failures;
 mod fast;
 pub mod fences;
@@ -149,6 +150,7 @@ pub fn modules() -> Vec<Module> {
         fences::modules(),
         failures::modules(),
         straight::modules(),
+        deferred::modules(),
         structs::modules(),
         struct_order::modules(),
         phases::modules(),

@@ -165,6 +165,42 @@ __device__ __forceinline__ constexpr detail::interval<Raw> values_of(detail::ste
 
 namespace detail {
 
+// The values of a variable that a `while` loop increases by a step as long as it is below a bound. They are unknown if there are none,
+// or if the variable could wrap.
+template <class Raw>
+struct counting_steps {
+    long long low, end, step;
+    bool known;
+
+    __device__ __forceinline__ constexpr counting_steps(interval<Raw> first, interval<Raw> end, long long beyond, interval<Raw> step)
+        : low(first.low), end(end.low + beyond), step(step.low),
+          known(first.known && end.known && step.known && step.low > 0 && first.low < end.low + beyond &&
+                end.low + beyond - 1 + step.low <= interval<Raw>::most()) {}
+};
+
+} // namespace detail
+
+// The values of `i` in `while i < end { ..; i += step; }`
+template <class Raw, class End, class Step>
+__device__ __forceinline__ constexpr detail::counting_steps<Raw> counting(integer<Raw> first, End end, Step step) {
+    return {first, end, 0, step};
+}
+// The same while `i <= end`.
+template <class Raw, class End, class Step>
+__device__ __forceinline__ constexpr detail::counting_steps<Raw> counting_through(integer<Raw> first, End end, Step step) {
+    return {first, end, 1, step};
+}
+template <class Raw>
+__device__ __forceinline__ constexpr detail::interval<Raw> values_of(detail::counting_steps<Raw> steps) {
+    const auto step = static_cast<unsigned long long>(steps.step);
+    const auto distance = steps.end - 1 - steps.low;
+    // The last value differs from the first by a multiple of what the step is one of.
+    const auto past = distance & static_cast<long long>((step & (0 - step)) - 1);
+    return {steps.low, steps.low + distance - past, step, steps.known};
+}
+
+namespace detail {
+
 // The numbers of a loop's iterations, from 0.
 template <class Raw, class Range>
 __device__ __forceinline__ constexpr interval<Raw> rounds_of(Range range) {
@@ -219,6 +255,13 @@ __device__ __forceinline__ detail::counted_steps<Raw> unclamped(detail::forward_
     const auto step = static_cast<detail::bits_of<Raw>>(range.skip + 1);
     const auto further = step == 0 ? 0 : range.last() / step;
     return {range.current, step, static_cast<detail::bits_of<Raw>>(range.more ? further + 1 : 0)};
+}
+
+template <class Raw>
+__device__ __forceinline__ detail::counted_steps<Raw> unclamped(detail::counting_steps<Raw> steps) {
+    using bits = detail::bits_of<Raw>;
+    const auto step = static_cast<bits>(steps.step), distance = static_cast<bits>(steps.end - 1 - steps.low);
+    return {static_cast<Raw>(steps.low), step, static_cast<bits>(distance / step + 1)};
 }
 
 // The values after a conversion of each.

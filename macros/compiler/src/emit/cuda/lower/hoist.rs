@@ -11,7 +11,9 @@
 use std::collections::BTreeMap;
 
 use super::Lower;
-use super::access::{Access, LARGEST_INDEX, Region, row};
+use super::access::{Access, AccessForm, LARGEST_INDEX, Region, row};
+use super::counter::Counter;
+use super::deferred::{Deferred, deferred};
 use super::nest::{Form, Nest};
 use crate::emit::cuda::ast::{CuExpr, Fragment};
 use crate::emit::cuda::signature::{cast, template};
@@ -27,7 +29,7 @@ use crate::model::{LocalId, SiteId, SlotId};
 const MOST_TESTS: usize = 12;
 
 /// The test before a loop, and what it shows.
-pub(super) struct Hoisted {
+pub(super) struct Hoisted<'e> {
     pub(super) test: CuExpr,
     /// The accesses that need no check where the test holds.
     pub(super) accesses: Vec<SiteId>,
@@ -36,6 +38,10 @@ pub(super) struct Hoisted {
     /// The slots of the functions that the loop calls. The loop is printed twice only if in none of them threads do
     /// something together, which the runtime knows.
     pub(super) callees: Vec<SlotId>,
+    /// The accesses that are reported after the loop.
+    pub(super) deferred: Option<Deferred<'e>>,
+    /// The values of the counter of a `while`.
+    pub(super) counted: Option<CuExpr>,
 }
 
 /// A value in a test.
@@ -87,14 +93,21 @@ impl Value {
 
 impl Lower<'_> {
     /// Returns the test before a loop whose range is in the variable `steps`, if it shows anything.
-    pub(super) fn hoist(&mut self, whole: &Expr, steps: &str) -> Option<Hoisted> {
-        let ExprKind::For { local, body, .. } = &whole.kind else { return None };
-        let nest = Nest::of(whole, *local, body, self.closures)?;
+    pub(super) fn hoist<'e>(&mut self, whole: &'e Expr, steps: &str) -> Option<Hoisted<'e>>
+    where
+        Self: 'e,
+    {
+        let nest = Nest::of(whole, self.closures)?;
+        let variable = nest.variable;
         let loops: Vec<(LocalId, &Range)> = nest.loops.iter().map(|(local, range)| (*local, *range)).collect();
         let (form, candidates, callees) = (nest.form, nest.accesses.clone(), nest.callees.clone());
         let mut known = Values { lower: self, nest, steps: CuExpr::name(steps), intervals: BTreeMap::new() };
-        if let Some(local) = local {
-            known.insert(*local, CuExpr::name(steps));
+        let counted = match Counter::of(whole) {
+            Some(counter) => Some(known.counted(&counter)?),
+            None => None,
+        };
+        if let Some(variable) = variable {
+            known.insert(variable, CuExpr::name(steps));
         }
         for (local, range) in loops {
             if let Some(range) = known.inner_range(range) {
@@ -103,9 +116,14 @@ impl Lower<'_> {
         }
         let mut tests: Vec<(Option<String>, CuExpr)> = Vec::new();
         let mut accesses = Vec::new();
+        let mut conditional = Vec::new();
         for (statement, access) in candidates.into_iter().filter(|(_, access)| !is_plain(whole, access)) {
             let Some((site, test)) = known.test(access, statement) else { continue };
-            if known.lower.unchecked.contains(&site) || known.nest.conditional.contains(&site) {
+            if known.lower.unchecked.contains(&site) {
+                continue;
+            }
+            if known.nest.conditional.contains(&site) {
+                conditional.push((site, test));
                 continue;
             }
             let all_within = known.lower.all_within.get(&site).cloned();
@@ -122,7 +140,27 @@ impl Lower<'_> {
             }
             accesses.push(site);
         }
-        Some(Hoisted { test: conjunction(tests)?, accesses, form, callees })
+        // What an access that happens in each iteration needs anyway.
+        let is_tested = |(_, test): &(SiteId, CuExpr)| tests.iter().any(|(_, known)| known == test);
+        accesses.extend(conditional.iter().filter(|access| is_tested(access)).map(|(site, _)| *site));
+        let is_known =
+            |expr, site| accesses.contains(&site) || known.lower.unchecked.contains(&site) || is_plain(whole, expr);
+        let deferred = deferred(&known, &known.nest, is_known);
+        // The first element takes the place of others.
+        let first = |access: &Access<'_>| {
+            let arguments = vec![known.memory(access.memory)?, CuExpr::call("values_of", vec![CuExpr::name("0")])];
+            let callee = match access.form {
+                AccessForm::LoadVec(lanes) => template("covers_vectors", vec![Fragment::Digits(lanes)]),
+                AccessForm::Element | AccessForm::Row | AccessForm::StoreVec(_) => vec!["covers".into()],
+            };
+            Some((None, CuExpr::Call { callee, arguments, site: None }))
+        };
+        for test in deferred.iter().flat_map(|deferred| &deferred.accesses).filter_map(first) {
+            if !tests.contains(&test) {
+                tests.push(test);
+            }
+        }
+        Some(Hoisted { test: conjunction(tests)?, accesses, form, callees, deferred, counted })
     }
 }
 
@@ -162,9 +200,20 @@ struct Values<'l, 'f, 'e> {
 
 impl<'e> Values<'_, '_, 'e> {
     fn insert(&mut self, local: LocalId, range: CuExpr) {
-        if !self.is_assigned(local) {
+        let is_counter = self.nest.variable == Some(local) && !self.nest.declared.contains(&local);
+        if is_counter || !self.is_assigned(local) {
             self.intervals.insert(local, CuExpr::call("values_of", vec![range]));
         }
+    }
+
+    /// Returns the values of a counter.
+    fn counted(&mut self, counter: &Counter<'_>) -> Option<CuExpr> {
+        if !self.lower.integers.has(counter.local) || self.nest.receivers.contains(&counter.local) {
+            return None;
+        }
+        let first = CuExpr::name(self.lower.names.local(counter.local));
+        let arguments = vec![first, self.fixed(counter.end)?, self.fixed(counter.step)?];
+        Some(CuExpr::call(if counter.inclusive { "counting_through" } else { "counting" }, arguments))
     }
 
     /// Returns the range of an inner loop, if it can be evaluated before the outer one.
@@ -229,8 +278,7 @@ impl<'e> Values<'_, '_, 'e> {
         let values =
             CuExpr::call(if is_decrease { "decreased" } else { "increased" }, vec![first, step, self.steps.clone()]);
         // It varies with the variable of the loop.
-        let ExprKind::For { local: variable, .. } = self.nest.whole.kind else { return None };
-        let sources = [Some(local), variable].into_iter().flatten();
+        let sources = [Some(local), self.nest.variable].into_iter().flatten();
         Some(Value::Varying(values, sources.map(|variable| Source { variable, divisions: Vec::new() }).collect()))
     }
 
