@@ -205,7 +205,7 @@ static void compare_whiles() {
         for (auto i = first; goes_on(i) && whiled.size() < most; i += step) {
             whiled.push_back(i.value);
         }
-        if (!values.known) {
+        if (!counts(steps)) {
             return;
         }
         ++known;

@@ -337,7 +337,7 @@ fn while_loops_that_count() {
         "let mut i = a; while i < b { m[i] = i; i += c; }",
         "auto i = a;
          const auto steps = counting(i, b, c);
-         if (covers(m, values_of(steps))) {
+         if (counts(steps) && covers(m, values_of(steps))) {
              for ([[maybe_unused]] auto i_2 : unclamped(steps)) {
                  m.get_unchecked(i) = i;
                  i += c;
@@ -356,6 +356,11 @@ fn while_loops_that_count() {
     };
     counts("let mut i = a; while b >= i { m[i] = 1; i = i + 1; }", "counting_through(i, b, 1)");
     counts("let mut i = 0usize; while i < m.len() { m[i / 4] = 1; i += 4; }", "counting(i, m.len(), 4)");
+    // The loop may be empty, and the accesses be within bounds.
+    assert!(
+        whole("let mut i = a; while i < b { m[0] = 1; i += 1; }")
+            .contains("if (counts(steps) && covers(m, values_of(0)))")
+    );
     // Threads do something together in it, so that it is printed once.
     counts("let mut i = a; while i < b { m[i] = 1; nanosleep(9); i += 1; }", "counting(i, b, 1)");
     for body in [

@@ -257,6 +257,11 @@ __device__ __forceinline__ detail::counted_steps<Raw> unclamped(detail::forward_
     return {range.current, step, static_cast<detail::bits_of<Raw>>(range.more ? further + 1 : 0)};
 }
 
+// Whether there are such values. Without them, `unclamped` has no meaning.
+template <class Raw>
+__device__ __forceinline__ constexpr bool counts(detail::counting_steps<Raw> steps) {
+    return steps.known;
+}
 template <class Raw>
 __device__ __forceinline__ detail::counted_steps<Raw> unclamped(detail::counting_steps<Raw> steps) {
     using bits = detail::bits_of<Raw>;

@@ -241,6 +241,7 @@ impl Lower<'_> {
         accesses.iter().for_each(|site| {
             self.unchecked.remove(site);
         });
+        let counts = CuExpr::call("counts", vec![CuExpr::name(&steps)]);
         let range = CuExpr::call("unclamped", vec![CuExpr::name(&steps)]);
         let name = self.names.fresh("i");
         let unchecked = Box::new(CuStmt::For { unroll, name, used: false, range, body: unchecked });
@@ -249,7 +250,7 @@ impl Lower<'_> {
         let checked = self.loop_body(Vec::new(), body);
         self.checks_all = false;
         let checked = Box::new(CuStmt::While { unroll, condition, body: checked });
-        self.out.push(CuStmt::Hoisted { test, callees, unchecked, checked });
+        self.out.push(CuStmt::Hoisted { test: counts.and(test), callees, unchecked, checked });
         true
     }
 
