@@ -193,6 +193,25 @@ static void compare_steps() {
     each(inclusive.step_by(every));
 }
 
+// Indexes that differ by what the loop does not change.
+template <class Raw>
+static void compare_spreads() {
+    with_range<Raw>([](detail::interval<Raw> values, const std::vector<Raw>& some) {
+        const auto any = [] { return integer<Raw>(below(3) == 0 ? bound<Raw>() : static_cast<Raw>(below(40))); };
+        const integer<Raw> a(any()), b(any()), c(any()), d(any());
+        const auto all = spread(values, plus(a), minus(b), plus(c).minus(d), plus(0));
+        known += all.known;
+        for (auto value : some) {
+            const integer<Raw> x(value);
+            for (auto index : {x + a, x - b, x + c - d, x}) {
+                if (!holds(all, index.value)) {
+                    fail_at("neighbours", value, index.value);
+                }
+            }
+        }
+    });
+}
+
 // The counter of a `while` loop, of which the first values are looked at.
 template <class Raw>
 static void compare_whiles() {
@@ -233,6 +252,11 @@ static void compare_whiles() {
 
 int main() {
     for (int round = 0; round < 40000; ++round) {
+        compare_spreads<int>();
+        compare_spreads<unsigned>();
+        compare_spreads<long long>();
+        compare_spreads<unsigned long long>();
+        compare_spreads<unsigned char>();
         compare_whiles<int>();
         compare_whiles<unsigned>();
         compare_whiles<long long>();

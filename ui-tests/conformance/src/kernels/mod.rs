@@ -46,6 +46,7 @@ mod half_atomics;
 mod halves;
 mod integers;
 mod iterations;
+mod lanes_in_loops;
 mod large_shared;
 mod layouts;
 mod literals;
@@ -159,6 +160,7 @@ pub fn modules() -> Vec<Module> {
         ranks::modules(),
         layouts::modules(),
         constants::modules(),
+        lanes_in_loops::modules(),
         large_shared::modules(),
         mixtures::modules(),
         unchecked::modules(),

@@ -267,7 +267,7 @@ fn loops_in_a_body_that_is_printed_once() {
     assert_eq!(
         tested_once(&format!("for i in 0..a {{ {sync} *r += w[i]; if b > 3 {{ *r += w[i + b]; }} *r += w[i + 1]; }}")),
         [
-            "const bool all_within = covers(w, values_of(steps)) && covers(w, values_of(steps) + 1);",
+            "const bool all_within = covers(w, spread(values_of(steps), plus(0), plus(1)));",
             "require(when(!all_within, within(w, i)) & when(b > 3, within(w, i + b)) & when(!all_within, within(w, i + 1)));",
         ],
     );
@@ -328,6 +328,21 @@ fn rows_with_a_name() {
         "for i in 0..a { let row = &rows[i % 2]; *r += row[b] + row.load_vec::<4>(4)[0]; }",
         "covers(rows, values_of(steps) % 2) && covers_row<decltype(rows.get_unchecked(0))>(values_of(b)) && covers_row_vectors<4>(rows, values_of(4))",
         &["auto row = row_of_unchecked(rows, i % 2);"],
+    );
+}
+
+/// Accesses whose indexes differ by what the loop does not change have one test.
+#[test]
+fn neighbours() {
+    hoists(
+        "for i in 1..a { m[i] = w[i * b + 1] + w[i * b - 1] + w[2 + i * b - a] + w[i * b]; }",
+        "covers(m, values_of(steps)) && covers(w, spread(values_of(steps) * b, plus(1), minus(1), plus(2).minus(a), plus(0)))",
+        &[],
+    );
+    hoists(
+        "for i in 1..a { m[i] = w[b - i] + w[i * 2 + 1]; }",
+        "covers(m, values_of(steps)) && covers(w, b - values_of(steps)) && covers(w, values_of(steps) * 2 + 1)",
+        &[],
     );
 }
 

@@ -109,6 +109,21 @@ fn accesses_under_conditions() {
 }
 
 #[test]
+fn loops_over_local_arrays() {
+    has(
+        "let mut sums = [0.0f32; 2]; for i in 0..a { let v = x.load_vec::<2>(w[i] as usize * 2); for c in 0..2 { sums[c] += v[c]; } }",
+        &["const auto v = load_vec_unchecked<2>(x, deferred_vector<2>(x, as<usize>(w.get_unchecked(i)) * 2, inside));"],
+    );
+    defers_none("let mut sums = [0; 2]; for i in 0..a { let v = w[w[i] as usize]; for c in 0..a { sums[c] += v; } }");
+    defers_none("let mut sums = [0; 2]; for i in 0..a { let v = w[w[i] as usize]; sums[v as usize] += v; }");
+    // The inner loop has its own.
+    has(
+        "let mut sum = 0.0f32; for i in 0..a { sum *= 2.0; for c in 0..2 { sum += x[w[i] as usize + c]; } }",
+        &["if (covers(w, values_of(steps))) {", "for (auto i : unclamped(steps)) {"],
+    );
+}
+
+#[test]
 fn what_could_be_observed() {
     // The index depends on what the loop has done.
     defers_none("let mut at = 0; for _ in 0..a { at = w[at as usize]; }");

@@ -165,6 +165,58 @@ __device__ __forceinline__ constexpr detail::interval<Raw> values_of(detail::ste
 
 namespace detail {
 
+// What is added to each value of an interval. It is known while no term is so large that a sum of some could overflow.
+struct displacement {
+    long long by = 0;
+    bool known = true;
+
+    template <class Value>
+    __device__ __forceinline__ constexpr displacement plus(Value value) const {
+        return added(values_of(value), 1);
+    }
+    template <class Value>
+    __device__ __forceinline__ constexpr displacement minus(Value value) const {
+        return added(values_of(value), -1);
+    }
+
+private:
+    template <class Interval>
+    __device__ __forceinline__ constexpr displacement added(Interval value, int sign) const {
+        constexpr long long most = 1ll << 56;
+        return {by + sign * value.low, known && value.known && -most < value.low && value.low < most};
+    }
+};
+
+} // namespace detail
+
+template <class Value>
+__device__ __forceinline__ constexpr detail::displacement plus(Value value) {
+    return detail::displacement().plus(value);
+}
+template <class Value>
+__device__ __forceinline__ constexpr detail::displacement minus(Value value) {
+    return detail::displacement().minus(value);
+}
+
+// The values of several indexes that differ by what the loop does not change: `i + 1`, `i - n`. Only the sums have to be values of the type:
+// what wraps on the way to them wraps back.
+template <class Raw, class... Shifts>
+__device__ __forceinline__ constexpr detail::interval<Raw> spread(detail::interval<Raw> base, detail::displacement first, Shifts... others) {
+    long long low = first.by, high = first.by;
+    unsigned long long steps = base.steps;
+    bool known = base.known && first.known;
+    const auto add = [&](detail::displacement other) {
+        low = other.by < low ? other.by : low;
+        high = other.by > high ? other.by : high;
+        steps |= static_cast<unsigned long long>(other.by - first.by);
+        known = known && other.known;
+    };
+    (add(others), ...);
+    return {base.low + low, base.high + high, steps, known};
+}
+
+namespace detail {
+
 // The values of a variable that a `while` loop increases by a step as long as it is below a bound. They are unknown if there are none,
 // or if the variable could wrap.
 template <class Raw>

@@ -31,7 +31,7 @@ pub(super) fn deferred<'e>(
     nest: &Nest<'e>,
     is_known: impl Fn(&'e Expr, SiteId) -> bool,
 ) -> Option<Deferred<'e>> {
-    if nest.form != Form::Twice || !nest.loops.is_empty() || !nest.callees.is_empty() {
+    if nest.form != Form::Twice || !nest.callees.is_empty() {
         return None;
     }
     let mut scan = Scan { region, nest, stores: false, is_deferrable: true };
@@ -74,7 +74,16 @@ impl<'e, R: Region> Scan<'_, '_, 'e, R> {
                 !may_fail(*op, right) && (!guards || self.is_repeatable(left))
             }
             // A local array has no other check than the compiler's of a constant.
-            ExprKind::Index { base, index, .. } => base.memory().is_some() || index.integer().is_some(),
+            ExprKind::Index { base, index, .. } => base.memory().is_some() || self.is_counted(index),
+            // What it indexes has a known length, and is no memory.
+            ExprKind::For { range, body, .. } => {
+                let mut accesses = false;
+                walk_block(body, &mut |inner| accesses |= is_access(inner));
+                !accesses
+                    && range.adaptors.is_empty()
+                    && range.start.integer().is_some()
+                    && range.end.integer().is_some()
+            }
             ExprKind::Op { op, .. } => match Access::of(expr) {
                 Some(access) => {
                     self.stores |= matches!(access.form, AccessForm::StoreVec(_));
@@ -124,7 +133,6 @@ impl<'e, R: Region> Scan<'_, '_, 'e, R> {
             | ExprKind::Labelled { .. }
             | ExprKind::Loop { .. }
             | ExprKind::While { .. }
-            | ExprKind::For { .. }
             | ExprKind::Break { .. }
             | ExprKind::Continue { .. }
             | ExprKind::Return { .. }
@@ -133,6 +141,14 @@ impl<'e, R: Region> Scan<'_, '_, 'e, R> {
             | ExprKind::Panic(_)
             | ExprKind::Print(_) => false,
         };
+    }
+
+    /// Whether an index is a literal, or the variable of a loop from a literal to a literal.
+    fn is_counted(&self, index: &Expr) -> bool {
+        match index.kind {
+            ExprKind::Local(local) => self.nest.loops.contains_key(&local),
+            _ => index.integer().is_some(),
+        }
     }
 
     /// Whether what is assigned is a variable, or an element of memory that has a name.

@@ -14,6 +14,7 @@ use super::Lower;
 use super::access::{Access, AccessForm, LARGEST_INDEX, Region, row};
 use super::counter::Counter;
 use super::deferred::{Deferred, deferred};
+use super::loop_tests::{Shifted, Test, Tests};
 use super::nest::{Form, Nest};
 use crate::emit::cuda::ast::{CuExpr, Fragment};
 use crate::emit::cuda::signature::{cast, template};
@@ -24,9 +25,6 @@ use crate::model::place::{may_write, writes};
 use crate::model::range::{Adaptor, Range};
 use crate::model::ty::{TypeShape, ValueType};
 use crate::model::{LocalId, SiteId, SlotId};
-
-/// The most tests before a loop.
-const MOST_TESTS: usize = 12;
 
 /// The test before a loop, and what it shows.
 pub(super) struct Hoisted<'e> {
@@ -49,7 +47,7 @@ enum Value {
     /// A value that the loops do not change.
     Fixed(CuExpr),
     /// An interval, and what of the loops' variables it depends on.
-    Varying(CuExpr, Vec<Source>),
+    Varying(Shifted, Vec<Source>),
 }
 
 /// A variable of which a value is computed, and the divisions that lead to it: by what, and whether it is the remainder.
@@ -73,8 +71,12 @@ impl Value {
     fn interval(self) -> CuExpr {
         match self {
             Value::Fixed(value) => CuExpr::call("values_of", vec![value]),
-            Value::Varying(values, _) => values,
+            Value::Varying(values, _) => values.text(),
         }
+    }
+
+    fn varying(values: CuExpr, sources: Vec<Source>) -> Value {
+        Value::Varying(Shifted::of(values), sources)
     }
 
     fn sources(&self) -> Vec<Source> {
@@ -86,7 +88,8 @@ impl Value {
 
     fn text(self) -> CuExpr {
         match self {
-            Value::Fixed(text) | Value::Varying(text, _) => text,
+            Value::Fixed(text) => text,
+            Value::Varying(values, _) => values.text(),
         }
     }
 }
@@ -114,7 +117,7 @@ impl Lower<'_> {
                 known.insert(local, range);
             }
         }
-        let mut tests: Vec<(Option<String>, CuExpr)> = Vec::new();
+        let mut tests = Tests::default();
         let mut accesses = Vec::new();
         let mut conditional = Vec::new();
         for (statement, access) in candidates.into_iter().filter(|(_, access)| !is_plain(whole, access)) {
@@ -132,48 +135,29 @@ impl Lower<'_> {
                 continue;
             }
             // The same test is about the same indexes, and holds if it is known to hold of one access.
-            if !tests.iter().any(|(_, known)| *known == test) {
-                if tests.len() == MOST_TESTS {
-                    continue;
-                }
-                tests.push((all_within, test));
+            if tests.add(all_within, test) {
+                accesses.push(site);
             }
-            accesses.push(site);
         }
         // What an access that happens in each iteration needs anyway.
-        let is_tested = |(_, test): &(SiteId, CuExpr)| tests.iter().any(|(_, known)| known == test);
-        accesses.extend(conditional.iter().filter(|access| is_tested(access)).map(|(site, _)| *site));
+        accesses.extend(conditional.iter().filter(|(_, test)| tests.contains(test)).map(|(site, _)| *site));
         let is_known =
             |expr, site| accesses.contains(&site) || known.lower.unchecked.contains(&site) || is_plain(whole, expr);
         let deferred = deferred(&known, &known.nest, is_known);
         // The first element takes the place of others.
         let first = |access: &Access<'_>| {
-            let arguments = vec![known.memory(access.memory)?, CuExpr::call("values_of", vec![CuExpr::name("0")])];
             let callee = match access.form {
                 AccessForm::LoadVec(lanes) => template("covers_vectors", vec![Fragment::Digits(lanes)]),
                 AccessForm::Element | AccessForm::Row | AccessForm::StoreVec(_) => vec!["covers".into()],
             };
-            Some((None, CuExpr::Call { callee, arguments, site: None }))
+            let values = Shifted::of(CuExpr::call("values_of", vec![CuExpr::name("0")]));
+            Some(Test { callee, memory: Some(known.memory(access.memory)?), values })
         };
         for test in deferred.iter().flat_map(|deferred| &deferred.accesses).filter_map(first) {
-            if !tests.contains(&test) {
-                tests.push(test);
-            }
+            tests.require(test);
         }
-        Some(Hoisted { test: conjunction(tests)?, accesses, form, callees, deferred, counted })
+        Some(Hoisted { test: tests.conjunction()?, accesses, form, callees, deferred, counted })
     }
-}
-
-/// Returns the conjunction of tests, of which those with a variable hold if the variable is true.
-fn conjunction(tests: Vec<(Option<String>, CuExpr)>) -> Option<CuExpr> {
-    let mut groups: BTreeMap<Option<String>, CuExpr> = BTreeMap::new();
-    for (all_within, test) in tests {
-        let group = groups.remove(&all_within);
-        groups.insert(all_within, group.into_iter().fold(test, |test, group| group.and(test)));
-    }
-    let rest = groups.remove(&None);
-    let known = groups.into_iter().filter_map(|(all_within, test)| Some(CuExpr::name(&all_within?).or(test)));
-    known.chain(rest).reduce(CuExpr::and)
 }
 
 /// Whether an access is `memory[i]` in a loop over `0..memory.len()`, whose check the compiler of CUDA C++ removes.
@@ -232,22 +216,25 @@ impl<'e> Values<'_, '_, 'e> {
     }
 
     /// Returns the site of an access in a statement of the body, and the test that it is within bounds.
-    fn test(&mut self, access: &'e Expr, statement: usize) -> Option<(SiteId, CuExpr)> {
+    fn test(&mut self, access: &'e Expr, statement: usize) -> Option<(SiteId, Test)> {
         let mut access = Access::of(access)?;
         if let Some(row) = self.row_of(access.memory) {
             access.memory = row;
         }
         let mut left = LARGEST_INDEX;
-        let values = self.interval(access.index, statement, &mut left)?.interval();
-        let (callee, arguments) = match (access.lanes(self), row(access.memory)) {
-            (None, None) => (vec!["covers".into()], vec![self.memory(access.memory)?, values]),
-            (None, Some(rows)) => (self.of_rows("covers_row", rows)?, vec![values]),
+        let values = match self.interval(access.index, statement, &mut left)? {
+            Value::Varying(values, _) => values,
+            fixed => Shifted::of(fixed.interval()),
+        };
+        let (callee, memory) = match (access.lanes(self), row(access.memory)) {
+            (None, None) => (vec!["covers".into()], Some(self.memory(access.memory)?)),
+            (None, Some(rows)) => (self.of_rows("covers_row", rows)?, None),
             (Some(lanes), rows) => {
                 let name = if rows.is_some() { "covers_row_vectors" } else { "covers_vectors" };
-                (template(name, lanes?), vec![self.memory(rows.unwrap_or(access.memory))?, values])
+                (template(name, lanes?), Some(self.memory(rows.unwrap_or(access.memory))?))
             }
         };
-        Some((access.site, CuExpr::Call { callee, arguments, site: None }))
+        Some((access.site, Test { callee, memory, values }))
     }
 
     /// Returns the row of memory that a variable of the loop is a name of.
@@ -279,7 +266,7 @@ impl<'e> Values<'_, '_, 'e> {
             CuExpr::call(if is_decrease { "decreased" } else { "increased" }, vec![first, step, self.steps.clone()]);
         // It varies with the variable of the loop.
         let sources = [Some(local), self.nest.variable].into_iter().flatten();
-        Some(Value::Varying(values, sources.map(|variable| Source { variable, divisions: Vec::new() }).collect()))
+        Some(Value::varying(values, sources.map(|variable| Source { variable, divisions: Vec::new() }).collect()))
     }
 
     /// Returns the values of an expression in a statement of the loop's body, by arithmetic on those of its variables, if
@@ -293,7 +280,7 @@ impl<'e> Values<'_, '_, 'e> {
             ExprKind::Local(local) => match self.intervals.get(local) {
                 Some(values) => {
                     let source = Source { variable: *local, divisions: Vec::new() };
-                    Some(Value::Varying(values.clone(), vec![source]))
+                    Some(Value::varying(values.clone(), vec![source]))
                 }
                 None if self.is_assigned(*local) => self.induction(*local, statement),
                 None => {
@@ -305,11 +292,11 @@ impl<'e> Values<'_, '_, 'e> {
                 let value = self.interval(value, statement, left)?;
                 let sources = value.sources();
                 let cast = CuExpr::Call { callee: integer_cast(ty)?, arguments: vec![value.interval()], site: None };
-                Some(Value::Varying(cast, sources))
+                Some(Value::varying(cast, sources))
             }
             ExprKind::Binary { op, left: first, right: second, .. } => {
-                let first = self.interval(first, statement, left)?;
-                let second = self.interval(second, statement, left)?;
+                let mut first = self.interval(first, statement, left)?;
+                let mut second = self.interval(second, statement, left)?;
                 let (mut sources, others) = (first.sources(), second.sources());
                 // The interval of `2 * i - i % n` would be too large, and the test would fail for no reason.
                 if sources.iter().any(|source| others.iter().any(|other| source.meets(other))) {
@@ -320,6 +307,15 @@ impl<'e> Values<'_, '_, 'e> {
                     for source in &mut sources {
                         source.divisions.push((divisor.clone(), *op == BinaryOp::Rem));
                     }
+                }
+                match (op, first, second) {
+                    (BinaryOp::Add | BinaryOp::Sub, Value::Varying(values, _), Value::Fixed(by)) => {
+                        return Some(Value::Varying(values.shifted(*op == BinaryOp::Sub, by), sources));
+                    }
+                    (BinaryOp::Add, Value::Fixed(by), Value::Varying(values, _)) => {
+                        return Some(Value::Varying(values.shifted_before(by), sources));
+                    }
+                    (_, other, others) => (first, second) = (other, others),
                 }
                 // Division of a fixed value fails where it is evaluated, and that of an interval does not.
                 let (first, second) = match (op, first, second) {
@@ -342,7 +338,7 @@ impl<'e> Values<'_, '_, 'e> {
                     _ => return None,
                 };
                 let (left, right) = (Box::new(first), Box::new(second));
-                Some(Value::Varying(CuExpr::Infix { op: op.symbol(), left, right, site: None }, sources))
+                Some(Value::varying(CuExpr::Infix { op: op.symbol(), left, right, site: None }, sources))
             }
             _ => None,
         }

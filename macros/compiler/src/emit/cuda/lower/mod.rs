@@ -11,6 +11,7 @@ mod inline_cuda;
 mod integers;
 mod known;
 mod literal;
+mod loop_tests;
 mod memory;
 mod message;
 mod nest;
