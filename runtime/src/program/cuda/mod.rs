@@ -77,7 +77,7 @@ const BY_NAME: &[(&str, &[&str])] = &[
     ("interval.cuh", &["values_of", "increased", "decreased", "counting", "counting_through"]),
     ("launch.cuh", &["launch_block"]),
     ("profile.cuh", &["profiled"]),
-    ("stepped_range.cuh", &["range_inclusive", "rev", "step_by"]),
+    ("stepped_range.cuh", &["range_inclusive", "rev", "step_by", "stepped"]),
     ("tuple.cuh", &["tuple"]),
     ("vector_interval.cuh", &["covers_vectors", "covers_row_vectors"]),
     ("vector_within.cuh", &["vector_within", "row_vector_within"]),
