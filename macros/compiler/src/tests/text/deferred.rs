@@ -3,12 +3,12 @@
 
 use super::text;
 
-const MEMORY: &str = "m: &mut [u32], w: &[u32], x: &[f32], s: &SharedSlice<u32>, a: usize, b: usize, r: &mut u32";
+const MEMORY: &str = "m: &mut [u32], w: &[u32], x: &[f32], s: &SharedSlice<u32>, t: &mut SharedSlice<[u32; 8]>, a: usize, b: usize, r: &mut u32";
 
 /// Returns the text of a body, without the memory that it names and without indentation.
 #[track_caller]
 fn lines(body: &str) -> Vec<String> {
-    let text = text(&format!("#[device] fn subject({MEMORY}) {{ {body} }}"), |_| None).replace("<digits0>", "2");
+    let text = text(&format!("#[device] fn subject({MEMORY}) {{ {body} }}"), |_| None).replace("<digits1>", "2");
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     lines.map(str::to_owned).collect()
 }
@@ -81,6 +81,10 @@ fn stores_are_made_once_and_while_all_is_well() {
             "if (!tested) {",
             "value_4 = value_3;",
         ],
+    );
+    has(
+        "for i in 0..a { let inside = w[i] > 3; t[i / 8][i % 8] = if inside { w[w[i] as usize] } else { 0 }; }",
+        &["auto& value_2 = t.get_unchecked(i / 8).get_unchecked(i % 8);", "if (inside_2) {", "value_2 = value;"],
     );
     // An element that is stored to is found before the condition is looked at.
     has(
