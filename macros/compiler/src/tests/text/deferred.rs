@@ -83,7 +83,7 @@ fn stores_are_made_once_and_while_all_is_well() {
         ],
     );
     has(
-        "for i in 0..a { let inside = w[i] > 3; t[i / 8][i % 8] = if inside { w[w[i] as usize] } else { 0 }; }",
+        "for i in 0..a { let inside = w[i] > 3; t[i / 8][i % 8] = if inside { w[w[i] as usize] } else { w[w[i] as usize / 2] }; m[i] = w[w[i] as usize * 2]; }",
         &["auto& value_2 = t.get_unchecked(i / 8).get_unchecked(i % 8);", "if (inside_2) {", "value_2 = value;"],
     );
     // An element that is stored to is found before the condition is looked at.
@@ -100,13 +100,14 @@ fn stores_are_made_once_and_while_all_is_well() {
 #[test]
 fn accesses_under_conditions() {
     has(
-        "let mut sum = 0.0f32; for i in 0..a { if w[i] > 3 { sum += x[w[i] as usize - 3]; } }",
+        "let mut sum = 0.0f32; for i in 0..a { sum += x[w[i] as usize]; if w[i] > 3 { sum += x[w[i] as usize - 3]; } }",
         &["sum += x.get_unchecked(deferred(x, as<usize>(w.get_unchecked(i)) - 3, inside));"],
     );
     has(
-        "let mut sum = 0.0f32; for i in 0..a { sum += x[i]; if i > 0 && x[i - 1] > sum { sum += 1.0; } }",
+        "let mut sum = 0.0f32; for i in 0..a { sum += x[w[i] as usize]; if i > 0 && x[i - 1] > sum { sum += 1.0; } }",
         &["if (i > 0 && x.get_unchecked(deferred(x, i - 1, inside)) > sum) {"],
     );
+    defers_none("let mut sum = 0.0f32; for i in 0..a { if w[i] > 3 { sum += x[w[i] as usize - 3]; } }");
     // The condition may be another one in the second run.
     defers_none("let mut sum = 0.0f32; for i in 0..a { if sum < 3.0 { sum += x[w[i] as usize]; } }");
     defers_none("let mut sum = 0.0f32; for i in 0..a { if sum < 3.0 && x[w[i] as usize] > 1.0 { sum += 1.0; } }");

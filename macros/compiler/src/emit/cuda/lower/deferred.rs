@@ -53,7 +53,9 @@ pub(super) fn deferred<'e>(
         }
         accesses.push(access);
     }
-    (scan.is_deferrable && !accesses.is_empty()).then_some(Deferred { accesses, stores: scan.stores })
+    // A branch stands before the others anyway.
+    let is_worthwhile = accesses.iter().any(|access| !nest.conditional.contains(&access.site));
+    (scan.is_deferrable && is_worthwhile).then_some(Deferred { accesses, stores: scan.stores })
 }
 
 struct Scan<'r, 'n, 'e, R> {
