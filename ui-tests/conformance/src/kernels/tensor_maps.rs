@@ -112,12 +112,14 @@ fn moving<T: phalanx::TensorElement + PartialEq + Debug>(
         }
         for (at, got) in stored.read()?.into_iter().enumerate() {
             let (row, column) = ((at / width) as i32, (at % width) as i32);
-            let is_of_tile = (to_y..to_y + rows as i32).contains(&row) && (to_x..to_x + columns as i32).contains(&column);
+            let is_of_tile =
+                (to_y..to_y + rows as i32).contains(&row) && (to_x..to_x + columns as i32).contains(&column);
             let want = if is_of_tile { element(row - to_y + y, column - to_x + x) } else { number(77) };
             if got != want {
-                return Err(
-                    format!("{name} to {to_y}, {to_x}: row {row}, column {column}: got {got:?}, want {want:?}").into()
-                );
+                return Err(format!(
+                    "{name} to {to_y}, {to_x}: row {row}, column {column}: got {got:?}, want {want:?}"
+                )
+                .into());
             }
         }
     }
