@@ -175,6 +175,15 @@ impl Rule {
     /// The rules that make all threads of a warp reach a barrier together.
     pub(crate) const CONVERGENCE: [Rule; 2] = [Rule::DivergentCollective, Rule::DivergentExit];
 
+    /// The rules about accesses of an owner and a peer to one memory.
+    pub(crate) const OF_PAIRS: [Rule; 5] = [
+        Rule::UnpublishedRemoteRead,
+        Rule::OverwriteWhileRead,
+        Rule::WriteAfterArrive,
+        Rule::UnorderedRemoteWrite,
+        Rule::RelaxedPublishes,
+    ];
+
     /// The rules about phase barriers and copies whose checks are silent where a number is not known.
     pub(crate) const OF_KNOWN_NUMBERS: [Rule; 9] = [
         Rule::BarrierUninitialized,

@@ -36,6 +36,7 @@ use unchecked::LeftToRustc;
 use std::collections::BTreeSet;
 
 use phalanx_contract::Groups;
+use proc_macro2::TokenStream;
 
 use crate::diag::{Diags, Reported};
 use crate::messages;
@@ -68,6 +69,7 @@ pub(crate) struct Checked<'f> {
     fences: Fences<'f>,
     rings: Rings,
     whole_warps: WholeWarps,
+    is_right_if: Option<TokenStream>,
 }
 
 /// Checks a function by all rules.
@@ -139,6 +141,7 @@ fn run_with<'f>(function: &'f Function, with_rings: bool, diags: &mut Diags) -> 
         fences,
         rings,
         whole_warps,
+        is_right_if: None,
     })
 }
 
@@ -187,6 +190,21 @@ fn hidden_calls(function: &Function) -> BTreeSet<SlotId> {
 impl<'f> Checked<'f> {
     pub(crate) fn function(&self) -> &'f Function {
         self.function
+    }
+
+    /// Whether rustc is asked what called functions do to shared memory and to a peer's.
+    pub(crate) fn asks_of_memory(&self) -> bool {
+        self.protocol.demands.iter().any(|demand| Rule::OF_PAIRS.contains(&demand.rule))
+    }
+
+    /// Makes rustc ask that only if a condition does not hold.
+    pub(crate) fn right_if(self, condition: TokenStream) -> Checked<'f> {
+        Checked { is_right_if: Some(condition), ..self }
+    }
+
+    /// The condition under which nothing is to be asked of memory.
+    pub(crate) fn is_right_if(&self) -> Option<&TokenStream> {
+        self.is_right_if.as_ref()
     }
 
     /// For each call while an arrival is pending, by slot, the groups of which the callee must execute no collective.

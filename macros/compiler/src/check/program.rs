@@ -3,10 +3,13 @@
 
 use std::collections::BTreeMap;
 
+use phalanx_contract::constant::is_one_of;
 use phalanx_contract::protocol::{self as contract, ProtocolSummary};
 
 use super::Checked;
+use super::dsm::overlap::ConstantIs;
 use super::dsm::protocol::{Demand, Guard};
+use super::rings::Constants;
 use crate::diag::Fault;
 
 /// The most parameters of a function here.
@@ -47,7 +50,16 @@ impl Program {
             rows: leak(protocol.rows.clone()),
         };
         self.0.insert(name, own);
-        let asked = protocol.demands.iter().filter(|demand| table.guard(&demand.guard).holds(&table.callees));
+        let constants = Constants::new(checked.function(), BTreeMap::new());
+        // What is not known may have any value.
+        let may_hold = |is: &ConstantIs| {
+            let values: Vec<i128> = is.one_of.iter().copied().map(i128::from).collect();
+            let is_one_of = |value| is_one_of(value, i128::from(is.below), &values, is.or_no_power_of_two);
+            constants.of(is.constant).is_none_or(|value| is_one_of(i128::from(value)))
+        };
+        let asked = protocol.demands.iter().filter(|demand| {
+            table.guard(&demand.guard).holds(&table.callees) && demand.guard.constants.iter().all(may_hold)
+        });
         asked.map(|Demand { rule, at, message, .. }| Fault::new(*rule, *at, message.clone())).collect()
     }
 }

@@ -13,6 +13,7 @@ use crate::check::Checked;
 use crate::check::dsm::overlap::ConstantIs;
 use crate::check::dsm::protocol::{Demand, Guard};
 use crate::model::{Function, Role};
+use crate::rules::Rule;
 
 fn path(name: &str) -> TokenStream {
     constant::path("protocol", name)
@@ -65,7 +66,7 @@ pub(super) fn constants(checked: &Checked<'_>, items: &[TokenStream]) -> TokenSt
 /// Makes the checks of what the body requires of its callees, at the spans where it requires it.
 pub(super) fn checks(checked: &Checked<'_>) -> TokenStream {
     let (marker, table) = (&checked.function().name, Table::of(checked));
-    let asked = checked.protocol().demands.iter().map(|Demand { guard: condition, at, message, .. }| {
+    let asked = checked.protocol().demands.iter().map(|Demand { guard: condition, rule, at, message }| {
         let (span, guard) = (at.lo, table.guard(condition));
         // The function's name has this span too, where rustc points.
         let refuse = |guard: TokenStream| {
@@ -75,16 +76,21 @@ pub(super) fn checks(checked: &Checked<'_>) -> TokenStream {
                 )
             }
         };
-        if condition.constants.is_empty() {
+        let right_if = checked.is_right_if().filter(|_| Rule::OF_PAIRS.contains(rule));
+        if condition.constants.is_empty() && right_if.is_none() {
             let refuse = refuse(guard);
             return quote_spanned!(span=> const _: () = #refuse;);
         }
         let function = checked.function();
         let constants = condition.constants.iter().map(|condition| constant_is(function, condition));
-        let constants: TokenStream = quote_spanned!(span=> #(#constants)&&*);
+        let unknown = right_if.map(|right_if| quote_spanned!(span=> !(#right_if)));
+        let condition: TokenStream = {
+            let each = constants.chain(unknown);
+            quote_spanned!(span=> #(#each)&&*)
+        };
         let (ty, refuse) = (path("Guard"), refuse(quote_spanned!(span=> GUARD)));
-        let checked = quote_spanned!(span=> { const GUARD: #ty = #guard; if #constants { #refuse } });
-        constant::evaluated(function, &constants, &checked, span)
+        let checked = quote_spanned!(span=> { const GUARD: #ty = #guard; if #condition { #refuse } });
+        constant::evaluated(function, &condition, &checked, span)
     });
     asked.collect()
 }

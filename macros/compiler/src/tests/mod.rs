@@ -3,6 +3,7 @@
 //! NVRTC.
 
 mod barriers_of_functions;
+mod bodies;
 mod branch_correlation;
 mod calls;
 mod closures;
