@@ -26,25 +26,31 @@ fn by_functions() {}
 #[cluster_kernel(cluster = 2, block = 32)]
 fn by_methods() {}
 
-/// Its functions have the names of the others.
-fn main() {
+/// Functions of the same names.
+mod elsewhere {
+    use phalanx::prelude::*;
+
     #[device]
-    fn other(buffer: u32) -> u32 {
+    pub fn other(buffer: u32) -> u32 {
         2 * buffer
     }
 
     #[derive(Clone, Copy, DeviceCopy)]
     #[repr(C)]
-    struct Turns {
-        front: u32,
+    pub struct Turns {
+        pub front: u32,
     }
 
     #[device]
     impl Turns {
-        fn back(&self) -> u32 {
+        pub fn back(&self) -> u32 {
             2 * self.front
         }
     }
+}
+
+fn main() {
+    use elsewhere::{Turns, other};
 
     #[cluster_kernel(cluster = 2, block = 32)]
     fn by_functions(x: &mut [u32], n: u32) {

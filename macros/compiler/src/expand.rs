@@ -164,7 +164,7 @@ fn judge_with_bodies<'f>(first: Judged<'f>, bodies: &'f WithBodies, diags: &mut 
     let second = judge(function, known, &mut diags.nested());
     let is_answer = |checked: &Checked<'_>| !checked.asks_of_memory();
     match (first.checked, second.checked) {
-        (Err(Reported), Ok(right)) => {
+        (Err(Reported), Ok(right)) if !diags.any(|rule, _| !Rule::OF_VALUES.contains(&rule)) => {
             let mut conditional = second.conditional;
             conditional.extend(diags.take().into_iter().map(|fault| Conditional::unless(fault, are_followed)));
             Judged { checked: Ok(right), conditional, selections }
@@ -182,7 +182,7 @@ fn judge_with_bodies<'f>(first: Judged<'f>, bodies: &'f WithBodies, diags: &mut 
             let right_if = quote!(#are_followed && #are_right);
             Judged { checked: Ok(checked.right_if(right_if)), selections, ..first }
         }
-        (checked, Err(Reported)) => Judged { checked, ..first },
+        (checked, Ok(_) | Err(Reported)) => Judged { checked, ..first },
     }
 }
 

@@ -184,6 +184,32 @@ impl Rule {
         Rule::RelaxedPublishes,
     ];
 
+    /// The rules that ask what values are, so that the body of a called function may have the answer. The others are about the call.
+    pub(crate) const OF_VALUES: [Rule; 22] = [
+        Rule::UnpublishedRemoteRead,
+        Rule::OverwriteWhileRead,
+        Rule::WriteAfterArrive,
+        Rule::UnorderedRemoteWrite,
+        Rule::DivergentCollective,
+        Rule::DivergentExit,
+        Rule::ExitBeforePeersDone,
+        Rule::BarrierUninitialized,
+        Rule::BarrierUnpublished,
+        Rule::BarrierReinit,
+        Rule::BarrierInitNotElected,
+        Rule::BarrierCount,
+        Rule::BarrierStaleToken,
+        Rule::BarrierTokenMixed,
+        Rule::UninitSharedRead,
+        Rule::CopyInFlight,
+        Rule::RingDeadlock,
+        Rule::RingOverwrite,
+        Rule::RingRead,
+        Rule::RingCount,
+        Rule::RingOvertaken,
+        Rule::RingUndrained,
+    ];
+
     /// The rules about phase barriers and copies whose checks are silent where a number is not known.
     pub(crate) const OF_KNOWN_NUMBERS: [Rule; 9] = [
         Rule::BarrierUninitialized,

@@ -150,3 +150,12 @@ fn names_of_arguments_and_bodies() {
     let each = "let (b, a) = (r % 2, (r + 1) % 2); s[pick(a, b)][t] = far[pick(b, a)][t] + 1; cluster.sync();";
     right_but_not_with(&format!("{function} {}", kernel("", each)), ("pick(b, a)", "pick(a, b)"));
 }
+
+/// Rules about the call itself hold whatever the body is.
+#[test]
+fn what_is_about_the_call() {
+    let file = "#[device] fn arrive(cluster: &Cluster) -> ArrivalToken<Cluster> { cluster.barrier_arrive() }
+        #[cluster_kernel(cluster = 2)]
+        fn kernel() { let cluster = this_cluster(); let token: ArrivalToken<Cluster> = arrive(&cluster); token.forget(); }";
+    assert_eq!(broken(file), ["forget_across_calls"]);
+}
