@@ -32,6 +32,7 @@ mod phases;
 mod random;
 mod references;
 mod rings;
+mod skews;
 mod stages;
 mod text;
 mod uniform_values;

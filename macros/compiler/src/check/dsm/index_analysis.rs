@@ -9,6 +9,7 @@ use super::affine::{Base, Change};
 use super::blocks_of_cluster;
 use super::guards::{Bounds, Comparison, Fact, RankBounds, Subject};
 use super::index_value::{Form, IndexValue, Size};
+use super::skew::Skews;
 use crate::check::cfg::{
     BasicBlock, BlockId, CallId, Cfg, Extent, MemoryStep, NodeId, Region, Select, Source, Step, StepKind, ValueStep,
     Variable,
@@ -42,8 +43,10 @@ pub(super) struct IndexAnalysis<'a, 'f> {
     blocks: Option<u64>,
     /// The constant of the program that is the number of blocks in a cluster.
     cluster_constant: Option<ValueId>,
-    /// Whether it follows guards, numbers of threads and quotients.
+    /// Whether it follows guards, numbers of threads, quotients and skews.
     in_detail: bool,
+    /// The variables that differ between blocks by their ranks.
+    pub(super) skews: Skews,
 }
 
 /// The known values of variables and nodes. A variable without an entry is unknown or not live; if it is uniform for the cluster,
@@ -104,8 +107,7 @@ impl KnownValues {
     }
 
     /// Sets a variable, and states what is affine in it in terms of its new value.
-    fn set(&mut self, variable: Variable, value: IndexValue) {
-        let change = value.change_of(variable);
+    fn set(&mut self, variable: Variable, value: IndexValue, change: Change) {
         self.ranks.rewrite(variable, change);
         self.bounds.retain(|subject, _| match subject {
             Subject::Variable(known) => *known != variable && known.whole() != Some(variable),
@@ -181,10 +183,12 @@ impl<'a, 'f> IndexAnalysis<'a, 'f> {
             blocks,
             cluster_constant,
             in_detail,
+            skews: Skews::default(),
         };
         analysis.mark_relevant(indexes);
         if in_detail {
             analysis.mark_comparisons(&evaluated_in);
+            Skews::of(&mut analysis, cfg, values);
         }
         analysis
     }
@@ -365,7 +369,10 @@ impl<'a, 'f> IndexAnalysis<'a, 'f> {
             Form::Unknown if self.is_uniform(node) => {
                 IndexValue { form: IndexValue::of(Base::Variable(variable)).form, ..known }
             }
-            Form::Unknown | Form::Affine(_) | Form::InChunk { .. } | Form::InHalf { .. } => known,
+            Form::Unknown => {
+                self.skews.read(variable).map_or(known, |IndexValue { form, .. }| IndexValue { form, ..known })
+            }
+            Form::Affine(_) | Form::InChunk { .. } | Form::InHalf { .. } => known,
         }
     }
 
@@ -420,7 +427,7 @@ impl Analysis for IndexAnalysis<'_, '_> {
             }
             StepKind::Value(ValueStep::Set { .. }) => {
                 if let Some((variable, value)) = self.assigned(state, step) {
-                    state.set(variable, value);
+                    state.set(variable, value, self.skews.change(variable, &value));
                 }
             }
             StepKind::Value(ValueStep::Evaluate(_) | ValueStep::Name { .. } | ValueStep::Return(_))

@@ -30,6 +30,7 @@ pub(crate) mod ranks;
 mod record;
 mod rows;
 mod same_element;
+mod skew;
 mod slices;
 mod step_facts;
 mod uninit;

@@ -57,8 +57,8 @@ impl StepFacts {
                 facts.calls[*id] = given.chain([AccessFacts::default()]).collect();
             }
             StepKind::Value(ValueStep::Set { value, .. }) => {
-                let change =
-                    indexes.assigned(state, step).map(|(variable, value)| (variable, value.change_of(variable)));
+                let assigned = indexes.assigned(state, step);
+                let change = assigned.map(|(variable, value)| (variable, indexes.skews.change(variable, &value)));
                 let changes = &mut facts.changes[value.0];
                 changes.extend(change.filter(|change| !changes.contains(change)));
             }
