@@ -156,8 +156,8 @@ fn check_memory<'f>(
 ) -> Protocol {
     let phase_barriers = barriers::check(function, cfg, values, diags);
     let completions = Completions::of(function, cfg, values);
-    let handshakes = &phase_barriers.handshakes;
-    let inputs = dsm::Inputs { function, cfg, tokens, live, values, handshakes, completions: &completions };
+    let (handshakes, gathers) = (&phase_barriers.handshakes, &phase_barriers.gathers[..]);
+    let inputs = dsm::Inputs { function, cfg, tokens, live, values, handshakes, gathers, completions: &completions };
     let mut protocol = dsm::check(inputs, diags);
     phase_barriers.add_to(&mut protocol);
     copies::check(function, cfg, values, &completions, &mut protocol, diags);

@@ -19,6 +19,7 @@ mod engine;
 mod fences;
 mod forgotten;
 mod functions;
+mod gathers;
 mod graph;
 mod guards;
 mod handshakes;
