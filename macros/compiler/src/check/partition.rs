@@ -198,7 +198,8 @@ impl<'f> Splitter<'_, 'f> {
         let decided = || self.branches.decided(&known.outcomes, block);
         match self.cfg.blocks[block.0].end {
             End::Branch { on, then, otherwise } => {
-                let holds = self.numbers.holds(&known.numbers, on).or_else(decided);
+                let goes_on = || self.numbers.goes_on(&known.numbers, block).then_some(true);
+                let holds = self.numbers.holds(&known.numbers, on).or_else(decided).or_else(goes_on);
                 holds.map(|holds| if holds { then } else { otherwise })
             }
             End::Option { some, none, .. } => decided().map(|holds| if holds { some } else { none }),

@@ -32,6 +32,7 @@ mod offsets;
 mod phases;
 mod random;
 mod references;
+mod restarts;
 mod rings;
 mod skews;
 mod stages;
