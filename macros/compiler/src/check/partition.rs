@@ -243,8 +243,10 @@ impl<'f> Splitter<'_, 'f> {
     fn numbered(&self, numbers: &Constants, mut region: Region) -> Region {
         let literal = |node: NodeId| self.known(numbers, node);
         for select in &mut region.path {
-            if let Select::At(node) = select {
-                *node = literal(*node);
+            match select {
+                Select::At(node) => *node = literal(*node),
+                Select::Range { start, end } => (*start, *end) = (literal(*start), literal(*end)),
+                Select::Chunk { .. } | Select::Half { .. } | Select::Unknown => {}
             }
         }
         region.rank = region.rank.map(literal);

@@ -16,6 +16,7 @@ use crate::check::cfg::{
 };
 use crate::check::engine::{Analysis, Join};
 use crate::check::liveness::Live;
+use crate::check::uniform::control::following;
 use crate::check::uniform::values::Values;
 use crate::model::expr::BinaryOp;
 use crate::model::group::Group;
@@ -45,6 +46,8 @@ pub(super) struct IndexAnalysis<'a, 'f> {
     cluster_constant: Option<ValueId>,
     /// Whether it follows guards, numbers of threads, quotients and skews.
     in_detail: bool,
+    /// The variables that never change.
+    fixed: BTreeSet<Variable>,
     /// The variables that differ between blocks by their ranks.
     pub(super) skews: Skews,
 }
@@ -183,6 +186,7 @@ impl<'a, 'f> IndexAnalysis<'a, 'f> {
             blocks,
             cluster_constant,
             in_detail,
+            fixed: if in_detail { fixed(function, cfg) } else { BTreeSet::new() },
             skews: Skews::default(),
         };
         analysis.mark_relevant(indexes);
@@ -336,7 +340,7 @@ impl<'a, 'f> IndexAnalysis<'a, 'f> {
                 Some((Group::Cluster, Answer::BlockCount)) => IndexValue::blocks(self.blocks),
                 Some((Group::ThreadBlock, Answer::ThreadCount)) if self.in_detail => match self.block_size() {
                     Some(Size::Number(threads)) => IndexValue::literal(threads),
-                    Some(Size::Constant(_) | Size::Blocks) | None => IndexValue::between(1, None),
+                    Some(Size::Constant(_) | Size::Blocks | Size::Fixed(_)) | None => IndexValue::between(1, None),
                 },
                 Some(_) | None => IndexValue::UNKNOWN,
             },
@@ -367,7 +371,8 @@ impl<'a, 'f> IndexAnalysis<'a, 'f> {
         let known = state.variables.get(&variable).copied().unwrap_or_default();
         match known.form {
             Form::Unknown if self.is_uniform(node) => {
-                IndexValue { form: IndexValue::of(Base::Variable(variable)).form, ..known }
+                let base = if self.is_fixed(variable) { Base::Fixed(variable) } else { Base::Variable(variable) };
+                IndexValue { form: IndexValue::of(base).form, ..known }
             }
             Form::Unknown => {
                 self.skews.read(variable).map_or(known, |IndexValue { form, .. }| IndexValue { form, ..known })
@@ -387,6 +392,11 @@ impl<'a, 'f> IndexAnalysis<'a, 'f> {
         }
     }
 
+    /// Whether a variable never changes: a parameter, or what is set once and not in a loop.
+    fn is_fixed(&self, variable: Variable) -> bool {
+        self.fixed.contains(&variable)
+    }
+
     /// Whether the value is uniform for the cluster.
     pub(super) fn is_uniform(&self, node: NodeId) -> bool {
         self.values.level(node).is_uniform(Uniformity::Cluster)
@@ -397,6 +407,23 @@ impl<'a, 'f> IndexAnalysis<'a, 'f> {
         let extents = self.function.options.block.as_ref()?;
         extents.count().map(Size::Number).or_else(|| constant(self.function, extents).map(Size::Constant))
     }
+}
+
+/// The parameters that are not assigned, and the variables that are set once, as a whole and not in a loop.
+fn fixed(function: &Function, cfg: &Cfg<'_>) -> BTreeSet<Variable> {
+    let mut sets: BTreeMap<Variable, Vec<bool>> = BTreeMap::new();
+    for (number, block) in cfg.blocks.iter().enumerate() {
+        for (variable, _, extent) in block.steps.iter().filter_map(|step| step.kind.set()) {
+            let once = extent == Extent::Whole && !following(cfg, BlockId(number)).contains(BlockId(number));
+            for set in [Some(variable), variable.whole()].into_iter().flatten() {
+                sets.entry(set).or_default().push(once);
+            }
+        }
+    }
+    let params =
+        function.params.iter().map(|param| Variable::Local(param.local)).filter(|param| !sets.contains_key(param));
+    let once = sets.iter().filter(|(_, once)| once[..] == [true]).map(|(variable, _)| *variable);
+    params.chain(once).collect()
 }
 
 /// The constant that the extent of one dimension is, if the body also uses that constant as an expression.

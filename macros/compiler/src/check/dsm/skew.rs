@@ -83,7 +83,7 @@ impl Skew {
     fn covers(&mut self, variable: Variable, value: Affine) -> bool {
         let is_same = match value.base {
             Base::Variable(base) => base != variable || value.factor == 1,
-            Base::Zero => true,
+            Base::Zero | Base::Fixed(_) => true,
         };
         self.modulus = gcd(u64::from(self.modulus), u64::from(value.modulus)) as u32;
         let in_cycle = value.cycle.is_none() || self.cycle.is_none() || value.cycle == self.cycle;
