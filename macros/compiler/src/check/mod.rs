@@ -5,6 +5,7 @@
 #![warn(clippy::wildcard_enum_match_arm)]
 
 mod accessors;
+mod alike;
 mod barriers;
 mod bit_set;
 mod branch_correlation;
@@ -53,6 +54,7 @@ use rings::Rings;
 use tokens::Tokens;
 use uniform::WholeWarps;
 use uniform::control::Control;
+use uniform::level::Required;
 use uniform::summary::Summary;
 use uniform::values::Values;
 
@@ -98,15 +100,22 @@ fn run_with<'f>(function: &'f Function, with_rings: bool, diags: &mut Diags) -> 
     let (mut summary, whole_warps) = uniform::check(function, &cfg, &values, diags);
     let required = summary.required();
     values.assume(&required);
-    let mut protocol = match partition::split(&cfg, &live, &values) {
-        Some(split) => {
-            let (tokens, control, live) = (Tokens::of(function, &split), Control::of(&split), Live::of(&split));
-            let values = Values::of(function, &split, &control, &live);
-            values.assume(&required);
-            check_memory(function, &split, &tokens, &live, &values, diags)
+    let mut found = diags.nested();
+    let mut protocol = check_memory(function, (&cfg, &tokens, &live), &values, &required, &mut found);
+    if function.role == Role::Device && found.any(|rule, _| Rule::OF_PAIRS.contains(&rule)) {
+        let again = |required: &Required| {
+            let values = Values::of(function, &cfg, &control, &live);
+            values.assume(required);
+            let mut found = diags.nested();
+            let protocol = check_memory(function, (&cfg, &tokens, &live), &values, required, &mut found);
+            (!found.any(|rule, _| Rule::OF_PAIRS.contains(&rule))).then_some((protocol, found))
+        };
+        if let Some((params, right)) = alike::params(function, &cfg, &required, again) {
+            params.into_iter().for_each(|(param, at)| summary.add_alike(param, at));
+            (protocol, found) = right;
         }
-        None => check_memory(function, &cfg, &tokens, &live, &values, diags),
-    };
+    }
+    diags.append(found);
     // A thread that returns before a barrier of the cluster has no barrier after its accesses: that is one fault.
     let exits = |rule, at| rule == Rule::DivergentExit && !function.waives_at(rule, at);
     if diags.any(exits) && !function.waives(Rule::ExitBeforePeersDone) {
@@ -145,8 +154,27 @@ fn run_with<'f>(function: &'f Function, with_rings: bool, diags: &mut Diags) -> 
     })
 }
 
-/// The checks that follow what names of memory and barriers stand for.
+/// The checks of memory and barriers, of the graph as it is or split by what names and numbers stand for.
 fn check_memory<'f>(
+    function: &'f Function,
+    (cfg, tokens, live): (&Cfg<'f>, &Tokens<'f>, &Live),
+    values: &Values<'_, 'f>,
+    required: &Required,
+    diags: &mut Diags,
+) -> Protocol {
+    match partition::split(cfg, live, values) {
+        Some(split) => {
+            let (tokens, control, live) = (Tokens::of(function, &split), Control::of(&split), Live::of(&split));
+            let values = Values::of(function, &split, &control, &live);
+            values.assume(required);
+            check_graph(function, &split, &tokens, &live, &values, diags)
+        }
+        None => check_graph(function, cfg, tokens, live, values, diags),
+    }
+}
+
+/// The checks that follow what names of memory and barriers stand for.
+fn check_graph<'f>(
     function: &'f Function,
     cfg: &Cfg<'f>,
     tokens: &Tokens<'f>,

@@ -69,7 +69,7 @@ pub(crate) fn divergent_argument(at: SpanRange, chain: Chain) -> Diag {
     let diag = Diag::new(
         Rule::DivergentCollective,
         at,
-        "this argument decides whether a collective is reached, so it must be uniform across the group, but it may differ between threads",
+        "this argument decides whether a collective is reached, or which part of shared memory is meant, so it must be uniform across the group, but it may differ between threads",
     );
     with(diag, chain, 0).help("pass a uniform value; if the argument is uniform, say so: `group.uniform(argument)`")
 }

@@ -159,3 +159,35 @@ fn what_is_about_the_call() {
         fn kernel() { let cluster = this_cluster(); let token: ArrivalToken<Cluster> = arrive(&cluster); token.forget(); }";
     assert_eq!(broken(file), ["forget_across_calls"]);
 }
+
+/// What a function is given to choose a buffer by must be the same in all blocks; a thread's own index need not.
+#[test]
+fn a_buffer_that_a_function_chooses() {
+    let function = "#[device]
+        fn step(cluster: &Cluster, s: &SharedArray<[u32; 32], 3>, cur: u32, t: u32) -> u32 {
+            let next = cur ^ 1;
+            s[next][t] = cluster.map_shared_rank(s, 1 - cluster.block_rank())[cur][31 - t];
+            cluster.sync();
+            next
+        }";
+    let text = format!("{function} {}", kernel("", "cur = step(&cluster, &s, cur, t); v += s[cur][t];"));
+    right_but_not_with(&text, ("cur ^ 1", "cur"));
+    // Blocks that do not agree on the buffer.
+    for argument in ["cur ^ (cluster.block_rank() & 1)", "x[t] % 2", "t % 2"] {
+        let each = format!("cur = step(&cluster, &s, {argument}, t);");
+        assert!(
+            broken(&format!("{function} {}", kernel("", &each))).contains(&"divergent_collective".to_string()),
+            "{argument}"
+        );
+    }
+    // One that passes its argument on.
+    let through = "#[device] fn twice(cluster: &Cluster, s: &SharedArray<[u32; 32], 3>, cur: u32, t: u32) -> u32 {
+        let next = step(cluster, s, cur, t);
+        step(cluster, s, next, t)
+    }";
+    let text = |argument: &str| {
+        format!("{function} {through} {}", kernel("", &format!("cur = twice(&cluster, &s, {argument}, t);")))
+    };
+    assert_eq!(broken(&text("cur")), [""; 0]);
+    assert!(!broken(&text("cluster.block_rank()")).is_empty());
+}
