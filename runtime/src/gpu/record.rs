@@ -67,6 +67,7 @@ impl Record {
             22 => Cause::MisalignedMatrix { column: self.index(0) },
             23 => Cause::MisalignedTile { past: self.word(0) },
             24 => Cause::MisalignedCoordinate { at: self.word(0) as i32, elements: self.word(1) },
+            25 => Cause::NegativeCoordinate { at: self.word(0) as i32, dimension: self.word(1) },
             other => Cause::Panic(format!("a failure record of unknown kind {other}")),
         };
         let dim = |[x, y, z]: [u32; 3]| Dim3::new(x, y, z);

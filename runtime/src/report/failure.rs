@@ -159,6 +159,13 @@ pub enum Cause {
         /// The number of elements in 16 bytes.
         elements: u64,
     },
+    /// A tile is stored to or combined with a tensor from a negative coordinate on.
+    NegativeCoordinate {
+        /// The coordinate.
+        at: i32,
+        /// The dimension, from the outermost on.
+        dimension: u64,
+    },
     /// An `assert!` or a similar macro failed, with this message.
     Assertion(String),
     /// The kernel panicked, with this message.
@@ -430,6 +437,10 @@ impl fmt::Display for Cause {
             Cause::MisalignedCoordinate { at, elements } => write!(
                 f,
                 "the last coordinate of a tile must be a multiple of 16 bytes, which are {elements} elements here, but is {at}; begin the tile at such a multiple"
+            ),
+            Cause::NegativeCoordinate { at, dimension } => write!(
+                f,
+                "a tile must not be written to a tensor from a negative coordinate on, but coordinate {dimension} is {at}; only loads may begin before the tensor"
             ),
             Cause::Assertion(message) | Cause::Panic(message) => f.write_str(message),
             Cause::Deadlock(waiting) | Cause::SpinLimit { waiting, .. } => {

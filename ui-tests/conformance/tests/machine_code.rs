@@ -79,6 +79,17 @@ fn smaller_tiles_reduce_by_shuffles() {
     }
 }
 
+/// A loop with a condition on the lane stays one loop: 5 times 2 shuffles and one more, each once more for a warp whose threads do not
+/// come together.
+#[test]
+fn a_condition_on_the_lane_makes_no_second_loop() {
+    for name in ["segments_of_any_block", "segments_of_64", "segments_of_two_dimensions"] {
+        let Some(code) = code("lanes_in_loops", name) else { return };
+        let found = code.iter().filter(|[low, _]| low & 0xfff == SHUFFLE).count();
+        assert!((11..=22).contains(&found), "{name}: {found} shuffles");
+    }
+}
+
 fn count(code: &[[u64; 2]], operation: u64, size: u64) -> usize {
     code.iter().filter(|[low, high]| low & 0xfff == operation && high >> 9 & 7 == size).count()
 }

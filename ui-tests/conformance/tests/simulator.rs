@@ -46,6 +46,7 @@ fn under_random_schedules() {
             "pipelines::",
             "failures::",
             "straight::",
+            "deferred::",
             "tensor_maps::",
             "vectors::",
             "orders::",

@@ -29,6 +29,7 @@ pub(crate) const HEADERS: &[Header] = headers! {
     "block_barrier.cuh"
     "checked.cuh"
     "copy.cuh"
+    "deferred.cuh"
     "failure.cuh"
     "fast.cuh"
     "float_math.cuh"
@@ -71,8 +72,9 @@ pub(crate) const HEADERS: &[Header] = headers! {
 /// for these it would have to include too many, and each costs every compilation a millisecond.
 const BY_NAME: &[(&str, &[&str])] = &[
     ("atomic.cuh", &["atomic", "fence"]),
+    ("deferred.cuh", &["deferred", "deferred_vector"]),
     ("half.cuh", &["f16", "bf16"]),
-    ("interval.cuh", &["values_of", "increased", "decreased"]),
+    ("interval.cuh", &["values_of", "increased", "decreased", "counting", "counting_through"]),
     ("launch.cuh", &["launch_block"]),
     ("profile.cuh", &["profiled"]),
     ("stepped_range.cuh", &["range_inclusive", "rev", "step_by"]),

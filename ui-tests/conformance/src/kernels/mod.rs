@@ -31,6 +31,7 @@ mod edges;
 mod elements;
 #[macro_use]
 mod failing;
+mod deferred;
 mod failures;
 mod fast;
 pub mod fences;
@@ -45,6 +46,7 @@ mod half_atomics;
 mod halves;
 mod integers;
 mod iterations;
+mod lanes_in_loops;
 mod large_shared;
 mod layouts;
 mod literals;
@@ -149,6 +151,7 @@ pub fn modules() -> Vec<Module> {
         fences::modules(),
         failures::modules(),
         straight::modules(),
+        deferred::modules(),
         structs::modules(),
         struct_order::modules(),
         phases::modules(),
@@ -157,6 +160,7 @@ pub fn modules() -> Vec<Module> {
         ranks::modules(),
         layouts::modules(),
         constants::modules(),
+        lanes_in_loops::modules(),
         large_shared::modules(),
         mixtures::modules(),
         unchecked::modules(),

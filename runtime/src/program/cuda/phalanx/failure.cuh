@@ -39,6 +39,7 @@ enum failure_cause : unsigned {
     misaligned_matrix = 22,             // the column
     misaligned_tile = 23,               // bytes past a multiple of 128
     misaligned_coordinate = 24,         // the last coordinate, the elements in 16 bytes
+    negative_coordinate = 25,           // the coordinate, the dimension
 };
 
 // The type of a value that the cause leaves open; the 128-bit ones take two words.

@@ -9,14 +9,21 @@
 namespace phalanx {
 namespace detail {
 
+// The thread's lane. The compiler takes what an assembly without operands returns for the same in all threads of a warp, and makes two
+// loops of one with a condition on it, so that the threads of a warp no longer meet in its shuffles and barriers. It
+// knows that the thread's place differs. Warps consist of consecutive ranks (CUDA C++ Programming Guide, Thread Hierarchy).
 __device__ __forceinline__ unsigned own_lane() {
+#ifdef PHALANX_BLOCK
+    return thread_in_block() % 32;
+#else
     unsigned lane;
-    asm("mov.u32 %0, %%laneid;" : "=r"(lane));
+    asm("mov.u32 %0, %%laneid;" : "=r"(lane) : "r"(threadIdx.x));
     return lane;
+#endif
 }
 __device__ __forceinline__ unsigned lanes_below() {
     unsigned lanes;
-    asm("mov.u32 %0, %%lanemask_lt;" : "=r"(lanes));
+    asm("mov.u32 %0, %%lanemask_lt;" : "=r"(lanes) : "r"(threadIdx.x));
     return lanes;
 }
 
