@@ -307,6 +307,7 @@ impl Words<'_, '_, '_> {
             let state = event.barrier.map(|state| {
                 let bytes = match state.bytes {
                     0 => String::new(),
+                    bytes @ ..0 => format!(", and has {} too many,", self.objects.expected(-bytes)),
                     bytes => format!(" and {}", self.objects.expected(bytes)),
                 };
                 let (parity, lacks) = (u8::from(state.parity), state.arrivals);

@@ -303,7 +303,7 @@ impl<'a, 'f> Check<'a, 'f> {
 /// Whether a condition compares a thread's rank with a number, so that it differs between threads.
 fn compares_rank(cfg: &Cfg<'_>, on: NodeId) -> bool {
     let node = &cfg.nodes[on.0];
-    let (Source::Binary(op), [a, b]) = (&node.source, &node.operands[..]) else { return false };
+    let (Source::Binary(op) | Source::Round(_, op), [a, b]) = (&node.source, &node.operands[..]) else { return false };
     let is_number = |node: NodeId| cfg.nodes[node.0].source.integer().is_some();
     let is_rank = |node: NodeId| match cfg.nodes[cfg.origin(node).0].source {
         Source::ThreadRank => true,
