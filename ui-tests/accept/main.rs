@@ -18,6 +18,7 @@ mod barrier_token_mixed;
 mod barrier_uninitialized;
 mod barrier_unpublished;
 mod barrier_use_after_drop;
+mod bodies_of_functions;
 mod collective_in_a_call;
 mod collective_while_pending;
 mod constant_options;
@@ -94,6 +95,7 @@ fn kernels() -> impl Iterator<Item = phalanx::Program> {
         barrier_uninitialized::KERNELS,
         barrier_unpublished::KERNELS,
         barrier_use_after_drop::KERNELS,
+        bodies_of_functions::KERNELS,
         collective_in_a_call::KERNELS,
         collective_while_pending::KERNELS,
         constant_options::KERNELS,

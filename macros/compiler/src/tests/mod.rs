@@ -3,6 +3,7 @@
 //! NVRTC.
 
 mod barriers_of_functions;
+mod bodies;
 mod branch_correlation;
 mod calls;
 mod closures;
@@ -18,6 +19,7 @@ mod engine;
 mod fences;
 mod forgotten;
 mod functions;
+mod gathers;
 mod graph;
 mod guards;
 mod handshakes;
@@ -30,7 +32,9 @@ mod offsets;
 mod phases;
 mod random;
 mod references;
+mod restarts;
 mod rings;
+mod skews;
 mod stages;
 mod text;
 mod uniform_values;

@@ -19,6 +19,7 @@ mod counts;
 mod dropped;
 mod exchange;
 mod expected;
+pub(crate) mod gather;
 mod given;
 mod lifecycle;
 mod path_states;
@@ -89,6 +90,7 @@ pub(super) fn check<'f>(function: &'f Function, cfg: &Cfg<'f>, values: &Values<'
     }
     summary.add_kept(&cx);
     summary.handshakes = exchange::handshakes(&cx);
+    summary.gathers = gather::gathers(&cx);
     tokens::check(&cx, diags);
     let missed = counts::check(&cx, diags);
     expected::check(&cx, &election, &missed, diags);
