@@ -134,6 +134,7 @@ rules! {
         AttributeTarget = "attribute_target";
         CollectiveInClosure = "collective_in_closure";
         CollectiveInMethod = "collective_in_method";
+        CopyLength = "copy_length";
         Cuda = "cuda";
         DeriveEmpty = "derive_empty";
         DeriveNames = "derive_names";
@@ -211,7 +212,7 @@ impl Rule {
     ];
 
     /// The rules about phase barriers and copies whose checks are silent where a number is not known.
-    pub(crate) const OF_KNOWN_NUMBERS: [Rule; 9] = [
+    pub(crate) const OF_KNOWN_NUMBERS: [Rule; 10] = [
         Rule::BarrierUninitialized,
         Rule::BarrierUnpublished,
         Rule::BarrierReinit,
@@ -221,6 +222,7 @@ impl Rule {
         Rule::BarrierTokenMixed,
         Rule::ArriveWhilePending,
         Rule::CopyInFlight,
+        Rule::CopyLength,
     ];
 
     /// Returns the rules that `unchecked(...)` takes, each with its summary.
