@@ -44,6 +44,7 @@ mod lints;
 mod mapped_in_calls;
 mod matrices;
 mod memory_of_functions;
+mod mma_in_flight;
 mod overwrite_while_read;
 mod parts_by_rank;
 mod rank_out_of_range;
@@ -122,6 +123,7 @@ fn kernels() -> impl Iterator<Item = phalanx::Program> {
         lints::KERNELS,
         mapped_in_calls::KERNELS,
         matrices::KERNELS,
+        mma_in_flight::KERNELS,
         memory_of_functions::KERNELS,
         overwrite_while_read::KERNELS,
         parts_by_rank::KERNELS,

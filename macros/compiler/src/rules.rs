@@ -97,6 +97,8 @@ rules! {
         UninitSharedRead = "uninit_shared_read": "shared memory must be written before it is read", Allowed;
         CopyInFlight = "copy_in_flight":
             "what a copy reads and writes must be left alone until a wait has shown its completion", Allowed;
+        MmaInFlight = "mma_in_flight":
+            "a product of a warpgroup must be waited for, and its tiles be left alone until then", Allowed;
         BarrierUninitialized = "barrier_uninitialized":
             "a phase barrier must be initialized before it is used", Allowed;
         BarrierUnpublished = "barrier_unpublished":

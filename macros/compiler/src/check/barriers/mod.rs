@@ -247,6 +247,7 @@ impl<'a, 'f> Check<'a, 'f, '_> {
                 | Uniformity::Parameter(_)
                 | Uniformity::Tile(_)
                 | Uniformity::Warp
+                | Uniformity::Warpgroup
                 | Uniformity::Cluster
                 | Uniformity::Grid,
                 _,
