@@ -62,6 +62,25 @@ pub(crate) fn tensor_rank(at: SpanRange, found: usize, form: &str) -> Diag {
         .help(format!("write a coordinate for each dimension of the tile, the outermost first: `{form}`"))
 }
 
+/// `from` and `to` are the numbers of elements at both ends.
+pub(crate) fn copy_length(at: SpanRange, from: u64, to: u64) -> Diag {
+    Diag::new(
+        Rule::CopyLength,
+        at,
+        format!("the source and the destination of a copy must have the same length, but it reads {from} elements and writes {to}"),
+    )
+    .help("select as many elements on both sides: `&slice[a..b]`")
+}
+
+pub(crate) fn copy_bytes(at: SpanRange, bytes: u64, multiple: u64) -> Diag {
+    Diag::new(
+        Rule::CopyLength,
+        at,
+        format!("the size of a bulk copy must be a multiple of {multiple} bytes, but this one has {bytes} bytes"),
+    )
+    .help("copy more elements, or let a group copy them: `memcpy_async(&block, &shared, slice)` has no such limit")
+}
+
 /// `to` says whether the access is to the copy's destination; otherwise it is to the source.
 pub(crate) fn copy_in_flight(
     at: SpanRange,

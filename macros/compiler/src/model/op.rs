@@ -243,12 +243,13 @@ impl Op {
 }
 
 /// The methods of global, shared and remote memory.
-pub(crate) static MEMORY_METHODS: [&str; 11] = [
+pub(crate) static MEMORY_METHODS: [&str; 12] = [
     "len",
     "is_empty",
     "atomic",
     "load_vec",
     "store_vec",
+    "store_async",
     "split_at",
     "split_at_mut",
     "chunks",

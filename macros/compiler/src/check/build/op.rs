@@ -353,6 +353,10 @@ impl<'f> Builder<'f> {
                     known(Self::query_uniformity(team, query))
                 }
             },
+            Answer::ThreadCount if let Some(Tile { size, .. }) = team.tile => match size {
+                Granule::Number(number) => Source::Integer(number),
+                Granule::Constant(value) => Source::Constant(value),
+            },
             Answer::ThreadIndex
             | Answer::ThreadCount
             | Answer::BlockRank

@@ -66,6 +66,8 @@ pub(crate) struct Region {
     pub(crate) path: Vec<Select>,
     /// Whether the last selection has several elements, so that the next one selects among those.
     pub(crate) open: bool,
+    /// Whether it is a part of what the last selection has, of which the text shows no more: an element or a range of a range.
+    pub(crate) part: bool,
     /// The name that leads to it, if that is assigned anew: then the root covers all that the name may stand for, and the path
     /// begins at it.
     pub(crate) via: Option<LocalId>,
@@ -104,7 +106,7 @@ impl Shared {
 impl Region {
     /// All of the memory.
     pub(crate) fn of(root: Root) -> Region {
-        Region { root, rank: None, path: Vec::new(), open: false, via: None, param: None }
+        Region { root, rank: None, path: Vec::new(), open: false, part: false, via: None, param: None }
     }
 
     /// One element or one row of it.
@@ -112,7 +114,7 @@ impl Region {
         if !self.open {
             self.path.push(index);
         }
-        Region { open: false, ..self }
+        Region { open: false, part: self.part || self.open, ..self }
     }
 
     /// Several consecutive elements of it.
@@ -120,7 +122,7 @@ impl Region {
         if !self.open {
             self.path.push(which);
         }
-        Region { open: true, ..self }
+        Region { open: true, part: self.part || self.open, ..self }
     }
 
     /// Returns the same part of the region that its name stands for.
@@ -132,7 +134,8 @@ impl Region {
         let selects_inside = base.open && !self.path.is_empty();
         let path = base.path.iter().chain(self.path.iter().skip(usize::from(selects_inside))).copied().collect();
         let open = if self.path.is_empty() { base.open } else { self.open };
-        Region { root, rank: self.rank.or(base.rank), path, open, via: base.via, param: base.param }
+        let part = base.part || self.part || selects_inside;
+        Region { root, rank: self.rank.or(base.rank), path, open, part, via: base.via, param: base.param }
     }
 
     /// Forgets a value that is computed anew.

@@ -191,7 +191,8 @@ pub(super) fn covers(cfg: &Cfg<'_>, whole: &Region, part: &Region) -> bool {
         (Some(a), Some(b)) => a.start <= b.start && b.end <= a.end,
         (None, _) | (_, None) => false,
     };
-    are_of_one(whole, part) && whole.path.len() <= part.path.len() && whole.path.iter().zip(&part.path).all(is_within)
+    let is_all = !whole.part && whole.path.len() <= part.path.len();
+    are_of_one(whole, part) && is_all && whole.path.iter().zip(&part.path).all(is_within)
 }
 
 /// Whether two regions certainly have memory in common. With `by_all`, all threads of the block come to the second one, each with its
@@ -208,6 +209,9 @@ pub(super) fn overlap(cfg: &Cfg<'_>, copied: &Region, touched: &Region, by_all: 
         (Some(a), Some(b)) => a.start.max(b.start) < a.end.min(b.end),
         (None, _) | (_, None) => false,
     };
+    if copied.part || touched.part {
+        return covers(cfg, copied, touched) || covers(cfg, touched, copied);
+    }
     // Where one path is a prefix of the other, the longer one is a part of it.
     are_of_one(copied, touched) && copied.path.iter().zip(&touched.path).all(meet)
 }

@@ -10,6 +10,7 @@
 //! depends on a call is a question to rustc.
 
 mod flight;
+mod lengths;
 mod state;
 mod summary;
 
@@ -48,6 +49,7 @@ pub(super) fn check(
     if !begins && cfg.calls.is_empty() && function.role != Role::Device {
         return;
     }
+    lengths::check(function, cfg, diags);
     let in_flight = InFlight { function, cfg, waits, flights: Flights::of(cfg) };
     let states = engine::solve(&in_flight, cfg);
     let mut found: Vec<(Guard, Diag)> = Vec::new();
