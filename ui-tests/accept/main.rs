@@ -19,6 +19,7 @@ mod barrier_token_mixed;
 mod barrier_uninitialized;
 mod barrier_unpublished;
 mod barrier_use_after_drop;
+mod bodies_of_functions;
 mod collective_in_a_call;
 mod collective_while_pending;
 mod constant_options;
@@ -43,6 +44,7 @@ mod lints;
 mod mapped_in_calls;
 mod matrices;
 mod memory_of_functions;
+mod mma_in_flight;
 mod overwrite_while_read;
 mod parts_by_rank;
 mod rank_out_of_range;
@@ -97,6 +99,7 @@ fn kernels() -> impl Iterator<Item = phalanx::Program> {
         barrier_uninitialized::KERNELS,
         barrier_unpublished::KERNELS,
         barrier_use_after_drop::KERNELS,
+        bodies_of_functions::KERNELS,
         collective_in_a_call::KERNELS,
         collective_while_pending::KERNELS,
         constant_options::KERNELS,
@@ -120,6 +123,7 @@ fn kernels() -> impl Iterator<Item = phalanx::Program> {
         lints::KERNELS,
         mapped_in_calls::KERNELS,
         matrices::KERNELS,
+        mma_in_flight::KERNELS,
         memory_of_functions::KERNELS,
         overwrite_while_read::KERNELS,
         parts_by_rank::KERNELS,

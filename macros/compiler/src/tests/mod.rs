@@ -3,6 +3,7 @@
 //! NVRTC.
 
 mod barriers_of_functions;
+mod bodies;
 mod branch_correlation;
 mod calls;
 mod closures;
@@ -20,6 +21,7 @@ mod engine;
 mod fences;
 mod forgotten;
 mod functions;
+mod gathers;
 mod graph;
 mod guards;
 mod handshakes;
@@ -32,7 +34,9 @@ mod offsets;
 mod phases;
 mod random;
 mod references;
+mod restarts;
 mod rings;
+mod skews;
 mod stages;
 mod text;
 mod uniform_values;

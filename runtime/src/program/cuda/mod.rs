@@ -64,6 +64,7 @@ pub(crate) const HEADERS: &[Header] = headers! {
     "vector.cuh"
     "vector_interval.cuh"
     "vector_within.cuh"
+    "warpgroup.cuh"
     "within.cuh"
     "wrapping.cuh"
 };

@@ -7,8 +7,8 @@ use crate::{Module, Outcome, check_list, equal, kernel_list, read};
 
 /// Makes a kernel that adds up the values of each segment of sorted ids, by a segmented scan of each warp.
 macro_rules! segments {
-    ($($name:ident: #[$attribute:meta])*) => {$(
-        #[$attribute]
+    ($($name:ident: ($($options:tt)*);)*) => {$(
+        #[cluster_kernel($($options)*)]
         fn $name(ids: &[u32], values: &[u32], sums: &mut [u32]) {
             let warp = tiled_partition::<32>(&this_thread_block());
             let grid = this_grid();
@@ -34,9 +34,9 @@ macro_rules! segments {
 }
 
 segments! {
-    segments_of_any_block: #[cluster_kernel]
-    segments_of_64: #[cluster_kernel(block = 64)]
-    segments_of_two_dimensions: #[cluster_kernel(block = (8, 16))]
+    segments_of_any_block: ();
+    segments_of_64: (block = 64);
+    segments_of_two_dimensions: (block = (8, 16));
 }
 
 /// Passes values on from warp to warp through shared memory, by the last lanes.

@@ -20,6 +20,7 @@ mod dropped;
 mod elements;
 mod exchange;
 mod expected;
+pub(crate) mod gather;
 mod given;
 mod lifecycle;
 mod path_states;
@@ -90,6 +91,7 @@ pub(super) fn check<'f>(function: &'f Function, cfg: &Cfg<'f>, values: &Values<'
     }
     summary.add_kept(&cx);
     summary.handshakes = exchange::handshakes(&cx);
+    summary.gathers = gather::gathers(&cx);
     tokens::check(&cx, diags);
     let missed = counts::check(&cx, diags);
     expected::check(&cx, &election, &missed, diags);
@@ -245,6 +247,7 @@ impl<'a, 'f> Check<'a, 'f, '_> {
                 | Uniformity::Parameter(_)
                 | Uniformity::Tile(_)
                 | Uniformity::Warp
+                | Uniformity::Warpgroup
                 | Uniformity::Cluster
                 | Uniformity::Grid,
                 _,

@@ -237,6 +237,8 @@ pub(crate) enum Completion {
     Group,
     /// A wait of the thread that started the bulk copy.
     BulkGroup,
+    /// A wait of the warpgroup that began the product of matrices.
+    Product,
 }
 
 impl Completion {
@@ -245,6 +247,7 @@ impl Completion {
             Completion::Barrier(_) => CompletionMechanism::Barrier,
             Completion::Group => CompletionMechanism::Group,
             Completion::BulkGroup => CompletionMechanism::BulkGroup,
+            Completion::Product => CompletionMechanism::Product,
         }
     }
 }
@@ -256,17 +259,18 @@ pub(crate) enum CopyBy {
     Group,
     /// One thread, which has let the barrier expect the bytes before.
     Thread,
+    /// The threads of a warpgroup, whose product reads tiles.
+    Warpgroup,
     /// One thread, and the copy of a tile itself lets the barrier expect the bytes.
     Tile,
 }
 
 /// A step of an asynchronous copy.
 #[derive(Debug, Clone)]
-#[expect(clippy::large_enum_variant, reason = "a function has few of them, and most begin a copy")]
 pub(crate) enum CopyStep {
     /// A copy begins, with the regions of the block's and of global memory that it reads and writes, if other threads can access them
     /// too.
-    Begin { reads: Option<Region>, writes: Option<Region>, completion: Completion, by: CopyBy, at: SpanRange },
+    Begin { reads: Vec<Region>, writes: Option<Region>, completion: Completion, by: CopyBy, at: SpanRange },
     /// A wait after which all copies with this completion may be complete: all but the last ones, if `but` says how many. With
     /// `of_reads`, they have read their sources, and may not have written their destinations.
     Wait { completion: Completion, but: Option<ValueId>, of_reads: bool },

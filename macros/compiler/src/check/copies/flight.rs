@@ -47,6 +47,8 @@ pub(super) enum Ending {
     BulkReads,
     /// A wait of the thread that started the bulk copy, for the end of its writes.
     BulkWrites,
+    /// A wait of the warpgroup that began the product.
+    Product,
 }
 
 impl Ending {
@@ -56,6 +58,7 @@ impl Ending {
             (Completion::Group, _) => Ending::Group,
             (Completion::BulkGroup, false) => Ending::BulkReads,
             (Completion::BulkGroup, true) => Ending::BulkWrites,
+            (Completion::Product, _) => Ending::Product,
         }
     }
 
@@ -65,6 +68,7 @@ impl Ending {
             Ending::Group => CompletionMechanism::Group,
             Ending::BulkReads => CompletionMechanism::BulkGroup,
             Ending::BulkWrites => CompletionMechanism::BulkWrites,
+            Ending::Product => CompletionMechanism::Product,
         }
     }
 }
@@ -101,10 +105,9 @@ impl Flights {
         let mut flights = Flights { all: Vec::new(), begun: BTreeMap::new() };
         for (index, copy) in cfg.copies.iter().enumerate() {
             let CopyStep::Begin { reads, writes, completion, at, .. } = copy else { continue };
-            let ends = [(reads, false), (writes, true)];
-            for (region, is_written) in
-                ends.into_iter().filter_map(|(end, is_written)| Some((end.clone()?, is_written)))
-            {
+            let read = reads.iter().map(|region| (region.clone(), false));
+            let written = writes.iter().map(|region| (region.clone(), true));
+            for (region, is_written) in read.chain(written) {
                 let (begin, ending) = (Begin::Copy(CopyId(index)), Ending::of(*completion, is_written));
                 flights.add(Flight { begin, region, is_written, ending, at: *at });
             }
@@ -168,6 +171,8 @@ pub(super) fn flag_of(flight: &Flight) -> CopyUses {
         (Ending::Group, false) => CopyUses::LEAVES_GROUP_READ,
         (Ending::BulkReads, _) => CopyUses::LEAVES_BULK_READ,
         (Ending::BulkWrites, _) => CopyUses::LEAVES_BULK_WRITE,
+        // No function leaves one.
+        (Ending::Product, _) => CopyUses::empty(),
     }
 }
 

@@ -28,7 +28,8 @@ pub(super) fn check(function: &Function, cfg: &Cfg<'_>, diags: &mut Diags) {
         let CopyStep::Begin { reads, writes, by: by @ (CopyBy::Group | CopyBy::Thread), at, .. } = copy else {
             continue;
         };
-        let ends = [reads, writes].map(|end| end.as_ref().and_then(|end| lengths.of(end)));
+        let regions = [reads.first(), writes.as_ref()];
+        let ends = regions.map(|end| end.and_then(|end| lengths.of(end)));
         if let [Some(from), Some(to)] = ends
             && from != to
         {
@@ -36,7 +37,7 @@ pub(super) fn check(function: &Function, cfg: &Cfg<'_>, diags: &mut Diags) {
             continue;
         }
         let elements = ends.into_iter().flatten().next();
-        let size = [reads, writes].into_iter().flatten().find_map(|end| lengths.size(end));
+        let size = regions.into_iter().flatten().find_map(|end| lengths.size(end));
         if let (CopyBy::Thread, Some(elements), Some(size)) = (by, elements, size)
             && elements.checked_mul(size).is_some_and(|bytes| !bytes.is_multiple_of(BULK))
         {
