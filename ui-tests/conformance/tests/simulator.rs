@@ -49,6 +49,7 @@ fn under_random_schedules() {
             "deferred::",
             "tensor_maps::",
             "vectors::",
+            "warpgroups::several_steps",
             "orders::",
             "litmus::",
             "weak::",

@@ -26,6 +26,7 @@ mod program;
 mod reached;
 mod residues;
 pub(crate) mod rings;
+mod runs;
 mod tokens;
 mod unchecked;
 pub(crate) mod uniform;

@@ -363,7 +363,7 @@ impl<'f> Splitter<'_, 'f> {
             StepKind::Copy(CopyId(id)) => {
                 split.copies.push(match &self.cfg.copies[*id] {
                     CopyStep::Begin { reads, writes, completion, by, at } => CopyStep::Begin {
-                        reads: reads.as_ref().map(resolve),
+                        reads: reads.iter().map(resolve).collect(),
                         writes: writes.as_ref().map(resolve),
                         completion: *completion,
                         by: *by,

@@ -134,6 +134,7 @@ pub(crate) fn differs(what: &str, within: Uniformity, needed: Uniformity) -> Str
         | Uniformity::Parameter(_)
         | Uniformity::Tile(_)
         | Uniformity::Warp
+        | Uniformity::Warpgroup
         | Uniformity::Block
         | Uniformity::Cluster
         | Uniformity::Grid => {

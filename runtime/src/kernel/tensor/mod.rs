@@ -303,10 +303,10 @@ fn pieces<Tile: TensorTile>(
                 let len = to - from;
                 match direction {
                     Direction::Load => {
-                        found.push(CopyPiece { to: end(from), from: is_inside.then(elements), len });
+                        found.push(CopyPiece { to: Some(end(from)), from: is_inside.then(elements), len });
                     }
                     Direction::Store if is_inside => {
-                        found.push(CopyPiece { to: elements(), from: Some(end(from)), len });
+                        found.push(CopyPiece { to: Some(elements()), from: Some(end(from)), len });
                     }
                     Direction::Store => {}
                 }

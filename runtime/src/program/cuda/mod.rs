@@ -64,6 +64,7 @@ pub(crate) const HEADERS: &[Header] = headers! {
     "vector.cuh"
     "vector_interval.cuh"
     "vector_within.cuh"
+    "warpgroup.cuh"
     "within.cuh"
     "wrapping.cuh"
 };
@@ -77,7 +78,7 @@ const BY_NAME: &[(&str, &[&str])] = &[
     ("interval.cuh", &["values_of", "increased", "decreased", "counting", "counting_through"]),
     ("launch.cuh", &["launch_block"]),
     ("profile.cuh", &["profiled"]),
-    ("stepped_range.cuh", &["range_inclusive", "rev", "step_by"]),
+    ("stepped_range.cuh", &["range_inclusive", "rev", "step_by", "stepped"]),
     ("tuple.cuh", &["tuple"]),
     ("vector_interval.cuh", &["covers_vectors", "covers_row_vectors"]),
     ("vector_within.cuh", &["vector_within", "row_vector_within"]),

@@ -7,14 +7,14 @@ use crate::{Module, Outcome, check_list, equal, kernel_list, read};
 
 /// Makes a kernel that adds up the values of each segment of sorted ids, by a segmented scan of each warp.
 macro_rules! segments {
-    ($($name:ident: #[$attribute:meta])*) => {$(
-        #[$attribute]
+    ($($name:ident: ($($options:tt)*);)*) => {$(
+        #[cluster_kernel($($options)*)]
         fn $name(ids: &[u32], values: &[u32], sums: &mut [u32]) {
             let warp = tiled_partition::<32>(&this_thread_block());
             let grid = this_grid();
             let lane = warp.thread_rank();
-            for first in (grid.thread_rank() / 32 * 32..ids.len()).step_by(grid.num_threads()) {
-                let i = first + lane as usize;
+            for round in 0..ids.len() / grid.num_threads() {
+                let i = round * grid.num_threads() + grid.thread_rank();
                 let id = ids[i];
                 let mut sum = values[i];
                 for step in 0..5 {
@@ -34,9 +34,9 @@ macro_rules! segments {
 }
 
 segments! {
-    segments_of_any_block: #[cluster_kernel]
-    segments_of_64: #[cluster_kernel(block = 64)]
-    segments_of_two_dimensions: #[cluster_kernel(block = (8, 16))]
+    segments_of_any_block: ();
+    segments_of_64: (block = 64);
+    segments_of_two_dimensions: (block = (8, 16));
 }
 
 /// Passes values on from warp to warp through shared memory, by the last lanes.
@@ -68,7 +68,7 @@ fn segmented_sums(device: &Device) -> Outcome {
     ids.iter().zip(&values).for_each(|(id, value)| want[*id as usize] += value);
     let (ids, values) = (device.upload(&ids)?, device.upload(&values)?);
     equal(&read!(device, 117, |out| segments_of_any_block(&ids, &values, out).grid(2).block(128)), &want)?;
-    equal(&read!(device, 117, |out| segments_of_64(&ids, &values, out).grid(3)), &want)?;
+    equal(&read!(device, 117, |out| segments_of_64(&ids, &values, out).grid(4)), &want)?;
     equal(&read!(device, 117, |out| segments_of_two_dimensions(&ids, &values, out).grid(2)), &want)
 }
 

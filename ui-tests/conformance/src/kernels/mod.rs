@@ -87,6 +87,7 @@ mod unchecked;
 mod vectors;
 mod warp_guide;
 mod warp_values;
+mod warpgroups;
 mod warps;
 mod weak;
 
@@ -168,6 +169,7 @@ pub fn modules() -> Vec<Module> {
         vectors::modules(),
         orders::modules(),
         type_names::modules(),
+        warpgroups::modules(),
     ];
     modules.into_iter().flatten().collect()
 }

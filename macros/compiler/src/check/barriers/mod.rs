@@ -17,6 +17,7 @@ mod conditions;
 mod counted_calls;
 mod counts;
 mod dropped;
+mod elements;
 mod exchange;
 mod expected;
 pub(crate) mod gather;
@@ -94,6 +95,7 @@ pub(super) fn check<'f>(function: &'f Function, cfg: &Cfg<'f>, values: &Values<'
     tokens::check(&cx, diags);
     let missed = counts::check(&cx, diags);
     expected::check(&cx, &election, &missed, diags);
+    elements::check(&cx, diags);
     counted_calls::check(&cx, &election, &mut summary);
     counted_calls::summarize(&cx, &mut summary);
     summary
@@ -245,6 +247,7 @@ impl<'a, 'f> Check<'a, 'f, '_> {
                 | Uniformity::Parameter(_)
                 | Uniformity::Tile(_)
                 | Uniformity::Warp
+                | Uniformity::Warpgroup
                 | Uniformity::Cluster
                 | Uniformity::Grid,
                 _,

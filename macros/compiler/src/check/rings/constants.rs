@@ -194,7 +194,7 @@ fn names(tokens: &TokenStream) -> Vec<Ident> {
 }
 
 /// Returns the element type and the length in the brackets of an array type.
-pub(super) fn array(inside: &TokenStream) -> Option<(TokenStream, TokenStream)> {
+pub(in crate::check) fn array(inside: &TokenStream) -> Option<(TokenStream, TokenStream)> {
     let trees: Vec<TokenTree> = inside.clone().into_iter().collect();
     let is_semicolon = |tree: &TokenTree| matches!(tree, TokenTree::Punct(punct) if punct.as_char() == ';');
     let at = trees.iter().rposition(is_semicolon)?;

@@ -327,7 +327,8 @@ fn beyond(level: &Level) -> Uniformity {
         | Uniformity::Group(_)
         | Uniformity::Parameter(_)
         | Uniformity::Tile(_)
-        | Uniformity::Warp => Uniformity::Block,
+        | Uniformity::Warp
+        | Uniformity::Warpgroup => Uniformity::Block,
         Uniformity::Block => Uniformity::Cluster,
         Uniformity::Cluster | Uniformity::Grid => Uniformity::Grid,
     }

@@ -3,12 +3,12 @@
 
 use super::text;
 
-const MEMORY: &str = "m: &mut [u32], w: &[u32], x: &[f32], s: &SharedSlice<u32>, a: usize, b: usize, r: &mut u32";
+const MEMORY: &str = "m: &mut [u32], w: &[u32], x: &[f32], s: &SharedSlice<u32>, t: &mut SharedSlice<[u32; 8]>, a: usize, b: usize, r: &mut u32";
 
 /// Returns the text of a body, without the memory that it names and without indentation.
 #[track_caller]
 fn lines(body: &str) -> Vec<String> {
-    let text = text(&format!("#[device] fn subject({MEMORY}) {{ {body} }}"), |_| None).replace("<digits0>", "2");
+    let text = text(&format!("#[device] fn subject({MEMORY}) {{ {body} }}"), |_| None).replace("<digits1>", "2");
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     lines.map(str::to_owned).collect()
 }
@@ -82,6 +82,10 @@ fn stores_are_made_once_and_while_all_is_well() {
             "value_4 = value_3;",
         ],
     );
+    has(
+        "for i in 0..a { let inside = w[i] > 3; t[i / 8][i % 8] = if inside { w[w[i] as usize] } else { w[w[i] as usize / 2] }; m[i] = w[w[i] as usize * 2]; }",
+        &["auto& value_2 = t.get_unchecked(i / 8).get_unchecked(i % 8);", "if (inside_2) {", "value_2 = value;"],
+    );
     // An element that is stored to is found before the condition is looked at.
     has(
         "for i in 0..a { m[w[i] as usize] += 1; }",
@@ -96,13 +100,14 @@ fn stores_are_made_once_and_while_all_is_well() {
 #[test]
 fn accesses_under_conditions() {
     has(
-        "let mut sum = 0.0f32; for i in 0..a { if w[i] > 3 { sum += x[w[i] as usize - 3]; } }",
+        "let mut sum = 0.0f32; for i in 0..a { sum += x[w[i] as usize]; if w[i] > 3 { sum += x[w[i] as usize - 3]; } }",
         &["sum += x.get_unchecked(deferred(x, as<usize>(w.get_unchecked(i)) - 3, inside));"],
     );
     has(
-        "let mut sum = 0.0f32; for i in 0..a { sum += x[i]; if i > 0 && x[i - 1] > sum { sum += 1.0; } }",
+        "let mut sum = 0.0f32; for i in 0..a { sum += x[w[i] as usize]; if i > 0 && x[i - 1] > sum { sum += 1.0; } }",
         &["if (i > 0 && x.get_unchecked(deferred(x, i - 1, inside)) > sum) {"],
     );
+    defers_none("let mut sum = 0.0f32; for i in 0..a { if w[i] > 3 { sum += x[w[i] as usize - 3]; } }");
     // The condition may be another one in the second run.
     defers_none("let mut sum = 0.0f32; for i in 0..a { if sum < 3.0 { sum += x[w[i] as usize]; } }");
     defers_none("let mut sum = 0.0f32; for i in 0..a { if sum < 3.0 && x[w[i] as usize] > 1.0 { sum += 1.0; } }");

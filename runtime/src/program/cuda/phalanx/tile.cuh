@@ -197,7 +197,7 @@ struct warp_group {
 // together, which needs no masks that are known at run time alone.
 template <unsigned N, bool InWarp = false>
 struct thread_block_tile : detail::warp_group<thread_block_tile<N, InWarp>> {
-    static_assert(N == 1 || N == 2 || N == 4 || N == 8 || N == 16 || N == 32);
+    static_assert(N == 1 || N == 2 || N == 4 || N == 8 || N == 16 || N == 32 || N == 128);
 
     // One instruction, if the tile is the warp; each smaller tile would need its own.
     __device__ __forceinline__ static consteval bool in_hardware() { return N == 32; }
@@ -207,7 +207,13 @@ struct thread_block_tile : detail::warp_group<thread_block_tile<N, InWarp>> {
 
     __device__ __forceinline__ thread_block_tile(unsigned meta_rank, unsigned meta_size) : meta_rank(meta_rank), meta_size(meta_size) {}
 
-    __device__ __forceinline__ u32 thread_rank() const { return detail::own_lane() % N; }
+    __device__ __forceinline__ u32 thread_rank() const {
+        if constexpr (N > 32) {
+            return detail::thread_in_block() % N;
+        } else {
+            return detail::own_lane() % N;
+        }
+    }
     __device__ __forceinline__ u32 num_threads() const { return N; }
     __device__ __forceinline__ u32 meta_group_rank() const { return meta_rank; }
     __device__ __forceinline__ u32 meta_group_size() const { return detail::not_zero(meta_size); }

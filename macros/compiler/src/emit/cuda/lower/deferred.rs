@@ -53,7 +53,9 @@ pub(super) fn deferred<'e>(
         }
         accesses.push(access);
     }
-    (scan.is_deferrable && !accesses.is_empty()).then_some(Deferred { accesses, stores: scan.stores })
+    // A branch stands before the others anyway.
+    let is_worthwhile = accesses.iter().any(|access| !nest.conditional.contains(&access.site));
+    (scan.is_deferrable && is_worthwhile).then_some(Deferred { accesses, stores: scan.stores })
 }
 
 struct Scan<'r, 'n, 'e, R> {
@@ -67,8 +69,15 @@ impl<'e, R: Region> Scan<'_, '_, 'e, R> {
     /// Looks at an expression, apart from its operands.
     fn expr(&mut self, expr: &'e Expr) {
         self.is_deferrable &= match &expr.kind {
-            ExprKind::Assign(place, _) => self.writes(place),
-            ExprKind::AssignOp { op, place, value, .. } => self.writes(place) && !may_fail(*op, value),
+            // The place is found before it is known whether to store.
+            ExprKind::Assign(place, _) => {
+                self.stores |= place.memory().is_some();
+                true
+            }
+            ExprKind::AssignOp { op, place, value, .. } => {
+                self.stores |= place.memory().is_some();
+                !may_fail(*op, value)
+            }
             ExprKind::Binary { op, left, right, .. } => {
                 let guards = op.short_circuits() && has_access(right);
                 !may_fail(*op, right) && (!guards || self.is_repeatable(left))
@@ -149,15 +158,6 @@ impl<'e, R: Region> Scan<'_, '_, 'e, R> {
             ExprKind::Local(local) => self.nest.loops.contains_key(&local),
             _ => index.integer().is_some(),
         }
-    }
-
-    /// Whether what is assigned is a variable, or an element of memory that has a name.
-    fn writes(&mut self, place: &Expr) -> bool {
-        if place.memory().is_none() {
-            return true;
-        }
-        self.stores = true;
-        matches!(&place.kind, ExprKind::Index { base, .. } if matches!(base.kind, ExprKind::Local(_)))
     }
 
     fn is_repeatable_condition(&self, condition: &Condition) -> bool {

@@ -206,10 +206,12 @@ impl<'e> Values<'_, '_, 'e> {
         let whole = CuExpr::call("range", ends);
         match (range.inclusive, &range.adaptors[..]) {
             (false, []) => Some(whole),
-            // A step of zero fails where it is evaluated.
-            (false, [Adaptor::StepBy(step, _)]) if step.integer().is_some_and(|step| step > 0) => {
-                let arguments = vec![self.lower.value(step)];
-                Some(CuExpr::Method { base: Box::new(whole), name: "step_by", arguments, site: None })
+            (false, [Adaptor::StepBy(step, _)]) => {
+                // A step of zero fails where it is evaluated, and not here.
+                let is_literal = step.integer().is_some_and(|step| step > 0);
+                let name = if is_literal { "step_by" } else { "stepped" };
+                let arguments = vec![self.fixed(step)?];
+                Some(CuExpr::Method { base: Box::new(whole), name, arguments, site: None })
             }
             _ => None,
         }

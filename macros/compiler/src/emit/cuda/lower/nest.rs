@@ -303,6 +303,8 @@ fn is_collective(op: Op) -> bool {
         | Op::Warp(..)
         | Op::LoadMatrix { .. }
         | Op::StoreMatrix { .. }
+        | Op::MmaAsync { .. }
+        | Op::MmaWait { .. }
         | Op::Partition(..)
         | Op::TiledPartition(..)
         | Op::Nanosleep

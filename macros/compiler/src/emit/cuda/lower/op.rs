@@ -96,6 +96,15 @@ impl Lower<'_> {
                 CuExpr::Call { callee, arguments: values.collect(), site }
             }
             Op::StoreMatrix { stored } => memory::function(stored.store(), values.collect(), site),
+            Op::MmaAsync { product } => {
+                let callee = template("mma_async", vec![Fragment::Type(product)]);
+                CuExpr::Call { callee, arguments: values.collect(), site }
+            }
+            Op::MmaWait { prior: None } => memory::function("wait_mma", values.collect(), None),
+            Op::MmaWait { prior: Some(prior) } => {
+                let callee = template("wait_mma_prior", vec![Fragment::Digits(prior)]);
+                CuExpr::Call { callee, arguments: values.collect(), site: None }
+            }
             // A `let` declares it: an array without a name cannot be used.
             Op::SharedArray(_) | Op::SharedBarrier(..) => CuExpr::name("0"),
             Op::Barrier(_, barrier_method) => method(barrier_method.name, site),
