@@ -27,10 +27,9 @@ pub(super) fn params<T>(
         params.iter().for_each(|(param, _)| required.require(Unknown::Param(*param), Uniformity::Cluster));
         check(&required)
     };
-    let values = function.params.iter().enumerate().filter(|(_, param)| match &param.ty {
-        ParamType::Value(value) => matches!(value.shape, TypeShape::Scalar(..)),
-        _ => false,
-    });
+    let is_scalar =
+        |param: &Param| matches!(&param.ty, ParamType::Value(value) if matches!(value.shape, TypeShape::Scalar(..)));
+    let values = function.params.iter().enumerate().filter(|(_, param)| is_scalar(param));
     let of_elements = selects_elements(function, cfg);
     let values = values.filter(|(position, _)| !of_elements.contains(position));
     let mut params: Vec<Alike> =

@@ -8,7 +8,7 @@ use quote::{ToTokens, format_ident, quote_spanned};
 use syn::visit_mut::{self, VisitMut};
 use syn::{Block, Expr, ExprCall, ExprMethodCall, FnArg, ItemFn, Local, Pat, ReceiverKind, Type, parse_quote_spanned};
 
-use super::same_file::{Known, Module, declared_in, is_place, name_of};
+use super::same_file::{Known, Module, declared_in, is_place, name_of, words};
 use crate::model::followed::{Followed, Selected};
 
 /// The most bodies that are put in place of calls.
@@ -430,22 +430,6 @@ fn two_names(path: &syn::Path) -> Option<(&Ident, &Ident)> {
     let (first, second, None) = (segments.next()?, segments.next()?, segments.next()) else { return None };
     let plain = path.leading_colon.is_none() && first.arguments.is_none() && second.arguments.is_none();
     plain.then_some((&first.ident, &second.ident))
-}
-
-/// The words in tokens.
-pub(super) fn words(tokens: &TokenStream) -> impl Iterator<Item = Ident> {
-    let mut found = Vec::new();
-    let mut rest = vec![tokens.clone()];
-    while let Some(tokens) = rest.pop() {
-        for tree in tokens {
-            match tree {
-                TokenTree::Ident(word) => found.push(word),
-                TokenTree::Group(group) => rest.push(group.stream()),
-                TokenTree::Punct(_) | TokenTree::Literal(_) => {}
-            }
-        }
-    }
-    found.into_iter()
 }
 
 /// Gives all tokens the place of the call, since their own is not that of the file.

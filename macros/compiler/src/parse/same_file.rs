@@ -127,7 +127,7 @@ pub(crate) fn attributed(file: &str) -> syn::Result<Vec<Attributed>> {
     while !rest.is_empty() {
         let names: Vec<String> = rest.iter().map(|(name, _)| name.clone()).collect();
         let calls = |(own, of): &(String, Attributed)| {
-            let words = super::inline::words(&of.item).map(|word| word.to_string());
+            let words = words(&of.item).map(|word| word.to_string());
             words.filter(|word| word != own).any(|word| names.contains(&word))
         };
         // Of a cycle, all at once.
@@ -262,6 +262,22 @@ pub(super) fn declared_in(item: &ItemFn) -> Vec<String> {
     });
     declared.0.extend(generics);
     declared.0
+}
+
+/// The words in tokens.
+pub(super) fn words(tokens: &TokenStream) -> impl Iterator<Item = Ident> {
+    let mut found = Vec::new();
+    let mut rest = vec![tokens.clone()];
+    while let Some(tokens) = rest.pop() {
+        for tree in tokens {
+            match tree {
+                TokenTree::Ident(word) => found.push(word),
+                TokenTree::Group(group) => rest.push(group.stream()),
+                TokenTree::Punct(_) | TokenTree::Literal(_) => {}
+            }
+        }
+    }
+    found.into_iter()
 }
 
 /// Whether an expression is a local or a field of one.

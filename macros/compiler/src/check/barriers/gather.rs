@@ -192,9 +192,10 @@ fn expects(cx: &Context<'_, '_>, count: NodeId, told: Told, elected: bool) -> bo
         (Told::Another, false) => Some((Group::ThreadBlock, Answer::ThreadCount)),
         (Told::Another, true) => None,
     };
-    match cx.cfg.nodes[node.0].source {
-        Source::Integer(number) => arrivals == Some(number),
-        _ => cx.cfg.queries.get(&node).map(|(group, query)| (*group, query.answer)) == query && query.is_some(),
+    let asked = cx.cfg.queries.get(&node).map(|(group, query)| (*group, query.answer));
+    match cx.cfg.nodes[node.0].source.integer() {
+        Some(number) => arrivals == Some(number),
+        None => query.is_some() && asked == query,
     }
 }
 

@@ -192,7 +192,6 @@ impl<'a, 'f> IndexAnalysis<'a, 'f> {
         analysis.mark_relevant(indexes);
         if in_detail {
             analysis.mark_comparisons(&evaluated_in);
-            Skews::of(&mut analysis, cfg, values);
         }
         analysis
     }

@@ -31,6 +31,7 @@ mod record;
 mod rows;
 mod same_element;
 mod skew;
+mod skew_search;
 mod slices;
 mod step_facts;
 mod uninit;
@@ -113,7 +114,10 @@ fn check_pairs(inputs: Inputs<'_, '_>, diags: &mut Diags) -> Protocol {
 /// Compares the accesses of a function; `None`, and no report, if details may show that some of them are disjoint.
 fn analyze(inputs: Inputs<'_, '_>, in_detail: bool, diags: &mut Diags) -> Option<Protocol> {
     let Inputs { function, cfg, tokens, live, values, handshakes, gathers, completions } = inputs;
-    let indexes = IndexAnalysis::new(function, cfg, live, values, in_detail);
+    let mut indexes = IndexAnalysis::new(function, cfg, live, values, in_detail);
+    if in_detail {
+        skew_search::find(&mut indexes, cfg, values);
+    }
     let facts = StepFacts::of(cfg, &indexes, tokens);
     let (arms, role) = (DivergentArms::of_cfg(cfg, values, &indexes), function.role);
     let slices = Slices::of(cfg, role);

@@ -2,19 +2,13 @@
 //! that a block works on, `part = (part + N - 1) % N` from its rank on. What is the same is a base as a variable is that is uniform
 //! for the cluster, so that the parts of two blocks are compared by their ranks.
 //!
-//! The variables are guessed from the values that they are set to, and each guess is held against all assignments: it stays if
-//! every value is of its form, given that reads of the variables are.
+//! Data and what it claims; `skew_search` finds the variables.
 
 use std::collections::BTreeMap;
 
-use phalanx_contract::uniformity::Uniformity;
-
 use super::affine::{Affine, Base, Change, Cycle, Wraparound};
-use super::index_analysis::IndexAnalysis;
 use super::index_value::{Form, IndexValue};
-use crate::check::cfg::{BlockId, Cfg, Extent, StepKind, ValueStep, Variable, gcd};
-use crate::check::engine;
-use crate::check::uniform::values::Values;
+use crate::check::cfg::{Variable, gcd};
 
 /// The variables, each with the coefficient of the rank and what the rest is known modulo.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -27,7 +21,32 @@ struct Skew {
     cycle: Option<Cycle>,
 }
 
+/// The values that variables are set to, where they are affine.
+pub(super) type Assigned = BTreeMap<Variable, Vec<Option<Affine>>>;
+
 impl Skews {
+    /// Guesses the form of variables from one of the values that each is set to.
+    pub(super) fn guessed(assigned: Assigned, candidates: &[Variable]) -> Skews {
+        let guesses = assigned.into_iter().filter(|(variable, _)| candidates.contains(variable));
+        let guess = |(variable, values): (Variable, Vec<Option<Affine>>)| {
+            Some((variable, values.into_iter().flatten().find_map(Skew::of)?))
+        };
+        Skews(guesses.filter_map(guess).collect())
+    }
+
+    /// Holds the guesses against all values: one that does not fit is dropped, or known modulo less.
+    pub(super) fn confirmed(mut self, assigned: &Assigned) -> Skews {
+        self.0.retain(|variable, skew| {
+            let mut values = assigned.get(variable).into_iter().flatten();
+            values.all(|value| value.is_some_and(|value| skew.covers(*variable, value)))
+        });
+        self
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// What a variable holds, in terms of the part that is the same in all blocks.
     pub(super) fn read(&self, variable: Variable) -> Option<IndexValue> {
         let Skew { rank, modulus, cycle } = *self.0.get(&variable)?;
@@ -44,31 +63,6 @@ impl Skews {
         match affine.rank.checked_sub(skew.rank) {
             Some(rank) => Affine { rank, ..affine }.change_of(variable),
             None => Change::Lost,
-        }
-    }
-
-    /// Finds the variables.
-    pub(super) fn of(analysis: &mut IndexAnalysis<'_, '_>, cfg: &Cfg<'_>, values: &Values<'_, '_>) {
-        let candidates = candidates(analysis, cfg, values);
-        if candidates.is_empty() {
-            return;
-        }
-        let guesses = assigned(analysis, cfg).into_iter().filter(|(variable, _)| candidates.contains(variable));
-        let guess = |(variable, values): (Variable, Vec<Option<Affine>>)| {
-            Some((variable, values.into_iter().flatten().find_map(Skew::of)?))
-        };
-        analysis.skews.0 = guesses.filter_map(guess).collect();
-        // Each round drops a variable, or knows less of one.
-        while !analysis.skews.0.is_empty() {
-            let assigned = assigned(analysis, cfg);
-            let before = analysis.skews.clone();
-            analysis.skews.0.retain(|variable, skew| {
-                let mut values = assigned.get(variable).into_iter().flatten();
-                values.all(|value| value.is_some_and(|value| skew.covers(*variable, value)))
-            });
-            if analysis.skews == before {
-                return;
-            }
         }
     }
 }
@@ -90,39 +84,4 @@ impl Skew {
         self.cycle = self.cycle.or(value.cycle);
         value.rank == self.rank && is_same && self.modulus != 1 && in_cycle && value.wraparound == Wraparound::No
     }
-}
-
-/// The variables that all threads of the cluster set at the same places, to values that are not the same in all blocks.
-fn candidates(analysis: &IndexAnalysis<'_, '_>, cfg: &Cfg<'_>, values: &Values<'_, '_>) -> Vec<Variable> {
-    let mut sets: BTreeMap<Variable, Vec<bool>> = BTreeMap::new();
-    let mut differs = Vec::new();
-    for (block, step) in
-        (0..).map(BlockId).zip(&cfg.blocks).flat_map(|(id, block)| block.steps.iter().map(move |step| (id, step)))
-    {
-        let StepKind::Value(ValueStep::Set { variable, value, extent }) = step.kind else { continue };
-        let is_alike = extent == Extent::Whole && values.is_reached_uniformly(block, Uniformity::Cluster);
-        sets.entry(variable).or_default().push(is_alike);
-        if !analysis.is_uniform(value) {
-            differs.push(variable);
-        }
-    }
-    let is_candidate = |variable: &Variable, alike: &[bool]| {
-        alike.len() > 1
-            && alike.iter().all(|alike| *alike)
-            && differs.contains(variable)
-            && analysis.is_relevant(*variable)
-    };
-    sets.into_iter().filter(|(variable, alike)| is_candidate(variable, alike)).map(|(variable, _)| variable).collect()
-}
-
-/// The values that variables are set to.
-fn assigned(analysis: &IndexAnalysis<'_, '_>, cfg: &Cfg<'_>) -> BTreeMap<Variable, Vec<Option<Affine>>> {
-    let mut all: BTreeMap<Variable, Vec<Option<Affine>>> = BTreeMap::new();
-    let known = engine::solve(analysis, cfg);
-    engine::visit(analysis, cfg, &known, |state, step| {
-        if let Some((variable, value)) = analysis.assigned(state, step) {
-            all.entry(variable).or_default().push(value.affine());
-        }
-    });
-    all
 }

@@ -305,10 +305,9 @@ fn compares_rank(cfg: &Cfg<'_>, on: NodeId) -> bool {
     let node = &cfg.nodes[on.0];
     let (Source::Binary(op) | Source::Round(_, op), [a, b]) = (&node.source, &node.operands[..]) else { return false };
     let is_number = |node: NodeId| cfg.nodes[node.0].source.integer().is_some();
-    let is_rank = |node: NodeId| match cfg.nodes[cfg.origin(node).0].source {
-        Source::ThreadRank => true,
-        Source::Known { what, .. } => what == "thread_rank",
-        _ => false,
+    let is_rank = |node: NodeId| {
+        let source = &cfg.nodes[cfg.origin(node).0].source;
+        matches!(source, Source::ThreadRank | Source::Known { what: "thread_rank", .. })
     };
     let compares =
         matches!(op, BinaryOp::Eq | BinaryOp::Ne | BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge);
