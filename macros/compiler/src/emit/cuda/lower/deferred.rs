@@ -154,10 +154,10 @@ impl<'e, R: Region> Scan<'_, '_, 'e, R> {
 
     /// Whether an index is a literal, or the variable of a loop from a literal to a literal.
     fn is_counted(&self, index: &Expr) -> bool {
-        match index.kind {
-            ExprKind::Local(local) => self.nest.loops.contains_key(&local),
-            _ => index.integer().is_some(),
+        if let ExprKind::Local(local) = index.kind {
+            return self.nest.loops.contains_key(&local);
         }
+        index.integer().is_some()
     }
 
     fn is_repeatable_condition(&self, condition: &Condition) -> bool {

@@ -226,7 +226,7 @@ impl<'e> Values<'_, '_, 'e> {
         let mut left = LARGEST_INDEX;
         let values = match self.interval(access.index, statement, &mut left)? {
             Value::Varying(values, _) => values,
-            fixed => Shifted::of(fixed.interval()),
+            fixed @ Value::Fixed(_) => Shifted::of(fixed.interval()),
         };
         let (callee, memory) = match (access.lanes(self), row(access.memory)) {
             (None, None) => (vec!["covers".into()], Some(self.memory(access.memory)?)),

@@ -79,12 +79,11 @@ pub(super) struct Nest<'e> {
 impl<'e> Nest<'e> {
     /// Returns the loop, unless there can be no test before it.
     pub(super) fn of(whole: &'e Expr, closures: &'e Closures) -> Option<Nest<'e>> {
-        let (variable, own, body) = match &whole.kind {
-            ExprKind::For { local, body, .. } => (*local, *local, body),
-            _ => {
-                let ExprKind::While { body, .. } = &whole.kind else { return None };
-                (Some(Counter::of(whole)?.local), None, body)
-            }
+        let (variable, own, body) = if let ExprKind::For { local, body, .. } = &whole.kind {
+            (*local, *local, body)
+        } else {
+            let ExprKind::While { body, .. } = &whole.kind else { return None };
+            (Some(Counter::of(whole)?.local), None, body)
         };
         let mut nest = Nest {
             whole,
