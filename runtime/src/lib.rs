@@ -82,8 +82,8 @@ pub use kernel::group::{
     this_cluster, this_grid, this_thread_block, tiled_partition,
 };
 pub use kernel::matrix::{
-    Accumulator, AccumulatorElement, ElementOfA, ElementOfB, Matrix, MatrixA, MatrixB, MatrixElement, MultipliedBy,
-    StoredByRows, StoredTransposed, tf32,
+    Accumulator, AccumulatorElement, ElementOfA, ElementOfB, InFlight, Matrix, MatrixA, MatrixB, MatrixElement,
+    MultipliedBy, StoredByRows, StoredTransposed, Summed, WarpgroupOperand, tf32,
 };
 pub use kernel::memory::{
     Atomic, Global, GlobalMut, RemoteArray, RemoteSlice, SharedArray, SharedSlice, Swizzled, Vector, VectorElement,
@@ -166,9 +166,9 @@ pub mod prelude {
     pub use crate::vectors::*;
     pub use crate::{
         Accumulator, AccumulatorElement, ArrivalToken, Barriers, Brand, Buffer, Cluster, ClusterBarrier,
-        ClusterBarriers, CoalescedGroup, Device, DeviceCopy, Dim3, ElementOfA, ElementOfB, Float, Grid, Integer,
-        MatrixA, MatrixB, MultipliedBy, Number, Pipeline, RemoteArray, RemoteBarrier, RemoteSlice, Schedule, Scope,
-        SharedArray, SharedSlice, SignedInteger, Simulator, Swizzled, TensorElement, TensorMap, TensorTile,
+        ClusterBarriers, CoalescedGroup, Device, DeviceCopy, Dim3, ElementOfA, ElementOfB, Float, Grid, InFlight,
+        Integer, MatrixA, MatrixB, MultipliedBy, Number, Pipeline, RemoteArray, RemoteBarrier, RemoteSlice, Schedule,
+        Scope, SharedArray, SharedSlice, SignedInteger, Simulator, Swizzled, TensorElement, TensorMap, TensorTile,
         ThreadBlock, Tile, UnsignedInteger, Vector, VectorElement, bf16, binary_partition, bulk_copy_async,
         bulk_wait_group, bulk_wait_group_read, cluster_kernel, coalesced_threads, cuda, device, dynamic_shared,
         dynamic_shared_slice, f16, fast, fence, labeled_partition, memcpy_async, nanosleep, op, shared_array,

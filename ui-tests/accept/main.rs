@@ -7,6 +7,7 @@ mod arrive_while_pending;
 mod attribute_option;
 mod barrier_copy;
 mod barrier_count;
+mod barrier_elements;
 mod barrier_in_a_call;
 mod barrier_init_not_elected;
 mod barrier_of_a_copy;
@@ -18,10 +19,12 @@ mod barrier_token_mixed;
 mod barrier_uninitialized;
 mod barrier_unpublished;
 mod barrier_use_after_drop;
+mod bodies_of_functions;
 mod collective_in_a_call;
 mod collective_while_pending;
 mod constant_options;
 mod copy_in_flight;
+mod copy_length;
 mod copy_of_functions;
 mod copy_published;
 mod cuda;
@@ -41,6 +44,7 @@ mod lints;
 mod mapped_in_calls;
 mod matrices;
 mod memory_of_functions;
+mod mma_in_flight;
 mod overwrite_while_read;
 mod parts_by_rank;
 mod rank_out_of_range;
@@ -83,6 +87,7 @@ fn kernels() -> impl Iterator<Item = phalanx::Program> {
         attribute_option::KERNELS,
         barrier_copy::KERNELS,
         barrier_count::KERNELS,
+        barrier_elements::KERNELS,
         barrier_in_a_call::KERNELS,
         barrier_init_not_elected::KERNELS,
         barrier_of_a_copy::KERNELS,
@@ -94,10 +99,12 @@ fn kernels() -> impl Iterator<Item = phalanx::Program> {
         barrier_uninitialized::KERNELS,
         barrier_unpublished::KERNELS,
         barrier_use_after_drop::KERNELS,
+        bodies_of_functions::KERNELS,
         collective_in_a_call::KERNELS,
         collective_while_pending::KERNELS,
         constant_options::KERNELS,
         copy_in_flight::KERNELS,
+        copy_length::KERNELS,
         copy_of_functions::KERNELS,
         copy_published::KERNELS,
         cuda::KERNELS,
@@ -116,6 +123,7 @@ fn kernels() -> impl Iterator<Item = phalanx::Program> {
         lints::KERNELS,
         mapped_in_calls::KERNELS,
         matrices::KERNELS,
+        mma_in_flight::KERNELS,
         memory_of_functions::KERNELS,
         overwrite_while_read::KERNELS,
         parts_by_rank::KERNELS,

@@ -135,4 +135,14 @@ fn search(data: &[u32], output: &mut [u32]) {
     }
 }
 
+/// Half of a warp exchanges values.
+#[cluster_kernel(block = 32)]
+fn half_of_a_warp(output: &mut [u32]) {
+    let warp = tiled_partition::<32>(&this_thread_block());
+    let lane = warp.thread_rank();
+    if lane < 16 {
+        output[lane] = warp.shfl_down(lane, 1);
+    }
+}
+
 fn main() {}

@@ -193,4 +193,21 @@ fn waits_for_the_first_phase_in_a_larger_block(input: &[u32], out: &mut [u32], c
     }
 }
 
+/// The phase expects the bytes of half of the copy.
+#[cluster_kernel(block = 64)]
+fn half_of_the_bytes(input: &[f32], out: &mut [f32]) {
+    let block = this_thread_block();
+    let i = block.thread_rank();
+    let weights = shared_array::<f32, 64>();
+    let bar = shared_barrier();
+    bar.init_collective(&block, 1);
+    if i == 0 {
+        bar.expect_tx(128);
+        bulk_copy_async(&weights, &input[..64], &bar);
+        let _ = bar.arrive();
+    }
+    bar.wait_parity(false);
+    out[i] = weights[i];
+}
+
 fn main() {}

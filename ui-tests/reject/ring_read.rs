@@ -239,4 +239,37 @@ fn half_of_the_bytes(out: &mut [u32]) {
     cluster.sync();
 }
 
+/// No bytes are expected, so that the arrival alone completes the phase.
+#[cluster_kernel(block = 64)]
+fn no_bytes(input: &[f32], out: &mut [f32]) {
+    let block = this_thread_block();
+    let i = block.thread_rank();
+    let weights = shared_array::<f32, 64>();
+    let bar = shared_barrier();
+    bar.init_collective(&block, 1);
+    if i == 0 {
+        bulk_copy_async(&weights, &input[..64], &bar);
+        let _ = bar.arrive();
+    }
+    bar.wait_parity(false);
+    out[i] = weights[i];
+}
+
+/// Only the thread that begins the copy waits for it.
+#[cluster_kernel(block = 64)]
+fn only_one_waits(input: &[f32], out: &mut [f32]) {
+    let block = this_thread_block();
+    let i = block.thread_rank();
+    let weights = shared_array::<f32, 64>();
+    let bar = shared_barrier();
+    bar.init_collective(&block, 1);
+    if i == 0 {
+        bar.expect_tx(256);
+        bulk_copy_async(&weights, &input[..64], &bar);
+        let _ = bar.arrive();
+        bar.wait_parity(false);
+    }
+    out[i] = weights[i];
+}
+
 fn main() {}

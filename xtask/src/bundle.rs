@@ -3,13 +3,11 @@
 //! quarter of their size; `tar` and `gzip` unpack them there.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
-use serde_json::Value;
-
 use crate::nvrtc;
-use crate::run::{Result, at, cargo, output, root, run};
+use crate::run::{Program, Result, at, output, programs, root, run};
 
 /// The script that runs everything in the bundle, and lists at the end what failed.
 const RUN: &str = r#"#!/bin/sh
@@ -52,13 +50,13 @@ pub(crate) fn bundle() -> Result<()> {
     let cubins = bundle.join("cubins");
     fs::create_dir_all(&cubins).map_err(at(&cubins))?;
 
-    let examples = build(&["build", "--release", "--package", "phalanx-examples", "--bins", "--examples"])?;
-    let mut checks = build(&["build", "--release", "--package", "phalanx-conformance", "--bin", "device_tests"])?;
-    checks.extend(build(&["build", "--release", "--package", "phalanx-fuzz", "--bin", "fuzz"])?);
-    let bench = build(&["build", "--release", "--package", "phalanx-bench"])?;
-    let tests = build(&["test", "--no-run", "--release", "--package", "phalanx", "--lib", "--tests"])?;
+    let examples = programs(&["build", "--release", "--package", "phalanx-examples", "--bins", "--examples"])?;
+    let mut checks = programs(&["build", "--release", "--package", "phalanx-conformance", "--bin", "device_tests"])?;
+    checks.extend(programs(&["build", "--release", "--package", "phalanx-fuzz", "--bin", "fuzz"])?);
+    let bench = programs(&["build", "--release", "--package", "phalanx-bench"])?;
+    let tests = programs(&["test", "--no-run", "--release", "--package", "phalanx", "--lib", "--tests"])?;
     let simulated = &["--device", "sim"][..];
-    for (kind, programs, arguments) in [
+    for (kind, of_kind, arguments) in [
         ("examples", &examples, simulated),
         ("checks", &checks, simulated),
         ("bench", &bench, simulated),
@@ -66,7 +64,7 @@ pub(crate) fn bundle() -> Result<()> {
     ] {
         let folder = bundle.join(kind);
         fs::create_dir_all(&folder).map_err(at(&folder))?;
-        for Built { name, path } in programs {
+        for Program { name, path } in of_kind {
             println!("{kind}/{name}");
             let copy = folder.join(name);
             fs::copy(path, &copy).map_err(at(path))?;
@@ -104,21 +102,4 @@ pub(crate) fn bundle() -> Result<()> {
 fn simulate(program: &Path, arguments: &[&str], nvrtc: &Path, cubins: &Path) -> Result<()> {
     let mut command = nvrtc::with_nvrtc(Command::new(program), nvrtc)?;
     output(command.args(arguments).current_dir(root()).env("PHALANX_CUBINS", cubins)).map(drop)
-}
-
-/// A program that cargo built.
-struct Built {
-    name: String,
-    path: PathBuf,
-}
-
-fn build(arguments: &[&str]) -> Result<Vec<Built>> {
-    let messages = output(cargo(arguments).arg("--message-format=json-render-diagnostics"))?;
-    let built = messages.lines().filter_map(|line| {
-        let message: Value = serde_json::from_str(line).ok()?;
-        let path = PathBuf::from(message["executable"].as_str()?);
-        Some(Built { name: message["target"]["name"].as_str()?.into(), path })
-    });
-    let built: Vec<Built> = built.collect();
-    if built.is_empty() { Err(format!("cargo {} built no program", arguments.join(" "))) } else { Ok(built) }
 }

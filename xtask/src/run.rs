@@ -65,6 +65,24 @@ pub(crate) fn build(command: &mut Command) -> Result<Result<(), Failure>> {
     Ok(Err(Failure { diagnostics, stderr: text(&output.stderr) }))
 }
 
+/// A program that cargo built.
+pub(crate) struct Program {
+    pub(crate) name: String,
+    pub(crate) path: PathBuf,
+}
+
+/// Returns the programs, or tests, that cargo builds with these arguments.
+pub(crate) fn programs(arguments: &[&str]) -> Result<Vec<Program>> {
+    let messages = output(cargo(arguments).arg("--message-format=json-render-diagnostics"))?;
+    let built = messages.lines().filter_map(|line| {
+        let message: Value = serde_json::from_str(line).ok()?;
+        let path = PathBuf::from(message["executable"].as_str()?);
+        Some(Program { name: message["target"]["name"].as_str()?.into(), path })
+    });
+    let built: Vec<Program> = built.collect();
+    if built.is_empty() { Err(format!("cargo {} built no program", arguments.join(" "))) } else { Ok(built) }
+}
+
 fn cannot_run(command: &Command, error: &std::io::Error) -> String {
     let program = command.get_program().display();
     match error.kind() {

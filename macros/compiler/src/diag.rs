@@ -1,6 +1,8 @@
 //! Collects what is wrong with a kernel, so that one compile shows all of it, and renders it for rustc. The sentences
 //! themselves are in `messages`.
 
+use std::collections::BTreeSet;
+
 use proc_macro2::{Delimiter, Group, Ident, Literal, Punct, Spacing, Span, TokenStream, TokenTree};
 
 use quote::quote_spanned;
@@ -220,10 +222,12 @@ impl Diags {
         if self.list.is_empty() { Ok(()) } else { Err(Reported) }
     }
 
-    /// The faults in source order; one that was found twice at one place is kept once.
+    /// The faults in source order; of those that say the same of one place, or of what one line does, the first.
     fn sorted(mut self) -> Vec<Diag> {
         self.list.sort_by_key(|diag| (diag.at.line(), diag.at.column()));
-        self.list.dedup_by_key(|diag| (diag.at.line(), diag.at.column(), diag.text()));
+        let mut seen = BTreeSet::new();
+        let column = |diag: &Diag| diag.rule.requirement().is_none().then(|| diag.at.column());
+        self.list.retain(|diag| seen.insert((diag.at.line(), column(diag), diag.text())));
         self.list
     }
 

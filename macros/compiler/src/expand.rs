@@ -2,7 +2,7 @@
 //! that one compile shows all errors.
 
 use phalanx_contract::fence::{ChosenFence, MemoryEffects};
-use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
 use quote::quote;
 use syn::{Attribute, Item, ItemFn};
 
@@ -12,10 +12,13 @@ use crate::diag::{Diag, Diags, Fault, Reported};
 use crate::emit;
 use crate::fragment;
 use crate::messages;
+use crate::model::followed::Followed;
 use crate::model::kind::Kind;
 use crate::model::options::Options;
 use crate::model::{Definitions, Function, Implementation, Method, Role};
 use crate::parse;
+use crate::parse::inline::Inlined;
+use crate::parse::same_file::Attributed;
 use crate::rules::Rule;
 use crate::session::Session;
 use crate::source;
@@ -36,13 +39,19 @@ fn expand(session: Session, role: Role, options: TokenStream, item: TokenStream)
     let mut diags = Diags::new(session);
     let parsed = parse_as(role, options.clone(), item.clone(), &mut diags);
     let Parsed::Function { function, conditions } = &parsed else { return generate(&parsed, diags) };
-    let known = with_values(function, options, item, &diags);
-    let Judged { checked, conditional } = judge(function, known.as_ref(), &mut diags);
+    let understood = diags.is_empty();
+    let known = with_values(function, &options, &item, &diags);
+    let judged = judge(function, known.as_ref(), &mut diags);
+    let file = (understood && judged.needs_bodies()).then(|| source::text(function.name.span())).flatten();
+    let bodies = file.and_then(|file| with_bodies(function, &file, &options, &item, &diags));
+    let Judged { checked, conditional, selections } = match &bodies {
+        Some(bodies) => judge_with_bodies(judged, bodies, &mut diags),
+        None => judged,
+    };
     let items = match checked {
         Ok(checked) => {
-            let items = emit::items(&checked);
-            let known = known.iter().flat_map(|(values, _)| conditional.iter().map(|fault| values.refuse(fault)));
-            quote!(#items #(#known)*)
+            let (items, refused) = (emit::items(&checked), conditional.iter().map(Conditional::refuse));
+            quote!(#items #(#refused)* #selections)
         }
         Err(Reported) => {
             let (errors, stub) = (diags.into_tokens(), emit::stub(function));
@@ -59,23 +68,58 @@ fn uses_phase_barriers(function: &Function) -> bool {
 /// The verdict on a function.
 struct Judged<'f> {
     checked: Result<Checked<'f>, Reported>,
-    /// What rustc reports if the constants have the values that their file shows, or if they have not.
+    /// What rustc reports if what the file shows is what the function names, or if it is not.
     conditional: Vec<Conditional>,
+    /// What rustc selects the methods in that were read in the file.
+    selections: TokenStream,
+}
+
+impl Judged<'_> {
+    /// Whether the verdict depends on what called functions do.
+    fn needs_bodies(&self) -> bool {
+        self.checked.as_ref().map_or(true, Checked::asks_of_memory)
+    }
+}
+
+/// A function with the values of constants that its file shows.
+type Valued = Option<(WithValues, Box<Function>)>;
+
+/// A function with the bodies of the functions that it calls.
+struct WithBodies {
+    function: Box<Function>,
+    known: Valued,
+    followed: Vec<Followed>,
 }
 
 /// Reads the function once more with the values of constants that its file shows, if it was understood.
-fn with_values(
+fn with_values(function: &Function, options: &TokenStream, item: &TokenStream, diags: &Diags) -> Valued {
+    let known = WithValues::of(function, options, item).filter(|_| diags.is_empty())?;
+    let mut function = read_again(function, known.options.clone(), known.item.clone(), diags)?;
+    function.definitions.clear();
+    Some((known, function))
+}
+
+/// Reads the function once more with the bodies of device functions in place of their calls.
+fn with_bodies(
     function: &Function,
-    options: TokenStream,
-    item: TokenStream,
+    file: &str,
+    options: &TokenStream,
+    item: &TokenStream,
     diags: &Diags,
-) -> Option<(WithValues, Box<Function>)> {
-    let known = WithValues::of(function, &options, &item).filter(|_| diags.is_empty())?;
+) -> Option<WithBodies> {
+    let Inlined { item, followed } = parse::inline::inlined(item, file)?;
+    let again = read_again(function, options.clone(), item.clone(), diags)?;
+    let known = with_values(&again, options, &item, &diags.nested());
+    Some(WithBodies { function: again, known, followed })
+}
+
+/// Parses another text of a function, which has the same constants in scope; `None` if it is not understood.
+fn read_again(function: &Function, options: TokenStream, item: TokenStream, diags: &Diags) -> Option<Box<Function>> {
     let mut faults = diags.nested();
-    match parse_as(function.role, known.options.clone(), known.item.clone(), &mut faults) {
-        Parsed::Function { mut function, .. } if faults.is_empty() => {
-            function.definitions.clear();
-            Some((known, function))
+    match parse_as(function.role, options, item, &mut faults) {
+        Parsed::Function { function: mut again, .. } if faults.is_empty() => {
+            again.definitions.clone_from(&function.definitions);
+            Some(again)
         }
         _ => None,
     }
@@ -84,9 +128,10 @@ fn with_values(
 /// Checks a function, and again with the values of its constants where they may change the verdict: what is refused may be right with
 /// them, and a phase barrier's use may be wrong.
 fn judge<'f>(function: &'f Function, known: Option<&'f (WithValues, Box<Function>)>, diags: &mut Diags) -> Judged<'f> {
+    let selections = TokenStream::new();
     let checked = check::run(function, diags);
-    let Some((_, known)) = known.filter(|_| checked.is_err() || uses_phase_barriers(function)) else {
-        return Judged { checked, conditional: Vec::new() };
+    let Some((values, known)) = known.filter(|_| checked.is_err() || uses_phase_barriers(function)) else {
+        return Judged { checked, conditional: Vec::new(), selections };
     };
     let mut faults = diags.nested();
     // The rings of a function that is right were checked with the same values.
@@ -96,15 +141,48 @@ fn judge<'f>(function: &'f Function, known: Option<&'f (WithValues, Box<Function
     };
     match (checked, with_values) {
         (Err(Reported), Ok(with_values)) => {
-            let conditional = diags.take().into_iter().map(|fault| Conditional { fault, if_values: false }).collect();
-            Judged { checked: Ok(with_values), conditional }
+            let unless = |fault| Conditional::unless(fault, |span| values.are_right(span));
+            let conditional = diags.take().into_iter().map(unless).collect();
+            Judged { checked: Ok(with_values), conditional, selections }
         }
         (Ok(checked), Err(Reported)) => {
             let found = faults.take().into_iter().filter(|fault| Rule::OF_KNOWN_NUMBERS.contains(&fault.rule));
-            let conditional = found.map(|fault| Conditional { fault, if_values: true }).collect();
-            Judged { checked: Ok(checked), conditional }
+            let conditional = found.map(|fault| Conditional::when(fault, |span| values.are_right(span))).collect();
+            Judged { checked: Ok(checked), conditional, selections }
         }
-        (checked, _) => Judged { checked, conditional: Vec::new() },
+        (checked, _) => Judged { checked, conditional: Vec::new(), selections },
+    }
+}
+
+/// Checks a function with the bodies of what it calls: what is refused may be right with them, and what is asked of the called
+/// functions may have its answer in them.
+fn judge_with_bodies<'f>(first: Judged<'f>, bodies: &'f WithBodies, diags: &mut Diags) -> Judged<'f> {
+    let WithBodies { function, known, followed } = bodies;
+    let known = known.as_ref();
+    let selections = emit::followed::selections(followed);
+    let are_followed = |_| emit::followed::condition(followed);
+    let second = judge(function, known, &mut diags.nested());
+    let is_answer = |checked: &Checked<'_>| !checked.asks_of_memory();
+    match (first.checked, second.checked) {
+        (Err(Reported), Ok(right)) if !diags.any(|rule, _| !Rule::OF_VALUES.contains(&rule)) => {
+            let mut conditional = second.conditional;
+            conditional.extend(diags.take().into_iter().map(|fault| Conditional::unless(fault, are_followed)));
+            Judged { checked: Ok(right), conditional, selections }
+        }
+        (Ok(checked), Ok(right)) if second.conditional.is_empty() && is_answer(&right) => {
+            Judged { checked: Ok(checked.right_if(are_followed(Span::call_site()))), selections, ..first }
+        }
+        (Ok(checked), Ok(_)) => {
+            let valued = |(values, valued): &'f (WithValues, Box<Function>)| {
+                let checked = check::run_without_rings(valued, &mut diags.nested()).ok()?;
+                is_answer(&checked).then_some(values)
+            };
+            let Some(values) = known.and_then(valued) else { return Judged { checked: Ok(checked), ..first } };
+            let (are_followed, are_right) = (are_followed(Span::call_site()), values.are_right(Span::call_site()));
+            let right_if = quote!(#are_followed && #are_right);
+            Judged { checked: Ok(checked.right_if(right_if)), selections, ..first }
+        }
+        (checked, Ok(_) | Err(Reported)) => Judged { checked, ..first },
     }
 }
 
@@ -128,9 +206,9 @@ pub(crate) fn check_kernel_in(session: Session, file: &str, options: TokenStream
     let mut parsed = parse_kernel(options.clone(), item.clone(), &mut diags);
     let Parsed::Function { function, .. } = &mut parsed else { return faults(parsed, diags) };
     define(function, source::definitions(file));
-    let known = with_values(function, options, item, &diags);
+    let known = with_values(function, &options, &item, &diags);
     let Judged { conditional, .. } = judge(function, known.as_ref(), &mut diags);
-    conditional.into_iter().filter(|fault| fault.if_values).for_each(|conditional| diags.push(conditional.fault));
+    conditional.into_iter().filter(|fault| fault.if_right).for_each(|conditional| diags.push(conditional.fault));
     diags.into_faults()
 }
 
@@ -190,6 +268,43 @@ pub(crate) fn check_program(
     }
     let mut diags = Diags::new(session);
     add(parse_kernel(options, kernel, &mut diags), diags);
+    all
+}
+
+/// Returns the faults of all functions and kernels of a file, with those that rustc reports when it joins the functions' protocols.
+pub(crate) fn check_file(session: Session, file: &str) -> Vec<Fault> {
+    let Ok(items) = parse::same_file::attributed(file) else { return Vec::new() };
+    let (mut program, mut all) = (Program::default(), Vec::new());
+    for Attributed { is_kernel, options, item } in items {
+        let role = if is_kernel { Role::Kernel } else { Role::Device };
+        let mut diags = Diags::new(session);
+        let mut parsed = parse_as(role, options.clone(), item.clone(), &mut diags);
+        let Parsed::Function { function, .. } = &mut parsed else {
+            all.extend(faults(parsed, diags));
+            continue;
+        };
+        define(function, source::definitions(file));
+        let understood = diags.is_empty();
+        let known = with_values(function, &options, &item, &diags);
+        let mut judged = judge(function, known.as_ref(), &mut diags);
+        let bodies = if understood && judged.needs_bodies() {
+            with_bodies(function, file, &options, &item, &diags)
+        } else {
+            None
+        };
+        if let Some(bodies) = &bodies {
+            judged = judge_with_bodies(judged, bodies, &mut diags);
+        }
+        let held = judged.conditional.into_iter().filter(|fault| fault.if_right);
+        held.for_each(|conditional| diags.push(conditional.fault));
+        if let Ok(checked) = &judged.checked {
+            let known = |fault: &Fault| checked.is_right_if().is_some() && Rule::OF_PAIRS.contains(&fault.rule());
+            all.extend(
+                program.add(checked).into_iter().filter(|fault| !known(fault) && session.without != Some(fault.rule())),
+            );
+        }
+        all.extend(diags.into_faults());
+    }
     all
 }
 

@@ -127,6 +127,22 @@ impl Session {
         with_large_stack(|| expand::fences(self, options, item))
     }
 
+    /// Checks all functions and kernels of a file, whose text this is. What the functions do to shared memory and to barriers is joined as
+    /// rustc joins it for users, and names stand for what the file defines.
+    ///
+    /// ```
+    /// let file = "
+    ///     #[device]
+    ///     fn meet() { this_cluster().sync(); }
+    ///     #[cluster_kernel(cluster = 2)]
+    ///     fn lost() { let token = this_cluster().barrier_arrive(); meet(); }
+    /// ";
+    /// assert_eq!(phalanx_compiler::Session::default().check_file(file).len(), 1);
+    /// ```
+    pub fn check_file(self, file: &str) -> Vec<Fault> {
+        with_large_stack(|| expand::check_file(self, file))
+    }
+
     /// Checks a kernel, and returns what is known of its rings of phase barriers, or its faults. There is no case if it has no phase
     /// barrier. `file` is the text of the file that it stands in, whose constants it may name.
     pub fn rings(self, file: &str, options: TokenStream, item: TokenStream) -> Result<Vec<RingCase>, Vec<Fault>> {

@@ -314,6 +314,7 @@ fn group_methods(group: Group) -> Vec<&'static str> {
             let methods = WARP_METHODS.iter().filter(|method| group == Group::Tile || !method.tiles_only);
             let methods = ["uniform", "invoke_one"].into_iter().chain(methods.map(|method| method.name));
             let of_matrices = Stored::ALL.into_iter().flat_map(|stored| [stored.load(), stored.store()]);
+            let of_matrices = of_matrices.chain(["mma_async", "wait_mma", "wait_mma_prior"]);
             let methods = methods.chain(of_matrices.filter(|_| group == Group::Tile));
             barrier.chain(methods).chain(queries).collect()
         }
@@ -325,7 +326,8 @@ fn group_methods(group: Group) -> Vec<&'static str> {
 }
 
 pub(crate) fn tile_size(at: SpanRange) -> Diag {
-    Diag::new(Rule::TileSize, at, "this is not a valid tile size").help("a tile has 1, 2, 4, 8, 16 or 32 threads")
+    Diag::new(Rule::TileSize, at, "this is not a valid tile size")
+        .help("a tile has 1, 2, 4, 8, 16 or 32 threads, or 128, those of a warpgroup")
 }
 
 pub(crate) fn invoke_one(at: SpanRange) -> Diag {

@@ -97,6 +97,8 @@ rules! {
         UninitSharedRead = "uninit_shared_read": "shared memory must be written before it is read", Allowed;
         CopyInFlight = "copy_in_flight":
             "what a copy reads and writes must be left alone until a wait has shown its completion", Allowed;
+        MmaInFlight = "mma_in_flight":
+            "a product of a warpgroup must be waited for, and its tiles be left alone until then", Allowed;
         BarrierUninitialized = "barrier_uninitialized":
             "a phase barrier must be initialized before it is used", Allowed;
         BarrierUnpublished = "barrier_unpublished":
@@ -134,6 +136,7 @@ rules! {
         AttributeTarget = "attribute_target";
         CollectiveInClosure = "collective_in_closure";
         CollectiveInMethod = "collective_in_method";
+        CopyLength = "copy_length";
         Cuda = "cuda";
         DeriveEmpty = "derive_empty";
         DeriveNames = "derive_names";
@@ -175,8 +178,43 @@ impl Rule {
     /// The rules that make all threads of a warp reach a barrier together.
     pub(crate) const CONVERGENCE: [Rule; 2] = [Rule::DivergentCollective, Rule::DivergentExit];
 
+    /// The rules about accesses of an owner and a peer to one memory.
+    pub(crate) const OF_PAIRS: [Rule; 5] = [
+        Rule::UnpublishedRemoteRead,
+        Rule::OverwriteWhileRead,
+        Rule::WriteAfterArrive,
+        Rule::UnorderedRemoteWrite,
+        Rule::RelaxedPublishes,
+    ];
+
+    /// The rules that ask what values are, so that the body of a called function may have the answer. The others are about the call.
+    pub(crate) const OF_VALUES: [Rule; 22] = [
+        Rule::UnpublishedRemoteRead,
+        Rule::OverwriteWhileRead,
+        Rule::WriteAfterArrive,
+        Rule::UnorderedRemoteWrite,
+        Rule::DivergentCollective,
+        Rule::DivergentExit,
+        Rule::ExitBeforePeersDone,
+        Rule::BarrierUninitialized,
+        Rule::BarrierUnpublished,
+        Rule::BarrierReinit,
+        Rule::BarrierInitNotElected,
+        Rule::BarrierCount,
+        Rule::BarrierStaleToken,
+        Rule::BarrierTokenMixed,
+        Rule::UninitSharedRead,
+        Rule::CopyInFlight,
+        Rule::RingDeadlock,
+        Rule::RingOverwrite,
+        Rule::RingRead,
+        Rule::RingCount,
+        Rule::RingOvertaken,
+        Rule::RingUndrained,
+    ];
+
     /// The rules about phase barriers and copies whose checks are silent where a number is not known.
-    pub(crate) const OF_KNOWN_NUMBERS: [Rule; 9] = [
+    pub(crate) const OF_KNOWN_NUMBERS: [Rule; 10] = [
         Rule::BarrierUninitialized,
         Rule::BarrierUnpublished,
         Rule::BarrierReinit,
@@ -186,6 +224,7 @@ impl Rule {
         Rule::BarrierTokenMixed,
         Rule::ArriveWhilePending,
         Rule::CopyInFlight,
+        Rule::CopyLength,
     ];
 
     /// Returns the rules that `unchecked(...)` takes, each with its summary.

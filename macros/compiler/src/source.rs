@@ -1,5 +1,5 @@
 //! The file that an item stands in, as text: which constants it defines. They are guesses of what the item names, since only rustc
-//! resolves names; what rests on one has to be confirmed by rustc.
+//! resolves names; what rests on one has to be confirmed by rustc. `parse/same_file` reads the functions.
 
 use proc_macro2::Span;
 
@@ -8,8 +8,12 @@ use crate::model::{Definition, Definitions};
 
 /// Returns the definitions in the file of a span. There are none if the file cannot be read.
 pub(crate) fn around(span: Span) -> Definitions {
-    let text = span.local_file().and_then(|file| std::fs::read_to_string(file).ok());
-    text.map(|text| definitions(&text)).unwrap_or_default()
+    text(span).map(|text| definitions(&text)).unwrap_or_default()
+}
+
+/// Returns the text of the file of a span, if it can be read.
+pub(crate) fn text(span: Span) -> Option<String> {
+    std::fs::read_to_string(span.local_file()?).ok()
 }
 
 /// Returns the definitions in a text.

@@ -1,6 +1,6 @@
 //! A range in the user's source, kept as its first and last token because `Span::join` is not stable.
 
-use proc_macro2::{Span, TokenStream, TokenTree};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::ToTokens;
 
 /// The first and last token of a range in the source.
@@ -51,6 +51,11 @@ impl SpanRange {
     pub(crate) fn column(self) -> u32 {
         u32::try_from(self.lo.start().column + 1).unwrap_or(u32::MAX)
     }
+}
+
+/// Whether the user has written a name, and no rewriting has made it.
+pub(crate) fn is_written(name: &Ident) -> bool {
+    name.span().source_text().is_none_or(|text| *name == text.trim_start_matches("r#"))
 }
 
 impl std::fmt::Debug for SpanRange {

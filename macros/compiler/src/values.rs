@@ -1,7 +1,7 @@
 //! Named constants with the values that their file shows, in place of the names: a kernel is checked with them as with literals. What
 //! a name stands for only rustc knows, so that every verdict that rests on a value is one for rustc to confirm.
 
-use proc_macro2::{Delimiter, Group, Ident, Literal, Punct, Spacing, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Ident, Literal, Punct, Spacing, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote_spanned};
 
 use crate::check::rings::Constants;
@@ -29,24 +29,42 @@ impl WithValues {
         (!values.is_empty()).then_some(WithValues { options, item, values })
     }
 
-    /// Makes rustc report a fault if all constants have their values, or if one has not.
-    pub(crate) fn refuse(&self, Conditional { fault, if_values }: &Conditional) -> TokenStream {
-        let (span, message) = (fault.at.lo, fault.text());
+    /// Makes the condition that all constants have their values.
+    pub(crate) fn are_right(&self, span: Span) -> TokenStream {
         let equal = self.values.iter().map(|(name, value)| {
             let value = i128::from(*value);
             quote_spanned!(span=> #name as i128 == #value)
         });
-        let have_values = quote_spanned!(span=> #(#equal)&&*);
-        let condition = if *if_values { have_values } else { quote_spanned!(span=> !(#have_values)) };
-        quote_spanned!(span=> const _: () = if #condition { ::phalanx::__private::contract::constant::refuse(#message) };)
+        quote_spanned!(span=> #(#equal)&&*)
     }
 }
 
-/// A fault that depends on the values of constants.
+/// A fault that depends on a guess of what the function names.
 pub(crate) struct Conditional {
     pub(crate) fault: Diag,
-    /// Whether the function is at fault if all constants have their values, or if one has not.
-    pub(crate) if_values: bool,
+    /// Whether the function is at fault if the guess is right, or if it is not.
+    pub(crate) if_right: bool,
+    /// The condition that it is right.
+    is_right: TokenStream,
+}
+
+impl Conditional {
+    pub(crate) fn when(fault: Diag, is_right: impl FnOnce(Span) -> TokenStream) -> Conditional {
+        let is_right = is_right(fault.at.lo);
+        Conditional { fault, if_right: true, is_right }
+    }
+
+    pub(crate) fn unless(fault: Diag, is_right: impl FnOnce(Span) -> TokenStream) -> Conditional {
+        Conditional { if_right: false, ..Conditional::when(fault, is_right) }
+    }
+
+    /// Makes rustc report the fault.
+    pub(crate) fn refuse(&self) -> TokenStream {
+        let Conditional { fault, if_right, is_right } = self;
+        let (span, message) = (fault.at.lo, fault.text());
+        let condition = if *if_right { is_right.clone() } else { quote_spanned!(span=> !(#is_right)) };
+        quote_spanned!(span=> const _: () = if #condition { ::phalanx::__private::contract::constant::refuse(#message) };)
+    }
 }
 
 struct Replace<'f> {

@@ -67,6 +67,9 @@ impl Record {
             22 => Cause::MisalignedMatrix { column: self.index(0) },
             23 => Cause::MisalignedTile { past: self.word(0) },
             24 => Cause::MisalignedCoordinate { at: self.word(0) as i32, elements: self.word(1) },
+            25 => Cause::NegativeCoordinate { at: self.word(0) as i32, dimension: self.word(1) },
+            26 => Cause::ProductRows { rows: [self.word(0), self.word(1)], expected: [self.word(2), self.word(3)] },
+            27 => Cause::MisalignedOperand { past: self.word(0), pattern: self.word(1) },
             other => Cause::Panic(format!("a failure record of unknown kind {other}")),
         };
         let dim = |[x, y, z]: [u32; 3]| Dim3::new(x, y, z);

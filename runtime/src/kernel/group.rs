@@ -2,7 +2,7 @@
 //! ordered by x first). They hold no data, because the simulator knows the running thread. The device's implementation
 //! is `groups.cuh`.
 //!
-//! Tiles and coalesced groups are in `warp`.
+//! Tiles and coalesced groups are in `warp`, the products of tiles of 128 threads in `warpgroup`.
 
 mod copying;
 mod fence;
@@ -11,6 +11,7 @@ mod matrix;
 mod members;
 pub mod op;
 mod warp;
+mod warpgroup;
 
 use std::panic::Location;
 

@@ -1,5 +1,6 @@
 //! Collects and names the user-defined types of a program, and defines them in C++ with assertions that their layout is
-//! the same on both sides. Each type is defined once, after the types that it holds.
+//! the same on both sides. Each type is defined once, after the types that it holds. The instructions of products in flight
+//! are found by their types, too (`warpgroup`).
 
 use std::any::TypeId;
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,6 +10,7 @@ use std::sync::Arc;
 use super::literal;
 use super::name::Namer;
 use super::type_info::{Content, Field, TypeArgument, TypeInfo, TypeName, UserType};
+use super::warpgroup;
 use crate::scalar::Scalar;
 
 /// The user-defined types, and the headers that templates need.
@@ -17,6 +19,8 @@ pub(super) struct Types {
     order: Vec<Arc<UserType>>,
     names: BTreeMap<TypeId, String>,
     pub(super) headers: BTreeSet<&'static str>,
+    /// The instructions of a warpgroup's products.
+    instructions: BTreeSet<String>,
 }
 
 impl Types {
@@ -24,8 +28,11 @@ impl Types {
     pub(super) fn collect(&mut self, ty: &TypeInfo) {
         match &ty.name {
             TypeName::Prelude(_) => {}
-            TypeName::Template { header, arguments, .. } => {
+            TypeName::Template { name, header, arguments } => {
                 self.headers.insert(header);
+                if *name == "in_flight" {
+                    self.instructions.extend(warpgroup::instruction(arguments));
+                }
                 for argument in arguments {
                     match argument {
                         TypeArgument::Type(ty) => self.collect(ty),
@@ -81,7 +88,8 @@ impl Types {
 
     /// Returns all definitions.
     pub(super) fn text(&self) -> String {
-        self.order.iter().map(|user| self.definition(user)).collect()
+        let definitions = self.order.iter().map(|user| self.definition(user));
+        self.instructions.iter().cloned().chain(definitions).collect()
     }
 
     fn definition(&self, user: &UserType) -> String {

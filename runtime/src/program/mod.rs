@@ -33,5 +33,6 @@ pub(crate) mod tensor;
 pub(crate) mod type_info;
 pub(crate) mod types;
 pub(crate) mod validity;
+mod warpgroup;
 
 pub use assemble::Program;

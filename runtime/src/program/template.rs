@@ -213,6 +213,8 @@ pub trait Summary {
     const CALLEES: &'static [ProtocolSummary] = &[];
     /// The summary of its accesses to distributed shared memory.
     const PROTOCOL: ProtocolSummary = ProtocolSummary::UNKNOWN;
+    /// The identity of its text and its module; zero for what has none.
+    const TEXT: u64 = 0;
     /// Its effects on memory.
     const MEMORY: MemoryEffects = MemoryEffects::all();
     /// Its operations at the cluster's barrier, with their fences.

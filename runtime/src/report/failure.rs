@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use super::race::Race;
 use super::render::{self, Level, Note};
+pub use super::waiting::{MissingThreads, WaitingThreads};
+use super::waiting::{called_from, threads};
 use crate::location::Location;
 use crate::scalar::Scalar;
 use crate::schedule::Schedule;
@@ -159,6 +161,27 @@ pub enum Cause {
         /// The number of elements in 16 bytes.
         elements: u64,
     },
+    /// A tile is stored to or combined with a tensor from a negative coordinate on.
+    NegativeCoordinate {
+        /// The coordinate.
+        at: i32,
+        /// The dimension, from the outermost on.
+        dimension: u64,
+    },
+    /// An operand of a warpgroup's product does not have the rows that the product takes.
+    ProductRows {
+        /// The rows of the left operand and of the right one.
+        rows: [u64; 2],
+        /// The rows that the product takes of each.
+        expected: [u64; 2],
+    },
+    /// An operand of a warpgroup's product does not start where the pattern of its swizzled rows does.
+    MisalignedOperand {
+        /// The number of bytes past the last start of the pattern.
+        past: u64,
+        /// The number of bytes after which the pattern repeats.
+        pattern: u64,
+    },
     /// An `assert!` or a similar macro failed, with this message.
     Assertion(String),
     /// The kernel panicked, with this message.
@@ -203,49 +226,6 @@ pub enum Cause {
     StepLimit(u64),
 }
 
-/// The threads that wait at the same position in the source when no thread can make progress.
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-#[non_exhaustive]
-pub struct WaitingThreads {
-    /// The operation that they wait in: ``wait at `cluster.sync()` ``.
-    pub what: String,
-    /// The position in the Rust source.
-    pub location: Option<Location>,
-    /// The calls of device functions that led there, the innermost first.
-    pub calls: Vec<Location>,
-    /// Whether they spin on memory, which `what` names, rather than wait at a barrier.
-    pub spins: bool,
-    /// The number of threads.
-    pub threads: usize,
-    /// The indices of the first of them: its block's in the grid, and its own in the block.
-    pub first: (Dim3, Dim3),
-    /// The threads that have not arrived, or have not written what these spin on, grouped by where they are instead.
-    pub missing: Vec<MissingThreads>,
-}
-
-/// Threads that others wait for, with the position at which they are instead.
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-#[non_exhaustive]
-pub struct MissingThreads {
-    /// Their status: ``wait at `block.sync()` ``, or `exited`.
-    pub what: String,
-    /// The position in the Rust source; `None` if they have exited.
-    pub location: Option<Location>,
-    /// The number of threads.
-    pub threads: usize,
-    /// The indices of the first of them: its block's in the grid, and its own in the block.
-    pub first: (Dim3, Dim3),
-}
-
-impl WaitingThreads {
-    /// Returns what the missing threads have not done.
-    fn lacks(&self) -> &'static str {
-        if self.spins { "could have written it" } else { "not arrived" }
-    }
-}
-
 impl Cause {
     /// Returns the panic of `step_by(0)`, with the standard library's message.
     pub(crate) fn step_of_zero() -> Cause {
@@ -261,18 +241,6 @@ impl Cause {
             _ => "deadlock: no thread can make progress".to_owned(),
         }
     }
-}
-
-/// Formats the calls that led somewhere: `, called from src/main.rs:12:5, src/main.rs:30:9`.
-fn called_from(calls: &[Location]) -> String {
-    let calls: Vec<String> = calls.iter().map(Location::to_string).collect();
-    if calls.is_empty() { String::new() } else { format!(", called from {}", calls.join(", ")) }
-}
-
-/// Formats a group of threads: `24 thread(s), first block (0,0,0) thread (0,0,0): exited`.
-fn threads(count: usize, (block, thread): (Dim3, Dim3), what: &str, location: Option<&Location>) -> String {
-    let at = location.map(|location| format!(", at {location}")).unwrap_or_default();
-    format!("{count} thread(s), first block {block} thread {thread}: {what}{at}")
 }
 
 impl Failure {
@@ -430,6 +398,18 @@ impl fmt::Display for Cause {
             Cause::MisalignedCoordinate { at, elements } => write!(
                 f,
                 "the last coordinate of a tile must be a multiple of 16 bytes, which are {elements} elements here, but is {at}; begin the tile at such a multiple"
+            ),
+            Cause::NegativeCoordinate { at, dimension } => write!(
+                f,
+                "a tile must not be written to a tensor from a negative coordinate on, but coordinate {dimension} is {at}; only loads may begin before the tensor"
+            ),
+            Cause::ProductRows { rows: [a, b], expected: [rows, columns] } => write!(
+                f,
+                "this product takes {rows} rows of its left operand and {columns} of its right one, whose rows are the columns of the sum, but they have {a} and {b}; pass a part, such as `&tile[0..{rows}]`"
+            ),
+            Cause::MisalignedOperand { past, pattern } => write!(
+                f,
+                "an operand of a warpgroup's product must start at a multiple of {pattern} bytes, 8 of its rows, but this one starts {past} bytes past one; begin it at a row that is a multiple of 8"
             ),
             Cause::Assertion(message) | Cause::Panic(message) => f.write_str(message),
             Cause::Deadlock(waiting) | Cause::SpinLimit { waiting, .. } => {

@@ -8,6 +8,9 @@
 //! barrier, and before the end of a wait for its batch. A use of the destination or a change of the source that is not
 //! ordered after such a wait is therefore a race under every schedule.
 //!
+//! A warp's part of a product of matrices (PTX ISA, wgmma.mma_async) is a copy without a destination: it reads its tiles until
+//! a wait.
+//!
 //! Not detected: for a copy that a group issues together, only the clock of the group's first thread is considered.
 //! Copies reuse clock slots, two per thread of the cluster; waiting for a later copy also orders the earlier one in
 //! that slot.
@@ -66,11 +69,24 @@ pub(crate) struct TileCopy<'p> {
 /// Bytes of a copy that lie next to each other on both sides.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CopyPiece {
-    pub(crate) to: CopyEnd,
+    /// The destination; `None` for what the tensor cores read.
+    pub(crate) to: Option<CopyEnd>,
     /// The source; `None` for zeros.
     pub(crate) from: Option<CopyEnd>,
     /// The number of bytes, at least one.
     pub(crate) len: usize,
+}
+
+/// The reads of tiles by a product of matrices.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ProductCall<'p> {
+    /// The name in reports.
+    pub(crate) name: &'static str,
+    /// What is read: the first byte, and the number of bytes.
+    pub(crate) pieces: &'p [(CopyEnd, usize)],
+    pub(crate) site: Site,
+    /// The name of the element type.
+    pub(crate) type_name: &'static str,
 }
 
 /// The source of a copy.
@@ -85,7 +101,8 @@ impl PendingCopy {
     fn touches_block(&self, rank: u32) -> bool {
         let of = |memory| matches!(memory, MemoryId::Shared(id) if id.rank == rank);
         let is_unread = self.bytes.is_none();
-        self.pieces.iter().any(|piece| of(piece.to.0) || is_unread && piece.from.is_some_and(|(memory, _)| of(memory)))
+        let to = |piece: &PendingPiece| piece.to.is_some_and(|(memory, ..)| of(memory));
+        self.pieces.iter().any(|piece| to(piece) || is_unread && piece.from.is_some_and(|(memory, _)| of(memory)))
     }
 
     /// Reads the source, unless that was done before.
@@ -104,7 +121,7 @@ impl Context<'_> {
             CopySource::Memory(from) => (Some(from), None),
             CopySource::Value(bytes) => (None, Some(bytes)),
         };
-        let (pieces, combine) = (&[CopyPiece { to, from, len }], None);
+        let (pieces, combine) = (&[CopyPiece { to: Some(to), from, len }], None);
         let copy = TileCopy { name, pieces, counted: len, combine, completion, site, type_name };
         self.begin(copy, value);
     }
@@ -142,10 +159,10 @@ impl Context<'_> {
                 Some(_) => MemoryOp::Atomic,
                 None => MemoryOp::Write(&bytes[start..start + piece.len]),
             };
-            end(piece.to, piece.len, op)
+            Some(end(piece.to?, piece.len, op))
         };
-        let targets: Vec<_> =
-            pieces.iter().zip(&starts).map(|(piece, start)| self.target_address(write(piece, *start))).collect();
+        let target = |(piece, start): (&CopyPiece, &usize)| Some(self.target_address(write(piece, *start)?));
+        let targets: Vec<_> = pieces.iter().zip(&starts).map(target).collect();
         if let Completion::Barrier { barrier, expect } = completion {
             self.expect_copy(BarrierCall { name, barrier, site }, if expect { counted } else { 0 });
         }
@@ -163,12 +180,14 @@ impl Context<'_> {
             read = reader.release(epochs, layout);
             let writer = reader.begin_copy(2 * number as u32 + 1, epochs, layout);
             for ((piece, start), target) in pieces.iter().zip(&starts).zip(&targets) {
-                self.check_order(&writer, write(piece, *start), *target);
+                if let (Some(write), Some(target)) = (write(piece, *start), target) {
+                    self.check_order(&writer, write, *target);
+                }
             }
             done = writer.release(epochs, layout);
         }
         let pending = |((piece, from), target): ((&CopyPiece, &_), &_)| PendingPiece {
-            to: (piece.to.memory, piece.to.start, *target),
+            to: piece.to.zip(*target).map(|(to, target)| (to.memory, to.start, target)),
             from: *from,
             len: piece.len,
         };
@@ -189,15 +208,35 @@ impl Context<'_> {
         });
     }
 
+    /// Issues the reads of a warp's part of a product, by the thread that stands for the warp.
+    pub(crate) fn begin_product(&self, product: ProductCall<'_>) {
+        let ProductCall { name, pieces, site, type_name } = product;
+        let read = |(from, len): &(CopyEnd, usize)| CopyPiece { to: None, from: Some(*from), len: *len };
+        let pieces: Vec<CopyPiece> = pieces.iter().map(read).collect();
+        let completion = Completion::Batch(Batch::Product);
+        let copy = TileCopy { name, pieces: &pieces, counted: 0, combine: None, completion, site, type_name };
+        self.begin(copy, None);
+    }
+
+    /// Waits until all but the last `prior` of the thread's products have read their tiles.
+    pub(crate) fn wait_for_products(&self, prior: usize, site: Site) {
+        self.wait_for_copies(Batch::Product, prior, false, site);
+    }
+
+    /// Returns the bytes that an asynchronous read finds, whose order with other accesses is that of the read.
+    pub(crate) fn bytes_of(&self, from: CopyEnd, len: usize, site: Site, type_name: &'static str) -> Box<[u8]> {
+        let CopyEnd { memory, start } = from;
+        let address = self.address(Access { memory, start, len, op: MemoryOp::Read, site, type_name });
+        read_pieces([(Some(address), len)].into_iter())
+    }
+
     /// Waits until all but the last `prior` of the thread's copies of a batch have completed, or, if `only_read`, until
     /// their sources have been read.
     pub(crate) fn wait_for_copies(&self, batch: Batch, prior: usize, only_read: bool, site: Site) {
         let copies = &self.cluster.copies;
-        let is_bulk = |completion| completion == Completion::Batch(Batch::Bulk);
-        let mine = |copy: &PendingCopy| {
-            let counted =
-                matches!(copy.completion, Completion::Batch(_)) && is_bulk(copy.completion) == (batch == Batch::Bulk);
-            copy.thread == self.thread.rank && counted
+        let mine = |copy: &PendingCopy| match copy.completion {
+            Completion::Batch(other) => copy.thread == self.thread.rank && other.is_counted_with(batch),
+            Completion::Barrier { .. } => false,
         };
         let count = copies.in_flight.borrow().iter().filter(|copy| mine(copy)).count();
         let (mut left, mut at) = (count.saturating_sub(prior), 0);
@@ -250,8 +289,9 @@ impl Cluster<'_> {
         let in_flight = self.copies.in_flight.borrow();
         let covers = |copy: &&PendingCopy| {
             let is_to = |piece: &PendingPiece| {
-                let (memory, start, _) = piece.to;
-                memory == MemoryId::Shared(id) && (start..start + piece.len).contains(&byte)
+                let covers =
+                    |(memory, start, _)| memory == MemoryId::Shared(id) && (start..start + piece.len).contains(&byte);
+                piece.to.is_some_and(covers)
             };
             !copy.landed && copy.pieces.iter().any(is_to)
         };
@@ -298,9 +338,10 @@ impl Cluster<'_> {
         }
         copy.read();
         let mut bytes = copy.bytes.as_deref().unwrap_or_default();
-        for PendingPiece { to: (memory, start, address), len, .. } in &copy.pieces {
+        for PendingPiece { to, len, .. } in &copy.pieces {
             let (arrived, rest) = bytes.split_at(*len);
             bytes = rest;
+            let Some((memory, start, address)) = to else { continue };
             match copy.combine {
                 None => write_bytes(*address, arrived),
                 // Copies of other clusters, and atomics, may change the elements meanwhile.

@@ -13,7 +13,7 @@ pub(crate) enum Group {
 
 impl Group {
     /// Returns the name that reports use.
-    pub(super) fn name(self) -> &'static str {
+    pub(in crate::sim) fn name(self) -> &'static str {
         match self {
             Group::Block => "block",
             Group::Cluster => "cluster",

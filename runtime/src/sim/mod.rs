@@ -47,7 +47,7 @@ mod tests;
 
 pub(crate) use call_chain::OpenCall;
 pub(crate) use context::{Context, fail_at, outside, try_with, with};
-pub(crate) use copy::{CopyCall, CopyEnd, CopyPiece, CopySource, TileCopy};
+pub(crate) use copy::{CopyCall, CopyEnd, CopyPiece, CopySource, ProductCall, TileCopy};
 pub(crate) use group::{Group, LANES};
 pub(crate) use memory::{Access, MemoryId, MemoryOp, SharedId};
 pub(crate) use named_memory::NamedBuffer;

@@ -7,8 +7,12 @@ use std::sync::PoisonError;
 use super::context::Context;
 use super::group::Group;
 use super::site::Site;
-use super::state::{UniformCall, UniformCheck};
+use super::state::{UniformCall, UniformCheck, UniformGroup};
 use crate::report::failure::Cause;
+
+/// The number of threads of a warpgroup, and the largest number of warpgroups of a block.
+const WARPGROUP: u32 = 128;
+const MOST_WARPGROUPS: u64 = 8;
 
 impl Context<'_> {
     /// Ends the launch unless `value` is that of the other threads of the group. `what` is the subject of the report's
@@ -23,6 +27,19 @@ impl Context<'_> {
             Group::Cluster => (cluster.rank, cluster.threads.len() as u64),
             Group::Grid => (0, launch.shape.grid.count() * u64::from(launch.block_threads)),
         };
+        self.check_same_value(UniformGroup::Group(kind), (rank, threads), what, value, site);
+    }
+
+    /// Ends the launch unless `value` is that of the other threads of the warpgroup.
+    pub(crate) fn check_warpgroup(&self, what: &str, value: &[u8], site: Site) {
+        let (cluster, launch) = (self.cluster, self.cluster.launch);
+        let block = cluster.rank * u64::from(launch.cluster_blocks) + u64::from(self.thread.block_rank);
+        let rank = block * MOST_WARPGROUPS + u64::from(self.thread.rank_in_block / WARPGROUP);
+        self.check_same_value(UniformGroup::Warpgroup, (rank, WARPGROUP.into()), what, value, site);
+    }
+
+    fn check_same_value(&self, kind: UniformGroup, of: (u64, u64), what: &str, value: &[u8], site: Site) {
+        let ((rank, threads), launch) = (of, self.cluster.launch);
         let group = (kind, rank);
         let round = {
             let mut rounds = self.thread.uniform_calls.borrow_mut();

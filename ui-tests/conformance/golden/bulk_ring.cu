@@ -43,7 +43,11 @@ bulk_ring(readonly_slice<u32> input, slice_mut<u32> out, u32 rounds, const __gri
             full[buffer].arrive();
 
             empty[buffer].wait_parity(round / 2 % 2 == 0);
-            auto there = cluster.map_shared_rank(row_of(got, buffer), next);
+            if (!all_within) {
+                require(within(got, buffer));
+            }
+#line 33 "ui-tests/conformance/src/kernels/async_peers.rs"
+            auto there = cluster.map_shared_rank(row_of_unchecked(got, buffer), next);
             auto told = cluster.map_shared_rank(full[buffer], next);
             bulk_copy_async(there, own, told);
         }

@@ -17,7 +17,7 @@
 using namespace phalanx;
 
 __device__ __forceinline__ void fetched(const tensor_map<local_array<local_array<f32, 8>, 4>>& input, shared_slice<local_array<f32, 8>> tile, const barrier& full, local_array<i32, 2> at) {
-#line 257 "ui-tests/conformance/src/kernels/tensor_maps.rs"
+#line 267 "ui-tests/conformance/src/kernels/tensor_maps.rs"
     load_async(input, at, tile, full);
     full.arrive();
 }
@@ -36,13 +36,13 @@ summed(const __grid_constant__ tensor_map<local_array<local_array<f32, 8>, 4>> i
         const auto steps_2 = range(0, steps);
         const bool all_within = covers(tiles, values_of(steps_2) % 2);
         for (auto step : steps_2) {
-#line 273 "ui-tests/conformance/src/kernels/tensor_maps.rs"
+#line 283 "ui-tests/conformance/src/kernels/tensor_maps.rs"
             auto stage = step % 2;
             empty[stage].wait_parity(step / 2 % 2 == 0);
             if (!all_within) {
                 require(within(tiles, stage));
             }
-#line 275 "ui-tests/conformance/src/kernels/tensor_maps.rs"
+#line 285 "ui-tests/conformance/src/kernels/tensor_maps.rs"
             fetched(input, row_of_unchecked(tiles, stage), full[stage], local_array<i32, 2>{as<i32>(step) * 4, 4});
         }
     } else if (i < 32) {
@@ -50,13 +50,13 @@ summed(const __grid_constant__ tensor_map<local_array<local_array<f32, 8>, 4>> i
         const auto steps_3 = range(0, steps);
         const bool all_within_2 = covers_row<decltype(tiles.get_unchecked(0).get_unchecked(0))>(values_of(i % 8)) && covers_row<decltype(tiles.get_unchecked(0))>(values_of(i / 8)) && covers(tiles, values_of(steps_3) % 2);
         for (auto step_2 : steps_3) {
-#line 280 "ui-tests/conformance/src/kernels/tensor_maps.rs"
+#line 290 "ui-tests/conformance/src/kernels/tensor_maps.rs"
             auto stage_2 = step_2 % 2;
             full[stage_2].wait_parity(step_2 / 2 % 2 == 1);
             if (!all_within_2) {
                 require(within(tiles, stage_2) & within_row<decltype(tiles.get_unchecked(0))>(i / 8) & within_row<decltype(tiles.get_unchecked(0).get_unchecked(0))>(i % 8));
             }
-#line 282 "ui-tests/conformance/src/kernels/tensor_maps.rs"
+#line 292 "ui-tests/conformance/src/kernels/tensor_maps.rs"
             sum = sum * f32(0.5f) + tiles.get_unchecked(stage_2).get_unchecked(i / 8).get_unchecked(i % 8);
             empty[stage_2].arrive();
         }

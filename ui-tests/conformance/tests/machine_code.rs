@@ -54,8 +54,9 @@ fn code(module: &str, name: &str) -> Option<Vec<[u64; 2]>> {
 
 /// The operation `REDUX`, by the lowest 12 bits: 32-bit integers, all lanes of a mask.
 const REDUCE: u64 = 0x3c4;
-/// The operation `SHFL` by constants.
+/// The operation `SHFL` by constants, and by one whose last operand is the register of zeros.
 const SHUFFLE: u64 = 0xf89;
+const SHUFFLE_UP: u64 = 0x989;
 
 /// Whole warps reduce integers of up to 32 bits by one instruction, floats by shuffles.
 #[test]
@@ -76,6 +77,17 @@ fn smaller_tiles_reduce_by_shuffles() {
         let found = code.iter().filter(|[low, _]| low & 0xfff == REDUCE).count();
         assert_eq!(found, 0, "{name}");
         assert!(code.iter().any(|[low, _]| low & 0xfff == SHUFFLE), "{name}");
+    }
+}
+
+/// A loop with a condition on the lane stays one loop: 5 times 2 shuffles and one more, each once more for a warp whose threads do not
+/// come together.
+#[test]
+fn a_condition_on_the_lane_makes_no_second_loop() {
+    for name in ["segments_of_any_block", "segments_of_64", "segments_of_two_dimensions"] {
+        let Some(code) = code("lanes_in_loops", name) else { return };
+        let found = only(&code, [SHUFFLE, SHUFFLE_UP]).len();
+        assert!((11..=22).contains(&found), "{name}: {found} shuffles");
     }
 }
 

@@ -38,6 +38,7 @@ const WITNESSES: &[Witness] = witnesses![
     "rank_out_of_range": no_such_rank says "rank 2",
     "uninit_shared_read": never_written says "never written",
     "copy_in_flight": read_early says "data race",
+    "mma_in_flight": written_while_read says "data race",
     "barrier_uninitialized": by_nobody says "no thread has initialized",
     "barrier_unpublished": not_met says "data race",
     "barrier_init_not_elected": by_all_of_them says "must not initialize a barrier that is in use",
@@ -325,6 +326,23 @@ fn read_early(out: &mut [u32]) {
     block.wait_async();
     block.sync();
     out[32 + i] = early;
+}
+
+#[cluster_kernel(cluster = 2, block = 128, unchecked(mma_in_flight))]
+fn written_while_read(out: &mut [u32]) {
+    let warpgroup = tiled_partition::<128>(&this_thread_block());
+    let rank = warpgroup.thread_rank();
+    let tile = shared_array::<Swizzled<u8, 32>, 64>();
+    for i in 0..16 {
+        tile[rank / 2][rank % 2 * 16 + i] = 1;
+    }
+    this_thread_block().sync();
+    let product = warpgroup.mma_async(Accumulator::<i32, 64, 64>::splat(0), &tile, &tile);
+    if rank == 0 {
+        tile[0][0] = 2;
+    }
+    let sum = warpgroup.wait_mma(product);
+    out[rank] = sum[0] as u32;
 }
 
 /// The first wait is for a phase that nobody completes.

@@ -65,7 +65,7 @@ impl<'a, 'f> ConstantPropagation<'a, 'f> {
         let is_counted = |variable: &Variable| sets.get(variable).is_some_and(|sets| sets.len() > 1);
         let set_alike =
             |variable: Variable| sets.get(&variable).filter(|sets| sets.iter().all(is_alike)).map(Vec::as_slice);
-        let residues = Residues::of(cfg, values, set_alike);
+        let residues = Residues::of(cfg, values, &selectors(cfg), set_alike);
         let live = if residues.is_empty() { Vec::new() } else { live_values(cfg, residues.nodes()) };
         let followed = sets.keys().copied().collect();
         let mut numbers = ConstantPropagation { cfg, followed, residues, live };
@@ -223,6 +223,11 @@ impl<'a, 'f> ConstantPropagation<'a, 'f> {
             (Source::Not, [negated]) => self.holds(numbers, *negated).map(|holds| !holds),
             _ => numbers.nodes.get(&condition)?.literal().map(|number| number != 0),
         }
+    }
+
+    /// Whether the loop whose test is at the end of a block goes on.
+    pub(super) fn goes_on(&self, numbers: &Constants, test: BlockId) -> bool {
+        self.residues.goes_on(&numbers.remainders, test)
     }
 
     /// What is still of use at the start of a block.

@@ -5,6 +5,7 @@
 #![warn(clippy::wildcard_enum_match_arm)]
 
 mod accessors;
+mod alike;
 mod barriers;
 mod bit_set;
 mod branch_correlation;
@@ -25,6 +26,7 @@ mod program;
 mod reached;
 mod residues;
 pub(crate) mod rings;
+mod runs;
 mod tokens;
 mod unchecked;
 pub(crate) mod uniform;
@@ -36,6 +38,7 @@ use unchecked::LeftToRustc;
 use std::collections::BTreeSet;
 
 use phalanx_contract::Groups;
+use proc_macro2::TokenStream;
 
 use crate::diag::{Diags, Reported};
 use crate::messages;
@@ -52,6 +55,7 @@ use rings::Rings;
 use tokens::Tokens;
 use uniform::WholeWarps;
 use uniform::control::Control;
+use uniform::level::Required;
 use uniform::summary::Summary;
 use uniform::values::Values;
 
@@ -68,6 +72,7 @@ pub(crate) struct Checked<'f> {
     fences: Fences<'f>,
     rings: Rings,
     whole_warps: WholeWarps,
+    is_right_if: Option<TokenStream>,
 }
 
 /// Checks a function by all rules.
@@ -96,15 +101,22 @@ fn run_with<'f>(function: &'f Function, with_rings: bool, diags: &mut Diags) -> 
     let (mut summary, whole_warps) = uniform::check(function, &cfg, &values, diags);
     let required = summary.required();
     values.assume(&required);
-    let mut protocol = match partition::split(&cfg, &live, &values) {
-        Some(split) => {
-            let (tokens, control, live) = (Tokens::of(function, &split), Control::of(&split), Live::of(&split));
-            let values = Values::of(function, &split, &control, &live);
-            values.assume(&required);
-            check_memory(function, &split, &tokens, &live, &values, diags)
+    let mut found = diags.nested();
+    let mut protocol = check_memory(function, (&cfg, &tokens, &live), &values, &required, &mut found);
+    if function.role == Role::Device && found.any(|rule, _| Rule::OF_PAIRS.contains(&rule)) {
+        let again = |required: &Required| {
+            let values = Values::of(function, &cfg, &control, &live);
+            values.assume(required);
+            let mut found = diags.nested();
+            let protocol = check_memory(function, (&cfg, &tokens, &live), &values, required, &mut found);
+            (!found.any(|rule, _| Rule::OF_PAIRS.contains(&rule))).then_some((protocol, found))
+        };
+        if let Some((params, right)) = alike::params(function, &cfg, &required, again) {
+            params.into_iter().for_each(|(param, at)| summary.add_alike(param, at));
+            (protocol, found) = right;
         }
-        None => check_memory(function, &cfg, &tokens, &live, &values, diags),
-    };
+    }
+    diags.append(found);
     // A thread that returns before a barrier of the cluster has no barrier after its accesses: that is one fault.
     let exits = |rule, at| rule == Rule::DivergentExit && !function.waives_at(rule, at);
     if diags.any(exits) && !function.waives(Rule::ExitBeforePeersDone) {
@@ -139,11 +151,31 @@ fn run_with<'f>(function: &'f Function, with_rings: bool, diags: &mut Diags) -> 
         fences,
         rings,
         whole_warps,
+        is_right_if: None,
     })
 }
 
-/// The checks that follow what names of memory and barriers stand for.
+/// The checks of memory and barriers, of the graph as it is or split by what names and numbers stand for.
 fn check_memory<'f>(
+    function: &'f Function,
+    (cfg, tokens, live): (&Cfg<'f>, &Tokens<'f>, &Live),
+    values: &Values<'_, 'f>,
+    required: &Required,
+    diags: &mut Diags,
+) -> Protocol {
+    match partition::split(cfg, live, values) {
+        Some(split) => {
+            let (tokens, control, live) = (Tokens::of(function, &split), Control::of(&split), Live::of(&split));
+            let values = Values::of(function, &split, &control, &live);
+            values.assume(required);
+            check_graph(function, &split, &tokens, &live, &values, diags)
+        }
+        None => check_graph(function, cfg, tokens, live, values, diags),
+    }
+}
+
+/// The checks that follow what names of memory and barriers stand for.
+fn check_graph<'f>(
     function: &'f Function,
     cfg: &Cfg<'f>,
     tokens: &Tokens<'f>,
@@ -153,8 +185,8 @@ fn check_memory<'f>(
 ) -> Protocol {
     let phase_barriers = barriers::check(function, cfg, values, diags);
     let completions = Completions::of(function, cfg, values);
-    let handshakes = &phase_barriers.handshakes;
-    let inputs = dsm::Inputs { function, cfg, tokens, live, values, handshakes, completions: &completions };
+    let (handshakes, gathers) = (&phase_barriers.handshakes, &phase_barriers.gathers[..]);
+    let inputs = dsm::Inputs { function, cfg, tokens, live, values, handshakes, gathers, completions: &completions };
     let mut protocol = dsm::check(inputs, diags);
     phase_barriers.add_to(&mut protocol);
     copies::check(function, cfg, values, &completions, &mut protocol, diags);
@@ -187,6 +219,21 @@ fn hidden_calls(function: &Function) -> BTreeSet<SlotId> {
 impl<'f> Checked<'f> {
     pub(crate) fn function(&self) -> &'f Function {
         self.function
+    }
+
+    /// Whether rustc is asked what called functions do to shared memory and to a peer's.
+    pub(crate) fn asks_of_memory(&self) -> bool {
+        self.protocol.demands.iter().any(|demand| Rule::OF_PAIRS.contains(&demand.rule))
+    }
+
+    /// Makes rustc ask that only if a condition does not hold.
+    pub(crate) fn right_if(self, condition: TokenStream) -> Checked<'f> {
+        Checked { is_right_if: Some(condition), ..self }
+    }
+
+    /// The condition under which nothing is to be asked of memory.
+    pub(crate) fn is_right_if(&self) -> Option<&TokenStream> {
+        self.is_right_if.as_ref()
     }
 
     /// For each call while an arrival is pending, by slot, the groups of which the callee must execute no collective.

@@ -198,7 +198,8 @@ impl<'f> Splitter<'_, 'f> {
         let decided = || self.branches.decided(&known.outcomes, block);
         match self.cfg.blocks[block.0].end {
             End::Branch { on, then, otherwise } => {
-                let holds = self.numbers.holds(&known.numbers, on).or_else(decided);
+                let goes_on = || self.numbers.goes_on(&known.numbers, block).then_some(true);
+                let holds = self.numbers.holds(&known.numbers, on).or_else(decided).or_else(goes_on);
                 holds.map(|holds| if holds { then } else { otherwise })
             }
             End::Option { some, none, .. } => decided().map(|holds| if holds { some } else { none }),
@@ -242,8 +243,10 @@ impl<'f> Splitter<'_, 'f> {
     fn numbered(&self, numbers: &Constants, mut region: Region) -> Region {
         let literal = |node: NodeId| self.known(numbers, node);
         for select in &mut region.path {
-            if let Select::At(node) = select {
-                *node = literal(*node);
+            match select {
+                Select::At(node) => *node = literal(*node),
+                Select::Range { start, end } => (*start, *end) = (literal(*start), literal(*end)),
+                Select::Chunk { .. } | Select::Half { .. } | Select::Unknown => {}
             }
         }
         region.rank = region.rank.map(literal);
@@ -360,7 +363,7 @@ impl<'f> Splitter<'_, 'f> {
             StepKind::Copy(CopyId(id)) => {
                 split.copies.push(match &self.cfg.copies[*id] {
                     CopyStep::Begin { reads, writes, completion, by, at } => CopyStep::Begin {
-                        reads: reads.as_ref().map(resolve),
+                        reads: reads.iter().map(resolve).collect(),
                         writes: writes.as_ref().map(resolve),
                         completion: *completion,
                         by: *by,

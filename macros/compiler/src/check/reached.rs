@@ -17,29 +17,35 @@ const MOST_THREADS: u64 = 1024;
 /// The number of operators and variables through which a condition is followed.
 const DEPTH: u8 = 16;
 
-/// The sets of blocks of the graph that threads come to; several threads may have the same set.
-pub(super) struct Reached(Vec<BlockSet>);
+/// The sets of blocks of the graph that threads come to, each with the ranks of those threads. Several may be equal.
+pub(super) struct Reached(Vec<(BlockSet, Vec<u64>)>);
 
 impl Reached {
     pub(super) fn of(function: &Function, cfg: &Cfg<'_>) -> Reached {
         let size = function.options.block.as_ref().and_then(|block| block.count());
         let branches: Vec<(BlockId, NodeId)> =
             (0..cfg.blocks.len()).filter_map(|at| Some((BlockId(at), cfg.blocks[at].end.condition()?))).collect();
-        let mut sets: BTreeMap<Vec<Option<bool>>, BlockSet> = BTreeMap::new();
+        let mut sets: BTreeMap<Vec<Option<bool>>, (BlockSet, Vec<u64>)> = BTreeMap::new();
         for rank in 0..size.unwrap_or(MOST_THREADS).min(MOST_THREADS) {
             let thread = Thread { cfg, size, rank };
             let outcome = |(_, on): &(BlockId, NodeId)| thread.value(*on, DEPTH).map(|value| value != 0);
             let outcomes: Vec<Option<bool>> = branches.iter().map(outcome).collect();
             let known = branches.iter().zip(&outcomes).filter_map(|((block, _), holds)| Some((*block, (*holds)?)));
             let known: BTreeMap<BlockId, bool> = known.collect();
-            sets.entry(outcomes).or_insert_with(|| reached(cfg, &known));
+            let (_, ranks) = sets.entry(outcomes).or_insert_with(|| (reached(cfg, &known), Vec::new()));
+            ranks.push(rank);
         }
         Reached(sets.into_values().collect())
     }
 
     /// Whether one thread may come to both blocks of the graph.
     pub(super) fn by_one_thread(&self, first: BlockId, second: BlockId) -> bool {
-        self.0.iter().any(|set| set.contains(first) && set.contains(second))
+        self.0.iter().any(|(set, _)| set.contains(first) && set.contains(second))
+    }
+
+    /// The sets, each with the ranks of the threads that come to its blocks.
+    pub(super) fn sets(&self) -> impl Iterator<Item = (&BlockSet, &[u64])> {
+        self.0.iter().map(|(set, ranks)| (set, &ranks[..]))
     }
 }
 

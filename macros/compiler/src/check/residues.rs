@@ -1,11 +1,12 @@
 //! Counters of loops, modulo a number: which of several buffers an iteration uses (`if k % 2 == 0 { .. }`). A counter is followed if
-//! a branch that decides what a name of memory stands for depends on its remainder. `constant_propagation` computes with the
-//! remainders, and `partition` splits the graph by them.
+//! a branch that decides what a name of memory stands for depends on its remainder, or if an index does and the counter begins
+//! anew in each round of an outer loop. `constant_propagation` computes with the remainders, and `partition` splits the graph by them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::cfg::{BlockId, Cfg, Extent, NodeId, Source, StepKind, ValueStep, Variable, gcd};
+use super::cfg::{BlockId, Cfg, CountedLoop, Extent, NodeId, Source, StepKind, ValueStep, Variable, gcd};
 use super::liveness;
+use super::uniform::control::following;
 use super::uniform::values::Values;
 use crate::model::expr::BinaryOp;
 
@@ -30,6 +31,8 @@ pub(super) struct Residues {
     variables: BTreeSet<Variable>,
     /// The counters that are used after the start of each block, for their next values as well.
     live: Vec<BTreeSet<Variable>>,
+    /// By the block of its test, the counter of a loop over literals, with its last number.
+    last: BTreeMap<BlockId, (Variable, u64)>,
 }
 
 impl Residues {
@@ -38,6 +41,7 @@ impl Residues {
     pub(super) fn of<'s>(
         cfg: &Cfg<'_>,
         values: &Values<'_, '_>,
+        selectors: &BTreeSet<NodeId>,
         set_alike: impl Fn(Variable) -> Option<&'s [Assignment]>,
     ) -> Residues {
         let names = |block: &BlockId| {
@@ -46,6 +50,8 @@ impl Residues {
         let deciding =
             (0..cfg.blocks.len()).map(BlockId).filter(names).flat_map(|block| values.control.deciders(block));
         let mut work: Vec<NodeId> = deciding.filter_map(|branch| cfg.blocks[branch.0].end.condition()).collect();
+        let last = last_numbers(cfg);
+        work.extend(restarting(cfg, &last, selectors));
         let mut residues = Residues { modulus: 1, ..Residues::default() };
         while let Some(node) = work.pop() {
             if residues.nodes.insert(node) {
@@ -71,7 +77,15 @@ impl Residues {
             return Residues::default();
         }
         residues.live = live(cfg);
+        residues.last = last.into_iter().filter(|(_, (counter, _))| residues.counters.contains_key(counter)).collect();
         residues
+    }
+
+    /// Whether the loop whose test is at the end of a block goes on, because this is not its last number.
+    pub(super) fn goes_on(&self, remainders: &Remainders, test: BlockId) -> bool {
+        let Some((counter, last)) = self.last.get(&test) else { return false };
+        let now = remainders.get(counter).copied().flatten();
+        now.is_some_and(|now| now != last % self.modulus)
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -120,7 +134,13 @@ impl Residues {
         let operand = |index: usize| self.remainder_of(cfg, remainders, *cfg.nodes[node.0].operands.get(index)?);
         match &cfg.nodes[node.0].source {
             Source::Integer(number) => Some(number % self.modulus),
-            Source::Read(variable) => remainders.get(variable).copied().flatten(),
+            Source::Read(variable) => match remainders.get(variable) {
+                Some(known) => *known,
+                // It is set once in each iteration, in which the counters are the same.
+                None => Some(cfg.origin(node))
+                    .filter(|origin| *origin != node)
+                    .and_then(|origin| self.remainder_of(cfg, remainders, origin)),
+            },
             Source::Binary(BinaryOp::Add) => Some((operand(0)? + operand(1)?) % self.modulus),
             Source::Binary(BinaryOp::Mul) => Some(operand(0)? * operand(1)? % self.modulus),
             Source::Binary(_)
@@ -138,6 +158,73 @@ impl Residues {
             | Source::Call { .. } => None,
         }
     }
+}
+
+/// By the block of its test, the counter of each loop over literals that counts up, with its last number.
+fn last_numbers(cfg: &Cfg<'_>) -> BTreeMap<BlockId, (Variable, u64)> {
+    let last = |counted: &CountedLoop| {
+        let number = |node: NodeId| cfg.nodes[node.0].source.integer();
+        let (start, end, by) = (number(counted.start)?, number(counted.end)?, u64::try_from(counted.by?).ok()?);
+        let end = if counted.inclusive { end.checked_add(1)? } else { end };
+        let steps = end.checked_sub(start)?.checked_sub(1)?.checked_div(by)?;
+        let counter = cfg.blocks[counted.inside.0].steps.iter().find_map(|step| {
+            let (variable, value, _) = step.kind.set()?;
+            matches!(cfg.nodes[value.0].source, Source::Counter { of, .. } if of == variable).then_some(variable)
+        })?;
+        Some((counter, start.checked_add(steps.checked_mul(by)?)?))
+    };
+    cfg.counted.iter().filter_map(|(test, counted)| Some((*test, last(counted)?))).collect()
+}
+
+/// The remainders that select memory and depend on a counter that begins anew in each round of an outer loop.
+fn restarting(
+    cfg: &Cfg<'_>,
+    last: &BTreeMap<BlockId, (Variable, u64)>,
+    selectors: &BTreeSet<NodeId>,
+) -> BTreeSet<NodeId> {
+    let begins_anew = |test: &BlockId| {
+        cfg.counted.get(test).is_some_and(|counted| following(cfg, counted.before).contains(counted.before))
+    };
+    let counters: BTreeSet<Variable> =
+        last.iter().filter(|(test, _)| begins_anew(test)).map(|(_, (counter, _))| *counter).collect();
+    if counters.is_empty() {
+        return BTreeSet::new();
+    }
+    let mut found = BTreeSet::new();
+    let (mut work, mut seen): (Vec<NodeId>, _) = (selectors.iter().copied().collect(), BTreeSet::new());
+    while let Some(node) = work.pop() {
+        if !seen.insert(node) {
+            continue;
+        }
+        if remainder(cfg, node).is_some() && depends_on(cfg, node, &counters) {
+            found.insert(node);
+        }
+        work.extend(&cfg.nodes[node.0].operands);
+        work.extend(cfg.nodes[node.0].source.read().into_iter().flat_map(|variable| set_to(cfg, variable)));
+    }
+    found
+}
+
+/// Whether a value is computed from one of these variables.
+fn depends_on(cfg: &Cfg<'_>, node: NodeId, variables: &BTreeSet<Variable>) -> bool {
+    let (mut work, mut seen) = (vec![node], BTreeSet::new());
+    while let Some(node) = work.pop() {
+        if seen.insert(node) {
+            let read = cfg.nodes[node.0].source.read();
+            if read.is_some_and(|variable| variables.contains(&variable)) {
+                return true;
+            }
+            work.extend(&cfg.nodes[node.0].operands);
+            work.extend(read.into_iter().flat_map(|variable| set_to(cfg, variable)));
+        }
+    }
+    false
+}
+
+/// The values that a variable is set to.
+fn set_to<'c>(cfg: &'c Cfg<'_>, variable: Variable) -> impl Iterator<Item = NodeId> + use<'c> {
+    let sets = cfg.blocks.iter().flat_map(|block| &block.steps).filter_map(|step| step.kind.set());
+    sets.filter(move |(set, ..)| *set == variable).map(|(_, value, _)| value)
 }
 
 /// The operand and the modulus of a remainder by a literal, or of a mask for one by a power of two.

@@ -46,6 +46,7 @@ pub(super) fn uniformity(uniformity: Uniformity) -> TokenStream {
         Uniformity::Parameter(position) => quote!(#path::Parameter(#position)),
         Uniformity::Tile(log2) => quote!(#path::Tile(#log2)),
         Uniformity::Warp => quote!(#path::Warp),
+        Uniformity::Warpgroup => quote!(#path::Warpgroup),
         Uniformity::Block => quote!(#path::Block),
         Uniformity::Cluster => quote!(#path::Cluster),
         Uniformity::Grid => quote!(#path::Grid),

@@ -5,6 +5,7 @@ mod constant;
 mod cuda;
 mod device;
 mod fences;
+pub(crate) mod followed;
 mod headers;
 mod host;
 mod item;

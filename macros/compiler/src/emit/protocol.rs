@@ -13,6 +13,8 @@ use crate::check::Checked;
 use crate::check::dsm::overlap::ConstantIs;
 use crate::check::dsm::protocol::{Demand, Guard};
 use crate::model::{Function, Role};
+use crate::rules::Rule;
+use crate::span::SpanRange;
 
 fn path(name: &str) -> TokenStream {
     constant::path("protocol", name)
@@ -65,28 +67,39 @@ pub(super) fn constants(checked: &Checked<'_>, items: &[TokenStream]) -> TokenSt
 /// Makes the checks of what the body requires of its callees, at the spans where it requires it.
 pub(super) fn checks(checked: &Checked<'_>) -> TokenStream {
     let (marker, table) = (&checked.function().name, Table::of(checked));
-    let asked = checked.protocol().demands.iter().map(|Demand { guard: condition, at, message, .. }| {
+    let function = checked.function();
+    let ty = path("Guard");
+    // What is said of one place in the same words is said once: rustc stops at the first panic of a constant.
+    let mut said: Vec<(SpanRange, &str, Vec<TokenStream>)> = Vec::new();
+    let mut others = TokenStream::new();
+    for Demand { guard: condition, rule, at, message } in &checked.protocol().demands {
         let (span, guard) = (at.lo, table.guard(condition));
         // The function's name has this span too, where rustc points.
-        let refuse = |guard: TokenStream| {
-            quote_spanned! {span=>
-                ::phalanx::__private::contract::protocol::refuse(
-                    #guard, <#marker as ::phalanx::__private::Summary>::CALLEES, #message
-                )
-            }
+        let refuse = quote_spanned! {span=>
+            ::phalanx::__private::contract::protocol::refuse(
+                GUARD, <#marker as ::phalanx::__private::Summary>::CALLEES, #message
+            )
         };
-        if condition.constants.is_empty() {
-            let refuse = refuse(guard);
-            return quote_spanned!(span=> const _: () = #refuse;);
+        let right_if = checked.is_right_if().filter(|_| Rule::OF_PAIRS.contains(rule));
+        if condition.constants.is_empty() && right_if.is_none() {
+            let asked = quote_spanned!(span=> { const GUARD: #ty = #guard; #refuse });
+            match said.iter_mut().find(|(other, text, _)| other.begins_with(*at) && text == message) {
+                Some((.., known)) => known.push(asked),
+                None => said.push((*at, message, vec![asked])),
+            }
+            continue;
         }
-        let function = checked.function();
         let constants = condition.constants.iter().map(|condition| constant_is(function, condition));
-        let constants: TokenStream = quote_spanned!(span=> #(#constants)&&*);
-        let (ty, refuse) = (path("Guard"), refuse(quote_spanned!(span=> GUARD)));
-        let checked = quote_spanned!(span=> { const GUARD: #ty = #guard; if #constants { #refuse } });
-        constant::evaluated(function, &constants, &checked, span)
-    });
-    asked.collect()
+        let unknown = right_if.map(|right_if| quote_spanned!(span=> !(#right_if)));
+        let condition: TokenStream = {
+            let each = constants.chain(unknown);
+            quote_spanned!(span=> #(#each)&&*)
+        };
+        let checked = quote_spanned!(span=> { const GUARD: #ty = #guard; if #condition { #refuse } });
+        others.extend(constant::evaluated(function, &condition, &checked, span));
+    }
+    let said = said.into_iter().map(|(at, _, asked)| quote_spanned!(at.lo=> const _: () = { #(#asked)* };));
+    quote!(#(#said)* #others)
 }
 
 /// Makes the expression of a condition on a constant.

@@ -6,7 +6,7 @@ use quote::{quote, quote_spanned};
 use super::cuda::{Fragment, Text, has_collectives};
 use super::headers::headers;
 use super::host::internal;
-use super::{fences, item, protocol, uniformity};
+use super::{fences, followed, item, protocol, uniformity};
 use crate::check::Checked;
 use crate::model::options::{Extents, Setting};
 use crate::model::{Function, Role, SiteMessage, SlotId};
@@ -63,8 +63,9 @@ pub(super) fn definition(function: &Function, text: &Text, checked: &Checked<'_>
     let (summary, summarised) = (uniformity::constants(checked, &items), summarised(function));
     let protocol = protocol::constants(checked, &items);
     let (fences, barriers) = (fences::constants(checked, &items), fences::barriers(checked));
+    let identity = followed::constant(function);
     // The span is the function's name, where rustc reports recursion.
-    let summary = quote_spanned!(marker.span()=> #summarised { #summary #protocol #fences });
+    let summary = quote_spanned!(marker.span()=> #summarised { #summary #protocol #fences #identity });
     quote! {
         #summary
 

@@ -131,6 +131,26 @@ pub(crate) fn barrier_uninitialized(
     diag.help("let one thread call `init` and synchronize the block before the use: `if block.thread_rank() == 0 { bar.init(count); } block.sync();`, or let all threads call `bar.init_collective(&block, count)`")
 }
 
+/// `init` is a place where other barriers of the array are initialized, or where no thread comes.
+pub(crate) fn barrier_never_initialized(at: SpanRange, name: &str, init: Option<SpanRange>) -> Diag {
+    let diag = Diag::new(
+        Rule::BarrierUninitialized,
+        at,
+        format!("{name} must be initialized before this use, but no thread initializes it"),
+    );
+    let diag = init.into_iter().fold(diag, |diag, init| diag.note(init, "no thread executes this `init` for it"));
+    diag.help("initialize each barrier that is used; for an array, let all threads call `bars.init_collective(&block, count)`")
+}
+
+/// Adds to a fault of certain runs which those are: those in which all integers that the host passes have these values, by value and
+/// in read-only memory.
+pub(crate) fn where_integers_are(fault: Diag, argument: Option<u64>, element: Option<u64>) -> Diag {
+    let argument = argument.map(|value| format!("each integer argument is {value}"));
+    let element = element.map(|value| format!("each element of read-only memory is {value}"));
+    let known: Vec<String> = argument.into_iter().chain(element).collect();
+    if known.is_empty() { fault } else { fault.remark(format!("for example, where {}", known.join(" and "))) }
+}
+
 /// `peers` is the group of a peer's barrier, `None` for the block's own.
 pub(crate) fn barrier_unpublished(at: SpanRange, name: &str, init: Option<SpanRange>, peers: Option<Group>) -> Diag {
     let who = if peers.is_some() { "its block" } else { "the thread that initializes it" };
@@ -250,11 +270,19 @@ pub(crate) fn barrier_count_too_many(
     .help("expect only as many arrivals as there are; `expect_tx` and copies do not arrive, so let a thread arrive for them")
 }
 
-pub(crate) fn barrier_count_too_few(at: SpanRange, name: &str, init: SpanRange, expected: u64, threads: u64) -> Diag {
+/// `each` is the number of arrivals of each of the block's `threads`.
+pub(crate) fn barrier_count_too_few(
+    at: SpanRange,
+    name: &str,
+    init: SpanRange,
+    expected: u64,
+    (threads, each): (u64, u64),
+) -> Diag {
+    let times = if each == 1 { String::new() } else { format!(" {each} times each") };
     Diag::new(
         Rule::BarrierCount,
         at,
-        format!("a phase of {name} must expect all threads that arrive and wait together, but it expects {expected} arrivals, and all {threads} threads arrive here"),
+        format!("a phase of {name} must expect all threads that arrive and wait together, but it expects {expected} arrivals, and all {threads} threads arrive here{times}"),
     )
     .note(init, "the expected count is set here")
     .help("more than one phase may complete while a thread still waits: expect `block.num_threads()` arrivals, or let only as many threads arrive")

@@ -62,6 +62,25 @@ pub(crate) fn tensor_rank(at: SpanRange, found: usize, form: &str) -> Diag {
         .help(format!("write a coordinate for each dimension of the tile, the outermost first: `{form}`"))
 }
 
+/// `from` and `to` are the numbers of elements at both ends.
+pub(crate) fn copy_length(at: SpanRange, from: u64, to: u64) -> Diag {
+    Diag::new(
+        Rule::CopyLength,
+        at,
+        format!("the source and the destination of a copy must have the same length, but it reads {from} elements and writes {to}"),
+    )
+    .help("select as many elements on both sides: `&slice[a..b]`")
+}
+
+pub(crate) fn copy_bytes(at: SpanRange, bytes: u64, multiple: u64) -> Diag {
+    Diag::new(
+        Rule::CopyLength,
+        at,
+        format!("the size of a bulk copy must be a multiple of {multiple} bytes, but this one has {bytes} bytes"),
+    )
+    .help("copy more elements, or let a group copy them: `memcpy_async(&block, &shared, slice)` has no such limit")
+}
+
 /// `to` says whether the access is to the copy's destination; otherwise it is to the source.
 pub(crate) fn copy_in_flight(
     at: SpanRange,
@@ -89,6 +108,7 @@ pub(crate) fn copy_in_flight(
         CompletionMechanism::BulkWrites => {
             "let the copying thread call `bulk_wait_group::<0>()` before this: `bulk_wait_group_read` waits for the reads of the copy alone"
         }
+        CompletionMechanism::Product => WAIT_MMA,
     };
     Diag::new(Rule::CopyInFlight, at, sentence).note(begun, "the copy starts here").help(help)
 }
@@ -117,15 +137,36 @@ pub(crate) fn until_copy_is_complete(fault: Diag, completion: CompletionMechanis
         CompletionMechanism::Group => "`block.wait_async()`",
         CompletionMechanism::BulkGroup => "`bulk_wait_group_read::<0>()`",
         CompletionMechanism::BulkWrites => "`bulk_wait_group::<0>()`",
+        CompletionMechanism::Product => "`warpgroup.wait_mma(product)`",
     };
     fault
         .remark("an asynchronous copy accesses the memory until a wait shows its completion; a barrier of the cluster does not wait for it")
         .help(format!("wait for the copy first: {wait}; and then let all threads execute `cluster.sync()`, or arrive and wait, between the two accesses"))
 }
 
+/// The help of `mma_in_flight`.
+const WAIT_MMA: &str = "let the warpgroup wait before this: `let sum = warpgroup.wait_mma(product);`";
+
+/// A tile is written while a product reads it.
+pub(crate) fn tile_in_flight(at: SpanRange, begun: SpanRange, name: &str) -> Diag {
+    let sentence = format!("`{name}` is written while a product of matrices is in flight, which may read this value");
+    Diag::new(Rule::MmaInFlight, at, sentence).note(begun, "the product starts here").help(WAIT_MMA)
+}
+
+/// A product is not waited for on some path.
+pub(crate) fn product_left(at: SpanRange) -> Diag {
+    Diag::new(
+        Rule::MmaInFlight,
+        at,
+        "this product must be waited for, but on some path the function ends without a wait: its sums are lost, and the tensor cores may still read the tiles",
+    )
+    .help("let the warpgroup wait on every path: `let sum = warpgroup.wait_mma(product);`")
+}
+
 pub(crate) fn copy_left(at: SpanRange, completion: CompletionMechanism) -> Diag {
     let help = match completion {
         CompletionMechanism::Group => "let the group wait for it: `block.wait_async()`",
+        CompletionMechanism::Product => WAIT_MMA,
         CompletionMechanism::BulkGroup | CompletionMechanism::BulkWrites | CompletionMechanism::Barrier => {
             "let the copying thread wait for it: `bulk_wait_group_read::<0>()` is enough"
         }

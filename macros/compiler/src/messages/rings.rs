@@ -15,6 +15,24 @@ pub(crate) fn deadlock(at: SpanRange) -> Diag {
     )
 }
 
+/// A phase gets other bytes than it expects.
+pub(crate) fn wrong_bytes(at: SpanRange) -> Diag {
+    Diag { help: None, ..deadlock(at) }
+        .help("expect as many bytes as the copies of a phase bring, once: `bar.expect_tx(bytes)`, before the arrival")
+}
+
+/// A phase does not wait for the copy, because no bytes are expected.
+pub(crate) fn no_bytes(at: SpanRange, slot: &str, who: &str) -> Diag {
+    Diag { help: None, ..read(at, slot, who) }
+        .help("let the phase wait for the copy: `bar.expect_tx(bytes)`, before the arrival of that thread")
+}
+
+/// A thread reads without having waited.
+pub(crate) fn no_wait(at: SpanRange, slot: &str, who: &str) -> Diag {
+    Diag { help: None, ..read(at, slot, who) }
+        .help("let each thread that reads it wait before, at the barrier that the copies or writers tell")
+}
+
 pub(crate) fn overwrite(at: SpanRange, slot: &str, who: &str, fills: bool) -> Diag {
     let still = if fills { "it is still being filled" } else { "threads may still read it" };
     Diag::new(Rule::RingOverwrite, at, format!("{slot} must be empty before {who} fills it, but {still}"))

@@ -37,6 +37,14 @@ pub(crate) fn divergent_collective(at: SpanRange, name: &str, group: Group, more
     with(diag, chain, more).help(format!("move it out of the branch; if the condition is uniform, say so: {say_so}"))
 }
 
+/// The condition is known to differ between threads.
+pub(crate) fn certainly(diag: Diag, group: Group) -> Diag {
+    Diag { help: None, ..diag }.help(match group {
+        Group::Tile | Group::Coalesced => "move it out of the branch, or use a group of the threads that take it",
+        Group::ThreadBlock | Group::Cluster | Group::Grid => "move it out of the branch",
+    })
+}
+
 /// The place of another condition on which a fault depends.
 pub(crate) fn decides_too(diag: Diag, condition: SpanRange) -> Diag {
     diag.note(condition, "which threads reach it depends on this condition, too")
@@ -69,7 +77,7 @@ pub(crate) fn divergent_argument(at: SpanRange, chain: Chain) -> Diag {
     let diag = Diag::new(
         Rule::DivergentCollective,
         at,
-        "this argument decides whether a collective is reached, so it must be uniform across the group, but it may differ between threads",
+        "this argument decides whether a collective is reached, or which part of shared memory is meant, so it must be uniform across the group, but it may differ between threads",
     );
     with(diag, chain, 0).help("pass a uniform value; if the argument is uniform, say so: `group.uniform(argument)`")
 }
@@ -126,6 +134,7 @@ pub(crate) fn differs(what: &str, within: Uniformity, needed: Uniformity) -> Str
         | Uniformity::Parameter(_)
         | Uniformity::Tile(_)
         | Uniformity::Warp
+        | Uniformity::Warpgroup
         | Uniformity::Block
         | Uniformity::Cluster
         | Uniformity::Grid => {

@@ -127,6 +127,8 @@ pub(crate) enum CompletionMechanism {
     BulkGroup,
     /// A wait of the thread that started the bulk copy, for what it writes.
     BulkWrites,
+    /// A wait of the warpgroup that began the product.
+    Product,
 }
 
 impl CopyOp {

@@ -123,6 +123,10 @@ impl Op {
             // Each lane addresses a row for the others (PTX ISA, ldmatrix and stmatrix).
             Op::LoadMatrix { .. } => collective(Group::Tile, at_its_site, Kind::Value),
             Op::StoreMatrix { .. } => collective(Group::Tile, at_its_site, Kind::Unit),
+            // The warps of a warpgroup execute it together (PTX ISA, wgmma.mma_async).
+            Op::MmaAsync { .. } => collective(Group::Tile, at_its_site, Kind::Value),
+            Op::MmaWait { prior: None } => collective(Group::Tile, never, Kind::Value),
+            Op::MmaWait { prior: Some(_) } => collective(Group::Tile, never, Kind::Unit),
             // The result is a reference, as in Rust, which `*` reads.
             Op::LoadUnchecked => individual(Reads, never, Kind::Reference { mutable: false }),
             Op::Atomic(atomic) => individual(Changes, at_its_site, atomic.method.result),

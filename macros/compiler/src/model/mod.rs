@@ -7,6 +7,7 @@ pub(crate) mod copy;
 pub(crate) mod effect;
 pub(crate) mod expr;
 pub(crate) mod facts;
+pub(crate) mod followed;
 pub(crate) mod fused_barriers;
 pub(crate) mod group;
 pub(crate) mod group_barrier;
@@ -102,6 +103,8 @@ pub(crate) struct Function {
     pub(crate) claims: Vec<name::Claim>,
     /// The number of elided brands of barriers and tokens in the signature, each a type parameter.
     pub(crate) brands: usize,
+    /// The identity of the function's text, by which its callers know it.
+    pub(crate) text: u64,
     /// Whether the function uses `dynamic_shared`.
     pub(crate) dynamic_shared: bool,
     /// The constants that the file around a kernel with phase barriers defines. The kernel may name others: rustc has to confirm

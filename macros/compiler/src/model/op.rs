@@ -65,6 +65,10 @@ pub(crate) enum Op {
     LoadMatrix { stored: Stored, matrix: SlotId },
     /// `warp.store_matrix(&tile, row, column, matrix)`
     StoreMatrix { stored: Stored },
+    /// `warpgroup.mma_async(sum, &a, &b)`: the slot of the result's type, which the text names.
+    MmaAsync { product: SlotId },
+    /// `warpgroup.wait_mma(product)`, `warpgroup.wait_mma_prior::<1>()`
+    MmaWait { prior: Option<ValueId> },
     /// `memory.len()`
     Length,
     /// `memory.is_empty()`
@@ -221,6 +225,8 @@ impl Op {
             | Op::StoreVec
             | Op::LoadMatrix { .. }
             | Op::StoreMatrix { .. }
+            | Op::MmaAsync { .. }
+            | Op::MmaWait { .. }
             | Op::Length
             | Op::IsEmpty
             | Op::LoadUnchecked
@@ -237,12 +243,13 @@ impl Op {
 }
 
 /// The methods of global, shared and remote memory.
-pub(crate) static MEMORY_METHODS: [&str; 11] = [
+pub(crate) static MEMORY_METHODS: [&str; 12] = [
     "len",
     "is_empty",
     "atomic",
     "load_vec",
     "store_vec",
+    "store_async",
     "split_at",
     "split_at_mut",
     "chunks",

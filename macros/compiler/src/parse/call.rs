@@ -29,6 +29,15 @@ impl Parser<'_> {
             let arguments = call.args.iter().map(|argument| self.value(argument)).collect();
             return Expr { kind: ExprKind::CallClosure { closure: local, arguments }, result_kind: Kind::Value, span };
         }
+        // What was to be a closure is refused already.
+        if path
+            .path
+            .get_ident()
+            .and_then(|ident| self.lookup(ident))
+            .is_some_and(|local| self.function.kind(local) == Kind::Unknown)
+        {
+            return Expr::error(span);
+        }
         if let Some(known) = self.number_function(&path.path, &call.args, span) {
             return known;
         }

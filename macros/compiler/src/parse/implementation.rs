@@ -2,14 +2,16 @@
 //! and `Self` is replaced by the type.
 
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
-use quote::{ToTokens, format_ident, quote, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::{FnArg, ImplItem, ItemFn, ItemImpl, ItemTrait, Signature, TraitItem, Type};
 
 use super::Parser;
+use super::same_file::identity_of;
 use super::signature::bounded;
 use crate::diag::Diags;
 use crate::messages;
+use crate::model::followed::method_marker;
 use crate::model::{Generics, Implementation, Method, Role};
 use crate::span::SpanRange;
 
@@ -66,25 +68,25 @@ pub(crate) fn implementation(item: &ItemImpl, diags: &mut Diags) -> Implementati
     };
     for member in &item.items {
         match member {
-            ImplItem::Fn(function) => {
-                let mut sig = function.sig.clone();
+            ImplItem::Fn(item_fn) => {
+                let mut sig = item_fn.sig.clone();
                 let has_receiver = self_to_parameter(&mut sig, diags);
-                let (attrs, vis, block) = (&function.attrs, &function.vis, &function.block);
+                let (attrs, vis, block) = (&item_fn.attrs, &item_fn.vis, &item_fn.block);
                 let replaced = replace_self(quote!(#(#attrs)* #vis #sig #block), &turbofished(own_type));
                 let Ok(mut whole) = syn::parse2::<ItemFn>(replaced) else {
                     diags.push(messages::not_parsed(
-                        SpanRange::of(&function.sig),
+                        SpanRange::of(&item_fn.sig),
                         "`self` or `Self` is used where no value or type is allowed",
                     ));
                     continue;
                 };
                 let own = own_generics(&whole.sig);
-                let (method, display) = (&function.sig.ident, format!("{name}::{}", function.sig.ident));
+                let (method, display) = (&item_fn.sig.ident, format!("{name}::{}", item_fn.sig.ident));
                 // The name tells apart methods of `S<u32>` and `S<f32>`, and of `Trait<u32>` and `Trait<f32>` for one
                 // type.
                 let implemented = item.trait_.as_ref().map(|(path, _)| path);
                 let prefix = words(&quote!(#own_type #implemented));
-                whole.sig.ident = format_ident!("__phalanx_{}_{}", prefix, method, span = method.span());
+                whole.sig.ident = Ident::new(&method_marker(&prefix, method), method.span());
                 let mut all = generics.clone();
                 all.params.extend(whole.sig.generics.params.clone());
                 if let Some(bounds) = &whole.sig.generics.where_clause {
@@ -96,6 +98,8 @@ pub(crate) fn implementation(item: &ItemImpl, diags: &mut Diags) -> Implementati
                 whole.vis = syn::parse_quote!(pub);
                 let mut function = super::function(&whole, Role::Method, diags);
                 function.title = display;
+                let (sig, block) = (&item_fn.sig, &item_fn.block);
+                function.text = identity_of(&quote!(#own_type #sig #block));
                 let attrs = std::mem::replace(&mut function.attrs, quote!(#[doc(hidden)]));
                 let of_trait = item.trait_.is_some();
                 parsed.methods.push(Method { function, name: method.clone(), vis, attrs, own, has_receiver, of_trait });

@@ -1,4 +1,4 @@
-//! Loads and stores of matrices by a warp: `warp.load_matrix(&tile, row, column)` and its like.
+//! Loads and stores of matrices by a warp, `warp.load_matrix(&tile, row, column)` and its like, and the products of a warpgroup.
 
 use syn::{ExprMethodCall, PathArguments};
 
@@ -44,6 +44,48 @@ impl Parser<'_> {
         let (Some(mut operands), Some(matrix)) = (operands, matrix) else { return Expr::error(span) };
         operands.push(self.value(matrix));
         self.op(Op::StoreMatrix { stored }, operands, span)
+    }
+
+    /// Parses `warpgroup.mma_async(sum, &a, &b)` and its waits, `wait_mma(product)` and `wait_mma_prior::<1>()`.
+    pub(super) fn product_method(
+        &mut self,
+        name: &str,
+        warpgroup: Expr,
+        call: &ExprMethodCall,
+        span: SpanRange,
+    ) -> Expr {
+        let count = |expected: usize| {
+            (call.args.len() != expected).then(|| messages::argument_count(span, name, expected, call.args.len()))
+        };
+        let (wrong, prior) = match name {
+            "mma_async" => (count(3), None),
+            "wait_mma" => (count(1), None),
+            _ => {
+                let turbofish = call.turbofish.clone().map(PathArguments::AngleBracketed);
+                let prior = turbofish.and_then(|turbofish| self.length_argument(&turbofish, 0));
+                let form = || messages::turbofish(span, name, "warpgroup.wait_mma_prior::<1>()");
+                (if prior.is_none() { Some(form()) } else { count(0) }, prior)
+            }
+        };
+        if let Some(diag) = wrong {
+            return self.error(diag);
+        }
+        let mut operands = vec![warpgroup];
+        operands.extend(call.args.first().map(|value| self.value(value)));
+        for tile in call.args.iter().skip(1) {
+            let Some(tile) = self.shared_argument(tile, "warpgroup.mma_async(sum, &a, &b)") else {
+                return Expr::error(span);
+            };
+            let Kind::Memory(Memory::SharedArray | Memory::SharedSlice) = tile.result_kind else {
+                return self.error(messages::matrix_memory(tile.span, tile.result_kind));
+            };
+            operands.push(tile);
+        }
+        let op = match name {
+            "mma_async" => Op::MmaAsync { product: self.slot(SlotUse::Type) },
+            _ => Op::MmaWait { prior },
+        };
+        self.op(op, operands, span)
     }
 
     /// Parses the place of a matrix, after the warp: the shared memory, the row and the column.

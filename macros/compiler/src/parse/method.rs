@@ -101,6 +101,9 @@ impl Parser<'_> {
         {
             return self.store_matrix(stored, receiver, call, span);
         }
+        if group == Group::Tile && matches!(name.as_str(), "mma_async" | "wait_mma" | "wait_mma_prior") {
+            return self.product_method(&name, receiver, call, span);
+        }
         if let Some(method) = group.barrier_method(&name) {
             return self.barrier(group, method, receiver, call, span);
         }

@@ -12,6 +12,7 @@ mod desugared_methods;
 mod expr;
 mod format;
 pub(crate) mod implementation;
+pub(crate) mod inline;
 mod inline_cuda;
 mod inner_attributes;
 mod iter_consumers;
@@ -25,6 +26,7 @@ pub(crate) mod options;
 mod parameters;
 mod pattern;
 mod reference;
+pub(crate) mod same_file;
 mod scalar_functions;
 mod signature;
 mod slice;
@@ -40,6 +42,7 @@ mod warp;
 use std::collections::{BTreeMap, BTreeSet};
 
 use proc_macro2::{Ident, Span, TokenStream};
+use quote::quote;
 
 use crate::diag::{Diag, Diags};
 use crate::messages;
@@ -56,6 +59,8 @@ const PASSES: usize = 4;
 
 /// Parses a function under one of the attributes. Errors are reported to `diags`.
 pub(crate) fn function(item: &syn::ItemFn, role: Role, diags: &mut Diags) -> Function {
+    let (sig, block) = (&item.sig, &item.block);
+    let text = same_file::identity_of(&quote!(#sig #block));
     let item = &parameters::named(closure::in_place(item));
     // `let mut best = None;` holds a token or plain data, `let x = &memory[i];` is a row or an element, and the result of a device
     // function is a value or a token, as the uses further down show. Then the function is parsed once more with that known.
@@ -67,7 +72,7 @@ pub(crate) fn function(item: &syn::ItemFn, role: Role, diags: &mut Diags) -> Fun
         passes += 1;
         if !learned || passes == PASSES {
             diags.append(faults);
-            return function;
+            return Function { text, ..function };
         }
         known = function.locals.iter().map(|local| local.kind).collect();
     }
@@ -168,6 +173,7 @@ impl<'d> Parser<'d> {
             shared: Vec::new(),
             claims: Vec::new(),
             brands: 0,
+            text: 0,
             dynamic_shared: false,
             definitions: Default::default(),
             unrolled: Default::default(),

@@ -46,7 +46,7 @@ impl Parser<'_> {
             return None;
         };
         if let Ok(literal) = syn::parse2::<syn::LitInt>(size.clone())
-            && !matches!(literal.base10_parse(), Ok(1_u32 | 2 | 4 | 8 | 16 | 32))
+            && !matches!(literal.base10_parse(), Ok(1_u32 | 2 | 4 | 8 | 16 | 32 | 128))
         {
             self.diags.push(messages::tile_size(SpanRange::of(&literal)));
             return None;

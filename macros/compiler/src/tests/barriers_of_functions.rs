@@ -126,3 +126,20 @@ fn numbers_of_arrivals_in_functions() {
     right(&with("32", "if t < 32 { meet(BAR); }"));
     right("let few = shared_barrier(); setup(&block, &few); if t < 32 { meet(&few); }");
 }
+
+/// A function that initializes a barrier is not called again while the barrier is in use, whatever comes in between.
+#[test]
+fn a_function_that_initializes_is_called_again() {
+    let meet = "if t < 32 { raw.arrive_and_wait(); }";
+    let body = |calls: &str| format!("let raw = shared_barrier(); {calls}");
+    right(&body(&format!("setup(&block, &raw); {meet} {meet}")));
+    right(&body(&format!("setup(&block, &raw); {meet} block.sync(); again(&block, &raw);")));
+    for calls in [
+        format!("setup(&block, &raw); {meet} setup(&block, &raw); {meet}"),
+        format!("setup(&block, &raw); {meet} raw.init_collective(&block, 32); {meet}"),
+        format!("for _ in 0..n {{ setup(&block, &raw); {meet} }}"),
+        "setup(&block, &raw); setup(&block, &raw);".to_string(),
+    ] {
+        wrong(&body(&calls), "barrier_reinit");
+    }
+}

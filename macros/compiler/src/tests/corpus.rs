@@ -17,18 +17,21 @@ pub(super) struct Annotated {
 
 /// Returns everything annotated with an attribute of this crate in the files of a folder, in order.
 pub(super) fn annotated(folder: &str) -> Vec<Annotated> {
-    texts(folder).into_iter().flat_map(among).collect()
+    tokens(folder).flat_map(among).collect()
 }
 
-/// Returns the tokens of the files of a folder, in order.
-fn texts(folder: &str) -> Vec<TokenStream> {
+fn tokens(folder: &str) -> impl Iterator<Item = TokenStream> {
+    texts(folder).into_iter().map(|text| text.parse().expect("rustc reads it as tokens"))
+}
+
+/// Returns the files of a folder, in order.
+pub(super) fn texts(folder: &str) -> Vec<String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../ui-tests").join(folder);
     let entries = fs::read_dir(folder).expect("the tests lie beside the crate");
     let mut paths: Vec<_> = entries.map(|entry| entry.expect("a readable folder").path()).collect();
     paths.retain(|path| path.extension().is_some_and(|ending| ending == "rs"));
     paths.sort();
-    let text = |path| fs::read_to_string(path).expect("text").parse().expect("rustc reads it as tokens");
-    paths.into_iter().map(text).collect()
+    paths.into_iter().map(|path| fs::read_to_string(path).expect("text")).collect()
 }
 
 /// The same, with what modules and macros have in their braces.
@@ -42,7 +45,7 @@ pub(super) fn annotated_within(folder: &str) -> Vec<Annotated> {
         }
     }
     let mut found = Vec::new();
-    for text in texts(folder) {
+    for text in tokens(folder) {
         within(text, &mut found);
     }
     found

@@ -6,7 +6,8 @@ use std::collections::BTreeSet;
 use proc_macro2::TokenStream;
 use syn::{File, Item, ItemFn};
 
-use super::corpus::{Annotated, annotated};
+use super::corpus::{Annotated, annotated, texts};
+use super::session;
 use crate::parse::options::{OF_DEVICE_FUNCTIONS, OF_KERNELS};
 
 use super::{Attributed, errors, expand, faults};
@@ -140,12 +141,12 @@ fn faults_come_in_the_order_of_the_source() {
 }
 
 #[test]
-fn accepted_functions_have_no_fault() {
-    let accepted = annotated("accept");
+fn accepted_files_have_no_fault() {
+    let accepted = texts("accept");
     assert!(!accepted.is_empty());
-    for function in accepted {
-        let faults = faults_of(&function);
-        assert!(faults.is_empty(), "{}: {faults:#?}", function.item);
+    for file in accepted {
+        let faults = session().check_file(&file);
+        assert!(faults.is_empty(), "{file}: {faults:#?}");
     }
 }
 
@@ -198,7 +199,7 @@ const UNSEEN: &[(&str, &str)] = &[
     ),
     ("move the call out of the branch", RUSTC),
     (
-        "this argument decides whether a collective is reached, so it must be uniform across the group, but it may differ between threads",
+        "this argument decides whether a collective is reached, or which part of shared memory is meant, so it must be uniform across the group, but it may differ between threads",
         RUSTC,
     ),
     ("pass a uniform value; if the argument is uniform, say so: `group.uniform(argument)`", RUSTC),

@@ -141,7 +141,11 @@ fn a_thread_that_forgets_overwrites() {
             cluster.sync();
             out[cluster.thread_rank()] = peer[block.thread_rank()];
             let token = cluster.barrier_arrive();
-            if n > 4 {{ cluster.barrier_wait(token); {last} }} else {{ token.forget(); {last} }}"
+            if n > 4 {{
+                cluster.barrier_wait(token); {last}
+            }} else {{
+                token.forget(); {last}
+            }}"
         )
     };
     let found = [Rule::ExitBeforePeersDone, Rule::OverwriteWhileRead, Rule::OverwriteWhileRead];

@@ -3,6 +3,7 @@
 //! NVRTC.
 
 mod barriers_of_functions;
+mod bodies;
 mod branch_correlation;
 mod calls;
 mod closures;
@@ -10,14 +11,17 @@ mod constant_propagation;
 mod constants;
 mod copies;
 mod copies_of_functions;
+mod copy_lengths;
 mod corpus;
 mod depth;
 mod diagnostics;
 mod elections;
+mod elements;
 mod engine;
 mod fences;
 mod forgotten;
 mod functions;
+mod gathers;
 mod graph;
 mod guards;
 mod handshakes;
@@ -30,7 +34,9 @@ mod offsets;
 mod phases;
 mod random;
 mod references;
+mod restarts;
 mod rings;
+mod skews;
 mod stages;
 mod text;
 mod uniform_values;

@@ -57,3 +57,54 @@ fn halves_of_a_flat_array() {
         }
     }
 }
+
+/// Halves whose size is a parameter, or a variable that is set once, and slices of halves. Each form with a change that makes it wrong.
+#[test]
+fn halves_of_a_size_that_does_not_change() {
+    let kernel = |before: &str, each: &str| {
+        rules(&format!(
+            "#[cluster_kernel(cluster = 2, block = 32)]
+            fn halves(x: &[u32], n: u32, m: u32) {{
+                let cluster = this_cluster();
+                let buf = shared_array::<u32, 320>();
+                let t = this_thread_block().thread_rank();
+                for i in (t..320).step_by(32) {{ buf[i] = x[i]; }}
+                let far = cluster.map_shared_rank(&buf, 1 - cluster.block_rank());
+                {before}
+                cluster.sync();
+                for r in 0..n {{ {each} cluster.sync(); }}
+            }}"
+        ))
+    };
+    let copy = "for i in (t..m).step_by(32) { buf[to + i] = far[from + i]; }";
+    let slices = "let theirs = &far[from..from + 32]; let mine = &mut buf[to..to + 32]; mine[t] = theirs[31 - t];";
+    for (before, each, (word, other)) in [
+        ("", format!("let (from, to) = (r % 2 * m, (r + 1) % 2 * m); {copy}"), ("(r + 1)", "(r + 2)")),
+        ("", format!("let (from, to) = (r % 2 * m, (1 - r % 2) * m); {copy}"), ("t..m", "t..n")),
+        ("", format!("let (from, to) = (m * (r % 2), m * ((r + 1) % 2)); {copy}"), ("t..m", "t..=m")),
+        (
+            "let half = m / 2;",
+            format!("let (from, to) = (r % 2 * half, (r + 1) % 2 * half); {}", copy.replace("t..m", "t..half")),
+            ("t..half", "t..m"),
+        ),
+        (
+            "let mut m = m;",
+            format!("let (from, to) = (0, m); {copy} if r == 0 {{ m = 64; }}"),
+            ("if r == 0", "if r == 1"),
+        ),
+        ("", format!("let (from, to) = (r % 2 * 32, (r + 1) % 2 * 32); {slices}"), ("from + 32", "from + 64")),
+        ("", format!("let (from, to) = (r % 2 * 32, (r + 1) % 2 * 32); {slices}"), ("(r + 1)", "(r + 4)")),
+        (
+            "let (mut from, mut to) = (0, 32);",
+            format!("{slices} std::mem::swap(&mut from, &mut to);"),
+            ("to + 32", "to + 33"),
+        ),
+        ("let (mut from, mut to) = (0, 32);", format!("{slices} (from, to) = (to, from);"), ("(to, from)", "(to, to)")),
+    ] {
+        // A size that changes is not followed.
+        let expected = usize::from(before.contains("mut m"));
+        assert_eq!(kernel(before, &each).len().min(1), expected, "{before} {each}");
+        assert!(each.contains(word));
+        assert!(!kernel(before, &each.replace(word, other)).is_empty(), "{before} {each} {other}");
+    }
+}

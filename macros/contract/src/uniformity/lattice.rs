@@ -7,10 +7,10 @@ use super::MAX_GROUPS;
 /// The largest group in which a value is uniform: all of its threads hold the same value.
 ///
 /// ```text
-/// Grid > Cluster > Block > Warp > Tile(4) > .. > Tile(1) > Divergent
-///                          Warp > Group(k) > Divergent          each k by itself
-///                          Warp > Rank     > Divergent
-///                          Warp > Parameter(k) > Divergent      each k by itself
+/// Grid > Cluster > Block > Warpgroup > Warp > Tile(4) > .. > Tile(1) > Divergent
+///                                      Warp > Group(k) > Divergent          each k by itself
+///                                      Warp > Rank     > Divergent
+///                                      Warp > Parameter(k) > Divergent      each k by itself
 /// ```
 ///
 /// `Divergent` is the bottom: an analysis starts from `Grid` and only descends.
@@ -29,6 +29,8 @@ pub enum Uniformity {
     Tile(u8),
     /// Uniform in each warp.
     Warp,
+    /// Uniform in each warpgroup: 128 threads whose first has a rank that is a multiple of 128.
+    Warpgroup,
     /// Uniform in each thread block.
     Block,
     /// Uniform in each cluster.
@@ -44,6 +46,7 @@ impl Uniformity {
     /// use phalanx_contract::uniformity::Uniformity;
     ///
     /// assert_eq!(Uniformity::of_threads(64), Uniformity::Warp);
+    /// assert_eq!(Uniformity::of_threads(256), Uniformity::Warpgroup);
     /// assert_eq!(Uniformity::of_threads(24), Uniformity::Tile(3));
     /// assert_eq!(Uniformity::of_threads(3), Uniformity::Divergent);
     /// ```
@@ -52,7 +55,8 @@ impl Uniformity {
             // Zero has no divisors.
             0 | u128::BITS => Uniformity::Divergent,
             log2 @ 1..=4 => Uniformity::Tile(log2 as u8),
-            _ => Uniformity::Warp,
+            5..=6 => Uniformity::Warp,
+            _ => Uniformity::Warpgroup,
         }
     }
 
@@ -123,16 +127,17 @@ impl Uniformity {
         matches!(self.height(), Some(height) if height >= WARP)
     }
 
-    /// The position in the chain from `Divergent` (0) to `Grid` (8); `None` for elements beside the chain.
+    /// The position in the chain from `Divergent` (0) to `Grid` (9); `None` for elements beside the chain.
     pub const fn height(self) -> Option<u8> {
         match self {
             Uniformity::Divergent => Some(0),
             Uniformity::Rank | Uniformity::Group(_) | Uniformity::Parameter(_) => None,
             Uniformity::Tile(log2) => Some(log2),
             Uniformity::Warp => Some(WARP),
-            Uniformity::Block => Some(6),
-            Uniformity::Cluster => Some(7),
-            Uniformity::Grid => Some(8),
+            Uniformity::Warpgroup => Some(6),
+            Uniformity::Block => Some(7),
+            Uniformity::Cluster => Some(8),
+            Uniformity::Grid => Some(9),
         }
     }
 
@@ -142,8 +147,9 @@ impl Uniformity {
             0 => Uniformity::Divergent,
             log2 @ 1..WARP => Uniformity::Tile(log2),
             WARP => Uniformity::Warp,
-            6 => Uniformity::Block,
-            7 => Uniformity::Cluster,
+            6 => Uniformity::Warpgroup,
+            7 => Uniformity::Block,
+            8 => Uniformity::Cluster,
             _ => Uniformity::Grid,
         }
     }
@@ -155,6 +161,7 @@ impl Uniformity {
             Uniformity::Group(_) | Uniformity::Parameter(_) => "group",
             Uniformity::Tile(_) => "tile",
             Uniformity::Warp => "warp",
+            Uniformity::Warpgroup => "warpgroup",
             Uniformity::Block => "thread block",
             Uniformity::Cluster => "cluster",
             Uniformity::Grid => "grid",
@@ -171,6 +178,7 @@ impl Uniformity {
             | Uniformity::Parameter(_)
             | Uniformity::Tile(_)
             | Uniformity::Warp
+            | Uniformity::Warpgroup
             | Uniformity::Block
             | Uniformity::Cluster
             | Uniformity::Grid => self,
@@ -186,7 +194,7 @@ mod tests {
 
     use super::*;
 
-    const ALL: [Uniformity; 11] = [
+    const ALL: [Uniformity; 12] = [
         Uniformity::Divergent,
         Uniformity::Rank,
         Uniformity::Group(0),
@@ -195,6 +203,7 @@ mod tests {
         Uniformity::Tile(2),
         Uniformity::Tile(3),
         Uniformity::Warp,
+        Uniformity::Warpgroup,
         Uniformity::Block,
         Uniformity::Cluster,
         Uniformity::Grid,
@@ -234,10 +243,11 @@ mod tests {
 
     #[test]
     fn numbers_of_threads() {
-        let uniformities = [1, 2, 3, 16, 24, 32, 64, 96, 0].map(Uniformity::of_threads);
+        let uniformities = [1, 2, 3, 16, 24, 32, 64, 96, 384, 0].map(Uniformity::of_threads);
         let (two, eight, sixteen) = (Uniformity::Tile(1), Uniformity::Tile(3), Uniformity::Tile(4));
         let divergent = Uniformity::Divergent;
-        let warp = Uniformity::Warp;
-        assert_eq!(uniformities, [divergent, two, divergent, sixteen, eight, warp, warp, warp, divergent]);
+        let (warp, warpgroup) = (Uniformity::Warp, Uniformity::Warpgroup);
+        let expected = [divergent, two, divergent, sixteen, eight, warp, warp, warp, warpgroup, divergent];
+        assert_eq!(uniformities, expected);
     }
 }

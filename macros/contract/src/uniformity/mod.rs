@@ -95,6 +95,7 @@ impl Need {
             Uniformity::Divergent
             | Uniformity::Tile(_)
             | Uniformity::Warp
+            | Uniformity::Warpgroup
             | Uniformity::Block
             | Uniformity::Cluster
             | Uniformity::Grid => Need { at_least: group, ..Need::NONE },

@@ -12,8 +12,12 @@ use crate::program::types::{DeviceCopy, DeviceType};
 use crate::report::failure::Cause;
 use crate::sim::{self, LANES, Site};
 
+/// The number of threads of a warpgroup, which multiplies matrices together (PTX ISA, Warpgroup).
+pub(crate) const WARPGROUP: u32 = 128;
+
 /// `N` adjacent threads of a warp, where `N` is 1, 2, 4, 8, 16 or 32: `cooperative_groups::thread_block_tile`.
-/// [`tiled_partition`] returns it; a device function takes `&Tile<N>`.
+/// [`tiled_partition`] returns it; a device function takes `&Tile<N>`. A `Tile<128>` is a warpgroup, four warps, whose
+/// operations are products of matrices ([`mma_async`](Tile::mma_async)).
 ///
 /// All operations but the queries are collective: every thread of the tile must reach them, with the same call. In
 /// kernels it also has `invoke_one(|| { .. })`, which runs the closure in the thread of rank 0 only.
@@ -113,7 +117,7 @@ mod sealed {
 
 impl Parent for ThreadBlock {}
 impl sealed::Parent for ThreadBlock {
-    const MOST: u32 = LANES;
+    const MOST: u32 = WARPGROUP;
 
     fn tile(&self, size: u32, site: Site) -> (u32, u32) {
         let threads = self.num_threads();
@@ -176,9 +180,9 @@ pub fn tiled_partition<const N: u32>(parent: &impl Parent) -> Tile<N> {
 #[doc(hidden)]
 #[track_caller]
 pub const fn tile_size(size: u32) {
-    if !size.is_power_of_two() || size > LANES {
+    if size != WARPGROUP && (!size.is_power_of_two() || size > LANES) {
         let message = Message::new().text("there is no tile of ").number(size as usize);
-        message.text(" threads, only of 1, 2, 4, 8, 16 and 32").panic();
+        message.text(" threads, only of 1, 2, 4, 8, 16, 32 and 128").panic();
     }
 }
 
@@ -234,12 +238,6 @@ pub fn binary_partition(group: &impl WarpGroup, predicate: bool) -> CoalescedGro
 macro_rules! collectives {
     ([$($generics:tt)*] $type:ty, $name:literal) => {
         impl<$($generics)*> $type {
-            /// Returns the thread's rank in the group.
-            #[track_caller]
-            pub fn thread_rank(&self) -> u32 {
-                self.members().rank()
-            }
-
             /// Returns the number of threads in the group. It is another name for `num_threads`.
             pub fn size(&self) -> u32 {
                 self.num_threads()
@@ -380,6 +378,12 @@ collectives!([const N: u32] Tile<N>, "tile");
 collectives!([] CoalescedGroup, "coalesced");
 
 impl<const N: u32> Tile<N> {
+    /// Returns the thread's rank in the tile.
+    #[track_caller]
+    pub fn thread_rank(&self) -> u32 {
+        sim::with("`thread_rank()`", |context| context.thread.rank_in_block % N)
+    }
+
     /// Returns the number of threads in the tile, `N`.
     pub fn num_threads(&self) -> u32 {
         N
@@ -395,12 +399,24 @@ impl<const N: u32> Tile<N> {
 
     #[track_caller]
     pub(super) fn members(&self) -> Members {
+        const {
+            if N > LANES {
+                let message = Message::new().text("the threads of a tile of ").number(N as usize);
+                message.text(" are in several warps, which have no collectives but `mma_async` and its waits: `tiled_partition::<32>(&warpgroup)` is one of the warps").panic();
+            }
+        };
         let lane = sim::with("a tile", |context| context.thread.lane());
         Members { lanes: (u32::MAX >> (LANES - N)) << (lane & !(N - 1)) }
     }
 }
 
 impl CoalescedGroup {
+    /// Returns the thread's rank in the group.
+    #[track_caller]
+    pub fn thread_rank(&self) -> u32 {
+        self.members().rank()
+    }
+
     /// Returns the number of threads in the group.
     pub fn num_threads(&self) -> u32 {
         self.members().count()

@@ -103,7 +103,8 @@ pub trait ElementOfB<const ROWS: usize, const COLUMNS: usize>: MatrixElement {
 /// A type of which there is an [`Accumulator`](super::Accumulator) of this shape. The trait is sealed.
 #[diagnostic::on_unimplemented(
     message = "there is no `Accumulator` of {ROWS} by {COLUMNS} `{Self}`",
-    note = "it has 16 rows and 8 or 16 columns, of f32, f16, bf16 or i32"
+    note = "a warp's has 16 rows and 8 or 16 columns, of f32, f16, bf16 or i32",
+    note = "a warpgroup's has 64 rows and a multiple of 8 columns up to 256, of f32, f16 or bf16, or of i32 in 8, 24 or a multiple of 16 columns"
 )]
 pub trait AccumulatorElement<const ROWS: usize, const COLUMNS: usize>: MatrixElement {
     /// The elements that a lane holds.
@@ -133,3 +134,19 @@ shapes!(ElementOfB: 32 by 16, 16 a lane: i8 u8);
 
 shapes!(AccumulatorElement: 16 by 8, 4 a lane: f32 f16 bf16 i32);
 shapes!(AccumulatorElement: 16 by 16, 8 a lane: f32 f16 bf16 i32);
+
+/// The accumulators of a warpgroup (PTX ISA, wgmma: Matrix Shape).
+macro_rules! of_a_warpgroup {
+    ($types:tt $($columns:literal)*) => {$(
+        of_a_warpgroup!(@ $types $columns);
+    )*};
+    (@ [$($t:ident)*] $columns:literal) => {$(
+        #[diagnostic::do_not_recommend]
+        impl AccumulatorElement<64, $columns> for $t {
+            type Registers = [<$t as MatrixElement>::Value; $columns / 2];
+        }
+    )*};
+}
+
+of_a_warpgroup!([f32 f16 bf16] 8 16 24 32 40 48 56 64 72 80 88 96 104 112 120 128 136 144 152 160 168 176 184 192 200 208 216 224 232 240 248 256);
+of_a_warpgroup!([i32] 8 16 24 32 48 64 80 96 112 128 144 160 176 192 208 224 240 256);

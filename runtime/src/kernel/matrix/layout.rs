@@ -1,6 +1,6 @@
 //! Which lane of a warp holds which element of a matrix (PTX ISA, Matrix Fragments for mma). The lanes' words of 32 bits
 //! make up squares of 8 lines of 16 bytes, as `ldmatrix` loads them: lane `l` has word `l % 4` of line `l / 4`. A line is a
-//! part of a row, or of a column of `MatrixB`.
+//! part of a row, or of a column of `MatrixB`. Each warp of a warpgroup has 16 rows (PTX ISA, Register Fragments for wgmma).
 
 use std::fmt;
 
@@ -51,11 +51,11 @@ impl Layout {
             Lines::Rows => (word % 2, word / 2),
             Lines::Columns => (word / 2, word % 2),
         };
-        Place { line: down * 8 + lane / 4, first: (along * 4 + lane % 4) * self.per_word }
+        Place { line: lane / 32 * 16 + down * 8 + lane % 32 / 4, first: (along * 4 + lane % 4) * self.per_word }
     }
 
     /// Returns the row and the column of an element of a lane.
-    pub(super) fn position(self, lane: usize, index: usize) -> (usize, usize) {
+    pub(crate) fn position(self, lane: usize, index: usize) -> (usize, usize) {
         let Place { line, first } = self.place(lane, index / self.per_word);
         let at = first + index % self.per_word;
         match self.lines {
@@ -79,7 +79,7 @@ mod tests {
     /// Every element has one holder, and `row` and `column`, which kernels call, say the same.
     fn agrees<M: Matrix>(of: &str, row: impl Fn(&M, u32, u32) -> u32, column: impl Fn(&M, u32, u32) -> u32, zero: M) {
         let mut seen = vec![false; M::ROWS * M::COLUMNS];
-        for lane in 0..32 {
+        for lane in 0..M::ROWS * M::COLUMNS / zero.registers().len() {
             for index in 0..zero.registers().len() {
                 let at = M::LAYOUT.position(lane, index);
                 let (l, i) = (lane as u32, index as u32);
@@ -114,6 +114,9 @@ mod tests {
             Accumulator<f32, 16, 8>, 0.0;
             Accumulator<i32, 16, 16>, 0;
             Accumulator<bf16, 16, 16>, bf16::ZERO;
+            Accumulator<f32, 64, 8>, 0.0;
+            Accumulator<i32, 64, 48>, 0;
+            Accumulator<bf16, 64, 256>, bf16::ZERO;
         }
     }
 
@@ -127,5 +130,7 @@ mod tests {
         assert_eq!(MatrixB::<bf16, 16, 8>::LAYOUT.position(5, 2), (8 + 2, 1));
         assert_eq!(MatrixB::<tf32, 8, 8>::LAYOUT.position(5, 1), (4 + 1, 1));
         assert_eq!(Accumulator::<f32, 16, 8>::LAYOUT.position(5, 2), (9, 2));
+        // The third warp has rows 32 to 47.
+        assert_eq!(Accumulator::<f32, 64, 24>::LAYOUT.position(2 * 32 + 5, 10), (32 + 9, 16 + 2));
     }
 }

@@ -1,8 +1,9 @@
 //! The matrices that a warp's tensor cores multiply, each spread over the registers of its lanes: [`MatrixA`], [`MatrixB`]
-//! and [`Accumulator`]. `layout` has which lane holds which element, `product` the arithmetic. `kernel::group` has the
+//! and [`Accumulator`], which a warpgroup's products have, too (`in_flight`). `layout` has which lane holds which element, `product` the arithmetic. `kernel::group` has the
 //! operations, which are a warp's. The device's implementation is `matrix.cuh`.
 
 mod element;
+mod in_flight;
 mod layout;
 mod product;
 
@@ -13,6 +14,7 @@ use phalanx_macros::device;
 
 pub(crate) use self::element::Registers;
 pub use self::element::{AccumulatorElement, ElementOfA, ElementOfB, MatrixElement, tf32};
+pub use self::in_flight::{InFlight, Summed, WarpgroupOperand};
 pub(crate) use self::layout::Layout;
 pub use self::product::MultipliedBy;
 use crate::kernel::memory::Elements;
@@ -216,11 +218,12 @@ pub struct MatrixB<T: ElementOfB<ROWS, COLUMNS>, const ROWS: usize, const COLUMN
 matrix!(MatrixB of ElementOfB, "matrix_b", Layout::of_columns(ROWS / 8));
 
 /// The sums of `warp.mma(a, b, c)`, spread over the lanes of a warp: 16 rows and 8 or 16 columns of `f32`,
-/// [`f16`](struct@f16) or `i32`. There are accumulators of [`bf16`], too, which no `mma` adds to, to be
-/// stored or converted.
+/// [`f16`](struct@f16) or `i32`. Those of [`warpgroup.mma_async(c, &a, &b)`](crate::Tile::mma_async) are spread over four warps:
+/// 64 rows and up to 256 columns. There are accumulators of [`bf16`], too, which no product adds to, to be stored or converted.
 ///
 /// In a kernel, `c[i]` is an element that the lane holds, in row `c.row(lane, i)` and column `c.column(lane, i)` (PTX
-/// ISA, Matrix Fragments for mma). [`MatrixA`] has an example.
+/// ISA, Matrix Fragments for mma; Register Fragments for wgmma), where `lane` is the thread's rank in the warp or the
+/// warpgroup. [`MatrixA`] has an example.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct Accumulator<T: AccumulatorElement<ROWS, COLUMNS>, const ROWS: usize, const COLUMNS: usize> {
@@ -230,29 +233,35 @@ pub struct Accumulator<T: AccumulatorElement<ROWS, COLUMNS>, const ROWS: usize, 
 
 matrix!(Accumulator of AccumulatorElement, "accumulator", Layout::of_rows(2));
 
-/// Implements the traits of the orders in memory.
+/// Implements the traits of the orders in memory, which matrices of a warp have.
 macro_rules! stored {
-    ($order:ident: $($name:ident of $element:ident, $($t:ident)*;)*) => {$($(
+    ($order:ident: $($name:ident of $element:ident<$rows:tt, $columns:tt>[$($n:ident)*], $($t:ident)*;)*) => {$(
+        stored!(@ $order $name $element $rows $columns [$($n)*] $($t)*);
+    )*};
+    (@ $order:ident $name:ident $element:ident $rows:tt $columns:tt $n:tt $($t:ident)*) => {$(
+        stored!(@@ $order $name $element $rows $columns $n $t);
+    )*};
+    (@@ $order:ident $name:ident $element:ident $rows:tt $columns:tt [$($n:ident)*] $t:ident) => {
         #[diagnostic::do_not_recommend]
-        impl<const ROWS: usize, const COLUMNS: usize> $order for $name<$t, ROWS, COLUMNS>
+        impl<$(const $n: usize),*> $order for $name<$t, $rows, $columns>
         where
-            $t: $element<ROWS, COLUMNS>
+            $t: $element<$rows, $columns>
         {
         }
-    )*)*};
+    };
 }
 
 stored! {
     StoredByRows:
-    MatrixA of ElementOfA, f16 bf16 tf32 i8 u8;
-    MatrixB of ElementOfB, f16 bf16;
-    Accumulator of AccumulatorElement, f16 bf16;
+    MatrixA of ElementOfA<R, C>[R C], f16 bf16 tf32 i8 u8;
+    MatrixB of ElementOfB<R, C>[R C], f16 bf16;
+    Accumulator of AccumulatorElement<16, C>[C], f16 bf16;
 }
 stored! {
     StoredTransposed:
-    MatrixA of ElementOfA, f16 bf16;
-    MatrixB of ElementOfB, f16 bf16 tf32 i8 u8;
-    Accumulator of AccumulatorElement, f16 bf16;
+    MatrixA of ElementOfA<R, C>[R C], f16 bf16;
+    MatrixB of ElementOfB<R, C>[R C], f16 bf16 tf32 i8 u8;
+    Accumulator of AccumulatorElement<16, C>[C], f16 bf16;
 }
 
 #[device]
@@ -287,7 +296,7 @@ impl<T: ElementOfB<ROWS, COLUMNS>, const ROWS: usize, const COLUMNS: usize> Matr
 impl<T: AccumulatorElement<ROWS, COLUMNS>, const ROWS: usize, const COLUMNS: usize> Accumulator<T, ROWS, COLUMNS> {
     /// Returns the row of the element `i` of this lane.
     pub fn row(&self, lane: u32, i: u32) -> u32 {
-        lane / 4 + i / 2 % 2 * 8
+        lane / 32 * 16 + lane % 32 / 4 + i / 2 % 2 * 8
     }
 
     /// Returns the column of the element `i` of this lane.
@@ -309,15 +318,15 @@ impl<T: ElementOfA<16, 16> + AccumulatorElement<16, 16>> MatrixA<T, 16, 16> {
 }
 
 #[device]
-impl<const COLUMNS: usize> Accumulator<f32, 16, COLUMNS>
+impl<const ROWS: usize, const COLUMNS: usize> Accumulator<f32, ROWS, COLUMNS>
 where
-    f32: AccumulatorElement<16, COLUMNS>,
-    bf16: AccumulatorElement<16, COLUMNS>,
-    f16: AccumulatorElement<16, COLUMNS>,
+    f32: AccumulatorElement<ROWS, COLUMNS>,
+    bf16: AccumulatorElement<ROWS, COLUMNS>,
+    f16: AccumulatorElement<ROWS, COLUMNS>,
 {
     /// Returns the elements, each rounded to `bf16`.
-    pub fn to_bf16(&self) -> Accumulator<bf16, 16, COLUMNS> {
-        let mut rounded = Accumulator::<bf16, 16, COLUMNS>::splat(bf16::from_f32(0.0));
+    pub fn to_bf16(&self) -> Accumulator<bf16, ROWS, COLUMNS> {
+        let mut rounded = Accumulator::<bf16, ROWS, COLUMNS>::splat(bf16::from_f32(0.0));
         for i in 0..rounded.len() {
             rounded[i] = bf16::from_f32(self[i]);
         }
@@ -325,8 +334,8 @@ where
     }
 
     /// Returns the elements, each rounded to `f16`.
-    pub fn to_f16(&self) -> Accumulator<f16, 16, COLUMNS> {
-        let mut rounded = Accumulator::<f16, 16, COLUMNS>::splat(f16::from_f32(0.0));
+    pub fn to_f16(&self) -> Accumulator<f16, ROWS, COLUMNS> {
+        let mut rounded = Accumulator::<f16, ROWS, COLUMNS>::splat(f16::from_f32(0.0));
         for i in 0..rounded.len() {
             rounded[i] = f16::from_f32(self[i]);
         }

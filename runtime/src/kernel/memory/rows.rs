@@ -12,6 +12,24 @@ use crate::sim::{MemoryId, Site};
 )]
 pub trait MatrixMemory<T>: OwnedShared + sealed::MatrixMemory<T> {}
 
+/// The block's own shared memory, of which each element is a swizzled row.
+pub trait SwizzledMemory: OwnedShared + Addressed {
+    /// The type of the elements of a row.
+    type Scalar: DeviceScalar;
+    /// The number of elements in a row.
+    const COLUMNS: usize;
+}
+
+impl<T: DeviceScalar, const C: usize, const N: usize> SwizzledMemory for SharedArray<Swizzled<T, C>, N> {
+    type Scalar = T;
+    const COLUMNS: usize = C;
+}
+
+impl<T: DeviceScalar, const C: usize> SwizzledMemory for SharedSlice<Swizzled<T, C>> {
+    type Scalar = T;
+    const COLUMNS: usize = C;
+}
+
 mod sealed {
     use crate::program::types::DeviceCopy;
     use crate::sim::Site;

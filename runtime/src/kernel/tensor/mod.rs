@@ -181,6 +181,12 @@ macro_rules! map {
                 if last.rem_euclid(elements as i32) != 0 {
                     sim::fail_at(Cause::MisalignedCoordinate { at: last, elements: elements as u64 }, site);
                 }
+                if direction == Direction::Store {
+                    let negative = at.as_ref().iter().zip(0..).find(|(at, _)| **at < 0);
+                    if let Some((at, dimension)) = negative {
+                        sim::fail_at(Cause::NegativeCoordinate { at: *at, dimension }, site);
+                    }
+                }
                 let tile = CopyEnd { memory: tile.id(), start: tile.start() };
                 let tensor = CopyEnd { memory: self.memory.id(), start: self.memory.start() };
                 pieces::<Tile>(&self.shape, at, tile, tensor, direction)
@@ -297,10 +303,10 @@ fn pieces<Tile: TensorTile>(
                 let len = to - from;
                 match direction {
                     Direction::Load => {
-                        found.push(CopyPiece { to: end(from), from: is_inside.then(elements), len });
+                        found.push(CopyPiece { to: Some(end(from)), from: is_inside.then(elements), len });
                     }
                     Direction::Store if is_inside => {
-                        found.push(CopyPiece { to: elements(), from: Some(end(from)), len });
+                        found.push(CopyPiece { to: Some(elements()), from: Some(end(from)), len });
                     }
                     Direction::Store => {}
                 }

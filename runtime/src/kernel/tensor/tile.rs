@@ -94,7 +94,7 @@ pub trait ComparedElement: TensorElement {
 /// An element that copies to a tensor combine bit by bit. The trait is sealed.
 #[diagnostic::on_unimplemented(
     message = "no copy combines the bits of elements of type `{Self}`",
-    note = "`reduce_and_async`, `reduce_or_async` and `reduce_xor_async` take u32, i32, u64 and i64"
+    note = "`reduce_and_async`, `reduce_or_async` and `reduce_xor_async` take u32, i32 and u64"
 )]
 pub trait BitsElement: TensorElement {
     #[doc(hidden)]
@@ -165,5 +165,5 @@ reduced! {
         f32: |a, b| a + b;
     compare: u32 i32 u64 i64;
     floats: f16 bf16;
-    bits: u32 i32 u64 i64;
+    bits: u32 i32 u64;
 }

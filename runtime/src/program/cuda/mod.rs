@@ -29,6 +29,7 @@ pub(crate) const HEADERS: &[Header] = headers! {
     "block_barrier.cuh"
     "checked.cuh"
     "copy.cuh"
+    "deferred.cuh"
     "failure.cuh"
     "fast.cuh"
     "float_math.cuh"
@@ -63,6 +64,7 @@ pub(crate) const HEADERS: &[Header] = headers! {
     "vector.cuh"
     "vector_interval.cuh"
     "vector_within.cuh"
+    "warpgroup.cuh"
     "within.cuh"
     "wrapping.cuh"
 };
@@ -71,11 +73,12 @@ pub(crate) const HEADERS: &[Header] = headers! {
 /// for these it would have to include too many, and each costs every compilation a millisecond.
 const BY_NAME: &[(&str, &[&str])] = &[
     ("atomic.cuh", &["atomic", "fence"]),
+    ("deferred.cuh", &["deferred", "deferred_vector"]),
     ("half.cuh", &["f16", "bf16"]),
-    ("interval.cuh", &["values_of", "increased", "decreased"]),
+    ("interval.cuh", &["values_of", "increased", "decreased", "counting", "counting_through"]),
     ("launch.cuh", &["launch_block"]),
     ("profile.cuh", &["profiled"]),
-    ("stepped_range.cuh", &["range_inclusive", "rev", "step_by"]),
+    ("stepped_range.cuh", &["range_inclusive", "rev", "step_by", "stepped"]),
     ("tuple.cuh", &["tuple"]),
     ("vector_interval.cuh", &["covers_vectors", "covers_row_vectors"]),
     ("vector_within.cuh", &["vector_within", "row_vector_within"]),

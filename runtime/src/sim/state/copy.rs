@@ -27,6 +27,20 @@ pub enum Batch {
     Lanes(u32),
     /// The thread's bulk copies to global memory.
     Bulk,
+    /// The products of the warp that the thread stands for.
+    Product,
+}
+
+impl Batch {
+    /// Returns whether copies of both are in one sequence, of which a wait leaves the last ones in flight.
+    pub(in crate::sim) fn is_counted_with(self, other: Batch) -> bool {
+        let sequence = |batch| match batch {
+            Batch::Block | Batch::Lanes(_) => 0,
+            Batch::Bulk => 1,
+            Batch::Product => 2,
+        };
+        sequence(self) == sequence(other)
+    }
 }
 
 /// How a copy combines elements in memory with those that arrive.
@@ -76,8 +90,8 @@ pub(in crate::sim) struct PendingCopy {
 
 /// Bytes of a copy that lie next to each other on both sides.
 pub(in crate::sim) struct PendingPiece {
-    /// The destination: its memory, its first byte there, and the address of that byte.
-    pub(in crate::sim) to: (MemoryId, usize, NonNull<u8>),
+    /// The destination: its memory, its first byte there, and the address of that byte. There is none where bytes are only read.
+    pub(in crate::sim) to: Option<(MemoryId, usize, NonNull<u8>)>,
     /// The source's memory and address; `None` for zeros and for a value.
     pub(in crate::sim) from: Option<(MemoryId, NonNull<u8>)>,
     pub(in crate::sim) len: usize,

@@ -24,6 +24,6 @@ pub(in crate::sim) use prints::PrintRecord;
 pub(in crate::sim) use shared::View;
 pub(crate) use shared::{AllocationKey, ElementType};
 pub(in crate::sim) use thread::{Status, Thread};
-pub(in crate::sim) use uniform_check::{UniformCall, UniformCheck};
+pub(in crate::sim) use uniform_check::{UniformCall, UniformCheck, UniformGroup};
 pub(in crate::sim) use warp::Warp;
 pub(crate) use warp::{Exchange, WarpCall};

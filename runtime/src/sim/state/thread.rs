@@ -9,9 +9,9 @@ use phalanx_contract::fence::Fence;
 
 use super::barrier::{Arrival, Collective};
 use super::phase_barrier::BarrierCall;
+use super::uniform_check::UniformGroup;
 use super::warp::{LaneState, WarpCall};
 use crate::shape::Dim3;
-use crate::sim::group::Group;
 use crate::sim::memory::MemoryId;
 use crate::sim::race::{Actor, WeakArrival};
 use crate::sim::schedule::Pending;
@@ -55,7 +55,7 @@ pub(crate) struct Thread {
     /// The thread as the race detector sees it, with its vector clock.
     pub(crate) actor: Actor,
     /// The number of the thread's calls of `uniform`, by group and site.
-    pub(crate) uniform_calls: RefCell<BTreeMap<(Group, Site), u64>>,
+    pub(in crate::sim) uniform_calls: RefCell<BTreeMap<(UniformGroup, Site), u64>>,
     /// The number of loop iterations that the thread has executed.
     pub(crate) ticks: Cell<u64>,
     /// The yielder of the thread's coroutine, which returns to the runner; null until the thread's first turn.

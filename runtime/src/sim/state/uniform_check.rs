@@ -13,11 +13,28 @@ pub(crate) struct UniformChecks {
     pub(in crate::sim) open: Mutex<BTreeMap<UniformCall, UniformCheck>>,
 }
 
+/// The threads whose values are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::sim) enum UniformGroup {
+    Group(Group),
+    Warpgroup,
+}
+
+impl UniformGroup {
+    /// Returns the name that reports use.
+    pub(in crate::sim) fn name(self) -> &'static str {
+        match self {
+            UniformGroup::Group(group) => group.name(),
+            UniformGroup::Warpgroup => "warpgroup",
+        }
+    }
+}
+
 /// The n-th call of the threads of a group at a site.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::sim) struct UniformCall {
-    /// The group, and its rank among the blocks or clusters of the grid.
-    pub(in crate::sim) group: (Group, u64),
+    /// The group, and its rank among those of the grid.
+    pub(in crate::sim) group: (UniformGroup, u64),
     pub(in crate::sim) site: Site,
     /// The number of calls that the thread has made there, including this one.
     pub(in crate::sim) round: u64,

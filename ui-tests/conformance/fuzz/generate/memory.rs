@@ -1,6 +1,6 @@
 //! Random programs that read memory by indexes from arithmetic, from variables that change, also by a step in each round of
-//! a loop, and from memory, between conditions, loops, of which some cannot be printed twice, and what may fail. Some indexes are out of bounds. Such a program has the four words of its input
-//! as `w` too.
+//! a loop, and from memory, between conditions, loops, of which some cannot be printed twice or count by `while`, and what may
+//! fail. Some indexes are out of bounds. Such a program has the four words of its input as `w` too.
 
 use super::random::Random;
 
@@ -37,7 +37,7 @@ impl Writer {
 
     fn statement(&mut self, depth: usize) -> String {
         let nested = if depth > 0 { 4 } else { 0 };
-        match self.random.weighted(&[12, 12, 6, 3, 3, nested, nested, nested, nested / 2, 2, 2, nested]) {
+        match self.random.weighted(&[12, 12, 6, 3, 3, nested, nested, nested, nested / 2, 2, 2, nested, 5, nested]) {
             0 => format!("sum = sum * 31 + {};", self.value(2)),
             1 => {
                 let (index, name) = (self.index(1), self.fresh("k"));
@@ -78,8 +78,45 @@ impl Writer {
             }
             9 => format!("if {} {{ return sum; }}", self.condition()),
             10 => format!("sum += 100 / ({} & 7);", self.value(1)),
-            _ => self.stepping(depth),
+            11 => self.stepping(depth),
+            12 => self.gathering(),
+            _ => self.counting(depth),
         }
+    }
+
+    /// Returns a loop that adds up elements whose indexes come from memory.
+    fn gathering(&mut self) -> String {
+        let (name, at, range) = (self.fresh("k"), self.fresh("at"), self.range());
+        self.indexes.push(name.clone());
+        let (index, mask) = (self.index(2), [3, 3, 7][self.random.below(3)]);
+        self.indexes.push(at.clone());
+        let (further, value, guard) = (self.index(1), self.value(1), self.condition());
+        self.indexes.truncate(self.indexes.len() - 2);
+        let second = match self.random.below(3) {
+            0 => format!("sum ^= {value};\n"),
+            1 => format!("if {guard} {{\nsum += w[{further}];\n}}\n"),
+            _ => String::new(),
+        };
+        format!(
+            "for {name} in {range} {{\nlet {at} = (w[{index}] & {mask}) as usize;\nsum = sum * 5 + w[{at}];\n{second}}}"
+        )
+    }
+
+    /// Returns a `while` loop that counts.
+    fn counting(&mut self, depth: usize) -> String {
+        let (name, first, together) = (self.fresh("n"), self.index(1), self.together());
+        let bound = ["4", "4", "j", "j + 2", "(d & 3) as usize", "5"][self.random.below(6)];
+        let compared = ["<", "<", "<="][self.random.below(3)];
+        let step = ["1", "1", "2", "j + 1", "3"][self.random.below(5)];
+        self.indexes.push(name.clone());
+        let inner = self.inner(depth);
+        self.indexes.pop();
+        // A variable that other statements may write does not count.
+        let written =
+            if self.random.chance(15) { format!("if sum & 3 == 0 {{\n{name} += 1;\n}}\n") } else { String::new() };
+        format!(
+            "let mut {name} = {first};\nwhile {name} {compared} {bound} {{\n{together}{inner}{written}{name} += {step};\n}}"
+        )
     }
 
     /// Returns a loop that changes an index by a step in each round.

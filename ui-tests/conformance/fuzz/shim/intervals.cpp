@@ -193,8 +193,75 @@ static void compare_steps() {
     each(inclusive.step_by(every));
 }
 
+// Indexes that differ by what the loop does not change.
+template <class Raw>
+static void compare_spreads() {
+    with_range<Raw>([](detail::interval<Raw> values, const std::vector<Raw>& some) {
+        const auto any = [] { return integer<Raw>(below(3) == 0 ? bound<Raw>() : static_cast<Raw>(below(40))); };
+        const integer<Raw> a(any()), b(any()), c(any()), d(any());
+        const auto all = spread(values, plus(a), minus(b), plus(c).minus(d), plus(0));
+        known += all.known;
+        for (auto value : some) {
+            const integer<Raw> x(value);
+            for (auto index : {x + a, x - b, x + c - d, x}) {
+                if (!holds(all, index.value)) {
+                    fail_at("neighbours", value, index.value);
+                }
+            }
+        }
+    });
+}
+
+// The counter of a `while` loop, of which the first values are looked at.
+template <class Raw>
+static void compare_whiles() {
+    constexpr unsigned long long most = 100;
+    const integer<Raw> first(bound<Raw>()), step(static_cast<Raw>(below(4) == 0 ? bound<Raw>() : static_cast<Raw>(below(9))));
+    const integer<Raw> end(below(3) == 0 ? bound<Raw>() : static_cast<Raw>(first.value + static_cast<Raw>(below(60))));
+    const auto each = [&](auto steps, auto goes_on) {
+        const auto values = values_of(steps);
+        std::vector<Raw> whiled, counted;
+        for (auto i = first; goes_on(i) && whiled.size() < most; i += step) {
+            whiled.push_back(i.value);
+        }
+        if (!counts(steps)) {
+            return;
+        }
+        ++known;
+        for (auto value : unclamped(steps)) {
+            counted.push_back(value.value);
+            if (counted.size() == most) {
+                break;
+            }
+        }
+        if (counted != whiled) {
+            fail_at("the values of a counter", first.value, end.value);
+        }
+        for (auto value : whiled) {
+            if (!holds(values, value)) {
+                fail_at("a counter", value, end.value);
+            }
+        }
+        if (whiled.size() < most && values.high != static_cast<long long>(whiled.back()) && (step.value & (step.value - 1)) == 0) {
+            fail_at("the last value of a counter", whiled.back(), end.value);
+        }
+    };
+    each(counting(first, end, step), [&](integer<Raw> i) { return i < end; });
+    each(counting_through(first, end, step), [&](integer<Raw> i) { return i <= end; });
+}
+
 int main() {
     for (int round = 0; round < 40000; ++round) {
+        compare_spreads<int>();
+        compare_spreads<unsigned>();
+        compare_spreads<long long>();
+        compare_spreads<unsigned long long>();
+        compare_spreads<unsigned char>();
+        compare_whiles<int>();
+        compare_whiles<unsigned>();
+        compare_whiles<long long>();
+        compare_whiles<unsigned long long>();
+        compare_whiles<unsigned char>();
         compare_steps<int>();
         compare_steps<unsigned>();
         compare_steps<long long>();

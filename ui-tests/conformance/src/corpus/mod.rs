@@ -46,6 +46,7 @@ mod text;
 mod topk;
 mod transforms;
 mod transpose;
+mod warpgroups;
 mod warps;
 
 use crate::Module;
@@ -87,6 +88,7 @@ pub fn modules() -> Vec<Module> {
         topk::module(),
         transforms::module(),
         transpose::module(),
+        warpgroups::module(),
         warps::module(),
     ]
 }

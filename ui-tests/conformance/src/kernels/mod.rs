@@ -31,6 +31,7 @@ mod edges;
 mod elements;
 #[macro_use]
 mod failing;
+mod deferred;
 mod failures;
 mod fast;
 pub mod fences;
@@ -45,6 +46,7 @@ mod half_atomics;
 mod halves;
 mod integers;
 mod iterations;
+mod lanes_in_loops;
 mod large_shared;
 mod layouts;
 mod literals;
@@ -85,6 +87,7 @@ mod unchecked;
 mod vectors;
 mod warp_guide;
 mod warp_values;
+mod warpgroups;
 mod warps;
 mod weak;
 
@@ -149,6 +152,7 @@ pub fn modules() -> Vec<Module> {
         fences::modules(),
         failures::modules(),
         straight::modules(),
+        deferred::modules(),
         structs::modules(),
         struct_order::modules(),
         phases::modules(),
@@ -157,6 +161,7 @@ pub fn modules() -> Vec<Module> {
         ranks::modules(),
         layouts::modules(),
         constants::modules(),
+        lanes_in_loops::modules(),
         large_shared::modules(),
         mixtures::modules(),
         unchecked::modules(),
@@ -164,6 +169,7 @@ pub fn modules() -> Vec<Module> {
         vectors::modules(),
         orders::modules(),
         type_names::modules(),
+        warpgroups::modules(),
     ];
     modules.into_iter().flatten().collect()
 }

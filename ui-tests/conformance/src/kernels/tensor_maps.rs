@@ -23,6 +23,7 @@ macro_rules! moved {
                     out: &mut [$t],
                     y: i32,
                     x: i32,
+                    stored: [i32; 2],
                 ) {
                     let block = this_thread_block();
                     let i = block.thread_rank() as usize;
@@ -42,7 +43,7 @@ macro_rules! moved {
                     }
                     block.sync();
                     if i == 0 {
-                        output.store_async([y, x], &tiles[0]);
+                        output.store_async(stored, &tiles[0]);
                         bulk_wait_group::<0>();
                     }
                 }
@@ -55,7 +56,7 @@ macro_rules! moved {
                 stringify!($name),
                 ($rows, $columns),
                 $number,
-                |input, output, out, y, x| moved::$name(input, output, out, y, x).grid(1).launch(device),
+                |input, output, out, (y, x), stored| moved::$name(input, output, out, y, x, stored).grid(1).launch(device),
             )?;)*
             Ok(())
         }
@@ -76,8 +77,8 @@ fn moving<T: phalanx::TensorElement + PartialEq + Debug>(
         &phalanx::Tensor<'_, T, 2>,
         &mut phalanx::TensorMut<'_, T, 2>,
         &mut Buffer<T>,
-        i32,
-        i32,
+        (i32, i32),
+        [i32; 2],
     ) -> phalanx::Result<()>,
 ) -> Outcome {
     let (height, width) = (21usize, 3 * columns);
@@ -91,12 +92,18 @@ fn moving<T: phalanx::TensorElement + PartialEq + Debug>(
     {
         let mut stored = device.upload(&vec![number(77); data.len()])?;
         let mut out = device.upload(&vec![number(78); rows * columns])?;
-        launch(&input.tensor([height, width])?, &mut stored.tensor_mut([height, width])?, &mut out, y, x)?;
+        let [to_y, to_x] = [y.max(0), x.max(0)];
+        let mut output = stored.tensor_mut([height, width])?;
+        launch(&input.tensor([height, width])?, &mut output, &mut out, (y, x), [to_y, to_x])?;
         let inside = |row: i32, column: i32| (0..h).contains(&row) && (0..w).contains(&column);
-        let element = |row: i32, column: i32| data[row as usize * width + column as usize];
+        // The tensor's elements, and zeros outside of it.
+        let element = |row: i32, column: i32| match inside(row, column) {
+            true => data[row as usize * width + column as usize],
+            false => zero,
+        };
         for (at, got) in out.read()?.into_iter().enumerate() {
             let (row, column) = (y + (at / columns) as i32, x + (at % columns) as i32);
-            let want = if inside(row, column) { element(row, column) } else { zero };
+            let want = element(row, column);
             if got != want {
                 return Err(
                     format!("{name} at {y}, {x}: row {row}, column {column}: got {got:?}, want {want:?}").into()
@@ -105,12 +112,14 @@ fn moving<T: phalanx::TensorElement + PartialEq + Debug>(
         }
         for (at, got) in stored.read()?.into_iter().enumerate() {
             let (row, column) = ((at / width) as i32, (at % width) as i32);
-            let is_of_tile = (y..y + rows as i32).contains(&row) && (x..x + columns as i32).contains(&column);
-            let want = if is_of_tile { element(row, column) } else { number(77) };
+            let is_of_tile =
+                (to_y..to_y + rows as i32).contains(&row) && (to_x..to_x + columns as i32).contains(&column);
+            let want = if is_of_tile { element(row - to_y + y, column - to_x + x) } else { number(77) };
             if got != want {
-                return Err(
-                    format!("{name} to {y}, {x}: row {row}, column {column}: got {got:?}, want {want:?}").into()
-                );
+                return Err(format!(
+                    "{name} to {to_y}, {to_x}: row {row}, column {column}: got {got:?}, want {want:?}"
+                )
+                .into());
             }
         }
     }
@@ -143,6 +152,7 @@ fn one(input: &TensorMap<[u32; 64]>, output: &mut TensorMap<[u32; 64]>, from: i3
         /* astray */
         input.load_async([from], &tile, &full);
         full.arrive_and_wait();
+        /* before */
         output.store_async([to], &tile);
         bulk_wait_group_read::<0>();
     }
@@ -151,7 +161,7 @@ fn one(input: &TensorMap<[u32; 64]>, output: &mut TensorMap<[u32; 64]>, from: i3
 fn of_one_dimension(device: &Device) -> Outcome {
     let data: Vec<u32> = (1..=150).collect();
     let input = device.upload(&data)?;
-    for (from, to) in [(0, 0), (8, 88), (-12, 4), (120, -60), (148, 148)] {
+    for (from, to) in [(0, 0), (8, 88), (-12, 4), (120, 60), (148, 148)] {
         let mut out = device.zeros::<u32>(150)?;
         one(&input.tensor([150])?, &mut out.tensor_mut([150])?, from, to).grid(1).launch(device)?;
         let element = |at: i32| if (0..150).contains(&at) { data[at as usize] } else { 0 };
@@ -317,7 +327,7 @@ macro_rules! combined {
                     }
                     block.sync();
                     if block.thread_rank() == 0 {
-                        out.$method([1, -8], &tiles[0]);
+                        out.$method([1, 24], &tiles[0]);
                         bulk_wait_group::<0>();
                     }
                 }
@@ -334,8 +344,8 @@ macro_rules! combined {
                 let combine: fn($t, $t) -> $t = $combine;
                 let want = |i: usize| {
                     let (row, column) = (i / 32, i % 32);
-                    match (1..4).contains(&row) && column < 8 {
-                        true => (0..4).fold(start[i], |sum, block| combine(sum, data[block * 64 + (row - 1) * 16 + column + 8])),
+                    match (1..4).contains(&row) && column >= 24 {
+                        true => (0..4).fold(start[i], |sum, block| combine(sum, data[block * 64 + (row - 1) * 16 + column - 24])),
                         false => start[i],
                     }
                 };
@@ -452,12 +462,19 @@ fn tiles_are_checked(device: &Device) -> Outcome {
     fails(run(64, 4).map(drop), misaligned, &at, (0, 0, 0), (0, 0, 0))?;
     let lengths = "the source and the destination of a copy must have the same length, but have 4 and 5 elements; take a part \
          of the longer one: `&x[..n]`";
-    fails(run(0, 5).map(drop), lengths, &at, (0, 0, 0), (0, 0, 0))?;
+    fails(run(0, 5).map(drop), lengths, &at, (0, 0, 0), (0, 0, 0))
+}
+
+fn coordinates_are_checked(device: &Device) -> Outcome {
     let (input, mut out) = (device.zeros::<u32>(64)?, device.zeros::<u32>(64)?);
-    let astray = one(&input.tensor([64])?, &mut out.tensor_mut([64])?, -5, 0).grid(1).launch(device);
-    let coordinate = "the last coordinate of a tile must be a multiple of 16 bytes, which are 4 elements here, but is -5; begin the \
-         tile at such a multiple";
-    fails(astray, coordinate, &find(file!(), SOURCE, "astray"), (0, 0, 0), (0, 0, 0))
+    let mut run = |from, to| one(&input.tensor([64])?, &mut out.tensor_mut([64])?, from, to).grid(1).launch(device);
+    run(-4, 4)?;
+    let part = "the last coordinate of a tile must be a multiple of 16 bytes, which are 4 elements here, but is -5; begin the tile \
+         at such a multiple";
+    fails(run(-5, 0), part, &find(file!(), SOURCE, "astray"), (0, 0, 0), (0, 0, 0))?;
+    let before = "a tile must not be written to a tensor from a negative coordinate on, but coordinate 0 is -4; only loads may \
+         begin before the tensor";
+    fails(run(0, -4), before, &find(file!(), SOURCE, "before"), (0, 0, 0), (0, 0, 0))
 }
 
 pub(super) fn modules() -> Vec<Module> {
@@ -474,6 +491,7 @@ pub(super) fn modules() -> Vec<Module> {
             combinations,
             matrices_are_loaded_from_swizzled_rows,
             tiles_are_checked,
+            coordinates_are_checked,
         ],
         kernels,
     }]

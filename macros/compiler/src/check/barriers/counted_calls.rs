@@ -171,7 +171,7 @@ fn check_numbers(cx: &Context<'_, '_>, election: &Election<'_, '_>, id: Id, site
         for site in sites.iter().filter(|site| cx.is_reached_by_all_at(site.block)) {
             let all = BarrierUses::ARRIVES;
             let guard = countable(sites).when(site.does(all)).when(site.does(BarrierUses::WAITS));
-            summary.asked.push((guard, messages::barrier_count_too_few(site.at, &name, init, most, threads)));
+            summary.asked.push((guard, messages::barrier_count_too_few(site.at, &name, init, most, (threads, 1))));
         }
     }
 }

@@ -79,12 +79,12 @@ fn is_handshake(cx: &Context<'_, '_>, wait: BarrierCallId) -> bool {
 }
 
 /// The call that begins the barrier's life.
-fn begins_of<'a>(cx: &Context<'a, '_>, BarrierCallId(init): BarrierCallId) -> Option<&'a BarrierCall> {
+pub(super) fn begins_of<'a>(cx: &Context<'a, '_>, BarrierCallId(init): BarrierCallId) -> Option<&'a BarrierCall> {
     Some(&cx.cfg.barrier_calls[init]).filter(|call| call.method.action.begins())
 }
 
 /// Whether the barrier's life begins once: by all threads, or by one, for which the lifecycle asks, and which has peers wait.
-fn is_begun_once(cx: &Context<'_, '_>, init: BarrierCallId) -> bool {
+pub(super) fn is_begun_once(cx: &Context<'_, '_>, init: BarrierCallId) -> bool {
     match cx.cfg.barrier_calls[init.0].method.action.life_change() {
         Some(LifeChange::BeginsByAll) => is_executed_once(cx, init),
         Some(LifeChange::BeginsByOne) => !is_repeated(cx, init),
@@ -95,13 +95,23 @@ fn is_begun_once(cx: &Context<'_, '_>, init: BarrierCallId) -> bool {
 /// Whether one thread of each block arrives, after all have synchronized, and then all wait.
 fn is_elected_after_sync(cx: &Context<'_, '_>, arrival: BarrierCallId, wait: BarrierCallId) -> bool {
     let (Some(inside), Some(waiting)) = (cx.block_of(arrival), cx.block_of(wait)) else { return false };
+    let Some(branch) = elected_after_sync(cx, arrival) else { return false };
+    // The arms meet right before the wait.
+    let End::Branch { then, otherwise, .. } = cx.cfg.blocks[branch.0].end else { return false };
+    let other = if then == inside { otherwise } else { then };
+    let is_wait = |step: &Step| matches!(step.kind, StepKind::BarrierCall(at) if at == wait);
+    let at_once = cx.cfg.blocks[waiting.0].steps.iter().take_while(|step| !is_wait(step)).all(is_idle);
+    leads(cx, other, waiting) && leads_on(cx, inside, waiting) && at_once
+}
+
+/// The branch to an arrival of one thread of each block, if all threads of the cluster come to it, right after a barrier of the block, and
+/// the thread does nothing but arrive.
+pub(super) fn elected_after_sync(cx: &Context<'_, '_>, arrival: BarrierCallId) -> Option<BlockId> {
+    let inside = cx.block_of(arrival)?;
     let blocks = &cx.cfg.blocks;
-    // The branch right before the arrival, whose arms meet right before the wait.
-    let branch = blocks.iter().position(|block| {
-        matches!(block.end, End::Branch { then, otherwise, .. }
-            if then == inside && leads(cx, otherwise, waiting) || otherwise == inside && leads(cx, then, waiting))
-    });
-    let Some(branch) = branch.map(BlockId).filter(|_| leads_on(cx, inside, waiting)) else { return false };
+    let leads_inside = |block: &BlockId| blocks[block.0].end.successors().any(|next| next == inside);
+    let mut before = (0..blocks.len()).map(BlockId).filter(leads_inside);
+    let (branch, None) = (before.next()?, before.next()) else { return None };
     let is_arrival = |step: &Step| matches!(step.kind, StepKind::BarrierCall(at) if at == arrival);
     let is_one =
         matches!(blocks[branch.0].end, End::Branch { on, then, .. } if then == inside && is_one_thread(cx, on));
@@ -111,13 +121,12 @@ fn is_elected_after_sync(cx: &Context<'_, '_>, arrival: BarrierCallId, wait: Bar
             || matches!(step.kind, StepKind::Memory(MemoryStep::Access(at)) if cx.cfg.accesses[at.0].region == *peer)
     };
     let alone = blocks[inside.0].steps.iter().all(|step| is_of_arrival(step) || is_idle(step));
-    let mut before = blocks[branch.0].steps.iter().rev().skip_while(|step| is_idle(step));
-    let synced = before.next().is_some_and(|step| {
+    let mut last = blocks[branch.0].steps.iter().rev().skip_while(|step| is_idle(step));
+    let synced = last.next().is_some_and(|step| {
         matches!(step.kind, StepKind::Group(GroupStep::Collective { team, barrier: true, .. }) if team.group >= Group::ThreadBlock)
     });
-    let is_wait = |step: &Step| matches!(step.kind, StepKind::BarrierCall(at) if at == wait);
-    let at_once = blocks[waiting.0].steps.iter().take_while(|step| !is_wait(step)).all(is_idle);
-    is_one && alone && synced && at_once && cx.values.is_reached_uniformly(branch, Uniformity::Cluster)
+    let is_elected = is_one && alone && synced && cx.values.is_reached_uniformly(branch, Uniformity::Cluster);
+    is_elected.then_some(branch)
 }
 
 /// Whether a condition is `block.thread_rank() == n`, for a thread that each block has.
@@ -154,13 +163,13 @@ fn is_idle(step: &Step) -> bool {
 }
 
 /// Whether all threads of the cluster execute the call, and only once.
-fn is_executed_once(cx: &Context<'_, '_>, call: BarrierCallId) -> bool {
+pub(super) fn is_executed_once(cx: &Context<'_, '_>, call: BarrierCallId) -> bool {
     let is_uniform = |block| cx.values.is_reached_uniformly(block, Uniformity::Cluster);
     cx.block_of(call).is_some_and(is_uniform) && !is_repeated(cx, call)
 }
 
 /// Whether the call stands in a loop.
-fn is_repeated(cx: &Context<'_, '_>, call: BarrierCallId) -> bool {
+pub(super) fn is_repeated(cx: &Context<'_, '_>, call: BarrierCallId) -> bool {
     let Some(block) = cx.block_of(call) else { return true };
     following(cx.cfg, block).contains(block)
 }
@@ -179,13 +188,10 @@ fn follows(cx: &Context<'_, '_>, arrival: BarrierCallId, wait: BarrierCallId) ->
 }
 
 /// Whether the region is the other block's, as `cluster.map_shared_rank(&bar, 1 - cluster.block_rank())` maps it.
-fn is_of_the_peer(cx: &Context<'_, '_>, region: &Region) -> bool {
+pub(super) fn is_of_the_peer(cx: &Context<'_, '_>, region: &Region) -> bool {
     let (cfg, Some(rank)) = (cx.cfg, region.rank) else { return false };
     let rank = &cfg.nodes[cx.resolved(rank).0];
-    let own = |node: NodeId| {
-        let query = cfg.queries.get(&cx.resolved(node));
-        query.is_some_and(|(group, query)| (*group, query.answer) == (Group::Cluster, Answer::BlockRank))
-    };
+    let own = |node: NodeId| is_own_rank(cx, node);
     let is_one = |node: NodeId| matches!(cfg.nodes[cx.resolved(node).0].source, Source::Integer(1));
     match (&rank.source, &rank.operands[..]) {
         (Source::Binary(BinaryOp::Sub), [one, rank]) => is_one(*one) && own(*rank),
@@ -202,14 +208,21 @@ fn is_of_the_peer(cx: &Context<'_, '_>, region: &Region) -> bool {
     }
 }
 
-fn is_false(cx: &Context<'_, '_>, node: NodeId) -> bool {
+/// Whether a value is the block's rank in its cluster.
+pub(super) fn is_own_rank(cx: &Context<'_, '_>, node: NodeId) -> bool {
+    let query = cx.cfg.queries.get(&cx.resolved(node));
+    query.is_some_and(|(group, query)| (*group, query.answer) == (Group::Cluster, Answer::BlockRank))
+}
+
+pub(super) fn is_false(cx: &Context<'_, '_>, node: NodeId) -> bool {
     matches!(cx.cfg.nodes[cx.resolved(node).0].source, Source::Integer(0))
 }
 
-/// Whether a value is the number of blocks in the cluster, which is two.
-fn is_cluster_size(cx: &Context<'_, '_>, node: NodeId) -> bool {
+/// Whether a value is the number of blocks in the cluster.
+pub(super) fn is_cluster_size(cx: &Context<'_, '_>, node: NodeId) -> bool {
     let node = cx.resolved(node);
     let of_cluster = cx.cfg.queries.get(&node);
-    matches!(cx.cfg.nodes[node.0].source, Source::Integer(2))
+    let blocks = cx.function.options.cluster.as_ref().and_then(|extents| extents.count());
+    matches!(cx.cfg.nodes[node.0].source, Source::Integer(number) if blocks == Some(number))
         || of_cluster.is_some_and(|(group, query)| (*group, query.answer) == (Group::Cluster, Answer::BlockCount))
 }

@@ -111,6 +111,7 @@ impl Counted<'_, '_> {
     /// ```text
     /// bar.init(block.num_threads() + 1); .. bar.arrive_and_wait();
     /// bar.init(block.num_threads() / 2); .. bar.arrive_and_wait();
+    /// bar.init(block.num_threads()); .. let token = bar.arrive_n(2); bar.wait(token);
     /// bar.init(4); .. bar.arrive(); bar.wait_parity(false);
     /// bar.init(1); .. bar.wait_parity(false);
     /// ```
@@ -133,27 +134,37 @@ impl Counted<'_, '_> {
             diags.push(messages::barrier_count_too_many(wait.at, &name, init.at, expected, arrivals));
             return;
         }
-        let Some(most) = counts.iter().max().filter(|most| **most < self.threads) else { return };
+        let Some(most) = counts.iter().max() else { return };
         // A wait for a token is by a thread that has arrived; one by parity may be by others.
         let all_wait = self.of(|action| action == PhaseAction::Wait).next().is_some()
             || self.of(|action| action == PhaseAction::WaitParity).any(|(wait, _)| self.cx.is_reached_by_all(wait));
-        let by_all = self.of(|action| match action {
-            PhaseAction::ArriveAndWait => true,
-            PhaseAction::Arrive => all_wait,
-            PhaseAction::Init
-            | PhaseAction::InitCollective
-            | PhaseAction::ArriveN
+        let waits = |action: PhaseAction| action == PhaseAction::ArriveAndWait || all_wait;
+        let by_all = self
+            .of(|action| action.arrives() && waits(action))
+            .filter(|(call, _)| self.cx.is_reached_by_all(*call))
+            .filter_map(|(_, arrival)| Some((arrival, self.each(arrival)?)));
+        let mut too_many =
+            by_all.filter(|(_, each)| self.threads.checked_mul(*each).is_some_and(|arrivals| arrivals > *most));
+        if let Some((arrival, each)) = too_many.next() {
+            diags.push(messages::barrier_count_too_few(arrival.at, &name, init.at, *most, (self.threads, each)));
+        }
+    }
+
+    /// For how many arrivals one call counts; `None` if the text does not show it.
+    fn each(&self, call: &BarrierCall) -> Option<u64> {
+        match call.method.action {
+            PhaseAction::ArriveN => self.number(*call.operands.last()?, 8),
+            PhaseAction::Arrive
+            | PhaseAction::ArriveAndWait
             | PhaseAction::ArriveAndDrop
+            | PhaseAction::Init
+            | PhaseAction::InitCollective
             | PhaseAction::Wait
             | PhaseAction::WaitParity
             | PhaseAction::TryWait
             | PhaseAction::ExpectTx
             | PhaseAction::Copy
-            | PhaseAction::Invalidate => false,
-        });
-        let mut by_all = by_all.filter(|(call, _)| self.cx.is_reached_by_all(*call));
-        if let Some((_, arrival)) = by_all.next() {
-            diags.push(messages::barrier_count_too_few(arrival.at, &name, init.at, *most, self.threads));
+            | PhaseAction::Invalidate => Some(1),
         }
     }
 
@@ -173,20 +184,7 @@ impl Counted<'_, '_> {
                 if call.method.action != PhaseAction::ArriveAndWait && is_repeated() {
                     return None;
                 }
-                let each = match call.method.action {
-                    PhaseAction::ArriveN => self.number(*call.operands.last()?, 8)?,
-                    PhaseAction::Arrive
-                    | PhaseAction::ArriveAndWait
-                    | PhaseAction::ArriveAndDrop
-                    | PhaseAction::Init
-                    | PhaseAction::InitCollective
-                    | PhaseAction::Wait
-                    | PhaseAction::WaitParity
-                    | PhaseAction::TryWait
-                    | PhaseAction::ExpectTx
-                    | PhaseAction::Copy
-                    | PhaseAction::Invalidate => 1,
-                };
+                let each = self.each(call)?;
                 self.threads_at(block)?.checked_mul(each)
             })
             .try_fold(0_u64, |all, some| all.checked_add(some?))

@@ -120,7 +120,8 @@ pub(super) fn check(cx: &Context<'_, '_>, lives: &Lifecycles<'_, '_>, summary: &
     }
     let given = Given { cfg: cx.cfg, lives };
     let states = engine::solve(&given, cx.cfg);
-    let mut asked: BTreeSet<(Id, BarrierArgument)> = BTreeSet::new();
+    // The calls that were asked about, each with whether it was about an `init` that comes later.
+    let mut asked: BTreeSet<(Id, BarrierArgument, bool)> = BTreeSet::new();
     engine::visit(&given, cx.cfg, &states, |state, step| {
         let calls = |of: &BTreeMap<Id, BTreeSet<BarrierArgument>>, id| {
             of.get(&id).into_iter().flatten().copied().collect::<Vec<_>>()
@@ -134,9 +135,11 @@ pub(super) fn check(cx: &Context<'_, '_>, lives: &Lifecycles<'_, '_>, summary: &
         let is_ended = |id| cx.calls(id).any(|call| call.method.action == PhaseAction::Invalidate);
         for (argument, id) in given.arguments(step).into_iter().filter(|(_, id)| !is_ended(*id)) {
             for earlier in calls(&state.ever, id) {
-                if asked.insert((id, earlier)) {
+                if asked.insert((id, earlier, true)) {
                     let both = [earlier, argument].map(|call| does(call, BarrierUses::LEAVES_IN_USE));
-                    let guard = both.into_iter().fold(Guard::default(), Guard::when);
+                    // One that invalidates the barrier first does not initialize it as it is given.
+                    let begins = Guard::default().when(does(argument, BarrierUses::BEGINS));
+                    let guard = both.into_iter().fold(begins, Guard::when);
                     summary.asked.push((guard, reinit(id, step.at, earlier)));
                 }
             }
@@ -150,7 +153,7 @@ pub(super) fn check(cx: &Context<'_, '_>, lives: &Lifecycles<'_, '_>, summary: &
             false => (&state.unsynchronized, BarrierUses::LEAVES_UNPUBLISHED),
         };
         for earlier in calls(of, id) {
-            if asked.insert((id, earlier)) {
+            if asked.insert((id, earlier, call.method.action.begins())) {
                 let fault = match call.method.action.begins() {
                     true => reinit(id, call.at, earlier),
                     false => messages::barrier_unpublished(call.at, &cx.name(id), place(earlier), None),

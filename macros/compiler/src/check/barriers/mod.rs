@@ -17,8 +17,10 @@ mod conditions;
 mod counted_calls;
 mod counts;
 mod dropped;
+mod elements;
 mod exchange;
 mod expected;
+pub(crate) mod gather;
 mod given;
 mod lifecycle;
 mod path_states;
@@ -89,9 +91,11 @@ pub(super) fn check<'f>(function: &'f Function, cfg: &Cfg<'f>, values: &Values<'
     }
     summary.add_kept(&cx);
     summary.handshakes = exchange::handshakes(&cx);
+    summary.gathers = gather::gathers(&cx);
     tokens::check(&cx, diags);
     let missed = counts::check(&cx, diags);
     expected::check(&cx, &election, &missed, diags);
+    elements::check(&cx, diags);
     counted_calls::check(&cx, &election, &mut summary);
     counted_calls::summarize(&cx, &mut summary);
     summary
@@ -243,6 +247,7 @@ impl<'a, 'f> Check<'a, 'f, '_> {
                 | Uniformity::Parameter(_)
                 | Uniformity::Tile(_)
                 | Uniformity::Warp
+                | Uniformity::Warpgroup
                 | Uniformity::Cluster
                 | Uniformity::Grid,
                 _,

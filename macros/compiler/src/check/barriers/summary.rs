@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use phalanx_contract::protocol::{BarrierUses, ParameterUses};
 
 use super::Context;
+use super::gather::Gather;
 use super::path_states::{BarrierArgument, PathState};
 use crate::check::cfg::{BarrierCall, BarrierCallId, Root, Shared};
 use crate::check::dsm::protocol::{Effect, Guard, Predicate, Protocol};
@@ -21,6 +22,8 @@ pub(crate) struct Summary {
     pub(super) effects: Vec<(Effect, Guard)>,
     /// The waits that synchronize like a barrier of the cluster.
     pub(crate) handshakes: BTreeSet<BarrierCallId>,
+    /// The waits of a block for what others have done to its memory.
+    pub(crate) gathers: Vec<Gather>,
 }
 
 impl Summary {

@@ -5,6 +5,7 @@ use crate::check::build::memory::region_of_kind;
 use crate::check::cfg::{
     AccessKind, BarrierCall, BarrierCallId, Completion, CopyBy, CopyId, CopyStep, Region, Select, Shared, Team,
 };
+use crate::model::ValueId;
 use crate::model::barrier::{BarrierForm, COPY};
 use crate::model::copy::{BulkDirection, CopyOp, TensorCopy};
 use crate::model::expr::Expr;
@@ -57,7 +58,7 @@ impl Builder<'_> {
                 touch(self);
                 complete_on_barrier(self);
                 self.copy_step(
-                    CopyStep::Begin { reads: known(2), writes: region(1), completion, by: CopyBy::Group, at },
+                    CopyStep::Begin { reads: list(known(2)), writes: region(1), completion, by: CopyBy::Group, at },
                     at,
                 );
             }
@@ -69,17 +70,17 @@ impl Builder<'_> {
                     BulkDirection::SharedToPeer => (region(1), None),
                     BulkDirection::SharedToGlobal => (region(1), known(0)),
                 };
-                self.copy_step(CopyStep::Begin { reads, writes, completion, by: CopyBy::Thread, at }, at);
+                self.copy_step(CopyStep::Begin { reads: list(reads), writes, completion, by: CopyBy::Thread, at }, at);
             }
             CopyOp::Tensor(TensorCopy::Load) => {
                 touch(self);
                 complete_on_barrier(self);
-                let begin = CopyStep::Begin { reads: None, writes: region(2), completion, by: CopyBy::Tile, at };
+                let begin = CopyStep::Begin { reads: Vec::new(), writes: region(2), completion, by: CopyBy::Tile, at };
                 self.copy_step(begin, at);
             }
             CopyOp::Tensor(TensorCopy::Store | TensorCopy::Reduce(_)) => {
                 touch(self);
-                let begin = CopyStep::Begin { reads: region(2), writes: None, completion, by: CopyBy::Tile, at };
+                let begin = CopyStep::Begin { reads: list(region(2)), writes: None, completion, by: CopyBy::Tile, at };
                 self.copy_step(begin, at);
             }
             // What is read changes nothing but times.
@@ -103,6 +104,23 @@ impl Builder<'_> {
         }
     }
 
+    /// A product of matrices reads its tiles until the warpgroup has waited for it.
+    pub(super) fn product(&mut self, team: Team, values: &[Value], at: SpanRange) {
+        let completion = Completion::Product;
+        let reads: Vec<Region> = values.iter().skip(2).filter_map(|tile| tile.region.clone()).collect();
+        self.step(StepKind::Group(GroupStep::Collective { team, name: "mma_async", barrier: false }), at);
+        for region in &reads {
+            self.access_until(region.clone(), AccessKind::Read, Some(completion), at);
+        }
+        self.copy_step(CopyStep::Begin { reads, writes: None, completion, by: CopyBy::Warpgroup, at }, at);
+    }
+
+    /// The warpgroup waits for its products, but for the last ones if `but` says how many.
+    pub(super) fn wait_for_products(&mut self, team: Team, but: Option<ValueId>, at: SpanRange) {
+        self.copy_step(CopyStep::Wait { completion: Completion::Product, but, of_reads: false }, at);
+        self.step(StepKind::Group(GroupStep::Collective { team, name: "wait_mma", barrier: false }), at);
+    }
+
     /// The barrier on which a copy completes is in use from the beginning of the copy.
     fn barrier_call_of_copy(&mut self, of: Kind, region: Option<Region>, at: SpanRange) {
         let (Kind::Barrier(barrier), Some(region)) = (of, region) else { return };
@@ -118,6 +136,11 @@ impl Builder<'_> {
         self.copies.push(step);
         self.step(StepKind::Copy(CopyId(self.copies.len() - 1)), at);
     }
+}
+
+/// What a copy reads, if anything that is followed.
+fn list(read: Option<Region>) -> Vec<Region> {
+    read.into_iter().collect()
 }
 
 /// The operands that a copy accesses, each with the kind of access.

@@ -125,6 +125,20 @@ impl<'f> Builder<'f> {
                 self.access(rows_of_matrix(&values), AccessKind::Write, at);
                 self.nothing(at).node
             }
+            Op::MmaAsync { .. } => {
+                let team = warpgroup(team(Group::Tile));
+                for (argument, value) in ["first tile", "second tile"].into_iter().zip(nodes.iter().skip(2)) {
+                    let argument = Some((argument, *value));
+                    self.step(StepKind::Group(GroupStep::Convergent { team, name: "mma_async", argument }), at);
+                }
+                self.product(team, &values, at);
+                self.node(Source::Known { uniformity: Uniformity::Divergent, what: "mma_async" }, nodes, at)
+            }
+            Op::MmaWait { prior } => {
+                let team = warpgroup(team(Group::Tile));
+                self.wait_for_products(team, prior, at);
+                self.node(Source::Known { uniformity: Uniformity::Divergent, what: "wait_mma" }, nodes, at)
+            }
             Op::Atomic(atomic) => {
                 let element = region.unwrap_or(Region::of(Root::Global)).at(Select::At(nodes[1]));
                 self.access(element, atomic_access(atomic), at);
@@ -299,6 +313,7 @@ impl<'f> Builder<'f> {
                     | Uniformity::Parameter(_)
                     | Uniformity::Tile(_)
                     | Uniformity::Warp
+                    | Uniformity::Warpgroup
                     | Uniformity::Block
                     | Uniformity::Cluster
                     | Uniformity::Grid => team,
@@ -337,6 +352,10 @@ impl<'f> Builder<'f> {
                 Group::Cluster | Group::Grid | Group::Tile | Group::Coalesced => {
                     known(Self::query_uniformity(team, query))
                 }
+            },
+            Answer::ThreadCount if let Some(Tile { size, .. }) = team.tile => match size {
+                Granule::Number(number) => Source::Integer(number),
+                Granule::Constant(value) => Source::Constant(value),
             },
             Answer::ThreadIndex
             | Answer::ThreadCount
@@ -435,6 +454,11 @@ impl<'f> Builder<'f> {
         self.positions.extend(self.position_on_axis(axis).map(|position| (node, position)));
         Value::of(node)
     }
+}
+
+/// A tile of 128 threads, whatever the text says of its size: rustc knows that it is one.
+fn warpgroup(team: Team) -> Team {
+    Team { uniformity: Uniformity::Warpgroup, param: None, formed_at: None, ..team }
 }
 
 /// The rows of the memory, the second operand, in which a matrix lies.

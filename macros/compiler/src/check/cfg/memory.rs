@@ -66,6 +66,8 @@ pub(crate) struct Region {
     pub(crate) path: Vec<Select>,
     /// Whether the last selection has several elements, so that the next one selects among those.
     pub(crate) open: bool,
+    /// Whether it is a part of what the last selection has, of which the text shows no more: an element or a range of a range.
+    pub(crate) part: bool,
     /// The name that leads to it, if that is assigned anew: then the root covers all that the name may stand for, and the path
     /// begins at it.
     pub(crate) via: Option<LocalId>,
@@ -104,7 +106,7 @@ impl Shared {
 impl Region {
     /// All of the memory.
     pub(crate) fn of(root: Root) -> Region {
-        Region { root, rank: None, path: Vec::new(), open: false, via: None, param: None }
+        Region { root, rank: None, path: Vec::new(), open: false, part: false, via: None, param: None }
     }
 
     /// One element or one row of it.
@@ -112,7 +114,7 @@ impl Region {
         if !self.open {
             self.path.push(index);
         }
-        Region { open: false, ..self }
+        Region { open: false, part: self.part || self.open, ..self }
     }
 
     /// Several consecutive elements of it.
@@ -120,7 +122,7 @@ impl Region {
         if !self.open {
             self.path.push(which);
         }
-        Region { open: true, ..self }
+        Region { open: true, part: self.part || self.open, ..self }
     }
 
     /// Returns the same part of the region that its name stands for.
@@ -132,7 +134,8 @@ impl Region {
         let selects_inside = base.open && !self.path.is_empty();
         let path = base.path.iter().chain(self.path.iter().skip(usize::from(selects_inside))).copied().collect();
         let open = if self.path.is_empty() { base.open } else { self.open };
-        Region { root, rank: self.rank.or(base.rank), path, open, via: base.via, param: base.param }
+        let part = base.part || self.part || selects_inside;
+        Region { root, rank: self.rank.or(base.rank), path, open, part, via: base.via, param: base.param }
     }
 
     /// Forgets a value that is computed anew.
@@ -234,6 +237,8 @@ pub(crate) enum Completion {
     Group,
     /// A wait of the thread that started the bulk copy.
     BulkGroup,
+    /// A wait of the warpgroup that began the product of matrices.
+    Product,
 }
 
 impl Completion {
@@ -242,6 +247,7 @@ impl Completion {
             Completion::Barrier(_) => CompletionMechanism::Barrier,
             Completion::Group => CompletionMechanism::Group,
             Completion::BulkGroup => CompletionMechanism::BulkGroup,
+            Completion::Product => CompletionMechanism::Product,
         }
     }
 }
@@ -253,17 +259,18 @@ pub(crate) enum CopyBy {
     Group,
     /// One thread, which has let the barrier expect the bytes before.
     Thread,
+    /// The threads of a warpgroup, whose product reads tiles.
+    Warpgroup,
     /// One thread, and the copy of a tile itself lets the barrier expect the bytes.
     Tile,
 }
 
 /// A step of an asynchronous copy.
 #[derive(Debug, Clone)]
-#[expect(clippy::large_enum_variant, reason = "a function has few of them, and most begin a copy")]
 pub(crate) enum CopyStep {
     /// A copy begins, with the regions of the block's and of global memory that it reads and writes, if other threads can access them
     /// too.
-    Begin { reads: Option<Region>, writes: Option<Region>, completion: Completion, by: CopyBy, at: SpanRange },
+    Begin { reads: Vec<Region>, writes: Option<Region>, completion: Completion, by: CopyBy, at: SpanRange },
     /// A wait after which all copies with this completion may be complete: all but the last ones, if `but` says how many. With
     /// `of_reads`, they have read their sources, and may not have written their destinations.
     Wait { completion: Completion, but: Option<ValueId>, of_reads: bool },

@@ -47,6 +47,8 @@ pub(super) enum Ending {
     BulkReads,
     /// A wait of the thread that started the bulk copy, for the end of its writes.
     BulkWrites,
+    /// A wait of the warpgroup that began the product.
+    Product,
 }
 
 impl Ending {
@@ -56,6 +58,7 @@ impl Ending {
             (Completion::Group, _) => Ending::Group,
             (Completion::BulkGroup, false) => Ending::BulkReads,
             (Completion::BulkGroup, true) => Ending::BulkWrites,
+            (Completion::Product, _) => Ending::Product,
         }
     }
 
@@ -65,6 +68,7 @@ impl Ending {
             Ending::Group => CompletionMechanism::Group,
             Ending::BulkReads => CompletionMechanism::BulkGroup,
             Ending::BulkWrites => CompletionMechanism::BulkWrites,
+            Ending::Product => CompletionMechanism::Product,
         }
     }
 }
@@ -101,10 +105,9 @@ impl Flights {
         let mut flights = Flights { all: Vec::new(), begun: BTreeMap::new() };
         for (index, copy) in cfg.copies.iter().enumerate() {
             let CopyStep::Begin { reads, writes, completion, at, .. } = copy else { continue };
-            let ends = [(reads, false), (writes, true)];
-            for (region, is_written) in
-                ends.into_iter().filter_map(|(end, is_written)| Some((end.clone()?, is_written)))
-            {
+            let read = reads.iter().map(|region| (region.clone(), false));
+            let written = writes.iter().map(|region| (region.clone(), true));
+            for (region, is_written) in read.chain(written) {
                 let (begin, ending) = (Begin::Copy(CopyId(index)), Ending::of(*completion, is_written));
                 flights.add(Flight { begin, region, is_written, ending, at: *at });
             }
@@ -168,6 +171,8 @@ pub(super) fn flag_of(flight: &Flight) -> CopyUses {
         (Ending::Group, false) => CopyUses::LEAVES_GROUP_READ,
         (Ending::BulkReads, _) => CopyUses::LEAVES_BULK_READ,
         (Ending::BulkWrites, _) => CopyUses::LEAVES_BULK_WRITE,
+        // No function leaves one.
+        (Ending::Product, _) => CopyUses::empty(),
     }
 }
 
@@ -186,7 +191,8 @@ pub(super) fn covers(cfg: &Cfg<'_>, whole: &Region, part: &Region) -> bool {
         (Some(a), Some(b)) => a.start <= b.start && b.end <= a.end,
         (None, _) | (_, None) => false,
     };
-    are_of_one(whole, part) && whole.path.len() <= part.path.len() && whole.path.iter().zip(&part.path).all(is_within)
+    let is_all = !whole.part && whole.path.len() <= part.path.len();
+    are_of_one(whole, part) && is_all && whole.path.iter().zip(&part.path).all(is_within)
 }
 
 /// Whether two regions certainly have memory in common. With `by_all`, all threads of the block come to the second one, each with its
@@ -203,6 +209,9 @@ pub(super) fn overlap(cfg: &Cfg<'_>, copied: &Region, touched: &Region, by_all: 
         (Some(a), Some(b)) => a.start.max(b.start) < a.end.min(b.end),
         (None, _) | (_, None) => false,
     };
+    if copied.part || touched.part {
+        return covers(cfg, copied, touched) || covers(cfg, touched, copied);
+    }
     // Where one path is a prefix of the other, the longer one is a part of it.
     are_of_one(copied, touched) && copied.path.iter().zip(&touched.path).all(meet)
 }

@@ -10,6 +10,7 @@
 //! depends on a call is a question to rustc.
 
 mod flight;
+mod lengths;
 mod state;
 mod summary;
 
@@ -48,6 +49,7 @@ pub(super) fn check(
     if !begins && cfg.calls.is_empty() && function.role != Role::Device {
         return;
     }
+    lengths::check(function, cfg, diags);
     let in_flight = InFlight { function, cfg, waits, flights: Flights::of(cfg) };
     let states = engine::solve(&in_flight, cfg);
     let mut found: Vec<(Guard, Diag)> = Vec::new();
@@ -71,6 +73,13 @@ pub(super) fn check(
         }
     }
     let ends: Vec<State> = engine::leaves(&in_flight, cfg, &states).into_iter().map(|(_, state)| state).collect();
+    // On some path, nobody waits: what is left is reported whatever another thread may have seen.
+    for flight in ends.iter().flat_map(|state| state.in_flight.keys()) {
+        let Flight { ending, at, .. } = &in_flight.flights.all[*flight];
+        if *ending == Ending::Product {
+            found.push((Guard::default(), messages::product_left(*at)));
+        }
+    }
     match function.role {
         Role::Kernel => ends.iter().for_each(|state| found.extend(in_flight.left_at_end(state))),
         Role::Device => {
@@ -133,7 +142,12 @@ impl InFlight<'_, '_> {
 
     fn message(&self, flight: FlightId, at: crate::span::SpanRange, name: &str, writes: bool) -> Diag {
         let Flight { is_written, ending, at: begun, .. } = &self.flights.all[flight];
-        messages::copy_in_flight(at, *begun, name, writes, *is_written, ending.mechanism())
+        match ending {
+            Ending::Product => messages::tile_in_flight(at, *begun, name),
+            Ending::Barriers(_) | Ending::Group | Ending::BulkReads | Ending::BulkWrites => {
+                messages::copy_in_flight(at, *begun, name, writes, *is_written, ending.mechanism())
+            }
+        }
     }
 
     /// A device function that is given what a copy reads or writes accesses it before a wait.
@@ -177,7 +191,7 @@ impl InFlight<'_, '_> {
                 Ending::Group | Ending::BulkReads if is_shared => {
                     Some((guard, messages::copy_left(*at, ending.mechanism())))
                 }
-                Ending::Group | Ending::BulkReads | Ending::BulkWrites | Ending::Barriers(_) => None,
+                Ending::Group | Ending::BulkReads | Ending::BulkWrites | Ending::Product | Ending::Barriers(_) => None,
             }
         });
         left.collect()

@@ -103,7 +103,7 @@ impl InFlight<'_, '_> {
             Some(Ending::Group) => Behavior::WAITS_FOR_GROUP_COPIES,
             Some(Ending::BulkReads) => Behavior::WAITS_FOR_BULK_READS,
             Some(Ending::BulkWrites) => Behavior::WAITS_FOR_BULK_WRITES,
-            Some(Ending::Barriers(_)) => Behavior::empty(),
+            Some(Ending::Barriers(_) | Ending::Product) => Behavior::empty(),
         };
         let add = |guard: Guard, predicate| if guard.when.contains(&predicate) { guard } else { guard.when(predicate) };
         let guard = if behavior.is_empty() { guard } else { add(guard, Predicate::Never(slot, behavior)) };
@@ -112,7 +112,7 @@ impl InFlight<'_, '_> {
             Some(ending @ Ending::Barriers(_)) => {
                 barrier_of(region).is_none_or(|barrier| self.is_shown_at(barrier, ending))
             }
-            Some(Ending::Group | Ending::BulkReads | Ending::BulkWrites) => false,
+            Some(Ending::Group | Ending::BulkReads | Ending::BulkWrites | Ending::Product) => false,
         });
         let observes = ParameterUses::of_barrier(BarrierUses::MAY_OBSERVE);
         barriers.fold(guard, |guard, (argument, _)| add(guard, Predicate::NeverUses(slot, *argument, observes)))
@@ -123,15 +123,18 @@ impl InFlight<'_, '_> {
         barriers.iter().any(|of| self.waits.shows(barrier, Completion::Barrier(*of)))
     }
 
-    /// Whether the constant is known not to be 0.
-    fn leaves_some(&self, but: Option<ValueId>) -> bool {
-        but.is_some_and(|but| self.function.values[usize::from(but.0)].literal.is_some_and(|value| value > 0))
+    /// Whether a wait is known to leave copies in flight, or, if it is one for products, may do so.
+    fn leaves_some(&self, completion: Completion, but: Option<ValueId>) -> bool {
+        let literal = |but: ValueId| self.function.values[usize::from(but.0)].literal;
+        but.is_some_and(|but| literal(but).map_or(completion == Completion::Product, |value| value > 0))
     }
 
     /// Some thread begins a copy: what was waited for before says nothing of it.
     fn begin(&self, state: &mut State, begun: FlightId) {
         let ending = |flight: FlightId| &self.flights.all[flight].ending;
-        state.last.retain(|flight| ending(*flight) != ending(begun));
+        let step = self.flights.all[begun].begin.step();
+        // A product begins to read several tiles.
+        state.last.retain(|flight| ending(*flight) != ending(begun) || self.flights.all[*flight].begin.step() == step);
         state.last.insert(begun);
         state.waited.remove(&begun);
         state.waited_in.remove(&begun);
@@ -170,10 +173,14 @@ impl InFlight<'_, '_> {
         if !call.is_of_function() || call.passes_closure {
             // A method or a closure may wait, for its barriers and for copies of the thread or the group.
             self.waits_for(step, state);
-            self.wait(state, step, |flight| !matches!(self.flights.all[flight].ending, Ending::Barriers(_)));
+            let may_wait =
+                |flight: FlightId| !matches!(self.flights.all[flight].ending, Ending::Barriers(_) | Ending::Product);
+            self.wait(state, step, may_wait);
         } else {
             let may_wait = |flight: FlightId| match &self.flights.all[flight].ending {
                 Ending::Group => true,
+                // Each function waits for its own products.
+                Ending::Product => false,
                 Ending::BulkReads | Ending::BulkWrites => !self.is_by_others(step, flight),
                 ending @ Ending::Barriers(_) => {
                     waits_of(self.cfg, step).iter().any(|barrier| self.is_shown_at(*barrier, ending))
@@ -208,11 +215,12 @@ impl Analysis for InFlight<'_, '_> {
         match &step.kind {
             StepKind::Copy(id) => {
                 if let CopyStep::Wait { completion, but, of_reads } = self.cfg.copies[id.0] {
-                    let last = if self.leaves_some(but) { state.last.clone() } else { BTreeSet::new() };
+                    let last = if self.leaves_some(completion, but) { state.last.clone() } else { BTreeSet::new() };
                     let shows = |ending: &Ending| match ending {
                         Ending::Group => completion == Completion::Group,
                         Ending::BulkReads => completion == Completion::BulkGroup,
                         Ending::BulkWrites => completion == Completion::BulkGroup && !of_reads,
+                        Ending::Product => completion == Completion::Product,
                         Ending::Barriers(_) => false,
                     };
                     self.wait(state, step, |id| shows(&self.flights.all[id].ending) && !last.contains(&id));
@@ -224,7 +232,8 @@ impl Analysis for InFlight<'_, '_> {
                 GroupStep::Collective { barrier: true, .. } | GroupStep::Wait { .. } | GroupStep::WaitElected { .. },
             ) => {
                 let State { in_flight, waited, .. } = state;
-                in_flight.retain(|copy, _| !waited.contains(copy));
+                let is_product = |copy: &FlightId| self.flights.all[*copy].ending == Ending::Product;
+                in_flight.retain(|copy, _| is_product(copy) || !waited.contains(copy));
             }
             StepKind::Call(id) => self.call(state, step, *id),
             StepKind::Memory(MemoryStep::Access(access)) => match self.cfg.accesses[access.0].kind {

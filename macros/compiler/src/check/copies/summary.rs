@@ -53,7 +53,7 @@ impl InFlight<'_, '_> {
                         (Completion::BulkGroup, false) => {
                             Behavior::WAITS_FOR_BULK_READS | Behavior::WAITS_FOR_BULK_WRITES
                         }
-                        (Completion::Barrier(_), _) => return,
+                        (Completion::Barrier(_) | Completion::Product, _) => return,
                     };
                     effects.push((Effect::Does(waits), Guard::default()));
                 }
@@ -133,6 +133,7 @@ impl InFlight<'_, '_> {
             let is_known = match &flight.ending {
                 Ending::Barriers(barriers) => barriers.iter().all(is_given),
                 Ending::Group | Ending::BulkReads | Ending::BulkWrites => true,
+                Ending::Product => false,
             };
             let is_whole = flight.region.path.is_empty() && flight.region.via.is_none();
             if let (true, true, Some(param)) = (is_known, is_whole, parameter(&flight.region))

@@ -62,6 +62,8 @@ pub(super) enum Base {
     Zero,
     /// The value that a variable holds now, which is uniform for the cluster.
     Variable(Variable),
+    /// The value of a variable that is uniform for the cluster and never changes.
+    Fixed(Variable),
 }
 
 /// What an assignment does to the value of a variable.
@@ -173,7 +175,7 @@ impl Affine {
             (base, Base::Zero) => (base, self.factor),
             (Base::Zero, base) => (base, other.factor),
             (base, same) if base == same => (base, self.factor.checked_add(other.factor)?),
-            (Base::Variable(_), Base::Variable(_)) => return None,
+            (Base::Variable(_) | Base::Fixed(_), _) => return None,
         };
         let constant = match (self.constant, other.constant) {
             (constant, None) | (None, constant) => constant,

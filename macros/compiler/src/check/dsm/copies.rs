@@ -21,7 +21,7 @@ impl<'a> Copies<'a> {
         let sends = copies().filter(|(kind, _)| *kind == AccessKind::AsyncWrite);
         let of_sends = sends.filter_map(|(_, completion)| match completion {
             Completion::Barrier(barrier) => Some(barrier),
-            Completion::Group | Completion::BulkGroup => None,
+            Completion::Group | Completion::BulkGroup | Completion::Product => None,
         });
         Copies {
             waits,

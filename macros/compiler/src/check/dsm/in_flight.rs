@@ -17,6 +17,7 @@ use super::divergent_arms::DivergentArms;
 use super::index_path::IndexPath;
 use super::record::{Instance, OpenAccess, Record, RecordKey, Timing, intersect};
 use super::step_facts::{AccessFacts, StepFacts};
+use crate::check::barriers::gather::Gather;
 use crate::check::cfg::{
     AccessId, AccessKind, BarrierCallId, BlockId, CallId, Cfg, Completion, CopyStep, End, GivenTo, GroupStep,
     MemoryStep, NodeId, Root, Shared, Source, Step, StepKind, ValueStep, Variable, spans_cluster,
@@ -216,8 +217,8 @@ impl State {
     }
 
     fn add(&mut self, key: RecordKey, before_wait: bool, record: Record) {
-        let Record { waited, on_other_arm, .. } = record;
-        let instance = Instance { waited, key, before_wait, on_other_arm };
+        let Record { waited, on_other_arm, told, .. } = record;
+        let instance = Instance { waited, key, before_wait, on_other_arm, told };
         match self.records.get_mut(&instance) {
             Some(known) => {
                 known.join(&record);
@@ -253,6 +254,8 @@ pub(super) struct InFlight<'a, 'f> {
     pub(super) role: Role,
     /// The waits at phase barriers that order like a barrier of the cluster.
     pub(super) handshakes: &'a BTreeSet<BarrierCallId>,
+    /// The waits of a block for what others have done to its memory, of which the first eight are followed.
+    pub(super) gathers: &'a [Gather],
     pub(super) copies: Copies<'a>,
 }
 
@@ -305,6 +308,30 @@ impl InFlight<'_, '_> {
                     record.sent_since.insert(barrier);
                 });
             }
+        }
+    }
+
+    fn gathers(&self) -> impl Iterator<Item = (u8, &'_ Gather)> {
+        (0..8).map(|bit| 1 << bit).zip(self.gathers)
+    }
+
+    /// An arrival that tells a block what was done to its memory before, or to any. Where one thread arrives for its block, the others'
+    /// accesses are meant that came before the barrier of the block.
+    fn tell(&self, state: &mut State, bit: u8, gather: &Gather) {
+        let region = &self.cfg.barrier_calls[gather.arrival.0].region;
+        let of_arrival = (0..).map(AccessId).zip(&self.cfg.accesses).find(|(_, access)| access.region == *region);
+        let arrival = of_arrival.map(|(id, _)| &self.facts.access(id).path);
+        let is_meant = |key: RecordKey, record: &Record| {
+            let RecordKey::Access(id) = key else { return false };
+            let is_remote = matches!(self.cfg.accesses[id.0].region.root, Root::Remote(_));
+            let is_told =
+                gather.tells_all || is_remote && arrival.is_some_and(|arrival| record.path.has_owner_of(arrival));
+            let is_synced = gather.elected_at.is_none() || !record.timing.contains(Timing::UNSYNCED);
+            is_told && is_synced && record.completion.is_none() && !record.is_sent && !record.on_other_arm
+        };
+        for (instance, record) in std::mem::take(&mut state.records) {
+            let told = if is_meant(instance.key, &record) { record.told | bit } else { record.told };
+            state.add(instance.key, instance.before_wait, Record { told, ..record });
         }
     }
 
@@ -402,7 +429,17 @@ impl Analysis for InFlight<'_, '_> {
                 state.sync_cluster()
             }
             StepKind::BarrierCall(phase) if self.handshakes.contains(phase) => state.sync_cluster(),
-            StepKind::BarrierCall(_) => self.wait_at(state, &waits_of(self.cfg, step)),
+            StepKind::BarrierCall(call) => {
+                for (bit, gather) in self.gathers() {
+                    if gather.arrival == *call && gather.elected_at.is_none() {
+                        self.tell(state, bit, gather);
+                    }
+                    if gather.wait == *call {
+                        state.records.retain(|instance, _| instance.told & bit == 0);
+                    }
+                }
+                self.wait_at(state, &waits_of(self.cfg, step));
+            }
             StepKind::Copy(copy) => {
                 if let CopyStep::Wait { completion, .. } = self.cfg.copies[copy.0] {
                     state.wait_for_copies([completion].into_iter(), |_, record| record.completion == Some(completion));
@@ -438,6 +475,9 @@ impl Analysis for InFlight<'_, '_> {
             && fences_first(cfg, then)
         {
             state.fence_by_one_thread();
+        }
+        for (bit, gather) in self.gathers().filter(|(_, gather)| gather.elected_at == Some(from)) {
+            self.tell(state, bit, gather);
         }
         for begun in self.copies.waits.begun_in_arms(from) {
             if let Begun::Copy(copy) = begun {

@@ -9,12 +9,14 @@ use super::affine::{Base, Change};
 use super::blocks_of_cluster;
 use super::guards::{Bounds, Comparison, Fact, RankBounds, Subject};
 use super::index_value::{Form, IndexValue, Size};
+use super::skew::Skews;
 use crate::check::cfg::{
     BasicBlock, BlockId, CallId, Cfg, Extent, MemoryStep, NodeId, Region, Select, Source, Step, StepKind, ValueStep,
     Variable,
 };
 use crate::check::engine::{Analysis, Join};
 use crate::check::liveness::Live;
+use crate::check::uniform::control::following;
 use crate::check::uniform::values::Values;
 use crate::model::expr::BinaryOp;
 use crate::model::group::Group;
@@ -42,8 +44,12 @@ pub(super) struct IndexAnalysis<'a, 'f> {
     blocks: Option<u64>,
     /// The constant of the program that is the number of blocks in a cluster.
     cluster_constant: Option<ValueId>,
-    /// Whether it follows guards, numbers of threads and quotients.
+    /// Whether it follows guards, numbers of threads, quotients and skews.
     in_detail: bool,
+    /// The variables that never change.
+    fixed: BTreeSet<Variable>,
+    /// The variables that differ between blocks by their ranks.
+    pub(super) skews: Skews,
 }
 
 /// The known values of variables and nodes. A variable without an entry is unknown or not live; if it is uniform for the cluster,
@@ -104,8 +110,7 @@ impl KnownValues {
     }
 
     /// Sets a variable, and states what is affine in it in terms of its new value.
-    fn set(&mut self, variable: Variable, value: IndexValue) {
-        let change = value.change_of(variable);
+    fn set(&mut self, variable: Variable, value: IndexValue, change: Change) {
         self.ranks.rewrite(variable, change);
         self.bounds.retain(|subject, _| match subject {
             Subject::Variable(known) => *known != variable && known.whole() != Some(variable),
@@ -181,6 +186,8 @@ impl<'a, 'f> IndexAnalysis<'a, 'f> {
             blocks,
             cluster_constant,
             in_detail,
+            fixed: if in_detail { fixed(function, cfg) } else { BTreeSet::new() },
+            skews: Skews::default(),
         };
         analysis.mark_relevant(indexes);
         if in_detail {
@@ -332,7 +339,7 @@ impl<'a, 'f> IndexAnalysis<'a, 'f> {
                 Some((Group::Cluster, Answer::BlockCount)) => IndexValue::blocks(self.blocks),
                 Some((Group::ThreadBlock, Answer::ThreadCount)) if self.in_detail => match self.block_size() {
                     Some(Size::Number(threads)) => IndexValue::literal(threads),
-                    Some(Size::Constant(_) | Size::Blocks) | None => IndexValue::between(1, None),
+                    Some(Size::Constant(_) | Size::Blocks | Size::Fixed(_)) | None => IndexValue::between(1, None),
                 },
                 Some(_) | None => IndexValue::UNKNOWN,
             },
@@ -363,9 +370,13 @@ impl<'a, 'f> IndexAnalysis<'a, 'f> {
         let known = state.variables.get(&variable).copied().unwrap_or_default();
         match known.form {
             Form::Unknown if self.is_uniform(node) => {
-                IndexValue { form: IndexValue::of(Base::Variable(variable)).form, ..known }
+                let base = if self.is_fixed(variable) { Base::Fixed(variable) } else { Base::Variable(variable) };
+                IndexValue { form: IndexValue::of(base).form, ..known }
             }
-            Form::Unknown | Form::Affine(_) | Form::InChunk { .. } | Form::InHalf { .. } => known,
+            Form::Unknown => {
+                self.skews.read(variable).map_or(known, |IndexValue { form, .. }| IndexValue { form, ..known })
+            }
+            Form::Affine(_) | Form::InChunk { .. } | Form::InHalf { .. } => known,
         }
     }
 
@@ -380,6 +391,11 @@ impl<'a, 'f> IndexAnalysis<'a, 'f> {
         }
     }
 
+    /// Whether a variable never changes: a parameter, or what is set once and not in a loop.
+    fn is_fixed(&self, variable: Variable) -> bool {
+        self.fixed.contains(&variable)
+    }
+
     /// Whether the value is uniform for the cluster.
     pub(super) fn is_uniform(&self, node: NodeId) -> bool {
         self.values.level(node).is_uniform(Uniformity::Cluster)
@@ -390,6 +406,23 @@ impl<'a, 'f> IndexAnalysis<'a, 'f> {
         let extents = self.function.options.block.as_ref()?;
         extents.count().map(Size::Number).or_else(|| constant(self.function, extents).map(Size::Constant))
     }
+}
+
+/// The parameters that are not assigned, and the variables that are set once, as a whole and not in a loop.
+fn fixed(function: &Function, cfg: &Cfg<'_>) -> BTreeSet<Variable> {
+    let mut sets: BTreeMap<Variable, Vec<bool>> = BTreeMap::new();
+    for (number, block) in cfg.blocks.iter().enumerate() {
+        for (variable, _, extent) in block.steps.iter().filter_map(|step| step.kind.set()) {
+            let once = extent == Extent::Whole && !following(cfg, BlockId(number)).contains(BlockId(number));
+            for set in [Some(variable), variable.whole()].into_iter().flatten() {
+                sets.entry(set).or_default().push(once);
+            }
+        }
+    }
+    let params =
+        function.params.iter().map(|param| Variable::Local(param.local)).filter(|param| !sets.contains_key(param));
+    let once = sets.iter().filter(|(_, once)| once[..] == [true]).map(|(variable, _)| *variable);
+    params.chain(once).collect()
 }
 
 /// The constant that the extent of one dimension is, if the body also uses that constant as an expression.
@@ -420,7 +453,7 @@ impl Analysis for IndexAnalysis<'_, '_> {
             }
             StepKind::Value(ValueStep::Set { .. }) => {
                 if let Some((variable, value)) = self.assigned(state, step) {
-                    state.set(variable, value);
+                    state.set(variable, value, self.skews.change(variable, &value));
                 }
             }
             StepKind::Value(ValueStep::Evaluate(_) | ValueStep::Name { .. } | ValueStep::Return(_))

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::affine::{Affine, Change, Ranks};
+use super::affine::{Affine, Change, Ranks, Wraparound};
 use super::guards::RankBounds;
 use super::index_value::{Form, IndexValue};
 use super::overlap::{ConstantIs, Overlap};
@@ -60,6 +60,12 @@ impl IndexPath {
             rewritten.iter_mut().for_each(|value| value.rewrite(variable, change));
             *values = rewritten.into();
         }
+    }
+
+    /// Whether both select memory of the same owner, whose rank is known exactly.
+    pub(super) fn has_owner_of(&self, other: &IndexPath) -> bool {
+        let owner = |path: &IndexPath| path.values.as_ref().and_then(|values| values.first().copied()?.affine());
+        owner(self).is_some_and(|rank| rank.wraparound == Wraparound::No && owner(other) == Some(rank))
     }
 
     /// Whether two paths of one access are known to select different elements, because the indexes count from different numbers.

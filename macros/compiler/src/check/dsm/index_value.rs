@@ -28,6 +28,8 @@ pub(super) enum Size {
     Constant(ValueId),
     /// The number of blocks in a cluster.
     Blocks,
+    /// What a variable holds, which never changes.
+    Fixed(Variable),
 }
 
 /// How a value depends on the block's rank and on variables.
@@ -115,7 +117,7 @@ impl IndexValue {
         self.lower = self.lower.filter(|lower| other.lower.is_some_and(|other| *lower <= other));
         let covers = |upper: Size, other: Size| match (upper, other) {
             (Size::Number(upper), Size::Number(other)) => other <= upper,
-            (Size::Number(_) | Size::Constant(_) | Size::Blocks, _) => upper == other,
+            (Size::Number(_) | Size::Constant(_) | Size::Blocks | Size::Fixed(_), _) => upper == other,
         };
         self.upper = self.upper.filter(|upper| other.upper.is_some_and(|other| covers(*upper, other)));
         before != *self
@@ -174,6 +176,9 @@ impl IndexValue {
     /// The value as a size.
     fn size(&self) -> Option<Size> {
         let affine = self.exact()?;
+        if let Base::Fixed(variable) = affine.base {
+            return (affine == Affine::of(affine.base)).then_some(Size::Fixed(variable));
+        }
         match affine.constant_and_offset() {
             _ if affine == Affine::BLOCKS => Some(Size::Blocks),
             Some((constant, 0)) if !affine.may_wrap() => Some(Size::Constant(constant)),
@@ -193,7 +198,7 @@ impl IndexValue {
     fn max(&self) -> Option<u64> {
         match self.upper? {
             Size::Number(upper) => upper.checked_sub(1),
-            Size::Constant(_) | Size::Blocks => None,
+            Size::Constant(_) | Size::Blocks | Size::Fixed(_) => None,
         }
     }
 
@@ -203,6 +208,7 @@ impl IndexValue {
             Size::Number(upper) => Affine::of_number(i32::try_from(upper).ok()?),
             Size::Constant(value) => Affine::of_constant(value),
             Size::Blocks => Affine::BLOCKS,
+            Size::Fixed(variable) => Affine::of(Base::Fixed(variable)),
         };
         upper.minus(Affine::of_number(1))
     }
@@ -302,7 +308,7 @@ impl IndexValue {
             Size::Constant(constant) if !affine.may_wrap() || affine.wraps_unless_positive(constant) => {
                 affine.modulo_cycle(Cycle::Constant(constant))
             }
-            Size::Number(_) | Size::Blocks | Size::Constant(_) => None,
+            Size::Number(_) | Size::Blocks | Size::Constant(_) | Size::Fixed(_) => None,
         });
         let form =
             remainder.map_or(Form::Unknown, |affine| Form::Affine(Affine { wraparound: Wraparound::No, ..affine }));
@@ -384,7 +390,7 @@ impl IndexValue {
             let largest = offset.largest().max(others.largest());
             return match size {
                 Size::Constant(constant) if largest > 0 => in_chunks.or(Overlap::if_below(constant, largest + 1)),
-                Size::Constant(_) | Size::Number(_) | Size::Blocks => in_chunks,
+                Size::Constant(_) | Size::Number(_) | Size::Blocks | Size::Fixed(_) => in_chunks,
             };
         }
         match (self.form, peers.form) {

@@ -30,6 +30,8 @@ pub(crate) mod ranks;
 mod record;
 mod rows;
 mod same_element;
+mod skew;
+mod skew_search;
 mod slices;
 mod step_facts;
 mod uninit;
@@ -38,6 +40,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use phalanx_contract::protocol::{Behavior, Party, When};
 
+use super::barriers::gather::Gather;
 use super::cfg::{
     Access, AccessId, AccessKind, BarrierCallId, Call, CallId, Cfg, MemoryStep, Root, Shared, Step, StepKind, ValueStep,
 };
@@ -77,6 +80,8 @@ pub(super) struct Inputs<'a, 'f> {
     pub(super) values: &'a Values<'a, 'f>,
     /// The waits at phase barriers that order like a barrier of the cluster.
     pub(super) handshakes: &'a BTreeSet<BarrierCallId>,
+    /// The waits of a block for what others have done to its memory.
+    pub(super) gathers: &'a [Gather],
     pub(super) completions: &'a Completions,
 }
 
@@ -108,14 +113,17 @@ fn check_pairs(inputs: Inputs<'_, '_>, diags: &mut Diags) -> Protocol {
 
 /// Compares the accesses of a function; `None`, and no report, if details may show that some of them are disjoint.
 fn analyze(inputs: Inputs<'_, '_>, in_detail: bool, diags: &mut Diags) -> Option<Protocol> {
-    let Inputs { function, cfg, tokens, live, values, handshakes, completions } = inputs;
-    let indexes = IndexAnalysis::new(function, cfg, live, values, in_detail);
+    let Inputs { function, cfg, tokens, live, values, handshakes, gathers, completions } = inputs;
+    let mut indexes = IndexAnalysis::new(function, cfg, live, values, in_detail);
+    if in_detail {
+        skew_search::find(&mut indexes, cfg, values);
+    }
     let facts = StepFacts::of(cfg, &indexes, tokens);
     let (arms, role) = (DivergentArms::of_cfg(cfg, values, &indexes), function.role);
     let slices = Slices::of(cfg, role);
     let shared_with_peers = shared_with_peers(cfg, role, &slices);
     let copies = Copies::of(cfg, completions);
-    let in_flight = InFlight { cfg, facts, arms, shared_with_peers, role, handshakes, copies };
+    let in_flight = InFlight { cfg, facts, arms, shared_with_peers, role, handshakes, gathers, copies };
     let states = engine::solve(&in_flight, cfg);
     let rows = if role == Role::Device { rows::of(function, cfg) } else { Vec::new() };
     let mut check = Check {

@@ -32,6 +32,8 @@ pub(super) struct Instance {
     pub(super) before_wait: bool,
     /// Only threads that took the other arm of a divergent branch make the access.
     pub(super) on_other_arm: bool,
+    /// The gathers whose arrival follows the access, by their bits.
+    pub(super) told: u8,
 }
 
 bitflags! {
@@ -75,6 +77,8 @@ pub(super) struct Record {
     pub(super) is_sent: bool,
     /// The barriers on which copies to peers complete that have begun since, on some path.
     pub(super) sent_since: BTreeSet<Shared>,
+    /// The gathers whose arrival follows the access, by their bits.
+    pub(super) told: u8,
 }
 
 /// An access to a peer's memory that is open: no arrival has ordered it before the peer's exit.
@@ -110,6 +114,7 @@ impl Record {
             completion: None,
             is_sent: false,
             sent_since: BTreeSet::new(),
+            told: 0,
         };
         record.renew(arrival_pending);
         record

@@ -8,10 +8,11 @@ use super::index_analysis::{IndexAnalysis, KnownValues};
 use super::index_path::IndexPath;
 use super::index_value::IndexValue;
 use crate::check::cfg::{
-    AccessId, CallId, Cfg, MemoryStep, NodeId, Region, Select, StepKind, ValueStep, Variable, spans_cluster,
+    AccessId, CallId, Cfg, MemoryStep, NodeId, Region, Select, Source, StepKind, ValueStep, Variable, spans_cluster,
 };
 use crate::check::engine;
 use crate::check::tokens::Tokens;
+use crate::model::expr::BinaryOp;
 
 /// The facts of an access to memory, or of an argument of a call that is memory.
 #[derive(Default)]
@@ -44,11 +45,11 @@ impl StepFacts {
         }
         engine::visit(indexes, cfg, &known, |state, step| match &step.kind {
             StepKind::Memory(MemoryStep::Access(id)) => {
-                facts.accesses[id.0].path = path(state, &cfg.accesses[id.0].region, &[])
+                facts.accesses[id.0].path = path(cfg, state, &cfg.accesses[id.0].region, &[])
             }
             StepKind::Call(CallId(id)) => {
                 let call = &cfg.calls[*id];
-                let path = |region: &Region| path(state, region, &cfg.nodes[call.node.0].operands);
+                let path = |region: &Region| path(cfg, state, region, &cfg.nodes[call.node.0].operands);
                 let given = call.regions.iter().map(|region| AccessFacts {
                     path: region.as_ref().map(path).unwrap_or_default(),
                     arrival_pending: false,
@@ -57,8 +58,8 @@ impl StepFacts {
                 facts.calls[*id] = given.chain([AccessFacts::default()]).collect();
             }
             StepKind::Value(ValueStep::Set { value, .. }) => {
-                let change =
-                    indexes.assigned(state, step).map(|(variable, value)| (variable, value.change_of(variable)));
+                let assigned = indexes.assigned(state, step);
+                let change = assigned.map(|(variable, value)| (variable, indexes.skews.change(variable, &value)));
                 let changes = &mut facts.changes[value.0];
                 changes.extend(change.filter(|change| !changes.contains(change)));
             }
@@ -105,25 +106,40 @@ impl StepFacts {
 }
 
 /// The path of a region that is accessed, or is given to a call with these arguments.
-fn path(state: &KnownValues, region: &Region, arguments: &[NodeId]) -> IndexPath {
+fn path(cfg: &Cfg<'_>, state: &KnownValues, region: &Region, arguments: &[NodeId]) -> IndexPath {
     if region.root.party().is_none() {
         return IndexPath::default();
     }
     let owner = region.rank.map_or(IndexValue::UNKNOWN, |rank| state.node(rank));
-    let indexes: Vec<IndexValue> = region.path.iter().map(|select| index(state, select)).collect();
+    let indexes: Vec<IndexValue> = region.path.iter().map(|select| index(cfg, state, select)).collect();
     // An index into a chunk or a range is no index into the whole.
     let arguments = if region.open { &[] } else { arguments };
     let arguments: Vec<IndexValue> = arguments.iter().map(|argument| state.node(*argument)).collect();
     IndexPath::of(owner, &indexes, &arguments, state.ranks)
 }
 
-fn index(state: &KnownValues, select: &Select) -> IndexValue {
+fn index(cfg: &Cfg<'_>, state: &KnownValues, select: &Select) -> IndexValue {
     let node = |node| state.node(node);
     match *select {
         Select::At(index) => node(index),
         Select::Chunk { size, index } => node(index).times(&node(size)).as_chunk(),
-        Select::Range { start, end } => node(start).up_to(&node(end)),
+        Select::Range { start, end } => match length(cfg, start, end) {
+            Some(length) => node(start).and_further(&node(length)),
+            None => node(start).up_to(&node(end)),
+        },
         Select::Half { mid, second } => node(mid).half(second),
         Select::Unknown => IndexValue::UNKNOWN,
     }
+}
+
+/// The length of a range from a variable that is set once to the sum of that variable and the length.
+fn length(cfg: &Cfg<'_>, start: NodeId, end: NodeId) -> Option<NodeId> {
+    let (Source::Binary(BinaryOp::Add), [first, second]) = (&cfg.nodes[end.0].source, &cfg.nodes[end.0].operands[..])
+    else {
+        return None;
+    };
+    let variable = cfg.nodes[start.0].source.read()?;
+    cfg.only_value(variable)?;
+    let is_start = |node: NodeId| cfg.nodes[node.0].source.read() == Some(variable);
+    if is_start(*first) { Some(*second) } else { Some(*first).filter(|_| is_start(*second)) }
 }

@@ -115,6 +115,7 @@ impl Equalities {
             let equal = self.0.iter().filter(|(digit, equality)| {
                 let size = match equality.within() {
                     Uniformity::Warp => 32,
+                    Uniformity::Warpgroup => 128,
                     Uniformity::Tile(log2) => 1 << log2,
                     Uniformity::Divergent
                     | Uniformity::Rank

@@ -81,7 +81,7 @@ impl<'f> Constants<'f> {
     }
 
     /// Returns the value of a constant that a body names.
-    pub(super) fn of(&self, value: ValueId) -> Option<i64> {
+    pub(crate) fn of(&self, value: ValueId) -> Option<i64> {
         let constant = &self.function.values[usize::from(value.0)];
         let literal = constant.literal.and_then(|literal| i64::try_from(literal).ok());
         literal.or_else(|| self.read(&constant.tokens, Asked { is_integer: constant.ty.is_some(), depth: DEPTH }))
@@ -194,7 +194,7 @@ fn names(tokens: &TokenStream) -> Vec<Ident> {
 }
 
 /// Returns the element type and the length in the brackets of an array type.
-pub(super) fn array(inside: &TokenStream) -> Option<(TokenStream, TokenStream)> {
+pub(in crate::check) fn array(inside: &TokenStream) -> Option<(TokenStream, TokenStream)> {
     let trees: Vec<TokenTree> = inside.clone().into_iter().collect();
     let is_semicolon = |tree: &TokenTree| matches!(tree, TokenTree::Punct(punct) if punct.as_char() == ';');
     let at = trees.iter().rposition(is_semicolon)?;

@@ -20,15 +20,22 @@ impl Walker<'_, '_, '_, '_> {
                     None => self.copy_to_peer(point, call)?,
                 }
             }
-            CopyStep::Begin { reads: Some(region), completion: Completion::BulkGroup, at, .. } => {
-                if let Some((array, _)) = array_of(region).and_then(|array| self.objects.slot(array)) {
-                    let slot = Element { array, index: self.slot_index(region, point, *at)? };
-                    self.flush();
-                    self.push(point, *at, Op::Store { slot });
+            CopyStep::Begin { reads, completion: Completion::BulkGroup | Completion::Product, at, .. } => {
+                for region in reads {
+                    if let Some((array, _)) = array_of(region).and_then(|array| self.objects.slot(array)) {
+                        let slot = Element { array, index: self.slot_index(region, point, *at)? };
+                        self.flush();
+                        self.push(point, *at, Op::Store { slot });
+                    }
                 }
             }
-            CopyStep::Wait { completion: Completion::BulkGroup, but, .. } if self.objects.are_stored(kernel) => {
-                let but = but.and_then(|but| kernel.constants.of(but));
+            CopyStep::Wait { completion: completion @ (Completion::BulkGroup | Completion::Product), but, .. }
+                if self.objects.are_stored(kernel) =>
+            {
+                let but = but.map_or(Some(0), |but| kernel.constants.of(but));
+                // Both kinds count among the same reads: where a kernel has both, none is waited for, which allows more.
+                let each = self.objects.read_at_once(kernel, *completion);
+                let but = but.zip(each).and_then(|(but, each)| but.checked_mul(i64::try_from(each).ok()?));
                 let at = kernel.cfg.blocks[point.0.0].steps[point.1].at;
                 match but.and_then(|but| u32::try_from(but).ok()) {
                     Some(but) => {
@@ -36,6 +43,12 @@ impl Walker<'_, '_, '_, '_> {
                         self.push(point, at, Op::WaitStores { but });
                     }
                     None => self.program.allows_more = true,
+                }
+                // All threads of a warp execute it before one goes on (PTX ISA, wgmma.wait_group.sync).
+                if *completion == Completion::Product {
+                    self.flush();
+                    self.program.meetings.insert(self.program.steps.len());
+                    self.push(point, at, Op::Set(Vec::new()));
                 }
             }
             // No slot is accessed by such a copy.
@@ -83,7 +96,7 @@ impl Walker<'_, '_, '_, '_> {
         self.flush();
         match by {
             CopyBy::Group => return Err(Refusal::new(at, "threads copy together")),
-            CopyBy::Thread => {}
+            CopyBy::Thread | CopyBy::Warpgroup => {}
             // The call on the barrier is the step before.
             CopyBy::Tile => {
                 self.push((point.0, point.1 - 1), at, Op::Expect { barrier: barrier.clone(), bytes });

@@ -29,6 +29,7 @@ mod warps;
 use assemble::{Assembled, Class, assemble, classes};
 pub(crate) use constants::Assumed;
 pub(crate) use constants::Constants;
+pub(super) use constants::array;
 use find::{Sought, find};
 use kernel::Kernel;
 pub(crate) use kernel::Refusal;

@@ -117,11 +117,27 @@ impl Objects {
     /// Whether a bulk copy to global memory reads a slot.
     pub(super) fn are_stored(&self, kernel: &Kernel<'_, '_>) -> bool {
         kernel.cfg.copies.iter().any(|copy| match copy {
-            CopyStep::Begin { reads: Some(region), completion: Completion::BulkGroup, .. } => {
-                array_of(region).is_some_and(|array| self.slot(array).is_some())
+            CopyStep::Begin { reads, completion: Completion::BulkGroup | Completion::Product, .. } => {
+                reads.iter().filter_map(array_of).any(|array| self.slot(array).is_some())
             }
             CopyStep::Begin { .. } | CopyStep::Wait { .. } => false,
         })
+    }
+
+    /// The number of slots that each copy to global memory or each product reads, if these are the only ones that do and each of
+    /// them reads as many.
+    pub(super) fn read_at_once(&self, kernel: &Kernel<'_, '_>, by: Completion) -> Option<u64> {
+        let mut each = kernel.cfg.copies.iter().filter_map(|copy| match copy {
+            CopyStep::Begin {
+                reads, completion: completion @ (Completion::BulkGroup | Completion::Product), ..
+            } => {
+                let slots = reads.iter().filter_map(array_of).filter(|array| self.slot(*array).is_some()).count();
+                Some((*completion, slots))
+            }
+            CopyStep::Begin { .. } | CopyStep::Wait { .. } => None,
+        });
+        let first = each.next()?;
+        (first.0 == by && each.all(|other| other == first)).then_some(first.1 as u64)
     }
 
     pub(super) fn slot(&self, array: usize) -> Option<(u32, &Slot)> {
@@ -243,7 +259,7 @@ fn tile_copies(kernel: &Kernel<'_, '_>, array: usize) -> (Option<usize>, bool) {
         match copy {
             CopyStep::Begin { writes: Some(region), by, .. } if array_of(region) == Some(array) => match by {
                 CopyBy::Tile => drop(depths.insert(region.path.len())),
-                CopyBy::Group | CopyBy::Thread => by_others = true,
+                CopyBy::Group | CopyBy::Thread | CopyBy::Warpgroup => by_others = true,
             },
             CopyStep::Begin { .. } | CopyStep::Wait { .. } => {}
         }

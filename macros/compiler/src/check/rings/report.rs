@@ -89,13 +89,27 @@ pub(super) fn fault(
             let waits = waiting
                 .iter()
                 .map(|(threads, step)| (sites.at(*step).unwrap_or(whole), words.does(*threads, *step, None)));
-            return words.with_trace(messages::deadlock(at), trace, waits.collect());
+            let diag = if words.lacks_bytes_alone(waiting, trace) {
+                messages::wrong_bytes(at)
+            } else {
+                messages::deadlock(at)
+            };
+            return words.with_trace(diag, trace, waits.collect());
         }
         Fault::Overwrite { threads, slot, by } => {
             let fills = *by == Use::Fill;
             messages::overwrite(last, &words.slot(*slot), &words.who(*threads).0, fills)
         }
-        Fault::Read { threads, slot, .. } => messages::read(last, &words.slot(*slot), &words.who(*threads).0),
+        Fault::Read { threads, slot, .. } => {
+            let message = match words.does_any(trace, |op, of| {
+                of == *threads && matches!(op, Op::Wait { .. } | Op::WaitToken { .. } | Op::Sync { .. })
+            }) {
+                false => messages::no_wait,
+                true if words.copies_unexpected(trace) => messages::no_bytes,
+                true => messages::read,
+            };
+            message(last, &words.slot(*slot), &words.who(*threads).0)
+        }
         Fault::Count(CountFault::Arrivals { threads, barrier, arrivals, lacks }) => messages::count(
             last,
             &words.barrier(*barrier),
@@ -150,6 +164,40 @@ impl Words<'_, '_, '_> {
         trace.iter().rev().find_map(|event| match event.action {
             EventAction::Step { threads: other, step } if other == threads => self.sites.at(step),
             EventAction::Step { .. } | EventAction::Lands { .. } | EventAction::Stored { .. } => None,
+        })
+    }
+
+    /// The operation of a step.
+    fn op(&self, threads: Threads, step: u32) -> Option<&Op> {
+        let role = &self.assembled.skeleton.roles[threads.role as usize];
+        let ops = role.steps.iter().filter(|known| known.id == step);
+        ops.map(|known| &known.op).find(|op| !matches!(op, Op::Jump(_) | Op::Set(_)))
+    }
+
+    /// Whether an interleaving has such an operation of some threads.
+    fn does_any(&self, trace: &[Event], is_meant: impl Fn(&Op, Threads) -> bool) -> bool {
+        trace.iter().any(|event| match event.action {
+            EventAction::Step { threads, step } => self.op(threads, step).is_some_and(|op| is_meant(op, threads)),
+            EventAction::Lands { .. } | EventAction::Stored { .. } => false,
+        })
+    }
+
+    /// Whether an interleaving begins a copy, and no thread expects bytes.
+    fn copies_unexpected(&self, trace: &[Event]) -> bool {
+        self.does_any(trace, |op, _| matches!(op, Op::Copy { .. }))
+            && !self.does_any(trace, |op, _| matches!(op, Op::Expect { .. }))
+    }
+
+    /// Whether a barrier at which threads wait in the end lacks bytes, and no arrivals.
+    fn lacks_bytes_alone(&self, waiting: &[(Threads, u32)], trace: &[Event]) -> bool {
+        let arrays = waiting.iter().filter_map(|(threads, step)| match self.op(*threads, *step) {
+            Some(Op::Wait { barrier, .. } | Op::WaitToken { barrier }) => Some(barrier.array),
+            Some(_) | None => None,
+        });
+        arrays.into_iter().any(|array| {
+            let states = trace.iter().rev().filter_map(|event| event.barrier.as_ref());
+            let last = states.into_iter().find(|state| state.barrier.array == array);
+            last.is_some_and(|state| state.arrivals == 0 && state.bytes != 0)
         })
     }
 
@@ -213,9 +261,7 @@ impl Words<'_, '_, '_> {
 
     /// The verb of what a thread does at a step, and the rest of the sentence.
     fn what(&self, threads: Threads, step: u32, state: Option<BarrierState>) -> (&'static str, String) {
-        let role = &self.assembled.skeleton.roles[threads.role as usize];
-        let ops = role.steps.iter().filter(|known| known.id == step);
-        let op = ops.map(|known| &known.op).find(|op| !matches!(op, Op::Jump(_) | Op::Set(_)));
+        let op = self.op(threads, step);
         let barrier = |array: u32| match state {
             Some(state) => self.barrier(state.barrier),
             None => {
@@ -261,6 +307,7 @@ impl Words<'_, '_, '_> {
             let state = event.barrier.map(|state| {
                 let bytes = match state.bytes {
                     0 => String::new(),
+                    bytes @ ..0 => format!(", and has {} too many,", self.objects.expected(-bytes)),
                     bytes => format!(" and {}", self.objects.expected(bytes)),
                 };
                 let (parity, lacks) = (u8::from(state.parity), state.arrivals);

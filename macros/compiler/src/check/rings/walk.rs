@@ -7,6 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::kernel::{Kernel, Point, Refusal, is_warp};
 use super::objects::Objects;
 use super::value::{Counter, Evaluator, Value, binary};
+use phalanx_contract::uniformity::Uniformity;
+
 use crate::check::bit_set::BlockSet;
 use crate::check::cfg::{
     AccessKind, Assertion, BlockId, End, Extent, GroupStep, MemoryStep, NodeId, Source, Step as GraphStep, StepKind,
@@ -360,6 +362,8 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
                     self.program.meetings.insert(self.program.steps.len());
                     self.push(point, at, Op::Set(Vec::new()));
                 }
+                // The waits of products are meetings, too (`copy`).
+                Group::Tile if team.uniformity == Uniformity::Warpgroup => {}
                 Group::Tile | Group::Coalesced => self.program.allows_more = true,
             },
             StepKind::Group(

@@ -159,7 +159,7 @@ fn all_do(op: &Op, since: Since) -> Option<Since> {
         // All threads of the block meet.
         Op::Sync { .. } => Some(Since::Nothing),
         // It would be done 32 times.
-        Op::Expect { .. } | Op::Copy { .. } | Op::Store { .. } | Op::Arrive { drops: true, .. } => None,
+        Op::Expect { .. } | Op::Copy { .. } | Op::Arrive { drops: true, .. } => None,
         Op::Wait { .. }
         | Op::WaitToken { .. }
         | Op::Arrive { drops: false, .. }
@@ -167,6 +167,8 @@ fn all_do(op: &Op, since: Since) -> Option<Since> {
         | Op::EndFill { .. }
         | Op::BeginRead { .. }
         | Op::EndRead { .. }
+        // Each thread's copy, or its part of a product, reads the slot until the thread has waited.
+        | Op::Store { .. }
         | Op::WaitStores { .. } => (since != Since::LeaderWaited).then_some(Since::All),
         Op::Branch { .. } | Op::Jump(_) | Op::Leave => None,
     }

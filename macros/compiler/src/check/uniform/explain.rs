@@ -10,7 +10,7 @@ use super::values::Values;
 use crate::check::cfg::{BlockId, NodeId, Root, Source, Variable};
 use crate::messages;
 use crate::model::Function;
-use crate::span::SpanRange;
+use crate::span::{SpanRange, is_written};
 
 pub(super) type Notes = Vec<(SpanRange, String)>;
 
@@ -96,7 +96,9 @@ impl<'a, 'f> Explain<'a, 'f> {
     /// Follows a variable to where it gets a divergent value, or to the divergent branch whose arms set it.
     fn variable(&self, variable: Variable, notes: &mut Notes, seen: &mut BTreeSet<NodeId>) {
         let name = match variable {
-            Variable::Local(local) | Variable::Field(local, _) => Some(self.function.local(local).name.to_string()),
+            Variable::Local(local) | Variable::Field(local, _) => {
+                Some(&self.function.local(local).name).filter(|name| is_written(name)).map(ToString::to_string)
+            }
             Variable::Temporary(_) => None,
         };
         let steps = self.values.cfg.blocks.iter().flat_map(|block| &block.steps);

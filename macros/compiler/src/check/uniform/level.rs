@@ -47,10 +47,15 @@ impl Unknowns {
 }
 
 /// The unknowns that rustc finds to be uniform, or else reports, each with the group in which it does.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Required(BTreeMap<Unknown, Uniformity>);
 
 impl Required {
+    /// The unknown is uniform in a group.
+    pub(crate) fn require(&mut self, unknown: Unknown, within: Uniformity) {
+        self.add(&Unknowns::of(unknown), within);
+    }
+
     /// All unknowns of a value are uniform in a group.
     pub(super) fn add(&mut self, unknowns: &Unknowns, within: Uniformity) {
         for unknown in unknowns.iter() {

@@ -21,9 +21,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use phalanx_contract::uniformity::Uniformity;
 
-use super::cfg::{BlockId, CallId, Cfg, GroupStep, NodeId, Step, StepKind, Team, ValueStep};
+use super::cfg::{BlockId, CallId, Cfg, GroupStep, NodeId, Source, Step, StepKind, Team, ValueStep};
 use crate::diag::{Diag, Diags};
 use crate::messages;
+use crate::model::expr::BinaryOp;
 use crate::model::group::Group;
 use crate::model::{Function, Role};
 use crate::rules::Rule;
@@ -281,13 +282,36 @@ impl<'a, 'f> Check<'a, 'f> {
             let chain = explain.branch(*branch);
             let diag = match leaves {
                 true => messages::divergent_exit(fault.at, fault.name, fault.team.group, fault.more, chain),
-                false => messages::divergent_collective(fault.at, fault.name, fault.team.group, fault.more, chain),
+                false => {
+                    let diag =
+                        messages::divergent_collective(fault.at, fault.name, fault.team.group, fault.more, chain);
+                    let condition = self.cfg.blocks[branch.0].end.condition();
+                    if condition.is_some_and(|on| compares_rank(self.cfg, on)) {
+                        messages::certainly(diag, fault.team.group)
+                    } else {
+                        diag
+                    }
+                }
             };
             reports.push(if fault.elected { messages::elected_wait(diag, fault.team.group) } else { diag });
         }
         reports.into_iter().chain(self.unaligned).chain(self.unagreed).for_each(|diag| diags.push(diag));
         self.summary
     }
+}
+
+/// Whether a condition compares a thread's rank with a number, so that it differs between threads.
+fn compares_rank(cfg: &Cfg<'_>, on: NodeId) -> bool {
+    let node = &cfg.nodes[on.0];
+    let (Source::Binary(op) | Source::Round(_, op), [a, b]) = (&node.source, &node.operands[..]) else { return false };
+    let is_number = |node: NodeId| cfg.nodes[node.0].source.integer().is_some();
+    let is_rank = |node: NodeId| {
+        let source = &cfg.nodes[cfg.origin(node).0].source;
+        matches!(source, Source::ThreadRank | Source::Known { what: "thread_rank", .. })
+    };
+    let compares =
+        matches!(op, BinaryOp::Eq | BinaryOp::Ne | BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge);
+    compares && (is_rank(*a) && is_number(*b) || is_number(*a) && is_rank(*b))
 }
 
 /// The groups whose sizes only callers know, with the positions of their parameters.
@@ -303,7 +327,8 @@ fn beyond(level: &Level) -> Uniformity {
         | Uniformity::Group(_)
         | Uniformity::Parameter(_)
         | Uniformity::Tile(_)
-        | Uniformity::Warp => Uniformity::Block,
+        | Uniformity::Warp
+        | Uniformity::Warpgroup => Uniformity::Block,
         Uniformity::Block => Uniformity::Cluster,
         Uniformity::Cluster | Uniformity::Grid => Uniformity::Grid,
     }

@@ -8,6 +8,7 @@ use phalanx_contract::uniformity::Uniformity;
 use super::level::{Level, Required, Unknown};
 use crate::check::cfg::{Cfg, Team};
 use crate::model::expr::FunctionPath;
+use crate::model::group::Group;
 use crate::span::SpanRange;
 
 /// What a function's callers must know of its uniformity, and what it asks of its callees.
@@ -20,6 +21,7 @@ pub(crate) struct Summary {
     /// The groups that are parameters, with their positions.
     pub(crate) groups: Vec<(Uniformity, usize)>,
     pub(crate) result: Level,
+    alike: Vec<usize>,
 }
 
 /// A call of a device function by its path.
@@ -84,6 +86,7 @@ impl Summary {
             collective_groups: Vec::new(),
             groups,
             result: top,
+            alike: Vec::new(),
         }
     }
 
@@ -115,6 +118,17 @@ impl Summary {
                 on.at_most == Uniformity::Grid && on.unknown.iter().all(|unknown| matches!(unknown, Unknown::Param(_)));
             self.obligations.push(Obligation { need, on, at, message: (!passed).then(message), waived: false });
         }
+    }
+
+    /// Adds a parameter that all threads of the cluster must give one value.
+    pub(crate) fn add_alike(&mut self, param: usize, at: SpanRange) {
+        self.alike.push(param);
+        self.oblige(Need::Team(Team::whole(Group::Cluster)), Level::of(Unknown::Param(param)), at, String::new);
+    }
+
+    /// The parameters that all threads of the cluster must give one value, because an index depends on them.
+    pub(crate) fn alike(&self) -> impl Iterator<Item = usize> {
+        self.alike.iter().copied()
     }
 
     pub(super) fn add_result(&mut self, level: &Level) {

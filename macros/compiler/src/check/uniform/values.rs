@@ -297,7 +297,9 @@ impl<'a, 'f> Values<'a, 'f> {
         // A block that is a part of one warp, or of one tile, agrees where that does.
         let is_agreed = matches!(self.cfg.nodes[node.0].source, Source::Agreed { .. } | Source::Shuffled { .. });
         match (self.threads_of_block().filter(|_| is_agreed), level.at_most) {
-            (Some(..=32), Uniformity::Warp) => Level { at_most: Uniformity::Block, ..level },
+            (Some(..=32), Uniformity::Warp) | (Some(..=128), Uniformity::Warpgroup) => {
+                Level { at_most: Uniformity::Block, ..level }
+            }
             (Some(threads), Uniformity::Tile(log2)) if threads <= 1 << log2 => {
                 Level { at_most: Uniformity::Block, ..level }
             }

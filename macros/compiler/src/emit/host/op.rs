@@ -168,6 +168,12 @@ impl Host<'_> {
                 self.typed(matrix, loaded, at)
             }
             Op::StoreMatrix { stored } => group_method(Group::Tile, stored.store()),
+            Op::MmaAsync { product } => self.typed(product, group_method(Group::Tile, "mma_async"), at),
+            Op::MmaWait { prior: None } => group_method(Group::Tile, "wait_mma"),
+            Op::MmaWait { prior: Some(prior) } => {
+                let prior = &self.function.values[usize::from(prior.0)].tokens;
+                group_method_of(Group::Tile, "wait_mma_prior", quote!({ #prior }))
+            }
             Op::Atomic(atomic) => self.atomic(atomic, operands, at),
             Op::Copy(copy) => self.copy(copy, operands, at),
             Op::Fence(order, scope) => memory::fence(order, scope, at),

@@ -82,8 +82,12 @@ fn inner_loops() {
         "covers(m, values_of(steps))",
         &["m.get_unchecked(j) = 1;"],
     );
-    // A step of zero would fail before the loop.
-    hoists("for i in 0..a { for j in (0..b).step_by(a) { m[j] = 1; } }", "covers(m, values_of(steps))", &[]);
+    // A step of zero fails where the inner loop begins, and not in the test.
+    hoists(
+        "for i in 0..a { for j in (0..b).step_by(a) { m[j] = 1; } }",
+        "covers(m, values_of(range(0, b).stepped(a)))",
+        &[],
+    );
 }
 
 #[test]
@@ -95,9 +99,9 @@ fn a_variable_that_occurs_twice() {
 #[test]
 fn indexes_from_memory() {
     hoists(
-        "for i in 0..a { m[w[i] as usize] = 1; }",
+        "for i in 0..a { *r = 1; m[w[i] as usize] = 1; }",
         "covers(w, values_of(steps))",
-        &["m[as<usize>(w.get_unchecked(i))] = 1;"],
+        &["r = 1;", "m[as<usize>(w.get_unchecked(i))] = 1;"],
     );
     checks_all("for i in 0..a { let part = &w[i..]; let j = part[0] as usize; m[j] = 1; }");
 }
@@ -156,9 +160,9 @@ fn accesses_that_need_not_happen() {
     checks_all("for i in 0..a { if i + b >= a { break; } m[i + b] = 1; }");
     checks_all("for i in 0..a { *r += match b { 0 => w[i], _ => 1 }; }");
     hoists(
-        "for i in 0..a { let left = if i == 0 { b } else { w[i - 1] }; m[i + 1] = left; }",
+        "for i in 0..a { *r = 1; let left = if i == 0 { b } else { w[i - 1] }; m[i + 1] = left; }",
         "covers(m, values_of(steps) + 1)",
-        &["auto left = i == 0 ? b : w[i - 1];", "m.get_unchecked(i + 1) = left;"],
+        &["r = 1;", "auto left = i == 0 ? b : w[i - 1];", "m.get_unchecked(i + 1) = left;"],
     );
 }
 
@@ -267,7 +271,7 @@ fn loops_in_a_body_that_is_printed_once() {
     assert_eq!(
         tested_once(&format!("for i in 0..a {{ {sync} *r += w[i]; if b > 3 {{ *r += w[i + b]; }} *r += w[i + 1]; }}")),
         [
-            "const bool all_within = covers(w, values_of(steps)) && covers(w, values_of(steps) + 1);",
+            "const bool all_within = covers(w, spread(values_of(steps), plus(0), plus(1)));",
             "require(when(!all_within, within(w, i)) & when(b > 3, within(w, i + b)) & when(!all_within, within(w, i + 1)));",
         ],
     );
@@ -329,4 +333,69 @@ fn rows_with_a_name() {
         "covers(rows, values_of(steps) % 2) && covers_row<decltype(rows.get_unchecked(0))>(values_of(b)) && covers_row_vectors<4>(rows, values_of(4))",
         &["auto row = row_of_unchecked(rows, i % 2);"],
     );
+}
+
+/// Accesses whose indexes differ by what the loop does not change have one test.
+#[test]
+fn neighbours() {
+    hoists(
+        "for i in 1..a { m[i] = w[i * b + 1] + w[i * b - 1] + w[2 + i * b - a] + w[i * b]; }",
+        "covers(m, values_of(steps)) && covers(w, spread(values_of(steps) * b, plus(1), minus(1), plus(2).minus(a), plus(0)))",
+        &[],
+    );
+    hoists(
+        "for i in 1..a { m[i] = w[b - i] + w[i * 2 + 1]; }",
+        "covers(m, values_of(steps)) && covers(w, b - values_of(steps)) && covers(w, values_of(steps) * 2 + 1)",
+        &[],
+    );
+}
+
+#[test]
+fn while_loops_that_count() {
+    check(
+        "let mut i = a; while i < b { m[i] = i; i += c; }",
+        "auto i = a;
+         const auto steps = counting(i, b, c);
+         if (counts(steps) && covers(m, values_of(steps))) {
+             for ([[maybe_unused]] auto i_2 : unclamped(steps)) {
+                 m.get_unchecked(i) = i;
+                 i += c;
+             }
+         } else {
+             while (i < b) {
+                 m[i] = i;
+                 i += c;
+             }
+         }",
+    );
+    let whole = |body: &str| text(&format!("#[device] fn subject({MEMORY}) {{ {body} }}"), |_| None);
+    let counts = |body: &str, steps: &str| {
+        let text = whole(body);
+        assert!(text.contains(&format!("const auto steps = {steps};")), "{text}");
+    };
+    counts("let mut i = a; while b >= i { m[i] = 1; i = i + 1; }", "counting_through(i, b, 1)");
+    counts("let mut i = 0usize; while i < m.len() { m[i / 4] = 1; i += 4; }", "counting(i, m.len(), 4)");
+    // The loop may be empty, and the accesses be within bounds.
+    assert!(
+        whole("let mut i = a; while i < b { m[0] = 1; i += 1; }")
+            .contains("if (counts(steps) && covers(m, values_of(0)))")
+    );
+    // Threads do something together in it, so that it is printed once.
+    counts("let mut i = a; while i < b { m[i] = 1; nanosleep(9); i += 1; }", "counting(i, b, 1)");
+    for body in [
+        // The bound or the step may be another one in the next iteration, or is evaluated by a call.
+        "let mut i = a; let mut n = b; while i < n { m[i] = 1; n -= 1; i += 1; }",
+        "let mut i = a; while i < w[0] as usize { m[i] = 1; i += 1; }",
+        "let mut i = a; while i < b { m[i] = 1; i += m[0] as usize; }",
+        // It is written elsewhere, shrinks, or does not grow last.
+        "let mut i = a; while i < b { m[i] = 1; if b > 4 { i += 2; } i += 1; }",
+        "let mut i = a; while i < b { m[i] = 1; i -= 1; }",
+        "let mut i = a; while i < b { i += 1; m[i] = 1; }",
+        "let mut i = a; while i < b && a > 3 { m[i] = 1; i += 1; }",
+        "let mut i = a; while i != b { m[i] = 1; i += 1; }",
+        "let mut i = a; while i < b { if m[i] == 0 { break; } i += 1; }",
+    ] {
+        let text = whole(body);
+        assert!(!text.contains("counting"), "{text}");
+    }
 }

@@ -5,6 +5,7 @@
 mod atoms;
 mod bounds;
 mod control;
+mod deferred;
 mod order;
 mod parts;
 mod straight;

@@ -20,7 +20,7 @@ __device__ __forceinline__ void end_if_failed() {
     unsigned failed;
     asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];"
                  : "=r"(failed)
-                 : "l"(of_launch<unsigned*, __builtin_offsetof(launch_block, claim)>())
+                 : "l"(of_launch<unsigned*, PHALANX_OFFSET_OF(launch_block, claim)>())
                  : "memory");
     if (failed != 0) {
         end_thread(this_launch());

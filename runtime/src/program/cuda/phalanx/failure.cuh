@@ -39,6 +39,9 @@ enum failure_cause : unsigned {
     misaligned_matrix = 22,             // the column
     misaligned_tile = 23,               // bytes past a multiple of 128
     misaligned_coordinate = 24,         // the last coordinate, the elements in 16 bytes
+    negative_coordinate = 25,           // the coordinate, the dimension
+    product_rows = 26,                  // the rows of both operands, those that the product takes
+    misaligned_operand = 27,            // bytes past a multiple of the pattern, the bytes of the pattern
 };
 
 // The type of a value that the cause leaves open; the 128-bit ones take two words.

@@ -24,7 +24,7 @@ __device__ __forceinline__ bool is_first_block() {
 }
 
 __device__ __forceinline__ unsigned* grid_barrier_word() {
-    return of_launch<unsigned*, __builtin_offsetof(launch_block, grid_barrier)>();
+    return of_launch<unsigned*, PHALANX_OFFSET_OF(launch_block, grid_barrier)>();
 }
 
 // Arrives for the block. Returns the previous value.

@@ -22,6 +22,16 @@ __device__ __forceinline__ constexpr unsigned volume(dim3 size) {
     return size.x * size.y * size.z;
 }
 
+// Tells the compiler that a value is below a bound. It forgets what it was told by an assumption sooner than a mask, which
+// costs nothing where it knows.
+__device__ __forceinline__ unsigned known_below(unsigned value, unsigned end) {
+    if ((end & (end - 1)) == 0) {
+        return value & (end - 1);
+    }
+    __builtin_assume(value < end);
+    return value;
+}
+
 // The block's extents, and the thread's place in it. If the kernel's attribute fixes the extents, the compiler knows them, and
 // how large each index can be.
 #ifdef PHALANX_BLOCK
@@ -30,9 +40,7 @@ __device__ __forceinline__ constexpr dim3 block_extents() {
 }
 __device__ __forceinline__ dim3 thread_place() {
     constexpr dim3 size = block_extents();
-    const dim3 place{size.x > 1 ? threadIdx.x : 0, size.y > 1 ? threadIdx.y : 0, size.z > 1 ? threadIdx.z : 0};
-    __builtin_assume(place.x < size.x && place.y < size.y && place.z < size.z);
-    return place;
+    return {known_below(threadIdx.x, size.x), known_below(threadIdx.y, size.y), known_below(threadIdx.z, size.z)};
 }
 #else
 __device__ __forceinline__ dim3 block_extents() {
@@ -60,9 +68,7 @@ __device__ __forceinline__ constexpr unsigned blocks_of_cluster() {
 }
 __device__ __forceinline__ unsigned block_in_cluster() {
     constexpr unsigned blocks = blocks_of_cluster();
-    const unsigned rank = blocks > 1 ? __clusterRelativeBlockRank() : 0;
-    __builtin_assume(rank < blocks);
-    return rank;
+    return blocks > 1 ? known_below(__clusterRelativeBlockRank(), blocks) : 0;
 }
 #else
 __device__ __forceinline__ dim3 cluster_extents() {

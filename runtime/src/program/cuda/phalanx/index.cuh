@@ -54,9 +54,11 @@ struct located_index {
     }
 };
 
-// Checks `start..end` against the length of memory.
+// Checks `start..end` against the length of memory. It says `start <= end && end <= length`, by what is often a constant: if the end
+// is before the start, either their distance exceeds any length, or the start does.
 __device__ __forceinline__ constexpr void check_range(index start, index end, unsigned long long length, unsigned site) {
-    if (start.value > end.value || end.value > length) {
+    const unsigned long long distance = end.value - start.value;
+    if (distance > length || start.value > length - distance) {
         fail(range_out_of_bounds, site, recorded{start.tag, start.value}, recorded{end.tag, end.value},
              recorded{unsigned_value, length});
     }

@@ -165,6 +165,94 @@ __device__ __forceinline__ constexpr detail::interval<Raw> values_of(detail::ste
 
 namespace detail {
 
+// What is added to each value of an interval. It is known while no term is so large that a sum of some could overflow.
+struct displacement {
+    long long by = 0;
+    bool known = true;
+
+    template <class Value>
+    __device__ __forceinline__ constexpr displacement plus(Value value) const {
+        return added(values_of(value), 1);
+    }
+    template <class Value>
+    __device__ __forceinline__ constexpr displacement minus(Value value) const {
+        return added(values_of(value), -1);
+    }
+
+private:
+    template <class Interval>
+    __device__ __forceinline__ constexpr displacement added(Interval value, int sign) const {
+        constexpr long long most = 1ll << 56;
+        return {by + sign * value.low, known && value.known && -most < value.low && value.low < most};
+    }
+};
+
+} // namespace detail
+
+template <class Value>
+__device__ __forceinline__ constexpr detail::displacement plus(Value value) {
+    return detail::displacement().plus(value);
+}
+template <class Value>
+__device__ __forceinline__ constexpr detail::displacement minus(Value value) {
+    return detail::displacement().minus(value);
+}
+
+// The values of several indexes that differ by what the loop does not change: `i + 1`, `i - n`. Only the sums have to be values of the type:
+// what wraps on the way to them wraps back.
+template <class Raw, class... Shifts>
+__device__ __forceinline__ constexpr detail::interval<Raw> spread(detail::interval<Raw> base, detail::displacement first, Shifts... others) {
+    long long low = first.by, high = first.by;
+    unsigned long long steps = base.steps;
+    bool known = base.known && first.known;
+    const auto add = [&](detail::displacement other) {
+        low = other.by < low ? other.by : low;
+        high = other.by > high ? other.by : high;
+        steps |= static_cast<unsigned long long>(other.by - first.by);
+        known = known && other.known;
+    };
+    (add(others), ...);
+    return {base.low + low, base.high + high, steps, known};
+}
+
+namespace detail {
+
+// The values of a variable that a `while` loop increases by a step as long as it is below a bound. They are unknown if there are none,
+// or if the variable could wrap.
+template <class Raw>
+struct counting_steps {
+    long long low, end, step;
+    bool known;
+
+    __device__ __forceinline__ constexpr counting_steps(interval<Raw> first, interval<Raw> end, long long beyond, interval<Raw> step)
+        : low(first.low), end(end.low + beyond), step(step.low),
+          known(first.known && end.known && step.known && step.low > 0 && first.low < end.low + beyond &&
+                end.low + beyond - 1 + step.low <= interval<Raw>::most()) {}
+};
+
+} // namespace detail
+
+// The values of `i` in `while i < end { ..; i += step; }`
+template <class Raw, class End, class Step>
+__device__ __forceinline__ constexpr detail::counting_steps<Raw> counting(integer<Raw> first, End end, Step step) {
+    return {first, end, 0, step};
+}
+// The same while `i <= end`.
+template <class Raw, class End, class Step>
+__device__ __forceinline__ constexpr detail::counting_steps<Raw> counting_through(integer<Raw> first, End end, Step step) {
+    return {first, end, 1, step};
+}
+template <class Raw>
+__device__ __forceinline__ constexpr detail::interval<Raw> values_of(detail::counting_steps<Raw> steps) {
+    const auto step = static_cast<unsigned long long>(steps.step);
+    const auto distance = steps.end - 1 - steps.low;
+    // The last value differs from the first by a multiple of what the step is one of.
+    const auto past = distance & static_cast<long long>((step & (0 - step)) - 1);
+    return {steps.low, steps.low + distance - past, step, steps.known};
+}
+
+namespace detail {
+
 // The numbers of a loop's iterations, from 0.
 template <class Raw, class Range>
 __device__ __forceinline__ constexpr interval<Raw> rounds_of(Range range) {
@@ -219,6 +307,18 @@ __device__ __forceinline__ detail::counted_steps<Raw> unclamped(detail::forward_
     const auto step = static_cast<detail::bits_of<Raw>>(range.skip + 1);
     const auto further = step == 0 ? 0 : range.last() / step;
     return {range.current, step, static_cast<detail::bits_of<Raw>>(range.more ? further + 1 : 0)};
+}
+
+// Whether there are such values. Without them, `unclamped` has no meaning.
+template <class Raw>
+__device__ __forceinline__ constexpr bool counts(detail::counting_steps<Raw> steps) {
+    return steps.known;
+}
+template <class Raw>
+__device__ __forceinline__ detail::counted_steps<Raw> unclamped(detail::counting_steps<Raw> steps) {
+    using bits = detail::bits_of<Raw>;
+    const auto step = static_cast<bits>(steps.step), distance = static_cast<bits>(steps.end - 1 - steps.low);
+    return {static_cast<Raw>(steps.low), step, static_cast<bits>(distance / step + 1)};
 }
 
 // The values after a conversion of each.

@@ -62,9 +62,9 @@ struct matrix_b : detail::lane_elements<matrix_b<T, K, N>, typename detail::elem
     enum : bool { lines_are_rows = false };
 };
 
-// The sums, two neighbours of one row after the other.
+// The sums, two neighbours of one row after the other, spread over a warp or, if they have 64 rows, over a warpgroup.
 template <class T, unsigned long long M, unsigned long long N>
-struct accumulator : detail::lane_elements<accumulator<T, M, N>, T, M * N / 32> {
+struct accumulator : detail::lane_elements<accumulator<T, M, N>, T, M * N / (M == 64 ? 128 : 32)> {
     enum : unsigned { rows = M, columns = N };
     enum : bool { lines_are_rows = true };
 };
@@ -81,7 +81,7 @@ struct array_length<matrix_b<T, M, N>> {
 };
 template <class T, unsigned long long M, unsigned long long N>
 struct array_length<accumulator<T, M, N>> {
-    enum : unsigned long long { value = M * N / 32 };
+    enum : unsigned long long { value = M * N / (M == 64 ? 128 : 32) };
 };
 
 // `mma.sync` of 16 by 8 sums, by the types of the elements. It is volatile, because all lanes must execute it together.

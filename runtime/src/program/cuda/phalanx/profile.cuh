@@ -23,7 +23,7 @@ struct profile_scope {
 
     __device__ __forceinline__ ~profile_scope() {
         const unsigned long long end = nanoseconds();
-        if (of_launch<unsigned, __builtin_offsetof(launch_block, room)>() == 0) {
+        if (of_launch<unsigned, PHALANX_OFFSET_OF(launch_block, room)>() == 0) {
             return;
         }
         const unsigned here = __activemask();

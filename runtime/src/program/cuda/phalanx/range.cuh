@@ -17,6 +17,8 @@ struct forward_steps;
 struct index;
 template <class Raw>
 __device__ __forceinline__ forward_steps<Raw> forward_stepped(Raw low, Raw high, index step, unsigned site);
+template <class Raw>
+__device__ __forceinline__ constexpr forward_steps<Raw> forward_stepped(Raw low, Raw high, index step);
 
 struct range_end {};
 
@@ -35,6 +37,11 @@ struct forward_range {
     template <class Step>
     __device__ __forceinline__ forward_steps<Raw> step_by(Step step, PHALANX_SITE) const {
         return forward_stepped(low, high, step, site);
+    }
+    // The same for a test, which must not fail: with a step of zero, its values are unknown.
+    template <class Step>
+    __device__ __forceinline__ forward_steps<Raw> stepped(Step step) const {
+        return forward_stepped(low, high, step);
     }
 };
 

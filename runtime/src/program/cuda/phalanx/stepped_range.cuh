@@ -84,6 +84,14 @@ __device__ __forceinline__ forward_steps<Raw> forward_stepped(Raw low, Raw high,
     return {low, high, skipped<Raw>(step, site), low < high};
 }
 
+// A step of zero becomes the number of values of the type, which is as unknown as a step.
+template <class Raw>
+__device__ __forceinline__ constexpr forward_steps<Raw> forward_stepped(Raw low, Raw high, index step) {
+    const auto most = static_cast<bits_of<Raw>>(~bits_of<Raw>(0));
+    const unsigned long long skip = step.value - 1;
+    return {low, high, skip < most ? static_cast<bits_of<Raw>>(skip) : most, low < high};
+}
+
 // `way` is 1, or -1 for down.
 template <class Raw>
 __device__ __forceinline__ stepped_range<Raw>

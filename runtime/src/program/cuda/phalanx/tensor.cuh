@@ -65,6 +65,18 @@ __device__ __forceinline__ void check_coordinates(const Coordinates& at, unsigne
     }
 }
 
+// A tensor is written from its first element on: an H100 has no instruction for negative coordinates of a store or a reduction.
+template <class Tile, class Coordinates>
+__device__ __forceinline__ void check_written(const Coordinates& at, unsigned site) {
+    check_coordinates<Tile>(at, site);
+#pragma unroll
+    for (unsigned dimension = 0; dimension < unsigned(tile_of<Tile>::rank); dimension++) {
+        if (at.elements[dimension].value < 0) {
+            fail(negative_coordinate, site, record_value(at.elements[dimension]), record_value(u32(dimension)));
+        }
+    }
+}
+
 // Returns the address of a tile in shared memory, after checking its length and alignment.
 template <class Tile>
 __device__ __forceinline__ unsigned tile_address(const shared_slice<typename tile_of<Tile>::part>& tile, bool is_source, unsigned site) {
@@ -158,7 +170,7 @@ __device__ __forceinline__ void prefetch(const tensor_map<Tile>& map, detail::co
     template <class Tile, class Memory>                                                                                            \
     __device__ __forceinline__ void NAME(const tensor_map_mut<Tile>& map, detail::coordinates<Tile> at, Memory&& memory, PHALANX_SITE) { \
         const unsigned tile = detail::tile_address<Tile>(detail::whole(memory), true, site);                                       \
-        detail::check_coordinates<Tile>(at, site);                                                                                 \
+        detail::check_written<Tile>(at, site);                                                                                     \
         detail::fence_tensor_proxy(map);                                                                                           \
         detail::tensor_copy<detail::tile_of<Tile>::rank>::INSTRUCTION(&map, at.elements, tile);                                    \
         asm volatile("cp.async.bulk.commit_group;" ::: "memory");                                                                  \

@@ -9,14 +9,21 @@
 namespace phalanx {
 namespace detail {
 
+// The thread's lane. The compiler takes what an assembly without operands returns for the same in all threads of a warp, and makes two
+// loops of one with a condition on it, so that the threads of a warp no longer meet in its shuffles and barriers. It
+// knows that the thread's place differs. Warps consist of consecutive ranks (CUDA C++ Programming Guide, Thread Hierarchy).
 __device__ __forceinline__ unsigned own_lane() {
+#ifdef PHALANX_BLOCK
+    return thread_in_block() % 32;
+#else
     unsigned lane;
-    asm("mov.u32 %0, %%laneid;" : "=r"(lane));
+    asm("mov.u32 %0, %%laneid;" : "=r"(lane) : "r"(threadIdx.x));
     return lane;
+#endif
 }
 __device__ __forceinline__ unsigned lanes_below() {
     unsigned lanes;
-    asm("mov.u32 %0, %%lanemask_lt;" : "=r"(lanes));
+    asm("mov.u32 %0, %%lanemask_lt;" : "=r"(lanes) : "r"(threadIdx.x));
     return lanes;
 }
 
@@ -190,7 +197,7 @@ struct warp_group {
 // together, which needs no masks that are known at run time alone.
 template <unsigned N, bool InWarp = false>
 struct thread_block_tile : detail::warp_group<thread_block_tile<N, InWarp>> {
-    static_assert(N == 1 || N == 2 || N == 4 || N == 8 || N == 16 || N == 32);
+    static_assert(N == 1 || N == 2 || N == 4 || N == 8 || N == 16 || N == 32 || N == 128);
 
     // One instruction, if the tile is the warp; each smaller tile would need its own.
     __device__ __forceinline__ static consteval bool in_hardware() { return N == 32; }
@@ -200,7 +207,13 @@ struct thread_block_tile : detail::warp_group<thread_block_tile<N, InWarp>> {
 
     __device__ __forceinline__ thread_block_tile(unsigned meta_rank, unsigned meta_size) : meta_rank(meta_rank), meta_size(meta_size) {}
 
-    __device__ __forceinline__ u32 thread_rank() const { return detail::own_lane() % N; }
+    __device__ __forceinline__ u32 thread_rank() const {
+        if constexpr (N > 32) {
+            return detail::thread_in_block() % N;
+        } else {
+            return detail::own_lane() % N;
+        }
+    }
     __device__ __forceinline__ u32 num_threads() const { return N; }
     __device__ __forceinline__ u32 meta_group_rank() const { return meta_rank; }
     __device__ __forceinline__ u32 meta_group_size() const { return detail::not_zero(meta_size); }

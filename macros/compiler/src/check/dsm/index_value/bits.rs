@@ -1,6 +1,6 @@
 //! Bit operations on index values: masks, `^`, `!` and shifts, as far as they are remainders, differences and multiples.
 
-use super::{Form, IndexValue, Size};
+use super::{Form, IndexValue, Offset, Size};
 use crate::check::dsm::affine::{Affine, Cycle, Wraparound};
 use crate::model::ValueId;
 
@@ -40,10 +40,27 @@ impl IndexValue {
             (Some(0), _) => *other,
             (_, Some(1)) => self.flipped(),
             (Some(1), _) => other.flipped(),
+            _ if let Some(other) = self.other_half(other).or_else(|| other.other_half(self)) => other,
             // Both are one value.
             _ if self.exact().is_some() && self.exact() == other.exact() => IndexValue::literal(0),
             _ => IndexValue::UNKNOWN,
         }
+    }
+
+    /// `n ^ size`, of the start of one of two chunks whose size is a power of two: the start of the other one.
+    fn other_half(&self, by: &IndexValue) -> Option<IndexValue> {
+        let Form::InChunk { index, size: Size::Number(size), near: true, offset: Offset::Between(0, 0) } = self.form
+        else {
+            return None;
+        };
+        let by = by.number().and_then(|by| u64::try_from(by).ok())?;
+        let is_one_of_two = self.is_below(Size::Number(2 * size)) || index.modulus == 2 && index.cycle.is_none();
+        let next = index
+            .plus(Affine::of_number(1))?
+            .modulo(2)
+            .filter(|_| by == size && size.is_power_of_two() && is_one_of_two)?;
+        let form = Form::InChunk { index: next, size: Size::Number(size), near: true, offset: Offset::Between(0, 0) };
+        Some(IndexValue { form, ..IndexValue::between(0, Some(Size::Number(2 * size))) })
     }
 
     /// `!n`, of a truth value or of an integer: all that both have in common is that the parity is the other one.

@@ -17,11 +17,28 @@ impl IndexValue {
     /// The indexes from this one up to `end`, if that is one chunk. With an end that is `near`, a range that is longer than its
     /// chunk would begin below zero.
     pub(in crate::check::dsm) fn up_to(self, end: &IndexValue) -> IndexValue {
+        if let (Some(_), Some(_), Some(end)) = (self.number(), end.number(), end.lower) {
+            return IndexValue { form: Form::Unknown, lower: self.lower, upper: Some(Size::Number(end)) };
+        }
         match (self.form, end.form) {
             (
                 Form::InChunk { index, size, offset: Offset::Between(0, 0), .. },
                 Form::InChunk { index: next, size: other, near: true, offset: Offset::Between(0, 0) },
             ) if size == other && index.is_just_before(next) => self.as_chunk(),
+            (Form::Unknown | Form::Affine(_) | Form::InChunk { .. } | Form::InHalf { .. }, _) => IndexValue::UNKNOWN,
+        }
+    }
+
+    /// The indexes from this one on, as many as a length: the chunk that begins here, or those between two numbers.
+    pub(in crate::check::dsm) fn and_further(self, length: &IndexValue) -> IndexValue {
+        match (self.form, length.size()) {
+            (Form::InChunk { size, offset: Offset::Between(0, 0), .. }, Some(length)) if size == length => {
+                self.as_chunk()
+            }
+            (_, Some(Size::Number(length))) if self.number().is_some() => {
+                let upper = self.lower.and_then(|lower| lower.checked_add(length));
+                IndexValue { form: Form::Unknown, lower: self.lower, upper: upper.map(Size::Number) }
+            }
             (Form::Unknown | Form::Affine(_) | Form::InChunk { .. } | Form::InHalf { .. }, _) => IndexValue::UNKNOWN,
         }
     }
@@ -32,7 +49,7 @@ impl IndexValue {
         let is_inside = |largest: u64| match size {
             Size::Number(size) => largest < size,
             Size::Constant(_) => true,
-            Size::Blocks => false,
+            Size::Blocks | Size::Fixed(_) => false,
         };
         let offset = match (offset, number.lower.unwrap_or(0), number.max()) {
             (Offset::Between(lower, max), least, Some(most)) if is_inside(max.saturating_add(most)) => {
@@ -59,7 +76,7 @@ impl IndexValue {
                 let (times, of, plus) = self.exact()?.multiple_of_constant()?;
                 Some(times).filter(|_| of == constant && plus == 0)?
             }
-            Size::Blocks => return None,
+            Size::Blocks | Size::Fixed(_) => return None,
         };
         // The other index is less than what it is known modulo.
         let is_last = u64::try_from(times).is_ok_and(|times| times + 1 == u64::from(index.modulus));
@@ -124,7 +141,7 @@ impl IndexValue {
         };
         let by = |bound: Option<u64>| match size {
             Size::Number(size) => bound?.checked_mul(size),
-            Size::Constant(_) | Size::Blocks => None,
+            Size::Constant(_) | Size::Blocks | Size::Fixed(_) => None,
         };
         let upper = by(self.max()).and_then(|max| max.checked_add(1)).map(Size::Number);
         let form = Form::InChunk { index, size, near, offset: Offset::Between(0, 0) };

@@ -1,6 +1,7 @@
 //! Lowers branches, loops and jumps. C++ has no labelled loops: a jump past the innermost one is a `goto` to a label
 //! after the loop (`break`) or at the end of its body (`continue`).
 
+use super::deferred::Deferred;
 use super::hoist::Hoisted;
 use super::nest::Form;
 use super::{Dest, Lower};
@@ -9,7 +10,7 @@ use crate::model::effect::effect;
 use crate::model::expr::{Block, Condition, Expr, ExprKind};
 use crate::model::facts::Effect;
 use crate::model::range::{Adaptor, Range};
-use crate::model::{LoopId, Unroll};
+use crate::model::{LoopId, SiteId, Unroll};
 
 /// A loop or labelled block that `break` can leave.
 pub(super) struct JumpTarget {
@@ -22,6 +23,14 @@ pub(super) struct JumpTarget {
     /// The labels to which there are jumps.
     breaks: Option<String>,
     continues: Option<String>,
+}
+
+/// The variables of a loop that reports accesses after its end.
+struct Reported {
+    /// Whether all accesses were within bounds.
+    inside: String,
+    /// Whether the loop without checks ran, if it stores to memory.
+    tested: Option<String>,
 }
 
 /// A test of one part of a condition.
@@ -131,6 +140,10 @@ impl Lower<'_> {
             }
             ExprKind::While { id, label, condition, body } => {
                 self.enter(*id, true, &name(label), dest);
+                if self.counting_while(expr, *id, condition, body) {
+                    self.leave();
+                    return;
+                }
                 let tests = self.tests(condition);
                 let (condition, before) = match &tests[..] {
                     [Test { before, holds, bind }] if before.is_empty() && bind.is_empty() => {
@@ -166,7 +179,7 @@ impl Lower<'_> {
         let unroll = self.unroll(id);
         let steps = self.names.free("steps");
         let hoisted = if self.checks_all { None } else { self.hoist(whole, &steps) };
-        let Some(Hoisted { test, accesses, form, callees }) = hoisted else {
+        let Some(Hoisted { test, accesses, form, callees, deferred, counted: _ }) = hoisted else {
             let body = self.loop_body(Vec::new(), body);
             self.out.push(CuStmt::For { unroll, name, used, range, body });
             return;
@@ -174,14 +187,12 @@ impl Lower<'_> {
         let steps = self.names.fresh(&steps);
         self.out.push(CuStmt::Declare { ty: vec!["const auto".into()], name: steps.clone(), init: Some(range) });
         if form != Form::Twice {
-            let all_within = self.names.fresh("all_within");
-            let ty = vec!["const bool".into()];
-            self.out.push(CuStmt::Declare { ty, name: all_within.clone(), init: Some(test) });
-            self.all_within.extend(accesses.into_iter().map(|site| (site, all_within.clone())));
+            self.declare_all_within(test, accesses);
             let body = self.loop_body(Vec::new(), body);
             self.out.push(CuStmt::For { unroll, name, used, range: CuExpr::name(&steps), body });
             return;
         }
+        let reported = deferred.map(|deferred| self.defer(&deferred, test.clone()));
         self.unchecked.extend(&accesses);
         let unchecked = self.loop_body(Vec::new(), body);
         accesses.iter().for_each(|site| {
@@ -189,11 +200,91 @@ impl Lower<'_> {
         });
         let range = CuExpr::call("unclamped", vec![CuExpr::name(&steps)]);
         let unchecked = Box::new(CuStmt::For { unroll, name: name.clone(), used, range, body: unchecked });
+        if let Some(reported) = &reported {
+            self.end_deferral(reported);
+        }
         self.checks_all = true;
         let checked = self.loop_body(Vec::new(), body);
         self.checks_all = false;
+        self.store_guard = None;
         let checked = Box::new(CuStmt::For { unroll, name, used, range: CuExpr::name(&steps), body: checked });
-        self.out.push(CuStmt::Hoisted { test, callees, unchecked, checked });
+        match reported {
+            None => self.out.push(CuStmt::Hoisted { test, callees, unchecked, checked }),
+            Some(Reported { inside, .. }) => {
+                let inside = CuExpr::name(&inside);
+                let is_out = inside.clone().not();
+                self.out.push(CuStmt::If { condition: inside, then: vec![*unchecked], otherwise: Vec::new() });
+                self.out.push(CuStmt::If { condition: is_out, then: vec![*checked], otherwise: Vec::new() });
+            }
+        }
+    }
+
+    /// Lowers a `while` loop that counts, if a test before it shows anything: to a loop over the values of its counter without
+    /// checks and to itself with checks, or once after the test. Returns whether it did.
+    fn counting_while(&mut self, whole: &Expr, id: LoopId, condition: &Condition, body: &Block) -> bool {
+        let Condition::Value(condition) = condition else { return false };
+        let steps = self.names.free("steps");
+        let hoisted = if self.checks_all { None } else { self.hoist(whole, &steps) };
+        let Some(Hoisted { test, accesses, form, callees, counted: Some(counted), .. }) = hoisted else { return false };
+        let unroll = self.unroll(id);
+        let steps = self.names.fresh(&steps);
+        self.out.push(CuStmt::Declare { ty: vec!["const auto".into()], name: steps.clone(), init: Some(counted) });
+        if form != Form::Twice {
+            self.declare_all_within(test, accesses);
+            let condition = self.value(condition);
+            let body = self.loop_body(Vec::new(), body);
+            self.out.push(CuStmt::While { unroll, condition, body });
+            return true;
+        }
+        self.unchecked.extend(&accesses);
+        let unchecked = self.loop_body(Vec::new(), body);
+        accesses.iter().for_each(|site| {
+            self.unchecked.remove(site);
+        });
+        let counts = CuExpr::call("counts", vec![CuExpr::name(&steps)]);
+        let range = CuExpr::call("unclamped", vec![CuExpr::name(&steps)]);
+        let name = self.names.fresh("i");
+        let unchecked = Box::new(CuStmt::For { unroll, name, used: false, range, body: unchecked });
+        self.checks_all = true;
+        let condition = self.value(condition);
+        let checked = self.loop_body(Vec::new(), body);
+        self.checks_all = false;
+        let checked = Box::new(CuStmt::While { unroll, condition, body: checked });
+        self.out.push(CuStmt::Hoisted { test: counts.and(test), callees, unchecked, checked });
+        true
+    }
+
+    /// Declares a variable with the value of a test, without which the accesses in all iterations of a loop are tested.
+    fn declare_all_within(&mut self, test: CuExpr, accesses: Vec<SiteId>) {
+        let all_within = self.names.fresh("all_within");
+        let ty = vec!["const bool".into()];
+        self.out.push(CuStmt::Declare { ty, name: all_within.clone(), init: Some(test) });
+        self.all_within.extend(accesses.into_iter().map(|site| (site, all_within.clone())));
+    }
+
+    /// Lowers accesses as those of a loop that reports them after its end, from here on.
+    fn defer(&mut self, deferred: &Deferred<'_>, test: CuExpr) -> Reported {
+        let tested = deferred.stores.then(|| self.names.fresh("tested"));
+        let test = match &tested {
+            Some(tested) => {
+                let ty = vec!["const bool".into()];
+                self.out.push(CuStmt::Declare { ty, name: tested.clone(), init: Some(test) });
+                CuExpr::name(tested)
+            }
+            None => test,
+        };
+        let inside = self.names.fresh("inside");
+        self.out.push(CuStmt::Declare { ty: vec!["bool".into()], name: inside.clone(), init: Some(test) });
+        self.store_guard = Some(CuExpr::name(&inside));
+        let accesses = deferred.accesses.iter().map(|access| access.site);
+        self.deferred = accesses.map(|site| (site, inside.clone())).collect();
+        Reported { inside, tested }
+    }
+
+    /// Lowers from here on the loop that reports them. What ran before has made its stores.
+    fn end_deferral(&mut self, reported: &Reported) {
+        self.deferred.clear();
+        self.store_guard = reported.tested.as_ref().map(|tested| CuExpr::name(tested).not());
     }
 
     fn unroll(&self, id: LoopId) -> Option<Unroll> {

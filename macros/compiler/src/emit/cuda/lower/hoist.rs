@@ -11,7 +11,10 @@
 use std::collections::BTreeMap;
 
 use super::Lower;
-use super::access::{Access, LARGEST_INDEX, Region, row};
+use super::access::{Access, AccessForm, LARGEST_INDEX, Region, row};
+use super::counter::Counter;
+use super::deferred::{Deferred, deferred};
+use super::loop_tests::{Shifted, Test, Tests};
 use super::nest::{Form, Nest};
 use crate::emit::cuda::ast::{CuExpr, Fragment};
 use crate::emit::cuda::signature::{cast, template};
@@ -23,11 +26,8 @@ use crate::model::range::{Adaptor, Range};
 use crate::model::ty::{TypeShape, ValueType};
 use crate::model::{LocalId, SiteId, SlotId};
 
-/// The most tests before a loop.
-const MOST_TESTS: usize = 12;
-
 /// The test before a loop, and what it shows.
-pub(super) struct Hoisted {
+pub(super) struct Hoisted<'e> {
     pub(super) test: CuExpr,
     /// The accesses that need no check where the test holds.
     pub(super) accesses: Vec<SiteId>,
@@ -36,6 +36,10 @@ pub(super) struct Hoisted {
     /// The slots of the functions that the loop calls. The loop is printed twice only if in none of them threads do
     /// something together, which the runtime knows.
     pub(super) callees: Vec<SlotId>,
+    /// The accesses that are reported after the loop.
+    pub(super) deferred: Option<Deferred<'e>>,
+    /// The values of the counter of a `while`.
+    pub(super) counted: Option<CuExpr>,
 }
 
 /// A value in a test.
@@ -43,7 +47,7 @@ enum Value {
     /// A value that the loops do not change.
     Fixed(CuExpr),
     /// An interval, and what of the loops' variables it depends on.
-    Varying(CuExpr, Vec<Source>),
+    Varying(Shifted, Vec<Source>),
 }
 
 /// A variable of which a value is computed, and the divisions that lead to it: by what, and whether it is the remainder.
@@ -67,8 +71,12 @@ impl Value {
     fn interval(self) -> CuExpr {
         match self {
             Value::Fixed(value) => CuExpr::call("values_of", vec![value]),
-            Value::Varying(values, _) => values,
+            Value::Varying(values, _) => values.text(),
         }
+    }
+
+    fn varying(values: CuExpr, sources: Vec<Source>) -> Value {
+        Value::Varying(Shifted::of(values), sources)
     }
 
     fn sources(&self) -> Vec<Source> {
@@ -80,32 +88,45 @@ impl Value {
 
     fn text(self) -> CuExpr {
         match self {
-            Value::Fixed(text) | Value::Varying(text, _) => text,
+            Value::Fixed(text) => text,
+            Value::Varying(values, _) => values.text(),
         }
     }
 }
 
 impl Lower<'_> {
     /// Returns the test before a loop whose range is in the variable `steps`, if it shows anything.
-    pub(super) fn hoist(&mut self, whole: &Expr, steps: &str) -> Option<Hoisted> {
-        let ExprKind::For { local, body, .. } = &whole.kind else { return None };
-        let nest = Nest::of(whole, *local, body, self.closures)?;
+    pub(super) fn hoist<'e>(&mut self, whole: &'e Expr, steps: &str) -> Option<Hoisted<'e>>
+    where
+        Self: 'e,
+    {
+        let nest = Nest::of(whole, self.closures)?;
+        let variable = nest.variable;
         let loops: Vec<(LocalId, &Range)> = nest.loops.iter().map(|(local, range)| (*local, *range)).collect();
         let (form, candidates, callees) = (nest.form, nest.accesses.clone(), nest.callees.clone());
         let mut known = Values { lower: self, nest, steps: CuExpr::name(steps), intervals: BTreeMap::new() };
-        if let Some(local) = local {
-            known.insert(*local, CuExpr::name(steps));
+        let counted = match Counter::of(whole) {
+            Some(counter) => Some(known.counted(&counter)?),
+            None => None,
+        };
+        if let Some(variable) = variable {
+            known.insert(variable, CuExpr::name(steps));
         }
         for (local, range) in loops {
             if let Some(range) = known.inner_range(range) {
                 known.insert(local, range);
             }
         }
-        let mut tests: Vec<(Option<String>, CuExpr)> = Vec::new();
+        let mut tests = Tests::default();
         let mut accesses = Vec::new();
+        let mut conditional = Vec::new();
         for (statement, access) in candidates.into_iter().filter(|(_, access)| !is_plain(whole, access)) {
             let Some((site, test)) = known.test(access, statement) else { continue };
-            if known.lower.unchecked.contains(&site) || known.nest.conditional.contains(&site) {
+            if known.lower.unchecked.contains(&site) {
+                continue;
+            }
+            if known.nest.conditional.contains(&site) {
+                conditional.push((site, test));
                 continue;
             }
             let all_within = known.lower.all_within.get(&site).cloned();
@@ -114,28 +135,29 @@ impl Lower<'_> {
                 continue;
             }
             // The same test is about the same indexes, and holds if it is known to hold of one access.
-            if !tests.iter().any(|(_, known)| *known == test) {
-                if tests.len() == MOST_TESTS {
-                    continue;
-                }
-                tests.push((all_within, test));
+            if tests.add(all_within, test) {
+                accesses.push(site);
             }
-            accesses.push(site);
         }
-        Some(Hoisted { test: conjunction(tests)?, accesses, form, callees })
+        // What an access that happens in each iteration needs anyway.
+        accesses.extend(conditional.iter().filter(|(_, test)| tests.contains(test)).map(|(site, _)| *site));
+        let is_known =
+            |expr, site| accesses.contains(&site) || known.lower.unchecked.contains(&site) || is_plain(whole, expr);
+        let deferred = deferred(&known, &known.nest, is_known);
+        // The first element takes the place of others.
+        let first = |access: &Access<'_>| {
+            let callee = match access.form {
+                AccessForm::LoadVec(lanes) => template("covers_vectors", vec![Fragment::Digits(lanes)]),
+                AccessForm::Element | AccessForm::Row | AccessForm::StoreVec(_) => vec!["covers".into()],
+            };
+            let values = Shifted::of(CuExpr::call("values_of", vec![CuExpr::name("0")]));
+            Some(Test { callee, memory: Some(known.memory(access.memory)?), values })
+        };
+        for test in deferred.iter().flat_map(|deferred| &deferred.accesses).filter_map(first) {
+            tests.require(test);
+        }
+        Some(Hoisted { test: tests.conjunction()?, accesses, form, callees, deferred, counted })
     }
-}
-
-/// Returns the conjunction of tests, of which those with a variable hold if the variable is true.
-fn conjunction(tests: Vec<(Option<String>, CuExpr)>) -> Option<CuExpr> {
-    let mut groups: BTreeMap<Option<String>, CuExpr> = BTreeMap::new();
-    for (all_within, test) in tests {
-        let group = groups.remove(&all_within);
-        groups.insert(all_within, group.into_iter().fold(test, |test, group| group.and(test)));
-    }
-    let rest = groups.remove(&None);
-    let known = groups.into_iter().filter_map(|(all_within, test)| Some(CuExpr::name(&all_within?).or(test)));
-    known.chain(rest).reduce(CuExpr::and)
 }
 
 /// Whether an access is `memory[i]` in a loop over `0..memory.len()`, whose check the compiler of CUDA C++ removes.
@@ -162,9 +184,20 @@ struct Values<'l, 'f, 'e> {
 
 impl<'e> Values<'_, '_, 'e> {
     fn insert(&mut self, local: LocalId, range: CuExpr) {
-        if !self.is_assigned(local) {
+        let is_counter = self.nest.variable == Some(local) && !self.nest.declared.contains(&local);
+        if is_counter || !self.is_assigned(local) {
             self.intervals.insert(local, CuExpr::call("values_of", vec![range]));
         }
+    }
+
+    /// Returns the values of a counter.
+    fn counted(&mut self, counter: &Counter<'_>) -> Option<CuExpr> {
+        if !self.lower.integers.has(counter.local) || self.nest.receivers.contains(&counter.local) {
+            return None;
+        }
+        let first = CuExpr::name(self.lower.names.local(counter.local));
+        let arguments = vec![first, self.fixed(counter.end)?, self.fixed(counter.step)?];
+        Some(CuExpr::call(if counter.inclusive { "counting_through" } else { "counting" }, arguments))
     }
 
     /// Returns the range of an inner loop, if it can be evaluated before the outer one.
@@ -173,32 +206,37 @@ impl<'e> Values<'_, '_, 'e> {
         let whole = CuExpr::call("range", ends);
         match (range.inclusive, &range.adaptors[..]) {
             (false, []) => Some(whole),
-            // A step of zero fails where it is evaluated.
-            (false, [Adaptor::StepBy(step, _)]) if step.integer().is_some_and(|step| step > 0) => {
-                let arguments = vec![self.lower.value(step)];
-                Some(CuExpr::Method { base: Box::new(whole), name: "step_by", arguments, site: None })
+            (false, [Adaptor::StepBy(step, _)]) => {
+                // A step of zero fails where it is evaluated, and not here.
+                let is_literal = step.integer().is_some_and(|step| step > 0);
+                let name = if is_literal { "step_by" } else { "stepped" };
+                let arguments = vec![self.fixed(step)?];
+                Some(CuExpr::Method { base: Box::new(whole), name, arguments, site: None })
             }
             _ => None,
         }
     }
 
     /// Returns the site of an access in a statement of the body, and the test that it is within bounds.
-    fn test(&mut self, access: &'e Expr, statement: usize) -> Option<(SiteId, CuExpr)> {
+    fn test(&mut self, access: &'e Expr, statement: usize) -> Option<(SiteId, Test)> {
         let mut access = Access::of(access)?;
         if let Some(row) = self.row_of(access.memory) {
             access.memory = row;
         }
         let mut left = LARGEST_INDEX;
-        let values = self.interval(access.index, statement, &mut left)?.interval();
-        let (callee, arguments) = match (access.lanes(self), row(access.memory)) {
-            (None, None) => (vec!["covers".into()], vec![self.memory(access.memory)?, values]),
-            (None, Some(rows)) => (self.of_rows("covers_row", rows)?, vec![values]),
+        let values = match self.interval(access.index, statement, &mut left)? {
+            Value::Varying(values, _) => values,
+            fixed @ Value::Fixed(_) => Shifted::of(fixed.interval()),
+        };
+        let (callee, memory) = match (access.lanes(self), row(access.memory)) {
+            (None, None) => (vec!["covers".into()], Some(self.memory(access.memory)?)),
+            (None, Some(rows)) => (self.of_rows("covers_row", rows)?, None),
             (Some(lanes), rows) => {
                 let name = if rows.is_some() { "covers_row_vectors" } else { "covers_vectors" };
-                (template(name, lanes?), vec![self.memory(rows.unwrap_or(access.memory))?, values])
+                (template(name, lanes?), Some(self.memory(rows.unwrap_or(access.memory))?))
             }
         };
-        Some((access.site, CuExpr::Call { callee, arguments, site: None }))
+        Some((access.site, Test { callee, memory, values }))
     }
 
     /// Returns the row of memory that a variable of the loop is a name of.
@@ -229,9 +267,8 @@ impl<'e> Values<'_, '_, 'e> {
         let values =
             CuExpr::call(if is_decrease { "decreased" } else { "increased" }, vec![first, step, self.steps.clone()]);
         // It varies with the variable of the loop.
-        let ExprKind::For { local: variable, .. } = self.nest.whole.kind else { return None };
-        let sources = [Some(local), variable].into_iter().flatten();
-        Some(Value::Varying(values, sources.map(|variable| Source { variable, divisions: Vec::new() }).collect()))
+        let sources = [Some(local), self.nest.variable].into_iter().flatten();
+        Some(Value::varying(values, sources.map(|variable| Source { variable, divisions: Vec::new() }).collect()))
     }
 
     /// Returns the values of an expression in a statement of the loop's body, by arithmetic on those of its variables, if
@@ -245,7 +282,7 @@ impl<'e> Values<'_, '_, 'e> {
             ExprKind::Local(local) => match self.intervals.get(local) {
                 Some(values) => {
                     let source = Source { variable: *local, divisions: Vec::new() };
-                    Some(Value::Varying(values.clone(), vec![source]))
+                    Some(Value::varying(values.clone(), vec![source]))
                 }
                 None if self.is_assigned(*local) => self.induction(*local, statement),
                 None => {
@@ -257,11 +294,11 @@ impl<'e> Values<'_, '_, 'e> {
                 let value = self.interval(value, statement, left)?;
                 let sources = value.sources();
                 let cast = CuExpr::Call { callee: integer_cast(ty)?, arguments: vec![value.interval()], site: None };
-                Some(Value::Varying(cast, sources))
+                Some(Value::varying(cast, sources))
             }
             ExprKind::Binary { op, left: first, right: second, .. } => {
-                let first = self.interval(first, statement, left)?;
-                let second = self.interval(second, statement, left)?;
+                let mut first = self.interval(first, statement, left)?;
+                let mut second = self.interval(second, statement, left)?;
                 let (mut sources, others) = (first.sources(), second.sources());
                 // The interval of `2 * i - i % n` would be too large, and the test would fail for no reason.
                 if sources.iter().any(|source| others.iter().any(|other| source.meets(other))) {
@@ -272,6 +309,15 @@ impl<'e> Values<'_, '_, 'e> {
                     for source in &mut sources {
                         source.divisions.push((divisor.clone(), *op == BinaryOp::Rem));
                     }
+                }
+                match (op, first, second) {
+                    (BinaryOp::Add | BinaryOp::Sub, Value::Varying(values, _), Value::Fixed(by)) => {
+                        return Some(Value::Varying(values.shifted(*op == BinaryOp::Sub, by), sources));
+                    }
+                    (BinaryOp::Add, Value::Fixed(by), Value::Varying(values, _)) => {
+                        return Some(Value::Varying(values.shifted_before(by), sources));
+                    }
+                    (_, other, others) => (first, second) = (other, others),
                 }
                 // Division of a fixed value fails where it is evaluated, and that of an interval does not.
                 let (first, second) = match (op, first, second) {
@@ -294,7 +340,7 @@ impl<'e> Values<'_, '_, 'e> {
                     _ => return None,
                 };
                 let (left, right) = (Box::new(first), Box::new(second));
-                Some(Value::Varying(CuExpr::Infix { op: op.symbol(), left, right, site: None }, sources))
+                Some(Value::varying(CuExpr::Infix { op: op.symbol(), left, right, site: None }, sources))
             }
             _ => None,
         }

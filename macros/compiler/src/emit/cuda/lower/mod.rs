@@ -3,12 +3,15 @@
 
 mod access;
 mod control;
+mod counter;
+mod deferred;
 mod hoist;
 mod induction;
 mod inline_cuda;
 mod integers;
 mod known;
 mod literal;
+mod loop_tests;
 mod memory;
 mod message;
 mod nest;
@@ -57,6 +60,8 @@ pub(super) fn body<'f>(checked: &'f Checked<'f>, names: Names, fused: &'f BTreeS
         jump_targets: Vec::new(),
         unchecked: BTreeSet::new(),
         all_within: BTreeMap::new(),
+        deferred: BTreeMap::new(),
+        store_guard: None,
         checks_all: false,
         integers: Integers::of(function),
         parts: Parts::of(function),
@@ -86,6 +91,10 @@ struct Lower<'f> {
     unchecked: BTreeSet<SiteId>,
     /// The variables that say whether accesses are within bounds in all iterations of a loop around them.
     all_within: BTreeMap<SiteId, String>,
+    /// Accesses that are reported after their loop, with the variable that says whether all were within bounds.
+    deferred: BTreeMap<SiteId, String>,
+    /// The condition under which such a loop stores to memory.
+    store_guard: Option<CuExpr>,
     /// Set in a loop that runs if that test fails: its loops are lowered once, with all checks.
     checks_all: bool,
     integers: Integers,

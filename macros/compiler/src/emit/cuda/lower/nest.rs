@@ -5,9 +5,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::counter::Counter;
 use super::induction::Induction;
 use crate::model::effect::effect;
-use crate::model::expr::{Block, Callee, Condition, Expr, ExprKind, StmtKind};
+use crate::model::expr::{Callee, Condition, Expr, ExprKind, StmtKind};
 use crate::model::facts::Effect;
 use crate::model::op::{Op, Part};
 use crate::model::pattern::{Pattern, PatternKind};
@@ -50,6 +51,8 @@ pub(super) enum Form {
 /// A loop and the loops inside of it.
 pub(super) struct Nest<'e> {
     pub(super) whole: &'e Expr,
+    /// The variable of the loop: a new one in each iteration of a `for`, and the counter of a `while`.
+    pub(super) variable: Option<LocalId>,
     pub(super) form: Form,
     closures: &'e Closures,
     /// The accesses, each with the number of the statement of the body that it is in.
@@ -75,14 +78,16 @@ pub(super) struct Nest<'e> {
 
 impl<'e> Nest<'e> {
     /// Returns the loop, unless there can be no test before it.
-    pub(super) fn of(
-        whole: &'e Expr,
-        local: Option<LocalId>,
-        body: &'e Block,
-        closures: &'e Closures,
-    ) -> Option<Nest<'e>> {
+    pub(super) fn of(whole: &'e Expr, closures: &'e Closures) -> Option<Nest<'e>> {
+        let (variable, own, body) = if let ExprKind::For { local, body, .. } = &whole.kind {
+            (*local, *local, body)
+        } else {
+            let ExprKind::While { body, .. } = &whole.kind else { return None };
+            (Some(Counter::of(whole)?.local), None, body)
+        };
         let mut nest = Nest {
             whole,
+            variable,
             form: Form::Twice,
             closures,
             accesses: Vec::new(),
@@ -93,7 +98,7 @@ impl<'e> Nest<'e> {
             loops: BTreeMap::new(),
             callees: Vec::new(),
             receivers: BTreeSet::new(),
-            declared: local.into_iter().collect(),
+            declared: own.into_iter().collect(),
         };
         let mut size = 0;
         let mut add = |nest: &mut Nest<'e>, node| match node {
@@ -297,6 +302,8 @@ fn is_collective(op: Op) -> bool {
         | Op::Warp(..)
         | Op::LoadMatrix { .. }
         | Op::StoreMatrix { .. }
+        | Op::MmaAsync { .. }
+        | Op::MmaWait { .. }
         | Op::Partition(..)
         | Op::TiledPartition(..)
         | Op::Nanosleep

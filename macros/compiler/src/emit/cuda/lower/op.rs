@@ -31,6 +31,11 @@ impl Lower<'_> {
                 CuExpr::Method { base: Box::new(tile), name: "whole_warp", arguments: Vec::new(), site: None },
             );
         }
+        // What a stored vector is made of is evaluated before the condition is looked at.
+        let guard = self.store_guard.clone().filter(|_| op == Op::StoreVec);
+        if guard.is_some() {
+            values = values.into_iter().map(|value| self.spill(value)).collect();
+        }
         let mut values = values.into_iter();
         let mut method = |name: &'static str, site: Option<SiteId>| {
             let base = Box::new(values.next().unwrap_or_else(|| CuExpr::name("0")));
@@ -76,6 +81,13 @@ impl Lower<'_> {
             Op::Part { form, .. } => memory::part(form, values.collect(), site),
             Op::SplitAt { .. } => memory::function("split_at", values.collect(), site),
             Op::LoadVec(lanes) if unchecked => memory::load_vec("load_vec_unchecked", lanes, values.collect(), None),
+            Op::LoadVec(lanes) if site.is_some_and(|site| self.deferred.contains_key(&site)) => {
+                let (memory, index) = (values.next(), values.next());
+                let (Some(memory), Some(index), Some(site)) = (memory, index, site) else { return CuExpr::name("0") };
+                let index =
+                    self.noted(template("deferred_vector", vec![Fragment::Digits(lanes)]), memory.clone(), index, site);
+                memory::load_vec("load_vec_unchecked", lanes, vec![memory, index], None)
+            }
             Op::LoadVec(lanes) => memory::load_vec("load_vec", lanes, values.collect(), site),
             Op::StoreVec if unchecked => memory::function("store_vec_unchecked", values.collect(), None),
             Op::StoreVec => memory::function("store_vec", values.collect(), site),
@@ -84,6 +96,15 @@ impl Lower<'_> {
                 CuExpr::Call { callee, arguments: values.collect(), site }
             }
             Op::StoreMatrix { stored } => memory::function(stored.store(), values.collect(), site),
+            Op::MmaAsync { product } => {
+                let callee = template("mma_async", vec![Fragment::Type(product)]);
+                CuExpr::Call { callee, arguments: values.collect(), site }
+            }
+            Op::MmaWait { prior: None } => memory::function("wait_mma", values.collect(), None),
+            Op::MmaWait { prior: Some(prior) } => {
+                let callee = template("wait_mma_prior", vec![Fragment::Digits(prior)]);
+                CuExpr::Call { callee, arguments: values.collect(), site: None }
+            }
             // A `let` declares it: an array without a name cannot be used.
             Op::SharedArray(_) | Op::SharedBarrier(..) => CuExpr::name("0"),
             Op::Barrier(_, barrier_method) => method(barrier_method.name, site),
@@ -94,6 +115,10 @@ impl Lower<'_> {
                 CuExpr::call("fence", vec![CuExpr::name(order.cuda_name()), CuExpr::name(scope.cuda_name())])
             }
         };
+        if guard.is_some() {
+            self.store_if(guard, call);
+            return CuExpr::name("0");
+        }
         match op.recorded().filter(|_| self.function.options.profile) {
             Some((doing, group)) => recorded(doing, group, call, site),
             None => call,

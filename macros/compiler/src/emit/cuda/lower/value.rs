@@ -173,6 +173,11 @@ impl Lower<'_> {
             ExprKind::Index { base, index, site } if self.unchecked.contains(site) => {
                 self.unchecked_place(base, index, changes_later)
             }
+            ExprKind::Index { base, index, site } if self.deferred.contains_key(site) => {
+                let (base, index) = self.indexed(base, index, changes_later);
+                let index = self.noted(vec!["deferred".into()], base.clone(), index, *site);
+                CuExpr::Method { base: Box::new(base), name: "get_unchecked", arguments: vec![index], site: None }
+            }
             ExprKind::Index { base, index, site } => {
                 let (base, index) = self.indexed(base, index, changes_later);
                 CuExpr::Index { base: Box::new(base), index: Box::new(index), site: *site }
@@ -190,6 +195,13 @@ impl Lower<'_> {
     fn unchecked_place(&mut self, base: &Expr, index: &Expr, changes_later: bool) -> CuExpr {
         let (base, index) = self.indexed(base, index, changes_later);
         CuExpr::Method { base: Box::new(base), name: "get_unchecked", arguments: vec![index], site: None }
+    }
+
+    /// Returns an index that is within bounds: this one, or 0 if this one is not, which the variable of the loop then says.
+    pub(super) fn noted(&self, callee: Vec<Fragment>, memory: CuExpr, index: CuExpr, site: SiteId) -> CuExpr {
+        let inside = self.deferred.get(&site).map(|inside| CuExpr::name(inside));
+        let arguments = [memory, index].into_iter().chain(inside).collect();
+        CuExpr::Call { callee, arguments, site: None }
     }
 
     fn indexed(&mut self, base: &Expr, index: &Expr, changes_later: bool) -> (CuExpr, CuExpr) {
@@ -301,11 +313,26 @@ impl Lower<'_> {
 
     fn store(&mut self, op: &'static str, place: &Expr, value: &Expr, site: Option<SiteId>) {
         let mut value = self.value(value);
-        if effect(self.function, place) == Effect::Changes {
+        let guard = self.store_guard.clone().filter(|_| place.memory().is_some());
+        if guard.is_some() || effect(self.function, place) == Effect::Changes {
             value = self.spill(value);
         }
-        let place = Box::new(self.value(place));
-        self.out.push(CuStmt::Expr(CuExpr::Assign { op, place, value: Box::new(value), site }));
+        let mut place = self.value(place);
+        if guard.is_some() {
+            // Its check is made, and whether it holds is noted, before the condition is looked at.
+            place = self.bind("auto&", place);
+        }
+        let store = CuExpr::Assign { op, place: Box::new(place), value: Box::new(value), site };
+        self.store_if(guard, store);
+    }
+
+    /// Prints a store to memory, which is made if a condition holds.
+    pub(super) fn store_if(&mut self, guard: Option<CuExpr>, store: CuExpr) {
+        let store = CuStmt::Expr(store);
+        self.out.push(match guard {
+            Some(condition) => CuStmt::If { condition, then: vec![store], otherwise: Vec::new() },
+            None => store,
+        });
     }
 
     pub(super) fn spill_unless_name(&mut self, value: CuExpr) -> CuExpr {

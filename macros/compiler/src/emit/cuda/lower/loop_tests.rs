@@ -1,0 +1,139 @@
+//! The tests before a loop, as data: memory, and the values that an index takes. Those whose values differ by what the loop does not
+//! change are one test, of the lowest and the highest of them.
+
+use std::collections::BTreeMap;
+
+use crate::emit::cuda::ast::{CuExpr, Fragment};
+
+/// The most tests before a loop, and the most accesses that one test is about.
+const MOST_TESTS: usize = 12;
+const MOST_SHIFTS: usize = 32;
+
+/// The values of an interval, plus and minus what the loop does not change.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Shifted {
+    base: CuExpr,
+    /// What is added, with whether it is subtracted.
+    by: Vec<(bool, CuExpr)>,
+    /// The whole, as the index has it.
+    whole: CuExpr,
+}
+
+impl Shifted {
+    pub(super) fn of(base: CuExpr) -> Shifted {
+        Shifted { whole: base.clone(), base, by: Vec::new() }
+    }
+
+    /// Returns `values + by`, or `values - by`.
+    pub(super) fn shifted(mut self, is_minus: bool, by: CuExpr) -> Shifted {
+        let (left, right) = (Box::new(self.whole), Box::new(by.clone()));
+        self.whole = CuExpr::Infix { op: if is_minus { "-" } else { "+" }, left, right, site: None };
+        self.by.push((is_minus, by));
+        self
+    }
+
+    /// Returns `by + values`.
+    pub(super) fn shifted_before(mut self, by: CuExpr) -> Shifted {
+        self.whole = CuExpr::Infix { op: "+", left: Box::new(by.clone()), right: Box::new(self.whole), site: None };
+        self.by.push((false, by));
+        self
+    }
+
+    pub(super) fn text(self) -> CuExpr {
+        self.whole
+    }
+
+    /// Returns `plus(a).minus(b)`.
+    fn shift(&self) -> CuExpr {
+        let name = |is_minus| if is_minus { "minus" } else { "plus" };
+        let mut by = self.by.iter();
+        let first = match by.next() {
+            Some((is_minus, by)) => CuExpr::call(name(*is_minus), vec![by.clone()]),
+            None => CuExpr::call("plus", vec![CuExpr::name("0")]),
+        };
+        by.fold(first, |base, (is_minus, by)| CuExpr::Method {
+            base: Box::new(base),
+            name: name(*is_minus),
+            arguments: vec![by.clone()],
+            site: None,
+        })
+    }
+}
+
+/// The test that the elements of memory at the values of an index are within bounds.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Test {
+    pub(super) callee: Vec<Fragment>,
+    pub(super) memory: Option<CuExpr>,
+    pub(super) values: Shifted,
+}
+
+impl Test {
+    fn text(&self, values: CuExpr) -> CuExpr {
+        let arguments = self.memory.iter().cloned().chain([values]).collect();
+        CuExpr::Call { callee: self.callee.clone(), arguments, site: None }
+    }
+}
+
+/// The tests before a loop.
+#[derive(Debug, Default)]
+pub(super) struct Tests {
+    /// Tests whose values are those of one interval, shifted, with the variable that makes them unnecessary if it is true.
+    groups: Vec<(Option<String>, Vec<Test>)>,
+}
+
+impl Tests {
+    /// Adds a test. Returns false if there are too many already.
+    pub(super) fn add(&mut self, all_within: Option<String>, test: Test) -> bool {
+        // The same test is about the same indexes, and holds if it is known to hold of one access.
+        if self.contains(&test) {
+            return true;
+        }
+        let is_alike = |group: &&mut (Option<String>, Vec<Test>)| {
+            group.0 == all_within
+                && group.1.first().is_some_and(|first| {
+                    first.callee == test.callee && first.memory == test.memory && first.values.base == test.values.base
+                })
+        };
+        let is_full = self.groups.len() == MOST_TESTS;
+        match self.groups.iter_mut().find(is_alike) {
+            Some((_, group)) if group.len() < MOST_SHIFTS => group.push(test),
+            Some(_) => return false,
+            None if is_full => return false,
+            None => self.groups.push((all_within, vec![test])),
+        }
+        true
+    }
+
+    /// Adds a test without which there can be no loop, however many there are.
+    pub(super) fn require(&mut self, test: Test) {
+        if !self.contains(&test) {
+            self.groups.push((None, vec![test]));
+        }
+    }
+
+    pub(super) fn contains(&self, test: &Test) -> bool {
+        self.groups.iter().flat_map(|(_, group)| group).any(|known| known == test)
+    }
+
+    /// Returns the conjunction of the tests, of which those with a variable hold if the variable is true.
+    pub(super) fn conjunction(self) -> Option<CuExpr> {
+        let mut by_variable: BTreeMap<Option<String>, CuExpr> = BTreeMap::new();
+        for (all_within, group) in self.groups {
+            let Some(first) = group.first() else { continue };
+            let values = match &group[..] {
+                [one] => one.values.clone().text(),
+                several => {
+                    let shifts = several.iter().map(|test| test.values.shift());
+                    CuExpr::call("spread", [first.values.base.clone()].into_iter().chain(shifts).collect())
+                }
+            };
+            let test = first.text(values);
+            let known = by_variable.remove(&all_within);
+            by_variable.insert(all_within, known.into_iter().fold(test, |test, known| known.and(test)));
+        }
+        let rest = by_variable.remove(&None);
+        let known = by_variable.into_iter().filter_map(|(all_within, test)| Some(CuExpr::name(&all_within?).or(test)));
+        known.chain(rest).reduce(CuExpr::and)
+    }
+}

@@ -1,0 +1,71 @@
+//! What rustc confirms of functions whose bodies the checks have read in the file: that the calls are of these functions. The identity of
+//! a function's text, with the module that it stands in, is a constant of its `Summary`; the caller stands in the same module, so that
+//! the names in both mean the same.
+
+#![warn(clippy::wildcard_enum_match_arm)]
+
+use proc_macro2::{Span, TokenStream};
+use quote::{format_ident, quote, quote_spanned};
+
+use super::{callee, constant};
+use crate::model::expr::FunctionPath;
+use crate::model::followed::{Followed, Selected};
+use crate::model::{Function, Role};
+
+/// Makes the constant of a function's `Summary` by which callers know its text.
+pub(super) fn constant(function: &Function) -> Option<TokenStream> {
+    let identity = identity(function.text, function.name.span());
+    match function.role {
+        Role::Device | Role::Method => Some(quote_spanned!(function.name.span()=> const TEXT: u64 = #identity;)),
+        Role::Kernel => None,
+    }
+}
+
+/// Makes the condition that the calls are of these functions.
+pub(crate) fn condition(followed: &[Followed]) -> TokenStream {
+    let each = followed.iter().map(|function| {
+        let (marker, span) = (function.marker(), function.name.span());
+        let path = quote_spanned!(span=> #marker);
+        let text = callee::summary(&FunctionPath { path, name: marker, turbofish: TokenStream::new() }, "TEXT");
+        let identity = identity(function.text, span);
+        quote_spanned!(span=> (#text == #identity))
+    });
+    quote!(#(#each)&&*)
+}
+
+/// Makes a function that nobody calls, in which rustc selects the methods, or reports that it selects others.
+pub(crate) fn selections(followed: &[Followed]) -> TokenStream {
+    let each = followed.iter().filter_map(|function| {
+        let (ty, arguments, selected) = function.method.as_ref()?;
+        let (marker, span) = (function.marker(), function.name.span());
+        let entry = format_ident!("{}__on_device", function.name, span = span);
+        let arguments = std::iter::repeat_n(quote_spanned!(span=> loop {}), *arguments);
+        let slot =
+            quote_spanned!(span=> &<::phalanx::__private::Callee<#marker> as ::core::default::Default>::default());
+        Some(match selected {
+            Selected::ByType => quote_spanned!(span=> { #ty::#entry(#(#arguments,)* #slot); }),
+            Selected::ByReceiver => {
+                quote_spanned!(span=> { let mut value: #ty = loop {}; value.#entry(#(#arguments,)* #slot); })
+            }
+        })
+    });
+    let each: Vec<TokenStream> = each.collect();
+    if each.is_empty() {
+        return TokenStream::new();
+    }
+    quote! {
+        const _: () = {
+            #[allow(
+                unreachable_code, unused_variables, unused_mut, unused_must_use, dead_code, clippy::all, clippy::pedantic,
+                reason = "it is only compiled"
+            )]
+            fn __phalanx_selected() { #(#each)* }
+        };
+    }
+}
+
+fn identity(text: u64, span: Span) -> TokenStream {
+    let identity = constant::path("protocol", "identity");
+    let (high, low) = ((text >> 32) as u32, text as u32);
+    quote_spanned!(span=> #identity(::core::module_path!(), "", (#high, #low), ""))
+}

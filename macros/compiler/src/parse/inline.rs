@@ -1,0 +1,449 @@
+//! A function once more, with the bodies of device functions and methods in place of their calls, as far as they stand beside it in its
+//! file (`same_file`). It is for checks that do not see through calls; the calls are kept wherever the checks do not need this.
+
+use std::collections::BTreeSet;
+
+use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
+use quote::{ToTokens, format_ident, quote_spanned};
+use syn::visit_mut::{self, VisitMut};
+use syn::{Block, Expr, ExprCall, ExprMethodCall, FnArg, ItemFn, Local, Pat, ReceiverKind, Type, parse_quote_spanned};
+
+use super::same_file::{Known, Module, declared_in, is_place, name_of, words};
+use crate::model::followed::{Followed, Selected};
+
+/// The most bodies that are put in place of calls.
+const MOST_BODIES: usize = 64;
+
+/// A function with the bodies of what it calls.
+pub(crate) struct Inlined {
+    pub(crate) item: TokenStream,
+    /// What rustc has to confirm.
+    pub(crate) followed: Vec<Followed>,
+}
+
+/// Puts bodies in place of calls; `None` if there is no call whose body is known. `file` is the text of the file around it.
+pub(crate) fn inlined(item: &TokenStream, file: &str) -> Option<Inlined> {
+    let mut item: ItemFn = syn::parse2(item.clone()).ok()?;
+    let module = Module::around(&item.sig.ident, file)?;
+    let declared = declared_in(&item);
+    let mut taken: BTreeSet<String> = declared.iter().cloned().collect();
+    let known = module.functions.values().chain(module.methods.values());
+    taken.extend(known.flat_map(|known| known.declares.iter().cloned()));
+    let mut inliner = Inliner {
+        module: &module,
+        taken,
+        declared,
+        types: Vec::new(),
+        open: Vec::new(),
+        followed: Vec::new(),
+        left: MOST_BODIES,
+    };
+    inliner.parameters(&item);
+    inliner.visit_block_mut(&mut item.block);
+    let followed = inliner.followed;
+    (!followed.is_empty()).then(|| Inlined { item: item.into_token_stream(), followed })
+}
+
+struct Inliner<'m> {
+    module: &'m Module,
+    /// Names that mean something else in the function than in its module.
+    taken: BTreeSet<String>,
+    /// The names that the function declares, each as often as it does.
+    declared: Vec<String>,
+    /// The locals whose type is written, each with it.
+    types: Vec<(String, String)>,
+    /// The functions whose bodies are being put in place of a call.
+    open: Vec<u64>,
+    followed: Vec<Followed>,
+    left: usize,
+}
+
+/// What stands in a body for a parameter.
+enum Stands {
+    /// A name, of a local that has the parameter's value.
+    Name(Ident),
+    /// A place, to which the parameter is a reference.
+    Place(Expr),
+    /// A place that has the parameter's value, and that the body does not change.
+    Value(Expr),
+}
+
+impl VisitMut for Inliner<'_> {
+    fn visit_local_mut(&mut self, local: &mut Local) {
+        self.declare(local);
+        visit_mut::visit_local_mut(self, local);
+    }
+
+    fn visit_item_mut(&mut self, _: &mut syn::Item) {}
+
+    fn visit_expr_mut(&mut self, expr: &mut Expr) {
+        let replaced = match expr {
+            Expr::Call(call) => self.call(call),
+            Expr::MethodCall(call) => self.method_call(call),
+            _ => None,
+        };
+        if let Some((identity, body)) = replaced {
+            self.open.push(identity);
+            *expr = body;
+            visit_mut::visit_expr_mut(self, expr);
+            self.open.pop();
+            return;
+        }
+        visit_mut::visit_expr_mut(self, expr);
+    }
+}
+
+impl Inliner<'_> {
+    fn parameters(&mut self, item: &ItemFn) {
+        for input in &item.sig.inputs {
+            if let FnArg::Typed(input) = input
+                && let Some(name) = name_of(&input.pat)
+            {
+                let ty = match &*input.ty {
+                    Type::Reference(reference) => &*reference.elem,
+                    ty => ty,
+                };
+                self.has_type(&name.ident, ty);
+            }
+        }
+    }
+
+    fn has_type(&mut self, name: &Ident, ty: &Type) {
+        let once = self.declared.iter().filter(|declared| *name == **declared).count() == 1;
+        if let (true, Type::Path(path)) = (once, ty)
+            && let Some(ty) = path.path.get_ident()
+        {
+            self.types.push((name.to_string(), ty.to_string()));
+        }
+    }
+
+    /// Notes the type of a local, which the declaration then states.
+    fn declare(&mut self, local: &mut Local) {
+        match &local.pat {
+            Pat::Type(typed) => {
+                if let Some(name) = name_of(&typed.pat) {
+                    let (name, ty) = (name.ident.clone(), typed.ty.clone());
+                    self.has_type(&name, &ty);
+                }
+            }
+            Pat::Ident(_) => {
+                let Some(name) = name_of(&local.pat).map(|name| name.ident.clone()) else { return };
+                let Some(ty) = local.init.as_ref().and_then(|init| self.type_of(&init.expr)) else { return };
+                self.has_type(&name, &ty);
+                let pat = &local.pat;
+                local.pat = Pat::Type(parse_quote_spanned!(name.span()=> #pat: #ty));
+            }
+            _ => {}
+        }
+    }
+
+    /// Returns the type of a struct's literal, or of what a function of the type returns.
+    fn type_of(&self, expr: &Expr) -> Option<Type> {
+        let has_methods = |ty: &Ident| self.module.methods.keys().any(|(of, _)| *ty == **of);
+        let ty = match expr {
+            Expr::Struct(literal) => literal.path.get_ident().filter(|ty| has_methods(ty))?,
+            Expr::Call(call) => {
+                let Expr::Path(path) = &*call.func else { return None };
+                let (ty, name) = two_names(&path.path)?;
+                let known = self.module.methods.get(&(ty.to_string(), name.to_string()))?;
+                let Type::Path(result) = known.result()? else { return None };
+                let result = result.path.get_ident()?;
+                (result == "Self" || result == ty).then_some(ty)?
+            }
+            _ => return None,
+        };
+        Some(parse_quote_spanned!(ty.span()=> #ty))
+    }
+
+    fn may_stand(&self, known: &Known) -> bool {
+        let is_open = self.open.contains(&known.identity);
+        self.left > 0 && !is_open && known.names.iter().all(|name| !self.taken.contains(name))
+    }
+
+    /// Returns the body of a function that is called by its name, or by its type and its name.
+    fn call(&mut self, call: &ExprCall) -> Option<(u64, Expr)> {
+        let Expr::Path(path) = &*call.func else { return None };
+        let (known, own, name) = match (path.path.get_ident(), two_names(&path.path)) {
+            (Some(name), _) => (self.module.functions.get(&name.to_string())?, None, name),
+            (None, Some((ty, name))) => (self.module.methods.get(&(ty.to_string(), name.to_string()))?, Some(ty), name),
+            (None, None) => return None,
+        };
+        let first = own.unwrap_or(name).to_string();
+        if own.is_some() && !takes_values(known) {
+            return None;
+        }
+        if self.taken.contains(&first) || known.receiver().is_some() || !self.may_stand(known) {
+            return None;
+        }
+        let arguments: Vec<&Expr> = call.args.iter().collect();
+        let body = self.body(known, own, name, None, &arguments)?;
+        self.follow(known, own, name, Selected::ByType);
+        Some((known.identity, body))
+    }
+
+    /// Returns the body of a method of a local whose type is written.
+    fn method_call(&mut self, call: &ExprMethodCall) -> Option<(u64, Expr)> {
+        let Expr::Path(receiver) = &*call.receiver else { return None };
+        let (local, name) = (receiver.path.get_ident()?, &call.method);
+        let ty = &self.types.iter().find(|(known, _)| *local == **known)?.1;
+        let known = self.module.methods.get(&(ty.clone(), name.to_string()))?;
+        known.receiver()?;
+        let mentions = |argument: &Expr| words(&argument.to_token_stream()).any(|word| word == *local);
+        let arguments: Vec<&Expr> = call.args.iter().collect();
+        // The receiver is read before the arguments are computed.
+        let in_order = arguments.iter().all(|argument| is_place(argument) || !mentions(argument));
+        if call.turbofish.is_some() || self.taken.contains(ty) || !in_order || !self.may_stand(known) {
+            return None;
+        }
+        let own = Ident::new(ty, name.span());
+        if !takes_values(known) {
+            return None;
+        }
+        let body = self.body(known, Some(&own), name, Some(&call.receiver), &arguments)?;
+        self.follow(known, Some(&own), name, Selected::ByReceiver);
+        Some((known.identity, body))
+    }
+
+    fn follow(&mut self, known: &Known, own: Option<&Ident>, name: &Ident, selected: Selected) {
+        self.left -= 1;
+        let arguments = known.sig.inputs.len() - usize::from(known.receiver().is_some());
+        let method = own.map(|own| (own.clone(), arguments, selected));
+        let followed = Followed { name: name.clone(), text: known.identity, method };
+        if !self.followed.iter().any(|other| other.is_same(&followed)) {
+            self.followed.push(followed);
+        }
+    }
+
+    /// Makes the block that a call stands for: its arguments, each under a name that nothing else has, and the body.
+    fn body(
+        &self,
+        known: &Known,
+        own: Option<&Ident>,
+        name: &Ident,
+        receiver: Option<&Expr>,
+        arguments: &[&Expr],
+    ) -> Option<Expr> {
+        let at = name.span();
+        let fresh = |of: &str| format_ident!("{name}_{of}", span = at);
+        let mut lets = Vec::new();
+        let mut stands = Vec::new();
+        let (all, mut arguments) = (arguments, arguments.iter());
+        for input in &known.sig.inputs {
+            match input {
+                FnArg::Receiver(by) => {
+                    let place = receiver?;
+                    let by_value = matches!(by.kind, ReceiverKind::Value);
+                    match by_value && by.mutability.is_some() {
+                        true => {
+                            let own = fresh("self");
+                            lets.push(quote_spanned!(at=> let mut #own = #place;));
+                            stands.push(("self".to_string(), Stands::Name(own)));
+                        }
+                        false if by_value => {
+                            stands.push(("self".to_string(), Stands::Value(place.clone())));
+                        }
+                        false => stands.push(("self".to_string(), Stands::Place(place.clone()))),
+                    }
+                }
+                FnArg::Typed(input) => {
+                    let param = name_of(&input.pat)?;
+                    let argument = arguments.next()?;
+                    let (local, mutable) = (fresh(&param.ident.to_string()), &param.mutability);
+                    let outer: &Expr = argument;
+                    let stand = match (&*input.ty, outer) {
+                        (Type::Reference(ty), Expr::Reference(argument))
+                            if ty.mutability.is_some() && is_value(&ty.elem) =>
+                        {
+                            let place = is_place(&argument.expr).then(|| argument.expr.clone())?;
+                            // rustc would refuse a second use of what is borrowed.
+                            let names: Vec<Ident> = words(&place.to_token_stream()).collect();
+                            let mentions =
+                                |tokens: TokenStream| words(&tokens).any(|word| names.first() == Some(&word));
+                            let mut others = all.iter().filter(|other| !std::ptr::eq(**other, outer));
+                            if others.any(|other| mentions(other.to_token_stream())) {
+                                return None;
+                            }
+                            Stands::Place(*place)
+                        }
+                        // A name of a reference is passed on as it is.
+                        (Type::Reference(_), Expr::Path(path)) => Stands::Name(path.path.get_ident()?.clone()),
+                        (Type::Reference(_), argument) => {
+                            lets.push(quote_spanned!(at=> let #mutable #local = #argument;));
+                            Stands::Name(local)
+                        }
+                        (Type::ImplTrait(_), _) => return None,
+                        (ty, argument) => {
+                            let ty = respanned(ty.to_token_stream(), at);
+                            lets.push(quote_spanned!(at=> let #mutable #local: #ty = #argument;));
+                            Stands::Name(local)
+                        }
+                    };
+                    stands.push((param.ident.to_string(), stand));
+                }
+            }
+        }
+        if arguments.next().is_some() {
+            return None;
+        }
+        let mut block: Block = syn::parse2(respanned(known.block.to_token_stream(), at)).ok()?;
+        let mut substitute = Substitute { stands: &stands, own, declares: &known.declares, fits: true };
+        substitute.visit_block_mut(&mut block);
+        if !substitute.fits {
+            return None;
+        }
+        let body = match &block.stmts[..] {
+            [syn::Stmt::Expr(value, None)] => value.to_token_stream(),
+            _ => block.to_token_stream(),
+        };
+        let own_type = known.result().and_then(|ty| match ty {
+            Type::Path(path) => path.path.get_ident(),
+            _ => None,
+        });
+        let is_own = own.is_some() && own_type.is_some_and(|ty| ty == "Self" || own.is_some_and(|own| own == ty));
+        let value = match known.result().filter(|ty| is_value(ty) && !is_own) {
+            Some(ty) => {
+                let (ty, result) = (respanned(ty.to_token_stream(), at), fresh("result"));
+                quote_spanned!(at=> let #result: #ty = #body; #result)
+            }
+            None if lets.is_empty() && known.result().is_some() => {
+                return syn::parse2(quote_spanned!(at=> (#body))).ok();
+            }
+            None => body,
+        };
+        syn::parse2(quote_spanned!(at=> { #(#lets)* #value })).ok()
+    }
+}
+
+/// Puts what stands for the parameters in their place, and the type for `Self`.
+struct Substitute<'s> {
+    stands: &'s [(String, Stands)],
+    own: Option<&'s Ident>,
+    declares: &'s BTreeSet<String>,
+    /// Whether all uses are such that this is possible.
+    fits: bool,
+}
+
+impl Substitute<'_> {
+    fn stand(&mut self, expr: &Expr) -> Option<&Stands> {
+        let Expr::Path(path) = expr else { return None };
+        let name = path.path.get_ident()?;
+        let stand = &self.stands.iter().find(|(param, _)| *name == **param)?.1;
+        // A local of the body may have the name that stands for the parameter.
+        let hidden = match stand {
+            Stands::Name(name) => self.declares.contains(&name.to_string()),
+            Stands::Place(place) | Stands::Value(place) => {
+                words(&place.to_token_stream()).any(|word| self.declares.contains(&word.to_string()))
+            }
+        };
+        self.fits &= !hidden;
+        Some(stand)
+    }
+
+    fn place(&mut self, expr: &Expr) -> Option<Expr> {
+        match self.stand(expr)? {
+            Stands::Place(place) | Stands::Value(place) => Some(place.clone()),
+            Stands::Name(_) => None,
+        }
+    }
+}
+
+impl VisitMut for Substitute<'_> {
+    fn visit_expr_mut(&mut self, expr: &mut Expr) {
+        let place = match expr {
+            Expr::Unary(unary) if matches!(unary.op, syn::UnOp::Deref(_)) => self.place(&unary.expr),
+            Expr::Field(field) => {
+                if let Some(place) = self.place(&field.base) {
+                    *field.base = place;
+                    return;
+                }
+                None
+            }
+            Expr::MethodCall(call) => {
+                if let Some(place) = self.place(&call.receiver) {
+                    *call.receiver = place;
+                    call.args.iter_mut().for_each(|argument| self.visit_expr_mut(argument));
+                    return;
+                }
+                None
+            }
+            Expr::Path(_) => match self.stand(expr) {
+                Some(Stands::Name(name)) => Some(Expr::Path(parse_quote_spanned!(name.span()=> #name))),
+                Some(Stands::Value(place)) => Some(place.clone()),
+                // The reference itself is used.
+                Some(Stands::Place(_)) => {
+                    self.fits = false;
+                    None
+                }
+                None => None,
+            },
+            _ => None,
+        };
+        match place {
+            Some(place) => *expr = place,
+            None => visit_mut::visit_expr_mut(self, expr),
+        }
+    }
+
+    fn visit_pat_ident_mut(&mut self, pat: &mut syn::PatIdent) {
+        // A local hides a parameter.
+        self.fits &= !self.stands.iter().any(|(param, _)| pat.ident == *param);
+        visit_mut::visit_pat_ident_mut(self, pat);
+    }
+
+    fn visit_path_mut(&mut self, path: &mut syn::Path) {
+        if let Some(first) = path.segments.first_mut()
+            && first.ident == "Self"
+        {
+            match self.own {
+                Some(own) => first.ident = own.clone(),
+                None => self.fits = false,
+            }
+        }
+        visit_mut::visit_path_mut(self, path);
+    }
+}
+
+/// Whether the parameters are plain data or references to such, by their syntax.
+fn takes_values(known: &Known) -> bool {
+    known.sig.inputs.iter().all(|input| match input {
+        FnArg::Receiver(_) => true,
+        FnArg::Typed(input) => match &*input.ty {
+            Type::Reference(reference) => is_value(&reference.elem),
+            ty => is_value(ty),
+        },
+    })
+}
+
+/// Whether a type is plain data by its syntax: no reference and no type with arguments.
+fn is_value(ty: &Type) -> bool {
+    match ty {
+        Type::Path(path) => path.path.get_ident().is_some(),
+        Type::Tuple(tuple) => tuple.elems.iter().all(is_value),
+        Type::Array(array) => is_value(&array.elem),
+        Type::Paren(paren) => is_value(&paren.elem),
+        _ => false,
+    }
+}
+
+fn two_names(path: &syn::Path) -> Option<(&Ident, &Ident)> {
+    let mut segments = path.segments.iter();
+    let (first, second, None) = (segments.next()?, segments.next()?, segments.next()) else { return None };
+    let plain = path.leading_colon.is_none() && first.arguments.is_none() && second.arguments.is_none();
+    plain.then_some((&first.ident, &second.ident))
+}
+
+/// Gives all tokens the place of the call, since their own is not that of the file.
+fn respanned(tokens: TokenStream, at: Span) -> TokenStream {
+    let respan = |tree| match tree {
+        TokenTree::Group(group) => {
+            let mut moved = Group::new(group.delimiter(), respanned(group.stream(), at));
+            moved.set_span(at);
+            moved.into()
+        }
+        mut tree => {
+            tree.set_span(at);
+            tree
+        }
+    };
+    tokens.into_iter().map(respan).collect()
+}

@@ -1,0 +1,333 @@
+//! The device functions and methods that stand in the file of an item, in the item's module, as syntax: what may be read in place of
+//! a call. They are guesses of what is called, since only rustc resolves names; what rests on one has to be confirmed by rustc, by the
+//! identity of its text.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
+use quote::{ToTokens, quote};
+use syn::visit::{self, Visit};
+use syn::{Attribute, Block, Expr, FnArg, ImplItem, Item, ItemFn, Member, Pat, Path, ReturnType, Signature, Type};
+
+/// A function that can be read in place of its calls.
+pub(super) struct Known {
+    pub(super) sig: Signature,
+    pub(super) block: Block,
+    pub(super) identity: u64,
+    /// The names that its parameters and its body declare.
+    pub(super) declares: BTreeSet<String>,
+    /// The first names of the other paths in it.
+    pub(super) names: BTreeSet<String>,
+}
+
+/// The functions of a module, by name, and the methods of its types, by type and name.
+#[derive(Default)]
+pub(super) struct Module {
+    pub(super) functions: BTreeMap<String, Known>,
+    pub(super) methods: BTreeMap<(String, String), Known>,
+}
+
+impl Module {
+    /// Reads the module of the only function of this name in a file.
+    pub(super) fn around(name: &Ident, file: &str) -> Option<Module> {
+        let file = syn::parse_file(file).ok()?;
+        let mut found = Vec::new();
+        modules(&file.items, name, &mut found);
+        let [items] = found[..] else { return None };
+        Some(Module::of(items))
+    }
+
+    fn of(items: &[Item]) -> Module {
+        let (mut functions, mut methods) = (BTreeMap::new(), BTreeMap::new());
+        for item in items {
+            match item {
+                Item::Fn(ItemFn { attrs, sig, block, .. }) if is_device(attrs) => {
+                    let known = Known::of(sig, block, identity_of(&quote!(#sig #block)));
+                    functions.entry(sig.ident.to_string()).or_insert_with(Vec::new).push(known);
+                }
+                Item::Impl(item)
+                    if is_device(&item.attrs) && item.trait_.is_none() && item.generics.params.is_empty() =>
+                {
+                    let own = &item.self_ty;
+                    let Type::Path(path) = &**own else { continue };
+                    let Some(name) = path.path.get_ident() else { continue };
+                    for member in &item.items {
+                        let ImplItem::Fn(method) = member else { continue };
+                        if method.attrs.iter().any(|attr| !attr.path().is_ident("doc")) {
+                            continue;
+                        }
+                        let (sig, block) = (&method.sig, &method.block);
+                        let known = Known::of(sig, block, identity_of(&quote!(#own #sig #block)));
+                        methods.entry((name.to_string(), sig.ident.to_string())).or_insert_with(Vec::new).push(known);
+                    }
+                }
+                _ => {}
+            }
+        }
+        // Of two definitions, a condition decides which one there is.
+        Module { functions: only(functions), methods: only(methods) }
+    }
+}
+
+fn only<K: Ord>(all: BTreeMap<K, Vec<Option<Known>>>) -> BTreeMap<K, Known> {
+    let one = |mut known: Vec<Option<Known>>| if known.len() == 1 { known.pop().flatten() } else { None };
+    all.into_iter().filter_map(|(key, known)| Some((key, one(known)?))).collect()
+}
+
+/// Collects the items of each module that has a function of this name.
+fn modules<'i>(items: &'i [Item], name: &Ident, found: &mut Vec<&'i [Item]>) {
+    for item in items {
+        match item {
+            Item::Fn(item) if item.sig.ident == *name => found.push(items),
+            Item::Mod(item) => item.content.iter().for_each(|(_, items)| modules(items, name, found)),
+            _ => {}
+        }
+    }
+}
+
+/// An item under an attribute of phalanx, without it.
+pub(crate) struct Attributed {
+    pub(crate) is_kernel: bool,
+    pub(crate) options: TokenStream,
+    pub(crate) item: TokenStream,
+}
+
+/// Returns the items of a file that have an attribute, functions before those that call them.
+pub(crate) fn attributed(file: &str) -> syn::Result<Vec<Attributed>> {
+    struct All(Vec<(String, Attributed)>);
+    impl All {
+        fn add(&mut self, name: String, attrs: &[Attribute], item: impl FnOnce(Vec<Attribute>) -> TokenStream) {
+            let named = |attr: &Attribute| attr.path().segments.last().map(|last| last.ident.to_string());
+            let is_ours =
+                |attr: &&Attribute| named(attr).is_some_and(|name| ["device", "cluster_kernel"].contains(&&*name));
+            let Some(ours) = attrs.iter().find(is_ours) else { return };
+            let options = match &ours.meta {
+                syn::Meta::List(list) => list.tokens.clone(),
+                syn::Meta::Path(_) | syn::Meta::NameValue(_) => TokenStream::new(),
+            };
+            let others = attrs.iter().filter(|attr| !is_ours(attr)).cloned().collect();
+            let is_kernel = named(ours).is_some_and(|name| name == "cluster_kernel");
+            self.0.push((name, Attributed { is_kernel, options, item: item(others) }));
+        }
+    }
+    impl<'a> Visit<'a> for All {
+        fn visit_item_fn(&mut self, item: &'a ItemFn) {
+            let with = |attrs| ItemFn { attrs, ..item.clone() }.into_token_stream();
+            self.add(item.sig.ident.to_string(), &item.attrs, with);
+        }
+
+        fn visit_item_impl(&mut self, item: &'a syn::ItemImpl) {
+            let with = |attrs| syn::ItemImpl { attrs, ..item.clone() }.into_token_stream();
+            self.add(String::new(), &item.attrs, with);
+        }
+    }
+    let mut all = All(Vec::new());
+    all.visit_file(&syn::parse_file(file)?);
+    let (mut rest, mut sorted) = (all.0, Vec::new());
+    while !rest.is_empty() {
+        let names: Vec<String> = rest.iter().map(|(name, _)| name.clone()).collect();
+        let calls = |(own, of): &(String, Attributed)| {
+            let words = words(&of.item).map(|word| word.to_string());
+            words.filter(|word| word != own).any(|word| names.contains(&word))
+        };
+        // Of a cycle, all at once.
+        let (later, mut now): (Vec<_>, Vec<_>) = rest.into_iter().partition(calls);
+        rest = later;
+        if now.is_empty() {
+            now = std::mem::take(&mut rest);
+        }
+        sorted.extend(now.into_iter().map(|(_, item)| item));
+    }
+    sorted.sort_by_key(|item| item.is_kernel);
+    Ok(sorted)
+}
+
+/// Whether `#[device]` is among the attributes, without options, and nothing that may leave the item out.
+fn is_device(attrs: &[Attribute]) -> bool {
+    let device = |attr: &Attribute| attr.path().segments.last().is_some_and(|last| last.ident == "device");
+    let is_plain = |attr: &Attribute| matches!(attr.meta, syn::Meta::Path(_));
+    let conditional = |attr: &Attribute| attr.path().is_ident("cfg") || attr.path().is_ident("cfg_attr");
+    attrs.iter().any(|attr| device(attr) && is_plain(attr)) && !attrs.iter().any(conditional)
+}
+
+impl Known {
+    /// Reads a function; `None` if its body cannot stand in another function.
+    fn of(sig: &Signature, block: &Block, identity: u64) -> Option<Known> {
+        let generic = sig.generics.params.iter().any(|param| !matches!(param, syn::GenericParam::Lifetime(_)));
+        let plain = sig.asyncness.is_none() && matches!(sig.safety, syn::Safety::Default);
+        if generic || !plain {
+            return None;
+        }
+        let mut names = Names { declared: BTreeSet::new(), named: BTreeSet::new(), stays: true };
+        sig.inputs.iter().for_each(|input| names.visit_fn_arg(input));
+        names.visit_block(block);
+        let Names { declared: declares, mut named, stays } = names;
+        named.retain(|name| !declares.contains(name));
+        let (sig, block) = (sig.clone(), block.clone());
+        stays.then_some(Known { sig, block, identity, declares, names: named })
+    }
+
+    /// Returns the type of the result, if there is one.
+    pub(super) fn result(&self) -> Option<&Type> {
+        match &self.sig.output {
+            ReturnType::Type(_, ty) => Some(ty),
+            ReturnType::Default => None,
+        }
+    }
+
+    /// Returns the receiver.
+    pub(super) fn receiver(&self) -> Option<&syn::Receiver> {
+        match self.sig.inputs.first()? {
+            FnArg::Receiver(receiver) => Some(receiver),
+            FnArg::Typed(_) => None,
+        }
+    }
+}
+
+/// What a function declares and names, and whether its body means the same in another function.
+struct Names {
+    declared: BTreeSet<String>,
+    named: BTreeSet<String>,
+    stays: bool,
+}
+
+impl<'a> Visit<'a> for Names {
+    fn visit_pat_ident(&mut self, pat: &'a syn::PatIdent) {
+        let name = pat.ident.to_string();
+        // A pattern that names a constant.
+        let declares = !name.starts_with(char::is_uppercase);
+        if declares { &mut self.declared } else { &mut self.named }.insert(name);
+        visit::visit_pat_ident(self, pat);
+    }
+
+    fn visit_path(&mut self, path: &'a Path) {
+        if let Some(first) = path.segments.first() {
+            self.named.insert(first.ident.to_string());
+        }
+        visit::visit_path(self, path);
+    }
+
+    fn visit_expr_call(&mut self, call: &'a syn::ExprCall) {
+        if let Expr::Path(path) = &*call.func
+            && let Some(last) = path.path.segments.last()
+        {
+            // One array or barrier belongs to all calls of the function that declares it.
+            let name = last.ident.to_string();
+            self.stays &= !name.starts_with("shared_") && !name.starts_with("dynamic_shared");
+        }
+        visit::visit_expr_call(self, call);
+    }
+
+    fn visit_expr(&mut self, expr: &'a Expr) {
+        self.stays &= !matches!(
+            expr,
+            Expr::Return(_) | Expr::Try(_) | Expr::Macro(_) | Expr::Unsafe(_) | Expr::Async(_) | Expr::Await(_)
+        );
+        visit::visit_expr(self, expr);
+    }
+
+    fn visit_stmt(&mut self, stmt: &'a syn::Stmt) {
+        self.stays &= !matches!(stmt, syn::Stmt::Item(_) | syn::Stmt::Macro(_));
+        visit::visit_stmt(self, stmt);
+    }
+
+    fn visit_attribute(&mut self, _: &'a Attribute) {
+        self.stays = false;
+    }
+}
+
+/// The names of locals and constants that a block and parameters declare, each as often as it is declared.
+pub(super) fn declared_in(item: &ItemFn) -> Vec<String> {
+    struct Declared(Vec<String>);
+    impl<'a> Visit<'a> for Declared {
+        fn visit_pat_ident(&mut self, pat: &'a syn::PatIdent) {
+            self.0.push(pat.ident.to_string());
+            visit::visit_pat_ident(self, pat);
+        }
+
+        fn visit_item(&mut self, item: &'a Item) {
+            let words = item.to_token_stream().into_iter();
+            self.0.extend(words.filter_map(|tree| match tree {
+                TokenTree::Ident(word) => Some(word.to_string()),
+                TokenTree::Group(_) | TokenTree::Punct(_) | TokenTree::Literal(_) => None,
+            }));
+        }
+    }
+    let mut declared = Declared(Vec::new());
+    declared.visit_item_fn(item);
+    let generics = item.sig.generics.params.iter().map(|param| match param {
+        syn::GenericParam::Lifetime(param) => param.lifetime.to_string(),
+        syn::GenericParam::Type(param) => param.ident.to_string(),
+        syn::GenericParam::Const(param) => param.ident.to_string(),
+    });
+    declared.0.extend(generics);
+    declared.0
+}
+
+/// The words in tokens.
+pub(super) fn words(tokens: &TokenStream) -> impl Iterator<Item = Ident> {
+    let mut found = Vec::new();
+    let mut rest = vec![tokens.clone()];
+    while let Some(tokens) = rest.pop() {
+        for tree in tokens {
+            match tree {
+                TokenTree::Ident(word) => found.push(word),
+                TokenTree::Group(group) => rest.push(group.stream()),
+                TokenTree::Punct(_) | TokenTree::Literal(_) => {}
+            }
+        }
+    }
+    found.into_iter()
+}
+
+/// Whether an expression is a local or a field of one.
+pub(super) fn is_place(expr: &Expr) -> bool {
+    match expr {
+        Expr::Path(path) => path.path.get_ident().is_some(),
+        Expr::Field(field) => matches!(field.member, Member::Named(_) | Member::Unnamed(_)) && is_place(&field.base),
+        Expr::Paren(paren) => is_place(&paren.expr),
+        _ => false,
+    }
+}
+
+/// Returns the name of a pattern that is a name.
+pub(super) fn name_of(pat: &Pat) -> Option<&syn::PatIdent> {
+    match pat {
+        Pat::Ident(name) if name.by_ref.is_none() && name.subpat.is_none() => Some(name),
+        _ => None,
+    }
+}
+
+/// Returns a hash of a text, as FNV-1a has it. Spaces and the groups of `macro_rules!` do not count.
+pub(super) fn identity_of(tokens: &TokenStream) -> u64 {
+    let mut hash = 0xcbf2_9ce4_8422_2325;
+    add(tokens, &mut |byte| hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3));
+    hash
+}
+
+fn add(tokens: &TokenStream, byte: &mut dyn FnMut(u8)) {
+    for tree in tokens.clone() {
+        let word = match tree {
+            TokenTree::Group(group) => {
+                let (open, close) = match group.delimiter() {
+                    Delimiter::Parenthesis => (b'(', b')'),
+                    Delimiter::Brace => (b'{', b'}'),
+                    Delimiter::Bracket => (b'[', b']'),
+                    Delimiter::None => {
+                        add(&group.stream(), byte);
+                        continue;
+                    }
+                };
+                byte(open);
+                add(&group.stream(), byte);
+                byte(close);
+                continue;
+            }
+            TokenTree::Ident(word) => word.to_string(),
+            TokenTree::Punct(punct) => punct.as_char().to_string(),
+            TokenTree::Literal(literal) => literal.to_string(),
+        };
+        word.bytes().for_each(&mut *byte);
+        byte(0xff);
+    }
+}

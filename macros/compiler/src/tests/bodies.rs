@@ -1,0 +1,193 @@
+//! Tests of functions whose bodies stand in the same file: what they compute is followed, and what they do to memory. Each text has a
+//! twin that differs in a number or an operator, and is wrong.
+
+use super::session;
+
+/// Returns the rules that a file breaks.
+fn broken(file: &str) -> Vec<String> {
+    session().check_file(file).iter().map(|fault| fault.rule().to_string()).collect()
+}
+
+fn kernel(before: &str, each: &str) -> String {
+    format!(
+        "#[cluster_kernel(cluster = 2, block = 32)]
+        fn kernel(x: &mut [u32], n: u32) {{
+            let cluster = this_cluster();
+            let s = shared_array::<[u32; 32], 3>();
+            let t = this_thread_block().thread_rank();
+            let mut cur = 0u32;
+            {before}
+            s[0][t] = x[t];
+            cluster.sync();
+            let far = cluster.map_shared_rank(&s, 1 - cluster.block_rank());
+            let mut v = 0;
+            for r in 0..n {{ {each} }}
+            cluster.sync();
+            x[t] = v;
+        }}"
+    )
+}
+
+/// Checks that a text is right, and wrong with another word in the place of one.
+#[track_caller]
+fn right_but_not_with(text: &str, (word, other): (&str, &str)) {
+    assert!(text.contains(word), "{word} in {text}");
+    assert_eq!(broken(text), Vec::<String>::new(), "{text}");
+    let wrong = text.replace(word, other);
+    assert!(!broken(&wrong).is_empty(), "{wrong}");
+}
+
+#[test]
+fn the_other_buffer() {
+    let each = "s[other(cur)][t] = far[cur][t] + 1; cluster.sync(); cur = other(cur);";
+    for (function, change) in [
+        ("#[device] fn other(b: u32) -> u32 { b ^ 1 }", ("b ^ 1", "b ^ 0")),
+        ("#[device] fn other(b: u32) -> u32 { 1 - b }", ("1 - b", "1 * b")),
+        ("#[device] fn other(b: u32) -> u32 { if b == 0 { 1 } else { 0 } }", ("{ 1 }", "{ 0 }")),
+        ("#[device] fn other(b: u32) -> u32 { let next = b + 1; next % 2 }", ("% 2", "% 1")),
+        (
+            "#[device] fn other(b: u32) -> u32 { next(b) } #[device] fn next(b: u32) -> u32 { (b + 1) % 3 }",
+            ("(b + 1)", "(b + 3)"),
+        ),
+        ("const TWO: u32 = 2; #[device] fn other(b: u32) -> u32 { (b + 1) % TWO }", ("TWO: u32 = 2", "TWO: u32 = 1")),
+    ] {
+        right_but_not_with(&format!("{function} {}", kernel("", each)), change);
+    }
+}
+
+#[test]
+fn methods_of_a_struct() {
+    let methods = "#[derive(Clone, Copy, DeviceCopy)] #[repr(C)] struct Double { cur: u32 }
+        #[device] impl Double {
+            fn new() -> Self { Self { cur: 0 } }
+            fn front(self) -> u32 { self.cur }
+            fn back(&self) -> u32 { 1 - self.cur }
+            fn flip(&mut self) { self.cur = self.back(); }
+        }";
+    for made in ["Double { cur: 0 }", "Double::new()"] {
+        let each =
+            "let (from, to) = (bufs.front(), bufs.back()); s[to][t] = far[from][t] + 1; cluster.sync(); bufs.flip();";
+        let text = format!("{methods} {}", kernel(&format!("let mut bufs = {made};"), each));
+        right_but_not_with(&text, ("1 - self.cur", "self.cur"));
+        right_but_not_with(&text, ("{ self.cur }", "{ 1 - self.cur }"));
+    }
+}
+
+#[test]
+fn a_reference_to_a_variable() {
+    let each = "s[1 - cur][t] = far[cur][t] + 1; cluster.sync(); flip(&mut cur);";
+    let text = format!("#[device] fn flip(b: &mut u32) {{ *b = 1 - *b; }} {}", kernel("", each));
+    assert_eq!(broken(&text), [""; 0]);
+    let each = "s[to][t] = far[cur][t] + 1; cluster.sync(); flip(&mut cur); flip(&mut to);";
+    let function = "#[device] fn flip(b: &mut u32) { *b = 1 - *b; }";
+    right_but_not_with(&format!("{function} {}", kernel("let mut to = 1;", each)), ("*b = 1 - *b", "*b = 1"));
+}
+
+/// A round's work, with its barrier, in a function that is given the round.
+#[test]
+fn a_parity_that_a_function_is_given() {
+    let exchange = "#[device]
+        fn exchange(cluster: &Cluster, s: &SharedArray<[u32; 32], 3>, round: u32, t: u32, v: u32) -> u32 {
+            s[round % 2][t] = v;
+            cluster.sync();
+            cluster.map_shared_rank(s, 1 - cluster.block_rank())[round % 2][31 - t]
+        }";
+    for each in ["v = exchange(&cluster, &s, r, t, v) + 1;", "let here = &cluster; v += exchange(here, &s, r, t, v);"] {
+        let text = format!("{exchange} {}", kernel("", &format!("{each} if r == n {{ v += 1; }}")));
+        let text = text.replace("s[0][t] = x[t];", "");
+        right_but_not_with(&text, ("round % 2", "round % 1"));
+    }
+}
+
+/// Arrays of a function belong to all of its calls, and are not its caller's.
+#[test]
+fn an_array_of_a_function() {
+    let shift = "#[device]
+        fn shift(cluster: &Cluster, v: u32) -> u32 {
+            let cells = shared_array::<u32, 32>();
+            let t = this_thread_block().thread_rank();
+            cells[t] = v;
+            cluster.sync();
+            cluster.map_shared_rank(&cells, 1 - cluster.block_rank())[t]
+        }";
+    let text = format!("{shift} {}", kernel("", "v = shift(&cluster, v); cluster.sync();"));
+    assert_eq!(broken(&text), [""; 0]);
+    assert_eq!(
+        broken(&text.replace("v); cluster.sync();", "v); v = shift(&cluster, v); cluster.sync();")),
+        ["overwrite_while_read"]
+    );
+}
+
+/// What is not read in place of a call: another function may be meant, or the names in the body mean something else.
+#[test]
+fn what_is_not_followed() {
+    let each = "s[other(cur)][t] = far[cur][t] + 1; cluster.sync(); cur = other(cur);";
+    for file in [
+        // In another module.
+        format!("mod a {{ #[device] fn other(b: u32) -> u32 {{ b ^ 1 }} }} {}", kernel("", each)),
+        // Under conditions.
+        format!("#[cfg(unix)] #[device] fn other(b: u32) -> u32 {{ b ^ 1 }} {}", kernel("", each)),
+        format!("#[device] #[cfg(unix)] fn other(b: u32) -> u32 {{ b ^ 1 }} {}", kernel("", each)),
+        // Its constant is another one in the kernel.
+        format!(
+            "const ONE: u32 = 1; #[device] fn other(b: u32) -> u32 {{ b ^ ONE }} {}",
+            kernel("const ONE: u32 = 0;", each)
+        ),
+        // Generic.
+        format!(
+            "#[device] fn other<const N: u32>(b: u32) -> u32 {{ b ^ N }} {}",
+            kernel("", &each.replace("other", "other::<1>"))
+        ),
+    ] {
+        assert!(!broken(&file).is_empty(), "{file}");
+    }
+}
+
+/// Arguments are computed once, in their order, before the body.
+#[test]
+fn names_of_arguments_and_bodies() {
+    let function = "#[device] fn pick(a: u32, b: u32) -> u32 { let t = a; let c = t; c }";
+    let each = "let (b, a) = (r % 2, (r + 1) % 2); s[pick(a, b)][t] = far[pick(b, a)][t] + 1; cluster.sync();";
+    right_but_not_with(&format!("{function} {}", kernel("", each)), ("pick(b, a)", "pick(a, b)"));
+}
+
+/// Rules about the call itself hold whatever the body is.
+#[test]
+fn what_is_about_the_call() {
+    let file = "#[device] fn arrive(cluster: &Cluster) -> ArrivalToken<Cluster> { cluster.barrier_arrive() }
+        #[cluster_kernel(cluster = 2)]
+        fn kernel() { let cluster = this_cluster(); let token: ArrivalToken<Cluster> = arrive(&cluster); token.forget(); }";
+    assert_eq!(broken(file), ["forget_across_calls"]);
+}
+
+/// What a function is given to choose a buffer by must be the same in all blocks; a thread's own index need not.
+#[test]
+fn a_buffer_that_a_function_chooses() {
+    let function = "#[device]
+        fn step(cluster: &Cluster, s: &SharedArray<[u32; 32], 3>, cur: u32, t: u32) -> u32 {
+            let next = cur ^ 1;
+            s[next][t] = cluster.map_shared_rank(s, 1 - cluster.block_rank())[cur][31 - t];
+            cluster.sync();
+            next
+        }";
+    let text = format!("{function} {}", kernel("", "cur = step(&cluster, &s, cur, t); v += s[cur][t];"));
+    right_but_not_with(&text, ("cur ^ 1", "cur"));
+    // Blocks that do not agree on the buffer.
+    for argument in ["cur ^ (cluster.block_rank() & 1)", "x[t] % 2", "t % 2"] {
+        let each = format!("cur = step(&cluster, &s, {argument}, t);");
+        assert!(
+            broken(&format!("{function} {}", kernel("", &each))).contains(&"divergent_collective".to_string()),
+            "{argument}"
+        );
+    }
+    // One that passes its argument on.
+    let through = "#[device] fn twice(cluster: &Cluster, s: &SharedArray<[u32; 32], 3>, cur: u32, t: u32) -> u32 {
+        let next = step(cluster, s, cur, t);
+        step(cluster, s, next, t)
+    }";
+    let text = |argument: &str| {
+        format!("{function} {through} {}", kernel("", &format!("cur = twice(&cluster, &s, {argument}, t);")))
+    };
+    assert_eq!(broken(&text("cur")), [""; 0]);
+    assert!(!broken(&text("cluster.block_rank()")).is_empty());
+}

@@ -1,0 +1,214 @@
+//! The products of a warpgroup, four warps whose tensor cores multiply tiles of shared memory while its threads go on (PTX
+//! ISA, Asynchronous Warpgroup Level Matrix Multiply-Accumulate Instructions). In the simulator, the sums are calculated when
+//! the product begins; the reads of the tiles last until a wait, as those of a copy (`sim::copy`). The device's implementation
+//! is `warpgroup.cuh`.
+
+use std::any::{TypeId, type_name};
+use std::panic::Location;
+
+use super::Tile;
+use crate::kernel::matrix::{InFlight, Matrix, MatrixElement, Summed, WarpgroupOperand};
+use crate::kernel::memory::{SwizzledMemory, bits, exchanged};
+use crate::program::refusal::Message;
+use crate::program::tensor::TensorElement;
+use crate::report::failure::Cause;
+use crate::sim::{self, CopyEnd, LANES, MemoryId, ProductCall, Site, WarpCall};
+
+/// The bytes of a row that one instruction multiplies.
+const STEP: usize = 32;
+
+/// The rows of the left operand, and those of one warp.
+const ROWS: usize = 64;
+const ROWS_OF_WARP: usize = 16;
+
+/// An operand's tile, as the simulator reads it.
+#[derive(Debug, Clone, Copy)]
+struct Operand {
+    end: CopyEnd,
+    rows: usize,
+    /// The size of a row in bytes.
+    row: usize,
+    site: Site,
+    type_name: &'static str,
+}
+
+impl Operand {
+    fn of<S: SwizzledMemory>(tile: &S, site: Site) -> Operand {
+        let row = S::COLUMNS * size_of::<S::Scalar>();
+        let pattern = 8 * row;
+        let past = tile.start() % pattern;
+        if past != 0 {
+            sim::fail_at(Cause::MisalignedOperand { past: past as u64, pattern: pattern as u64 }, site);
+        }
+        let end = CopyEnd { memory: tile.id(), start: tile.start() };
+        Operand { end, rows: tile.length(), row, site, type_name: type_name::<S::Scalar>() }
+    }
+
+    /// Returns some of the rows.
+    fn part(self, first: usize, rows: usize) -> Operand {
+        let end = CopyEnd { start: self.end.start + first * self.row, ..self.end };
+        Operand { end, rows, ..self }
+    }
+
+    /// Returns the allocation and the first byte, which no other tile has.
+    fn identity(self) -> [u64; 2] {
+        let allocation = match self.end.memory {
+            MemoryId::Shared(shared) => u64::from(shared.allocation),
+            // Shared memory has no address.
+            MemoryId::Constant(_) | MemoryId::Global(_) => u64::MAX,
+        };
+        [allocation, self.end.start as u64]
+    }
+
+    fn piece(self) -> (CopyEnd, usize) {
+        (self.end, self.rows * self.row)
+    }
+
+    /// Returns the elements of all rows, one row after the other.
+    fn elements<T: TensorElement>(self) -> Vec<T> {
+        let (end, len) = self.piece();
+        let bytes = sim::with("a product", |context| context.bytes_of(end, len, self.site, self.type_name));
+        let size = size_of::<T>();
+        let element = |at: usize| {
+            let (number, byte) = (at / self.row, at % self.row);
+            let place = number * self.row + exchanged(byte, end.start + number * self.row, self.row);
+            T::of_bytes(&bytes[place..place + size])
+        };
+        (0..len).step_by(size).map(element).collect()
+    }
+}
+
+impl Tile<128> {
+    /// Begins to add the product of two tiles to `sum`, by the tensor cores, and does not wait: `wgmma.mma_async`. Element
+    /// `[i, j]` of the sum gets the products of row `i` of `a` with row `j` of `b`: the columns of the right operand are the rows
+    /// of its tile. All threads of the warpgroup begin it together, with the same tiles.
+    ///
+    /// `sum` is an [`Accumulator`](crate::Accumulator) of 64 rows and `N` columns, or a product in flight, to which this one
+    /// is added without a wait. `a` has 64 rows and `b` has `N`, both of [`Swizzled`](crate::Swizzled) elements, in as many
+    /// columns. Until [`wait_mma`](Tile::wait_mma), the tiles must be left alone (rule `mma_in_flight`).
+    ///
+    /// The order in which products of floats are added, and how sums are rounded on the way, are not specified; the simulator
+    /// adds them one after the other in `f32`, as it does for [`mma`](Tile::mma). Integers are exact, and wrap around.
+    ///
+    /// Only architecture `sm_90a`, of compute capability 9.0, has these instructions.
+    ///
+    /// ```
+    /// use phalanx::prelude::*;
+    ///
+    /// type Rows = [Swizzled<bf16, 64>; 64];
+    ///
+    /// /// Multiplies 64 rows by the transpose of 64 rows.
+    /// #[cluster_kernel(block = 128)]
+    /// fn multiply(a: &TensorMap<Rows>, b: &TensorMap<Rows>, c: &mut [f32]) {
+    ///     let block = this_thread_block();
+    ///     let warpgroup = tiled_partition::<128>(&block);
+    ///     let tiles = shared_array::<Rows, 2>();
+    ///     let full = shared_barrier();
+    ///     full.init_collective(&block, 1);
+    ///     if block.thread_rank() == 0 {
+    ///         a.load_async([0, 0], &tiles[0], &full);
+    ///         b.load_async([0, 0], &tiles[1], &full);
+    ///         let _ = full.arrive();
+    ///     }
+    ///     full.wait_parity(false);
+    ///     let zeros = Accumulator::<f32, 64, 64>::splat(0.0);
+    ///     let product = warpgroup.mma_async(zeros, &tiles[0], &tiles[1]);
+    ///     let sum = warpgroup.wait_mma(product);
+    ///     let rank = warpgroup.thread_rank();
+    ///     for i in 0..32 {
+    ///         c[sum.row(rank, i) * 64 + sum.column(rank, i)] = sum[i];
+    ///     }
+    /// }
+    ///
+    /// # fn main() -> phalanx::Result<()> {
+    /// let device = Device::simulator();
+    /// let number = |i: usize| bf16::from_f32((i % 7) as f32);
+    /// let a = device.upload(&Vec::from_iter((0..64 * 64).map(number)))?;
+    /// let mut c = device.zeros(64 * 64)?;
+    /// multiply(&a.tensor([64, 64])?, &a.tensor([64, 64])?, &mut c).grid(1).launch(&device)?;
+    /// let sum = |i: usize, j: usize| (0..64).map(|k| (i * 64 + k) % 7 * ((j * 64 + k) % 7)).sum::<usize>();
+    /// assert_eq!(c.read()?, Vec::from_iter((0..64 * 64).map(|i| sum(i / 64, i % 64) as f32)));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Failures
+    /// The launch fails if a tile has other rows than these, or does not start where the pattern of its rows does, at a
+    /// multiple of 8 rows.
+    #[track_caller]
+    pub fn mma_async<S, A, B>(&self, sum: S, a: &A, b: &B) -> InFlight<S::Sum, A::Factor, B::Factor>
+    where
+        A: WarpgroupOperand,
+        B: WarpgroupOperand,
+        S: Summed<A::Factor, B::Factor>,
+    {
+        const {
+            let (left, right) = (A::COLUMNS * size_of::<A::Factor>(), B::COLUMNS * size_of::<B::Factor>());
+            if left != right {
+                let message = Message::new()
+                    .text("the rows of both operands of a product have as many elements, but these have ");
+                message.number(A::COLUMNS).text(" and ").number(B::COLUMNS).panic();
+            }
+            assert!(left.is_multiple_of(STEP), "a swizzled row has 32, 64 or 128 bytes");
+        }
+        let site = Location::caller();
+        let (left, right) = (Operand::of(a, site), Operand::of(b, site));
+        let expected = [ROWS as u64, <S::Sum as Matrix>::COLUMNS as u64];
+        let rows = [left.rows as u64, right.rows as u64];
+        if rows != expected {
+            sim::fail_at(Cause::ProductRows { rows, expected }, site);
+        }
+        let lane = self.thread_rank() as usize;
+        let warp = lane / LANES as usize;
+        let tiles = [left.identity(), right.identity()];
+        let left = left.part(warp * ROWS_OF_WARP, ROWS_OF_WARP);
+        let pieces = [left.piece(), right.piece()];
+        sim::with("mma_async", |context| {
+            context.check_warpgroup("the tiles of `mma_async()`", bits(&tiles), site);
+            let call = WarpCall { name: "mma_async", lanes: u32::MAX, value: TypeId::of::<()>(), barrier: false, site };
+            drop(context.exchange(call, &[]));
+            // A warp reads its tiles once.
+            if lane.is_multiple_of(LANES as usize) {
+                context.begin_product(ProductCall {
+                    name: "mma_async",
+                    pieces: &pieces,
+                    site,
+                    type_name: left.type_name,
+                });
+            }
+        });
+        let mut sum = sum.into_sum();
+        let (left, right) = (left.elements::<A::Factor>(), right.elements::<B::Factor>());
+        let columns = A::COLUMNS;
+        for (index, element) in sum.registers_mut().iter_mut().enumerate() {
+            let (row, column) = <S::Sum as Matrix>::LAYOUT.position(lane, index);
+            let row = &left[row % ROWS_OF_WARP * columns..][..columns];
+            *element = S::added(*element, row, &right[column * columns..][..columns]);
+        }
+        InFlight::new(sum)
+    }
+
+    /// Waits until all products that the warpgroup has begun are complete, and returns the sums of this one:
+    /// `wgmma.wait_group`. All threads of the warpgroup wait together.
+    #[track_caller]
+    pub fn wait_mma<C: Matrix, T: MatrixElement, U: MatrixElement>(&self, product: InFlight<C, T, U>) -> C {
+        wait(0, Location::caller());
+        product.sum()
+    }
+
+    /// Waits until all products that the warpgroup has begun but the last `N` are complete: their tiles may be filled again.
+    /// All threads of the warpgroup wait together.
+    #[track_caller]
+    pub fn wait_mma_prior<const N: usize>(&self) {
+        wait(N, Location::caller());
+    }
+}
+
+/// Waits for the products of the warp. Its threads wait together, so that each knows what the warp has waited for.
+fn wait(prior: usize, site: Site) {
+    sim::with("wait_mma", |context| {
+        context.wait_for_products(prior, site);
+        let call = WarpCall { name: "wait_mma", lanes: u32::MAX, value: TypeId::of::<()>(), barrier: true, site };
+        drop(context.exchange(call, &[]));
+    });
+}

@@ -1,0 +1,62 @@
+//! The instructions of a warpgroup's products, which differ in the number of registers for each number of columns (PTX ISA,
+//! wgmma.mma_async). A program has those of its own types, as specializations of `warpgroup_cores` (warpgroup.cuh).
+
+use std::fmt::Write;
+
+use super::type_info::{TypeArgument, TypeInfo, TypeName};
+use crate::scalar::Scalar;
+
+/// Returns the instruction for a product of this type, `in_flight<accumulator<f32, 64, 128>, bf16, bf16>`.
+pub(super) fn instruction(arguments: &[TypeArgument]) -> Option<String> {
+    let [TypeArgument::Type(sum), TypeArgument::Type(left), TypeArgument::Type(right)] = arguments else { return None };
+    let TypeName::Template { arguments: sum, .. } = &sum.name else { return None };
+    let [TypeArgument::Type(sum), _, TypeArgument::Value(Scalar::Unsigned(columns, _))] = &sum[..] else { return None };
+    let [sum, left, right] = [sum, left, right].map(scalar);
+    let (sum, left, right) = (sum?, left?, right?);
+    let is_integer = matches!(left, "i8" | "u8");
+    // The sums of 16 bits lie in words of two.
+    let words = if sum == "f16" { columns / 4 } else { columns / 2 };
+    let depth = if is_integer { 32 } else { 16 };
+    let list = |item: &dyn Fn(u128) -> String| (0..words).map(item).collect::<Vec<_>>().join(", ");
+    let registers = list(&|number| format!("%{number}"));
+    let operands = list(&|number| match sum {
+        "f16" => format!("\"+r\"(sum.word({number}))"),
+        "i32" => format!("\"+r\"(sum.elements[{number}].value)"),
+        _ => format!("\"+f\"(sum.elements[{number}].value)"),
+    });
+    // Neither operand is negated, and both have their rows in shared memory.
+    let scales = if is_integer { "" } else { ", 1, 1, 0, 0" };
+    let (a, b) = (words, words + 1);
+    let types = [sum, left, right].map(ptx).join(".");
+    let mut out = String::new();
+    writeln!(
+        out,
+        "
+template <>
+struct phalanx::detail::warpgroup_cores<{left}, {right}, {sum}, {columns}> {{
+    __device__ __forceinline__ static void multiply(accumulator<{sum}, 64, {columns}>& sum, unsigned long long a, unsigned long long b) {{
+        asm volatile(\"{{ .reg .pred adds; setp.eq.u32 adds, 0, 0; wgmma.mma_async.sync.aligned.m64n{columns}k{depth}.{types} {{{registers}}}, %{a}, %{b}, adds{scales}; }}\"
+                     : {operands}
+                     : \"l\"(a), \"l\"(b));
+    }}
+}};"
+    )
+    .ok()?;
+    Some(out)
+}
+
+fn scalar(ty: &TypeInfo) -> Option<&'static str> {
+    match ty.name {
+        TypeName::Prelude(name) => Some(name),
+        TypeName::Template { .. } | TypeName::User(_) => None,
+    }
+}
+
+/// Returns PTX's name of a type.
+fn ptx(name: &str) -> &str {
+    match name {
+        "i8" => "s8",
+        "i32" => "s32",
+        other => other,
+    }
+}

@@ -1,0 +1,68 @@
+//! The closest kernels to those of `reject/mma_in_flight.rs` that are right.
+
+use phalanx::prelude::*;
+
+#[cluster_kernel(block = 128)]
+fn written_late(out: &mut [f32]) {
+    let warpgroup = tiled_partition::<128>(&this_thread_block());
+    let tiles = shared_array::<[Swizzled<bf16, 64>; 64], 2>();
+    let product = warpgroup.mma_async(Accumulator::<f32, 64, 64>::splat(0.0), &tiles[0], &tiles[1]);
+    let sum = warpgroup.wait_mma(product);
+    tiles[1][0][0] = bf16::from_f32(1.0);
+    out[warpgroup.thread_rank()] = sum[0];
+}
+
+/// The first product has read its tile.
+#[cluster_kernel(block = 128)]
+fn another_tile(out: &mut [f32]) {
+    let warpgroup = tiled_partition::<128>(&this_thread_block());
+    let tiles = shared_array::<[Swizzled<bf16, 64>; 64], 2>();
+    let first = warpgroup.mma_async(Accumulator::<f32, 64, 64>::splat(0.0), &tiles[0], &tiles[0]);
+    let second = warpgroup.mma_async(first, &tiles[1], &tiles[1]);
+    warpgroup.wait_mma_prior::<1>();
+    tiles[0][0][0] = bf16::from_f32(1.0);
+    let sum = warpgroup.wait_mma(second);
+    out[warpgroup.thread_rank()] = sum[0];
+}
+
+/// Both paths have a wait, and a warpgroup is all of its threads.
+#[cluster_kernel(block = 256)]
+fn by_one_warpgroup(out: &mut [f32], wanted: bool) {
+    let block = this_thread_block();
+    let warpgroup = tiled_partition::<128>(&block);
+    let tiles = shared_array::<[Swizzled<bf16, 64>; 64], 2>();
+    tiles[0][0][0] = bf16::from_f32(1.0);
+    block.sync();
+    if block.thread_rank() < 128 {
+        let own = &tiles[warpgroup.meta_group_rank()];
+        let product = warpgroup.mma_async(Accumulator::<f32, 64, 64>::splat(0.0), own, own);
+        if wanted {
+            let sum = warpgroup.wait_mma(product);
+            out[warpgroup.thread_rank()] = sum[0];
+        } else {
+            let _ = warpgroup.wait_mma(product);
+        }
+    }
+}
+
+/// A device function waits for its products itself.
+#[device]
+fn squared(warpgroup: &Tile<128>, tile: &SharedArray<Swizzled<bf16, 64>, 64>) -> Accumulator<f32, 64, 64> {
+    let product = warpgroup.mma_async(Accumulator::<f32, 64, 64>::splat(0.0), tile, tile);
+    warpgroup.wait_mma(product)
+}
+
+#[cluster_kernel(block = 128)]
+fn by_a_function(out: &mut [f32]) {
+    let warpgroup = tiled_partition::<128>(&this_thread_block());
+    let tile = shared_array::<Swizzled<bf16, 64>, 64>();
+    let sum = squared(&warpgroup, &tile);
+    out[warpgroup.thread_rank()] = sum[0];
+}
+
+pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
+    phalanx::Program::of::<written_late>,
+    phalanx::Program::of::<another_tile>,
+    phalanx::Program::of::<by_one_warpgroup>,
+    phalanx::Program::of::<by_a_function>,
+];

@@ -1,0 +1,91 @@
+//! Products of warpgroups that are not waited for, whose tiles are written too early, or that not all threads begin.
+
+use phalanx::prelude::*;
+
+/// A tile is written before the wait.
+#[cluster_kernel(block = 128)]
+fn written_early(out: &mut [f32]) {
+    let warpgroup = tiled_partition::<128>(&this_thread_block());
+    let tiles = shared_array::<[Swizzled<bf16, 64>; 64], 2>();
+    let product = warpgroup.mma_async(Accumulator::<f32, 64, 64>::splat(0.0), &tiles[0], &tiles[1]);
+    tiles[1][0][0] = bf16::from_f32(1.0);
+    let sum = warpgroup.wait_mma(product);
+    out[warpgroup.thread_rank()] = sum[0];
+}
+
+/// The last product still reads its tiles.
+#[cluster_kernel(block = 128)]
+fn written_after_another(out: &mut [f32]) {
+    let warpgroup = tiled_partition::<128>(&this_thread_block());
+    let tiles = shared_array::<[Swizzled<bf16, 64>; 64], 2>();
+    let first = warpgroup.mma_async(Accumulator::<f32, 64, 64>::splat(0.0), &tiles[0], &tiles[0]);
+    let second = warpgroup.mma_async(first, &tiles[1], &tiles[1]);
+    warpgroup.wait_mma_prior::<1>();
+    tiles[1][0][0] = bf16::from_f32(1.0);
+    let sum = warpgroup.wait_mma(second);
+    out[warpgroup.thread_rank()] = sum[0];
+}
+
+/// One path has no wait.
+#[cluster_kernel(block = 128)]
+fn dropped(out: &mut [f32], wanted: bool) {
+    let warpgroup = tiled_partition::<128>(&this_thread_block());
+    let tile = shared_array::<Swizzled<bf16, 64>, 64>();
+    tile[0][0] = bf16::from_f32(1.0);
+    this_thread_block().sync();
+    let product = warpgroup.mma_async(Accumulator::<f32, 64, 64>::splat(0.0), &tile, &tile);
+    if wanted {
+        let sum = warpgroup.wait_mma(product);
+        out[warpgroup.thread_rank()] = sum[0];
+    }
+}
+
+/// A function does not leave a product to its callers.
+#[device]
+fn begun(warpgroup: &Tile<128>, tile: &SharedArray<Swizzled<bf16, 64>, 64>) {
+    let _product = warpgroup.mma_async(Accumulator::<f32, 64, 64>::splat(0.0), tile, tile);
+    warpgroup.wait_mma_prior::<1>();
+}
+
+/// A warp is a part of a warpgroup.
+#[cluster_kernel(block = 256)]
+fn by_some_warps(out: &mut [f32]) {
+    let block = this_thread_block();
+    let warpgroup = tiled_partition::<128>(&block);
+    let tile = shared_array::<Swizzled<bf16, 64>, 64>();
+    tile[0][0] = bf16::from_f32(1.0);
+    block.sync();
+    if block.thread_rank() < 64 {
+        let product = warpgroup.mma_async(Accumulator::<f32, 64, 64>::splat(0.0), &tile, &tile);
+        let sum = warpgroup.wait_mma(product);
+        out[warpgroup.thread_rank()] = sum[0];
+    }
+}
+
+/// Each warp names another tile.
+#[cluster_kernel(block = 128)]
+fn of_other_tiles(out: &mut [f32]) {
+    let warpgroup = tiled_partition::<128>(&this_thread_block());
+    let tiles = shared_array::<[Swizzled<bf16, 64>; 64], 4>();
+    tiles[0][0][0] = bf16::from_f32(1.0);
+    this_thread_block().sync();
+    let own = &tiles[warpgroup.thread_rank() / 32];
+    let product = warpgroup.mma_async(Accumulator::<f32, 64, 64>::splat(0.0), own, own);
+    let sum = warpgroup.wait_mma(product);
+    out[warpgroup.thread_rank()] = sum[0];
+}
+
+/// These are not the operands.
+#[cluster_kernel(block = 128)]
+fn forms(input: &[f32], out: &mut [f32]) {
+    let warpgroup = tiled_partition::<128>(&this_thread_block());
+    let zeros = Accumulator::<f32, 64, 64>::splat(0.0);
+    let tile = shared_array::<Swizzled<bf16, 64>, 64>();
+    let a = warpgroup.mma_async(zeros, &tile);
+    let b = warpgroup.mma_async(zeros, tile, &tile);
+    let c = warpgroup.mma_async(zeros, input, &tile);
+    warpgroup.wait_mma_prior();
+    out[0] = warpgroup.wait_mma()[0];
+}
+
+fn main() {}

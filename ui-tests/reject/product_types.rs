@@ -1,0 +1,68 @@
+//! Products of warpgroups that rustc refuses by their types.
+
+use phalanx::prelude::*;
+
+/// A warp has no such product.
+#[cluster_kernel(block = 128)]
+fn by_a_warp(out: &mut [f32]) {
+    let warp = tiled_partition::<32>(&this_thread_block());
+    let tile = shared_array::<Swizzled<bf16, 64>, 64>();
+    tile[0][0] = bf16::from_f32(1.0);
+    this_thread_block().sync();
+    let product = warp.mma_async(Accumulator::<f32, 64, 64>::splat(0.0), &tile, &tile);
+    let sum = warp.wait_mma(product);
+    out[0] = sum[0];
+}
+
+/// The rows are not swizzled.
+#[cluster_kernel(block = 128)]
+fn of_plain_rows(out: &mut [f32]) {
+    let warpgroup = tiled_partition::<128>(&this_thread_block());
+    let tile = shared_array::<[bf16; 64], 64>();
+    tile[0][0] = bf16::from_f32(1.0);
+    this_thread_block().sync();
+    let product = warpgroup.mma_async(Accumulator::<f32, 64, 64>::splat(0.0), &tile, &tile);
+    let sum = warpgroup.wait_mma(product);
+    out[0] = sum[0];
+}
+
+/// The sum is a warp's, or of another type.
+#[cluster_kernel(block = 128)]
+fn to_other_sums(out: &mut [f32]) {
+    let warpgroup = tiled_partition::<128>(&this_thread_block());
+    let tile = shared_array::<Swizzled<bf16, 64>, 64>();
+    tile[0][0] = bf16::from_f32(1.0);
+    this_thread_block().sync();
+    let small = warpgroup.mma_async(Accumulator::<f32, 16, 16>::splat(0.0), &tile, &tile);
+    let sum = warpgroup.wait_mma(small);
+    let halves = warpgroup.mma_async(Accumulator::<f16, 64, 64>::splat(f16::from_f32(0.0)), &tile, &tile);
+    let sum_of_halves = warpgroup.wait_mma(halves);
+    out[0] = sum[0];
+}
+
+/// A product is used once, and has no elements.
+#[cluster_kernel(block = 128)]
+fn used_twice(out: &mut [f32]) {
+    let warpgroup = tiled_partition::<128>(&this_thread_block());
+    let tile = shared_array::<Swizzled<bf16, 64>, 64>();
+    tile[0][0] = bf16::from_f32(1.0);
+    this_thread_block().sync();
+    let product = warpgroup.mma_async(Accumulator::<f32, 64, 64>::splat(0.0), &tile, &tile);
+    let sum = warpgroup.wait_mma(product);
+    let again = warpgroup.wait_mma(product);
+    out[0] = sum[0] + again[0];
+}
+
+#[cluster_kernel(block = 128)]
+fn read_early(out: &mut [f32]) {
+    let warpgroup = tiled_partition::<128>(&this_thread_block());
+    let tile = shared_array::<Swizzled<bf16, 64>, 64>();
+    tile[0][0] = bf16::from_f32(1.0);
+    this_thread_block().sync();
+    let product = warpgroup.mma_async(Accumulator::<f32, 64, 64>::splat(0.0), &tile, &tile);
+    out[0] = product[0];
+    let sum = warpgroup.wait_mma(product);
+    out[1] = sum[0];
+}
+
+fn main() {}
