@@ -95,7 +95,8 @@ pub use kernel::pipeline::Pipeline;
 pub use kernel::tensor::{TensorMap, TensorMapMut, TensorTile};
 pub use kernel::token::ArrivalToken;
 pub use launch::{
-    Buffer, Device, Enqueued, Exploration, Finding, Launch, Occupancy, Stream, StreamEvent, Tensor, TensorMut, View,
+    Buffer, Device, Enqueued, Exploration, Finding, Graph, Launch, Occupancy, Stream, StreamEvent, Tensor, TensorMut,
+    View, ViewMut,
 };
 pub use location::Location;
 pub use phalanx_contract::fence::Fence;
@@ -106,6 +107,7 @@ pub use program::types::{DeviceCopy, DeviceScalar};
 pub use report::barrier_fence::BarrierFence;
 pub use report::error::{Error, LaunchError, Result};
 pub use report::failure::{Cause, Failure, MissingThreads, WaitingThreads};
+pub use report::graph::GraphError;
 pub use report::race::{AccessKind, Race, RaceAccess, RaceMemory, WeakSynchronization};
 pub use report::tensor::TensorError;
 #[cfg(feature = "serde")]

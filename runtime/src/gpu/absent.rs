@@ -24,6 +24,33 @@ pub(crate) enum GpuMemory {}
 
 pub(crate) enum GpuEvent {}
 
+pub(crate) enum Recording {}
+
+pub(crate) enum GpuGraph {}
+
+impl Recording {
+    pub(crate) fn copy(
+        &mut self,
+        _from: (&Arc<GpuMemory>, usize),
+        _to: (&Arc<GpuMemory>, usize),
+        _bytes: usize,
+    ) -> Result<()> {
+        match *self {}
+    }
+
+    pub(crate) fn record(&mut self) -> Result<Arc<GpuEvent>> {
+        match *self {}
+    }
+
+    pub(crate) fn wait(&mut self, _event: &Arc<GpuEvent>) -> Result<()> {
+        match *self {}
+    }
+
+    pub(crate) fn finish(self) -> Result<GpuGraph> {
+        match self {}
+    }
+}
+
 impl Gpu {
     pub(crate) fn open(_ordinal: usize) -> Result<Arc<Gpu>> {
         Err(Error::NoGpuSupport)
@@ -104,12 +131,37 @@ impl Gpu {
 
     pub(crate) fn copy(
         &self,
-        _from: &GpuMemory,
-        _from_offset: usize,
-        _to: &GpuMemory,
-        _to_offset: usize,
+        _queue: &Arc<Queue>,
+        _from: (&GpuMemory, usize),
+        _to: (&GpuMemory, usize),
         _bytes: usize,
     ) -> Result<()> {
+        match *self {}
+    }
+
+    pub(crate) fn recording(&self) -> Result<Recording> {
+        match *self {}
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "as `launch`")]
+    pub(crate) unsafe fn record_launch(
+        &self,
+        _recording: &mut Recording,
+        _kernel: TypeId,
+        _program: &Arc<Program>,
+        _shape: &Shape,
+        _variant: Variant,
+        _parameters: Vec<*mut c_void>,
+        _uses: &[(Arc<GpuMemory>, Access)],
+    ) -> Result<()> {
+        match *self {}
+    }
+
+    pub(crate) fn launch_graph(&self, _graph: &GpuGraph, _queue: &Arc<Queue>) -> Result<u64> {
+        match *self {}
+    }
+
+    pub(crate) fn update_graph(&self, _graph: &mut GpuGraph, _recording: Recording) -> Result<()> {
         match *self {}
     }
 
@@ -144,6 +196,10 @@ impl Queue {
 }
 
 impl GpuMemory {
+    pub(crate) fn is_borrowed(&self) -> bool {
+        match *self {}
+    }
+
     pub(crate) fn address(&self) -> u64 {
         match *self {}
     }

@@ -60,6 +60,15 @@ struct Loaded {
     fits: Vec<((Dim3, Dim3, usize), usize)>,
 }
 
+/// A kernel that is ready for launches of a shape.
+pub(super) struct Prepared {
+    pub(super) number: usize,
+    pub(super) function: CudaFunction,
+    /// The shape with the arrays that the kernel has in the dynamic segment.
+    pub(super) shape: Shape,
+    pub(super) attributes: LaunchAttributes,
+}
+
 /// A kernel that fits on the device in the shape of a launch.
 struct Fitting {
     number: usize,
@@ -235,36 +244,23 @@ impl Gpu {
         uses: &[(Arc<GpuMemory>, Access)],
         mode: Mode,
     ) -> Result<Started> {
-        self.context.bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
+        if self.is_capturing(queue)? {
+            return Err(Error::Launch { kernel: program.name().into(), reason: LaunchError::Capturing });
+        }
         let stream = queue.stream();
-        let refuse = |reason| Error::Launch { kernel: program.name().into(), reason };
-        // The default stream cannot be captured.
-        if !Arc::ptr_eq(queue, &self.default) {
-            let status = stream.capture_status().map_err(driver("cuStreamIsCapturing"))?;
-            if status != CU_STREAM_CAPTURE_STATUS_NONE {
-                return Err(refuse(LaunchError::Capturing));
-            }
-        }
-        let shape = &with_placed_arrays(shape, program);
-        let fitting = self.fitting(kernel, program, shape, variant)?;
-        let cooperative = program.has_grid_barrier();
-        if cooperative {
-            LaunchError::check_resident(shape, fitting.clusters as u64).map_err(refuse)?;
-        }
+        let Prepared { number, function, shape, attributes } = &self.prepare(kernel, program, shape, variant)?;
         let profile = match mode {
             Mode::Timeline => Some(Profile::new(stream, shape)?),
             Mode::Enqueue | Mode::Keep | Mode::Launch => None,
         };
-        let clusters = shape.cluster.count() > 1 || program.sends_to_peers();
         let number = queue.enqueue(uses, |state| {
-            let mut block = state.block(stream, program, fitting.number, shape)?;
+            let mut block = state.block(stream, program, *number, shape)?;
             if let Some(profile) = &profile {
                 profile.write(&mut block);
             }
             parameters.push(std::ptr::from_mut(&mut block).cast());
-            let attributes = LaunchAttributes { clusters, cooperative };
             // SAFETY: the last parameter of each kernel is its block; the rest is passed on to the caller.
-            unsafe { ffi::launch(stream, &fitting.function, shape, &mut parameters, attributes) }?;
+            unsafe { ffi::launch(stream, function, shape, &mut parameters, *attributes) }?;
             if mode != Mode::Enqueue {
                 state.keep(block.number);
             }
@@ -275,6 +271,37 @@ impl Gpu {
         }
         let timeline = profile.map(|profile| profile.timeline(stream, program)).transpose()?;
         Ok(Started { number, timeline })
+    }
+
+    /// Returns whether another library captures the stream, which ours are not.
+    pub(super) fn is_capturing(&self, queue: &Arc<Queue>) -> Result<bool> {
+        self.context.bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
+        // The default stream cannot be captured.
+        if Arc::ptr_eq(queue, &self.default) {
+            return Ok(false);
+        }
+        let status = queue.stream().capture_status().map_err(driver("cuStreamIsCapturing"))?;
+        Ok(status != CU_STREAM_CAPTURE_STATUS_NONE)
+    }
+
+    /// Makes the kernel ready for launches of this shape, and loads it if this is its first use here.
+    pub(super) fn prepare(
+        &self,
+        kernel: TypeId,
+        program: &Arc<Program>,
+        shape: &Shape,
+        variant: Variant,
+    ) -> Result<Prepared> {
+        self.context.bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
+        let shape = with_placed_arrays(shape, program);
+        let Fitting { number, function, clusters } = self.fitting(kernel, program, &shape, variant)?;
+        let cooperative = program.has_grid_barrier();
+        if cooperative {
+            let refuse = |reason| Error::Launch { kernel: program.name().into(), reason };
+            LaunchError::check_resident(&shape, clusters as u64).map_err(refuse)?;
+        }
+        let clusters = shape.cluster.count() > 1 || program.sends_to_peers();
+        Ok(Prepared { number, function, shape, attributes: LaunchAttributes { clusters, cooperative } })
     }
 
     /// Returns how many clusters of `shape` can run concurrently. Loads the kernel if this is its first use here.

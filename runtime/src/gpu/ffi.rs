@@ -1,5 +1,5 @@
 //! The driver calls that have no safe form in cudarc, and the conversions between memory and elements: every `unsafe`
-//! of the device side except NVRTC's. No function keeps state.
+//! of the device side except NVRTC's; those of graphs are in `graph`. No function keeps state.
 
 use std::ffi::{c_int, c_void};
 use std::marker::PhantomData;
@@ -12,6 +12,8 @@ use cudarc::driver::sys::{
     CUlaunchAttributeValue_union__bindgen_ty_1 as ClusterDim, CUlaunchConfig,
 };
 use cudarc::driver::{CudaContext, CudaFunction, CudaSlice, CudaStream, DevicePtr, PinnedHostSlice, SyncOnDrop};
+
+pub(super) mod graph;
 
 use super::record::Record;
 use crate::program::tensor::MAX_RANK;
@@ -230,6 +232,15 @@ pub(super) fn copy(stream: &CudaStream, from: Region<'_>, to: Region<'_>) -> Res
         .map_err(driver("cuMemcpyDtoDAsync"))
 }
 
+/// Copies the record of a failure to a place among `PinnedRecords`, in stream order.
+pub(super) fn copy_record(stream: &CudaStream, from: Region<'_>, to: u64) -> Result<()> {
+    assert_eq!(from.bytes, size_of::<Record>(), "a record");
+    // SAFETY: the region is alive, and `to` is the address of a record, whose memory outlives the stream's work.
+    unsafe { sys::cuMemcpyAsync(to, from.address, from.bytes, stream.cu_stream()) }
+        .result()
+        .map_err(driver("cuMemcpyAsync"))
+}
+
 /// Sets a region to zero, in stream order.
 pub(super) fn clear(stream: &CudaStream, region: Region<'_>) -> Result<()> {
     stream.context().bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
@@ -364,6 +375,18 @@ pub(super) struct LaunchAttributes {
     pub(super) cooperative: bool,
 }
 
+impl LaunchAttributes {
+    /// Returns those of all attributes that the launch has.
+    fn of(self, all: &mut [CUlaunchAttribute; 2]) -> &mut [CUlaunchAttribute] {
+        match (self.clusters, self.cooperative) {
+            (true, true) => &mut all[..],
+            (true, false) => &mut all[..1],
+            (false, true) => &mut all[1..],
+            (false, false) => &mut [],
+        }
+    }
+}
+
 /// Starts `function`. Each parameter is one value, at an address with room for the largest type.
 ///
 /// # Safety
@@ -373,21 +396,20 @@ pub(super) unsafe fn launch(
     function: &CudaFunction,
     shape: &Shape,
     parameters: &mut [*mut c_void],
-    LaunchAttributes { clusters, cooperative }: LaunchAttributes,
+    wanted: LaunchAttributes,
 ) -> Result<()> {
-    let mut attributes = [cluster_attribute(shape), cooperative_attribute()];
-    let wanted = match (clusters, cooperative) {
-        (true, true) => &mut attributes[..],
-        (true, false) => &mut attributes[..1],
-        (false, true) => &mut attributes[1..],
-        (false, false) => &mut [],
-    };
-    let config = config(stream, shape, wanted);
+    let mut attributes = attributes(shape);
+    let config = config(stream, shape, wanted.of(&mut attributes));
     // SAFETY: `config` and what it points to live to the end of the call, which copies the parameters; the rest is the
     // caller's promise.
     unsafe { sys::cuLaunchKernelEx(&config, function.cu_function(), parameters.as_mut_ptr(), std::ptr::null_mut()) }
         .result()
         .map_err(driver("cuLaunchKernelEx"))
+}
+
+/// Returns all attributes that a launch may have.
+fn attributes(shape: &Shape) -> [CUlaunchAttribute; 2] {
+    [cluster_attribute(shape), cooperative_attribute()]
 }
 
 fn cluster_attribute(shape: &Shape) -> CUlaunchAttribute {

@@ -1,7 +1,7 @@
 //! NVIDIA's side: the capabilities of a GPU (`caps`), its context with the loaded kernels and their launches (`context`), its
 //! streams and the memory that they use (`queue`), copies (`transfer`), the run-time compiler (`nvrtc`) and its store on
 //! disk (`store`); what a launch hands to its kernel (`block`) and where that lies (`slots`), the record of a failing
-//! kernel (`record`), what kernels print (`print`), the times that they record at barriers (`profile`), the maps of tensors (`tensor_map`), and the driver calls
+//! kernel (`record`), graphs of launches (`graph`), what kernels print (`print`), the times that they record at barriers (`profile`), the maps of tensors (`tensor_map`), and the driver calls
 //! below (`ffi`). How kernels are started is data (`mode`). Without the feature `gpu` there is no driver, and `absent` stands for all
 //! that needs one. This module knows
 //! neither the simulator nor a kernel's Rust types.
@@ -15,6 +15,8 @@ pub(crate) mod caps;
 mod context;
 #[cfg(feature = "gpu")]
 mod ffi;
+#[cfg(feature = "gpu")]
+mod graph;
 mod mode;
 pub(crate) mod nvrtc;
 #[cfg(feature = "gpu")]
@@ -34,9 +36,11 @@ mod tensor_map;
 mod transfer;
 
 #[cfg(not(feature = "gpu"))]
-pub(crate) use absent::{Gpu, GpuEvent, GpuMemory, Queue, tensor_map};
+pub(crate) use absent::{Gpu, GpuEvent, GpuGraph, GpuMemory, Queue, Recording, tensor_map};
 #[cfg(feature = "gpu")]
 pub(crate) use context::Gpu;
+#[cfg(feature = "gpu")]
+pub(crate) use graph::{GpuGraph, Recording};
 pub(crate) use mode::{Access, Mode, Started};
 #[cfg(feature = "gpu")]
 pub(crate) use queue::{GpuEvent, GpuMemory, Queue};

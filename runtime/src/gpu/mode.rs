@@ -22,6 +22,11 @@ pub(crate) struct Started {
     pub(crate) timeline: Option<Timeline>,
 }
 
+impl Started {
+    /// A launch that has been captured into a graph, and does not run.
+    pub(crate) const CAPTURED: Started = Started { number: 0, timeline: None };
+}
+
 /// How work uses memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {

@@ -184,8 +184,7 @@ impl State {
         kernel: usize,
         shape: &Shape,
     ) -> Result<LaunchBlock> {
-        // Only blocks with peers count their failed threads.
-        let blocks = if shape.cluster.count() > 1 { u32::try_from(shape.grid.count()).unwrap_or(u32::MAX) } else { 0 };
+        let blocks = counted_blocks(shape);
         if blocks > self.blocks {
             // The old memory is freed in the stream's order, after the kernels that use it.
             self.failed_threads = ffi::allocate(stream, blocks as usize * size_of::<u64>())?;
@@ -207,10 +206,20 @@ impl State {
         Ok(block)
     }
 
+    /// Returns the block for the next launch of the stream, which is one of a graph, whose kernels have their own.
+    pub(super) fn slot(&mut self, stream: &Arc<CudaStream>) -> Result<LaunchBlock> {
+        self.slots.next(stream, &mut self.failures, false)
+    }
+
     /// Keeps the failure of a launch for the one who waits for it.
     pub(super) fn keep(&mut self, launch: u64) {
         self.failures.keep(launch);
     }
+}
+
+/// Returns the number of blocks whose failed threads are counted: only those with peers.
+pub(super) fn counted_blocks(shape: &Shape) -> u32 {
+    if shape.cluster.count() > 1 { u32::try_from(shape.grid.count()).unwrap_or(u32::MAX) } else { 0 }
 }
 
 impl Drop for Queue {

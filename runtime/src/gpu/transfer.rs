@@ -7,7 +7,7 @@ use cudarc::driver::{CudaContext, CudaSlice, DevicePtr};
 use super::context::Gpu;
 use super::ffi::{self, driver};
 use super::mode::Access;
-use super::queue::GpuMemory;
+use super::queue::{GpuMemory, Queue};
 use crate::program::types::{DeviceCopy, bytes_of};
 use crate::report::error::{Error, Result};
 
@@ -37,19 +37,17 @@ impl Gpu {
         home.stream().synchronize().map_err(driver("cuStreamSynchronize"))
     }
 
-    /// Copies bytes from one memory to another, after all work that uses either.
+    /// Copies bytes from one memory to another on a stream, after all work that uses either.
     pub(crate) fn copy(
         &self,
-        from: &GpuMemory,
-        from_offset: usize,
-        to: &GpuMemory,
-        to_offset: usize,
+        queue: &Arc<Queue>,
+        (from, from_offset): (&GpuMemory, usize),
+        (to, to_offset): (&GpuMemory, usize),
         bytes: usize,
     ) -> Result<()> {
-        let home = self.default_queue();
         let (source, target) = (from.region().part(from_offset, bytes), to.region().part(to_offset, bytes));
         let uses = [(from, Access::Read), (to, Access::Write)];
-        home.enqueue(&uses, |_| ffi::copy(home.stream(), source, target))
+        queue.enqueue(&uses, |_| ffi::copy(queue.stream(), source, target))
     }
 
     /// Returns `len` elements from the element `start` on, after all launches on the default stream and on the one that wrote them last. It

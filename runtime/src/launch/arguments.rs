@@ -5,7 +5,7 @@ use std::ffi::c_void;
 use std::fmt;
 use std::sync::Arc;
 
-use super::buffer::Buffer;
+use super::buffer::{Buffer, HostMemory, Memory};
 use super::device::Device;
 use super::tensor::Ranked;
 use crate::gpu::{self, Access, GpuMemory};
@@ -29,6 +29,8 @@ pub struct Arguments {
     devices: Vec<(usize, Device)>,
     /// The memory of the buffers on a GPU, and whether the kernel may write it.
     uses: Vec<(Arc<GpuMemory>, Access)>,
+    /// The memory of the buffers in the simulator.
+    host: Vec<Arc<HostMemory>>,
     /// The addresses of the buffers in the simulator and the sizes of their elements, with the positions.
     memory: Vec<(usize, usize, usize)>,
     /// The number of elements of the longest slice.
@@ -132,7 +134,10 @@ impl Arguments {
     fn note<T: DeviceCopy>(&mut self, buffer: &Buffer<T>, access: Access) {
         let position = self.starts.len();
         self.devices.push((position, buffer.device().clone()));
-        self.uses.extend(buffer.gpu_memory().map(|memory| (memory.clone(), access)));
+        match buffer.memory() {
+            Memory::Gpu(memory) => self.uses.push((memory.clone(), access)),
+            Memory::Host(memory) => self.host.push(memory.clone()),
+        }
         self.longest_slice = self.longest_slice.max(buffer.len() as u64);
         if let MemoryId::Constant(base) = buffer.global().id() {
             self.memory.push((position, base.addr().get(), size_of::<T>()));
@@ -160,6 +165,16 @@ impl Arguments {
     /// Returns the memory on a GPU that the kernel may use.
     pub(super) fn uses(&self) -> &[(Arc<GpuMemory>, Access)] {
         &self.uses
+    }
+
+    /// Returns whether another user of cudarc owns the memory of an argument.
+    pub(super) fn are_borrowed(&self) -> bool {
+        self.uses.iter().any(|(memory, _)| memory.is_borrowed())
+    }
+
+    /// Returns the memory of the buffers in the simulator.
+    pub(super) fn into_host_memory(self) -> Vec<Arc<HostMemory>> {
+        self.host
     }
 
     /// Returns the number of elements of the longest slice, or 0.

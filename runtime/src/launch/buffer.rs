@@ -43,7 +43,7 @@ pub(super) enum Memory {
 
 /// Memory of a simulator, which counts towards what its device has.
 pub(super) struct HostMemory {
-    memory: GlobalMemory,
+    pub(super) memory: GlobalMemory,
     _reserved: Reserved,
 }
 
@@ -183,23 +183,17 @@ impl<T: DeviceCopy> Buffer<T> {
     /// # }
     /// ```
     pub fn copy_from(&mut self, source: &Buffer<T>) -> Result<()> {
-        if source.len != self.len {
-            return Err(Error::LengthMismatch { buffer: self.len, data: source.len });
-        }
-        match (&self.device.target, &self.memory, &source.memory) {
-            (Target::Gpu(gpu), Memory::Gpu(to), Memory::Gpu(from)) if self.device.shares_memory(&source.device) => {
-                let (to_start, from_start) = (self.start * size_of::<T>(), source.start * size_of::<T>());
-                gpu.copy(from, from_start, to, to_start, self.len * size_of::<T>())
-            }
-            (_, Memory::Host(to), Memory::Host(from)) => {
-                let elements: Vec<T> = from.memory.read_part(source.start..source.start + source.len);
-                to.memory.write(self.start, &elements);
-                Ok(())
-            }
-            (Target::Gpu(_) | Target::Simulator(_), _, _) => {
-                Err(Error::WrongDevice { expected: self.device.to_string(), found: source.device.to_string() })
-            }
-        }
+        self.device.default_stream().copy(source, self)
+    }
+
+    /// Returns the indexes of the elements in the memory.
+    pub(super) fn elements(&self) -> Range<usize> {
+        self.start..self.start + self.len
+    }
+
+    /// Returns the memory, and the place of the first element in it, in bytes.
+    pub(super) fn place(&self) -> (&Memory, usize) {
+        (&self.memory, self.start * size_of::<T>())
     }
 
     /// Returns the device, the number of elements and the memory.
@@ -222,6 +216,11 @@ impl<T: DeviceCopy> Buffer<T> {
             Memory::Gpu(_) => self.address(),
             Memory::Host(_) => (self.start * size_of::<T>()) as u64,
         }
+    }
+
+    /// Returns the memory.
+    pub(super) fn memory(&self) -> &Memory {
+        &self.memory
     }
 
     /// Returns the memory on the GPU, or `None` in the simulator.

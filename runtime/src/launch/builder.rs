@@ -6,9 +6,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::arguments::Arguments;
+use super::capture::Operation;
 use super::check;
 use super::device::{Device, Target};
-use super::host::Told;
+use super::simulated::Simulated;
 use super::stream::{Enqueued, Stream, StreamQueue};
 use crate::gpu::nvrtc::Variant;
 use crate::gpu::store;
@@ -17,9 +18,8 @@ use crate::program::Program;
 use crate::program::template::Function;
 use crate::report::error::{Error, LaunchError, Result};
 use crate::report::timeline::Timeline;
-use crate::report::warning::Warning;
 use crate::shape::Dim3;
-use crate::sim::{self, Recorder, Simulator, WarningCollector};
+use crate::sim;
 
 /// A kernel with its arguments, ready to be launched. The call of a kernel returns one.
 ///
@@ -217,50 +217,49 @@ impl<Place> Launch<'_, Place> {
         }
         let shape = check::fitting(&program, &self.sizes, device.caps())?;
         let variant = Variant::of(&program, &shape, self.arguments.longest_slice());
+        if let StreamQueue::Capture(_) = &stream.queue {
+            check::captured(&program, mode, self.arguments.are_borrowed()).map_err(error)?;
+        }
 
-        match (&device.target, &stream.queue) {
-            (Target::Gpu(gpu), StreamQueue::Gpu(queue)) => {
+        match &device.target {
+            Target::Gpu(gpu) => {
                 if mode == Mode::Timeline && !program.options().profile {
                     return Err(error(LaunchError::NoTimeline));
                 }
                 let parameters = self.arguments.pointers();
                 let uses = self.arguments.uses();
                 // SAFETY: the macro made both the text's parameters and the arguments from the same signature. They point to
-                // the memory of buffers on this GPU, as checked, which are borrowed until here and are all noted.
-                unsafe { gpu.launch(queue, self.kernel, &program, &shape, variant, parameters, uses, mode) }
-            }
-            (Target::Simulator(host), StreamQueue::Simulator(queue)) => {
-                store::precompile(&program, &host.caps.architecture(), variant)?;
-                let run = if program.has_grid_barrier() {
-                    LaunchError::check_resident(&shape, sim::most_clusters(&shape)).map_err(error)?;
-                    sim::run_together
-                } else {
-                    sim::run
-                };
-                let recorder = (mode == Mode::Timeline).then(Recorder::default);
-                let warnings = WarningCollector::default();
-                let simulator = host
-                    .simulator
-                    .clone()
-                    .with_local_bytes(program.local_memory().total)
-                    .with_buffers(self.arguments.named(program.parameters()))
-                    .warning(&warnings);
-                let simulator = recorder.iter().fold(simulator, Simulator::recording);
-                let (printed, result) = run(program.name(), &shape, &simulator, &*self.threads);
-                host.output.write(printed);
-                for race in warnings.take() {
-                    host.warnings.write(&Warning { kernel: program.name().into(), race });
+                // the memory of buffers on this GPU, as checked, which are borrowed until here and are all noted. A graph keeps them.
+                unsafe {
+                    match &stream.queue {
+                        StreamQueue::Gpu(queue) => {
+                            gpu.launch(queue, self.kernel, &program, &shape, variant, parameters, uses, mode)
+                        }
+                        StreamQueue::Capture(capture) => capture.add(|recorded| {
+                            let recording = recorded.gpu();
+                            gpu.record_launch(recording, self.kernel, &program, &shape, variant, parameters, uses)?;
+                            Ok(Started::CAPTURED)
+                        }),
+                        StreamQueue::Simulator(_) => unreachable!("a stream is of its device's kind"),
+                    }
                 }
-                let told = match mode {
-                    Mode::Enqueue => Told::Anyone,
-                    Mode::Keep => Told::Handle,
-                    Mode::Launch | Mode::Timeline => Told::Caller,
-                };
-                let number = queue.record(result.err().map(|failure| *failure), told)?;
-                Ok(Started { number, timeline: recorder.map(|recorder| recorder.timeline(program.name())) })
             }
-            (Target::Gpu(_), StreamQueue::Simulator(_)) | (Target::Simulator(_), StreamQueue::Gpu(_)) => {
-                unreachable!("a stream is of its device's kind")
+            Target::Simulator(host) => {
+                store::precompile(&program, &host.caps.architecture(), variant)?;
+                let buffers = self.arguments.named(program.parameters());
+                let memory = self.arguments.into_host_memory();
+                let launch = Simulated { program, shape, buffers, threads: self.threads, memory };
+                launch.check()?;
+                match &stream.queue {
+                    StreamQueue::Simulator(queue) => launch.start(host, queue, mode),
+                    StreamQueue::Capture(capture) => capture.add(|recorded| {
+                        // SAFETY: the threads have the arguments as the host body sees them, which are plain data and handles of
+                        // the arguments' memory.
+                        recorded.simulator().push(Operation::Launch(unsafe { launch.lasting() }));
+                        Ok(Started::CAPTURED)
+                    }),
+                    StreamQueue::Gpu(_) => unreachable!("a stream is of its device's kind"),
+                }
             }
         }
     }

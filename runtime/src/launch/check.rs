@@ -2,6 +2,7 @@
 //! 9.0 and later in the programming guide. `gpu::context` asks the driver for the limits that depend on the compiled
 //! kernel.
 
+use crate::gpu::Mode;
 use crate::gpu::caps::Caps;
 use crate::program::Program;
 use crate::program::options::KernelOptions;
@@ -28,6 +29,16 @@ pub(super) fn fitting(program: &Program, sizes: &Sizes, caps: &Caps) -> Result<S
         Ok(shape)
     });
     shape.map_err(|reason| Error::Launch { kernel: program.name().into(), reason })
+}
+
+/// Rejects what a graph cannot capture.
+pub(super) fn captured(program: &Program, mode: Mode, are_borrowed: bool) -> Result<(), LaunchError> {
+    match mode {
+        Mode::Launch | Mode::Timeline => Err(LaunchError::WaitsInGraph),
+        Mode::Enqueue | Mode::Keep if program.prints() => Err(LaunchError::PrintsInGraph),
+        Mode::Enqueue | Mode::Keep if are_borrowed => Err(LaunchError::BorrowedInGraph),
+        Mode::Enqueue | Mode::Keep => Ok(()),
+    }
 }
 
 /// Returns the shape that the attribute and the launch give together.

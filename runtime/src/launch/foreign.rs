@@ -96,12 +96,12 @@ impl Stream {
         }
     }
 
-    /// Returns the stream as cudarc has it, for other libraries, or `None` in the simulator. Their work on it is ordered
+    /// Returns the stream as cudarc has it, for other libraries, or `None` in the simulator and for a stream that captures a graph. Their work on it is ordered
     /// with launches on it; memory that they use on it is theirs to order with other streams.
     pub fn cuda_stream(&self) -> Option<&Arc<CudaStream>> {
         match &self.queue {
             StreamQueue::Gpu(queue) => Some(queue.stream()),
-            StreamQueue::Simulator(_) => None,
+            StreamQueue::Simulator(_) | StreamQueue::Capture(_) => None,
         }
     }
 }

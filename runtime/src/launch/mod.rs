@@ -1,19 +1,23 @@
 //! The host's side: devices (`device`; `host` is the simulator as one), their streams (`stream`) and memory (`buffer`, `view` for a part
-//! of one, and `tensor` for one with a shape; `foreign` is what cudarc has), launches (`builder`, with their `arguments` and the
-//! checks before them, `check`), and one program under many schedules (`explore`). Only this module knows both the
+//! of one, and `tensor` for one with a shape; `foreign` is what cudarc has), copies on a stream (`copy`), launches (`builder`, with their `arguments` and the
+//! checks before them, `check`; `simulated` is one in the simulator), graphs of them (`graph`, and `capture` while one is recorded), and one program under many schedules (`explore`). Only this module knows both the
 //! simulator and GPUs.
 
 mod arguments;
 mod buffer;
 mod builder;
+mod capture;
 mod check;
+mod copy;
 mod device;
 mod explore;
 #[cfg(feature = "gpu")]
 mod foreign;
+mod graph;
 mod host;
 #[cfg(test)]
 mod on_each_device;
+mod simulated;
 mod stream;
 mod tensor;
 mod view;
@@ -23,6 +27,7 @@ pub use buffer::Buffer;
 pub use builder::{Launch, Occupancy};
 pub use device::Device;
 pub use explore::{Exploration, Finding};
+pub use graph::Graph;
 pub use stream::{Enqueued, Stream, StreamEvent};
 pub use tensor::{Ranked, Tensor, TensorMut, TensorMutOf, TensorOf, tensor_map, tensor_map_mut};
-pub use view::View;
+pub use view::{View, ViewMut};

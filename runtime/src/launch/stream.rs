@@ -2,13 +2,15 @@
 //! handle of a launch that was enqueued on one.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use super::capture::{Capture, HostEvent};
 use super::device::{Device, Target};
 use super::host::HostQueue;
 use crate::gpu::{GpuEvent, Queue};
 use crate::report::error::{Error, Result};
+use crate::report::graph::GraphError;
 
 /// A queue of work on a [`Device`]: launches, copies and events, in order. Work on different streams may run at the same time.
 /// Clones are handles of the same stream.
@@ -49,11 +51,12 @@ pub struct Stream {
     pub(super) queue: StreamQueue,
 }
 
-/// A stream of a GPU or of the simulator, of the same kind as its device.
+/// A stream of a GPU or of the simulator, of the same kind as its device, or one whose work is captured.
 #[derive(Clone)]
 pub(super) enum StreamQueue {
     Gpu(Arc<Queue>),
     Simulator(Arc<HostQueue>),
+    Capture(Arc<Capture>),
 }
 
 impl Device {
@@ -88,26 +91,34 @@ impl Stream {
         match (&self.device.target, &self.queue) {
             (Target::Gpu(gpu), StreamQueue::Gpu(queue)) => gpu.synchronize_queue(queue),
             (_, StreamQueue::Simulator(queue)) => queue.synchronize(),
+            (_, StreamQueue::Capture(_)) => Err(GraphError::Waits.into()),
             (Target::Simulator(_), StreamQueue::Gpu(_)) => unreachable!("a stream is of its device's kind"),
         }
     }
 
-    /// Records an event, which the work so far comes before.
+    /// Records an event, which the work so far comes before. If the stream captures a graph, each launch of the graph records it.
     pub fn record(&self) -> Result<StreamEvent> {
         let point = match &self.queue {
-            StreamQueue::Gpu(queue) => Point::Gpu(queue.record()?),
-            StreamQueue::Simulator(_) => Point::Simulator(Instant::now()),
+            StreamQueue::Gpu(queue) => Point::Gpu(Arc::new(queue.record()?)),
+            StreamQueue::Simulator(_) => Point::Simulator(Arc::new(Mutex::new(Some(Instant::now())))),
+            StreamQueue::Capture(capture) => capture.record(Point::Gpu, Point::Simulator)?,
         };
         Ok(StreamEvent { device: self.device.clone(), point })
     }
 
-    /// Makes the work that is enqueued here from now on wait for an event. The host does not wait.
+    /// Makes the work that is enqueued here from now on wait for an event. The host does not wait. If the stream captures a graph, each launch
+    /// of the graph waits for the event as it has been recorded last when the graph is launched.
     pub fn wait(&self, event: &StreamEvent) -> Result<()> {
         event.check_device(&self.device)?;
         match (&self.queue, &event.point) {
             (StreamQueue::Gpu(queue), Point::Gpu(event)) => queue.wait(event),
-            // The event's work has ended.
-            (StreamQueue::Simulator(_), _) | (_, Point::Simulator(_)) => Ok(()),
+            (StreamQueue::Capture(capture), Point::Gpu(event)) => capture.add(|recorded| recorded.gpu().wait(event)),
+            // Its work ends before later work begins, also in a graph.
+            (StreamQueue::Capture(_), Point::Simulator(_)) => Ok(()),
+            (StreamQueue::Simulator(_), Point::Simulator(event)) => time_of(event).map(drop),
+            (StreamQueue::Simulator(_), Point::Gpu(_)) | (StreamQueue::Gpu(_), Point::Simulator(_)) => {
+                unreachable!("events of one device are of one kind")
+            }
         }
     }
 }
@@ -139,9 +150,15 @@ pub struct StreamEvent {
 }
 
 enum Point {
-    Gpu(GpuEvent),
+    Gpu(Arc<GpuEvent>),
     /// The time at which all work of the stream had ended.
-    Simulator(Instant),
+    Simulator(HostEvent),
+}
+
+/// Returns the time of an event, unless it is that of a graph that has not been launched.
+fn time_of(event: &HostEvent) -> Result<Instant> {
+    let time = *event.lock().unwrap_or_else(PoisonError::into_inner);
+    time.ok_or_else(|| GraphError::NotLaunched.into())
 }
 
 impl StreamEvent {
@@ -149,7 +166,7 @@ impl StreamEvent {
     pub fn synchronize(&self) -> Result<()> {
         match &self.point {
             Point::Gpu(event) => event.synchronize(),
-            Point::Simulator(_) => Ok(()),
+            Point::Simulator(event) => time_of(event).map(drop),
         }
     }
 
@@ -157,7 +174,7 @@ impl StreamEvent {
     pub fn is_complete(&self) -> Result<bool> {
         match &self.point {
             Point::Gpu(event) => event.is_complete(),
-            Point::Simulator(_) => Ok(true),
+            Point::Simulator(event) => time_of(event).map(|_| true),
         }
     }
 
@@ -167,7 +184,9 @@ impl StreamEvent {
         later.check_device(&self.device)?;
         match (&self.point, &later.point) {
             (Point::Gpu(event), Point::Gpu(later)) => event.elapsed(later),
-            (Point::Simulator(start), Point::Simulator(end)) => Ok(end.saturating_duration_since(*start)),
+            (Point::Simulator(start), Point::Simulator(end)) => {
+                Ok(time_of(end)?.saturating_duration_since(time_of(start)?))
+            }
             (Point::Gpu(_), Point::Simulator(_)) | (Point::Simulator(_), Point::Gpu(_)) => {
                 unreachable!("events of one device are of one kind")
             }
@@ -221,10 +240,11 @@ pub struct Enqueued {
 impl Enqueued {
     /// Waits until the launch has ended, and returns its failure, if it has failed. It may wait for later launches on the stream, too.
     pub fn wait(mut self) -> Result<()> {
-        let Some(number) = self.number.take() else { return Ok(()) };
+        let number = self.number.take();
         match (&self.stream.device.target, &self.stream.queue) {
-            (Target::Gpu(gpu), StreamQueue::Gpu(queue)) => gpu.wait(queue, number),
-            (_, StreamQueue::Simulator(queue)) => queue.wait(number),
+            (Target::Gpu(gpu), StreamQueue::Gpu(queue)) => number.map_or(Ok(()), |number| gpu.wait(queue, number)),
+            (_, StreamQueue::Simulator(queue)) => number.map_or(Ok(()), |number| queue.wait(number)),
+            (_, StreamQueue::Capture(_)) => Err(GraphError::Waits.into()),
             (Target::Simulator(_), StreamQueue::Gpu(_)) => unreachable!("a stream is of its device's kind"),
         }
     }
@@ -233,7 +253,7 @@ impl Enqueued {
 impl Drop for Enqueued {
     fn drop(&mut self) {
         match (self.number, &self.stream.queue) {
-            (None, _) => {}
+            (None, _) | (_, StreamQueue::Capture(_)) => {}
             (Some(number), StreamQueue::Gpu(queue)) => queue.release(number),
             (Some(number), StreamQueue::Simulator(queue)) => queue.release(number),
         }

@@ -1,8 +1,8 @@
-//! A part of a buffer, or memory that another library owns, which kernels read.
+//! A part of a buffer, memory that another library owns, or elements as others, which kernels read (`View`) or write (`ViewMut`).
 
 use std::fmt;
 use std::marker::PhantomData;
-use std::ops::{Deref, RangeBounds};
+use std::ops::{Deref, DerefMut, RangeBounds};
 
 use super::buffer::Buffer;
 use crate::program::types::DeviceCopy;
@@ -66,6 +66,86 @@ impl<T: DeviceCopy> Deref for View<'_, T> {
 
     fn deref(&self) -> &Buffer<T> {
         &self.buffer
+    }
+}
+
+/// Memory that is borrowed to be written: a part of a [`Buffer`]. A kernel takes `&mut ViewMut<T>` as its `&mut [T]`, as it
+/// takes a `&mut Buffer<T>`, and the methods of a buffer are there.
+///
+/// ```
+/// use phalanx::prelude::*;
+///
+/// #[cluster_kernel(block = 4)]
+/// fn add(values: &mut [u32], amount: u32) {
+///     values[this_grid().thread_rank()] += amount;
+/// }
+///
+/// # fn main() -> phalanx::Result<()> {
+/// let device = Device::simulator();
+/// let mut values = device.zeros(8)?;
+/// let (mut left, mut right) = values.split_at_mut(4)?;
+/// add(&mut left, 1).grid(1).launch(&device)?;
+/// add(&mut right, 2).grid(1).launch(&device)?;
+/// add(&mut values.slice_mut(2..6)?, 10).grid(1).launch(&device)?;
+/// assert_eq!(values.read()?, [1, 1, 11, 11, 12, 12, 2, 2]);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// The buffer is borrowed as long as there is such a part:
+///
+/// ```compile_fail,E0502
+/// # use phalanx::Device;
+/// let mut buffer = Device::simulator().upload(&[1, 2, 3])?;
+/// let mut part = buffer.slice_mut(1..)?;
+/// buffer.read()?;
+/// part.write(&[5, 6])?;
+/// # Ok::<(), phalanx::Error>(())
+/// ```
+pub struct ViewMut<'a, T: DeviceCopy> {
+    buffer: Buffer<T>,
+    borrowed: PhantomData<&'a mut [T]>,
+}
+
+impl<T: DeviceCopy> Buffer<T> {
+    /// Returns a part of the buffer, for kernels to write.
+    pub fn slice_mut(&mut self, range: impl RangeBounds<usize>) -> Result<ViewMut<'_, T>> {
+        let range = self.checked(range)?;
+        Ok(ViewMut::new(self.part(range.start, range.len())))
+    }
+
+    /// Returns the elements before `middle`, and those from it on, which kernels may write at the same time. Work on one part is
+    /// still ordered with work on the other, if the two are on different streams.
+    pub fn split_at_mut(&mut self, middle: usize) -> Result<(ViewMut<'_, T>, ViewMut<'_, T>)> {
+        let head = self.checked(..middle)?;
+        Ok((ViewMut::new(self.part(0, head.len())), ViewMut::new(self.part(middle, self.len() - middle))))
+    }
+}
+
+impl<T: DeviceCopy> ViewMut<'_, T> {
+    /// Returns a buffer as a view. The caller has borrowed its memory, and no one else has, for as long as the view lives.
+    pub(super) fn new(buffer: Buffer<T>) -> Self {
+        ViewMut { buffer, borrowed: PhantomData }
+    }
+}
+
+impl<T: DeviceCopy> Deref for ViewMut<'_, T> {
+    type Target = Buffer<T>;
+
+    fn deref(&self) -> &Buffer<T> {
+        &self.buffer
+    }
+}
+
+impl<T: DeviceCopy> DerefMut for ViewMut<'_, T> {
+    fn deref_mut(&mut self) -> &mut Buffer<T> {
+        &mut self.buffer
+    }
+}
+
+impl<T: DeviceCopy> fmt::Debug for ViewMut<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ViewMut({:?})", self.buffer)
     }
 }
 

@@ -5,6 +5,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use super::failure::Failure;
+use super::graph::GraphError;
 use super::tensor::TensorError;
 use crate::shape::{Dim3, Shape};
 
@@ -145,6 +146,10 @@ pub enum Error {
     #[error(transparent)]
     Tensor(#[from] TensorError),
 
+    /// A graph, or the stream that captures one, was used against its rules.
+    #[error(transparent)]
+    Graph(#[from] GraphError),
+
     /// A buffer was asked for that is larger than the address space.
     #[error("{len} elements of {size} bytes are more than a buffer can hold")]
     BufferTooLarge {
@@ -263,6 +268,7 @@ impl Error {
             | Error::WrongEvent { .. }
             | Error::NoGpuSupport
             | Error::Tensor(_)
+            | Error::Graph(_)
             | Error::Nvrtc { .. } => None,
         }
     }
@@ -419,6 +425,21 @@ pub enum LaunchError {
          first"
     )]
     Capturing,
+    /// The launch is captured into a graph, and the host would wait for it.
+    #[error(
+        "it is captured into a graph, and runs when the graph is launched; call `.enqueue()`, which does not wait for it"
+    )]
+    WaitsInGraph,
+    /// The launch is captured into a graph, and the kernel prints.
+    #[error(
+        "it is captured into a graph and prints, but nobody could tell the prints of a graph's launches apart; launch it on          a stream, or take its prints out"
+    )]
+    PrintsInGraph,
+    /// The launch is captured into a graph, which would outlive the borrow of an argument's memory.
+    #[error(
+        "it is captured into a graph, which would outlive the borrow of a memory that belongs to another user of cudarc; copy          it to a buffer first, or hand it over by `Buffer::from_cuda_slice`"
+    )]
+    BorrowedInGraph,
     /// An argument is in the memory of another device.
     #[error("argument {argument} is on {found}, but the launch is on {device}; upload it there")]
     WrongDevice {

@@ -46,6 +46,11 @@ impl GpuMemory {
         self.owner.as_ref()
     }
 
+    /// Returns whether the memory belongs to another user of cudarc.
+    pub(crate) fn is_borrowed(&self) -> bool {
+        self.owner.is_some()
+    }
+
     /// Returns the address on the device.
     pub(crate) fn address(&self) -> u64 {
         self.address

@@ -4,6 +4,7 @@
 use std::sync::Mutex;
 
 use super::*;
+use crate::Simulator;
 use crate::kernel::memory::{Global, GlobalMut, load, shared_array, store};
 use crate::launch::on_each_device::on_each_device;
 use crate::launch::{Threads, global, global_mut};

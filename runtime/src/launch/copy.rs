@@ -1,0 +1,61 @@
+//! Copies on a stream, which the host does not wait for.
+
+use super::buffer::{Buffer, Memory};
+use super::capture::Operation;
+use super::device::Target;
+use super::stream::{Stream, StreamQueue};
+use crate::program::types::DeviceCopy;
+use crate::report::error::{Error, Result};
+use crate::report::graph::GraphError;
+
+impl Stream {
+    /// Copies all elements of a buffer to another of the same length, after all earlier work that uses either. The host
+    /// does not wait for it. Both may be parts of buffers, [`View`](crate::View) and [`ViewMut`](crate::ViewMut).
+    ///
+    /// ```
+    /// # use phalanx::Device;
+    /// # fn main() -> phalanx::Result<()> {
+    /// let device = Device::simulator();
+    /// let stream = device.stream()?;
+    /// let (from, mut to) = (device.upload(&[1, 2, 3, 4])?, device.zeros(6)?);
+    /// stream.copy(&from, &mut to.slice_mut(1..5)?)?;
+    /// assert_eq!(to.read()?, [0, 1, 2, 3, 4, 0]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn copy<T: DeviceCopy>(&self, from: &Buffer<T>, to: &mut Buffer<T>) -> Result<()> {
+        if from.len() != to.len() {
+            return Err(Error::LengthMismatch { buffer: to.len(), data: from.len() });
+        }
+        for found in [from.device(), to.device()] {
+            if !self.device().shares_memory(found) {
+                return Err(Error::WrongDevice { expected: self.device().to_string(), found: found.to_string() });
+            }
+        }
+        let bytes = from.len() * size_of::<T>();
+        match (&self.device().target, from.place(), to.place()) {
+            (Target::Gpu(gpu), (Memory::Gpu(from), from_start), (Memory::Gpu(to), to_start)) => match &self.queue {
+                StreamQueue::Gpu(queue) => gpu.copy(queue, (from, from_start), (to, to_start), bytes),
+                StreamQueue::Capture(_) if from.is_borrowed() || to.is_borrowed() => Err(GraphError::Borrowed.into()),
+                StreamQueue::Capture(capture) => {
+                    capture.add(|recorded| recorded.gpu().copy((from, from_start), (to, to_start), bytes))
+                }
+                StreamQueue::Simulator(_) => unreachable!("a stream is of its device's kind"),
+            },
+            (Target::Simulator(_), (Memory::Host(source), _), (Memory::Host(target), _)) => {
+                let (source, target) = (source.clone(), target.clone());
+                let (range, start) = (from.elements(), to.elements().start);
+                let copy = move || target.memory.write(start, &source.memory.read_part::<T>(range.clone()));
+                match &self.queue {
+                    StreamQueue::Simulator(_) => copy(),
+                    StreamQueue::Capture(capture) => {
+                        capture.add(|recorded| Ok(recorded.simulator().push(Operation::Copy(Box::new(copy)))))?;
+                    }
+                    StreamQueue::Gpu(_) => unreachable!("a stream is of its device's kind"),
+                }
+                Ok(())
+            }
+            (Target::Gpu(_) | Target::Simulator(_), _, _) => unreachable!("the memory is on the stream's device"),
+        }
+    }
+}

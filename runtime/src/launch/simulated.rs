@@ -1,0 +1,83 @@
+//! A launch as the simulator runs it: at once when it is enqueued, or whenever a graph that has it is launched.
+
+use std::sync::Arc;
+
+use super::buffer::HostMemory;
+use super::host::{Host, HostQueue, Told};
+use crate::gpu::{Mode, Started};
+use crate::program::Program;
+use crate::report::error::{Error, LaunchError, Result};
+use crate::report::failure::Failure;
+use crate::report::warning::Warning;
+use crate::shape::Shape;
+use crate::sim::{self, NamedBuffer, Recorder, WarningCollector};
+
+/// A launch that has passed its checks.
+pub(super) struct Simulated<'a> {
+    pub(super) program: Arc<Program>,
+    pub(super) shape: Shape,
+    /// The buffers under the names of the kernel's parameters.
+    pub(super) buffers: Vec<NamedBuffer>,
+    /// The function of a thread, which runs the host body.
+    pub(super) threads: Box<dyn Fn() + Send + Sync + 'a>,
+    /// The memory of the buffers.
+    pub(super) memory: Vec<Arc<HostMemory>>,
+}
+
+impl<'a> Simulated<'a> {
+    /// Returns the launch for runs after the borrows of its arguments have ended.
+    ///
+    /// # Safety
+    /// What `threads` has is plain data and handles of `memory`.
+    pub(super) unsafe fn lasting(self) -> Simulated<'static> {
+        let Simulated { program, shape, buffers, threads, memory } = self;
+        // SAFETY: the memory that the handles refer to lives as long as the result, which is all that `'a` says of them: every access
+        // to it is atomic, and plain data refers to nothing.
+        let threads = unsafe {
+            std::mem::transmute::<Box<dyn Fn() + Send + Sync + 'a>, Box<dyn Fn() + Send + Sync + 'static>>(threads)
+        };
+        Simulated { program, shape, buffers, threads, memory }
+    }
+
+    /// Runs the kernel, and lets the stream know of its failure.
+    pub(super) fn start(&self, host: &Host, queue: &HostQueue, mode: Mode) -> Result<Started> {
+        let recorder = (mode == Mode::Timeline).then(Recorder::default);
+        let failure = self.run(host, recorder.as_ref());
+        let told = match mode {
+            Mode::Enqueue => Told::Anyone,
+            Mode::Keep => Told::Handle,
+            Mode::Launch | Mode::Timeline => Told::Caller,
+        };
+        let number = queue.record(failure, told)?;
+        Ok(Started { number, timeline: recorder.map(|recorder| recorder.timeline(self.program.name())) })
+    }
+
+    /// Returns an error if not all blocks of a kernel with a barrier of the grid can run at once.
+    pub(super) fn check(&self) -> Result<()> {
+        if !self.program.has_grid_barrier() {
+            return Ok(());
+        }
+        let error = |reason| Error::Launch { kernel: self.program.name().into(), reason };
+        LaunchError::check_resident(&self.shape, sim::most_clusters(&self.shape)).map_err(error)
+    }
+
+    /// Runs the kernel to its end, and returns its failure. What it prints and its warnings go to the program.
+    pub(super) fn run(&self, host: &Host, recorder: Option<&Recorder>) -> Option<Failure> {
+        let program = &self.program;
+        let warnings = WarningCollector::default();
+        let simulator = host
+            .simulator
+            .clone()
+            .with_local_bytes(program.local_memory().total)
+            .with_buffers(self.buffers.clone())
+            .warning(&warnings);
+        let simulator = recorder.into_iter().fold(simulator, |simulator, recorder| simulator.recording(recorder));
+        let run = if program.has_grid_barrier() { sim::run_together } else { sim::run };
+        let (printed, result) = run(program.name(), &self.shape, &simulator, &*self.threads);
+        host.output.write(printed);
+        for race in warnings.take() {
+            host.warnings.write(&Warning { kernel: program.name().into(), race });
+        }
+        result.err().map(|failure| *failure)
+    }
+}
