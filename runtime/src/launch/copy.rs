@@ -49,7 +49,10 @@ impl Stream {
                 match &self.queue {
                     StreamQueue::Simulator(_) => copy(),
                     StreamQueue::Capture(capture) => {
-                        capture.add(|recorded| Ok(recorded.simulator().push(Operation::Copy(Box::new(copy)))))?;
+                        capture.add(|recorded| {
+                            recorded.simulator().push(Operation::Copy(Box::new(copy)));
+                            Ok(())
+                        })?;
                     }
                     StreamQueue::Gpu(_) => unreachable!("a stream is of its device's kind"),
                 }

@@ -65,7 +65,7 @@ use crate::report::graph::GraphError;
 ///
 /// - A kernel that prints is refused: nobody could tell the prints of the launches apart.
 /// - Memory that is borrowed from another user of cudarc is refused, because the graph would outlive the borrow.
-/// - A `read`, `write` or `upload` of a buffer while work is captured is done at once, and copies with pinned memory are refused.
+/// - A `read`, `write` or `upload` of a buffer while work is captured is done at once.
 /// - Work that other libraries enqueue: the stream of a capture is none of CUDA's.
 pub struct Graph {
     device: Device,

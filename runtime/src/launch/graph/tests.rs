@@ -169,7 +169,12 @@ fn what_a_graph_cannot_do_is_said() {
         let handle = refused(&mut |stream| add(&mut values, 1).grid(1).on(stream).enqueue()?.wait());
         assert_eq!(graph(handle), GraphError::Waits);
         let mut kept = None;
-        let empty = device.capture(|stream| Ok(kept = Some(stream.clone()))).unwrap();
+        let empty = device
+            .capture(|stream| {
+                kept = Some(stream.clone());
+                Ok(())
+            })
+            .unwrap();
         empty.launch(&stream).unwrap();
         let ended = add(&mut values, 1).grid(1).on(&kept.unwrap()).enqueue().unwrap_err();
         assert_eq!(graph(ended), GraphError::Ended);
