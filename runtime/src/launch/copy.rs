@@ -18,7 +18,8 @@ impl Stream {
     /// let device = Device::simulator();
     /// let stream = device.stream()?;
     /// let (from, mut to) = (device.upload(&[1, 2, 3, 4])?, device.zeros(6)?);
-    /// stream.copy(&from, &mut to.slice_mut(1..5)?)?;
+    /// let mut part = to.slice_mut(1..5)?;
+    /// stream.copy(&from, &mut part)?;
     /// assert_eq!(to.read()?, [0, 1, 2, 3, 4, 0]);
     /// # Ok(())
     /// # }

@@ -86,7 +86,8 @@ impl<T: DeviceCopy> Deref for View<'_, T> {
 /// let (mut left, mut right) = values.split_at_mut(4)?;
 /// add(&mut left, 1).grid(1).launch(&device)?;
 /// add(&mut right, 2).grid(1).launch(&device)?;
-/// add(&mut values.slice_mut(2..6)?, 10).grid(1).launch(&device)?;
+/// let mut middle = values.slice_mut(2..6)?;
+/// add(&mut middle, 10).grid(1).launch(&device)?;
 /// assert_eq!(values.read()?, [1, 1, 11, 11, 12, 12, 2, 2]);
 /// # Ok(())
 /// # }
