@@ -199,7 +199,7 @@ static void compare_spreads() {
     with_range<Raw>([](detail::interval<Raw> values, const std::vector<Raw>& some) {
         const auto any = [] { return integer<Raw>(below(3) == 0 ? bound<Raw>() : static_cast<Raw>(below(40))); };
         const integer<Raw> a(any()), b(any()), c(any()), d(any());
-        const auto all = spread(values, plus(a), minus(b), plus(c).minus(d), plus(0));
+        const auto all = spread_by(values, up_by(a), down_by(b), up_by(c).down_by(d), up_by(0));
         known += all.known;
         for (auto value : some) {
             const integer<Raw> x(value);
@@ -224,7 +224,7 @@ static void compare_whiles() {
         for (auto i = first; goes_on(i) && whiled.size() < most; i += step) {
             whiled.push_back(i.value);
         }
-        if (!counts(steps)) {
+        if (!is_counting(steps)) {
             return;
         }
         ++known;

@@ -271,7 +271,7 @@ fn loops_in_a_body_that_is_printed_once() {
     assert_eq!(
         tested_once(&format!("for i in 0..a {{ {sync} *r += w[i]; if b > 3 {{ *r += w[i + b]; }} *r += w[i + 1]; }}")),
         [
-            "const bool all_within = covers(w, spread(values_of(steps), plus(0), plus(1)));",
+            "const bool all_within = covers(w, spread_by(values_of(steps), up_by(0), up_by(1)));",
             "require(when(!all_within, within(w, i)) & when(b > 3, within(w, i + b)) & when(!all_within, within(w, i + 1)));",
         ],
     );
@@ -340,7 +340,7 @@ fn rows_with_a_name() {
 fn neighbours() {
     hoists(
         "for i in 1..a { m[i] = w[i * b + 1] + w[i * b - 1] + w[2 + i * b - a] + w[i * b]; }",
-        "covers(m, values_of(steps)) && covers(w, spread(values_of(steps) * b, plus(1), minus(1), plus(2).minus(a), plus(0)))",
+        "covers(m, values_of(steps)) && covers(w, spread_by(values_of(steps) * b, up_by(1), down_by(1), up_by(2).down_by(a), up_by(0)))",
         &[],
     );
     hoists(
@@ -356,7 +356,7 @@ fn while_loops_that_count() {
         "let mut i = a; while i < b { m[i] = i; i += c; }",
         "auto i = a;
          const auto steps = counting(i, b, c);
-         if (counts(steps) && covers(m, values_of(steps))) {
+         if (is_counting(steps) && covers(m, values_of(steps))) {
              for ([[maybe_unused]] auto i_2 : unclamped(steps)) {
                  m.get_unchecked(i) = i;
                  i += c;
@@ -378,7 +378,7 @@ fn while_loops_that_count() {
     // The loop may be empty, and the accesses be within bounds.
     assert!(
         whole("let mut i = a; while i < b { m[0] = 1; i += 1; }")
-            .contains("if (counts(steps) && covers(m, values_of(0)))")
+            .contains("if (is_counting(steps) && covers(m, values_of(0)))")
     );
     // Threads do something together in it, so that it is printed once.
     counts("let mut i = a; while i < b { m[i] = 1; nanosleep(9); i += 1; }", "counting(i, b, 1)");

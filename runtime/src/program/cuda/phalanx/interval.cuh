@@ -171,11 +171,11 @@ struct displacement {
     bool known = true;
 
     template <class Value>
-    __device__ __forceinline__ constexpr displacement plus(Value value) const {
+    __device__ __forceinline__ constexpr displacement up_by(Value value) const {
         return added(values_of(value), 1);
     }
     template <class Value>
-    __device__ __forceinline__ constexpr displacement minus(Value value) const {
+    __device__ __forceinline__ constexpr displacement down_by(Value value) const {
         return added(values_of(value), -1);
     }
 
@@ -190,18 +190,18 @@ private:
 } // namespace detail
 
 template <class Value>
-__device__ __forceinline__ constexpr detail::displacement plus(Value value) {
-    return detail::displacement().plus(value);
+__device__ __forceinline__ constexpr detail::displacement up_by(Value value) {
+    return detail::displacement().up_by(value);
 }
 template <class Value>
-__device__ __forceinline__ constexpr detail::displacement minus(Value value) {
-    return detail::displacement().minus(value);
+__device__ __forceinline__ constexpr detail::displacement down_by(Value value) {
+    return detail::displacement().down_by(value);
 }
 
 // The values of several indexes that differ by what the loop does not change: `i + 1`, `i - n`. Only the sums have to be values of the type:
 // what wraps on the way to them wraps back.
 template <class Raw, class... Shifts>
-__device__ __forceinline__ constexpr detail::interval<Raw> spread(detail::interval<Raw> base, detail::displacement first, Shifts... others) {
+__device__ __forceinline__ constexpr detail::interval<Raw> spread_by(detail::interval<Raw> base, detail::displacement first, Shifts... others) {
     long long low = first.by, high = first.by;
     unsigned long long steps = base.steps;
     bool known = base.known && first.known;
@@ -311,7 +311,7 @@ __device__ __forceinline__ detail::counted_steps<Raw> unclamped(detail::forward_
 
 // Whether there are such values. Without them, `unclamped` has no meaning.
 template <class Raw>
-__device__ __forceinline__ constexpr bool counts(detail::counting_steps<Raw> steps) {
+__device__ __forceinline__ constexpr bool is_counting(detail::counting_steps<Raw> steps) {
     return steps.known;
 }
 template <class Raw>

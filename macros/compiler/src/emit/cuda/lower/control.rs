@@ -241,7 +241,7 @@ impl Lower<'_> {
         accesses.iter().for_each(|site| {
             self.unchecked.remove(site);
         });
-        let counts = CuExpr::call("counts", vec![CuExpr::name(&steps)]);
+        let counts = CuExpr::call("is_counting", vec![CuExpr::name(&steps)]);
         let range = CuExpr::call("unclamped", vec![CuExpr::name(&steps)]);
         let name = self.names.fresh("i");
         let unchecked = Box::new(CuStmt::For { unroll, name, used: false, range, body: unchecked });

@@ -43,13 +43,13 @@ impl Shifted {
         self.whole
     }
 
-    /// Returns `plus(a).minus(b)`.
+    /// Returns `up_by(a).down_by(b)`.
     fn shift(&self) -> CuExpr {
-        let name = |is_minus| if is_minus { "minus" } else { "plus" };
+        let name = |is_minus| if is_minus { "down_by" } else { "up_by" };
         let mut by = self.by.iter();
         let first = match by.next() {
             Some((is_minus, by)) => CuExpr::call(name(*is_minus), vec![by.clone()]),
-            None => CuExpr::call("plus", vec![CuExpr::name("0")]),
+            None => CuExpr::call("up_by", vec![CuExpr::name("0")]),
         };
         by.fold(first, |base, (is_minus, by)| CuExpr::Method {
             base: Box::new(base),
@@ -125,7 +125,7 @@ impl Tests {
                 [one] => one.values.clone().text(),
                 several => {
                     let shifts = several.iter().map(|test| test.values.shift());
-                    CuExpr::call("spread", [first.values.base.clone()].into_iter().chain(shifts).collect())
+                    CuExpr::call("spread_by", [first.values.base.clone()].into_iter().chain(shifts).collect())
                 }
             };
             let test = first.text(values);
