@@ -12,12 +12,12 @@
 using namespace phalanx;
 
 extern "C" __global__ void __launch_bounds__(32)
-checked_mean(readonly_slice<i64> values, readonly_slice<i32> counts_2, slice_mut<i64> out, const __grid_constant__ launch_block phalanx_launch) {
+checked_mean(readonly_slice<i64> values, readonly_slice<i32> counts, slice_mut<i64> out, const __grid_constant__ launch_block phalanx_launch) {
     constexpr auto MOST = i32(1048576);
     constexpr auto i64_MIN = i64(-9223372036854775807ll - 1);
 #line 266 "ui-tests/conformance/src/kernels/guide.rs"
     auto i = this_thread_block().thread_rank();
-    auto count = counts_2[i];
+    auto count = counts[i];
     if (!(count >= i32(0))) {
         assertion_failed(here(), count, i32(0));
     }

@@ -106,7 +106,7 @@ pub struct TensorMap<'a, Tile: TensorTile> {
 ///     tiles[0][i / 8][i % 8] = 1;
 ///     block.sync();
 ///     if i == 0 {
-///         out.reduce_add_async([-1, 0], &tiles[0]);
+///         out.reduce_add_async([1, 0], &tiles[0]);
 ///         bulk_wait_group::<0>();
 ///     }
 /// }
@@ -115,7 +115,7 @@ pub struct TensorMap<'a, Tile: TensorTile> {
 /// let device = Device::simulator();
 /// let mut out = device.zeros(4 * 8)?;
 /// count(&mut out.tensor_mut([4, 8])?).grid(3).launch(&device)?;
-/// assert_eq!(out.read()?, [[3; 24].as_slice(), &[0; 8]].concat(), "the tile's first row lies outside");
+/// assert_eq!(out.read()?, [[0; 8].as_slice(), &[3; 24]].concat(), "the tile's last row lies outside");
 /// # Ok(())
 /// # }
 /// ```

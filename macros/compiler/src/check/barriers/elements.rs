@@ -83,8 +83,9 @@ impl Check<'_, '_> {
     /// The launches that are tried. Loops over as many rounds as there are barriers leave none out; those over two more come back to
     /// the first.
     fn launches(&self) -> Vec<Launch> {
-        let arrays = self.cx.ids().into_iter().filter_map(|id| self.runs.length(id.shared));
-        let longest = arrays.max().unwrap_or(1).max(2);
+        // An argument may also be the rank of a thread: arrays that no call names do not make it larger.
+        let named = self.cx.cfg.barrier_calls.iter().filter_map(|call| id_of(self.cx.cfg, &call.region));
+        let longest = named.filter_map(|id| self.runs.length(id.shared)).max().unwrap_or(1).max(2);
         let mut launches = Vec::new();
         for (argument, element) in [(longest, longest), (longest + 2, 1), (longest + 2, 0)] {
             let launch = Launch {
