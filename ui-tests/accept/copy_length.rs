@@ -20,7 +20,7 @@ fn a_multiple(x: &[f32], y: &mut [f32]) {
     if block.thread_rank() == 0 {
         full.expect_tx(4 * 60);
         bulk_copy_async(&tile[..60], &x[..60], &full);
-        full.arrive();
+        let _ = full.arrive();
     }
     full.wait_parity(false);
     y[block.thread_rank()] = tile[0];
