@@ -146,21 +146,16 @@ using coordinates = local_array<i32, static_cast<unsigned long long>(tile_of<Til
 
 } // namespace detail
 
-// `map.load_async(at, &tile, &bar)`. Other threads may have read and written the tile before, in the generic proxy. NVRTC 13.0 does not know
-// the place of a call whose callee has a template for a parameter of its own.
-#define PHALANX_TENSOR_LOAD(MAP)                                                                                                  \
-    template <class Tile, class Memory, bool of_cluster>                                                                           \
-    __device__ __forceinline__ void load_async(const MAP<Tile>& map, detail::coordinates<Tile> at, Memory&& memory,                \
-                                               const phase_barrier<of_cluster>& bar, PHALANX_SITE) {                               \
-        const unsigned tile = detail::tile_address<Tile>(detail::whole(memory), false, site);                                      \
-        detail::check_coordinates<Tile>(at, site);                                                                                 \
-        bar.expect_tx(u32(static_cast<unsigned>(sizeof(Tile))));                                                                   \
-        detail::fence_tensor_proxy(map);                                                                                           \
-        detail::tensor_copy<detail::tile_of<Tile>::rank>::load(&map, at.elements, tile, bar.address());                            \
-    }
-PHALANX_TENSOR_LOAD(tensor_map)
-PHALANX_TENSOR_LOAD(tensor_map_mut)
-#undef PHALANX_TENSOR_LOAD
+// `map.load_async(at, &tile, &bar)`. Other threads may have read and written the tile before, in the generic proxy.
+template <template <class> class Map, class Tile, class Memory, bool of_cluster>
+__device__ __forceinline__ void load_async(const Map<Tile>& map, detail::coordinates<Tile> at, Memory&& memory,
+                                           const phase_barrier<of_cluster>& bar, PHALANX_SITE) {
+    const unsigned tile = detail::tile_address<Tile>(detail::whole(memory), false, site);
+    detail::check_coordinates<Tile>(at, site);
+    bar.expect_tx(u32(static_cast<unsigned>(sizeof(Tile))));
+    detail::fence_tensor_proxy(map);
+    detail::tensor_copy<detail::tile_of<Tile>::rank>::load(&map, at.elements, tile, bar.address());
+}
 
 // `map.prefetch(at)`. It changes nothing, so that one that the hardware does not have is left out.
 template <class Tile>
