@@ -1,7 +1,7 @@
 //! Runs of single threads: what a thread of a block does with phase barriers, step by step, in a launch whose integers are known. All
 //! integers that the host passes by value have one value, and so have all elements of read-only memory.
 //!
-//! What the text does not show is unknown: then a branch is passed over, if its arms merge, and with it what they do. Other threads
+//! A value that the text does not show is unknown. A branch on it is passed over, if its arms merge, and with it what they do. Other threads
 //! are not followed, so that a run says what a thread does, and not when.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -38,7 +38,7 @@ pub(super) struct Event {
     pub(super) operand: Option<u64>,
 }
 
-/// What one thread does.
+/// The run of one thread: the calls that it makes.
 #[derive(Debug, Default)]
 pub(super) struct Run {
     pub(super) events: Vec<Event>,

@@ -32,7 +32,7 @@ pub(crate) struct Gather {
     pub(crate) tells_all: bool,
 }
 
-/// Which blocks are told by a thread.
+/// The blocks that a thread tells by its arrival.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Told {
     /// The block of this rank.
@@ -93,7 +93,7 @@ fn gather(cx: &Context<'_, '_>, wait: BarrierCallId) -> Option<Gather> {
     (is_once && is_all).then_some(Gather { arrival, wait, elected_at, tells_all: told == Told::One })
 }
 
-/// Which blocks a thread tells that arrives at the barrier of the block of this rank.
+/// Returns the blocks that a thread tells which arrives at the barrier of the block of this rank.
 fn told(cx: &Context<'_, '_>, rank: NodeId, region: &Region) -> Option<Told> {
     let node = &cx.cfg.nodes[cx.resolved(rank).0];
     match (&node.source, &node.operands[..]) {

@@ -138,7 +138,7 @@ impl Builder<'_> {
     }
 }
 
-/// What a copy reads, if anything that is followed.
+/// Returns the region that a copy reads as a list, which is empty if it is not followed.
 fn list(read: Option<Region>) -> Vec<Region> {
     read.into_iter().collect()
 }

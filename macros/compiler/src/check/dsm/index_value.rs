@@ -28,7 +28,7 @@ pub(super) enum Size {
     Constant(ValueId),
     /// The number of blocks in a cluster.
     Blocks,
-    /// What a variable holds, which never changes.
+    /// The value of a variable that never changes.
     Fixed(Variable),
 }
 

@@ -47,7 +47,7 @@ impl Skews {
         self.0.is_empty()
     }
 
-    /// What a variable holds, in terms of the part that is the same in all blocks.
+    /// Returns the value that a variable holds, in terms of the part that is the same in all blocks.
     pub(super) fn read(&self, variable: Variable) -> Option<IndexValue> {
         let Skew { rank, modulus, cycle } = *self.0.get(&variable)?;
         let value = Affine { rank, ..Affine::of(Base::Variable(variable)) }.modulo(modulus)?;
@@ -55,7 +55,7 @@ impl Skews {
         Some(Form::Affine(value).into())
     }
 
-    /// What assigning a value does to the variable, or to the part that is the same in all blocks.
+    /// Returns the change that assigning a value makes to the variable, or to the part that is the same in all blocks.
     pub(super) fn change(&self, variable: Variable, value: &IndexValue) -> Change {
         let (Some(skew), Some(affine)) = (self.0.get(&variable), value.affine()) else {
             return value.change_of(variable);

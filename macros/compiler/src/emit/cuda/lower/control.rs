@@ -193,19 +193,13 @@ impl Lower<'_> {
             return;
         }
         let reported = deferred.map(|deferred| self.defer(&deferred, test.clone()));
-        self.unchecked.extend(&accesses);
-        let unchecked = self.loop_body(Vec::new(), body);
-        accesses.iter().for_each(|site| {
-            self.unchecked.remove(site);
-        });
+        let unchecked = self.unchecked_body(&accesses, body);
         let range = CuExpr::call("unclamped", vec![CuExpr::name(&steps)]);
         let unchecked = Box::new(CuStmt::For { unroll, name: name.clone(), used, range, body: unchecked });
         if let Some(reported) = &reported {
             self.end_deferral(reported);
         }
-        self.checks_all = true;
-        let checked = self.loop_body(Vec::new(), body);
-        self.checks_all = false;
+        let checked = self.checked_body(body);
         self.store_guard = None;
         let checked = Box::new(CuStmt::For { unroll, name, used, range: CuExpr::name(&steps), body: checked });
         match reported {
@@ -236,22 +230,34 @@ impl Lower<'_> {
             self.out.push(CuStmt::While { unroll, condition, body });
             return true;
         }
-        self.unchecked.extend(&accesses);
-        let unchecked = self.loop_body(Vec::new(), body);
-        accesses.iter().for_each(|site| {
-            self.unchecked.remove(site);
-        });
+        let unchecked = self.unchecked_body(&accesses, body);
         let counts = CuExpr::call("is_counting", vec![CuExpr::name(&steps)]);
         let range = CuExpr::call("unclamped", vec![CuExpr::name(&steps)]);
         let name = self.names.fresh("i");
         let unchecked = Box::new(CuStmt::For { unroll, name, used: false, range, body: unchecked });
-        self.checks_all = true;
         let condition = self.value(condition);
-        let checked = self.loop_body(Vec::new(), body);
-        self.checks_all = false;
+        let checked = self.checked_body(body);
         let checked = Box::new(CuStmt::While { unroll, condition, body: checked });
         self.out.push(CuStmt::Hoisted { test: counts.and(test), callees, unchecked, checked });
         true
+    }
+
+    /// Lowers the body of a loop that is printed twice, without the checks of these accesses.
+    fn unchecked_body(&mut self, accesses: &[SiteId], body: &Block) -> Vec<CuStmt> {
+        self.unchecked.extend(accesses);
+        let statements = self.loop_body(Vec::new(), body);
+        accesses.iter().for_each(|site| {
+            self.unchecked.remove(site);
+        });
+        statements
+    }
+
+    /// Lowers the body of a loop that is printed twice, with all checks.
+    fn checked_body(&mut self, body: &Block) -> Vec<CuStmt> {
+        self.checks_all = true;
+        let statements = self.loop_body(Vec::new(), body);
+        self.checks_all = false;
+        statements
     }
 
     /// Declares a variable with the value of a test, without which the accesses in all iterations of a loop are tested.
