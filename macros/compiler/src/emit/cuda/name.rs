@@ -19,7 +19,7 @@ const RESERVED: &str = "alignas alignof and and_eq asm auto bitand bitor bool br
     threadIdx blockIdx blockDim gridDim warpSize dim3 \
     phalanx phalanx_launch launch_block phalanx_dynamic_shared integer as as_const upper_word local_array slice slice_mut readonly_slice writable \
     shared_array shared_slice tensor_map tensor_map_mut swizzled dynamic_shared dynamic_shared_slice remote_array remote_slice \
-    subslice subslice_inclusive subslice_from row_of chunk_of split_at load_vec store_vec load_vec_unchecked store_vec_unchecked vector \
+    subslice copied_part subslice_inclusive subslice_from row_of chunk_of split_at load_vec store_vec load_vec_unchecked store_vec_unchecked vector \
     load_matrix load_matrix_transposed store_matrix store_matrix_transposed matrix_a matrix_b accumulator tf32 mma_async wait_mma wait_mma_prior in_flight \
     values_of increased decreased counting counting_through is_counting spread_by up_by down_by covers covers_row covers_vectors covers_row_vectors row_of_unchecked lanes_of unclamped \
     assume_multiples require when within within_row vector_within row_vector_within deferred deferred_vector \

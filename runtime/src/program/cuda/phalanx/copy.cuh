@@ -17,11 +17,32 @@ __device__ __forceinline__ void check_lengths(const To& to, const From& from, un
     }
 }
 
-// Returns whether both addresses are multiples. Each has a test of its own, on the slice itself: the compiler decides by the low
-// bits of an address, of which those of one may be known, and no longer sees them when the address has been stored.
+// A part of memory that knows of which memory, and where it begins.
+template <class Slice>
+struct located_part : Slice {
+    Slice whole;
+    unsigned long long start;
+};
+template <class Slice>
+__device__ __forceinline__ Slice whole(const located_part<Slice>& part) {
+    return part;
+}
+
+// Returns whether an address is a multiple, or false if the memory of a part is not aligned but the part is. The compiler decides by
+// the low bits of what an address is computed of. It sees more of them in the memory and the index than in their sum, and none
+// once the address has been stored.
+template <class Memory>
+__device__ __forceinline__ bool is_aligned(Memory&& memory, unsigned unit) {
+    if constexpr (requires { memory.start; }) {
+        return is_aligned(memory.whole, unit) && memory.start * sizeof(*memory.data) % unit == 0;
+    } else {
+        const auto all = whole(memory);
+        return address_of(all, all.data) % unit == 0;
+    }
+}
 template <class To, class From>
-__device__ __forceinline__ bool are_aligned(const To& to, const From& from, unsigned unit) {
-    return address_of(to, to.data) % unit == 0 && address_of(from, from.data) % unit == 0;
+__device__ __forceinline__ bool are_aligned(To&& to, From&& from, unsigned unit) {
+    return is_aligned(to, unit) && is_aligned(from, unit);
 }
 
 // Two regions of memory of equal length, as bytes.
@@ -117,23 +138,32 @@ __device__ __noinline__ void copy_parts(unsigned place, const T* from, unsigned 
 
 } // namespace detail
 
+// `&memory[start..end]` as an argument of `memcpy_async`.
+template <class Memory, class Start, class End>
+__device__ __forceinline__ auto copied_part(Memory&& memory, Start start, End end, PHALANX_SITE) {
+    const auto whole = detail::whole(memory);
+    const auto part = subslice(whole, start, end, site);
+    return detail::located_part<decltype(detail::whole(whole))>{part, whole, detail::index(start).value};
+}
+
 // `memcpy_async(&group, &shared, slice, &bar)`
-template <class Group, class Memory, class From, bool of_cluster>
-__device__ __forceinline__ void memcpy_async(const Group& group, Memory&& memory, const From& from,
+template <class Group, class To, class From, bool of_cluster>
+__device__ __forceinline__ void memcpy_async(const Group& group, To&& destination, const From& source,
                                     const phase_barrier<of_cluster>& bar, PHALANX_SITE) {
-    const auto to = detail::whole(memory);
+    const auto to = detail::whole(destination);
+    const auto from = detail::whole(source);
     const auto both = detail::copied::of(to, from, site);
     const unsigned rank = group.thread_rank().value, threads = group.num_threads().value;
     if (both.bytes == 0) {
         return;
     }
-    if (detail::are_aligned(to, from, 16) && both.bytes % 16 == 0) {
+    if (detail::are_aligned(destination, source, 16) && both.bytes % 16 == 0) {
         if (rank == 0) {
             bar.expect_tx(u32(both.bytes));
             detail::fence_async_proxy(from);
             detail::bulk_to_shared(both, bar.address());
         }
-    } else if (detail::are_aligned(to, from, 4) && both.bytes % 4 == 0) {
+    } else if (detail::are_aligned(destination, source, 4) && both.bytes % 4 == 0) {
         detail::copy_parts(detail::shared_address(to.data), from.data, both.bytes, rank, threads);
         // The phase expects one more arrival until the copies have completed.
         asm volatile("cp.async.mbarrier.arrive.shared::cta.b64 [%0];" : : "r"(bar.address()) : "memory");
@@ -150,12 +180,13 @@ __device__ __forceinline__ void memcpy_async(const Group& group, Memory&& memory
 }
 
 // `memcpy_async(&group, &shared, slice)`: each call is one group of copies.
-template <class Group, class Memory, class From>
-__device__ __forceinline__ void memcpy_async(const Group& group, Memory&& memory, const From& from, PHALANX_SITE) {
-    const auto to = detail::whole(memory);
+template <class Group, class To, class From>
+__device__ __forceinline__ void memcpy_async(const Group& group, To&& destination, const From& source, PHALANX_SITE) {
+    const auto to = detail::whole(destination);
+    const auto from = detail::whole(source);
     const auto both = detail::copied::of(to, from, site);
     const unsigned rank = group.thread_rank().value, threads = group.num_threads().value;
-    if (detail::are_aligned(to, from, 16) && both.bytes % 16 == 0) {
+    if (detail::are_aligned(destination, source, 16) && both.bytes % 16 == 0) {
         detail::copy_units<16>(both, 0, both.bytes, rank, threads);
     } else {
         detail::copy_parts(detail::shared_address(to.data), from.data, both.bytes, rank, threads);
