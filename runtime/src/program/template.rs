@@ -281,14 +281,11 @@ impl<A, B, C, D> Unmarked<A, B, C, D> {
 impl Summary for Unmarked {}
 
 /// A slot: names a type that rustc infers. It never holds a value.
-#[derive(Debug)]
-pub struct Tag<T>(PhantomData<fn() -> T>);
-
-impl<T> Default for Tag<T> {
-    fn default() -> Self {
-        Tag(PhantomData)
-    }
-}
+///
+/// It is an array because rustc asks less of the elements of `[]` than of the argument of a generic type, and goes through all
+/// questions without an answer at each expression. For the same reason each slot is a variable of its own: the type of a tuple of
+/// all of them would be gone through at each use.
+pub type Tag<T> = [T; 0];
 
 /// A slot for a device function's marker type.
 #[derive(Debug)]

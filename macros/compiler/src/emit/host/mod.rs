@@ -20,7 +20,7 @@ use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
 
 pub(crate) use op::one_collective;
-pub(crate) use slots::{declaration as slots_declaration, place as slot_place};
+pub(crate) use slots::{all as all_slots, declarations as slot_declarations, place as slot_place};
 
 use crate::check::Checked;
 use crate::model::barrier::{Barrier, BarrierForm};
@@ -104,7 +104,7 @@ impl Host<'_> {
 
     fn slot(&self, slot: SlotId, at: SpanRange) -> TokenStream {
         self.filled.borrow_mut()[usize::from(slot.0)].get_or_insert(at);
-        slots::place(slot, self.function.slots.len(), at)
+        slots::place(slot, at)
     }
 
     /// Has rustc write a value's type into a slot.
