@@ -133,6 +133,23 @@ pub struct Site {
     pub message: SiteMessage,
 }
 
+impl Site {
+    /// A site that has only the language's own message.
+    pub const fn silent(line: u32, column: u32) -> Site {
+        Site { line, column, message: SiteMessage::None }
+    }
+
+    /// A site with a sentence as its message.
+    pub const fn text(line: u32, column: u32, text: &'static str) -> Site {
+        Site { line, column, message: SiteMessage::Text(text) }
+    }
+
+    /// A site whose message is in a slot.
+    pub const fn slot(line: u32, column: u32, slot: u16) -> Site {
+        Site { line, column, message: SiteMessage::Slot(slot) }
+    }
+}
+
 /// The message of a [`Site`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SiteMessage {
