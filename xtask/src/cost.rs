@@ -42,7 +42,9 @@ pub(crate) fn cost() -> Result<()> {
 /// Measures the macro stage by stage, in an optimized build and in a debug build.
 fn stages(folder: &Path) -> Result<()> {
     let path = folder.join("kernel.rs");
-    println!("| kernel | build of the macro | parse, ms | check, ms | emit, ms | whole, ms |\n|---|---|---|---|---|---|");
+    println!(
+        "| kernel | build of the macro | parse, ms | check, ms | emit, ms | whole, ms |\n|---|---|---|---|---|---|"
+    );
     for (lines, text, rounds) in [
         ("300 lines", kernel(18), 101),
         ("3,000 lines", kernel(176), 11),

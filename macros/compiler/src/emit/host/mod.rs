@@ -97,7 +97,8 @@ pub(crate) fn private_api() -> TokenStream {
 
 /// Calls a function of the private API.
 fn private(at: SpanRange, name: &str, arguments: TokenStream) -> TokenStream {
-    let (api, name) = (internal("__phalanx", at), Ident::new(name, at.lo));
+    // An import is found from every span, and a span that is not the user's would show in rustc's messages.
+    let [api, name] = ["__phalanx", name].map(|word| Ident::new(word, at.lo));
     let arguments = grouped(Delimiter::Parenthesis, at.hi, arguments);
     quote_spanned!(at.lo=> #api::#name #arguments)
 }
