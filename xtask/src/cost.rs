@@ -12,14 +12,23 @@ use crate::run::{Result, at, cargo, crate_of, output, run, target};
 /// The number of measurements of each time, whose median and quartiles are shown.
 const ROUNDS: usize = 15;
 
+/// The same for kernels of 3,000 lines.
+const ROUNDS_OF_LONG: usize = 5;
+
 /// The passes of rustc that are shown: macros alone, and everything.
 const PASSES: [&str; 2] = ["macro_expand_crate", "total"];
 
 pub(crate) fn cost() -> Result<()> {
     println!("| crate | macro expansion, ms | whole `cargo check`, ms |\n|---|---|---|");
     let folder = target().join("cost");
-    for (name, text) in [("no kernel", prelude()), ("20 lines", kernel(1)), ("300 lines", kernel(18))] {
-        let times = check(&folder, &text)?;
+    for (name, text, rounds) in [
+        ("no kernel", prelude(), ROUNDS),
+        ("20 lines", kernel(1), ROUNDS),
+        ("300 lines", kernel(18), ROUNDS),
+        ("3,000 lines", kernel(176), ROUNDS_OF_LONG),
+        ("3,000 lines, each on the one before", chain(3000), ROUNDS_OF_LONG),
+    ] {
+        let times = check(&folder, &text, rounds)?;
         println!("| {name} | {} | {} |", shown(&times[0]), shown(&times[1]));
     }
     println!();
@@ -30,20 +39,28 @@ pub(crate) fn cost() -> Result<()> {
     run(&mut nvrtc::with_nvrtc(measure, &nvrtc)?)
 }
 
-/// Measures the macro on the long kernel, stage by stage, in an optimized build and in a debug build.
+/// Measures the macro stage by stage, in an optimized build and in a debug build.
 fn stages(folder: &Path) -> Result<()> {
     let path = folder.join("kernel.rs");
-    fs::write(&path, kernel(18)).map_err(at(&path))?;
-    println!("| build of the macro | parse, ms | check, ms | emit, ms |\n|---|---|---|---|");
-    for (name, profile) in [("debug", "dev"), ("release", "release")] {
-        let mut test = cargo(&["test", "--quiet", "--profile", profile, "--package", "phalanx-compiler", "--lib"]);
-        if profile == "dev" {
-            test.args(["--config", "profile.dev.opt-level = 0", "--target-dir"]).arg(folder.join("stages"));
+    println!(
+        "| kernel | build of the macro | parse, ms | check, ms | emit, ms | whole, ms |\n|---|---|---|---|---|---|"
+    );
+    for (lines, text, rounds) in [
+        ("300 lines", kernel(18), 101),
+        ("3,000 lines", kernel(176), 11),
+        ("3,000 lines, each on the one before", chain(3000), 11),
+    ] {
+        fs::write(&path, text).map_err(at(&path))?;
+        for (name, profile) in [("unoptimized", "dev"), ("optimized", "release")] {
+            let mut test = cargo(&["test", "--quiet", "--profile", profile, "--package", "phalanx-compiler", "--lib"]);
+            if profile == "dev" {
+                test.args(["--config", "profile.dev.opt-level = 0", "--target-dir"]).arg(folder.join("stages"));
+            }
+            test.args(["--", "--ignored", "--nocapture", "stages_of_an_expansion"]);
+            let report = output(test.env("KERNEL", &path).env("ROUNDS", rounds.to_string()))?;
+            let row = report.lines().find(|line| line.starts_with("| ")).ok_or("the test shows no times")?;
+            println!("| {lines} | {name} {row}");
         }
-        test.args(["--", "--ignored", "--nocapture", "stages_of_an_expansion"]).env("KERNEL", &path);
-        let report = output(&mut test)?;
-        let row = report.lines().find(|line| line.starts_with("| ")).ok_or("the test shows no times")?;
-        println!("| {name} {row}");
     }
     Ok(())
 }
@@ -82,12 +99,23 @@ fn kernel(steps: usize) -> String {
     text + "}\n"
 }
 
+/// Returns a kernel of about this many lines, each of which computes with the result of the line before.
+fn chain(lines: usize) -> String {
+    let mut text =
+        prelude() + "#[cluster_kernel(cluster = 2, block = 256)]\nfn kernel(input: &[f32], output: &mut [f32]) {\n";
+    text += "let i = this_grid().thread_rank();\nlet x0 = input[i];\n";
+    for line in 1..lines {
+        text += &format!("let x{line} = x{} * {line}.5 + input[i];\n", line - 1);
+    }
+    text + &format!("output[i] = x{};\n}}\n", lines - 1)
+}
+
 /// Returns the milliseconds of each pass, sorted.
-fn check(folder: &Path, text: &str) -> Result<[Vec<f64>; 2]> {
+fn check(folder: &Path, text: &str, rounds: usize) -> Result<[Vec<f64>; 2]> {
     let source = crate_of(folder, "cost")?;
     let mut times = [Vec::new(), Vec::new()];
-    //         // The first round builds the crate's dependencies.
-    for round in 0..=ROUNDS {
+    // The first round builds the crate's dependencies.
+    for round in 0..=rounds {
         fs::write(&source, format!("// {round}\n{text}")).map_err(at(&source))?;
         let report = passes(folder)?;
         for (pass, times) in PASSES.iter().zip(&mut times).filter(|_| round > 0) {

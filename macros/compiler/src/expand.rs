@@ -1,6 +1,8 @@
 //! The pipeline, on one screen: parse -> model -> check -> emit. Parser and checks both report before the one gate, so
 //! that one compile shows all errors.
 
+use std::cell::OnceCell;
+
 use phalanx_contract::fence::{ChosenFence, MemoryEffects};
 use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
 use quote::quote;
@@ -13,7 +15,6 @@ use crate::emit;
 use crate::fragment;
 use crate::messages;
 use crate::model::followed::Followed;
-use crate::model::kind::Kind;
 use crate::model::options::Options;
 use crate::model::{Definitions, Function, Implementation, Method, Role};
 use crate::parse;
@@ -37,13 +38,15 @@ pub(crate) fn device(session: Session, options: TokenStream, item: TokenStream) 
 
 fn expand(session: Session, role: Role, options: TokenStream, item: TokenStream) -> TokenStream {
     let mut diags = Diags::new(session);
-    let parsed = parse_as(role, options.clone(), item.clone(), &mut diags);
-    let Parsed::Function { function, conditions } = &parsed else { return generate(&parsed, diags) };
-    let understood = diags.is_empty();
-    let known = with_values(function, &options, &item, &diags);
-    let judged = judge(function, known.as_ref(), &mut diags);
-    let file = (understood && judged.needs_bodies()).then(|| source::text(function.name.span())).flatten();
-    let bodies = file.and_then(|file| with_bodies(function, &file, &options, &item, &diags));
+    let mut parsed = parse_as(role, options.clone(), item.clone(), &mut diags);
+    let Parsed::Function { function, conditions } = &mut parsed else { return generate(&parsed, diags) };
+    let file = source::text(function.name.span());
+    define(function, file.as_deref().map(source::definitions).unwrap_or_default());
+    let (function, understood, known) = (&*function, diags.is_empty(), OnceCell::new());
+    let with_values = || understood.then(|| with_values(function, &options, &item, session)).flatten();
+    let judged = judge(function, || known.get_or_init(with_values).as_ref(), &mut diags);
+    let file = file.filter(|_| understood && judged.needs_bodies());
+    let bodies = file.and_then(|file| with_bodies(function, &file, &options, &item, session));
     let Judged { checked, conditional, selections } = match &bodies {
         Some(bodies) => judge_with_bodies(judged, bodies, &mut diags),
         None => judged,
@@ -59,10 +62,6 @@ fn expand(session: Session, role: Role, options: TokenStream, item: TokenStream)
         }
     };
     under_conditions(conditions, items)
-}
-
-fn uses_phase_barriers(function: &Function) -> bool {
-    function.locals.iter().any(|local| matches!(local.kind, Kind::Barrier(_)))
 }
 
 /// The verdict on a function.
@@ -82,19 +81,19 @@ impl Judged<'_> {
 }
 
 /// A function with the values of constants that its file shows.
-type Valued = Option<(WithValues, Box<Function>)>;
+type Valued = (WithValues, Box<Function>);
 
 /// A function with the bodies of the functions that it calls.
 struct WithBodies {
     function: Box<Function>,
-    known: Valued,
+    known: Option<Valued>,
     followed: Vec<Followed>,
 }
 
-/// Reads the function once more with the values of constants that its file shows, if it was understood.
-fn with_values(function: &Function, options: &TokenStream, item: &TokenStream, diags: &Diags) -> Valued {
-    let known = WithValues::of(function, options, item).filter(|_| diags.is_empty())?;
-    let mut function = read_again(function, known.options.clone(), known.item.clone(), diags)?;
+/// Reads a function that was understood once more with the values of constants that its file shows.
+fn with_values(function: &Function, options: &TokenStream, item: &TokenStream, session: Session) -> Option<Valued> {
+    let known = WithValues::of(function, options, item)?;
+    let mut function = read_again(function, known.options.clone(), known.item.clone(), session)?;
     function.definitions.clear();
     Some((known, function))
 }
@@ -105,17 +104,17 @@ fn with_bodies(
     file: &str,
     options: &TokenStream,
     item: &TokenStream,
-    diags: &Diags,
+    session: Session,
 ) -> Option<WithBodies> {
     let Inlined { item, followed } = parse::inline::inlined(item, file)?;
-    let again = read_again(function, options.clone(), item.clone(), diags)?;
-    let known = with_values(&again, options, &item, &diags.nested());
+    let again = read_again(function, options.clone(), item.clone(), session)?;
+    let known = with_values(&again, options, &item, session);
     Some(WithBodies { function: again, known, followed })
 }
 
 /// Parses another text of a function, which has the same constants in scope; `None` if it is not understood.
-fn read_again(function: &Function, options: TokenStream, item: TokenStream, diags: &Diags) -> Option<Box<Function>> {
-    let mut faults = diags.nested();
+fn read_again(function: &Function, options: TokenStream, item: TokenStream, session: Session) -> Option<Box<Function>> {
+    let mut faults = Diags::new(session);
     match parse_as(function.role, options, item, &mut faults) {
         Parsed::Function { function: mut again, .. } if faults.is_empty() => {
             again.definitions.clone_from(&function.definitions);
@@ -126,11 +125,11 @@ fn read_again(function: &Function, options: TokenStream, item: TokenStream, diag
 }
 
 /// Checks a function, and again with the values of its constants where they may change the verdict: what is refused may be right with
-/// them, and a phase barrier's use may be wrong.
-fn judge<'f>(function: &'f Function, known: Option<&'f (WithValues, Box<Function>)>, diags: &mut Diags) -> Judged<'f> {
-    let selections = TokenStream::new();
-    let checked = check::run(function, diags);
-    let Some((values, known)) = known.filter(|_| checked.is_err() || uses_phase_barriers(function)) else {
+/// them, and a phase barrier's use may be wrong. `known` reads the function with the values, which takes as long as reading it.
+fn judge<'f>(function: &'f Function, known: impl FnOnce() -> Option<&'f Valued>, diags: &mut Diags) -> Judged<'f> {
+    let (selections, checked) = (TokenStream::new(), check::run(function, diags));
+    let may_differ = checked.is_err() || function.uses_phase_barriers();
+    let Some((values, known)) = may_differ.then(known).flatten() else {
         return Judged { checked, conditional: Vec::new(), selections };
     };
     let mut faults = diags.nested();
@@ -161,7 +160,7 @@ fn judge_with_bodies<'f>(first: Judged<'f>, bodies: &'f WithBodies, diags: &mut 
     let known = known.as_ref();
     let selections = emit::followed::selections(followed);
     let are_followed = |_| emit::followed::condition(followed);
-    let second = judge(function, known, &mut diags.nested());
+    let second = judge(function, || known, &mut diags.nested());
     let is_answer = |checked: &Checked<'_>| !checked.asks_of_memory();
     match (first.checked, second.checked) {
         (Err(Reported), Ok(right)) if !diags.any(|rule, _| !Rule::OF_VALUES.contains(&rule)) => {
@@ -173,7 +172,7 @@ fn judge_with_bodies<'f>(first: Judged<'f>, bodies: &'f WithBodies, diags: &mut 
             Judged { checked: Ok(checked.right_if(are_followed(Span::call_site()))), selections, ..first }
         }
         (Ok(checked), Ok(_)) => {
-            let valued = |(values, valued): &'f (WithValues, Box<Function>)| {
+            let valued = |(values, valued): &'f Valued| {
                 let checked = check::run_without_rings(valued, &mut diags.nested()).ok()?;
                 is_answer(&checked).then_some(values)
             };
@@ -206,8 +205,8 @@ pub(crate) fn check_kernel_in(session: Session, file: &str, options: TokenStream
     let mut parsed = parse_kernel(options.clone(), item.clone(), &mut diags);
     let Parsed::Function { function, .. } = &mut parsed else { return faults(parsed, diags) };
     define(function, source::definitions(file));
-    let known = with_values(function, &options, &item, &diags);
-    let Judged { conditional, .. } = judge(function, known.as_ref(), &mut diags);
+    let known = diags.is_empty().then(|| with_values(function, &options, &item, session)).flatten();
+    let Judged { conditional, .. } = judge(function, || known.as_ref(), &mut diags);
     conditional.into_iter().filter(|fault| fault.if_right).for_each(|conditional| diags.push(conditional.fault));
     diags.into_faults()
 }
@@ -285,10 +284,10 @@ pub(crate) fn check_file(session: Session, file: &str) -> Vec<Fault> {
         };
         define(function, source::definitions(file));
         let understood = diags.is_empty();
-        let known = with_values(function, &options, &item, &diags);
-        let mut judged = judge(function, known.as_ref(), &mut diags);
+        let known = understood.then(|| with_values(function, &options, &item, session)).flatten();
+        let mut judged = judge(function, || known.as_ref(), &mut diags);
         let bodies = if understood && judged.needs_bodies() {
-            with_bodies(function, file, &options, &item, &diags)
+            with_bodies(function, file, &options, &item, session)
         } else {
             None
         };
@@ -412,8 +411,7 @@ fn parse(item: TokenStream, role: Role, options: Options, attribute: &str, diags
         return Parsed::Refused(item);
     }
     let mut function = Box::new(Function { options, ..parse::function(&parsed, role, diags) });
-    let definitions = source::around(function.name.span());
-    define(&mut function, definitions);
+    define(&mut function, Definitions::new());
     let conditions = parsed.attrs.into_iter().filter(|attr| attr.path().is_ident("cfg")).collect();
     Parsed::Function { function, conditions }
 }
@@ -491,8 +489,12 @@ fn generate(parsed: &Parsed, mut diags: Diags) -> TokenStream {
 }
 
 fn under_conditions(conditions: &[Attribute], items: TokenStream) -> TokenStream {
-    match (conditions.is_empty(), syn::parse2::<syn::File>(items.clone())) {
-        (false, Ok(syn::File { items, .. })) => items.iter().map(|item| quote!(#(#conditions)* #item)).collect(),
-        _ => items,
+    // Most functions have none, and a parser takes longer to read the items than it takes to make them.
+    if conditions.is_empty() {
+        return items;
+    }
+    match syn::parse2::<syn::File>(items.clone()) {
+        Ok(syn::File { items, .. }) => items.iter().map(|item| quote!(#(#conditions)* #item)).collect(),
+        Err(_) => items,
     }
 }

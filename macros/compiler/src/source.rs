@@ -6,11 +6,6 @@ use proc_macro2::Span;
 use crate::model::ty::scalar;
 use crate::model::{Definition, Definitions};
 
-/// Returns the definitions in the file of a span. There are none if the file cannot be read.
-pub(crate) fn around(span: Span) -> Definitions {
-    text(span).map(|text| definitions(&text)).unwrap_or_default()
-}
-
 /// Returns the text of the file of a span, if it can be read.
 pub(crate) fn text(span: Span) -> Option<String> {
     std::fs::read_to_string(span.local_file()?).ok()

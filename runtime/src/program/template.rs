@@ -138,6 +138,23 @@ pub struct Site {
     pub message: SiteMessage,
 }
 
+impl Site {
+    /// A site that has only the language's own message.
+    pub const fn silent(line: u32, column: u32) -> Site {
+        Site { line, column, message: SiteMessage::None }
+    }
+
+    /// A site with a sentence as its message.
+    pub const fn text(line: u32, column: u32, text: &'static str) -> Site {
+        Site { line, column, message: SiteMessage::Text(text) }
+    }
+
+    /// A site whose message is in a slot.
+    pub const fn slot(line: u32, column: u32, slot: u16) -> Site {
+        Site { line, column, message: SiteMessage::Slot(slot) }
+    }
+}
+
 /// The message of a [`Site`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SiteMessage {
@@ -286,14 +303,11 @@ impl<A, B, C, D> Unmarked<A, B, C, D> {
 impl Summary for Unmarked {}
 
 /// A slot: names a type that rustc infers. It never holds a value.
-#[derive(Debug)]
-pub struct Tag<T>(PhantomData<fn() -> T>);
-
-impl<T> Default for Tag<T> {
-    fn default() -> Self {
-        Tag(PhantomData)
-    }
-}
+///
+/// It is an array because rustc asks less of the elements of `[]` than of the argument of a generic type, and goes through all
+/// questions without an answer at each expression. For the same reason each slot is a variable of its own: the type of a tuple of
+/// all of them would be gone through at each use.
+pub type Tag<T> = [T; 0];
 
 /// A slot for a device function's marker type.
 #[derive(Debug)]

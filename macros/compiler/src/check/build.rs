@@ -342,15 +342,14 @@ impl<'f> Builder<'f> {
     /// Builds a block. The token of its value is moved out before the block's locals are dropped.
     fn block(&mut self, block: &'f Block) -> Value {
         // Names that a pattern binds are in scope before the first statement; a `let` adds its own.
-        let declared_here = |local: &LocalId| {
-            block.statements.iter().any(|statement| match &statement.kind {
-                StmtKind::Let { local: own, .. } => own == local,
-                StmtKind::LetPattern { pattern, .. } => pattern.locals().contains(local),
-                StmtKind::Split { halves, .. } => halves.contains(&Some(*local)),
-                StmtKind::Discard(_) | StmtKind::Expr(_) | StmtKind::Item(_) => false,
-            })
+        let declared_by = |statement: &Stmt| match &statement.kind {
+            StmtKind::Let { local, .. } => vec![*local],
+            StmtKind::LetPattern { pattern, .. } => pattern.locals(),
+            StmtKind::Split { halves, .. } => halves.iter().copied().flatten().collect(),
+            StmtKind::Discard(_) | StmtKind::Expr(_) | StmtKind::Item(_) => Vec::new(),
         };
-        self.scopes.push(block.declared.iter().copied().filter(|local| !declared_here(local)).collect());
+        let declared_later: BTreeSet<LocalId> = block.statements.iter().flat_map(declared_by).collect();
+        self.scopes.push(block.declared.iter().copied().filter(|local| !declared_later.contains(local)).collect());
         for statement in &block.statements {
             self.statement(statement);
         }

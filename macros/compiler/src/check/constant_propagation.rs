@@ -171,8 +171,8 @@ impl<'a, 'f> ConstantPropagation<'a, 'f> {
             }
             StepKind::Value(ValueStep::Set { variable, value, extent }) => {
                 self.residues.set(self.cfg, &mut numbers.remainders, *variable, *value);
-                if *extent != Extent::Field {
-                    numbers.variables.retain(|known, _| known.whole() != Some(*variable));
+                if let (Some(fields), Extent::Whole | Extent::Part) = (variable.fields(), extent) {
+                    numbers.variables.extract_if(fields, |_, _| true).for_each(drop);
                 }
                 match numbers.nodes.get(value).copied().filter(|_| self.followed.contains(variable)) {
                     Some(number) => numbers.variables.insert(*variable, number),

@@ -269,7 +269,9 @@ impl Thread<'_, '_, '_> {
     }
 
     fn forget_fields(&mut self, whole: Variable) {
-        self.variables.retain(|variable, _| variable.whole() != Some(whole));
+        if let Some(fields) = whole.fields() {
+            self.variables.extract_if(fields, |_, _| true).for_each(drop);
+        }
     }
 
     fn check_assertions(&self, block: BlockId) -> Result<(), Fails> {

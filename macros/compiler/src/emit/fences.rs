@@ -29,7 +29,11 @@ pub(super) fn constants(checked: &Checked<'_>, items: &[TokenStream]) -> TokenSt
     let barriers = has_constant(checked).then(|| {
         let ty = path("ChosenFence");
         let barriers = fences.barriers.iter().map(|barrier| self::barrier(fences, barrier));
-        quote_spanned!(span=> const BARRIERS: &'static [#ty] = { #(#items)* &[#(#barriers),*] };)
+        quote_spanned!(span=> const BARRIERS: &'static [#ty] = {
+            #(#items)*
+            use ::phalanx::__private::contract::fence as __phalanx_fence;
+            &[#(#barriers),*]
+        };)
     });
     quote!(#memory #barriers)
 }
@@ -54,13 +58,14 @@ fn has_constant(checked: &Checked<'_>) -> bool {
     checked.function().role != Role::Method && !checked.fences().barriers.is_empty()
 }
 
+/// Makes an element of `BARRIERS`, by the short name of the contract's module that is in scope there.
 fn barrier(fences: &Fences<'_>, Barrier { at, method, needs }: &Barrier) -> TokenStream {
     let BarrierMethod { name, operation, .. } = method;
     let waits = *operation == BarrierOperation::Wait;
-    let (line, column, inferred) = (at.line(), at.column(), path("ChosenFence"));
+    let (line, column) = (at.line(), at.column());
     let (before, between) = (causes(fences, &needs.before), causes(fences, &needs.between));
     let after = union(fences, &needs.after);
-    quote!(#inferred::inferred((#line, #column), #name, #waits, (&[#(#before),*], &[#(#between),*], #after)))
+    quote!(__phalanx_fence::ChosenFence::inferred((#line, #column), #name, #waits, (&[#(#before),*], &[#(#between),*], #after)))
 }
 
 /// The effects as a list of causes, in the order of the source.
@@ -68,7 +73,7 @@ fn causes(fences: &Fences<'_>, effects: &Effects) -> Vec<TokenStream> {
     let mut effects: Vec<_> = effects.iter().collect();
     effects.sort_by_key(|(_, at)| (at.line(), at.column()));
     let cause = |(effect, at): (EffectOf, SpanRange)| {
-        let (ty, line) = (path("Cause"), at.line());
+        let line = at.line();
         let what = match effect {
             EffectOf::Own(what, _) => what.to_string(),
             EffectOf::Call(slot) => {
@@ -76,8 +81,11 @@ fn causes(fences: &Fences<'_>, effects: &Effects) -> Vec<TokenStream> {
                 format!("calls `{name}`, which accesses memory")
             }
         };
-        let effects = of(fences, effect);
-        quote!(#ty { effects: #effects, line: #line, what: #what })
+        let effects = match effect {
+            EffectOf::Own(_, bits) => quote!(__phalanx_fence::MemoryEffects::from_bits_truncate(#bits)),
+            EffectOf::Call(_) => of(fences, effect),
+        };
+        quote!(__phalanx_fence::Cause { effects: #effects, line: #line, what: #what })
     };
     effects.into_iter().map(cause).collect()
 }

@@ -4,7 +4,7 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 
-use super::host::{HostBody, slots_declaration};
+use super::host::{HostBody, all_slots, private_api, slot_declarations};
 use crate::model::barrier::{Barrier, BarrierForm};
 use crate::model::ty::{Brand, ParamType};
 use crate::model::{Function, GenericParam, Generics, Param, Role, ValueId};
@@ -228,7 +228,8 @@ pub(super) fn body(function: &Function, body: HostBody) -> TokenStream {
     let Function { name: marker, lints, .. } = function;
     let types: Vec<TokenStream> = function.params.iter().map(|param| host_type(function, param)).collect();
     let closures = closures(function);
-    let slots = slots_declaration(&function.slots);
+    let (declared_slots, slots) = (slot_declarations(&function.slots), all_slots(function.slots.len()));
+    let private_api = private_api();
     let ret = match &function.ret {
         Some(ret) => ret.tokens.clone(),
         None => quote!(()),
@@ -247,10 +248,11 @@ pub(super) fn body(function: &Function, body: HostBody) -> TokenStream {
             where
                 __PhalanxVisitor: ::phalanx::__private::Visitor<'__phalanx, (#(#types,)*), #ret>,
             {
+                #private_api
                 __phalanx_visitor.visit(|__phalanx_arguments: (#(#types,)*)| {
-                    let __phalanx_slots = #slots;
+                    #declared_slots
                     let __phalanx_result: #ret = #block;
-                    (__phalanx_result, __phalanx_slots)
+                    (__phalanx_result, #slots)
                 }, #description)
             }
         }

@@ -24,18 +24,16 @@ pub(super) fn definition(function: &Function, text: &Text, checked: &Checked<'_>
         Role::Kernel => (quote!(Kernel), quote!(Self::__PHALANX_OPTIONS)),
         Role::Device | Role::Method => (quote!(Device), quote!(::phalanx::__private::KernelOptions::NONE)),
     };
-    let signature = fragments(&text.signature);
-    let body = fragments(&text.body);
+    let [signature, body] = [&text.signature, &text.body].map(|text| in_scope(&quote!(Fragment::*), fragments(text)));
     let sites = function.sites.iter().map(|site| {
         let (line, column) = (site.at.line(), site.at.column());
-        let message = match &site.message {
-            SiteMessage::None => quote!(None),
-            SiteMessage::Text(text) => quote!(Text(#text)),
-            SiteMessage::Slot(SlotId(slot)) => quote!(Slot(#slot)),
-        };
-        let message = quote!(::phalanx::__private::SiteMessage::#message);
-        quote!(::phalanx::__private::Site { line: #line, column: #column, message: #message })
+        match &site.message {
+            SiteMessage::None => quote!(Site::silent(#line, #column)),
+            SiteMessage::Text(text) => quote!(Site::text(#line, #column, #text)),
+            SiteMessage::Slot(SlotId(slot)) => quote!(Site::slot(#line, #column, #slot)),
+        }
     });
+    let sites = in_scope(&quote!(Site), sites.collect());
     let (locals, constants) = (&text.locals, &text.constants);
     let collective = has_collectives(function);
     let converged = !Rule::CONVERGENCE.into_iter().any(|rule| function.waives(rule));
@@ -76,9 +74,9 @@ pub(super) fn definition(function: &Function, text: &Text, checked: &Checked<'_>
                     module: ::core::module_path!(),
                     file: ::core::file!(),
                     role: ::phalanx::__private::Role::#role,
-                    signature: &[#(#signature),*],
-                    body: &[#(#body),*],
-                    sites: &[#(#sites),*],
+                    signature: #signature,
+                    body: #body,
+                    sites: #sites,
                     headers: &[#(#headers),*],
                     locals: &[#(#locals),*],
                     constants: &[#(#constants),*],
@@ -192,73 +190,84 @@ fn number(setting: &Setting) -> TokenStream {
     quote_spanned!(setting.at.lo=> ::phalanx::__private::whole(#value) as i128)
 }
 
+/// Makes a reference to a list of values by short names, which must not stand beside the user's: a long body has thousands of
+/// them, and the time of a path is that of its words.
+fn in_scope(names: &TokenStream, values: Vec<TokenStream>) -> TokenStream {
+    match values.is_empty() {
+        true => quote!(&[]),
+        false => quote!({
+            #[allow(clippy::pedantic, reason = "a glob of variants")]
+            use ::phalanx::__private::#names;
+            &[#(#values),*]
+        }),
+    }
+}
+
+/// Makes the fragments, by the names of their variants.
 fn fragments(fragments: &[Fragment]) -> Vec<TokenStream> {
-    let fragment = |fragment: &Fragment| {
-        let fragment = match fragment {
-            Fragment::Text(text) => quote!(Text(#text)),
-            Fragment::Line(line) => quote!(Line(#line)),
-            Fragment::Type(slot) => {
-                let slot = slot.0;
-                quote!(Type(#slot))
-            }
-            Fragment::Literal { slot, digits } => {
-                let slot = slot.0;
-                quote!(Literal { slot: #slot, digits: #digits })
-            }
-            Fragment::Named(id) => {
-                let id = id.0;
-                quote!(Named(#id))
-            }
-            Fragment::Declare(id) => {
-                let id = id.0;
-                quote!(Declare(#id))
-            }
-            Fragment::Constant(id) => {
-                let id = id.0;
-                quote!(Constant(#id))
-            }
-            Fragment::Struct { slot, fields, base } => {
-                let slot = slot.0;
-                let fields = fields.iter().map(|(name, value)| {
-                    let value = self::fragments(value);
-                    quote!((#name, &[#(#value),*]))
-                });
-                let base = match base {
-                    Some(base) => {
-                        let base = self::fragments(base);
-                        quote!(::core::option::Option::Some(&[#(#base),*]))
-                    }
-                    None => quote!(::core::option::Option::None),
-                };
-                quote!(Struct { slot: #slot, fields: &[#(#fields),*], base: #base })
-            }
-            Fragment::Shared { index, ty, name } => {
-                let ty = self::fragments(ty);
-                quote!(Shared { index: #index, ty: &[#(#ty),*], name: #name })
-            }
-            Fragment::Digits(id) => {
-                let id = id.0;
-                quote!(Digits(#id))
-            }
-            Fragment::Callee(slot) => {
-                let slot = slot.0;
-                quote!(Callee(#slot))
-            }
-            Fragment::Alone { callees, text } => {
-                let callees = callees.iter().map(|slot| slot.0);
-                let text = self::fragments(text);
-                quote!(Alone { callees: &[#(#callees),*], text: &[#(#text),*] })
-            }
-            Fragment::Name => quote!(Name),
-            Fragment::Bounds => quote!(Bounds),
-            Fragment::Prologue { known, has_wide } => quote!(Prologue { known: #known, has_wide: #has_wide }),
-            Fragment::Fence(index) => quote!(Fence(#index)),
-            Fragment::Site(site) => {
-                let site = site.0;
-                quote!(Site(#site))
-            }
-        };
-        quote!(::phalanx::__private::Fragment::#fragment)
+    let fragment = |fragment: &Fragment| match fragment {
+        Fragment::Text(text) => quote!(Text(#text)),
+        Fragment::Line(line) => quote!(Line(#line)),
+        Fragment::Type(slot) => {
+            let slot = slot.0;
+            quote!(Type(#slot))
+        }
+        Fragment::Literal { slot, digits } => {
+            let slot = slot.0;
+            quote!(Literal { slot: #slot, digits: #digits })
+        }
+        Fragment::Named(id) => {
+            let id = id.0;
+            quote!(Named(#id))
+        }
+        Fragment::Declare(id) => {
+            let id = id.0;
+            quote!(Declare(#id))
+        }
+        Fragment::Constant(id) => {
+            let id = id.0;
+            quote!(Constant(#id))
+        }
+        Fragment::Struct { slot, fields, base } => {
+            let slot = slot.0;
+            let fields = fields.iter().map(|(name, value)| {
+                let value = self::fragments(value);
+                quote!((#name, &[#(#value),*]))
+            });
+            let base = match base {
+                Some(base) => {
+                    let base = self::fragments(base);
+                    quote!(::core::option::Option::Some(&[#(#base),*]))
+                }
+                None => quote!(::core::option::Option::None),
+            };
+            quote!(Struct { slot: #slot, fields: &[#(#fields),*], base: #base })
+        }
+        Fragment::Shared { index, ty, name } => {
+            let ty = self::fragments(ty);
+            quote!(Shared { index: #index, ty: &[#(#ty),*], name: #name })
+        }
+        Fragment::Digits(id) => {
+            let id = id.0;
+            quote!(Digits(#id))
+        }
+        Fragment::Callee(slot) => {
+            let slot = slot.0;
+            quote!(Callee(#slot))
+        }
+        Fragment::Alone { callees, text } => {
+            let callees = callees.iter().map(|slot| slot.0);
+            let text = self::fragments(text);
+            quote!(Alone { callees: &[#(#callees),*], text: &[#(#text),*] })
+        }
+        Fragment::Name => quote!(Name),
+        Fragment::Bounds => quote!(Bounds),
+        Fragment::Prologue { known, has_wide } => quote!(Prologue { known: #known, has_wide: #has_wide }),
+        Fragment::Fence(index) => quote!(Fence(#index)),
+        Fragment::Site(site) => {
+            let site = site.0;
+            quote!(Site(#site))
+        }
     };
     fragments.iter().map(fragment).collect()
 }

@@ -56,10 +56,9 @@ pub(super) fn checks(function: &Function, summary: &Summary) -> TokenStream {
         });
         Some(quote_spanned!(span=> const _: () = { #(#agree)* };))
     });
-    let count = function.slots.len();
     let methods = summary.methods().map(|(slot, obligation)| {
         let Obligation { at, need, .. } = obligation;
-        let slot = super::host::slot_place(SlotId(slot), count, *at);
+        let slot = super::host::slot_place(SlotId(slot), *at);
         let need = tables.need(need);
         quote_spanned!(at.lo=> ::phalanx::__private::agreed_result::<{ #need.strictest_height() }, _>(#slot);)
     });

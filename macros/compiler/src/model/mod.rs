@@ -269,6 +269,10 @@ impl Function {
         &self.locals[id.0]
     }
 
+    pub(crate) fn uses_phase_barriers(&self) -> bool {
+        self.locals.iter().any(|local| matches!(local.kind, Kind::Barrier(_)))
+    }
+
     /// Whether a constant of the body is the only extent in this dimension of the attribute: both name it alike, and the body
     /// declares no other of that name.
     pub(crate) fn is_extent(&self, value: ValueId, extents: &Extents) -> bool {

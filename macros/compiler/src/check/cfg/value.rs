@@ -1,5 +1,7 @@
 //! Values and variables: the values that a body computes, as nodes of a graph, and the variables that hold them.
 
+use std::ops::RangeInclusive;
+
 use phalanx_contract::uniformity::Uniformity;
 
 use super::memory::Root;
@@ -113,6 +115,14 @@ impl Variable {
         match self {
             Variable::Field(local, _) => Some(Variable::Local(local)),
             Variable::Local(_) | Variable::Temporary(_) => None,
+        }
+    }
+
+    /// Its fields, which follow each other in the order of variables; `None` if it has none.
+    pub(crate) fn fields(self) -> Option<RangeInclusive<Variable>> {
+        match self {
+            Variable::Local(local) => Some(Variable::Field(local, 0)..=Variable::Field(local, u16::MAX)),
+            Variable::Field(..) | Variable::Temporary(_) => None,
         }
     }
 }

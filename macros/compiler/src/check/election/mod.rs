@@ -15,7 +15,7 @@ use phalanx_contract::uniformity::Uniformity;
 
 use super::cfg::{
     BarrierCallId, BlockId, Cfg, Coordinate, Digit, End, Extent, Granule, NodeId, Position, Select, Source, Step,
-    StepKind, ValueStep, Variable,
+    StepKind, ValueStep,
 };
 use super::engine::{self, Analysis};
 use super::fixed::FixedValues;
@@ -273,10 +273,9 @@ impl Analysis for Election<'_, '_> {
                 };
                 // Only threads that are here have the value.
                 let outcomes = known.outcomes.each_ref().map(|held| and(held, &state.here));
-                if let (Variable::Local(local), Extent::Whole | Extent::Part) = (variable, extent) {
-                    let is_field =
-                        |holder: &Holder| matches!(holder, Holder::Variable(Variable::Field(of, _)) if of == local);
-                    state.values.retain(|holder, _| !is_field(holder));
+                if let (Some(fields), Extent::Whole | Extent::Part) = (variable.fields(), extent) {
+                    let fields = Holder::Variable(*fields.start())..=Holder::Variable(*fields.end());
+                    state.values.extract_if(fields, |_, _| true).for_each(drop);
                 }
                 let known = if *extent == Extent::Whole { Known { outcomes, ..known } } else { known };
                 state.put(Holder::Variable(*variable), known);

@@ -60,8 +60,8 @@ impl Control {
         for (variable, _, extent) in steps.filter_map(|step| step.kind.set()) {
             assigned.insert(variable);
             // Setting the whole sets its fields, which have no step of their own.
-            if let (Variable::Local(local), Extent::Whole | Extent::Part) = (variable, extent) {
-                assigned.extend(fields.range(Variable::Field(local, 0)..=Variable::Field(local, u16::MAX)));
+            if let (Some(its_fields), Extent::Whole | Extent::Part) = (variable.fields(), extent) {
+                assigned.extend(fields.range(its_fields));
             }
         }
         self.assigned.insert(branch, assigned);

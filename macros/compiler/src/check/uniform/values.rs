@@ -152,14 +152,14 @@ impl State {
     }
 
     fn set(&mut self, variable: Variable, level: &Level, extent: Extent) {
-        if let (Variable::Local(local), Extent::Whole) = (variable, extent) {
-            self.variables.retain(|variable, _| !matches!(variable, Variable::Field(of, _) if *of == local));
-        }
-        if let (Variable::Local(local), Extent::Part) = (variable, extent) {
-            let fields = self.variables.range_mut(Variable::Field(local, 0)..=Variable::Field(local, u16::MAX));
-            fields.for_each(|(_, field)| {
-                field.meet(level);
-            });
+        if let Some(fields) = variable.fields() {
+            match extent {
+                Extent::Whole => self.variables.extract_if(fields, |_, _| true).for_each(drop),
+                Extent::Part => self.variables.range_mut(fields).for_each(|(_, field)| {
+                    field.meet(level);
+                }),
+                Extent::Field => {}
+            }
         }
         match self.variables.get_mut(&variable) {
             Some(known) if extent != Extent::Whole => {

@@ -20,7 +20,7 @@ use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
 
 pub(crate) use op::one_collective;
-pub(crate) use slots::{declaration as slots_declaration, place as slot_place};
+pub(crate) use slots::{all as all_slots, declarations as slot_declarations, place as slot_place};
 
 use crate::check::Checked;
 use crate::model::barrier::{Barrier, BarrierForm};
@@ -77,10 +77,8 @@ fn generic_call(at: SpanRange, path: &[&str], generics: TokenStream, arguments: 
     let lo = at.lo;
     let segments = path.iter().map(|segment| Ident::new(segment, lo));
     let generics = (!generics.is_empty()).then(|| quote_spanned!(lo=> ::<#generics>));
-    let mut group = Group::new(Delimiter::Parenthesis, arguments);
-    group.set_span(at.hi);
-    let group = TokenTree::Group(group);
-    quote_spanned!(lo=> ::phalanx #(::#segments)* #generics #group)
+    let arguments = grouped(Delimiter::Parenthesis, at.hi, arguments);
+    quote_spanned!(lo=> ::phalanx #(::#segments)* #generics #arguments)
 }
 
 /// Makes an identifier of generated code: it has the user's span, but resolves apart from the user's names, as kernels
@@ -89,9 +87,26 @@ pub(super) fn internal(name: &str, at: SpanRange) -> Ident {
     Ident::new(name, at.lo.resolved_at(Span::call_site()))
 }
 
+/// Imports the private API into a body under a short name: a path is as expensive as it is long, for the macro and for rustc.
+pub(crate) fn private_api() -> TokenStream {
+    quote! {
+        #[allow(unused_imports, reason = "an empty body calls nothing")]
+        use ::phalanx::__private as __phalanx;
+    }
+}
+
 /// Calls a function of the private API.
 fn private(at: SpanRange, name: &str, arguments: TokenStream) -> TokenStream {
-    call(at, &["__private", name], arguments)
+    // An import is found from every span, and a span that is not the user's would show in rustc's messages.
+    let [api, name] = ["__phalanx", name].map(|word| Ident::new(word, at.lo));
+    let arguments = grouped(Delimiter::Parenthesis, at.hi, arguments);
+    quote_spanned!(at.lo=> #api::#name #arguments)
+}
+
+fn grouped(delimiter: Delimiter, span: Span, inside: TokenStream) -> TokenTree {
+    let mut group = Group::new(delimiter, inside);
+    group.set_span(span);
+    group.into()
 }
 
 impl Host<'_> {
@@ -104,7 +119,7 @@ impl Host<'_> {
 
     fn slot(&self, slot: SlotId, at: SpanRange) -> TokenStream {
         self.filled.borrow_mut()[usize::from(slot.0)].get_or_insert(at);
-        slots::place(slot, self.function.slots.len(), at)
+        slots::place(slot, at)
     }
 
     /// Has rustc write a value's type into a slot.
@@ -254,13 +269,9 @@ impl Host<'_> {
 
 /// Makes parentheses with the span of their content: rustc reports a call inside at their span.
 fn parentheses(at: SpanRange, inside: TokenStream) -> TokenStream {
-    let mut group = Group::new(Delimiter::Parenthesis, inside);
-    group.set_span(at.lo);
-    TokenTree::Group(group).into()
+    grouped(Delimiter::Parenthesis, at.lo, inside).into()
 }
 
 fn braces(at: SpanRange, inside: TokenStream) -> TokenStream {
-    let mut group = Group::new(Delimiter::Brace, inside);
-    group.set_span(at.hi);
-    TokenTree::Group(group).into()
+    grouped(Delimiter::Brace, at.hi, inside).into()
 }

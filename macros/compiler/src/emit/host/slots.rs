@@ -1,7 +1,8 @@
-//! Slots, as nested tuples of eight elements, so that there may be any number of them.
+//! Slots: a variable each, whose type rustc infers, and all of them together as nested tuples of eight elements, so that there may
+//! be any number of them. No expression of the body has the type of all slots, which rustc would go through each time.
 
-use proc_macro2::{Literal, Span, TokenStream};
-use quote::{quote, quote_spanned};
+use proc_macro2::{Ident, Punct, Spacing, Span, TokenStream};
+use quote::{ToTokens, quote};
 
 use super::{braces, internal, private};
 use crate::model::barrier::BarrierForm;
@@ -12,25 +13,52 @@ use crate::span::SpanRange;
 
 const WIDTH: usize = 8;
 
-/// Returns the number of levels of tuples that hold `count` slots.
-fn depth(count: usize) -> u32 {
-    (1..).find(|depth| count <= WIDTH.pow(*depth)).unwrap_or(1)
+/// Returns a reference to a slot: `&__phalanx_slot7`.
+pub(crate) fn place(slot: SlotId, at: SpanRange) -> TokenStream {
+    let name = name(usize::from(slot.0), at);
+    let mut reference = Punct::new('&', Spacing::Alone);
+    reference.set_span(at.lo);
+    quote!(#reference #name)
 }
 
-/// Returns a slot's path: `&__phalanx_slots.1.7`.
-pub(crate) fn place(slot: SlotId, count: usize, at: SpanRange) -> TokenStream {
-    let (slots, span) = (internal("__phalanx_slots", at), at.lo);
-    let fields = (0..depth(count)).rev().map(|level| {
-        let mut field = Literal::usize_unsuffixed(usize::from(slot.0) / WIDTH.pow(level) % WIDTH);
-        field.set_span(span);
-        field
+fn name(slot: usize, at: SpanRange) -> Ident {
+    internal(&format!("__phalanx_slot{slot}"), at)
+}
+
+/// Makes the statements that declare all slots.
+pub(crate) fn declarations(slots: &[SlotUse]) -> TokenStream {
+    let at = SpanRange::at(Span::call_site());
+    let declare = slots.iter().enumerate().map(|(index, slot)| {
+        let name = name(index, at);
+        let other = |ty: TokenStream| quote!(<::phalanx::__private::#ty as ::core::default::Default>::default());
+        match slot {
+            SlotUse::Type => quote!(let #name = [];),
+            SlotUse::Unused => quote!(let #name: ::phalanx::__private::Tag<::phalanx::__private::Unused> = [];),
+            SlotUse::Callee => {
+                let empty = other(quote!(Callee<_>));
+                quote!(let #name = #empty;)
+            }
+            SlotUse::Message => {
+                let empty = other(quote!(MessageSlot<_, _>));
+                quote!(let #name = #empty;)
+            }
+            SlotUse::Option => {
+                let empty = other(quote!(OptionSlot<_>));
+                quote!(let #name = #empty;)
+            }
+        }
     });
-    quote_spanned!(span=> &#slots #(.#fields)*)
+    declare.collect()
 }
 
-/// Makes the initial value of all slots.
-pub(crate) fn declaration(slots: &[SlotUse]) -> TokenStream {
-    nest(slots, depth(slots.len()))
+/// Makes the tuple of all slots, as an expression and as a pattern.
+pub(crate) fn all(count: usize) -> TokenStream {
+    let at = SpanRange::at(Span::call_site());
+    let mut parts: Vec<TokenStream> = (0..count).map(|slot| name(slot, at).into_token_stream()).collect();
+    while parts.len() > 1 {
+        parts = parts.chunks(WIDTH).map(|chunk| quote!((#(#chunk,)*))).collect();
+    }
+    parts.pop().unwrap_or_else(|| quote!(()))
 }
 
 /// Makes a closure that describes the slots, each with the span where it is filled: rustc reports there what cannot
@@ -40,28 +68,13 @@ pub(super) fn description(places: &[Option<SpanRange>]) -> TokenStream {
     let describe = places.iter().enumerate().map(|(index, filled)| {
         let at = filled.unwrap_or(at);
         // The braces have the user's span; a generated name would not.
-        let place = braces(SpanRange::at(at.lo), place(SlotId(index as u16), places.len(), at));
+        let place = braces(SpanRange::at(at.lo), name(index, at).into_token_stream());
         let out = internal("__phalanx_out", at);
         let described = private(at, "describe", quote!(#place, #out));
         quote!(#described;)
     });
-    let (slots, out) = (internal("__phalanx_slots", at), internal("__phalanx_out", at));
+    let (slots, out) = (all(places.len()), internal("__phalanx_out", at));
     quote!(|#slots, #out| { #(#describe)* })
-}
-
-fn nest(slots: &[SlotUse], depth: u32) -> TokenStream {
-    if depth == 0 {
-        let ty = match slots.first() {
-            Some(SlotUse::Callee) => quote!(Callee<_>),
-            Some(SlotUse::Message) => quote!(MessageSlot<_, _>),
-            Some(SlotUse::Option) => quote!(OptionSlot<_>),
-            Some(SlotUse::Type) | None => quote!(Tag<_>),
-            Some(SlotUse::Unused) => quote!(Tag<::phalanx::__private::Unused>),
-        };
-        return quote!(<::phalanx::__private::#ty as ::core::default::Default>::default());
-    }
-    let parts = slots.chunks(WIDTH.pow(depth - 1)).map(|chunk| nest(chunk, depth - 1));
-    quote!((#(#parts,)*))
 }
 
 /// Whether a name is a reference in the host body too.

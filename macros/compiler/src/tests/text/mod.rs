@@ -65,7 +65,7 @@ fn number_of(fragment: &[TokenTree]) -> Option<(String, usize)> {
     Some((kind.to_string(), index.base10_parse().ok()?))
 }
 
-/// Returns the elements of `name: &[...]`, wherever it stands.
+/// Returns the elements of `name: &[...]` or `name: { use ...; &[...] }`, wherever it stands.
 fn list(stream: TokenStream, name: &str) -> Option<Vec<Vec<TokenTree>>> {
     let trees: Vec<TokenTree> = stream.into_iter().collect();
     trees.iter().enumerate().find_map(|(at, tree)| match (tree, trees.get(at + 2), trees.get(at + 3)) {
@@ -73,6 +73,12 @@ fn list(stream: TokenStream, name: &str) -> Option<Vec<Vec<TokenTree>>> {
             if field == name && and.as_char() == '&' =>
         {
             Some(split(&list.stream().into_iter().collect::<Vec<_>>()))
+        }
+        (TokenTree::Ident(field), Some(TokenTree::Group(block)), _) if field == name => {
+            match block.stream().into_iter().last() {
+                Some(TokenTree::Group(list)) => Some(split(&list.stream().into_iter().collect::<Vec<_>>())),
+                _ => None,
+            }
         }
         (TokenTree::Group(group), ..) => self::list(group.stream(), name),
         _ => None,
@@ -84,7 +90,7 @@ fn split(list: &[TokenTree]) -> Vec<Vec<TokenTree>> {
     elements.map(<[TokenTree]>::to_vec).collect()
 }
 
-/// Shows `::phalanx::__private::Fragment::Text("...")` and the like.
+/// Shows `Text("...")` and the like.
 fn show(fragment: &[TokenTree], mark: &impl Fn(&str) -> Option<String>) -> Option<String> {
     let [.., TokenTree::Ident(name), TokenTree::Group(inside)] = fragment else { return None };
     let literals: Vec<syn::Lit> =
