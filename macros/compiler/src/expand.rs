@@ -6,7 +6,7 @@ use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
 use quote::quote;
 use syn::{Attribute, Item, ItemFn};
 
-use crate::check::rings::{Case, Known};
+use crate::check::rings::{Case, Known, Rings};
 use crate::check::{self, Checked, Program};
 use crate::diag::{Diag, Diags, Fault, Reported};
 use crate::emit;
@@ -77,7 +77,7 @@ struct Judged<'f> {
 impl Judged<'_> {
     /// Whether the verdict depends on what called functions do.
     fn needs_bodies(&self) -> bool {
-        self.checked.as_ref().map_or(true, Checked::asks_of_memory)
+        self.checked.as_ref().map_or(true, |checked| checked.asks_of_memory() || checked.rings().are_open())
     }
 }
 
@@ -161,9 +161,11 @@ fn judge_with_bodies<'f>(first: Judged<'f>, bodies: &'f WithBodies, diags: &mut 
     let known = known.as_ref();
     let selections = emit::followed::selections(followed);
     let are_followed = |_| emit::followed::condition(followed);
-    let second = judge(function, known, &mut diags.nested());
+    let mut found = diags.nested();
+    let mut second = judge(function, known, &mut found);
+    let rings = rings_with_bodies(&first, &mut second, found);
     let is_answer = |checked: &Checked<'_>| !checked.asks_of_memory();
-    match (first.checked, second.checked) {
+    let judged = match (first.checked, second.checked) {
         (Err(Reported), Ok(right)) if !diags.any(|rule, _| !Rule::OF_VALUES.contains(&rule)) => {
             let mut conditional = second.conditional;
             conditional.extend(diags.take().into_iter().map(|fault| Conditional::unless(fault, are_followed)));
@@ -183,7 +185,23 @@ fn judge_with_bodies<'f>(first: Judged<'f>, bodies: &'f WithBodies, diags: &mut 
             Judged { checked: Ok(checked.right_if(right_if)), selections, ..first }
         }
         (checked, Ok(_) | Err(Reported)) => Judged { checked, ..first },
+    };
+    match (judged.checked, rings) {
+        (Ok(checked), Some(rings)) => {
+            let checked = checked.with_rings_if(rings, are_followed(Span::call_site()));
+            Judged { checked: Ok(checked), selections: emit::followed::selections(followed), ..judged }
+        }
+        (checked, _) => Judged { checked, ..judged },
     }
+}
+
+/// What is known of rings with the bodies of what the function calls, if it is open without them.
+fn rings_with_bodies(first: &Judged<'_>, second: &mut Judged<'_>, mut found: Diags) -> Option<Rings> {
+    first.checked.as_ref().ok().filter(|checked| checked.rings().are_open())?;
+    Some(match &mut second.checked {
+        Ok(checked) => checked.take_rings(),
+        Err(Reported) => Rings::faulty(found.take().into_iter()),
+    })
 }
 
 /// Returns the faults that `kernel` reports.
@@ -236,10 +254,18 @@ pub(crate) fn rings(
     item: TokenStream,
 ) -> Result<Vec<RingCase>, Vec<Fault>> {
     let mut diags = Diags::new(session);
-    if let Parsed::Function { mut function, .. } = parse_kernel(options, item, &mut diags) {
+    if let Parsed::Function { mut function, .. } = parse_kernel(options.clone(), item.clone(), &mut diags) {
         define(&mut function, source::definitions(file));
-        if let Ok(checked) = check::run(&function, &mut diags) {
-            return Ok(checked.rings().cases.iter().map(RingCase::of).collect());
+        let judged = judge(&function, None, &mut diags);
+        let open = judged.checked.as_ref().is_ok_and(|checked| checked.rings().are_open());
+        let bodies = if open { with_bodies(&function, file, &options, &item, &diags) } else { None };
+        let judged = match &bodies {
+            Some(bodies) => judge_with_bodies(judged, bodies, &mut diags),
+            None => judged,
+        };
+        if let Ok(checked) = &judged.checked {
+            let rings = checked.rings_if().map_or(checked.rings(), |(rings, _)| rings);
+            return Ok(rings.cases.iter().map(RingCase::of).collect());
         }
     }
     Err(diags.into_faults())
@@ -298,6 +324,7 @@ pub(crate) fn check_file(session: Session, file: &str) -> Vec<Fault> {
         let held = judged.conditional.into_iter().filter(|fault| fault.if_right);
         held.for_each(|conditional| diags.push(conditional.fault));
         if let Ok(checked) = &judged.checked {
+            all.extend(checked.rings_if().into_iter().flat_map(|(rings, _)| rings.faults().map(Diag::to_fault)));
             let known = |fault: &Fault| checked.is_right_if().is_some() && Rule::OF_PAIRS.contains(&fault.rule());
             all.extend(
                 program.add(checked).into_iter().filter(|fault| !known(fault) && session.without != Some(fault.rule())),

@@ -73,6 +73,7 @@ pub(crate) struct Checked<'f> {
     rings: Rings,
     whole_warps: WholeWarps,
     is_right_if: Option<TokenStream>,
+    rings_if: Option<(Rings, TokenStream)>,
 }
 
 /// Checks a function by all rules.
@@ -152,6 +153,7 @@ fn run_with<'f>(function: &'f Function, with_rings: bool, diags: &mut Diags) -> 
         rings,
         whole_warps,
         is_right_if: None,
+        rings_if: None,
     })
 }
 
@@ -275,6 +277,21 @@ impl<'f> Checked<'f> {
     /// What is known of the function's rings of phase barriers.
     pub(crate) fn rings(&self) -> &Rings {
         &self.rings
+    }
+
+    /// Adds what is known of the rings if a condition holds.
+    pub(crate) fn with_rings_if(self, rings: Rings, condition: TokenStream) -> Checked<'f> {
+        Checked { rings_if: Some((rings, condition)), ..self }
+    }
+
+    /// What is known of the rings if a condition holds, and the condition.
+    pub(crate) fn rings_if(&self) -> Option<&(Rings, TokenStream)> {
+        self.rings_if.as_ref()
+    }
+
+    /// Takes what is known of the function's rings.
+    pub(crate) fn take_rings(&mut self) -> Rings {
+        std::mem::take(&mut self.rings)
     }
 
     /// For each rule that is switched off, the calls of which one must break it.

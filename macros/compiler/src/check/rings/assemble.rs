@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use super::given::{Arguments, Depends};
 use super::kernel::{Kernel, Point, Refusal};
 use super::objects::{Objects, Slot, array_of};
 use super::races::{self, Guard};
-use super::value::{Arguments, Counters, Evaluator, Value, differing};
+use super::value::{Counters, Evaluator, Value, differing};
 use super::walk::{Program, Sites, walk};
 use super::warps::{Actors, Unit, join};
 use crate::check::cfg::{BlockId, CopyStep, MemoryStep, NodeId, Select, StepKind, Variable};
@@ -28,15 +29,25 @@ pub(super) struct Assembled {
 }
 
 /// The threads that compute the same values where their ranks matter.
-pub(super) struct Class {
+#[derive(Clone)]
+struct Class {
     values: Vec<Value>,
     threads: Vec<u32>,
+}
+
+/// The threads of a block by the values that their ranks decide.
+pub(super) struct Classes {
+    /// The nodes on which a thread's steps may depend.
+    asked: Vec<(NodeId, Point)>,
+    /// Those of them that may differ between threads, whose values a class has.
+    differing: Vec<(NodeId, Point)>,
+    all: Vec<Class>,
 }
 
 /// Makes the skeleton of a kernel, for certain arguments or for all.
 pub(super) fn assemble(
     kernel: &Kernel<'_, '_>,
-    (objects, classes): (&Objects, &[Class]),
+    (objects, classes): (&Objects, &Classes),
     sites: &Sites,
     arguments: Option<&Arguments>,
 ) -> Result<Assembled, Refusal> {
@@ -46,7 +57,7 @@ pub(super) fn assemble(
     loop {
         let known = counters.len();
         programs.clear();
-        for class in classes {
+        for class in &classes.all {
             let Some(first) = class.threads.first() else { continue };
             let program = walk(&evaluator(*first), objects, sites)?;
             match programs.iter_mut().find(|(known, _)| known.steps == program.steps) {
@@ -154,22 +165,61 @@ fn slot_array(slot: &Slot, number: u32, roles: &[Role]) -> SlotArray {
     SlotArray { stages: slot.stages, parts }
 }
 
-/// Returns the threads by the values that depend on their ranks. They hold for fewer slots, too.
-pub(super) fn classes(kernel: &Kernel<'_, '_>, objects: &Objects) -> Vec<Class> {
-    let counters = Counters::default();
-    let differing = differing(kernel);
-    let nodes: Vec<(NodeId, Point)> =
-        asked(kernel, objects).into_iter().filter(|(node, _)| differing.contains(node)).collect();
-    let mut classes: Vec<Class> = Vec::new();
-    for thread in 0..kernel.threads {
-        let evaluator = Evaluator { kernel, counters: &counters, arguments: None, thread };
-        let values: Vec<Value> = nodes.iter().map(|(node, point)| evaluator.value(*node, *point)).collect();
-        match classes.iter_mut().find(|class| class.values == values) {
-            Some(class) => class.threads.push(thread),
-            None => classes.push(Class { values, threads: vec![thread] }),
-        }
+impl Classes {
+    /// Returns the threads by the values that depend on their ranks. They hold for fewer slots, too.
+    pub(super) fn of(kernel: &Kernel<'_, '_>, objects: &Objects) -> Classes {
+        let differing = differing(kernel);
+        let asked = asked(kernel, objects);
+        let differing: Vec<(NodeId, Point)> =
+            asked.iter().copied().filter(|(node, _)| differing.contains(node)).collect();
+        let mut all: Vec<Class> = Vec::new();
+        (0..kernel.threads).for_each(|thread| join_class(&mut all, values(kernel, &differing, None, thread), thread));
+        Classes { asked, differing, all }
     }
-    classes
+
+    /// Returns the threads by the values that they have for certain arguments, too.
+    pub(super) fn with(&self, kernel: &Kernel<'_, '_>, arguments: &Arguments) -> Classes {
+        let mut all = Vec::new();
+        for class in &self.all {
+            let is_open = |(_, value): &(_, &Value)| **value == Value::Unknown;
+            let open: Vec<(NodeId, Point)> =
+                self.differing.iter().copied().zip(&class.values).filter(is_open).map(|(node, _)| node).collect();
+            if open.is_empty() {
+                all.push(class.clone());
+                continue;
+            }
+            let mut parts: Vec<Class> = Vec::new();
+            for thread in &class.threads {
+                join_class(&mut parts, values(kernel, &open, Some(arguments), *thread), *thread);
+            }
+            all.extend(parts);
+        }
+        Classes { asked: self.asked.clone(), differing: self.differing.clone(), all }
+    }
+
+    /// What the threads' steps take from a launch.
+    pub(super) fn depends(&self, kernel: &Kernel<'_, '_>) -> Depends {
+        kernel.depends(&self.asked)
+    }
+}
+
+fn values(
+    kernel: &Kernel<'_, '_>,
+    nodes: &[(NodeId, Point)],
+    arguments: Option<&Arguments>,
+    thread: u32,
+) -> Vec<Value> {
+    let counters = Counters::default();
+    let evaluator = Evaluator { kernel, counters: &counters, arguments, thread };
+    nodes.iter().map(|(node, point)| evaluator.value(*node, *point)).collect()
+}
+
+/// Adds a thread to the class of those with the same values.
+fn join_class(classes: &mut Vec<Class>, values: Vec<Value>, thread: u32) {
+    match classes.iter_mut().find(|class| class.values == values) {
+        Some(class) => class.threads.push(thread),
+        None => classes.push(Class { values, threads: vec![thread] }),
+    }
 }
 
 /// The nodes whose values a thread's steps may depend on, with the points where they do.

@@ -1,14 +1,13 @@
 //! The search for certain small arguments with which a kernel has a fault: then each trip count and each condition is a number, and
 //! the skeleton has no run that the kernel does not have.
 
-use super::assemble::Class;
+use super::assemble::Classes;
+use super::given::Arguments;
 use super::kernel::Kernel;
 use super::objects::Objects;
-use super::value::Arguments;
 use super::walk::Sites;
 use super::{assemble_most, report};
 use crate::diag::Diag;
-use crate::model::ty::ParamType;
 use crate::rings::{self, CountFault, Fault, Reason, Verdict};
 
 /// The largest argument that is tried, beyond the number of stages.
@@ -30,29 +29,27 @@ pub(super) struct Sought {
 pub(super) fn find(
     kernel: &Kernel<'_, '_>,
     objects: &Objects,
-    classes: &[Class],
+    classes: &Classes,
     mut sought: Option<Sought>,
 ) -> Option<Diag> {
     if let Some(sought) = &mut sought {
         sought.limit = sought.limit.min(STATES);
     }
-    let scalars: Vec<usize> = kernel
-        .function
-        .params
-        .iter()
-        .enumerate()
-        .filter(|(_, param)| matches!(param.ty, ParamType::Value(_)))
-        .map(|(position, _)| position)
-        .collect();
+    let depends = classes.depends(kernel);
     let stages = objects.barriers.iter().map(|(_, barriers, _)| i64::from(barriers.stages)).max().unwrap_or(1);
     // As many rounds as there are stages, or one more, leave the parities of some or all of them odd.
     let numbers = if sought.is_some() { 0..=stages + ARGUMENTS } else { stages..=stages + 1 };
-    for number in numbers {
-        let arguments: Arguments = scalars.iter().map(|position| (*position, number)).collect();
-        if let Some(fault) = find_for(kernel, objects.clone(), classes, &arguments, &mut sought) {
+    let of = |granule: i64| numbers.clone().map(move |number| number * granule);
+    let numbers = of(1).chain(of(depends.granule).filter(|_| depends.granule > 1));
+    let launches = numbers.map(|number| Arguments { number, alternating: false });
+    let last = (stages + ARGUMENTS) * depends.granule;
+    let alternating = depends.on_choices.then_some(Arguments { number: last, alternating: true });
+    for arguments in launches.chain(alternating) {
+        let classes = classes.with(kernel, &arguments);
+        if let Some(fault) = find_for(kernel, objects.clone(), &classes, &arguments, &mut sought) {
             return Some(fault);
         }
-        if scalars.is_empty() {
+        if !depends.on_numbers {
             return None;
         }
     }
@@ -63,7 +60,7 @@ pub(super) fn find(
 fn find_for(
     kernel: &Kernel<'_, '_>,
     mut objects: Objects,
-    classes: &[Class],
+    classes: &Classes,
     arguments: &Arguments,
     sought: &mut Option<Sought>,
 ) -> Option<Diag> {

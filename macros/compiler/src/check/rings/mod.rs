@@ -15,6 +15,7 @@ mod calls;
 mod constants;
 mod copies;
 mod find;
+mod given;
 mod kernel;
 mod loops;
 mod objects;
@@ -26,15 +27,15 @@ mod value;
 mod walk;
 mod warps;
 
-use assemble::{Assembled, Class, assemble, classes};
+use assemble::{Assembled, Classes, assemble};
 pub(crate) use constants::Assumed;
 pub(crate) use constants::Constants;
 pub(super) use constants::array;
 use find::{Sought, find};
+use given::Arguments;
 use kernel::Kernel;
 pub(crate) use kernel::Refusal;
 use objects::Objects;
-use value::Arguments;
 use walk::Sites;
 
 use std::collections::BTreeMap;
@@ -93,6 +94,25 @@ impl Case {
 }
 
 impl Rings {
+    /// The rings of a function that has these faults, whatever values its constants have.
+    pub(crate) fn faulty(faults: impl Iterator<Item = Diag>) -> Rings {
+        let case = |fault| Case { assumed: Vec::new(), known: Known::Faulty(Some(Box::new(fault))) };
+        Rings { cases: faults.filter(|fault| Rule::OF_RINGS.contains(&fault.rule)).map(case).collect() }
+    }
+
+    /// The faults that do not depend on values of constants.
+    pub(crate) fn faults(&self) -> impl Iterator<Item = &Diag> {
+        self.cases.iter().filter(|case| case.assumed.is_empty()).filter_map(|case| match &case.known {
+            Known::Faulty(fault) => fault.as_deref(),
+            Known::Proved { .. } | Known::Open(_) => None,
+        })
+    }
+
+    /// Whether there is neither a proof nor a fault for some values of constants.
+    pub(crate) fn are_open(&self) -> bool {
+        self.cases.iter().any(|case| matches!(case.known, Known::Open(_)))
+    }
+
     /// Forgets such faults, of those that are left to rustc, each given by its rule and its place; says whether there were any.
     pub(super) fn waive(&mut self, waived: impl Fn(Rule, SpanRange) -> bool) -> bool {
         let mut any = false;
@@ -178,7 +198,7 @@ fn judge<'f>(
     let kernel = Kernel::new(function, cfg, values, constants, (threads, blocks));
     assumed.extend(kernel.pipelines.types().cloned().map(Assumed::Pipeline));
     let objects = Objects::of(&kernel)?;
-    let classes = classes(&kernel, &objects);
+    let classes = Classes::of(&kernel, &objects);
     let (known, sought) = match prove(&kernel, objects.clone(), &classes, limit) {
         Ok((proved, arrays, may_be_stale)) => {
             if arrays == objects.slots.len() && !may_be_stale {
@@ -202,7 +222,7 @@ fn judge<'f>(
 fn prove(
     kernel: &Kernel<'_, '_>,
     mut objects: Objects,
-    classes: &[Class],
+    classes: &Classes,
     limit: usize,
 ) -> Result<(Known, usize, bool), (Refusal, bool)> {
     loop {
@@ -236,7 +256,7 @@ fn prove(
 fn assemble_most(
     kernel: &Kernel<'_, '_>,
     objects: &mut Objects,
-    classes: &[Class],
+    classes: &Classes,
     sites: &Sites,
     arguments: Option<&Arguments>,
 ) -> Result<Assembled, Refusal> {

@@ -6,9 +6,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::given::Arguments;
 use super::kernel::{Kernel, Point};
 use super::objects::Objects;
-use super::value::{Arguments, Counter, Counters, Evaluator};
+use super::value::{Counter, Counters, Evaluator};
 use super::walk::{Program, Sites};
 use super::warps::Actors;
 use crate::check::cfg::{MemoryStep, NodeId, Select, StepKind};

@@ -5,11 +5,12 @@
 //! which the role's steps set where the kernel sets the variable.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
+use super::given::Arguments;
 use super::kernel::{Kernel, Point};
 use super::symbol::Symbol;
-use crate::check::cfg::{BlockId, CountedLoop, NodeId, Source, Variable};
+use crate::check::cfg::{BlockId, CountedLoop, Formula, NodeId, Source, Variable};
 use crate::model::expr::BinaryOp;
 use crate::model::group::Group;
 use crate::model::query::Answer;
@@ -103,9 +104,6 @@ impl Counters {
     }
 }
 
-/// The values of parameters, by position, if a certain launch is meant.
-pub(super) type Arguments = BTreeMap<usize, i64>;
-
 /// Evaluates nodes for one thread.
 pub(super) struct Evaluator<'k, 'a, 'f> {
     pub(super) kernel: &'k Kernel<'a, 'f>,
@@ -129,7 +127,8 @@ impl Evaluator<'_, '_, '_> {
             let operand = of.operands.get(index);
             operand.map_or(Value::Unknown, |operand| self.value_within(*operand, point, depth))
         };
-        if let Some(value) = self.position(node) {
+        if let Some(value) = self.position(node).or_else(|| self.given(node, &|of| self.value_within(of, point, depth)))
+        {
             return value;
         }
         let value = match &of.source {
@@ -139,9 +138,7 @@ impl Evaluator<'_, '_, '_> {
                 None => Value::Unknown,
             },
             Source::ThreadRank => Value::constant(i64::from(self.thread)),
-            Source::Binary(op) | Source::Round(_, op) if !kernel.cfg.cuts.contains_key(&node) => {
-                binary(*op, operand(0), operand(1))
-            }
+            Source::Binary(op) | Source::Round(_, op) => self.uncut(node, binary(*op, operand(0), operand(1))),
             Source::Not if kernel.is_boolean(of.operands[0]) => binary(BinaryOp::Sub, Value::constant(1), operand(0)),
             Source::Read(variable) => return self.variable(*variable, node, point, depth),
             // The loop's head adds to it.
@@ -158,15 +155,12 @@ impl Evaluator<'_, '_, '_> {
                     false => Value::Unknown,
                 };
             }
-            Source::Param(position) => match self.arguments {
-                Some(arguments) => {
-                    return arguments.get(position).map_or(Value::Unknown, |value| Value::constant(*value));
-                }
+            Source::Operands => match kernel.cfg.formulas.get(&node) {
+                Some(formula) => computed(*formula, operand(0), operand(1)),
+                None if kernel.cfg.cuts.contains_key(&node) => self.uncut(node, operand(0)),
                 None => Value::Unknown,
             },
-            Source::Operands
-            | Source::Binary(_)
-            | Source::Round(..)
+            Source::Param(_)
             | Source::Not
             | Source::Known { .. }
             | Source::Load(_)
@@ -175,6 +169,13 @@ impl Evaluator<'_, '_, '_> {
             | Source::Call { .. } => Value::Unknown,
         };
         if value == Value::Unknown { self.opaque(node) } else { value }
+    }
+
+    /// The result of an operation that keeps only the lower bits, if it is certain that they are all.
+    fn uncut(&self, node: NodeId, value: Value) -> Value {
+        let Some(bits) = self.kernel.cfg.cuts.get(&node) else { return value };
+        let fits = |number: i64| number >= 0 && (*bits >= 63 || number >> bits == 0);
+        if value.known().is_some_and(fits) { value } else { Value::Unknown }
     }
 
     /// What queries of groups say of the thread and of the launch.
@@ -309,6 +310,29 @@ pub(super) fn differing(kernel: &Kernel<'_, '_>) -> BTreeSet<NodeId> {
         if before == (differing.len(), variables.len()) {
             return differing;
         }
+    }
+}
+
+/// The value of a known function.
+fn computed(formula: Formula, left: Value, right: Value) -> Value {
+    let (Value::Expr(_), Value::Expr(_)) = (&left, &right) else { return Value::Unknown };
+    let up = |left: Value, right: &Value| {
+        let more = binary(BinaryOp::Sub, right.clone(), Value::constant(1));
+        binary(BinaryOp::Div, binary(BinaryOp::Add, left, more), right.clone())
+    };
+    // One of two by whether they are in this order.
+    let select = |if_less: Value, otherwise: Value| {
+        let is_less = binary(BinaryOp::Lt, left.clone(), right.clone());
+        let is_not = binary(BinaryOp::Sub, Value::constant(1), is_less.clone());
+        let parts = (binary(BinaryOp::Mul, is_less, if_less), binary(BinaryOp::Mul, is_not, otherwise));
+        binary(BinaryOp::Add, parts.0, parts.1)
+    };
+    match formula {
+        Formula::DivCeil => up(left, &right),
+        Formula::NextMultiple => binary(BinaryOp::Mul, up(left, &right), right),
+        Formula::Min => select(left.clone(), right.clone()),
+        Formula::Max => select(right.clone(), left.clone()),
+        Formula::Length | Formula::GoesOn { .. } => Value::Unknown,
     }
 }
 

@@ -7,6 +7,7 @@ mod explicit;
 mod extraction;
 mod growth;
 mod kernels;
+mod launches;
 mod loops;
 mod races;
 mod tiles;
