@@ -6,7 +6,7 @@ use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
 use quote::quote;
 use syn::{Attribute, Item, ItemFn};
 
-use crate::check::rings::{Case, Known, Rings};
+use crate::check::rings::Rings;
 use crate::check::{self, Checked, Program};
 use crate::diag::{Diag, Diags, Fault, Reported};
 use crate::emit;
@@ -24,6 +24,10 @@ use crate::session::Session;
 use crate::source;
 use crate::span::SpanRange;
 use crate::values::{Conditional, WithValues};
+
+mod rings;
+
+pub use rings::{RingCase, RingReport};
 
 /// Expands `#[cluster_kernel(options)] item`.
 pub(crate) fn kernel(session: Session, options: TokenStream, item: TokenStream) -> TokenStream {
@@ -256,7 +260,8 @@ pub(crate) fn rings(
     let mut diags = Diags::new(session);
     if let Parsed::Function { mut function, .. } = parse_kernel(options.clone(), item.clone(), &mut diags) {
         define(&mut function, source::definitions(file));
-        let judged = judge(&function, None, &mut diags);
+        let known = with_values(&function, &options, &item, &diags);
+        let judged = judge(&function, known.as_ref(), &mut diags);
         let open = judged.checked.as_ref().is_ok_and(|checked| checked.rings().are_open());
         let bodies = if open { with_bodies(&function, file, &options, &item, &diags) } else { None };
         let judged = match &bodies {
@@ -333,54 +338,6 @@ pub(crate) fn check_file(session: Session, file: &str) -> Vec<Fault> {
         all.extend(diags.into_faults());
     }
     all
-}
-
-/// What is known of a kernel's rings of phase barriers if constants have certain values.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RingCase {
-    /// The constants that rustc has to confirm, with the values that are taken for them.
-    pub values: Vec<(String, i64)>,
-    /// What is known.
-    pub report: RingReport,
-}
-
-/// What is known of a kernel's rings of phase barriers.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum RingReport {
-    /// No run of the kernel has a fault at these barriers, or in the accesses of these arrays.
-    Proved {
-        /// The names of the barriers.
-        barriers: Vec<String>,
-        /// The names of the shared arrays.
-        arrays: Vec<String>,
-        /// The number of states that were visited.
-        states: usize,
-    },
-    /// rustc reports this fault if the constants have the values.
-    Refused(Fault),
-    /// The kernel switches the rule off that it breaks.
-    Waived,
-    /// There is neither a proof nor a fault.
-    Open {
-        /// The line of what is not followed, from 1.
-        line: u32,
-        /// The reason.
-        why: String,
-    },
-}
-
-impl RingCase {
-    fn of(case: &Case) -> RingCase {
-        let report = match &case.known {
-            Known::Proved { barriers, arrays, states } => {
-                RingReport::Proved { barriers: barriers.clone(), arrays: arrays.clone(), states: *states }
-            }
-            Known::Faulty(Some(fault)) => RingReport::Refused(fault.to_fault()),
-            Known::Faulty(None) => RingReport::Waived,
-            Known::Open(refusal) => RingReport::Open { line: refusal.at.line(), why: refusal.why.clone() },
-        };
-        RingCase { values: case.values(), report }
-    }
 }
 
 /// The parsed item under an attribute.

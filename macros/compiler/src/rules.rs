@@ -187,6 +187,10 @@ impl Rule {
         Rule::RelaxedPublishes,
     ];
 
+    /// The rules that ask for an order of accesses, which a proof about phase barriers may show.
+    pub(crate) const OF_ORDER: [Rule; 4] =
+        [Rule::UnpublishedRemoteRead, Rule::OverwriteWhileRead, Rule::WriteAfterArrive, Rule::UnorderedRemoteWrite];
+
     /// The rules about rings of phase barriers.
     pub(crate) const OF_RINGS: [Rule; 6] = [
         Rule::RingDeadlock,

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::given::{Arguments, Depends};
+use super::given::Arguments;
 use super::kernel::{Kernel, Point, Refusal};
+use super::launch::Depends;
 use super::objects::{Objects, Slot, array_of};
 use super::races::{self, Guard};
 use super::value::{Counters, Evaluator, Value, differing};
@@ -52,7 +53,7 @@ pub(super) fn assemble(
     arguments: Option<&Arguments>,
 ) -> Result<Assembled, Refusal> {
     let counters = Counters::default();
-    let evaluator = |thread| Evaluator { kernel, counters: &counters, arguments, thread };
+    let evaluator = |thread| Evaluator { kernel, counters: &counters, arguments, thread, after: None };
     let mut programs: Vec<(Program, Vec<u32>)> = Vec::new();
     loop {
         let known = counters.len();
@@ -140,7 +141,7 @@ fn matters(op: &Op) -> bool {
     }
 }
 
-/// The array of slots. A slot that copies alone fill is full when they have written its bytes, and a single element when anything has
+/// The array of slots. The threads of one block fill a slot that peers access, and not those of two at the same time. A slot that copies alone fill is full when they have written its bytes, and a single element when anything has
 /// written it; any other slot, when each thread and each copy that fills it has done so once.
 fn slot_array(slot: &Slot, number: u32, roles: &[Role]) -> SlotArray {
     let fills = |step: &Step| matches!(&step.op, Op::BeginFill { slot, .. } if slot.array == number);
@@ -159,7 +160,8 @@ fn slot_array(slot: &Slot, number: u32, roles: &[Role]) -> SlotArray {
                 let copies = u32::from(role.steps.iter().any(|step| copied(step).is_some()));
                 if role.steps.iter().any(fills) { role.threads + copies } else { copies }
             });
-            parts.sum::<u32>().max(1)
+            let parts = if slot.shared { parts.max().unwrap_or(0) } else { parts.sum::<u32>() };
+            parts.max(1)
         }
     };
     SlotArray { stages: slot.stages, parts }
@@ -210,7 +212,7 @@ fn values(
     thread: u32,
 ) -> Vec<Value> {
     let counters = Counters::default();
-    let evaluator = Evaluator { kernel, counters: &counters, arguments, thread };
+    let evaluator = Evaluator { kernel, counters: &counters, arguments, thread, after: None };
     nodes.iter().map(|(node, point)| evaluator.value(*node, *point)).collect()
 }
 

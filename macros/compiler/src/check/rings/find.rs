@@ -5,10 +5,11 @@ use super::assemble::Classes;
 use super::given::Arguments;
 use super::kernel::Kernel;
 use super::objects::Objects;
+use super::races::Guard;
 use super::walk::Sites;
 use super::{assemble_most, report};
 use crate::diag::Diag;
-use crate::rings::{self, CountFault, Fault, Reason, Verdict};
+use crate::rings::{self, Content, CountFault, Fault, Reason, Verdict};
 
 /// The largest argument that is tried, beyond the number of stages.
 const ARGUMENTS: i64 = 3;
@@ -89,9 +90,12 @@ fn find_for(
         if is_of_index && sought.as_ref().is_some_and(|sought| !sought.indexes) {
             return None;
         }
-        // Accesses need not be of the same part of a slot. Then another fault may be certain.
+        // Accesses need not be of the same part of a slot. Then another fault may be certain. What a peer reads that nobody has written
+        // is for other rules.
+        let is_unwritten = matches!(fault, Fault::Read { content: Content::Incomplete, .. });
+        let is_of_others = |guard: &Guard| is_unwritten && objects.slots[guard.slot].shared;
         match report::slot_of(&fault).map(|slot| assembled.guards[slot as usize]) {
-            Some(guard) if !matches!(fault, Fault::Undrained(_)) && !guard.certain => {
+            Some(guard) if !matches!(fault, Fault::Undrained(_)) && (!guard.certain || is_of_others(&guard)) => {
                 objects.slots.remove(guard.slot);
             }
             Some(_) | None => return Some(report::fault(kernel, &objects, &sites, &assembled, &fault, &trace)),

@@ -6,7 +6,8 @@
 //! Named constants have the values that definitions in the file show, or several are tried: each is a case, and rustc reports the fault
 //! of a case whose values the constants have.
 //!
-//! `pipelines` has the methods of `Pipeline`, `constants` and `symbol` have values that the text does not say, `value` the values of nodes, `objects` the barriers and slots, `walk` and
+//! `pipelines` has the methods of `Pipeline`, `constants` and `symbol` have values that the text does not say, `value` the values of nodes,
+//! `given` and `launch` those of a certain launch, `objects` the barriers and slots, `walk` and
 //! `calls` a thread's steps, `warps` the actors, `assemble` the roles, `report` the faults as messages.
 
 mod accesses;
@@ -17,6 +18,7 @@ mod copies;
 mod find;
 mod given;
 mod kernel;
+mod launch;
 mod loops;
 mod objects;
 mod pipelines;
@@ -35,12 +37,12 @@ use find::{Sought, find};
 use given::Arguments;
 use kernel::Kernel;
 pub(crate) use kernel::Refusal;
-use objects::Objects;
+use objects::{Objects, array_of};
 use walk::Sites;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::cfg::{Cfg, StepKind};
+use super::cfg::{Cfg, CopyStep, StepKind};
 use super::uniform::values::Values;
 use crate::diag::{Diag, Diags};
 use crate::messages::rings as messages;
@@ -74,8 +76,9 @@ pub(crate) struct Case {
 /// What is known of a kernel's rings.
 #[derive(Debug)]
 pub(crate) enum Known {
-    /// No run of the kernel has a fault at these barriers, or in the accesses of these arrays.
-    Proved { barriers: Vec<String>, arrays: Vec<String>, states: usize },
+    /// No run of the kernel has a fault at these barriers, or in the accesses of these arrays, which are those of `slots`, by their
+    /// index in `Function::shared`. Of others that were followed, if any is `left_out`, nothing is known.
+    Proved { barriers: Vec<String>, arrays: Vec<String>, slots: BTreeSet<usize>, states: usize, left_out: bool },
     /// There is a fault. It is here if rustc has to report it, where the constants have the values.
     Faulty(Option<Box<Diag>>),
     /// There is neither a proof nor a fault.
@@ -100,6 +103,23 @@ impl Rings {
         Rings { cases: faults.filter(|fault| Rule::OF_RINGS.contains(&fault.rule)).map(case).collect() }
     }
 
+    /// The arrays whose accesses the rings order, whatever values constants have.
+    pub(super) fn ordered(&self, cfg: &Cfg<'_>) -> BTreeSet<usize> {
+        let [Case { assumed, known: Known::Proved { slots, .. } }] = &self.cases[..] else { return BTreeSet::new() };
+        if !assumed.is_empty() {
+            return BTreeSet::new();
+        }
+        // What copies write is in another proxy, and rules of their own ask for its order.
+        let of_copies = cfg.copies.iter().flat_map(|copy| match copy {
+            CopyStep::Begin { reads, writes, .. } => reads.iter().chain(writes).collect(),
+            CopyStep::Wait { .. } => Vec::new(),
+        });
+        let completed = cfg.accesses.iter().filter(|access| access.completion.is_some());
+        let copied: BTreeSet<usize> =
+            of_copies.chain(completed.map(|access| &access.region)).filter_map(array_of).collect();
+        slots.difference(&copied).copied().collect()
+    }
+
     /// The faults that do not depend on values of constants.
     pub(crate) fn faults(&self) -> impl Iterator<Item = &Diag> {
         self.cases.iter().filter(|case| case.assumed.is_empty()).filter_map(|case| match &case.known {
@@ -108,9 +128,9 @@ impl Rings {
         })
     }
 
-    /// Whether there is neither a proof nor a fault for some values of constants.
+    /// Whether there is neither a proof nor a fault for some values of constants, or for some array.
     pub(crate) fn are_open(&self) -> bool {
-        self.cases.iter().any(|case| matches!(case.known, Known::Open(_)))
+        self.cases.iter().any(|case| matches!(case.known, Known::Open(_) | Known::Proved { left_out: true, .. }))
     }
 
     /// Forgets such faults, of those that are left to rustc, each given by its rule and its place; says whether there were any.
@@ -225,6 +245,7 @@ fn prove(
     classes: &Classes,
     limit: usize,
 ) -> Result<(Known, usize, bool), (Refusal, bool)> {
+    let followed = objects.slots.len();
     loop {
         let sites = Sites::default();
         let assembled =
@@ -235,7 +256,9 @@ fn prove(
                 let proved = Known::Proved {
                     barriers: objects.barriers.iter().map(|(array, ..)| name(*array)).collect(),
                     arrays: objects.slots.iter().map(|slot| name(slot.array)).collect(),
+                    slots: objects.slots.iter().map(|slot| slot.array).collect(),
                     states,
+                    left_out: objects.slots.len() < followed,
                 };
                 return Ok((proved, objects.slots.len(), rings::may_be_stale(&assembled.skeleton)));
             }
