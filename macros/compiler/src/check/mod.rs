@@ -27,6 +27,7 @@ mod reached;
 mod residues;
 pub(crate) mod rings;
 mod runs;
+mod thresholds;
 mod tokens;
 mod unchecked;
 pub(crate) mod uniform;

@@ -42,6 +42,8 @@ pub(super) struct Classes {
     asked: Vec<(NodeId, Point)>,
     /// Those of them that may differ between threads, whose values a class has.
     differing: Vec<(NodeId, Point)>,
+    /// Whether each of those depends on what a launch is given.
+    given: Vec<bool>,
     all: Vec<Class>,
 }
 
@@ -176,16 +178,21 @@ impl Classes {
             asked.iter().copied().filter(|(node, _)| differing.contains(node)).collect();
         let mut all: Vec<Class> = Vec::new();
         (0..kernel.threads).for_each(|thread| join_class(&mut all, values(kernel, &differing, None, thread), thread));
-        Classes { asked, differing, all }
+        let given = differing.iter().map(|node| {
+            let depends = kernel.depends(&[*node]);
+            depends.on_numbers || depends.on_queries
+        });
+        let given = given.collect();
+        Classes { asked, differing, given, all }
     }
 
     /// Returns the threads by the values that they have for certain arguments, too.
     pub(super) fn with(&self, kernel: &Kernel<'_, '_>, arguments: &Arguments) -> Classes {
         let mut all = Vec::new();
         for class in &self.all {
-            let is_open = |(_, value): &(_, &Value)| **value == Value::Unknown;
-            let open: Vec<(NodeId, Point)> =
-                self.differing.iter().copied().zip(&class.values).filter(is_open).map(|(node, _)| node).collect();
+            let nodes = self.differing.iter().zip(&class.values).zip(&self.given);
+            let open = nodes.filter(|((_, value), given)| **given && **value == Value::Unknown);
+            let open: Vec<(NodeId, Point)> = open.map(|((node, _), _)| *node).collect();
             if open.is_empty() {
                 all.push(class.clone());
                 continue;
@@ -196,7 +203,7 @@ impl Classes {
             }
             all.extend(parts);
         }
-        Classes { asked: self.asked.clone(), differing: self.differing.clone(), all }
+        Classes { asked: self.asked.clone(), differing: self.differing.clone(), given: self.given.clone(), all }
     }
 
     /// What the threads' steps take from a launch.

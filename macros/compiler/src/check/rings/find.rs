@@ -39,9 +39,10 @@ pub(super) fn find(
     let depends = classes.depends(kernel);
     let stages = objects.barriers.iter().map(|(_, barriers, _)| i64::from(barriers.stages)).max().unwrap_or(1);
     // As many rounds as there are stages, or one more, leave the parities of some or all of them odd.
-    let numbers = if sought.is_some() { 0..=stages + ARGUMENTS } else { stages..=stages + 1 };
-    let of = |granule: i64| numbers.clone().map(move |number| number * granule);
-    let numbers = of(1).chain(of(depends.granule).filter(|_| depends.granule > 1));
+    let odd = stages..=stages + 1;
+    let numbers = if sought.is_some() { 0..=stages + ARGUMENTS } else { odd.clone() };
+    let multiples = [1].into_iter().chain(odd).chain([stages + ARGUMENTS]).map(|number| number * depends.granule);
+    let numbers = numbers.chain(multiples.filter(|_| depends.granule > 1));
     let launches = numbers.map(|number| Arguments { number, alternating: false });
     let last = (stages + ARGUMENTS) * depends.granule;
     let alternating = depends.on_choices.then_some(Arguments { number: last, alternating: true });

@@ -19,6 +19,8 @@ const GRANULE: i64 = 1 << 16;
 pub(super) struct Depends {
     /// Whether a number of the launch decides about them.
     pub(super) on_numbers: bool,
+    /// Whether a query does, whose answer a grid of one cluster gives.
+    pub(super) on_queries: bool,
     /// Whether a truth value or an element of a slice does.
     pub(super) on_choices: bool,
     /// The steps in which the numbers have to grow so that what they are divided to grows by 1.
@@ -32,7 +34,7 @@ impl Kernel<'_, '_> {
         let set = needed.iter().flat_map(|variable| self.sets(*variable).iter().map(|(_, value, _)| *value));
         let mut work: Vec<NodeId> = nodes.iter().map(|(node, _)| *node).chain(set).collect();
         let mut seen = BTreeSet::new();
-        let mut depends = Depends { on_numbers: false, on_choices: false, granule: 1 };
+        let mut depends = Depends { on_numbers: false, on_queries: false, on_choices: false, granule: 1 };
         let mut granules = BTreeMap::new();
         while let Some(node) = work.pop() {
             if !seen.insert(node) {
@@ -43,6 +45,7 @@ impl Kernel<'_, '_> {
                 depends.on_choices |=
                     matches!(given, Given::Number { index: Some(_), .. } | Given::Number { most: 1, .. });
             }
+            depends.on_queries |= self.cfg.queries.contains_key(&node);
             depends.granule = common(depends.granule, self.granule(node, &mut granules, 0));
             work.extend(&self.cfg.nodes[node.0].operands);
         }
