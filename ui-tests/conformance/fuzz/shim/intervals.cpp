@@ -2,8 +2,10 @@
 // values of two loops is one of those that the interval of the result allows, and a test that memory is covered holds
 // only if each index is within bounds. Prints the first error and returns 1. The ranges are random.
 #include "cuda.h"
+#include <phalanx/math.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/vector_interval.cuh>
+#include <phalanx/wrapping.cuh>
 #include <cstdio>
 #include <random>
 #include <vector>
@@ -101,10 +103,12 @@ static void compare() {
     using number = integer<Raw>;
     with_range<Raw>([](auto a, const std::vector<Raw>& as_) {
         with_range<Raw>([&](auto b, const std::vector<Raw>& bs) {
-            const number fixed(bound<Raw>());
+            const number fixed(bound<Raw>()), other_fixed(bound<Raw>());
             const auto sum = a + b, difference = a - b, product = a * b, bits = (a | b), other = (a ^ b), both = (a & b);
             const auto quotient = a / fixed, rest = a % b, shifted = a << u32(3), half = a >> u32(2), scaled = fixed * a + fixed;
-            known += sum.known + product.known + quotient.known + rest.known;
+            const auto lesser = min(a, b), greater = max(a, b), left = saturating_sub(a, b);
+            const auto at_most = min(a, values_of(fixed)), at_least = max(values_of(fixed), a), within = min(at_least, values_of(other_fixed));
+            known += at_most.known + within.known + lesser.known + left.known + sum.known + product.known + quotient.known + rest.known;
             for (auto x : as_) {
                 if (!holds(a, x)) {
                     fail_at("a value", x, x);
@@ -116,6 +120,9 @@ static void compare() {
                 };
                 check(shifted, "<<", number(x) << u32(3), x);
                 check(half, ">>", number(x) >> u32(2), x);
+                check(at_most, "min with a bound", min(number(x), fixed), fixed.value);
+                check(at_least, "max with a bound", max(number(x), fixed), fixed.value);
+                check(within, "max and min", min(max(number(x), fixed), other_fixed), other_fixed.value);
                 check(scaled, "a * x + a", fixed * number(x) + fixed, fixed.value);
                 if (quotient.known) {
                     check(quotient, "/", number(x) / fixed, fixed.value);
@@ -127,6 +134,9 @@ static void compare() {
                     check(bits, "|", number(x) | number(y), y);
                     check(other, "^", number(x) ^ number(y), y);
                     check(both, "&", number(x) & number(y), y);
+                    check(lesser, "min", min(number(x), number(y)), y);
+                    check(greater, "max", max(number(x), number(y)), y);
+                    check(left, "saturating_sub", saturating_sub(number(x), number(y)), y);
                     if (rest.known) {
                         check(rest, "%", number(x) % number(y), y);
                     }

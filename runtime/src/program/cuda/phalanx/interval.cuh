@@ -72,11 +72,41 @@ struct interval {
         return with_fixed_bits(a.low ^ b.low, all_bits(a, b), a.steps | b.steps, are_natural(a, b));
     }
 
+    // A single value bounds the result whatever the others are, so that nothing of a thread's own has to be computed for a test of an
+    // index that is kept within bounds by it. Otherwise each value is one of both, which differ by the difference of any two of theirs.
+    __device__ __forceinline__ friend constexpr interval min(interval a, interval b) {
+        const interval bound = b.steps == 0 ? b : a, other = b.steps == 0 ? a : b;
+        if (bound.steps == 0) {
+            constexpr bool natural = !signed_integer<Raw>;
+            const long long low = natural ? 0 : other.known ? lesser(other.low, bound.low) : least();
+            return {low, bound.high, 1, bound.known && (natural || other.is_limited())};
+        }
+        return {lesser(a.low, b.low), lesser(a.high, b.high), mixed(a, b), a.known && b.known};
+    }
+    __device__ __forceinline__ friend constexpr interval max(interval a, interval b) {
+        const interval bound = b.steps == 0 ? b : a, other = b.steps == 0 ? a : b;
+        if (bound.steps == 0) {
+            return {bound.low, other.known ? greater(other.high, bound.high) : most(), 1, bound.known && other.is_limited()};
+        }
+        return {greater(a.low, b.low), greater(a.high, b.high), mixed(a, b), a.known && b.known};
+    }
+    __device__ __forceinline__ friend constexpr interval saturating_sub(interval a, interval b) {
+        const auto least = static_cast<long long>(min_of<Raw>());
+        const auto steps = a.low - b.high < least ? 1 : a.steps | b.steps;
+        return {greater(a.low - b.high, least), greater(a.high - b.low, least), steps, a.known && b.known};
+    }
+
     // What the values differ by multiples of; 0 for a single value.
     __device__ __forceinline__ constexpr unsigned long long granule() const { return steps & (0 - steps); }
 
 private:
+    // Whether all values are from `least()` to `most()`.
+    __device__ __forceinline__ constexpr bool is_limited() const { return known || sizeof(Raw) < 8; }
     __device__ __forceinline__ static constexpr long long lesser(long long a, long long b) { return a < b ? a : b; }
+    __device__ __forceinline__ static constexpr long long greater(long long a, long long b) { return a > b ? a : b; }
+    __device__ __forceinline__ static constexpr unsigned long long mixed(interval a, interval b) {
+        return a.steps | b.steps | static_cast<unsigned long long>(a.low - b.low);
+    }
     __device__ __forceinline__ static constexpr bool are_natural(interval a, interval b) {
         return a.known && b.known && a.low >= 0 && b.low >= 0;
     }
