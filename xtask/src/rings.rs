@@ -11,8 +11,13 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use crate::run::{Result, at};
 
 /// The folders whose kernels are listed.
-const FOLDERS: [&str; 4] =
-    ["examples/src/bin", "examples/bench/src/showcases", "ui-tests/conformance/src/kernels", "ui-tests/accept"];
+const FOLDERS: [&str; 5] = [
+    "examples/src/bin",
+    "examples/bench/src/showcases",
+    "ui-tests/conformance/src/kernels",
+    "ui-tests/conformance/src/corpus",
+    "ui-tests/accept",
+];
 
 /// How often each kernel is checked; the least time is printed.
 const TIMES: u32 = 3;

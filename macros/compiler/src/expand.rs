@@ -8,7 +8,7 @@ use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
 use quote::quote;
 use syn::{Attribute, Item, ItemFn};
 
-use crate::check::rings::{Case, Known};
+use crate::check::rings::Rings;
 use crate::check::{self, Checked, Program};
 use crate::diag::{Diag, Diags, Fault, Reported};
 use crate::emit;
@@ -25,6 +25,10 @@ use crate::session::Session;
 use crate::source;
 use crate::span::SpanRange;
 use crate::values::{Conditional, WithValues};
+
+mod rings;
+
+pub use rings::{RingCase, RingReport};
 
 /// Expands `#[cluster_kernel(options)] item`.
 pub(crate) fn kernel(session: Session, options: TokenStream, item: TokenStream) -> TokenStream {
@@ -76,7 +80,7 @@ struct Judged<'f> {
 impl Judged<'_> {
     /// Whether the verdict depends on what called functions do.
     fn needs_bodies(&self) -> bool {
-        self.checked.as_ref().map_or(true, Checked::asks_of_memory)
+        self.checked.as_ref().map_or(true, |checked| checked.asks_of_memory() || checked.rings().are_open())
     }
 }
 
@@ -160,9 +164,11 @@ fn judge_with_bodies<'f>(first: Judged<'f>, bodies: &'f WithBodies, diags: &mut 
     let known = known.as_ref();
     let selections = emit::followed::selections(followed);
     let are_followed = |_| emit::followed::condition(followed);
-    let second = judge(function, || known, &mut diags.nested());
+    let mut found = diags.nested();
+    let mut second = judge(function, || known, &mut found);
+    let rings = rings_with_bodies(&first, &mut second, found);
     let is_answer = |checked: &Checked<'_>| !checked.asks_of_memory();
-    match (first.checked, second.checked) {
+    let judged = match (first.checked, second.checked) {
         (Err(Reported), Ok(right)) if !diags.any(|rule, _| !Rule::OF_VALUES.contains(&rule)) => {
             let mut conditional = second.conditional;
             conditional.extend(diags.take().into_iter().map(|fault| Conditional::unless(fault, are_followed)));
@@ -182,7 +188,23 @@ fn judge_with_bodies<'f>(first: Judged<'f>, bodies: &'f WithBodies, diags: &mut 
             Judged { checked: Ok(checked.right_if(right_if)), selections, ..first }
         }
         (checked, Ok(_) | Err(Reported)) => Judged { checked, ..first },
+    };
+    match (judged.checked, rings) {
+        (Ok(checked), Some(rings)) => {
+            let checked = checked.with_rings_if(rings, are_followed(Span::call_site()));
+            Judged { checked: Ok(checked), selections: emit::followed::selections(followed), ..judged }
+        }
+        (checked, _) => Judged { checked, ..judged },
     }
+}
+
+/// What is known of rings with the bodies of what the function calls, if it is open without them.
+fn rings_with_bodies(first: &Judged<'_>, second: &mut Judged<'_>, mut found: Diags) -> Option<Rings> {
+    first.checked.as_ref().ok().filter(|checked| checked.rings().are_open())?;
+    Some(match &mut second.checked {
+        Ok(checked) => checked.take_rings(),
+        Err(Reported) => Rings::faulty(found.take().into_iter()),
+    })
 }
 
 /// Returns the faults that `kernel` reports.
@@ -235,10 +257,19 @@ pub(crate) fn rings(
     item: TokenStream,
 ) -> Result<Vec<RingCase>, Vec<Fault>> {
     let mut diags = Diags::new(session);
-    if let Parsed::Function { mut function, .. } = parse_kernel(options, item, &mut diags) {
+    if let Parsed::Function { mut function, .. } = parse_kernel(options.clone(), item.clone(), &mut diags) {
         define(&mut function, source::definitions(file));
-        if let Ok(checked) = check::run(&function, &mut diags) {
-            return Ok(checked.rings().cases.iter().map(RingCase::of).collect());
+        let known = with_values(&function, &options, &item, session);
+        let judged = judge(&function, || known.as_ref(), &mut diags);
+        let open = judged.checked.as_ref().is_ok_and(|checked| checked.rings().are_open());
+        let bodies = if open { with_bodies(&function, file, &options, &item, session) } else { None };
+        let judged = match &bodies {
+            Some(bodies) => judge_with_bodies(judged, bodies, &mut diags),
+            None => judged,
+        };
+        if let Ok(checked) = &judged.checked {
+            let rings = checked.rings_if().map_or(checked.rings(), |(rings, _)| rings);
+            return Ok(rings.cases.iter().map(RingCase::of).collect());
         }
     }
     Err(diags.into_faults())
@@ -297,6 +328,7 @@ pub(crate) fn check_file(session: Session, file: &str) -> Vec<Fault> {
         let held = judged.conditional.into_iter().filter(|fault| fault.if_right);
         held.for_each(|conditional| diags.push(conditional.fault));
         if let Ok(checked) = &judged.checked {
+            all.extend(checked.rings_if().into_iter().flat_map(|(rings, _)| rings.faults().map(Diag::to_fault)));
             let known = |fault: &Fault| checked.is_right_if().is_some() && Rule::OF_PAIRS.contains(&fault.rule());
             all.extend(
                 program.add(checked).into_iter().filter(|fault| !known(fault) && session.without != Some(fault.rule())),
@@ -305,54 +337,6 @@ pub(crate) fn check_file(session: Session, file: &str) -> Vec<Fault> {
         all.extend(diags.into_faults());
     }
     all
-}
-
-/// What is known of a kernel's rings of phase barriers if constants have certain values.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RingCase {
-    /// The constants that rustc has to confirm, with the values that are taken for them.
-    pub values: Vec<(String, i64)>,
-    /// What is known.
-    pub report: RingReport,
-}
-
-/// What is known of a kernel's rings of phase barriers.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum RingReport {
-    /// No run of the kernel has a fault at these barriers, or in the accesses of these arrays.
-    Proved {
-        /// The names of the barriers.
-        barriers: Vec<String>,
-        /// The names of the shared arrays.
-        arrays: Vec<String>,
-        /// The number of states that were visited.
-        states: usize,
-    },
-    /// rustc reports this fault if the constants have the values.
-    Refused(Fault),
-    /// The kernel switches the rule off that it breaks.
-    Waived,
-    /// There is neither a proof nor a fault.
-    Open {
-        /// The line of what is not followed, from 1.
-        line: u32,
-        /// The reason.
-        why: String,
-    },
-}
-
-impl RingCase {
-    fn of(case: &Case) -> RingCase {
-        let report = match &case.known {
-            Known::Proved { barriers, arrays, states } => {
-                RingReport::Proved { barriers: barriers.clone(), arrays: arrays.clone(), states: *states }
-            }
-            Known::Faulty(Some(fault)) => RingReport::Refused(fault.to_fault()),
-            Known::Faulty(None) => RingReport::Waived,
-            Known::Open(refusal) => RingReport::Open { line: refusal.at.line(), why: refusal.why.clone() },
-        };
-        RingCase { values: case.values(), report }
-    }
 }
 
 /// The parsed item under an attribute.

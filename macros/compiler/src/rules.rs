@@ -187,6 +187,20 @@ impl Rule {
         Rule::RelaxedPublishes,
     ];
 
+    /// The rules that ask for an order of accesses, which a proof about phase barriers may show.
+    pub(crate) const OF_ORDER: [Rule; 4] =
+        [Rule::UnpublishedRemoteRead, Rule::OverwriteWhileRead, Rule::WriteAfterArrive, Rule::UnorderedRemoteWrite];
+
+    /// The rules about rings of phase barriers.
+    pub(crate) const OF_RINGS: [Rule; 6] = [
+        Rule::RingDeadlock,
+        Rule::RingOverwrite,
+        Rule::RingRead,
+        Rule::RingCount,
+        Rule::RingOvertaken,
+        Rule::RingUndrained,
+    ];
+
     /// The rules that ask what values are, so that the body of a called function may have the answer. The others are about the call.
     pub(crate) const OF_VALUES: [Rule; 22] = [
         Rule::UnpublishedRemoteRead,

@@ -1,6 +1,6 @@
 //! Outcomes of branches that decide about later ones: a condition that is tested twice and cannot have changed (`if split { .. } ..
 //! if split { .. }`), an `Option` of a token whose variant an earlier branch has determined, and whether the iteration of a loop is
-//! its last one (`if k + 1 < rounds { .. }`). `partition` splits the graph by them, so that paths that no thread takes are none.
+//! its last one (`if k + 1 < rounds { .. }`), and limits that a variable has passed (`thresholds`). `partition` splits the graph by them, so that paths that no thread takes are none.
 //!
 //! Only branches that the whole cluster takes together are followed: the arms that two threads take would otherwise not be
 //! compared with each other.
@@ -9,9 +9,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use phalanx_contract::uniformity::Uniformity;
 
-use super::cfg::{BlockId, Cfg, End, GroupStep, NodeId, Source, StepKind, TokenStep, Variable};
+use super::cfg::{BlockId, Cfg, End, GroupStep, NodeId, Source, StepKind, TokenStep, ValueStep, Variable};
 use super::fixed::{FixedValues, MAX_DEPTH};
 use super::liveness;
+use super::thresholds::{self, Threshold, without_negation};
 use super::uniform::values::Values;
 use crate::model::expr::BinaryOp;
 
@@ -27,6 +28,8 @@ enum Subject {
     Again(BlockId),
     /// Whether this variable holds a token.
     Holds(Variable),
+    /// Whether a variable that only grows has passed the limit that the branch at the end of this block compares it with.
+    Passed(BlockId),
 }
 
 /// What is known at a point.
@@ -54,6 +57,7 @@ pub(super) struct Followed {
     tests: BTreeMap<BlockId, Vec<Test>>,
     /// The subjects that a branch may test from the start of each block on.
     live: Vec<BTreeSet<Subject>>,
+    thresholds: Vec<Threshold>,
 }
 
 impl Followed {
@@ -72,6 +76,11 @@ impl Followed {
         let fixed = FixedValues::of(cfg);
         followed.follow_conditions(cfg, &fixed, &ends);
         followed.follow_loops(cfg, &fixed, &ends);
+        followed.thresholds = thresholds::find(values, &fixed, &ends);
+        followed.thresholds.truncate(MOST_CONDITIONS);
+        for Threshold { block, then, .. } in &followed.thresholds {
+            followed.tests.entry(*block).or_default().push((Subject::Passed(*block), *then));
+        }
         for (block, end) in &ends {
             if let End::Option { variable, .. } = end {
                 followed.tests.entry(*block).or_default().push((Subject::Holds(*variable), true));
@@ -165,10 +174,17 @@ impl Followed {
                 | GroupStep::FormGroup(_)
                 | GroupStep::Convergent { .. },
             )
-            | StepKind::Value(_)
+            | StepKind::Value(ValueStep::Evaluate(_) | ValueStep::Name { .. } | ValueStep::Return(_))
             | StepKind::Memory(_)
             | StepKind::Copy(_)
             | StepKind::BarrierCall(_) => {}
+            // The variable begins anew.
+            StepKind::Value(ValueStep::Set { variable, value, .. }) => {
+                let begins = |of: &&Threshold| of.variable == *variable && !of.growing.contains(value);
+                for threshold in self.thresholds.iter().filter(begins) {
+                    outcomes.0.remove(&Subject::Passed(threshold.block));
+                }
+            }
         }
     }
 
@@ -186,7 +202,9 @@ impl Followed {
                 match subject {
                     // The next iteration may be the last one.
                     Subject::Again(test) if *test == block => _ = known.remove(subject),
-                    Subject::Condition(_) | Subject::Again(_) | Subject::Holds(_) => {
+                    // What has not passed yet may pass.
+                    Subject::Passed(_) if holds != *if_true => _ = known.remove(subject),
+                    Subject::Passed(_) | Subject::Condition(_) | Subject::Again(_) | Subject::Holds(_) => {
                         known.insert(*subject, holds == *if_true);
                     }
                 }
@@ -195,15 +213,6 @@ impl Followed {
         known.retain(|subject, _| self.live.get(to.0).is_some_and(|live| live.contains(subject)));
         Outcomes(known)
     }
-}
-
-/// The condition that a value is or negates, and whether it is.
-fn without_negation(cfg: &Cfg<'_>, mut condition: NodeId) -> (NodeId, bool) {
-    let mut holds = true;
-    while let (Source::Not, [negated]) = (&cfg.nodes[condition.0].source, &cfg.nodes[condition.0].operands[..]) {
-        (condition, holds) = (*negated, !holds);
-    }
-    (condition, holds)
 }
 
 /// The counter of the loop whose test is this, and the end of its range, if it counts by one and the body does not change it.

@@ -27,6 +27,7 @@ mod reached;
 mod residues;
 pub(crate) mod rings;
 mod runs;
+mod thresholds;
 mod tokens;
 mod unchecked;
 pub(crate) mod uniform;
@@ -73,6 +74,7 @@ pub(crate) struct Checked<'f> {
     rings: Rings,
     whole_warps: WholeWarps,
     is_right_if: Option<TokenStream>,
+    rings_if: Option<(Rings, TokenStream)>,
 }
 
 /// Checks a function by all rules.
@@ -102,13 +104,14 @@ fn run_with<'f>(function: &'f Function, with_rings: bool, diags: &mut Diags) -> 
     let required = summary.required();
     values.assume(&required);
     let mut found = diags.nested();
-    let mut protocol = check_memory(function, (&cfg, &tokens, &live), &values, &required, &mut found);
+    let nothing = BTreeSet::new();
+    let mut protocol = check_memory(function, (&cfg, &tokens, &live), &values, (&required, &nothing), &mut found);
     if function.role == Role::Device && found.any(|rule, _| Rule::OF_PAIRS.contains(&rule)) {
         let again = |required: &Required| {
             let values = Values::of(function, &cfg, &control, &live);
             values.assume(required);
             let mut found = diags.nested();
-            let protocol = check_memory(function, (&cfg, &tokens, &live), &values, required, &mut found);
+            let protocol = check_memory(function, (&cfg, &tokens, &live), &values, (required, &nothing), &mut found);
             (!found.any(|rule, _| Rule::OF_PAIRS.contains(&rule))).then_some((protocol, found))
         };
         if let Some((params, right)) = alike::params(function, &cfg, &required, again) {
@@ -116,17 +119,33 @@ fn run_with<'f>(function: &'f Function, with_rings: bool, diags: &mut Diags) -> 
             (protocol, found) = right;
         }
     }
+    // What a waived rule about phase barriers would have refused is a fault of its ring, too.
+    let is_waived = |rule, at| function.waives_at(rule, at) && !Rule::OF_KNOWN_NUMBERS.contains(&rule);
+    let mut of_rings = diags.nested();
+    let mut rings = Rings::default();
+    let may_be_ordered = |rule| Rule::OF_ORDER.contains(&rule);
+    if with_rings
+        && diags.is_right_but_for(is_waived)
+        && found.is_right_but_for(|rule, at| may_be_ordered(rule) || is_waived(rule, at))
+    {
+        rings = rings::check(function, &cfg, &values, &mut of_rings);
+    }
+    let asks = found.any(|rule, _| may_be_ordered(rule)) || protocol.demands.iter().any(|ask| may_be_ordered(ask.rule));
+    let ordered = if asks { rings.ordered(&cfg) } else { BTreeSet::new() };
+    if !ordered.is_empty() {
+        found = diags.nested();
+        protocol = check_memory(function, (&cfg, &tokens, &live), &values, (&required, &ordered), &mut found);
+    }
     diags.append(found);
     // A thread that returns before a barrier of the cluster has no barrier after its accesses: that is one fault.
     let exits = |rule, at| rule == Rule::DivergentExit && !function.waives_at(rule, at);
     if diags.any(exits) && !function.waives(Rule::ExitBeforePeersDone) {
         diags.waive(|rule, _| rule == Rule::ExitBeforePeersDone);
     }
-    // What a waived rule about phase barriers would have refused is a fault of its ring, too.
-    let is_waived = |rule, at| function.waives_at(rule, at) && !Rule::OF_KNOWN_NUMBERS.contains(&rule);
-    let is_right = diags.is_right_but_for(is_waived);
-    let mut rings =
-        if is_right && with_rings { rings::check(function, &cfg, &values, diags) } else { Rings::default() };
+    match diags.is_right_but_for(is_waived) {
+        true => diags.append(of_rings),
+        false => rings = Rings::default(),
+    }
     let left_to_rustc = LeftToRustc {
         pending: &mut pending,
         forgotten: &mut forgotten,
@@ -152,6 +171,7 @@ fn run_with<'f>(function: &'f Function, with_rings: bool, diags: &mut Diags) -> 
         rings,
         whole_warps,
         is_right_if: None,
+        rings_if: None,
     })
 }
 
@@ -160,7 +180,7 @@ fn check_memory<'f>(
     function: &'f Function,
     (cfg, tokens, live): (&Cfg<'f>, &Tokens<'f>, &Live),
     values: &Values<'_, 'f>,
-    required: &Required,
+    (required, ordered): (&Required, &BTreeSet<usize>),
     diags: &mut Diags,
 ) -> Protocol {
     match partition::split(cfg, live, values) {
@@ -168,9 +188,9 @@ fn check_memory<'f>(
             let (tokens, control, live) = (Tokens::of(function, &split), Control::of(&split), Live::of(&split));
             let values = Values::of(function, &split, &control, &live);
             values.assume(required);
-            check_graph(function, &split, &tokens, &live, &values, diags)
+            check_graph(function, &split, (&tokens, &live), &values, ordered, diags)
         }
-        None => check_graph(function, cfg, tokens, live, values, diags),
+        None => check_graph(function, cfg, (tokens, live), values, ordered, diags),
     }
 }
 
@@ -178,18 +198,19 @@ fn check_memory<'f>(
 fn check_graph<'f>(
     function: &'f Function,
     cfg: &Cfg<'f>,
-    tokens: &Tokens<'f>,
-    live: &Live,
+    (tokens, live): (&Tokens<'f>, &Live),
     values: &Values<'_, 'f>,
+    ordered: &BTreeSet<usize>,
     diags: &mut Diags,
 ) -> Protocol {
     let phase_barriers = barriers::check(function, cfg, values, diags);
     let completions = Completions::of(function, cfg, values);
     let (handshakes, gathers) = (&phase_barriers.handshakes, &phase_barriers.gathers[..]);
-    let inputs = dsm::Inputs { function, cfg, tokens, live, values, handshakes, gathers, completions: &completions };
+    let completions = &completions;
+    let inputs = dsm::Inputs { function, cfg, tokens, live, values, handshakes, gathers, completions, ordered };
     let mut protocol = dsm::check(inputs, diags);
     phase_barriers.add_to(&mut protocol);
-    copies::check(function, cfg, values, &completions, &mut protocol, diags);
+    copies::check(function, cfg, values, completions, &mut protocol, diags);
     protocol
 }
 
@@ -275,6 +296,21 @@ impl<'f> Checked<'f> {
     /// What is known of the function's rings of phase barriers.
     pub(crate) fn rings(&self) -> &Rings {
         &self.rings
+    }
+
+    /// Adds what is known of the rings if a condition holds.
+    pub(crate) fn with_rings_if(self, rings: Rings, condition: TokenStream) -> Checked<'f> {
+        Checked { rings_if: Some((rings, condition)), ..self }
+    }
+
+    /// What is known of the rings if a condition holds, and the condition.
+    pub(crate) fn rings_if(&self) -> Option<&(Rings, TokenStream)> {
+        self.rings_if.as_ref()
+    }
+
+    /// Takes what is known of the function's rings.
+    pub(crate) fn take_rings(&mut self) -> Rings {
+        std::mem::take(&mut self.rings)
     }
 
     /// For each rule that is switched off, the calls of which one must break it.

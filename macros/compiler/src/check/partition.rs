@@ -62,11 +62,13 @@ pub(super) fn split<'f>(cfg: &Cfg<'f>, live: &Live, values: &Values<'_, 'f>) -> 
         match splitter.partitions() {
             Ok(partitions) if splitter.is_needed(&partitions) => return Some(splitter.build(&partitions)),
             Ok(_) => return None,
-            Err(TooManyPartitions { .. }) if !splitter.branches.is_empty() => splitter.branches = Followed::default(),
+            Err(TooManyPartitions { of_values: false, .. }) if !splitter.branches.is_empty() => {
+                splitter.branches = Followed::default();
+            }
             Err(TooManyPartitions { .. }) if let Some(numbers) = splitter.numbers.without_residues() => {
                 splitter.numbers = numbers;
             }
-            Err(TooManyPartitions { variables }) if !variables.is_empty() => {
+            Err(TooManyPartitions { variables, .. }) if !variables.is_empty() => {
                 splitter.numbers = splitter.numbers.without(&variables);
             }
             Err(TooManyPartitions { .. }) => return None,
@@ -78,6 +80,8 @@ pub(super) fn split<'f>(cfg: &Cfg<'f>, live: &Live, values: &Values<'_, 'f>) -> 
 /// There are too many partitions, and these variables have more than a few values each.
 struct TooManyPartitions {
     variables: BTreeSet<Variable>,
+    /// Whether these alone have too many values.
+    of_values: bool,
 }
 
 /// The names that all blocks of the cluster assign alike.
@@ -169,10 +173,10 @@ impl<'f> Splitter<'_, 'f> {
             let many = held.iter().filter(|(_, numbers)| numbers.len() > MOST_VALUES);
             let variables: BTreeSet<Variable> = many.map(|(variable, _)| *variable).collect();
             if !variables.is_empty() {
-                return Err(TooManyPartitions { variables });
+                return Err(TooManyPartitions { variables, of_values: true });
             }
             if ids.len() > most {
-                return Err(TooManyPartitions { variables: held.into_keys().collect() });
+                return Err(TooManyPartitions { variables: held.into_keys().collect(), of_values: false });
             }
         }
         Ok(partitions)

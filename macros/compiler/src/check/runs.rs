@@ -347,7 +347,15 @@ impl Thread<'_, '_, '_> {
                 (Some(Formula::NextMultiple), [a, b]) => known(a)?.checked_next_multiple_of(known(b)?),
                 (None, [operand]) if cfg.cuts.contains_key(&node) => known(operand),
                 (
-                    Some(Formula::DivCeil | Formula::NextMultiple | Formula::Length | Formula::GoesOn { .. }) | None,
+                    Some(
+                        Formula::DivCeil
+                        | Formula::NextMultiple
+                        | Formula::Min
+                        | Formula::Max
+                        | Formula::Length
+                        | Formula::GoesOn { .. },
+                    )
+                    | None,
                     _,
                 ) => None,
             },

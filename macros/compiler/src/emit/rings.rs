@@ -1,4 +1,5 @@
-//! The faults of rings that a kernel has if constants have certain values, which rustc compares.
+//! The faults of rings that a kernel has if constants have certain values, or if the functions that it calls are those whose bodies
+//! were read in its file: rustc confirms both.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
@@ -12,7 +13,10 @@ use crate::check::rings::{Assumed, Known};
 /// Makes the checks of the kernel's constants, at the spans of the faults.
 pub(super) fn checks(checked: &Checked<'_>) -> TokenStream {
     let function = checked.function();
-    let checks = checked.rings().cases.iter().filter_map(|case| {
+    let own = checked.rings().cases.iter().map(|case| (case, None));
+    let followed = checked.rings_if().into_iter();
+    let followed = followed.flat_map(|(rings, condition)| rings.cases.iter().map(move |case| (case, Some(condition))));
+    let checks = own.chain(followed).filter_map(|(case, condition)| {
         let fault = match &case.known {
             Known::Faulty(fault) => fault.as_ref()?,
             Known::Proved { .. } | Known::Open(_) => return None,
@@ -30,6 +34,7 @@ pub(super) fn checks(checked: &Checked<'_>) -> TokenStream {
                 <#ty>::IS_OURS
             }),
         });
+        let each = condition.cloned().into_iter().chain(each);
         let condition = quote_spanned!(span=> #(#each)&&*);
         let refuse = quote_spanned!(span=> ::phalanx::__private::contract::constant::refuse(#message));
         let block = quote_spanned!(span=> { if #condition { #refuse } });

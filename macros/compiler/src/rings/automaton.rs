@@ -192,14 +192,18 @@ impl Builder<'_> {
                 slot.zip(barrier)
                     .map(|(slot, barrier)| Action::Copy { kind: places.copy(slot, barrier, *bytes), data: *data })
             }
-            Op::BeginFill { slot, data } => {
-                places.slot(index(slot)?, rank).map(|slot| Action::BeginFill { slot, data: *data })
+            Op::BeginFill { slot, block, data } => {
+                places.slot(index(slot)?, value(block)?).map(|slot| Action::BeginFill { slot, data: *data })
             }
-            Op::EndFill { slot } => places.slot(index(slot)?, rank).map(|slot| Action::EndFill { slot }),
-            Op::BeginRead { slot, data } => {
-                places.slot(index(slot)?, rank).map(|slot| Action::BeginRead { slot, data: *data })
+            Op::EndFill { slot, block } => {
+                places.slot(index(slot)?, value(block)?).map(|slot| Action::EndFill { slot })
             }
-            Op::EndRead { slot } => places.slot(index(slot)?, rank).map(|slot| Action::EndRead { slot }),
+            Op::BeginRead { slot, block, data } => {
+                places.slot(index(slot)?, value(block)?).map(|slot| Action::BeginRead { slot, data: *data })
+            }
+            Op::EndRead { slot, block } => {
+                places.slot(index(slot)?, value(block)?).map(|slot| Action::EndRead { slot })
+            }
             Op::Store { slot } => places.slot(index(slot)?, rank).map(|slot| Action::Store { slot }),
             Op::WaitStores { but } => Some(Action::WaitStores { but: *but as usize }),
             Op::Sync { meeting, among } => Some(Action::Sync { meeting: *meeting, among: among.clone() }),

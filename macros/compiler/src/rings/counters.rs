@@ -238,11 +238,14 @@ fn uses(role: &Role) -> Vec<(Expr, Use)> {
                 exact(block);
                 exact(signals);
             }
-            Op::BeginFill { slot, .. }
-            | Op::EndFill { slot }
-            | Op::BeginRead { slot, .. }
-            | Op::EndRead { slot }
-            | Op::Store { slot } => exact(&index(slot)),
+            Op::BeginFill { slot, block, .. }
+            | Op::EndFill { slot, block }
+            | Op::BeginRead { slot, block, .. }
+            | Op::EndRead { slot, block } => {
+                exact(&index(slot));
+                exact(block);
+            }
+            Op::Store { slot } => exact(&index(slot)),
             Op::Set(values) => {
                 uses.extend(values.iter().map(|(counter, expr)| (expr.clone(), Use::Into(*counter as usize))))
             }

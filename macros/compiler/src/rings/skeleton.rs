@@ -116,27 +116,35 @@ pub enum Op {
     },
     /// The thread begins to fill its part of a slot.
     BeginFill {
-        /// The slot, of the own block.
+        /// The slot.
         slot: Element,
+        /// The rank of the slot's block.
+        block: Expr,
         /// What the slot holds afterwards.
         data: Data,
     },
     /// The thread has filled its part of a slot.
     EndFill {
-        /// The slot, of the own block.
+        /// The slot.
         slot: Element,
+        /// The rank of the slot's block.
+        block: Expr,
     },
     /// The thread begins to read a slot.
     BeginRead {
-        /// The slot, of the own block.
+        /// The slot.
         slot: Element,
+        /// The rank of the slot's block.
+        block: Expr,
         /// What the slot must hold.
         data: Data,
     },
     /// The thread has read a slot.
     EndRead {
-        /// The slot, of the own block.
+        /// The slot.
         slot: Element,
+        /// The rank of the slot's block.
+        block: Expr,
     },
     /// The thread begins a bulk copy out of a slot.
     Store {

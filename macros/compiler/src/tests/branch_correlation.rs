@@ -132,3 +132,62 @@ fn variants_of_options() {
     assert_eq!(yielded("cluster.sync();"), [""; 0]);
     assert_eq!(yielded(""), ["remote_before_entry"]);
 }
+
+/// Partners of which the near ones come first and the far ones later: once they are far they stay so.
+#[test]
+fn limits_that_are_passed_once() {
+    let walsh = |start: &str, limit: &str, near: &str, grows: &str, flips: &str| {
+        let source = format!(
+            "#[cluster_kernel(cluster = 4, block = 128)]
+            fn walsh(input: &[u32], output: &mut [u32]) {{
+                let cluster = this_cluster();
+                let block = this_thread_block();
+                let buffers = shared_array::<[u32; 2], 128>();
+                let (i, rank) = (block.thread_rank(), cluster.block_rank());
+                let mut value = input[i];
+                let mut buffer = 0u32;
+                {start}
+                while {limit} {{
+                    buffers[i][buffer] = value;
+                    let theirs = if {near} {{
+                        block.sync();
+                        buffers[i ^ stride][buffer]
+                    }} else {{
+                        let token = cluster.barrier_arrive();
+                        let peer = cluster.map_shared_rank(&buffers, rank ^ stride / 128);
+                        cluster.barrier_wait(token);
+                        peer[i][buffer]
+                    }};
+                    value += theirs;
+                    {flips}
+                    {grows}
+                }}
+                cluster.sync();
+                output[i] = value;
+            }}"
+        );
+        rules(&source)
+    };
+    let (start, limit, near, flips) =
+        ("let mut stride = 1;", "stride < cluster.num_threads()", "stride < 128", "buffer ^= 1;");
+    let right = ["stride *= 2;", "stride += 32;", "stride = stride * 4;"];
+    for grows in right {
+        assert_eq!(walsh(start, limit, near, grows, flips), [""; 0], "{grows}");
+    }
+    assert_eq!(walsh(start, limit, "!(stride >= 128)", right[0], flips), [""; 0]);
+    assert_eq!(walsh(start, limit, "128 > stride", right[0], flips), [""; 0]);
+    // It may become small again, or wrap around, or the same buffer is written.
+    let wrong = |start: &str, limit: &str, near: &str, grows: &str, flips: &str| {
+        let found = walsh(start, limit, near, grows, flips);
+        assert_eq!(found, ["overwrite_while_read"], "{start} {limit} {near} {grows} {flips}");
+    };
+    wrong(start, limit, near, right[0], "");
+    wrong(start, limit, near, "stride = input[0];", flips);
+    wrong(start, limit, near, "stride *= 2; if stride == 256 { stride = 1; }", flips);
+    wrong("let mut stride = 511;", limit, near, "stride /= 2;", flips);
+    wrong(start, limit, near, "stride *= 4000000;", flips);
+    wrong(start, "stride != 512", near, right[0], flips);
+    wrong(start, "input[0] < 512", near, right[0], flips);
+    wrong("let mut stride = 1; let mut near = 128;", limit, "stride < near", "stride *= 2; near *= 3;", flips);
+    wrong(start, limit, "stride >= 128", right[0], flips);
+}

@@ -63,11 +63,9 @@ fn fourier<const N: usize>(signal: &[f32], twiddles: &[f32], out: &mut [f32]) {
 }
 
 /// A Walsh-Hadamard transform over all threads of a cluster (the CUDA sample `fastWalshTransform`; QuIP# rotates weights
-/// with it): near partners through the block's memory, far ones through a peer's, two buffers in turn.
-///
-/// # Safety
-/// Once partners are far they stay so: a peer reads one buffer while the other is written, and a barrier comes next.
-#[cluster_kernel(cluster = 4, block = 128, unchecked(overwrite_while_read))]
+/// with it): near partners through the block's memory, far ones through a peer's, two buffers in turn. Once partners are far they stay
+/// so: a peer reads one buffer while the other is written, and a barrier comes next.
+#[cluster_kernel(cluster = 4, block = 128)]
 fn walsh<T: Number>(input: &[T], out: &mut [T]) {
     let cluster = this_cluster();
     let block = this_thread_block();
@@ -160,8 +158,7 @@ fn walsh_of<T: phalanx::Number + crate::Bits + std::ops::Add<Output = T> + std::
     values: &[T],
 ) -> Outcome {
     let input = device.upload(values)?;
-    // SAFETY: it takes any input.
-    let got = read!(device, values.len(), |out| unsafe { walsh(&input, out) }.grid(values.len() as u32 / 128));
+    let got = read!(device, values.len(), |out| walsh(&input, out).grid(values.len() as u32 / 128));
     let mut want = values.to_vec();
     for part in want.chunks_mut(512) {
         for stride in (0..9).map(|bit| 1 << bit) {

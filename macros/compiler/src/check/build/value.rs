@@ -135,6 +135,8 @@ impl<'f> Builder<'f> {
                 let formula = match method.name {
                     "div_ceil" => Some(Formula::DivCeil),
                     "next_multiple_of" => Some(Formula::NextMultiple),
+                    "min" => Some(Formula::Min),
+                    "max" => Some(Formula::Max),
                     _ => None,
                 };
                 self.formulas.extend(formula.map(|formula| (value.node, formula)));

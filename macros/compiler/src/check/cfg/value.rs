@@ -66,6 +66,10 @@ pub(crate) enum Formula {
     DivCeil,
     /// `a.next_multiple_of(b)`
     NextMultiple,
+    /// `a.min(b)`
+    Min,
+    /// `a.max(b)`
+    Max,
     /// Whether a range of numbers goes on; the operands are its ends and its steps.
     GoesOn { inclusive: bool },
 }

@@ -1,5 +1,7 @@
 //! Accesses to shared memory that are compared for races, by the function itself or by one that it calls.
 
+use std::collections::BTreeSet;
+
 use phalanx_contract::protocol::{Behavior, DYNAMIC, ParameterUses, Party, Uses, When};
 
 use super::conflict::Conflict;
@@ -25,6 +27,11 @@ pub(super) struct AccessSite {
 }
 
 impl AccessSite {
+    /// Whether it is an access of one of these arrays.
+    pub(super) fn is_of(&self, arrays: &BTreeSet<usize>) -> bool {
+        matches!(self.shared, Shared::Array(array) if arrays.contains(&array))
+    }
+
     /// Whether the function itself accesses the memory, and only reads it.
     pub(super) fn only_reads(&self) -> bool {
         matches!(self.accessor, Accessor::Itself(uses) if Uses::READ.union(Uses::ATOMIC_READ).contains(uses))

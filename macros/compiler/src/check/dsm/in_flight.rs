@@ -257,6 +257,8 @@ pub(super) struct InFlight<'a, 'f> {
     /// The waits of a block for what others have done to its memory, of which the first eight are followed.
     pub(super) gathers: &'a [Gather],
     pub(super) copies: Copies<'a>,
+    /// The arrays whose accesses are ordered without a barrier of the cluster.
+    pub(super) ordered: &'a BTreeSet<usize>,
 }
 
 impl InFlight<'_, '_> {

@@ -83,6 +83,8 @@ pub(super) struct Inputs<'a, 'f> {
     /// The waits of a block for what others have done to its memory.
     pub(super) gathers: &'a [Gather],
     pub(super) completions: &'a Completions,
+    /// The arrays whose accesses are ordered, as a proof about phase barriers shows; by their index in `Function::shared`.
+    pub(super) ordered: &'a BTreeSet<usize>,
 }
 
 /// Checks a function against all rules about distributed shared memory, and returns its summary.
@@ -113,7 +115,7 @@ fn check_pairs(inputs: Inputs<'_, '_>, diags: &mut Diags) -> Protocol {
 
 /// Compares the accesses of a function; `None`, and no report, if details may show that some of them are disjoint.
 fn analyze(inputs: Inputs<'_, '_>, in_detail: bool, diags: &mut Diags) -> Option<Protocol> {
-    let Inputs { function, cfg, tokens, live, values, handshakes, gathers, completions } = inputs;
+    let Inputs { function, cfg, tokens, live, values, handshakes, gathers, completions, ordered } = inputs;
     let mut indexes = IndexAnalysis::new(function, cfg, live, values, in_detail);
     if in_detail {
         skew_search::find(&mut indexes, cfg, values);
@@ -123,7 +125,7 @@ fn analyze(inputs: Inputs<'_, '_>, in_detail: bool, diags: &mut Diags) -> Option
     let slices = Slices::of(cfg, role);
     let shared_with_peers = shared_with_peers(cfg, role, &slices);
     let copies = Copies::of(cfg, completions);
-    let in_flight = InFlight { cfg, facts, arms, shared_with_peers, role, handshakes, gathers, copies };
+    let in_flight = InFlight { cfg, facts, arms, shared_with_peers, role, handshakes, gathers, copies, ordered };
     let states = engine::solve(&in_flight, cfg);
     let rows = if role == Role::Device { rows::of(function, cfg) } else { Vec::new() };
     let mut check = Check {
@@ -392,7 +394,7 @@ impl Check<'_, '_> {
     fn check_conflicts(&mut self, state: &State, site: &AccessSite, path: &IndexPath) {
         let (mut found, mut beside_closure) = (Vec::new(), Vec::new());
         for (other, record) in self.sites_in_flight(state) {
-            if other.party == site.party || !site.is_compared_with(&other) {
+            if other.party == site.party || !site.is_compared_with(&other) || site.is_of(self.in_flight.ordered) {
                 continue;
             }
             if matches!(other.accessor, Accessor::Closure) {

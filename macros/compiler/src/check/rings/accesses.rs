@@ -44,10 +44,13 @@ impl Walker<'_, '_, '_, '_> {
             Err(_) if apart => return Ok(()),
             Err(refusal) => return Err(refusal),
         };
-        let same = |pending: &&mut Pending| !apart && pending.array == array && pending.index == index;
+        let block = self.block_of(&access.region, point, step.at)?;
+        let same = |pending: &&mut Pending| {
+            !apart && pending.array == array && pending.index == index && pending.block == block
+        };
         match self.pending.iter_mut().find(same) {
             Some(pending) => pending.fills |= fills,
-            None => self.pending.push(Pending { array, index, fills, point, at: step.at }),
+            None => self.pending.push(Pending { array, index, block, fills, point, at: step.at }),
         }
         Ok(())
     }
@@ -89,12 +92,18 @@ impl Walker<'_, '_, '_, '_> {
 
     /// Adds the accesses since the last step.
     pub(super) fn flush(&mut self) {
-        for Pending { array, index, fills, point, at } in std::mem::take(&mut self.pending) {
+        for Pending { array, index, block, fills, point, at } in std::mem::take(&mut self.pending) {
             let Some((array, _)) = self.objects.slot(array) else { continue };
             let (slot, data) = (Element { array, index }, Data::Fixed(0));
             let (begin, end) = match fills {
-                true => (Op::BeginFill { slot: slot.clone(), data }, Op::EndFill { slot }),
-                false => (Op::BeginRead { slot: slot.clone(), data }, Op::EndRead { slot }),
+                true => {
+                    let begin = Op::BeginFill { slot: slot.clone(), block: block.clone(), data };
+                    (begin, Op::EndFill { slot, block })
+                }
+                false => {
+                    let begin = Op::BeginRead { slot: slot.clone(), block: block.clone(), data };
+                    (begin, Op::EndRead { slot, block })
+                }
             };
             self.push(point, at, begin);
             self.push(point, at, end);

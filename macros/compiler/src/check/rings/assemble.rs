@@ -2,10 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use super::given::Arguments;
 use super::kernel::{Kernel, Point, Refusal};
+use super::launch::Depends;
 use super::objects::{Objects, Slot, array_of};
 use super::races::{self, Guard};
-use super::value::{Arguments, Counters, Evaluator, Value, differing};
+use super::value::{Counters, Evaluator, Value, differing};
 use super::walk::{Program, Sites, walk};
 use super::warps::{Actors, Unit, join};
 use crate::check::cfg::{BlockId, CopyStep, MemoryStep, NodeId, Select, StepKind, Variable};
@@ -28,25 +30,37 @@ pub(super) struct Assembled {
 }
 
 /// The threads that compute the same values where their ranks matter.
-pub(super) struct Class {
+#[derive(Clone)]
+struct Class {
     values: Vec<Value>,
     threads: Vec<u32>,
+}
+
+/// The threads of a block by the values that their ranks decide.
+pub(super) struct Classes {
+    /// The nodes on which a thread's steps may depend.
+    asked: Vec<(NodeId, Point)>,
+    /// Those of them that may differ between threads, whose values a class has.
+    differing: Vec<(NodeId, Point)>,
+    /// Whether each of those depends on what a launch is given.
+    given: Vec<bool>,
+    all: Vec<Class>,
 }
 
 /// Makes the skeleton of a kernel, for certain arguments or for all.
 pub(super) fn assemble(
     kernel: &Kernel<'_, '_>,
-    (objects, classes): (&Objects, &[Class]),
+    (objects, classes): (&Objects, &Classes),
     sites: &Sites,
     arguments: Option<&Arguments>,
 ) -> Result<Assembled, Refusal> {
     let counters = Counters::default();
-    let evaluator = |thread| Evaluator { kernel, counters: &counters, arguments, thread };
+    let evaluator = |thread| Evaluator { kernel, counters: &counters, arguments, thread, after: None };
     let mut programs: Vec<(Program, Vec<u32>)> = Vec::new();
     loop {
         let known = counters.len();
         programs.clear();
-        for class in classes {
+        for class in &classes.all {
             let Some(first) = class.threads.first() else { continue };
             let program = walk(&evaluator(*first), objects, sites)?;
             match programs.iter_mut().find(|(known, _)| known.steps == program.steps) {
@@ -129,7 +143,7 @@ fn matters(op: &Op) -> bool {
     }
 }
 
-/// The array of slots. A slot that copies alone fill is full when they have written its bytes, and a single element when anything has
+/// The array of slots. The threads of one block fill a slot that peers access, and not those of two at the same time. A slot that copies alone fill is full when they have written its bytes, and a single element when anything has
 /// written it; any other slot, when each thread and each copy that fills it has done so once.
 fn slot_array(slot: &Slot, number: u32, roles: &[Role]) -> SlotArray {
     let fills = |step: &Step| matches!(&step.op, Op::BeginFill { slot, .. } if slot.array == number);
@@ -148,28 +162,73 @@ fn slot_array(slot: &Slot, number: u32, roles: &[Role]) -> SlotArray {
                 let copies = u32::from(role.steps.iter().any(|step| copied(step).is_some()));
                 if role.steps.iter().any(fills) { role.threads + copies } else { copies }
             });
-            parts.sum::<u32>().max(1)
+            let parts = if slot.shared { parts.max().unwrap_or(0) } else { parts.sum::<u32>() };
+            parts.max(1)
         }
     };
     SlotArray { stages: slot.stages, parts }
 }
 
-/// Returns the threads by the values that depend on their ranks. They hold for fewer slots, too.
-pub(super) fn classes(kernel: &Kernel<'_, '_>, objects: &Objects) -> Vec<Class> {
-    let counters = Counters::default();
-    let differing = differing(kernel);
-    let nodes: Vec<(NodeId, Point)> =
-        asked(kernel, objects).into_iter().filter(|(node, _)| differing.contains(node)).collect();
-    let mut classes: Vec<Class> = Vec::new();
-    for thread in 0..kernel.threads {
-        let evaluator = Evaluator { kernel, counters: &counters, arguments: None, thread };
-        let values: Vec<Value> = nodes.iter().map(|(node, point)| evaluator.value(*node, *point)).collect();
-        match classes.iter_mut().find(|class| class.values == values) {
-            Some(class) => class.threads.push(thread),
-            None => classes.push(Class { values, threads: vec![thread] }),
-        }
+impl Classes {
+    /// Returns the threads by the values that depend on their ranks. They hold for fewer slots, too.
+    pub(super) fn of(kernel: &Kernel<'_, '_>, objects: &Objects) -> Classes {
+        let differing = differing(kernel);
+        let asked = asked(kernel, objects);
+        let differing: Vec<(NodeId, Point)> =
+            asked.iter().copied().filter(|(node, _)| differing.contains(node)).collect();
+        let mut all: Vec<Class> = Vec::new();
+        (0..kernel.threads).for_each(|thread| join_class(&mut all, values(kernel, &differing, None, thread), thread));
+        let given = differing.iter().map(|node| {
+            let depends = kernel.depends(&[*node]);
+            depends.on_numbers || depends.on_queries
+        });
+        let given = given.collect();
+        Classes { asked, differing, given, all }
     }
-    classes
+
+    /// Returns the threads by the values that they have for certain arguments, too.
+    pub(super) fn with(&self, kernel: &Kernel<'_, '_>, arguments: &Arguments) -> Classes {
+        let mut all = Vec::new();
+        for class in &self.all {
+            let nodes = self.differing.iter().zip(&class.values).zip(&self.given);
+            let open = nodes.filter(|((_, value), given)| **given && **value == Value::Unknown);
+            let open: Vec<(NodeId, Point)> = open.map(|((node, _), _)| *node).collect();
+            if open.is_empty() {
+                all.push(class.clone());
+                continue;
+            }
+            let mut parts: Vec<Class> = Vec::new();
+            for thread in &class.threads {
+                join_class(&mut parts, values(kernel, &open, Some(arguments), *thread), *thread);
+            }
+            all.extend(parts);
+        }
+        Classes { asked: self.asked.clone(), differing: self.differing.clone(), given: self.given.clone(), all }
+    }
+
+    /// What the threads' steps take from a launch.
+    pub(super) fn depends(&self, kernel: &Kernel<'_, '_>) -> Depends {
+        kernel.depends(&self.asked)
+    }
+}
+
+fn values(
+    kernel: &Kernel<'_, '_>,
+    nodes: &[(NodeId, Point)],
+    arguments: Option<&Arguments>,
+    thread: u32,
+) -> Vec<Value> {
+    let counters = Counters::default();
+    let evaluator = Evaluator { kernel, counters: &counters, arguments, thread, after: None };
+    nodes.iter().map(|(node, point)| evaluator.value(*node, *point)).collect()
+}
+
+/// Adds a thread to the class of those with the same values.
+fn join_class(classes: &mut Vec<Class>, values: Vec<Value>, thread: u32) {
+    match classes.iter_mut().find(|class| class.values == values) {
+        Some(class) => class.threads.push(thread),
+        None => classes.push(Class { values, threads: vec![thread] }),
+    }
 }
 
 /// The nodes whose values a thread's steps may depend on, with the points where they do.

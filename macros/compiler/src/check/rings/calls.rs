@@ -34,7 +34,7 @@ impl Walker<'_, '_, '_, '_> {
     }
 
     fn operand(&self, call: &BarrierCall, point: Point) -> Value {
-        call.operands.last().map_or(Value::Unknown, |operand| self.evaluator.value(*operand, point))
+        call.operands.last().map_or(Value::Unknown, |operand| self.evaluator.decisive(*operand, point))
     }
 
     fn number(&self, call: &BarrierCall, point: Point) -> Result<u32, Refusal> {

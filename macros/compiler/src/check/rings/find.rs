@@ -1,15 +1,15 @@
 //! The search for certain small arguments with which a kernel has a fault: then each trip count and each condition is a number, and
 //! the skeleton has no run that the kernel does not have.
 
-use super::assemble::Class;
+use super::assemble::Classes;
+use super::given::Arguments;
 use super::kernel::Kernel;
 use super::objects::Objects;
-use super::value::Arguments;
+use super::races::Guard;
 use super::walk::Sites;
 use super::{assemble_most, report};
 use crate::diag::Diag;
-use crate::model::ty::ParamType;
-use crate::rings::{self, CountFault, Fault, Reason, Verdict};
+use crate::rings::{self, Content, CountFault, Fault, Reason, Verdict};
 
 /// The largest argument that is tried, beyond the number of stages.
 const ARGUMENTS: i64 = 3;
@@ -30,29 +30,28 @@ pub(super) struct Sought {
 pub(super) fn find(
     kernel: &Kernel<'_, '_>,
     objects: &Objects,
-    classes: &[Class],
+    classes: &Classes,
     mut sought: Option<Sought>,
 ) -> Option<Diag> {
     if let Some(sought) = &mut sought {
         sought.limit = sought.limit.min(STATES);
     }
-    let scalars: Vec<usize> = kernel
-        .function
-        .params
-        .iter()
-        .enumerate()
-        .filter(|(_, param)| matches!(param.ty, ParamType::Value(_)))
-        .map(|(position, _)| position)
-        .collect();
+    let depends = classes.depends(kernel);
     let stages = objects.barriers.iter().map(|(_, barriers, _)| i64::from(barriers.stages)).max().unwrap_or(1);
     // As many rounds as there are stages, or one more, leave the parities of some or all of them odd.
-    let numbers = if sought.is_some() { 0..=stages + ARGUMENTS } else { stages..=stages + 1 };
-    for number in numbers {
-        let arguments: Arguments = scalars.iter().map(|position| (*position, number)).collect();
-        if let Some(fault) = find_for(kernel, objects.clone(), classes, &arguments, &mut sought) {
+    let odd = stages..=stages + 1;
+    let numbers = if sought.is_some() { 0..=stages + ARGUMENTS } else { odd.clone() };
+    let multiples = [1].into_iter().chain(odd).chain([stages + ARGUMENTS]).map(|number| number * depends.granule);
+    let numbers = numbers.chain(multiples.filter(|_| depends.granule > 1));
+    let launches = numbers.map(|number| Arguments { number, alternating: false });
+    let last = (stages + ARGUMENTS) * depends.granule;
+    let alternating = depends.on_choices.then_some(Arguments { number: last, alternating: true });
+    for arguments in launches.chain(alternating) {
+        let classes = classes.with(kernel, &arguments);
+        if let Some(fault) = find_for(kernel, objects.clone(), &classes, &arguments, &mut sought) {
             return Some(fault);
         }
-        if scalars.is_empty() {
+        if !depends.on_numbers {
             return None;
         }
     }
@@ -63,7 +62,7 @@ pub(super) fn find(
 fn find_for(
     kernel: &Kernel<'_, '_>,
     mut objects: Objects,
-    classes: &[Class],
+    classes: &Classes,
     arguments: &Arguments,
     sought: &mut Option<Sought>,
 ) -> Option<Diag> {
@@ -92,9 +91,12 @@ fn find_for(
         if is_of_index && sought.as_ref().is_some_and(|sought| !sought.indexes) {
             return None;
         }
-        // Accesses need not be of the same part of a slot. Then another fault may be certain.
+        // Accesses need not be of the same part of a slot. Then another fault may be certain. What a peer reads that nobody has written
+        // is for other rules.
+        let is_unwritten = matches!(fault, Fault::Read { content: Content::Incomplete, .. });
+        let is_of_others = |guard: &Guard| is_unwritten && objects.slots[guard.slot].shared;
         match report::slot_of(&fault).map(|slot| assembled.guards[slot as usize]) {
-            Some(guard) if !matches!(fault, Fault::Undrained(_)) && !guard.certain => {
+            Some(guard) if !matches!(fault, Fault::Undrained(_)) && (!guard.certain || is_of_others(&guard)) => {
                 objects.slots.remove(guard.slot);
             }
             Some(_) | None => return Some(report::fault(kernel, &objects, &sites, &assembled, &fault, &trace)),

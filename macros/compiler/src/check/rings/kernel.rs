@@ -271,9 +271,28 @@ impl<'a, 'f> Kernel<'a, 'f> {
             return points.any(|(block, index)| block == from.0 && from.1 < index && index < to.1);
         }
         let between = following_until(self.cfg, from.0, to.0);
+        let mut before: Option<BTreeSet<BlockId>> = None;
         points.any(|(block, index)| {
-            block == from.0 && index > from.1 || block == to.0 && index < to.1 || between.contains(block)
+            let is_beside = block == from.0 && index > from.1 || block == to.0 && index < to.1;
+            // What comes before the first point is passed there once more.
+            is_beside
+                || between.contains(block) && before.get_or_insert_with(|| self.before(to.0, from.0)).contains(&block)
         })
+    }
+
+    /// The blocks from which a way leads to a block without passing by another one.
+    fn before(&self, to: BlockId, without: BlockId) -> BTreeSet<BlockId> {
+        let mut before = BTreeSet::new();
+        let mut work = vec![to];
+        while let Some(next) = work.pop() {
+            for (block, content) in (0..).map(BlockId).zip(&self.cfg.blocks) {
+                let leads = content.end.successors().any(|successor| successor == next);
+                if leads && block != without && before.insert(block) {
+                    work.push(block);
+                }
+            }
+        }
+        before
     }
 
     /// Whether the pipeline is at the same stage at both points, of which the second comes later.

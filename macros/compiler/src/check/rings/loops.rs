@@ -60,6 +60,8 @@ impl Walker<'_, '_, '_, '_> {
         let before = (counted.before, kernel.cfg.blocks[counted.before.0].steps.len());
         let value = |node| self.evaluator.value(node, before);
         let (start, end) = (value(counted.start), value(counted.end));
+        // What comes after the loop may ask for the number of its iterations.
+        let counts = self.evaluator.counters.get(Counter::Iterations(block));
         let Some(by) = counted.by.map(i64::abs).filter(|by| *by > 0) else {
             return Ok((Condition::Shared, vec![self.agreed(block, on)?], None));
         };
@@ -69,7 +71,7 @@ impl Walker<'_, '_, '_, '_> {
         match length.as_ref().and_then(|length| length.known()) {
             Some(length) if self.evaluator.arguments.is_none() && length > LONGEST => {
                 let form = format!("for {}", iterations(length).unwrap_or(0));
-                return Ok((Condition::Shared, vec![Key::Form(form)], None));
+                return Ok((Condition::Shared, vec![Key::Form(form)], counts));
             }
             Some(length) => {
                 let counter = self.evaluator.counters.number(Counter::Iterations(block));
@@ -81,7 +83,7 @@ impl Walker<'_, '_, '_, '_> {
         }
         if let Some(length) = length {
             let keys = trips(length, by, more).into_iter().chain(self.agreed(block, on).ok());
-            return Ok((Condition::Shared, keys.collect(), None));
+            return Ok((Condition::Shared, keys.collect(), counts));
         }
         if let (Some(start), Some(end)) = (start.expr(), end.expr())
             && !start.has_counters()
@@ -110,7 +112,8 @@ impl Walker<'_, '_, '_, '_> {
             return None;
         };
         let counters = Counters::default();
-        let evaluator = Evaluator { kernel, counters: &counters, arguments: None, thread: self.evaluator.thread };
+        let evaluator =
+            Evaluator { kernel, counters: &counters, arguments: None, thread: self.evaluator.thread, after: None };
         let symbol = |node: NodeId, point: Point| evaluator.value(node, point).symbol();
         for (counts, bound, op) in [(*left, *right, Some(*op)), (*right, *left, mirrored(*op))] {
             let Some(variable) =

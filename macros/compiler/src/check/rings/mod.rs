@@ -6,7 +6,8 @@
 //! Named constants have the values that definitions in the file show, or several are tried: each is a case, and rustc reports the fault
 //! of a case whose values the constants have.
 //!
-//! `pipelines` has the methods of `Pipeline`, `constants` and `symbol` have values that the text does not say, `value` the values of nodes, `objects` the barriers and slots, `walk` and
+//! `pipelines` has the methods of `Pipeline`, `constants` and `symbol` have values that the text does not say, `value` the values of nodes,
+//! `given` and `launch` those of a certain launch, `objects` the barriers and slots, `walk` and
 //! `calls` a thread's steps, `warps` the actors, `assemble` the roles, `report` the faults as messages.
 
 mod accesses;
@@ -15,7 +16,9 @@ mod calls;
 mod constants;
 mod copies;
 mod find;
+mod given;
 mod kernel;
+mod launch;
 mod loops;
 mod objects;
 mod pipelines;
@@ -26,20 +29,20 @@ mod value;
 mod walk;
 mod warps;
 
-use assemble::{Assembled, Class, assemble, classes};
+use assemble::{Assembled, Classes, assemble};
 pub(crate) use constants::Assumed;
 pub(crate) use constants::Constants;
 pub(super) use constants::array;
 use find::{Sought, find};
+use given::Arguments;
 use kernel::Kernel;
 pub(crate) use kernel::Refusal;
-use objects::Objects;
-use value::Arguments;
+use objects::{Objects, array_of};
 use walk::Sites;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::cfg::{Cfg, StepKind};
+use super::cfg::{Cfg, CopyStep, StepKind};
 use super::uniform::values::Values;
 use crate::diag::{Diag, Diags};
 use crate::messages::rings as messages;
@@ -73,8 +76,9 @@ pub(crate) struct Case {
 /// What is known of a kernel's rings.
 #[derive(Debug)]
 pub(crate) enum Known {
-    /// No run of the kernel has a fault at these barriers, or in the accesses of these arrays.
-    Proved { barriers: Vec<String>, arrays: Vec<String>, states: usize },
+    /// No run of the kernel has a fault at these barriers, or in the accesses of these arrays, which are those of `slots`, by their
+    /// index in `Function::shared`. Of others that were followed, if any is `left_out`, nothing is known.
+    Proved { barriers: Vec<String>, arrays: Vec<String>, slots: BTreeSet<usize>, states: usize, left_out: bool },
     /// There is a fault. It is here if rustc has to report it, where the constants have the values.
     Faulty(Option<Box<Diag>>),
     /// There is neither a proof nor a fault.
@@ -93,6 +97,42 @@ impl Case {
 }
 
 impl Rings {
+    /// The rings of a function that has these faults, whatever values its constants have.
+    pub(crate) fn faulty(faults: impl Iterator<Item = Diag>) -> Rings {
+        let case = |fault| Case { assumed: Vec::new(), known: Known::Faulty(Some(Box::new(fault))) };
+        Rings { cases: faults.filter(|fault| Rule::OF_RINGS.contains(&fault.rule)).map(case).collect() }
+    }
+
+    /// The arrays whose accesses the rings order, whatever values constants have.
+    pub(super) fn ordered(&self, cfg: &Cfg<'_>) -> BTreeSet<usize> {
+        let [Case { assumed, known: Known::Proved { slots, .. } }] = &self.cases[..] else { return BTreeSet::new() };
+        if !assumed.is_empty() {
+            return BTreeSet::new();
+        }
+        // What copies write is in another proxy, and rules of their own ask for its order.
+        let of_copies = cfg.copies.iter().flat_map(|copy| match copy {
+            CopyStep::Begin { reads, writes, .. } => reads.iter().chain(writes).collect(),
+            CopyStep::Wait { .. } => Vec::new(),
+        });
+        let completed = cfg.accesses.iter().filter(|access| access.completion.is_some());
+        let copied: BTreeSet<usize> =
+            of_copies.chain(completed.map(|access| &access.region)).filter_map(array_of).collect();
+        slots.difference(&copied).copied().collect()
+    }
+
+    /// The faults that do not depend on values of constants.
+    pub(crate) fn faults(&self) -> impl Iterator<Item = &Diag> {
+        self.cases.iter().filter(|case| case.assumed.is_empty()).filter_map(|case| match &case.known {
+            Known::Faulty(fault) => fault.as_deref(),
+            Known::Proved { .. } | Known::Open(_) => None,
+        })
+    }
+
+    /// Whether there is neither a proof nor a fault for some values of constants, or for some array.
+    pub(crate) fn are_open(&self) -> bool {
+        self.cases.iter().any(|case| matches!(case.known, Known::Open(_) | Known::Proved { left_out: true, .. }))
+    }
+
     /// Forgets such faults, of those that are left to rustc, each given by its rule and its place; says whether there were any.
     pub(super) fn waive(&mut self, waived: impl Fn(Rule, SpanRange) -> bool) -> bool {
         let mut any = false;
@@ -178,7 +218,7 @@ fn judge<'f>(
     let kernel = Kernel::new(function, cfg, values, constants, (threads, blocks));
     assumed.extend(kernel.pipelines.types().cloned().map(Assumed::Pipeline));
     let objects = Objects::of(&kernel)?;
-    let classes = classes(&kernel, &objects);
+    let classes = Classes::of(&kernel, &objects);
     let (known, sought) = match prove(&kernel, objects.clone(), &classes, limit) {
         Ok((proved, arrays, may_be_stale)) => {
             if arrays == objects.slots.len() && !may_be_stale {
@@ -202,9 +242,10 @@ fn judge<'f>(
 fn prove(
     kernel: &Kernel<'_, '_>,
     mut objects: Objects,
-    classes: &[Class],
+    classes: &Classes,
     limit: usize,
 ) -> Result<(Known, usize, bool), (Refusal, bool)> {
+    let followed = objects.slots.len();
     loop {
         let sites = Sites::default();
         let assembled =
@@ -215,7 +256,9 @@ fn prove(
                 let proved = Known::Proved {
                     barriers: objects.barriers.iter().map(|(array, ..)| name(*array)).collect(),
                     arrays: objects.slots.iter().map(|slot| name(slot.array)).collect(),
+                    slots: objects.slots.iter().map(|slot| slot.array).collect(),
                     states,
+                    left_out: objects.slots.len() < followed,
                 };
                 return Ok((proved, objects.slots.len(), rings::may_be_stale(&assembled.skeleton)));
             }
@@ -236,7 +279,7 @@ fn prove(
 fn assemble_most(
     kernel: &Kernel<'_, '_>,
     objects: &mut Objects,
-    classes: &[Class],
+    classes: &Classes,
     sites: &Sites,
     arguments: Option<&Arguments>,
 ) -> Result<Assembled, Refusal> {

@@ -7,7 +7,7 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use super::constants::array;
 use super::kernel::{Kernel, Refusal};
 use super::value::{Counters, Evaluator};
-use crate::check::cfg::{AccessKind, BlockId, Completion, CopyBy, CopyStep, Region, Root, Shared, StepKind};
+use crate::check::cfg::{Access, AccessKind, BlockId, Completion, CopyBy, CopyStep, Region, Root, Shared, StepKind};
 use crate::model::barrier::PhaseAction;
 use crate::rings::BarrierArray;
 use crate::span::SpanRange;
@@ -36,6 +36,8 @@ pub(super) struct Slot {
     pub(super) element: u64,
     /// Whether every access concerns all of a slot, or the slot is a single element: then two accesses of a slot overlap.
     pub(super) whole: bool,
+    /// Whether threads of other blocks access it, other than by copies.
+    pub(super) shared: bool,
 }
 
 /// The number that stands for the bytes of a tile whose type is the name of another. No other copy has as few bytes.
@@ -51,7 +53,7 @@ impl Objects {
 
     pub(super) fn of(kernel: &Kernel<'_, '_>) -> Result<Objects, Refusal> {
         let counters = Counters::default();
-        let evaluator = Evaluator { kernel, counters: &counters, arguments: None, thread: 0 };
+        let evaluator = Evaluator { kernel, counters: &counters, arguments: None, thread: 0, after: None };
         let mut counts: BTreeMap<usize, (u32, SpanRange)> = BTreeMap::new();
         let mut used: BTreeMap<usize, SpanRange> = BTreeMap::new();
         for step in kernel.cfg.blocks.iter().enumerate().flat_map(|(block, content)| {
@@ -166,11 +168,10 @@ fn slots(kernel: &Kernel<'_, '_>, barriers: &BTreeSet<usize>) -> Vec<Slot> {
     let mut accessed: BTreeSet<usize> = BTreeSet::new();
     let mut any = false;
     for access in &cfg.accesses {
-        let is_own = matches!(access.kind, AccessKind::Read | AccessKind::Write)
-            && matches!(access.region.root, Root::Shared(_));
+        let is_plain = matches!(access.kind, AccessKind::Read | AccessKind::Write);
         let is_copy =
             access.kind == AccessKind::AsyncWrite && matches!(access.completion, Some(Completion::Barrier(_)));
-        let simple = (is_own || is_copy) && access.given_to.is_none();
+        let simple = (is_plain || is_copy) && access.given_to.is_none();
         match array_of(&access.region) {
             Some(array) if simple => drop(accessed.insert(array)),
             Some(array) => drop(hidden.insert(array)),
@@ -220,6 +221,8 @@ fn slot(kernel: &Kernel<'_, '_>, array: usize) -> Option<Slot> {
         .iter()
         .any(|access| access.kind.changes() && is_of(&access.region) && access.completion.is_none());
     let copied = copied && !written && !in_part;
+    let by_peers = |access: &Access| access.completion.is_none() && matches!(access.region.root, Root::Remote(_));
+    let shared = kernel.cfg.accesses.iter().any(|access| is_of(&access.region) && by_peers(access));
     Some(match rows {
         true => {
             let element = inner(element).and_then(|(inner, _)| kernel.constants.bytes(&inner)).unwrap_or(bytes);
@@ -230,6 +233,7 @@ fn slot(kernel: &Kernel<'_, '_>, array: usize) -> Option<Slot> {
                 bytes,
                 element,
                 whole: copied || is_single(kernel, &kernel.function.shared[array].0),
+                shared,
             }
         }
         false => Slot {
@@ -239,6 +243,7 @@ fn slot(kernel: &Kernel<'_, '_>, array: usize) -> Option<Slot> {
             bytes: bytes * u64::from(stages),
             element: bytes,
             whole: copied || stages == 1 && !in_part,
+            shared,
         },
     })
 }

@@ -6,9 +6,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::given::Arguments;
 use super::kernel::{Kernel, Point};
 use super::objects::Objects;
-use super::value::{Arguments, Counter, Counters, Evaluator};
+use super::value::{Counter, Counters, Evaluator};
 use super::walk::{Program, Sites};
 use super::warps::Actors;
 use crate::check::cfg::{MemoryStep, NodeId, Select, StepKind};
@@ -85,9 +86,12 @@ pub(super) fn separate(
                 }
             }
             let meets = |read: &Access| {
+                // Threads of two blocks may have the same rank.
+                let others = of_another_block(kernel, actors, write) != of_another_block(kernel, actors, *read);
                 actors[read.0].threads.iter().any(|thread| {
                     let mut elements = named(*read, *thread).unwrap_or_default().into_iter();
-                    elements.any(|at| by_element.get(&at).is_some_and(|by| by.iter().any(|other| other != thread)))
+                    let meets = |by: &Vec<u32>| others || by.iter().any(|other| other != thread);
+                    elements.any(|at| by_element.get(&at).is_some_and(meets))
                 })
             };
             let met: Vec<Access> = reads.iter().copied().filter(meets).collect();
@@ -104,10 +108,10 @@ pub(super) fn separate(
                 let access = (role, step.id);
                 let data = Data::Fixed(0);
                 let begins = matches!(step.op, Op::BeginFill { .. } | Op::BeginRead { .. });
-                let (Op::BeginFill { slot: element, .. }
-                | Op::BeginRead { slot: element, .. }
-                | Op::EndFill { slot: element }
-                | Op::EndRead { slot: element }) = &step.op
+                let (Op::BeginFill { slot: element, block, .. }
+                | Op::BeginRead { slot: element, block, .. }
+                | Op::EndFill { slot: element, block }
+                | Op::EndRead { slot: element, block }) = &step.op
                 else {
                     return vec![step.clone()];
                 };
@@ -116,14 +120,14 @@ pub(super) fn separate(
                 }
                 let of = |array| Element { array, ..element.clone() };
                 let fill = filled.get(&access).map(|array| match begins {
-                    true => Op::BeginFill { slot: of(*array), data },
-                    false => Op::EndFill { slot: of(*array) },
+                    true => Op::BeginFill { slot: of(*array), block: block.clone(), data },
+                    false => Op::EndFill { slot: of(*array), block: block.clone() },
                 });
                 // All accesses conflict with copies.
                 let read = read.get(&access).into_iter().flatten().copied().chain(copied.then_some(number));
                 let read = read.map(|array| match begins {
-                    true => Op::BeginRead { slot: of(array), data },
-                    false => Op::EndRead { slot: of(array) },
+                    true => Op::BeginRead { slot: of(array), block: block.clone(), data },
+                    false => Op::EndRead { slot: of(array), block: block.clone() },
                 });
                 fill.into_iter().chain(read).map(|op| Step { id: step.id, op }).collect()
             });
@@ -136,6 +140,15 @@ pub(super) fn separate(
 fn is_access(kernel: &Kernel<'_, '_>, point: Option<Point>) -> bool {
     let step = point.and_then(|point| kernel.cfg.blocks[point.0.0].steps.get(point.1));
     step.is_some_and(|step| matches!(step.kind, StepKind::Memory(MemoryStep::Access(_))))
+}
+
+/// Whether the slot of an access is always one of another block.
+fn of_another_block(kernel: &Kernel<'_, '_>, actors: &[Actors], access: Access) -> bool {
+    let block = actors[access.0].program.steps.iter().filter(|step| step.id == access.1).find_map(|step| {
+        if let Op::BeginFill { block, .. } | Op::BeginRead { block, .. } = &step.op { Some(block) } else { None }
+    });
+    let differs = |rank| block.is_some_and(|block| block.value(&[], rank, 0).is_ok_and(|of| of != rank));
+    block.is_some_and(|block| !block.has_counters()) && (0..i64::from(kernel.blocks)).all(differs)
 }
 
 fn narrow(number: usize) -> u32 {
@@ -182,7 +195,7 @@ fn elements(
         _ => return None,
     };
     let counters = Counters::default();
-    let evaluator = Evaluator { kernel, counters: &counters, arguments: Some(arguments), thread };
+    let evaluator = Evaluator { kernel, counters: &counters, arguments: Some(arguments), thread, after: None };
     let index = evaluator.value(index, point).expr()?;
     // The numbers of loops that are passed over as a whole.
     let mut all: Vec<Vec<i64>> = vec![vec![0; counters.len()]];

@@ -282,10 +282,12 @@ impl Words<'_, '_, '_> {
                 ("expect", format!(" {} at {}", self.objects.expected(i64::from(*bytes)), barrier(of.array)))
             }
             Some(Op::Copy { slot: of, .. }) => ("begin", format!(" a copy into {}", slot(of.array))),
-            Some(Op::BeginFill { slot: of, .. } | Op::EndFill { slot: of }) => {
+            Some(Op::BeginFill { slot: of, .. } | Op::EndFill { slot: of, .. }) => {
                 ("write", format!(" to {}", slot(of.array)))
             }
-            Some(Op::BeginRead { slot: of, .. } | Op::EndRead { slot: of }) => ("read", format!(" {}", slot(of.array))),
+            Some(Op::BeginRead { slot: of, .. } | Op::EndRead { slot: of, .. }) => {
+                ("read", format!(" {}", slot(of.array)))
+            }
             Some(Op::Store { slot: of }) => ("begin", format!(" a copy out of {}", slot(of.array))),
             Some(Op::WaitStores { .. }) => ("wait", " for bulk copies".into()),
             Some(Op::Sync { .. }) => ("synchronize", String::new()),

@@ -5,11 +5,13 @@
 //! which the role's steps set where the kernel sets the variable.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
+use super::given::Arguments;
 use super::kernel::{Kernel, Point};
 use super::symbol::Symbol;
-use crate::check::cfg::{BlockId, CountedLoop, NodeId, Source, Variable};
+use crate::check::cfg::{BlockId, CountedLoop, Formula, NodeId, Source, Variable};
+use crate::check::uniform::control::following_until;
 use crate::model::expr::BinaryOp;
 use crate::model::group::Group;
 use crate::model::query::Answer;
@@ -103,22 +105,36 @@ impl Counters {
     }
 }
 
-/// The values of parameters, by position, if a certain launch is meant.
-pub(super) type Arguments = BTreeMap<usize, i64>;
-
 /// Evaluates nodes for one thread.
+#[derive(Clone, Copy)]
 pub(super) struct Evaluator<'k, 'a, 'f> {
     pub(super) kernel: &'k Kernel<'a, 'f>,
     pub(super) counters: &'k Counters,
     pub(super) arguments: Option<&'k Arguments>,
     /// The thread's rank in its block.
     pub(super) thread: u32,
+    /// The point where loops may have ended whose bounds are then the numbers of their iterations.
+    pub(super) after: Option<Point>,
 }
 
 impl Evaluator<'_, '_, '_> {
     /// Returns what a node that is evaluated at or before a point holds there.
     pub(super) fn value(&self, node: NodeId, point: Point) -> Value {
         self.value_within(node, point, DEPTH)
+    }
+
+    /// Returns the value of a node where the thread's steps depend on it: as a function of counters, if it is one.
+    pub(super) fn decisive(&self, node: NodeId, point: Point) -> Value {
+        match self.value(node, point) {
+            Value::Expr(expr) => Value::Expr(expr),
+            other @ (Value::Symbol(_) | Value::Unknown) if self.arguments.is_some() => other,
+            other @ (Value::Symbol(_) | Value::Unknown) => {
+                match (Evaluator { after: Some(point), ..*self }).value(node, point) {
+                    Value::Expr(expr) => Value::Expr(expr),
+                    Value::Symbol(_) | Value::Unknown => other,
+                }
+            }
+        }
     }
 
     fn value_within(&self, node: NodeId, point: Point, depth: u32) -> Value {
@@ -129,7 +145,8 @@ impl Evaluator<'_, '_, '_> {
             let operand = of.operands.get(index);
             operand.map_or(Value::Unknown, |operand| self.value_within(*operand, point, depth))
         };
-        if let Some(value) = self.position(node) {
+        if let Some(value) = self.position(node).or_else(|| self.given(node, |of| self.value_within(of, point, depth)))
+        {
             return value;
         }
         let value = match &of.source {
@@ -139,9 +156,7 @@ impl Evaluator<'_, '_, '_> {
                 None => Value::Unknown,
             },
             Source::ThreadRank => Value::constant(i64::from(self.thread)),
-            Source::Binary(op) | Source::Round(_, op) if !kernel.cfg.cuts.contains_key(&node) => {
-                binary(*op, operand(0), operand(1))
-            }
+            Source::Binary(op) | Source::Round(_, op) => self.uncut(node, binary(*op, operand(0), operand(1))),
             Source::Not if kernel.is_boolean(of.operands[0]) => binary(BinaryOp::Sub, Value::constant(1), operand(0)),
             Source::Read(variable) => return self.variable(*variable, node, point, depth),
             // The loop's head adds to it.
@@ -158,15 +173,12 @@ impl Evaluator<'_, '_, '_> {
                     false => Value::Unknown,
                 };
             }
-            Source::Param(position) => match self.arguments {
-                Some(arguments) => {
-                    return arguments.get(position).map_or(Value::Unknown, |value| Value::constant(*value));
-                }
+            Source::Operands => match kernel.cfg.formulas.get(&node) {
+                Some(formula) => computed(*formula, operand(0), operand(1)),
+                None if kernel.cfg.cuts.contains_key(&node) => self.uncut(node, operand(0)),
                 None => Value::Unknown,
             },
-            Source::Operands
-            | Source::Binary(_)
-            | Source::Round(..)
+            Source::Param(_)
             | Source::Not
             | Source::Known { .. }
             | Source::Load(_)
@@ -175,6 +187,13 @@ impl Evaluator<'_, '_, '_> {
             | Source::Call { .. } => Value::Unknown,
         };
         if value == Value::Unknown { self.opaque(node) } else { value }
+    }
+
+    /// The result of an operation that keeps only the lower bits, if it is certain that they are all.
+    fn uncut(&self, node: NodeId, value: Value) -> Value {
+        let Some(bits) = self.kernel.cfg.cuts.get(&node) else { return value };
+        let fits = |number: i64| number >= 0 && (*bits >= 63 || number >> bits == 0);
+        if value.known().is_some_and(fits) { value } else { Value::Unknown }
     }
 
     /// What queries of groups say of the thread and of the launch.
@@ -198,6 +217,9 @@ impl Evaluator<'_, '_, '_> {
     /// A value that nothing here explains: a symbol if it is computed once and all threads of the scope have the same.
     fn opaque(&self, node: NodeId) -> Value {
         let kernel = self.kernel;
+        if let Some(head) = self.after.and_then(|point| self.counted_to(node, point)) {
+            return Value::Expr(Expr::counter(self.counters.number(Counter::Iterations(head))));
+        }
         let once = kernel.evaluated(node).is_some_and(|(block, _)| !kernel.is_in_loop(block));
         let is_alike = || kernel.values.level(node).is_uniform(kernel.scope());
         match self.arguments.is_none() && once && is_alike() {
@@ -206,12 +228,35 @@ impl Evaluator<'_, '_, '_> {
         }
     }
 
+    /// The loop from 0 to a number, which has ended where control comes to the point.
+    fn counted_to(&self, node: NodeId, point: Point) -> Option<BlockId> {
+        let cfg = self.kernel.cfg;
+        let open = Evaluator { after: None, ..*self };
+        let bound = Some(Symbol::of(format!("n{}", node.0))).filter(|_| self.kernel.is_natural(node))?;
+        let has_ended = |(head, counted): &(&BlockId, &CountedLoop)| {
+            let before = (counted.before, cfg.blocks[counted.before.0].steps.len());
+            let plain = counted.by == Some(1) && !counted.inclusive;
+            // Control comes from the head, and not from within the loop.
+            plain
+                && point.0 != **head
+                && point.0 != counted.inside
+                && !following_until(cfg, cfg.entry, **head).contains(point.0)
+                && point.0 != cfg.entry
+                && !following_until(cfg, counted.inside, **head).contains(point.0)
+                && open.value(counted.start, before).known() == Some(0)
+                && open.value(counted.end, before).symbol().as_ref() == Some(&bound)
+        };
+        cfg.counted.iter().find(has_ended).map(|(head, _)| *head)
+    }
+
     fn variable(&self, variable: Variable, read: NodeId, point: Point, depth: u32) -> Value {
         let kernel = self.kernel;
         if let Some(value) = kernel.cfg.only_value(variable) {
             let set = kernel.sets(variable).first().map_or(point, |(point, ..)| *point);
+            let bound = || (Evaluator { after: None, ..*self }).value_within(value, set, depth);
+            let is_bound = self.after.is_some() && matches!(bound(), Value::Symbol(_));
             let value = self.value_within(value, set, depth);
-            let changes = matches!(&value, Value::Expr(expr) if expr.has_counters());
+            let changes = !is_bound && matches!(&value, Value::Expr(expr) if expr.has_counters());
             if !changes && value != Value::Unknown {
                 return value;
             }
@@ -309,6 +354,29 @@ pub(super) fn differing(kernel: &Kernel<'_, '_>) -> BTreeSet<NodeId> {
         if before == (differing.len(), variables.len()) {
             return differing;
         }
+    }
+}
+
+/// The value of a known function.
+fn computed(formula: Formula, left: Value, right: Value) -> Value {
+    let (Value::Expr(_), Value::Expr(_)) = (&left, &right) else { return Value::Unknown };
+    let up = |left: Value, right: &Value| {
+        let more = binary(BinaryOp::Sub, right.clone(), Value::constant(1));
+        binary(BinaryOp::Div, binary(BinaryOp::Add, left, more), right.clone())
+    };
+    // One of two by whether they are in this order.
+    let select = |if_less: Value, otherwise: Value| {
+        let is_less = binary(BinaryOp::Lt, left.clone(), right.clone());
+        let is_not = binary(BinaryOp::Sub, Value::constant(1), is_less.clone());
+        let parts = (binary(BinaryOp::Mul, is_less, if_less), binary(BinaryOp::Mul, is_not, otherwise));
+        binary(BinaryOp::Add, parts.0, parts.1)
+    };
+    match formula {
+        Formula::DivCeil => up(left, &right),
+        Formula::NextMultiple => binary(BinaryOp::Mul, up(left, &right), right),
+        Formula::Min => select(left.clone(), right.clone()),
+        Formula::Max => select(right.clone(), left.clone()),
+        Formula::Length | Formula::GoesOn { .. } => Value::Unknown,
     }
 }
 

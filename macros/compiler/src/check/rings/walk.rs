@@ -70,6 +70,8 @@ pub(super) struct Program {
 pub(super) struct Pending {
     pub(super) array: usize,
     pub(super) index: Expr,
+    /// The rank of the block whose array it is.
+    pub(super) block: Expr,
     pub(super) fills: bool,
     pub(super) point: Point,
     pub(super) at: SpanRange,
@@ -211,7 +213,7 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
             if counted.is_some() || self.evaluator.arguments.is_some() { None } else { self.by_hand(block, on) };
         let value = match counted.is_some() || by_hand.is_some() {
             true => Value::Unknown,
-            false => self.evaluator.value(on, point),
+            false => self.evaluator.decisive(on, point),
         };
         if let Some(known) = value.known() {
             return Ok(Next::Goes(if known != 0 { then } else { otherwise }));

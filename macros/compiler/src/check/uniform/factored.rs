@@ -69,7 +69,9 @@ impl Values<'_, '_> {
             },
             Source::Operands => match self.cfg.formulas.get(&node) {
                 Some(Formula::NextMultiple) => exact(of(1)),
-                Some(Formula::Length | Formula::DivCeil | Formula::GoesOn { .. }) => Factors::NONE,
+                Some(Formula::Length | Formula::DivCeil | Formula::Min | Formula::Max | Formula::GoesOn { .. }) => {
+                    Factors::NONE
+                }
                 None if self.cfg.cuts.contains_key(&node) => of(0).wrapped(),
                 None => Factors::NONE,
             },

@@ -240,6 +240,10 @@ impl State {
 
 impl<'a, 'f> Values<'a, 'f> {
     /// Solves the uniformity of all values.
+    pub(crate) fn function(&self) -> &'f Function {
+        self.function
+    }
+
     pub(crate) fn of(function: &'f Function, cfg: &'a Cfg<'f>, control: &'a Control, live: &'a Live) -> Values<'a, 'f> {
         let levels = RefCell::new(Levels::of_nodes(cfg.nodes.len()));
         let (fixed, factors) = (FixedValues::of(cfg), RefCell::default());

@@ -268,20 +268,22 @@ impl Run<'_> {
                 world.copies.push((slot, barrier, i64::from(*bytes)));
                 world.copies.sort_unstable();
             }
-            Op::BeginFill { slot, data } => self.begin_fill(&mut world, thread, slot_of(slot, None)?, *data)?,
-            Op::EndFill { slot } => {
+            Op::BeginFill { slot, block, data } => {
+                self.begin_fill(&mut world, thread, slot_of(slot, Some(block))?, *data)?;
+            }
+            Op::EndFill { slot, block } => {
                 let counts = self.skeleton.slots[slot.array as usize].parts > 0;
-                let slot = world.slots.get_mut(&slot_of(slot, None)?).ok_or("no such slot")?;
+                let slot = world.slots.get_mut(&slot_of(slot, Some(block))?).ok_or("no such slot")?;
                 slot.writers -= 1;
                 slot.parts += i64::from(counts);
             }
-            Op::BeginRead { slot, data } => {
-                let name = slot_of(slot, None)?;
+            Op::BeginRead { slot, block, data } => {
+                let name = slot_of(slot, Some(block))?;
                 let data = self.data(before, thread, *data);
                 self.begin_read(&mut world, name, Some(data))?;
             }
-            Op::EndRead { slot } => {
-                world.slots.get_mut(&slot_of(slot, None)?).ok_or("no such slot")?.readers -= 1;
+            Op::EndRead { slot, block } => {
+                world.slots.get_mut(&slot_of(slot, Some(block))?).ok_or("no such slot")?.readers -= 1;
             }
             Op::Store { slot } => {
                 let name = slot_of(slot, None)?;

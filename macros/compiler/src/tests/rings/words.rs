@@ -159,6 +159,12 @@ impl Text {
         Element { array: u32::try_from(array).unwrap(), index: self.expr(index) }
     }
 
+    /// A slot of the own block, or `index@block` of another one.
+    fn slot(&self, array: usize, text: &str) -> (Element, Expr) {
+        let (index, block) = text.split_once('@').unwrap_or((text, "b"));
+        (self.element(array, index), self.expr(block))
+    }
+
     fn counter(&self, name: &str) -> u32 {
         u32::try_from(self.names.iter().position(|known| known == name).unwrap()).unwrap()
     }
@@ -190,11 +196,21 @@ impl Text {
                     data,
                 },
                 Word::Fill(slot, index, kind) => {
-                    Op::BeginFill { slot: self.element(*slot, index), data: Data::Round { ahead: 0, kind: *kind } }
+                    let (slot, block) = self.slot(*slot, index);
+                    Op::BeginFill { slot, block, data: Data::Round { ahead: 0, kind: *kind } }
                 }
-                Word::Filled(slot, index) => Op::EndFill { slot: self.element(*slot, index) },
-                Word::Read(slot, index) => Op::BeginRead { slot: self.element(*slot, index), data },
-                Word::Done(slot, index) => Op::EndRead { slot: self.element(*slot, index) },
+                Word::Filled(slot, index) => {
+                    let (slot, block) = self.slot(*slot, index);
+                    Op::EndFill { slot, block }
+                }
+                Word::Read(slot, index) => {
+                    let (slot, block) = self.slot(*slot, index);
+                    Op::BeginRead { slot, block, data }
+                }
+                Word::Done(slot, index) => {
+                    let (slot, block) = self.slot(*slot, index);
+                    Op::EndRead { slot, block }
+                }
                 Word::Store(slot, index) => Op::Store { slot: self.element(*slot, index) },
                 Word::WaitStores(but) => Op::WaitStores { but: *but },
                 Word::Sync(meeting, among) => Op::Sync { meeting: *meeting, among: among.clone() },

@@ -1,0 +1,99 @@
+//! Which nodes take their value from what a launch is given: scalar parameters, lengths of slices, and elements of those that nothing
+//! writes.
+
+use super::kernel::Kernel;
+use crate::check::cfg::{Formula, NodeId, Root, Source};
+use crate::model::ty::{ParamType, TypeShape, ValueType};
+
+/// The arguments of a certain launch.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Arguments {
+    /// The value of each scalar parameter, of each length, and of each element that is read.
+    pub(super) number: i64,
+    /// Whether elements are 0 and 1 in turn instead, and truth values are false.
+    pub(super) alternating: bool,
+}
+
+/// What a node takes from the launch.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Given {
+    /// A parameter or an element whose type has no number above `most`; the index of the element.
+    Number {
+        most: i64,
+        index: Option<NodeId>,
+    },
+    Length,
+}
+
+impl Kernel<'_, '_> {
+    pub(super) fn given(&self, node: NodeId) -> Option<Given> {
+        let of = &self.cfg.nodes[node.0];
+        match of.source {
+            Source::Param(position) => match &self.function.params.get(position)?.ty {
+                ParamType::Value(ty) => Some(Given::Number { most: most(ty).unwrap_or(i64::MAX), index: None }),
+                ParamType::Reference { .. }
+                | ParamType::Slice { .. }
+                | ParamType::OptionalSlice { .. }
+                | ParamType::Group(_)
+                | ParamType::Tile { .. }
+                | ParamType::Memory { .. }
+                | ParamType::TensorMap { .. }
+                | ParamType::Barrier { .. }
+                | ParamType::Closure { .. } => None,
+            },
+            Source::Operands if matches!(self.cfg.formulas.get(&node), Some(Formula::Length)) => {
+                self.slice(*of.operands.first()?).map(|_| Given::Length)
+            }
+            Source::Load(Root::ReadOnly) => {
+                let place = &self.cfg.nodes[of.operands.first()?.0];
+                let ([base, index], Source::Operands) = (&place.operands[..], &place.source) else { return None };
+                let most = most(self.slice(*base)?)?;
+                Some(Given::Number { most, index: Some(*index) })
+            }
+            Source::Operands
+            | Source::Integer(_)
+            | Source::Constant(_)
+            | Source::Binary(_)
+            | Source::Not
+            | Source::Counter { .. }
+            | Source::Read(_)
+            | Source::Known { .. }
+            | Source::ThreadRank
+            | Source::Round(..)
+            | Source::Load(_)
+            | Source::Agreed { .. }
+            | Source::Shuffled { .. }
+            | Source::Call { .. } => None,
+        }
+    }
+
+    /// Whether a value is a parameter of an unsigned type, or a length.
+    pub(super) fn is_natural(&self, node: NodeId) -> bool {
+        let Source::Param(position) = self.cfg.nodes[node.0].source else {
+            return matches!(self.given(node), Some(Given::Length));
+        };
+        let ty = self.function.params.get(position).map(|param| &param.ty);
+        let Some(ParamType::Value(ValueType { shape: TypeShape::Scalar(name, _), .. })) = ty else { return false };
+        name.starts_with('u')
+    }
+
+    /// The element type of the parameter that a node is, if that is a slice.
+    fn slice(&self, node: NodeId) -> Option<&ValueType> {
+        let Source::Param(position) = self.cfg.nodes[self.cfg.origin(node).0].source else { return None };
+        let ParamType::Slice { element, .. } = &self.function.params.get(position)?.ty else { return None };
+        Some(element)
+    }
+}
+
+/// The largest number of an integer type.
+fn most(ty: &ValueType) -> Option<i64> {
+    let TypeShape::Scalar(name, _) = &ty.shape else { return None };
+    match (*name, ty.shape.bytes()?) {
+        ("bool", _) => Some(1),
+        (name, bytes) if name.starts_with(['u', 'i']) => {
+            let bits = bytes * 8 - u64::from(name.starts_with('i'));
+            Some(if bits < 63 { (1 << bits) - 1 } else { i64::MAX })
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,157 @@
+//! A certain launch: the numbers that its parameters, lengths and elements have, and those worth a try. Its grid is one cluster.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::given::{Arguments, Given};
+use super::kernel::{Kernel, Point};
+use super::value::{Counters, Evaluator, Value, binary};
+use crate::check::cfg::{Formula, NodeId, Source};
+use crate::model::expr::BinaryOp;
+use crate::model::group::Group;
+use crate::model::query::{Answer, UniformAt};
+use crate::rings::Expr;
+
+/// The largest granule of the numbers that are tried.
+const GRANULE: i64 = 1 << 16;
+
+/// What the steps of a kernel depend on.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Depends {
+    /// Whether a number of the launch decides about them.
+    pub(super) on_numbers: bool,
+    /// Whether a query does, whose answer a grid of one cluster gives.
+    pub(super) on_queries: bool,
+    /// Whether a truth value or an element of a slice does.
+    pub(super) on_choices: bool,
+    /// The steps in which the numbers have to grow so that what they are divided to grows by 1.
+    pub(super) granule: i64,
+}
+
+impl Kernel<'_, '_> {
+    /// Returns how such values depend on what a launch is given.
+    pub(super) fn depends(&self, nodes: &[(NodeId, Point)]) -> Depends {
+        let needed = self.needed_by(nodes.iter().map(|(node, _)| *node));
+        let set = needed.iter().flat_map(|variable| self.sets(*variable).iter().map(|(_, value, _)| *value));
+        let mut work: Vec<NodeId> = nodes.iter().map(|(node, _)| *node).chain(set).collect();
+        let mut seen = BTreeSet::new();
+        let mut depends = Depends { on_numbers: false, on_queries: false, on_choices: false, granule: 1 };
+        let mut granules = BTreeMap::new();
+        while let Some(node) = work.pop() {
+            if !seen.insert(node) {
+                continue;
+            }
+            if let Some(given) = self.given(node) {
+                depends.on_numbers = true;
+                depends.on_choices |=
+                    matches!(given, Given::Number { index: Some(_), .. } | Given::Number { most: 1, .. });
+            }
+            depends.on_queries |= self.cfg.queries.contains_key(&node);
+            depends.granule = common(depends.granule, self.granule(node, &mut granules, 0));
+            work.extend(&self.cfg.nodes[node.0].operands);
+        }
+        depends
+    }
+
+    /// The granule of the numbers of which a value is a quotient; 1 if it is none.
+    fn granule(&self, node: NodeId, known: &mut BTreeMap<NodeId, i64>, depth: u32) -> i64 {
+        if let Some(granule) = known.get(&node) {
+            return *granule;
+        }
+        if depth > 32 {
+            return 1;
+        }
+        let of = &self.cfg.nodes[node.0];
+        let origin = self.cfg.origin(node);
+        let granule = if origin != node {
+            self.granule(origin, known, depth + 1)
+        } else {
+            let own = of.operands.iter().fold(1, |all, part| common(all, self.granule(*part, known, depth + 1)));
+            let divides = if let Source::Binary(op) | Source::Round(_, op) = of.source { Some(op) } else { None };
+            let divides = divides.filter(|op| matches!(op, BinaryOp::Div | BinaryOp::Rem | BinaryOp::Shr));
+            let rounds = matches!(self.cfg.formulas.get(&node), Some(Formula::DivCeil | Formula::NextMultiple));
+            let divisor = of.operands.get(1).filter(|_| divides.is_some() || rounds);
+            let by = divisor.and_then(|by| self.number(*by)).map(|by| match divides == Some(BinaryOp::Shr) {
+                true => u32::try_from(by).ok().and_then(|by| 1i64.checked_shl(by)).unwrap_or(1),
+                false => by,
+            });
+            let is_given = of.operands.first().is_some_and(|value| self.is_given(*value));
+            match by.filter(|by| *by > 1 && is_given).and_then(|by| own.checked_mul(by)) {
+                Some(granule) if granule <= GRANULE => granule,
+                Some(_) | None => own,
+            }
+        };
+        known.insert(node, granule);
+        granule
+    }
+
+    /// A number that the text shows.
+    fn number(&self, node: NodeId) -> Option<i64> {
+        let counters = Counters::default();
+        let evaluator = Evaluator { kernel: self, counters: &counters, arguments: None, thread: 0, after: None };
+        evaluator.value(node, self.evaluated(node)?).known()
+    }
+
+    /// Whether a value is computed from what the launch is given, and not from what loops count.
+    fn is_given(&self, node: NodeId) -> bool {
+        let counters = Counters::default();
+        let arguments = Arguments { number: 1, alternating: false };
+        let of = |arguments| Evaluator { kernel: self, counters: &counters, arguments, thread: 0, after: None };
+        let Some(point) = self.evaluated(node) else { return false };
+        of(None).value(node, point).known().is_none() && of(Some(&arguments)).value(node, point).known().is_some()
+    }
+}
+
+impl Evaluator<'_, '_, '_> {
+    /// The value of a node that takes it from a certain launch.
+    pub(super) fn given(&self, node: NodeId, value: impl Fn(NodeId) -> Value) -> Option<Value> {
+        let arguments = self.arguments?;
+        let kernel = self.kernel;
+        match kernel.given(node) {
+            Some(Given::Length) => Some(Value::constant(arguments.number)),
+            Some(Given::Number { index: Some(index), .. }) if arguments.alternating => {
+                Some(binary(BinaryOp::Rem, value(index), Value::constant(2)))
+            }
+            Some(Given::Number { most: 1, .. }) => {
+                Some(Value::constant(i64::from(arguments.number > 0 && !arguments.alternating)))
+            }
+            Some(Given::Number { most, .. }) => {
+                Some(Value::constant(arguments.number)).filter(|_| arguments.number <= most)
+            }
+            None => self.of_grid(node),
+        }
+    }
+
+    /// What queries say of a grid of one cluster.
+    fn of_grid(&self, node: NodeId) -> Option<Value> {
+        let kernel = self.kernel;
+        let blocks = i64::from(kernel.blocks);
+        let query = |node: NodeId| kernel.cfg.queries.get(&node).copied();
+        if let Some((group, query)) = query(node) {
+            return match (group, query.answer) {
+                (Group::Grid, Answer::BlockCount) => Some(Value::constant(blocks)),
+                (Group::Grid, Answer::BlockRank) => {
+                    Some(Value::Expr(if blocks == 1 { Expr::constant(0) } else { Expr::rank() }))
+                }
+                (Group::Grid | Group::Cluster, Answer::ThreadCount) => {
+                    blocks.checked_mul(i64::from(kernel.threads)).map(Value::constant)
+                }
+                (Group::ThreadBlock | Group::Cluster | Group::Grid | Group::Tile | Group::Coalesced, _) => None,
+            };
+        }
+        // The axes of the index of the only block.
+        let of = &kernel.cfg.nodes[node.0];
+        let ([extent], Source::Operands, 1) = (&of.operands[..], &of.source, blocks) else { return None };
+        let (_, query) = query(kernel.cfg.origin(*extent))?;
+        let is_index = query.answer == Answer::Extent && query.uniform_at != UniformAt::Grid;
+        is_index.then(|| Value::constant(0))
+    }
+}
+
+/// The least common multiple, or the first number if that is too large.
+fn common(one: i64, other: i64) -> i64 {
+    let (mut divisor, mut rest) = (one, other);
+    while rest != 0 {
+        (divisor, rest) = (rest, divisor % rest);
+    }
+    (one / divisor).checked_mul(other).filter(|multiple| *multiple <= GRANULE).unwrap_or(one)
+}

@@ -1,0 +1,52 @@
+//! What is known of a kernel's rings, as plain data for tools.
+
+use crate::check::rings::{Case, Known};
+use crate::diag::Fault;
+
+/// What is known of a kernel's rings of phase barriers if constants have certain values.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RingCase {
+    /// The constants that rustc has to confirm, with the values that are taken for them.
+    pub values: Vec<(String, i64)>,
+    /// What is known.
+    pub report: RingReport,
+}
+
+/// What is known of a kernel's rings of phase barriers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RingReport {
+    /// No run of the kernel has a fault at these barriers, or in the accesses of these arrays.
+    Proved {
+        /// The names of the barriers.
+        barriers: Vec<String>,
+        /// The names of the shared arrays.
+        arrays: Vec<String>,
+        /// The number of states that were visited.
+        states: usize,
+    },
+    /// rustc reports this fault if the constants have the values.
+    Refused(Fault),
+    /// The kernel switches the rule off that it breaks.
+    Waived,
+    /// There is neither a proof nor a fault.
+    Open {
+        /// The line of what is not followed, from 1.
+        line: u32,
+        /// The reason.
+        why: String,
+    },
+}
+
+impl RingCase {
+    pub(super) fn of(case: &Case) -> RingCase {
+        let report = match &case.known {
+            Known::Proved { barriers, arrays, states, .. } => {
+                RingReport::Proved { barriers: barriers.clone(), arrays: arrays.clone(), states: *states }
+            }
+            Known::Faulty(Some(fault)) => RingReport::Refused(fault.to_fault()),
+            Known::Faulty(None) => RingReport::Waived,
+            Known::Open(refusal) => RingReport::Open { line: refusal.at.line(), why: refusal.why.clone() },
+        };
+        RingCase { values: case.values(), report }
+    }
+}

@@ -1,0 +1,170 @@
+//! Rings whose steps are decided by what a launch is given (parameters, lengths, elements of slices) or by functions: wrong ones are
+//! refused wherever the number of rounds comes from, and right ones are not.
+
+use crate::tests::{Attributed, session};
+use crate::{RingCase, RingReport};
+
+/// A ring of two stages, which thread 64 fills and 64 others read.
+fn ring(chunks: &str, producer: &str, consumer: &str) -> String {
+    format!(
+        "#[cluster_kernel(block = 96)] fn sums(input: &[u32], flags: &[u32], out: &mut [u32], n: u32, on: bool) {{
+            let block = this_thread_block();
+            let i = block.thread_rank();
+            let stages = shared_array::<[u32; 64], 2>();
+            let full = shared_barriers::<2>();
+            let empty = shared_barriers::<2>();
+            full.init_collective(&block, 1);
+            empty.init_collective(&block, 64);
+            {chunks}
+            if i == 64 {{
+                let mut c = 0;
+                for k in 0..chunks {{ {producer} }}
+            }} else if i < 64 {{
+                let mut c = 0;
+                let mut sum = 0;
+                for k in 0..chunks {{ {consumer} }}
+                out[i] = sum;
+            }}
+        }}"
+    )
+}
+
+const FILL: &str = "empty[k % 2].wait_parity(k / 2 % 2 == 0); full[k % 2].expect_tx(256);
+    bulk_copy_async(&stages[k % 2], &input[k * 64..(k + 1) * 64], &full[k % 2]); let _ = full[k % 2].arrive();";
+const WAIT: &str = "full[k % 2].wait_parity(k / 2 % 2 == 1);";
+const READ: &str = "sum += stages[k % 2][i];";
+const RELEASE: &str = "let _ = empty[k % 2].arrive();";
+
+/// The rules that a file breaks.
+#[track_caller]
+fn broken(file: &str) -> Vec<String> {
+    session().check_file(file).iter().map(|fault| fault.rule().to_string()).collect()
+}
+
+/// Whether the ring of the only kernel of a file is proved.
+fn is_proved(file: &str) -> bool {
+    let kernel = &file[file.find("#[cluster_kernel").unwrap()..];
+    let Attributed { options, item, .. } = Attributed::parse(kernel);
+    let cases = session().rings(file, options, item);
+    matches!(cases.as_deref(), Ok([RingCase { report: RingReport::Proved { .. }, .. }]))
+}
+
+/// Changes of a ring that a machine runs into, each with its rule.
+fn wrong(chunks: &str) -> [(String, &'static str); 7] {
+    let using = [WAIT, READ, RELEASE].concat();
+    [
+        (ring(chunks, &FILL.replacen("== 0", "== 1", 1), &using), "ring_deadlock"),
+        (ring(chunks, FILL, &[&WAIT.replace("== 1", "== 0"), READ, RELEASE].concat()), "ring_read"),
+        (ring(chunks, FILL, &[WAIT, READ].concat()), "ring_deadlock"),
+        (ring(chunks, FILL, &[WAIT, RELEASE, READ].concat()), "ring_overwrite"),
+        (ring(chunks, FILL, &using).replace("&block, 64", "&block, 2"), "ring_count"),
+        (ring(chunks, FILL, &using).replace("&block, 64", "&block, 65"), "ring_deadlock"),
+        (ring(chunks, FILL, &format!("if k != 1 {{ {using} }}")), "ring_undrained"),
+    ]
+}
+
+/// Where a number of rounds may come from.
+const ROUNDS: [&str; 13] = [
+    "let chunks = n;",
+    "let chunks = n / 64;",
+    "let chunks = n / 64 / 4;",
+    "let chunks = n >> 6;",
+    "let chunks = (n + 63) / 64;",
+    "let chunks = n.div_ceil(64);",
+    "let chunks = n.min(100);",
+    "let chunks = n.max(4);",
+    "let chunks = input.len() / 64;",
+    "let chunks = input.len() as u32 / 64;",
+    "let chunks = flags[0];",
+    "let chunks = flags[block.group_index().x];",
+    "assert!(n % 64 == 0); let chunks = n / 64;",
+];
+
+#[test]
+fn rounds_of_a_launch() {
+    for chunks in ROUNDS {
+        let right = ring(chunks, FILL, &[WAIT, READ, RELEASE].concat());
+        assert!(is_proved(&right) && broken(&right).is_empty(), "{:?} of\n{right}", broken(&right));
+        for (file, rule) in wrong(chunks) {
+            // Without a loop of one round, another fault comes first.
+            let rule = if chunks.contains("max") && rule == "ring_undrained" { "ring_read" } else { rule };
+            assert_eq!(broken(&file), [rule], "{file}");
+        }
+    }
+}
+
+/// A round that only one side leaves out, by data or by a flag; and one that both do, which is not refused.
+#[test]
+fn rounds_that_data_decide() {
+    let counted = |text: &str| text.replace("k %", "c %").replace("k /", "c /");
+    let (fill, using) = (counted(FILL), counted(&[WAIT, READ, RELEASE].concat()));
+    for condition in
+        ["flags[k] > 0", "flags[0] > 0", "flags[k] != flags[k + 1]", "on", "!on", "k < n / 2", "flags[k] % 2 == 1"]
+    {
+        let both = [&fill, &using].map(|steps| format!("if {condition} {{ {steps} c += 1; }}"));
+        let one = [format!("{fill} c += 1;"), both[1].clone()];
+        let file = ring("let chunks = n;", &both[0], &both[1]);
+        assert!(broken(&file).is_empty(), "{:?} of\n{file}", broken(&file));
+        let file = ring("let chunks = n;", &one[0], &one[1]);
+        assert_eq!(broken(&file).len(), 1, "{:?} of\n{file}", broken(&file));
+    }
+    // What other blocks may write at any time says nothing.
+    let file = ring("let chunks = n;", FILL, &format!("if out[k] > 0 {{ {} }}", [WAIT, READ, RELEASE].concat()));
+    assert!(broken(&file).is_empty(), "{:?}", broken(&file));
+}
+
+/// Functions of the file that arrive, that decide, and that name stages.
+#[test]
+fn steps_of_functions() {
+    let using = [WAIT, READ, "release(&empty[k % 2]);"].concat();
+    let release = |body: &str| {
+        let kernel = ring("let chunks = n;", FILL, &using);
+        format!("#[device] fn release(barrier: &Barrier) {{ {body} }} {kernel}")
+    };
+    let right = release("let _ = barrier.arrive();");
+    assert!(is_proved(&right) && broken(&right).is_empty(), "{:?}", broken(&right));
+    for (body, rule) in [
+        ("", "ring_deadlock"),
+        ("if this_thread_block().thread_rank() > 0 { let _ = barrier.arrive(); }", "ring_deadlock"),
+        ("let _ = barrier.arrive(); let _ = barrier.arrive();", "ring_count"),
+    ] {
+        assert_eq!(broken(&release(body)), [rule], "{body}");
+    }
+    let using = [WAIT, READ, RELEASE].concat();
+    let decided = |body: &str, producer: &str, consumer: &str| {
+        let kernel = ring("let chunks = n;", producer, consumer);
+        format!("#[device] fn of(k: u32) -> u32 {{ {body} }} {kernel}")
+    };
+    let staged = |text: &str| text.replace("k % 2]", "of(k)]");
+    let right = decided("k % 2", FILL, &staged(&using));
+    assert!(is_proved(&right) && broken(&right).is_empty(), "{:?}", broken(&right));
+    assert_eq!(broken(&decided("(k + 1) % 2", FILL, &staged(&using))), ["ring_deadlock"]);
+    assert_eq!(broken(&decided("k % 3", FILL, &format!("if of(k) != 1 {{ {using} }}"))), ["ring_undrained"]);
+    for (file, rule) in wrong("let chunks = of(n);") {
+        assert_eq!(broken(&format!("#[device] fn of(n: u32) -> u32 {{ n / 64 + 1 }} {file}")), [rule], "{file}");
+    }
+}
+
+/// Threads whose ranks a launch's numbers divide do not do the same.
+#[test]
+fn threads_that_numbers_tell_apart() {
+    let kernel = |count: &str, arrives: &str| {
+        format!(
+            "#[cluster_kernel(block = 64)] fn meet(flags: &[u32], out: &mut [u32], n: u32) {{
+                let block = this_thread_block();
+                let i = block.thread_rank();
+                let bar = shared_barrier();
+                bar.init_collective(&block, {count});
+                for k in 0..n {{ if {arrives} {{ let _ = bar.arrive(); }} bar.wait_parity(k % 2 == 1); block.sync(); }}
+                out[i] = n;
+            }}"
+        )
+    };
+    for (count, arrives) in [("64", "n > 0"), ("32", "i % 2 == 0"), ("1", "i == n - n"), ("1", "i == k % 4")] {
+        assert!(broken(&kernel(count, arrives)).is_empty(), "{count} {arrives}: {:?}", broken(&kernel(count, arrives)));
+    }
+    for (count, arrives) in [("64", "i < n"), ("64", "i > n"), ("64", "flags[i] > 0"), ("2", "i == n")] {
+        let found = broken(&kernel(count, arrives));
+        assert!(matches!(&*found.concat(), "ring_deadlock" | "barrier_count"), "{count} {arrives}: {found:?}");
+    }
+}
