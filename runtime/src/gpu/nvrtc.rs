@@ -3,6 +3,7 @@
 //! loaded here on first use (`search`); cudarc's own loader prefers a system's library to the one that PHALANX_NVRTC names, and
 //! panics if there is none. `store` and `context` keep the CUBINs.
 
+use std::borrow::Cow;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -29,18 +30,62 @@ pub(crate) struct Variant {
     pub(super) flat_grid: bool,
     /// All slices have fewer than 2^32 elements, so that an index of 32 bits and a length are compared as words.
     pub(super) short_slices: bool,
+    /// All integers are less than 2^32, so that they are divided as words.
+    pub(super) short_integers: bool,
+    /// The slices that are aligned and the integers that are multiples of 16, the first in the lowest bit, so that vectors and copies
+    /// need no test.
+    pub(super) multiples: u64,
+}
+
+/// What a launch knows of the slices and the integers among its arguments.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Known {
+    longest_slice: u64,
+    largest_integer: u64,
+    /// The number of arguments that were asked for multiples, of which the first 64 are known.
+    asked: u32,
+    multiples: u64,
+}
+
+impl Known {
+    /// Notes a slice that may be anywhere.
+    pub(crate) fn length(&mut self, length: u64) {
+        self.longest_slice = self.longest_slice.max(length);
+    }
+
+    /// Notes a slice at an address.
+    pub(crate) fn slice(&mut self, address: u64, length: u64) {
+        self.length(length);
+        self.ask(address);
+    }
+
+    /// Notes an integer; a negative one is a large one.
+    pub(crate) fn integer(&mut self, value: u64) {
+        self.largest_integer = self.largest_integer.max(value);
+        self.ask(value);
+    }
+
+    fn ask(&mut self, value: u64) {
+        if value.is_multiple_of(16) {
+            self.multiples |= 1u64.checked_shl(self.asked).unwrap_or(0);
+        }
+        self.asked += 1;
+    }
 }
 
 impl Variant {
     /// The variant for every launch.
-    pub(crate) const GENERAL: Variant = Variant { flat_grid: false, short_slices: false };
+    pub(crate) const GENERAL: Variant =
+        Variant { flat_grid: false, short_slices: false, short_integers: false, multiples: 0 };
 
-    /// Returns the variant for a launch of this shape, whose longest slice has this many elements.
-    pub(crate) fn of(program: &Program, shape: &Shape, longest_slice: u64) -> Variant {
+    /// Returns the variant for a launch of this shape.
+    pub(crate) fn of(program: &Program, shape: &Shape, known: Known) -> Variant {
         let threads = u64::from(shape.grid.x) * shape.block.count();
         Variant {
             flat_grid: program.names_grid() && shape.grid.y == 1 && shape.grid.z == 1 && threads < 1 << 32,
-            short_slices: longest_slice < 1 << 32,
+            short_slices: known.longest_slice < 1 << 32,
+            short_integers: program.has_wide_integers() && known.largest_integer < 1 << 32,
+            multiples: if program.tests_alignment() { known.multiples } else { 0 },
         }
     }
 }
@@ -53,28 +98,34 @@ const REGISTERS: &str = "--ptxas-options=--register-usage-level=10";
 /// Rust's float semantics, unless its attribute asks for less. `--use_fast_math` enables contraction by itself, which
 /// `--fmad=false` would prevent. Without textures and surfaces, which only handwritten CUDA C++ can name, each
 /// compilation is some milliseconds shorter.
-pub(super) fn options(program: &Program, variant: Variant) -> Vec<&'static str> {
+pub(super) fn options(program: &Program, variant: Variant) -> Vec<Cow<'static, str>> {
     let floats = match program.options() {
         KernelOptions { fast_math: true, .. } => "--use_fast_math",
         KernelOptions { fmad: true, .. } => "--fmad=true",
         _ => "--fmad=false",
     };
-    let mut options = vec![
-        "--std=c++20",
-        floats,
-        "--device-as-default-execution-space",
-        "--device-int128",
-        "--generate-line-info",
-        REGISTERS,
+    let mut options: Vec<Cow<'static, str>> = vec![
+        "--std=c++20".into(),
+        floats.into(),
+        "--device-as-default-execution-space".into(),
+        "--device-int128".into(),
+        "--generate-line-info".into(),
+        REGISTERS.into(),
     ];
     if !["tex1D", "tex2D", "tex3D", "texCube", "surf", "cuda"].iter().any(|name| program.cuda_source().contains(name)) {
-        options.push("--minimal");
+        options.push("--minimal".into());
     }
     if variant.flat_grid {
-        options.push("--define-macro=PHALANX_FLAT_GRID");
+        options.push("--define-macro=PHALANX_FLAT_GRID".into());
     }
     if variant.short_slices {
-        options.push("--define-macro=PHALANX_SHORT_SLICES");
+        options.push("--define-macro=PHALANX_SHORT_SLICES".into());
+    }
+    if variant.short_integers {
+        options.push("--define-macro=PHALANX_SHORT_INTEGERS".into());
+    }
+    if variant.multiples != 0 {
+        options.push(format!("--define-macro=PHALANX_MULTIPLES={:#x}ull", variant.multiples).into());
     }
     options
 }
@@ -87,10 +138,11 @@ impl Program {
         self.compile_variant(architecture, Variant::GENERAL)
     }
 
-    /// Compiles for launches with a grid of one dimension and short slices, as almost all are.
+    /// Compiles for launches with a grid of one dimension, and short slices and integers that are multiples of 16, as most are.
     #[doc(hidden)]
     pub fn compile_for_most_launches(&self, architecture: &str) -> Result<Vec<u8>> {
-        self.compile_variant(architecture, Variant { flat_grid: true, short_slices: true })
+        let short = Variant { flat_grid: true, short_slices: true, short_integers: true, multiples: u64::MAX };
+        self.compile_variant(architecture, short)
     }
 
     /// Compiles for the launches of a variant.
@@ -98,7 +150,9 @@ impl Program {
         let nvrtc = Nvrtc::get()?;
         let arch = format!("--gpu-architecture={architecture}");
         let more = replace::options().iter().map(String::as_str);
-        let options: Vec<&str> = [arch.as_str()].into_iter().chain(options(self, variant)).chain(more).collect();
+        let own = options(self, variant);
+        let own = own.iter().map(AsRef::as_ref);
+        let options: Vec<&str> = [arch.as_str()].into_iter().chain(own).chain(more).collect();
         let text = replace::text(self.entry(), self.cuda_source());
         match nvrtc.cubin(text, &format!("{}.cu", self.name()), &options)? {
             Ok(cubin) => {
@@ -429,18 +483,36 @@ pub(super) mod tests {
     fn launches_choose_the_variant() {
         let program = copy(constant(&7u32));
         let shape = Shape { grid: 8.into(), cluster: 1.into(), block: 1.into(), dynamic_shared_bytes: 0 };
-        let of = |longest| Variant::of(&program, &shape, longest);
+        let of = |length| {
+            let mut known = Known::default();
+            known.slice(16, length);
+            known.integer(32);
+            Variant::of(&program, &shape, known)
+        };
         assert_eq!(
             of((1 << 32) - 1),
-            Variant { flat_grid: false, short_slices: true },
-            "the text does not name the grid"
+            Variant { short_slices: true, ..Variant::GENERAL },
+            "the text does not name the grid, tests no alignment, and has no integer of 64 bits"
         );
         assert_eq!(of(1 << 32), Variant::GENERAL);
         let macros = |variant| {
             let options = options(&program, variant).into_iter();
             options.filter(|option| option.starts_with("--define-macro")).count()
         };
-        assert_eq!([Variant::GENERAL, of(0), Variant { flat_grid: true, ..of(0) }].map(macros), [0, 1, 2]);
+        let all = Variant { flat_grid: true, short_integers: true, multiples: 1, ..of(0) };
+        assert_eq!([Variant::GENERAL, of(0), all].map(macros), [0, 1, 4]);
+    }
+
+    #[test]
+    fn what_is_known_of_arguments() {
+        let mut known = Known::default();
+        known.slice(0x1008, 7);
+        known.integer(48);
+        known.length(9);
+        known.integer(3);
+        assert_eq!(known, Known { longest_slice: 9, largest_integer: 48, asked: 3, multiples: 0b010 });
+        (0..80).for_each(|_| known.integer(0));
+        assert_eq!(known.multiples, !0b101, "those after the 64th are not known");
     }
 
     #[test]
@@ -453,10 +525,8 @@ pub(super) mod tests {
     }
 
     fn options_of(program: &Program) -> String {
-        let floats = options(program, Variant::GENERAL)
-            .into_iter()
-            .filter(|option| option.contains("math") || option.contains("fmad"));
-        floats.collect()
+        let options = options(program, Variant::GENERAL).into_iter();
+        options.filter(|option| option.contains("math") || option.contains("fmad")).collect()
     }
 
     #[test]

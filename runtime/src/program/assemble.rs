@@ -41,6 +41,8 @@ pub struct Program {
     prints: bool,
     has_grid_barrier: bool,
     names_grid: bool,
+    tests_alignment: bool,
+    has_wide_integers: bool,
     parameters: Vec<String>,
     sends_to_peers: bool,
     sites: SiteMap,
@@ -118,6 +120,17 @@ impl Program {
         self.names_grid
     }
 
+    /// Returns whether something in the program tests at run time whether addresses are aligned, so that the compiler gains by
+    /// what the arguments of a launch are multiples of.
+    pub(crate) fn tests_alignment(&self) -> bool {
+        self.tests_alignment
+    }
+
+    /// Returns whether the kernel has a parameter that is an integer of 64 bits.
+    pub(crate) fn has_wide_integers(&self) -> bool {
+        self.has_wide_integers
+    }
+
     /// Returns the names of the kernel's parameters, in order.
     pub(crate) fn parameters(&self) -> &[String] {
         &self.parameters
@@ -153,6 +166,7 @@ impl Program {
         let has_grid_barrier = wanted.contains("grid_barrier.cuh");
         let own: &[SharedInfo] = if has_block_barrier { &[BLOCK_BARRIER] } else { &[] };
         let declared = order.functions.iter().map(|function| &function.definition.shared[..]);
+        let tests_alignment = ["copy.cuh", "vector.cuh"].iter().any(|header| wanted.contains(header));
         let has_tiles = ["swizzled.cuh", "tensor.cuh"].iter().any(|header| wanted.contains(header));
         let shared = SharedLayout::of(declared.chain([own]), has_tiles);
 
@@ -170,6 +184,7 @@ impl Program {
                 names: &names,
                 offsets,
                 has_block_barrier,
+                tests_alignment,
             });
         }
         let headers = cuda::needed(wanted.into_iter(), &text.out);
@@ -225,11 +240,18 @@ impl Program {
             has_grid_barrier,
             parameters,
             names_grid: text.out.contains("this_grid("),
+            tests_alignment,
+            has_wide_integers: has_wide_integers(kernel.definition.template),
             sends_to_peers: cuda::sends_to_peers(&text.out),
             sites: text.sites,
             barriers: order.functions.iter().flat_map(|function| fences(function.definition.template)).collect(),
         })
     }
+}
+
+/// Returns whether a kernel has a parameter that is an integer of 64 bits.
+fn has_wide_integers(kernel: &Template) -> bool {
+    kernel.body.iter().any(|fragment| matches!(fragment, Fragment::Prologue { has_wide: true, .. }))
 }
 
 /// Returns the arrivals of a function at the cluster's barrier, with their fences.
@@ -281,6 +303,7 @@ struct Filling<'p> {
     /// The offsets of the function's shared arrays, if they are placed.
     offsets: Option<&'p [usize]>,
     has_block_barrier: bool,
+    tests_alignment: bool,
 }
 
 impl Filling<'_> {
@@ -370,8 +393,14 @@ impl Text {
             }
             Fragment::Name => self.push(&names.functions[filling.index]),
             Fragment::Bounds => self.push(&definition.options.bounds()),
-            Fragment::Prologue if filling.has_block_barrier => self.push("    detail::init_block_barrier();\n"),
-            Fragment::Prologue => {}
+            Fragment::Prologue { known, has_wide } => {
+                if filling.has_block_barrier {
+                    self.push("    detail::init_block_barrier();\n");
+                }
+                if has_wide || filling.tests_alignment && !known.is_empty() {
+                    self.push(&format!("    assume_arguments({known});\n"));
+                }
+            }
             Fragment::Callee(slot) => self.push(&names.functions[function.callees[&usize::from(slot)]]),
             Fragment::Site(index) => self.site(definition, index),
             Fragment::Fence(index) => {

@@ -112,6 +112,27 @@ pub(crate) enum ParamType {
     },
 }
 
+impl ParamType {
+    /// Whether the code of a launch knows something of the argument: of what a slice's address or an integer is a multiple, or how large
+    /// an integer is.
+    pub(crate) fn is_known_of_a_launch(&self) -> bool {
+        match self {
+            ParamType::Slice { .. } => true,
+            ParamType::Value(value) => {
+                matches!(value.shape, TypeShape::Scalar("i32" | "u32" | "i64" | "u64" | "isize" | "usize", _))
+            }
+            ParamType::Reference { .. }
+            | ParamType::OptionalSlice { .. }
+            | ParamType::Group(_)
+            | ParamType::Tile { .. }
+            | ParamType::Memory { .. }
+            | ParamType::TensorMap { .. }
+            | ParamType::Barrier { .. }
+            | ParamType::Closure { .. } => false,
+        }
+    }
+}
+
 /// The brand that distinguishes a barrier of a signature, or its tokens, from others.
 #[derive(Debug, Clone)]
 pub(crate) enum Brand {

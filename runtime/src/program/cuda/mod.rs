@@ -22,6 +22,7 @@ macro_rules! headers {
 
 /// All headers, by path.
 pub(crate) const HEADERS: &[Header] = headers! {
+    "arguments.cuh"
     "array.cuh"
     "atomic.cuh"
     "barrier.cuh"
@@ -72,6 +73,7 @@ pub(crate) const HEADERS: &[Header] = headers! {
 /// The headers that a text needs if it contains one of these names. The macro derives the other headers from a body;
 /// for these it would have to include too many, and each costs every compilation a millisecond.
 const BY_NAME: &[(&str, &[&str])] = &[
+    ("arguments.cuh", &["assume_arguments"]),
     ("atomic.cuh", &["atomic", "fence"]),
     ("deferred.cuh", &["deferred", "deferred_vector"]),
     ("half.cuh", &["f16", "bf16"]),

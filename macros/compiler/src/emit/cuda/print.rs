@@ -2,14 +2,18 @@
 
 use super::ast::{CuExpr, CuStmt, Fragment};
 use super::name::Names;
-use crate::model::{Role, Unroll};
+use crate::model::ty::ParamType;
+use crate::model::{Function, Role, Unroll};
 
 /// Prints a body with its braces.
-pub(super) fn body(statements: &[CuStmt], role: Role, names: &Names) -> Vec<Fragment> {
+pub(super) fn body(statements: &[CuStmt], function: &Function, names: &Names) -> Vec<Fragment> {
     let mut printer = Printer { out: Vec::new(), indent: 0, names };
     printer.text("{\n");
-    if role == Role::Kernel {
-        printer.fragment(&Fragment::Prologue);
+    if function.role == Role::Kernel {
+        let known = || function.params.iter().filter(|param| param.ty.is_known_of_a_launch());
+        let has_wide = known().any(|param| matches!(&param.ty, ParamType::Value(of) if of.shape.bytes() == Some(8)));
+        let known: Vec<&str> = known().map(|param| names.local(param.local)).collect();
+        printer.fragment(&Fragment::Prologue { known: known.join(", "), has_wide });
     }
     printer.statements(statements);
     printer.text("}");
