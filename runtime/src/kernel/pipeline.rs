@@ -78,7 +78,7 @@ impl<const STAGES: usize> Pipeline<STAGES> {
     /// Arrives at the stage's full barrier, and advances to the next stage.
     pub fn producer_commit(&mut self, full: &Barriers<STAGES>) {
         let _ = full[self.stage].arrive();
-        self.advance();
+        (self.stage, self.parity) = behind::<STAGES>(self.stage, self.parity);
     }
 
     /// Waits until the current stage is full, and returns its number. The thread may then read it.
@@ -90,18 +90,21 @@ impl<const STAGES: usize> Pipeline<STAGES> {
     /// Arrives at the stage's empty barrier, and advances to the next stage.
     pub fn consumer_release(&mut self, empty: &Barriers<STAGES>) {
         let _ = empty[self.stage].arrive();
-        self.advance();
+        (self.stage, self.parity) = behind::<STAGES>(self.stage, self.parity);
     }
 
     /// Advances to the next stage without an arrival, if another thread arrives on behalf of this one, as one thread of
     /// a warp may for all.
     pub fn advance(&mut self) {
-        self.stage += 1;
-        if self.stage as usize == STAGES {
-            self.stage = 0;
-            self.parity = 1 - self.parity;
-        }
+        (self.stage, self.parity) = behind::<STAGES>(self.stage, self.parity);
     }
+}
+
+/// Returns the position behind a stage and a parity. It is a function because only the results of functions are known to be uniform
+/// where their arguments are, whichever method calls them.
+#[device]
+fn behind<const STAGES: usize>(stage: u32, parity: u32) -> (u32, u32) {
+    if stage as usize + 1 == STAGES { (0, 1 - parity) } else { (stage + 1, parity) }
 }
 
 impl<const STAGES: usize> Pipeline<STAGES> {

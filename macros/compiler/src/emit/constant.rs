@@ -158,6 +158,7 @@ fn moment(when: When) -> TokenStream {
         When::First => quote!(#path::First),
         When::Last => quote!(#path::Last),
         When::Arrived => quote!(#path::Arrived),
+        When::Waited => quote!(#path::Waited),
         When::BesideClosure => quote!(#path::BesideClosure),
         When::Ever => quote!(#path::Ever),
     }

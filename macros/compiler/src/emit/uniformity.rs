@@ -47,7 +47,7 @@ pub(super) fn checks(function: &Function, summary: &Summary) -> TokenStream {
     let asked = places.filter_map(|obligations| {
         let span = obligations.first()?.at.lo;
         let agree = obligations.iter().map(|obligation| {
-            let (data, message) = (tables.obligation(obligation), &obligation.message);
+            let (data, message) = (tables.obligation(obligation, Uniformity::Grid), &obligation.message);
             quote_spanned! {span=>
                 ::phalanx::__private::contract::uniformity::agree(
                     #data, <#marker as ::phalanx::__private::Summary>::RESULTS, #message
@@ -74,9 +74,10 @@ impl Tables<'_> {
         let count = self.function.params.len();
         let control = self.summary.calls.iter().map(|call| self.at_call(call, &call.groups, &quote!(control)));
         let own = self.together();
-        let obligations = self.summary.obligations.iter().map(|obligation| self.obligation(obligation));
+        let obligations =
+            self.summary.obligations.iter().map(|obligation| self.obligation(obligation, Uniformity::Divergent));
         let (groups, others) = (self.groups(), self.others());
-        let result = self.term(&self.summary.result);
+        let result = self.term(&self.summary.result, Uniformity::Divergent);
         let (summary, needs) = (path("UniformitySummary"), path("parameter_needs"));
         let callees = self.summary.calls.iter().map(callee_summary);
         let collectives = constant::groups(collectives);
@@ -96,7 +97,7 @@ impl Tables<'_> {
     fn call(&self, call: &Call) -> TokenStream {
         let callee = callee_summary(call);
         let groups = uniformities(&call.groups);
-        let arguments = call.arguments.iter().map(|argument| self.term(argument));
+        let arguments = call.arguments.iter().map(|argument| self.term(argument, Uniformity::Divergent));
         let called = path("Called");
         quote!(#called { callee: #callee, groups: #groups, arguments: &[#(#arguments),*] })
     }
@@ -118,13 +119,16 @@ impl Tables<'_> {
         }
     }
 
-    fn obligation(&self, obligation: &Obligation) -> TokenStream {
-        let (need, on) = (self.need(&obligation.need), self.term(&obligation.on));
+    /// Returns an obligation, in which the results of methods count as this uniform.
+    fn obligation(&self, obligation: &Obligation, methods: Uniformity) -> TokenStream {
+        let (need, on) = (self.need(&obligation.need), self.term(&obligation.on, methods));
         let obligation = path("Obligation");
         quote!(#obligation { need: #need, on: #on })
     }
 
-    fn term(&self, level: &Level) -> TokenStream {
+    /// Returns a level. Whether the results of methods meet a need of the function itself is asked of them one by one
+    /// (`agreed_result`); its callers take them to diverge.
+    fn term(&self, level: &Level, methods: Uniformity) -> TokenStream {
         let mut known = level.at_most;
         let (mut parameters, mut calls, mut multiples) = (Vec::new(), Vec::new(), Vec::new());
         for unknown in level.unknown.iter() {
@@ -132,8 +136,7 @@ impl Tables<'_> {
                 Unknown::Param(position) => parameters.push(*position),
                 Unknown::Call(slot) => calls.extend(self.summary.calls.iter().position(|call| call.slot == *slot)),
                 Unknown::Multiple(value) => multiples.push(&self.function.values[usize::from(*value)].tokens),
-                // The need is checked by itself; callers assume divergence.
-                Unknown::Method(_) => known = Uniformity::Divergent,
+                Unknown::Method(_) => known = known.meet(methods),
             }
         }
         let (uniformity, term, bound) = (path("Uniformity"), path("Term"), path("Bound"));

@@ -56,7 +56,7 @@ fn slots(machine: &Machine, unit: usize, fill: bool) -> Vec<usize> {
     let nodes = machine.automata[unit].nodes.iter();
     let slots = nodes.filter_map(|node| match node.action {
         Action::BeginFill { slot, .. } if fill => Some(slot),
-        Action::BeginRead { slot, .. } if !fill => Some(slot),
+        Action::BeginRead { slot, .. } | Action::Store { slot } if !fill => Some(slot),
         _ => None,
     });
     slots.collect()
@@ -68,7 +68,7 @@ pub(super) fn not_represented(skeleton: &Skeleton) -> Option<Reason> {
         (0..role.steps.len()).find_map(|at| {
             let step = role.steps[at].id;
             match &role.steps[at].op {
-                Op::Expect { .. } | Op::Copy { .. } | Op::Store { .. } => Some(Reason::ManyThreads { step }),
+                Op::Expect { .. } | Op::Copy { .. } => Some(Reason::ManyThreads { step }),
                 Op::Branch { condition: Condition::Free, .. } if !drops_out(role, at + 1) => {
                     Some(Reason::FreeDecision { step })
                 }

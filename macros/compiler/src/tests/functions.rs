@@ -283,3 +283,74 @@ fn barriers_that_functions_initialize() {
     let told = "setup(&block, &bar, true); bar.arrive_and_wait(); setup(&block, &bar, false); bar.arrive_and_wait();";
     assert_eq!(with(if_told, told), NONE);
 }
+
+const PUBLISH: &str = "fn publish(c: &Cluster, u: &SharedArray<u32, 64>, i: u32) -> ArrivalToken<Cluster> { u[i] = 1; c.barrier_arrive() }";
+const COLLECT: &str = "fn collect(c: &Cluster, u: &SharedArray<u32, 64>, i: u32, t: ArrivalToken<Cluster>) -> u32 {
+    c.barrier_wait(t);
+    c.map_shared_rank(u, 1 - c.block_rank())[i]
+}";
+
+/// A function that waits for an arrival of its caller does not see what the caller did after that arrival.
+#[test]
+fn a_wait_for_an_arrival_of_the_caller() {
+    let through = "fn through(c: &Cluster, u: &SharedArray<u32, 64>, i: u32, t: ArrivalToken<Cluster>) -> u32 {
+        let twice = 2 * i;
+        twice + collect(c, u, i, t)
+    }";
+    let later = "fn later(c: &Cluster, u: &SharedArray<u32, 64>, i: u32, t: ArrivalToken<Cluster>) -> u32 {
+        c.barrier_wait(t);
+        c.sync();
+        c.map_shared_rank(u, 1 - c.block_rank())[i]
+    }";
+    let with = |body: &str| {
+        let body = format!("let mut v = 0; cluster.sync(); {body} output[i] = v; cluster.sync();");
+        program(&[PUBLISH, COLLECT, through, later], &body)
+    };
+    let arrivals =
+        ["u[i] = 1; let t = cluster.barrier_arrive();", "let t: ArrivalToken<Cluster> = publish(&cluster, &u, i);"];
+    for arrive in arrivals {
+        for wait in ["collect", "through"] {
+            let call = format!("v = {wait}(&cluster, &u, i, t);");
+            assert_eq!(with(&format!("{arrive} v += 1; {call}")), NONE, "{arrive} {wait}");
+            assert_eq!(with(&format!("{arrive} u[i] = 2; {call}")), ["write_after_arrive"], "{arrive} {wait}");
+            let in_a_loop = format!("for _ in 0..4 {{ {arrive} {call} cluster.sync(); }}");
+            assert_eq!(with(&in_a_loop), NONE, "{arrive} {wait}");
+        }
+        assert_eq!(with(&format!("{arrive} u[i] = 2; v = later(&cluster, &u, i, t);")), NONE, "{arrive}");
+    }
+    let relaxed = "u[i] = 1; let t = cluster.barrier_arrive_relaxed(); v = collect(&cluster, &u, i, t);";
+    assert_eq!(with(relaxed), ["relaxed_publishes"]);
+}
+
+/// The same of memory that the function names itself.
+#[test]
+fn a_wait_for_an_arrival_of_the_caller_and_own_memory() {
+    let read = "fn read(i: u32, t: ArrivalToken<Cluster>) -> u32 {
+        let c = this_cluster();
+        let cells = dynamic_shared::<u32>();
+        c.barrier_wait(t);
+        c.map_shared_rank(cells, 1 - c.block_rank())[i]
+    }";
+    let with = |body: &str| program(&[ENTER, FILL, read], &format!("enter(); {body} enter();"));
+    assert_eq!(with("fill(i, 1); let t = cluster.barrier_arrive(); output[i] = read(i, t);"), NONE);
+    assert_eq!(with("let t = cluster.barrier_arrive(); fill(i, 1); output[i] = read(i, t);"), ["overwrite_while_read"]);
+    let turn = |late: &str| {
+        format!(
+            "fn turn(i: u32, t: ArrivalToken<Cluster>) -> ArrivalToken<Cluster> {{
+                let c = this_cluster();
+                let own = shared_array::<u32, 64>();
+                c.barrier_wait(t);
+                c.map_shared_rank(&own, 1 - c.block_rank())[i] = 1;
+                c.sync();
+                let mut x = own[i];
+                let again = c.barrier_arrive();
+                {late}
+                again
+            }}"
+        )
+    };
+    let twice = "enter(); let a = cluster.barrier_arrive(); let b: ArrivalToken<Cluster> = turn(i, a);
+        let c: ArrivalToken<Cluster> = turn(i, b); cluster.barrier_wait(c); enter();";
+    assert_eq!(program(&[ENTER, &turn("")], twice), NONE);
+    assert_eq!(program(&[ENTER, &turn("x = own[i];")], twice), ["overwrite_while_read"]);
+}

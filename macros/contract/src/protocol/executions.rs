@@ -17,6 +17,7 @@ bitflags! {
         const ARRIVED = 1 << 2;
         const BESIDE_CLOSURE = 1 << 3;
         const EVER = 1 << 4;
+        const WAITED = 1 << 5;
     }
 }
 
@@ -26,6 +27,7 @@ impl Times {
             When::First => Times::FIRST,
             When::Last => Times::LAST,
             When::Arrived => Times::ARRIVED,
+            When::Waited => Times::WAITED,
             When::BesideClosure => Times::BESIDE_CLOSURE,
             When::Ever => Times::EVER,
         }
@@ -105,6 +107,9 @@ pub const fn executions(function: u64, effects: &[(Effect, Guard)], callees: &[P
         let (effect, guard) = effects[at];
         match effect {
             Effect::Again(When::Ever) if guard.holds(callees) => all.add(function, Times::EVER),
+            Effect::Again(When::Waited) if guard.holds(callees) => {
+                all.add(function, Times::ARRIVED.union(Times::WAITED));
+            }
             Effect::Again(when) if guard.holds(callees) => all.add(function, Times::FIRST.union(Times::of(when))),
             Effect::Executes { call, when, seen } if guard.holds(callees) => {
                 let inner = &callees[call].executions;

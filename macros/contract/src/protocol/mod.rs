@@ -196,7 +196,8 @@ pub enum Effect<Call = usize> {
         seen: When,
     },
     /// A second execution of the function conflicts with what this one does at this time to the arrays that it declares, or, at any
-    /// time, with how it leaves the barriers that it declares.
+    /// time, with how it leaves the barriers that it declares. [`When::Waited`] is the time of the second one, after the wait for
+    /// the arrival of the first.
     Again(When),
 }
 

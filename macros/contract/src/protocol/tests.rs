@@ -62,7 +62,7 @@ fn what_callers_learn() {
 #[test]
 fn uses_are_told_apart() {
     let parties = [Party::Owner, Party::Peer];
-    let whens = [When::First, When::Last, When::Arrived, When::BesideClosure, When::Ever];
+    let whens = [When::First, When::Last, When::Arrived, When::Waited, When::BesideClosure, When::Ever];
     let of_memory = parties.into_iter().flat_map(|party| {
         whens.into_iter().flat_map(move |when| Uses::all().iter().map(move |uses| ParameterUses::of(party, when, uses)))
     });
@@ -70,7 +70,7 @@ fn uses_are_told_apart() {
     let of_copies = CopyUses::all().iter().map(ParameterUses::of_copies);
     let all: Vec<ParameterUses> = of_memory.chain(of_barriers).chain(of_copies).collect();
     let union = all.iter().fold(ParameterUses::NONE, |union, uses| union.union(*uses));
-    assert_eq!((all.len(), union.bits().count_ones()), (78, 78));
+    assert_eq!((all.len(), union.bits().count_ones()), (88, 88));
     assert_eq!(ParameterUses::from_bits(union.bits()), union);
 }
 

@@ -48,6 +48,8 @@ pub enum When {
     Last,
     /// After the last barrier, but before the wait of the caller for an arrival that precedes the access.
     Arrived,
+    /// After the function has waited for an arrival of its caller, and before its next barrier.
+    Waited,
     /// With no barrier of the cluster between the access and a call of a closure that the function was given.
     BesideClosure,
     /// At any time.
@@ -77,8 +79,9 @@ impl When {
             When::First => 0,
             When::Last => 5,
             When::Arrived => 10,
-            When::BesideClosure => 15,
-            When::Ever => 20,
+            When::Waited => 15,
+            When::BesideClosure => 20,
+            When::Ever => 25,
         }
     }
 }
@@ -91,7 +94,7 @@ impl ParameterUses {
     pub const fn of(party: Party, when: When, uses: Uses) -> ParameterUses {
         let party = match party {
             Party::Owner => 0,
-            Party::Peer => 25,
+            Party::Peer => 30,
         };
         ParameterUses((uses.bits() as u128) << (party + when.shift()))
     }

@@ -5,7 +5,7 @@ use phalanx_contract::protocol::{DYNAMIC, Party};
 use phalanx_contract::uniformity::Uniformity;
 
 use super::memory::{GivenTo, Region, Shared};
-use super::team::Team;
+use super::team::{Team, spans_cluster};
 use super::value::{Extent, Variable};
 use super::{AccessId, BarrierCallId, CallId, CopyId, NodeId};
 use crate::model::barrier::{Barrier, PhaseMethod};
@@ -147,6 +147,11 @@ impl<'f> Call<'f> {
     /// Whether the callee is named by its path, so that rustc finds its summary.
     pub(crate) fn is_of_function(&self) -> bool {
         self.function().is_some()
+    }
+
+    /// Whether the callee is given a token of a barrier of the cluster, for which it waits.
+    pub(crate) fn takes_token_of_cluster(&self) -> bool {
+        self.given_tokens.iter().any(|group| spans_cluster(*group))
     }
 
     /// The positions of the arguments that are shared memory, and of the dynamic memory, which the callee may name itself.

@@ -43,6 +43,10 @@ impl Check<'_, '_> {
             }
         }
         self.check_handshakes(state, id, When::First);
+        let waited = call.takes_token_of_cluster().then(|| state.after_wait());
+        if let Some(waited) = &waited {
+            self.check_handshakes(waited, id, When::Waited);
+        }
         self.check_arguments(id);
         let before = Some(GivenTo::Before(call.slot));
         let is_given_closure = |key: &RecordKey| self.sites(*key).iter().any(|site| site.given_to == before);
@@ -58,6 +62,12 @@ impl Check<'_, '_> {
                     self.check_conflicts(state, &site, &facts.path);
                 }
                 self.add_first_use(state, &site, &facts.path);
+            }
+            if let Some(waited) = &waited {
+                for site in self.argument_sites(id, argument, When::Waited) {
+                    self.check_conflicts(waited, &site, &facts.path);
+                    self.add_first_use(waited, &site, &facts.path);
+                }
             }
             for site in self.argument_sites(id, argument, When::BesideClosure) {
                 if takes_closure {
@@ -139,13 +149,16 @@ impl Check<'_, '_> {
         in_flight.iter().for_each(|(site, guard)| self.add_uses(site, When::BesideClosure, guard));
     }
 
-    /// Adds an access to the summary, if the caller's accesses are still in flight, and to those that a second call begins with.
+    /// Adds an access to the summary, if accesses of the caller are still in flight, and to those that a second call begins with.
     pub(super) fn add_first_use(&mut self, state: &State, site: &AccessSite, path: &IndexPath) {
-        let Some(calls) = state.calls_since_caller() else { return };
-        if let Shared::Array(_) = site.shared {
-            self.first_accesses.push((*site, path.clone(), calls.clone()));
+        let first = state.calls_since_caller().map(|calls| (When::First, calls));
+        let waited = state.calls_since_arrival_of_caller().map(|calls| (When::Waited, calls));
+        for (when, calls) in first.into_iter().chain(waited) {
+            if let Shared::Array(_) = site.shared {
+                self.first_accesses.push((when, *site, path.clone(), calls.clone()));
+            }
+            self.add_uses(site, when, &site.in_time(Guard::unless(calls, Behavior::MAY_NOT_ORDER)));
         }
-        self.add_uses(site, When::First, &site.in_time(Guard::unless(calls, Behavior::MAY_NOT_ORDER)));
     }
 
     /// Adds to the summary what an access does to memory that callers access too, at this time as they see it.
@@ -234,6 +247,7 @@ impl Check<'_, '_> {
         let guard = Guard::unless(&record.calls_since, Behavior::MAY_NOT_ORDER);
         match key {
             RecordKey::Caller => return self.add_effect(Effect::Does(Behavior::MAY_NOT_ORDER), guard),
+            RecordKey::CallerArrived => return,
             RecordKey::Access(_) | RecordKey::Argument { .. } | RecordKey::Call(_) => {}
         }
         let mut whens = Vec::new();
@@ -261,7 +275,12 @@ impl Check<'_, '_> {
     /// call. If they conflict, callers must have a barrier between the two calls.
     pub(super) fn check_second_call(&mut self, last: &AccessSite, when: When, record: &Record) {
         let mut again = Vec::new();
-        for (first, path, calls) in &self.first_accesses {
+        for (time, first, path, calls) in &self.first_accesses {
+            let again_at = match (time, when) {
+                (When::Waited, When::Arrived) => When::Waited,
+                (When::Waited, _) => continue,
+                _ => when,
+            };
             // Variables and arguments may differ between the two calls.
             let (one, other) = (record.path.literals(), path.literals());
             if !self.may_alias(last.part(&one), first.part(&other)) {
@@ -271,11 +290,11 @@ impl Check<'_, '_> {
             for conflict in conflict::between(last.party, first.party, record) {
                 if let Some(guard) = guard_of(last, first, &conflict, record) {
                     let unless = Guard::unless(&calls, Behavior::MAY_NOT_ORDER).unless;
-                    again.push(Guard { unless, ..guard });
+                    again.push((again_at, Guard { unless, ..guard }));
                 }
             }
         }
-        again.into_iter().for_each(|guard| self.add_effect(Effect::Again(when), guard));
+        again.into_iter().for_each(|(when, guard)| self.add_effect(Effect::Again(when), guard));
     }
 }
 

@@ -58,7 +58,7 @@ impl Check<'_, '_> {
                     self.add_effect(Effect::Does(Behavior::LEAVES_REMOTE_OPEN), guard);
                 }
                 (RecordKey::Caller, _) => self.add_effect(Effect::Does(Behavior::MAY_NOT_ARRIVE), guard),
-                (RecordKey::Argument { .. }, _) => {}
+                (RecordKey::Argument { .. } | RecordKey::CallerArrived, _) => {}
             }
         }
         if self.function.role == Role::Kernel {

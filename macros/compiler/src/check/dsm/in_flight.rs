@@ -128,7 +128,7 @@ impl State {
     }
 
     /// A wait at a barrier of the cluster, which ends what its arrival ordered.
-    fn wait(&mut self) {
+    pub(super) fn wait(&mut self) {
         self.not_entered = None;
         for (Instance { key, before_wait, .. }, mut record) in std::mem::take(&mut self.records) {
             if record.is_sent || record.is_copied_beyond(&self.shown) {
@@ -229,13 +229,6 @@ impl State {
         }
     }
 
-    /// `None` if the caller's accesses are no longer in flight. Otherwise the calls since the function's start, on all paths: one
-    /// of them may have a barrier that orders what the caller did.
-    pub(super) fn calls_since_caller(&self) -> Option<&BTreeSet<u16>> {
-        let caller = self.records.iter().filter(|(instance, _)| instance.key == RecordKey::Caller);
-        caller.map(|(_, record)| &record.calls_since).min_by_key(|calls| calls.len())
-    }
-
     /// States the indexes of all records in terms of what the variable holds after the change.
     fn rewrite_indexes(&mut self, variable: Variable, change: Change) {
         for Record { path, .. } in self.records.values_mut() {
@@ -252,6 +245,8 @@ pub(super) struct InFlight<'a, 'f> {
     /// Whether the owner and a peer may both access the memory of each access.
     pub(super) shared_with_peers: Vec<bool>,
     pub(super) role: Role,
+    /// Whether the function is given a token of a barrier of the cluster.
+    pub(super) takes_token: bool,
     /// The waits at phase barriers that order like a barrier of the cluster.
     pub(super) handshakes: &'a BTreeSet<BarrierCallId>,
     /// The waits of a block for what others have done to its memory, of which the first eight are followed.
@@ -342,7 +337,7 @@ impl InFlight<'_, '_> {
         state.wait_for_copies(self.copies.shown_at(barriers), |key, record| {
             let is_own = match key {
                 RecordKey::Access(id) => matches!(self.cfg.accesses[id.0].region.root, Root::Shared(_)),
-                RecordKey::Argument { .. } | RecordKey::Call(_) | RecordKey::Caller => false,
+                RecordKey::Argument { .. } | RecordKey::Call(_) | RecordKey::Caller | RecordKey::CallerArrived => false,
             };
             self.copies.is_waited_for_at(barriers, is_own, record)
         });
@@ -359,7 +354,7 @@ impl InFlight<'_, '_> {
         if !call.is_of_function() {
             return;
         }
-        let takes = call.given_tokens.iter().any(|group| spans_cluster(*group));
+        let takes = call.takes_token_of_cluster();
         let may_return = call.returned_token.is_some_and(|(group, _)| spans_cluster(group));
         let returns = may_return && call.always_returns;
         match (takes, returns) {
@@ -409,6 +404,9 @@ impl Analysis for InFlight<'_, '_> {
         if self.role != Role::Kernel {
             state.open.insert(RecordKey::Caller, OpenAccess::default());
             state.record(RecordKey::Caller, Record::new(IndexPath::default(), false));
+            if self.takes_token {
+                state.record(RecordKey::CallerArrived, Record::new(IndexPath::default(), true));
+            }
         }
         state
     }

@@ -12,6 +12,7 @@
 
 mod access_site;
 mod affine;
+mod callers;
 mod calls;
 mod conflict;
 mod copies;
@@ -56,6 +57,7 @@ use crate::model::{Function, Param, Role};
 use crate::rules::Rule;
 use crate::span::SpanRange;
 use access_site::{AccessSite, Accessor, Part, guard_of, in_both_times, in_time, is_repeated_later, rows};
+use callers::is_given_token;
 use conflict::Race;
 use copies::Copies;
 use divergent_arms::DivergentArms;
@@ -125,7 +127,9 @@ fn analyze(inputs: Inputs<'_, '_>, in_detail: bool, diags: &mut Diags) -> Option
     let slices = Slices::of(cfg, role);
     let shared_with_peers = shared_with_peers(cfg, role, &slices);
     let copies = Copies::of(cfg, completions);
-    let in_flight = InFlight { cfg, facts, arms, shared_with_peers, role, handshakes, gathers, copies, ordered };
+    let takes_token = is_given_token(function);
+    let in_flight =
+        InFlight { cfg, facts, arms, shared_with_peers, role, takes_token, handshakes, gathers, copies, ordered };
     let states = engine::solve(&in_flight, cfg);
     let rows = if role == Role::Device { rows::of(function, cfg) } else { Vec::new() };
     let mut check = Check {
@@ -222,8 +226,9 @@ struct Check<'a, 'f> {
     /// The number of blocks in a cluster, if it is known.
     blocks: Option<u32>,
     faults: BTreeMap<FaultId, Fault>,
-    /// The accesses to the function's own shared memory before its first barrier, each with the calls that come before it.
-    first_accesses: Vec<(AccessSite, IndexPath, BTreeSet<u16>)>,
+    /// The accesses to the function's own shared memory at its first time, or after a wait for its caller's arrival, each with the
+    /// calls that come before it.
+    first_accesses: Vec<(When, AccessSite, IndexPath, BTreeSet<u16>)>,
     /// The questions about callees that have been asked.
     questions: Questions,
     /// Whether the function itself names memory that a callee may name, too: any but its own arrays.
@@ -364,7 +369,7 @@ impl Check<'_, '_> {
             RecordKey::Argument { call, argument, arrived } => {
                 self.argument_sites(call, argument, if arrived { When::Arrived } else { When::Last })
             }
-            RecordKey::Call(_) | RecordKey::Caller => Vec::new(),
+            RecordKey::Call(_) | RecordKey::Caller | RecordKey::CallerArrived => Vec::new(),
         }
     }
 

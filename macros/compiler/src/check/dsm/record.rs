@@ -20,6 +20,8 @@ pub(super) enum RecordKey {
     Call(CallId),
     /// What the caller did before it called this function.
     Caller,
+    /// What the caller did after the arrival whose token it gave to this function.
+    CallerArrived,
 }
 
 /// One of the kinds of records that an access of a loop may have.

@@ -9,7 +9,7 @@ use super::objects::{Objects, Slot, array_of};
 use super::races::{self, Guard};
 use super::value::{Counters, Evaluator, Value, differing};
 use super::walk::{Program, Sites, walk};
-use super::warps::{Actors, Unit, join};
+use super::warps::{Actors, Aim, Unit, join};
 use crate::check::cfg::{BlockId, CopyStep, MemoryStep, NodeId, Select, StepKind, Variable};
 use crate::rings::{Condition, Op, Role, Skeleton, SlotArray, Step};
 
@@ -76,7 +76,7 @@ pub(super) fn assemble(
             break;
         }
     }
-    let mut actors = join(programs);
+    let mut actors = join(programs, if arguments.is_some() { Aim::Fault } else { Aim::Proof });
     actors.retain(|actors| actors.program.steps.iter().any(|step| matters(&step.op)));
     let (mut guards, further) = match arguments {
         Some(arguments) => races::separate(kernel, objects, (arguments, &counters, sites), &mut actors),

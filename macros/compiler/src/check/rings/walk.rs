@@ -359,7 +359,9 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
                 Group::ThreadBlock if *barrier => self.meet(point, at, Among::Block),
                 Group::Cluster | Group::Grid if *barrier => self.meet(point, at, Among::Cluster),
                 Group::ThreadBlock | Group::Cluster | Group::Grid => {}
-                Group::Tile if *barrier && is_warp(team) => {
+                // A proof takes from a collective that is no barrier neither an order nor that lanes wait for each other. A fault
+                // needs a run of the kernel alone, and where a warp is one actor, its lanes come to it together.
+                Group::Tile if is_warp(team) && (*barrier || self.evaluator.arguments.is_some()) => {
                     self.flush();
                     self.program.meetings.insert(self.program.steps.len());
                     self.push(point, at, Op::Set(Vec::new()));
@@ -372,9 +374,19 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
                 GroupStep::Arrive { .. }
                 | GroupStep::Wait { .. }
                 | GroupStep::ArriveForgotten { .. }
-                | GroupStep::WaitElected { .. }
-                | GroupStep::Convergent { .. },
+                | GroupStep::WaitElected { .. },
             ) => self.program.allows_more = true,
+            StepKind::Group(GroupStep::Convergent { team, .. }) => match team.group {
+                Group::Tile if team.uniformity == Uniformity::Warpgroup => {}
+                Group::Tile if is_warp(team) && self.evaluator.arguments.is_some() => {
+                    self.flush();
+                    self.program.meetings.insert(self.program.steps.len());
+                    self.push(point, at, Op::Set(Vec::new()));
+                }
+                Group::ThreadBlock | Group::Cluster | Group::Grid | Group::Tile | Group::Coalesced => {
+                    self.program.allows_more = true;
+                }
+            },
             StepKind::BarrierCall(call) => self.barrier_call(point, call.0)?,
             StepKind::Copy(copy) => self.copy(point, copy.0)?,
             StepKind::Call(call) => {

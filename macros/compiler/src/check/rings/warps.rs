@@ -37,8 +37,17 @@ pub(super) struct Actors {
     pub(super) unit: Unit,
 }
 
+/// What the actors are for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Aim {
+    /// A proof: a warp is one actor only if that has each fault that its threads have.
+    Proof,
+    /// A fault: a run in which the lanes of a warp stay together is one of the kernel, whether or not they must.
+    Fault,
+}
+
 /// Makes one actor of each warp that may be one.
-pub(super) fn join(programs: Vec<(Program, Vec<u32>)>) -> Vec<Actors> {
+pub(super) fn join(programs: Vec<(Program, Vec<u32>)>, aim: Aim) -> Vec<Actors> {
     let mut by_thread: BTreeMap<u32, usize> = BTreeMap::new();
     for (number, (_, threads)) in programs.iter().enumerate() {
         by_thread.extend(threads.iter().map(|thread| (*thread, number)));
@@ -49,16 +58,17 @@ pub(super) fn join(programs: Vec<(Program, Vec<u32>)>) -> Vec<Actors> {
     for first in (0..threads / WARP).map(|warp| warp * WARP) {
         let of = |thread: u32| by_thread.get(&thread).copied();
         let lanes = first..first + WARP;
-        // The leader is the thread whose program no other has.
+        // The leader is the thread whose program no other has, or any where all do the same and meet.
         let alone = |thread: &u32| lanes.clone().filter(|other| of(*other) == of(*thread)).count() == 1;
-        let Some(leader) = lanes.clone().find(alone) else { continue };
+        let meets = |thread: &u32| of(*thread).is_some_and(|program| !programs[program].0.meetings.is_empty());
+        let Some(leader) = lanes.clone().find(alone).or(Some(first).filter(meets)) else { continue };
         let mut others = lanes.clone().filter(|thread| *thread != leader).map(of);
         let Some((leads, Some(follows))) = of(leader).zip(others.next()) else { continue };
         if !others.all(|other| other == Some(follows)) {
             continue;
         }
         let warps = joined.entry((leads, follows)).or_insert_with(|| {
-            let program = of_warp(&programs[leads].0, &programs[follows].0)?;
+            let program = of_warp(&programs[leads].0, &programs[follows].0, aim)?;
             Some(Actors { program, threads: Vec::new(), unit: Unit::Warp })
         });
         if let Some(warps) = warps {
@@ -78,13 +88,16 @@ pub(super) fn join(programs: Vec<(Program, Vec<u32>)>) -> Vec<Actors> {
 }
 
 /// Returns the steps of a warp, if they are those of its leader, of which the other threads do some as well.
-fn of_warp(leader: &Program, others: &Program) -> Option<Program> {
+fn of_warp(leader: &Program, others: &Program, aim: Aim) -> Option<Program> {
     // Whether a step of the leader is one of all threads.
     let mut is_of_all: BTreeMap<usize, bool> = BTreeMap::new();
     let mut keys = leader.keys.clone();
+    // As single threads, lanes that meet have runs that the kernel does not have, so that no fault of theirs would count.
+    let stays_together = aim == Aim::Fault && !leader.meetings.is_empty();
     let mut seen = BTreeSet::new();
     let mut work = vec![(0, 0, Since::Nothing)];
     while let Some((at, other, since)) = work.pop() {
+        let since = if stays_together { Since::Nothing } else { since };
         let (at, other) = (behind_jumps(leader, at)?, behind_jumps(others, other)?);
         if !seen.insert((at, other, since)) {
             continue;

@@ -85,3 +85,105 @@ fn mistakes_in_rings_of_tiles() {
         }
     }
 }
+
+/// A ring of four tiles, which one thread loads and a warpgroup multiplies, with `between` before its warps release a stage.
+fn products(count: u32, multiply: &[&str]) -> String {
+    format!(
+        "#[cluster_kernel(block = 256)] fn product(a: &TensorMap<Rows>, out: &mut [f32], chunks: u32) {{
+            let block = this_thread_block();
+            let warpgroup = tiled_partition::<128>(&block);
+            let rank = warpgroup.thread_rank();
+            let tiles = shared_array::<Rows, 3>();
+            let full = shared_barriers::<3>();
+            let empty = shared_barriers::<3>();
+            full.init_collective(&block, 1);
+            empty.init_collective(&block, {count});
+            if warpgroup.meta_group_rank() == 1 {{
+                if rank == 0 {{
+                    for k in 0..chunks {{
+                        empty[k % 3].wait_parity(k / 3 % 2 == 0);
+                        a.load_async([0, k as i32 * 64], &tiles[k % 3], &full[k % 3]);
+                        let _ = full[k % 3].arrive();
+                    }}
+                }}
+            }} else {{
+                let mut sum = Accumulator::<f32, 64, 64>::splat(0.0);
+                for k in 0..chunks {{ {} }}
+                out[rank] = sum[0];
+            }}
+        }}",
+        multiply.concat(),
+    )
+}
+
+/// A product by all threads of a warpgroup reads its tiles until each thread has waited.
+#[test]
+fn rings_with_products() {
+    const BEGIN: &str = "let product = warpgroup.mma_async(sum, &tiles[k % 3], &tiles[k % 3]);";
+    const END: &str = "sum = warpgroup.wait_mma(product);";
+    const BY_WARP: &str = "if rank % 32 == 0 { let _ = empty[k % 3].arrive(); }";
+    let rules = |source: &str| faults(source).iter().map(|fault| fault.rule().to_string()).collect::<Vec<_>>();
+    for (count, release) in [(128, RELEASE), (4, BY_WARP)] {
+        let right = products(count, &[WAIT, BEGIN, END, release]);
+        let Attributed { options, item, .. } = Attributed::parse(&right);
+        let cases = session().rings("", options, item).unwrap_or_else(|_| panic!("faults in\n{right}"));
+        assert!(
+            matches!(&cases[..], [case] if matches!(case.report, RingReport::Proved { .. })),
+            "{cases:?} of\n{right}"
+        );
+        assert_eq!(rules(&products(count, &[WAIT, BEGIN, release, END])), ["ring_overwrite"], "{count}");
+        assert_eq!(rules(&products(count, &[WAIT, BEGIN, END])), ["ring_deadlock"]);
+        assert_eq!(rules(&products(count, &[BEGIN, END, release])), ["ring_read"]);
+        let early = "full[k % 3].wait_parity(k / 3 % 2 == 0);";
+        assert_eq!(rules(&products(count, &[early, BEGIN, END, release])), ["ring_read"]);
+    }
+    assert_eq!(rules(&products(4, &[WAIT, BEGIN, END, RELEASE])), ["ring_count"]);
+    assert_eq!(rules(&products(128, &[WAIT, BEGIN, END, BY_WARP])), ["ring_deadlock"]);
+}
+
+/// What a warp does together does not hide its mistakes: where all lanes come, they are one actor.
+#[test]
+fn warps_that_reduce() {
+    let kernel = |count: u32, bytes: u32, consumer: &[&str]| {
+        format!(
+            "#[cluster_kernel(block = 96)] fn sums(x: &[f32], out: &mut [f32], chunks: u32) {{
+                let block = this_thread_block();
+                let warp = tiled_partition::<32>(&block);
+                let lane = warp.thread_rank();
+                let tiles = shared_array::<[f32; 32], 3>();
+                let full = shared_barriers::<3>();
+                let empty = shared_barriers::<3>();
+                full.init_collective(&block, 1);
+                empty.init_collective(&block, {count});
+                if warp.meta_group_rank() == 2 {{
+                    if lane == 0 {{
+                        for k in 0..chunks {{
+                            empty[k % 3].wait_parity(k / 3 % 2 == 0);
+                            full[k % 3].expect_tx({bytes});
+                            bulk_copy_async(&tiles[k % 3], &x[k * 32..k * 32 + 32], &full[k % 3]);
+                            let _ = full[k % 3].arrive();
+                        }}
+                    }}
+                }} else {{
+                    let mut sum = 0.0;
+                    for k in 0..chunks {{ {} }}
+                    out[lane] = sum;
+                }}
+            }}",
+            consumer.concat(),
+        )
+    };
+    const REDUCE: &str = "sum += warp.reduce(tiles[k % 3][lane], op::Plus);";
+    const BY_LANE: &str = "warp.sync(); if lane == 0 { let _ = empty[k % 3].arrive(); }";
+    let rules = |source: &str| faults(source).iter().map(|fault| fault.rule().to_string()).collect::<Vec<_>>();
+    for (count, release) in [(2, BY_LANE), (64, RELEASE)] {
+        assert!(rules(&kernel(count, 128, &[WAIT, REDUCE, release])).is_empty());
+        assert_eq!(rules(&kernel(count, 64, &[WAIT, REDUCE, release])), ["ring_deadlock"]);
+        assert_eq!(rules(&kernel(count + 1, 128, &[WAIT, REDUCE, release])), ["ring_deadlock"]);
+        assert_eq!(rules(&kernel(count - 1, 128, &[WAIT, REDUCE, release])), ["ring_count"]);
+        assert_eq!(rules(&kernel(count, 128, &[WAIT, REDUCE])), ["ring_deadlock"]);
+        assert_eq!(rules(&kernel(count, 128, &[REDUCE, WAIT, release])), ["ring_read"]);
+        let early = release.replace("warp.sync();", "");
+        assert_eq!(rules(&kernel(count, 128, &[WAIT, &early, REDUCE])), ["ring_overwrite"], "{count}");
+    }
+}
