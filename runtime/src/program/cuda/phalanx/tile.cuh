@@ -27,21 +27,6 @@ __device__ __forceinline__ unsigned lanes_below() {
     return lanes;
 }
 
-// Returns the rank of a tile of N threads, such that the assembler knows it for the same in all threads of a warp if it is. A check
-// that depends on it and fails is then an exit of whole warps. Where the assembler takes an exit for one of some threads, it cannot
-// insert the wait for products in flight that must come before, and lets no two products of the kernel be in flight at once (ptxas,
-// C7518).
-template <unsigned N>
-__device__ __forceinline__ unsigned of_warp(unsigned rank) {
-#ifdef PHALANX_PRODUCTS
-    if constexpr (N >= 32) {
-        const unsigned lanes = __activemask();
-        return __shfl_sync(lanes, rank, __ffs(static_cast<int>(lanes)) - 1);
-    }
-#endif
-    return rank;
-}
-
 // Returns the lane of this rank among `lanes`, which has more than `rank`, by bisection, as `__fns` does.
 __device__ __forceinline__ unsigned nth_lane(unsigned lanes, unsigned rank) {
     unsigned lane = 0;
@@ -371,7 +356,7 @@ tiled_partition(const thread_block& block, PHALANX_SITE) {
     if (threads % N != 0) {
         detail::fail(detail::partial_tile, site, record_value(u32(threads)), record_value(u32(N)));
     }
-    return {detail::of_warp<N>(block.thread_rank().value / N), threads / N};
+    return {block.thread_rank().value / N, threads / N};
 }
 template <unsigned N, unsigned M>
 __device__ __forceinline__ thread_block_tile<N> tiled_partition(const thread_block_tile<M>& tile) {
