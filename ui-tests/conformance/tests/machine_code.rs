@@ -5,8 +5,8 @@
 use std::env;
 
 use phalanx::Error;
-use phalanx_conformance::{Kernel, Module, corpus, kernels};
 use phalanx_conformance::machine_code::{self, ATOMIC_GLOBAL};
+use phalanx_conformance::{Kernel, Module, corpus, kernels};
 
 /// The operations, by the lowest 12 bits.
 const LOAD_GLOBAL: u64 = 0x981;
