@@ -3,6 +3,7 @@
 //! loaded here on first use (`search`); cudarc's own loader prefers a system's library to the one that PHALANX_NVRTC names, and
 //! panics if there is none. `store` and `context` keep the CUBINs.
 
+use std::borrow::Cow;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -29,18 +30,46 @@ pub(crate) struct Variant {
     pub(super) flat_grid: bool,
     /// All slices have fewer than 2^32 elements, so that an index of 32 bits and a length are compared as words.
     pub(super) short_slices: bool,
+    /// The slices that are aligned and the integers that are multiples, so that vectors and copies need not be tested.
+    pub(super) multiples: Multiples,
+}
+
+/// Which of the slices and integers among a kernel's arguments are multiples of 16: as addresses, and as numbers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Multiples {
+    noted: u32,
+    bits: u64,
+}
+
+impl Multiples {
+    const NONE: Multiples = Multiples { noted: 0, bits: 0 };
+    const ALL: Multiples = Multiples { noted: u64::BITS, bits: u64::MAX };
+
+    /// Notes the next argument. Those after the 64th are not known.
+    pub(crate) fn note(&mut self, value: u64) {
+        if value.is_multiple_of(16) {
+            self.bits |= 1u64.checked_shl(self.noted).unwrap_or(0);
+        }
+        self.noted += 1;
+    }
+
+    /// Returns the bits of the arguments that are multiples, the first in the lowest.
+    pub(crate) fn known(self) -> u64 {
+        self.bits
+    }
 }
 
 impl Variant {
     /// The variant for every launch.
-    pub(crate) const GENERAL: Variant = Variant { flat_grid: false, short_slices: false };
+    pub(crate) const GENERAL: Variant = Variant { flat_grid: false, short_slices: false, multiples: Multiples::NONE };
 
     /// Returns the variant for a launch of this shape, whose longest slice has this many elements.
-    pub(crate) fn of(program: &Program, shape: &Shape, longest_slice: u64) -> Variant {
+    pub(crate) fn of(program: &Program, shape: &Shape, longest_slice: u64, multiples: Multiples) -> Variant {
         let threads = u64::from(shape.grid.x) * shape.block.count();
         Variant {
             flat_grid: program.names_grid() && shape.grid.y == 1 && shape.grid.z == 1 && threads < 1 << 32,
             short_slices: longest_slice < 1 << 32,
+            multiples: if program.tests_alignment() { multiples } else { Multiples::NONE },
         }
     }
 }
@@ -53,28 +82,31 @@ const REGISTERS: &str = "--ptxas-options=--register-usage-level=10";
 /// Rust's float semantics, unless its attribute asks for less. `--use_fast_math` enables contraction by itself, which
 /// `--fmad=false` would prevent. Without textures and surfaces, which only handwritten CUDA C++ can name, each
 /// compilation is some milliseconds shorter.
-pub(super) fn options(program: &Program, variant: Variant) -> Vec<&'static str> {
+pub(super) fn options(program: &Program, variant: Variant) -> Vec<Cow<'static, str>> {
     let floats = match program.options() {
         KernelOptions { fast_math: true, .. } => "--use_fast_math",
         KernelOptions { fmad: true, .. } => "--fmad=true",
         _ => "--fmad=false",
     };
-    let mut options = vec![
-        "--std=c++20",
-        floats,
-        "--device-as-default-execution-space",
-        "--device-int128",
-        "--generate-line-info",
-        REGISTERS,
+    let mut options: Vec<Cow<'static, str>> = vec![
+        "--std=c++20".into(),
+        floats.into(),
+        "--device-as-default-execution-space".into(),
+        "--device-int128".into(),
+        "--generate-line-info".into(),
+        REGISTERS.into(),
     ];
     if !["tex1D", "tex2D", "tex3D", "texCube", "surf", "cuda"].iter().any(|name| program.cuda_source().contains(name)) {
-        options.push("--minimal");
+        options.push("--minimal".into());
     }
     if variant.flat_grid {
-        options.push("--define-macro=PHALANX_FLAT_GRID");
+        options.push("--define-macro=PHALANX_FLAT_GRID".into());
     }
     if variant.short_slices {
-        options.push("--define-macro=PHALANX_SHORT_SLICES");
+        options.push("--define-macro=PHALANX_SHORT_SLICES".into());
+    }
+    if variant.multiples.known() != 0 {
+        options.push(format!("--define-macro=PHALANX_MULTIPLES={:#x}ull", variant.multiples.known()).into());
     }
     options
 }
@@ -87,10 +119,10 @@ impl Program {
         self.compile_variant(architecture, Variant::GENERAL)
     }
 
-    /// Compiles for launches with a grid of one dimension and short slices, as almost all are.
+    /// Compiles for launches with a grid of one dimension, and short slices and integers that are multiples of 16, as most are.
     #[doc(hidden)]
     pub fn compile_for_most_launches(&self, architecture: &str) -> Result<Vec<u8>> {
-        self.compile_variant(architecture, Variant { flat_grid: true, short_slices: true })
+        self.compile_variant(architecture, Variant { flat_grid: true, short_slices: true, multiples: Multiples::ALL })
     }
 
     /// Compiles for the launches of a variant.
@@ -98,7 +130,9 @@ impl Program {
         let nvrtc = Nvrtc::get()?;
         let arch = format!("--gpu-architecture={architecture}");
         let more = replace::options().iter().map(String::as_str);
-        let options: Vec<&str> = [arch.as_str()].into_iter().chain(options(self, variant)).chain(more).collect();
+        let own = options(self, variant);
+        let own = own.iter().map(AsRef::as_ref);
+        let options: Vec<&str> = [arch.as_str()].into_iter().chain(own).chain(more).collect();
         let text = replace::text(self.entry(), self.cuda_source());
         match nvrtc.cubin(text, &format!("{}.cu", self.name()), &options)? {
             Ok(cubin) => {
@@ -429,18 +463,20 @@ pub(super) mod tests {
     fn launches_choose_the_variant() {
         let program = copy(constant(&7u32));
         let shape = Shape { grid: 8.into(), cluster: 1.into(), block: 1.into(), dynamic_shared_bytes: 0 };
-        let of = |longest| Variant::of(&program, &shape, longest);
+        let mut multiples = Multiples::NONE;
+        multiples.note(16);
+        let of = |longest| Variant::of(&program, &shape, longest, multiples);
         assert_eq!(
             of((1 << 32) - 1),
-            Variant { flat_grid: false, short_slices: true },
-            "the text does not name the grid"
+            Variant { short_slices: true, ..Variant::GENERAL },
+            "the text does not name the grid, and tests no alignment"
         );
         assert_eq!(of(1 << 32), Variant::GENERAL);
         let macros = |variant| {
             let options = options(&program, variant).into_iter();
             options.filter(|option| option.starts_with("--define-macro")).count()
         };
-        assert_eq!([Variant::GENERAL, of(0), Variant { flat_grid: true, ..of(0) }].map(macros), [0, 1, 2]);
+        assert_eq!([Variant::GENERAL, of(0), Variant { flat_grid: true, multiples, ..of(0) }].map(macros), [0, 1, 3]);
     }
 
     #[test]
@@ -453,10 +489,8 @@ pub(super) mod tests {
     }
 
     fn options_of(program: &Program) -> String {
-        let floats = options(program, Variant::GENERAL)
-            .into_iter()
-            .filter(|option| option.contains("math") || option.contains("fmad"));
-        floats.collect()
+        let options = options(program, Variant::GENERAL).into_iter();
+        options.filter(|option| option.contains("math") || option.contains("fmad")).collect()
     }
 
     #[test]

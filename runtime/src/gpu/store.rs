@@ -67,9 +67,10 @@ fn path(
     variant: Variant,
     version: Option<(i32, i32)>,
 ) -> PathBuf {
+    let options = nvrtc::options(program, variant);
     let headers = replace::headers().flat_map(|header| [header.path, header.text]);
     let text = replace::text(program.entry(), program.cuda_source());
-    let parts = [VERSION, text, architecture].into_iter().chain(nvrtc::options(program, variant));
+    let parts = [VERSION, text, architecture].into_iter().chain(options.iter().map(AsRef::as_ref));
     let version = version.map(|(major, minor)| format!("NVRTC {major}.{minor}"));
     let mut hash = Sha256::new();
     for part in parts.chain(headers).chain(version.as_deref()) {
@@ -127,9 +128,10 @@ mod tests {
         let mut paths = kinds.map(|options| of(options, Variant::GENERAL)).to_vec();
         let flat_grid = Variant { flat_grid: true, ..Variant::GENERAL };
         let short_slices = Variant { short_slices: true, ..Variant::GENERAL };
-        paths.extend(
-            [flat_grid, short_slices, Variant { flat_grid: true, ..short_slices }].map(|variant| of(none, variant)),
-        );
+        let mut multiples = Variant::GENERAL;
+        multiples.multiples.note(32);
+        let variants = [flat_grid, short_slices, Variant { flat_grid: true, ..short_slices }, multiples];
+        paths.extend(variants.map(|variant| of(none, variant)));
         paths.extend([(13, 0), (13, 5)].map(|version| versioned(none, Variant::GENERAL, Some(version))));
         let different: std::collections::BTreeSet<_> = paths.iter().collect();
         assert_eq!(different.len(), paths.len(), "the texts are equal, and the CUBINs are not");

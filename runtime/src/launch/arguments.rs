@@ -8,6 +8,7 @@ use std::sync::Arc;
 use super::buffer::{Buffer, HostMemory, Memory};
 use super::device::Device;
 use super::tensor::Ranked;
+use crate::gpu::nvrtc::Multiples;
 use crate::gpu::{self, Access, GpuMemory};
 use crate::kernel::memory::{Addressed, Global, GlobalMut};
 use crate::kernel::tensor::{TensorTile, tensor_tile};
@@ -35,6 +36,7 @@ pub struct Arguments {
     memory: Vec<(usize, usize, usize)>,
     /// The number of elements of the longest slice.
     longest_slice: u64,
+    multiples: Multiples,
     /// The error of the driver if it refused to make a tensor's map.
     refused: Option<Error>,
 }
@@ -117,6 +119,12 @@ impl Arguments {
         self.refused.take()
     }
 
+    /// Adds an integer by value, of 32 or 64 bits.
+    pub fn integer<T: DeviceCopy>(mut self, value: T) -> Self {
+        self.multiples.note(bytes_of(&[value])[0].into());
+        self.scalar(value)
+    }
+
     /// Adds a parameter by value.
     pub fn scalar<T: DeviceCopy>(mut self, value: T) -> Self {
         self.push(bytes_of(&[value]));
@@ -124,6 +132,7 @@ impl Arguments {
     }
 
     fn buffer<T: DeviceCopy>(mut self, buffer: &Buffer<T>, access: Access) -> Self {
+        self.multiples.note(buffer.address());
         // The layout is that of `slice` and `slice_mut` in memory.cuh: the pointer, and then the length.
         self.push(bytes_of(&[buffer.address(), buffer.len() as u64]));
         self.note(buffer, access);
@@ -180,6 +189,11 @@ impl Arguments {
     /// Returns the number of elements of the longest slice, or 0.
     pub(super) fn longest_slice(&self) -> u64 {
         self.longest_slice
+    }
+
+    /// Returns which of the slices and integers are multiples of 16.
+    pub(super) fn multiples(&self) -> Multiples {
+        self.multiples
     }
 
     /// Returns the addresses of the values, which are valid while `self` is not changed.
@@ -256,6 +270,9 @@ mod tests {
         assert_eq!(bytes_of(&arguments.words)[16..32], bytes_of(&[0u64, 3])[..]);
         assert_eq!(bytes_of(&arguments.words)[32..52], bytes_of(&[1.5f32; 5])[..]);
         assert!(arguments.pointers().iter().all(|pointer| pointer.addr().is_multiple_of(16)));
+        let multiples = |arguments: Arguments| arguments.multiples().known();
+        assert_eq!(multiples(Arguments::new().integer(32u64).scalar(0u8).integer(7i32).integer(-48i32)), 0b101);
+        assert_eq!(multiples(Arguments::new().integer(7u32)), 0);
         assert_eq!([arguments.longest_slice(), options.longest_slice(), Arguments::new().longest_slice()], [3, 3, 0]);
         assert_eq!(arguments.check_device(&Device::simulator()), Ok(()), "simulators share the host's memory");
     }

@@ -41,6 +41,7 @@ pub struct Program {
     prints: bool,
     has_grid_barrier: bool,
     names_grid: bool,
+    tests_alignment: bool,
     parameters: Vec<String>,
     sends_to_peers: bool,
     sites: SiteMap,
@@ -118,6 +119,12 @@ impl Program {
         self.names_grid
     }
 
+    /// Returns whether something in the program tests at run time whether addresses are aligned, so that the compiler gains by
+    /// what the arguments of a launch are multiples of.
+    pub(crate) fn tests_alignment(&self) -> bool {
+        self.tests_alignment
+    }
+
     /// Returns the names of the kernel's parameters, in order.
     pub(crate) fn parameters(&self) -> &[String] {
         &self.parameters
@@ -153,6 +160,7 @@ impl Program {
         let has_grid_barrier = wanted.contains("grid_barrier.cuh");
         let own: &[SharedInfo] = if has_block_barrier { &[BLOCK_BARRIER] } else { &[] };
         let declared = order.functions.iter().map(|function| &function.definition.shared[..]);
+        let tests_alignment = ["copy.cuh", "vector.cuh"].iter().any(|header| wanted.contains(header));
         let has_tiles = ["swizzled.cuh", "tensor.cuh"].iter().any(|header| wanted.contains(header));
         let shared = SharedLayout::of(declared.chain([own]), has_tiles);
 
@@ -170,6 +178,7 @@ impl Program {
                 names: &names,
                 offsets,
                 has_block_barrier,
+                tests_alignment,
             });
         }
         let headers = cuda::needed(wanted.into_iter(), &text.out);
@@ -228,6 +237,7 @@ impl Program {
             has_grid_barrier,
             parameters,
             names_grid: text.out.contains("this_grid("),
+            tests_alignment,
             sends_to_peers: cuda::sends_to_peers(&text.out),
             sites: text.sites,
             barriers: order.functions.iter().flat_map(|function| fences(function.definition.template)).collect(),
@@ -284,6 +294,7 @@ struct Filling<'p> {
     /// The offsets of the function's shared arrays, if they are placed.
     offsets: Option<&'p [usize]>,
     has_block_barrier: bool,
+    tests_alignment: bool,
 }
 
 impl Filling<'_> {
@@ -373,8 +384,14 @@ impl Text {
             }
             Fragment::Name => self.push(&names.functions[filling.index]),
             Fragment::Bounds => self.push(&definition.options.bounds()),
-            Fragment::Prologue if filling.has_block_barrier => self.push("    detail::init_block_barrier();\n"),
-            Fragment::Prologue => {}
+            Fragment::Prologue { multiples } => {
+                if filling.has_block_barrier {
+                    self.push("    detail::init_block_barrier();\n");
+                }
+                if filling.tests_alignment && !multiples.is_empty() {
+                    self.push(&format!("    assume_multiples({multiples});\n"));
+                }
+            }
             Fragment::Callee(slot) => self.push(&names.functions[function.callees[&usize::from(slot)]]),
             Fragment::Site(index) => self.site(definition, index),
             Fragment::Fence(index) => {

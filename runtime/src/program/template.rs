@@ -112,7 +112,10 @@ pub enum Fragment {
     /// The bounds in a kernel's signature that its [`KernelOptions`] give: `__launch_bounds__(256)`.
     Bounds,
     /// The statements with which the program begins a kernel, after the opening brace.
-    Prologue,
+    Prologue {
+        /// The names of the slices and integers among its parameters, in order: `a, b, n`.
+        multiples: &'static str,
+    },
     /// The name under which a slot's device function was printed.
     Callee(u16),
     /// Prints nothing: marks that the next character of text is the site of this entry of [`Template::sites`]. The

@@ -10,6 +10,7 @@
 #include <phalanx/launch.cuh>
 #include <phalanx/matrix.cuh>
 #include <phalanx/memory.cuh>
+#include <phalanx/multiples.cuh>
 #include <phalanx/range.cuh>
 #include <phalanx/scalar.cuh>
 #include <phalanx/subslice.cuh>
@@ -73,6 +74,7 @@ __device__ __forceinline__ u32 Accumulator_column_f32_16_16(const accumulator<f3
 
 extern "C" __global__ void __launch_bounds__(256)
 product(readonly_slice<bf16> a, readonly_slice<bf16> b, slice_mut<f32> c, usize n, usize k, const __grid_constant__ launch_block phalanx_launch) {
+    assume_multiples(a, b, c, n, k);
     constexpr auto EDGE = usize(128);
     constexpr auto DEPTH = usize(64);
     constexpr auto STAGES = usize(3);

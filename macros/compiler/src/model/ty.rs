@@ -112,6 +112,26 @@ pub(crate) enum ParamType {
     },
 }
 
+impl ParamType {
+    /// Returns whether a launch notes of what the argument is a multiple: a slice's address, or an integer.
+    pub(crate) fn may_be_multiple(&self) -> bool {
+        match self {
+            ParamType::Slice { .. } => true,
+            ParamType::Value(value) => {
+                matches!(value.shape, TypeShape::Scalar("i32" | "u32" | "i64" | "u64" | "isize" | "usize", _))
+            }
+            ParamType::Reference { .. }
+            | ParamType::OptionalSlice { .. }
+            | ParamType::Group(_)
+            | ParamType::Tile { .. }
+            | ParamType::Memory { .. }
+            | ParamType::TensorMap { .. }
+            | ParamType::Barrier { .. }
+            | ParamType::Closure { .. } => false,
+        }
+    }
+}
+
 /// The brand that distinguishes a barrier of a signature, or its tokens, from others.
 #[derive(Debug, Clone)]
 pub(crate) enum Brand {

@@ -46,6 +46,7 @@ pub(crate) const HEADERS: &[Header] = headers! {
     "matrix.cuh"
     "memory.cuh"
     "message.cuh"
+    "multiples.cuh"
     "nanosleep.cuh"
     "operator.cuh"
     "option.cuh"
@@ -77,6 +78,7 @@ const BY_NAME: &[(&str, &[&str])] = &[
     ("half.cuh", &["f16", "bf16"]),
     ("interval.cuh", &["values_of", "increased", "decreased", "counting", "counting_through"]),
     ("launch.cuh", &["launch_block"]),
+    ("multiples.cuh", &["assume_multiples"]),
     ("profile.cuh", &["profiled"]),
     ("stepped_range.cuh", &["range_inclusive", "rev", "step_by", "stepped"]),
     ("tuple.cuh", &["tuple"]),

@@ -35,8 +35,10 @@ pub(crate) enum Fragment {
     Name,
     /// The launch bounds that the kernel's attribute fixes.
     Bounds,
-    /// The statements with which the kernel of a program begins.
-    Prologue,
+    /// The statements with which the kernel of a program begins, and the names of its parameters that may be known as multiples.
+    Prologue {
+        multiples: String,
+    },
     Site(SiteId),
     /// The ending of the name of a barrier's operation, for the fence that was chosen.
     Fence(u16),

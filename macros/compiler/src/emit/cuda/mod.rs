@@ -34,7 +34,7 @@ pub(crate) fn text(checked: &Checked<'_>) -> Text {
     let signature = signature::signature(function, &names);
     let fused = fused_tokens(function);
     let (body, names) = lower::body(checked, names, &fused);
-    let body = print::body(&body, function.role, &names);
+    let body = print::body(&body, function, &names);
     let (locals, constants) = names.declared(function);
     Text { signature, body, locals, constants, fused }
 }

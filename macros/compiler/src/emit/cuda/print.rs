@@ -2,14 +2,16 @@
 
 use super::ast::{CuExpr, CuStmt, Fragment};
 use super::name::Names;
-use crate::model::{Role, Unroll};
+use crate::model::{Function, Role, Unroll};
 
 /// Prints a body with its braces.
-pub(super) fn body(statements: &[CuStmt], role: Role, names: &Names) -> Vec<Fragment> {
+pub(super) fn body(statements: &[CuStmt], function: &Function, names: &Names) -> Vec<Fragment> {
     let mut printer = Printer { out: Vec::new(), indent: 0, names };
     printer.text("{\n");
-    if role == Role::Kernel {
-        printer.fragment(&Fragment::Prologue);
+    if function.role == Role::Kernel {
+        let multiples = function.params.iter().filter(|param| param.ty.may_be_multiple());
+        let multiples: Vec<&str> = multiples.map(|param| names.local(param.local)).collect();
+        printer.fragment(&Fragment::Prologue { multiples: multiples.join(", ") });
     }
     printer.statements(statements);
     printer.text("}");

@@ -17,29 +17,58 @@ __device__ __forceinline__ void check_lengths(const To& to, const From& from, un
     }
 }
 
+// A part of memory that knows of which memory, and where it begins.
+template <class Slice>
+struct located_part : Slice {
+    Slice whole;
+    unsigned long long start;
+};
+template <class Slice>
+__device__ __forceinline__ Slice whole(const located_part<Slice>& part) {
+    return part;
+}
+
+// Returns whether an address is a multiple, or false if the memory of a part is not aligned but the part is. The compiler decides by
+// the low bits of what an address is computed of. It sees more of them in the memory and the index than in their sum, and none
+// once the address has been stored.
+template <class Memory>
+__device__ __forceinline__ bool is_aligned(Memory&& memory, unsigned unit) {
+    if constexpr (requires { memory.start; }) {
+        return is_aligned(memory.whole, unit) && memory.start * sizeof(*memory.data) % unit == 0;
+    } else {
+        const auto all = whole(memory);
+        return address_of(all, all.data) % unit == 0;
+    }
+}
+template <class To, class From>
+__device__ __forceinline__ bool are_aligned(To&& to, From&& from, unsigned unit) {
+    return is_aligned(to, unit) && is_aligned(from, unit);
+}
+
 // Two regions of memory of equal length, as bytes.
 struct copied {
     void* to;
     const void* from;
     unsigned bytes;
-    // The alignment that both addresses have, up to 16, in the low bits.
-    unsigned alignment;
 
     template <class To, class From>
     __device__ __forceinline__ static copied of(const To& to, const From& from, unsigned site) {
         check_lengths(to, from, site);
-        return {to.data, from.data, static_cast<unsigned>(to.length * sizeof(*to.data)),
-                static_cast<unsigned>(address_of(to, to.data) | address_of(from, from.data))};
+        return {to.data, from.data, static_cast<unsigned>(to.length * sizeof(*to.data))};
     }
 
-    __device__ __forceinline__ void check_bulk(unsigned site) const {
-        if (bytes % 16 != 0) {
-            fail(bulk_bytes, site, record_value(u32(bytes)));
+    // The same for a bulk copy, whose addresses and size are multiples of 16.
+    template <class To, class From>
+    __device__ __forceinline__ static copied in_bulk(const To& to, const From& from, unsigned site) {
+        const copied both = of(to, from, site);
+        if (both.bytes % 16 != 0) {
+            fail(bulk_bytes, site, record_value(u32(both.bytes)));
         }
-        if (alignment % 16 != 0) {
+        if (!are_aligned(to, from, 16)) {
             const auto past = [](const void* at) { return u32(static_cast<unsigned>(reinterpret_cast<unsigned long long>(at)) % 16); };
-            fail(bulk_misaligned, site, record_value(past(to)), record_value(past(from)));
+            fail(bulk_misaligned, site, record_value(past(both.to)), record_value(past(both.from)));
         }
+        return both;
     }
 };
 
@@ -79,13 +108,14 @@ __device__ __forceinline__ void copy_units(const copied& both, unsigned start, u
     }
 }
 
-// Copies the thread's share where not all is a multiple of 16 bytes: in units of at least 4 bytes if the hardware can, and
+// Copies the thread's share to a place in shared memory where not all is a multiple of 16 bytes: in units of at least 4 bytes if the hardware can, and
 // otherwise by loads and stores. It is one function for all copies of a type, so that the text of a copy is no longer than that in
 // units of 16 bytes.
 template <class T>
-__device__ __noinline__ void copy_parts(T* to, const T* from, unsigned bytes, unsigned rank, unsigned threads) {
-    const auto alignment = static_cast<unsigned>(reinterpret_cast<unsigned long long>(to) | reinterpret_cast<unsigned long long>(from));
-    const copied both{to, from, bytes, alignment};
+__device__ __noinline__ void copy_parts(unsigned place, const T* from, unsigned bytes, unsigned rank, unsigned threads) {
+    T* const to = static_cast<T*>(__cvta_shared_to_generic(place));
+    const copied both{to, from, bytes};
+    const unsigned alignment = place | static_cast<unsigned>(reinterpret_cast<unsigned long long>(from));
     if ((alignment | bytes) % 4 != 0) {
         const unsigned length = bytes / sizeof(T);
         for (unsigned i = rank; i < length; i += threads) {
@@ -108,30 +138,39 @@ __device__ __noinline__ void copy_parts(T* to, const T* from, unsigned bytes, un
 
 } // namespace detail
 
+// `&memory[start..end]` as an argument of `memcpy_async`.
+template <class Memory, class Start, class End>
+__device__ __forceinline__ auto copied_part(Memory&& memory, Start start, End end, PHALANX_SITE) {
+    const auto whole = detail::whole(memory);
+    const auto part = subslice(whole, start, end, site);
+    return detail::located_part<decltype(detail::whole(whole))>{part, whole, detail::index(start).value};
+}
+
 // `memcpy_async(&group, &shared, slice, &bar)`
-template <class Group, class Memory, class From, bool of_cluster>
-__device__ __forceinline__ void memcpy_async(const Group& group, Memory&& memory, const From& from,
+template <class Group, class To, class From, bool of_cluster>
+__device__ __forceinline__ void memcpy_async(const Group& group, To&& destination, const From& source,
                                     const phase_barrier<of_cluster>& bar, PHALANX_SITE) {
-    const auto to = detail::whole(memory);
+    const auto to = detail::whole(destination);
+    const auto from = detail::whole(source);
     const auto both = detail::copied::of(to, from, site);
     const unsigned rank = group.thread_rank().value, threads = group.num_threads().value;
     if (both.bytes == 0) {
         return;
     }
-    if ((both.alignment | both.bytes) % 16 == 0) {
+    if (detail::are_aligned(destination, source, 16) && both.bytes % 16 == 0) {
         if (rank == 0) {
             bar.expect_tx(u32(both.bytes));
             detail::fence_async_proxy(from);
             detail::bulk_to_shared(both, bar.address());
         }
-    } else if ((both.alignment | both.bytes) % 4 == 0) {
-        detail::copy_parts(to.data, from.data, both.bytes, rank, threads);
+    } else if (detail::are_aligned(destination, source, 4) && both.bytes % 4 == 0) {
+        detail::copy_parts(detail::shared_address(to.data), from.data, both.bytes, rank, threads);
         // The phase expects one more arrival until the copies have completed.
         asm volatile("cp.async.mbarrier.arrive.shared::cta.b64 [%0];" : : "r"(bar.address()) : "memory");
     } else {
         // This thread may not arrive itself, so the phase expects one more byte until the copy is done.
         bar.expect_tx(u32(1));
-        detail::copy_parts(to.data, from.data, both.bytes, rank, threads);
+        detail::copy_parts(detail::shared_address(to.data), from.data, both.bytes, rank, threads);
         asm volatile("fence.acq_rel.cta;\n"
                      "mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [%0], 1;"
                      :
@@ -141,15 +180,16 @@ __device__ __forceinline__ void memcpy_async(const Group& group, Memory&& memory
 }
 
 // `memcpy_async(&group, &shared, slice)`: each call is one group of copies.
-template <class Group, class Memory, class From>
-__device__ __forceinline__ void memcpy_async(const Group& group, Memory&& memory, const From& from, PHALANX_SITE) {
-    const auto to = detail::whole(memory);
+template <class Group, class To, class From>
+__device__ __forceinline__ void memcpy_async(const Group& group, To&& destination, const From& source, PHALANX_SITE) {
+    const auto to = detail::whole(destination);
+    const auto from = detail::whole(source);
     const auto both = detail::copied::of(to, from, site);
     const unsigned rank = group.thread_rank().value, threads = group.num_threads().value;
-    if ((both.alignment | both.bytes) % 16 == 0) {
+    if (detail::are_aligned(destination, source, 16) && both.bytes % 16 == 0) {
         detail::copy_units<16>(both, 0, both.bytes, rank, threads);
     } else {
-        detail::copy_parts(to.data, from.data, both.bytes, rank, threads);
+        detail::copy_parts(detail::shared_address(to.data), from.data, both.bytes, rank, threads);
     }
     asm volatile("cp.async.commit_group;" ::: "memory");
 }
@@ -166,8 +206,7 @@ __device__ __forceinline__ void wait_async(const Group& group) {
 // `bulk_copy_async(&shared, slice, &bar)`
 template <class Memory, class From, bool of_cluster>
 __device__ __forceinline__ void bulk_copy_async(Memory&& memory, const From& from, const phase_barrier<of_cluster>& bar, PHALANX_SITE) {
-    const auto both = detail::copied::of(detail::whole(memory), from, site);
-    both.check_bulk(site);
+    const auto both = detail::copied::in_bulk(detail::whole(memory), from, site);
     if (both.bytes != 0) {
         detail::fence_async_proxy(from);
         detail::bulk_to_shared(both, bar.address());
@@ -178,8 +217,7 @@ __device__ __forceinline__ void bulk_copy_async(Memory&& memory, const From& fro
 template <class Remote, class Memory>
 __device__ __forceinline__ void bulk_copy_async(Remote&& remote, Memory&& memory, const remote_barrier& bar, PHALANX_SITE) {
     const auto from = detail::whole(memory);
-    const auto both = detail::copied::of(detail::whole(remote), from, site);
-    both.check_bulk(site);
+    const auto both = detail::copied::in_bulk(detail::whole(remote), from, site);
     if (both.bytes != 0) {
         detail::fence_async_proxy(from);
         asm volatile("cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
@@ -194,8 +232,7 @@ __device__ __forceinline__ void bulk_copy_async(Remote&& remote, Memory&& memory
 template <class T, class Memory>
 __device__ __forceinline__ void bulk_copy_async(const slice_mut<T>& to, Memory&& memory, PHALANX_SITE) {
     const auto from = detail::whole(memory);
-    const auto both = detail::copied::of(to, from, site);
-    both.check_bulk(site);
+    const auto both = detail::copied::in_bulk(to, from, site);
     if (both.bytes != 0) {
         detail::fence_async_proxy(from);
         asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;"

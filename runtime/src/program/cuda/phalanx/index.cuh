@@ -56,9 +56,10 @@ struct located_index {
 
 // Checks `start..end` against the length of memory. It says `start <= end && end <= length`, by what is often a constant: if the end
 // is before the start, either their distance exceeds any length, or the start does.
-__device__ __forceinline__ constexpr void check_range(index start, index end, unsigned long long length, unsigned site) {
+template <class Length>
+__device__ __forceinline__ constexpr void check_range(index start, index end, Length length, unsigned site) {
     const unsigned long long distance = end.value - start.value;
-    if (distance > length || start.value > length - distance) {
+    if (distance > length || start.value > static_cast<Length>(length - static_cast<Length>(distance))) {
         fail(range_out_of_bounds, site, recorded{start.tag, start.value}, recorded{end.tag, end.value},
              recorded{unsigned_value, length});
     }

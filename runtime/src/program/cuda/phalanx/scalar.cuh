@@ -190,4 +190,18 @@ __device__ __forceinline__ To as(integer<Raw> x) {
     return To(static_cast<decltype(To::value)>(x.value));
 }
 
+// `(x >> 32) as u32`. Of 64 bits it is a word that the compiler does not look into: it would compute on with 64 bits, and no longer
+// see that a product of two such words is one instruction.
+template <class To, class From>
+__device__ __forceinline__ constexpr To upper_word(From x) {
+    return as<To>(x >> 32);
+}
+template <class To>
+    requires detail::same<To, integer<unsigned>>
+__device__ __forceinline__ To upper_word(integer<unsigned long long> x) {
+    auto word = static_cast<unsigned>(x.value >> 32);
+    asm("" : "+r"(word));
+    return To(word);
+}
+
 } // namespace phalanx

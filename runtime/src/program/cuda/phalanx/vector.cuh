@@ -8,12 +8,19 @@ namespace phalanx {
 
 namespace detail {
 
+// Returns the number of places at which `N` elements begin in memory of this length. It does not change in a loop, and is a constant
+// if the length is one.
+template <unsigned long long N, class Length>
+__device__ __forceinline__ constexpr Length vector_starts(Length length) {
+    constexpr Length fewer = N - 1;
+    return (length > fewer ? length : fewer) - fewer;
+}
+
 // Returns the first of the `N` elements from `i` on, after checking both bounds and the alignment.
 template <unsigned long long N, class Slice>
 __device__ __forceinline__ auto vector_place(Slice memory, index i, unsigned site) {
     auto* const place = memory.data + i.value;
-    // The first comparison does not change in a loop, and there is none if the length is a constant.
-    if (N > memory.length || i.value > memory.length - N) {
+    if (i.value >= vector_starts<N>(memory.length)) {
         fail(range_out_of_bounds, site, recorded{i.tag, i.value}, recorded{i.tag, i.value + N},
              recorded{unsigned_value, memory.length});
     }

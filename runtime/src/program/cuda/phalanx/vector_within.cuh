@@ -26,13 +26,14 @@ struct access_failure {
 };
 
 // Whether `N` elements from an index on are within bounds, and aligned in memory that begins at `start`.
-template <unsigned long long N, unsigned long long Bytes>
+template <unsigned long long N, unsigned long long Bytes, class Length>
 struct vector_check {
     unsigned site, tag;
-    unsigned long long value, start, length;
+    unsigned long long value, start;
+    Length length;
     bool holds = is_inside(value) & is_aligned(value);
 
-    __device__ __forceinline__ constexpr bool is_inside(unsigned long long i) const { return (N <= length) & (i <= length - N); }
+    __device__ __forceinline__ constexpr bool is_inside(unsigned long long i) const { return i < vector_starts<N>(length); }
     __device__ __forceinline__ constexpr bool is_aligned(unsigned long long i) const { return (start + i * Bytes) % (Bytes * N) == 0; }
 
     __device__ __forceinline__ access_failure failure() const {
@@ -56,7 +57,7 @@ template <unsigned long long N, class Memory>
 __device__ __forceinline__ auto vector_within(Memory&& memory, detail::index i, PHALANX_SITE) {
     const auto whole = detail::whole(memory);
     const auto start = detail::address_of(whole, whole.data);
-    return detail::vector_check<N, sizeof(*whole.data)>{site, i.tag, i.value, start, whole.length};
+    return detail::vector_check<N, sizeof(*whole.data), decltype(whole.length)>{site, i.tag, i.value, start, whole.length};
 }
 
 // The same in a row, an array that is an element of memory.
@@ -66,7 +67,7 @@ __device__ __forceinline__ auto row_vector_within(Memory&& memory, detail::index
     using element = decltype(*whole.data);
     constexpr auto length = detail::array_length<element>::value;
     const auto start = detail::address_of(whole, whole.data) + row.value * sizeof(element);
-    return detail::vector_check<N, sizeof(element) / length>{site, i.tag, i.value, start, length};
+    return detail::vector_check<N, sizeof(element) / length, unsigned long long>{site, i.tag, i.value, start, length};
 }
 
 } // namespace phalanx

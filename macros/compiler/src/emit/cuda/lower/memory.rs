@@ -12,14 +12,17 @@ use crate::model::{LocalId, SiteId, SlotId, ValueId};
 /// Lowers a part of memory to a function of subslice.cuh. Rust has checked mutability: `&` and `&mut` are the same
 /// here.
 pub(super) fn part(form: Part, operands: Vec<CuExpr>, site: Option<SiteId>) -> CuExpr {
-    let name = match form {
+    function(part_name(form), operands, site)
+}
+
+fn part_name(form: Part) -> &'static str {
+    match form {
         Part::Range => "subslice",
         Part::Inclusive => "subslice_inclusive",
         Part::From => "subslice_from",
         Part::Row => "row_of",
         Part::Chunk => "chunk_of",
-    };
-    function(name, operands, site)
+    }
 }
 
 pub(super) fn function(name: &str, arguments: Vec<CuExpr>, site: Option<SiteId>) -> CuExpr {
@@ -32,7 +35,10 @@ pub(super) fn load_vec(name: &str, lanes: ValueId, arguments: Vec<CuExpr>, site:
 
 /// Lowers an asynchronous copy to a function of copy.cuh: `memcpy_async(block, array, slice, bar)`,
 /// `wait_prior<1>(block)`.
-pub(super) fn copy(copy: CopyOp, arguments: Vec<CuExpr>, site: Option<SiteId>) -> CuExpr {
+pub(super) fn copy(copy: CopyOp, mut arguments: Vec<CuExpr>, site: Option<SiteId>) -> CuExpr {
+    if let CopyOp::Cooperative { .. } = copy {
+        arguments.iter_mut().for_each(locate);
+    }
     let callee = match copy {
         CopyOp::Cooperative { .. }
         | CopyOp::Bulk(_)
@@ -44,6 +50,15 @@ pub(super) fn copy(copy: CopyOp, arguments: Vec<CuExpr>, site: Option<SiteId>) -
         }
     };
     CuExpr::Call { callee, arguments, site }
+}
+
+/// Lets a copy know of which memory a slice is a part.
+fn locate(argument: &mut CuExpr) {
+    if let CuExpr::Call { callee, .. } = argument
+        && *callee == [part_name(Part::Range).into()]
+    {
+        *callee = vec!["copied_part".into()];
+    }
 }
 
 /// Lowers an atomic to `memory.atomic(i).scope(s).method(values, orders)`.

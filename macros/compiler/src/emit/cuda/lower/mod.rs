@@ -95,7 +95,7 @@ struct Lower<'f> {
     deferred: BTreeMap<SiteId, String>,
     /// The condition under which such a loop stores to memory.
     store_guard: Option<CuExpr>,
-    /// Set in a loop that runs if that test fails: its loops are lowered once, with all checks.
+    /// Set in a loop that runs if that test fails: its loops are lowered once, with checks in each iteration.
     checks_all: bool,
     integers: Integers,
     parts: Parts,

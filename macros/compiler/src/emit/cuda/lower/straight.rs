@@ -40,9 +40,6 @@ impl Lower<'_> {
     /// Returns the runs of a block.
     pub(super) fn runs(&mut self, block: &Block) -> Vec<Run> {
         let mut runs = Vec::new();
-        if self.checks_all {
-            return runs;
-        }
         let count = block.statements.len() + usize::from(block.tail.is_some());
         let mut start = 0;
         while start < count {
@@ -400,7 +397,9 @@ impl<'l, 'f, 'e> Scan<'l, 'f, 'e> {
             if self.tests.len() == MOST_TESTS {
                 return None;
             }
-            let all_within = self.values.lower.all_within.get(&access.site).cloned();
+            let lower = &self.values.lower;
+            // A loop with checks runs because the test before an outer one did not hold, either.
+            let all_within = lower.all_within.get(&access.site).filter(|_| !lower.checks_all).cloned();
             self.tests.push(Guarded { guard, all_within, test, site: access.site });
             self.loads += usize::from(loads && !access.is_constant());
         }

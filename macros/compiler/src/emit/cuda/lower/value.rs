@@ -28,6 +28,12 @@ impl Lower<'_> {
             ExprKind::Unary(op, value) => self.unary(*op, value),
             ExprKind::Binary { op, left, right, site } => self.binary(*op, left, right, *site),
             ExprKind::Cast(value, ty) => {
+                if let ExprKind::Binary { op: BinaryOp::Shr, left, right, .. } = &value.kind
+                    && right.integer() == Some(32)
+                {
+                    let callee = template("upper_word", shape(&ty.shape));
+                    return CuExpr::Call { callee, arguments: vec![self.value(left)], site: None };
+                }
                 CuExpr::Call { callee: cast(ty), arguments: vec![self.value(value)], site: None }
             }
             ExprKind::Typed(value, slot) => {
