@@ -30,46 +30,62 @@ pub(crate) struct Variant {
     pub(super) flat_grid: bool,
     /// All slices have fewer than 2^32 elements, so that an index of 32 bits and a length are compared as words.
     pub(super) short_slices: bool,
-    /// The slices that are aligned and the integers that are multiples, so that vectors and copies need not be tested.
-    pub(super) multiples: Multiples,
+    /// All integers are less than 2^32, so that they are divided as words.
+    pub(super) short_integers: bool,
+    /// The slices that are aligned and the integers that are multiples of 16, the first in the lowest bit, so that vectors and copies
+    /// need no test.
+    pub(super) multiples: u64,
 }
 
-/// Which of the slices and integers among a kernel's arguments are multiples of 16: as addresses, and as numbers.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Multiples {
-    noted: u32,
-    bits: u64,
+/// What a launch knows of the slices and the integers among its arguments.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Known {
+    longest_slice: u64,
+    largest_integer: u64,
+    /// The number of arguments that were asked for multiples, of which the first 64 are known.
+    asked: u32,
+    multiples: u64,
 }
 
-impl Multiples {
-    const NONE: Multiples = Multiples { noted: 0, bits: 0 };
-    const ALL: Multiples = Multiples { noted: u64::BITS, bits: u64::MAX };
-
-    /// Notes the next argument. Those after the 64th are not known.
-    pub(crate) fn note(&mut self, value: u64) {
-        if value.is_multiple_of(16) {
-            self.bits |= 1u64.checked_shl(self.noted).unwrap_or(0);
-        }
-        self.noted += 1;
+impl Known {
+    /// Notes a slice that may be anywhere.
+    pub(crate) fn length(&mut self, length: u64) {
+        self.longest_slice = self.longest_slice.max(length);
     }
 
-    /// Returns the bits of the arguments that are multiples, the first in the lowest.
-    pub(crate) fn known(self) -> u64 {
-        self.bits
+    /// Notes a slice at an address.
+    pub(crate) fn slice(&mut self, address: u64, length: u64) {
+        self.length(length);
+        self.ask(address);
+    }
+
+    /// Notes an integer; a negative one is a large one.
+    pub(crate) fn integer(&mut self, value: u64) {
+        self.largest_integer = self.largest_integer.max(value);
+        self.ask(value);
+    }
+
+    fn ask(&mut self, value: u64) {
+        if value.is_multiple_of(16) {
+            self.multiples |= 1u64.checked_shl(self.asked).unwrap_or(0);
+        }
+        self.asked += 1;
     }
 }
 
 impl Variant {
     /// The variant for every launch.
-    pub(crate) const GENERAL: Variant = Variant { flat_grid: false, short_slices: false, multiples: Multiples::NONE };
+    pub(crate) const GENERAL: Variant =
+        Variant { flat_grid: false, short_slices: false, short_integers: false, multiples: 0 };
 
-    /// Returns the variant for a launch of this shape, whose longest slice has this many elements.
-    pub(crate) fn of(program: &Program, shape: &Shape, longest_slice: u64, multiples: Multiples) -> Variant {
+    /// Returns the variant for a launch of this shape.
+    pub(crate) fn of(program: &Program, shape: &Shape, known: Known) -> Variant {
         let threads = u64::from(shape.grid.x) * shape.block.count();
         Variant {
             flat_grid: program.names_grid() && shape.grid.y == 1 && shape.grid.z == 1 && threads < 1 << 32,
-            short_slices: longest_slice < 1 << 32,
-            multiples: if program.tests_alignment() { multiples } else { Multiples::NONE },
+            short_slices: known.longest_slice < 1 << 32,
+            short_integers: program.has_wide_integers() && known.largest_integer < 1 << 32,
+            multiples: if program.tests_alignment() { known.multiples } else { 0 },
         }
     }
 }
@@ -105,8 +121,11 @@ pub(super) fn options(program: &Program, variant: Variant) -> Vec<Cow<'static, s
     if variant.short_slices {
         options.push("--define-macro=PHALANX_SHORT_SLICES".into());
     }
-    if variant.multiples.known() != 0 {
-        options.push(format!("--define-macro=PHALANX_MULTIPLES={:#x}ull", variant.multiples.known()).into());
+    if variant.short_integers {
+        options.push("--define-macro=PHALANX_SHORT_INTEGERS".into());
+    }
+    if variant.multiples != 0 {
+        options.push(format!("--define-macro=PHALANX_MULTIPLES={:#x}ull", variant.multiples).into());
     }
     options
 }
@@ -122,7 +141,8 @@ impl Program {
     /// Compiles for launches with a grid of one dimension, and short slices and integers that are multiples of 16, as most are.
     #[doc(hidden)]
     pub fn compile_for_most_launches(&self, architecture: &str) -> Result<Vec<u8>> {
-        self.compile_variant(architecture, Variant { flat_grid: true, short_slices: true, multiples: Multiples::ALL })
+        let short = Variant { flat_grid: true, short_slices: true, short_integers: true, multiples: u64::MAX };
+        self.compile_variant(architecture, short)
     }
 
     /// Compiles for the launches of a variant.
@@ -463,20 +483,36 @@ pub(super) mod tests {
     fn launches_choose_the_variant() {
         let program = copy(constant(&7u32));
         let shape = Shape { grid: 8.into(), cluster: 1.into(), block: 1.into(), dynamic_shared_bytes: 0 };
-        let mut multiples = Multiples::NONE;
-        multiples.note(16);
-        let of = |longest| Variant::of(&program, &shape, longest, multiples);
+        let of = |length| {
+            let mut known = Known::default();
+            known.slice(16, length);
+            known.integer(32);
+            Variant::of(&program, &shape, known)
+        };
         assert_eq!(
             of((1 << 32) - 1),
             Variant { short_slices: true, ..Variant::GENERAL },
-            "the text does not name the grid, and tests no alignment"
+            "the text does not name the grid, tests no alignment, and has no integer of 64 bits"
         );
         assert_eq!(of(1 << 32), Variant::GENERAL);
         let macros = |variant| {
             let options = options(&program, variant).into_iter();
             options.filter(|option| option.starts_with("--define-macro")).count()
         };
-        assert_eq!([Variant::GENERAL, of(0), Variant { flat_grid: true, multiples, ..of(0) }].map(macros), [0, 1, 3]);
+        let all = Variant { flat_grid: true, short_integers: true, multiples: 1, ..of(0) };
+        assert_eq!([Variant::GENERAL, of(0), all].map(macros), [0, 1, 4]);
+    }
+
+    #[test]
+    fn what_is_known_of_arguments() {
+        let mut known = Known::default();
+        known.slice(0x1008, 7);
+        known.integer(48);
+        known.length(9);
+        known.integer(3);
+        assert_eq!(known, Known { longest_slice: 9, largest_integer: 48, asked: 3, multiples: 0b010 });
+        (0..80).for_each(|_| known.integer(0));
+        assert_eq!(known.multiples, !0b101, "those after the 64th are not known");
     }
 
     #[test]

@@ -128,9 +128,10 @@ mod tests {
         let mut paths = kinds.map(|options| of(options, Variant::GENERAL)).to_vec();
         let flat_grid = Variant { flat_grid: true, ..Variant::GENERAL };
         let short_slices = Variant { short_slices: true, ..Variant::GENERAL };
-        let mut multiples = Variant::GENERAL;
-        multiples.multiples.note(32);
-        let variants = [flat_grid, short_slices, Variant { flat_grid: true, ..short_slices }, multiples];
+        let short_integers = Variant { short_integers: true, ..Variant::GENERAL };
+        let multiples = Variant { multiples: 1, ..Variant::GENERAL };
+        let variants =
+            [flat_grid, short_slices, short_integers, Variant { flat_grid: true, ..short_slices }, multiples];
         paths.extend(variants.map(|variant| of(none, variant)));
         paths.extend([(13, 0), (13, 5)].map(|version| versioned(none, Variant::GENERAL, Some(version))));
         let different: std::collections::BTreeSet<_> = paths.iter().collect();

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::buffer::{Buffer, HostMemory, Memory};
 use super::device::Device;
 use super::tensor::Ranked;
-use crate::gpu::nvrtc::Multiples;
+use crate::gpu::nvrtc::Known;
 use crate::gpu::{self, Access, GpuMemory};
 use crate::kernel::memory::{Addressed, Global, GlobalMut};
 use crate::kernel::tensor::{TensorTile, tensor_tile};
@@ -34,9 +34,7 @@ pub struct Arguments {
     host: Vec<Arc<HostMemory>>,
     /// The addresses of the buffers in the simulator and the sizes of their elements, with the positions.
     memory: Vec<(usize, usize, usize)>,
-    /// The number of elements of the longest slice.
-    longest_slice: u64,
-    multiples: Multiples,
+    known: Known,
     /// The error of the driver if it refused to make a tensor's map.
     refused: Option<Error>,
 }
@@ -121,7 +119,11 @@ impl Arguments {
 
     /// Adds an integer by value, of 32 or 64 bits.
     pub fn integer<T: DeviceCopy>(mut self, value: T) -> Self {
-        self.multiples.note(bytes_of(&[value])[0].into());
+        let mut word = [0; 8];
+        // An alias of the name of an integer may be a longer type.
+        let of_value = bytes_of(std::slice::from_ref(&value)).iter();
+        word.iter_mut().zip(of_value).for_each(|(byte, of_value)| *byte = *of_value);
+        self.known.integer(u64::from_le_bytes(word));
         self.scalar(value)
     }
 
@@ -132,7 +134,7 @@ impl Arguments {
     }
 
     fn buffer<T: DeviceCopy>(mut self, buffer: &Buffer<T>, access: Access) -> Self {
-        self.multiples.note(buffer.address());
+        self.known.slice(buffer.address(), buffer.len() as u64);
         // The layout is that of `slice` and `slice_mut` in memory.cuh: the pointer, and then the length.
         self.push(bytes_of(&[buffer.address(), buffer.len() as u64]));
         self.note(buffer, access);
@@ -147,7 +149,7 @@ impl Arguments {
             Memory::Gpu(memory) => self.uses.push((memory.clone(), access)),
             Memory::Host(memory) => self.host.push(memory.clone()),
         }
-        self.longest_slice = self.longest_slice.max(buffer.len() as u64);
+        self.known.length(buffer.len() as u64);
         if let MemoryId::Constant(base) = buffer.global().id() {
             self.memory.push((position, base.addr().get(), size_of::<T>()));
         }
@@ -186,14 +188,9 @@ impl Arguments {
         self.host
     }
 
-    /// Returns the number of elements of the longest slice, or 0.
-    pub(super) fn longest_slice(&self) -> u64 {
-        self.longest_slice
-    }
-
-    /// Returns which of the slices and integers are multiples of 16.
-    pub(super) fn multiples(&self) -> Multiples {
-        self.multiples
+    /// Returns what is known of the slices and the integers.
+    pub(super) fn known(&self) -> Known {
+        self.known
     }
 
     /// Returns the addresses of the values, which are valid while `self` is not changed.
@@ -270,10 +267,15 @@ mod tests {
         assert_eq!(bytes_of(&arguments.words)[16..32], bytes_of(&[0u64, 3])[..]);
         assert_eq!(bytes_of(&arguments.words)[32..52], bytes_of(&[1.5f32; 5])[..]);
         assert!(arguments.pointers().iter().all(|pointer| pointer.addr().is_multiple_of(16)));
-        let multiples = |arguments: Arguments| arguments.multiples().known();
-        assert_eq!(multiples(Arguments::new().integer(32u64).scalar(0u8).integer(7i32).integer(-48i32)), 0b101);
-        assert_eq!(multiples(Arguments::new().integer(7u32)), 0);
-        assert_eq!([arguments.longest_slice(), options.longest_slice(), Arguments::new().longest_slice()], [3, 3, 0]);
+        let mut known = Known::default();
+        known.integer(u64::from(u32::MAX));
+        known.slice(buffer.address(), 3);
+        known.integer(5);
+        let arguments = Arguments::new().integer(-1i32).scalar(0.5f32).slice(&buffer).integer(5u64);
+        assert_eq!(arguments.known(), known);
+        known = Known::default();
+        known.length(3);
+        assert_eq!(options.known(), known);
         assert_eq!(arguments.check_device(&Device::simulator()), Ok(()), "simulators share the host's memory");
     }
 }

@@ -173,7 +173,7 @@ impl Launch<'_> {
         let shape = check::fitting(&program, &self.sizes, device.caps())?;
         let clusters = match &device.target {
             Target::Gpu(gpu) => {
-                let variant = Variant::of(&program, &shape, self.arguments.longest_slice(), self.arguments.multiples());
+                let variant = Variant::of(&program, &shape, self.arguments.known());
                 gpu.max_active_clusters(self.kernel, &program, &shape, variant)?
             }
             Target::Simulator(_) if program.has_grid_barrier() => sim::most_clusters(&shape) as usize,
@@ -216,7 +216,7 @@ impl<Place> Launch<'_, Place> {
             return Err(refused);
         }
         let shape = check::fitting(&program, &self.sizes, device.caps())?;
-        let variant = Variant::of(&program, &shape, self.arguments.longest_slice(), self.arguments.multiples());
+        let variant = Variant::of(&program, &shape, self.arguments.known());
         if let StreamQueue::Capture(_) = &stream.queue {
             check::captured(&program, mode, self.arguments.are_borrowed()).map_err(error)?;
         }

@@ -42,6 +42,7 @@ pub struct Program {
     has_grid_barrier: bool,
     names_grid: bool,
     tests_alignment: bool,
+    has_wide_integers: bool,
     parameters: Vec<String>,
     sends_to_peers: bool,
     sites: SiteMap,
@@ -123,6 +124,11 @@ impl Program {
     /// what the arguments of a launch are multiples of.
     pub(crate) fn tests_alignment(&self) -> bool {
         self.tests_alignment
+    }
+
+    /// Returns whether the kernel has a parameter that is an integer of 64 bits.
+    pub(crate) fn has_wide_integers(&self) -> bool {
+        self.has_wide_integers
     }
 
     /// Returns the names of the kernel's parameters, in order.
@@ -238,11 +244,17 @@ impl Program {
             parameters,
             names_grid: text.out.contains("this_grid("),
             tests_alignment,
+            has_wide_integers: has_wide_integers(kernel.definition.template),
             sends_to_peers: cuda::sends_to_peers(&text.out),
             sites: text.sites,
             barriers: order.functions.iter().flat_map(|function| fences(function.definition.template)).collect(),
         })
     }
+}
+
+/// Returns whether a kernel has a parameter that is an integer of 64 bits.
+fn has_wide_integers(kernel: &Template) -> bool {
+    kernel.body.iter().any(|fragment| matches!(fragment, Fragment::Prologue { has_wide: true, .. }))
 }
 
 /// Returns the arrivals of a function at the cluster's barrier, with their fences.
@@ -384,12 +396,12 @@ impl Text {
             }
             Fragment::Name => self.push(&names.functions[filling.index]),
             Fragment::Bounds => self.push(&definition.options.bounds()),
-            Fragment::Prologue { multiples } => {
+            Fragment::Prologue { known, has_wide } => {
                 if filling.has_block_barrier {
                     self.push("    detail::init_block_barrier();\n");
                 }
-                if filling.tests_alignment && !multiples.is_empty() {
-                    self.push(&format!("    assume_multiples({multiples});\n"));
+                if has_wide || filling.tests_alignment && !known.is_empty() {
+                    self.push(&format!("    assume_arguments({known});\n"));
                 }
             }
             Fragment::Callee(slot) => self.push(&names.functions[function.callees[&usize::from(slot)]]),

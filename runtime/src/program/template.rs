@@ -114,7 +114,9 @@ pub enum Fragment {
     /// The statements with which the program begins a kernel, after the opening brace.
     Prologue {
         /// The names of the slices and integers among its parameters, in order: `a, b, n`.
-        multiples: &'static str,
+        known: &'static str,
+        /// Whether one of them is an integer of 64 bits.
+        has_wide: bool,
     },
     /// The name under which a slot's device function was printed.
     Callee(u16),

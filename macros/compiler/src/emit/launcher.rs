@@ -67,7 +67,7 @@ pub(super) fn launcher(function: &Function) -> TokenStream {
                 let tile = &tile.tokens;
                 quote!(.tensor_mut::<#tile>(#name))
             }
-            ParamType::Value(_) if param.ty.may_be_multiple() => quote!(.integer(#name)),
+            ParamType::Value(_) if param.ty.is_known_of_a_launch() => quote!(.integer(#name)),
             ParamType::Value(_)
             | ParamType::Reference { .. }
             | ParamType::Group(_)

@@ -251,7 +251,7 @@ fn fragments(fragments: &[Fragment]) -> Vec<TokenStream> {
             }
             Fragment::Name => quote!(Name),
             Fragment::Bounds => quote!(Bounds),
-            Fragment::Prologue { multiples } => quote!(Prologue { multiples: #multiples }),
+            Fragment::Prologue { known, has_wide } => quote!(Prologue { known: #known, has_wide: #has_wide }),
             Fragment::Fence(index) => quote!(Fence(#index)),
             Fragment::Site(site) => {
                 let site = site.0;

@@ -14,6 +14,11 @@ pub(crate) struct ValueMethod {
 }
 
 impl ValueMethod {
+    /// Whether the method keeps a number within bounds, and the prelude also has it for the values of a loop (interval.cuh).
+    pub(crate) fn bounds(&self) -> bool {
+        matches!(self.name, "min" | "max" | "saturating_sub")
+    }
+
     pub(crate) fn by_name(name: &str) -> Option<&'static ValueMethod> {
         let known = VALUE_METHODS.iter();
         #[cfg(test)]

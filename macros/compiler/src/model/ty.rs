@@ -113,8 +113,9 @@ pub(crate) enum ParamType {
 }
 
 impl ParamType {
-    /// Returns whether a launch notes of what the argument is a multiple: a slice's address, or an integer.
-    pub(crate) fn may_be_multiple(&self) -> bool {
+    /// Whether the code of a launch knows something of the argument: of what a slice's address or an integer is a multiple, or how large
+    /// an integer is.
+    pub(crate) fn is_known_of_a_launch(&self) -> bool {
         match self {
             ParamType::Slice { .. } => true,
             ParamType::Value(value) => {

@@ -22,6 +22,7 @@ macro_rules! headers {
 
 /// All headers, by path.
 pub(crate) const HEADERS: &[Header] = headers! {
+    "arguments.cuh"
     "array.cuh"
     "atomic.cuh"
     "barrier.cuh"
@@ -46,7 +47,6 @@ pub(crate) const HEADERS: &[Header] = headers! {
     "matrix.cuh"
     "memory.cuh"
     "message.cuh"
-    "multiples.cuh"
     "nanosleep.cuh"
     "operator.cuh"
     "option.cuh"
@@ -73,12 +73,12 @@ pub(crate) const HEADERS: &[Header] = headers! {
 /// The headers that a text needs if it contains one of these names. The macro derives the other headers from a body;
 /// for these it would have to include too many, and each costs every compilation a millisecond.
 const BY_NAME: &[(&str, &[&str])] = &[
+    ("arguments.cuh", &["assume_arguments"]),
     ("atomic.cuh", &["atomic", "fence"]),
     ("deferred.cuh", &["deferred", "deferred_vector"]),
     ("half.cuh", &["f16", "bf16"]),
     ("interval.cuh", &["values_of", "increased", "decreased", "counting", "counting_through"]),
     ("launch.cuh", &["launch_block"]),
-    ("multiples.cuh", &["assume_multiples"]),
     ("profile.cuh", &["profiled"]),
     ("stepped_range.cuh", &["range_inclusive", "rev", "step_by", "stepped"]),
     ("tuple.cuh", &["tuple"]),

@@ -2,8 +2,10 @@
 // values of two loops is one of those that the interval of the result allows, and a test that memory is covered holds
 // only if each index is within bounds. Prints the first error and returns 1. The ranges are random.
 #include "cuda.h"
+#include <phalanx/math.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/vector_interval.cuh>
+#include <phalanx/wrapping.cuh>
 #include <cstdio>
 #include <random>
 #include <vector>
@@ -104,7 +106,8 @@ static void compare() {
             const number fixed(bound<Raw>());
             const auto sum = a + b, difference = a - b, product = a * b, bits = (a | b), other = (a ^ b), both = (a & b);
             const auto quotient = a / fixed, rest = a % b, shifted = a << u32(3), half = a >> u32(2), scaled = fixed * a + fixed;
-            known += sum.known + product.known + quotient.known + rest.known;
+            const auto lesser = min(a, b), greater = max(a, b), left = saturating_sub(a, b);
+            known += lesser.known + left.known + sum.known + product.known + quotient.known + rest.known;
             for (auto x : as_) {
                 if (!holds(a, x)) {
                     fail_at("a value", x, x);
@@ -127,6 +130,9 @@ static void compare() {
                     check(bits, "|", number(x) | number(y), y);
                     check(other, "^", number(x) ^ number(y), y);
                     check(both, "&", number(x) & number(y), y);
+                    check(lesser, "min", min(number(x), number(y)), y);
+                    check(greater, "max", max(number(x), number(y)), y);
+                    check(left, "saturating_sub", saturating_sub(number(x), number(y)), y);
                     if (rest.known) {
                         check(rest, "%", number(x) % number(y), y);
                     }

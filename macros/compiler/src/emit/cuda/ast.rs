@@ -35,9 +35,12 @@ pub(crate) enum Fragment {
     Name,
     /// The launch bounds that the kernel's attribute fixes.
     Bounds,
-    /// The statements with which the kernel of a program begins, and the names of its parameters that may be known as multiples.
+    /// The statements with which the kernel of a program begins.
     Prologue {
-        multiples: String,
+        /// The names of the parameters of which a launch knows something.
+        known: String,
+        /// Whether one of them is an integer of 64 bits.
+        has_wide: bool,
     },
     Site(SiteId),
     /// The ending of the name of a barrier's operation, for the fence that was chosen.

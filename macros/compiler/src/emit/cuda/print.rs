@@ -2,6 +2,7 @@
 
 use super::ast::{CuExpr, CuStmt, Fragment};
 use super::name::Names;
+use crate::model::ty::ParamType;
 use crate::model::{Function, Role, Unroll};
 
 /// Prints a body with its braces.
@@ -9,9 +10,10 @@ pub(super) fn body(statements: &[CuStmt], function: &Function, names: &Names) ->
     let mut printer = Printer { out: Vec::new(), indent: 0, names };
     printer.text("{\n");
     if function.role == Role::Kernel {
-        let multiples = function.params.iter().filter(|param| param.ty.may_be_multiple());
-        let multiples: Vec<&str> = multiples.map(|param| names.local(param.local)).collect();
-        printer.fragment(&Fragment::Prologue { multiples: multiples.join(", ") });
+        let known = || function.params.iter().filter(|param| param.ty.is_known_of_a_launch());
+        let has_wide = known().any(|param| matches!(&param.ty, ParamType::Value(of) if of.shape.bytes() == Some(8)));
+        let known: Vec<&str> = known().map(|param| names.local(param.local)).collect();
+        printer.fragment(&Fragment::Prologue { known: known.join(", "), has_wide });
     }
     printer.statements(statements);
     printer.text("}");

@@ -58,6 +58,10 @@ fn arithmetic() {
     hoists("for i in 0..a as u32 { m[i as usize] = 1; }", "covers(m, as<usize>(values_of(steps)))", &[]);
     hoists("for i in (0..a).rev() { m[a - 1 - i] = 1; }", "covers(m, a - 1 - values_of(steps))", &[]);
     hoists("for i in 0..a { let j = i + b; let k = j * 2; m[k] = 1; }", "covers(m, (values_of(steps) + b) * 2)", &[]);
+    hoists("for i in 0..a { m[(i + b).min(a - 1)] = 1; }", "covers(m, min(values_of(steps) + b, a - 1))", &[]);
+    hoists("for i in 0..a { m[i.saturating_sub(b)] = 1; }", "covers(m, saturating_sub(values_of(steps), b))", &[]);
+    hoists("for i in 0..a { m[b.max(i)] = 1; }", "covers(m, max(values_of(b), values_of(steps)))", &[]);
+    hoists("for i in 0..a.min(b) { m[i + b.max(3)] = 1; }", "covers(m, values_of(steps) + max(b, 3))", &[]);
     hoists("for i in 0..a { let j = b & 3; m[j + 1] = 1; }", "covers(m, values_of(b & 3) + 1)", &[]);
 }
 
@@ -93,6 +97,7 @@ fn inner_loops() {
 #[test]
 fn a_variable_that_occurs_twice() {
     checks_all("for i in 0..a { m[2 * i - i % b] = 1; }");
+    checks_all("for i in 0..a { m[i.min(b + i)] = 1; }");
     checks_all("for i in 0..a { let low = i / 2; m[low * b + i] = 1; }");
 }
 

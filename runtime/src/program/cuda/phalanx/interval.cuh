@@ -72,11 +72,28 @@ struct interval {
         return with_fixed_bits(a.low ^ b.low, all_bits(a, b), a.steps | b.steps, are_natural(a, b));
     }
 
+    // A value of one of both, which differ by the difference of any two of theirs.
+    __device__ __forceinline__ friend constexpr interval min(interval a, interval b) {
+        return {lesser(a.low, b.low), lesser(a.high, b.high), mixed(a, b), a.known && b.known};
+    }
+    __device__ __forceinline__ friend constexpr interval max(interval a, interval b) {
+        return {greater(a.low, b.low), greater(a.high, b.high), mixed(a, b), a.known && b.known};
+    }
+    __device__ __forceinline__ friend constexpr interval saturating_sub(interval a, interval b) {
+        const auto least = static_cast<long long>(min_of<Raw>());
+        const auto steps = a.low - b.high < least ? 1 : a.steps | b.steps;
+        return {greater(a.low - b.high, least), greater(a.high - b.low, least), steps, a.known && b.known};
+    }
+
     // What the values differ by multiples of; 0 for a single value.
     __device__ __forceinline__ constexpr unsigned long long granule() const { return steps & (0 - steps); }
 
 private:
     __device__ __forceinline__ static constexpr long long lesser(long long a, long long b) { return a < b ? a : b; }
+    __device__ __forceinline__ static constexpr long long greater(long long a, long long b) { return a > b ? a : b; }
+    __device__ __forceinline__ static constexpr unsigned long long mixed(interval a, interval b) {
+        return a.steps | b.steps | static_cast<unsigned long long>(a.low - b.low);
+    }
     __device__ __forceinline__ static constexpr bool are_natural(interval a, interval b) {
         return a.known && b.known && a.low >= 0 && b.low >= 0;
     }

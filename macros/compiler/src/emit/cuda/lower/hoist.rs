@@ -296,12 +296,24 @@ impl<'e> Values<'_, '_, 'e> {
                 let cast = CuExpr::Call { callee: integer_cast(ty)?, arguments: vec![value.interval()], site: None };
                 Some(Value::varying(cast, sources))
             }
+            ExprKind::Method { method, operands, .. } if method.bounds() => {
+                let [first, second] = &operands[..] else { return None };
+                let first = self.interval(first, statement, left)?;
+                let second = self.interval(second, statement, left)?;
+                let (mut sources, others) = (first.sources(), second.sources());
+                if are_together(&sources, &others) {
+                    return None;
+                }
+                sources.extend(others);
+                // The receiver says of what type they are.
+                let arguments = vec![first.interval(), second.text()];
+                Some(Value::varying(CuExpr::call(method.name, arguments), sources))
+            }
             ExprKind::Binary { op, left: first, right: second, .. } => {
                 let mut first = self.interval(first, statement, left)?;
                 let mut second = self.interval(second, statement, left)?;
                 let (mut sources, others) = (first.sources(), second.sources());
-                // The interval of `2 * i - i % n` would be too large, and the test would fail for no reason.
-                if sources.iter().any(|source| others.iter().any(|other| source.meets(other))) {
+                if are_together(&sources, &others) {
                     return None;
                 }
                 sources.extend(others);
@@ -371,6 +383,12 @@ impl Region for Values<'_, '_, '_> {
     fn declares(&self, local: LocalId) -> bool {
         self.nest.declared.contains(&local)
     }
+}
+
+/// Whether values of two parts of an expression vary together. The interval of `2 * i - i % n` would be too large, and the test would
+/// fail for no reason.
+fn are_together(sources: &[Source], others: &[Source]) -> bool {
+    sources.iter().any(|source| others.iter().any(|other| source.meets(other)))
 }
 
 /// Returns the conversion to an integer type of at most 64 bits.
