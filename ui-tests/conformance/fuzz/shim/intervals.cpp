@@ -103,11 +103,12 @@ static void compare() {
     using number = integer<Raw>;
     with_range<Raw>([](auto a, const std::vector<Raw>& as_) {
         with_range<Raw>([&](auto b, const std::vector<Raw>& bs) {
-            const number fixed(bound<Raw>());
+            const number fixed(bound<Raw>()), other_fixed(bound<Raw>());
             const auto sum = a + b, difference = a - b, product = a * b, bits = (a | b), other = (a ^ b), both = (a & b);
             const auto quotient = a / fixed, rest = a % b, shifted = a << u32(3), half = a >> u32(2), scaled = fixed * a + fixed;
             const auto lesser = min(a, b), greater = max(a, b), left = saturating_sub(a, b);
-            known += lesser.known + left.known + sum.known + product.known + quotient.known + rest.known;
+            const auto at_most = min(a, values_of(fixed)), at_least = max(values_of(fixed), a), within = min(at_least, values_of(other_fixed));
+            known += at_most.known + within.known + lesser.known + left.known + sum.known + product.known + quotient.known + rest.known;
             for (auto x : as_) {
                 if (!holds(a, x)) {
                     fail_at("a value", x, x);
@@ -119,6 +120,9 @@ static void compare() {
                 };
                 check(shifted, "<<", number(x) << u32(3), x);
                 check(half, ">>", number(x) >> u32(2), x);
+                check(at_most, "min with a bound", min(number(x), fixed), fixed.value);
+                check(at_least, "max with a bound", max(number(x), fixed), fixed.value);
+                check(within, "max and min", min(max(number(x), fixed), other_fixed), other_fixed.value);
                 check(scaled, "a * x + a", fixed * number(x) + fixed, fixed.value);
                 if (quotient.known) {
                     check(quotient, "/", number(x) / fixed, fixed.value);

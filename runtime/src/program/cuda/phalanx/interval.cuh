@@ -72,11 +72,22 @@ struct interval {
         return with_fixed_bits(a.low ^ b.low, all_bits(a, b), a.steps | b.steps, are_natural(a, b));
     }
 
-    // A value of one of both, which differ by the difference of any two of theirs.
+    // A single value bounds the result whatever the others are, so that nothing of a thread's own has to be computed for a test of an
+    // index that is kept within bounds by it. Otherwise each value is one of both, which differ by the difference of any two of theirs.
     __device__ __forceinline__ friend constexpr interval min(interval a, interval b) {
+        const interval bound = b.steps == 0 ? b : a, other = b.steps == 0 ? a : b;
+        if (bound.steps == 0) {
+            constexpr bool natural = !signed_integer<Raw>;
+            const long long low = natural ? 0 : other.known ? lesser(other.low, bound.low) : least();
+            return {low, bound.high, 1, bound.known && (natural || other.is_limited())};
+        }
         return {lesser(a.low, b.low), lesser(a.high, b.high), mixed(a, b), a.known && b.known};
     }
     __device__ __forceinline__ friend constexpr interval max(interval a, interval b) {
+        const interval bound = b.steps == 0 ? b : a, other = b.steps == 0 ? a : b;
+        if (bound.steps == 0) {
+            return {bound.low, other.known ? greater(other.high, bound.high) : most(), 1, bound.known && other.is_limited()};
+        }
         return {greater(a.low, b.low), greater(a.high, b.high), mixed(a, b), a.known && b.known};
     }
     __device__ __forceinline__ friend constexpr interval saturating_sub(interval a, interval b) {
@@ -89,6 +100,8 @@ struct interval {
     __device__ __forceinline__ constexpr unsigned long long granule() const { return steps & (0 - steps); }
 
 private:
+    // Whether all values are from `least()` to `most()`.
+    __device__ __forceinline__ constexpr bool is_limited() const { return known || sizeof(Raw) < 8; }
     __device__ __forceinline__ static constexpr long long lesser(long long a, long long b) { return a < b ? a : b; }
     __device__ __forceinline__ static constexpr long long greater(long long a, long long b) { return a > b ? a : b; }
     __device__ __forceinline__ static constexpr unsigned long long mixed(interval a, interval b) {
