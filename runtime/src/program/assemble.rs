@@ -200,6 +200,9 @@ impl Program {
         if has_tiles {
             head += "#define PHALANX_TILES\n";
         }
+        if headers.contains("warpgroup.cuh") {
+            head += "#define PHALANX_PRODUCTS\n";
+        }
         // These definitions spare the prelude from finding them out at run time.
         if shared.offsets.is_some() {
             head += &format!("#define PHALANX_PLACED_SHARED_BYTES {}\n", shared.bytes);

@@ -5,8 +5,8 @@
 use std::env;
 
 use phalanx::Error;
-use phalanx_conformance::kernels;
 use phalanx_conformance::machine_code::{self, ATOMIC_GLOBAL};
+use phalanx_conformance::{Kernel, Module, corpus, kernels};
 
 /// The operations, by the lowest 12 bits.
 const LOAD_GLOBAL: u64 = 0x981;
@@ -34,12 +34,15 @@ const BYTES_4: u64 = 4;
 /// The modifier `.CONSTANT`, bit 79.
 const CONSTANT: u64 = 1 << 15;
 
-/// Returns the machine code of a kernel of the corpus.
+/// Returns the machine code of a kernel of `kernels`.
 fn code(module: &str, name: &str) -> Option<Vec<[u64; 2]>> {
-    machine_code::without_records();
     let modules = kernels::modules();
     let module = modules.iter().find(|found| found.name == module).unwrap();
-    let kernel = module.kernels.iter().find(|kernel| kernel.name == name).unwrap();
+    code_of(module.kernels.iter().find(|kernel| kernel.name == name).unwrap())
+}
+
+fn code_of(kernel: &Kernel) -> Option<Vec<[u64; 2]>> {
+    machine_code::without_records();
     let program = (kernel.program)().unwrap();
     let cubin = match program.compile("sm_90a") {
         Err(missing @ Error::NvrtcMissing { .. }) => {
@@ -57,6 +60,33 @@ const REDUCE: u64 = 0x3c4;
 /// The operation `SHFL` by constants, and by one whose last operand is the register of zeros.
 const SHUFFLE: u64 = 0xf89;
 const SHUFFLE_UP: u64 = 0x989;
+
+/// The operation `HGMMA`, a product of a warpgroup, and the group on which a wait for it counts: in the three bits from bit 84, of which
+/// all are set in an instruction that begins no group's end.
+const PRODUCT: u64 = 0x9f0;
+const GROUP: u64 = 7 << 20;
+
+/// The last instruction of each `mma_async` ends a group, and no other: where the assembler does not know that all threads of a warp
+/// leave a loop together if a check fails, it waits after each instruction (ptxas, C7518). It knows of a product's tiles, whose
+/// indexes are the same in a warp.
+#[test]
+fn products_are_in_flight_together() {
+    let (corpus, all) = (corpus::modules(), kernels::modules());
+    let find = |modules: &[Module], module: &str, name: &str| {
+        let module = modules.iter().find(|found| found.name == module).unwrap();
+        code_of(module.kernels.iter().find(|kernel| kernel.name == name).unwrap())
+    };
+    for (code, instructions, groups) in [
+        (find(&corpus, "corpus::warpgroups", "product"), 8, 2),
+        (find(&all, "warpgroups", "steps"), 4, 1),
+        (find(&all, "warpgroups", "two_sums"), 4, 2),
+    ] {
+        let Some(code) = code else { return };
+        let products: Vec<u64> = code.iter().filter(|[low, _]| low & 0xfff == PRODUCT).map(|[_, high]| *high).collect();
+        let ends = products.iter().filter(|high| *high & GROUP != GROUP).count();
+        assert_eq!((products.len(), ends), (instructions, groups));
+    }
+}
 
 /// Whole warps reduce integers of up to 32 bits by one instruction, floats by shuffles.
 #[test]

@@ -1,5 +1,5 @@
 //! Products of a warpgroup: every type, several widths and patterns of rows, products that are added to products in flight, several
-//! warpgroups, and operands that do not fit. The operands are small integers, so that all sums are exact, on a GPU as well.
+//! warpgroups, a ring with a product in flight, and operands that do not fit. The operands are small integers, so that all sums are exact, on a GPU as well.
 
 use phalanx::prelude::*;
 
@@ -213,11 +213,85 @@ fn operands_that_do_not_fit(device: &Device) -> Outcome {
     Ok(())
 }
 
+type Rows = [Swizzled<bf16, 64>; 64];
+
+/// Keeps one product in flight. The given thread fails in the given step, while a product is in flight.
+#[device]
+fn overlapped(
+    warpgroup: &Tile<128>,
+    tiles: &SharedArray<[Rows; 2], 2>,
+    full: &Barriers<2>,
+    empty: &Barriers<2>,
+    steps: u32,
+    (thread, last): (u32, u32),
+) -> Accumulator<f32, 64, 64> {
+    full[0].wait_parity(false);
+    let zeros = Accumulator::<f32, 64, 64>::splat(0.0);
+    let mut product = warpgroup.mma_async(zeros, &tiles[0][0], &tiles[0][1]);
+    for step in 1..steps {
+        let stage = step % 2;
+        full[stage].wait_parity(step / 2 % 2 == 1);
+        product = warpgroup.mma_async(product, &tiles[stage][0], &tiles[stage][1]);
+        assert!(step != last || warpgroup.thread_rank() != thread, "thread {thread} fails");
+        warpgroup.wait_mma_prior::<1>();
+        let _ = empty[(step - 1) % 2].arrive();
+    }
+    warpgroup.wait_mma(product)
+}
+
+/// One warpgroup multiplies what a thread of the other loads.
+#[cluster_kernel(block = 256)]
+fn ring(a: &TensorMap<Rows>, b: &TensorMap<Rows>, out: &mut [f32], steps: u32, failing: u32, last: u32) {
+    let block = this_thread_block();
+    let warpgroup = tiled_partition::<128>(&block);
+    let tiles = shared_array::<[Rows; 2], 2>();
+    let full = shared_barriers::<2>();
+    let empty = shared_barriers::<2>();
+    full.init_collective(&block, 1);
+    empty.init_collective(&block, 128);
+    let rank = warpgroup.thread_rank();
+    if warpgroup.meta_group_rank() == 1 {
+        if rank == 0 {
+            for step in 0..steps {
+                let (stage, start) = (step % 2, step as i32 * 64);
+                empty[stage].wait_parity(step / 2 % 2 == 0);
+                a.load_async([0, start], &tiles[stage][0], &full[stage]);
+                b.load_async([0, start], &tiles[stage][1], &full[stage]);
+                let _ = full[stage].arrive();
+            }
+        }
+    } else {
+        let sum = overlapped(&warpgroup, &tiles, &full, &empty, steps, (failing, last));
+        for i in 0..sum.len() as u32 {
+            out[sum.row(rank, i) * 64 + sum.column(rank, i)] = sum[i];
+        }
+    }
+}
+
+/// A thread that fails alone while a product is in flight is reported, and the device goes on.
+fn failures_in_flight(device: &Device) -> Outcome {
+    let (steps, depth) = (5, 5 * 64);
+    let a: Vec<bf16> = (0..64 * depth).map(|i| brain(small(8, i))).collect();
+    let b: Vec<bf16> = (0..64 * depth).map(|i| brain(small(9, i))).collect();
+    let (x, y) = (device.upload(&a)?, device.upload(&b)?);
+    let run = |thread: u32, last: u32| {
+        let mut out = device.zeros(64 * 64)?;
+        ring(&x.tensor([64, depth])?, &y.tensor([64, depth])?, &mut out, steps, thread, last).grid(1).launch(device)?;
+        out.read()
+    };
+    for (thread, last) in [(0, 1), (37, 2), (127, 4)] {
+        let failure = failure(run(thread, last).map(drop))?;
+        same_text(&failure.cause.to_string(), &format!("thread {thread} fails"))?;
+    }
+    let element = |i: usize| (0..depth).map(|k| a[i / 64 * depth + k].to_f32() * b[i % 64 * depth + k].to_f32()).sum();
+    same(&run(0, steps)?, &(0..64 * 64).map(element).collect::<Vec<f32>>(), |i| format!("element {i}"))
+}
+
 /// Returns this file's part of the table.
 pub(super) fn modules() -> Vec<Module> {
-    let mut checks = check_list![several_steps, sums_of_parts, operands_that_do_not_fit];
+    let mut checks = check_list![several_steps, sums_of_parts, operands_that_do_not_fit, failures_in_flight];
     checks.extend(product_checks());
-    let mut kernels = kernel_list![steps, two_sums, rows_from];
+    let mut kernels = kernel_list![steps, two_sums, rows_from, ring];
     kernels.extend(product_kernels());
     vec![Module { name: "warpgroups", checks, kernels }]
 }
