@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::caps::Caps;
 use super::mode::{Access, Mode, Started};
-use super::nvrtc::Variant;
+use super::variant::Variant;
 use crate::program::Program;
 use crate::program::tensor::{TensorShape, TileShape};
 use crate::program::types::DeviceCopy;

@@ -34,6 +34,7 @@ pub(crate) mod store;
 mod tensor_map;
 #[cfg(feature = "gpu")]
 mod transfer;
+pub(crate) mod variant;
 
 #[cfg(not(feature = "gpu"))]
 pub(crate) use absent::{Gpu, GpuEvent, GpuGraph, GpuMemory, Queue, Recording, tensor_map};

@@ -9,7 +9,8 @@ use std::{env, fs};
 
 use sha2::{Digest, Sha256};
 
-use super::nvrtc::{self, Variant};
+use super::nvrtc;
+use super::variant::Variant;
 use crate::program::Program;
 use crate::program::cuda::replace;
 use crate::report::error::Result;

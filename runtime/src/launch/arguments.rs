@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::buffer::{Buffer, HostMemory, Memory};
 use super::device::Device;
 use super::tensor::Ranked;
-use crate::gpu::nvrtc::Known;
+use crate::gpu::variant::Known;
 use crate::gpu::{self, Access, GpuMemory};
 use crate::kernel::memory::{Addressed, Global, GlobalMut};
 use crate::kernel::tensor::{TensorTile, tensor_tile};

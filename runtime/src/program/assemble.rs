@@ -18,7 +18,7 @@ use super::order::{Order, Resolved};
 use super::parameters;
 use super::shared::{BLOCK_BARRIER, SharedLayout};
 use super::site::{SiteEntry, SiteMap};
-use super::template::{Definition, Fragment, Function, Role, SharedInfo, SiteMessage, Slot, Template};
+use super::template::{Definition, Fragment, Function, Role, SharedInfo, SiteMessage, Slot};
 use super::type_info::{Content, TypeInfo, TypeName};
 use crate::program::cuda;
 use crate::report::barrier_fence::BarrierFence;
@@ -120,8 +120,7 @@ impl Program {
         self.names_grid
     }
 
-    /// Returns whether something in the program tests at run time whether addresses are aligned, so that the compiler gains by
-    /// what the arguments of a launch are multiples of.
+    /// Returns whether something in the program tests at run time whether addresses are aligned.
     pub(crate) fn tests_alignment(&self) -> bool {
         self.tests_alignment
     }
@@ -213,14 +212,10 @@ impl Program {
                 head += &format!("#define PHALANX_{name} {x}, {y}, {z}\n");
             }
         }
-        if order.functions.iter().any(|function| !function.definition.template.converged) {
-            head += "#define PHALANX_DIVERGENT\n";
-        }
-        if cuda::knows_peers(&text.out) {
-            head += "#define PHALANX_PEERS\n";
-        }
-        if has_grid_barrier {
-            head += "#define PHALANX_GRID_BARRIER\n";
+        let diverges = order.functions.iter().any(|function| !function.definition.template.converged);
+        let knows_peers = cuda::knows_peers(&text.out);
+        for (name, holds) in [("DIVERGENT", diverges), ("PEERS", knows_peers), ("GRID_BARRIER", has_grid_barrier)] {
+            head += &if holds { format!("#define PHALANX_{name}\n") } else { String::new() };
         }
         if has_block_barrier {
             head += "#define PHALANX_BLOCK_BARRIER\n";
@@ -244,23 +239,16 @@ impl Program {
             parameters,
             names_grid: text.out.contains("this_grid("),
             tests_alignment,
-            has_wide_integers: has_wide_integers(kernel.definition.template),
+            has_wide_integers: kernel.definition.template.has_wide_integers(),
             sends_to_peers: cuda::sends_to_peers(&text.out),
             sites: text.sites,
-            barriers: order.functions.iter().flat_map(|function| fences(function.definition.template)).collect(),
+            barriers: order
+                .functions
+                .iter()
+                .flat_map(|function| BarrierFence::all(function.definition.template))
+                .collect(),
         })
     }
-}
-
-/// Returns whether a kernel has a parameter that is an integer of 64 bits.
-fn has_wide_integers(kernel: &Template) -> bool {
-    kernel.body.iter().any(|fragment| matches!(fragment, Fragment::Prologue { has_wide: true, .. }))
-}
-
-/// Returns the arrivals of a function at the cluster's barrier, with their fences.
-fn fences(template: &Template) -> impl Iterator<Item = BarrierFence> {
-    let arrivals = template.barriers.iter().filter(|barrier| !barrier.waits);
-    arrivals.map(|barrier| BarrierFence::new(template.file, barrier))
 }
 
 /// The names of the program's functions, types and constants.

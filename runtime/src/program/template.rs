@@ -48,6 +48,13 @@ pub struct Template {
     pub barriers: &'static [ChosenFence],
 }
 
+impl Template {
+    /// Returns whether a kernel has a parameter that is an integer of 64 bits.
+    pub(crate) fn has_wide_integers(&self) -> bool {
+        self.body.iter().any(|fragment| matches!(fragment, Fragment::Prologue { has_wide: true, .. }))
+    }
+}
+
 /// The role of a [`Template`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {

@@ -1,5 +1,6 @@
 //! Templates written by hand, as the macros would print them, joined and compared with the text they must become.
 
+use super::super::template::Template;
 use super::*;
 use crate::program::template::{Role, SharedInfo, Site, SiteMessage};
 use crate::program::types::{DeviceType, constant};

@@ -108,10 +108,7 @@ fn check_pairs(inputs: Inputs<'_, '_>, diags: &mut Diags) -> Protocol {
         return Protocol::plain();
     }
     // Details only show that accesses are disjoint, so a kernel is looked at in detail where that is in question.
-    let found = match function.role {
-        Role::Kernel => analyze(inputs, false, diags),
-        Role::Device | Role::Method => None,
-    };
+    let found = if function.role == Role::Kernel { analyze(inputs, false, diags) } else { None };
     found.or_else(|| analyze(inputs, true, diags)).unwrap_or_default()
 }
 
