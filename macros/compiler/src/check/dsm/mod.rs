@@ -123,8 +123,7 @@ fn analyze(inputs: Inputs<'_, '_>, in_detail: bool, diags: &mut Diags) -> Option
     let (arms, role) = (DivergentArms::of_cfg(cfg, values, &indexes), function.role);
     let slices = Slices::of(cfg, role);
     let shared_with_peers = shared_with_peers(cfg, role, &slices);
-    let copies = Copies::of(cfg, completions);
-    let takes_token = is_given_token(function);
+    let (copies, takes_token) = (Copies::of(cfg, completions), is_given_token(function));
     let in_flight =
         InFlight { cfg, facts, arms, shared_with_peers, role, takes_token, handshakes, gathers, copies, ordered };
     let states = engine::solve(&in_flight, cfg);
@@ -223,8 +222,7 @@ struct Check<'a, 'f> {
     /// The number of blocks in a cluster, if it is known.
     blocks: Option<u32>,
     faults: BTreeMap<FaultId, Fault>,
-    /// The accesses to the function's own shared memory at its first time, or after a wait for its caller's arrival, each with the
-    /// calls that come before it.
+    /// The accesses to own arrays at the first time, or after a wait for the caller's arrival, with the calls before each.
     first_accesses: Vec<(When, AccessSite, IndexPath, BTreeSet<u16>)>,
     /// The questions about callees that have been asked.
     questions: Questions,
