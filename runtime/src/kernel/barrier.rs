@@ -201,13 +201,13 @@ impl BarrierScope for ClusterScope {
 /// brand.
 #[track_caller]
 pub fn shared_barrier<B: Brand>() -> Barrier<B> {
-    Barrier::new(allocated("`shared_barrier()`", 1, Location::caller()), 0)
+    Barrier::new(allocated::<B>("`shared_barrier()`", 1, Location::caller()), 0)
 }
 
 /// Returns `N` barriers, each as from [`shared_barrier`]. A kernel writes `shared_barriers::<N>()`.
 #[track_caller]
 pub fn shared_barriers<B: Brand, const N: usize>() -> Barriers<N, B> {
-    Barriers { memory: allocated("`shared_barriers()`", N, Location::caller()), brand: PhantomData }
+    Barriers { memory: allocated::<B>("`shared_barriers()`", N, Location::caller()), brand: PhantomData }
 }
 
 /// Returns a phase barrier in shared memory that orders at the scope of the cluster, and at which peers may arrive.
@@ -215,13 +215,13 @@ pub fn shared_barriers<B: Brand, const N: usize>() -> Barriers<N, B> {
 /// `shared_cluster_barrier()`.
 #[track_caller]
 pub fn shared_cluster_barrier<B: Brand>() -> ClusterBarrier<B> {
-    Barrier::new(allocated("`shared_cluster_barrier()`", 1, Location::caller()), 0)
+    Barrier::new(allocated::<B>("`shared_cluster_barrier()`", 1, Location::caller()), 0)
 }
 
 /// Returns `N` barriers, each as from [`shared_cluster_barrier`]. A kernel writes `shared_cluster_barriers::<N>()`.
 #[track_caller]
 pub fn shared_cluster_barriers<B: Brand, const N: usize>() -> ClusterBarriers<N, B> {
-    Barriers { memory: allocated("`shared_cluster_barriers()`", N, Location::caller()), brand: PhantomData }
+    Barriers { memory: allocated::<B>("`shared_cluster_barriers()`", N, Location::caller()), brand: PhantomData }
 }
 
 impl<B: Brand, S: BarrierScope> Barrier<B, S> {
@@ -449,8 +449,8 @@ impl<B: Brand> OwnedShared for ClusterBarrier<B> {
 }
 
 /// Allocates shared memory for barriers.
-fn allocated(what: &str, length: usize, site: &'static Location<'static>) -> SharedId {
-    let key = AllocationKey { site, array: TypeId::of::<BarrierWord>(), element_bytes: 8 };
+fn allocated<B: Brand>(what: &str, length: usize, site: &'static Location<'static>) -> SharedId {
+    let key = AllocationKey { site, number: 0, array: TypeId::of::<B>(), element_bytes: 8 };
     sim::with(what, |context| context.static_shared(key, length * size_of::<BarrierWord>()))
 }
 

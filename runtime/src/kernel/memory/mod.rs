@@ -31,7 +31,9 @@ pub use self::local::{Elements, array_len, element, element_at_mut, element_mut}
 pub use self::place::{MemoryPlace, field, nth, place, place_unchecked, read_place, update_place, write_place};
 pub use self::remote::{RemoteArray, RemoteSlice};
 pub use self::rows::{MatrixMemory, SwizzledMemory};
-pub use self::shared::{OwnedShared, SharedArray, SharedSlice, dynamic_shared, dynamic_shared_slice, shared_array};
+pub use self::shared::{
+    OwnedShared, SharedArray, SharedSlice, dynamic_shared, dynamic_shared_slice, numbered, shared_array,
+};
 pub use self::shared_handle::Shared;
 pub use self::slice::*;
 pub use self::swizzled::Swizzled;

@@ -1,6 +1,7 @@
 //! A block's own shared memory. The handles name an allocation of the simulator and hold no bytes themselves.
 
 use std::any::{TypeId, type_name};
+use std::cell::Cell;
 use std::marker::PhantomData;
 use std::panic::Location;
 
@@ -125,12 +126,26 @@ pub trait OwnedShared: Shared {
     fn remote(&self, rank: u32) -> Self::Remote;
 }
 
+thread_local! {
+    /// The number of the array that a kernel's body makes next.
+    static NUMBER: Cell<u16> = const { Cell::new(0) };
+}
+
+/// Makes an array in a kernel's body. The number tells it from another of its type at the same place: a `macro_rules!` writes all of
+/// its text at the place of its call.
+#[doc(hidden)]
+pub fn numbered<A>(number: u16, make: impl FnOnce() -> A) -> A {
+    NUMBER.set(number);
+    make()
+}
+
 /// Returns an array in static shared memory, `__shared__ T array[N]`. All threads of a block get the same array from
 /// the same call. It starts uninitialized.
 #[inline]
 #[track_caller]
 pub fn shared_array<T: DeviceCopy, const N: usize>() -> SharedArray<T, N> {
-    let key = AllocationKey { site: Location::caller(), array: TypeId::of::<[T; N]>(), element_bytes: size_of::<T>() };
+    let (site, number) = (Location::caller(), NUMBER.take());
+    let key = AllocationKey { site, number, array: TypeId::of::<[T; N]>(), element_bytes: size_of::<T>() };
     let id = sim::with("`shared_array()`", |context| context.static_shared(key, size_of::<[T; N]>()));
     SharedArray { id, elements: PhantomData }
 }
@@ -257,5 +272,44 @@ impl<S: OwnedShared + ?Sized> OwnedShared for &S {
     #[inline]
     fn remote(&self, rank: u32) -> S::Remote {
         (**self).remote(rank)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::prelude::*;
+
+    /// A macro writes all of its text at the place of its call.
+    macro_rules! kernel {
+        ($name:ident) => {
+            #[cluster_kernel(block = 32)]
+            fn $name(out: &mut [u32]) {
+                let block = this_thread_block();
+                let (first, second) = (shared_array::<u32, 32>(), shared_array::<u32, 32>());
+                let (one, other) = (shared_barrier(), shared_barrier());
+                if block.thread_rank() == 0 {
+                    one.init(32);
+                    other.init(32);
+                }
+                block.sync();
+                let i = block.thread_rank() as usize;
+                first[i] = 1;
+                one.arrive_and_wait();
+                second[i] = 2;
+                other.arrive_and_wait();
+                out[i] = first[31 - i] * 10 + second[31 - i];
+            }
+        };
+    }
+
+    kernel!(two_of_each);
+
+    #[test]
+    fn arrays_of_a_type_that_a_macro_makes_are_two() -> crate::Result<()> {
+        let device = Device::simulator();
+        let mut out = device.zeros(32)?;
+        two_of_each(&mut out).grid(1).launch(&device)?;
+        assert_eq!(out.read()?, [12; 32]);
+        Ok(())
     }
 }

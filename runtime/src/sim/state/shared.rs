@@ -17,7 +17,9 @@ use crate::sim::site::Site;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct AllocationKey {
     pub(crate) site: Site,
-    /// The type of the array.
+    /// What tells an array from another of its type at the same place.
+    pub(crate) number: u16,
+    /// The type of the array, or the brand of a barrier.
     pub(crate) array: TypeId,
     /// The size of one of its elements in bytes.
     pub(crate) element_bytes: usize,

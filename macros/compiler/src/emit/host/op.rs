@@ -132,17 +132,17 @@ impl Host<'_> {
                 });
                 call(at, &[barrier.rust_name(), barrier_method.name], quote!(#receiver #(, #rest)*))
             }
-            Op::SharedArray(_) | Op::DynamicShared => {
-                let lo = at.lo;
-                let Some((element, length)) = types else { return quote!(()) };
+            Op::SharedArray(index) => {
+                let Some((element, Some(length))) = types else { return quote!(()) };
+                let (element, length) = (&element.tokens, &self.function.values[usize::from(length.0)].tokens);
+                let array = quote_spanned!(at.lo=> ::phalanx::shared_array::<#element, { #length }>());
+                let number = index as u16;
+                private(at, "numbered", quote_spanned!(at.lo=> #number, || #array))
+            }
+            Op::DynamicShared => {
+                let Some((element, _)) = types else { return quote!(()) };
                 let element = &element.tokens;
-                match length {
-                    Some(length) => {
-                        let length = &self.function.values[usize::from(length.0)].tokens;
-                        quote_spanned!(lo=> ::phalanx::shared_array::<#element, { #length }>())
-                    }
-                    None => quote_spanned!(lo=> ::phalanx::dynamic_shared::<#element>()),
-                }
+                quote_spanned!(at.lo=> ::phalanx::dynamic_shared::<#element>())
             }
             Op::Length if operands.first().is_some_and(|receiver| receiver.memory().is_none()) => {
                 let value = operands.first().map(|receiver| self.expr(receiver));
