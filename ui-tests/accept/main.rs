@@ -50,6 +50,7 @@ mod parts_by_rank;
 mod rank_out_of_range;
 mod relaxed_publishes;
 mod remote_before_entry;
+mod results_of_methods;
 mod ring_count;
 mod ring_deadlock;
 mod ring_overtaken;
@@ -130,6 +131,7 @@ fn kernels() -> impl Iterator<Item = phalanx::Program> {
         rank_out_of_range::KERNELS,
         relaxed_publishes::KERNELS,
         remote_before_entry::KERNELS,
+        results_of_methods::KERNELS,
         ring_count::KERNELS,
         ring_deadlock::KERNELS,
         ring_overtaken::KERNELS,

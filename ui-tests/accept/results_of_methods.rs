@@ -70,4 +70,5 @@ fn product(a: &TensorMap<Rows>, c: &mut [f32], parts: u32) {
     }
 }
 
-fn main() {}
+pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] =
+    &[phalanx::Program::of::<of_another_module>, phalanx::Program::of::<product>];

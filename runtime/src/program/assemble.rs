@@ -245,7 +245,7 @@ impl Program {
             barriers: order
                 .functions
                 .iter()
-                .flat_map(|function| BarrierFence::all(function.definition.template))
+                .flat_map(|function| function.definition.template.fences())
                 .collect(),
         })
     }

@@ -16,6 +16,7 @@ use super::constant::Constant;
 use super::options::KernelOptions;
 use super::type_info::{TypeArgument, TypeInfo};
 use crate::program::types::DeviceType;
+use crate::report::barrier_fence::BarrierFence;
 
 /// A kernel or a device function as the macro printed it. Each function has one `static`, generic or not.
 #[derive(Debug)]
@@ -52,6 +53,12 @@ impl Template {
     /// Returns whether a kernel has a parameter that is an integer of 64 bits.
     pub(crate) fn has_wide_integers(&self) -> bool {
         self.body.iter().any(|fragment| matches!(fragment, Fragment::Prologue { has_wide: true, .. }))
+    }
+
+    /// Returns the function's arrivals at the cluster's barrier, with their fences.
+    pub(crate) fn fences(&self) -> impl Iterator<Item = BarrierFence> {
+        let arrivals = self.barriers.iter().filter(|barrier| !barrier.waits);
+        arrivals.map(|barrier| BarrierFence::new(self.file, barrier))
     }
 }
 

@@ -4,8 +4,6 @@ use std::fmt;
 
 use phalanx_contract::fence::{ChosenFence, Fence};
 
-use crate::program::template::Template;
-
 /// An arrival at the cluster's barrier, with the fence that the compiler chose for it. The marker of a kernel lists those of the
 /// kernel and the functions that it calls.
 ///
@@ -50,12 +48,6 @@ pub struct BarrierFence {
 }
 
 impl BarrierFence {
-    /// Returns those of a function.
-    pub(crate) fn all(template: &Template) -> impl Iterator<Item = BarrierFence> {
-        let arrivals = template.barriers.iter().filter(|barrier| !barrier.waits);
-        arrivals.map(|barrier| BarrierFence::new(template.file, barrier))
-    }
-
     pub(crate) fn new(file: &'static str, chosen: &ChosenFence) -> BarrierFence {
         let ChosenFence { line, column, method, fence, cause, .. } = *chosen;
         BarrierFence { file, line, column, method, fence, cause: cause.map(|cause| (cause.line, cause.what)) }

@@ -2,13 +2,13 @@
 #define PHALANX_BLOCK 64, 1, 1
 #define PHALANX_CLUSTER 4, 1, 1
 #define PHALANX_PEERS
+#include <phalanx/arguments.cuh>
 #include <phalanx/barrier.cuh>
 #include <phalanx/copy.cuh>
 #include <phalanx/groups.cuh>
 #include <phalanx/interval.cuh>
 #include <phalanx/launch.cuh>
 #include <phalanx/memory.cuh>
-#include <phalanx/multiples.cuh>
 #include <phalanx/range.cuh>
 #include <phalanx/scalar.cuh>
 #include <phalanx/subslice.cuh>
@@ -18,7 +18,7 @@ using namespace phalanx;
 
 extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(64)
 bulk_ring(readonly_slice<u32> input, slice_mut<u32> out, u32 rounds, const __grid_constant__ launch_block phalanx_launch) {
-    assume_multiples(input, out, rounds);
+    assume_arguments(input, out, rounds);
 #line 13 "ui-tests/conformance/src/kernels/async_peers.rs"
     auto cluster = this_cluster();
     auto block = this_thread_block();

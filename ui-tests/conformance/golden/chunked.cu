@@ -1,5 +1,6 @@
 #define PHALANX_LAUNCH "chunked_param_3"
 #define PHALANX_BLOCK 1, 1, 1
+#include <phalanx/arguments.cuh>
 #include <phalanx/bits.cuh>
 #include <phalanx/interval.cuh>
 #include <phalanx/launch.cuh>
@@ -39,6 +40,7 @@ __device__ __forceinline__ u32 largest(shared_slice<u32> values) {
 
 extern "C" __global__ void __launch_bounds__(1)
 chunked(readonly_slice<u32> a, slice_mut<u32> out, usize size, const __grid_constant__ launch_block phalanx_launch) {
+    assume_arguments(a, out, size);
 #line 122 "ui-tests/conformance/src/kernels/elements.rs"
     auto total = u32(0);
     {

@@ -1,5 +1,6 @@
 #define PHALANX_LAUNCH "collatz_param_2"
 #define PHALANX_BLOCK 64, 1, 1
+#include <phalanx/arguments.cuh>
 #include <phalanx/atomic.cuh>
 #include <phalanx/groups.cuh>
 #include <phalanx/launch.cuh>
@@ -27,7 +28,7 @@ __device__ __forceinline__ void raise(slice_mut<u64> places, u32 at, u64 value) 
 
 extern "C" __global__ void __launch_bounds__(64)
 collatz(slice_mut<u64> longest, usize limit, const __grid_constant__ launch_block phalanx_launch) {
-
+    assume_arguments(longest, limit);
     auto grid = this_grid();
     for (auto start : range(grid.thread_rank(), limit).step_by(grid.num_threads())) {
         {

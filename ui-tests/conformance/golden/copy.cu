@@ -1,10 +1,10 @@
 #define PHALANX_LAUNCH "copy_param_2"
 #define PHALANX_BLOCK 128, 1, 1
+#include <phalanx/arguments.cuh>
 #include <phalanx/groups.cuh>
 #include <phalanx/interval.cuh>
 #include <phalanx/launch.cuh>
 #include <phalanx/memory.cuh>
-#include <phalanx/multiples.cuh>
 #include <phalanx/range.cuh>
 #include <phalanx/scalar.cuh>
 #include <phalanx/stepped_range.cuh>
@@ -15,7 +15,7 @@ using namespace phalanx;
 
 extern "C" __global__ void __launch_bounds__(128)
 copy(readonly_slice<f32> input, slice_mut<f32> output, const __grid_constant__ launch_block phalanx_launch) {
-    assume_multiples(input, output);
+    assume_arguments(input, output);
 #line 137 "ui-tests/conformance/src/kernels/vectors.rs"
     auto grid = this_grid();
     auto whole = input.len() / 4 * 4;

@@ -9,6 +9,7 @@
 #include <phalanx/range.cuh>
 #include <phalanx/scalar.cuh>
 #include <phalanx/stepped_range.cuh>
+#include <phalanx/within.cuh>
 
 using namespace phalanx;
 
@@ -78,8 +79,10 @@ exchange_cells(slice_mut<Cell> cells, u32 rounds, const __grid_constant__ launch
 #line 52 "ui-tests/conformance/src/kernels/phases.rs"
                 auto is_rim = k_2 == 0 || k_2 == 8191;
                 auto kept = KEPT[as<u32>(tile[k_2].phase)][as<u32>(is_rim)];
-                auto left = k_2 == 0 ? COLD : tile[k_2 - 1];
-                cells[first + as<usize>(k_2)].heat = tile[k_2].heat * kept + left.heat * (f32(1.0f) - kept);
+                require(when(!(k_2 == 0), within(tile, k_2 - 1)) & (within(tile, k_2) & within(cells, first + as<usize>(k_2))));
+#line 54 "ui-tests/conformance/src/kernels/phases.rs"
+                auto left = k_2 == 0 ? COLD : tile.get_unchecked(k_2 - 1);
+                cells.get_unchecked(first + as<usize>(k_2)).heat = tile.get_unchecked(k_2).heat * kept + left.heat * (f32(1.0f) - kept);
             }
         }
 #line 57 "ui-tests/conformance/src/kernels/phases.rs"
@@ -94,8 +97,10 @@ exchange_cells(slice_mut<Cell> cells, u32 rounds, const __grid_constant__ launch
         } else {
             for (auto k_3 : steps_4) {
 #line 59 "ui-tests/conformance/src/kernels/phases.rs"
-                tile[k_3].heat = cells[first + as<usize>(k_3)].heat;
-                tile[k_3] = settled(tile[k_3]);
+                require(within(cells, first + as<usize>(k_3)) & within(tile, k_3));
+#line 59 "ui-tests/conformance/src/kernels/phases.rs"
+                tile.get_unchecked(k_3).heat = cells.get_unchecked(first + as<usize>(k_3)).heat;
+                tile[k_3] = settled(tile.get_unchecked(k_3));
             }
         }
 #line 62 "ui-tests/conformance/src/kernels/phases.rs"
@@ -110,7 +115,9 @@ exchange_cells(slice_mut<Cell> cells, u32 rounds, const __grid_constant__ launch
     } else {
         for (auto k_4 : steps_5) {
 #line 65 "ui-tests/conformance/src/kernels/phases.rs"
-            cells[first + as<usize>(k_4)].phase = tile[k_4].phase;
+            require(within(tile, k_4) & within(cells, first + as<usize>(k_4)));
+#line 65 "ui-tests/conformance/src/kernels/phases.rs"
+            cells.get_unchecked(first + as<usize>(k_4)).phase = tile.get_unchecked(k_4).phase;
         }
     }
 }

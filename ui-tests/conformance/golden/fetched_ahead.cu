@@ -1,12 +1,12 @@
 #define PHALANX_LAUNCH "fetched_ahead_param_3"
 #define PHALANX_BLOCK 160, 1, 1
+#include <phalanx/arguments.cuh>
 #include <phalanx/barrier.cuh>
 #include <phalanx/copy.cuh>
 #include <phalanx/groups.cuh>
 #include <phalanx/interval.cuh>
 #include <phalanx/launch.cuh>
 #include <phalanx/memory.cuh>
-#include <phalanx/multiples.cuh>
 #include <phalanx/range.cuh>
 #include <phalanx/scalar.cuh>
 #include <phalanx/subslice.cuh>
@@ -17,7 +17,7 @@ using namespace phalanx;
 
 extern "C" __global__ void __launch_bounds__(160)
 fetched_ahead(readonly_slice<u32> input, slice_mut<u32> out, u32 chunks, const __grid_constant__ launch_block phalanx_launch) {
-    assume_multiples(input, out, chunks);
+    assume_arguments(input, out, chunks);
     constexpr auto STAGE = u32(256);
 #line 96 "ui-tests/conformance/src/kernels/async_copies.rs"
     auto block = this_thread_block();

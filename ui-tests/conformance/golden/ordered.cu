@@ -1,10 +1,10 @@
 #define PHALANX_LAUNCH "phalanx_conformance_kernels_memory_ordered_param_2"
 #define PHALANX_BLOCK 1, 1, 1
+#include <phalanx/arguments.cuh>
 #include <phalanx/array.cuh>
 #include <phalanx/lanes.cuh>
 #include <phalanx/launch.cuh>
 #include <phalanx/memory.cuh>
-#include <phalanx/multiples.cuh>
 #include <phalanx/scalar.cuh>
 #include <phalanx/subslice.cuh>
 #include <phalanx/vector.cuh>
@@ -27,7 +27,7 @@ __device__ __forceinline__ u32 weigh(Slice0<u32> a, Slice1<u32> b, usize c) {
 
 extern "C" __global__ void __launch_bounds__(1)
 phalanx_conformance_kernels_memory_ordered(readonly_slice<u32> a, slice_mut<u32> out, const __grid_constant__ launch_block phalanx_launch) {
-    assume_multiples(a, out);
+    assume_arguments(a, out);
     auto n = usize(0);
     auto value = subslice_from(a, next(n));
     auto value_2 = next(n);

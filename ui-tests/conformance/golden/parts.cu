@@ -1,5 +1,6 @@
 #define PHALANX_LAUNCH "parts_param_4"
 #define PHALANX_BLOCK 1, 1, 1
+#include <phalanx/arguments.cuh>
 #include <phalanx/launch.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/range.cuh>
@@ -28,7 +29,7 @@ __device__ __forceinline__ void fill(slice_mut<u32> values, u32 first) {
 
 extern "C" __global__ void __launch_bounds__(1)
 parts(readonly_slice<u32> a, slice_mut<u32> out, u32 lo, usize hi, const __grid_constant__ launch_block phalanx_launch) {
-
+    assume_arguments(a, out, lo, hi);
     auto row = subslice(a, lo, hi);
     out[0] = sum(row);
     out[1] = sum(subslice_from(a, lo));

@@ -1,6 +1,7 @@
 #define PHALANX_LAUNCH "product_param_5"
 #define PHALANX_PLACED_SHARED_BYTES 107520
 #define PHALANX_BLOCK 256, 1, 1
+#include <phalanx/arguments.cuh>
 #include <phalanx/array.cuh>
 #include <phalanx/copy.cuh>
 #include <phalanx/groups.cuh>
@@ -10,7 +11,6 @@
 #include <phalanx/launch.cuh>
 #include <phalanx/matrix.cuh>
 #include <phalanx/memory.cuh>
-#include <phalanx/multiples.cuh>
 #include <phalanx/range.cuh>
 #include <phalanx/scalar.cuh>
 #include <phalanx/subslice.cuh>
@@ -43,7 +43,7 @@ __device__ __forceinline__ void fetch(const thread_block_tile<4>& quad, shared_s
             require(within(to_a, row));
         }
 #line 36 "ui-tests/conformance/src/corpus/tensor_cores.rs"
-        memcpy_async(quad, subslice(row_of_unchecked(to_a, row), 0, DEPTH), subslice(a, from, from + DEPTH));
+        memcpy_async(quad, copied_part(row_of_unchecked(to_a, row), 0, DEPTH), copied_part(a, from, from + DEPTH));
     }
     const auto steps_2 = range(usize(0), usize(2));
     const bool all_within_2 = covers(to_b, rank / 2 + values_of(steps_2) * 32);
@@ -58,7 +58,7 @@ __device__ __forceinline__ void fetch(const thread_block_tile<4>& quad, shared_s
             require(within(to_b, row_2));
         }
 #line 42 "ui-tests/conformance/src/corpus/tensor_cores.rs"
-        memcpy_async(quad, subslice(row_of_unchecked(to_b, row_2), column, column + DEPTH), subslice(b, from_2, from_2 + DEPTH));
+        memcpy_async(quad, copied_part(row_of_unchecked(to_b, row_2), column, column + DEPTH), copied_part(b, from_2, from_2 + DEPTH));
     }
 }
 
@@ -74,7 +74,7 @@ __device__ __forceinline__ u32 Accumulator_column_f32_16_16(const accumulator<f3
 
 extern "C" __global__ void __launch_bounds__(256)
 product(readonly_slice<bf16> a, readonly_slice<bf16> b, slice_mut<f32> c, usize n, usize k, const __grid_constant__ launch_block phalanx_launch) {
-    assume_multiples(a, b, c, n, k);
+    assume_arguments(a, b, c, n, k);
     constexpr auto EDGE = usize(128);
     constexpr auto DEPTH = usize(64);
     constexpr auto STAGES = usize(3);

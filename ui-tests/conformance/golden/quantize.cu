@@ -1,5 +1,6 @@
 #define PHALANX_LAUNCH "quantize_param_4"
 #define PHALANX_BLOCK 64, 1, 1
+#include <phalanx/arguments.cuh>
 #include <phalanx/bits.cuh>
 #include <phalanx/float_math.cuh>
 #include <phalanx/groups.cuh>
@@ -17,6 +18,7 @@ using namespace phalanx;
 
 extern "C" __global__ void __launch_bounds__(64)
 quantize(readonly_slice<f16> rows, usize width, slice_mut<i8> out, slice_mut<i32> exponents, const __grid_constant__ launch_block phalanx_launch) {
+    assume_arguments(rows, width, out, exponents);
     constexpr auto f16_MIN_POSITIVE = f16::from_bits(0x400);
 #line 447 "ui-tests/conformance/src/kernels/guide.rs"
     auto row = this_grid().thread_rank();

@@ -8,6 +8,7 @@
 #include <phalanx/range.cuh>
 #include <phalanx/scalar.cuh>
 #include <phalanx/stepped_range.cuh>
+#include <phalanx/within.cuh>
 
 using namespace phalanx;
 
@@ -24,7 +25,9 @@ saxpy(f32 a, readonly_slice<f32> x, slice_mut<f32> y, const __grid_constant__ la
     } else {
         for (auto i : steps) {
 #line 42 "ui-tests/conformance/src/kernels/guide.rs"
-            y[i] = mul_add(x[i], a, y[i]);
+            require(within(x, i) & within(y, i));
+#line 42 "ui-tests/conformance/src/kernels/guide.rs"
+            y.get_unchecked(i) = mul_add(x.get_unchecked(i), a, y.get_unchecked(i));
         }
     }
 }

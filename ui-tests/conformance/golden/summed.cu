@@ -1,6 +1,7 @@
 #define PHALANX_LAUNCH "summed_param_3"
 #define PHALANX_TILES
 #define PHALANX_BLOCK 64, 1, 1
+#include <phalanx/arguments.cuh>
 #include <phalanx/array.cuh>
 #include <phalanx/barrier.cuh>
 #include <phalanx/copy.cuh>
@@ -8,7 +9,6 @@
 #include <phalanx/interval.cuh>
 #include <phalanx/launch.cuh>
 #include <phalanx/memory.cuh>
-#include <phalanx/multiples.cuh>
 #include <phalanx/range.cuh>
 #include <phalanx/scalar.cuh>
 #include <phalanx/subslice.cuh>
@@ -25,7 +25,7 @@ __device__ __forceinline__ void fetched(const tensor_map<local_array<local_array
 
 extern "C" __global__ void __launch_bounds__(64)
 summed(const __grid_constant__ tensor_map<local_array<local_array<f32, 8>, 4>> input, slice_mut<f32> out, u32 steps, const __grid_constant__ launch_block phalanx_launch) {
-    assume_multiples(out, steps);
+    assume_arguments(out, steps);
     auto block = this_thread_block();
     __shared__ shared_array<local_array<local_array<f32, 8>, 4>, 2> tiles;
     __shared__ barriers<2> full;
