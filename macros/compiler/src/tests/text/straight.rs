@@ -204,6 +204,11 @@ fn arms_of_branches() {
         "*r = w[a] + w[b]; match a { 0 => *r += m[b] + m[a], _ => {} }",
         &["within(w, a) & within(w, b)", "within(m, b) & within(m, a)"],
     );
+    // What is tested anyway needs no test on an arm whose condition is not known, and what is not ends the run there.
+    let (found, statements) = printed("if w[a] > m[b] { m[b] = w[a]; m[a] = 1; }");
+    assert_eq!(found, ["within(w, a) & within(m, b)"]);
+    assert!(statements.contains(&"m.get_unchecked(b) = w.get_unchecked(a);".into()), "{statements:#?}");
+    assert!(statements.contains(&"m[a] = 1;".into()), "{statements:#?}");
     // What leaves the run on an arm ends it there.
     fronts("*r = w[a]; if a > 3 { *r += w[b]; return; } *r += w[b];", &["within(w, a) & when(a > 3, within(w, b))"]);
 }

@@ -386,15 +386,16 @@ impl<'l, 'f, 'e> Scan<'l, 'f, 'e> {
         if self.values.lower.unchecked.contains(&access.site) {
             return Some(());
         }
-        let guard = match &self.guard {
-            Guard::Always => None,
-            Guard::If(condition) => Some(condition.clone()),
-            Guard::Unknown => return None,
-        };
         let test = self.values.test(&access)?;
+        let (guard, is_known) = match &self.guard {
+            Guard::Always => (None, true),
+            Guard::If(condition) => (Some(condition.clone()), true),
+            // It needs no test where the same is tested anyway, as a value that is loaded, compared and stored.
+            Guard::Unknown => (None, false),
+        };
         let covers = |known: &Guarded| known.test == test && (known.guard.is_none() || known.guard == guard);
         if !self.tests.iter().any(covers) {
-            if self.tests.len() == MOST_TESTS {
+            if !is_known || self.tests.len() == MOST_TESTS {
                 return None;
             }
             let lower = &self.values.lower;
