@@ -80,7 +80,9 @@ struct Judged<'f> {
 impl Judged<'_> {
     /// Whether the verdict depends on what called functions do.
     fn needs_bodies(&self) -> bool {
-        self.checked.as_ref().map_or(true, |checked| checked.asks_of_memory() || checked.rings().are_open())
+        self.checked
+            .as_ref()
+            .map_or(true, |checked| checked.asks_of_memory() || checked.asks_of_methods() || checked.rings().are_open())
     }
 }
 
@@ -166,7 +168,10 @@ fn judge_with_bodies<'f>(first: Judged<'f>, bodies: &'f WithBodies, diags: &mut 
     let are_followed = |_| emit::followed::condition(followed);
     let mut found = diags.nested();
     let mut second = judge(function, || known, &mut found);
-    let rings = rings_with_bodies(&first, &mut second, found);
+    let (of_rings, others): (Vec<_>, Vec<_>) =
+        found.take().into_iter().partition(|fault| Rule::OF_RINGS.contains(&fault.rule));
+    let rings = rings_with_bodies(&first, &mut second, of_rings);
+    let asks_of_methods = first.checked.as_ref().is_ok_and(Checked::asks_of_methods);
     let is_answer = |checked: &Checked<'_>| !checked.asks_of_memory();
     let judged = match (first.checked, second.checked) {
         (Err(Reported), Ok(right)) if !diags.any(|rule, _| !Rule::OF_VALUES.contains(&rule)) => {
@@ -187,6 +192,13 @@ fn judge_with_bodies<'f>(first: Judged<'f>, bodies: &'f WithBodies, diags: &mut 
             let right_if = quote!(#are_followed && #are_right);
             Judged { checked: Ok(checked.right_if(right_if)), selections, ..first }
         }
+        // rustc asks the methods only where it builds the kernel.
+        (Ok(checked), Err(Reported)) if asks_of_methods => {
+            let of_methods = others.into_iter().filter(|fault| fault.rule == Rule::DivergentCollective);
+            let mut conditional = first.conditional;
+            conditional.extend(of_methods.map(|fault| Conditional::when(fault, are_followed)));
+            Judged { checked: Ok(checked), conditional, selections }
+        }
         (checked, Ok(_) | Err(Reported)) => Judged { checked, ..first },
     };
     match (judged.checked, rings) {
@@ -199,11 +211,11 @@ fn judge_with_bodies<'f>(first: Judged<'f>, bodies: &'f WithBodies, diags: &mut 
 }
 
 /// What is known of rings with the bodies of what the function calls, if it is open without them.
-fn rings_with_bodies(first: &Judged<'_>, second: &mut Judged<'_>, mut found: Diags) -> Option<Rings> {
+fn rings_with_bodies(first: &Judged<'_>, second: &mut Judged<'_>, faults: Vec<Diag>) -> Option<Rings> {
     first.checked.as_ref().ok().filter(|checked| checked.rings().are_open())?;
     Some(match &mut second.checked {
         Ok(checked) => checked.take_rings(),
-        Err(Reported) => Rings::faulty(found.take().into_iter()),
+        Err(Reported) => Rings::faulty(faults.into_iter()),
     })
 }
 

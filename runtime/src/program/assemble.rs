@@ -242,11 +242,7 @@ impl Program {
             has_wide_integers: kernel.definition.template.has_wide_integers(),
             sends_to_peers: cuda::sends_to_peers(&text.out),
             sites: text.sites,
-            barriers: order
-                .functions
-                .iter()
-                .flat_map(|function| function.definition.template.fences())
-                .collect(),
+            barriers: order.functions.iter().flat_map(|function| function.definition.template.fences()).collect(),
         })
     }
 }

@@ -247,6 +247,11 @@ impl<'f> Checked<'f> {
         self.protocol.demands.iter().any(|demand| Rule::OF_PAIRS.contains(&demand.rule))
     }
 
+    /// Whether rustc is asked whether results of methods differ between threads.
+    pub(crate) fn asks_of_methods(&self) -> bool {
+        self.summary.methods().next().is_some()
+    }
+
     /// Makes rustc ask that only if a condition does not hold.
     pub(crate) fn right_if(self, condition: TokenStream) -> Checked<'f> {
         Checked { is_right_if: Some(condition), ..self }
