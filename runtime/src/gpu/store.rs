@@ -41,6 +41,12 @@ pub(crate) fn cubin(program: &Program, architecture: &str, variant: Variant) -> 
         }
         return Ok(cubin);
     }
+    let can_compile = nvrtc::is_present();
+    if let Some(cubin) =
+        folder().filter(|_| !can_compile).and_then(|of| for_any_sizes(&of, program, architecture, variant))
+    {
+        return Ok(cubin);
+    }
     let cubin = program.compile_variant(architecture, variant)?;
     // A missing store is not a failure.
     if write(&path, &cubin).is_ok() && is_cache {
@@ -49,10 +55,19 @@ pub(crate) fn cubin(program: &Program, architecture: &str, variant: Variant) -> 
     Ok(cubin)
 }
 
-/// Puts the CUBIN of a variant of `program` into the store, if there are a store and a compiler. The simulator calls this, because
-/// it does not need the CUBIN itself.
+/// Returns the CUBIN in a store that was made elsewhere for arguments of other sizes.
+fn for_any_sizes(folder: &Path, program: &Program, architecture: &str, variant: Variant) -> Option<Vec<u8>> {
+    read(&path(folder, program, architecture, variant.of_any_sizes(), None))
+}
+
+/// Puts the CUBINs of a variant of `program` into the store, if there are a store and a compiler: that for these arguments, and that
+/// for arguments of other sizes. The simulator calls this, because it needs no CUBIN itself.
 pub(crate) fn precompile(program: &Program, architecture: &str, variant: Variant) -> Result<()> {
-    if folder().is_some() && nvrtc::is_present() { cubin(program, architecture, variant).map(drop) } else { Ok(()) }
+    if folder().is_some() && nvrtc::is_present() {
+        cubin(program, architecture, variant)?;
+        cubin(program, architecture, variant.of_any_sizes())?;
+    }
+    Ok(())
 }
 
 fn folder() -> Option<PathBuf> {
@@ -138,6 +153,18 @@ mod tests {
         let different: std::collections::BTreeSet<_> = paths.iter().collect();
         assert_eq!(different.len(), paths.len(), "the texts are equal, and the CUBINs are not");
         assert_eq!(paths[0], of(none, Variant::GENERAL));
+    }
+
+    #[test]
+    fn a_store_has_code_for_arguments_of_other_sizes() {
+        let store = tempfile::tempdir().unwrap();
+        let program = copy_with(KernelOptions::NONE, constant(&7u32));
+        let variant = Variant { short_slices: true, multiples: 0b101, ..Variant::GENERAL };
+        let found = || for_any_sizes(store.path(), &program, "sm_90a", variant);
+        assert_eq!(found(), None);
+        let any = Variant { multiples: 0, ..variant };
+        write(&path(store.path(), &program, "sm_90a", any, None), b"\x7fELF").unwrap();
+        assert_eq!(found().as_deref(), Some(&b"\x7fELF"[..]));
     }
 
     #[test]

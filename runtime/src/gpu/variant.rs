@@ -56,6 +56,11 @@ impl Known {
 }
 
 impl Variant {
+    /// Returns the variant for launches whose arguments may be multiples of anything.
+    pub(super) fn of_any_sizes(self) -> Variant {
+        Variant { multiples: 0, ..self }
+    }
+
     /// The variant for every launch.
     pub(crate) const GENERAL: Variant =
         Variant { flat_grid: false, short_slices: false, short_integers: false, multiples: 0 };
