@@ -8,16 +8,16 @@ mod counters {
 
     #[derive(Clone, Copy, DeviceCopy)]
     #[repr(C)]
-    pub struct Counter {
-        pub count: u32,
+    pub(super) struct Counter {
+        pub(super) count: u32,
     }
 
     #[device]
     impl Counter {
-        pub fn advance(&mut self, by: u32) {
+        pub(super) fn advance(&mut self, by: u32) {
             self.count += by;
         }
-        pub fn is_even(&self) -> bool {
+        pub(super) fn is_even(&self) -> bool {
             self.count % 2 == 0
         }
     }
