@@ -343,6 +343,18 @@ fn waits_on_one_arm() {
         assert_eq!(broken(&repeated), ["copy_in_flight"], "{early}");
     }
     assert_eq!(broken(&format!("{copy} if eager {{ {wait} }}")), ["copy_in_flight"]);
+    // A wait before the copy says nothing of it, also where the paths to it are told apart.
+    let (count, on_arms) =
+        ("let mut k = 1;", "if input[k] > 4 { k += 1; block.wait_async(); } else { block.wait_async(); }");
+    let later = "k += 1; if input[k] > 4 { output[0] = 1; }";
+    for between in ["", later] {
+        assert_eq!(
+            broken(&format!("{count} {on_arms} {copy} {between} {read} {wait}")),
+            ["copy_in_flight"],
+            "{between}"
+        );
+        assert!(broken(&format!("{count} {on_arms} {copy} {between} {wait} {read}")).is_empty(), "{between}");
+    }
     // Other branches may tell that the copy was waited for, or never began.
     for right in [
         format!("{copy} if eager {{ {wait} }} if !eager {{ {wait} }} block.sync(); {read}"),

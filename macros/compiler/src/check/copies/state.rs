@@ -151,7 +151,12 @@ impl InFlight<'_, '_> {
             };
             shown(*flight) && !says_nothing
         };
-        state.waited.extend((0..self.flights.all.len()).filter(shown_elsewhere));
+        // Only at a barrier does a thread wait for what others began.
+        let may_be_here = |flight: &FlightId| {
+            matches!(self.flights.all[*flight].ending, Ending::Barriers(_)) || state.in_flight.contains_key(flight)
+        };
+        let waited = (0..self.flights.all.len()).filter(|flight| shown_elsewhere(flight) && may_be_here(flight));
+        state.waited.extend(waited);
         state.in_flight.retain(|flight, _| !shown(*flight));
         state.first = None;
     }
