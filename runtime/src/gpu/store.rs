@@ -25,7 +25,8 @@ const DIGEST_BYTES: usize = 32;
 
 /// Returns the CUBIN of a variant of `program` for `architecture`, from the store or from NVRTC.
 pub(crate) fn cubin(program: &Program, architecture: &str, variant: Variant) -> Result<Vec<u8>> {
-    let named = folder().map(|folder| path(&folder, program, architecture, variant, None));
+    let store = folder();
+    let named = store.as_ref().map(|folder| path(folder, program, architecture, variant, None));
     let is_cache = named.is_none();
     let cached = || {
         // Without a compiler nothing says which version's CUBINs are asked for.
@@ -41,9 +42,9 @@ pub(crate) fn cubin(program: &Program, architecture: &str, variant: Variant) -> 
         }
         return Ok(cubin);
     }
-    let can_compile = nvrtc::is_present();
-    if let Some(cubin) =
-        folder().filter(|_| !can_compile).and_then(|of| for_any_sizes(&of, program, architecture, variant))
+    if let Some(store) = store
+        && !nvrtc::is_present()
+        && let Some(cubin) = for_any_sizes(&store, program, architecture, variant)
     {
         return Ok(cubin);
     }
@@ -65,7 +66,10 @@ fn for_any_sizes(folder: &Path, program: &Program, architecture: &str, variant: 
 pub(crate) fn precompile(program: &Program, architecture: &str, variant: Variant) -> Result<()> {
     if folder().is_some() && nvrtc::is_present() {
         cubin(program, architecture, variant)?;
-        cubin(program, architecture, variant.of_any_sizes())?;
+        let of_any_sizes = variant.of_any_sizes();
+        if of_any_sizes != variant {
+            cubin(program, architecture, of_any_sizes)?;
+        }
     }
     Ok(())
 }

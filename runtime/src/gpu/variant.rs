@@ -56,11 +56,6 @@ impl Known {
 }
 
 impl Variant {
-    /// Returns the variant for launches whose arguments may be multiples of anything.
-    pub(super) fn of_any_sizes(self) -> Variant {
-        Variant { multiples: 0, ..self }
-    }
-
     /// The variant for every launch.
     pub(crate) const GENERAL: Variant =
         Variant { flat_grid: false, short_slices: false, short_integers: false, multiples: 0 };
@@ -74,6 +69,11 @@ impl Variant {
             short_integers: program.has_wide_integers() && known.largest_integer < 1 << 32,
             multiples: if program.tests_alignment() { known.multiples } else { 0 },
         }
+    }
+
+    /// Returns the variant for launches whose arguments may be multiples of anything.
+    pub(super) fn of_any_sizes(self) -> Variant {
+        Variant { multiples: 0, ..self }
     }
 }
 

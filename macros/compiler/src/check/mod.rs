@@ -308,7 +308,7 @@ impl<'f> Checked<'f> {
         Checked { rings_if: Some((rings, condition)), ..self }
     }
 
-    /// What is known of the rings if a condition holds, and the condition.
+    /// Returns what is known of the rings if a condition holds, with the condition.
     pub(crate) fn rings_if(&self) -> Option<&(Rings, TokenStream)> {
         self.rings_if.as_ref()
     }

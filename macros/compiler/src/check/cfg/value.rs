@@ -122,7 +122,7 @@ impl Variable {
         }
     }
 
-    /// Its fields, which follow each other in the order of variables; `None` if it has none.
+    /// Returns the range of the variable's fields, which follow each other in the order of variables; `None` if it has none.
     pub(crate) fn fields(self) -> Option<RangeInclusive<Variable>> {
         match self {
             Variable::Local(local) => Some(Variable::Field(local, 0)..=Variable::Field(local, u16::MAX)),

@@ -1,5 +1,5 @@
-//! What is known of the accesses that a function's caller made before the call: whether they may still be in flight. A function
-//! that is given a token waits for an arrival of its caller, which does not order what the caller did after it.
+//! Tells whether accesses that the caller of a function made before the call may still be in flight. A function that is given a
+//! token waits for an arrival of its caller, which does not order what the caller did after it.
 
 use std::collections::BTreeSet;
 

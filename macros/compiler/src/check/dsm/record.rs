@@ -20,7 +20,7 @@ pub(super) enum RecordKey {
     Call(CallId),
     /// What the caller did before it called this function.
     Caller,
-    /// What the caller did after the arrival whose token it gave to this function.
+    /// The accesses are those that the caller made after the arrival whose token it gave to this function.
     CallerArrived,
 }
 

@@ -40,9 +40,9 @@ struct Class {
 pub(super) struct Classes {
     /// The nodes on which a thread's steps may depend.
     asked: Vec<(NodeId, Point)>,
-    /// Those of them that may differ between threads, whose values a class has.
+    /// The asked values that may differ between threads; all threads of a class have the same.
     differing: Vec<(NodeId, Point)>,
-    /// Whether each of those depends on what a launch is given.
+    /// For each differing value, whether it depends on what a launch is given.
     given: Vec<bool>,
     all: Vec<Class>,
 }
@@ -206,7 +206,7 @@ impl Classes {
         Classes { asked: self.asked.clone(), differing: self.differing.clone(), given: self.given.clone(), all }
     }
 
-    /// What the threads' steps take from a launch.
+    /// Returns how the threads' steps depend on what a launch is given.
     pub(super) fn depends(&self, kernel: &Kernel<'_, '_>) -> Depends {
         kernel.depends(&self.asked)
     }

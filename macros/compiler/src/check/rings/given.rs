@@ -1,5 +1,4 @@
-//! Which nodes take their value from what a launch is given: scalar parameters, lengths of slices, and elements of those that nothing
-//! writes.
+//! Finds the nodes whose values a launch gives: scalar parameters, lengths of slices, and elements of slices that nothing writes.
 
 use super::kernel::Kernel;
 use crate::check::cfg::{Formula, NodeId, Root, Source};
@@ -14,7 +13,7 @@ pub(super) struct Arguments {
     pub(super) alternating: bool,
 }
 
-/// What a node takes from the launch.
+/// The kind of number that a launch gives to a node.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Given {
     /// A parameter or an element whose type has no number above `most`; the index of the element.
