@@ -11,6 +11,7 @@ pub mod data;
 pub mod launches;
 pub mod library;
 pub mod memory;
+pub mod pairs;
 pub mod part;
 pub mod plot;
 pub mod process;

@@ -4,7 +4,7 @@ use phalanx::Device;
 use serde_json::Value;
 
 use crate::case::Showcase;
-use crate::{Result, atlas, launches, run, showcases, timing, twin};
+use crate::{Result, atlas, launches, pairs, run, showcases, timing, twin};
 
 /// A part of the benchmark.
 #[derive(Clone, Copy)]
@@ -20,7 +20,8 @@ pub enum Part {
 impl Part {
     /// Returns all parts, in the order in which they run.
     pub fn all() -> Vec<Part> {
-        showcases::ALL.iter().map(Part::Showcase).chain([Part::Launches, Part::Atlas]).collect()
+        let kernels = showcases::ALL.iter().chain(pairs::ALL);
+        kernels.map(Part::Showcase).chain([Part::Launches, Part::Atlas]).collect()
     }
 
     /// Returns the name, by which a part is chosen.

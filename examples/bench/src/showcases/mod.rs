@@ -46,20 +46,20 @@ pub const ALL: &[Showcase] = &[
 
 /// The contents of a kernel's output before a launch whose result is checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Before {
+pub(crate) enum Before {
     /// Bytes that are no result.
     Spoiled,
     /// Zeros, which the kernel adds to.
     Zeros,
 }
 
-type Enqueue<I, O> = dyn FnMut(&Device, &Buffer<I>, &mut Buffer<O>) -> phalanx::Result<()>;
+pub(crate) type Enqueue<I, O> = dyn FnMut(&Device, &Buffer<I>, &mut Buffer<O>) -> phalanx::Result<()>;
 /// Reads a part of the output.
 type ReadPart<'a, O> = dyn Fn(Range<usize>) -> Result<Vec<O>> + 'a;
 type Check<I, O> = dyn Fn(&[I], &ReadPart<'_, O>) -> Result<()>;
 
 /// A kernel that computes one array from another.
-struct Map<I: DeviceCopy, O: DeviceCopy> {
+pub(crate) struct Map<I: DeviceCopy, O: DeviceCopy> {
     host: Vec<I>,
     sets: Vec<(Memory<I>, Memory<O>)>,
     before: Before,
@@ -71,7 +71,7 @@ struct Map<I: DeviceCopy, O: DeviceCopy> {
 }
 
 impl<I: DeviceCopy + Default + 'static, O: DeviceCopy + Default + 'static> Map<I, O> {
-    fn prepared(
+    pub(crate) fn prepared(
         device: &Device,
         host: Vec<I>,
         output_len: usize,

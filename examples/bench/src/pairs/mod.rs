@@ -1,0 +1,114 @@
+//! Kernels of other fields than the showcases', each beside a twin and no library: what a person would write first, without
+//! clusters. They show what the showcases do not: short loops, indexes from memory, narrow elements, conditions on data.
+
+use std::cell::RefCell;
+
+use phalanx::{Buffer, Device, DeviceCopy};
+
+use crate::Result;
+use crate::case::{Case, Showcase};
+use crate::compare;
+use crate::showcases::{Before, Enqueue, Map};
+use crate::twin::{Argument, Call, Twin};
+
+mod dense;
+mod images;
+mod losses;
+mod physics;
+mod sequences;
+mod sparse;
+
+/// All pairs, in the order of the table.
+pub const ALL: &[Showcase] =
+    &[images::SHOWCASE, sequences::SHOWCASE, sparse::SHOWCASE, dense::SHOWCASE, physics::SHOWCASE, losses::SHOWCASE];
+
+/// The launches of both kernels.
+struct Launches<I: DeviceCopy, O: DeviceCopy> {
+    /// The twin's arguments after input and output.
+    further: Vec<Argument>,
+    ours: Box<Enqueue<I, O>>,
+}
+
+/// Returns the launches of a twin with further arguments, and of our kernel.
+fn launch<I: DeviceCopy, O: DeviceCopy>(
+    further: impl Into<Vec<Argument>>,
+    ours: impl FnMut(&Device, &Buffer<I>, &mut Buffer<O>) -> phalanx::Result<()> + 'static,
+) -> Result<Launches<I, O>> {
+    Ok(Launches { further: further.into(), ours: Box::new(ours) })
+}
+
+/// A kernel that computes one array from another and some more, and its twin, which takes the addresses of both arrays first.
+struct Pair {
+    entry: &'static str,
+    source: &'static str,
+    size: (u64, &'static str),
+    grid: u32,
+    block: usize,
+    bytes: u64,
+    before: Before,
+}
+
+impl Pair {
+    /// A pair with the twin `entry` of a text, for a problem of some size and unit.
+    fn new(entry: &'static str, source: &'static str, size: (u64, &'static str), grid: u32, block: usize) -> Pair {
+        Pair { entry, source, size, grid, block, bytes: 0, before: Before::Spoiled }
+    }
+
+    /// Launches so many blocks.
+    fn grid(self, grid: u32) -> Pair {
+        Pair { grid, ..self }
+    }
+
+    /// The bytes that any implementation must move.
+    fn bytes(self, bytes: usize) -> Pair {
+        Pair { bytes: bytes as u64, ..self }
+    }
+
+    /// The kernel adds to its output.
+    fn adds(self) -> Pair {
+        Pair { before: Before::Zeros, ..self }
+    }
+
+    /// Returns the case with an input of `host`, an output of `len` elements, and a closure that prepares the
+    /// launches of both kernels. What both kernels compute is compared.
+    fn case<I, O>(
+        self,
+        host: impl Fn() -> Vec<I> + 'static,
+        len: usize,
+        launches: impl Fn(&Device) -> Result<Launches<I, O>> + 'static,
+    ) -> Case
+    where
+        I: DeviceCopy + Default + 'static,
+        O: DeviceCopy + Default + Into<f64> + 'static,
+    {
+        let Pair { entry, source, size, grid, block, bytes, before } = self;
+        Case {
+            version: entry.into(),
+            size: size.0,
+            unit: size.1,
+            bytes,
+            twin: Twin::new(entry, source),
+            library: None,
+            prepare: Box::new(move |device| {
+                let Launches { further, ours } = launches(device)?;
+                let twin = move |input, output| {
+                    let arrays = [input, output].map(Argument::Word);
+                    Call::new(grid, block, [&arrays[..], &further].concat())
+                };
+                let first: RefCell<Option<Vec<O>>> = RefCell::new(None);
+                Map::prepared(device, host(), len, before, ours, twin, move |_, read| {
+                    let result = read(0..len)?;
+                    match &*first.borrow() {
+                        None => {}
+                        Some(ours) => {
+                            let numbers = |all: &[O]| all.iter().map(|&x| x.into()).collect::<Vec<f64>>();
+                            return compare::close("the twin's result", numbers(&result), numbers(ours), 1e-3);
+                        }
+                    }
+                    *first.borrow_mut() = Some(result);
+                    Ok(())
+                })
+            }),
+        }
+    }
+}
