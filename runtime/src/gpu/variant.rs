@@ -67,7 +67,7 @@ impl Variant {
             flat_grid: program.names_grid() && shape.grid.y == 1 && shape.grid.z == 1 && threads < 1 << 32,
             short_slices: known.longest_slice < 1 << 32,
             short_integers: program.has_wide_integers() && known.largest_integer < 1 << 32,
-            multiples: if program.tests_alignment() { known.multiples } else { 0 },
+            multiples: if program.needs_alignment() { known.multiples } else { 0 },
         }
     }
 

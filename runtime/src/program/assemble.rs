@@ -41,7 +41,7 @@ pub struct Program {
     prints: bool,
     has_grid_barrier: bool,
     names_grid: bool,
-    tests_alignment: bool,
+    needs_alignment: bool,
     has_wide_integers: bool,
     parameters: Vec<String>,
     sends_to_peers: bool,
@@ -120,9 +120,9 @@ impl Program {
         self.names_grid
     }
 
-    /// Returns whether something in the program tests at run time whether addresses are aligned.
-    pub(crate) fn tests_alignment(&self) -> bool {
-        self.tests_alignment
+    /// Returns whether the program is faster if addresses are known to be aligned.
+    pub(crate) fn needs_alignment(&self) -> bool {
+        self.needs_alignment
     }
 
     /// Returns whether the kernel has a parameter that is an integer of 64 bits.
@@ -165,9 +165,12 @@ impl Program {
         let has_grid_barrier = wanted.contains("grid_barrier.cuh");
         let own: &[SharedInfo] = if has_block_barrier { &[BLOCK_BARRIER] } else { &[] };
         let declared = order.functions.iter().map(|function| &function.definition.shared[..]);
-        let tests_alignment = ["copy.cuh", "vector.cuh"].iter().any(|header| wanted.contains(header));
         let has_tiles = ["swizzled.cuh", "tensor.cuh"].iter().any(|header| wanted.contains(header));
         let shared = SharedLayout::of(declared.chain([own]), has_tiles);
+
+        let kernel = order.functions.last().expect("the kernel is the last function");
+        let tests_alignment = ["copy.cuh", "vector.cuh"].iter().any(|header| wanted.contains(header));
+        let needs_alignment = tests_alignment || kernel.definition.has_wide_elements();
 
         let mut text = Text::default();
         text.push("\nusing namespace phalanx;\n");
@@ -183,12 +186,10 @@ impl Program {
                 names: &names,
                 offsets,
                 has_block_barrier,
-                tests_alignment,
+                needs_alignment,
             });
         }
         let headers = cuda::needed(wanted.into_iter(), &text.out);
-        let kernel = order.functions.last().expect("the kernel is the last function");
-
         let entry = names.functions.last().expect("the kernel is the last function");
         let mut parameters = parameters::names(entry, &text.out);
         let mut head = String::new();
@@ -238,7 +239,7 @@ impl Program {
             has_grid_barrier,
             parameters,
             names_grid: text.out.contains("this_grid("),
-            tests_alignment,
+            needs_alignment,
             has_wide_integers: kernel.definition.template.has_wide_integers(),
             sends_to_peers: cuda::sends_to_peers(&text.out),
             sites: text.sites,
@@ -290,7 +291,7 @@ struct Filling<'p> {
     /// The offsets of the function's shared arrays, if they are placed.
     offsets: Option<&'p [usize]>,
     has_block_barrier: bool,
-    tests_alignment: bool,
+    needs_alignment: bool,
 }
 
 impl Filling<'_> {
@@ -380,11 +381,11 @@ impl Text {
             }
             Fragment::Name => self.push(&names.functions[filling.index]),
             Fragment::Bounds => self.push(&definition.options.bounds()),
-            Fragment::Prologue { known, has_wide } => {
+            Fragment::Prologue { known, has_wide, .. } => {
                 if filling.has_block_barrier {
                     self.push("    detail::init_block_barrier();\n");
                 }
-                if has_wide || filling.tests_alignment && !known.is_empty() {
+                if has_wide || filling.needs_alignment && !known.is_empty() {
                     self.push(&format!("    assume_arguments({known});\n"));
                 }
             }

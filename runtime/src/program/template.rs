@@ -131,6 +131,8 @@ pub enum Fragment {
         known: &'static str,
         /// Whether one of them is an integer of 64 bits.
         has_wide: bool,
+        /// Whether one of them is a slice of arrays.
+        has_arrays: bool,
     },
     /// The name under which a slot's device function was printed.
     Callee(u16),
@@ -197,6 +199,24 @@ pub struct Definition {
     pub values: Vec<Constant>,
     /// The function's own `shared_array`s, in order.
     pub shared: Vec<SharedInfo>,
+}
+
+impl Definition {
+    /// Returns whether a parameter has elements that could be loaded by wider instructions than their alignment says: arrays and
+    /// structs.
+    pub(crate) fn has_wide_elements(&self) -> bool {
+        let of = |fragment: &Fragment| match *fragment {
+            Fragment::Type(slot) => match self.slots.get(usize::from(slot))? {
+                Slot::Type(info) => Some(info),
+                Slot::Callee(_) | Slot::Message(_) => None,
+            },
+            Fragment::Named(index) => self.types.get(usize::from(index)),
+            _ => None,
+        };
+        let has_arrays =
+            self.template.body.iter().any(|fragment| matches!(fragment, Fragment::Prologue { has_arrays: true, .. }));
+        has_arrays || self.template.signature.iter().filter_map(of).any(|ty| ty.align < 16 && ty.size > ty.align)
+    }
 }
 
 /// A `shared_array`.

@@ -56,7 +56,8 @@ fn diffusion(input: &[f32], out: &mut [f32], nx: u32, ny: u32, nz: u32) {
         let cell = input[at];
         let mut next = cell;
         if x > 0 && x + 1 < nx && y > 0 && y + 1 < ny && z > 0 && z + 1 < nz {
-            let around = input[at - 1] + input[at + 1] + input[at - nx] + input[at + nx] + input[at - plane] + input[at + plane];
+            let around =
+                input[at - 1] + input[at + 1] + input[at - nx] + input[at + nx] + input[at - plane] + input[at + plane];
             next = 0.1f32.mul_add(around - 6.0 * cell, cell);
         }
         out[at] = next;
@@ -176,7 +177,7 @@ fn cases(scale: Scale) -> Vec<Case> {
             move || data::reals(92, 8 * points).as_chunks().0.to_vec(),
             points,
             move |device| {
-                let centres = Memory::upload(device, &data::reals(93, 8 * 32).as_chunks().0.to_vec())?;
+                let centres = Memory::upload(device, &data::reals(93, 8 * 32).as_chunks().0)?;
                 let words = [centres.address(), points as u64].map(Argument::Word);
                 launch(words, move |device, input, out| {
                     nearest(input, &centres.buffer, out).grid(points as u32 / 256).enqueue(device)

@@ -262,7 +262,9 @@ fn fragments(fragments: &[Fragment]) -> Vec<TokenStream> {
         }
         Fragment::Name => quote!(Name),
         Fragment::Bounds => quote!(Bounds),
-        Fragment::Prologue { known, has_wide } => quote!(Prologue { known: #known, has_wide: #has_wide }),
+        Fragment::Prologue { known, has_wide, has_arrays } => {
+            quote!(Prologue { known: #known, has_wide: #has_wide, has_arrays: #has_arrays })
+        }
         Fragment::Fence(index) => quote!(Fence(#index)),
         Fragment::Site(site) => {
             let site = site.0;

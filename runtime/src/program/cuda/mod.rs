@@ -77,7 +77,7 @@ const BY_NAME: &[(&str, &[&str])] = &[
     ("atomic.cuh", &["atomic", "fence"]),
     ("deferred.cuh", &["deferred", "deferred_vector"]),
     ("half.cuh", &["f16", "bf16"]),
-    ("interval.cuh", &["values_of", "increased", "decreased", "counting", "counting_through"]),
+    ("interval.cuh", &["values_of", "values_in", "increased", "decreased", "counting", "counting_through"]),
     ("launch.cuh", &["launch_block"]),
     ("profile.cuh", &["profiled"]),
     ("stepped_range.cuh", &["range_inclusive", "rev", "step_by", "stepped"]),

@@ -19,6 +19,9 @@ static unsigned long long below(unsigned long long limit) { return numbers() % l
 
 template <class Raw>
 static bool holds(detail::interval<Raw> values, Raw value) {
+    if (values.none) {
+        return false;
+    }
     if (!values.known) {
         return true;
     }
@@ -222,6 +225,50 @@ static void compare_spreads() {
     });
 }
 
+// Values that pass comparisons. What does not pass is none of the interval's, or may be.
+template <class Raw>
+static void compare_limits() {
+    using number = integer<Raw>;
+    with_range<Raw>([](detail::interval<Raw> values, const std::vector<Raw>& some) {
+        const auto any = [] { return number(below(3) == 0 ? bound<Raw>() : static_cast<Raw>(below(40))); };
+        const number low(any()), high(any()), shift(below(2) == 0 ? number(0) : any()), array[3] = {any(), any(), any()};
+        const auto up = up_by(shift), down = down_by(shift);
+        const auto from = limited(values, at_least(low)), above = limited(values, more_than(low, up));
+        const auto up_to = limited(values, at_most(high, down)), under = limited(values, less_than(high));
+        const auto but = limited(values, other_than(low, up)), between = limited(values, at_least(low, up), less_than(high, down));
+        const auto bounded = confined(values, more_than(low, down), at_most(high, up), other_than(low));
+        const auto moved = confined(values + low, at_least(shift), less_than(high)) - shift;
+        const auto elements = values_in(local_array<number, 3>{array[0], array[1], array[2]});
+        known += between.known + bounded.known + moved.known + elements.known;
+        const auto check = [](const char* what, auto values, number x) {
+            if (!holds(values, x.value)) {
+                fail_at(what, x.value, x.value);
+            }
+        };
+        for (auto element : array) {
+            check("an element", elements, element);
+        }
+        for (auto value : some) {
+            const number x(value);
+            const auto passed = [&](const char* what, bool passes, auto values) {
+                if (passes) {
+                    check(what, values, x);
+                }
+            };
+            passed(">=", x >= low, from);
+            passed(">", x + shift > low, above);
+            passed("<=", x - shift <= high, up_to);
+            passed("<", x < high, under);
+            passed("!=", x + shift != low, but);
+            passed("between", x + shift >= low && x - shift < high, between);
+            passed("between for all threads", x - shift > low && x + shift <= high && x != low, bounded);
+            if (x + low >= shift && x + low < high) {
+                check("moved", moved, x + low - shift);
+            }
+        }
+    });
+}
+
 // The counter of a `while` loop, of which the first values are looked at.
 template <class Raw>
 static void compare_whiles() {
@@ -263,10 +310,15 @@ static void compare_whiles() {
 int main() {
     for (int round = 0; round < 40000; ++round) {
         compare_spreads<int>();
+        compare_limits<int>();
         compare_spreads<unsigned>();
+        compare_limits<unsigned>();
         compare_spreads<long long>();
+        compare_limits<long long>();
         compare_spreads<unsigned long long>();
+        compare_limits<unsigned long long>();
         compare_spreads<unsigned char>();
+        compare_limits<unsigned char>();
         compare_whiles<int>();
         compare_whiles<unsigned>();
         compare_whiles<long long>();

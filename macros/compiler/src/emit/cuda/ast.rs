@@ -41,6 +41,7 @@ pub(crate) enum Fragment {
         known: String,
         /// Whether one of them is an integer of 64 bits.
         has_wide: bool,
+        has_arrays: bool,
     },
     Site(SiteId),
     /// The ending of the name of a barrier's operation, for the fence that was chosen.

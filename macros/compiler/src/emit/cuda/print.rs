@@ -2,7 +2,7 @@
 
 use super::ast::{CuExpr, CuStmt, Fragment};
 use super::name::Names;
-use crate::model::ty::ParamType;
+use crate::model::ty::{ParamType, TypeShape};
 use crate::model::{Function, Role, Unroll};
 
 /// Prints a body with its braces.
@@ -12,8 +12,12 @@ pub(super) fn body(statements: &[CuStmt], function: &Function, names: &Names) ->
     if function.role == Role::Kernel {
         let known = || function.params.iter().filter(|param| param.ty.is_known_of_a_launch());
         let has_wide = known().any(|param| matches!(&param.ty, ParamType::Value(of) if of.shape.bytes() == Some(8)));
+        let has_arrays = known().any(|param| match &param.ty {
+            ParamType::Slice { element, .. } => matches!(element.shape, TypeShape::Array(..)),
+            _ => false,
+        });
         let known: Vec<&str> = known().map(|param| names.local(param.local)).collect();
-        printer.fragment(&Fragment::Prologue { known: known.join(", "), has_wide });
+        printer.fragment(&Fragment::Prologue { known: known.join(", "), has_wide, has_arrays });
     }
     printer.statements(statements);
     printer.text("}");

@@ -160,15 +160,70 @@ fn a_range_up_to_the_length() {
 
 #[test]
 fn accesses_that_need_not_happen() {
-    checks_all("for i in 0..a { if i > 0 { m[i - 1] = 1; } }");
-    checks_all("for i in 0..a { if i == 0 || w[i - 1] > 0 { *r += 1; } }");
+    checks_all("for i in 0..a { if i * b > 9 { m[i - 1] = 1; } }");
     checks_all("for i in 0..a { if i + b >= a { break; } m[i + b] = 1; }");
     checks_all("for i in 0..a { *r += match b { 0 => w[i], _ => 1 }; }");
     hoists(
-        "for i in 0..a { *r = 1; let left = if i == 0 { b } else { w[i - 1] }; m[i + 1] = left; }",
+        "for i in 0..a { *r = 1; let left = if i % b == 0 { b } else { w[i - 1] }; m[i + 1] = left; }",
         "covers(m, values_of(steps) + 1)",
-        &["r = 1;", "auto left = i == 0 ? b : w[i - 1];", "m.get_unchecked(i + 1) = left;"],
+        &["r = 1;", "auto left = i % b == 0 ? b : w[i - 1];", "m.get_unchecked(i + 1) = left;"],
     );
+}
+
+/// Comparisons before an access say for which values of a variable it is made.
+#[test]
+fn accesses_under_comparisons() {
+    let is_tested = |body: &str, test: &str| hoists(&format!("for i in 0..a {{ {body} }}"), test, &[]);
+    is_tested("if i > 0 { m[i - 1] = 1; }", "covers(m, limited(values_of(steps), more_than(0)) - 1)");
+    is_tested("if i == 0 || w[i - 1] > 0 { *r += 1; }", "covers(w, limited(values_of(steps), other_than(0)) - 1)");
+    is_tested("if 1 > i { *r = 2; } else { *r = w[i - 1]; }", "covers(w, limited(values_of(steps), at_least(1)) - 1)");
+    is_tested(
+        "if i >= b && !(i + 2 > b + a) { *r = w[i]; }",
+        "covers(w, limited(values_of(steps), at_least(b), at_most(b + a, up_by(2))))",
+    );
+    is_tested(
+        "if i - b == 7 { *r = w[i]; }",
+        "covers(w, limited(values_of(steps), at_least(7, down_by(b)), at_most(7, down_by(b))))",
+    );
+    // What is compared with bounds a value from both sides, whatever the thread's own values are.
+    is_tested(
+        "let at = i + b; if at < a { if at >= 2 { *r = w[at - 2]; } }",
+        "covers(w, confined(values_of(steps) + b, less_than(a), at_least(2)) - 2)",
+    );
+    is_tested("if b > 3 { *r = w[b + i]; }", "covers(w, confined(values_of(b), more_than(3)) + values_of(steps))");
+    // A vector's index is known to be a multiple by the thread's own values.
+    is_tested(
+        "let at = i * 4; if at < a && at >= b { *r = w.load_vec::<4>(at)[0]; }",
+        "covers_vectors<4>(w, limited(values_of(steps) * 4, less_than(a), at_least(b)))",
+    );
+    // The index does not depend on what is compared.
+    is_tested("if i > 3 { *r = w[b]; }", "covers(w, values_of(b))");
+    checks_all("let at = a * b; for i in 0..a { if i > 3 { *r = w[at - 1]; } }");
+    checks_all("let at = a * b; for i in 0..a { if b > 3 { *r = w[at + i - 1]; } }");
+    // What is not understood, also beside what is.
+    checks_all("for i in 0..a { if i > 0 && i * b > 9 { m[i - 1] = 1; } }");
+    checks_all("for i in 0..a { if i * 2 > b { m[i - 1] = 1; } }");
+    checks_all("for i in 0..a { if i > 0 || b > 0 { m[i - 1] = 1; } }");
+    checks_all("let mut c = b; for i in 0..a { if c > 0 { m[c - 1] = 1; } c /= 2; }");
+    checks_all("for i in 0..a { if let Some(c) = Some(i) { m[c] = 1; } }");
+}
+
+/// An index with an element of a local array may be with any of them.
+#[test]
+fn elements_of_local_arrays() {
+    hoists(
+        "let picks = [b, a, b + 1]; for i in 0..3 { m[picks[i] * a + i] = 1; }",
+        "covers(m, values_in(picks) * a + values_of(steps))",
+        &["m.get_unchecked(picks[i] * a + i) = 1;"],
+    );
+    hoists(
+        "let picks = [b, a, b + 1]; for pick in picks { m[pick] = 1; }",
+        "covers(m, values_in(picks))",
+        &["auto pick = picks[position];", "m.get_unchecked(pick) = 1;"],
+    );
+    // Of floats there are no intervals, and what the loop writes is not known before it.
+    checks_all("let places = [0.5, 1.5]; for i in 0..2 { m[places[i] as usize] = 1; }");
+    checks_all("let mut picks = [b, a]; for i in 0..2 { m[picks[i]] = 1; picks[i] = 0; }");
 }
 
 #[test]
@@ -234,7 +289,7 @@ fn a_body_that_is_printed_once() {
     all_within(&format!("for i in 0..a {{ {long} }}"), "covers(m, values_of(steps))");
     // What ends a round early, or changes what is not known.
     let keeps = |body: &str| assert_eq!(tested_once(body), Vec::<String>::new());
-    keeps("for i in 0..a { this_thread_block().sync(); if i + b >= a { m[i] = 1; } }");
+    keeps("for i in 0..a { this_thread_block().sync(); if i * b >= a { m[i] = 1; } }");
     keeps("for i in 0..a { println!(\"{i}\"); if i + b >= a { continue; } m[i] = 1; }");
     keeps("for i in 0..a { println!(\"{i}\"); let f = |x: usize| x + b; m[f(i)] = 1; }");
     keeps("for i in 0..a { this_thread_block().sync(); let j = w[i / 2 + i] as usize; m[j] = 1; }");
@@ -274,10 +329,12 @@ fn loops_in_a_body_that_is_printed_once() {
     );
     // An access on an arm keeps its test, in the order of the accesses.
     assert_eq!(
-        tested_once(&format!("for i in 0..a {{ {sync} *r += w[i]; if b > 3 {{ *r += w[i + b]; }} *r += w[i + 1]; }}")),
+        tested_once(&format!(
+            "for i in 0..a {{ {sync} *r += w[i]; if b * i > 3 {{ *r += w[i + b]; }} *r += w[i + 1]; }}"
+        )),
         [
             "const bool all_within = covers(w, spread_by(values_of(steps), up_by(0), up_by(1)));",
-            "require(when(!all_within, within(w, i)) & when(b > 3, within(w, i + b)) & when(!all_within, within(w, i + 1)));",
+            "require(when(!all_within, within(w, i)) & when(b * i > 3, within(w, i + b)) & when(!all_within, within(w, i + 1)));",
         ],
     );
 }

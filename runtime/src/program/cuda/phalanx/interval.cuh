@@ -13,15 +13,15 @@ namespace detail {
 
 // The values of an `integer<Raw>`: they are from `low` to `high`, and differ by multiples of the lowest set bit of
 // `steps`, or not at all if that is 0. If `known` is false, they can be any. It is true only while no operation
-// wraps, for any of the values.
+// wraps, for any of the values. If `none` is true, there is no value, whatever the rest says.
 template <class Raw>
 struct interval {
     long long low, high;
     unsigned long long steps;
-    bool known;
+    bool known, none;
 
-    __device__ __forceinline__ constexpr interval(long long low, long long high, unsigned long long steps, bool known)
-        : low(low), high(high), steps(steps), known(known && least() <= low && high <= most()) {}
+    __device__ __forceinline__ constexpr interval(long long low, long long high, unsigned long long steps, bool known, bool none = false)
+        : low(low), high(high), steps(steps), known(known && least() <= low && high <= most()), none(none) {}
     __device__ __forceinline__ constexpr interval(integer<Raw> value) : interval(value.value) {}
     template <raw_integer Literal>
     __device__ __forceinline__ constexpr interval(Literal value)
@@ -38,38 +38,40 @@ struct interval {
     }
 
     __device__ __forceinline__ friend constexpr interval operator+(interval a, interval b) {
-        return {a.low + b.low, a.high + b.high, a.steps | b.steps, a.known && b.known};
+        return {a.low + b.low, a.high + b.high, a.steps | b.steps, a.known && b.known, a.none || b.none};
     }
     __device__ __forceinline__ friend constexpr interval operator-(interval a, interval b) {
-        return {a.low - b.high, a.high - b.low, a.steps | b.steps, a.known && b.known};
+        return {a.low - b.high, a.high - b.low, a.steps | b.steps, a.known && b.known, a.none || b.none};
     }
-    // The factors are small enough that no product overflows.
+    // The factors are small enough that no product overflows. Where they are, their lower halves are all of them.
     __device__ __forceinline__ friend constexpr interval operator*(interval a, interval b) {
         const auto first = static_cast<unsigned long long>(a.low), second = static_cast<unsigned long long>(b.low);
         const bool small = ((a.low | a.high | b.low | b.high) >> 31) == 0;
-        return {static_cast<long long>(first * second),
-                static_cast<long long>(static_cast<unsigned long long>(a.high) * static_cast<unsigned long long>(b.high)),
-                first * b.steps | second * a.steps | a.steps * b.steps, a.known && b.known && small};
+        const auto product = [](long long x, long long y) {
+            return static_cast<long long>(static_cast<unsigned long long>(static_cast<unsigned>(x)) * static_cast<unsigned>(y));
+        };
+        return {product(a.low, b.low), product(a.high, b.high),
+                first * b.steps | second * a.steps | a.steps * b.steps, a.known && b.known && small, a.none || b.none};
     }
     __device__ __forceinline__ friend constexpr interval operator/(interval a, interval b) {
         const bool defined = a.low >= 0 && b.low == b.high && b.low > 0;
         const long long divisor = defined ? b.low : 1;
         const bool whole = a.granule() % static_cast<unsigned long long>(divisor) == 0;
-        return {a.low / divisor, a.high / divisor, whole ? a.steps / divisor : 1, a.known && b.known && defined};
+        return {a.low / divisor, a.high / divisor, whole ? a.steps / divisor : 1, a.known && b.known && defined, a.none || b.none};
     }
     // The values differ by multiples of what both those of `a` and the divisor are multiples of.
     __device__ __forceinline__ friend constexpr interval operator%(interval a, interval b) {
         const auto steps = a.steps | (b.low == b.high ? static_cast<unsigned long long>(b.low) : 1);
-        return with_fixed_bits(a.low, lesser(a.high, b.high - 1), steps, a.known && b.known && a.low >= 0 && b.low > 0);
+        return with_fixed_bits(a.low, lesser(a.high, b.high - 1), steps, a.known && b.known && a.low >= 0 && b.low > 0, a.none || b.none);
     }
     __device__ __forceinline__ friend constexpr interval operator&(interval a, interval b) {
-        return with_fixed_bits(a.low & b.low, lesser(a.high, b.high), a.steps | b.steps, are_natural(a, b));
+        return with_fixed_bits(a.low & b.low, lesser(a.high, b.high), a.steps | b.steps, are_natural(a, b), a.none || b.none);
     }
     __device__ __forceinline__ friend constexpr interval operator|(interval a, interval b) {
-        return with_fixed_bits(a.low | b.low, all_bits(a, b), a.steps | b.steps, are_natural(a, b));
+        return with_fixed_bits(a.low | b.low, all_bits(a, b), a.steps | b.steps, are_natural(a, b), a.none || b.none);
     }
     __device__ __forceinline__ friend constexpr interval operator^(interval a, interval b) {
-        return with_fixed_bits(a.low ^ b.low, all_bits(a, b), a.steps | b.steps, are_natural(a, b));
+        return with_fixed_bits(a.low ^ b.low, all_bits(a, b), a.steps | b.steps, are_natural(a, b), a.none || b.none);
     }
 
     // A single value bounds the result whatever the others are, so that nothing of a thread's own has to be computed for a test of an
@@ -79,21 +81,22 @@ struct interval {
         if (bound.steps == 0) {
             constexpr bool natural = !signed_integer<Raw>;
             const long long low = natural ? 0 : other.known ? lesser(other.low, bound.low) : least();
-            return {low, bound.high, 1, bound.known && (natural || other.is_limited())};
+            return {low, bound.high, 1, bound.known && (natural || other.is_limited()), a.none || b.none};
         }
-        return {lesser(a.low, b.low), lesser(a.high, b.high), mixed(a, b), a.known && b.known};
+        return {lesser(a.low, b.low), lesser(a.high, b.high), mixed(a, b), a.known && b.known, a.none || b.none};
     }
     __device__ __forceinline__ friend constexpr interval max(interval a, interval b) {
         const interval bound = b.steps == 0 ? b : a, other = b.steps == 0 ? a : b;
         if (bound.steps == 0) {
-            return {bound.low, other.known ? greater(other.high, bound.high) : most(), 1, bound.known && other.is_limited()};
+            return {bound.low, other.known ? greater(other.high, bound.high) : most(), 1, bound.known && other.is_limited(),
+                    a.none || b.none};
         }
-        return {greater(a.low, b.low), greater(a.high, b.high), mixed(a, b), a.known && b.known};
+        return {greater(a.low, b.low), greater(a.high, b.high), mixed(a, b), a.known && b.known, a.none || b.none};
     }
     __device__ __forceinline__ friend constexpr interval saturating_sub(interval a, interval b) {
         const auto least = static_cast<long long>(min_of<Raw>());
         const auto steps = a.low - b.high < least ? 1 : a.steps | b.steps;
-        return {greater(a.low - b.high, least), greater(a.high - b.low, least), steps, a.known && b.known};
+        return {greater(a.low - b.high, least), greater(a.high - b.low, least), steps, a.known && b.known, a.none || b.none};
     }
 
     // What the values differ by multiples of; 0 for a single value.
@@ -116,10 +119,10 @@ private:
     }
     // The values up to `high` that have the bits of `one` of them below the lowest set bit of `steps`, or all if that is 0.
     __device__ __forceinline__ static constexpr interval
-    with_fixed_bits(long long one, long long high, unsigned long long steps, bool known) {
+    with_fixed_bits(long long one, long long high, unsigned long long steps, bool known, bool none) {
         const auto fixed = static_cast<long long>((steps & (0 - steps)) - 1);
         const auto low = one & fixed;
-        return {low, high - (high - low & fixed), steps, known};
+        return {low, high - (high - low & fixed), steps, known, none};
     }
 };
 
@@ -132,7 +135,7 @@ template <class Raw, class Amount>
 __device__ __forceinline__ constexpr interval<Raw> operator>>(interval<Raw> a, Amount amount) {
     const unsigned bits = shift_amount(amount) & (bit_count<Raw>() - 1);
     const bool whole = a.granule() >> bits << bits == a.granule();
-    return {a.low >> bits, a.high >> bits, whole ? a.steps >> bits : 1, a.known};
+    return {a.low >> bits, a.high >> bits, whole ? a.steps >> bits : 1, a.known, a.none};
 }
 
 // The values from `a` to `b` or from `b` to `a`.
@@ -146,7 +149,7 @@ __device__ __forceinline__ constexpr interval<Raw> between(Raw a, Raw b, unsigne
 // Whether all of the values are indexes of `length` elements.
 template <class Raw>
 __device__ __forceinline__ constexpr bool are_below(interval<Raw> values, unsigned long long length) {
-    return values.known && values.low >= 0 && static_cast<unsigned long long>(values.high) < length;
+    return values.none || values.known && values.low >= 0 && static_cast<unsigned long long>(values.high) < length;
 }
 
 } // namespace detail
@@ -158,6 +161,19 @@ __device__ __forceinline__ constexpr detail::interval<Raw> values_of(integer<Raw
 }
 __device__ __forceinline__ constexpr detail::interval<unsigned long long> values_of(detail::raw_integer auto literal) {
     return literal;
+}
+
+// The elements of a local array of integers.
+template <class Raw, unsigned long long N>
+__device__ __forceinline__ constexpr detail::interval<Raw> values_in(const local_array<integer<Raw>, N>& array) {
+    Raw low = array.elements[0].value, high = low;
+    for (unsigned long long i = 1; i < N; ++i) {
+        const Raw element = array.elements[i].value;
+        low = element < low ? element : low;
+        high = element < high ? high : element;
+    }
+    const detail::interval<Raw> least(integer<Raw>{low}), most(integer<Raw>{high});
+    return {least.low, most.low, 1, least.known && most.known};
 }
 
 // The values of a loop over a range. They are unknown if there are none.
@@ -242,7 +258,7 @@ __device__ __forceinline__ constexpr detail::interval<Raw> spread_by(detail::int
         known = known && other.known;
     };
     (add(others), ...);
-    return {base.low + low, base.high + high, steps, known};
+    return {base.low + low, base.high + high, steps, known, base.none};
 }
 
 namespace detail {
@@ -354,7 +370,138 @@ __device__ __forceinline__ detail::counted_steps<Raw> unclamped(detail::counting
 // The values after a conversion of each.
 template <class To, class Raw>
 __device__ __forceinline__ constexpr auto as(detail::interval<Raw> values) {
-    return detail::interval<decltype(To::value)>(values.low, values.high, values.steps, values.known);
+    return detail::interval<decltype(To::value)>(values.low, values.high, values.steps, values.known, values.none);
+}
+
+namespace detail {
+
+// A comparison that a value plus a displacement passes: the least and the most that the sum may be, or what it is not.
+struct lower_limit {
+    long long least;
+    displacement added;
+    bool known;
+};
+struct upper_limit {
+    long long most;
+    displacement added;
+    bool known;
+};
+struct excluded_value {
+    long long value;
+    displacement added;
+    bool known;
+};
+
+template <class>
+inline constexpr bool is_lower = false;
+template <>
+inline constexpr bool is_lower<lower_limit> = true;
+template <class>
+inline constexpr bool is_upper = false;
+template <>
+inline constexpr bool is_upper<upper_limit> = true;
+
+// Whether the sum of each of the values and the displacement is a value of the type, so that it is compared as it is.
+template <class Raw, class Limit>
+__device__ __forceinline__ constexpr bool says_something(interval<Raw> values, Limit limit) {
+    const long long by = limit.added.by;
+    const bool is_sum = values.known && interval<Raw>::least() <= values.low + by && values.high + by <= interval<Raw>::most();
+    return limit.known && limit.added.known && (by == 0 || is_sum);
+}
+
+// The values that pass a comparison.
+template <class Raw>
+__device__ __forceinline__ constexpr interval<Raw> limited_by(interval<Raw> values, lower_limit limit) {
+    const long long least = limit.least - limit.added.by;
+    if (!values.known || !says_something(values, limit) || least <= values.low) {
+        return values;
+    }
+    // The next value that differs from the lowest by a multiple of what all differ by.
+    const auto step = values.granule(), missing = static_cast<unsigned long long>(least) - static_cast<unsigned long long>(values.low);
+    const long long low = values.low + static_cast<long long>(step == 0 ? missing : (missing + step - 1) & -step);
+    return {low, values.high, values.steps, true, values.none || low > values.high};
+}
+template <class Raw>
+__device__ __forceinline__ constexpr interval<Raw> limited_by(interval<Raw> values, upper_limit limit) {
+    const long long high = limit.most - limit.added.by;
+    if (!values.known || !says_something(values, limit) || values.high <= high) {
+        return values;
+    }
+    return {values.low, high, values.steps, true, values.none || high < values.low};
+}
+template <class Raw>
+__device__ __forceinline__ constexpr interval<Raw> limited_by(interval<Raw> values, excluded_value limit) {
+    const long long value = limit.value - limit.added.by;
+    if (!values.known || !says_something(values, limit) || value != values.low && value != values.high) {
+        return values;
+    }
+    const auto step = static_cast<long long>(values.granule());
+    const long long low = values.low + (value == values.low ? step : 0), high = values.high - (value == values.high ? step : 0);
+    return {low, high, values.steps, true, values.none || step == 0 || low > high};
+}
+
+// The least and the most that limits from both sides allow.
+struct bounds_of_limits {
+    long long low = -(1ll << 62), high = 1ll << 62;
+
+    __device__ __forceinline__ constexpr void add(lower_limit limit) {
+        const long long least = limit.least - limit.added.by;
+        low = least > low ? least : low;
+    }
+    __device__ __forceinline__ constexpr void add(upper_limit limit) {
+        const long long most = limit.most - limit.added.by;
+        high = most < high ? most : high;
+    }
+    __device__ __forceinline__ constexpr void add(excluded_value) {}
+};
+
+} // namespace detail
+
+// The comparisons with a bound that a value passes, or its sum with a displacement: `less_than(n, up_by(1))` is `value + 1 < n`.
+template <class Bound>
+__device__ __forceinline__ constexpr detail::lower_limit at_least(Bound bound, detail::displacement added = {}) {
+    const auto value = values_of(bound);
+    return {value.low, added, value.known};
+}
+template <class Bound>
+__device__ __forceinline__ constexpr detail::lower_limit more_than(Bound bound, detail::displacement added = {}) {
+    const auto value = values_of(bound);
+    return {value.low + 1, added, value.known};
+}
+template <class Bound>
+__device__ __forceinline__ constexpr detail::upper_limit at_most(Bound bound, detail::displacement added = {}) {
+    const auto value = values_of(bound);
+    return {value.low, added, value.known};
+}
+template <class Bound>
+__device__ __forceinline__ constexpr detail::upper_limit less_than(Bound bound, detail::displacement added = {}) {
+    const auto value = values_of(bound);
+    return {value.low - 1, added, value.known};
+}
+template <class Bound>
+__device__ __forceinline__ constexpr detail::excluded_value other_than(Bound bound, detail::displacement added = {}) {
+    const auto value = values_of(bound);
+    return {value.low, added, value.known};
+}
+
+// The values that pass all of some comparisons.
+template <class Raw, class... Limits>
+__device__ __forceinline__ constexpr detail::interval<Raw> limited(detail::interval<Raw> values, Limits... limits) {
+    ((values = detail::limited_by(values, limits)), ...);
+    return values;
+}
+
+// The values that some comparisons allow. Where they bound them from both sides, the thread's own values do not matter, so that
+// all threads make the same test.
+template <class Raw, class... Limits>
+__device__ __forceinline__ constexpr detail::interval<Raw> confined(detail::interval<Raw> values, Limits... limits) {
+    if constexpr ((detail::is_lower<Limits> || ...) && (detail::is_upper<Limits> || ...)) {
+        detail::bounds_of_limits bounds;
+        (bounds.add(limits), ...);
+        const bool known = (detail::says_something(values, limits) && ...);
+        return {bounds.low, bounds.high, 1, known, values.none || known && bounds.low > bounds.high};
+    }
+    return limited(values, limits...);
 }
 
 // Whether `memory[i]` is within bounds for all of these values of `i`.

@@ -14,7 +14,7 @@ __device__ __forceinline__ constexpr bool
 are_vectors(interval<Raw> values, unsigned long long length, unsigned long long start) {
     const auto first = start + static_cast<unsigned long long>(values.low) * Bytes;
     const bool aligned = ((first | values.steps * Bytes) & (Bytes * N - 1)) == 0;
-    return are_below(values, vector_starts<N>(length)) && aligned;
+    return values.none || are_below(values, vector_starts<N>(length)) && aligned;
 }
 
 } // namespace detail

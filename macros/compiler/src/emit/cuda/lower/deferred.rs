@@ -54,7 +54,7 @@ pub(super) fn deferred<'e>(
         accesses.push(access);
     }
     // A branch stands before the others anyway.
-    let is_worthwhile = accesses.iter().any(|access| !nest.conditional.contains(&access.site));
+    let is_worthwhile = accesses.iter().any(|access| !nest.conditional.contains_key(&access.site));
     (scan.is_deferrable && is_worthwhile).then_some(Deferred { accesses, stores: scan.stores })
 }
 

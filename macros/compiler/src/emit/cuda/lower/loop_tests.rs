@@ -45,19 +45,24 @@ impl Shifted {
 
     /// Returns `up_by(a).down_by(b)`.
     fn shift(&self) -> CuExpr {
-        let name = |is_minus| if is_minus { "down_by" } else { "up_by" };
-        let mut by = self.by.iter();
-        let first = match by.next() {
-            Some((is_minus, by)) => CuExpr::call(name(*is_minus), vec![by.clone()]),
-            None => CuExpr::call("up_by", vec![CuExpr::name("0")]),
-        };
-        by.fold(first, |base, (is_minus, by)| CuExpr::Method {
-            base: Box::new(base),
-            name: name(*is_minus),
-            arguments: vec![by.clone()],
-            site: None,
-        })
+        displacement(&self.by)
     }
+}
+
+/// Returns `up_by(a).down_by(b)` for what is added, with whether it is subtracted.
+pub(super) fn displacement(terms: &[(bool, CuExpr)]) -> CuExpr {
+    let name = |is_minus| if is_minus { "down_by" } else { "up_by" };
+    let mut terms = terms.iter();
+    let first = match terms.next() {
+        Some((is_minus, by)) => CuExpr::call(name(*is_minus), vec![by.clone()]),
+        None => CuExpr::call("up_by", vec![CuExpr::name("0")]),
+    };
+    terms.fold(first, |base, (is_minus, by)| CuExpr::Method {
+        base: Box::new(base),
+        name: name(*is_minus),
+        arguments: vec![by.clone()],
+        site: None,
+    })
 }
 
 /// The test that the elements of memory at the values of an index are within bounds.

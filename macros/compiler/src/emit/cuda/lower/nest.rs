@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::counter::Counter;
 use super::induction::Induction;
 use crate::model::effect::effect;
-use crate::model::expr::{Callee, Condition, Expr, ExprKind, StmtKind};
+use crate::model::expr::{BinaryOp, Callee, Condition, Expr, ExprKind, StmtKind};
 use crate::model::facts::Effect;
 use crate::model::op::{Op, Part};
 use crate::model::pattern::{Pattern, PatternKind};
@@ -48,6 +48,24 @@ pub(super) enum Form {
     Twice,
 }
 
+/// A condition before an access.
+#[derive(Clone, Copy)]
+pub(super) enum Guard<'e> {
+    /// The expression has this value.
+    Is(&'e Expr, bool),
+    /// It is none of an expression, or not understood.
+    Unknown,
+}
+
+impl<'e> Guard<'e> {
+    fn of(part: &'e Condition) -> Guard<'e> {
+        match part {
+            Condition::Value(value) => Guard::Is(value, true),
+            Condition::Let { .. } | Condition::All(_) => Guard::Unknown,
+        }
+    }
+}
+
 /// A loop and the loops inside of it.
 pub(super) struct Nest<'e> {
     pub(super) whole: &'e Expr,
@@ -57,9 +75,9 @@ pub(super) struct Nest<'e> {
     closures: &'e Closures,
     /// The accesses, each with the number of the statement of the body that it is in.
     pub(super) accesses: Vec<(usize, &'e Expr)>,
-    /// The sites of what need not happen in each iteration. Such an access keeps its check: where its condition guards
-    /// a bound, the test would fail for the threads at the bound, and their warp would run both loops.
-    pub(super) conditional: BTreeSet<SiteId>,
+    /// The sites of what need not happen in each iteration, with the conditions before it. Where a condition guards a bound, a
+    /// test that does not know it would fail for the threads at the bound, and their warp would run both loops.
+    pub(super) conditional: BTreeMap<SiteId, Vec<Guard<'e>>>,
     /// The initial values of variables, with the numbers of their statements.
     pub(super) lets: BTreeMap<LocalId, (usize, &'e Expr)>,
     /// The steps by which statements of the body change variables.
@@ -91,7 +109,7 @@ impl<'e> Nest<'e> {
             form: Form::Twice,
             closures,
             accesses: Vec::new(),
-            conditional: BTreeSet::new(),
+            conditional: BTreeMap::new(),
             lets: BTreeMap::new(),
             inductions: BTreeMap::new(),
             statement: 0,
@@ -153,22 +171,26 @@ impl<'e> Nest<'e> {
                 Form::Twice
             }
             ExprKind::If { condition, then, otherwise, .. } => {
-                self.bind(condition);
-                walk_block(then, &mut |expr| self.conditional.extend(site(expr)));
-                otherwise.iter().for_each(|otherwise| self.add_conditional(otherwise));
+                let parts: Vec<Guard<'e>> = self.bind(condition);
+                walk_block(then, &mut |expr| self.guard(expr, &parts));
+                let fails = match parts[..] {
+                    [Guard::Is(condition, holds)] => Guard::Is(condition, !holds),
+                    _ => Guard::Unknown,
+                };
+                otherwise.iter().for_each(|otherwise| self.add_conditional(otherwise, &[fails]));
                 Form::Twice
             }
             ExprKind::Match { arms, .. } => {
                 for arm in arms {
                     self.declared.extend(arm.pattern.locals());
-                    arm.guard.iter().for_each(|guard| self.bind(guard));
-                    self.add_conditional(&arm.body);
+                    arm.guard.iter().for_each(|guard| drop(self.bind(guard)));
+                    self.add_conditional(&arm.body, &[Guard::Unknown]);
                 }
                 Form::Twice
             }
-            ExprKind::Binary { op, right, .. } => {
+            ExprKind::Binary { op, left, right, .. } => {
                 if op.short_circuits() {
-                    self.add_conditional(right);
+                    self.add_conditional(right, &[Guard::Is(left, *op == BinaryOp::And)]);
                 }
                 Form::Twice
             }
@@ -186,12 +208,12 @@ impl<'e> Nest<'e> {
                 Some(Effect::Changes) | None => Form::Untested,
             },
             ExprKind::Loop { body, .. } => {
-                walk_block(body, &mut |inner| self.conditional.extend(site(inner)));
+                walk_block(body, &mut |inner| self.guard(inner, &[Guard::Unknown]));
                 Form::Once
             }
             ExprKind::While { condition, body, .. } => {
                 self.bind(condition);
-                walk_block(body, &mut |inner| self.conditional.extend(site(inner)));
+                walk_block(body, &mut |inner| self.guard(inner, &[Guard::Unknown]));
                 Form::Once
             }
             ExprKind::Print(_) => Form::Once,
@@ -235,9 +257,10 @@ impl<'e> Nest<'e> {
         }
     }
 
-    /// Adds the variables that a condition binds, and what it evaluates only if its first part holds.
-    fn bind(&mut self, condition: &'e Condition) {
-        for (index, part) in condition.parts().iter().enumerate() {
+    /// Adds the variables that a condition binds, and what it evaluates only if its first part holds. Returns its parts.
+    fn bind(&mut self, condition: &'e Condition) -> Vec<Guard<'e>> {
+        let mut guards = Vec::new();
+        for part in condition.parts() {
             let value = match part {
                 Condition::Let { pattern, scrutinee } => {
                     self.declared.extend(pattern.locals());
@@ -247,14 +270,22 @@ impl<'e> Nest<'e> {
                 // The parser flattens nested conditions.
                 Condition::All(_) => continue,
             };
-            if index > 0 {
-                self.add_conditional(value);
+            if !guards.is_empty() {
+                self.add_conditional(value, &guards);
             }
+            guards.push(Guard::of(part));
         }
+        guards
     }
 
-    fn add_conditional(&mut self, expr: &'e Expr) {
-        walk(expr, &mut |inner| self.conditional.extend(site(inner)));
+    fn add_conditional(&mut self, expr: &'e Expr, guards: &[Guard<'e>]) {
+        walk(expr, &mut |inner| self.guard(inner, guards));
+    }
+
+    fn guard(&mut self, access: &Expr, guards: &[Guard<'e>]) {
+        if let Some(site) = site(access) {
+            self.conditional.entry(site).or_default().extend(guards);
+        }
     }
 }
 

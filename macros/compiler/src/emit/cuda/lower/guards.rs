@@ -1,0 +1,130 @@
+//! What the conditions before an access say of the variables of which its index is computed: with
+//! `if x > 0 && x + 1 < n { sum += a[x - 1]; }`, the access is made for values of `x` from 1 to `n - 2` only. A limit is data
+//! here; `hoist` computes with it.
+
+use super::nest::Guard;
+use crate::model::LocalId;
+use crate::model::expr::{BinaryOp, Expr, ExprKind, UnaryOp};
+
+/// A comparison that holds where an access is made: `variable + terms relation bound`.
+pub(super) struct Limit<'e> {
+    pub(super) variable: LocalId,
+    /// What is added to the variable, with whether it is subtracted.
+    pub(super) terms: Vec<(bool, &'e Expr)>,
+    pub(super) relation: Relation,
+    pub(super) bound: &'e Expr,
+}
+
+/// How the variable and what is added to it compare with the bound.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Relation {
+    Below,
+    UpTo,
+    From,
+    Above,
+    Equal,
+    Other,
+}
+
+impl Relation {
+    fn of(op: BinaryOp) -> Option<Relation> {
+        match op {
+            BinaryOp::Lt => Some(Relation::Below),
+            BinaryOp::Le => Some(Relation::UpTo),
+            BinaryOp::Ge => Some(Relation::From),
+            BinaryOp::Gt => Some(Relation::Above),
+            BinaryOp::Eq => Some(Relation::Equal),
+            BinaryOp::Ne => Some(Relation::Other),
+            _ => None,
+        }
+    }
+
+    fn negated(self) -> Relation {
+        match self {
+            Relation::Below => Relation::From,
+            Relation::UpTo => Relation::Above,
+            Relation::From => Relation::Below,
+            Relation::Above => Relation::UpTo,
+            Relation::Equal => Relation::Other,
+            Relation::Other => Relation::Equal,
+        }
+    }
+
+    /// Returns the relation of the right side to the left one.
+    fn mirrored(self) -> Relation {
+        match self {
+            Relation::Below => Relation::Above,
+            Relation::UpTo => Relation::From,
+            Relation::From => Relation::UpTo,
+            Relation::Above => Relation::Below,
+            Relation::Equal | Relation::Other => self,
+        }
+    }
+}
+
+/// What a limit may be about.
+pub(super) trait Limitable {
+    /// Whether a variable is an integer that has one value throughout an iteration.
+    fn is_limitable(&self, local: LocalId) -> bool;
+
+    /// Whether the loop does not change an expression, and its evaluation cannot fail.
+    fn is_evaluable(&self, expr: &Expr) -> bool;
+}
+
+/// Returns what conditions say of variables: a limit for each part of them, or nothing if one is no such comparison.
+pub(super) fn limits<'e>(guards: &[Guard<'e>], region: &impl Limitable) -> Option<Vec<Limit<'e>>> {
+    let mut limits = Vec::new();
+    for guard in guards {
+        match *guard {
+            Guard::Is(condition, holds) => add(condition, holds, region, &mut limits)?,
+            Guard::Unknown => return None,
+        }
+    }
+    Some(limits)
+}
+
+fn add<'e>(condition: &'e Expr, holds: bool, region: &impl Limitable, limits: &mut Vec<Limit<'e>>) -> Option<()> {
+    match &condition.kind {
+        ExprKind::Unary(UnaryOp::Not, inner) => add(inner, !holds, region, limits),
+        ExprKind::Binary { op: BinaryOp::And, left, right, .. } if holds => {
+            add(left, holds, region, limits)?;
+            add(right, holds, region, limits)
+        }
+        ExprKind::Binary { op: BinaryOp::Or, left, right, .. } if !holds => {
+            add(left, holds, region, limits)?;
+            add(right, holds, region, limits)
+        }
+        ExprKind::Binary { op, left, right, .. } => {
+            let relation = Relation::of(*op)?;
+            let relation = if holds { relation } else { relation.negated() };
+            let limit =
+                limit(left, relation, right, region).or_else(|| limit(right, relation.mirrored(), left, region));
+            limits.push(limit?);
+            Some(())
+        }
+        _ => None,
+    }
+}
+
+fn limit<'e>(sum: &'e Expr, relation: Relation, bound: &'e Expr, region: &impl Limitable) -> Option<Limit<'e>> {
+    let mut terms = Vec::new();
+    let variable = variable(sum, region, &mut terms)?;
+    region.is_evaluable(bound).then_some(Limit { variable, terms, relation, bound })
+}
+
+/// Returns the variable of `variable + terms`.
+fn variable<'e>(sum: &'e Expr, region: &impl Limitable, terms: &mut Vec<(bool, &'e Expr)>) -> Option<LocalId> {
+    match &sum.kind {
+        ExprKind::Local(local) => region.is_limitable(*local).then_some(*local),
+        ExprKind::Binary { op: op @ (BinaryOp::Add | BinaryOp::Sub), left, right, .. } => {
+            let (inner, term) = match (region.is_evaluable(right), op) {
+                (true, _) => (left, right),
+                (false, BinaryOp::Add) if region.is_evaluable(left) => (right, left),
+                (false, _) => return None,
+            };
+            terms.push((*op == BinaryOp::Sub, term));
+            variable(inner, region, terms)
+        }
+        _ => None,
+    }
+}
