@@ -80,9 +80,10 @@ struct Judged<'f> {
 impl Judged<'_> {
     /// Whether the verdict depends on what called functions do.
     fn needs_bodies(&self) -> bool {
-        self.checked
-            .as_ref()
-            .map_or(true, |checked| checked.asks_of_memory() || checked.asks_of_methods() || checked.rings().are_open())
+        self.checked.as_ref().map_or(true, |checked| {
+            let is_open = checked.asks_of_memory() || checked.asks_of_methods() || checked.rings().are_open();
+            is_open || checked.function().is_traced()
+        })
     }
 }
 
@@ -134,7 +135,7 @@ fn read_again(function: &Function, options: TokenStream, item: TokenStream, sess
 /// them, and a phase barrier's use may be wrong. `known` reads the function with the values, which takes as long as reading it.
 fn judge<'f>(function: &'f Function, known: impl FnOnce() -> Option<&'f Valued>, diags: &mut Diags) -> Judged<'f> {
     let (selections, checked) = (TokenStream::new(), check::run(function, diags));
-    let may_differ = checked.is_err() || function.uses_phase_barriers();
+    let may_differ = checked.is_err() || function.uses_phase_barriers() || function.is_traced();
     let Some((values, known)) = may_differ.then(known).flatten() else {
         return Judged { checked, conditional: Vec::new(), selections };
     };
@@ -151,7 +152,8 @@ fn judge<'f>(function: &'f Function, known: impl FnOnce() -> Option<&'f Valued>,
             Judged { checked: Ok(with_values), conditional, selections }
         }
         (Ok(checked), Err(Reported)) => {
-            let found = faults.take().into_iter().filter(|fault| Rule::OF_KNOWN_NUMBERS.contains(&fault.rule));
+            let is_silent = |rule| Rule::OF_KNOWN_NUMBERS.contains(&rule) || Rule::OF_TRACES.contains(&rule);
+            let found = faults.take().into_iter().filter(|fault| is_silent(fault.rule));
             let conditional = found.map(|fault| Conditional::when(fault, |span| values.are_right(span))).collect();
             Judged { checked: Ok(checked), conditional, selections }
         }
@@ -173,6 +175,19 @@ fn judge_with_bodies<'f>(first: Judged<'f>, bodies: &'f WithBodies, diags: &mut 
     let rings = rings_with_bodies(&first, &mut second, of_rings);
     let asks_of_methods = first.checked.as_ref().is_ok_and(Checked::asks_of_methods);
     let is_answer = |checked: &Checked<'_>| !checked.asks_of_memory();
+    let of_traces: Vec<Conditional> = match (&first.checked, &second.checked) {
+        (Ok(_), Ok(_)) => {
+            let of_traces = |fault: &Conditional| fault.if_right && Rule::OF_TRACES.contains(&fault.fault.rule);
+            let (of_traces, rest): (Vec<_>, Vec<_>) = second.conditional.into_iter().partition(of_traces);
+            second.conditional = rest;
+            of_traces.into_iter().map(|fault| fault.and(are_followed)).collect()
+        }
+        (Ok(_), Err(Reported)) => {
+            let of_traces = others.iter().filter(|fault| Rule::OF_TRACES.contains(&fault.rule)).cloned();
+            of_traces.map(|fault| Conditional::when(fault, are_followed)).collect()
+        }
+        (Err(Reported), _) => Vec::new(),
+    };
     let judged = match (first.checked, second.checked) {
         (Err(Reported), Ok(right)) if !diags.any(|rule, _| !Rule::OF_VALUES.contains(&rule)) => {
             let mut conditional = second.conditional;
@@ -200,6 +215,13 @@ fn judge_with_bodies<'f>(first: Judged<'f>, bodies: &'f WithBodies, diags: &mut 
             Judged { checked: Ok(checked), conditional, selections }
         }
         (checked, Ok(_) | Err(Reported)) => Judged { checked, ..first },
+    };
+    let judged = match judged.checked {
+        Ok(checked) if !of_traces.is_empty() => {
+            let conditional = judged.conditional.into_iter().chain(of_traces).collect();
+            Judged { checked: Ok(checked), conditional, selections: emit::followed::selections(followed) }
+        }
+        checked => Judged { checked, ..judged },
     };
     match (judged.checked, rings) {
         (Ok(checked), Some(rings)) => {

@@ -29,6 +29,7 @@ pub(crate) mod rings;
 mod runs;
 mod thresholds;
 mod tokens;
+mod traces;
 mod unchecked;
 pub(crate) mod uniform;
 
@@ -145,6 +146,10 @@ fn run_with<'f>(function: &'f Function, with_rings: bool, diags: &mut Diags) -> 
     match diags.is_right_but_for(is_waived) {
         true => diags.append(of_rings),
         false => rings = Rings::default(),
+    }
+    // What the other checks have found may be the cause.
+    if diags.is_right_but_for(|rule, at| function.waives_at(rule, at)) {
+        traces::check(function, &cfg, &control, diags);
     }
     let left_to_rustc = LeftToRustc {
         pending: &mut pending,
