@@ -27,6 +27,7 @@ use crate::span::SpanRange;
 use crate::values::{Conditional, WithValues};
 
 mod rings;
+mod traces;
 
 pub use rings::{RingCase, RingReport};
 
@@ -80,10 +81,9 @@ struct Judged<'f> {
 impl Judged<'_> {
     /// Whether the verdict depends on what called functions do.
     fn needs_bodies(&self) -> bool {
-        self.checked.as_ref().map_or(true, |checked| {
-            let is_open = checked.asks_of_memory() || checked.asks_of_methods() || checked.rings().are_open();
-            is_open || checked.function().is_traced()
-        })
+        let Ok(checked) = &self.checked else { return true };
+        let is_open = checked.asks_of_memory() || checked.asks_of_methods() || checked.rings().are_open();
+        is_open || checked.function().is_traced()
     }
 }
 
@@ -175,19 +175,7 @@ fn judge_with_bodies<'f>(first: Judged<'f>, bodies: &'f WithBodies, diags: &mut 
     let rings = rings_with_bodies(&first, &mut second, of_rings);
     let asks_of_methods = first.checked.as_ref().is_ok_and(Checked::asks_of_methods);
     let is_answer = |checked: &Checked<'_>| !checked.asks_of_memory();
-    let of_traces: Vec<Conditional> = match (&first.checked, &second.checked) {
-        (Ok(_), Ok(_)) => {
-            let of_traces = |fault: &Conditional| fault.if_right && Rule::OF_TRACES.contains(&fault.fault.rule);
-            let (of_traces, rest): (Vec<_>, Vec<_>) = second.conditional.into_iter().partition(of_traces);
-            second.conditional = rest;
-            of_traces.into_iter().map(|fault| fault.and(are_followed)).collect()
-        }
-        (Ok(_), Err(Reported)) => {
-            let of_traces = others.iter().filter(|fault| Rule::OF_TRACES.contains(&fault.rule)).cloned();
-            of_traces.map(|fault| Conditional::when(fault, are_followed)).collect()
-        }
-        (Err(Reported), _) => Vec::new(),
-    };
+    let of_traces = traces::faults(&first, &mut second, &others, are_followed);
     let judged = match (first.checked, second.checked) {
         (Err(Reported), Ok(right)) if !diags.any(|rule, _| !Rule::OF_VALUES.contains(&rule)) => {
             let mut conditional = second.conditional;
@@ -216,13 +204,7 @@ fn judge_with_bodies<'f>(first: Judged<'f>, bodies: &'f WithBodies, diags: &mut 
         }
         (checked, Ok(_) | Err(Reported)) => Judged { checked, ..first },
     };
-    let judged = match judged.checked {
-        Ok(checked) if !of_traces.is_empty() => {
-            let conditional = judged.conditional.into_iter().chain(of_traces).collect();
-            Judged { checked: Ok(checked), conditional, selections: emit::followed::selections(followed) }
-        }
-        checked => Judged { checked, ..judged },
-    };
+    let judged = traces::add(judged, of_traces, followed);
     match (judged.checked, rings) {
         (Ok(checked), Some(rings)) => {
             let checked = checked.with_rings_if(rings, are_followed(Span::call_site()));

@@ -250,3 +250,35 @@ fn what_the_file_shows() {
     assert_eq!(found(""), ["unsynchronized_access"]);
     assert!(found("block.sync();").is_empty());
 }
+
+/// A barrier expects the bytes that all copies to it bring.
+#[test]
+fn bytes_of_copies() {
+    let sent = |expected: &str, send: &str| {
+        let head = "let cluster = this_cluster(); let s = shared_array::<u32, 64>(); let bars = shared_cluster_barriers::<2>();
+            if t == 0 { bars[0].init(1); bars[1].init(1); } cluster.sync();
+            let next = (cluster.block_rank() + 1) % 4; let there = cluster.map_shared_rank(&s, next);
+            let full = cluster.map_shared_rank(&bars[0], next);";
+        let body = format!(
+            "if t == 0 {{ bars[0].expect_tx({expected}); let _ = bars[0].arrive(); }} {send} bars[0].wait_parity(false); out[t] = s[t];
+             cluster.sync();"
+        );
+        of("cluster = 4, block = 64", head, &body)
+    };
+    for (expected, send) in [
+        ("64", "there.store_async(t, 7, &full);"),
+        ("256", "if t < 32 { there.store_async(t, 7, &full); }"),
+        ("256", "there.store_async(t, 7, &cluster.map_shared_rank(&bars[t / 63], next));"),
+        ("4 * 32", "for k in 0..2u32 { if t < 32 { there.store_async(k * 32 + t, 7, &full); } }"),
+        ("2 * 256", "there.store_async(t, 7, &full);"),
+    ] {
+        assert_eq!(sent(expected, send), ["ring_count"], "{expected} {send}");
+    }
+    for (expected, send) in [
+        ("256", "there.store_async(t, 7, &full);"),
+        ("128", "if t < 32 { there.store_async(t, 7, &full); }"),
+        ("4 * 64", "for k in 0..2u32 { if t < 32 { there.store_async(k * 32 + t, 7, &full); } }"),
+    ] {
+        assert!(sent(expected, send).is_empty(), "{expected} {send}: {:?}", sent(expected, send));
+    }
+}

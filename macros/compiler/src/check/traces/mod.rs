@@ -5,11 +5,13 @@
 //! - `unordered_remote_write`: threads of two blocks do so in the memory of a third (`races`);
 //! - `copy_in_flight`: a thread accesses what a copy of its block writes before a wait covers the copy (`copies`);
 //! - `rank_out_of_range`: a thread maps the memory of a block that its cluster lacks (`recorder`);
+//! - `ring_count`: copies bring more or fewer bytes to a phase barrier than it expects (`bytes`);
 //! - `copy_length`: a bulk copy whose size or whose place in shared memory is no multiple of 16 bytes (`copies`).
 //!
 //! What is not known is left out: an element at an index that depends on an argument or on memory, what a branch on an unknown value
 //! does, and all that may be ordered by something other than a barrier of the block or of the cluster. Not all threads are followed.
 
+mod bytes;
 mod copies;
 mod elements;
 mod races;
@@ -38,7 +40,9 @@ const STEPS_OF_THREAD: usize = 800;
 const THREADS: u64 = 64;
 
 /// Reports what is certain, one fault of each rule.
-pub(super) fn check(function: &Function, cfg: &Cfg<'_>, control: &Control, diags: &mut Diags) {
+///
+/// `counts_bytes` says whether nothing is known of the bytes that phase barriers expect.
+pub(super) fn check(function: &Function, cfg: &Cfg<'_>, control: &Control, counts_bytes: bool, diags: &mut Diags) {
     if function.role != Role::Kernel {
         return;
     }
@@ -57,9 +61,9 @@ pub(super) fn check(function: &Function, cfg: &Cfg<'_>, control: &Control, diags
         return;
     }
     let runs = Runs::of(function, cfg, control, threads);
-    for launch in launches(&runs, threads * blocks) {
+    for (number, launch) in launches(&runs, threads * blocks).into_iter().enumerate() {
         let check = Check { function, cfg, elements: &elements, questions: &questions, runs: &runs, threads, blocks };
-        for fault in check.run(launch).unwrap_or_default() {
+        for fault in check.run(launch, number == 0 && counts_bytes).unwrap_or_default() {
             // Another analysis has found it, or another launch.
             if !diags.any(|rule, _| rule == fault.rule) {
                 diags.push(fault);
@@ -127,7 +131,7 @@ struct Check<'a, 'f> {
 
 impl Check<'_, '_> {
     /// The faults of a launch; `None` if a thread fails, so that it is none that works.
-    fn run(&self, launch: Launch) -> Option<Vec<Diag>> {
+    fn run(&self, launch: Launch, counts_bytes: bool) -> Option<Vec<Diag>> {
         let across = self.questions.writes_peers || !self.questions.ranks.is_empty();
         let blocks = blocks_to_follow(self.blocks, across);
         let ranks = ranks_to_follow(self.cfg, self.threads, blocks.len(), self.questions.races || across);
@@ -148,6 +152,9 @@ impl Check<'_, '_> {
         faults.extend(races::within_block(self, &traces));
         if self.questions.writes_peers {
             faults.extend(races::across_blocks(self, &traces));
+        }
+        if counts_bytes {
+            faults.extend(bytes::check(self, launch));
         }
         Some(faults)
     }
