@@ -166,28 +166,26 @@ fn one_too_few_in_a_larger_block(input: &[u32], out: &mut [u32], chunks: u32) {
     }
 }
 
-/// Each of 64 threads sends 4 bytes, and not 8.
-#[cluster_kernel(cluster = 2, block = 64)]
-fn bytes_of_two_elements(input: &[u32], out: &mut [u32]) {
-    let cluster = this_cluster();
-    let block = this_thread_block();
-    let inbox = shared_array::<u32, 64>();
-    let full = shared_cluster_barrier();
-    full.init_collective(&cluster, 1);
-    let (i, other) = (block.thread_rank(), 1 - cluster.block_rank());
-    if i == 0 {
-        full.expect_tx(512);
-        let _ = full.arrive();
-    }
-    cluster.map_shared_rank(&inbox, other).store_async(i, input[i], &cluster.map_shared_rank(&full, other));
-    full.wait_parity(false);
-    out[i] = inbox[63 - i];
-    cluster.sync();
-}
-
-/// The first half of the bytes is waited for.
+/// The second half of the bytes never comes.
 #[cluster_kernel(block = 64)]
 fn half_of_the_bytes(input: &[u32], out: &mut [u32]) {
+    let block = this_thread_block();
+    let row = shared_array::<u32, 64>();
+    let full = shared_barrier();
+    full.init_collective(&block, 1);
+    let i = block.thread_rank();
+    if i == 0 {
+        full.expect_tx(256);
+        let _ = full.arrive();
+        bulk_copy_async(&row[..32], &input[..32], &full);
+    }
+    full.wait_parity(false);
+    out[i] = row[i % 32];
+}
+
+/// Half of the bytes are waited for.
+#[cluster_kernel(block = 64)]
+fn too_few_bytes(input: &[u32], out: &mut [u32]) {
     let block = this_thread_block();
     let row = shared_array::<u32, 64>();
     let full = shared_barrier();

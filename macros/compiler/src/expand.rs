@@ -152,8 +152,7 @@ fn judge<'f>(function: &'f Function, known: impl FnOnce() -> Option<&'f Valued>,
             Judged { checked: Ok(with_values), conditional, selections }
         }
         (Ok(checked), Err(Reported)) => {
-            let is_silent = |rule| Rule::OF_KNOWN_NUMBERS.contains(&rule) || Rule::OF_TRACES.contains(&rule);
-            let found = faults.take().into_iter().filter(|fault| is_silent(fault.rule));
+            let found = faults.take().into_iter().filter(|fault| traces::is_of_values(&checked, fault));
             let conditional = found.map(|fault| Conditional::when(fault, |span| values.are_right(span))).collect();
             Judged { checked: Ok(checked), conditional, selections }
         }

@@ -1,13 +1,20 @@
-//! The faults of traces that the bodies of called functions show: reported if those are the functions that are called.
+//! The faults of traces that values of constants or the bodies of called functions show: reported if those are the ones that are named.
 
 use proc_macro2::{Span, TokenStream};
 
 use super::Judged;
+use crate::check::Checked;
 use crate::diag::{Diag, Reported};
 use crate::emit;
 use crate::model::followed::Followed;
 use crate::rules::Rule;
 use crate::values::Conditional;
+
+/// Whether a fault of a function with the values of its constants is one about which nothing is said without them.
+pub(super) fn is_of_values(without: &Checked<'_>, fault: &Diag) -> bool {
+    Rule::OF_KNOWN_NUMBERS.contains(&fault.rule)
+        || Rule::OF_TRACES.contains(&fault.rule) && !without.leaves_rank_to_rustc(fault.at)
+}
 
 /// Returns the faults of a function that is right without the bodies, of which `others` are its faults with them.
 pub(super) fn faults(

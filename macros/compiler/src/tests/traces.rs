@@ -282,3 +282,15 @@ fn bytes_of_copies() {
         assert!(sent(expected, send).is_empty(), "{expected} {send}: {:?}", sent(expected, send));
     }
 }
+
+/// A fault that is waived hides no other.
+#[test]
+fn waived_in_a_block() {
+    let with = |rest: &str| {
+        in_block(&format!(
+            "s[t] = input[t]; #[unchecked(unsynchronized_access)] unsafe {{ out[t] = s[t ^ 1]; }} {rest}"
+        ))
+    };
+    assert!(with("").is_empty(), "{:?}", with(""));
+    assert_eq!(with("out[t] = s[127 - t];"), ["unsynchronized_access"]);
+}

@@ -64,8 +64,10 @@ pub(super) fn check(function: &Function, cfg: &Cfg<'_>, control: &Control, count
     for (number, launch) in launches(&runs, threads * blocks).into_iter().enumerate() {
         let check = Check { function, cfg, elements: &elements, questions: &questions, runs: &runs, threads, blocks };
         for fault in check.run(launch, number == 0 && counts_bytes).unwrap_or_default() {
-            // Another analysis has found it, or another launch.
-            if !diags.any(|rule, _| rule == fault.rule) {
+            // One of each rule is enough, and one that is waived hides no other.
+            let is_waived = |rule, at| function.waives_at(rule, at);
+            let of_fault = (fault.rule, is_waived(fault.rule, fault.at));
+            if !diags.any(|rule, at| (rule, is_waived(rule, at)) == of_fault) {
                 diags.push(fault);
             }
         }
@@ -143,15 +145,18 @@ impl Check<'_, '_> {
             for rank in &ranks {
                 let id = ThreadId { block: Some(block), rank: *rank };
                 let mut recorder = Recorder::new(self, id);
-                self.runs.run(launch, id, &mut each.clone(), &mut recorder).ok()?;
+                let mut left = each;
+                self.runs.run(launch, id, &mut left, &mut recorder).ok()?;
                 let (trace, found) = recorder.end();
                 faults.extend(found);
                 traces.push(trace);
             }
         }
-        faults.extend(races::within_block(self, &traces));
-        if self.questions.writes_peers {
-            faults.extend(races::across_blocks(self, &traces));
+        for waived in [false, true] {
+            faults.extend(races::within_block(self, &traces, waived));
+            if self.questions.writes_peers {
+                faults.extend(races::across_blocks(self, &traces, waived));
+            }
         }
         if counts_bytes {
             faults.extend(bytes::check(self, launch));

@@ -7,6 +7,7 @@ use super::elements::Element;
 use super::recorder::{Made, Time, Trace};
 use crate::diag::Diag;
 use crate::messages;
+use crate::rules::Rule;
 
 /// The largest number of pairs that are compared.
 const PAIRS: usize = 200_000;
@@ -20,7 +21,10 @@ type MadeBy<'t> = (&'t Trace, &'t Made);
 /// s[t] = input[t];
 /// let next = s[(t + 1) % 64];             // another thread may not have written it yet
 /// ```
-pub(super) fn within_block(check: &Check<'_, '_>, traces: &[Trace]) -> Option<Diag> {
+pub(super) fn within_block(check: &Check<'_, '_>, traces: &[Trace], waived: bool) -> Option<Diag> {
+    if waived && !check.function.waives(Rule::UnsynchronizedAccess) {
+        return None;
+    }
     let is_pair = |(one, a): MadeBy<'_>, (two, b): MadeBy<'_>| {
         // Two writes may be of one value, and two atomics are in order.
         let conflict = a.by.writes() != b.by.writes() && !(a.by.is_atomic() && b.by.is_atomic())
@@ -34,6 +38,7 @@ pub(super) fn within_block(check: &Check<'_, '_>, traces: &[Trace]) -> Option<Di
             && !are_ordered(a.time, b.time, 0)
             && !wrote_it_alike((one, a), b)
             && !wrote_it_alike((two, b), a)
+            && check.is_waived(Rule::UnsynchronizedAccess, if a.by.writes() { b } else { a }) == waived
     };
     let (one, two) = first_pair(traces, is_pair)?;
     let (reader, writer) = if one.1.by.writes() { (two, one) } else { (one, two) };
@@ -49,8 +54,8 @@ pub(super) fn within_block(check: &Check<'_, '_>, traces: &[Trace]) -> Option<Di
 /// ```text
 /// if rank == 1 || rank == 2 { cluster.map_shared_rank(&array, 0)[i] = rank; }
 /// ```
-pub(super) fn across_blocks(check: &Check<'_, '_>, traces: &[Trace]) -> Option<Diag> {
-    if check.has_signals() {
+pub(super) fn across_blocks(check: &Check<'_, '_>, traces: &[Trace], waived: bool) -> Option<Diag> {
+    if check.has_signals() || waived && !check.function.waives(Rule::UnorderedRemoteWrite) {
         return None;
     }
     let is_pair = |(one, a): MadeBy<'_>, (two, b): MadeBy<'_>| {
@@ -61,6 +66,7 @@ pub(super) fn across_blocks(check: &Check<'_, '_>, traces: &[Trace]) -> Option<D
             && (a.by.writes() || b.by.writes())
             && !(a.by.is_atomic() && b.by.is_atomic())
             && !are_ordered(a.time, b.time, 1)
+            && check.is_waived(Rule::UnorderedRemoteWrite, if a.by.writes() { a } else { b }) == waived
     };
     let (one, two) = first_pair(traces, is_pair)?;
     let (first, second) = if one.1.by.writes() { (one, two) } else { (two, one) };
@@ -113,6 +119,10 @@ fn first_pair<'t>(
 }
 
 impl Check<'_, '_> {
+    fn is_waived(&self, rule: Rule, made: &Made) -> bool {
+        self.function.waives_at(rule, self.cfg.accesses[made.access.0].at)
+    }
+
     /// The element as the text would name it.
     pub(super) fn name(&self, (_, shared, _): Element) -> String {
         self.cfg.name_of(self.function, shared).map_or_else(|| "the memory".into(), |name| format!("`{name}`"))

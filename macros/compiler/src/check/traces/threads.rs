@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::check::cfg::{Cfg, Source};
+use crate::check::cfg::Cfg;
 
 /// The largest number of threads that are followed in all blocks together.
 const MOST: usize = 32;
@@ -34,10 +34,7 @@ pub(super) fn ranks_to_follow(cfg: &Cfg<'_>, threads: u64, blocks: usize, meet: 
     }
     let mut all = vec![0, 1, last, 32, 31, 2, 33];
     all.extend((2..10).map(|bits| 1 << bits).filter(|rank| *rank != 32));
-    let literals = cfg.nodes.iter().filter_map(|node| match node.source {
-        Source::Integer(number) => Some(number),
-        _ => None,
-    });
+    let literals = cfg.nodes.iter().filter_map(|node| node.source.integer());
     all.extend(literals);
     all.extend([3, last - 1, last / 2, last - 31]);
     let mut ranks = BTreeSet::new();
