@@ -96,7 +96,9 @@ fn writes(flags: &[u32]) {
     cluster.map_shared_rank(&marks, 1 - cluster.block_rank())[i] = flags[i];
     cluster.map_shared_rank(&count, 0).atomic(0).fetch_add(1, Relaxed);
     cluster.sync();
-    count[0] += 1;
+    if i == 0 {
+        count[0] += 1;
+    }
 }
 
 pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[

@@ -146,3 +146,22 @@ fn source_changed(data: &mut [u32], out: &mut [u32]) {
     block.wait_async();
     out[i] = row[63 - i];
 }
+
+/// `wait_prior` leaves the copy of the stage that is read.
+#[cluster_kernel(block = 64)]
+fn one_copy_too_few(data: &[u32], out: &mut [u32]) {
+    let block = this_thread_block();
+    let stages = shared_array::<[u32; 64], 2>();
+    let i = block.thread_rank();
+    memcpy_async(&block, &stages[0], &data[..64]);
+    for k in 0..4u32 {
+        if k < 3 {
+            memcpy_async(&block, &stages[(k + 1) % 2], &data[(k + 1) * 64..(k + 2) * 64]);
+            block.wait_prior::<2>();
+        } else {
+            block.wait_async();
+        }
+        out[k * 64 + i] = stages[k % 2][63 - i];
+        block.sync();
+    }
+}

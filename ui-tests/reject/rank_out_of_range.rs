@@ -65,4 +65,46 @@ fn two_of_them(out: &mut [f32]) {
     cluster.sync();
 }
 
+/// The last block has no next one.
+#[cluster_kernel(cluster = 4, block = 64)]
+fn of_the_last_block(input: &[u32], out: &mut [u32]) {
+    let cluster = this_cluster();
+    let tile = shared_array::<u32, 64>();
+    let i = this_thread_block().thread_rank();
+    tile[i] = input[i];
+    cluster.sync();
+    let next = cluster.map_shared_rank(&tile, cluster.block_rank() + 1);
+    out[i] = next[i];
+    cluster.sync();
+}
+
+/// The first block has none before it.
+#[cluster_kernel(cluster = 4, block = 64)]
+fn of_the_first_block(input: &[u32], out: &mut [u32]) {
+    let cluster = this_cluster();
+    let tile = shared_array::<u32, 64>();
+    let i = this_thread_block().thread_rank();
+    tile[i] = input[i];
+    cluster.sync();
+    let previous = cluster.block_rank() - 1;
+    out[i] = cluster.map_shared_rank(&tile, previous)[i];
+    cluster.sync();
+}
+
+/// One round too many.
+#[cluster_kernel(cluster = 4, block = 64)]
+fn of_a_loop(input: &[u32], out: &mut [u32]) {
+    let cluster = this_cluster();
+    let tile = shared_array::<u32, 64>();
+    let i = this_thread_block().thread_rank();
+    tile[i] = input[i];
+    cluster.sync();
+    let mut sum = 0;
+    for rank in 1..=cluster.num_blocks() {
+        sum += cluster.map_shared_rank(&tile, rank)[i];
+    }
+    out[i] = sum;
+    cluster.sync();
+}
+
 fn main() {}

@@ -166,4 +166,38 @@ fn one_too_few_in_a_larger_block(input: &[u32], out: &mut [u32], chunks: u32) {
     }
 }
 
+/// The second half of the bytes never comes.
+#[cluster_kernel(block = 64)]
+fn half_of_the_bytes(input: &[u32], out: &mut [u32]) {
+    let block = this_thread_block();
+    let row = shared_array::<u32, 64>();
+    let full = shared_barrier();
+    full.init_collective(&block, 1);
+    let i = block.thread_rank();
+    if i == 0 {
+        full.expect_tx(256);
+        let _ = full.arrive();
+        bulk_copy_async(&row[..32], &input[..32], &full);
+    }
+    full.wait_parity(false);
+    out[i] = row[i % 32];
+}
+
+/// Half of the bytes are waited for.
+#[cluster_kernel(block = 64)]
+fn too_few_bytes(input: &[u32], out: &mut [u32]) {
+    let block = this_thread_block();
+    let row = shared_array::<u32, 64>();
+    let full = shared_barrier();
+    full.init_collective(&block, 1);
+    let i = block.thread_rank();
+    if i == 0 {
+        full.expect_tx(64);
+        let _ = full.arrive();
+        bulk_copy_async(&row[..32], &input[..32], &full);
+    }
+    full.wait_parity(false);
+    out[i] = row[i % 32];
+}
+
 fn main() {}

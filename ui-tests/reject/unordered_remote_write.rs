@@ -113,3 +113,38 @@ fn written_by_all(out: &mut [u32]) {
     cluster.sync();
     out[i] = sums[i];
 }
+
+/// Two blocks send to the same elements of a third one.
+#[cluster_kernel(cluster = 4, block = 64)]
+fn sent_by_two(out: &mut [u32]) {
+    let cluster = this_cluster();
+    let inbox = shared_array::<u32, 64>();
+    let i = this_thread_block().thread_rank();
+    let rank = cluster.block_rank();
+    inbox[i] = 0;
+    cluster.sync();
+    if rank == 1 || rank == 2 {
+        cluster.map_shared_rank(&inbox, 0)[i] = rank;
+    }
+    cluster.sync();
+    out[i] = inbox[i];
+}
+
+/// One block reads what another one sends to a third.
+#[cluster_kernel(cluster = 4, block = 64)]
+fn read_by_another(out: &mut [u32]) {
+    let cluster = this_cluster();
+    let inbox = shared_array::<u32, 64>();
+    let i = this_thread_block().thread_rank();
+    let rank = cluster.block_rank();
+    inbox[i] = 0;
+    cluster.sync();
+    let first = cluster.map_shared_rank(&inbox, 0);
+    if rank == 1 {
+        first[i] = 7;
+    }
+    if rank == 3 {
+        out[i] = first[63 - i];
+    }
+    cluster.sync();
+}

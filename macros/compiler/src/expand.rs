@@ -27,6 +27,7 @@ use crate::span::SpanRange;
 use crate::values::{Conditional, WithValues};
 
 mod rings;
+mod traces;
 
 pub use rings::{RingCase, RingReport};
 
@@ -80,9 +81,9 @@ struct Judged<'f> {
 impl Judged<'_> {
     /// Whether the verdict depends on what called functions do.
     fn needs_bodies(&self) -> bool {
-        self.checked
-            .as_ref()
-            .map_or(true, |checked| checked.asks_of_memory() || checked.asks_of_methods() || checked.rings().are_open())
+        let Ok(checked) = &self.checked else { return true };
+        let is_open = checked.asks_of_memory() || checked.asks_of_methods() || checked.rings().are_open();
+        is_open || checked.function().is_traced()
     }
 }
 
@@ -134,7 +135,7 @@ fn read_again(function: &Function, options: TokenStream, item: TokenStream, sess
 /// them, and a phase barrier's use may be wrong. `known` reads the function with the values, which takes as long as reading it.
 fn judge<'f>(function: &'f Function, known: impl FnOnce() -> Option<&'f Valued>, diags: &mut Diags) -> Judged<'f> {
     let (selections, checked) = (TokenStream::new(), check::run(function, diags));
-    let may_differ = checked.is_err() || function.uses_phase_barriers();
+    let may_differ = checked.is_err() || function.uses_phase_barriers() || function.is_traced();
     let Some((values, known)) = may_differ.then(known).flatten() else {
         return Judged { checked, conditional: Vec::new(), selections };
     };
@@ -151,7 +152,7 @@ fn judge<'f>(function: &'f Function, known: impl FnOnce() -> Option<&'f Valued>,
             Judged { checked: Ok(with_values), conditional, selections }
         }
         (Ok(checked), Err(Reported)) => {
-            let found = faults.take().into_iter().filter(|fault| Rule::OF_KNOWN_NUMBERS.contains(&fault.rule));
+            let found = faults.take().into_iter().filter(|fault| traces::is_of_values(&checked, fault));
             let conditional = found.map(|fault| Conditional::when(fault, |span| values.are_right(span))).collect();
             Judged { checked: Ok(checked), conditional, selections }
         }
@@ -173,6 +174,7 @@ fn judge_with_bodies<'f>(first: Judged<'f>, bodies: &'f WithBodies, diags: &mut 
     let rings = rings_with_bodies(&first, &mut second, of_rings);
     let asks_of_methods = first.checked.as_ref().is_ok_and(Checked::asks_of_methods);
     let is_answer = |checked: &Checked<'_>| !checked.asks_of_memory();
+    let of_traces = traces::faults(&first, &mut second, &others, are_followed);
     let judged = match (first.checked, second.checked) {
         (Err(Reported), Ok(right)) if !diags.any(|rule, _| !Rule::OF_VALUES.contains(&rule)) => {
             let mut conditional = second.conditional;
@@ -201,6 +203,7 @@ fn judge_with_bodies<'f>(first: Judged<'f>, bodies: &'f WithBodies, diags: &mut 
         }
         (checked, Ok(_) | Err(Reported)) => Judged { checked, ..first },
     };
+    let judged = traces::add(judged, of_traces, followed);
     match (judged.checked, rings) {
         (Ok(checked), Some(rings)) => {
             let checked = checked.with_rings_if(rings, are_followed(Span::call_site()));

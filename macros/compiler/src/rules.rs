@@ -94,6 +94,8 @@ rules! {
         UnorderedRemoteWrite = "unordered_remote_write":
             "peers' writes must be ordered with the owner's accesses", Allowed;
         RankOutOfRange = "rank_out_of_range": "a rank must exist in the cluster", Allowed;
+        UnsynchronizedAccess = "unsynchronized_access":
+            "a barrier must come between a write to shared memory and another thread's access to the same element", Allowed;
         UninitSharedRead = "uninit_shared_read": "shared memory must be written before it is read", Allowed;
         CopyInFlight = "copy_in_flight":
             "what a copy reads and writes must be left alone until a wait has shown its completion", Allowed;
@@ -240,6 +242,9 @@ impl Rule {
         Rule::CopyInFlight,
         Rule::CopyLength,
     ];
+
+    /// The rules about what is certain of threads whose numbers are known, which are silent where one is not.
+    pub(crate) const OF_TRACES: [Rule; 2] = [Rule::UnsynchronizedAccess, Rule::RankOutOfRange];
 
     /// Returns the rules that `unchecked(...)` takes, each with its summary.
     pub(crate) fn switchable() -> impl Iterator<Item = (Rule, &'static str)> {

@@ -58,6 +58,12 @@ impl Conditional {
         Conditional { if_right: false, ..Conditional::when(fault, is_right) }
     }
 
+    /// Makes the guess one that is right only if another one is.
+    pub(crate) fn and(self, is_right_too: impl FnOnce(Span) -> TokenStream) -> Conditional {
+        let (first, second) = (self.is_right, is_right_too(self.fault.at.lo));
+        Conditional { is_right: quote_spanned!(self.fault.at.lo=> (#first) && (#second)), ..self }
+    }
+
     /// Makes rustc report the fault.
     pub(crate) fn refuse(&self) -> TokenStream {
         let Conditional { fault, if_right, is_right } = self;

@@ -36,6 +36,7 @@ const WITNESSES: &[Witness] = witnesses![
     "relaxed_publishes": relaxed says "data race",
     "unordered_remote_write": written_from_both_sides says "data race",
     "rank_out_of_range": no_such_rank says "rank 2",
+    "unsynchronized_access": read_too_early says "data race",
     "uninit_shared_read": never_written says "never written",
     "copy_in_flight": read_early says "data race",
     "mma_in_flight": written_while_read says "data race",
@@ -234,6 +235,17 @@ fn no_such_rank(out: &mut [u32]) {
     cluster.sync();
     out[this_grid().thread_rank()] = cluster.map_shared_rank(&array, 2)[i];
     cluster.sync();
+}
+
+#[cluster_kernel(block = 32, unchecked(unsynchronized_access))]
+fn read_too_early(out: &mut [u32]) {
+    let block = this_thread_block();
+    let array = shared_array::<u32, 32>();
+    let i = block.thread_rank();
+    array[i] = 0;
+    block.sync();
+    array[i] = i;
+    out[this_grid().thread_rank()] = array[31 - i];
 }
 
 #[cluster_kernel(block = 32, unchecked(uninit_shared_read))]

@@ -29,6 +29,7 @@ pub(crate) mod rings;
 mod runs;
 mod thresholds;
 mod tokens;
+mod traces;
 mod unchecked;
 pub(crate) mod uniform;
 
@@ -47,6 +48,7 @@ use crate::model::expr::{Expr, ExprKind};
 use crate::model::walk::walk_block;
 use crate::model::{Function, Role, SiteId, SlotId};
 use crate::rules::Rule;
+use crate::span::SpanRange;
 use cfg::Cfg;
 use completion::Completions;
 use dsm::protocol::Protocol;
@@ -145,6 +147,10 @@ fn run_with<'f>(function: &'f Function, with_rings: bool, diags: &mut Diags) -> 
     match diags.is_right_but_for(is_waived) {
         true => diags.append(of_rings),
         false => rings = Rings::default(),
+    }
+    // What the other checks have found may be the cause.
+    if diags.is_right_but_for(|rule, at| function.waives_at(rule, at)) {
+        traces::check(function, &cfg, &control, rings.are_open(), diags);
     }
     let left_to_rustc = LeftToRustc {
         pending: &mut pending,
@@ -326,6 +332,11 @@ impl<'f> Checked<'f> {
     /// The sites of `map_shared_rank` whose rank rustc must compare with the size of the cluster.
     pub(crate) fn ranks_left_to_rustc(&self) -> &BTreeSet<SiteId> {
         &self.ranks_left_to_rustc
+    }
+
+    /// Whether rustc compares the rank at this place with the size of the cluster.
+    pub(crate) fn leaves_rank_to_rustc(&self, at: SpanRange) -> bool {
+        dsm::ranks::is_left_at(self.function, at)
     }
 
     /// The groups of which the function itself executes a collective.

@@ -178,3 +178,25 @@ pub(crate) fn copy_left(at: SpanRange, completion: CompletionMechanism) -> Diag 
     )
     .help(help)
 }
+
+/// A place in shared memory that a bulk copy cannot begin at.
+pub(crate) fn copy_place(at: SpanRange, first: u64, multiple: u64) -> Diag {
+    Diag::new(
+        Rule::CopyLength,
+        at,
+        format!("a bulk copy must begin at a multiple of {multiple} bytes, but this one begins {first} bytes into shared memory"),
+    )
+    .help("begin at another element, or let a group copy them: `memcpy_async(&block, &shared, slice)` has no such limit")
+}
+
+/// A group's copy begins to write what a thread of the group may still access.
+pub(crate) fn copy_overtakes(at: SpanRange, access: SpanRange, name: &str, writes: bool) -> Diag {
+    let does = if writes { "writes" } else { "reads" };
+    Diag::new(
+        Rule::UnsynchronizedAccess,
+        at,
+        format!("a copy to {name} begins while threads of the block may still access what it writes"),
+    )
+    .note(access, format!("a thread {does} it here, with no barrier of the block before other threads begin the copy"))
+    .help("synchronize the threads before the copy: `block.sync();`")
+}

@@ -130,3 +130,16 @@ pub(crate) fn interleaving(
     });
     waits.into_iter().fold(diag, |diag, (at, waits)| diag.note(at, format!("{waits} for ever")))
 }
+
+/// Copies bring another number of bytes to a barrier of a block than it is told to expect. The numbers are those of the whole launch.
+pub(crate) fn bytes_of_launch(at: SpanRange, name: &str, block: u64, (expected, copied): (u64, u64)) -> Diag {
+    let then = if copied < expected { "a phase never ends" } else { "a phase ends too early" };
+    Diag::new(
+        Rule::RingCount,
+        at,
+        format!(
+            "`{name}` of block {block} expects {expected} bytes in all, but the copies to it bring {copied}: {then}"
+        ),
+    )
+    .help("expect as many bytes as the copies of a phase bring, of all threads that copy: `bar.expect_tx(bytes)`")
+}

@@ -264,3 +264,62 @@ pub(crate) fn uninit_shared_read(at: SpanRange, name: &str) -> Diag {
     )
     .help("write to it first, with a barrier between the write and the read")
 }
+
+/// A thread of a block accesses an element of shared memory that another one of its threads writes, with no barrier in between. `ranks` are
+/// those of the threads.
+pub(crate) fn unsynchronized_access(
+    at: SpanRange,
+    write: SpanRange,
+    name: &str,
+    reads: bool,
+    ranks: (u64, u64),
+    in_one_warp: bool,
+) -> Diag {
+    let (is_accessed, (thread, writer)) = (if reads { "read" } else { "written" }, ranks);
+    let diag = Diag::new(
+        Rule::UnsynchronizedAccess,
+        at,
+        format!(
+            "an element of {name} is {is_accessed} that another thread writes, with no barrier of the block in between"
+        ),
+    )
+    .note(write, format!("thread {writer} of the block writes here what thread {thread} accesses, before or after it"));
+    diag.help(if in_one_warp {
+        "synchronize the threads between the two: `block.sync();`, or `warp.sync();` where all of them are in one warp"
+    } else {
+        "synchronize the threads between the two: `block.sync();`, also between one iteration of a loop and the next"
+    })
+}
+
+/// Two blocks access an element of a third one's memory. `blocks` are their ranks: of the one that writes, of the other and of the owner.
+pub(crate) fn two_blocks_meet(
+    at: SpanRange,
+    other: SpanRange,
+    name: &str,
+    both: bool,
+    blocks: (u64, u64, u64),
+) -> Diag {
+    let (writer, second, owner) = blocks;
+    let does = if both { "writes" } else { "reads" };
+    Diag::new(
+        Rule::UnorderedRemoteWrite,
+        at,
+        format!("an element of one block's {name} is written that another peer {does}, and the two are unordered"),
+    )
+    .note(other, format!("block {second} {does} the element of block {owner} here that block {writer} writes"))
+    .help("give each block elements of its own, use an atomic, or let the cluster synchronize between the two: `cluster.sync();`")
+}
+
+/// A rank that some block of the cluster computes; `None` if it is a difference below zero, which wraps around.
+pub(crate) fn rank_of_block_out_of_range(at: SpanRange, rank: Option<u64>, blocks: u64, block: u64) -> Diag {
+    let rank = rank.map_or_else(|| "a rank below zero".into(), |rank| format!("rank {rank}"));
+    let noun = if blocks == 1 { "block" } else { "blocks" };
+    Diag::new(
+        Rule::RankOutOfRange,
+        at,
+        format!("in block {block} this is {rank}, which is out of range: the cluster has {blocks} {noun}"),
+    )
+    .help(format!(
+        "ranks are below {blocks}: take the remainder, `% cluster.num_blocks()`, or map only where the rank exists"
+    ))
+}

@@ -115,7 +115,9 @@ pub(crate) struct AtomicMethod {
 pub(crate) enum AtomicAccess {
     Load,
     Store,
-    /// It reads the element and writes it, or may write it.
+    /// It writes the element, whatever it held, and returns that.
+    Exchange,
+    /// It reads the element and may write it, depending on what it held.
     Update,
 }
 
@@ -146,7 +148,7 @@ const fn exchange(name: &'static str) -> AtomicMethod {
 pub(crate) static ATOMIC_METHODS: [AtomicMethod; 13] = [
     AtomicMethod { name: "load", operands: 0, orders: &[LOADS], access: AtomicAccess::Load, result: Kind::Value },
     AtomicMethod { name: "store", operands: 1, orders: &[STORES], access: AtomicAccess::Store, result: Kind::Unit },
-    update("swap"),
+    AtomicMethod { access: AtomicAccess::Exchange, ..update("swap") },
     update("fetch_add"),
     update("fetch_sub"),
     update("fetch_min"),

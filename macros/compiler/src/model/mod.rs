@@ -273,6 +273,11 @@ impl Function {
         self.locals.iter().any(|local| matches!(local.kind, Kind::Barrier(_)))
     }
 
+    /// Whether its threads are followed, because they have memory in common.
+    pub(crate) fn is_traced(&self) -> bool {
+        self.role == Role::Kernel && (self.dynamic_shared || !self.shared.is_empty())
+    }
+
     /// Whether a constant of the body is the only extent in this dimension of the attribute: both name it alike, and the body
     /// declares no other of that name.
     pub(crate) fn is_extent(&self, value: ValueId, extents: &Extents) -> bool {

@@ -21,7 +21,7 @@ fn kernel(body: &str) -> Vec<String> {
 fn atomics_of_a_narrow_scope() {
     let atomics = |own: &str| {
         kernel(&format!(
-            "cluster.sync(); p.atomic(0).fetch_add(1, Relaxed); u.atomic(0){own}.fetch_add(1, Relaxed); cluster.sync();"
+            "u[rank] = 0; cluster.sync(); p.atomic(0).fetch_add(1, Relaxed); u.atomic(0){own}.fetch_add(1, Relaxed); cluster.sync();"
         ))
     };
     assert!(atomics("").is_empty());

@@ -116,7 +116,9 @@ fn between_arrival_and_wait() {
 /// All blocks write one element of the same block.
 #[test]
 fn the_same_element() {
-    let written = |write: &str| broken(&format!("let first = cluster.map_shared_rank(&inbox, 0); {write}"));
+    let written = |write: &str| {
+        broken(&format!("inbox[i] = 0; cluster.sync(); let first = cluster.map_shared_rank(&inbox, 0); {write}"))
+    };
     for write in [
         "first[0] = 7;",
         "first[n as usize] = 7;",

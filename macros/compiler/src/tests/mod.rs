@@ -39,6 +39,7 @@ mod rings;
 mod skews;
 mod stages;
 mod text;
+mod traces;
 mod uniform_values;
 mod waivers;
 

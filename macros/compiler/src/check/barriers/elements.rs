@@ -8,9 +8,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Context;
 use super::lifecycle::{Id, id_of};
-use crate::check::cfg::{BarrierCall, BarrierCallId, BlockId, Root, Shared, StepKind};
+use crate::check::bit_set::BlockSet;
+use crate::check::cfg::{BarrierCall, BarrierCallId, BlockId, Cfg, Root, Shared, Step, StepKind};
 use crate::check::reached::Reached;
-use crate::check::runs::{Event, Launch, Run, Runs};
+use crate::check::runs::{Launch, Observer, Runs, Thread, ThreadId};
 use crate::diag::{Diag, Diags};
 use crate::messages;
 use crate::model::Role;
@@ -20,6 +21,40 @@ use crate::span::SpanRange;
 
 /// The largest number of steps that are followed in all runs of a kernel.
 const STEPS: usize = 60_000;
+
+/// A call of a method of a phase barrier that a thread makes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Event {
+    call: BarrierCallId,
+    /// The index of the barrier in its array, if the call selects one by an index that is known.
+    index: Option<u64>,
+    /// The call's last operand, if it is known.
+    operand: Option<u64>,
+}
+
+/// The run of one thread: the calls that it makes.
+struct Run<'a, 'f> {
+    cfg: &'a Cfg<'f>,
+    events: Vec<Event>,
+    /// The blocks that the run passed over.
+    passed: BTreeSet<BlockId>,
+    /// Whether the run reaches the end of the kernel.
+    ends: bool,
+}
+
+impl Observer for Run<'_, '_> {
+    fn step(&mut self, thread: &Thread<'_, '_, '_>, _at: (BlockId, usize), step: &Step) {
+        let StepKind::BarrierCall(call) = step.kind else { return };
+        let of = &self.cfg.barrier_calls[call.0];
+        let index = thread.index(&of.region).and_then(|index| index.natural());
+        let operand = of.operands.last().and_then(|operand| thread.known(*operand)?.natural());
+        self.events.push(Event { call, index, operand });
+    }
+
+    fn pass_over(&mut self, blocks: &BlockSet) {
+        self.passed.extend(blocks.iter());
+    }
+}
 
 /// A barrier: its array and its index there.
 type Element = (Shared, u64);
@@ -77,9 +112,9 @@ struct Check<'a, 'f> {
 }
 
 /// A thread's rank with its run.
-type OfThread = (u64, Run);
+type OfThread<'a, 'f> = (u64, Run<'a, 'f>);
 
-impl Check<'_, '_> {
+impl<'a, 'f> Check<'a, 'f> {
     /// The launches that are tried. Loops over as many rounds as there are barriers leave none out; those over two more come back to
     /// the first.
     fn launches(&self) -> Vec<Launch> {
@@ -91,6 +126,7 @@ impl Check<'_, '_> {
             let launch = Launch {
                 argument: if self.runs.has_integers { argument } else { 0 },
                 element: if self.runs.reads_integers { element } else { 0 },
+                length: None,
             };
             if !launches.contains(&launch) {
                 launches.push(launch);
@@ -101,7 +137,7 @@ impl Check<'_, '_> {
 
     /// The runs of the threads that may initialize or drop out, and of one of the others that come to the same places; `None` if a
     /// thread fails, or if they take too long.
-    fn run_all(&self, launch: Launch, reached: &Reached, left: &mut usize) -> Option<Vec<OfThread>> {
+    fn run_all(&self, launch: Launch, reached: &Reached, left: &mut usize) -> Option<Vec<OfThread<'a, 'f>>> {
         let blocks: BTreeSet<BlockId> = (0..self.cx.cfg.barrier_calls.len())
             .map(BarrierCallId)
             .filter(|call| begins_alone(self.action(*call)))
@@ -112,7 +148,9 @@ impl Check<'_, '_> {
         for (set, ranks) in reached.sets() {
             let each = counts || blocks.iter().any(|block| set.contains(*block));
             for rank in &ranks[..if each { ranks.len() } else { 1 }] {
-                all.push((*rank, self.runs.run(launch, *rank, left).ok()?));
+                let mut run = Run { cfg: self.cx.cfg, events: Vec::new(), passed: BTreeSet::new(), ends: false };
+                run.ends = self.runs.run(launch, ThreadId { block: None, rank: *rank }, left, &mut run).ok()?;
+                all.push((*rank, run));
                 if *left == 0 {
                     return None;
                 }
@@ -143,7 +181,7 @@ impl Check<'_, '_> {
     }
 
     /// The arrays with a call for which this holds and of which it is not known which barrier it means, or whether a thread makes it.
-    fn open(&self, runs: &[OfThread], is: impl Fn(PhaseAction) -> bool) -> BTreeSet<Shared> {
+    fn open(&self, runs: &[OfThread<'_, '_>], is: impl Fn(PhaseAction) -> bool) -> BTreeSet<Shared> {
         let shared = |BarrierCallId(call): BarrierCallId| {
             self.cx.cfg.barrier_calls[call].region.root.party().map(|(_, shared)| shared)
         };
@@ -176,7 +214,7 @@ impl Check<'_, '_> {
     }
 
     /// The first fault of each rule.
-    fn faults(&self, runs: &[OfThread], is_long: bool) -> impl Iterator<Item = Diag> {
+    fn faults(&self, runs: &[OfThread<'_, '_>], is_long: bool) -> impl Iterator<Item = Diag> {
         // In other launches, a loop that initializes barriers may be shorter than it has to be.
         let uninitialized = if is_long { self.uninitialized(runs) } else { None };
         [uninitialized, self.initialized_again(runs), self.dropped(runs)].into_iter().flatten()
@@ -187,7 +225,7 @@ impl Check<'_, '_> {
     /// ```text
     /// let bars = shared_barriers::<4>(); .. for i in 0..3 { bars[i].init(n); } .. for i in 0..4 { bars[i].arrive_and_wait(); }
     /// ```
-    fn uninitialized(&self, runs: &[OfThread]) -> Option<Diag> {
+    fn uninitialized(&self, runs: &[OfThread<'_, '_>]) -> Option<Diag> {
         if !runs.iter().all(|(_, run)| run.ends) {
             return None;
         }
@@ -210,7 +248,7 @@ impl Check<'_, '_> {
     /// ```text
     /// for k in 0..n { if rank == 0 { bars[k % 2].init(64); } block.sync(); bars[k % 2].arrive_and_wait(); block.sync(); }
     /// ```
-    fn initialized_again(&self, runs: &[OfThread]) -> Option<Diag> {
+    fn initialized_again(&self, runs: &[OfThread<'_, '_>]) -> Option<Diag> {
         let ended: BTreeSet<Shared> = self
             .cx
             .cfg
@@ -244,7 +282,7 @@ impl Check<'_, '_> {
     /// ```text
     /// for k in 0..n { if input[rank] == k { bar.arrive_and_drop(); } else { bar.arrive_and_wait(); } }
     /// ```
-    fn dropped(&self, runs: &[OfThread]) -> Option<Diag> {
+    fn dropped(&self, runs: &[OfThread<'_, '_>]) -> Option<Diag> {
         let mut counts: BTreeMap<Element, u64> = BTreeMap::new();
         let mut arriving: BTreeMap<Element, BTreeSet<u64>> = BTreeMap::new();
         for (rank, run) in runs {

@@ -86,6 +86,8 @@ impl<'f> Builder<'f> {
                 let (whole, first) = (operand(0)?, node(1)?);
                 match (form, node(2)) {
                     (Part::Row, _) => whole.at(Select::At(first)),
+                    // All of it, as a slice.
+                    (Part::From, _) if matches!(self.nodes[first.0].source, Source::Integer(0)) => whole,
                     (Part::Range, Some(end)) => whole.several(Select::Range { start: first, end }),
                     (Part::Chunk, Some(index)) => whole.several(Select::Chunk { size: first, index }),
                     (Part::Range | Part::Chunk | Part::Inclusive | Part::From, _) => whole.several(Select::Unknown),
@@ -109,8 +111,16 @@ impl<'f> Builder<'f> {
         completion: Option<Completion>,
         at: SpanRange,
     ) {
-        self.accesses.push(Access { region, kind, given_to: self.given_to, completion, at });
+        self.accesses.push(Access { region, kind, given_to: self.given_to, completion, atomic: None, at });
         self.step(StepKind::Memory(MemoryStep::Access(AccessId(self.accesses.len() - 1))), at);
+    }
+
+    /// Accesses memory by an atomic operation.
+    pub(super) fn access_atomically(&mut self, region: Region, atomic: AtomicUse, at: SpanRange) {
+        self.access(region, atomic_access(atomic), at);
+        if let Some(access) = self.accesses.last_mut() {
+            access.atomic = Some(atomic.method.access);
+        }
     }
 
     /// Reads an element, and returns its value.
@@ -156,14 +166,14 @@ impl<'f> Builder<'f> {
 }
 
 /// The kind of access of an atomic operation.
-pub(super) fn atomic_access(atomic: AtomicUse) -> AccessKind {
+fn atomic_access(atomic: AtomicUse) -> AccessKind {
     // For a peer, an atomic of a narrower scope is a plain access (PTX ISA, Memory Consistency Model: morally strong).
     let for_peers = atomic.scope.is_none_or(|scope| scope.includes_cluster());
     match (atomic.method.access, for_peers) {
         (AtomicAccess::Load, true) => AccessKind::AtomicRead,
         (AtomicAccess::Load, false) => AccessKind::Read,
-        (AtomicAccess::Store | AtomicAccess::Update, true) => AccessKind::Atomic,
-        (AtomicAccess::Store | AtomicAccess::Update, false) => AccessKind::Write,
+        (AtomicAccess::Store | AtomicAccess::Exchange | AtomicAccess::Update, true) => AccessKind::Atomic,
+        (AtomicAccess::Store | AtomicAccess::Exchange | AtomicAccess::Update, false) => AccessKind::Write,
     }
 }
 

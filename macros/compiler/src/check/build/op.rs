@@ -2,7 +2,7 @@
 
 use phalanx_contract::uniformity::Uniformity;
 
-use super::memory::{atomic_access, region_of_kind};
+use super::memory::region_of_kind;
 use super::{Builder, GroupStep, MemoryStep, Source, StepKind, TokenStep, Value};
 use crate::check::cfg::{
     AccessKind, BarrierCall, BarrierCallId, Coordinate, Digit, Formula, Granule, NodeId, Position, Region, Root,
@@ -141,7 +141,7 @@ impl<'f> Builder<'f> {
             }
             Op::Atomic(atomic) => {
                 let element = region.unwrap_or(Region::of(Root::Global)).at(Select::At(nodes[1]));
-                self.access(element, atomic_access(atomic), at);
+                self.access_atomically(element, atomic, at);
                 self.node(
                     Source::Known { uniformity: Uniformity::Divergent, what: "the result of an atomic operation" },
                     nodes,

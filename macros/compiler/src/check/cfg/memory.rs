@@ -3,6 +3,7 @@
 use phalanx_contract::protocol::Party;
 
 use super::NodeId;
+use crate::model::atomic::AtomicAccess;
 use crate::model::copy::CompletionMechanism;
 use crate::model::{LocalId, SlotId, ValueId};
 use crate::span::SpanRange;
@@ -189,6 +190,8 @@ pub(crate) struct Access {
     pub(crate) given_to: Option<GivenTo>,
     /// The completion of the asynchronous copy that makes the access, if one does: what shows that the access is over.
     pub(crate) completion: Option<Completion>,
+    /// What an atomic operation does with the element, if one makes the access.
+    pub(crate) atomic: Option<AtomicAccess>,
     pub(crate) at: SpanRange,
 }
 

@@ -49,6 +49,16 @@ pub(in crate::check) fn left_to_rustc(function: &Function, at: impl Fn(SpanRange
     sites
 }
 
+/// Whether a rank at this place is left to rustc.
+pub(in crate::check) fn is_left_at(function: &Function, at: SpanRange) -> bool {
+    let position = |at: SpanRange| (at.line(), at.column());
+    let mut is_left = false;
+    ranks(function, |rank, _| {
+        is_left |= position(rank.span) == position(at) && is_left_to_rustc(function, rank);
+    });
+    is_left
+}
+
 /// Calls `each` with the rank and the site of each mapping of a peer's memory or barrier.
 fn ranks(function: &Function, mut each: impl FnMut(&Expr, Option<SiteId>)) {
     walk_block(&function.body, &mut |expr| {

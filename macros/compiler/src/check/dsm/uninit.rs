@@ -1,7 +1,7 @@
 //! `uninit_shared_read`: shared memory is not read where no thread can have written to it.
 //!
 //! A write may come before a read if a path leads from it to the read, or if another thread may execute it first: on the other
-//! arm of a divergent branch, or after the read with no barrier in between. Memory that is lent, or that inline CUDA or a method
+//! arm of a divergent branch, or after the read with no barrier in between. An atomic that updates an element reads it. Memory that is lent, or that inline CUDA or a method
 //! accesses, counts as written.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,6 +20,7 @@ use crate::check::uniform::control::{following, reachable};
 use crate::check::uniform::values::Values;
 use crate::diag::{Diag, Diags};
 use crate::messages;
+use crate::model::atomic::AtomicAccess;
 use crate::model::group::Group;
 use crate::model::{Function, Role};
 
@@ -77,13 +78,15 @@ pub(super) fn check(
             };
             let point = AccessPoint { by: Writer::Access(id), shared, block, step };
             match access.kind {
+                // What it writes depends on what was there.
+                _ if access.atomic == Some(AtomicAccess::Update) => reads.push((access.at, point)),
                 AccessKind::Read | AccessKind::AtomicRead => reads.push((access.at, point)),
                 // The caller has no other shared memory of this function.
                 AccessKind::ByClosure => writes.push(AccessPoint { shared: Shared::Dynamic, ..point }),
                 AccessKind::Write | AccessKind::AsyncWrite | AccessKind::Lent | AccessKind::Opaque => {
                     writes.push(point)
                 }
-                // Not checked as a read: `store` and `swap` may be the first to write.
+                // `store` and `swap` may be the first to write.
                 AccessKind::Atomic => writes.push(point),
             }
         }

@@ -1,0 +1,429 @@
+//! Runs of single threads: what a thread of a block does, step by step, in a launch whose integers are known. All integers that the host
+//! passes by value have one value, and so have all elements of read-only memory.
+//!
+//! A value that the text does not show is unknown. A branch on it is passed over, if its arms merge, and with it what they do. Other threads
+//! are not followed, so that a run says what a thread does, and not when.
+
+mod needed;
+mod tokens;
+mod value;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::bit_set::BlockSet;
+use super::cfg::{
+    BlockId, Cfg, CountedLoop, Digit, End, Extent, MemoryStep, NodeId, Offset, Region, Root, Select, Shared, Source,
+    Step, StepKind, ValueStep, Variable,
+};
+use super::uniform::control::Control;
+use crate::model::expr::BinaryOp;
+use crate::model::ty::{ParamType, TypeShape, ValueType};
+use crate::model::{Function, LocalId};
+use tokens::Tokens;
+pub(super) use value::Number;
+
+/// The integers of a launch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Launch {
+    /// The value of each integer that is an argument.
+    pub(super) argument: u64,
+    /// The value of each element of read-only memory.
+    pub(super) element: u64,
+    /// The length of each slice that is an argument, if it is known.
+    pub(super) length: Option<u64>,
+}
+
+/// A thread of a launch with one cluster.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct ThreadId {
+    /// The rank of its block in the cluster, if that is known.
+    pub(super) block: Option<u64>,
+    /// Its rank in the block.
+    pub(super) rank: u64,
+}
+
+/// What is done with the steps of a run.
+pub(super) trait Observer {
+    /// The thread executes a step, the one of this number in its block of the graph.
+    fn step(&mut self, thread: &Thread<'_, '_, '_>, at: (BlockId, usize), step: &Step);
+    /// The thread passes over blocks: it may execute them, any number of times.
+    fn pass_over(&mut self, blocks: &BlockSet);
+}
+
+/// Memory as a thread names it.
+#[derive(Debug, Clone)]
+pub(super) struct Place {
+    pub(super) root: Root,
+    /// The rank of the block that has the memory, if it is a peer's.
+    pub(super) owner: Option<Number>,
+    /// From one index up to another in each dimension that selects, if they are known.
+    pub(super) ranges: Vec<Option<(Number, Number)>>,
+    /// Whether the last selection has several elements.
+    open: bool,
+    /// Whether it is a part of that which is not known further.
+    pub(super) part: bool,
+}
+
+/// The thread fails, so that the launch is not one that works.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Fails;
+
+/// The runs of a kernel.
+pub(super) struct Runs<'a, 'f> {
+    function: &'f Function,
+    cfg: &'a Cfg<'f>,
+    /// The number of threads in a block.
+    threads: u64,
+    regions: BTreeMap<BlockId, (BlockSet, Option<BlockId>)>,
+    /// The heads of loops over ranges, by the first blocks of their iterations.
+    heads: BTreeMap<BlockId, BlockId>,
+    /// The values that are truth values.
+    booleans: BTreeSet<NodeId>,
+    /// By block of the graph: the numbers of the steps that are executed.
+    steps: Vec<Vec<usize>>,
+    /// By node: the number of bits that it keeps, and the digit of the thread's rank that it is exactly.
+    bits: Vec<Option<u32>>,
+    digits: Vec<Option<Digit>>,
+    /// The loops over ranges that each block comes before, by their heads.
+    entered: BTreeMap<BlockId, Vec<BlockId>>,
+    pub(super) has_integers: bool,
+    /// Whether all read-only memory has integers for elements.
+    pub(super) reads_integers: bool,
+}
+
+impl<'a, 'f> Runs<'a, 'f> {
+    pub(super) fn of(function: &'f Function, cfg: &'a Cfg<'f>, control: &Control, threads: u64) -> Self {
+        let mut read_only = function.params.iter().filter_map(|param| match &param.ty {
+            ParamType::Slice { mutable: false, element } | ParamType::OptionalSlice { mutable: false, element } => {
+                Some(is_integer(element))
+            }
+            ParamType::Value(_)
+            | ParamType::Reference { .. }
+            | ParamType::Slice { .. }
+            | ParamType::OptionalSlice { .. }
+            | ParamType::Group(_)
+            | ParamType::Tile { .. }
+            | ParamType::Memory { .. }
+            | ParamType::TensorMap { .. }
+            | ParamType::Barrier { .. }
+            | ParamType::Closure { .. } => None,
+        });
+        let reads_integers = read_only.next().is_some_and(|first| first && read_only.all(|is_integer| is_integer));
+        let has_integers =
+            function.params.iter().any(|param| matches!(&param.ty, ParamType::Value(ty) if is_integer(ty)));
+        let mut entered: BTreeMap<BlockId, Vec<BlockId>> = BTreeMap::new();
+        for (head, counted) in &cfg.counted {
+            entered.entry(counted.before).or_default().push(*head);
+        }
+        Runs {
+            function,
+            cfg,
+            threads,
+            steps: needed::steps(cfg, &needed::nodes(cfg)),
+            bits: (0..cfg.nodes.len()).map(|node| cfg.cuts.get(&NodeId(node)).copied()).collect(),
+            digits: (0..cfg.nodes.len()).map(|node| exact_digit(cfg, NodeId(node))).collect(),
+            entered,
+            regions: control.regions(cfg).map(|(branch, arms, end)| (branch, (arms, end))).collect(),
+            heads: cfg.counted.iter().map(|(head, counted)| (counted.inside, *head)).collect(),
+            booleans: booleans(cfg),
+            has_integers,
+            reads_integers,
+        }
+    }
+
+    /// Follows a thread for as many steps as there are left. Returns whether it comes to the end of the kernel.
+    pub(super) fn run(
+        &self,
+        launch: Launch,
+        id: ThreadId,
+        left: &mut usize,
+        observer: &mut impl Observer,
+    ) -> Result<bool, Fails> {
+        let mut thread = Thread {
+            runs: self,
+            launch,
+            id,
+            nodes: vec![None; self.cfg.nodes.len()],
+            variables: BTreeMap::new(),
+            names: BTreeMap::new(),
+            tokens: Tokens::default(),
+            iterations: BTreeMap::new(),
+        };
+        let mut block = self.cfg.entry;
+        loop {
+            for number in &self.steps[block.0] {
+                let step = &self.cfg.blocks[block.0].steps[*number];
+                let Some(rest) = left.checked_sub(1) else { return Ok(false) };
+                *left = rest;
+                thread.step(block, step)?;
+                observer.step(&thread, (block, *number), step);
+            }
+            match thread.next(block, observer)? {
+                Next::Goes(next) => block = next,
+                Next::Ends => return Ok(true),
+                Next::Unknown => return Ok(false),
+            }
+            // A loop without steps never ends.
+            let Some(rest) = left.checked_sub(1) else { return Ok(false) };
+            *left = rest;
+        }
+    }
+
+    /// Whether a value is a slice that the host passes.
+    fn is_slice_argument(&self, node: NodeId) -> bool {
+        let Source::Param(position) = self.cfg.nodes[self.cfg.origin(node).0].source else { return false };
+        matches!(self.function.params.get(position).map(|param| &param.ty), Some(ParamType::Slice { .. }))
+    }
+
+    fn is_integer_argument(&self, position: usize) -> bool {
+        let ty = self.function.params.get(position).map(|param| &param.ty);
+        matches!(ty, Some(ParamType::Value(ty)) if is_integer(ty))
+    }
+
+    /// The length of a shared array, if it is a literal.
+    pub(super) fn length(&self, shared: Shared) -> Option<u64> {
+        let Shared::Array(array) = shared else { return None };
+        let (_, length) = self.function.shared.get(array)?;
+        self.function.values[usize::from(length.0)].literal
+    }
+}
+
+/// The digit of the thread's rank that a node is, and nothing more.
+fn exact_digit(cfg: &Cfg<'_>, node: NodeId) -> Option<Digit> {
+    let position = cfg.positions.get(&node)?;
+    (position.offset == Offset::Zero && position.rank_in.is_none()).then_some(position.digit)
+}
+
+fn is_integer(ty: &ValueType) -> bool {
+    matches!(ty.shape, TypeShape::Scalar(name, _) if !matches!(name, "bool" | "f32" | "f64"))
+}
+
+enum Next {
+    Goes(BlockId),
+    Ends,
+    Unknown,
+}
+
+/// A thread at a point of its run.
+pub(super) struct Thread<'r, 'a, 'f> {
+    runs: &'r Runs<'a, 'f>,
+    launch: Launch,
+    pub(super) id: ThreadId,
+    nodes: Vec<Option<Number>>,
+    variables: BTreeMap<Variable, Number>,
+    /// What the names of memory stand for that are assigned anew.
+    names: BTreeMap<LocalId, Place>,
+    tokens: Tokens,
+    /// The number of iterations that each loop over a range has begun, by its head.
+    iterations: BTreeMap<BlockId, u64>,
+}
+
+impl Thread<'_, '_, '_> {
+    /// The value of a node, as the thread computed it last.
+    pub(super) fn known(&self, node: NodeId) -> Option<Number> {
+        self.nodes[node.0]
+    }
+
+    fn step(&mut self, block: BlockId, step: &Step) -> Result<(), Fails> {
+        let cfg = self.runs.cfg;
+        match step.kind {
+            StepKind::Value(ValueStep::Evaluate(node)) => self.nodes[node.0] = self.evaluate(block, node),
+            StepKind::Value(ValueStep::Set { variable, value, extent }) => {
+                let value = self.known(value).filter(|_| extent == Extent::Whole);
+                if extent != Extent::Field {
+                    self.forget_fields(variable);
+                }
+                match value {
+                    Some(value) => _ = self.variables.insert(variable, value),
+                    None => _ = self.variables.remove(&variable),
+                }
+            }
+            StepKind::BarrierCall(call) => self.check_bounds(&cfg.barrier_calls[call.0].region)?,
+            StepKind::Memory(MemoryStep::Access(id)) => self.check_bounds(&cfg.accesses[id.0].region)?,
+            StepKind::Value(ValueStep::Name { local, ref region }) => match self.place(region) {
+                Some(place) => _ = self.names.insert(local, place),
+                None => _ = self.names.remove(&local),
+            },
+            StepKind::Value(ValueStep::Return(_)) | StepKind::Memory(MemoryStep::Fence) | StepKind::Copy(_) => {}
+            StepKind::Group(_) | StepKind::Token(_) | StepKind::Call(_) => self.tokens.step(cfg, step),
+        }
+        Ok(())
+    }
+
+    /// The memory that a region is for the thread now; `None` if the text does not show which it is.
+    pub(super) fn place(&self, region: &Region) -> Option<Place> {
+        let range = |select: &Select| match *select {
+            Select::At(index) => {
+                let start = self.known(index)?;
+                Some((start, Number { value: start.value.checked_add(1)?, ..start }))
+            }
+            Select::Range { start, end } => Some((self.known(start)?, self.known(end)?)),
+            Select::Chunk { size, index } => {
+                let size = self.known(size)?;
+                let start = size.operate(BinaryOp::Mul, self.known(index)?)?;
+                Some((start, start.operate(BinaryOp::Add, size)?))
+            }
+            Select::Half { .. } | Select::Unknown => None,
+        };
+        let ranges = region.path.iter().map(range);
+        let owner = region.rank.and_then(|rank| self.known(rank));
+        let Some(name) = region.via else {
+            let ranges = ranges.collect();
+            return Some(Place { root: region.root, owner, ranges, open: region.open, part: region.part });
+        };
+        // As `Region::within` does.
+        let base = self.names.get(&name)?;
+        let root = match (region.root, base.root) {
+            (Root::Remote(_), Root::Shared(shared)) => Root::Remote(shared),
+            (_, root) => root,
+        };
+        let selects_inside = base.open && !region.path.is_empty();
+        Some(Place {
+            root,
+            owner: owner.or(base.owner),
+            ranges: base.ranges.iter().copied().chain(ranges.skip(usize::from(selects_inside))).collect(),
+            open: if region.path.is_empty() { base.open } else { region.open },
+            part: base.part || region.part || selects_inside,
+        })
+    }
+
+    /// The index of an element of a shared array, if it is known.
+    pub(super) fn index(&self, region: &Region) -> Option<Number> {
+        match region.path.first() {
+            Some(Select::At(index)) => self.known(*index),
+            Some(Select::Chunk { .. } | Select::Range { .. } | Select::Half { .. } | Select::Unknown) | None => None,
+        }
+    }
+
+    fn check_bounds(&self, region: &Region) -> Result<(), Fails> {
+        let length = region.root.party().and_then(|(_, shared)| self.runs.length(shared));
+        match (self.index(region), length) {
+            (Some(index), Some(length)) if index.natural().is_none_or(|index| index >= length) => Err(Fails),
+            _ => Ok(()),
+        }
+    }
+
+    fn next(&mut self, block: BlockId, observer: &mut impl Observer) -> Result<Next, Fails> {
+        let cfg = self.runs.cfg;
+        self.check_assertions(block)?;
+        let next = match cfg.blocks[block.0].end {
+            End::Never => return Err(Fails),
+            End::Leave => return Ok(Next::Ends),
+            End::Goto(next) => next,
+            End::Option { variable, some, none, .. } => match self.tokens.is_there(variable) {
+                Some(true) => some,
+                Some(false) => none,
+                None => return Ok(self.pass_over(block, observer)),
+            },
+            End::Branch { on, then, otherwise } => {
+                // A thread that fails ends the launch.
+                let fails = |block: BlockId| matches!(cfg.blocks[block.0].end, End::Never);
+                let holds = match cfg.counted.get(&block) {
+                    Some(counted) => {
+                        let begun = self.iterations.get(&block).copied().unwrap_or(0);
+                        self.trips(counted).map(|trips| begun < trips)
+                    }
+                    None => self.known(on).map(|number| number.value != 0),
+                };
+                match holds {
+                    Some(true) => then,
+                    Some(false) => otherwise,
+                    None if fails(then) => otherwise,
+                    None if fails(otherwise) => then,
+                    None => return Ok(self.pass_over(block, observer)),
+                }
+            }
+        };
+        for head in self.runs.entered.get(&block).into_iter().flatten() {
+            self.iterations.insert(*head, 0);
+        }
+        if let Some(head) = self.runs.heads.get(&next) {
+            *self.iterations.entry(*head).or_default() += 1;
+        }
+        Ok(Next::Goes(next))
+    }
+
+    /// Continues where the arms of a branch have merged. What they set is unknown from then on.
+    fn pass_over(&mut self, branch: BlockId, observer: &mut impl Observer) -> Next {
+        let Some((arms, Some(end))) = self.runs.regions.get(&branch) else { return Next::Unknown };
+        observer.pass_over(arms);
+        for arm in arms.iter() {
+            for step in &self.runs.cfg.blocks[arm.0].steps {
+                if let StepKind::Value(ValueStep::Evaluate(node)) = step.kind {
+                    self.nodes[node.0] = None;
+                }
+                if let StepKind::Value(ValueStep::Name { local, .. }) = step.kind {
+                    self.names.remove(&local);
+                }
+                self.tokens.may(self.runs.cfg, step);
+                if let Some((variable, ..)) = step.kind.set() {
+                    self.variables.remove(&variable);
+                    self.forget_fields(variable);
+                }
+            }
+        }
+        Next::Goes(*end)
+    }
+
+    fn forget_fields(&mut self, whole: Variable) {
+        if let Some(fields) = whole.fields() {
+            self.variables.extract_if(fields, |_, _| true).for_each(drop);
+        }
+    }
+
+    fn check_assertions(&self, block: BlockId) -> Result<(), Fails> {
+        let known = |node: &NodeId| self.known(*node);
+        let fails = self.runs.cfg.assertions.iter().filter(|assertion| assertion.at.0 == block).any(|assertion| {
+            let holds = match (assertion.compares, &assertion.operands[..]) {
+                (Some(op), [a, b]) => known(a).zip(known(b)).and_then(|(a, b)| a.operate(op, b)),
+                (_, operands) => operands.first().and_then(known),
+            };
+            holds.is_some_and(|holds| holds.value == 0)
+        });
+        if fails { Err(Fails) } else { Ok(()) }
+    }
+
+    fn trips(&self, counted: &CountedLoop) -> Option<u64> {
+        let (start, end) = (self.known(counted.start)?.natural()?, self.known(counted.end)?.natural()?);
+        let by = counted.by?.unsigned_abs();
+        let length = (end + u64::from(counted.inclusive)).saturating_sub(start);
+        (by > 0).then(|| length.div_ceil(by))
+    }
+}
+
+/// The values that a branch takes for truth values, and those that they are made of.
+fn booleans(cfg: &Cfg<'_>) -> BTreeSet<NodeId> {
+    let mut sets: BTreeMap<Variable, Vec<NodeId>> = BTreeMap::new();
+    for (variable, value, _) in cfg.blocks.iter().flat_map(|block| &block.steps).filter_map(|step| step.kind.set()) {
+        sets.entry(variable).or_default().push(value);
+    }
+    let mut found = BTreeSet::new();
+    let mut work: Vec<NodeId> = cfg.blocks.iter().filter_map(|block| block.end.condition()).collect();
+    while let Some(node) = work.pop() {
+        if !found.insert(node) {
+            continue;
+        }
+        let of = &cfg.nodes[node.0];
+        match &of.source {
+            Source::Not
+            | Source::Binary(BinaryOp::And | BinaryOp::Or | BinaryOp::BitAnd | BinaryOp::BitOr | BinaryOp::BitXor) => {
+                work.extend(&of.operands);
+            }
+            Source::Read(variable) => work.extend(sets.get(variable).into_iter().flatten()),
+            Source::Operands
+            | Source::Integer(_)
+            | Source::Constant(_)
+            | Source::Binary(_)
+            | Source::Counter { .. }
+            | Source::Param(_)
+            | Source::Known { .. }
+            | Source::ThreadRank
+            | Source::Round(..)
+            | Source::Load(_)
+            | Source::Agreed { .. }
+            | Source::Shuffled { .. }
+            | Source::Call { .. } => {}
+        }
+    }
+    found
+}

@@ -1,0 +1,189 @@
+//! The values that a thread computes in its run: small integers, each with whether it depends on what the host passes.
+
+use super::Thread;
+use crate::check::cfg::{BlockId, Formula, NodeId, Root, Source};
+use crate::check::constant_propagation::operate;
+use crate::model::expr::BinaryOp;
+use crate::model::group::Group;
+use crate::model::query::Answer;
+
+/// An integer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::check) struct Number {
+    /// The value. One below zero is what a difference wraps around to, in whatever type it has.
+    pub(in crate::check) value: i64,
+    /// Whether it depends on an argument or on memory. How many rounds a loop makes does not count.
+    pub(in crate::check) is_given: bool,
+}
+
+impl Number {
+    fn own(value: u64) -> Option<Number> {
+        Some(Number { value: i64::try_from(value).ok()?, is_given: false })
+    }
+
+    fn given(value: u64) -> Option<Number> {
+        Some(Number { is_given: true, ..Number::own(value)? })
+    }
+
+    /// The value, unless it is below zero.
+    pub(in crate::check) fn natural(self) -> Option<u64> {
+        u64::try_from(self.value).ok()
+    }
+
+    /// The result of an operator; `None` if it depends on the type, or is too large to be sure of.
+    pub(in crate::check) fn operate(self, op: BinaryOp, other: Number) -> Option<Number> {
+        let (a, b) = (self.value, other.value);
+        let value = match (op, self.natural(), other.natural()) {
+            (BinaryOp::Add, ..) => a.checked_add(b)?,
+            (BinaryOp::Sub, ..) => a.checked_sub(b)?,
+            (BinaryOp::Mul, ..) => a.checked_mul(b)?,
+            (BinaryOp::Shl, Some(a), Some(bits @ 0..31)) => i64::try_from(a.checked_shl(bits as u32)?).ok()?,
+            (BinaryOp::Shr, Some(a), Some(bits @ 0..31)) => i64::try_from(a >> bits).ok()?,
+            (_, Some(a), Some(b)) => i64::try_from(operate(op, a, b)?).ok()?,
+            // Bits below the 32nd are the same in all types.
+            (BinaryOp::BitAnd, None, Some(_)) | (BinaryOp::BitAnd, Some(_), None) => a & b,
+            (BinaryOp::Eq, None, Some(_)) | (BinaryOp::Eq, Some(_), None) => 0,
+            (BinaryOp::Ne, None, Some(_)) | (BinaryOp::Ne, Some(_), None) => 1,
+            (
+                BinaryOp::Div
+                | BinaryOp::Rem
+                | BinaryOp::BitAnd
+                | BinaryOp::BitOr
+                | BinaryOp::BitXor
+                | BinaryOp::Shl
+                | BinaryOp::Shr
+                | BinaryOp::Eq
+                | BinaryOp::Ne
+                | BinaryOp::Lt
+                | BinaryOp::Le
+                | BinaryOp::Gt
+                | BinaryOp::Ge
+                | BinaryOp::And
+                | BinaryOp::Or,
+                ..,
+            ) => return None,
+        };
+        let is_small = value.unsigned_abs() < 1 << 31;
+        is_small.then_some(Number { value, is_given: self.is_given || other.is_given })
+    }
+
+    fn function(self, other: Number, of: impl FnOnce(u64, u64) -> Option<u64>) -> Option<Number> {
+        let value = of(self.natural()?, other.natural()?)?;
+        Some(Number { is_given: self.is_given || other.is_given, ..Number::own(value)? })
+    }
+}
+
+impl Thread<'_, '_, '_> {
+    /// The number of the current iteration.
+    fn counter(&self, block: BlockId) -> Option<Number> {
+        let head = self.runs.heads.get(&block)?;
+        let counted = self.runs.cfg.counted.get(head)?;
+        let before = self.iterations.get(head)?.checked_sub(1)?;
+        match counted.by? {
+            by @ 1.. => {
+                let start = self.known(counted.start)?;
+                let value = start.natural()?.checked_add(before.checked_mul(by.unsigned_abs())?)?;
+                Some(Number { is_given: start.is_given, ..Number::own(value)? })
+            }
+            -1 => {
+                let end = self.known(counted.end)?;
+                let value = (end.natural()? + u64::from(counted.inclusive)).checked_sub(before + 1)?;
+                Some(Number { is_given: end.is_given, ..Number::own(value)? })
+            }
+            _ => None,
+        }
+    }
+
+    pub(super) fn evaluate(&self, block: BlockId, node: NodeId) -> Option<Number> {
+        let cfg = self.runs.cfg;
+        let whole = &cfg.nodes[node.0];
+        let known = |node: &NodeId| self.known(*node);
+        if let Some(digit) = self.runs.digits[node.0] {
+            return Number::own(digit.of_rank(self.id.rank)?);
+        }
+        let value = match (&whole.source, &whole.operands[..]) {
+            (Source::Integer(number), _) => Number::own(*number),
+            (Source::ThreadRank, _) => Number::own(self.id.rank),
+            (Source::Read(variable), _) => self.variables.get(variable).copied(),
+            (Source::Counter { .. }, _) => self.counter(block),
+            (Source::Param(position), _) => {
+                self.runs.is_integer_argument(*position).then(|| Number::given(self.launch.argument))?
+            }
+            (Source::Load(Root::ReadOnly), _) => {
+                self.runs.reads_integers.then(|| Number::given(self.launch.element))?
+            }
+            (Source::Not, [operand]) if self.runs.booleans.contains(&node) => {
+                let of = known(operand)?;
+                (of.natural()? <= 1).then_some(Number { value: 1 - of.value, ..of })
+            }
+            (Source::Known { .. }, []) => Number::own(self.answer(node)?),
+            (Source::Binary(op) | Source::Round(_, op), [a, b]) => match (op, known(a), known(b)) {
+                (BinaryOp::And, Some(a @ Number { value: 0, .. }), _) => Some(a),
+                (BinaryOp::Or, Some(a @ Number { value: 1, .. }), _) => Some(a),
+                (_, Some(a), Some(b)) => a.operate(*op, b),
+                (_, Some(_) | None, _) => None,
+            },
+            (Source::Operands, operands) => match (cfg.formulas.get(&node), operands) {
+                (Some(Formula::DivCeil), [a, b]) => {
+                    known(a)?.function(known(b)?, |a, b| a.checked_add(b.checked_sub(1)?)?.checked_div(b))
+                }
+                (Some(Formula::NextMultiple), [a, b]) => known(a)?.function(known(b)?, u64::checked_next_multiple_of),
+                (Some(Formula::Min), [a, b]) => known(a)?.function(known(b)?, |a, b| Some(a.min(b))),
+                (Some(Formula::Max), [a, b]) => known(a)?.function(known(b)?, |a, b| Some(a.max(b))),
+                (Some(Formula::Length), [of]) => {
+                    self.runs.is_slice_argument(*of).then(|| Number::given(self.launch.length?))?
+                }
+                (None, [operand]) if self.runs.bits[node.0].is_some() => known(operand),
+                (
+                    Some(
+                        Formula::DivCeil
+                        | Formula::NextMultiple
+                        | Formula::Min
+                        | Formula::Max
+                        | Formula::Length
+                        | Formula::GoesOn { .. },
+                    )
+                    | None,
+                    _,
+                ) => None,
+            },
+            (
+                Source::Constant(_)
+                | Source::Binary(_)
+                | Source::Not
+                | Source::Known { .. }
+                | Source::Round(..)
+                | Source::Load(_)
+                | Source::Agreed { .. }
+                | Source::Shuffled { .. }
+                | Source::Call { .. },
+                _,
+            ) => None,
+        }?;
+        // A value that its type would cut is not followed.
+        let fits = |bits: u32| value.natural().is_some_and(|value| bits >= 64 || value >> bits == 0);
+        self.runs.bits[node.0].is_none_or(fits).then_some(value)
+    }
+
+    /// The answer to a query, in a grid of one cluster if the thread's block is known.
+    fn answer(&self, node: NodeId) -> Option<u64> {
+        let threads = self.runs.threads;
+        let blocks = match &self.runs.function.options.cluster {
+            Some(cluster) => cluster.count(),
+            None => Some(1),
+        };
+        let block = || self.id.block.or(blocks.filter(|blocks| *blocks == 1).map(|_| 0));
+        let (group, query) = self.runs.cfg.queries.get(&node)?;
+        match (group, query.answer) {
+            (Group::ThreadBlock, Answer::ThreadCount) => Some(threads),
+            (Group::Grid, _) if self.id.block.is_none() => None,
+            (Group::Cluster | Group::Grid, Answer::ThreadCount) => blocks?.checked_mul(threads),
+            (Group::Cluster | Group::Grid, Answer::BlockCount) => blocks,
+            (Group::Cluster | Group::Grid, Answer::BlockRank) => block(),
+            (Group::Cluster | Group::Grid, Answer::ThreadRank) if self.id.block.is_some() => {
+                block()?.checked_mul(threads)?.checked_add(self.id.rank)
+            }
+            (Group::ThreadBlock | Group::Cluster | Group::Grid | Group::Tile | Group::Coalesced, _) => None,
+        }
+    }
+}

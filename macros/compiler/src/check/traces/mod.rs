@@ -1,0 +1,166 @@
+//! Traces: what the threads of a cluster do to shared memory, in a launch whose integers are known ([runs](super::runs)), and the faults
+//! that are certain of it:
+//!
+//! - `unsynchronized_access`: two threads of a block access an element, one writes, and no barrier comes between (`races`);
+//! - `unordered_remote_write`: threads of two blocks do so in the memory of a third (`races`);
+//! - `copy_in_flight`: a thread accesses what a copy of its block writes before a wait covers the copy (`copies`);
+//! - `rank_out_of_range`: a thread maps the memory of a block that its cluster lacks (`recorder`);
+//! - `ring_count`: copies bring more or fewer bytes to a phase barrier than it expects (`bytes`);
+//! - `copy_length`: a bulk copy whose size or whose place in shared memory is no multiple of 16 bytes (`copies`).
+//!
+//! What is not known is left out: an element at an index that depends on an argument or on memory, what a branch on an unknown value
+//! does, and all that may be ordered by something other than a barrier of the block or of the cluster. Not all threads are followed.
+
+mod bytes;
+mod copies;
+mod elements;
+mod races;
+mod recorder;
+mod threads;
+
+use std::collections::BTreeSet;
+
+use super::cfg::{AccessKind, Cfg, CopyBy, CopyStep, NodeId, Root};
+use super::dsm::ranks::blocks_of_cluster;
+use super::runs::{Launch, Runs, ThreadId};
+use super::uniform::control::Control;
+use crate::diag::{Diag, Diags};
+use crate::model::{Function, Role};
+use elements::Elements;
+use recorder::{Recorder, Trace};
+use threads::{blocks_to_follow, ranks_to_follow};
+
+/// The largest number of steps that are followed in all runs of a launch.
+const STEPS: usize = 12_000;
+
+/// The largest number of steps of one thread: what comes later in a long loop is what came before.
+const STEPS_OF_THREAD: usize = 800;
+
+/// The number of threads of a block that are followed, if the kernel does not say how many there are.
+const THREADS: u64 = 64;
+
+/// Reports what is certain, one fault of each rule.
+///
+/// `counts_bytes` says whether nothing is known of the bytes that phase barriers expect.
+pub(super) fn check(function: &Function, cfg: &Cfg<'_>, control: &Control, counts_bytes: bool, diags: &mut Diags) {
+    if function.role != Role::Kernel {
+        return;
+    }
+    let threads = match &function.options.block {
+        Some(block) => block.count(),
+        None => Some(THREADS),
+    };
+    let blocks = match &function.options.cluster {
+        Some(_) => blocks_of_cluster(function),
+        None => Some(1),
+    };
+    let (Some(threads @ 1..=1024), Some(blocks @ 1..=16)) = (threads, blocks) else { return };
+    let elements = Elements::of(function, cfg);
+    let questions = Questions::of(cfg, &elements);
+    if !questions.has_any() {
+        return;
+    }
+    let runs = Runs::of(function, cfg, control, threads);
+    for (number, launch) in launches(&runs, threads * blocks).into_iter().enumerate() {
+        let check = Check { function, cfg, elements: &elements, questions: &questions, runs: &runs, threads, blocks };
+        for fault in check.run(launch, number == 0 && counts_bytes).unwrap_or_default() {
+            // One of each rule is enough, and one that is waived hides no other.
+            let is_waived = |rule, at| function.waives_at(rule, at);
+            let of_fault = (fault.rule, is_waived(fault.rule, fault.at));
+            if !diags.any(|rule, at| (rule, is_waived(rule, at)) == of_fault) {
+                diags.push(fault);
+            }
+        }
+    }
+}
+
+/// The launches that are tried: arguments that are few rounds of a loop, and arguments that no thread's rank reaches.
+fn launches(runs: &Runs<'_, '_>, threads: u64) -> Vec<Launch> {
+    let launch = |argument, element| Launch { argument, element, length: Some(4 * threads) };
+    match (runs.has_integers, runs.reads_integers) {
+        (false, false) => vec![launch(0, 0)],
+        (false, true) => vec![launch(0, 1)],
+        (true, _) => vec![launch(5, 1), launch(2 * threads, 1)],
+    }
+}
+
+/// What the graph has that may be at fault.
+struct Questions {
+    /// Some shared memory is written, and accessed by more than its writer.
+    races: bool,
+    /// A group begins copies.
+    copies: bool,
+    /// One thread begins copies.
+    bulk_copies: bool,
+    /// The ranks of peers that are not literals.
+    ranks: BTreeSet<NodeId>,
+    /// A peer's memory is written.
+    writes_peers: bool,
+}
+
+impl Questions {
+    fn of(cfg: &Cfg<'_>, elements: &Elements<'_, '_>) -> Questions {
+        let begins =
+            |who: CopyBy| cfg.copies.iter().any(|copy| matches!(copy, CopyStep::Begin { by, .. } if *by == who));
+        let regions = cfg.accesses.iter().map(|access| &access.region);
+        let regions = regions.chain(cfg.barrier_calls.iter().map(|call| &call.region));
+        let ranks = regions.filter(|region| matches!(region.root, Root::Remote(_))).filter_map(|region| region.rank);
+        let is_write = |kind: AccessKind| matches!(kind, AccessKind::Write | AccessKind::Atomic);
+        let plain = || cfg.accesses.iter().filter(|access| access.completion.is_none());
+        Questions {
+            races: elements.may_meet(),
+            copies: begins(CopyBy::Group),
+            bulk_copies: begins(CopyBy::Thread),
+            ranks: ranks.filter(|rank| cfg.nodes[rank.0].source.integer().is_none()).collect(),
+            writes_peers: plain().any(|access| is_write(access.kind) && matches!(access.region.root, Root::Remote(_))),
+        }
+    }
+
+    fn has_any(&self) -> bool {
+        self.races || self.copies || self.bulk_copies || self.writes_peers || !self.ranks.is_empty()
+    }
+}
+
+struct Check<'a, 'f> {
+    function: &'f Function,
+    cfg: &'a Cfg<'f>,
+    elements: &'a Elements<'a, 'f>,
+    questions: &'a Questions,
+    runs: &'a Runs<'a, 'f>,
+    threads: u64,
+    blocks: u64,
+}
+
+impl Check<'_, '_> {
+    /// The faults of a launch; `None` if a thread fails, so that it is none that works.
+    fn run(&self, launch: Launch, counts_bytes: bool) -> Option<Vec<Diag>> {
+        let across = self.questions.writes_peers || !self.questions.ranks.is_empty();
+        let blocks = blocks_to_follow(self.blocks, across);
+        let ranks = ranks_to_follow(self.cfg, self.threads, blocks.len(), self.questions.races || across);
+        // Threads that stop at different places have not less in common.
+        let each = STEPS_OF_THREAD.min(STEPS / (blocks.len() * ranks.len()));
+        let mut traces: Vec<Trace> = Vec::new();
+        let mut faults = Vec::new();
+        for block in blocks {
+            for rank in &ranks {
+                let id = ThreadId { block: Some(block), rank: *rank };
+                let mut recorder = Recorder::new(self, id);
+                let mut left = each;
+                self.runs.run(launch, id, &mut left, &mut recorder).ok()?;
+                let (trace, found) = recorder.end();
+                faults.extend(found);
+                traces.push(trace);
+            }
+        }
+        for waived in [false, true] {
+            faults.extend(races::within_block(self, &traces, waived));
+            if self.questions.writes_peers {
+                faults.extend(races::across_blocks(self, &traces, waived));
+            }
+        }
+        if counts_bytes {
+            faults.extend(bytes::check(self, launch));
+        }
+        Some(faults)
+    }
+}

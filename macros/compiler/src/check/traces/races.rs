@@ -1,0 +1,130 @@
+//! Pairs of accesses that no barrier orders.
+
+use std::collections::BTreeMap;
+
+use super::Check;
+use super::elements::Element;
+use super::recorder::{Made, Time, Trace};
+use crate::diag::Diag;
+use crate::messages;
+use crate::rules::Rule;
+
+/// The largest number of pairs that are compared.
+const PAIRS: usize = 200_000;
+
+/// An access with the trace that it is in.
+type MadeBy<'t> = (&'t Trace, &'t Made);
+
+/// `unsynchronized_access`: between a thread's write to shared memory and another thread's access to the same element there is a barrier.
+///
+/// ```text
+/// s[t] = input[t];
+/// let next = s[(t + 1) % 64];             // another thread may not have written it yet
+/// ```
+pub(super) fn within_block(check: &Check<'_, '_>, traces: &[Trace], waived: bool) -> Option<Diag> {
+    if waived && !check.function.waives(Rule::UnsynchronizedAccess) {
+        return None;
+    }
+    let is_pair = |(one, a): MadeBy<'_>, (two, b): MadeBy<'_>| {
+        // Two writes may be of one value, and two atomics are in order.
+        let conflict = a.by.writes() != b.by.writes() && !(a.by.is_atomic() && b.by.is_atomic())
+            || a.by.writes() && b.by.writes() && a.by.is_atomic() != b.by.is_atomic();
+        let in_one_warp = one.id.rank / 32 == two.id.rank / 32;
+        one.id.block == two.id.block
+            && conflict
+            && !a.time.may_know
+            && !b.time.may_know
+            && (!in_one_warp || a.time.with_warp == b.time.with_warp)
+            && !are_ordered(a.time, b.time, 0)
+            && !wrote_it_alike((one, a), b)
+            && !wrote_it_alike((two, b), a)
+            && check.is_waived(Rule::UnsynchronizedAccess, if a.by.writes() { b } else { a }) == waived
+    };
+    let (one, two) = first_pair(traces, is_pair)?;
+    let (reader, writer) = if one.1.by.writes() { (two, one) } else { (one, two) };
+    let [at, other] = [reader, writer].map(|(_, made)| check.cfg.accesses[made.access.0].at);
+    let name = check.name(reader.1.element);
+    let in_one_warp = reader.0.id.rank / 32 == writer.0.id.rank / 32;
+    let (reads, ranks) = (!reader.1.by.writes(), (reader.0.id.rank, writer.0.id.rank));
+    Some(messages::unsynchronized_access(at, other, &name, reads, ranks, in_one_warp))
+}
+
+/// `unordered_remote_write`, between peers: the accesses of two blocks to an element of a third, of which one is a write, are ordered.
+///
+/// ```text
+/// if rank == 1 || rank == 2 { cluster.map_shared_rank(&array, 0)[i] = rank; }
+/// ```
+pub(super) fn across_blocks(check: &Check<'_, '_>, traces: &[Trace], waived: bool) -> Option<Diag> {
+    if check.has_signals() || waived && !check.function.waives(Rule::UnorderedRemoteWrite) {
+        return None;
+    }
+    let is_pair = |(one, a): MadeBy<'_>, (two, b): MadeBy<'_>| {
+        // The accesses of an owner and a peer are compared for all values of variables (`dsm`).
+        one.id.block != two.id.block
+            && a.is_remote
+            && b.is_remote
+            && (a.by.writes() || b.by.writes())
+            && !(a.by.is_atomic() && b.by.is_atomic())
+            && !are_ordered(a.time, b.time, 1)
+            && check.is_waived(Rule::UnorderedRemoteWrite, if a.by.writes() { a } else { b }) == waived
+    };
+    let (one, two) = first_pair(traces, is_pair)?;
+    let (first, second) = if one.1.by.writes() { (one, two) } else { (two, one) };
+    let [at, other] = [first, second].map(|(_, made)| check.cfg.accesses[made.access.0].at);
+    let block = |by: MadeBy<'_>| by.0.id.block.unwrap_or(0);
+    let blocks = (block(first), block(second), first.1.element.0);
+    Some(messages::two_blocks_meet(at, other, &check.name(first.1.element), second.1.by.writes(), blocks))
+}
+
+/// Whether the thread that reads an element has written it before where the other thread writes it: that may be the same value.
+fn wrote_it_alike((reader, read): MadeBy<'_>, write: &Made) -> bool {
+    let before = reader.made.iter().take_while(|made| !std::ptr::eq(*made, read));
+    !read.by.writes()
+        && before
+            .into_iter()
+            .any(|made| (made.access, made.element) == (write.access, write.element) && made.by.writes())
+}
+
+/// Whether a barrier comes between: of the block or a larger group, or of the cluster or a larger group, from the index of the smallest one
+/// on.
+fn are_ordered(a: Time, b: Time, smallest: usize) -> bool {
+    a.phases[smallest..].iter().zip(&b.phases[smallest..]).any(|(a, b)| a.arrivals < b.waits || b.arrivals < a.waits)
+}
+
+fn first_pair<'t>(
+    traces: &'t [Trace],
+    is_pair: impl Fn(MadeBy<'t>, MadeBy<'t>) -> bool,
+) -> Option<(MadeBy<'t>, MadeBy<'t>)> {
+    let reference = &traces.first()?.barriers;
+    let mut by_element: BTreeMap<Element, Vec<MadeBy<'t>>> = BTreeMap::new();
+    for trace in traces {
+        // Times compare as far as the threads come to the same barriers.
+        let alike = trace.barriers.iter().zip(reference).take_while(|(a, b)| a == b).count();
+        for made in trace.made.iter().filter(|made| made.time.barriers <= alike) {
+            by_element.entry(made.element).or_default().push((trace, made));
+        }
+    }
+    let mut left = PAIRS;
+    for accesses in by_element.values() {
+        for (number, one) in accesses.iter().enumerate() {
+            left = left.checked_sub(accesses.len() - number)?;
+            for two in &accesses[number + 1..] {
+                if one.0.id != two.0.id && is_pair(*one, *two) {
+                    return Some((*one, *two));
+                }
+            }
+        }
+    }
+    None
+}
+
+impl Check<'_, '_> {
+    fn is_waived(&self, rule: Rule, made: &Made) -> bool {
+        self.function.waives_at(rule, self.cfg.accesses[made.access.0].at)
+    }
+
+    /// The element as the text would name it.
+    pub(super) fn name(&self, (_, shared, _): Element) -> String {
+        self.cfg.name_of(self.function, shared).map_or_else(|| "the memory".into(), |name| format!("`{name}`"))
+    }
+}

@@ -1,0 +1,47 @@
+//! Which threads of a launch are followed: enough that two of them meet where the text has a fault, and not all of a large block.
+
+use std::collections::BTreeSet;
+
+use crate::check::cfg::Cfg;
+
+/// The largest number of threads that are followed in all blocks together.
+const MOST: usize = 32;
+
+/// The largest number of blocks of which threads are followed.
+const MOST_BLOCKS: u64 = 8;
+
+/// The ranks of the blocks of which threads are followed: all, if blocks differ in what they do to each other.
+pub(super) fn blocks_to_follow(blocks: u64, across: bool) -> Vec<u64> {
+    if !across {
+        return vec![0];
+    }
+    let first = (0..blocks).take(MOST_BLOCKS as usize);
+    let mut all: BTreeSet<u64> = first.collect();
+    all.insert(blocks - 1);
+    all.into_iter().collect()
+}
+
+/// The ranks of the threads of a block that are followed. They are those on both sides of powers of two, from which threads at usual
+/// distances meet, on both sides of a warp's end, and those that literals of the text name.
+pub(super) fn ranks_to_follow(cfg: &Cfg<'_>, threads: u64, blocks: usize, meet: bool) -> Vec<u64> {
+    let last = threads - 1;
+    let most = (MOST / blocks).max(4);
+    if !meet {
+        return BTreeSet::from([0, last]).into_iter().collect();
+    }
+    if threads as usize <= most {
+        return (0..threads).collect();
+    }
+    let mut all = vec![0, 1, last, 32, 31, 2, 33];
+    all.extend((2..10).map(|bits| 1 << bits).filter(|rank| *rank != 32));
+    let literals = cfg.nodes.iter().filter_map(|node| node.source.integer());
+    all.extend(literals);
+    all.extend([3, last - 1, last / 2, last - 31]);
+    let mut ranks = BTreeSet::new();
+    for rank in all.into_iter().filter(|rank| *rank < threads) {
+        if ranks.len() < most {
+            ranks.insert(rank);
+        }
+    }
+    ranks.into_iter().collect()
+}

@@ -1,0 +1,49 @@
+//! The faults of traces that values of constants or the bodies of called functions show: reported if those are the ones that are named.
+
+use proc_macro2::{Span, TokenStream};
+
+use super::Judged;
+use crate::check::Checked;
+use crate::diag::{Diag, Reported};
+use crate::emit;
+use crate::model::followed::Followed;
+use crate::rules::Rule;
+use crate::values::Conditional;
+
+/// Whether a fault of a function with the values of its constants is one about which nothing is said without them.
+pub(super) fn is_of_values(without: &Checked<'_>, fault: &Diag) -> bool {
+    Rule::OF_KNOWN_NUMBERS.contains(&fault.rule)
+        || Rule::OF_TRACES.contains(&fault.rule) && !without.leaves_rank_to_rustc(fault.at)
+}
+
+/// Returns the faults of a function that is right without the bodies, of which `others` are its faults with them.
+pub(super) fn faults(
+    first: &Judged<'_>,
+    second: &mut Judged<'_>,
+    others: &[Diag],
+    are_followed: impl Fn(Span) -> TokenStream,
+) -> Vec<Conditional> {
+    match (&first.checked, &second.checked) {
+        (Ok(_), Ok(_)) => {
+            let is_of_traces = |fault: &Conditional| fault.if_right && Rule::OF_TRACES.contains(&fault.fault.rule);
+            let (of_traces, rest) = std::mem::take(&mut second.conditional).into_iter().partition(is_of_traces);
+            second.conditional = rest;
+            let of_traces: Vec<Conditional> = of_traces;
+            of_traces.into_iter().map(|fault| fault.and(&are_followed)).collect()
+        }
+        (Ok(_), Err(Reported)) => {
+            let of_traces = others.iter().filter(|fault| Rule::OF_TRACES.contains(&fault.rule)).cloned();
+            of_traces.map(|fault| Conditional::when(fault, &are_followed)).collect()
+        }
+        (Err(Reported), _) => Vec::new(),
+    }
+}
+
+/// Adds such faults to the verdict.
+pub(super) fn add<'f>(judged: Judged<'f>, of_traces: Vec<Conditional>, followed: &[Followed]) -> Judged<'f> {
+    if judged.checked.is_err() || of_traces.is_empty() {
+        return judged;
+    }
+    let conditional = judged.conditional.into_iter().chain(of_traces).collect();
+    Judged { conditional, selections: emit::followed::selections(followed), ..judged }
+}

@@ -1,0 +1,187 @@
+//! A barrier comes between a write to shared memory and another thread's access, or the threads of a warp have done something together.
+
+use phalanx::prelude::*;
+
+/// The neighbour has written.
+#[cluster_kernel(block = 64)]
+fn behind_the_first_barrier(input: &[u32], out: &mut [u32]) {
+    let row = shared_array::<u32, 64>();
+    let i = this_thread_block().thread_rank();
+    row[i] = input[i];
+    this_thread_block().sync();
+    out[i] = row[i ^ 1];
+}
+
+/// A tree.
+#[cluster_kernel(block = 256)]
+fn tree(input: &[f32], out: &mut [f32]) {
+    let block = this_thread_block();
+    let sums = shared_array::<f32, 256>();
+    let i = block.thread_rank();
+    sums[i] = input[i];
+    block.sync();
+    let mut distance = 128;
+    while distance > 0 {
+        if i < distance {
+            sums[i] += sums[i + distance];
+        }
+        block.sync();
+        distance /= 2;
+    }
+    if i == 0 {
+        out[0] = sums[0];
+    }
+}
+
+/// No thread still reads what the next iteration overwrites.
+#[cluster_kernel(block = 128)]
+fn at_the_end_of_a_loop(input: &[u32], out: &mut [u32], rounds: u32) {
+    let block = this_thread_block();
+    let row = shared_array::<u32, 128>();
+    let i = block.thread_rank();
+    for round in 0..rounds {
+        row[i] = input[round * 128 + i];
+        block.sync();
+        out[round * 128 + i] = row[127 - i];
+        block.sync();
+    }
+}
+
+/// Two buffers take turns.
+#[cluster_kernel(block = 128)]
+fn of_two_buffers(input: &[u32], out: &mut [u32]) {
+    let block = this_thread_block();
+    let (first, second) = (shared_array::<u32, 128>(), shared_array::<u32, 128>());
+    let i = block.thread_rank();
+    let (mut from, mut to) = (&first, &second);
+    from[i] = input[i];
+    block.sync();
+    for _ in 0..4 {
+        to[i] = from[(i + 1) % 128];
+        block.sync();
+        (from, to) = (to, from);
+    }
+    out[i] = from[i];
+}
+
+/// The counters are set before.
+#[cluster_kernel(block = 64)]
+fn counted(out: &mut [u32]) {
+    let block = this_thread_block();
+    let counts = shared_array::<u32, 64>();
+    let i = block.thread_rank();
+    counts[i] = 0;
+    block.sync();
+    counts.atomic(63 - i).fetch_add(1, Relaxed);
+    block.sync();
+    out[i] = counts[i];
+}
+
+#[device]
+fn add(sums: &SharedArray<u32, 64>, i: u32, distance: u32) {
+    if i < distance {
+        sums[i] += sums[i + distance];
+    }
+}
+
+const THREADS: u32 = 64;
+
+/// In a function, with a constant.
+#[cluster_kernel(block = THREADS)]
+fn in_a_function(input: &[u32], out: &mut [u32]) {
+    let block = this_thread_block();
+    let sums = shared_array::<u32, 64>();
+    let i = block.thread_rank();
+    sums[i] = input[i];
+    block.sync();
+    let mut distance = THREADS / 2;
+    while distance > 0 {
+        add(&sums, i, distance);
+        block.sync();
+        distance /= 2;
+    }
+    out[i] = sums[0];
+}
+
+/// All threads have read the buffer before it is refilled.
+#[cluster_kernel(block = 128)]
+fn refilled(input: &[u32], out: &mut [u32]) {
+    let block = this_thread_block();
+    let row = shared_array::<u32, 128>();
+    let i = block.thread_rank();
+    for round in 0..4u32 {
+        memcpy_async(&block, &row, &input[round * 128..(round + 1) * 128]);
+        block.wait_async();
+        out[round * 128 + i] = row[127 - i];
+        block.sync();
+    }
+}
+
+/// What a thread writes comes before the copy.
+#[cluster_kernel(block = 128)]
+fn cleared(input: &[u32], out: &mut [u32]) {
+    let block = this_thread_block();
+    let row = shared_array::<u32, 128>();
+    let i = block.thread_rank();
+    row[i] = 0;
+    block.sync();
+    memcpy_async(&block, &row, &input[..128]);
+    block.wait_async();
+    out[i] = row[127 - i];
+}
+
+/// The last steps of a tree, in one warp.
+#[cluster_kernel(block = 64)]
+fn in_a_warp(input: &[u32], out: &mut [u32]) {
+    let block = this_thread_block();
+    let warp = tiled_partition::<32>(&block);
+    let sums = shared_array::<u32, 64>();
+    let i = block.thread_rank();
+    sums[i] = input[i];
+    block.sync();
+    if i < 32 {
+        sums[i] += sums[i + 32];
+        warp.sync();
+        let mut sum = sums[i] + sums[i ^ 16];
+        for distance in [8, 4, 2, 1] {
+            sum += warp.shfl_xor(sum, distance);
+        }
+        if i == 0 {
+            out[0] = sum;
+        }
+    }
+}
+
+/// Each thread reads what it has written itself, or what all have written alike.
+#[cluster_kernel(block = 64)]
+fn its_own(input: &[u32], out: &mut [u32]) {
+    let row = shared_array::<u32, 64>();
+    let scale = shared_array::<u32, 1>();
+    let i = this_thread_block().thread_rank();
+    scale[0] = 2;
+    row[i] = input[i];
+    out[i] = scale[0] * row[i];
+}
+
+/// The host chooses an index that is another one in each thread.
+#[cluster_kernel(block = 64)]
+fn permuted(order: &[u32], out: &mut [u32]) {
+    let row = shared_array::<u32, 64>();
+    let i = this_thread_block().thread_rank();
+    row[order[i]] = i;
+    out[i] = row[order[i]];
+}
+
+pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
+    phalanx::Program::of::<behind_the_first_barrier>,
+    phalanx::Program::of::<tree>,
+    phalanx::Program::of::<at_the_end_of_a_loop>,
+    phalanx::Program::of::<of_two_buffers>,
+    phalanx::Program::of::<counted>,
+    phalanx::Program::of::<in_a_function>,
+    phalanx::Program::of::<refilled>,
+    phalanx::Program::of::<cleared>,
+    phalanx::Program::of::<in_a_warp>,
+    phalanx::Program::of::<its_own>,
+    phalanx::Program::of::<permuted>,
+];

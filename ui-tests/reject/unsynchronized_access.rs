@@ -1,0 +1,125 @@
+//! Two threads of a block access one element of shared memory, one of them writes, and no barrier comes between.
+
+use phalanx::prelude::*;
+
+/// The neighbour may not have written yet.
+#[cluster_kernel(block = 64)]
+fn before_the_first_barrier(input: &[u32], out: &mut [u32]) {
+    let row = shared_array::<u32, 64>();
+    let i = this_thread_block().thread_rank();
+    row[i] = input[i];
+    out[i] = row[i ^ 1];
+}
+
+/// A tree, in which each step reads what the one before has written.
+#[cluster_kernel(block = 256)]
+fn tree(input: &[f32], out: &mut [f32]) {
+    let block = this_thread_block();
+    let sums = shared_array::<f32, 256>();
+    let i = block.thread_rank();
+    sums[i] = input[i];
+    block.sync();
+    let mut distance = 128;
+    while distance > 0 {
+        if i < distance {
+            sums[i] += sums[i + distance];
+        }
+        distance /= 2;
+    }
+    if i == 0 {
+        out[0] = sums[0];
+    }
+}
+
+/// The next iteration overwrites what slower threads still read.
+#[cluster_kernel(block = 128)]
+fn at_the_end_of_a_loop(input: &[u32], out: &mut [u32], rounds: u32) {
+    let block = this_thread_block();
+    let row = shared_array::<u32, 128>();
+    let i = block.thread_rank();
+    for round in 0..rounds {
+        row[i] = input[round * 128 + i];
+        block.sync();
+        out[round * 128 + i] = row[127 - i];
+    }
+}
+
+/// The values of two buffers are read one step too early.
+#[cluster_kernel(block = 128)]
+fn of_two_buffers(input: &[u32], out: &mut [u32]) {
+    let block = this_thread_block();
+    let (first, second) = (shared_array::<u32, 128>(), shared_array::<u32, 128>());
+    let i = block.thread_rank();
+    let (mut from, mut to) = (&first, &second);
+    from[i] = input[i];
+    block.sync();
+    for _ in 0..4 {
+        to[i] = from[(i + 1) % 128];
+        (from, to) = (to, from);
+    }
+    out[i] = from[i];
+}
+
+/// Another thread may count before the counter is set.
+#[cluster_kernel(block = 64)]
+fn counted_too_early(out: &mut [u32]) {
+    let block = this_thread_block();
+    let counts = shared_array::<u32, 64>();
+    let i = block.thread_rank();
+    counts[i] = 0;
+    counts.atomic(63 - i).fetch_add(1, Relaxed);
+    block.sync();
+    out[i] = counts[i];
+}
+
+#[device]
+fn add(sums: &SharedArray<u32, 64>, i: u32, distance: u32) {
+    if i < distance {
+        sums[i] += sums[i + distance];
+    }
+}
+
+const THREADS: u32 = 64;
+
+/// In a function, with a constant.
+#[cluster_kernel(block = THREADS)]
+fn in_a_function(input: &[u32], out: &mut [u32]) {
+    let block = this_thread_block();
+    let sums = shared_array::<u32, 64>();
+    let i = block.thread_rank();
+    sums[i] = input[i];
+    block.sync();
+    let mut distance = THREADS / 2;
+    while distance > 0 {
+        add(&sums, i, distance);
+        distance /= 2;
+    }
+    out[i] = sums[0];
+}
+
+/// A thread that is ahead begins to refill the buffer.
+#[cluster_kernel(block = 128)]
+fn refilled(input: &[u32], out: &mut [u32]) {
+    let block = this_thread_block();
+    let row = shared_array::<u32, 128>();
+    let i = block.thread_rank();
+    for round in 0..4u32 {
+        memcpy_async(&block, &row, &input[round * 128..(round + 1) * 128]);
+        block.wait_async();
+        out[round * 128 + i] = row[127 - i];
+    }
+}
+
+/// What a thread writes may come after the copy.
+#[cluster_kernel(block = 128)]
+fn cleared(input: &[u32], out: &mut [u32]) {
+    let block = this_thread_block();
+    let row = shared_array::<u32, 128>();
+    let i = block.thread_rank();
+    row[i] = 0;
+    memcpy_async(&block, &row, &input[..128]);
+    block.wait_async();
+    out[i] = row[127 - i];
+}
+
+fn main() {}
