@@ -227,8 +227,8 @@ impl Rule {
         Rule::RingUndrained,
     ];
 
-    /// The rules about phase barriers and copies whose checks are silent where a number is not known.
-    pub(crate) const OF_KNOWN_NUMBERS: [Rule; 10] = [
+    /// The rules about phase barriers, copies and tiles whose checks are silent where a number is not known.
+    pub(crate) const OF_KNOWN_NUMBERS: [Rule; 11] = [
         Rule::BarrierUninitialized,
         Rule::BarrierUnpublished,
         Rule::BarrierReinit,
@@ -239,6 +239,7 @@ impl Rule {
         Rule::ArriveWhilePending,
         Rule::CopyInFlight,
         Rule::CopyLength,
+        Rule::TileSize,
     ];
 
     /// Returns the rules that `unchecked(...)` takes, each with its summary.
