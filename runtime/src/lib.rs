@@ -109,6 +109,7 @@ pub use report::error::{Error, LaunchError, Result};
 pub use report::failure::{Cause, Failure, MissingThreads, WaitingThreads};
 pub use report::graph::GraphError;
 pub use report::race::{AccessKind, Race, RaceAccess, RaceMemory, WeakSynchronization};
+pub use report::ring::{Ring, RingVerdict};
 pub use report::tensor::TensorError;
 #[cfg(feature = "serde")]
 pub use report::timeline::Trace;
@@ -245,6 +246,7 @@ pub mod __private {
     pub use crate::program::template::*;
     pub use crate::program::type_info::*;
     pub use crate::program::types::*;
+    pub use crate::report::ring::rings;
     pub use crate::scalar::Scalar;
     pub use crate::shape::*;
     pub use phalanx_contract as contract;

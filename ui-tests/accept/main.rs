@@ -5,6 +5,7 @@
 
 mod arrive_while_pending;
 mod attribute_option;
+mod attributes_inside;
 mod barrier_copy;
 mod barrier_count;
 mod barrier_elements;
@@ -58,6 +59,7 @@ mod ring_overwrite;
 mod ring_read;
 mod ring_undrained;
 mod rings_of_constants;
+mod rings_together;
 mod rows_in_calls;
 mod shared_in_calls;
 mod shared_slices;
@@ -86,6 +88,7 @@ fn kernels() -> impl Iterator<Item = phalanx::Program> {
     let modules = [
         arrive_while_pending::KERNELS,
         attribute_option::KERNELS,
+        attributes_inside::KERNELS,
         barrier_copy::KERNELS,
         barrier_count::KERNELS,
         barrier_elements::KERNELS,
@@ -139,6 +142,7 @@ fn kernels() -> impl Iterator<Item = phalanx::Program> {
         ring_read::KERNELS,
         ring_undrained::KERNELS,
         rings_of_constants::KERNELS,
+        rings_together::KERNELS,
         rows_in_calls::KERNELS,
         shared_in_calls::KERNELS,
         shared_slices::KERNELS,

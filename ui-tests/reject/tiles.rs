@@ -76,4 +76,11 @@ fn alone() {
     tile.reduce(1, |a, b| tile.shfl(a, b));
 }
 
+#[cluster_kernel(block = 256)]
+fn of_a_warpgroup(out: &mut [u32]) {
+    let group = tiled_partition::<128>(&this_thread_block());
+    group.sync();
+    out[0] = group.reduce(1, op::Plus);
+}
+
 fn main() {}

@@ -1,6 +1,8 @@
 //! `cargo xtask rings` lists what is known of the rings of phase barriers in the examples, the showcases and the tests' kernels:
-//! which are proved, and why the others are not.
+//! which are proved, and why the others are not, the most frequent reasons first.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -26,6 +28,7 @@ const TIMES: u32 = 3;
 pub(crate) fn rings() -> Result<()> {
     println!("| kernel | if | rings | states or line | ms |\n|---|---|---|---|---|");
     let (mut proved, mut open) = (0, 0);
+    let mut reasons: BTreeMap<String, usize> = BTreeMap::new();
     for folder in FOLDERS {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(folder);
         let mut paths: Vec<PathBuf> = Vec::new();
@@ -59,7 +62,10 @@ pub(crate) fn rings() -> Result<()> {
                         RingReport::Proved { barriers, arrays, states } => {
                             (format!("proved: {}", [barriers, arrays].concat().join(", ")), states.to_string())
                         }
-                        RingReport::Open { line, why } => (why, format!("line {line}")),
+                        RingReport::Open { line, why } => {
+                            *reasons.entry(why.clone()).or_default() += 1;
+                            (why, format!("line {line}"))
+                        }
                         RingReport::Refused(fault) => {
                             (format!("refused: {}", fault.rule()), format!("line {}", fault.line()))
                         }
@@ -71,6 +77,9 @@ pub(crate) fn rings() -> Result<()> {
         }
     }
     println!("\n{proved} proved, {open} open");
+    let mut reasons: Vec<(String, usize)> = reasons.into_iter().collect();
+    reasons.sort_by_key(|(_, number)| Reverse(*number));
+    reasons.iter().for_each(|(why, number)| println!("{number:4} {why}"));
     Ok(())
 }
 

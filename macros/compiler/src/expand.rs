@@ -26,9 +26,11 @@ use crate::source;
 use crate::span::SpanRange;
 use crate::values::{Conditional, WithValues};
 
+mod prepared;
 mod rings;
 mod traces;
 
+pub(crate) use rings::rings;
 pub use rings::{RingCase, RingReport};
 
 /// Expands `#[cluster_kernel(options)] item`.
@@ -42,6 +44,10 @@ pub(crate) fn device(session: Session, options: TokenStream, item: TokenStream) 
 }
 
 fn expand(session: Session, role: Role, options: TokenStream, item: TokenStream) -> TokenStream {
+    let item = match prepared::prepared(role, &options, item, None) {
+        Ok(item) => item,
+        Err(either) => return either,
+    };
     let mut diags = Diags::new(session);
     let mut parsed = parse_as(role, options.clone(), item.clone(), &mut diags);
     let Parsed::Function { function, conditions } = &mut parsed else { return generate(&parsed, diags) };
@@ -224,6 +230,8 @@ fn rings_with_bodies(first: &Judged<'_>, second: &mut Judged<'_>, faults: Vec<Di
 
 /// Returns the faults that `kernel` reports.
 pub(crate) fn check_kernel(session: Session, options: TokenStream, item: TokenStream) -> Vec<Fault> {
+    // Of two items, rustc keeps one, which is then checked.
+    let Ok(item) = prepared::prepared(Role::Kernel, &options, item, None) else { return Vec::new() };
     let mut diags = Diags::new(session);
     let parsed = parse_kernel(options, item, &mut diags);
     faults(parsed, diags)
@@ -231,6 +239,7 @@ pub(crate) fn check_kernel(session: Session, options: TokenStream, item: TokenSt
 
 /// Returns the faults that `device` reports.
 pub(crate) fn check_device(session: Session, options: TokenStream, item: TokenStream) -> Vec<Fault> {
+    let Ok(item) = prepared::prepared(Role::Device, &options, item, None) else { return Vec::new() };
     let mut diags = Diags::new(session);
     let parsed = parse_device(options, item, &mut diags);
     faults(parsed, diags)
@@ -260,32 +269,6 @@ pub(crate) fn fences(
         && let Ok(checked) = check::run(&function, &mut diags)
     {
         return Ok(checked.fences().chosen(MemoryEffects::empty()));
-    }
-    Err(diags.into_faults())
-}
-
-/// Returns what is known of a kernel's rings of phase barriers, or its faults. The text is that of the file around it.
-pub(crate) fn rings(
-    session: Session,
-    file: &str,
-    options: TokenStream,
-    item: TokenStream,
-) -> Result<Vec<RingCase>, Vec<Fault>> {
-    let mut diags = Diags::new(session);
-    if let Parsed::Function { mut function, .. } = parse_kernel(options.clone(), item.clone(), &mut diags) {
-        define(&mut function, source::definitions(file));
-        let known = with_values(&function, &options, &item, session);
-        let judged = judge(&function, || known.as_ref(), &mut diags);
-        let open = judged.checked.as_ref().is_ok_and(|checked| checked.rings().are_open());
-        let bodies = if open { with_bodies(&function, file, &options, &item, session) } else { None };
-        let judged = match &bodies {
-            Some(bodies) => judge_with_bodies(judged, bodies, &mut diags),
-            None => judged,
-        };
-        if let Ok(checked) = &judged.checked {
-            let rings = checked.rings_if().map_or(checked.rings(), |(rings, _)| rings);
-            return Ok(rings.cases.iter().map(RingCase::of).collect());
-        }
     }
     Err(diags.into_faults())
 }
@@ -322,6 +305,7 @@ pub(crate) fn check_file(session: Session, file: &str) -> Vec<Fault> {
     let (mut program, mut all) = (Program::default(), Vec::new());
     for Attributed { is_kernel, options, item } in items {
         let role = if is_kernel { Role::Kernel } else { Role::Device };
+        let Ok(item) = prepared::prepared(role, &options, item, Some(file)) else { continue };
         let mut diags = Diags::new(session);
         let mut parsed = parse_as(role, options.clone(), item.clone(), &mut diags);
         let Parsed::Function { function, .. } = &mut parsed else {

@@ -163,8 +163,8 @@ pub(crate) fn too_many_closure_bodies(at: SpanRange, most: usize) -> Diag {
 }
 
 pub(crate) fn statement_attribute(at: SpanRange) -> Diag {
-    Diag::new(Rule::UnsupportedSyntax, at, "attributes inside a function are not part of the kernel language")
-        .help("put the attribute on the function")
+    Diag::new(Rule::UnsupportedSyntax, at, "this attribute is not part of the kernel language here")
+        .help("inside a function there are `#[unroll]`, `#[unchecked(..)]`, `#[allow(..)]`, and `#[cfg(..)]` on what may be left out; put others on the function")
 }
 
 pub(crate) fn misplaced_unroll(at: SpanRange) -> Diag {
@@ -323,6 +323,14 @@ fn group_methods(group: Group) -> Vec<&'static str> {
             barrier.chain(["map_shared_rank", "query_shared_rank", "uniform", "invoke_one"]).chain(queries).collect()
         }
     }
+}
+
+pub(crate) fn collective_of_several_warps(at: SpanRange, name: &str, size: u64) -> Diag {
+    let message =
+        format!("`{name}` is for the threads of one warp, but the {size} threads of this tile are in several warps");
+    Diag::new(Rule::TileSize, at, message).help(
+        "`tiled_partition::<32>(&tile)` is one of the warps; a phase barrier that as many threads arrive at, or `block.sync()`, synchronizes several",
+    )
 }
 
 pub(crate) fn tile_size(at: SpanRange) -> Diag {

@@ -229,8 +229,8 @@ impl Rule {
         Rule::RingUndrained,
     ];
 
-    /// The rules about phase barriers and copies whose checks are silent where a number is not known.
-    pub(crate) const OF_KNOWN_NUMBERS: [Rule; 10] = [
+    /// The rules about phase barriers, copies and tiles whose checks are silent where a number is not known.
+    pub(crate) const OF_KNOWN_NUMBERS: [Rule; 11] = [
         Rule::BarrierUninitialized,
         Rule::BarrierUnpublished,
         Rule::BarrierReinit,
@@ -241,6 +241,7 @@ impl Rule {
         Rule::ArriveWhilePending,
         Rule::CopyInFlight,
         Rule::CopyLength,
+        Rule::TileSize,
     ];
 
     /// The rules about what is certain of threads whose numbers are known, which are silent where one is not.

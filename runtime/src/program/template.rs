@@ -425,9 +425,19 @@ pub fn plain<T: Plain>(value: T) -> T {
     value
 }
 
+/// The result of a device function that becomes a variable of the language.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a plain value",
+    note = "a function that returns nothing has no value to bind",
+    note = "write the type of an arrival token that a device function returns: `let token: ArrivalToken<Cluster> = ...`"
+)]
+pub trait Bindable {}
+
+impl<T: DeviceType> Bindable for T {}
+
 /// Returns a value of the language unchanged, where `()` is not a value.
 #[inline(always)]
-pub fn value<T: DeviceType>(value: T) -> T {
+pub fn value<T: Bindable>(value: T) -> T {
     value
 }
 

@@ -6,6 +6,7 @@ mod arms;
 mod closure;
 mod condition;
 mod copy;
+mod fields;
 mod granule;
 mod memory;
 mod op;
@@ -23,7 +24,7 @@ use super::cfg::{
     Formula, GivenTo, GroupStep, MemoryStep, Node, NodeId, Position, Region, Root, Select, Shared, Slice, Source, Step,
     StepKind, Team, TokenStep, ValueStep, Variable,
 };
-use crate::model::expr::{Block, Expr, ExprKind, Member, Stmt, StmtKind};
+use crate::model::expr::{Block, Expr, ExprKind, Stmt, StmtKind};
 use crate::model::group::Group;
 use crate::model::kind::Kind;
 use crate::model::query::Query;
@@ -51,6 +52,7 @@ pub(crate) fn build(function: &Function) -> Result<Cfg<'_>, SpanRange> {
         formulas: BTreeMap::new(),
         counted: BTreeMap::new(),
         assertions: Vec::new(),
+        collectives_of_warps: Vec::new(),
         names: BTreeMap::new(),
         current: BlockId(0),
         scopes: vec![function.params.iter().map(|param| param.local).collect()],
@@ -72,6 +74,7 @@ pub(crate) fn build(function: &Function) -> Result<Cfg<'_>, SpanRange> {
         closure_bodies: 0,
         too_many_bodies: None,
         fields: BTreeMap::new(),
+        fields_of: BTreeMap::new(),
         yielded: BTreeMap::new(),
     };
     builder.params();
@@ -98,6 +101,7 @@ pub(crate) fn build(function: &Function) -> Result<Cfg<'_>, SpanRange> {
         formulas: builder.formulas,
         counted: builder.counted,
         assertions: builder.assertions,
+        collectives_of_warps: builder.collectives_of_warps,
         slices: builder.slices,
         names: builder.names,
         teams,
@@ -122,6 +126,7 @@ struct Builder<'f> {
     formulas: BTreeMap<NodeId, Formula>,
     counted: BTreeMap<BlockId, CountedLoop>,
     assertions: Vec<Assertion>,
+    collectives_of_warps: Vec<(Team, &'static str, SpanRange)>,
     names: BTreeMap<Shared, LocalId>,
     current: BlockId,
     /// The locals in scope, innermost last.
@@ -160,6 +165,8 @@ struct Builder<'f> {
     too_many_bodies: Option<SpanRange>,
     /// The numbers of fields, by name.
     fields: BTreeMap<String, u16>,
+    /// The fields that have been set so far, of each local.
+    fields_of: BTreeMap<LocalId, BTreeSet<u16>>,
     /// The values that the arms of an `if` or the like yield, by the temporary that gets the value.
     yielded: BTreeMap<usize, arms::Yielded>,
 }
@@ -271,8 +278,12 @@ impl<'f> Builder<'f> {
 
     fn set(&mut self, variable: Variable, value: &Value, at: SpanRange) {
         self.set_node(variable, value.node, Extent::Whole, at);
+        if let Variable::Field(local, field) = variable {
+            self.fields_of.entry(local).or_default().insert(field);
+        }
         if let Variable::Local(local) = variable {
             for (field, value) in &value.fields {
+                self.fields_of.entry(local).or_default().insert(*field);
                 self.set_node(Variable::Field(local, *field), value.node, Extent::Whole, at);
             }
         }
@@ -280,16 +291,6 @@ impl<'f> Builder<'f> {
 
     fn set_node(&mut self, variable: Variable, value: NodeId, extent: Extent, at: SpanRange) {
         self.step(StepKind::Value(ValueStep::Set { variable, value, extent }), at);
-    }
-
-    /// The number of a field, by its name.
-    fn field(&mut self, member: &Member) -> u16 {
-        let name = match member {
-            Member::Named(name) => name.to_string(),
-            Member::Unnamed(index) => index.to_string(),
-        };
-        let next = u16::try_from(self.fields.len()).unwrap_or(u16::MAX);
-        *self.fields.entry(name).or_insert(next)
     }
 
     fn holds_token(&self, local: LocalId) -> bool {

@@ -289,6 +289,7 @@ impl<'f> Splitter<'_, 'f> {
 
     fn build(&self, partitions: &[Partition]) -> Cfg<'f> {
         let mut split = Cfg {
+            collectives_of_warps: Vec::new(),
             blocks: Vec::new(),
             entry: BlockId(0),
             nodes: self.cfg.nodes.clone(),

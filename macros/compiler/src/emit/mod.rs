@@ -45,7 +45,8 @@ fn text(checked: &Checked<'_>) -> TokenStream {
     let body = item::body(function, host::body(checked, &start));
     let options = template::options(function);
     let definition = template::definition(function, &cuda::text(checked), checked);
-    quote!(#marker #body #options #definition)
+    let rings = rings::list(checked);
+    quote!(#marker #rings #body #options #definition)
 }
 
 /// Makes the signature alone, so that call sites still resolve after an error and rustc reports nothing more.
@@ -59,8 +60,8 @@ pub(crate) fn stub(function: &Function) -> TokenStream {
 }
 
 fn text_stub(function: &Function) -> TokenStream {
-    let (marker, definition) = (item::marker(function), template::stub(function));
-    quote!(#marker #definition)
+    let (marker, definition, rings) = (item::marker(function), template::stub(function), rings::stub(function));
+    quote!(#marker #rings #definition)
 }
 
 /// Makes the items of `#[device] impl`: each method comes with its check, or with nothing if it has errors.

@@ -1,7 +1,12 @@
 //! What is known of a kernel's rings, as plain data for tools.
 
+use proc_macro2::TokenStream;
+
+use super::{Parsed, define, judge, judge_with_bodies, parse_kernel, with_bodies, with_values};
 use crate::check::rings::{Case, Known};
-use crate::diag::Fault;
+use crate::diag::{Diags, Fault};
+use crate::session::Session;
+use crate::source;
 
 /// What is known of a kernel's rings of phase barriers if constants have certain values.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,4 +54,30 @@ impl RingCase {
         };
         RingCase { values: case.values(), report }
     }
+}
+
+/// Returns what is known of a kernel's rings of phase barriers, or its faults. The text is that of the file around it.
+pub(crate) fn rings(
+    session: Session,
+    file: &str,
+    options: TokenStream,
+    item: TokenStream,
+) -> Result<Vec<RingCase>, Vec<Fault>> {
+    let mut diags = Diags::new(session);
+    if let Parsed::Function { mut function, .. } = parse_kernel(options.clone(), item.clone(), &mut diags) {
+        define(&mut function, source::definitions(file));
+        let known = with_values(&function, &options, &item, session);
+        let judged = judge(&function, || known.as_ref(), &mut diags);
+        let open = judged.checked.as_ref().is_ok_and(|checked| checked.rings().are_open());
+        let bodies = if open { with_bodies(&function, file, &options, &item, session) } else { None };
+        let judged = match &bodies {
+            Some(bodies) => judge_with_bodies(judged, bodies, &mut diags),
+            None => judged,
+        };
+        if let Ok(checked) = &judged.checked {
+            let rings = checked.rings_if().map_or(checked.rings(), |(rings, _)| rings);
+            return Ok(rings.cases.iter().map(RingCase::of).collect());
+        }
+    }
+    Err(diags.into_faults())
 }

@@ -22,26 +22,32 @@ pub(crate) fn wrong_bytes(at: SpanRange) -> Diag {
 }
 
 /// A phase does not wait for the copy, because no bytes are expected.
-pub(crate) fn no_bytes(at: SpanRange, slot: &str, who: &str) -> Diag {
+pub(crate) fn no_bytes(at: SpanRange, slot: &str, who: (String, bool)) -> Diag {
     Diag { help: None, ..read(at, slot, who) }
         .help("let the phase wait for the copy: `bar.expect_tx(bytes)`, before the arrival of that thread")
 }
 
 /// A thread reads without having waited.
-pub(crate) fn no_wait(at: SpanRange, slot: &str, who: &str) -> Diag {
+pub(crate) fn no_wait(at: SpanRange, slot: &str, who: (String, bool)) -> Diag {
     Diag { help: None, ..read(at, slot, who) }
         .help("let each thread that reads it wait before, at the barrier that the copies or writers tell")
 }
 
-pub(crate) fn overwrite(at: SpanRange, slot: &str, who: &str, fills: bool) -> Diag {
+pub(crate) fn overwrite(at: SpanRange, slot: &str, (who, several): (String, bool), fills: bool) -> Diag {
+    let ending = if several { "" } else { "s" };
     let still = if fills { "it is still being filled" } else { "threads may still read it" };
-    Diag::new(Rule::RingOverwrite, at, format!("{slot} must be empty before {who} fills it, but {still}"))
+    Diag::new(Rule::RingOverwrite, at, format!("{slot} must be empty before {who} fill{ending} it, but {still}"))
         .help("wait for the phase in which all readers of the stage arrive after their last read")
 }
 
-pub(crate) fn read(at: SpanRange, slot: &str, who: &str) -> Diag {
-    Diag::new(Rule::RingRead, at, format!("{slot} must be full before {who} reads it, but it may not be filled yet"))
-        .help("wait for the phase that the stage's copies or writers complete, with that round's parity")
+pub(crate) fn read(at: SpanRange, slot: &str, (who, several): (String, bool)) -> Diag {
+    let ending = if several { "" } else { "s" };
+    Diag::new(
+        Rule::RingRead,
+        at,
+        format!("{slot} must be full before {who} read{ending} it, but it may not be filled yet"),
+    )
+    .help("wait for the phase that the stage's copies or writers complete, with that round's parity")
 }
 
 pub(crate) fn stale(
@@ -86,11 +92,12 @@ pub(crate) fn index(at: SpanRange) -> Diag {
         .help("take the index modulo the number of stages")
 }
 
-pub(crate) fn overtaken(at: SpanRange, barrier: &str, who: &str) -> Diag {
+pub(crate) fn overtaken(at: SpanRange, barrier: &str, (who, several): (String, bool)) -> Diag {
+    let ending = if several { "" } else { "s" };
     Diag::new(
         Rule::RingOvertaken,
         at,
-        format!("a wait at {barrier} must be for the current phase or the one before, but two phases may complete before {who} waits"),
+        format!("a wait at {barrier} must be for the current phase or the one before, but two phases may complete before {who} wait{ending}"),
     )
     .help("let each thread that waits for a phase arrive in the next one, or answer at a second barrier")
 }
@@ -102,6 +109,12 @@ pub(crate) fn undrained(at: SpanRange, what: &str) -> Diag {
         format!("nothing must be in flight to or from a block or thread that exits, but {what} may be"),
     )
     .help("wait before the end: for bulk copies by `bulk_wait_group_read::<0>()`, for peers by `cluster.sync()`")
+}
+
+/// A copy for whose barrier no thread waits.
+pub(crate) fn not_awaited(at: SpanRange, what: &str) -> Diag {
+    Diag { help: None, ..undrained(at, what) }
+        .help("wait for it at its barrier on every way to the end, or begin it only where a round follows that waits")
 }
 
 /// Adds the values of constants with which the kernel has the fault.

@@ -38,6 +38,9 @@ impl Parser<'_> {
         {
             return Expr::error(span);
         }
+        if let Some(size) = self.size_of_type(&path.path, call, span) {
+            return size;
+        }
         if let Some(known) = self.number_function(&path.path, &call.args, span) {
             return known;
         }
@@ -54,6 +57,23 @@ impl Parser<'_> {
             Some(vector) => vector,
             None => self.device_call(path, last, &call.args, span),
         }
+    }
+
+    /// Parses `size_of::<T>()` and `align_of::<T>()`, which are constants that rustc evaluates as they stand.
+    fn size_of_type(&mut self, path: &syn::Path, call: &ExprCall, span: SpanRange) -> Option<Expr> {
+        let last = path.segments.last()?;
+        let before: Vec<String> = path.segments.iter().map(|segment| segment.ident.to_string()).collect();
+        let is_of_rust = matches!(
+            before.iter().map(String::as_str).collect::<Vec<_>>()[..],
+            ["size_of" | "align_of"]
+                | ["mem", "size_of" | "align_of"]
+                | ["std" | "core", "mem", "size_of" | "align_of"]
+        );
+        let ty = type_argument(&last.arguments, 0).filter(|_| is_of_rust && call.args.is_empty())?;
+        let of_ty: String = ty.to_token_stream().to_string().chars().filter(|letter| !letter.is_whitespace()).collect();
+        let of_ty = of_ty.replace(|letter: char| !letter.is_ascii_alphanumeric(), "_");
+        let constant = self.constant(call.to_token_stream(), &format!("{}_{of_ty}", last.ident));
+        Some(Expr { kind: ExprKind::Constant(constant), result_kind: Kind::Value, span })
     }
 
     /// Parses the call of a function of the language, by its name.

@@ -312,6 +312,8 @@ impl Parser<'_> {
         let site = self.site(span);
         let result_kind = match base.result_kind {
             Kind::Barrier(array) => Kind::Barrier(array.element()),
+            // What it is has been reported.
+            Kind::Unknown => Kind::Unknown,
             _ => Kind::Value,
         };
         Expr { kind: ExprKind::Index { base: Box::new(base), index: Box::new(index), site }, result_kind, span }

@@ -3,12 +3,16 @@
 
 use std::collections::BTreeSet;
 
-use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
+use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote_spanned};
 use syn::visit_mut::{self, VisitMut};
-use syn::{Block, Expr, ExprCall, ExprMethodCall, FnArg, ItemFn, Local, Pat, ReceiverKind, Type, parse_quote_spanned};
+use syn::{
+    Block, Expr, ExprCall, ExprMethodCall, FnArg, GenericArgument, ItemFn, Local, Pat, PathArguments, ReceiverKind,
+    Type, parse_quote_spanned,
+};
 
 use super::same_file::{Known, Module, declared_in, is_place, name_of, words};
+use super::stand_ins::{Stands, Substitute, respanned, with_constants};
 use crate::model::followed::{Followed, Selected};
 
 /// The most bodies that are put in place of calls.
@@ -56,16 +60,6 @@ struct Inliner<'m> {
     open: Vec<u64>,
     followed: Vec<Followed>,
     left: usize,
-}
-
-/// What stands in a body for a parameter.
-enum Stands {
-    /// A name, of a local that has the parameter's value.
-    Name(Ident),
-    /// A place, to which the parameter is a reference.
-    Place(Expr),
-    /// A place that has the parameter's value, and that the body does not change.
-    Value(Expr),
 }
 
 impl VisitMut for Inliner<'_> {
@@ -163,11 +157,12 @@ impl Inliner<'_> {
     /// Returns the body of a function that is called by its name, or by its type and its name.
     fn call(&mut self, call: &ExprCall) -> Option<(u64, Expr)> {
         let Expr::Path(path) = &*call.func else { return None };
-        let (known, own, name) = match (path.path.get_ident(), two_names(&path.path)) {
+        let (known, own, name) = match (one_name(&path.path), two_names(&path.path)) {
             (Some(name), _) => (self.module.functions.get(&name.to_string())?, None, name),
             (None, Some((ty, name))) => (self.module.methods.get(&(ty.to_string(), name.to_string()))?, Some(ty), name),
             (None, None) => return None,
         };
+        let constants = constants_of(known, &path.path.segments.last()?.arguments)?;
         let first = own.unwrap_or(name).to_string();
         if own.is_some() && !takes_values(known) {
             return None;
@@ -176,7 +171,7 @@ impl Inliner<'_> {
             return None;
         }
         let arguments: Vec<&Expr> = call.args.iter().collect();
-        let body = self.body(known, own, name, None, &arguments)?;
+        let body = self.body(known, (own, name, &constants), None, &arguments)?;
         self.follow(known, own, name, Selected::ByType);
         Some((known.identity, body))
     }
@@ -196,10 +191,10 @@ impl Inliner<'_> {
             return None;
         }
         let own = Ident::new(ty, name.span());
-        if !takes_values(known) {
+        if !takes_values(known) || known.constants.iter().any(|(_, used)| *used) {
             return None;
         }
-        let body = self.body(known, Some(&own), name, Some(&call.receiver), &arguments)?;
+        let body = self.body(known, (Some(&own), name, &[]), Some(&call.receiver), &arguments)?;
         self.follow(known, Some(&own), name, Selected::ByReceiver);
         Some((known.identity, body))
     }
@@ -218,12 +213,12 @@ impl Inliner<'_> {
     fn body(
         &self,
         known: &Known,
-        own: Option<&Ident>,
-        name: &Ident,
+        (own, name, constants): (Option<&Ident>, &Ident, &[(String, TokenTree)]),
         receiver: Option<&Expr>,
         arguments: &[&Expr],
     ) -> Option<Expr> {
         let at = name.span();
+        let of_call = |tokens: TokenStream| respanned(with_constants(tokens, constants), at);
         let fresh = |of: &str| format_ident!("{name}_{of}", span = at);
         let mut lets = Vec::new();
         let mut stands = Vec::new();
@@ -272,8 +267,12 @@ impl Inliner<'_> {
                             Stands::Name(local)
                         }
                         (Type::ImplTrait(_), _) => return None,
+                        // What is no plain data has no type that a `let` could state: a peer's memory, a token.
+                        (ty, Expr::Path(path)) if mutable.is_none() && is_handle(ty) => {
+                            Stands::Name(path.path.get_ident()?.clone())
+                        }
                         (ty, argument) => {
-                            let ty = respanned(ty.to_token_stream(), at);
+                            let ty = of_call(ty.to_token_stream());
                             lets.push(quote_spanned!(at=> let #mutable #local: #ty = #argument;));
                             Stands::Name(local)
                         }
@@ -285,7 +284,7 @@ impl Inliner<'_> {
         if arguments.next().is_some() {
             return None;
         }
-        let mut block: Block = syn::parse2(respanned(known.block.to_token_stream(), at)).ok()?;
+        let mut block: Block = syn::parse2(of_call(known.block.to_token_stream())).ok()?;
         let mut substitute = Substitute { stands: &stands, own, declares: &known.declares, fits: true };
         substitute.visit_block_mut(&mut block);
         if !substitute.fits {
@@ -302,7 +301,7 @@ impl Inliner<'_> {
         let is_own = own.is_some() && own_type.is_some_and(|ty| ty == "Self" || own.is_some_and(|own| own == ty));
         let value = match known.result().filter(|ty| is_value(ty) && !is_own) {
             Some(ty) => {
-                let (ty, result) = (respanned(ty.to_token_stream(), at), fresh("result"));
+                let (ty, result) = (of_call(ty.to_token_stream()), fresh("result"));
                 quote_spanned!(at=> let #result: #ty = #body; #result)
             }
             None if lets.is_empty() && known.result().is_some() => {
@@ -311,95 +310,6 @@ impl Inliner<'_> {
             None => body,
         };
         syn::parse2(quote_spanned!(at=> { #(#lets)* #value })).ok()
-    }
-}
-
-/// Puts what stands for the parameters in their place, and the type for `Self`.
-struct Substitute<'s> {
-    stands: &'s [(String, Stands)],
-    own: Option<&'s Ident>,
-    declares: &'s BTreeSet<String>,
-    /// Whether all uses are such that this is possible.
-    fits: bool,
-}
-
-impl Substitute<'_> {
-    fn stand(&mut self, expr: &Expr) -> Option<&Stands> {
-        let Expr::Path(path) = expr else { return None };
-        let name = path.path.get_ident()?;
-        let stand = &self.stands.iter().find(|(param, _)| *name == **param)?.1;
-        // A local of the body may have the name that stands for the parameter.
-        let hidden = match stand {
-            Stands::Name(name) => self.declares.contains(&name.to_string()),
-            Stands::Place(place) | Stands::Value(place) => {
-                words(&place.to_token_stream()).any(|word| self.declares.contains(&word.to_string()))
-            }
-        };
-        self.fits &= !hidden;
-        Some(stand)
-    }
-
-    fn place(&mut self, expr: &Expr) -> Option<Expr> {
-        match self.stand(expr)? {
-            Stands::Place(place) | Stands::Value(place) => Some(place.clone()),
-            Stands::Name(_) => None,
-        }
-    }
-}
-
-impl VisitMut for Substitute<'_> {
-    fn visit_expr_mut(&mut self, expr: &mut Expr) {
-        let place = match expr {
-            Expr::Unary(unary) if matches!(unary.op, syn::UnOp::Deref(_)) => self.place(&unary.expr),
-            Expr::Field(field) => {
-                if let Some(place) = self.place(&field.base) {
-                    *field.base = place;
-                    return;
-                }
-                None
-            }
-            Expr::MethodCall(call) => {
-                if let Some(place) = self.place(&call.receiver) {
-                    *call.receiver = place;
-                    call.args.iter_mut().for_each(|argument| self.visit_expr_mut(argument));
-                    return;
-                }
-                None
-            }
-            Expr::Path(_) => match self.stand(expr) {
-                Some(Stands::Name(name)) => Some(Expr::Path(parse_quote_spanned!(name.span()=> #name))),
-                Some(Stands::Value(place)) => Some(place.clone()),
-                // The reference itself is used.
-                Some(Stands::Place(_)) => {
-                    self.fits = false;
-                    None
-                }
-                None => None,
-            },
-            _ => None,
-        };
-        match place {
-            Some(place) => *expr = place,
-            None => visit_mut::visit_expr_mut(self, expr),
-        }
-    }
-
-    fn visit_pat_ident_mut(&mut self, pat: &mut syn::PatIdent) {
-        // A local hides a parameter.
-        self.fits &= !self.stands.iter().any(|(param, _)| pat.ident == *param);
-        visit_mut::visit_pat_ident_mut(self, pat);
-    }
-
-    fn visit_path_mut(&mut self, path: &mut syn::Path) {
-        if let Some(first) = path.segments.first_mut()
-            && first.ident == "Self"
-        {
-            match self.own {
-                Some(own) => first.ident = own.clone(),
-                None => self.fits = false,
-            }
-        }
-        visit_mut::visit_path_mut(self, path);
     }
 }
 
@@ -425,25 +335,44 @@ fn is_value(ty: &Type) -> bool {
     }
 }
 
+/// Whether a type is, by its spelling, one of ours whose values are handed on as they are.
+fn is_handle(ty: &Type) -> bool {
+    const HANDLES: [&str; 4] = ["ArrivalToken", "RemoteArray", "RemoteBarrier", "RemoteSlice"];
+    let Type::Path(path) = ty else { return false };
+    path.path.segments.last().is_some_and(|last| HANDLES.iter().any(|handle| last.ident == handle))
+}
+
+/// Returns the constants that a call names for the parameters of a function, each one literal or name; `None` if one that the body
+/// needs is not shown.
+fn constants_of(known: &Known, arguments: &PathArguments) -> Option<Vec<(String, TokenTree)>> {
+    let given: Vec<TokenTree> = match arguments {
+        PathArguments::None if known.constants.iter().any(|(_, used)| *used) => return None,
+        PathArguments::None => return Some(Vec::new()),
+        PathArguments::Parenthesized(_) => return None,
+        PathArguments::AngleBracketed(arguments) => {
+            let single = |argument: &GenericArgument| {
+                let mut tokens = argument.to_token_stream().into_iter();
+                let (first, second) = (tokens.next()?, tokens.next());
+                let is_word = matches!(first, TokenTree::Ident(_) | TokenTree::Literal(_));
+                (second.is_none() && is_word).then_some(first)
+            };
+            arguments.args.iter().map(single).collect::<Option<_>>()?
+        }
+    };
+    let names = known.constants.iter().map(|(name, _)| name.clone());
+    (given.len() == known.constants.len()).then(|| names.zip(given).collect())
+}
+
+/// Returns the name of a path that is one, with or without arguments.
+fn one_name(path: &syn::Path) -> Option<&Ident> {
+    let mut segments = path.segments.iter();
+    let (only, None) = (segments.next()?, segments.next()) else { return None };
+    path.leading_colon.is_none().then_some(&only.ident)
+}
+
 fn two_names(path: &syn::Path) -> Option<(&Ident, &Ident)> {
     let mut segments = path.segments.iter();
     let (first, second, None) = (segments.next()?, segments.next()?, segments.next()) else { return None };
-    let plain = path.leading_colon.is_none() && first.arguments.is_none() && second.arguments.is_none();
+    let plain = path.leading_colon.is_none() && first.arguments.is_none();
     plain.then_some((&first.ident, &second.ident))
-}
-
-/// Gives all tokens the place of the call, since their own is not that of the file.
-fn respanned(tokens: TokenStream, at: Span) -> TokenStream {
-    let respan = |tree| match tree {
-        TokenTree::Group(group) => {
-            let mut moved = Group::new(group.delimiter(), respanned(group.stream(), at));
-            moved.set_span(at);
-            moved.into()
-        }
-        mut tree => {
-            tree.set_span(at);
-            tree
-        }
-    };
-    tokens.into_iter().map(respan).collect()
 }

@@ -3,8 +3,10 @@
 
 mod aggregate;
 mod atomic;
+pub(crate) mod attributes_inside;
 mod barrier;
 mod call;
+pub(crate) mod called_tokens;
 mod closure;
 mod control;
 mod copy;
@@ -30,6 +32,7 @@ pub(crate) mod same_file;
 mod scalar_functions;
 mod signature;
 mod slice;
+mod stand_ins;
 mod stmt;
 mod syntax;
 mod tensor;

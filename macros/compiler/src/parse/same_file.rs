@@ -14,9 +14,11 @@ pub(super) struct Known {
     pub(super) sig: Signature,
     pub(super) block: Block,
     pub(super) identity: u64,
-    /// The names that its parameters and its body declare.
+    /// The names that its body declares.
     pub(super) declares: BTreeSet<String>,
-    /// The first names of the other paths in it.
+    /// Its const parameters, in order, each with whether the body or the type of a value that it takes names it.
+    pub(super) constants: Vec<(String, bool)>,
+    /// The first names of the paths in it that are neither of these nor its parameters'.
     pub(super) names: BTreeSet<String>,
 }
 
@@ -153,18 +155,37 @@ fn is_device(attrs: &[Attribute]) -> bool {
 impl Known {
     /// Reads a function; `None` if its body cannot stand in another function.
     fn of(sig: &Signature, block: &Block, identity: u64) -> Option<Known> {
-        let generic = sig.generics.params.iter().any(|param| !matches!(param, syn::GenericParam::Lifetime(_)));
+        let generic = sig.generics.params.iter().any(|param| matches!(param, syn::GenericParam::Type(_)));
         let plain = sig.asyncness.is_none() && matches!(sig.safety, syn::Safety::Default);
         if generic || !plain {
             return None;
         }
-        let mut names = Names { declared: BTreeSet::new(), named: BTreeSet::new(), stays: true };
-        sig.inputs.iter().for_each(|input| names.visit_fn_arg(input));
-        names.visit_block(block);
-        let Names { declared: declares, mut named, stays } = names;
-        named.retain(|name| !declares.contains(name));
+        let none = || Names { declared: BTreeSet::new(), named: BTreeSet::new(), stays: true };
+        let (mut of_params, mut of_body) = (none(), none());
+        sig.inputs.iter().for_each(|input| of_params.visit_fn_arg(input));
+        of_body.visit_block(block);
+        let stays = of_params.stays && of_body.stays;
+        let params = sig.generics.params.iter().filter_map(|param| match param {
+            syn::GenericParam::Const(param) => Some(param.ident.to_string()),
+            syn::GenericParam::Lifetime(_) | syn::GenericParam::Type(_) => None,
+        });
+        // A reference is bound without its type.
+        let values = sig.inputs.iter().filter_map(|input| match input {
+            FnArg::Typed(input) if !matches!(*input.ty, Type::Reference(_)) => Some(input.ty.to_token_stream()),
+            FnArg::Typed(_) | FnArg::Receiver(_) => None,
+        });
+        let used: BTreeSet<String> = values
+            .chain([block.to_token_stream(), sig.output.to_token_stream()])
+            .flat_map(|tokens| words(&tokens).map(|word| word.to_string()).collect::<Vec<_>>())
+            .collect();
+        let constants: Vec<(String, bool)> = params.map(|name| (name.clone(), used.contains(&name))).collect();
+        let declares = of_body.declared;
+        let mut names = of_body.named;
+        names.extend(of_params.named);
+        let is_constant = |name: &String| constants.iter().any(|(constant, _)| constant == name);
+        names.retain(|name| !declares.contains(name) && !of_params.declared.contains(name) && !is_constant(name));
         let (sig, block) = (sig.clone(), block.clone());
-        stays.then_some(Known { sig, block, identity, declares, names: named })
+        stays.then_some(Known { sig, block, identity, declares, constants, names })
     }
 
     /// Returns the type of the result, if there is one.

@@ -38,6 +38,7 @@ pub(super) fn unpaired(automaton: &Automaton) -> Option<Reason> {
             | Action::Arrive { .. }
             | Action::Expect { .. }
             | Action::Copy { .. }
+            | Action::Share { .. }
             | Action::Store { .. }
             | Action::WaitStores { .. }
             | Action::Sync { .. }

@@ -17,18 +17,57 @@ pub(super) const OWNED: u8 = 8;
 /// The action of a thread at a node. Barriers, slots and kinds of copies are numbers of [`Places`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Action {
-    Wait { barrier: usize, parity: bool },
-    WaitToken { barrier: usize },
-    Arrive { barrier: usize, count: u32, drops: bool, token: bool },
-    Expect { barrier: usize, units: u32 },
-    Copy { kind: usize, data: Data },
-    BeginFill { slot: usize, data: Data },
-    EndFill { slot: usize },
-    BeginRead { slot: usize, data: Data },
-    EndRead { slot: usize },
-    Store { slot: usize },
-    WaitStores { but: usize },
-    Sync { meeting: u32, among: Among },
+    Wait {
+        barrier: usize,
+        parity: bool,
+    },
+    WaitToken {
+        barrier: usize,
+    },
+    Arrive {
+        barrier: usize,
+        count: u32,
+        drops: bool,
+        token: bool,
+    },
+    Expect {
+        barrier: usize,
+        units: u32,
+    },
+    Copy {
+        kind: usize,
+        data: Data,
+    },
+    /// The share of one thread of a copy that a role makes together, or that of the rest of its threads.
+    Share {
+        one: usize,
+        rest: usize,
+        data: Data,
+    },
+    BeginFill {
+        slot: usize,
+        data: Data,
+    },
+    EndFill {
+        slot: usize,
+    },
+    BeginRead {
+        slot: usize,
+        data: Data,
+    },
+    EndRead {
+        slot: usize,
+    },
+    Store {
+        slot: usize,
+    },
+    WaitStores {
+        but: usize,
+    },
+    Sync {
+        meeting: u32,
+        among: Among,
+    },
     Shared,
     Free,
     Missing,
@@ -192,6 +231,13 @@ impl Builder<'_> {
                 slot.zip(barrier)
                     .map(|(slot, barrier)| Action::Copy { kind: places.copy(slot, barrier, *bytes), data: *data })
             }
+            Op::Share { slot, barrier, data } => {
+                let places_of = places.slot(index(slot)?, rank).zip(places.barrier(index(barrier)?, rank));
+                places_of.map(|(slot, barrier)| {
+                    let (one, rest) = places.shares(slot, barrier, self.number);
+                    Action::Share { one, rest, data: *data }
+                })
+            }
             Op::BeginFill { slot, block, data } => {
                 places.slot(index(slot)?, value(block)?).map(|slot| Action::BeginFill { slot, data: *data })
             }
@@ -231,17 +277,21 @@ impl Automaton {
         }
     }
 
-    /// Returns whether only expectations and copies for its barrier, and reads, stand between an expectation and an arrival at its
-    /// barrier, so that these steps are one move.
+    /// Returns whether only expectations and copies for its barrier, and reads, stand between an expectation, or a share of a copy, and an
+    /// arrival at its barrier, so that these steps are one move.
     fn owns(&self, node: usize, places: &Places) -> bool {
-        let Action::Expect { barrier: own, .. } = self.nodes[node].action else { return false };
+        let own = match self.nodes[node].action {
+            Action::Expect { barrier, .. } => barrier,
+            Action::Share { one, .. } => places.copies[one].barrier,
+            _ => return false,
+        };
         let mut at = node;
         for _ in 0..OWNED {
             at = usize::from(self.nodes[at].after(true).0);
             match self.nodes[at].action {
                 Action::Arrive { barrier, .. } => return barrier == own,
                 Action::Expect { barrier, .. } if barrier == own => {}
-                Action::Copy { kind, .. } if places.copies[kind].barrier == own => {}
+                Action::Copy { kind, .. } | Action::Share { one: kind, .. } if places.copies[kind].barrier == own => {}
                 Action::BeginRead { .. } => {}
                 _ => return false,
             }

@@ -238,6 +238,10 @@ fn uses(role: &Role) -> Vec<(Expr, Use)> {
                 exact(block);
                 exact(signals);
             }
+            Op::Share { slot, barrier, .. } => {
+                exact(&index(slot));
+                exact(&index(barrier));
+            }
             Op::BeginFill { slot, block, .. }
             | Op::EndFill { slot, block }
             | Op::BeginRead { slot, block, .. }

@@ -36,6 +36,11 @@ impl Ledger {
         }
     }
 
+    /// Notes that threads of one unit may concern different phases by the same step.
+    pub(super) fn mixes(&mut self, barrier: usize) {
+        self.phases[barrier].mixed = true;
+    }
+
     /// Notes the end of a phase.
     pub(super) fn completes(&mut self, machine: &Machine, barrier: usize, arrived: u16, dropped: u16) {
         let (phases, present) = (&mut self.phases[barrier], arrived | dropped);

@@ -2,7 +2,7 @@
 //! rest of the role's threads, which does each step when the slowest of them does.
 
 use super::automaton::{Action, Automaton, Node, automaton};
-use super::places::Places;
+use super::places::{CopyKind, Places};
 use super::skeleton::{Among, Data, Op, Skeleton};
 use super::verdict::{Reason, Threads};
 
@@ -213,6 +213,14 @@ impl Machine {
         ACTOR * self.actors.len() + STREAM * stream
     }
 
+    /// Returns the parts of its slot that a copy fills.
+    pub(super) fn parts(&self, copy: &CopyKind) -> u16 {
+        let Some(role) = copy.rest_of else { return 1 };
+        let block = self.places.slots[copy.slot].object.block;
+        let of_unit = self.actors.iter().filter(|actor| actor.threads.role == role && actor.block == block);
+        of_unit.map(|actor| actor.weight).max().unwrap_or(1)
+    }
+
     /// Returns whether an actor is the first of a group that stands at a meeting.
     pub(super) fn meets(&self, state: &[u16], actor: usize, meeting: u32, among: &Among) -> bool {
         let is_here = |other: usize| matches!(self.node(state, other).action, Action::Sync { meeting: theirs, .. } if theirs == meeting);
@@ -240,7 +248,9 @@ pub(super) fn decision(stream: &[u16], position: u16) -> bool {
 
 pub(super) fn data_of(op: &Op) -> Option<Data> {
     match op {
-        Op::Copy { data, .. } | Op::BeginFill { data, .. } | Op::BeginRead { data, .. } => Some(*data),
+        Op::Copy { data, .. } | Op::Share { data, .. } | Op::BeginFill { data, .. } | Op::BeginRead { data, .. } => {
+            Some(*data)
+        }
         _ => None,
     }
 }

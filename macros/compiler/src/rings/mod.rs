@@ -60,10 +60,14 @@ fn judge(skeleton: &Skeleton, limit: usize, only_proofs: bool) -> Result<Verdict
             .automata
             .iter()
             .flat_map(|automaton| &automaton.nodes)
-            .all(|node| node.owned || !matches!(node.action, Action::Expect { .. })),
+            .all(|node| node.owned || !matches!(node.action, Action::Expect { .. } | Action::Share { .. })),
         limit,
         states: 0,
-        reason: if splits.exact { None } else { splits::not_represented(skeleton) },
+        reason: if splits.exact {
+            None
+        } else {
+            splits::not_represented(skeleton).or_else(|| splits::not_owned(&machine))
+        },
     };
     if let Some(reason) = checker.reason.filter(|_| only_proofs) {
         return Err(reason);

@@ -189,7 +189,7 @@ impl Block {
         self.room = self.room.saturating_sub(1);
         match node.action {
             Action::BeginRead { .. } | Action::BeginFill { .. } | Action::Store { .. } => self.began = true,
-            Action::Copy { kind, .. } => {
+            Action::Copy { kind, .. } | Action::Share { one: kind, .. } => {
                 let barrier = machine.places.copies[kind].barrier;
                 let one = self.copied.is_none_or(|known| known == Some(barrier));
                 self.copied = Some(one.then_some(barrier));
@@ -219,6 +219,7 @@ impl Block {
                     !self.began && !self.released && self.copied.is_none()
                 }
                 Action::Expect { barrier, .. } => node.owned && own(barrier) && self.room > OWNED,
+                Action::Share { one, .. } => node.owned && own(machine.places.copies[one].barrier) && self.room > OWNED,
                 Action::Arrive { barrier, .. } => own(barrier),
                 _ => false,
             }

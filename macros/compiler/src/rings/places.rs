@@ -25,6 +25,8 @@ pub(super) struct CopyKind {
     pub(super) slot: usize,
     pub(super) barrier: usize,
     pub(super) units: u32,
+    /// The role whose threads begin it, but for those that are single, if it is their share of a copy that they make together.
+    pub(super) rest_of: Option<u32>,
 }
 
 pub(super) struct Places {
@@ -111,7 +113,16 @@ impl Places {
     }
 
     pub(super) fn copy(&mut self, slot: usize, barrier: usize, bytes: u32) -> usize {
-        let kind = CopyKind { slot, barrier, units: self.units(bytes) };
+        self.kind(CopyKind { slot, barrier, units: self.units(bytes), rest_of: None })
+    }
+
+    /// Returns the copies that are a thread's share of one that a role makes together, and those that are the share of several threads.
+    pub(super) fn shares(&mut self, slot: usize, barrier: usize, role: u32) -> (usize, usize) {
+        let of_one = CopyKind { slot, barrier, units: 1, rest_of: None };
+        (self.kind(of_one), self.kind(CopyKind { rest_of: Some(role), ..of_one }))
+    }
+
+    fn kind(&mut self, kind: CopyKind) -> usize {
         let known = self.copies.iter().position(|known| *known == kind);
         known.unwrap_or_else(|| {
             self.copies.push(kind);

@@ -4,6 +4,7 @@
 use super::automaton::{Action, Automaton};
 use super::machine::{ACTOR, BARRIER, Machine, SLOT};
 use super::moves::Move;
+use super::places::CopyKind;
 
 /// The largest number of turns of a rotation, and of rounds that are tried as one.
 const LARGEST: usize = 256;
@@ -150,8 +151,8 @@ impl Turn {
             barriers.map(|(own, to)| to.map_or((own, false), |(to, flips)| (to, flips == Some(true)))).collect();
         let slots: Vec<_> = draft.slots.iter().enumerate().map(|(own, to)| to.unwrap_or(own)).collect();
         let copies = places.copies.iter().map(|copy| {
-            let image = (slots[copy.slot], barriers[copy.barrier].0, copy.units);
-            places.copies.iter().position(|other| (other.slot, other.barrier, other.units) == image)
+            let image = CopyKind { slot: slots[copy.slot], barrier: barriers[copy.barrier].0, ..*copy };
+            places.copies.iter().position(|other| *other == image)
         });
         let copies: Vec<_> = copies.collect::<Option<_>>()?;
         let is_one_to_one = is_permutation(barriers.iter().map(|(to, _)| *to))
@@ -251,6 +252,10 @@ impl Draft<'_> {
                     && copy.units == image.units
                     && self.slot(copy.slot, image.slot)
                     && self.barrier(copy.barrier, image.barrier, None)
+            }
+            (Action::Share { one, data, .. }, Action::Share { one: other, data: others, .. }) => {
+                let (copy, image) = (self.machine.places.copies[*one], self.machine.places.copies[*other]);
+                data == others && self.slot(copy.slot, image.slot) && self.barrier(copy.barrier, image.barrier, None)
             }
             (Action::BeginFill { slot, data }, Action::BeginFill { slot: image, data: other })
             | (Action::BeginRead { slot, data }, Action::BeginRead { slot: image, data: other }) => {

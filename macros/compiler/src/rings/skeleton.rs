@@ -114,6 +114,16 @@ pub enum Op {
         /// What the slot holds after the copy.
         data: Data,
     },
+    /// The thread begins its share of a copy that all threads of the role make together, into a slot of the own block. The barrier's
+    /// current phase waits for the share.
+    Share {
+        /// The slot, of the own block.
+        slot: Element,
+        /// The barrier, of the own block.
+        barrier: Element,
+        /// What the slot holds after the copy.
+        data: Data,
+    },
     /// The thread begins to fill its part of a slot.
     BeginFill {
         /// The slot.

@@ -56,6 +56,7 @@ fn slots(machine: &Machine, unit: usize, fill: bool) -> Vec<usize> {
     let nodes = machine.automata[unit].nodes.iter();
     let slots = nodes.filter_map(|node| match node.action {
         Action::BeginFill { slot, .. } if fill => Some(slot),
+        Action::Share { one, .. } if fill => Some(machine.places.copies[one].slot),
         Action::BeginRead { slot, .. } | Action::Store { slot } if !fill => Some(slot),
         _ => None,
     });
@@ -76,6 +77,14 @@ pub(super) fn not_represented(skeleton: &Skeleton) -> Option<Reason> {
             }
         })
     })
+}
+
+/// Returns why the shares of a copy need not belong to one phase: a thread of several begins one and does not arrive right afterwards.
+pub(super) fn not_owned(machine: &Machine) -> Option<Reason> {
+    let many = machine.units.iter().zip(&machine.automata).filter(|(unit, _)| unit.threads > 1);
+    let mut nodes = many.flat_map(|(_, automaton)| &automaton.nodes);
+    let shared = nodes.find(|node| matches!(node.action, Action::Share { .. }) && !node.owned);
+    shared.map(|node| Reason::ManyThreads { step: node.id })
 }
 
 /// Returns whether the steps from one on are arrivals that drop out, and then the exit.

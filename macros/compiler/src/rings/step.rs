@@ -102,6 +102,19 @@ impl Work<'_> {
                     return Err(Stop::Cut(Reason::Lead { role: threads.role }));
                 }
             }
+            Action::Share { one, rest, data } => {
+                let kind = if weight > 1 { *rest } else { *one };
+                let copy = machine.places.copies[kind];
+                about = Some(copy.barrier);
+                self.owes(actor, copy.barrier);
+                self.add_units(copy.barrier, i64::from(copy.units))?;
+                self.fill(actor, copy.slot, *data, weight).inspect_err(|_| self.log(event, about))?;
+                let count = &mut self.state[machine.copies_at + kind];
+                *count += 1;
+                if *count > LARGEST {
+                    return Err(Stop::Cut(Reason::Lead { role: threads.role }));
+                }
+            }
             Action::BeginFill { slot, data } => {
                 self.fill(actor, *slot, *data, weight).inspect_err(|_| self.log(event, about))?;
             }
@@ -175,7 +188,7 @@ impl Work<'_> {
             self.log(event, Some(copy.barrier));
             return Err(Fault::Undrained(UndrainedFault::Copy { slot }).into());
         }
-        self.filled(copy.slot, 1);
+        self.filled(copy.slot, self.machine.parts(&copy));
         self.add_units(copy.barrier, -i64::from(copy.units))?;
         self.finish_phase(copy.barrier).inspect_err(|_| self.log(event, Some(copy.barrier)))?;
         self.log(event, Some(copy.barrier));
@@ -244,6 +257,14 @@ impl Work<'_> {
             self.state[at + 4] |= own.bit;
         }
         Ok(())
+    }
+
+    /// Notes a share of a copy. That all threads of a unit tell the same phase of it is sure only if each arrives in that phase later on.
+    fn owes(&mut self, actor: usize, barrier: usize) {
+        let own = &self.machine.actors[actor];
+        if self.state[self.barrier_at(barrier) + 3] & own.bit != 0 {
+            self.ledger.mixes(barrier);
+        }
     }
 
     fn add_units(&mut self, barrier: usize, units: i64) -> Result<(), Stop> {

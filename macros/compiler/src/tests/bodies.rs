@@ -133,14 +133,69 @@ fn what_is_not_followed() {
             "const ONE: u32 = 1; #[device] fn other(b: u32) -> u32 {{ b ^ ONE }} {}",
             kernel("const ONE: u32 = 0;", each)
         ),
-        // Generic.
+        // Generic over types, and over a constant that is not one literal or name.
+        format!(
+            "#[device] fn other<T: Number>(b: T) -> T {{ b ^ 1 }} {}",
+            kernel("", &each.replace("other", "other::<u32>"))
+        ),
         format!(
             "#[device] fn other<const N: u32>(b: u32) -> u32 {{ b ^ N }} {}",
-            kernel("", &each.replace("other", "other::<1>"))
+            kernel("", &each.replace("other", "other::<{ 2 - 1 }>"))
         ),
     ] {
         assert!(!broken(&file).is_empty(), "{file}");
     }
+}
+
+/// A call that names the constants of a function; those of signatures alone need no names.
+#[test]
+fn constants_of_functions() {
+    let each = "s[other::<1>(cur)][t] = far[cur][t] + 1; cluster.sync(); cur = other::<1>(cur);";
+    let function = "#[device] fn other<const N: u32>(b: u32) -> u32 { b ^ N }";
+    right_but_not_with(&format!("{function} {}", kernel("", each)), ("b ^ N", "b ^ (N - 1)"));
+    right_but_not_with(
+        &format!("const ONE: u32 = 1; {function} {}", kernel("", &each.replace("<1>", "<ONE>"))),
+        ("= 1", "= 0"),
+    );
+    let exchange = "#[device]
+        fn exchange<const W: usize>(cluster: &Cluster, s: &SharedArray<[u32; W], 3>, round: u32, t: u32, v: u32) -> u32 {
+            s[round % 2][t] = v;
+            cluster.sync();
+            cluster.map_shared_rank(s, 1 - cluster.block_rank())[round % 2][31 - t]
+        }";
+    let text =
+        format!("{exchange} {}", kernel("", "v = exchange(&cluster, &s, r, t, v);")).replace("s[0][t] = x[t];", "");
+    right_but_not_with(&text, ("round % 2", "round % 1"));
+}
+
+/// An argument may have the name of its parameter, and be a peer's memory or a token.
+#[test]
+fn names_of_parameters() {
+    let step = "#[device]
+        fn step(cluster: &Cluster, s: &SharedArray<[u32; 32], 3>, far: RemoteArray<[u32; 32], 3>, cur: u32, t: u32) {
+            s[1 - cur][t] = far[cur][t] + 1;
+            cluster.sync();
+        }";
+    let each = "step(&cluster, &s, far, cur, t); cur = 1 - cur;";
+    right_but_not_with(&format!("{step} {}", kernel("", each)), ("s[1 - cur]", "s[cur]"));
+    let arrive = "#[device]
+        fn meet(cluster: &Cluster, token: ArrivalToken<Cluster>) { cluster.barrier_wait(token); }
+        #[device] fn other(cur: u32) -> u32 { 1 - cur }";
+    let each = "s[other(cur)][t] = far[cur][t] + 1; let token = cluster.barrier_arrive(); meet(&cluster, token); cur = other(cur);";
+    right_but_not_with(&format!("{arrive} {}", kernel("", each)), ("1 - cur }", "cur }"));
+}
+
+/// A struct that is copied as a whole keeps what is known of its fields.
+#[test]
+fn copies_of_structs() {
+    let state = "#[derive(Clone, Copy, DeviceCopy)] #[repr(C)] struct State { from: u32, to: u32 }
+        #[device] fn turned(state: State) -> State { State { from: state.to, to: state.from } }";
+    let each = "s[state.to][t] = far[state.from][t] + 1; cluster.sync(); state = turned(state);";
+    let text = format!("{state} {}", kernel("let mut state = State { from: 0, to: 1 };", each));
+    right_but_not_with(&text, ("to: state.from }", "to: state.to }"));
+    let each = "let old = state; s[old.to][t] = far[old.from][t] + 1; cluster.sync(); state = State { from: old.to, to: old.from };";
+    let text = format!("{state} {}", kernel("let mut state = State { from: 0, to: 1 };", each));
+    right_but_not_with(&text, ("to: old.from }", "to: old.to }"));
 }
 
 /// Arguments are computed once, in their order, before the body.

@@ -145,6 +145,7 @@ fn the_same_element() {
 /// Returns the rules that a kernel of two blocks breaks in which copies fill `tile` and peers read it through `peer`.
 #[track_caller]
 fn published(body: &str) -> Vec<String> {
+    let arrivals = if body.contains("full.arrive_and_wait") { 64 } else { 1 };
     let source = format!(
         "#[cluster_kernel(cluster = 2, block = 64)]
         fn publishes(input: &[f32], output: &mut [f32], n: usize) {{
@@ -153,7 +154,7 @@ fn published(body: &str) -> Vec<String> {
             let tile = shared_array::<f32, 64>();
             let full = shared_barrier();
             let told = shared_barrier();
-            full.init_collective(&block, 1);
+            full.init_collective(&block, {arrivals});
             told.init_collective(&block, 1);
             let i = block.thread_rank();
             let peer = cluster.map_shared_rank(&tile, 1 - cluster.block_rank());

@@ -172,6 +172,39 @@ fn faults_are_the_errors_of_the_expansion() {
     }
 }
 
+/// What follows from a fault is none: neither that a part of what was not understood is of the wrong kind, nor that nobody writes what
+/// it would have written.
+#[test]
+fn one_error_for_one_fault() {
+    let source = "#[cluster_kernel(cluster = 2, block = 32)]
+fn kernel(out: &mut [f32]) {
+    let cluster = this_cluster();
+    let i = this_thread_block().thread_rank();
+    let (outbox, inbox) = (shared_array::<[f32; 32], 2>(), shared_array::<[f32; 32], 2>());
+    let full = shared_cluster_barriers::<2>();
+    full.init_collective(&cluster, 1);
+    outbox[0][i] = 1.0;
+    this_thread_block().sync();
+    if i == 0 {
+        full[0].expect_tx(128);
+        let _ = full[0].arrive();
+        let bar = cluster.map_shared_rank(&full, 1 - cluster.block_rank());
+        bulk_copy_async(&cluster.map_shared_rank(&inbox, 1 - cluster.block_rank())[0], &outbox[0], &bar[0]);
+    }
+    full[0].wait_parity(false);
+    out[i] = inbox[0][i];
+    cluster.sync();
+}";
+    let found: Vec<Rule> = faults(source).iter().map(Fault::rule).collect();
+    assert_eq!(found, [Rule::WrongKind], "{:#?}", faults(source));
+    let right = source
+        .replace("&full, 1", "&full[0], 1")
+        .replace("&bar[0]", "&bar")
+        .replace("&cluster.map_shared_rank(&inbox, 1 - cluster.block_rank())[0]", "&there[0]")
+        .replace("let bar", "let there = cluster.map_shared_rank(&inbox, 1 - cluster.block_rank()); let bar");
+    assert_eq!(faults(&right).len(), 0, "{:#?}", faults(&right));
+}
+
 /// The sentences that no test can show, with the reason.
 const UNSEEN: &[(&str, &str)] = &[
     ("assertion failed: step != 0", RUNTIME),

@@ -91,6 +91,7 @@ fn cfg<const N: usize>(blocks: [(&[&'static str], End); N]) -> Cfg<'static> {
         formulas: BTreeMap::new(),
         counted: BTreeMap::new(),
         assertions: Vec::new(),
+        collectives_of_warps: Vec::new(),
         slices: Vec::new(),
         names: BTreeMap::new(),
         teams: Vec::new(),

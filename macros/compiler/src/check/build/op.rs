@@ -53,12 +53,14 @@ impl<'f> Builder<'f> {
             }
             Op::Sync(group, method) => {
                 let team = team(group);
+                self.collectives_of_warps.push((team, method.name, at));
                 self.aligned(method, at);
                 self.step(StepKind::Group(GroupStep::Collective { team, name: method.name, barrier: true }), at);
                 self.nothing(at).node
             }
             Op::Warp(group, method) => {
                 let team = team(group);
+                self.collectives_of_warps.push((team, method.name, at));
                 self.step(StepKind::Group(GroupStep::Collective { team, name: method.name, barrier: false }), at);
                 match method.result {
                     WarpResult::OfOneThread => self.node(Source::Shuffled { team }, nodes[1..].to_vec(), at),

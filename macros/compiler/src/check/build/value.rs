@@ -23,6 +23,7 @@ impl<'f> Builder<'f> {
             ExprKind::Local(local) => {
                 let token = self.holds_token(*local).then_some(Variable::Local(*local));
                 let value = Value::of(self.read(self.variable_of(*local), at)).with(token);
+                let value = Value { fields: self.fields_of_local(*local, at), ..value };
                 match expr.result_kind {
                     Kind::Memory(_) | Kind::OptionalMemory(_) | Kind::Barrier(_) => {
                         value.in_memory(self.region_of_local(*local))

@@ -27,6 +27,7 @@ use proc_macro2::Ident;
 use crate::model::group::Group;
 use crate::model::query::Query;
 use crate::model::{Function, LocalId, SlotId};
+use crate::span::SpanRange;
 
 /// An index into [`Cfg::blocks`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -74,6 +75,8 @@ pub(crate) struct Cfg<'f> {
     pub(crate) counted: BTreeMap<BlockId, CountedLoop>,
     /// The tests of `assert!` and its like. A thread for which one does not hold ends the launch.
     pub(crate) assertions: Vec<Assertion>,
+    /// The collectives that only the threads of one warp have, by name.
+    pub(crate) collectives_of_warps: Vec<(Team, &'static str, SpanRange)>,
     /// The slices of dynamic shared memory, by number.
     pub(crate) slices: Vec<Slice>,
     /// The locals that name shared memory.

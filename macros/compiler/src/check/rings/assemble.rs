@@ -1,9 +1,9 @@
 //! The skeleton of a kernel: threads with the same steps are a role, and roles that decide alike share a stream.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::given::Arguments;
-use super::kernel::{Kernel, Point, Refusal};
+use super::kernel::{Kernel, Point, Refusal, WARP};
 use super::launch::Depends;
 use super::objects::{Objects, Slot, array_of};
 use super::races::{self, Guard};
@@ -78,6 +78,7 @@ pub(super) fn assemble(
     }
     let mut actors = join(programs, if arguments.is_some() { Aim::Fault } else { Aim::Proof });
     actors.retain(|actors| actors.program.steps.iter().any(|step| matters(&step.op)));
+    copied_by_one_group(kernel, &actors)?;
     let (mut guards, further) = match arguments {
         Some(arguments) => races::separate(kernel, objects, (arguments, &counters, sites), &mut actors),
         None => (Vec::new(), Vec::new()),
@@ -102,7 +103,12 @@ pub(super) fn assemble(
         by_warps.filter_map(|step| if let Op::BeginFill { slot, .. } = &step.op { Some(slot.array) } else { None });
     // A further array of slots stands for a part of what a slot of the kernel does.
     let slot_of = |array: u32| guards.get(array as usize).map_or(array as usize, |guard| guard.slot);
-    let filled_by_warps = filled.map(|array| objects.slots[slot_of(array)].array).collect();
+    // Their lanes may be apart where they copy together and read, too.
+    let copied_and_read = actors.iter().filter(|actors| actors.unit == Unit::Warp).flat_map(|actors| {
+        let read: BTreeSet<u32> = actors.program.steps.iter().filter_map(read_by).collect();
+        actors.program.together.keys().copied().filter(move |array| read.contains(array))
+    });
+    let filled_by_warps = filled.chain(copied_and_read).map(|array| objects.slots[slot_of(array)].array).collect();
     let is_apart = |slot: usize| guards.get(slot).is_some_and(|guard| guard.certain && !objects.slots[slot].whole);
     let slots = objects.slots.iter().enumerate().map(|(number, slot)| match is_apart(number) {
         true => SlotArray { stages: slot.stages, parts: 0 },
@@ -124,6 +130,41 @@ pub(super) fn assemble(
     })
 }
 
+/// The array of slots that a step reads.
+fn read_by(step: &Step) -> Option<u32> {
+    match &step.op {
+        Op::BeginRead { slot, .. } | Op::Store { slot } => Some(slot.array),
+        _ => None,
+    }
+}
+
+/// Refuses an array that several groups of threads copy to: each would fill a slot alone.
+fn copied_by_one_group(kernel: &Kernel<'_, '_>, actors: &[Actors]) -> Result<(), Refusal> {
+    let mut arrays: BTreeMap<u32, (BTreeSet<Option<u64>>, BTreeSet<u32>)> = BTreeMap::new();
+    for Actors { program, threads, unit } in actors {
+        let lanes = if *unit == Unit::Warp { WARP } else { 1 };
+        for (array, sizes) in &program.together {
+            let (all, ranks) = arrays.entry(*array).or_default();
+            all.extend(sizes);
+            // The leader need not be the first of its warp.
+            ranks.extend(threads.iter().flat_map(|thread| (0..lanes).map(move |lane| thread / lanes * lanes + lane)));
+        }
+    }
+    let fits = |(sizes, ranks): &(BTreeSet<Option<u64>>, BTreeSet<u32>)| {
+        let number = u32::try_from(ranks.len()).unwrap_or(u32::MAX);
+        let (Some(first), Some(last)) = (ranks.first(), ranks.last()) else { return true };
+        match sizes.iter().collect::<Vec<_>>()[..] {
+            [None] => number == kernel.threads,
+            [Some(size)] => u64::from(number) == *size && first.is_multiple_of(number) && last - first + 1 == number,
+            _ => false,
+        }
+    };
+    match arrays.values().all(fits) {
+        true => Ok(()),
+        false => Err(Refusal::new(kernel.whole(), "several groups of threads copy to one array")),
+    }
+}
+
 /// Whether a thread with such a step has to be in the skeleton.
 fn matters(op: &Op) -> bool {
     match op {
@@ -133,6 +174,7 @@ fn matters(op: &Op) -> bool {
         | Op::Arrive { .. }
         | Op::Expect { .. }
         | Op::Copy { .. }
+        | Op::Share { .. }
         | Op::BeginFill { .. }
         | Op::EndFill { .. }
         | Op::BeginRead { .. }
@@ -146,14 +188,16 @@ fn matters(op: &Op) -> bool {
 /// The array of slots. The threads of one block fill a slot that peers access, and not those of two at the same time. A slot that copies alone fill is full when they have written its bytes, and a single element when anything has
 /// written it; any other slot, when each thread and each copy that fills it has done so once.
 fn slot_array(slot: &Slot, number: u32, roles: &[Role]) -> SlotArray {
-    let fills = |step: &Step| matches!(&step.op, Op::BeginFill { slot, .. } if slot.array == number);
+    let fills =
+        |step: &Step| matches!(&step.op, Op::BeginFill { slot, .. } | Op::Share { slot, .. } if slot.array == number);
+    let shares = |step: &Step| matches!(&step.op, Op::Share { slot, .. } if slot.array == number);
     let copied = |step: &Step| {
         if let Op::Copy { slot, bytes, .. } = &step.op { Some(*bytes).filter(|_| slot.array == number) } else { None }
     };
     let sizes: BTreeSet<u32> = roles.iter().flat_map(|role| &role.steps).filter_map(copied).collect();
     let is_written = roles.iter().flat_map(|role| &role.steps).any(fills);
     let parts = match (is_written, &sizes.iter().collect::<Vec<_>>()[..]) {
-        (true, _) if slot.whole => 1,
+        (true, _) if slot.whole && !roles.iter().flat_map(|role| &role.steps).any(shares) => 1,
         (false, [bytes]) if **bytes > 0 && slot.bytes.is_multiple_of(u64::from(**bytes)) => {
             u32::try_from(slot.bytes / u64::from(**bytes)).unwrap_or(u32::MAX)
         }

@@ -1,12 +1,12 @@
 //! The steps of a thread that concern phase barriers and copies.
 
-use super::kernel::{Point, Refusal};
+use super::kernel::{Point, Refusal, is_by_parity};
 use super::objects::array_of;
 use super::pipelines::Action;
 use super::value::{Counter, Value};
 use super::walk::Walker;
-use crate::check::cfg::{BarrierCall, BlockId, Call, End, Region, Root, Select, Source, StepKind, Variable};
-use crate::model::barrier::{BarrierForm, PhaseAction, PhaseOperand, PhaseResult};
+use crate::check::cfg::{BarrierCall, Call, Region, Root, Select, StepKind, Variable};
+use crate::model::barrier::{BarrierForm, PhaseAction, PhaseResult};
 use crate::rings::{Element, Expr, Op, Operator};
 use crate::span::SpanRange;
 
@@ -83,57 +83,57 @@ impl Walker<'_, '_, '_, '_> {
                     false => self.copy_to_peer(point, call),
                 };
             }
-            PhaseAction::TryWait => match self.operand(call, point).expr() {
-                Some(parity) if self.poll(point.0).is_some_and(|(tested, _)| tested == index) => {
-                    Op::Wait { barrier, parity }
+            PhaseAction::TryWait => {
+                let polls = self.poll(point.0).is_some_and(|(tested, _)| tested == index);
+                let waits = match is_by_parity(call) {
+                    _ if !polls => None,
+                    true => match self.operand(call, point).expr() {
+                        Some(parity) => Some(Op::Wait { barrier, parity }),
+                        None => return Err(Refusal::new(at, "the parity is not a function of the round")),
+                    },
+                    // A later wait takes the token.
+                    false if self.is_taken(call) => None,
+                    false => {
+                        self.check_token(call, point)?;
+                        Some(Op::WaitToken { barrier })
+                    }
+                };
+                match waits {
+                    Some(waits) => waits,
+                    // What the answer tells the thread is left out.
+                    None => {
+                        self.program.allows_more = true;
+                        return Ok(());
+                    }
                 }
-                _ => return Err(Refusal::new(at, "the thread tests whether a phase is over")),
-            },
+            }
             PhaseAction::Invalidate | PhaseAction::Init | PhaseAction::InitCollective => return Ok(()),
         };
         self.push(point, at, op);
         Ok(())
     }
 
-    /// If a block does nothing but test, again and again, whether a phase is over: the number of the test, and where control goes
-    /// when it is.
-    pub(super) fn poll(&self, block: BlockId) -> Option<(usize, BlockId)> {
-        let cfg = self.kernel().cfg;
-        let End::Branch { on, then, otherwise } = cfg.blocks[block.0].end else { return None };
-        let mut relevant = cfg.blocks[block.0].steps.iter().filter(|step| self.is_relevant(step));
-        let (Some(step), None) = (relevant.next(), relevant.next()) else { return None };
-        let StepKind::BarrierCall(call) = step.kind else { return None };
-        let of = &cfg.barrier_calls[call.0];
-        let by_parity = of.method.operands == [PhaseOperand::FixedType];
-        let (over, again) = match &cfg.nodes[on.0] {
-            _ if cfg.origin(on) == of.result => (then, otherwise),
-            node if matches!(node.source, Source::Not) && cfg.origin(node.operands[0]) == of.result => {
-                (otherwise, then)
-            }
-            _ => return None,
-        };
-        let mut at = again;
-        // A loop whose body does something ends elsewhere.
-        for _ in 0..cfg.blocks.len() {
-            if at == block {
-                return (by_parity && of.method.action == PhaseAction::TryWait).then_some((call.0, over));
-            }
-            let content = &cfg.blocks[at.0];
-            let End::Goto(next) = content.end else { return None };
-            if content.steps.iter().any(|step| self.is_relevant(step) || self.is_access(step)) {
-                return None;
-            }
-            at = next;
-        }
-        None
+    /// Whether some wait takes the token of an arrival, or a loop asks for its phase until that is over.
+    fn is_waited_for(&self, arrival: &BarrierCall) -> bool {
+        self.kernel().cfg.barrier_calls.iter().enumerate().any(|(index, call)| {
+            let waits = match call.method.action {
+                PhaseAction::Wait => true,
+                PhaseAction::TryWait if !is_by_parity(call) && !self.is_taken(call) => {
+                    let at = self.kernel().evaluated(call.result);
+                    at.and_then(|(block, _)| self.poll(block)).is_some_and(|(tested, _)| tested == index)
+                }
+                _ => false,
+            };
+            waits && array_of(&call.region) == array_of(&arrival.region)
+        })
     }
 
-    /// Whether some wait takes the token of an arrival.
-    fn is_waited_for(&self, arrival: &BarrierCall) -> bool {
+    /// Whether a wait takes the token that a test asks about.
+    fn is_taken(&self, test: &BarrierCall) -> bool {
         let cfg = self.kernel().cfg;
-        cfg.barrier_calls
-            .iter()
-            .any(|call| call.method.action == PhaseAction::Wait && array_of(&call.region) == array_of(&arrival.region))
+        let token = |call: &BarrierCall| call.operands.first().map(|token| cfg.origin(*token));
+        let mut waits = cfg.barrier_calls.iter().filter(|call| call.method.action == PhaseAction::Wait);
+        waits.any(|wait| array_of(&wait.region) == array_of(&test.region) && token(wait) == token(test))
     }
 
     /// Checks that the token of a wait is that of the thread's last arrival at the barrier.

@@ -139,7 +139,12 @@ impl<'f> Constants<'f> {
         let tried = self.tried.get(&name.key()).copied();
         let value =
             tried.or_else(|| if let [value] = self.defined(&name.last, depth)[..] { Some(value) } else { None });
-        // What a definition names need not be in scope here.
+        self.note(name, value, depth);
+        value
+    }
+
+    /// Notes that a value was asked for. What a definition names need not be in scope here.
+    fn note(&self, name: Name, value: Option<i64>, depth: u32) {
         if depth == DEPTH {
             let mut asked = self.asked.borrow_mut();
             match asked.iter_mut().find(|(known, _)| known.key() == name.key()) {
@@ -147,7 +152,6 @@ impl<'f> Constants<'f> {
                 None => asked.push((name, value)),
             }
         }
-        value
     }
 
     /// The value of a constant, if the file shows one.
@@ -267,6 +271,7 @@ impl Reader<'_, '_> {
                 (suffix.is_empty() || scalar(suffix).is_some()).then(|| number.parse().ok())?
             }
             TokenTree::Ident(word) if word == "true" || word == "false" => Some(i64::from(word == "true")),
+            TokenTree::Ident(_) if let Some(bytes) = self.size_of_type() => Some(bytes),
             TokenTree::Ident(first) => {
                 let name = self.name(first)?;
                 self.constants.named(name, self.asked.depth)
@@ -279,6 +284,29 @@ impl Reader<'_, '_> {
             },
             TokenTree::Punct(_) => None,
         }
+    }
+
+    /// The value of `size_of::<T>()`, with or without a path before it, which begins with the name before.
+    fn size_of_type(&mut self) -> Option<i64> {
+        let begin = self.at - 1;
+        let text = |tree: &TokenTree| tree.to_string();
+        let rest = &self.trees[begin..];
+        let end = rest
+            .iter()
+            .position(|tree| !matches!(tree, TokenTree::Ident(_) | TokenTree::Punct(_)) || text(tree) == "<")?;
+        let path: Vec<String> = rest[..end].iter().map(text).collect();
+        let is_size =
+            ["size_of::", "mem::size_of::", "std::mem::size_of::", "core::mem::size_of::"].contains(&&*path.concat());
+        let close = rest.iter().position(|tree| text(tree) == ">").filter(|_| is_size)?;
+        let arguments =
+            rest.get(close + 1).filter(|tree| matches!(tree, TokenTree::Group(group) if group.stream().is_empty()))?;
+        let ty = rest.get(end + 1..close)?.iter().cloned().collect();
+        let bytes = i64::try_from(self.constants.bytes(&ty)?).ok()?;
+        let path = rest[..=close].iter().chain([arguments]).cloned().collect();
+        let TokenTree::Ident(last) = rest[end - 3].clone() else { return None };
+        self.at = begin + close + 2;
+        self.constants.note(Name { path, last, is_integer: true }, Some(bytes), self.asked.depth);
+        Some(bytes)
     }
 
     /// The path that begins with this name, unless it is one of a function or a macro, or a method is called.

@@ -3,7 +3,11 @@
 use super::kernel::{Point, Refusal};
 use super::objects::array_of;
 use super::walk::Walker;
-use crate::check::cfg::{AccessKind, BarrierCall, Completion, CopyBy, CopyStep, MemoryStep, Region, Select, StepKind};
+use crate::check::cfg::{
+    AccessKind, BarrierCall, Completion, CopyBy, CopyStep, Granule, GroupStep, MemoryStep, Region, Select, StepKind,
+    Team, Tile,
+};
+use crate::model::group::Group;
 use crate::rings::{Data, Element, Op};
 
 impl Walker<'_, '_, '_, '_> {
@@ -95,7 +99,12 @@ impl Walker<'_, '_, '_, '_> {
         let (block, signals) = (self.block_of(region, point, at)?, self.block_of(&call.region, point, at)?);
         self.flush();
         match by {
-            CopyBy::Group => return Err(Refusal::new(at, "threads copy together")),
+            CopyBy::Group => {
+                let size = self.group_of(point);
+                self.program.together.entry(slot.array).or_default().insert(size);
+                self.push(site, at, Op::Share { slot, barrier, data: Data::Fixed(0) });
+                return Ok(());
+            }
             CopyBy::Thread | CopyBy::Warpgroup => {}
             // The call on the barrier is the step before.
             CopyBy::Tile => {
@@ -104,6 +113,25 @@ impl Walker<'_, '_, '_, '_> {
         }
         self.push(site, at, Op::Copy { slot, barrier, block, signals, bytes, data: Data::Fixed(0) });
         Ok(())
+    }
+}
+
+/// The number of threads in no group.
+const UNKNOWN: u64 = 0;
+
+impl Walker<'_, '_, '_, '_> {
+    /// The number of threads in the group that begins a copy together; none for all of the block.
+    fn group_of(&self, (block, index): Point) -> Option<u64> {
+        let before = self.kernel().cfg.blocks[block.0].steps[..index].iter().rev();
+        let team = before.into_iter().find_map(|step| match &step.kind {
+            StepKind::Group(GroupStep::Collective { team, .. }) => Some(team),
+            _ => None,
+        });
+        match team {
+            Some(Team { group: Group::ThreadBlock, .. }) => None,
+            Some(Team { tile: Some(Tile { size: Granule::Number(size), .. }), .. }) => Some(*size),
+            Some(_) | None => Some(UNKNOWN),
+        }
     }
 }
 

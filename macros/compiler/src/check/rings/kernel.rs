@@ -8,13 +8,13 @@ use super::constants::Constants;
 use super::pipelines::Pipelines;
 use crate::check::bit_set::BlockSet;
 use crate::check::cfg::{
-    BlockId, Cfg, CountedLoop, End, Extent, Granule, GroupStep, NodeId, Shared, Source, StepKind, Team, Tile,
-    ValueStep, Variable,
+    BarrierCall, BlockId, Cfg, CountedLoop, End, Extent, Granule, GroupStep, NodeId, Shared, Source, StepKind, Team,
+    Tile, ValueStep, Variable,
 };
 use crate::check::uniform::control::{following, following_until};
 use crate::check::uniform::values::Values;
 use crate::model::Function;
-use crate::model::barrier::PhaseAction;
+use crate::model::barrier::{PhaseAction, PhaseOperand};
 use crate::model::expr::BinaryOp;
 use crate::span::SpanRange;
 
@@ -40,6 +40,11 @@ pub(super) const WARP: u32 = 32;
 /// Whether the group is a warp: a tile of its size, of the block.
 pub(super) fn is_warp(team: &Team) -> bool {
     team.tile == Some(Tile { size: Granule::Number(u64::from(WARP)), of: Some(None) })
+}
+
+/// Whether a call tests whether a phase is over that it names by its parity.
+pub(super) fn is_by_parity(call: &BarrierCall) -> bool {
+    call.method.action == PhaseAction::TryWait && call.method.operands.first() == Some(&PhaseOperand::FixedType)
 }
 
 /// A kernel, its graph, and facts about both.
@@ -316,7 +321,7 @@ impl<'a, 'f> Kernel<'a, 'f> {
     fn find_booleans(&mut self) {
         let mut work: Vec<NodeId> = self.cfg.blocks.iter().filter_map(|block| block.end.condition()).collect();
         for call in &self.cfg.barrier_calls {
-            if call.method.action == PhaseAction::WaitParity {
+            if call.method.action == PhaseAction::WaitParity || is_by_parity(call) {
                 work.extend(&call.operands);
             }
         }

@@ -22,6 +22,7 @@ mod launch;
 mod loops;
 mod objects;
 mod pipelines;
+mod polls;
 mod races;
 mod report;
 mod symbol;
@@ -42,7 +43,7 @@ use walk::Sites;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::cfg::{Cfg, CopyStep, StepKind};
+use super::cfg::{Cfg, CopyStep, Shared, StepKind};
 use super::uniform::values::Values;
 use crate::diag::{Diag, Diags};
 use crate::messages::rings as messages;
@@ -64,6 +65,8 @@ const CASES: usize = 8;
 #[derive(Debug, Default)]
 pub(crate) struct Rings {
     pub(crate) cases: Vec<Case>,
+    /// The phase barriers that the kernel uses, and arrays of them, by their names and where they are declared.
+    pub(crate) barriers: Vec<(String, SpanRange)>,
 }
 
 /// What is known of a kernel's rings if constants have certain values.
@@ -100,7 +103,8 @@ impl Rings {
     /// The rings of a function that has these faults, whatever values its constants have.
     pub(crate) fn faulty(faults: impl Iterator<Item = Diag>) -> Rings {
         let case = |fault| Case { assumed: Vec::new(), known: Known::Faulty(Some(Box::new(fault))) };
-        Rings { cases: faults.filter(|fault| Rule::OF_RINGS.contains(&fault.rule)).map(case).collect() }
+        let cases = faults.filter(|fault| Rule::OF_RINGS.contains(&fault.rule)).map(case).collect();
+        Rings { cases, barriers: Vec::new() }
     }
 
     /// The arrays whose accesses the rings order, whatever values constants have.
@@ -156,6 +160,7 @@ pub(super) fn check<'f>(function: &'f Function, cfg: &Cfg<'f>, values: &Values<'
     if function.role != Role::Kernel || !cfg.blocks.iter().flat_map(|block| &block.steps).any(uses) {
         return rings;
     }
+    rings.barriers = barriers(function, cfg);
     let mut open = vec![BTreeMap::new()];
     let mut left = STATES_OF_TRIED;
     while let Some(tried) = open.pop()
@@ -195,6 +200,17 @@ pub(super) fn check<'f>(function: &'f Function, cfg: &Cfg<'f>, values: &Values<'
         }
     }
     rings
+}
+
+/// The phase barriers that a kernel uses, in the order of their declarations.
+fn barriers(function: &Function, cfg: &Cfg<'_>) -> Vec<(String, SpanRange)> {
+    let of_calls = cfg.calls.iter().flat_map(|call| call.barriers.iter().map(|(_, region)| region));
+    let used = cfg.barrier_calls.iter().map(|call| &call.region).chain(of_calls);
+    let used: BTreeSet<usize> = used.filter_map(array_of).collect();
+    let named = used.into_iter().filter_map(|array| cfg.name_of(function, Shared::Array(array)));
+    let mut named: Vec<_> = named.map(|name| (name.to_string(), SpanRange::at(name.span()))).collect();
+    named.sort_by_key(|(_, at)| (at.line(), at.column()));
+    named
 }
 
 fn judge<'f>(
@@ -246,10 +262,12 @@ fn prove(
     limit: usize,
 ) -> Result<(Known, usize, bool), (Refusal, bool)> {
     let followed = objects.slots.len();
+    // What keeps an array from being proved, which a copy to it then keeps from being followed.
+    let mut left_out = None;
     loop {
         let sites = Sites::default();
-        let assembled =
-            assemble_most(kernel, &mut objects, classes, &sites, None).map_err(|refusal| (refusal, false))?;
+        let assembled = assemble_most(kernel, &mut objects, classes, &sites, None)
+            .map_err(|refusal| (left_out.take().unwrap_or(refusal), false))?;
         match rings::prove(&assembled.skeleton, limit) {
             Verdict::Proved { states } => {
                 let name = |array: usize| kernel.name_of(array);
@@ -265,7 +283,10 @@ fn prove(
             Verdict::NotProved(reason) => return Err((report::reason(kernel, &objects, &sites, reason), false)),
             Verdict::Fault { fault, trace } => match report::slot_of(&fault) {
                 // An access that need not be a conflict keeps its array from being proved, and no other.
-                Some(slot) => drop(objects.slots.remove(slot as usize)),
+                Some(slot) => {
+                    left_out = Some(report::unconfirmed(&sites, kernel.whole(), &fault, &trace));
+                    objects.slots.remove(slot as usize);
+                }
                 None => {
                     let is_of_index = matches!(fault, Fault::Count(CountFault::Index { .. }));
                     return Err((report::unconfirmed(&sites, kernel.whole(), &fault, &trace), is_of_index));

@@ -38,6 +38,8 @@ pub(super) struct Slot {
     pub(super) whole: bool,
     /// Whether threads of other blocks access it, other than by copies.
     pub(super) shared: bool,
+    /// Whether threads copy to it together, each a part.
+    pub(super) together: bool,
 }
 
 /// The number that stands for the bytes of a tile whose type is the name of another. No other copy has as few bytes.
@@ -46,7 +48,11 @@ const TILE: u64 = 1;
 impl Objects {
     /// Returns a number of bytes that a barrier expects, in words. Where the sizes of tiles are not known, they are counted.
     pub(super) fn expected(&self, number: i64) -> String {
-        let unit = if self.slots.iter().any(|slot| slot.bytes == TILE) { "tile" } else { "byte" };
+        let unit = match () {
+            () if self.slots.iter().any(|slot| slot.together) => "part",
+            () if self.slots.iter().any(|slot| slot.bytes == TILE) => "tile",
+            () => "byte",
+        };
         let several = if number == 1 { "" } else { "s" };
         format!("{number} {unit}{several}")
     }
@@ -221,6 +227,14 @@ fn slot(kernel: &Kernel<'_, '_>, array: usize) -> Option<Slot> {
         .iter()
         .any(|access| access.kind.changes() && is_of(&access.region) && access.completion.is_none());
     let copied = copied && !written && !in_part;
+    // Of a copy that threads make together, each brings a part.
+    let together = kernel.cfg.copies.iter().any(|copy| match copy {
+        CopyStep::Begin { writes, by: CopyBy::Group, .. } => writes.as_ref().is_some_and(is_of),
+        CopyStep::Begin { .. } | CopyStep::Wait { .. } => false,
+    });
+    if together && !copied {
+        return None;
+    }
     let by_peers = |access: &Access| access.completion.is_none() && matches!(access.region.root, Root::Remote(_));
     let shared = kernel.cfg.accesses.iter().any(|access| is_of(&access.region) && by_peers(access));
     Some(match rows {
@@ -234,6 +248,7 @@ fn slot(kernel: &Kernel<'_, '_>, array: usize) -> Option<Slot> {
                 element,
                 whole: copied || is_single(kernel, &kernel.function.shared[array].0),
                 shared,
+                together,
             }
         }
         false => Slot {
@@ -244,6 +259,7 @@ fn slot(kernel: &Kernel<'_, '_>, array: usize) -> Option<Slot> {
             element: bytes,
             whole: copied || stages == 1 && !in_part,
             shared,
+            together,
         },
     })
 }

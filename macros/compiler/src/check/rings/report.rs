@@ -98,7 +98,7 @@ pub(super) fn fault(
         }
         Fault::Overwrite { threads, slot, by } => {
             let fills = *by == Use::Fill;
-            messages::overwrite(last, &words.slot(*slot), &words.who(*threads).0, fills)
+            messages::overwrite(last, &words.slot(*slot), words.who(*threads), fills)
         }
         Fault::Read { threads, slot, .. } => {
             let message = match words.does_any(trace, |op, of| {
@@ -108,7 +108,7 @@ pub(super) fn fault(
                 true if words.copies_unexpected(trace) => messages::no_bytes,
                 true => messages::read,
             };
-            message(last, &words.slot(*slot), &words.who(*threads).0)
+            message(last, &words.slot(*slot), words.who(*threads))
         }
         Fault::Count(CountFault::Arrivals { threads, barrier, arrivals, lacks }) => messages::count(
             last,
@@ -121,13 +121,15 @@ pub(super) fn fault(
         Fault::Count(CountFault::Index { step, .. }) => messages::index(sites.at(*step).unwrap_or(last)),
         Fault::Overtaken { threads, barrier, .. } => {
             let waiting = words.standing(*threads, trace).unwrap_or(last);
-            messages::overtaken(waiting, &words.barrier(*barrier), &words.who(*threads).0)
+            messages::overtaken(waiting, &words.barrier(*barrier), words.who(*threads))
         }
         Fault::Undrained(UndrainedFault::Arrival { barrier, .. }) => {
             messages::undrained(last, &format!("an arrival at {}", words.barrier(*barrier)))
         }
         Fault::Undrained(UndrainedFault::Copy { slot }) => {
-            messages::undrained(last, &format!("a copy into {}", words.slot(*slot)))
+            let awaited = words.does_any(trace, |op, _| matches!(op, Op::Wait { .. } | Op::WaitToken { .. }));
+            let message = if awaited { messages::undrained } else { messages::not_awaited };
+            message(last, &format!("a copy into {}", words.slot(*slot)))
         }
         Fault::Undrained(UndrainedFault::Store { slot, .. }) => {
             messages::undrained(last, &format!("a copy out of {}", words.slot(*slot)))
@@ -282,6 +284,7 @@ impl Words<'_, '_, '_> {
                 ("expect", format!(" {} at {}", self.objects.expected(i64::from(*bytes)), barrier(of.array)))
             }
             Some(Op::Copy { slot: of, .. }) => ("begin", format!(" a copy into {}", slot(of.array))),
+            Some(Op::Share { slot: of, .. }) => ("begin", format!(" a part of a copy into {}", slot(of.array))),
             Some(Op::BeginFill { slot: of, .. } | Op::EndFill { slot: of, .. }) => {
                 ("write", format!(" to {}", slot(of.array)))
             }

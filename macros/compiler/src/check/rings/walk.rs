@@ -64,6 +64,8 @@ pub(super) struct Program {
     pub(super) allows_more: bool,
     /// The shared arrays with an access that may not be made.
     pub(super) uncertain: BTreeSet<usize>,
+    /// By array of slots, the number of threads in the groups that copy to it together; none for all of the block.
+    pub(super) together: BTreeMap<u32, BTreeSet<Option<u64>>>,
 }
 
 /// A thread's accesses of a slot since its last step.
@@ -206,6 +208,9 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
         };
         if let Some((_, over)) = self.poll(block) {
             return Ok(Next::Goes(over));
+        }
+        if let Some(waits) = self.waits_unless_over(block) {
+            return Ok(Next::Goes(waits));
         }
         let point = (block, kernel.cfg.blocks[block.0].steps.len());
         let counted = kernel.cfg.counted.get(&block);

@@ -136,6 +136,7 @@ fn of_warp(leader: &Program, others: &Program, aim: Aim) -> Option<Program> {
     let mut program = Program { keys, ..leader.clone() };
     program.allows_more |= others.allows_more;
     program.uncertain.extend(&others.uncertain);
+    program.together.extend(others.together.clone());
     for (at, step) in program.steps.iter_mut().enumerate() {
         if let Op::Arrive { count, .. } = &mut step.op
             && is_of_all.get(&at) == Some(&true)
@@ -182,7 +183,9 @@ fn all_do(op: &Op, since: Since) -> Option<Since> {
         | Op::EndRead { .. }
         // Each thread's copy, or its part of a product, reads the slot until the thread has waited.
         | Op::Store { .. }
-        | Op::WaitStores { .. } => (since != Since::LeaderWaited).then_some(Since::All),
+        | Op::WaitStores { .. }
+        // The phase waits for the last of the shares.
+        | Op::Share { .. } => (since != Since::LeaderWaited).then_some(Since::All),
         Op::Branch { .. } | Op::Jump(_) | Op::Leave => None,
     }
 }
@@ -197,6 +200,8 @@ fn alone(op: &Op, since: Since) -> Option<Since> {
             // Others would take it for the whole warp's.
             Since::All => None,
         },
+        // All threads make it.
+        Op::Share { .. } => None,
         // It tells others nothing.
         Op::Store { .. }
         | Op::WaitStores { .. }

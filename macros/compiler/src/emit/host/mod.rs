@@ -206,18 +206,18 @@ impl Host<'_> {
         let mutable = info.mutable.map(|at| quote_spanned!(at=> mut));
         let ty = ty.filter(|ty| !ty.is_empty()).map(|ty| quote_spanned!(lo=> : #ty));
         let init = init.map(|init| {
-            let value = match init.kind {
+            let value = match &init.kind {
                 ExprKind::Op { op: Op::SharedBarrier(barrier, index), .. } => {
-                    self.shared_barrier(barrier, index, local, init.span)
+                    self.shared_barrier(*barrier, *index, local, init.span)
+                }
+                // The result of a function that returns nothing cannot be a variable.
+                ExprKind::Call { callee, slot, arguments } if init.result_kind == Kind::Value => {
+                    self.checked_call(callee, *slot, arguments, (init, "value"))
+                }
+                ExprKind::CallClosure { .. } if init.result_kind == Kind::Value => {
+                    private(init.span, "value", self.expr(init))
                 }
                 _ => self.expr(init),
-            };
-            let value = match init {
-                // The result of a function that returns nothing cannot be a variable.
-                Expr { kind: ExprKind::Call { .. } | ExprKind::CallClosure { .. }, result_kind: Kind::Value, span } => {
-                    private(*span, "value", value)
-                }
-                _ => value,
             };
             quote_spanned!(lo=> = #value)
         });

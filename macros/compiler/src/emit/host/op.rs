@@ -204,7 +204,19 @@ impl Host<'_> {
         }
     }
 
+    /// A call whose result is a plain value, or nothing.
     pub(super) fn device_call(&self, callee: &Callee, slot: SlotId, arguments: &[Expr], expr: &Expr) -> TokenStream {
+        self.checked_call(callee, slot, arguments, (expr, "plain"))
+    }
+
+    /// A call whose result goes through a function of the private API, unless it is a token.
+    pub(super) fn checked_call(
+        &self,
+        callee: &Callee,
+        slot: SlotId,
+        arguments: &[Expr],
+        (expr, check_of_result): (&Expr, &str),
+    ) -> TokenStream {
         let lo = expr.span.lo;
         // The span is the name, where rustc reports an error of the function.
         let at = match callee {
@@ -258,7 +270,7 @@ impl Host<'_> {
         let value = match expr.result_kind {
             Kind::Token(_) | Kind::OptionalToken(Some(_)) => value,
             // Makes rustc check that this is no token, as the macro assumes.
-            _ => private(expr.span, "plain", value),
+            _ => private(expr.span, check_of_result, value),
         };
         match check {
             Some(check) => quote!({ #check #value }),

@@ -7,7 +7,7 @@ use super::kernels::{
     EMPTY, FULL, TILE, drops, early, groups, handshake, kept, multicast, order_barrier, own, ping_pong, ring_of, split,
     stores, turn, using,
 };
-use super::words::{WithRole, Word, arrive, fill, filled, rounds, skeleton, wait};
+use super::words::{WithRole, Word, arrive, fill, filled, rounds, share, skeleton, wait};
 use crate::rings::{Among, Skeleton, Verdict, check};
 use crate::tests::random::Random;
 
@@ -98,9 +98,9 @@ fn skeletons_by_hand() {
 
 /// Changes one or two steps of a ring at random.
 fn mutated(random: &mut Random) -> (usize, Skeleton) {
-    let form = random.below(6);
+    let form = random.below(7);
     let n = [2, 2, 2, 1, 3][random.below(5)];
-    let n = if form == 5 { 1 } else { n };
+    let n = if form == 5 { 1 } else { n.min(if form == 6 { 2 } else { 3 }) };
     let (i, parity) = turn(n);
     let mut producer = own(n);
     let mut consumers = match form {
@@ -121,6 +121,13 @@ fn mutated(random: &mut Random) -> (usize, Skeleton) {
         producers = [1, 2][random.below(2)];
         parts = producers;
         producer = vec![wait(EMPTY, &i, &format!("1-{parity}")), fill(TILE, &i), filled(TILE, &i), arrive(FULL, &i)];
+    }
+    if form == 6 {
+        // They copy together: three are single threads of a search, and the fourth is the rest.
+        producers = [2, 2, 3, 4][random.below(4)];
+        parts = producers;
+        threads = vec![if producers == 2 { 2 } else { 1 }];
+        producer = vec![wait(EMPTY, &i, &format!("1-{parity}")), share(TILE, &i, FULL), arrive(FULL, &i)];
     }
     if form == 5 {
         blocks = 2;
@@ -193,6 +200,10 @@ fn change(word: &mut Word, n: u32, random: &mut Random) {
                 *bytes *= 2;
             }
         }
+        Word::Share(_, index, barrier) => match random.below(3) {
+            0 => *barrier = 1 - *barrier,
+            _ => *index = stage,
+        },
         Word::Copy { index, signals, .. } => match random.below(4) {
             0 => *signals = "1-b".into(),
             _ => *index = stage,

@@ -268,6 +268,13 @@ impl Run<'_> {
                 world.copies.push((slot, barrier, i64::from(*bytes)));
                 world.copies.sort_unstable();
             }
+            Op::Share { slot, barrier, data } => {
+                let (slot, barrier) = (slot_of(slot, None)?, barrier_of(barrier, None)?);
+                world.barriers.get_mut(&barrier).ok_or("no such barrier")?.bytes += 1;
+                self.begin_fill(&mut world, thread, slot, *data)?;
+                world.copies.push((slot, barrier, 1));
+                world.copies.sort_unstable();
+            }
             Op::BeginFill { slot, block, data } => {
                 self.begin_fill(&mut world, thread, slot_of(slot, Some(block))?, *data)?;
             }

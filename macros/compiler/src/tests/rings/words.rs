@@ -26,6 +26,8 @@ pub(super) enum Word {
         to: String,
         signals: String,
     },
+    /// The thread's share of a copy: the slot, the index, the barrier.
+    Share(usize, String, usize),
     Fill(usize, String, u8),
     Filled(usize, String),
     Read(usize, String),
@@ -72,6 +74,10 @@ pub(super) fn copy(slot: usize, index: &str, barrier: usize, bytes: u32) -> Word
 
 pub(super) fn copy_to(slot: usize, index: &str, barrier: usize, bytes: u32, block: &str) -> Word {
     Word::Copy { slot, index: index.into(), barrier, bytes, to: block.into(), signals: block.into() }
+}
+
+pub(super) fn share(slot: usize, index: &str, barrier: usize) -> Word {
+    Word::Share(slot, index.into(), barrier)
 }
 
 pub(super) fn fill(slot: usize, index: &str) -> Word {
@@ -195,6 +201,9 @@ impl Text {
                     bytes: *bytes,
                     data,
                 },
+                Word::Share(slot, index, barrier) => {
+                    Op::Share { slot: self.element(*slot, index), barrier: self.element(*barrier, index), data }
+                }
                 Word::Fill(slot, index, kind) => {
                     let (slot, block) = self.slot(*slot, index);
                     Op::BeginFill { slot, block, data: Data::Round { ahead: 0, kind: *kind } }

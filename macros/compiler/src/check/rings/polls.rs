@@ -1,0 +1,114 @@
+//! Tests whether a phase is over: loops that ask until it is are waits, and so is a test with a wait for the case that it is not.
+
+use super::kernel::{Point, is_by_parity};
+use super::walk::Walker;
+use crate::check::cfg::{AccessKind, BarrierCall, BlockId, End, MemoryStep, NodeId, Source, Step, StepKind};
+use crate::model::barrier::PhaseAction;
+
+impl Walker<'_, '_, '_, '_> {
+    /// If a block asks, again and again, whether a phase is over, and does nothing else meanwhile that concerns others: the number of the
+    /// test, and where control goes when it is.
+    pub(super) fn poll(&self, block: BlockId) -> Option<(usize, BlockId)> {
+        let cfg = self.kernel().cfg;
+        let End::Branch { on, then, otherwise } = cfg.blocks[block.0].end else { return None };
+        let mut relevant = cfg.blocks[block.0].steps.iter().filter(|step| self.is_relevant(step));
+        let (Some(step), None) = (relevant.next(), relevant.next()) else { return None };
+        let StepKind::BarrierCall(call) = step.kind else { return None };
+        let (over, again) = match self.is_over(on, &cfg.barrier_calls[call.0])? {
+            true => (then, otherwise),
+            false => (otherwise, then),
+        };
+        // All ways round the loop come back, and nothing on them concerns others.
+        let mut seen = vec![again];
+        let mut at = 0;
+        while let Some(next) = seen.get(at).copied() {
+            at += 1;
+            if next == block {
+                continue;
+            }
+            let content = &cfg.blocks[next.0];
+            let leaves = matches!(content.end, End::Leave | End::Never) || next == over;
+            if leaves || content.steps.iter().any(|step| self.concerns_others(step)) {
+                return None;
+            }
+            for successor in content.end.successors() {
+                if !seen.contains(&successor) {
+                    seen.push(successor);
+                }
+            }
+        }
+        (seen.contains(&block) && !seen.contains(&over)).then_some((call.0, over))
+    }
+
+    /// Whether a step concerns barriers or counters, accesses a slot, or may order what comes after it.
+    fn concerns_others(&self, step: &Step) -> bool {
+        let orders = match step.kind {
+            StepKind::Memory(MemoryStep::Access(id)) => {
+                matches!(self.kernel().cfg.accesses[id.0].kind, AccessKind::Atomic | AccessKind::AtomicRead)
+            }
+            StepKind::Memory(MemoryStep::Fence) | StepKind::Group(_) | StepKind::Call(_) => true,
+            StepKind::Value(_) | StepKind::Token(_) | StepKind::BarrierCall(_) | StepKind::Copy(_) => false,
+        };
+        orders || self.is_relevant(step) || self.is_access(step)
+    }
+
+    /// Whether a condition is the answer of a test (`true`) or its negation, if it is one of them.
+    fn is_over(&self, on: NodeId, test: &BarrierCall) -> Option<bool> {
+        let cfg = self.kernel().cfg;
+        let node = &cfg.nodes[on.0];
+        match test.method.action == PhaseAction::TryWait {
+            true if cfg.origin(on) == test.result => Some(true),
+            true if matches!(node.source, Source::Not) && cfg.origin(node.operands[0]) == test.result => Some(false),
+            _ => None,
+        }
+    }
+
+    /// If a branch follows a test by parity, waits for the same phase where it is not over, and does nothing where it is: the arm with the
+    /// wait, which then stands for both.
+    pub(super) fn waits_unless_over(&self, block: BlockId) -> Option<BlockId> {
+        let cfg = self.kernel().cfg;
+        let content = &cfg.blocks[block.0];
+        let End::Branch { on, then, otherwise } = content.end else { return None };
+        let (index, step) = content.steps.iter().enumerate().rfind(|(_, step)| self.is_relevant(step))?;
+        let StepKind::BarrierCall(call) = step.kind else { return None };
+        let test = &cfg.barrier_calls[call.0];
+        let (over, not_over) = match self.is_over(on, test)? {
+            true => (then, otherwise),
+            false => (otherwise, then),
+        };
+        let (_, Some(end)) = self.kernel().regions.get(&block)? else { return None };
+        (is_by_parity(test) && self.waits_until(over, *end)?.is_empty()).then_some(())?;
+        let waits = self.waits_until(not_over, *end)?;
+        let [(point, wait)] = waits[..] else { return None };
+        let phase = |call: &BarrierCall, point: Point| {
+            let element = self.element(&call.region, point, call.at).ok()?;
+            Some((element, self.evaluator.value(*call.operands.last()?, point).expr()?))
+        };
+        (phase(test, (block, index))? == phase(wait, point)?).then_some(not_over)
+    }
+
+    /// The waits by parity from a block up to another one, if there is one way and nothing else on it concerns others.
+    fn waits_until(&self, mut at: BlockId, end: BlockId) -> Option<Vec<(Point, &BarrierCall)>> {
+        let cfg = self.kernel().cfg;
+        let mut waits = Vec::new();
+        for _ in 0..cfg.blocks.len() {
+            if at == end {
+                return Some(waits);
+            }
+            for (index, step) in cfg.blocks[at.0].steps.iter().enumerate() {
+                match step.kind {
+                    StepKind::BarrierCall(call)
+                        if cfg.barrier_calls[call.0].method.action == PhaseAction::WaitParity =>
+                    {
+                        waits.push(((at, index), &cfg.barrier_calls[call.0]));
+                    }
+                    _ if self.concerns_others(step) => return None,
+                    _ => {}
+                }
+            }
+            let End::Goto(next) = cfg.blocks[at.0].end else { return None };
+            at = next;
+        }
+        None
+    }
+}
