@@ -55,6 +55,7 @@ mod macro_made;
 mod matrices;
 mod memory;
 mod mixtures;
+mod multicast;
 mod names;
 mod nanosleep;
 mod odd_places;
@@ -107,6 +108,7 @@ pub fn modules() -> Vec<Module> {
         async_peers::modules(),
         pipelines::modules(),
         tensor_maps::modules(),
+        multicast::modules(),
         phase_tokens::modules(),
         cluster_phases::modules(),
         stages::modules(),

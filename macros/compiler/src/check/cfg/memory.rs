@@ -263,6 +263,10 @@ pub(crate) enum CopyBy {
     Warpgroup,
     /// One thread, and the copy of a tile itself lets the barrier expect the bytes.
     Tile,
+    /// One thread, whose multicast writes the tiles of several blocks. The step is the copy to one of them.
+    Multicast,
+    /// A thread of some block, whose multicast brings the tile. The step only lets the barrier expect the bytes.
+    Expected,
 }
 
 /// A step of an asynchronous copy.

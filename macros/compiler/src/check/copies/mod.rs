@@ -27,6 +27,7 @@ use super::uniform::values::Values;
 use crate::diag::{Diag, Diags};
 use crate::messages;
 use crate::model::{Function, Role};
+use crate::span::SpanRange;
 use flight::{Ending, Flight, FlightId, Flights, covers, overlap};
 use state::{InFlight, State};
 
@@ -93,8 +94,14 @@ pub(super) fn check(
         Role::Method => {}
     }
     let mut reported = BTreeSet::new();
+    // What a peer's multicast brings is in flight for the peer and for the block that expects it.
+    let is_known = |diags: &Diags, diag: &Diag| {
+        let place = |at: SpanRange| (at.line(), at.column());
+        diags.any(|rule, at| rule == diag.rule && place(at) == place(diag.at))
+    };
     for (guard, diag) in found {
         match guard.is_certain() {
+            true if is_known(diags, &diag) => {}
             true if reported.insert((diag.at.line(), diag.at.column())) => diags.push(diag),
             true => {}
             false => protocol.ask(guard, &diag),
@@ -140,7 +147,7 @@ impl InFlight<'_, '_> {
         faults
     }
 
-    fn message(&self, flight: FlightId, at: crate::span::SpanRange, name: &str, writes: bool) -> Diag {
+    fn message(&self, flight: FlightId, at: SpanRange, name: &str, writes: bool) -> Diag {
         let Flight { is_written, ending, at: begun, .. } = &self.flights.all[flight];
         match ending {
             Ending::Product => messages::tile_in_flight(at, *begun, name),

@@ -9,6 +9,7 @@ mod growth;
 mod kernels;
 mod launches;
 mod loops;
+mod multicast;
 mod peers;
 mod races;
 mod tiles;
