@@ -214,6 +214,16 @@ pub(crate) fn tile_in_flight(at: SpanRange, begun: SpanRange, name: &str) -> Dia
     Diag::new(Rule::MmaInFlight, at, sentence).note(begun, "the product starts here").help(WAIT_MMA)
 }
 
+/// A statement begins a product of registers twice without a wait.
+pub(crate) fn registers_in_flight(at: SpanRange) -> Diag {
+    Diag::new(
+        Rule::MmaInFlight,
+        at,
+        "a product whose left operand is in registers must be waited for before the same statement begins another one, which is in the same registers, but the one of the previous iteration may be in flight",
+    )
+    .help("wait in each iteration: `let sum = warpgroup.wait_mma(product);`, or write the products one after the other")
+}
+
 /// A product is not waited for on some path.
 pub(crate) fn product_left(at: SpanRange) -> Diag {
     Diag::new(

@@ -88,6 +88,7 @@ mod unchecked;
 mod vectors;
 mod warp_guide;
 mod warp_values;
+mod warpgroup_registers;
 mod warpgroups;
 mod warps;
 mod weak;
@@ -172,6 +173,7 @@ pub fn modules() -> Vec<Module> {
         orders::modules(),
         type_names::modules(),
         warpgroups::modules(),
+        warpgroup_registers::modules(),
     ];
     modules.into_iter().flatten().collect()
 }

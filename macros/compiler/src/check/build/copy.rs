@@ -126,14 +126,17 @@ impl Builder<'_> {
     }
 
     /// A product of matrices reads its tiles until the warpgroup has waited for it.
-    pub(super) fn product(&mut self, team: Team, values: &[Value], at: SpanRange) {
+    pub(super) fn product(&mut self, team: Team, tiles: &[Value], of_registers: bool, at: SpanRange) {
         let completion = Completion::Product;
-        let reads: Vec<Region> = values.iter().skip(2).filter_map(|tile| tile.region.clone()).collect();
+        let reads: Vec<Region> = tiles.iter().filter_map(|tile| tile.region.clone()).collect();
         self.step(StepKind::Group(GroupStep::Collective { team, name: "mma_async", barrier: false }), at);
         for region in &reads {
             self.access_until(region.clone(), AccessKind::Read, Some(completion), at);
         }
-        self.copy_step(CopyStep::Begin { reads, writes: None, completion, by: CopyBy::Warpgroup, at }, at);
+        self.copy_step(
+            CopyStep::Begin { reads, writes: None, completion, by: CopyBy::Warpgroup { of_registers }, at },
+            at,
+        );
     }
 
     /// The warpgroup waits for its products, but for the last ones if `but` says how many.

@@ -19,8 +19,10 @@ use std::collections::BTreeSet;
 use phalanx_contract::protocol::{CopyUses, ParameterUses};
 use phalanx_contract::uniformity::Uniformity;
 
-use super::cfg::{Access, AccessId, AccessKind, BlockId, CallId, Cfg, CopyStep, MemoryStep, Region, Root, StepKind};
-use super::completion::Completions;
+use super::cfg::{
+    Access, AccessId, AccessKind, BlockId, CallId, Cfg, CopyBy, CopyId, CopyStep, MemoryStep, Region, Root, StepKind,
+};
+use super::completion::{Begun, Completions};
 use super::dsm::protocol::{Guard, Predicate, Protocol};
 use super::engine::{self, Analysis};
 use super::uniform::values::Values;
@@ -62,12 +64,12 @@ pub(super) fn check(
             match step.kind {
                 StepKind::Memory(MemoryStep::Access(id)) => found.extend(in_flight.faults(&state, id, by_all)),
                 StepKind::Call(call) => found.extend(in_flight.faults_of_call(&state, call)),
+                StepKind::Copy(copy) => found.extend(in_flight.registers_in_flight(&state, copy)),
                 StepKind::Value(_)
                 | StepKind::Memory(MemoryStep::Fence)
                 | StepKind::Group(_)
                 | StepKind::Token(_)
-                | StepKind::BarrierCall(_)
-                | StepKind::Copy(_) => {}
+                | StepKind::BarrierCall(_) => {}
             }
             in_flight.summarize(&state, step, &mut effects);
             in_flight.transfer(&mut state, step);
@@ -145,6 +147,21 @@ impl InFlight<'_, '_> {
             faults = vec![faults.swap_remove(certain)];
         }
         faults
+    }
+
+    /// A statement begins a product whose left operand is in registers while the one that it began before is in flight: both are in the
+    /// same registers (PTX ISA, wgmma.mma_async: they must not change before a wait).
+    ///
+    /// ```text
+    /// for k in 0..n { product = warpgroup.mma_async(product, left, &tiles[k]); warpgroup.wait_mma_prior::<1>(); left = next(k); }
+    /// ```
+    fn registers_in_flight(&self, state: &State, copy: CopyId) -> Option<(Guard, Diag)> {
+        let CopyStep::Begin { by: CopyBy::Warpgroup { of_registers: true }, at, .. } = &self.cfg.copies[copy.0] else {
+            return None;
+        };
+        let begun = self.flights.from(Begun::Copy(copy));
+        let again = begun.iter().any(|flight| state.in_flight.contains_key(flight));
+        again.then(|| (Guard::default(), messages::registers_in_flight(*at)))
     }
 
     fn message(&self, flight: FlightId, at: SpanRange, name: &str, writes: bool) -> Diag {

@@ -58,7 +58,7 @@ pub(super) fn check(function: &Function, cfg: &Cfg<'_>, diags: &mut Diags) {
             let (list, tile) = match by {
                 CopyBy::Multicast => (&mut sent, written_before(cfg, &block.steps[..index])),
                 CopyBy::Expected => (&mut expected, writes.as_ref()),
-                CopyBy::Group | CopyBy::Thread | CopyBy::Warpgroup | CopyBy::Tile => continue,
+                CopyBy::Group | CopyBy::Thread | CopyBy::Warpgroup { .. } | CopyBy::Tile => continue,
             };
             let Some((shared, region)) = tile.and_then(|tile| Some((barrier_of(tile)?, tile))) else { continue };
             let (step, completion) = ((BlockId(number), index), *completion);

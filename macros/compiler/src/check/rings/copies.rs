@@ -112,7 +112,7 @@ impl Walker<'_, '_, '_, '_> {
         self.flush();
         match by {
             CopyBy::Group => return Err(Refusal::new(at, "threads copy together")),
-            CopyBy::Thread | CopyBy::Warpgroup | CopyBy::Multicast => {}
+            CopyBy::Thread | CopyBy::Warpgroup { .. } | CopyBy::Multicast => {}
             // The call on the barrier is the step before.
             CopyBy::Tile => {
                 self.push((point.0, point.1 - 1), at, Op::Expect { barrier: barrier.clone(), bytes });

@@ -264,7 +264,7 @@ fn tile_copies(kernel: &Kernel<'_, '_>, array: usize) -> (Option<usize>, bool) {
         match copy {
             CopyStep::Begin { writes: Some(region), by, .. } if array_of(region) == Some(array) => match by {
                 CopyBy::Tile | CopyBy::Expected => drop(depths.insert(region.path.len())),
-                CopyBy::Group | CopyBy::Thread | CopyBy::Warpgroup | CopyBy::Multicast => by_others = true,
+                CopyBy::Group | CopyBy::Thread | CopyBy::Warpgroup { .. } | CopyBy::Multicast => by_others = true,
             },
             CopyStep::Begin { .. } | CopyStep::Wait { .. } => {}
         }
