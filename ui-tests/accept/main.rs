@@ -46,6 +46,7 @@ mod mapped_in_calls;
 mod matrices;
 mod memory_of_functions;
 mod mma_in_flight;
+mod multicast_unarmed;
 mod overwrite_while_read;
 mod parts_by_rank;
 mod rank_out_of_range;
@@ -128,6 +129,7 @@ fn kernels() -> impl Iterator<Item = phalanx::Program> {
         mapped_in_calls::KERNELS,
         matrices::KERNELS,
         mma_in_flight::KERNELS,
+        multicast_unarmed::KERNELS,
         memory_of_functions::KERNELS,
         overwrite_while_read::KERNELS,
         parts_by_rank::KERNELS,

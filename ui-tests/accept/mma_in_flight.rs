@@ -60,9 +60,27 @@ fn by_a_function(out: &mut [f32]) {
     out[warpgroup.thread_rank()] = sum[0];
 }
 
+/// Each product of registers is waited for in its iteration.
+#[cluster_kernel(block = 128)]
+fn registers_after_a_wait(numbers: &[bf16], out: &mut [f32], steps: u32) {
+    let warpgroup = tiled_partition::<128>(&this_thread_block());
+    let tile = shared_array::<Swizzled<bf16, 64>, 64>();
+    tile[0][0] = bf16::from_f32(1.0);
+    this_thread_block().sync();
+    let mut sum = Accumulator::<f32, 64, 64>::splat(0.0);
+    for step in 0..steps {
+        let left = MatrixA::<bf16, 64, 64>::splat(numbers[step]);
+        let product = warpgroup.mma_async(sum, left, &tile);
+        let both = warpgroup.mma_async(product, MatrixA::<bf16, 64, 64>::splat(numbers[0]), &tile);
+        sum = warpgroup.wait_mma(both);
+    }
+    out[warpgroup.thread_rank()] = sum[0];
+}
+
 pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
     phalanx::Program::of::<written_late>,
     phalanx::Program::of::<another_tile>,
     phalanx::Program::of::<by_one_warpgroup>,
     phalanx::Program::of::<by_a_function>,
+    phalanx::Program::of::<registers_after_a_wait>,
 ];

@@ -88,4 +88,21 @@ fn forms(input: &[f32], out: &mut [f32]) {
     out[0] = warpgroup.wait_mma()[0];
 }
 
+/// The registers of the left operand are those of the previous iteration, whose product may be in flight.
+#[cluster_kernel(block = 128)]
+fn refilled_registers(numbers: &[bf16], out: &mut [f32], steps: u32) {
+    let warpgroup = tiled_partition::<128>(&this_thread_block());
+    let tile = shared_array::<Swizzled<bf16, 64>, 64>();
+    tile[0][0] = bf16::from_f32(1.0);
+    this_thread_block().sync();
+    let mut product = warpgroup.mma_async(Accumulator::<f32, 64, 64>::splat(0.0), &tile, &tile);
+    for step in 0..steps {
+        let left = MatrixA::<bf16, 64, 64>::splat(numbers[step]);
+        product = warpgroup.mma_async(product, left, &tile);
+        warpgroup.wait_mma_prior::<1>();
+    }
+    let sum = warpgroup.wait_mma(product);
+    out[warpgroup.thread_rank()] = sum[0];
+}
+
 fn main() {}

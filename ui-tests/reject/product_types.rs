@@ -65,4 +65,19 @@ fn read_early(out: &mut [f32]) {
     out[1] = sum[0];
 }
 
+/// A left operand in registers has 64 rows of elements of 16 bits, as the right one.
+#[cluster_kernel(block = 128)]
+fn of_other_registers(out: &mut [f32]) {
+    let warpgroup = tiled_partition::<128>(&this_thread_block());
+    let tile = shared_array::<Swizzled<bf16, 64>, 64>();
+    tile[0][0] = bf16::from_f32(1.0);
+    this_thread_block().sync();
+    let zeros = Accumulator::<f32, 64, 64>::splat(0.0);
+    let of_a_warp = warpgroup.mma_async(zeros, MatrixA::<bf16, 16, 16>::splat(bf16::from_f32(1.0)), &tile);
+    let sum = warpgroup.wait_mma(of_a_warp);
+    let halves = warpgroup.mma_async(zeros, MatrixA::<f16, 64, 64>::splat(f16::from_f32(1.0)), &tile);
+    let sum_of_halves = warpgroup.wait_mma(halves);
+    out[0] = sum[0];
+}
+
 fn main() {}

@@ -393,7 +393,7 @@ fn parse(item: TokenStream, role: Role, options: Options, attribute: &str, diags
         diags.push(messages::receiver(SpanRange::of(&parsed.sig.ident)));
         return Parsed::Refused(item);
     }
-    let mut function = Box::new(Function { options, ..parse::function(&parsed, role, diags) });
+    let mut function = Box::new(parse::function(&parsed, role, options, diags));
     define(&mut function, Definitions::new());
     let conditions = parsed.attrs.into_iter().filter(|attr| attr.path().is_ident("cfg")).collect();
     Parsed::Function { function, conditions }
@@ -411,7 +411,9 @@ fn unread(item: TokenStream, role: Role, error: &syn::Error, diags: &mut Diags) 
     trees.pop();
     trees.push(Group::new(Delimiter::Brace, TokenStream::new()).into());
     let signature = match syn::parse2::<ItemFn>(trees.into_iter().collect()) {
-        Ok(signature) if signature.sig.receiver().is_none() => Some(Box::new(parse::function(&signature, role, diags))),
+        Ok(signature) if signature.sig.receiver().is_none() => {
+            Some(Box::new(parse::function(&signature, role, Options::default(), diags)))
+        }
         _ => None,
     };
     Parsed::Unread { fault, signature, item }

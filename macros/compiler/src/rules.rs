@@ -99,6 +99,8 @@ rules! {
         UninitSharedRead = "uninit_shared_read": "shared memory must be written before it is read", Allowed;
         CopyInFlight = "copy_in_flight":
             "what a copy reads and writes must be left alone until a wait has shown its completion", Allowed;
+        MulticastUnarmed = "multicast_unarmed":
+            "each block that a multicast reaches must have emptied the tile and let its barrier expect it", Allowed;
         MmaInFlight = "mma_in_flight":
             "a product of a warpgroup must be waited for, and its tiles be left alone until then", Allowed;
         BarrierUninitialized = "barrier_uninitialized":
@@ -204,7 +206,7 @@ impl Rule {
     ];
 
     /// The rules that ask what values are, so that the body of a called function may have the answer. The others are about the call.
-    pub(crate) const OF_VALUES: [Rule; 22] = [
+    pub(crate) const OF_VALUES: [Rule; 23] = [
         Rule::UnpublishedRemoteRead,
         Rule::OverwriteWhileRead,
         Rule::WriteAfterArrive,
@@ -221,6 +223,7 @@ impl Rule {
         Rule::BarrierTokenMixed,
         Rule::UninitSharedRead,
         Rule::CopyInFlight,
+        Rule::MulticastUnarmed,
         Rule::RingDeadlock,
         Rule::RingOverwrite,
         Rule::RingRead,

@@ -70,6 +70,7 @@ impl Record {
             25 => Cause::NegativeCoordinate { at: self.word(0) as i32, dimension: self.word(1) },
             26 => Cause::ProductRows { rows: [self.word(0), self.word(1)], expected: [self.word(2), self.word(3)] },
             27 => Cause::MisalignedOperand { past: self.word(0), pattern: self.word(1) },
+            28 => Cause::RepeatedReceiver { rank: self.word(0) as u32 },
             other => Cause::Panic(format!("a failure record of unknown kind {other}")),
         };
         let dim = |[x, y, z]: [u32; 3]| Dim3::new(x, y, z);

@@ -443,8 +443,7 @@ impl<B: Brand> OwnedShared for ClusterBarrier<B> {
     type Remote = RemoteBarrier;
 
     fn remote(&self, rank: u32) -> RemoteBarrier {
-        let memory = SharedId { rank, ..self.id.memory };
-        RemoteBarrier { id: BarrierId { memory, ..self.id }, thread: PhantomData }
+        RemoteBarrier { id: self.id.of_block(rank), thread: PhantomData }
     }
 }
 

@@ -28,6 +28,21 @@ pub(super) fn instruction(arguments: &[TypeArgument]) -> Option<String> {
     let scales = if is_integer { "" } else { ", 1, 1, 0, 0" };
     let (a, b) = (words, words + 1);
     let types = [sum, left, right].map(ptx).join(".");
+    // Only elements of 16 bits come from registers, of which a step has four.
+    let of_registers = if is_integer {
+        String::new()
+    } else {
+        let (matrix, b) =
+            ((words..words + 4).map(|number| format!("%{number}")).collect::<Vec<_>>().join(", "), words + 4);
+        format!(
+            "
+    __device__ __forceinline__ static void multiply(accumulator<{sum}, 64, {columns}>& sum, const unsigned* a, unsigned long long b) {{
+        asm volatile(\"{{ .reg .pred adds; setp.eq.u32 adds, 0, 0; wgmma.mma_async.sync.aligned.m64n{columns}k{depth}.{types} {{{registers}}}, {{{matrix}}}, %{b}, adds, 1, 1, 0; }}\"
+                     : {operands}
+                     : \"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3]), \"l\"(b));
+    }}"
+        )
+    };
     let mut out = String::new();
     writeln!(
         out,
@@ -38,7 +53,7 @@ struct phalanx::detail::warpgroup_cores<{left}, {right}, {sum}, {columns}> {{
         asm volatile(\"{{ .reg .pred adds; setp.eq.u32 adds, 0, 0; wgmma.mma_async.sync.aligned.m64n{columns}k{depth}.{types} {{{registers}}}, %{a}, %{b}, adds{scales}; }}\"
                      : {operands}
                      : \"l\"(a), \"l\"(b));
-    }}
+    }}{of_registers}
 }};"
     )
     .ok()?;

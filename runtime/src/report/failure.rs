@@ -118,6 +118,11 @@ pub enum Cause {
         /// The number of blocks in the cluster.
         num_blocks: u32,
     },
+    /// A multicast names one block twice.
+    RepeatedReceiver {
+        /// The block's rank.
+        rank: u32,
+    },
     /// The block given to `tiled_partition` is not a multiple of the tile.
     PartialTile {
         /// The number of threads in the block.
@@ -371,6 +376,12 @@ impl fmt::Display for Cause {
             }
             Cause::RankOutOfRange { rank, num_blocks } => {
                 write!(f, "block rank {rank} out of range for a cluster of {num_blocks} blocks")
+            }
+            Cause::RepeatedReceiver { rank } => {
+                write!(
+                    f,
+                    "a multicast must name each block that receives it once, but block rank {rank} is in the list twice"
+                )
             }
             Cause::BarrierCount { count } => {
                 write!(f, "a phase cannot expect {count} arrivals: the count must be 1 to 1048575")

@@ -15,6 +15,16 @@ pub enum MemoryId {
     Shared(SharedId),
 }
 
+impl MemoryId {
+    /// Returns the same shared memory of the block of this rank.
+    pub(crate) fn of_block(self, rank: u32) -> MemoryId {
+        match self {
+            MemoryId::Shared(id) => MemoryId::Shared(SharedId { rank, ..id }),
+            MemoryId::Constant(_) | MemoryId::Global(_) => self,
+        }
+    }
+}
+
 /// Identifies one block's instance of an allocation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SharedId {

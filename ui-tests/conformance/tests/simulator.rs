@@ -48,6 +48,7 @@ fn under_random_schedules() {
             "straight::",
             "deferred::",
             "tensor_maps::",
+            "multicast::",
             "vectors::",
             "warpgroups::several_steps",
             "orders::",

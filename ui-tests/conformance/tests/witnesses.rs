@@ -2,9 +2,15 @@
 //! shows the very fault that the compiler would have refused. So no rule forbids something harmless. For the others,
 //! rustc and the language exclude such a kernel.
 
+use std::collections::BTreeSet;
+
 use phalanx::prelude::*;
 use phalanx::{Error, Result};
 use phalanx_compiler::{Rule, Unchecked};
+use tensor::written_while_read;
+
+#[path = "witnesses/tensor.rs"]
+mod tensor;
 
 /// A rule, the words of the failure, and a launch of its kernel.
 type Witness = (&'static str, &'static str, fn(&Device) -> Result<()>);
@@ -57,7 +63,7 @@ const WITNESSES: &[Witness] = witnesses![
 
 #[test]
 fn every_rule_is_about_a_fault() {
-    for (rule, words, launch) in WITNESSES {
+    for (rule, words, launch) in WITNESSES.iter().chain([&tensor::MULTICAST]) {
         let found = match Simulator::new().explore(200, launch) {
             Err(found) => found,
             Ok(explored) => panic!("{rule}: {} runs, and nothing is wrong", explored.runs),
@@ -74,8 +80,9 @@ fn every_rule_is_about_a_fault() {
 #[test]
 fn every_rule_has_its_witness() {
     let is_switchable = |rule: &&Rule| rule.requirement().is_some_and(|known| known.unchecked == Unchecked::Allowed);
-    let rules = Rule::ALL.iter().filter(is_switchable).map(|rule| rule.name());
-    assert_eq!(rules.collect::<Vec<_>>(), WITNESSES.iter().map(|(rule, ..)| *rule).collect::<Vec<_>>());
+    let rules: BTreeSet<&str> = Rule::ALL.iter().filter(is_switchable).map(|rule| rule.name()).collect();
+    let witnesses = WITNESSES.iter().chain([&tensor::MULTICAST]);
+    assert_eq!(rules, witnesses.map(|(rule, ..)| *rule).collect::<BTreeSet<&str>>());
 }
 
 #[cluster_kernel(cluster = 2, block = 32, unchecked(token_never_waited))]
@@ -338,23 +345,6 @@ fn read_early(out: &mut [u32]) {
     block.wait_async();
     block.sync();
     out[32 + i] = early;
-}
-
-#[cluster_kernel(cluster = 2, block = 128, unchecked(mma_in_flight))]
-fn written_while_read(out: &mut [u32]) {
-    let warpgroup = tiled_partition::<128>(&this_thread_block());
-    let rank = warpgroup.thread_rank();
-    let tile = shared_array::<Swizzled<u8, 32>, 64>();
-    for i in 0..16 {
-        tile[rank / 2][rank % 2 * 16 + i] = 1;
-    }
-    this_thread_block().sync();
-    let product = warpgroup.mma_async(Accumulator::<i32, 64, 64>::splat(0), &tile, &tile);
-    if rank == 0 {
-        tile[0][0] = 2;
-    }
-    let sum = warpgroup.wait_mma(product);
-    out[rank] = sum[0] as u32;
 }
 
 /// The first wait is for a phase that nobody completes.

@@ -21,6 +21,7 @@ pub(crate) mod fences;
 mod fixed;
 mod forgotten;
 mod liveness;
+mod multicast;
 mod partition;
 mod program;
 mod reached;
@@ -237,6 +238,7 @@ fn check_graph<'f>(
     let mut protocol = dsm::check(inputs, diags);
     phase_barriers.add_to(&mut protocol);
     copies::check(function, cfg, values, completions, &mut protocol, diags);
+    multicast::check(function, cfg, diags);
     protocol
 }
 

@@ -1,5 +1,6 @@
 //! Which threads of a block come to which parts of a function, rank by rank: a thread takes only one side of a branch whose condition is
-//! calculated from literals, the sizes of the block and its own rank. All other branches have two sides for it.
+//! calculated from literals, the sizes of the block and its own rank. All other branches have two sides for it. The same of the blocks
+//! of a cluster.
 
 use std::collections::BTreeMap;
 
@@ -9,6 +10,7 @@ use super::constant_propagation::operate;
 use crate::model::Function;
 use crate::model::expr::BinaryOp;
 use crate::model::group::Group;
+use crate::model::options::Extents;
 use crate::model::query::Answer;
 
 /// No block has more threads.
@@ -27,7 +29,7 @@ impl Reached {
             (0..cfg.blocks.len()).filter_map(|at| Some((BlockId(at), cfg.blocks[at].end.condition()?))).collect();
         let mut sets: BTreeMap<Vec<Option<bool>>, (BlockSet, Vec<u64>)> = BTreeMap::new();
         for rank in 0..size.unwrap_or(MOST_THREADS).min(MOST_THREADS) {
-            let thread = Thread { cfg, size, rank };
+            let thread = Thread { cfg, size, rank: Some(rank), block: None };
             let outcome = |(_, on): &(BlockId, NodeId)| thread.value(*on, DEPTH).map(|value| value != 0);
             let outcomes: Vec<Option<bool>> = branches.iter().map(outcome).collect();
             let known = branches.iter().zip(&outcomes).filter_map(|((block, _), holds)| Some((*block, (*holds)?)));
@@ -46,6 +48,29 @@ impl Reached {
     /// The sets, each with the ranks of the threads that come to its blocks.
     pub(super) fn sets(&self) -> impl Iterator<Item = (&BlockSet, &[u64])> {
         self.0.iter().map(|(set, ranks)| (set, &ranks[..]))
+    }
+}
+
+/// A block of the cluster, by its rank, as any of its threads.
+pub(super) struct OfBlock<'a, 'f>(Thread<'a, 'f>);
+
+impl<'a, 'f> OfBlock<'a, 'f> {
+    pub(super) fn new(function: &Function, cfg: &'a Cfg<'f>, rank: u64) -> OfBlock<'a, 'f> {
+        let of = |extents: &Option<Extents>| extents.as_ref().and_then(|extents| extents.count());
+        let block = Some((rank, of(&function.options.cluster)));
+        OfBlock(Thread { cfg, size: of(&function.options.block), rank: None, block })
+    }
+
+    /// The blocks of the graph to which a thread of the block may come.
+    pub(super) fn reached(&self) -> BlockSet {
+        let cfg = self.0.cfg;
+        let outcome = |block: usize| Some((BlockId(block), self.value(cfg.blocks[block].end.condition()?)? != 0));
+        reached(cfg, &(0..cfg.blocks.len()).filter_map(outcome).collect())
+    }
+
+    /// The value of a node, if it is the same for all threads of the block, wherever they compute it.
+    pub(super) fn value(&self, node: NodeId) -> Option<u64> {
+        self.0.value(node, DEPTH)
     }
 }
 
@@ -68,7 +93,10 @@ fn reached(cfg: &Cfg<'_>, known: &BTreeMap<BlockId, bool>) -> BlockSet {
 struct Thread<'a, 'f> {
     cfg: &'a Cfg<'f>,
     size: Option<u64>,
-    rank: u64,
+    /// Its rank in the block; `None` for any thread.
+    rank: Option<u64>,
+    /// The rank of its block in the cluster, and the number of blocks there; `None` for any block.
+    block: Option<(u64, Option<u64>)>,
 }
 
 impl Thread<'_, '_> {
@@ -78,13 +106,17 @@ impl Thread<'_, '_> {
         let whole = &cfg.nodes[node.0];
         if let Some(position) = cfg.positions.get(&node) {
             let is_exact = position.offset == Offset::Zero && position.rank_in.is_none();
-            return position.digit.of_rank(self.rank).filter(|_| is_exact);
+            return position.digit.of_rank(self.rank?).filter(|_| is_exact);
         }
         let value = match (&whole.source, &whole.operands[..]) {
             (Source::Integer(number), _) => Some(*number),
-            (Source::ThreadRank, _) => Some(self.rank),
+            (Source::ThreadRank, _) => self.rank,
             (Source::Known { .. }, []) => match cfg.queries.get(&node)? {
                 (Group::ThreadBlock, query) if query.answer == Answer::ThreadCount => self.size,
+                (Group::Cluster, query) if query.answer == Answer::BlockRank => self.block.map(|(rank, _)| rank),
+                (Group::Cluster, query) if query.answer == Answer::BlockCount => {
+                    self.block.and_then(|(_, blocks)| blocks)
+                }
                 _ => None,
             },
             (Source::Read(variable), _) => self.value(cfg.only_value(*variable)?, depth),

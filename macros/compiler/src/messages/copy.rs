@@ -62,6 +62,67 @@ pub(crate) fn tensor_rank(at: SpanRange, found: usize, form: &str) -> Diag {
         .help(format!("write a coordinate for each dimension of the tile, the outermost first: `{form}`"))
 }
 
+pub(crate) fn multicast_in_function(at: SpanRange, name: &str) -> Diag {
+    Diag::new(
+        Rule::UnsupportedCall,
+        at,
+        format!("`{name}` must stand in the kernel itself, where the blocks that receive it are seen"),
+    )
+    .help("move the call from the device function to the kernel")
+}
+
+pub(crate) fn multicast_barrier(at: SpanRange) -> Diag {
+    Diag::new(
+        Rule::BarrierScope,
+        at,
+        "a multicast completes on the barrier of each block that receives it, but no other block can signal a barrier of the block",
+    )
+    .help("make it with `shared_cluster_barrier()` or `shared_cluster_barriers::<N>()`")
+}
+
+pub(crate) fn receivers(at: SpanRange) -> Diag {
+    Diag::new(Rule::WrongKind, at, "expected the blocks that receive the tile").help(
+        "write `&cluster` for all blocks, `cluster.row()` or `cluster.column()` for those of the block's row or column, or a list of ranks, `[0, 1]`",
+    )
+}
+
+pub(crate) fn receivers_of_unknown_cluster(at: SpanRange) -> Diag {
+    Diag::new(
+        Rule::WrongKind,
+        at,
+        "the blocks that receive the tile are known only where the cluster's size is a number",
+    )
+    .help("give the size to the kernel, `#[cluster_kernel(cluster = 2)]`, or write a list of ranks, `[0, 1]`")
+}
+
+/// A multicast reaches a block that does not expect it.
+pub(crate) fn multicast_unarmed(at: SpanRange, tile: &str, bar: &str, blocks: &str, armed: Option<SpanRange>) -> Diag {
+    let diag = Diag::new(
+        Rule::MulticastUnarmed,
+        at,
+        format!(
+            "each block that receives a tile must let its barrier expect the tile, but {blocks} calls `map.expect_multicast(&{tile}, &{bar})`: its phase ends before the bytes have arrived"
+        ),
+    );
+    let diag = match armed {
+        Some(armed) => diag.note(armed, "other blocks do so here"),
+        None => diag,
+    };
+    diag.help("let one thread of each receiving block call it before its arrival at the barrier, or leave the block out of the list")
+}
+
+/// A tile is sent again before its receivers can have read the one before.
+pub(crate) fn multicast_unreleased(at: SpanRange, tile: &str) -> Diag {
+    Diag::new(
+        Rule::MulticastUnarmed,
+        at,
+        format!(
+            "each block that receives a tile must have read the one before, but on a path from the previous multicast to this one no wait tells the thread that other blocks have read `{tile}`"
+        ),
+    )
+    .help("wait before it at a barrier at which the receivers arrive when they have read, `cluster.map_shared_rank(&empty, rank).arrive()`, or execute `cluster.sync()`")
+}
+
 /// `from` and `to` are the numbers of elements at both ends.
 pub(crate) fn copy_length(at: SpanRange, from: u64, to: u64) -> Diag {
     Diag::new(
@@ -151,6 +212,16 @@ const WAIT_MMA: &str = "let the warpgroup wait before this: `let sum = warpgroup
 pub(crate) fn tile_in_flight(at: SpanRange, begun: SpanRange, name: &str) -> Diag {
     let sentence = format!("`{name}` is written while a product of matrices is in flight, which may read this value");
     Diag::new(Rule::MmaInFlight, at, sentence).note(begun, "the product starts here").help(WAIT_MMA)
+}
+
+/// A statement begins a product of registers twice without a wait.
+pub(crate) fn registers_in_flight(at: SpanRange) -> Diag {
+    Diag::new(
+        Rule::MmaInFlight,
+        at,
+        "a product whose left operand is in registers must be waited for before the same statement begins another one, which is in the same registers, but the one of the previous iteration may be in flight",
+    )
+    .help("wait in each iteration: `let sum = warpgroup.wait_mma(product);`, or write the products one after the other")
 }
 
 /// A product is not waited for on some path.

@@ -43,6 +43,10 @@ pub(crate) enum TensorCopy {
     Reduce(TensorReduction),
     /// From the tensor into the L2 cache.
     Prefetch,
+    /// From the tensor to the tiles of several blocks, on the barrier of each: the map, the coordinates, the tile, the barrier, the ranks.
+    Multicast,
+    /// Lets a barrier expect the tile that a peer's multicast brings: the map, the tile, the barrier.
+    Expect,
 }
 
 /// The operation that combines elements (PTX ISA, cp.reduce.async.bulk.tensor).
@@ -57,7 +61,7 @@ pub(crate) enum TensorReduction {
 }
 
 impl TensorCopy {
-    pub(crate) const ALL: [TensorCopy; 9] = [
+    pub(crate) const ALL: [TensorCopy; 11] = [
         TensorCopy::Load,
         TensorCopy::Store,
         TensorCopy::Reduce(TensorReduction::Add),
@@ -67,6 +71,8 @@ impl TensorCopy {
         TensorCopy::Reduce(TensorReduction::Or),
         TensorCopy::Reduce(TensorReduction::Xor),
         TensorCopy::Prefetch,
+        TensorCopy::Multicast,
+        TensorCopy::Expect,
     ];
 
     pub(crate) fn by_name(name: &str) -> Option<TensorCopy> {
@@ -85,13 +91,15 @@ impl TensorCopy {
             TensorCopy::Reduce(TensorReduction::Or) => "reduce_or_async",
             TensorCopy::Reduce(TensorReduction::Xor) => "reduce_xor_async",
             TensorCopy::Prefetch => "prefetch",
+            TensorCopy::Multicast => "multicast_async",
+            TensorCopy::Expect => "expect_multicast",
         }
     }
 
     /// Whether it changes the tensor.
     pub(crate) fn writes(self) -> bool {
         match self {
-            TensorCopy::Load | TensorCopy::Prefetch => false,
+            TensorCopy::Load | TensorCopy::Prefetch | TensorCopy::Multicast | TensorCopy::Expect => false,
             TensorCopy::Store | TensorCopy::Reduce(_) => true,
         }
     }
@@ -101,6 +109,8 @@ impl TensorCopy {
         match self {
             TensorCopy::Load => "map.load_async([row, column], &tile, &bar)".into(),
             TensorCopy::Prefetch => "map.prefetch([row, column])".into(),
+            TensorCopy::Multicast => "map.multicast_async([row, column], &tile, &bar, &cluster)".into(),
+            TensorCopy::Expect => "map.expect_multicast(&tile, &bar)".into(),
             TensorCopy::Store | TensorCopy::Reduce(_) => format!("map.{}([row, column], &tile)", self.name()),
         }
     }
@@ -108,8 +118,9 @@ impl TensorCopy {
     /// Returns the number of arguments.
     pub(crate) fn arguments(self) -> usize {
         match self {
+            TensorCopy::Multicast => 4,
             TensorCopy::Load => 3,
-            TensorCopy::Store | TensorCopy::Reduce(_) => 2,
+            TensorCopy::Store | TensorCopy::Reduce(_) | TensorCopy::Expect => 2,
             TensorCopy::Prefetch => 1,
         }
     }
@@ -135,8 +146,11 @@ impl CopyOp {
     /// Returns the position of the barrier among the operands.
     pub(crate) fn barrier(self) -> Option<usize> {
         match self {
-            CopyOp::Cooperative { to_barrier: true, .. } | CopyOp::Store | CopyOp::Tensor(TensorCopy::Load) => Some(3),
-            CopyOp::Bulk(BulkDirection::GlobalToShared | BulkDirection::SharedToPeer) => Some(2),
+            CopyOp::Cooperative { to_barrier: true, .. }
+            | CopyOp::Store
+            | CopyOp::Tensor(TensorCopy::Load | TensorCopy::Multicast) => Some(3),
+            CopyOp::Bulk(BulkDirection::GlobalToShared | BulkDirection::SharedToPeer)
+            | CopyOp::Tensor(TensorCopy::Expect) => Some(2),
             CopyOp::Cooperative { to_barrier: false, .. }
             | CopyOp::Bulk(BulkDirection::SharedToGlobal)
             | CopyOp::Tensor(TensorCopy::Store | TensorCopy::Reduce(_) | TensorCopy::Prefetch)

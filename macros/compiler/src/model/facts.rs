@@ -134,9 +134,11 @@ impl Op {
                 CopyOp::Cooperative { group, .. } => convergent(group, at_its_site, Kind::Unit),
                 CopyOp::Bulk(_) | CopyOp::Store => individual(Changes, at_its_site, Kind::Unit),
                 CopyOp::Tensor(tensor) => match tensor {
-                    TensorCopy::Load | TensorCopy::Store | TensorCopy::Reduce(_) => {
-                        individual(Changes, at_its_site, Kind::Unit)
-                    }
+                    TensorCopy::Load
+                    | TensorCopy::Store
+                    | TensorCopy::Reduce(_)
+                    | TensorCopy::Multicast
+                    | TensorCopy::Expect => individual(Changes, at_its_site, Kind::Unit),
                     TensorCopy::Prefetch => individual(Changes, never, Kind::Unit),
                 },
                 CopyOp::Wait { group, .. } => collective(group, never, Kind::Unit),

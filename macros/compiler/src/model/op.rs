@@ -66,7 +66,7 @@ pub(crate) enum Op {
     /// `warp.store_matrix(&tile, row, column, matrix)`
     StoreMatrix { stored: Stored },
     /// `warpgroup.mma_async(sum, &a, &b)`: the slot of the result's type, which the text names.
-    MmaAsync { product: SlotId },
+    MmaAsync { product: SlotId, left: LeftOperand },
     /// `warpgroup.wait_mma(product)`, `warpgroup.wait_mma_prior::<1>()`
     MmaWait { prior: Option<ValueId> },
     /// `memory.len()`
@@ -115,6 +115,25 @@ pub(crate) enum Stored {
     ByRows,
     /// Its transpose lies there row by row.
     Transposed,
+}
+
+/// Where the left operand of a warpgroup's product is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LeftOperand {
+    /// In shared memory, as the right one.
+    Tile,
+    /// In the registers of the threads.
+    Registers,
+}
+
+impl LeftOperand {
+    /// Returns the name of the method of the host API.
+    pub(crate) fn method(self) -> &'static str {
+        match self {
+            LeftOperand::Tile => "mma_async",
+            LeftOperand::Registers => "mma_async_of_registers",
+        }
+    }
 }
 
 /// A variant of `Option` or `Result`.

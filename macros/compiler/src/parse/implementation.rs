@@ -12,6 +12,7 @@ use super::signature::bounded;
 use crate::diag::Diags;
 use crate::messages;
 use crate::model::followed::method_marker;
+use crate::model::options::Options;
 use crate::model::{Generics, Implementation, Method, Role};
 use crate::span::SpanRange;
 
@@ -96,7 +97,7 @@ pub(crate) fn implementation(item: &ItemImpl, diags: &mut Diags) -> Implementati
                 let vis = whole.vis.to_token_stream();
                 // The marker is named in the signatures of methods that may be public.
                 whole.vis = syn::parse_quote!(pub);
-                let mut function = super::function(&whole, Role::Method, diags);
+                let mut function = super::function(&whole, Role::Method, Options::default(), diags);
                 function.title = display;
                 let (sig, block) = (&item_fn.sig, &item_fn.block);
                 function.text = identity_of(&quote!(#own_type #sig #block));
@@ -131,7 +132,8 @@ pub(crate) fn declaration(item: &ItemTrait, diags: &mut Diags) -> Implementation
                 let has_receiver = self_to_parameter(&mut sig, diags);
                 let attrs = &function.attrs;
                 let Ok(whole) = syn::parse2::<ItemFn>(quote!(#(#attrs)* #sig {})) else { continue };
-                let mut parser = Parser::new(&whole, Role::Method, Vec::new(), diags);
+                let options = Options::default();
+                let mut parser = Parser::new(&whole, Role::Method, &options, Vec::new(), diags);
                 parser.signature(&whole);
                 let mut function = parser.function;
                 let (name, own) = (whole.sig.ident.clone(), own_generics(&whole.sig));

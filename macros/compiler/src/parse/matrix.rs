@@ -3,12 +3,12 @@
 use syn::{ExprMethodCall, PathArguments};
 
 use super::Parser;
-use super::syntax::type_argument;
+use super::syntax::{strip, type_argument};
 use crate::messages;
 use crate::model::SlotUse;
 use crate::model::expr::{Expr, ExprKind};
 use crate::model::kind::{Kind, Memory};
-use crate::model::op::{Op, Stored};
+use crate::model::op::{LeftOperand, Op, Stored};
 use crate::span::SpanRange;
 
 impl Parser<'_> {
@@ -46,7 +46,7 @@ impl Parser<'_> {
         self.op(Op::StoreMatrix { stored }, operands, span)
     }
 
-    /// Parses `warpgroup.mma_async(sum, &a, &b)` and its waits, `wait_mma(product)` and `wait_mma_prior::<1>()`.
+    /// Parses `warpgroup.mma_async(sum, &a, &b)`, whose left operand may be a matrix in registers, and its waits, `wait_mma(product)` and `wait_mma_prior::<1>()`.
     pub(super) fn product_method(
         &mut self,
         name: &str,
@@ -72,7 +72,14 @@ impl Parser<'_> {
         }
         let mut operands = vec![warpgroup];
         operands.extend(call.args.first().map(|value| self.value(value)));
-        for tile in call.args.iter().skip(1) {
+        let left = match call.args.get(1) {
+            Some(left) if self.is_in_registers(left) => LeftOperand::Registers,
+            Some(_) | None => LeftOperand::Tile,
+        };
+        if left == LeftOperand::Registers {
+            operands.extend(call.args.get(1).map(|matrix| self.value(matrix)));
+        }
+        for tile in call.args.iter().skip(operands.len() - 1) {
             let Some(tile) = self.shared_argument(tile, "warpgroup.mma_async(sum, &a, &b)") else {
                 return Expr::error(span);
             };
@@ -82,10 +89,21 @@ impl Parser<'_> {
             operands.push(tile);
         }
         let op = match name {
-            "mma_async" => Op::MmaAsync { product: self.slot(SlotUse::Type) },
+            "mma_async" => Op::MmaAsync { product: self.slot(SlotUse::Type), left },
             _ => Op::MmaWait { prior },
         };
         self.op(op, operands, span)
+    }
+
+    /// Whether a left operand is a value, and not a reference to memory.
+    fn is_in_registers(&mut self, operand: &syn::Expr) -> bool {
+        match strip(operand) {
+            syn::Expr::Reference(_) => false,
+            // A tile without `&` is refused as one.
+            syn::Expr::Index(index) => !matches!(self.place(&index.expr).result_kind, Kind::Memory(_)),
+            name @ syn::Expr::Path(_) => !matches!(self.place(name).result_kind, Kind::Memory(_)),
+            _ => true,
+        }
     }
 
     /// Parses the place of a matrix, after the warp: the shared memory, the row and the column.

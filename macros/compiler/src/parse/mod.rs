@@ -51,6 +51,7 @@ use crate::diag::{Diag, Diags};
 use crate::messages;
 use crate::model::expr::{BinaryOp, Block, Expr, ExprKind};
 use crate::model::kind::Kind;
+use crate::model::options::Options;
 use crate::model::ty::ValueType;
 use crate::model::{
     Constant, Function, Local, LocalId, LoopId, Role, Site, SiteId, SiteMessage, SlotId, SlotUse, TypeId, ValueId,
@@ -60,8 +61,8 @@ use crate::span::SpanRange;
 /// The largest number of passes: the kind of one local may depend on that of another, but long chains do not occur.
 const PASSES: usize = 4;
 
-/// Parses a function under one of the attributes. Errors are reported to `diags`.
-pub(crate) fn function(item: &syn::ItemFn, role: Role, diags: &mut Diags) -> Function {
+/// Parses a function under one of the attributes, whose options these are. Errors are reported to `diags`.
+pub(crate) fn function(item: &syn::ItemFn, role: Role, options: Options, diags: &mut Diags) -> Function {
     let (sig, block) = (&item.sig, &item.block);
     let text = same_file::identity_of(&quote!(#sig #block));
     let item = &parameters::named(closure::in_place(item));
@@ -71,19 +72,19 @@ pub(crate) fn function(item: &syn::ItemFn, role: Role, diags: &mut Diags) -> Fun
     let mut passes = 0;
     loop {
         let mut faults = diags.nested();
-        let (function, learned) = pass(item, role, known, &mut faults);
+        let (function, learned) = pass(item, role, &options, known, &mut faults);
         passes += 1;
         if !learned || passes == PASSES {
             diags.append(faults);
-            return Function { text, ..function };
+            return Function { text, options, ..function };
         }
         known = function.locals.iter().map(|local| local.kind).collect();
     }
 }
 
 /// Parses the function with what is known of the locals' kinds. Returns whether it learned more.
-fn pass(item: &syn::ItemFn, role: Role, known: Vec<Kind>, diags: &mut Diags) -> (Function, bool) {
-    let mut parser = Parser::new(item, role, known, diags);
+fn pass(item: &syn::ItemFn, role: Role, options: &Options, known: Vec<Kind>, diags: &mut Diags) -> (Function, bool) {
+    let mut parser = Parser::new(item, role, options, known, diags);
     parser.signature(item);
     inner_attributes::refuse(item, parser.diags);
     let mut body = parser.block(&item.block);
@@ -98,6 +99,7 @@ fn pass(item: &syn::ItemFn, role: Role, known: Vec<Kind>, diags: &mut Diags) -> 
 /// The function under construction, and the names in scope.
 struct Parser<'d> {
     diags: &'d mut Diags,
+    options: &'d Options,
     function: Function,
     scopes: Vec<Scope>,
     jump_targets: Vec<JumpTarget>,
@@ -156,7 +158,7 @@ struct JumpTarget {
 }
 
 impl<'d> Parser<'d> {
-    fn new(item: &syn::ItemFn, role: Role, known: Vec<Kind>, diags: &'d mut Diags) -> Self {
+    fn new(item: &syn::ItemFn, role: Role, options: &'d Options, known: Vec<Kind>, diags: &'d mut Diags) -> Self {
         let function = Function {
             name: item.sig.ident.clone(),
             title: item.sig.ident.to_string(),
@@ -190,6 +192,7 @@ impl<'d> Parser<'d> {
         };
         Parser {
             diags,
+            options,
             function,
             scopes: vec![Scope::default()],
             jump_targets: Vec::new(),

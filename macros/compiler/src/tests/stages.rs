@@ -10,7 +10,7 @@ use syn::ItemFn;
 
 use super::session;
 use crate::diag::Diags;
-use crate::model::{Function, Role};
+use crate::model::Role;
 use crate::{check, emit, parse};
 
 /// Returns a cell of a table: the median of an odd number of rounds, in milliseconds.
@@ -38,7 +38,7 @@ fn stages_of_an_expansion() {
     let item: ItemFn = syn::parse2(tokens.clone()).expect("it is Rust");
     let diags = || Diags::new(session());
     let options = || parse::options::kernel_options(attribute(), &mut diags());
-    let read = || Function { options: options(), ..parse::function(&item, Role::Kernel, &mut diags()) };
+    let read = || parse::function(&item, Role::Kernel, options(), &mut diags());
     let function = read();
     let checked = check::run(&function, &mut diags()).expect("the kernel is right");
     println!(

@@ -7,7 +7,8 @@ use std::any::{TypeId, type_name};
 use std::panic::Location;
 
 use super::Tile;
-use crate::kernel::matrix::{InFlight, Matrix, MatrixElement, Summed, WarpgroupOperand};
+use super::members::{Call, Members};
+use crate::kernel::matrix::{ElementOfA, InFlight, Matrix, MatrixA, MatrixElement, Summed, WarpgroupOperand};
 use crate::kernel::memory::{SwizzledMemory, bits, exchanged};
 use crate::program::refusal::Message;
 use crate::program::tensor::TensorElement;
@@ -86,6 +87,9 @@ impl Tile<128> {
     /// `sum` is an [`Accumulator`](crate::Accumulator) of 64 rows and `N` columns, or a product in flight, to which this one
     /// is added without a wait. `a` has 64 rows and `b` has `N`, both of [`Swizzled`](crate::Swizzled) elements, in as many
     /// columns. Until [`wait_mma`](Tile::wait_mma), the tiles must be left alone (rule `mma_in_flight`).
+    ///
+    /// `a` may also be a [`MatrixA`](crate::MatrixA) of 64 rows, `warpgroup.mma_async(sum, a, &b)`, as attention makes it of sums
+    /// by [`MatrixA::from_accumulator`](crate::MatrixA::from_accumulator).
     ///
     /// The order in which products of floats are added, and how sums are rounded on the way, are not specified; the simulator
     /// adds them one after the other in `f32`, as it does for [`mma`](Tile::mma). Integers are exact, and wrap around.
@@ -184,6 +188,62 @@ impl Tile<128> {
             let (row, column) = <S::Sum as Matrix>::LAYOUT.position(lane, index);
             let row = &left[row % ROWS_OF_WARP * columns..][..columns];
             *element = S::added(*element, row, &right[column * columns..][..columns]);
+        }
+        InFlight::new(sum)
+    }
+
+    /// Executes `warpgroup.mma_async(sum, a, &b)`, whose left operand is in registers.
+    #[doc(hidden)]
+    #[track_caller]
+    pub fn mma_async_of_registers<T, S, B, const K: usize>(
+        &self,
+        sum: S,
+        a: MatrixA<T, 64, K>,
+        b: &B,
+    ) -> InFlight<S::Sum, T, B::Factor>
+    where
+        T: ElementOfA<64, K>,
+        B: WarpgroupOperand,
+        S: Summed<T, B::Factor>,
+    {
+        const {
+            if K != B::COLUMNS {
+                let message = Message::new().text("the left operand of a product has as many columns as the rows of the right one have elements, but these have ");
+                message.number(K).text(" and ").number(B::COLUMNS).panic();
+            }
+        }
+        let site = Location::caller();
+        let right = Operand::of(b, site);
+        let columns = <S::Sum as Matrix>::COLUMNS as u64;
+        if right.rows as u64 != columns {
+            let (rows, expected) = ([ROWS as u64, right.rows as u64], [ROWS as u64, columns]);
+            sim::fail_at(Cause::ProductRows { rows, expected }, site);
+        }
+        let lane = self.thread_rank() as usize;
+        sim::with("mma_async", |context| {
+            context.check_warpgroup("the tile of `mma_async()`", bits(&right.identity()), site);
+        });
+        let of_lane = Members { lanes: u32::MAX }.exchanged(Call { name: "mma_async", site }, a);
+        sim::with("mma_async", |context| {
+            if lane.is_multiple_of(LANES as usize) {
+                let (name, pieces, type_name) = ("mma_async", &[right.piece()], right.type_name);
+                context.begin_product(ProductCall { name, pieces, site, type_name });
+            }
+        });
+        // The lane's two rows are in the registers of its group of four.
+        let mut rows = [[<T as MatrixElement>::Value::default(); K]; 2];
+        let group = lane % LANES as usize / 4 * 4;
+        for other in group..group + 4 {
+            for (index, value) in of_lane(other).registers().iter().enumerate() {
+                let (row, column) = MatrixA::<T, 64, K>::LAYOUT.position(other, index);
+                rows[row / 8][column] = *value;
+            }
+        }
+        let mut sum = sum.into_sum();
+        let right = right.elements::<B::Factor>();
+        for (index, element) in sum.registers_mut().iter_mut().enumerate() {
+            let (row, column) = <S::Sum as Matrix>::LAYOUT.position(lane, index);
+            *element = S::added(*element, &rows[row % ROWS_OF_WARP / 8], &right[column * K..][..K]);
         }
         InFlight::new(sum)
     }

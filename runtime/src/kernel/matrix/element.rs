@@ -81,7 +81,8 @@ elements! {
 /// A type of which there is a [`MatrixA`](super::MatrixA) of this shape. The trait is sealed.
 #[diagnostic::on_unimplemented(
     message = "there is no `MatrixA` of {ROWS} by {COLUMNS} `{Self}`",
-    note = "it has 16 rows, and 16 columns of f16 or bf16, 8 of tf32, or 32 of i8 or u8"
+    note = "a warp's has 16 rows, and 16 columns of f16 or bf16, 8 of tf32, or 32 of i8 or u8",
+    note = "a warpgroup's has 64 rows, and 16, 32 or 64 columns of f16 or bf16"
 )]
 pub trait ElementOfA<const ROWS: usize, const COLUMNS: usize>: MatrixElement {
     /// The elements that a lane holds.
@@ -124,6 +125,10 @@ macro_rules! shapes {
 shapes!(ElementOfA: 16 by 16, 8 a lane: f16 bf16);
 shapes!(ElementOfA: 16 by 8, 4 a lane: tf32);
 shapes!(ElementOfA: 16 by 32, 16 a lane: i8 u8);
+
+shapes!(ElementOfA: 64 by 16, 8 a lane: f16 bf16);
+shapes!(ElementOfA: 64 by 32, 16 a lane: f16 bf16);
+shapes!(ElementOfA: 64 by 64, 32 a lane: f16 bf16);
 
 shapes!(ElementOfB: 16 by 8, 4 a lane: f16 bf16);
 shapes!(ElementOfB: 16 by 16, 8 a lane: f16 bf16);

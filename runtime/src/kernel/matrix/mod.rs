@@ -150,7 +150,9 @@ macro_rules! matrix {
 }
 
 /// The left operand of `warp.mma(a, b, c)`, spread over the lanes of a warp. It has 16 rows, and 16 columns of
-/// [`f16`](struct@f16) or [`bf16`], 8 of [`tf32`], or 32 of `i8` or `u8`.
+/// [`f16`](struct@f16) or [`bf16`], 8 of [`tf32`], or 32 of `i8` or `u8`. That of
+/// [`warpgroup.mma_async(sum, a, &b)`](crate::Tile::mma_async) is spread over four warps: 64 rows, and 16, 32 or 64 columns
+/// of `f16` or `bf16`.
 ///
 /// `warp.load_matrix(&tile, row, column)` loads it from shared memory. In a kernel, `a[i]` is an element that the lane
 /// holds, in row `a.row(lane, i)` and column `a.column(lane, i)` (PTX ISA, Matrix Fragments for mma).
@@ -200,7 +202,7 @@ pub struct MatrixA<T: ElementOfA<ROWS, COLUMNS>, const ROWS: usize, const COLUMN
     elements: T::Registers,
 }
 
-matrix!(MatrixA of ElementOfA, "matrix_a", Layout::of_rows(COLUMNS / 8));
+matrix!(MatrixA of ElementOfA, "matrix_a", Layout::of_rows(if ROWS == 64 { 2 } else { COLUMNS / 8 }));
 
 /// The right operand of `warp.mma(a, b, c)`, spread over the lanes of a warp. It has 8 or 16 columns, and 16 rows of
 /// [`f16`](struct@f16) or [`bf16`], 8 of [`tf32`], or 32 of `i8` or `u8`.
@@ -268,12 +270,13 @@ stored! {
 impl<T: ElementOfA<ROWS, COLUMNS>, const ROWS: usize, const COLUMNS: usize> MatrixA<T, ROWS, COLUMNS> {
     /// Returns the row of the element `i` of this lane.
     pub fn row(&self, lane: u32, i: u32) -> u32 {
-        lane / 4 + i / (COLUMNS as u32 / 8) % 2 * 8
+        let each = if ROWS == 64 { 2 } else { COLUMNS as u32 / 8 };
+        lane / 32 * 16 + lane % 32 / 4 + i / each % 2 * 8
     }
 
     /// Returns the column of the element `i` of this lane.
     pub fn column(&self, lane: u32, i: u32) -> u32 {
-        let each = COLUMNS as u32 / 8;
+        let each = if ROWS == 64 { 2 } else { COLUMNS as u32 / 8 };
         lane % 4 * each + i % each + i / (2 * each) * (4 * each)
     }
 }
@@ -306,11 +309,15 @@ impl<T: AccumulatorElement<ROWS, COLUMNS>, const ROWS: usize, const COLUMNS: usi
 }
 
 #[device]
-impl<T: ElementOfA<16, 16> + AccumulatorElement<16, 16>> MatrixA<T, 16, 16> {
+impl<T, const ROWS: usize, const COLUMNS: usize> MatrixA<T, ROWS, COLUMNS>
+where
+    T: ElementOfA<ROWS, COLUMNS> + AccumulatorElement<ROWS, COLUMNS>,
+{
     /// Returns a sum as the left operand of another product: each lane already holds the elements that it needs.
-    pub fn from_accumulator(sum: Accumulator<T, 16, 16>) -> MatrixA<T, 16, 16> {
-        let mut a = MatrixA::<T, 16, 16>::splat(sum[0]);
-        for i in 0..8 {
+    pub fn from_accumulator(sum: Accumulator<T, ROWS, COLUMNS>) -> MatrixA<T, ROWS, COLUMNS> {
+        let mut a = MatrixA::<T, ROWS, COLUMNS>::splat(sum[0]);
+        #[unroll]
+        for i in 0..a.len() {
             a[i] = sum[i];
         }
         a

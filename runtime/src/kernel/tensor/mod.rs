@@ -8,12 +8,12 @@ use std::any::type_name;
 use std::panic::Location;
 
 pub use self::tile::{AddedElement, BitsElement, ComparedElement, TensorTile, tensor_tile};
-use crate::kernel::barrier::{Barrier, BarrierScope, Brand};
+use crate::kernel::barrier::{Barrier, BarrierScope, Brand, ClusterScope};
 use crate::kernel::copy::SharedEnd;
 use crate::kernel::memory::{Addressed, Global, GlobalMut, exchanged};
 use crate::program::tensor::{TensorElement, TensorShape};
 use crate::report::failure::Cause;
-use crate::sim::{self, Batch, Combine, Completion, CopyEnd, CopyPiece, Site, TileCopy};
+use crate::sim::{self, BarrierId, Batch, Combine, Completion, CopyEnd, CopyPiece, Site, TileCopy};
 
 /// The alignment of tiles in shared memory (PTX ISA, cp.async.bulk.tensor).
 const ALIGNMENT: usize = 128;
@@ -33,6 +33,8 @@ const UNIT: usize = 16;
 /// |---|---|
 /// | `map.load_async([row, column], &tile, &bar)` | copies the elements from these coordinates on to a tile in shared memory, and lets the current phase of the barrier expect their bytes |
 /// | `map.prefetch([row, column])` | loads those elements into the L2 cache |
+/// | `map.multicast_async([row, column], &tile, &bar, &cluster)` | copies them to the tile of each block of the cluster, or of the ranks of a list, and completes on the barrier of each |
+/// | `map.expect_multicast(&tile, &bar)` | lets the current phase of the barrier expect the bytes of a tile that such a copy brings |
 ///
 /// The coordinates are those of the tile's first element, as `i32`, in the order of indexes. Elements that lie outside of the
 /// tensor, before it or behind it, are zeros in the tile; their bytes count nonetheless. The last coordinate is a multiple of 16
@@ -154,14 +156,45 @@ macro_rules! map {
                 begin::<Tile>("load_async", &pieces, None, completion, site);
             }
 
+            /// Copies a tile of the tensor to the same tile of several blocks of the cluster by one thread, and does not wait:
+            /// `cp.async.bulk.tensor` with `.multicast::cluster`. The bytes complete on the same barrier of each receiver, which
+            /// has to expect them.
+            #[track_caller]
+            pub fn multicast_async<S, B, const N: usize>(
+                self,
+                at: Tile::Coordinates,
+                to: &S,
+                bar: &Barrier<B, ClusterScope>,
+                ranks: [u32; N],
+            ) where
+                S: TileEnd<Tile> + ?Sized,
+                B: Brand,
+            {
+                let site = Location::caller();
+                let pieces = self.pieces(at, to, site, Direction::Load);
+                multicast::<Tile>(&pieces, bar.id(), &ranks, site);
+            }
+
+            /// Lets the current phase of a barrier expect the bytes of a tile that a multicast of some block brings: the thread still
+            /// has to arrive.
+            #[track_caller]
+            pub fn expect_multicast<S, B>(self, to: &S, bar: &Barrier<B, ClusterScope>)
+            where
+                S: TileEnd<Tile> + ?Sized,
+                B: Brand,
+            {
+                Self::check_tile(to, Direction::Load, Location::caller());
+                bar.expect_tx(size_of::<Tile>() as u32);
+            }
+
             /// Loads a tile of the tensor into the L2 cache, which the simulator does not have.
             #[allow(clippy::needless_pass_by_value, reason = "as on the device")]
             pub fn prefetch(self, _at: Tile::Coordinates) {
                 sim::with("`prefetch()`", |_| ());
             }
 
-            /// Returns the pieces of a copy, after checking the tile.
-            fn pieces<S>(&self, at: Tile::Coordinates, tile: &S, site: Site, direction: Direction) -> Vec<CopyPiece>
+            /// Checks the length and the alignment of a tile.
+            fn check_tile<S>(tile: &S, direction: Direction, site: Site)
             where
                 S: TileEnd<Tile> + ?Sized,
             {
@@ -177,6 +210,14 @@ macro_rules! map {
                 if past != 0 {
                     sim::fail_at(Cause::MisalignedTile { past: past as u64 }, site);
                 }
+            }
+
+            /// Returns the pieces of a copy, after checking the tile.
+            fn pieces<S>(&self, at: Tile::Coordinates, tile: &S, site: Site, direction: Direction) -> Vec<CopyPiece>
+            where
+                S: TileEnd<Tile> + ?Sized,
+            {
+                Self::check_tile(tile, direction, site);
                 let (last, elements) = (at.as_ref().last().copied().unwrap_or(0), UNIT / Tile::SHAPE.element);
                 if last.rem_euclid(elements as i32) != 0 {
                     sim::fail_at(Cause::MisalignedCoordinate { at: last, elements: elements as u64 }, site);
@@ -252,6 +293,24 @@ impl<Tile: TensorTile> TensorMapMut<'_, Tile> {
 enum Direction {
     Load,
     Store,
+}
+
+/// Begins a copy to each receiver of a multicast: one actor writes the memory of each.
+fn multicast<Tile: TensorTile>(pieces: &[CopyPiece], bar: BarrierId, ranks: &[u32], site: Site) {
+    let name = "multicast_async";
+    for (number, rank) in ranks.iter().enumerate() {
+        sim::with(name, |context| context.check_rank(*rank, site));
+        if ranks[..number].contains(rank) {
+            sim::fail_at(Cause::RepeatedReceiver { rank: *rank }, site);
+        }
+    }
+    for rank in ranks {
+        let there = |to: CopyEnd| CopyEnd { memory: to.memory.of_block(*rank), ..to };
+        let pieces: Vec<CopyPiece> =
+            pieces.iter().map(|piece| CopyPiece { to: piece.to.map(there), ..*piece }).collect();
+        let completion = Completion::Barrier { barrier: bar.of_block(*rank), expect: false };
+        begin::<Tile>(name, &pieces, None, completion, site);
+    }
 }
 
 fn begin<Tile: TensorTile>(

@@ -17,6 +17,13 @@ pub(crate) struct BarrierId {
     pub(crate) scope: Scope,
 }
 
+impl BarrierId {
+    /// Returns the same barrier of the block of this rank.
+    pub(crate) fn of_block(self, rank: u32) -> BarrierId {
+        BarrierId { memory: SharedId { rank, ..self.memory }, ..self }
+    }
+}
+
 /// A thread's call of a barrier's method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct BarrierCall {

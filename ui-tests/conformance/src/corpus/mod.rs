@@ -26,6 +26,7 @@ mod histogram;
 mod image;
 mod matvec;
 mod memory;
+mod multicast;
 mod norm;
 mod physics;
 mod pipelines;
@@ -68,6 +69,7 @@ pub fn modules() -> Vec<Module> {
         image::module(),
         matvec::module(),
         memory::module(),
+        multicast::module(),
         norm::module(),
         physics::module(),
         pipelines::module(),

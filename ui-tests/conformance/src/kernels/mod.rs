@@ -55,6 +55,7 @@ mod macro_made;
 mod matrices;
 mod memory;
 mod mixtures;
+mod multicast;
 mod names;
 mod nanosleep;
 mod odd_places;
@@ -87,6 +88,7 @@ mod unchecked;
 mod vectors;
 mod warp_guide;
 mod warp_values;
+mod warpgroup_registers;
 mod warpgroups;
 mod warps;
 mod weak;
@@ -107,6 +109,7 @@ pub fn modules() -> Vec<Module> {
         async_peers::modules(),
         pipelines::modules(),
         tensor_maps::modules(),
+        multicast::modules(),
         phase_tokens::modules(),
         cluster_phases::modules(),
         stages::modules(),
@@ -170,6 +173,7 @@ pub fn modules() -> Vec<Module> {
         orders::modules(),
         type_names::modules(),
         warpgroups::modules(),
+        warpgroup_registers::modules(),
     ];
     modules.into_iter().flatten().collect()
 }

@@ -1,12 +1,12 @@
 //! Asynchronous copies: the memory that they access, and the threads that execute them together.
 
 use super::{Builder, GroupStep, StepKind, Value};
-use crate::check::build::memory::region_of_kind;
+use crate::check::build::memory::{region_of_kind, remote};
 use crate::check::cfg::{
     AccessKind, BarrierCall, BarrierCallId, Completion, CopyBy, CopyId, CopyStep, Region, Select, Shared, Team,
 };
 use crate::model::ValueId;
-use crate::model::barrier::{BarrierForm, COPY};
+use crate::model::barrier::{Barrier, BarrierForm, COPY};
 use crate::model::copy::{BulkDirection, CopyOp, TensorCopy};
 use crate::model::expr::Expr;
 use crate::model::kind::Kind;
@@ -36,7 +36,7 @@ impl Builder<'_> {
             | CopyOp::BulkWait { .. } => Completion::BulkGroup,
             CopyOp::Cooperative { to_barrier: true, .. }
             | CopyOp::Bulk(_)
-            | CopyOp::Tensor(TensorCopy::Load)
+            | CopyOp::Tensor(TensorCopy::Load | TensorCopy::Multicast | TensorCopy::Expect)
             | CopyOp::Store => Completion::Barrier(barrier.unwrap_or(Shared::Any)),
         };
         let touch = |builder: &mut Self| {
@@ -83,6 +83,27 @@ impl Builder<'_> {
                 let begin = CopyStep::Begin { reads: list(region(2)), writes: None, completion, by: CopyBy::Tile, at };
                 self.copy_step(begin, at);
             }
+            CopyOp::Tensor(TensorCopy::Multicast) => {
+                touch(self);
+                let (Some(tile), Some(bar)) = (region(2), region(3)) else { return };
+                let Kind::Barrier(own) = operands[3].result_kind else { return };
+                let of_peer = Kind::Barrier(Barrier { form: BarrierForm::Remote, ..own });
+                let ranks = self.nodes[values[4].node.0].operands.clone();
+                // It is a copy to each receiver, on that one's barrier.
+                for rank in ranks {
+                    let (tile, bar) = (remote(tile.clone(), Some(rank)), remote(bar.clone(), Some(rank)));
+                    self.access_until(tile, AccessKind::AsyncWrite, Some(completion), at);
+                    self.barrier_call_of_copy(of_peer, Some(bar), at);
+                    let by = CopyBy::Multicast;
+                    self.copy_step(CopyStep::Begin { reads: Vec::new(), writes: None, completion, by, at }, at);
+                }
+            }
+            // The bytes arrive by the copy of another thread.
+            CopyOp::Tensor(TensorCopy::Expect) => {
+                complete_on_barrier(self);
+                let (writes, by) = (region(1), CopyBy::Expected);
+                self.copy_step(CopyStep::Begin { reads: Vec::new(), writes, completion, by, at }, at);
+            }
             // What is read changes nothing but times.
             CopyOp::Tensor(TensorCopy::Prefetch) => {}
             CopyOp::Store => {
@@ -105,14 +126,17 @@ impl Builder<'_> {
     }
 
     /// A product of matrices reads its tiles until the warpgroup has waited for it.
-    pub(super) fn product(&mut self, team: Team, values: &[Value], at: SpanRange) {
+    pub(super) fn product(&mut self, team: Team, tiles: &[Value], of_registers: bool, at: SpanRange) {
         let completion = Completion::Product;
-        let reads: Vec<Region> = values.iter().skip(2).filter_map(|tile| tile.region.clone()).collect();
+        let reads: Vec<Region> = tiles.iter().filter_map(|tile| tile.region.clone()).collect();
         self.step(StepKind::Group(GroupStep::Collective { team, name: "mma_async", barrier: false }), at);
         for region in &reads {
             self.access_until(region.clone(), AccessKind::Read, Some(completion), at);
         }
-        self.copy_step(CopyStep::Begin { reads, writes: None, completion, by: CopyBy::Warpgroup, at }, at);
+        self.copy_step(
+            CopyStep::Begin { reads, writes: None, completion, by: CopyBy::Warpgroup { of_registers }, at },
+            at,
+        );
     }
 
     /// The warpgroup waits for its products, but for the last ones if `but` says how many.
@@ -153,6 +177,10 @@ fn touched_by_copy(copy: CopyOp) -> &'static [(usize, AccessKind)] {
         CopyOp::Bulk(BulkDirection::SharedToPeer) => &[(1, AccessKind::Read), (0, AccessKind::AsyncWrite)],
         CopyOp::Tensor(TensorCopy::Load) => &[(0, AccessKind::Read), (2, AccessKind::Write)],
         CopyOp::Tensor(TensorCopy::Store | TensorCopy::Reduce(_)) => &[(2, AccessKind::Read), (0, AccessKind::Write)],
-        CopyOp::Tensor(TensorCopy::Prefetch) | CopyOp::Store | CopyOp::Wait { .. } | CopyOp::BulkWait { .. } => &[],
+        CopyOp::Tensor(TensorCopy::Multicast) => &[(0, AccessKind::Read)],
+        CopyOp::Tensor(TensorCopy::Prefetch | TensorCopy::Expect)
+        | CopyOp::Store
+        | CopyOp::Wait { .. }
+        | CopyOp::BulkWait { .. } => &[],
     }
 }

@@ -178,7 +178,7 @@ fn atomic_access(atomic: AtomicUse) -> AccessKind {
 }
 
 /// Returns the same region in the shared memory of the block of this rank.
-fn remote(region: Region, rank: Option<NodeId>) -> Region {
+pub(super) fn remote(region: Region, rank: Option<NodeId>) -> Region {
     let root = match region.root {
         Root::Shared(shared) | Root::Remote(shared) => Root::Remote(shared),
         Root::ReadOnly | Root::Global => Root::Remote(Shared::Any),

@@ -14,7 +14,7 @@ use crate::model::expr::{Expr, ExprKind};
 use crate::model::group::Group;
 use crate::model::group_barrier::BarrierMethod;
 use crate::model::kind::Kind;
-use crate::model::op::Op;
+use crate::model::op::{LeftOperand, Op};
 use crate::model::options::Extents;
 use crate::model::query::{Answer, Query, UniformAt};
 use crate::model::ty::ParamType;
@@ -127,13 +127,18 @@ impl<'f> Builder<'f> {
                 self.access(rows_of_matrix(&values), AccessKind::Write, at);
                 self.nothing(at).node
             }
-            Op::MmaAsync { .. } => {
+            Op::MmaAsync { left, .. } => {
                 let team = warpgroup(team(Group::Tile));
-                for (argument, value) in ["first tile", "second tile"].into_iter().zip(nodes.iter().skip(2)) {
+                let tiles: &[&str] = match left {
+                    LeftOperand::Tile => &["first tile", "second tile"],
+                    LeftOperand::Registers => &["tile"],
+                };
+                let first = values.len() - tiles.len();
+                for (argument, value) in tiles.iter().copied().zip(nodes.iter().skip(first)) {
                     let argument = Some((argument, *value));
                     self.step(StepKind::Group(GroupStep::Convergent { team, name: "mma_async", argument }), at);
                 }
-                self.product(team, &values, at);
+                self.product(team, &values[first..], left == LeftOperand::Registers, at);
                 self.node(Source::Known { uniformity: Uniformity::Divergent, what: "mma_async" }, nodes, at)
             }
             Op::MmaWait { prior } => {

@@ -262,10 +262,14 @@ pub(crate) enum CopyBy {
     Group,
     /// One thread, which has let the barrier expect the bytes before.
     Thread,
-    /// The threads of a warpgroup, whose product reads tiles.
-    Warpgroup,
+    /// The threads of a warpgroup, whose product reads tiles, and maybe registers.
+    Warpgroup { of_registers: bool },
     /// One thread, and the copy of a tile itself lets the barrier expect the bytes.
     Tile,
+    /// One thread, whose multicast writes the tiles of several blocks. The step is the copy to one of them.
+    Multicast,
+    /// A thread of some block, whose multicast brings the tile. The step only lets the barrier expect the bytes.
+    Expected,
 }
 
 /// A step of an asynchronous copy.

@@ -19,14 +19,17 @@ use std::collections::BTreeSet;
 use phalanx_contract::protocol::{CopyUses, ParameterUses};
 use phalanx_contract::uniformity::Uniformity;
 
-use super::cfg::{Access, AccessId, AccessKind, BlockId, CallId, Cfg, CopyStep, MemoryStep, Region, Root, StepKind};
-use super::completion::Completions;
+use super::cfg::{
+    Access, AccessId, AccessKind, BlockId, CallId, Cfg, CopyBy, CopyId, CopyStep, MemoryStep, Region, Root, StepKind,
+};
+use super::completion::{Begun, Completions};
 use super::dsm::protocol::{Guard, Predicate, Protocol};
 use super::engine::{self, Analysis};
 use super::uniform::values::Values;
 use crate::diag::{Diag, Diags};
 use crate::messages;
 use crate::model::{Function, Role};
+use crate::span::SpanRange;
 use flight::{Ending, Flight, FlightId, Flights, covers, overlap};
 use state::{InFlight, State};
 
@@ -61,12 +64,12 @@ pub(super) fn check(
             match step.kind {
                 StepKind::Memory(MemoryStep::Access(id)) => found.extend(in_flight.faults(&state, id, by_all)),
                 StepKind::Call(call) => found.extend(in_flight.faults_of_call(&state, call)),
+                StepKind::Copy(copy) => found.extend(in_flight.registers_in_flight(&state, copy)),
                 StepKind::Value(_)
                 | StepKind::Memory(MemoryStep::Fence)
                 | StepKind::Group(_)
                 | StepKind::Token(_)
-                | StepKind::BarrierCall(_)
-                | StepKind::Copy(_) => {}
+                | StepKind::BarrierCall(_) => {}
             }
             in_flight.summarize(&state, step, &mut effects);
             in_flight.transfer(&mut state, step);
@@ -93,8 +96,14 @@ pub(super) fn check(
         Role::Method => {}
     }
     let mut reported = BTreeSet::new();
+    // What a peer's multicast brings is in flight for the peer and for the block that expects it.
+    let is_known = |diags: &Diags, diag: &Diag| {
+        let place = |at: SpanRange| (at.line(), at.column());
+        diags.any(|rule, at| rule == diag.rule && place(at) == place(diag.at))
+    };
     for (guard, diag) in found {
         match guard.is_certain() {
+            true if is_known(diags, &diag) => {}
             true if reported.insert((diag.at.line(), diag.at.column())) => diags.push(diag),
             true => {}
             false => protocol.ask(guard, &diag),
@@ -140,7 +149,22 @@ impl InFlight<'_, '_> {
         faults
     }
 
-    fn message(&self, flight: FlightId, at: crate::span::SpanRange, name: &str, writes: bool) -> Diag {
+    /// A statement begins a product whose left operand is in registers while the one that it began before is in flight: both are in the
+    /// same registers (PTX ISA, wgmma.mma_async: they must not change before a wait).
+    ///
+    /// ```text
+    /// for k in 0..n { product = warpgroup.mma_async(product, left, &tiles[k]); warpgroup.wait_mma_prior::<1>(); left = next(k); }
+    /// ```
+    fn registers_in_flight(&self, state: &State, copy: CopyId) -> Option<(Guard, Diag)> {
+        let CopyStep::Begin { by: CopyBy::Warpgroup { of_registers: true }, at, .. } = &self.cfg.copies[copy.0] else {
+            return None;
+        };
+        let begun = self.flights.from(Begun::Copy(copy));
+        let again = begun.iter().any(|flight| state.in_flight.contains_key(flight));
+        again.then(|| (Guard::default(), messages::registers_in_flight(*at)))
+    }
+
+    fn message(&self, flight: FlightId, at: SpanRange, name: &str, writes: bool) -> Diag {
         let Flight { is_written, ending, at: begun, .. } = &self.flights.all[flight];
         match ending {
             Ending::Product => messages::tile_in_flight(at, *begun, name),

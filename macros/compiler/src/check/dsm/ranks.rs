@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::diag::Diags;
 use crate::messages;
+use crate::model::copy::{CopyOp, TensorCopy};
 use crate::model::expr::{Expr, ExprKind};
 use crate::model::op::Op;
 use crate::model::walk::walk_block;
@@ -29,6 +30,26 @@ pub(super) fn check(function: &Function, diags: &mut Diags) {
             diags.push(messages::rank_out_of_range(rank.span, number, blocks));
         }
     });
+    walk_block(&function.body, &mut |expr| {
+        for rank in receivers(expr) {
+            if let Some(number) = rank.integer()
+                && number >= blocks
+            {
+                diags.push(messages::rank_out_of_range(rank.span, number, blocks));
+            }
+        }
+    });
+}
+
+/// The ranks of the blocks that receive a multicast.
+fn receivers(expr: &Expr) -> &[Expr] {
+    let ExprKind::Op { op: Op::Copy(CopyOp::Tensor(TensorCopy::Multicast)), operands, .. } = &expr.kind else {
+        return &[];
+    };
+    match operands.get(4).map(|ranks| &ranks.kind) {
+        Some(ExprKind::Array { elements, .. }) => elements,
+        Some(_) | None => &[],
+    }
 }
 
 /// Whether only rustc can check the rank: it is a constant, or the size of the kernel's clusters is one.

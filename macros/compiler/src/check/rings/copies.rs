@@ -4,11 +4,12 @@ use super::kernel::{Point, Refusal};
 use super::objects::array_of;
 use super::walk::Walker;
 use crate::check::cfg::{
-    AccessKind, BarrierCall, Completion, CopyBy, CopyStep, Granule, GroupStep, MemoryStep, Region, Select, StepKind,
-    Team, Tile,
+    Access, AccessKind, BarrierCall, Completion, CopyBy, CopyStep, Granule, GroupStep, MemoryStep, Region, Select,
+    StepKind, Team, Tile,
 };
 use crate::model::group::Group;
 use crate::rings::{Data, Element, Op};
+use crate::span::SpanRange;
 
 impl Walker<'_, '_, '_, '_> {
     pub(super) fn copy(&mut self, point: Point, index: usize) -> Result<(), Refusal> {
@@ -70,8 +71,21 @@ impl Walker<'_, '_, '_, '_> {
             Some((index, &cfg.accesses[access.0]))
         });
         let is_copy = |kind| matches!(kind, AccessKind::AsyncWrite);
-        match written.find(|(_, access)| is_copy(access.kind)) {
-            Some((index, access)) => self.copy_into(point, call, &access.region, ((point.0, index), CopyBy::Thread)),
+        let mut copied = written.by_ref().filter(|(_, access)| is_copy(access.kind));
+        match copied.next() {
+            Some((index, access)) => {
+                let block = self.block_of(&access.region, point, call.at)?;
+                let place = |at: SpanRange| (at.line(), at.column());
+                let others = copied.take_while(|(_, other)| place(other.at) == place(access.at));
+                let repeats = |other: &Access| self.block_of(&other.region, point, call.at).is_ok_and(|of| of == block);
+                if self.evaluator.arguments.is_some() && others.into_iter().any(|(_, other)| repeats(other)) {
+                    return Err(Refusal::new(
+                        call.at,
+                        "a multicast names a block twice with these arguments, and fails",
+                    ));
+                }
+                self.copy_into(point, call, &access.region, ((point.0, index), CopyBy::Thread))
+            }
             None => Err(Refusal::new(call.at, "the text does not show what the copy writes")),
         }
     }
@@ -105,10 +119,14 @@ impl Walker<'_, '_, '_, '_> {
                 self.push(site, at, Op::Share { slot, barrier, data: Data::Fixed(0) });
                 return Ok(());
             }
-            CopyBy::Thread | CopyBy::Warpgroup => {}
+            CopyBy::Thread | CopyBy::Warpgroup { .. } | CopyBy::Multicast => {}
             // The call on the barrier is the step before.
             CopyBy::Tile => {
                 self.push((point.0, point.1 - 1), at, Op::Expect { barrier: barrier.clone(), bytes });
+            }
+            CopyBy::Expected => {
+                self.push(site, at, Op::Expect { barrier, bytes });
+                return Ok(());
             }
         }
         self.push(site, at, Op::Copy { slot, barrier, block, signals, bytes, data: Data::Fixed(0) });

@@ -279,8 +279,8 @@ fn tile_copies(kernel: &Kernel<'_, '_>, array: usize) -> (Option<usize>, bool) {
     for copy in &kernel.cfg.copies {
         match copy {
             CopyStep::Begin { writes: Some(region), by, .. } if array_of(region) == Some(array) => match by {
-                CopyBy::Tile => drop(depths.insert(region.path.len())),
-                CopyBy::Group | CopyBy::Thread | CopyBy::Warpgroup => by_others = true,
+                CopyBy::Tile | CopyBy::Expected => drop(depths.insert(region.path.len())),
+                CopyBy::Group | CopyBy::Thread | CopyBy::Warpgroup { .. } | CopyBy::Multicast => by_others = true,
             },
             CopyStep::Begin { .. } | CopyStep::Wait { .. } => {}
         }

@@ -168,7 +168,7 @@ impl Host<'_> {
                 self.typed(matrix, loaded, at)
             }
             Op::StoreMatrix { stored } => group_method(Group::Tile, stored.store()),
-            Op::MmaAsync { product } => self.typed(product, group_method(Group::Tile, "mma_async"), at),
+            Op::MmaAsync { product, left } => self.typed(product, group_method(Group::Tile, left.method()), at),
             Op::MmaWait { prior: None } => group_method(Group::Tile, "wait_mma"),
             Op::MmaWait { prior: Some(prior) } => {
                 let prior = &self.function.values[usize::from(prior.0)].tokens;

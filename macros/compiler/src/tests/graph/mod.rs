@@ -15,7 +15,7 @@ use dump::dump;
 fn graph(function: &str) -> String {
     let item: ItemFn = syn::parse_str(function).expect("a function");
     let mut diags = Diags::new(session());
-    let function = parse::function(&item, Role::Device, &mut diags);
+    let function = parse::function(&item, Role::Device, Default::default(), &mut diags);
     assert!(diags.rules().is_empty(), "{:?}", diags.rules());
     dump(&function, &build(&function).unwrap())
 }

@@ -9,6 +9,7 @@ mod growth;
 mod kernels;
 mod launches;
 mod loops;
+mod multicast;
 mod peers;
 mod polls;
 mod races;

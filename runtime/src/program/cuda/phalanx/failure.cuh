@@ -42,6 +42,7 @@ enum failure_cause : unsigned {
     negative_coordinate = 25,           // the coordinate, the dimension
     product_rows = 26,                  // the rows of both operands, those that the product takes
     misaligned_operand = 27,            // bytes past a multiple of the pattern, the bytes of the pattern
+    repeated_receiver = 28,             // the rank
 };
 
 // The type of a value that the cause leaves open; the 128-bit ones take two words.

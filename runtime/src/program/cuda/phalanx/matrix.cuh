@@ -48,9 +48,9 @@ struct alignas(4) lane_elements {
 
 } // namespace detail
 
-// The left operand, whose words hold elements of one row.
+// The left operand, whose words hold elements of one row, spread over a warp or, if it has 64 rows, over a warpgroup.
 template <class T, unsigned long long M, unsigned long long K>
-struct matrix_a : detail::lane_elements<matrix_a<T, M, K>, typename detail::element_of<T>::type, M * K / 32> {
+struct matrix_a : detail::lane_elements<matrix_a<T, M, K>, typename detail::element_of<T>::type, M * K / (M == 64 ? 128 : 32)> {
     enum : unsigned { rows = M, columns = K };
     enum : bool { lines_are_rows = true };
 };
@@ -73,7 +73,7 @@ namespace detail {
 
 template <class T, unsigned long long M, unsigned long long N>
 struct array_length<matrix_a<T, M, N>> {
-    enum : unsigned long long { value = M * N / 32 };
+    enum : unsigned long long { value = M * N / (M == 64 ? 128 : 32) };
 };
 template <class T, unsigned long long M, unsigned long long N>
 struct array_length<matrix_b<T, M, N>> {

@@ -1,8 +1,9 @@
 // `tensor_map`, a tensor in global memory, and the copies between it and tiles in shared memory, which one thread issues
-// (PTX ISA: Tensors; cp.async.bulk.tensor; cp.reduce.async.bulk.tensor; cp.async.bulk.prefetch.tensor). The map counts
+// (PTX ISA: Tensors; cp.async.bulk.tensor with .multicast::cluster; cp.reduce.async.bulk.tensor; cp.async.bulk.prefetch.tensor). The map counts
 // dimensions from the innermost, Rust from the outermost.
 #pragma once
 #include <phalanx/copy.cuh>
+#include <phalanx/groups.cuh>
 #include <phalanx/swizzled.cuh>
 
 namespace phalanx {
@@ -95,7 +96,8 @@ __device__ __forceinline__ unsigned tile_address(const shared_slice<typename til
 template <int Rank>
 struct tensor_copy;
 
-#define PHALANX_TENSOR_COPY(RANK, DIMENSIONS, COORDINATES, ...)                                                                    \
+// `NEXT` is the operand after the coordinates.
+#define PHALANX_TENSOR_COPY(RANK, DIMENSIONS, COORDINATES, NEXT, ...)                                                              \
     template <>                                                                                                                    \
     struct tensor_copy<RANK> {                                                                                                     \
         __device__ __forceinline__ static void load(const void* map, const i32* at, unsigned tile, unsigned bar) {                 \
@@ -103,6 +105,14 @@ struct tensor_copy;
                          "[%0], [%1, {" COORDINATES "}], [%2];"                                                                    \
                          :                                                                                                         \
                          : "r"(tile), "l"(map), "r"(bar), __VA_ARGS__                                                              \
+                         : "memory");                                                                                              \
+        }                                                                                                                          \
+        __device__ __forceinline__ static void multicast(const void* map, const i32* at, unsigned tile, unsigned bar,                \
+                                                         unsigned short blocks) {                                                  \
+            asm volatile("cp.async.bulk.tensor." DIMENSIONS ".shared::cluster.global.tile.mbarrier::complete_tx::bytes"            \
+                         ".multicast::cluster [%0], [%1, {" COORDINATES "}], [%2], " NEXT ";"                                      \
+                         :                                                                                                         \
+                         : "r"(tile), "l"(map), "r"(bar), __VA_ARGS__, "h"(blocks)                                                 \
                          : "memory");                                                                                              \
         }                                                                                                                          \
         __device__ __forceinline__ static void store(const void* map, const i32* at, unsigned tile) {                              \
@@ -132,11 +142,11 @@ struct tensor_copy;
                      : "r"(tile), "l"(map), "r"(0), __VA_ARGS__                                                                    \
                      : "memory");                                                                                                  \
     }
-PHALANX_TENSOR_COPY(1, "1d", "%3", "r"(at[0].value))
-PHALANX_TENSOR_COPY(2, "2d", "%3, %4", "r"(at[1].value), "r"(at[0].value))
-PHALANX_TENSOR_COPY(3, "3d", "%3, %4, %5", "r"(at[2].value), "r"(at[1].value), "r"(at[0].value))
-PHALANX_TENSOR_COPY(4, "4d", "%3, %4, %5, %6", "r"(at[3].value), "r"(at[2].value), "r"(at[1].value), "r"(at[0].value))
-PHALANX_TENSOR_COPY(5, "5d", "%3, %4, %5, %6, %7", "r"(at[4].value), "r"(at[3].value), "r"(at[2].value), "r"(at[1].value),
+PHALANX_TENSOR_COPY(1, "1d", "%3", "%4", "r"(at[0].value))
+PHALANX_TENSOR_COPY(2, "2d", "%3, %4", "%5", "r"(at[1].value), "r"(at[0].value))
+PHALANX_TENSOR_COPY(3, "3d", "%3, %4, %5", "%6", "r"(at[2].value), "r"(at[1].value), "r"(at[0].value))
+PHALANX_TENSOR_COPY(4, "4d", "%3, %4, %5, %6", "%7", "r"(at[3].value), "r"(at[2].value), "r"(at[1].value), "r"(at[0].value))
+PHALANX_TENSOR_COPY(5, "5d", "%3, %4, %5, %6, %7", "%8", "r"(at[4].value), "r"(at[3].value), "r"(at[2].value), "r"(at[1].value),
                     "r"(at[0].value))
 #undef PHALANX_TENSOR_REDUCTION
 #undef PHALANX_TENSOR_COPY
@@ -155,6 +165,37 @@ __device__ __forceinline__ void load_async(const Map<Tile>& map, detail::coordin
     bar.expect_tx(u32(static_cast<unsigned>(sizeof(Tile))));
     detail::fence_tensor_proxy(map);
     detail::tensor_copy<detail::tile_of<Tile>::rank>::load(&map, at.elements, tile, bar.address());
+}
+
+// `map.multicast_async(at, &tile, &bar, ranks)`. The tile and the barrier are those at the same addresses of each receiver, where
+// peers may have read the tile in the generic proxy. A fence of the whole cluster's shared memory orders that (PTX ISA, fence.proxy.async).
+template <template <class> class Map, class Tile, class Memory, unsigned long long N>
+__device__ __forceinline__ void multicast_async(const Map<Tile>& map, detail::coordinates<Tile> at, Memory&& memory,
+                                                const cluster_barrier& bar, const local_array<u32, N>& ranks, PHALANX_SITE) {
+    const unsigned tile = detail::tile_address<Tile>(detail::whole(memory), false, site);
+    detail::check_coordinates<Tile>(at, site);
+    const unsigned blocks = detail::blocks_of_cluster();
+    unsigned mask = 0;
+#pragma unroll
+    for (unsigned i = 0; i < N; i++) {
+        const unsigned rank = ranks.elements[i].value;
+        if (rank >= blocks) {
+            detail::fail(detail::rank_out_of_range, site, record_value(ranks.elements[i]), record_value(u32(blocks)));
+        }
+        if (mask >> rank & 1) {
+            detail::fail(detail::repeated_receiver, site, record_value(ranks.elements[i]));
+        }
+        mask |= 1u << rank;
+    }
+    asm volatile("fence.proxy.async;" ::: "memory");
+    detail::tensor_copy<detail::tile_of<Tile>::rank>::multicast(&map, at.elements, tile, bar.address(), static_cast<unsigned short>(mask));
+}
+
+// `map.expect_multicast(&tile, &bar)`
+template <template <class> class Map, class Tile, class Memory>
+__device__ __forceinline__ void expect_multicast(const Map<Tile>&, Memory&& memory, const cluster_barrier& bar, PHALANX_SITE) {
+    detail::tile_address<Tile>(detail::whole(memory), false, site);
+    bar.expect_tx(u32(static_cast<unsigned>(sizeof(Tile))));
 }
 
 // `map.prefetch(at)`. It changes nothing, so that one that the hardware does not have is left out.

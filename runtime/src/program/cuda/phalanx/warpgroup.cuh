@@ -60,6 +60,14 @@ __device__ __forceinline__ void keep(accumulator<f16, 64, N>& sum) {
     }
 }
 
+template <class T, unsigned long long K>
+__device__ __forceinline__ void keep(matrix_a<T, 64, K>& a) {
+#pragma unroll
+    for (unsigned i = 0; i < K / 4; ++i) {
+        asm volatile("" : "+r"(a.word(i))::"memory");
+    }
+}
+
 // The registers of an instruction are all elements that a thread holds.
 static_assert(sizeof(accumulator<f32, 64, 8>) == 16 && sizeof(accumulator<f16, 64, 8>) == 8);
 
@@ -85,6 +93,47 @@ begin_product(accumulator<V, 64, N> sum, const shared_slice<A>& a, const shared_
     return {sum};
 }
 
+// The same with the left operand in registers, which the tensor cores read until a wait: nothing may move into them before.
+template <class T, class U, class V, unsigned long long N, unsigned long long K, class B>
+__device__ __forceinline__ in_flight<accumulator<V, 64, N>, T, U>
+begin_product(accumulator<V, 64, N> sum, matrix_a<T, 64, K> a, const shared_slice<B>& b, unsigned site) {
+    static_assert(sizeof(B) == sizeof(T) * K);
+    if (b.length != N) {
+        fail(product_rows, site, recorded{unsigned_value, 64}, recorded{unsigned_value, b.length},
+             recorded{unsigned_value, 64}, recorded{unsigned_value, N});
+    }
+    const unsigned long long right = descriptor(b, site);
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    keep(sum);
+    keep(a);
+    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+#pragma unroll
+    for (unsigned step = 0; step < K / 16; ++step) {
+        warpgroup_cores<T, U, V, N>::multiply(sum, &a.word(4 * step), right + 2 * step);
+    }
+    asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+    keep(a);
+    keep(sum);
+    return {sum};
+}
+
+template <class Memory>
+__device__ __forceinline__ auto operand(Memory&& memory) {
+    return whole(memory);
+}
+template <class T, unsigned long long K>
+__device__ __forceinline__ matrix_a<T, 64, K> operand(const matrix_a<T, 64, K>& matrix) {
+    return matrix;
+}
+template <class T, unsigned long long K>
+__device__ __forceinline__ matrix_a<T, 64, K> operand(matrix_a<T, 64, K>& matrix) {
+    return matrix;
+}
+template <class T, unsigned long long K>
+__device__ __forceinline__ matrix_a<T, 64, K> operand(matrix_a<T, 64, K>&& matrix) {
+    return matrix;
+}
+
 template <class Sum, class T, class U>
 __device__ __forceinline__ Sum sum_of(const in_flight<Sum, T, U>& product) {
     return product.sum;
@@ -101,7 +150,7 @@ template <class V, unsigned long long N, class T, class U>
 struct product_of<in_flight<accumulator<V, 64, N>, T, U>> {
     template <class Sum, class A, class B>
     __device__ __forceinline__ static auto begin(const Sum& sum, A&& a, B&& b, unsigned site) {
-        return begin_product<T, U, V, N>(sum_of(sum), whole(a), whole(b), site);
+        return begin_product<T, U, V, N>(sum_of(sum), operand(a), whole(b), site);
     }
 };
 

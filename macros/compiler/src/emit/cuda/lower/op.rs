@@ -96,7 +96,7 @@ impl Lower<'_> {
                 CuExpr::Call { callee, arguments: values.collect(), site }
             }
             Op::StoreMatrix { stored } => memory::function(stored.store(), values.collect(), site),
-            Op::MmaAsync { product } => {
+            Op::MmaAsync { product, .. } => {
                 let callee = template("mma_async", vec![Fragment::Type(product)]);
                 CuExpr::Call { callee, arguments: values.collect(), site }
             }
