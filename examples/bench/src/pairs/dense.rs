@@ -151,9 +151,8 @@ fn cases(scale: Scale) -> Vec<Case> {
     let (rows, columns): (usize, usize) = scale.pick((16384, 8192), (256, 512));
     let count: usize = scale.pick(1 << 13, 64);
     let batch: usize = scale.pick(1 << 20, 64);
-    let pair = |entry, size: usize, unit, grid: usize, block| {
-        Pair::new(entry, TWINS, (size as u64, unit), grid as u32, block)
-    };
+    let pair =
+        |entry, size: usize, unit, grid: usize, block| Pair::new(entry, TWINS, (size as u64, unit), grid as u32, block);
     vec![
         pair("product", n, "columns", (n / EDGE) * (n / EDGE), 256).bytes(12 * n * n).case(
             move || data::reals(80, n * n),

@@ -8,8 +8,11 @@ use crate::data;
 use crate::memory::Memory;
 use crate::twin::Argument;
 
-pub(super) const SHOWCASE: Showcase =
-    Showcase { name: "images", about: "filters of `f32` and `u8` pixels, whose neighbours are read through the cache", cases };
+pub(super) const SHOWCASE: Showcase = Showcase {
+    name: "images",
+    about: "filters of `f32` and `u8` pixels, whose neighbours are read through the cache",
+    cases,
+};
 
 /// Returns the pixel of a thread: blocks take tiles of 32 by 8, row after row.
 #[device]
@@ -170,16 +173,24 @@ fn cases(scale: Scale) -> Vec<Case> {
         pair("blur").bytes(8 * len).case(pixels, len, move |device| {
             let weights = Memory::upload(device, &data::reals(40, 25))?;
             let twin = [&[Argument::Word(weights.address())], &size[..]].concat();
-            launch(twin, move |device, input, out| blur(input, &weights.buffer, out, width, height).grid(grid).enqueue(device))
+            launch(twin, move |device, input, out| {
+                blur(input, &weights.buffer, out, width, height).grid(grid).enqueue(device)
+            })
         }),
         pair("convolution").bytes(8 * len).case(pixels, len, move |device| {
             let weights = Memory::upload(device, &data::reals(40, 9))?;
             let twin = [&[Argument::Word(weights.address())], &size[..]].concat();
-            launch(twin, move |device, input, out| convolution(input, &weights.buffer, out, w, h).grid(grid).enqueue(device))
+            launch(twin, move |device, input, out| {
+                convolution(input, &weights.buffer, out, w, h).grid(grid).enqueue(device)
+            })
         }),
-        pair("sobel").bytes(5 * len).case(move || data::random(42, len, |bits| bits as u8), len, move |_| {
-            launch(size, move |device, input, out| sobel(input, out, width, height).grid(grid).enqueue(device))
-        }),
+        pair("sobel").bytes(5 * len).case(
+            move || data::random(42, len, |bits| bits as u8),
+            len,
+            move |_| {
+                launch(size, move |device, input, out| sobel(input, out, width, height).grid(grid).enqueue(device))
+            },
+        ),
         pair("median").bytes(8 * len).case(pixels, len, move |_| {
             launch(size, move |device, input, out| median(input, out, width, height).grid(grid).enqueue(device))
         }),

@@ -8,7 +8,8 @@ use crate::data;
 use crate::memory::Memory;
 use crate::twin::Argument;
 
-pub(super) const SHOWCASE: Showcase = Showcase { name: "losses", about: "losses, norms and optimizers in `f32`", cases };
+pub(super) const SHOWCASE: Showcase =
+    Showcase { name: "losses", about: "losses, norms and optimizers in `f32`", cases };
 
 /// The cross entropy of rows and their labels; rows whose label is negative are left out. A warp for each row.
 #[cluster_kernel(block = 256)]

@@ -56,7 +56,8 @@ fn diffusion(input: &[f32], out: &mut [f32], nx: u32, ny: u32, nz: u32) {
         let cell = input[at];
         let mut next = cell;
         if x > 0 && x + 1 < nx && y > 0 && y + 1 < ny && z > 0 && z + 1 < nz {
-            let around = input[at - 1] + input[at + 1] + input[at - nx] + input[at + nx] + input[at - plane] + input[at + plane];
+            let around =
+                input[at - 1] + input[at + 1] + input[at - nx] + input[at + nx] + input[at - plane] + input[at + plane];
             next = 0.1f32.mul_add(around - 6.0 * cell, cell);
         }
         out[at] = next;

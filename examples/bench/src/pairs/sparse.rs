@@ -105,7 +105,12 @@ fn cases(scale: Scale) -> Vec<Case> {
     let starts = move || {
         let mut end = 0;
         let lengths = data::below(61, vertices, 2 * (edges / vertices) as u32);
-        std::iter::once(0).chain(lengths.into_iter().map(|length| { end += length; end })).collect::<Vec<u32>>()
+        std::iter::once(0)
+            .chain(lengths.into_iter().map(|length| {
+                end += length;
+                end
+            }))
+            .collect::<Vec<u32>>()
     };
     vec![
         pair("scatter", rows, "rows", scale.pick(132 * 8, 4), 256).bytes(12 * len).adds().case(
@@ -113,7 +118,8 @@ fn cases(scale: Scale) -> Vec<Case> {
             len,
             move |device| {
                 let ids = Memory::upload(device, &ids(62))?;
-                let twin = vec![Argument::Word(ids.address()), Argument::Word(len as u64), Argument::Number(width as u32)];
+                let twin =
+                    vec![Argument::Word(ids.address()), Argument::Word(len as u64), Argument::Number(width as u32)];
                 launch(twin, move |device, input, out| {
                     scatter(input, &ids.buffer, out, width as u32).grid(scale.pick(132 * 8, 4)).enqueue(device)
                 })
