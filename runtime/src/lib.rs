@@ -95,8 +95,8 @@ pub use kernel::pipeline::Pipeline;
 pub use kernel::tensor::{TensorMap, TensorMapMut, TensorTile};
 pub use kernel::token::ArrivalToken;
 pub use launch::{
-    Buffer, Device, Enqueued, Exploration, Finding, Graph, Launch, Occupancy, Stream, StreamEvent, Tensor, TensorMut,
-    View, ViewMut,
+    Archive, Buffer, Device, Enqueued, Exploration, Finding, Graph, Launch, Occupancy, PinnedBuffer, PinnedCopy,
+    Stream, StreamEvent, Tensor, TensorMut, View, ViewMut,
 };
 pub use location::Location;
 pub use phalanx_contract::fence::Fence;
@@ -104,6 +104,7 @@ pub use phalanx_macros::{DeviceCopy, cluster_kernel, device};
 pub use program::Program;
 pub use program::tensor::TensorElement;
 pub use program::types::{DeviceCopy, DeviceScalar};
+pub use report::attributes::KernelAttributes;
 pub use report::barrier_fence::BarrierFence;
 pub use report::error::{Error, LaunchError, Result};
 pub use report::failure::{Cause, Failure, MissingThreads, WaitingThreads};
@@ -178,6 +179,26 @@ pub mod prelude {
     };
 }
 
+/// Adds an archive of CUBINs to the program, which an [`Archive`] wrote: launches of its kernels then ask for no NVRTC. This is the first
+/// statement of `main`, or of whatever a library does first; a repetition has no effect.
+///
+/// `embed!()` is the archive that the crate's build script wrote by [`Archive::write_to_out_dir`], and `embed!("path")` that of a file, whose
+/// path begins at the source file as that of `include_bytes!` does.
+///
+/// A launch takes the code that assumes most of what is true of it. If the archive has no code of a kernel, because the kernel was forgotten
+/// or changed, or the GPU is of another architecture, NVRTC compiles it as without an archive; where there is none, the
+/// error says what the archive has. [`Program::is_embedded`] tells in a test.
+#[macro_export]
+macro_rules! embed {
+    () => {
+        $crate::embed!(::core::concat!(::core::env!("OUT_DIR"), "/phalanx.cubins"))
+    };
+    ($path:expr $(,)?) => {{
+        const ARCHIVE: $crate::__private::Embedded = $crate::__private::Embedded::new(::core::include_bytes!($path));
+        $crate::__private::embed(ARCHIVE)
+    }};
+}
+
 /// Functions that access a kernel's memory in the closure of a `cuda!`, which is plain Rust and cannot write
 /// `memory[i]`. The simulator checks these accesses as it does a kernel's own.
 ///
@@ -218,6 +239,7 @@ pub mod rules {
 /// The items that generated code names. They are not part of the public interface, and change with the macros.
 #[doc(hidden)]
 pub mod __private {
+    pub use crate::gpu::store::archive::{Embedded, embed};
     pub use crate::kernel::barrier::{BarrierWord, barrier_at};
     pub use crate::kernel::call::Call;
     pub use crate::kernel::copy::*;

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::nvrtc;
-use crate::run::{Program, Result, at, output, programs, root, run};
+use crate::run::{Program, Result, at, built_by, cargo, output, programs, root, run};
 
 /// The script that runs everything in the bundle, and lists at the end what failed.
 const RUN: &str = r#"#!/bin/sh
@@ -24,6 +24,8 @@ for program in checks/* examples/*; do
     echo "== $program"
     "$program" --device gpu || failed="$failed $program"
 done
+echo "== a program with its kernels inside, and no NVRTC"
+PHALANX_CUBINS= PHALANX_CACHE=off PHALANX_NVRTC=none examples/phalanx-embedded --device gpu --time || failed="$failed embedded"
 echo "== CUDA's own headers in place of ours"
 timeout 300 checks/device_tests --device gpu --toolkit || failed="$failed toolkit"
 [ -z "$failed" ] && echo "all passed" && exit 0
@@ -50,7 +52,10 @@ pub(crate) fn bundle() -> Result<()> {
     let cubins = bundle.join("cubins");
     fs::create_dir_all(&cubins).map_err(at(&cubins))?;
 
-    let examples = programs(&["build", "--release", "--package", "phalanx-examples", "--bins", "--examples"])?;
+    let mut examples = programs(&["build", "--release", "--package", "phalanx-examples", "--bins", "--examples"])?;
+    // Its build script compiles kernels.
+    let embedded = cargo(&["build", "--release", "--package", "phalanx-embedded", "--bins"]);
+    examples.extend(built_by(&mut nvrtc::with_nvrtc(embedded, &nvrtc)?)?);
     let mut checks = programs(&["build", "--release", "--package", "phalanx-conformance", "--bin", "device_tests"])?;
     checks.extend(programs(&["build", "--release", "--package", "phalanx-fuzz", "--bin", "fuzz"])?);
     let bench = programs(&["build", "--release", "--package", "phalanx-bench"])?;

@@ -73,14 +73,19 @@ pub(crate) struct Program {
 
 /// Returns the programs, or tests, that cargo builds with these arguments.
 pub(crate) fn programs(arguments: &[&str]) -> Result<Vec<Program>> {
-    let messages = output(cargo(arguments).arg("--message-format=json-render-diagnostics"))?;
+    built_by(&mut cargo(arguments))
+}
+
+/// Returns the programs, or tests, that a command of cargo builds.
+pub(crate) fn built_by(command: &mut Command) -> Result<Vec<Program>> {
+    let messages = output(command.arg("--message-format=json-render-diagnostics"))?;
     let built = messages.lines().filter_map(|line| {
         let message: Value = serde_json::from_str(line).ok()?;
         let path = PathBuf::from(message["executable"].as_str()?);
         Some(Program { name: message["target"]["name"].as_str()?.into(), path })
     });
     let built: Vec<Program> = built.collect();
-    if built.is_empty() { Err(format!("cargo {} built no program", arguments.join(" "))) } else { Ok(built) }
+    if built.is_empty() { Err(format!("{} built no program", shown(command))) } else { Ok(built) }
 }
 
 fn cannot_run(command: &Command, error: &std::io::Error) -> String {

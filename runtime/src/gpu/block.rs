@@ -31,6 +31,8 @@ pub(super) struct LaunchBlock {
     /// The number of warps in a block, if a timeline was asked for.
     pub(super) warps: u32,
     pub(super) reserved: u32,
+    /// The table of a launch with a deadline.
+    pub(super) deadline: u64,
 }
 
 #[cfg(test)]
@@ -41,14 +43,15 @@ mod tests {
 
     #[test]
     fn the_layout_is_the_prelude_s() {
-        assert_eq!(size_of::<LaunchBlock>(), 88);
+        assert_eq!(size_of::<LaunchBlock>(), 96);
         let offsets = [
             offset_of!(LaunchBlock, claim),
             offset_of!(LaunchBlock, grid_barrier),
             offset_of!(LaunchBlock, number),
             offset_of!(LaunchBlock, blocks),
             offset_of!(LaunchBlock, room),
+            offset_of!(LaunchBlock, deadline),
         ];
-        assert_eq!(offsets, [8, 24, 56, 64, 76]);
+        assert_eq!(offsets, [8, 24, 56, 64, 76, 88]);
     }
 }

@@ -25,4 +25,28 @@ impl Caps {
         let (major, minor) = self.capability;
         format!("sm_{major}{minor}a")
     }
+
+    /// Returns whether this is what [`Caps::architecture`] returns for some GPU: a later one of the same generation runs no code
+    /// for an earlier one.
+    pub(crate) fn is_asked_for(architecture: &str) -> bool {
+        let digits = architecture.strip_prefix("sm_").and_then(|rest| rest.strip_suffix('a'));
+        digits.is_some_and(|digits| {
+            digits.bytes().all(|digit| digit.is_ascii_digit())
+                && digits.parse().is_ok_and(|of: u32| (90..1000).contains(&of))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn architectures_are_those_of_gpus_with_clusters() {
+        assert!(Caps::is_asked_for(&Caps::h100().architecture()));
+        assert!(["sm_100a", "sm_103a", "sm_120a"].map(Caps::is_asked_for).iter().all(|is| *is));
+        for wrong in ["sm_90", "sm_89a", "90a", "sm_a", "sm_+90a", "sm_9000a", "compute_90a", ""] {
+            assert!(!Caps::is_asked_for(wrong), "{wrong}");
+        }
+    }
 }

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
 
 use cudarc::driver::sys::CUstreamCaptureStatus_enum::CU_STREAM_CAPTURE_STATUS_NONE;
 use cudarc::driver::{CudaContext, CudaFunction, CudaStream};
@@ -16,7 +17,8 @@ use super::caps::Caps;
 use super::ffi::{self, LaunchAttributes, driver};
 use super::mode::{Access, Mode, Started};
 use super::profile::Profile;
-use super::queue::{GpuMemory, Queue};
+use super::queue::{GpuMemory, Queue, Watch};
+use super::record::Record;
 use super::store;
 use super::variant::Variant;
 use crate::program::Program;
@@ -26,6 +28,9 @@ use crate::shape::{Dim3, Shape};
 
 /// The GPUs in use, so that all handles of one share its kernels and its default stream.
 static OPEN: Mutex<Vec<Weak<Gpu>>> = Mutex::new(Vec::new());
+
+/// The version of CUDA that the driver must support, which is that of cudarc's bindings (`Cargo.toml`): 1000 * major + 10 * minor.
+const OLDEST_DRIVER: i32 = 13_000;
 
 /// A GPU with clusters, ready to launch on.
 pub(crate) struct Gpu {
@@ -99,9 +104,9 @@ impl Gpu {
         if !ffi::driver_is_present() {
             return Err(Error::DriverMissing);
         }
-        // cudarc panics at a call that the driver lacks; the launch with clusters is the newest that we use.
+        // cudarc panics at a call that the driver lacks, and its calls are those of this version: the time between events is one.
         let version = ffi::driver_version()?;
-        if version < 12_000 {
+        if version < OLDEST_DRIVER {
             return Err(Error::DriverTooOld { major: version / 1000, minor: version % 1000 / 10 });
         }
         ffi::device_count()
@@ -205,6 +210,9 @@ impl Gpu {
 
     fn finish(&self, queue: &Queue, own: Option<u64>, any: bool) -> Result<()> {
         let ended = queue.finish(own, any);
+        if queue.is_lost() {
+            self.keep_forever(queue);
+        }
         // Formatting the values runs user code, and so does the sink that takes the text, so that no lock is held.
         let printed = ended.printed.map(|records| match records.is_empty() {
             true => {}
@@ -212,12 +220,26 @@ impl Gpu {
         });
         // The kernel's failure comes first, because it may have caused an error of the driver.
         match ended.failure {
-            Some(record) => {
-                let program = self.kernels().loaded[record.kernel as usize].program.clone();
-                Err(record.failure(&program).into())
-            }
+            Some(record) => Err(self.failure(&record)),
             None => printed,
         }
+    }
+
+    /// Keeps what a kernel that never ends may use: its stream with the records, and all loaded kernels, which cannot be unloaded meanwhile.
+    fn keep_forever(&self, queue: &Queue) {
+        let others = self.others();
+        let same =
+            [&self.default].into_iter().chain(others.iter()).find(|other| std::ptr::eq(&raw const ***other, queue));
+        if let Some(queue) = same {
+            std::mem::forget(queue.clone());
+        }
+        self.kernels().loaded.iter().for_each(|loaded| std::mem::forget(loaded.function.clone()));
+    }
+
+    /// Returns the failure that a record describes.
+    pub(super) fn failure(&self, record: &Record) -> Error {
+        let program = self.kernels().loaded[record.kernel as usize].program.clone();
+        record.failure(&program).into()
     }
 
     /// Returns the programs by their numbers.
@@ -243,6 +265,7 @@ impl Gpu {
         mut parameters: Vec<*mut c_void>,
         uses: &[(Arc<GpuMemory>, Access)],
         mode: Mode,
+        deadline: Option<Duration>,
     ) -> Result<Started> {
         if self.is_capturing(queue)? {
             return Err(Error::Launch { kernel: program.name().into(), reason: LaunchError::Capturing });
@@ -254,13 +277,17 @@ impl Gpu {
             Mode::Enqueue | Mode::Keep | Mode::Launch => None,
         };
         let number = queue.enqueue(uses, |state| {
-            let mut block = state.block(stream, program, *number, shape)?;
+            let mut block = state.block(stream, program, *number, shape, deadline.is_some())?;
             if let Some(profile) = &profile {
                 profile.write(&mut block);
             }
+            let watch = deadline.map(|limit| Watch::begin(stream, &mut block, limit)).transpose()?;
             parameters.push(std::ptr::from_mut(&mut block).cast());
             // SAFETY: the last parameter of each kernel is its block; the rest is passed on to the caller.
             unsafe { ffi::launch(stream, function, shape, &mut parameters, *attributes) }?;
+            if let Some(watch) = watch {
+                watch.end(stream, state)?;
+            }
             if mode != Mode::Enqueue {
                 state.keep(block.number);
             }
@@ -336,7 +363,8 @@ impl Gpu {
 
     fn load(&self, program: &Arc<Program>, variant: Variant) -> Result<Loaded> {
         let cubin = store::cubin(program, &self.caps.architecture(), variant)?;
-        let module = self.context.load_module(Ptx::from_binary(cubin)).map_err(driver("cuModuleLoadData"))?;
+        let module =
+            self.context.load_module(Ptx::from_binary(cubin.into_owned())).map_err(driver("cuModuleLoadData"))?;
         let function = module.load_function(program.entry()).map_err(driver("cuModuleGetFunction"))?;
         let max_threads = function.max_threads_per_block().map_err(driver("cuFuncGetAttribute"))?.max(0) as u64;
         if program.options().non_portable {

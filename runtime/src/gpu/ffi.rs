@@ -1,5 +1,5 @@
 //! The driver calls that have no safe form in cudarc, and the conversions between memory and elements: every `unsafe`
-//! of the device side except NVRTC's; those of graphs are in `graph`. No function keeps state.
+//! of the device side except NVRTC's; those of graphs are in `graph`, and those of the host's memory in `pinned`. No function keeps state.
 
 use std::ffi::{c_int, c_void};
 use std::marker::PhantomData;
@@ -11,9 +11,10 @@ use cudarc::driver::sys::{
     self, CUfunction_attribute, CUlaunchAttribute, CUlaunchAttributeID, CUlaunchAttributeValue,
     CUlaunchAttributeValue_union__bindgen_ty_1 as ClusterDim, CUlaunchConfig,
 };
-use cudarc::driver::{CudaContext, CudaFunction, CudaSlice, CudaStream, DevicePtr, PinnedHostSlice, SyncOnDrop};
+use cudarc::driver::{CudaContext, CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, SyncOnDrop};
 
 pub(super) mod graph;
+pub(super) mod pinned;
 
 use super::record::Record;
 use crate::program::tensor::MAX_RANK;
@@ -107,8 +108,9 @@ pub(super) struct Allocation {
 /// Who else works on borrowed memory: the stream that its owner uses it on.
 pub(super) struct Owner {
     stream: Arc<CudaStream>,
-    /// The event by which cudarc makes later writers on other streams of the owner's wait for readers.
-    read: Option<sys::CUevent>,
+    /// The event by which cudarc makes later work on other streams of the owner's wait: of readers for writers if memory is borrowed to be
+    /// read, and of all work otherwise.
+    event: Option<sys::CUevent>,
 }
 
 // SAFETY: the driver's handles may be used by any thread.
@@ -122,32 +124,56 @@ impl Owner {
         stream.join(&self.stream).map_err(driver("cuStreamWaitEvent"))
     }
 
-    /// Lets later work of the owner wait for the work of `stream` so far, which reads the memory. The memory is still borrowed.
+    /// Lets later work of the owner wait for the work of `stream` so far, which uses the memory. The memory is still borrowed.
     pub(super) fn follows(&self, stream: &CudaStream) -> Result<()> {
         self.stream.join(stream).map_err(driver("cuStreamWaitEvent"))?;
-        match self.read {
+        match self.event {
             // SAFETY: the event belongs to the slice, which is still borrowed, and to the stream's context.
-            Some(read) => unsafe { cudarc::driver::result::event::record(read, self.stream.cu_stream()) }
+            Some(event) => unsafe { cudarc::driver::result::event::record(event, self.stream.cu_stream()) }
                 .map_err(driver("cuEventRecord")),
             None => Ok(()),
         }
     }
 }
 
-/// Borrows memory of cudarc's, for as long as the caller keeps the borrow.
+/// Borrows memory of cudarc's to be read, for as long as the caller keeps the borrow.
 pub(super) fn borrow<T>(slice: &impl DevicePtr<T>) -> (Allocation, Owner) {
-    let stream = slice.stream().clone();
+    let (stream, bytes) = (slice.stream().clone(), slice.num_bytes());
     // The owner's stream waits for writers on other streams.
     let (address, guard) = slice.device_ptr(&stream);
-    let read = match &guard {
+    let event = event_of(&guard);
+    drop(guard);
+    (Allocation { slice: None, address, bytes }, Owner { stream, event })
+}
+
+/// Borrows memory of cudarc's to be written, for as long as the caller keeps the borrow.
+pub(super) fn borrow_mut<T>(slice: &mut impl DevicePtrMut<T>) -> (Allocation, Owner) {
+    let (stream, bytes) = (slice.stream().clone(), slice.num_bytes());
+    // The owner's stream waits for readers and writers on other streams.
+    let (address, guard) = slice.device_ptr_mut(&stream);
+    let event = event_of(&guard);
+    drop(guard);
+    (Allocation { slice: None, address, bytes }, Owner { stream, event })
+}
+
+fn event_of(guard: &SyncOnDrop<'_>) -> Option<sys::CUevent> {
+    match guard {
         SyncOnDrop::Record(Some((event, _))) => Some(event.cu_event()),
         SyncOnDrop::Record(None) | SyncOnDrop::Sync(_) => None,
-    };
-    drop(guard);
-    (Allocation { slice: None, address, bytes: slice.num_bytes() }, Owner { stream, read })
+    }
 }
 
 impl Allocation {
+    /// Makes an allocation of memory that someone else frees, and keeps as long as this is used.
+    pub(super) fn foreign(address: u64, bytes: usize) -> Allocation {
+        Allocation { slice: None, address, bytes }
+    }
+
+    /// Returns whether someone else frees the memory.
+    pub(super) fn is_foreign(&self) -> bool {
+        self.slice.is_none()
+    }
+
     fn new(stream: &CudaStream, slice: CudaSlice<u8>) -> Allocation {
         let (address, bytes) = (slice.device_ptr(stream).0, slice.len());
         Allocation { slice: Some(slice), address, bytes }
@@ -241,6 +267,15 @@ pub(super) fn copy_record(stream: &CudaStream, from: Region<'_>, to: u64) -> Res
         .map_err(driver("cuMemcpyAsync"))
 }
 
+/// Writes a word of device memory, in stream order. It is one of a launch that has not been collected yet.
+pub(super) fn write_word(stream: &CudaStream, address: u64, word: u32) -> Result<()> {
+    stream.context().bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
+    // SAFETY: the stream's slots and watches have the memory. The driver copies from pageable memory before it returns.
+    unsafe { sys::cuMemcpyHtoDAsync_v2(address, (&raw const word).cast(), size_of::<u32>(), stream.cu_stream()) }
+        .result()
+        .map_err(driver("cuMemcpyHtoDAsync"))
+}
+
 /// Sets a region to zero, in stream order.
 pub(super) fn clear(stream: &CudaStream, region: Region<'_>) -> Result<()> {
     stream.context().bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
@@ -286,57 +321,6 @@ pub(super) fn into_slice<T: DeviceCopy>(
     Ok(unsafe { stream.upgrade_device_ptr::<T>(slice.leak(), len) })
 }
 
-/// Records in pinned host memory, which kernels write.
-pub(super) struct PinnedRecords {
-    /// It keeps the memory alive. Its own accessors ask the driver for pending copies, of which there are none, at each call.
-    _memory: PinnedHostSlice<u64>,
-    host: *mut Record,
-    device: u64,
-    count: usize,
-}
-
-// SAFETY: the pointer is to memory that the value owns, and that no other value points to.
-unsafe impl Send for PinnedRecords {}
-
-impl PinnedRecords {
-    /// Allocates and clears so many records.
-    pub(super) fn new(context: &Arc<CudaContext>, count: usize) -> Result<PinnedRecords> {
-        let flags = sys::CU_MEMHOSTALLOC_DEVICEMAP | sys::CU_MEMHOSTALLOC_PORTABLE;
-        let words = count * size_of::<Record>() / size_of::<u64>();
-        // SAFETY: cleared below before anything reads it.
-        let mut memory = unsafe { context.alloc_pinned_with_flags(words, flags) }.map_err(driver("cuMemHostAlloc"))?;
-        memory.as_mut_slice().map_err(driver("cuEventSynchronize"))?.fill(0);
-        let host = memory.as_mut_ptr().map_err(driver("cuEventSynchronize"))?;
-        let mut device = 0;
-        // SAFETY: `host` is pinned memory that was allocated as mapped, and `device` takes the address.
-        unsafe { sys::cuMemHostGetDevicePointer_v2(&mut device, host.cast(), 0) }
-            .result()
-            .map_err(driver("cuMemHostGetDevicePointer"))?;
-        Ok(PinnedRecords { _memory: memory, host: host.cast(), device, count })
-    }
-
-    /// Returns the address of a record on the device.
-    pub(super) fn address(&self, index: usize) -> u64 {
-        assert!(index < self.count);
-        self.device + (index * size_of::<Record>()) as u64
-    }
-
-    /// Returns a record as far as the device has written it.
-    pub(super) fn read(&self, index: usize) -> Record {
-        assert!(index < self.count);
-        // SAFETY: so many records fit, and every bit pattern is a record. Volatile, because a device may write it
-        // meanwhile; `state` is written last, and the caller trusts the rest only if that is set.
-        unsafe { self.host.add(index).read_volatile() }
-    }
-
-    /// Clears a record, which no kernel is writing.
-    pub(super) fn clear(&mut self, index: usize) {
-        assert!(index < self.count);
-        // SAFETY: so many records fit, and zeros are a record.
-        unsafe { self.host.add(index).write_bytes(0, 1) }
-    }
-}
-
 /// Lets `function` have `bytes` of dynamic shared memory, where more than 48 KiB need an opt-in.
 pub(super) fn allow_dynamic_shared(function: &CudaFunction, bytes: usize) -> Result<()> {
     set(function, CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, bytes as i32)
@@ -364,6 +348,17 @@ pub(super) fn max_active_clusters(stream: &CudaStream, function: &CudaFunction, 
     }
     result.result().map_err(driver("cuOccupancyMaxActiveClusters"))?;
     Ok(clusters.max(0) as usize)
+}
+
+/// Returns the number of blocks in the largest cluster of `function` with the block and the shared memory of `shape`.
+pub(super) fn largest_cluster(stream: &CudaStream, function: &CudaFunction, shape: &Shape) -> Result<u32> {
+    let config = config(stream, shape, &mut []);
+    let mut blocks: c_int = 0;
+    // SAFETY: `config` lives to the end of the call; the function's module is loaded.
+    unsafe { sys::cuOccupancyMaxPotentialClusterSize(&mut blocks, function.cu_function(), &config) }
+        .result()
+        .map_err(driver("cuOccupancyMaxPotentialClusterSize"))?;
+    Ok(blocks.max(0) as u32)
 }
 
 /// How the blocks of a launch belong together.

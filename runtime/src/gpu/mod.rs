@@ -1,6 +1,6 @@
 //! NVIDIA's side: the capabilities of a GPU (`caps`), its context with the loaded kernels and their launches (`context`), its
 //! streams and the memory that they use (`queue`), copies (`transfer`), the run-time compiler (`nvrtc`) and its store on
-//! disk (`store`); what a launch hands to its kernel (`block`) and where that lies (`slots`), the record of a failing
+//! disk (`store`); what the driver knows of a kernel (`attributes`), what a launch hands to its kernel (`block`) and where that lies (`slots`), the record of a failing
 //! kernel (`record`), graphs of launches (`graph`), what kernels print (`print`), the times that they record at barriers (`profile`), the maps of tensors (`tensor_map`), and the driver calls
 //! below (`ffi`). How kernels are started is data (`mode`). Without the feature `gpu` there is no driver, and `absent` stands for all
 //! that needs one. This module knows
@@ -8,6 +8,8 @@
 
 #[cfg(not(feature = "gpu"))]
 mod absent;
+#[cfg(feature = "gpu")]
+mod attributes;
 #[cfg(feature = "gpu")]
 mod block;
 pub(crate) mod caps;
@@ -37,13 +39,15 @@ mod transfer;
 pub(crate) mod variant;
 
 #[cfg(not(feature = "gpu"))]
-pub(crate) use absent::{Gpu, GpuEvent, GpuGraph, GpuMemory, Queue, Recording, tensor_map};
+pub(crate) use absent::{Gpu, GpuCopy, GpuEvent, GpuGraph, GpuMemory, Pinned, Queue, Recording, tensor_map};
 #[cfg(feature = "gpu")]
 pub(crate) use context::Gpu;
+#[cfg(feature = "gpu")]
+pub(crate) use ffi::pinned::Pinned;
 #[cfg(feature = "gpu")]
 pub(crate) use graph::{GpuGraph, Recording};
 pub(crate) use mode::{Access, Mode, Started};
 #[cfg(feature = "gpu")]
-pub(crate) use queue::{GpuEvent, GpuMemory, Queue};
+pub(crate) use queue::{GpuCopy, GpuEvent, GpuMemory, Queue};
 #[cfg(feature = "gpu")]
 pub(crate) use tensor_map::tensor_map;

@@ -56,6 +56,9 @@ pub(super) fn options(program: &Program, variant: Variant) -> Vec<Cow<'static, s
     if variant.short_integers {
         options.push("--define-macro=PHALANX_SHORT_INTEGERS".into());
     }
+    if variant.deadline {
+        options.push("--define-macro=PHALANX_DEADLINE".into());
+    }
     if variant.multiples != 0 {
         options.push(format!("--define-macro=PHALANX_MULTIPLES={:#x}ull", variant.multiples).into());
     }
@@ -73,8 +76,20 @@ impl Program {
     /// Compiles for launches with a grid of one dimension, and short slices and integers that are multiples of 16, as most are.
     #[doc(hidden)]
     pub fn compile_for_most_launches(&self, architecture: &str) -> Result<Vec<u8>> {
-        let short = Variant { flat_grid: true, short_slices: true, short_integers: true, multiples: u64::MAX };
+        let short = Variant {
+            flat_grid: true,
+            short_slices: true,
+            short_integers: true,
+            multiples: u64::MAX,
+            ..Variant::GENERAL
+        };
         self.compile_variant(architecture, short)
+    }
+
+    /// Compiles for launches with a deadline.
+    #[doc(hidden)]
+    pub fn compile_with_deadline(&self, architecture: &str) -> Result<Vec<u8>> {
+        self.compile_variant(architecture, Variant::GENERAL.with_deadline(true))
     }
 
     /// Compiles for the launches of a variant.

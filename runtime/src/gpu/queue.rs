@@ -2,8 +2,9 @@
 //! failed threads. Work that uses memory waits for the work on it that other streams have. `context` launches.
 
 use std::borrow::Borrow;
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use cudarc::driver::{CudaEvent, CudaStream};
 
@@ -14,16 +15,20 @@ use super::print::{Prints, Records};
 use super::record::Record;
 use super::slots::Slots;
 use crate::program::Program;
-use crate::report::error::Result;
+use crate::report::error::{Error, Result};
 use crate::report::output::PRINT_BYTES;
 use crate::report::unreported::Unreported;
 use crate::shape::Shape;
 
 mod event;
+mod host_copy;
 mod memory;
+mod watch;
 
 pub(crate) use event::GpuEvent;
+pub(crate) use host_copy::GpuCopy;
 pub(crate) use memory::GpuMemory;
+pub(super) use watch::Watch;
 
 /// A stream.
 pub(crate) struct Queue {
@@ -35,6 +40,8 @@ pub(crate) struct Queue {
     ticks: AtomicU64,
     /// Recorded whenever another stream is to wait for the work so far. A later record waits for more, never for less.
     so_far: CudaEvent,
+    /// The failure of a launch that has ignored its deadline, so that the stream does not end.
+    lost: OnceLock<Record>,
     state: Mutex<State>,
 }
 
@@ -49,6 +56,9 @@ pub(super) struct State {
     prints: Option<Prints>,
     /// How much of the work of other streams this one is known to wait for, by their ids.
     waited: Vec<(u64, u64)>,
+    /// The launches with a deadline, in order, and the stream by which the host ends them.
+    watches: VecDeque<Watch>,
+    side: Option<Arc<CudaStream>>,
 }
 
 /// What has ended on a stream: a failure to report, with the text that kernels printed.
@@ -69,8 +79,11 @@ impl Queue {
             blocks: 0,
             prints: None,
             waited: Vec::new(),
+            watches: VecDeque::new(),
+            side: None,
         };
-        Ok(Queue { id, stream, several, ticks: AtomicU64::new(0), so_far, state: Mutex::new(state) })
+        let (ticks, lost) = (AtomicU64::new(0), OnceLock::new());
+        Ok(Queue { id, stream, several, ticks, so_far, lost, state: Mutex::new(state) })
     }
 
     pub(crate) fn stream(&self) -> &Arc<CudaStream> {
@@ -88,6 +101,7 @@ impl Queue {
         uses: &[(M, Access)],
         work: impl FnOnce(&mut State) -> Result<R>,
     ) -> Result<R> {
+        self.check_not_lost()?;
         let mut state = self.state();
         // Read under the lock, which `context` takes between setting it and waiting for what was enqueued before.
         let several = self.several.load(Ordering::SeqCst);
@@ -98,6 +112,11 @@ impl Queue {
                 }
             }
         }
+        let mut borrowed: Vec<&GpuMemory> = uses.iter().map(|(memory, _)| memory.borrow()).collect();
+        borrowed.retain(|memory| memory.is_borrowed());
+        borrowed.sort_by_key(|memory| std::ptr::from_ref(*memory).addr());
+        borrowed.dedup_by(|a, b| std::ptr::eq(*a, *b));
+        let _borrows = borrowed.iter().map(|memory| memory.keep_borrow()).collect::<Result<Vec<_>>>()?;
         let owners = || uses.iter().filter_map(|(memory, _)| memory.borrow().owner());
         owners().try_for_each(|owner| owner.precedes(&self.stream))?;
         let result = work(&mut state);
@@ -116,11 +135,22 @@ impl Queue {
         if self.id == other.id || known {
             return Ok(());
         }
+        other.check_not_lost()?;
         let upto = other.ticks();
         other.so_far.record(&other.stream).map_err(driver("cuEventRecord"))?;
         self.stream.wait(&other.so_far).map_err(driver("cuStreamWaitEvent"))?;
         Queue::has_followed(state, other, upto);
         Ok(())
+    }
+
+    /// Returns an error if nothing on the stream will ever run again.
+    fn check_not_lost(&self) -> Result<()> {
+        if self.is_lost() { Err(Error::StreamLost) } else { Ok(()) }
+    }
+
+    /// Returns whether a launch has ignored its deadline.
+    pub(super) fn is_lost(&self) -> bool {
+        self.lost.get().is_some()
     }
 
     fn has_followed(state: &mut State, other: &Queue, tick: u64) {
@@ -151,7 +181,11 @@ impl Queue {
     /// if `any` is set. If the driver fails, the failure of a kernel is returned nevertheless, because it may be the cause.
     pub(super) fn finish(&self, own: Option<u64>, any: bool) -> Ended {
         let upto = self.state().slots.issued();
-        let ended = self.stream.synchronize().map_err(driver("cuStreamSynchronize"));
+        let ended = self.end_late_launches();
+        if let Some(record) = self.lost.get() {
+            return Ended { failure: Some(*record), printed: Ok(Records::default()) };
+        }
+        let ended = ended.and_then(|()| self.stream.synchronize().map_err(driver("cuStreamSynchronize")));
         let mut state = self.state();
         let State { slots, failures, prints, .. } = &mut *state;
         slots.collect(upto, failures);
@@ -176,13 +210,14 @@ impl Queue {
 }
 
 impl State {
-    /// Returns the block for the next launch of the stream, which starts `program`.
+    /// Returns the block for the next launch of the stream, which starts `program`. The host may change the launch's words.
     pub(super) fn block(
         &mut self,
         stream: &Arc<CudaStream>,
         program: &Program,
         kernel: usize,
         shape: &Shape,
+        changes_words: bool,
     ) -> Result<LaunchBlock> {
         let blocks = counted_blocks(shape);
         if blocks > self.blocks {
@@ -191,7 +226,7 @@ impl State {
             ffi::clear(stream, self.failed_threads.region())?;
             self.blocks = blocks;
         }
-        let mut block = self.slots.next(stream, &mut self.failures, program.has_grid_barrier())?;
+        let mut block = self.slots.next(stream, &mut self.failures, changes_words || program.has_grid_barrier())?;
         block.kernel = kernel as u32;
         if blocks > 0 {
             (block.failed_threads, block.blocks) = (self.failed_threads.address(), self.blocks);
@@ -224,7 +259,8 @@ pub(super) fn counted_blocks(shape: &Shape) -> u32 {
 
 impl Drop for Queue {
     fn drop(&mut self) {
-        // Kernels may still be writing to the pinned records.
+        // Kernels may still be writing to the pinned records. One that has ignored its deadline keeps its stream forever (`Gpu::finish`).
+        let _ = self.end_late_launches();
         let _ = self.stream.synchronize();
     }
 }

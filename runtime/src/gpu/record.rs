@@ -1,11 +1,14 @@
 //! The record that a failing kernel leaves in pinned memory, and its conversion to a [`Failure`]. `failure.cuh` defines
 //! the layout; `slots` decides when it is cleared.
 
+use std::mem::offset_of;
+use std::time::Duration;
+
 use crate::location::Location;
 use crate::program::Program;
 use crate::program::message::MOST_BYTES;
 use crate::program::types::bytes_of;
-use crate::report::failure::{Cause, Failure};
+use crate::report::failure::{Cause, Failure, WaitingThreads};
 use crate::scalar::Scalar;
 use crate::shape::Dim3;
 
@@ -27,7 +30,16 @@ pub(super) struct Record {
 
 const _: () = assert!(size_of::<Record>() == 304 && align_of::<Record>() == 16);
 
+/// The number of places at which waits of a launch that is ended are noted: `most_waits` of deadline.cuh.
+const MOST_WAITS: usize = 10;
+
 impl Record {
+    /// The causes of a launch that is ended because of its deadline, and of one that ignores that.
+    pub(super) const DEADLINE: u32 = 29;
+    const DEADLINE_IGNORED: u32 = 30;
+    /// The place of the cause in a record.
+    pub(super) const CAUSE: u64 = offset_of!(Record, cause) as u64;
+
     /// Returns the failure that the record describes, in terms of `program`, which wrote it.
     pub(super) fn failure(&self, program: &Program) -> Failure {
         let dividend = self.value(0).unwrap_or(Scalar::Signed(0, "i64"));
@@ -71,12 +83,14 @@ impl Record {
             26 => Cause::ProductRows { rows: [self.word(0), self.word(1)], expected: [self.word(2), self.word(3)] },
             27 => Cause::MisalignedOperand { past: self.word(0), pattern: self.word(1) },
             28 => Cause::RepeatedReceiver { rank: self.word(0) as u32 },
+            Record::DEADLINE => Cause::Deadline { limit: self.limit(), waiting: self.waiting(program) },
+            Record::DEADLINE_IGNORED => Cause::DeadlineIgnored { limit: self.limit() },
             other => Cause::Panic(format!("a failure record of unknown kind {other}")),
         };
         let dim = |[x, y, z]: [u32; 3]| Dim3::new(x, y, z);
         Failure {
             kernel: program.name().into(),
-            location: program.sites().find(self.site).or_else(|| self.line_only(program)),
+            location: location(program, self.site),
             calls: Vec::new(),
             cause,
             block: dim(self.block),
@@ -85,10 +99,51 @@ impl Record {
         }
     }
 
-    /// Returns the line that `#line` gave to the compiler, for a position that is not a site of the program.
-    fn line_only(&self, program: &Program) -> Option<Location> {
-        let (line, column) = (self.site >> 16, self.site & 0xffff);
-        (line != 0).then(|| Location { file: program.file().into(), line, column })
+    /// Returns the record of a launch that the host has ended, from its table in device memory; `None` if nothing waited.
+    pub(super) fn of_deadline(table: &[u64], kernel: u32, limit: Duration) -> Option<Record> {
+        let mut record = Record { state: 1, cause: Record::DEADLINE, kernel, ..Record::default() };
+        let values = offset_of!(Record, values) / size_of::<u64>();
+        record.values.copy_from_slice(table.get(values..)?);
+        let [key, x, rest] = *record.values.first_chunk()?;
+        record.values[MOST_BYTES / 8 - 1] = limit.as_nanos() as u64;
+        record.site = key as u32;
+        (record.block, record.thread) = indices(x, rest);
+        (key != 0).then_some(record)
+    }
+
+    /// Returns the record of a launch that went on although the host has ended it.
+    pub(super) fn of_ignored_deadline(kernel: u32, limit: Duration) -> Record {
+        let mut record = Record { state: 1, cause: Record::DEADLINE_IGNORED, kernel, ..Record::default() };
+        record.values[MOST_BYTES / 8 - 1] = limit.as_nanos() as u64;
+        record
+    }
+
+    fn limit(&self) -> Duration {
+        Duration::from_nanos(self.values[MOST_BYTES / 8 - 1])
+    }
+
+    /// Returns where the threads of a launch waited that the host has ended.
+    fn waiting(&self, program: &Program) -> Vec<WaitingThreads> {
+        let (entries, _) = self.values[..3 * MOST_WAITS].as_chunks::<3>();
+        let of_entry = |[key, x, rest]: &[u64; 3]| {
+            let (what, spins) = match key >> 32 {
+                1 => ("wait at a phase barrier", false),
+                2 => ("wait at the block's barrier", false),
+                3 => ("wait at the grid's barrier", false),
+                _ => ("use an atomic", true),
+            };
+            let (block, thread) = indices(*x, *rest);
+            WaitingThreads {
+                what: what.into(),
+                location: location(program, *key as u32),
+                calls: Vec::new(),
+                spins,
+                threads: *x as u32 as usize,
+                first: (block.into(), thread.into()),
+                missing: Vec::new(),
+            }
+        };
+        entries.iter().take_while(|[key, ..]| *key != 0).map(of_entry).collect()
     }
 
     /// Returns a word of the operands of a built-in check.
@@ -127,23 +182,63 @@ impl Record {
     }
 }
 
+/// Returns the place of a site of the program, or else the line that `#line` gave to the compiler.
+fn location(program: &Program, site: u32) -> Option<Location> {
+    let (line, column) = (site >> 16, site & 0xffff);
+    let line_only = || (line != 0).then(|| Location { file: program.file().into(), line, column });
+    program.sites().find(site).or_else(line_only)
+}
+
+/// Returns the indices of a block and a thread from the last words of an entry (deadline.cuh).
+fn indices(x: u64, rest: u64) -> ([u32; 3], [u32; 3]) {
+    let (yz, thread) = (rest as u32, (rest >> 32) as u32);
+    ([(x >> 32) as u32, yz >> 16, yz & 0xffff], [thread & 1023, thread >> 10 & 1023, thread >> 20])
+}
+
 #[cfg(test)]
 mod tests {
-    use std::mem::offset_of;
-
+    use super::super::nvrtc::tests::copy;
     use super::*;
+    use crate::program::types::constant;
 
     #[test]
     fn the_layout_is_the_prelude_s() {
         let offsets = [
             offset_of!(Record, state),
+            offset_of!(Record, cause),
             offset_of!(Record, site),
             offset_of!(Record, block),
             offset_of!(Record, tags),
             offset_of!(Record, thread),
             offset_of!(Record, values),
         ];
-        assert_eq!(offsets, [0, 8, 16, 28, 32, 48]);
+        assert_eq!(offsets, [0, 4, 8, 16, 28, 32, 48]);
+    }
+
+    #[test]
+    fn a_table_says_where_threads_waited() {
+        let program = copy(constant(&7u32));
+        let limit = Duration::from_millis(20);
+        let mut table = vec![0u64; size_of::<Record>() / 8];
+        assert_eq!(Record::of_deadline(&table, 0, limit).map(|record| record.cause), None, "it has ended by itself");
+        let first = offset_of!(Record, values) / 8;
+        table[first..first + 3].copy_from_slice(&[
+            1 << 32 | 4 << 16,
+            31 | 5 << 32,
+            6 << 16 | 7 | (9 << 20 | 8 << 10 | 3) << 32,
+        ]);
+        table[first + 3..first + 6].copy_from_slice(&[4 << 32 | 5 << 16 | 2, 1, 0]);
+        let failure = Record::of_deadline(&table, 3, limit).unwrap().failure(&program);
+        assert_eq!((failure.block, failure.thread), (Dim3::new(5, 6, 7), Dim3::new(3, 8, 9)));
+        let text = failure.to_string();
+        let expected = [
+            "the launch was ended at its deadline of 20ms, when its threads waited",
+            "31 thread(s), first block (5,6,7) thread (3,8,9): wait at a phase barrier, at src/demo.rs:4:5",
+            "1 thread(s), first block (0,0,0) thread (0,0,0): use an atomic, at src/demo.rs:5:2",
+        ];
+        assert!(expected.iter().all(|expected| text.contains(expected)), "{text}");
+        let text = Record::of_ignored_deadline(3, limit).failure(&program).to_string();
+        assert!(text.contains("did not end at its deadline of 20ms"), "{text}");
     }
 
     #[test]

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use cudarc::driver::{CudaEvent, CudaStream};
 
 use super::block::LaunchBlock;
-use super::ffi::{self, Allocation, PinnedRecords, driver};
+use super::ffi::pinned::PinnedRecords;
+use super::ffi::{self, Allocation, driver};
 use super::record::Record;
 use crate::report::error::Result;
 use crate::report::unreported::Unreported;

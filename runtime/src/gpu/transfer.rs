@@ -2,14 +2,22 @@
 
 use std::sync::Arc;
 
-use cudarc::driver::{CudaContext, CudaSlice, DevicePtr};
+use cudarc::driver::{CudaContext, CudaSlice, DevicePtr, DevicePtrMut};
 
 use super::context::Gpu;
-use super::ffi::{self, driver};
+use super::ffi::pinned::Pinned;
+use super::ffi::{self, Allocation, driver};
 use super::mode::Access;
-use super::queue::{GpuMemory, Queue};
+use super::queue::{GpuCopy, GpuMemory, Queue};
 use crate::program::types::{DeviceCopy, bytes_of};
 use crate::report::error::{Error, Result};
+
+impl GpuMemory {
+    /// Makes memory of an address that the caller vouches for.
+    pub(crate) fn at(gpu: &Gpu, address: u64, bytes: usize) -> Result<GpuMemory> {
+        Ok(GpuMemory::new(gpu.default_queue(), Allocation::foreign(address, bytes)))
+    }
+}
 
 impl Gpu {
     /// Returns memory with a copy of `data`.
@@ -50,12 +58,12 @@ impl Gpu {
         queue.enqueue(&uses, |_| ffi::copy(queue.stream(), source, target))
     }
 
-    /// Returns `len` elements from the element `start` on, after all launches on the default stream and on the one that wrote them last. It
+    /// Returns `len` elements from the byte `start` on, after all launches on the default stream and on the one that wrote them last. It
     /// reports the failures of those.
     pub(crate) fn read<T: DeviceCopy>(&self, memory: &GpuMemory, start: usize, len: usize) -> Result<Vec<T>> {
         self.finish_work_on(memory)?;
         let home = self.default_queue();
-        let region = memory.region().part(start * size_of::<T>(), len * size_of::<T>());
+        let region = memory.region().part(start, len * size_of::<T>());
         home.enqueue(&[(memory, Access::Read)], |_| ffi::read(home.stream(), region))
     }
 
@@ -82,6 +90,37 @@ impl Gpu {
         Ok(GpuMemory::borrowed(self.default_queue(), ffi::borrow(slice)))
     }
 
+    /// Borrows memory from cudarc to be written, until `work` ends. Whatever handle of it is left then is of no use.
+    pub(crate) fn with_borrowed<T, R>(
+        &self,
+        slice: &mut impl DevicePtrMut<T>,
+        work: impl FnOnce(Arc<GpuMemory>) -> R,
+    ) -> Result<R> {
+        /// It ends the borrow also if the work panics.
+        struct Lent(Arc<GpuMemory>);
+        impl Drop for Lent {
+            fn drop(&mut self) {
+                self.0.end_borrow();
+            }
+        }
+        self.check_context(slice.stream().context())?;
+        let lent = Lent(Arc::new(GpuMemory::borrowed(self.default_queue(), ffi::borrow_mut(slice))));
+        Ok(work(lent.0.clone()))
+    }
+
+    /// Returns page-locked memory of the host for so many elements, whose bytes are not more than an address reaches.
+    pub(crate) fn pinned<T: DeviceCopy>(&self, len: usize) -> Result<Pinned<T>> {
+        Pinned::zeroed(self.context(), len)
+    }
+
+    /// Waits for a copy, and returns the memory of the host, or the failure of a launch before it for which nobody waits.
+    pub(crate) fn finish_copy<T: DeviceCopy>(&self, copy: GpuCopy<T>) -> Result<Pinned<T>> {
+        match copy.finish()? {
+            Some(record) => Err(self.failure(&record)),
+            None => copy.into_host(),
+        }
+    }
+
     fn check_context(&self, context: &CudaContext) -> Result<()> {
         match context.cu_ctx() == self.context().cu_ctx() {
             true => Ok(()),
@@ -94,6 +133,9 @@ impl Gpu {
 
     /// Hands over memory to cudarc.
     pub(crate) fn release<T: DeviceCopy>(&self, memory: GpuMemory, len: usize) -> Result<CudaSlice<T>> {
+        if memory.is_borrowed() {
+            return Err(Error::BorrowEnded);
+        }
         self.synchronize()?;
         ffi::into_slice(self.default_queue().stream(), memory.into_allocation(), len)
     }

@@ -17,6 +17,8 @@ pub(crate) struct Variant {
     /// The slices that are aligned and the integers that are multiples of 16, the first in the lowest bit, so that vectors and copies
     /// need no test.
     pub(super) multiples: u64,
+    /// The launch has a deadline, so that waits note where they are when the host ends it. Only such launches run this code.
+    pub(super) deadline: bool,
 }
 
 /// What a launch knows of the slices and the integers among its arguments.
@@ -58,7 +60,7 @@ impl Known {
 impl Variant {
     /// The variant for every launch.
     pub(crate) const GENERAL: Variant =
-        Variant { flat_grid: false, short_slices: false, short_integers: false, multiples: 0 };
+        Variant { flat_grid: false, short_slices: false, short_integers: false, multiples: 0, deadline: false };
 
     /// Returns the variant for a launch of this shape.
     pub(crate) fn of(program: &Program, shape: &Shape, known: Known) -> Variant {
@@ -68,12 +70,68 @@ impl Variant {
             short_slices: known.longest_slice < 1 << 32,
             short_integers: program.has_wide_integers() && known.largest_integer < 1 << 32,
             multiples: if program.needs_alignment() { known.multiples } else { 0 },
+            deadline: false,
+        }
+    }
+
+    /// Returns the variant for a launch that has a deadline, or has none.
+    pub(crate) fn with_deadline(self, deadline: bool) -> Variant {
+        Variant { deadline, ..self }
+    }
+
+    /// Returns the variant for every launch that has a deadline, or has none, as this one.
+    pub(crate) fn general(self) -> Variant {
+        Variant::GENERAL.with_deadline(self.deadline)
+    }
+
+    /// The strongest variant whose code a launch of `program` may use without anything being known of its arguments' alignment. Most
+    /// launches are of it.
+    pub(crate) fn of_most_launches(program: &Program) -> Variant {
+        Variant {
+            flat_grid: program.names_grid(),
+            short_slices: true,
+            short_integers: program.has_wide_integers(),
+            multiples: 0,
+            deadline: false,
         }
     }
 
     /// Returns the variant for launches whose arguments may be multiples of anything.
     pub(super) fn of_any_sizes(self) -> Variant {
         Variant { multiples: 0, ..self }
+    }
+
+    /// Returns variants whose code assumes less than this one's, and is right for its launches, with the ones that assume most first.
+    pub(super) fn weaker(self) -> impl Iterator<Item = Variant> {
+        let mut all: Vec<Variant> = (0..8u8)
+            .map(|kept| Variant {
+                flat_grid: self.flat_grid && kept & 1 != 0,
+                short_slices: self.short_slices && kept & 2 != 0,
+                short_integers: self.short_integers && kept & 4 != 0,
+                multiples: 0,
+                deadline: self.deadline,
+            })
+            .filter(|weaker| *weaker != self)
+            .collect();
+        all.sort_by_key(|variant| std::cmp::Reverse((variant.assumptions(), *variant)));
+        all.dedup();
+        all.into_iter()
+    }
+
+    /// Returns whether code of this variant is right for a launch of which `launch` holds.
+    pub(super) fn is_right_for(self, launch: Variant) -> bool {
+        let Variant { flat_grid, short_slices, short_integers, multiples, deadline } = self;
+        deadline == launch.deadline
+            && flat_grid <= launch.flat_grid
+            && short_slices <= launch.short_slices
+            && short_integers <= launch.short_integers
+            && multiples & !launch.multiples == 0
+    }
+
+    /// Returns how much the code of this variant assumes.
+    pub(super) fn assumptions(self) -> u32 {
+        let Variant { flat_grid, short_slices, short_integers, multiples, deadline: _ } = self;
+        u32::from(flat_grid) + u32::from(short_slices) + u32::from(short_integers) + multiples.count_ones()
     }
 }
 
@@ -104,8 +162,27 @@ mod tests {
             let options = options(&program, variant).into_iter();
             options.filter(|option| option.starts_with("--define-macro")).count()
         };
-        let all = Variant { flat_grid: true, short_integers: true, multiples: 1, ..of(0) };
-        assert_eq!([Variant::GENERAL, of(0), all].map(macros), [0, 1, 4]);
+        let all = Variant { flat_grid: true, short_integers: true, multiples: 1, deadline: true, ..of(0) };
+        assert_eq!([Variant::GENERAL, of(0), all].map(macros), [0, 1, 5]);
+    }
+
+    #[test]
+    fn code_that_assumes_less_is_right_too() {
+        let launch = Variant { flat_grid: true, short_slices: true, multiples: 0b110, ..Variant::GENERAL };
+        assert!(launch.is_right_for(launch) && Variant::GENERAL.is_right_for(launch));
+        assert!(Variant { multiples: 0b100, ..launch }.is_right_for(launch));
+        for wrong in [Variant { multiples: 0b001, ..launch }, Variant { short_integers: true, ..Variant::GENERAL }] {
+            assert!(!wrong.is_right_for(launch), "{wrong:?}");
+        }
+        assert!(!Variant { flat_grid: true, ..Variant::GENERAL }.is_right_for(Variant::GENERAL));
+        let ends = launch.with_deadline(true);
+        assert!(!ends.is_right_for(launch) && !launch.is_right_for(ends) && ends.general().is_right_for(ends));
+        assert!(ends.weaker().all(|weaker| weaker.is_right_for(ends)));
+        let weaker: Vec<Variant> = launch.weaker().collect();
+        assert!(weaker.iter().all(|weaker| weaker.is_right_for(launch)));
+        assert_eq!(weaker[0], Variant { multiples: 0, ..launch });
+        assert_eq!((weaker.len(), weaker.last()), (4, Some(&Variant::GENERAL)));
+        assert_eq!(Variant::GENERAL.weaker().count(), 0);
     }
 
     #[test]

@@ -27,7 +27,7 @@ use crate::report::error::{Error, Result};
 /// ```
 pub struct Buffer<T: DeviceCopy> {
     device: Device,
-    /// The index of the first element in the memory, which is not 0 in a [`View`](crate::View).
+    /// The first byte in the memory, which is not 0 in a [`View`](crate::View).
     start: usize,
     len: usize,
     memory: Memory,
@@ -79,11 +79,33 @@ impl<T: DeviceCopy> Buffer<T> {
         Buffer { device: device.clone(), start: 0, len, memory, elements: PhantomData }
     }
 
+    /// Makes a buffer of memory of a GPU by its address, which the caller vouches for.
+    pub(super) fn at(device: &Device, address: u64, len: usize) -> Result<Self> {
+        let Target::Gpu(gpu) = &device.target else {
+            return Err(Error::WrongDevice { expected: device.to_string(), found: "a GPU".into() });
+        };
+        let (size, alignment) = (size_of::<T>(), align_of::<T>());
+        match address % alignment as u64 {
+            0 => {}
+            past => return Err(Error::MisalignedElements { ty: T::info().to_string(), past, alignment }),
+        }
+        let bytes = len.checked_mul(size).ok_or(Error::BufferTooLarge { len, size })?;
+        GpuMemory::at(gpu, address, bytes).map(|memory| Buffer::new(device, len, Memory::Gpu(Arc::new(memory))))
+    }
+
     /// Returns the same memory from the element `start` on. The caller sees to it that nobody writes to one of the two
     /// while the other is used.
     pub(super) fn part(&self, start: usize, len: usize) -> Self {
         let (device, memory) = (self.device.clone(), self.memory.clone());
-        Buffer { device, start: self.start + start, len, memory, elements: PhantomData }
+        Buffer { device, start: self.start + start * size_of::<T>(), len, memory, elements: PhantomData }
+    }
+
+    /// Returns the same memory as so many elements of a type of which, as of `T`, all values are sequences of one and the same type. The first is
+    /// aligned, and they take no more bytes. The caller sees to it that nobody writes to one of the two while the other is used.
+    pub(super) fn reinterpreted<U: DeviceCopy>(&self, len: usize) -> Buffer<U> {
+        assert!(T::scalar_type() == U::scalar_type() && len * size_of::<U>() <= self.len * size_of::<T>());
+        let (device, memory) = (self.device.clone(), self.memory.clone());
+        Buffer { device, start: self.start, len, memory, elements: PhantomData }
     }
 
     /// Returns the number of elements.
@@ -121,10 +143,10 @@ impl<T: DeviceCopy> Buffer<T> {
     /// ```
     pub fn read_range(&self, range: impl RangeBounds<usize>) -> Result<Vec<T>> {
         let range = self.checked(range)?;
-        let (start, end) = (self.start + range.start, self.start + range.end);
+        let start = self.start + range.start * size_of::<T>();
         match (&self.device.target, &self.memory) {
             (Target::Gpu(gpu), Memory::Gpu(memory)) => gpu.read(memory, start, range.len()),
-            (_, Memory::Host(host)) => self.device.synchronize().map(|()| host.memory.read_part(start..end)),
+            (_, Memory::Host(host)) => self.device.synchronize().map(|()| host.memory.read_part(start, range.len())),
             (Target::Simulator(_), Memory::Gpu(_)) => unreachable!("`new` is given memory of the device"),
         }
     }
@@ -158,9 +180,9 @@ impl<T: DeviceCopy> Buffer<T> {
     /// Overwrites the elements from `start` on, as [`Buffer::write`] does all.
     pub fn write_at(&mut self, start: usize, data: &[T]) -> Result<()> {
         let range = self.checked(start..start.saturating_add(data.len()))?;
-        let start = self.start + range.start;
+        let start = self.start + range.start * size_of::<T>();
         match (&self.device.target, &self.memory) {
-            (Target::Gpu(gpu), Memory::Gpu(memory)) => gpu.write(memory, start * size_of::<T>(), data),
+            (Target::Gpu(gpu), Memory::Gpu(memory)) => gpu.write(memory, start, data),
             (_, Memory::Host(host)) => {
                 host.memory.write(start, data);
                 Ok(())
@@ -186,14 +208,9 @@ impl<T: DeviceCopy> Buffer<T> {
         self.device.default_stream().copy(source, self)
     }
 
-    /// Returns the indexes of the elements in the memory.
-    pub(super) fn elements(&self) -> Range<usize> {
-        self.start..self.start + self.len
-    }
-
     /// Returns the memory, and the place of the first element in it, in bytes.
     pub(super) fn place(&self) -> (&Memory, usize) {
-        (&self.memory, self.start * size_of::<T>())
+        (&self.memory, self.start)
     }
 
     /// Returns the device, the number of elements and the memory.
@@ -204,7 +221,7 @@ impl<T: DeviceCopy> Buffer<T> {
     /// Returns the address on the GPU, or 0 in the simulator, where no kernel uses it.
     pub(crate) fn address(&self) -> u64 {
         match (&self.device.target, &self.memory) {
-            (Target::Gpu(_), Memory::Gpu(memory)) => memory.address() + (self.start * size_of::<T>()) as u64,
+            (Target::Gpu(_), Memory::Gpu(memory)) => memory.address() + self.start as u64,
             (Target::Gpu(_) | Target::Simulator(_), _) => 0,
         }
     }
@@ -214,7 +231,7 @@ impl<T: DeviceCopy> Buffer<T> {
     pub(super) fn first_byte(&self) -> u64 {
         match &self.memory {
             Memory::Gpu(_) => self.address(),
-            Memory::Host(_) => (self.start * size_of::<T>()) as u64,
+            Memory::Host(_) => self.start as u64,
         }
     }
 
@@ -235,7 +252,7 @@ impl<T: DeviceCopy> Buffer<T> {
     /// does not run.
     pub(crate) fn global(&self) -> Global<'_, T> {
         match &self.memory {
-            Memory::Host(host) => Global::part_of(&host.memory, self.start..self.start + self.len),
+            Memory::Host(host) => Global::part_of(&host.memory, self.start, self.len),
             Memory::Gpu(_) => Global::empty(),
         }
     }
@@ -243,7 +260,7 @@ impl<T: DeviceCopy> Buffer<T> {
     /// Returns the memory as the host body sees a `&mut [T]`.
     pub(crate) fn global_mut(&mut self) -> GlobalMut<'_, T> {
         match &self.memory {
-            Memory::Host(host) => GlobalMut::part_of(&host.memory, self.start..self.start + self.len),
+            Memory::Host(host) => GlobalMut::part_of(&host.memory, self.start, self.len),
             Memory::Gpu(_) => GlobalMut::empty(),
         }
     }

@@ -4,6 +4,7 @@
 use std::any::TypeId;
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::arguments::Arguments;
 use super::capture::Operation;
@@ -11,11 +12,13 @@ use super::check;
 use super::device::{Device, Target};
 use super::simulated::Simulated;
 use super::stream::{Enqueued, Stream, StreamQueue};
+use crate::gpu::caps::Caps;
 use crate::gpu::store;
 use crate::gpu::variant::Variant;
 use crate::gpu::{Mode, Started};
 use crate::program::Program;
 use crate::program::template::Function;
+use crate::report::attributes::KernelAttributes;
 use crate::report::error::{Error, LaunchError, Result};
 use crate::report::timeline::Timeline;
 use crate::shape::Dim3;
@@ -49,6 +52,7 @@ pub struct Launch<'a, Place = ()> {
     /// The function of a simulated thread, which runs the host body.
     threads: Box<dyn Fn() + Send + Sync + 'a>,
     sizes: check::Sizes,
+    deadline: Option<Duration>,
     /// The stream, if the launch names one.
     place: Place,
 }
@@ -59,7 +63,7 @@ impl<'a> Launch<'a> {
     #[doc(hidden)]
     pub fn new<K: Function + 'static>(arguments: Arguments, threads: Box<dyn Fn() + Send + Sync + 'a>) -> Self {
         let (kernel, program) = (TypeId::of::<K>(), Program::shared::<K>());
-        Launch { kernel, program, arguments, threads, sizes: check::Sizes::default(), place: () }
+        Launch { kernel, program, arguments, threads, sizes: check::Sizes::default(), deadline: None, place: () }
     }
 
     /// Sets the stream on which the kernel runs, and with it the device.
@@ -82,8 +86,8 @@ impl<'a> Launch<'a> {
     /// # }
     /// ```
     pub fn on(self, stream: &Stream) -> Launch<'a, Stream> {
-        let Launch { kernel, program, arguments, threads, sizes, place: () } = self;
-        Launch { kernel, program, arguments, threads, sizes, place: stream.clone() }
+        let Launch { kernel, program, arguments, threads, sizes, deadline, place: () } = self;
+        Launch { kernel, program, arguments, threads, sizes, deadline, place: stream.clone() }
     }
 }
 
@@ -111,6 +115,53 @@ impl<Place> Launch<'_, Place> {
     pub fn shared_bytes(mut self, bytes: usize) -> Self {
         self.sizes.shared_bytes = Some(bytes);
         self
+    }
+
+    /// Ends the launch if it runs for longer than this, and returns an error that says at which barriers its threads waited, instead of waiting
+    /// forever. The time begins when the host, while it waits for the launch, sees that it runs.
+    ///
+    /// Waits at phase barriers, split barriers of the block and barriers of the grid end, and so do loops over atomics; the error is
+    /// [`Cause::Deadline`](crate::Cause::Deadline), and the device is as usable as after any other failure. Nothing can end the barriers of the
+    /// hardware, `block.sync()`, those of a cluster and a warp's collectives; but they wait for no thread that has been ended. If nothing of
+    /// the kernel can be ended, the error is [`Cause::DeadlineIgnored`](crate::Cause::DeadlineIgnored), and the stream is of no use from then on.
+    /// The kernel is compiled a second time for launches with a deadline, which are somewhat slower; others are as fast as without it.
+    ///
+    /// The simulator finds a deadlock at once, whatever the deadline, and takes no time into account.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use phalanx::prelude::*;
+    /// use phalanx::{Cause, Error};
+    ///
+    /// /// Waits for a flag that nobody sets.
+    /// #[cluster_kernel(block = 32)]
+    /// fn forever(flag: &mut [u32]) {
+    ///     while flag.atomic(0).load(Acquire) == 0 {}
+    /// }
+    ///
+    /// # fn main() -> phalanx::Result<()> {
+    /// let device = Device::simulator();
+    /// let mut flag = device.zeros(1)?;
+    /// let error = forever(&mut flag).grid(1).deadline(Duration::from_secs(1)).launch(&device).unwrap_err();
+    /// let Error::Kernel(failure) = error else { return Err(error) };
+    /// let Cause::Deadline { waiting, .. } = &failure.cause else { panic!("{failure}") };
+    /// assert_eq!(waiting[0].threads, 32);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn deadline(mut self, after: Duration) -> Self {
+        self.deadline = Some(after);
+        self
+    }
+}
+
+impl<Place> Launch<'_, Place> {
+    /// Returns the program, and the variant of it that the launch runs on a device with these capabilities.
+    pub(super) fn variant(self, caps: &Caps) -> Result<(Arc<Program>, Variant)> {
+        let program = self.program?;
+        let shape = check::fitting(&program, &self.sizes, caps)?;
+        let variant = Variant::of(&program, &shape, self.arguments.known()).with_deadline(self.deadline.is_some());
+        Ok((program, variant))
     }
 }
 
@@ -167,10 +218,9 @@ impl Launch<'_> {
     ///
     /// The simulator runs one cluster at a time, or, if the kernel has a barrier of the grid, as many as it has memory
     /// for.
-    pub fn occupancy(mut self, device: &Device) -> Result<Occupancy> {
+    pub fn occupancy(self, device: &Device) -> Result<Occupancy> {
         let program = self.program?;
-        self.sizes.grid = Some(program.options().cluster.map(Dim3::from).or(self.sizes.cluster).unwrap_or(1.into()));
-        let shape = check::fitting(&program, &self.sizes, device.caps())?;
+        let shape = check::fitting(&program, &self.sizes.with_one_cluster(&program), device.caps())?;
         let clusters = match &device.target {
             Target::Gpu(gpu) => {
                 let variant = Variant::of(&program, &shape, self.arguments.known());
@@ -180,6 +230,77 @@ impl Launch<'_> {
             Target::Simulator(_) => 1,
         };
         Ok(Occupancy { clusters, blocks: clusters * shape.cluster.count() as usize })
+    }
+
+    /// Returns the registers and the memory that the kernel takes on a GPU, and how many blocks of this launch a multiprocessor holds, without
+    /// running it. The grid may be left out. There is no machine code in the simulator, and so nothing to ask about.
+    ///
+    /// ```
+    /// use phalanx::prelude::*;
+    ///
+    /// #[cluster_kernel(block = 256)]
+    /// fn scale(values: &mut [f32], factor: f32) {
+    ///     values[this_grid().thread_rank()] *= factor;
+    /// }
+    ///
+    /// # fn main() -> phalanx::Result<()> {
+    /// let device = Device::auto();
+    /// let mut values = device.zeros(256)?;
+    /// match scale(&mut values, 2.0).attributes(&device) {
+    ///     Ok(attributes) => assert!(attributes.registers > 0 && attributes.local_bytes == 0),
+    ///     Err(error) => println!("{error}"),
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn attributes(self, device: &Device) -> Result<KernelAttributes> {
+        let program = self.program?;
+        let shape = check::fitting(&program, &self.sizes.with_one_cluster(&program), device.caps())?;
+        match &device.target {
+            Target::Gpu(gpu) => {
+                let variant = Variant::of(&program, &shape, self.arguments.known());
+                gpu.attributes(self.kernel, &program, &shape, variant)
+            }
+            Target::Simulator(_) => {
+                Err(Error::Launch { kernel: program.name().into(), reason: LaunchError::NoMachineCode })
+            }
+        }
+    }
+
+    /// Returns the number of blocks in the largest cluster of this kernel that fits on the device, with the block and the shared memory of this
+    /// launch: at most 8, or 16 if its attribute says `non_portable`. The grid and the cluster may be left out.
+    ///
+    /// The simulator knows the limits of an H100 that the shared memory and the threads set, and not those that registers set.
+    ///
+    /// ```
+    /// use phalanx::prelude::*;
+    ///
+    /// #[cluster_kernel(block = 128)]
+    /// fn fill(out: &mut [u32]) {
+    ///     out[this_grid().thread_rank()] = this_cluster().num_blocks();
+    /// }
+    ///
+    /// # fn main() -> phalanx::Result<()> {
+    /// let device = Device::simulator();
+    /// let mut out = device.zeros(8 * 128)?;
+    /// let most = fill(&mut out).max_potential_cluster_size(&device)?;
+    /// fill(&mut out).grid(8).cluster(most).launch(&device)?;
+    /// assert_eq!(out.read()?[0], 8);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn max_potential_cluster_size(mut self, device: &Device) -> Result<u32> {
+        let program = self.program?;
+        // The cluster of the launch does not matter; one that the attribute fixes is checked as it is.
+        self.sizes.cluster = None;
+        let shape = check::fitting(&program, &self.sizes.with_one_cluster(&program), device.caps())?;
+        match &device.target {
+            Target::Gpu(gpu) => {
+                let variant = Variant::of(&program, &shape, self.arguments.known());
+                gpu.largest_cluster(self.kernel, &program, &shape, variant)
+            }
+            Target::Simulator(_) => Ok(if program.options().non_portable { 16 } else { 8 }),
+        }
     }
 }
 
@@ -216,9 +337,10 @@ impl<Place> Launch<'_, Place> {
             return Err(refused);
         }
         let shape = check::fitting(&program, &self.sizes, device.caps())?;
-        let variant = Variant::of(&program, &shape, self.arguments.known());
+        let deadline = self.deadline;
+        let variant = Variant::of(&program, &shape, self.arguments.known()).with_deadline(deadline.is_some());
         if let StreamQueue::Capture(_) = &stream.queue {
-            check::captured(&program, mode, self.arguments.are_borrowed()).map_err(error)?;
+            check::captured(&program, mode, self.arguments.are_borrowed(), deadline).map_err(error)?;
         }
 
         match &device.target {
@@ -233,7 +355,7 @@ impl<Place> Launch<'_, Place> {
                 unsafe {
                     match &stream.queue {
                         StreamQueue::Gpu(queue) => {
-                            gpu.launch(queue, self.kernel, &program, &shape, variant, parameters, uses, mode)
+                            gpu.launch(queue, self.kernel, &program, &shape, variant, parameters, uses, mode, deadline)
                         }
                         StreamQueue::Capture(capture) => capture.add(|recorded| {
                             let recording = recorded.gpu();
@@ -248,7 +370,7 @@ impl<Place> Launch<'_, Place> {
                 store::precompile(&program, &host.caps.architecture(), variant)?;
                 let buffers = self.arguments.named(program.parameters());
                 let memory = self.arguments.into_host_memory();
-                let launch = Simulated { program, shape, buffers, threads: self.threads, memory };
+                let launch = Simulated { program, shape, buffers, threads: self.threads, memory, deadline };
                 launch.check()?;
                 match &stream.queue {
                     StreamQueue::Simulator(queue) => launch.start(host, queue, mode),

@@ -2,6 +2,8 @@
 //! 9.0 and later in the programming guide. `gpu::context` asks the driver for the limits that depend on the compiled
 //! kernel.
 
+use std::time::Duration;
+
 use crate::gpu::Mode;
 use crate::gpu::caps::Caps;
 use crate::program::Program;
@@ -21,6 +23,14 @@ pub(super) struct Sizes {
     pub(super) shared_bytes: Option<usize>,
 }
 
+impl Sizes {
+    /// Returns the sizes of a launch of one cluster.
+    pub(super) fn with_one_cluster(self, program: &Program) -> Sizes {
+        let cluster = program.options().cluster.map(Dim3::from).or(self.cluster);
+        Sizes { grid: Some(cluster.unwrap_or(1.into())), ..self }
+    }
+}
+
 /// Returns the shape that the attribute and the launch give together, if it fits on the device.
 pub(super) fn fitting(program: &Program, sizes: &Sizes, caps: &Caps) -> Result<Shape> {
     let shape = shape(&program.options(), sizes).and_then(|shape| {
@@ -32,10 +42,16 @@ pub(super) fn fitting(program: &Program, sizes: &Sizes, caps: &Caps) -> Result<S
 }
 
 /// Rejects what a graph cannot capture.
-pub(super) fn captured(program: &Program, mode: Mode, are_borrowed: bool) -> Result<(), LaunchError> {
+pub(super) fn captured(
+    program: &Program,
+    mode: Mode,
+    are_borrowed: bool,
+    deadline: Option<Duration>,
+) -> Result<(), LaunchError> {
     match mode {
         Mode::Launch | Mode::Timeline => Err(LaunchError::WaitsInGraph),
         Mode::Enqueue | Mode::Keep if program.prints() => Err(LaunchError::PrintsInGraph),
+        Mode::Enqueue | Mode::Keep if deadline.is_some() => Err(LaunchError::DeadlineInGraph),
         Mode::Enqueue | Mode::Keep if are_borrowed => Err(LaunchError::BorrowedInGraph),
         Mode::Enqueue | Mode::Keep => Ok(()),
     }

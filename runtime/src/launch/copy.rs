@@ -33,7 +33,7 @@ impl Stream {
                 return Err(Error::WrongDevice { expected: self.device().to_string(), found: found.to_string() });
             }
         }
-        let bytes = from.len() * size_of::<T>();
+        let (len, bytes) = (from.len(), from.len() * size_of::<T>());
         match (&self.device().target, from.place(), to.place()) {
             (Target::Gpu(gpu), (Memory::Gpu(from), from_start), (Memory::Gpu(to), to_start)) => match &self.queue {
                 StreamQueue::Gpu(queue) => gpu.copy(queue, (from, from_start), (to, to_start), bytes),
@@ -43,10 +43,9 @@ impl Stream {
                 }
                 StreamQueue::Simulator(_) => unreachable!("a stream is of its device's kind"),
             },
-            (Target::Simulator(_), (Memory::Host(source), _), (Memory::Host(target), _)) => {
+            (Target::Simulator(_), (Memory::Host(source), from_start), (Memory::Host(target), to_start)) => {
                 let (source, target) = (source.clone(), target.clone());
-                let (range, start) = (from.elements(), to.elements().start);
-                let copy = move || target.memory.write(start, &source.memory.read_part::<T>(range.clone()));
+                let copy = move || target.memory.write(to_start, &source.memory.read_part::<T>(from_start, len));
                 match &self.queue {
                     StreamQueue::Simulator(_) => copy(),
                     StreamQueue::Capture(capture) => {

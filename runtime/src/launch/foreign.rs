@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use cudarc::driver::{CudaSlice, CudaStream, DevicePtr};
+use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DevicePtrMut};
 
 use super::buffer::{Buffer, Memory};
 use super::device::{Device, Target};
@@ -80,6 +80,48 @@ impl<'a, T: DeviceCopy> View<'a, T> {
     }
 }
 
+impl<T: DeviceCopy> Buffer<T> {
+    /// Lends memory of cudarc's on this GPU, a `CudaSlice` or a `CudaViewMut`, as a buffer that kernels may write: without a copy, and without
+    /// waiting. Each launch comes after the work so far on the slice's own stream, whose later work comes after the launch; so the launches that
+    /// `work` enqueues may still run when it returns. The buffer is of no use after that, also if `work` has put it elsewhere.
+    ///
+    /// ```no_run
+    /// use phalanx::cudarc;
+    /// use phalanx::prelude::*;
+    ///
+    /// #[cluster_kernel(block = 64)]
+    /// fn double(values: &mut [f32]) {
+    ///     values[this_grid().thread_rank()] *= 2.0;
+    /// }
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let theirs = cudarc::driver::CudaContext::new(0)?.new_stream()?;
+    /// let mut slice = theirs.clone_htod(&[1.5f32; 256])?;
+    /// let device = Device::gpu(0)?;
+    /// let mut half = slice.slice_mut(128..);
+    /// Buffer::with_cuda(&device, &mut half, |values| double(values).grid(2).enqueue(&device))?;
+    /// assert_eq!(theirs.clone_dtoh(&slice)?[127..129], [1.5, 3.0]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn with_cuda<R>(
+        device: &Device,
+        slice: &mut impl DevicePtrMut<T>,
+        work: impl FnOnce(&mut Buffer<T>) -> Result<R>,
+    ) -> Result<R> {
+        match &device.target {
+            Target::Gpu(gpu) => {
+                let len = slice.len();
+                gpu.with_borrowed(slice, |memory| work(&mut Buffer::new(device, len, Memory::Gpu(memory))))?
+            }
+            Target::Simulator(_) => {
+                let found = format!("GPU {}", slice.stream().context().ordinal());
+                Err(Error::WrongDevice { expected: device.to_string(), found })
+            }
+        }
+    }
+}
+
 impl Stream {
     /// Creates a handle of a stream that another user of cudarc has made, on this GPU. Launches then run in the order
     /// of its other work. It keeps the stream alive.
@@ -107,13 +149,4 @@ impl Stream {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn memory_of_the_host_is_no_cuda_slice() {
-        let error = Device::simulator().upload(&[1.0f32]).unwrap().into_cuda_slice().unwrap_err();
-        assert_eq!(error.to_string(), "this needs memory of a GPU, but the buffer is on simulator");
-        assert!(Device::simulator().default_stream().cuda_stream().is_none());
-    }
-}
+mod tests;

@@ -1,8 +1,9 @@
 //! The host's side: devices (`device`; `host` is the simulator as one), their streams (`stream`) and memory (`buffer`, `view` for a part
-//! of one, and `tensor` for one with a shape; `foreign` is what cudarc has), copies on a stream (`copy`), launches (`builder`, with their `arguments` and the
-//! checks before them, `check`; `simulated` is one in the simulator), graphs of them (`graph`, and `capture` while one is recorded), and one program under many schedules (`explore`). Only this module knows both the
+//! of one, and `tensor` for one with a shape; `foreign` is what cudarc has, `reinterpret` gives other types), copies on a stream (`copy`, and `pinned` with the host's memory), launches (`builder`, with their `arguments` and the
+//! checks before them, `check`; `simulated` is one in the simulator), archives of their code (`archive`), graphs of them (`graph`, and `capture` while one is recorded), and one program under many schedules (`explore`). Only this module knows both the
 //! simulator and GPUs.
 
+mod archive;
 mod arguments;
 mod buffer;
 mod builder;
@@ -17,17 +18,21 @@ mod graph;
 mod host;
 #[cfg(test)]
 mod on_each_device;
+mod pinned;
+mod reinterpret;
 mod simulated;
 mod stream;
 mod tensor;
 mod view;
 
+pub use archive::Archive;
 pub use arguments::{Arguments, Threads, global, global_mut};
 pub use buffer::Buffer;
 pub use builder::{Launch, Occupancy};
 pub use device::Device;
 pub use explore::{Exploration, Finding};
 pub use graph::Graph;
+pub use pinned::{PinnedBuffer, PinnedCopy};
 pub use stream::{Enqueued, Stream, StreamEvent};
 pub use tensor::{Ranked, Tensor, TensorMut, TensorMutOf, TensorOf, tensor_map, tensor_map_mut};
 pub use view::{View, ViewMut};

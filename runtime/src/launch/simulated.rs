@@ -1,13 +1,14 @@
 //! A launch as the simulator runs it: at once when it is enqueued, or whenever a graph that has it is launched.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::buffer::HostMemory;
 use super::host::{Host, HostQueue, Told};
 use crate::gpu::{Mode, Started};
 use crate::program::Program;
 use crate::report::error::{Error, LaunchError, Result};
-use crate::report::failure::Failure;
+use crate::report::failure::{Cause, Failure};
 use crate::report::warning::Warning;
 use crate::shape::Shape;
 use crate::sim::{self, NamedBuffer, Recorder, WarningCollector};
@@ -22,6 +23,8 @@ pub(super) struct Simulated<'a> {
     pub(super) threads: Box<dyn Fn() + Send + Sync + 'a>,
     /// The memory of the buffers.
     pub(super) memory: Vec<Arc<HostMemory>>,
+    /// The deadline, which a deadlock misses.
+    pub(super) deadline: Option<Duration>,
 }
 
 impl<'a> Simulated<'a> {
@@ -30,13 +33,13 @@ impl<'a> Simulated<'a> {
     /// # Safety
     /// What `threads` has is plain data and handles of `memory`.
     pub(super) unsafe fn lasting(self) -> Simulated<'static> {
-        let Simulated { program, shape, buffers, threads, memory } = self;
+        let Simulated { program, shape, buffers, threads, memory, deadline } = self;
         // SAFETY: the memory that the handles refer to lives as long as the result, which is all that `'a` says of them: every access
         // to it is atomic, and plain data refers to nothing.
         let threads = unsafe {
             std::mem::transmute::<Box<dyn Fn() + Send + Sync + 'a>, Box<dyn Fn() + Send + Sync + 'static>>(threads)
         };
-        Simulated { program, shape, buffers, threads, memory }
+        Simulated { program, shape, buffers, threads, memory, deadline }
     }
 
     /// Runs the kernel, and lets the stream know of its failure.
@@ -78,6 +81,16 @@ impl<'a> Simulated<'a> {
         for race in warnings.take() {
             host.warnings.write(&Warning { kernel: program.name().into(), race });
         }
-        result.err().map(|failure| *failure)
+        result.err().map(|failure| self.of_deadline(*failure))
+    }
+
+    /// Returns the failure as a launch with a deadline has it: a deadlock would last until then.
+    fn of_deadline(&self, failure: Failure) -> Failure {
+        match (self.deadline, failure.cause) {
+            (Some(limit), Cause::Deadlock(waiting) | Cause::SpinLimit { waiting, .. }) => {
+                Failure { cause: Cause::Deadline { limit, waiting }, ..failure }
+            }
+            (_, cause) => Failure { cause, ..failure },
+        }
     }
 }

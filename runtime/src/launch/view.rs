@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut, RangeBounds};
 
 use super::buffer::Buffer;
+use super::device::Device;
 use crate::program::types::DeviceCopy;
 use crate::report::error::Result;
 
@@ -51,6 +52,20 @@ impl<T: DeviceCopy> Buffer<T> {
     pub fn slice(&self, range: impl RangeBounds<usize>) -> Result<View<'_, T>> {
         let range = self.checked(range)?;
         Ok(View::new(self.part(range.start, range.len())))
+    }
+}
+
+/// Memory by its address.
+impl<'a, T: DeviceCopy> View<'a, T> {
+    /// Makes a view of memory at an address of the GPU, for kernels to read: that of another library, or of another language. In the simulator, no
+    /// address is one of the device's.
+    ///
+    /// # Safety
+    /// For `'a`, as many values of `T` lie there, on this device, and nobody writes to them. Work of others that wrote them, or frees them
+    /// later, is ordered with the launches that read them: on the same stream ([`Stream::from_cuda_stream`](crate::Stream::from_cuda_stream)), by
+    /// events, or because the host waits.
+    pub unsafe fn from_raw(device: &Device, address: u64, len: usize) -> Result<View<'a, T>> {
+        Buffer::at(device, address, len).map(View::new)
     }
 }
 
@@ -120,6 +135,21 @@ impl<T: DeviceCopy> Buffer<T> {
     pub fn split_at_mut(&mut self, middle: usize) -> Result<(ViewMut<'_, T>, ViewMut<'_, T>)> {
         let head = self.checked(..middle)?;
         Ok((ViewMut::new(self.part(0, head.len())), ViewMut::new(self.part(middle, self.len() - middle))))
+    }
+}
+
+/// Memory by its address.
+impl<'a, T: DeviceCopy> ViewMut<'a, T> {
+    /// Makes a view of memory at an address of the GPU, for kernels to write: that of another library, or of another language. In the simulator, no
+    /// address is one of the device's.
+    ///
+    /// # Safety
+    /// For `'a`, as many values of `T` lie there, on this device, and nobody else uses them. The buffer that the view is stays in it: it is not swapped
+    /// for another, which would outlive `'a`. Work of others that used them, or uses or frees
+    /// them later, is ordered with the launches that write them: on the same stream
+    /// ([`Stream::from_cuda_stream`](crate::Stream::from_cuda_stream)), by events, or because the host waits.
+    pub unsafe fn from_raw(device: &Device, address: u64, len: usize) -> Result<ViewMut<'a, T>> {
+        Buffer::at(device, address, len).map(ViewMut::new)
     }
 }
 

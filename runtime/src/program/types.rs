@@ -1,6 +1,8 @@
 //! The types that exist on both sides, with their C++ spelling. `kernel::numeric` has values and arithmetic; `layout`
 //! has what `#[derive(DeviceCopy)]` checks of a user-defined type.
 
+use std::any::TypeId;
+
 use half::{bf16, f16};
 
 use crate::program::constant::{Constant, Value};
@@ -81,6 +83,13 @@ pub unsafe trait DeviceCopy: DeviceConstant + Copy + Send + Sync {
     /// layout that breaks the promise.
     #[doc(hidden)]
     const LAYOUT: () = ();
+
+    /// Returns the type of which values of this type are sequences, and nothing else: of an array or a vector that of its elements, of
+    /// another type the type itself.
+    #[doc(hidden)]
+    fn scalar_type() -> TypeId {
+        TypeId::of::<Self>()
+    }
 }
 
 /// Returns the bytes of plain data.
@@ -300,4 +309,8 @@ impl<T: DeviceType, const N: usize> DeviceType for [T; N] {
 // SAFETY: elements follow each other without padding, and are plain data themselves.
 unsafe impl<T: DeviceCopy, const N: usize> DeviceCopy for [T; N] {
     const LAYOUT: () = T::LAYOUT;
+
+    fn scalar_type() -> TypeId {
+        T::scalar_type()
+    }
 }

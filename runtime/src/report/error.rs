@@ -1,13 +1,14 @@
 //! The errors of the host, as one enum: everything that can fail before, around and after a launch. Each message says
-//! what was asked for, what the limit is and how to fix it. Failures of a running kernel are in `failure`.
+//! what was asked for, what the limit is and how to fix it. Failures of a running kernel are in `failure`, the rules of launches in
+//! `launch_error`.
 
 use std::fmt;
 use std::path::PathBuf;
 
 use super::failure::Failure;
 use super::graph::GraphError;
+pub use super::launch_error::LaunchError;
 use super::tensor::TensorError;
-use crate::shape::{Dim3, Shape};
 
 /// The result of every operation on devices, buffers and launches; its error is [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -26,8 +27,10 @@ pub enum Error {
     )]
     DriverMissing,
 
-    /// The CUDA driver is older than cluster launches.
-    #[error("the CUDA driver is too old: it supports CUDA {major}.{minor}, but cluster launches need 12.0; update it")]
+    /// The CUDA driver is older than the functions of it that are called.
+    #[error(
+        "the CUDA driver is too old: it supports CUDA {major}.{minor}, but a driver for 13.0 or newer is needed; update it"
+    )]
     DriverTooOld {
         /// The major number of the CUDA version that the driver supports.
         major: i32,
@@ -43,6 +46,38 @@ pub enum Error {
     NvrtcMissing {
         /// The places that were looked at, with what was found there.
         tried: String,
+    },
+
+    /// The program's archives of CUBINs have no code of a kernel for the GPU, and libnvrtc was not found, which would make it.
+    #[error(
+        "the program carries no code of kernel `{kernel}` for {architecture}: its archive has {found}; add the kernel and the \
+         architecture to the build script that writes the archive. NVRTC, which would compile it, was not found ({tried})"
+    )]
+    NotEmbedded {
+        /// The kernel's name.
+        kernel: String,
+        /// The GPU's architecture.
+        architecture: String,
+        /// What the archives have of it.
+        found: String,
+        /// The places in which NVRTC was looked for, with what was found there.
+        tried: String,
+    },
+
+    /// No GPU asks for CUBINs of an architecture of this name.
+    #[error(
+        "`{0}` is no architecture that a launch asks for; write the compute capability of the GPUs, 9.0 or later, as `sm_90a` or \
+         `sm_100a`"
+    )]
+    UnknownArchitecture(String),
+
+    /// An archive of CUBINs could not be written.
+    #[error("the archive of CUBINs cannot be written to {}: {reason}", .path.display())]
+    ArchiveNotWritten {
+        /// The archive's file.
+        path: PathBuf,
+        /// The error of the file system, or what is missing.
+        reason: String,
     },
 
     /// The driver reports fewer GPUs than the ordinal asks for.
@@ -142,6 +177,40 @@ pub enum Error {
         len: usize,
     },
 
+    /// The elements of a buffer are not as many as whole arrays or vectors have.
+    #[error("{len} elements are no whole number of chunks of {chunk}; take a part of {} with `slice`", whole(*len, *chunk))]
+    NoWholeChunks {
+        /// The number of elements.
+        len: usize,
+        /// The number of elements of an array or a vector.
+        chunk: usize,
+    },
+
+    /// The first element of a buffer lies where a value of the type cannot begin.
+    #[error(
+        "the first element lies {past} bytes past a multiple of {alignment}, where each `{ty}` must begin; begin the part at another \
+         element"
+    )]
+    MisalignedElements {
+        /// The type as which the elements were asked for.
+        ty: String,
+        /// The distance from the multiple before, in bytes.
+        past: u64,
+        /// The type's alignment, in bytes.
+        alignment: usize,
+    },
+
+    /// Page-locked memory is that of another kind of device.
+    #[error(
+        "this needs page-locked memory for {expected}, but it was allocated for {found}; call `pinned` of the stream's device"
+    )]
+    ForeignPinned {
+        /// The device of the stream.
+        expected: String,
+        /// The device that the memory was allocated for.
+        found: String,
+    },
+
     /// No tensor is made of a buffer with this shape and these strides.
     #[error(transparent)]
     Tensor(#[from] TensorError),
@@ -179,6 +248,12 @@ pub enum Error {
         found: String,
     },
 
+    /// A buffer was lent for a time, which is over.
+    #[error(
+        "the memory of the buffer belongs to another user of cudarc, who lent it to a closure that has returned; use it inside of the closure"
+    )]
+    BorrowEnded,
+
     /// The program has been built without GPUs.
     #[error("this program was built without the feature `gpu` of phalanx; it has the simulator alone")]
     NoGpuSupport,
@@ -191,6 +266,13 @@ pub enum Error {
         /// What the stream belongs to.
         found: String,
     },
+
+    /// A kernel on the stream has ignored its deadline.
+    #[error(
+        "the stream is busy with a kernel that has ignored its deadline, and what waits for it would wait forever; use another stream and \
+         other buffers, or end the process"
+    )]
+    StreamLost,
 
     /// An event was recorded on another device.
     #[error("this needs an event of {expected}, but the event was recorded on {found}")]
@@ -249,6 +331,9 @@ impl Error {
             Error::DriverMissing
             | Error::DriverTooOld { .. }
             | Error::NvrtcMissing { .. }
+            | Error::NotEmbedded { .. }
+            | Error::UnknownArchitecture(_)
+            | Error::ArchiveNotWritten { .. }
             | Error::NoSuchDevice { .. }
             | Error::CapabilityTooLow { .. }
             | Error::UnknownDevice(_)
@@ -260,11 +345,16 @@ impl Error {
             | Error::LengthMismatch { .. }
             | Error::InvalidValue { .. }
             | Error::RangeOutOfBounds { .. }
+            | Error::NoWholeChunks { .. }
+            | Error::MisalignedElements { .. }
+            | Error::ForeignPinned { .. }
             | Error::BufferTooLarge { .. }
             | Error::OutOfMemory { .. }
             | Error::Leaked
+            | Error::BorrowEnded
             | Error::WrongDevice { .. }
             | Error::ForeignStream { .. }
+            | Error::StreamLost
             | Error::WrongEvent { .. }
             | Error::NoGpuSupport
             | Error::Tensor(_)
@@ -274,197 +364,15 @@ impl Error {
     }
 }
 
-/// The rule that a launch breaks. CUDA's own limits are in the programming guide's table of compute capabilities.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum LaunchError {
-    /// The launch has no grid.
-    #[error("it has no grid; call `.grid(blocks)`")]
-    NoGrid,
-    /// Neither the attribute nor the launch gives the block size.
-    #[error("it has no block size; call `.block(threads)`, or write `#[cluster_kernel(block = ..)]`")]
-    NoBlock,
-    /// The launch asks for a different size than the attribute fixes.
-    #[error("its attribute fixes {what} = {fixed}, but `.{what}(..)` asks for {asked}")]
-    SizeMismatch {
-        /// The name of the size: `cluster` or `block`.
-        what: &'static str,
-        /// The size that the attribute fixes.
-        fixed: Dim3,
-        /// The size that the launch asks for.
-        asked: Dim3,
-    },
-    /// The launch asks for a different amount of dynamic shared memory than the attribute fixes.
-    #[error("its attribute fixes shared_bytes = {fixed}, but `.shared_bytes(..)` asks for {asked}")]
-    SharedBytesMismatch {
-        /// The bytes that the attribute fixes.
-        fixed: usize,
-        /// The bytes that the launch asks for.
-        asked: usize,
-    },
-    /// A size is zero in some dimension.
-    #[error("the {what} size {extent} has a zero")]
-    ZeroSize {
-        /// The name of the size: `grid`, `cluster` or `block`.
-        what: &'static str,
-        /// The size.
-        extent: Dim3,
-    },
-    /// The grid exceeds CUDA's limits.
-    #[error("the grid {grid} is larger than (2147483647,65535,65535)")]
-    GridTooLarge {
-        /// The grid, in blocks.
-        grid: Dim3,
-    },
-    /// The grid is not a multiple of the cluster in every dimension.
-    #[error(
-        "the grid {grid} is not a multiple of the cluster {cluster} in each dimension; the grid is given in blocks"
-    )]
-    GridNotMultiple {
-        /// The grid, in blocks.
-        grid: Dim3,
-        /// The cluster, in blocks.
-        cluster: Dim3,
-    },
-    /// The cluster has more than eight blocks, and the attribute does not say `non_portable`.
-    #[error(
-        "a cluster of {blocks} blocks is larger than 8, the most that every device supports; write \
-         `#[cluster_kernel(non_portable)]` to allow up to 16"
-    )]
-    NonPortable {
-        /// The number of blocks in a cluster.
-        blocks: u64,
-    },
-    /// The cluster has more than sixteen blocks.
-    #[error("a cluster of {blocks} blocks is larger than 16, the limit of the hardware")]
-    ClusterTooLarge {
-        /// The number of blocks in a cluster.
-        blocks: u64,
-    },
-    /// The block has more than 1,024 threads.
-    #[error("a block of {threads} threads is larger than 1024, the limit of the hardware")]
-    BlockTooLarge {
-        /// The number of threads in a block.
-        threads: u64,
-    },
-    /// The block has more than 64 threads in z.
-    #[error("the block {block} has z larger than 64, the limit of the hardware")]
-    BlockTooDeep {
-        /// The block, in threads.
-        block: Dim3,
-    },
-    /// The block has more threads than the kernel's registers allow.
-    #[error(
-        "a block of {threads} threads needs more registers than a multiprocessor has; this kernel runs with at most {limit}"
-    )]
-    TooManyRegisters {
-        /// The number of threads in a block.
-        threads: u64,
-        /// The largest number of threads for this kernel on this device.
-        limit: u64,
-    },
-    /// The block needs more shared memory than the device has.
-    #[error(
-        "{fixed} bytes of shared arrays and {dynamic} of dynamic shared memory are more than the {limit} that a block \
-         may have on this device"
-    )]
-    SharedMemoryTooLarge {
-        /// The bytes of all `shared_array`s together.
-        fixed: usize,
-        /// The bytes that the launch asks for.
-        dynamic: usize,
-        /// The bytes that a block may have on the device.
-        limit: usize,
-    },
-    /// A value of the kernel is larger than the local memory of a thread.
-    #[error(
-        "it creates a value of {bytes} bytes, but a thread has {limit} bytes of local memory; keep the value in shared \
-         or global memory"
-    )]
-    LocalMemoryTooLarge {
-        /// The size of the value in bytes.
-        bytes: usize,
-        /// The bytes of local memory that a thread may have.
-        limit: usize,
-    },
-    /// The kernel uses `dynamic_shared`, and nothing gives its size.
-    #[error(
-        "it uses `dynamic_shared`; call `.shared_bytes(n)`, or write `#[cluster_kernel(shared_bytes = n)]`, to say how many bytes a block gets"
-    )]
-    NoSharedBytes,
-    /// A timeline was asked for on a GPU, and the kernel is not compiled with `profile`.
-    #[error("it records no timeline on a GPU; write `#[cluster_kernel(profile)]`, or ask for it in the simulator")]
-    NoTimeline,
-    /// Not a single cluster of this shape fits on the device.
-    #[error(
-        "no cluster of {blocks} blocks with {threads} threads and {shared} bytes of shared memory each fits on this \
-         device; make one of them smaller"
-    )]
-    NoActiveCluster {
-        /// The number of blocks in a cluster.
-        blocks: u64,
-        /// The number of threads in a block.
-        threads: u64,
-        /// The bytes of shared memory of a block, static and dynamic.
-        shared: usize,
-    },
-    /// The kernel has a barrier of the grid, and not all of its blocks can be resident at once.
-    #[error(
-        "its blocks wait for each other at a barrier of the grid, so all must be resident at once: the grid has {blocks} \
-         blocks, but this device holds at most {most}; `.occupancy(&device)` returns this limit"
-    )]
-    GridNotResident {
-        /// The number of blocks in the grid.
-        blocks: u64,
-        /// The largest number of blocks of this shape that can be resident at once.
-        most: u64,
-    },
-    /// The stream is being captured into a CUDA graph.
-    #[error(
-        "its stream is being captured into a CUDA graph, whose replays would all report to one launch; end the capture \
-         first"
-    )]
-    Capturing,
-    /// The launch is captured into a graph, and the host would wait for it.
-    #[error(
-        "it is captured into a graph, and runs when the graph is launched; call `.enqueue()`, which does not wait for it"
-    )]
-    WaitsInGraph,
-    /// The launch is captured into a graph, and the kernel prints.
-    #[error(
-        "it is captured into a graph and prints, but nobody could tell the prints of a graph's launches apart; launch it on          a stream, or take its prints out"
-    )]
-    PrintsInGraph,
-    /// The launch is captured into a graph, which would outlive the borrow of an argument's memory.
-    #[error(
-        "it is captured into a graph, which would outlive the borrow of a memory that belongs to another user of cudarc; copy          it to a buffer first, or hand it over by `Buffer::from_cuda_slice`"
-    )]
-    BorrowedInGraph,
-    /// An argument is in the memory of another device.
-    #[error("argument {argument} is on {found}, but the launch is on {device}; upload it there")]
-    WrongDevice {
-        /// The position of the argument, counted from 1.
-        argument: usize,
-        /// The device that the buffer is on.
-        found: String,
-        /// The device of the launch.
-        device: String,
-    },
-}
-
-impl LaunchError {
-    /// Rejects a grid with a barrier that has more blocks than can be resident, which is as many as `clusters` clusters
-    /// have.
-    pub(crate) fn check_resident(shape: &Shape, clusters: u64) -> Result<(), LaunchError> {
-        let (blocks, most) = (shape.grid.count(), clusters.saturating_mul(shape.cluster.count()));
-        if blocks > most { Err(LaunchError::GridNotResident { blocks, most }) } else { Ok(()) }
-    }
-}
-
 impl From<Failure> for Error {
     fn from(failure: Failure) -> Self {
         Error::Kernel(Box::new(failure))
     }
+}
+
+/// Returns the largest number of elements that are whole chunks.
+fn whole(len: usize, chunk: usize) -> usize {
+    len - len.checked_rem(chunk).unwrap_or(len)
 }
 
 /// Indents each line of the log, to set it apart from the sentence around it.

@@ -37,7 +37,8 @@ pub struct Failure {
     pub schedule: Option<Schedule>,
 }
 
-/// The cause of a failure. Only the simulator detects the causes from [`Deadlock`](Cause::Deadlock) on.
+/// The cause of a failure. Only the simulator detects the causes from [`Deadlock`](Cause::Deadlock) on. [`Deadline`](Cause::Deadline) is for
+/// launches that have one.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -192,6 +193,21 @@ pub enum Cause {
     /// The kernel panicked, with this message.
     Panic(String),
 
+    /// The launch had not ended by its [deadline](crate::Launch::deadline), and its threads waited. The simulator finds at once that they wait
+    /// forever, and says what is missing. A GPU has at most ten places, and threads at the hardware's own barriers are not among them.
+    Deadline {
+        /// The deadline.
+        limit: Duration,
+        /// The threads that waited.
+        waiting: Vec<WaitingThreads>,
+    },
+    /// The launch had not ended by its [deadline](crate::Launch::deadline), and could not be ended: no thread waited in a way that the host can
+    /// end. The GPU stays busy with it.
+    DeadlineIgnored {
+        /// The deadline.
+        limit: Duration,
+    },
+
     /// No thread can make progress: each waits for one that will not arrive.
     Deadlock(Vec<WaitingThreads>),
     /// No thread has changed memory or exited for as long as [`Simulator::spin_limit`](crate::Simulator::spin_limit)
@@ -243,6 +259,9 @@ impl Cause {
             Cause::SpinLimit { limit, .. } => format!(
                 "threads spin: none has changed memory or exited for {limit:?}, the limit that `Simulator::spin_limit` sets"
             ),
+            Cause::Deadline { limit, .. } => {
+                format!("the launch was ended at its deadline of {limit:?}, when its threads waited")
+            }
             _ => "deadlock: no thread can make progress".to_owned(),
         }
     }
@@ -259,7 +278,7 @@ impl Failure {
     /// Returns a line for each call that led to the failure. The texts about threads that wait have their own.
     fn call_chain(&self) -> Vec<String> {
         match self.cause {
-            Cause::Deadlock(_) | Cause::SpinLimit { .. } => Vec::new(),
+            Cause::Deadlock(_) | Cause::SpinLimit { .. } | Cause::Deadline { .. } => Vec::new(),
             _ => self.calls.iter().map(|call| format!("called from {call}")).collect(),
         }
     }
@@ -269,7 +288,7 @@ impl Failure {
         let location = self.location.as_ref()?;
         let (title, notes, help) = match &self.cause {
             Cause::Race(race) => (race.title(), race.notes(), race.helps()),
-            Cause::Deadlock(waiting) | Cause::SpinLimit { waiting, .. } => {
+            Cause::Deadlock(waiting) | Cause::SpinLimit { waiting, .. } | Cause::Deadline { waiting, .. } => {
                 let notes = waiting.iter().filter_map(|group| {
                     let what = group.what.clone() + &called_from(&group.calls);
                     let text = threads(group.threads, group.first, &what, None);
@@ -322,7 +341,7 @@ impl fmt::Display for Failure {
         write!(f, ": {}", self.cause)?;
         let comma = match &self.cause {
             // The texts of these causes name the threads.
-            Cause::Deadlock(_) | Cause::SpinLimit { .. } | Cause::Race(_) => None,
+            Cause::Deadlock(_) | Cause::SpinLimit { .. } | Cause::Deadline { .. } | Cause::Race(_) => None,
             Cause::Assertion(message) | Cause::Panic(message) if message.contains('\n') => Some("\n"),
             _ => Some(", "),
         };
@@ -423,7 +442,7 @@ impl fmt::Display for Cause {
                 "an operand of a warpgroup's product must start at a multiple of {pattern} bytes, 8 of its rows, but this one starts {past} bytes past one; begin it at a row that is a multiple of 8"
             ),
             Cause::Assertion(message) | Cause::Panic(message) => f.write_str(message),
-            Cause::Deadlock(waiting) | Cause::SpinLimit { waiting, .. } => {
+            Cause::Deadlock(waiting) | Cause::SpinLimit { waiting, .. } | Cause::Deadline { waiting, .. } => {
                 f.write_str(&self.title())?;
                 for group in waiting {
                     let waiting = threads(group.threads, group.first, &group.what, group.location.as_ref());
@@ -435,6 +454,11 @@ impl fmt::Display for Cause {
                 }
                 Ok(())
             }
+            Cause::DeadlineIgnored { limit } => write!(
+                f,
+                "the launch did not end at its deadline of {limit:?}, and cannot be ended: its threads wait at a barrier of the hardware \
+                 (`block.sync()`, `cluster.sync()`, a warp's collective), or loop without a wait; the GPU is busy with it until the process ends"
+            ),
             Cause::UninitializedShared { byte, rank, copy: Some(copy) } => {
                 write!(
                     f,

@@ -28,6 +28,12 @@ pub enum GraphError {
          buffer first, or hand it over by `Buffer::from_cuda_slice`"
     )]
     Borrowed,
+    /// A graph copies memory of the host.
+    #[error(
+        "a graph copies no memory of the host, which the program would have back while a launch still accesses it; copy on the stream before \
+         or after the graph's launch"
+    )]
+    HostMemory,
     /// An event was captured, and its graph has not been launched yet.
     #[error("the event has not been recorded: it is part of a graph that has not been launched yet")]
     NotLaunched,

@@ -1,11 +1,12 @@
 //! Memory of a GPU, and the streams that use it. Like cudarc, we let a stream wait for what other streams do with the memory that
 //! it uses; unlike cudarc, which keeps one event for all readers, we remember each stream that reads.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
 
 use super::super::ffi::{Allocation, Owner, Region};
 use super::super::mode::Access;
 use super::Queue;
+use crate::report::error::{Error, Result};
 
 /// Device memory as bytes. It is freed in the order of the default stream.
 pub(crate) struct GpuMemory {
@@ -15,8 +16,10 @@ pub(crate) struct GpuMemory {
     /// The device's default stream.
     home: Arc<Queue>,
     uses: Mutex<Uses>,
-    /// Who else works on the memory, if it is borrowed.
+    /// Who else works on the memory, if it is borrowed from cudarc.
     owner: Option<Owner>,
+    /// Whether the borrow has ended, although there is still a handle of the memory.
+    ended: RwLock<bool>,
 }
 
 /// The last work on some memory, by the stream and the number of the work.
@@ -31,7 +34,8 @@ impl GpuMemory {
     /// Makes memory of an allocation of the default stream `home`.
     pub(in crate::gpu) fn new(home: &Arc<Queue>, allocation: Allocation) -> GpuMemory {
         let address = allocation.address();
-        GpuMemory { allocation: Some(allocation), address, home: home.clone(), uses: Mutex::default(), owner: None }
+        let (home, uses, ended) = (home.clone(), Mutex::default(), RwLock::new(false));
+        GpuMemory { allocation: Some(allocation), address, home, uses, owner: None, ended }
     }
 
     /// Makes memory that is borrowed. It is used only as long as the borrow lasts.
@@ -41,14 +45,25 @@ impl GpuMemory {
         memory
     }
 
-    /// Returns who else works on the memory, if it is borrowed.
+    /// Returns who else works on the memory, if it is borrowed from cudarc.
     pub(in crate::gpu) fn owner(&self) -> Option<&Owner> {
         self.owner.as_ref()
     }
 
-    /// Returns whether the memory belongs to another user of cudarc.
+    /// Ends a borrow, after the uses that other threads of the host make of it right now.
+    pub(in crate::gpu) fn end_borrow(&self) {
+        *self.ended.write().unwrap_or_else(PoisonError::into_inner) = true;
+    }
+
+    /// Keeps a borrow from ending as long as the guard lives. Fails if it has ended.
+    pub(in crate::gpu) fn keep_borrow(&self) -> Result<RwLockReadGuard<'_, bool>> {
+        let ended = self.ended.read().unwrap_or_else(PoisonError::into_inner);
+        if *ended { Err(Error::BorrowEnded) } else { Ok(ended) }
+    }
+
+    /// Returns whether the memory belongs to someone else: another user of cudarc, or whoever gave its address.
     pub(crate) fn is_borrowed(&self) -> bool {
-        self.owner.is_some()
+        self.allocation.as_ref().is_some_and(Allocation::is_foreign)
     }
 
     /// Returns the address on the device.
@@ -94,7 +109,7 @@ impl GpuMemory {
 
 impl Drop for GpuMemory {
     fn drop(&mut self) {
-        if self.allocation.is_some() && self.owner.is_none() {
+        if self.allocation.is_some() && !self.is_borrowed() {
             let home = self.home.clone();
             home.outlive(self);
         }

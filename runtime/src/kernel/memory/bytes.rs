@@ -5,18 +5,17 @@
 use std::any::TypeId;
 use std::cell::UnsafeCell;
 use std::mem::MaybeUninit;
-use std::ops::Range;
 use std::ptr::NonNull;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use crate::program::types::DeviceCopy;
 
-/// A buffer in the simulator's global memory. It holds elements of one type: that of the first typed use.
+/// A buffer in the simulator's global memory. It holds values of one type, that of the first typed use, alone or as arrays and vectors.
 pub(crate) struct GlobalMemory {
     lines: Box<[Line]>,
     bytes: usize,
-    element: OnceLock<TypeId>,
+    scalar: OnceLock<TypeId>,
 }
 
 /// The unit of allocation, aligned for every scalar.
@@ -32,7 +31,7 @@ impl GlobalMemory {
         let (count, mut lines) = (bytes.div_ceil(16), Vec::new());
         lines.try_reserve_exact(count).ok()?;
         lines.extend((0..count).map(|_| Line(UnsafeCell::new([0; 16]))));
-        Some(GlobalMemory { lines: lines.into(), bytes, element: OnceLock::new() })
+        Some(GlobalMemory { lines: lines.into(), bytes, scalar: OnceLock::new() })
     }
 
     /// Returns a buffer with a copy of the slice; `None` if the host has no memory for it.
@@ -45,38 +44,57 @@ impl GlobalMemory {
     /// Returns a copy of all elements.
     #[cfg(test)]
     pub(crate) fn read<T: DeviceCopy>(&self) -> Vec<T> {
-        self.read_part(0..self.elements::<T>().1)
+        self.read_part(0, self.count::<T>())
     }
 
-    /// Returns a copy of these elements.
-    pub(crate) fn read_part<T: DeviceCopy>(&self, range: Range<usize>) -> Vec<T> {
-        let (base, len) = self.elements::<T>();
-        assert!(range.end <= len, "a read behind the buffer's end");
+    /// Returns a copy of so many elements from a byte on.
+    pub(crate) fn read_part<T: DeviceCopy>(&self, start: usize, length: usize) -> Vec<T> {
+        let first = self.part::<T>(start, length);
         // SAFETY: `index` is below the number of elements.
-        range.map(|index| unsafe { load(base.cast::<T>().add(index)) }).collect()
+        (0..length).map(|index| unsafe { load(first.add(index)) }).collect()
     }
 
-    /// Overwrites the elements from `start` on.
+    /// Overwrites the elements from a byte on.
     pub(crate) fn write<T: DeviceCopy>(&self, start: usize, values: &[T]) {
-        let (base, len) = self.elements::<T>();
-        assert!(start <= len && values.len() <= len - start, "a write behind the buffer's end");
+        let first = self.part::<T>(start, values.len());
         for (index, &value) in values.iter().enumerate() {
             // SAFETY: the index is below the number of elements.
-            unsafe { store(base.cast::<T>().add(start + index), value) };
+            unsafe { store(first.add(index), value) };
         }
     }
 
-    /// Returns the address of the first byte, and the number of `T`s. Panics if the buffer holds elements of another
-    /// type, whose bytes may not be valid `T`s.
-    pub(super) fn elements<T: DeviceCopy>(&self) -> (NonNull<u8>, usize) {
-        let element = self.element.get_or_init(TypeId::of::<T>);
-        assert!(*element == TypeId::of::<T>(), "a buffer of another type than {}", std::any::type_name::<T>());
-        (NonNull::from(&*self.lines).cast(), self.bytes / size_of::<T>().max(1))
+    /// Returns the first of so many elements from a byte on. Panics if they do not lie in the buffer as elements of this type, or if it holds
+    /// another type, whose bytes may not be valid `T`s.
+    fn part<T: DeviceCopy>(&self, start: usize, length: usize) -> NonNull<T> {
+        let lies_in_it =
+            length.checked_mul(size_of::<T>()).is_some_and(|bytes| bytes <= self.bytes.saturating_sub(start));
+        assert!(start <= self.bytes && lies_in_it, "a part of the buffer");
+        assert!(start.is_multiple_of(align_of::<T>()), "a part that is aligned");
+        // SAFETY: the offset is within the buffer.
+        unsafe { self.first::<T>().add(start) }.cast()
+    }
+
+    /// Returns the address of the first byte. Panics if the buffer holds another type.
+    fn first<T: DeviceCopy>(&self) -> NonNull<u8> {
+        let scalar = self.scalar.get_or_init(T::scalar_type);
+        assert!(*scalar == T::scalar_type(), "a buffer of another type than {}", std::any::type_name::<T>());
+        NonNull::from(&*self.lines).cast()
+    }
+
+    /// Returns the address of the first byte of the buffer, after the checks that so many elements from a byte on are a part of it.
+    pub(super) fn base_of<T: DeviceCopy>(&self, start: usize, length: usize) -> NonNull<u8> {
+        self.part::<T>(start, length);
+        self.first::<T>()
     }
 }
 
 #[cfg(test)]
 impl GlobalMemory {
+    /// Returns the number of `T`s.
+    pub(super) fn count<T>(&self) -> usize {
+        self.bytes.checked_div(size_of::<T>()).unwrap_or(0)
+    }
+
     pub(crate) fn zeros(bytes: usize) -> Self {
         GlobalMemory::try_zeros(bytes).expect("memory for a test")
     }

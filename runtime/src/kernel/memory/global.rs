@@ -2,7 +2,6 @@
 //! launcher ensures, by Rust's borrows, that two `&mut` parameters are disjoint.
 
 use std::marker::PhantomData;
-use std::ops::Range;
 use std::ptr::NonNull;
 
 use super::bytes::GlobalMemory;
@@ -105,14 +104,12 @@ macro_rules! global {
             /// Returns all elements of a buffer of the simulator.
             #[cfg(test)]
             pub(crate) fn new(memory: &'a GlobalMemory) -> Self {
-                $name::part_of(memory, 0..memory.elements::<T>().1)
+                $name::part_of(memory, 0, memory.count::<T>())
             }
 
-            /// Returns these elements of a buffer of the simulator. Panics if they are not of type `T`.
-            pub(crate) fn part_of(memory: &'a GlobalMemory, elements: Range<usize>) -> Self {
-                let (base, length) = memory.elements::<T>();
-                assert!(elements.start <= elements.end && elements.end <= length, "a part of the buffer");
-                let (start, length) = (elements.start * size_of::<T>(), elements.len());
+            /// Returns so many elements from a byte of a buffer of the simulator on. Panics if they are not of type `T`.
+            pub(crate) fn part_of(memory: &'a GlobalMemory, start: usize, length: usize) -> Self {
+                let base = memory.base_of::<T>(start, length);
                 $name { id: MemoryId::$memory(base), start, length, memory: PhantomData }
             }
 

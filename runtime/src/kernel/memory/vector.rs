@@ -1,6 +1,7 @@
 //! Vectors of up to 16 bytes, which a GPU loads or stores with one instruction. They have no arithmetic of their own;
 //! their lanes do.
 
+use std::any::TypeId;
 use std::fmt;
 use std::panic::Location;
 
@@ -202,7 +203,11 @@ impl<T: VectorElement<N>, const N: usize> DeviceConstant for Vector<T, N> {
 // SAFETY: there is no padding between the lanes, and none after them, because the size is the alignment. They are plain
 // data.
 #[diagnostic::do_not_recommend]
-unsafe impl<T: VectorElement<N>, const N: usize> DeviceCopy for Vector<T, N> {}
+unsafe impl<T: VectorElement<N>, const N: usize> DeviceCopy for Vector<T, N> {
+    fn scalar_type() -> TypeId {
+        T::scalar_type()
+    }
+}
 
 /// Returns the vector. Generated code calls it, so that rustc rejects a constructor that is not a vector's.
 #[inline]

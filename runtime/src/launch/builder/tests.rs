@@ -15,6 +15,9 @@ use crate::program::template::{
 use crate::report::failure::Cause;
 use crate::{Buffer, this_cluster, this_grid, this_thread_block};
 
+mod attributes;
+mod deadline;
+
 #[allow(non_camel_case_types, reason = "as the macro does, so that one name serves the type and the launcher")]
 enum rotate {}
 

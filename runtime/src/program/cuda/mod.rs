@@ -30,6 +30,7 @@ pub(crate) const HEADERS: &[Header] = headers! {
     "block_barrier.cuh"
     "checked.cuh"
     "copy.cuh"
+    "deadline.cuh"
     "deferred.cuh"
     "failure.cuh"
     "fast.cuh"

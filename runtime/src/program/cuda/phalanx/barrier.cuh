@@ -16,7 +16,10 @@ namespace phalanx {
 namespace detail {
 
 // Exits if the launch has failed, because the missing participants of a phase are unknown.
-__device__ __forceinline__ void end_if_failed() {
+__device__ __forceinline__ void end_if_failed(PHALANX_WAIT_SITE) {
+#ifdef PHALANX_DEADLINE
+    end_if_ended(site, at_phase_barrier);
+#else
     unsigned failed;
     asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];"
                  : "=r"(failed)
@@ -25,13 +28,14 @@ __device__ __forceinline__ void end_if_failed() {
     if (failed != 0) {
         end_thread(this_launch());
     }
+#endif
 }
 
 // Polls rarely, because a try may return at once, and the load of the flag goes to the L2 cache, which delays the
 // waiter.
-__device__ __forceinline__ void end_if_failed_now_and_then(unsigned tries) {
+__device__ __forceinline__ void end_if_failed_now_and_then(unsigned tries PHALANX_AND_WAIT_SITE) {
     if (tries % 16 == 0) {
-        end_if_failed();
+        end_if_failed(PHALANX_WAITED);
     }
 }
 
@@ -92,21 +96,25 @@ struct phase_barrier {
         [[maybe_unused]] unsigned long long state;
         asm volatile("mbarrier.arrive_drop.release.cta.shared::cta.b64 %0, [%1];" : "=l"(state) : "r"(address()) : "memory");
     }
-    __device__ __forceinline__ void wait(arrival_token token) const {
+    PHALANX_WAITING __device__ __forceinline__ void wait(arrival_token token PHALANX_AND_WAIT_SITE) const {
         for (unsigned tries = 1; !is_over(token); ++tries) {
-            detail::end_if_failed_now_and_then(tries);
+            detail::end_if_failed_now_and_then(tries PHALANX_AND_WAITED);
         }
     }
-    __device__ __forceinline__ void arrive_and_wait() const { wait(arrive()); }
+    PHALANX_WAITING __device__ __forceinline__ void arrive_and_wait(PHALANX_WAIT_SITE) const { wait(arrive() PHALANX_AND_WAITED); }
     // Each of these waits for at most as long as the hardware suspends the thread.
-    __device__ __forceinline__ bool try_wait(const arrival_token& token) const { return looked(is_over(token)); }
-    __device__ __forceinline__ bool try_wait_parity(bool parity) const { return looked(is_over(parity)); }
-    __device__ __forceinline__ void wait_parity(bool parity) const {
+    PHALANX_WAITING __device__ __forceinline__ bool try_wait(const arrival_token& token PHALANX_AND_WAIT_SITE) const {
+        return looked(is_over(token) PHALANX_AND_WAITED);
+    }
+    PHALANX_WAITING __device__ __forceinline__ bool try_wait_parity(bool parity PHALANX_AND_WAIT_SITE) const {
+        return looked(is_over(parity) PHALANX_AND_WAITED);
+    }
+    PHALANX_WAITING __device__ __forceinline__ void wait_parity(bool parity PHALANX_AND_WAIT_SITE) const {
         for (unsigned tries = 1; !is_over(parity); ++tries) {
-            detail::end_if_failed_now_and_then(tries);
+            detail::end_if_failed_now_and_then(tries PHALANX_AND_WAITED);
         }
     }
-    __device__ __forceinline__ bool try_wait_for(const arrival_token& token, u64 nanoseconds) const {
+    PHALANX_WAITING __device__ __forceinline__ bool try_wait_for(const arrival_token& token, u64 nanoseconds PHALANX_AND_WAIT_SITE) const {
         const unsigned long long start = detail::nanoseconds();
         for (;;) {
             const unsigned long long gone = detail::nanoseconds() - start;
@@ -117,7 +125,7 @@ struct phase_barrier {
                            : "=r"(over)
                            : "r"(address()), "l"(token.state), "r"(static_cast<unsigned>(left < 1000000 ? left : 1000000))
                            : "memory")
-            if (looked(over) || left == 0) {
+            if (looked(over PHALANX_AND_WAITED) || left == 0) {
                 return over != 0;
             }
         }
@@ -164,9 +172,9 @@ struct phase_barrier {
         return over != 0;
     }
 
-    __device__ __forceinline__ static bool looked(unsigned over) {
+    PHALANX_WAITING __device__ __forceinline__ static bool looked(unsigned over PHALANX_AND_WAIT_SITE) {
         if (over == 0) {
-            detail::end_if_failed();
+            detail::end_if_failed(PHALANX_WAITED);
         }
         return over != 0;
     }

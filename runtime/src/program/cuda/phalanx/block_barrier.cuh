@@ -77,8 +77,11 @@ __device__ __forceinline__ thread_block::arrival_token thread_block::barrier_arr
     return token;
 }
 
-__device__ __forceinline__ void thread_block::barrier_wait(arrival_token token) const {
+__device__ __forceinline__ void thread_block::barrier_wait(arrival_token token PHALANX_AND_WAIT_SITE_OF) const {
     while (!detail::phase_is_over(token.state)) {
+#ifdef PHALANX_DEADLINE
+        detail::end_if_ended(site, detail::at_block_barrier);
+#endif
         if (detail::has_left_block_barrier()) {
             detail::end_thread(detail::this_launch());
         }

@@ -43,6 +43,8 @@ enum failure_cause : unsigned {
     product_rows = 26,                  // the rows of both operands, those that the product takes
     misaligned_operand = 27,            // bytes past a multiple of the pattern, the bytes of the pattern
     repeated_receiver = 28,             // the rank
+    deadline_passed = 29,               // the threads that waited (deadline.cuh); the host writes it
+    deadline_ignored = 30,              // the host alone uses it
 };
 
 // The type of a value that the cause leaves open; the 128-bit ones take two words.
@@ -210,3 +212,26 @@ fail(unsigned cause, unsigned site, recorded a, recorded b, recorded c, recorded
 
 } // namespace detail
 } // namespace phalanx
+
+// What waits carry so that a launch that is past its deadline can tell where its threads waited. A launch without a deadline is
+// compiled without it.
+#ifdef PHALANX_DEADLINE
+#define PHALANX_WAITING template <class = void>
+#define PHALANX_WAIT_SITE PHALANX_SITE
+#define PHALANX_AND_WAIT_SITE , PHALANX_SITE
+#define PHALANX_AND_WAIT_SITE_OF , unsigned site
+#define PHALANX_WAIT_SITE_OF unsigned site
+#define PHALANX_WAITED site
+#define PHALANX_AND_WAITED , site
+#define PHALANX_USES_ATOMIC(site) ::phalanx::detail::end_if_ended_at_atomic(site)
+#include <phalanx/deadline.cuh>
+#else
+#define PHALANX_WAITING
+#define PHALANX_WAIT_SITE
+#define PHALANX_AND_WAIT_SITE
+#define PHALANX_AND_WAIT_SITE_OF
+#define PHALANX_WAIT_SITE_OF
+#define PHALANX_WAITED
+#define PHALANX_AND_WAITED
+#define PHALANX_USES_ATOMIC(site)
+#endif

@@ -48,6 +48,11 @@ __device__ __forceinline__ bool wait_at_grid_barrier(unsigned before) {
         if (((now ^ before) & grid_phase) != 0) {
             return true;
         }
+#ifdef PHALANX_DEADLINE
+        if (*static_cast<volatile unsigned*>(this_launch()->claim) != 0) {
+            return false;
+        }
+#endif
     } while ((now & grid_failed) == 0);
     return false;
 }
@@ -75,14 +80,17 @@ __device__ __forceinline__ grid_group::arrival_token grid_group::barrier_arrive(
 }
 
 // If no thread reports the end of the phase, a thread has failed, or the block's first thread has exited.
-__device__ __forceinline__ void grid_group::barrier_wait(arrival_token token) const {
+__device__ __forceinline__ void grid_group::barrier_wait(arrival_token token PHALANX_AND_WAIT_SITE_OF) const {
     if (!detail::any_of_block(detail::thread_in_block() == 0 && detail::wait_at_grid_barrier(token.arrived))) {
+#ifdef PHALANX_DEADLINE
+        detail::note_wait(detail::this_launch(), site, detail::at_grid_barrier);
+#endif
         detail::end_thread(detail::this_launch());
     }
 }
 
-__device__ __forceinline__ void grid_group::sync() const {
-    barrier_wait(barrier_arrive());
+__device__ __forceinline__ void grid_group::sync(PHALANX_WAIT_SITE_OF) const {
+    barrier_wait(barrier_arrive() PHALANX_AND_WAITED);
 }
 
 } // namespace phalanx

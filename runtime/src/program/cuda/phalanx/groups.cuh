@@ -181,7 +181,7 @@ struct thread_block {
 
     // Defined in block_barrier.cuh, which a text that has them includes.
     __device__ __forceinline__ arrival_token barrier_arrive() const;
-    __device__ __forceinline__ void barrier_wait(arrival_token token) const;
+    __device__ __forceinline__ void barrier_wait(arrival_token token PHALANX_AND_WAIT_SITE) const;
 };
 
 // The values are read once, because the compiler would read a special register again at each use.
@@ -327,9 +327,9 @@ struct grid_group {
     }
 
     // Defined in grid_barrier.cuh, which a text that has them includes.
-    __device__ __forceinline__ void sync() const;
+    __device__ __forceinline__ void sync(PHALANX_WAIT_SITE) const;
     __device__ __forceinline__ arrival_token barrier_arrive() const;
-    __device__ __forceinline__ void barrier_wait(arrival_token token) const;
+    __device__ __forceinline__ void barrier_wait(arrival_token token PHALANX_AND_WAIT_SITE) const;
 };
 
 __device__ __forceinline__ thread_block this_thread_block() {

@@ -26,8 +26,9 @@ struct launch_block {
     unsigned room;                   // records of a timeline for each warp; 0 if none was asked for
     unsigned warps;                  // the number in a block, if a timeline was asked for
     unsigned reserved;
+    detail::failure_record* deadline; // in device memory; its cause is set once the host ends the launch
 };
-static_assert(sizeof(launch_block) == 88, "the host writes this layout");
+static_assert(sizeof(launch_block) == 96, "the host writes this layout");
 
 namespace detail {
 

@@ -98,6 +98,7 @@ struct writable {
     __device__ __forceinline__ bool is_empty() const { return length == 0; }
     template <class Index>
     __device__ __forceinline__ Atomic<T> atomic(Index i, PHALANX_SITE) const {
+        PHALANX_USES_ATOMIC(site);
         return {&data[detail::index(i).below(length, site)]};
     }
 };
@@ -132,6 +133,7 @@ struct remote_array {
     __device__ __forceinline__ operator remote_slice<T>() const { return {data, N}; }
     template <class Index>
     __device__ __forceinline__ remote_atomic<T> atomic(Index i, PHALANX_SITE) const {
+        PHALANX_USES_ATOMIC(site);
         return {&data[detail::index(i).below(N, site)]};
     }
 };
@@ -163,6 +165,7 @@ struct alignas(detail::shared_alignment(N * sizeof(T))) shared_array {
     __device__ __forceinline__ operator shared_slice<T>() { return {elements, N}; }
     template <class Index>
     __device__ __forceinline__ shared_atomic<T> atomic(Index i, PHALANX_SITE) {
+        PHALANX_USES_ATOMIC(site);
         return {&elements[detail::index(i).below(N, site)]};
     }
 };

@@ -56,7 +56,8 @@ impl Lower<'_> {
                     let base = Box::new(values.next().unwrap_or_else(|| CuExpr::name("0")));
                     CuExpr::Barrier { base, name: barrier.name, index: index as u16, arguments: values.collect() }
                 }
-                None => method(barrier.name, None),
+                // Where a launch waits that is past its deadline.
+                None => method(barrier.name, site),
             },
             Op::Uniform(_) => method("uniform", None),
             // The token holds nothing that must be given back.

@@ -1,0 +1,136 @@
+//! Launches with a deadline. While the host waits for a stream, it looks at the time of those that run; it ends one that is late by its
+//! claim, which waits poll (deadline.cuh), and reads where they were. What ignores that cannot be ended: the stream is lost.
+
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use cudarc::driver::{CudaEvent, CudaStream};
+
+use super::super::block::LaunchBlock;
+use super::super::ffi::{self, Allocation, driver};
+use super::super::record::Record;
+use super::{Queue, State};
+use crate::report::error::Result;
+
+/// The time that a launch has to end once it is told to. Waits poll every few microseconds.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// The longest time between two looks.
+const PAUSE: Duration = Duration::from_millis(1);
+
+/// A launch with a deadline.
+pub(in crate::gpu) struct Watch {
+    launch: u64,
+    kernel: u32,
+    limit: Duration,
+    /// The record in which waits note where they are.
+    table: Allocation,
+    /// The address of the launch's claim, which is in the stream's slots.
+    claim: u64,
+    started: CudaEvent,
+    ended: CudaEvent,
+    /// When the host first saw that it runs, and when it told the launch to end.
+    begun: Option<Instant>,
+    told: Option<Instant>,
+}
+
+impl Watch {
+    /// Prepares the table of a launch that comes next on the stream.
+    pub(in crate::gpu) fn begin(stream: &Arc<CudaStream>, block: &mut LaunchBlock, limit: Duration) -> Result<Watch> {
+        let event = || stream.context().new_event(None).map_err(driver("cuEventCreate"));
+        let table = ffi::allocate(stream, size_of::<Record>())?;
+        ffi::clear(stream, table.region())?;
+        let (started, ended) = (event()?, event()?);
+        started.record(stream).map_err(driver("cuEventRecord"))?;
+        block.deadline = table.address();
+        let (launch, kernel, claim) = (block.number, block.kernel, block.claim);
+        Ok(Watch { launch, kernel, limit, table, claim, started, ended, begun: None, told: None })
+    }
+
+    /// Notes the end of the launch.
+    pub(in crate::gpu) fn end(self, stream: &Arc<CudaStream>, state: &mut State) -> Result<()> {
+        self.ended.record(stream).map_err(driver("cuEventRecord"))?;
+        // A program that never waits keeps no more than what is in flight.
+        while let Some(first) = state.watches.front()
+            && first.told.is_none()
+            && is_complete(&first.ended)?
+        {
+            state.watches.pop_front();
+        }
+        state.watches.push_back(self);
+        Ok(())
+    }
+
+    /// Returns the record of what was waited at, or `None` if nothing was and the launch has ended by itself.
+    fn table(&self, side: &CudaStream) -> Result<Option<Record>> {
+        let words = ffi::read::<u64>(side, self.table.region())?;
+        Ok(Record::of_deadline(&words, self.kernel, self.limit))
+    }
+}
+
+impl Queue {
+    /// Waits until no launch with a deadline is left, and ends those that are late.
+    pub(super) fn end_late_launches(&self) -> Result<()> {
+        let mut pause = Duration::from_micros(20);
+        while self.lost.get().is_none() && self.look()? {
+            thread::sleep(pause);
+            pause = (2 * pause).min(PAUSE);
+        }
+        Ok(())
+    }
+
+    /// Returns whether there is a launch with a deadline that has not ended.
+    fn look(&self) -> Result<bool> {
+        let mut state = self.state();
+        let State { watches, failures, side, .. } = &mut *state;
+        loop {
+            let Some(first) = watches.front_mut() else { return Ok(false) };
+            if !is_complete(&first.ended)? {
+                break;
+            }
+            let Some(ended) = watches.pop_front() else { return Ok(false) };
+            if ended.told.is_some()
+                && let Some(record) = ended.table(self.side(side)?)?
+            {
+                failures.add(ended.launch, record);
+            }
+        }
+        let Some(first) = watches.front_mut() else { return Ok(false) };
+        let now = Instant::now();
+        if first.begun.is_none() && is_complete(&first.started)? {
+            first.begun = Some(now);
+        }
+        let late = first.begun.is_some_and(|begun| now.duration_since(begun) >= first.limit);
+        match first.told {
+            None if late => {
+                let side = self.side(side)?;
+                // The claim comes last: a wait that sees it looks for the cause.
+                ffi::write_word(side, first.table.address() + Record::CAUSE, Record::DEADLINE)?;
+                ffi::write_word(side, first.claim, 1)?;
+                first.told = Some(now);
+            }
+            Some(told) if now.duration_since(told) >= GRACE => {
+                let _ = self.lost.set(Record::of_ignored_deadline(first.kernel, first.limit));
+            }
+            None | Some(_) => {}
+        }
+        Ok(true)
+    }
+
+    /// Returns a stream that waits for no other.
+    fn side<'s>(&self, side: &'s mut Option<Arc<CudaStream>>) -> Result<&'s Arc<CudaStream>> {
+        match side {
+            Some(side) => Ok(side),
+            None => {
+                let new = self.stream().context().new_stream().map_err(driver("cuStreamCreate"))?;
+                Ok(side.insert(new))
+            }
+        }
+    }
+}
+
+fn is_complete(event: &CudaEvent) -> Result<bool> {
+    event.context().bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
+    event.try_is_complete().map_err(driver("cuEventQuery"))
+}

@@ -1,0 +1,5 @@
+//! A file that is no archive of CUBINs.
+
+fn main() {
+    phalanx::embed!("embed.rs");
+}
