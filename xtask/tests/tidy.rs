@@ -5,6 +5,8 @@
 mod imports;
 #[path = "tidy/layers.rs"]
 mod layers;
+#[path = "tidy/oldest_rust.rs"]
+mod oldest_rust;
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -12,6 +12,7 @@ use super::cfg::{
     Shared, Source, Step, StepKind, ValueStep, Variable,
 };
 use super::constant_propagation::operate;
+use super::key_range::remove_range;
 use super::uniform::control::Control;
 use crate::model::Function;
 use crate::model::expr::BinaryOp;
@@ -270,7 +271,7 @@ impl Thread<'_, '_, '_> {
 
     fn forget_fields(&mut self, whole: Variable) {
         if let Some(fields) = whole.fields() {
-            self.variables.extract_if(fields, |_, _| true).for_each(drop);
+            remove_range(&mut self.variables, fields);
         }
     }
 
