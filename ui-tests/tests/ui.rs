@@ -1,5 +1,5 @@
-//! Messages. Each file under `reject/` is refused with the text beside it (`TRYBUILD=overwrite` rewrites the texts); each
-//! rule has correct kernels under `accept/` that are as close to them as possible.
+//! Messages. Each file under `reject/` and `shipped/` is refused with the text beside it (`TRYBUILD=overwrite` rewrites the
+//! texts); each rule has correct kernels under `accept/` that are as close to those of `reject/` as possible.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,7 +9,9 @@ use phalanx_compiler::Rule;
 
 #[test]
 fn rejected_with_their_messages() {
-    trybuild::TestCases::new().compile_fail("reject/*.rs");
+    let cases = trybuild::TestCases::new();
+    cases.compile_fail("reject/*.rs");
+    cases.compile_fail("shipped/*.rs");
 }
 
 /// Files below a folder with this ending, by their paths from this crate, with their text.

@@ -1,6 +1,7 @@
 //! The commands of the project's developers, `cargo xtask ..`. Each runs the tools that the project is built with and
 //! stops at the first one that fails. They are not needed to use the library.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -14,8 +15,10 @@ mod cost;
 mod fuzz;
 mod mutate;
 mod nvrtc;
+mod packages;
 mod rings;
 mod run;
+mod template;
 mod test;
 mod wheels;
 
@@ -79,6 +82,13 @@ enum Command {
     Mutate,
     /// Checks formatting, clippy and rustdoc, with warnings as errors.
     Check,
+    /// Packs the published crates, and uses the packed ones in folders outside of the workspace.
+    Packages,
+    /// Creates a crate with a first kernel and its tests.
+    New {
+        /// The crate's folder, which does not exist yet and whose name it gets.
+        folder: PathBuf,
+    },
 }
 
 fn main() -> ExitCode {
@@ -93,6 +103,8 @@ fn main() -> ExitCode {
         Command::Rings => rings::rings(),
         Command::Mutate => mutate::mutate(),
         Command::Check => check::check(),
+        Command::Packages => packages::packages(),
+        Command::New { folder } => template::new(&folder),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -106,6 +106,19 @@ pub(crate) fn at(path: &Path) -> impl Fn(std::io::Error) -> String {
     move |error| format!("{}: {error}", path.display())
 }
 
+/// Returns all files below a folder.
+pub(crate) fn files(folder: &Path) -> Result<Vec<PathBuf>> {
+    let (mut found, mut folders) = (Vec::new(), vec![folder.to_owned()]);
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).map_err(at(&folder))? {
+            let path = entry.map_err(at(&folder))?.path();
+            if path.is_dir() { &mut folders } else { &mut found }.push(path);
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
 /// Creates a crate that uses the library, and returns the path of its one file.
 pub(crate) fn crate_of(folder: &Path, name: &str) -> Result<PathBuf> {
     fs::create_dir_all(folder.join("src")).map_err(at(folder))?;

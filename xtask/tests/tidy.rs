@@ -5,6 +5,8 @@
 mod imports;
 #[path = "tidy/layers.rs"]
 mod layers;
+#[path = "tidy/oldest_rust.rs"]
+mod oldest_rust;
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -171,4 +173,22 @@ fn every_function_of_the_language_is_in_the_prelude_and_documented() {
     assert!(names.contains("this_cluster"), "{names:?}");
     none("not in the prelude", names.difference(&prelude).cloned());
     none("not in docs/language.md", names.difference(&documented).cloned());
+}
+
+#[test]
+fn the_language_s_contents_are_its_chapters() {
+    let page = fs::read_to_string(root().join("docs/language.md")).expect("the file is in the repository");
+    let slug = |heading: &str| -> String {
+        let kept =
+            heading.to_lowercase().chars().filter(|c| c.is_alphanumeric() || " -".contains(*c)).collect::<String>();
+        kept.replace(' ', "-")
+    };
+    let chapters: Vec<String> = page
+        .lines()
+        .filter_map(|line| line.strip_prefix("## "))
+        .map(|heading| format!("[{heading}](#{})", slug(heading)))
+        .collect();
+    let (_, contents) = page.split_once("\nChapters: ").expect("the page has a list of its chapters");
+    let contents = contents.split_once(".\n").map_or("", |(contents, _)| contents).replace('\n', " ");
+    assert_eq!(contents, chapters.join(", "));
 }

@@ -10,6 +10,7 @@ use phalanx_contract::uniformity::Uniformity;
 
 use super::accessors::each_region;
 use super::cfg::{BlockId, Cfg, Extent, NodeId, Region, Select, Source, Step, StepKind, ValueStep, Variable};
+use super::key_range::remove_range;
 use super::liveness;
 use super::residues::{Assignment, Remainders, Residues};
 use super::uniform::values::Values;
@@ -172,7 +173,7 @@ impl<'a, 'f> ConstantPropagation<'a, 'f> {
             StepKind::Value(ValueStep::Set { variable, value, extent }) => {
                 self.residues.set(self.cfg, &mut numbers.remainders, *variable, *value);
                 if let (Some(fields), Extent::Whole | Extent::Part) = (variable.fields(), extent) {
-                    numbers.variables.extract_if(fields, |_, _| true).for_each(drop);
+                    remove_range(&mut numbers.variables, fields);
                 }
                 match numbers.nodes.get(value).copied().filter(|_| self.followed.contains(variable)) {
                     Some(number) => numbers.variables.insert(*variable, number),

@@ -20,6 +20,7 @@ pub(crate) mod engine;
 pub(crate) mod fences;
 mod fixed;
 mod forgotten;
+mod key_range;
 mod liveness;
 mod multicast;
 mod partition;

@@ -65,13 +65,11 @@ pub(super) fn split<'f>(cfg: &Cfg<'f>, live: &Live, values: &Values<'_, 'f>) -> 
             Err(TooManyPartitions { of_values: false, .. }) if !splitter.branches.is_empty() => {
                 splitter.branches = Followed::default();
             }
-            Err(TooManyPartitions { .. }) if let Some(numbers) = splitter.numbers.without_residues() => {
-                splitter.numbers = numbers;
-            }
-            Err(TooManyPartitions { variables, .. }) if !variables.is_empty() => {
-                splitter.numbers = splitter.numbers.without(&variables);
-            }
-            Err(TooManyPartitions { .. }) => return None,
+            Err(TooManyPartitions { variables, .. }) => match splitter.numbers.without_residues() {
+                Some(numbers) => splitter.numbers = numbers,
+                None if variables.is_empty() => return None,
+                None => splitter.numbers = splitter.numbers.without(&variables),
+            },
         }
     }
     None

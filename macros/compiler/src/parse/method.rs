@@ -44,7 +44,10 @@ impl Parser<'_> {
             kind @ Kind::OptionalToken(_) => match (name.as_str(), call.args.is_empty()) {
                 ("take", true) => self.take(receiver, span),
                 ("unwrap", true) => self.unwrapped(receiver, ON_NONE, span),
-                ("expect", false) if let Some(message) = only_string(call) => self.unwrapped(receiver, &message, span),
+                ("expect", false) => match only_string(call) {
+                    Some(message) => self.unwrapped(receiver, &message, span),
+                    None => self.error(messages::unknown_method(SpanRange::of(&call.method), &name, kind)),
+                },
                 ("is_some", true) => self.op(Op::Is(Variant::Some), vec![receiver], span),
                 ("is_none", true) => self.op(Op::Is(Variant::None), vec![receiver], span),
                 _ => self.error(messages::unknown_method(SpanRange::of(&call.method), &name, kind)),

@@ -40,20 +40,21 @@ impl Parser<'_> {
         };
         let tokens = match &shape {
             TypeShape::BarrierToken(scope) => self.barrier_token_type(ty, *scope),
-            TypeShape::Option(inner) if let TypeShape::BarrierToken(scope) = **inner => {
-                let token = self.barrier_token_type(ty, scope);
-                quote_spanned!(at=> ::core::option::Option<#token>)
-            }
+            TypeShape::Option(inner) => match **inner {
+                TypeShape::BarrierToken(scope) => {
+                    let token = self.barrier_token_type(ty, scope);
+                    quote_spanned!(at=> ::core::option::Option<#token>)
+                }
+                _ => ty.to_token_stream(),
+            },
             TypeShape::Token(group) => token(group),
             TypeShape::OptionalToken(group) => {
                 let token = token(group);
                 quote_spanned!(at=> ::core::option::Option<#token>)
             }
-            TypeShape::Scalar(..)
-            | TypeShape::Array(..)
-            | TypeShape::Named(_)
-            | TypeShape::Tuple(_)
-            | TypeShape::Option(_) => ty.to_token_stream(),
+            TypeShape::Scalar(..) | TypeShape::Array(..) | TypeShape::Named(_) | TypeShape::Tuple(_) => {
+                ty.to_token_stream()
+            }
         };
         Some(ValueType { shape, tokens })
     }

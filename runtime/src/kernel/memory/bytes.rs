@@ -190,6 +190,6 @@ pub(crate) fn bytes_of<T: Copy>(value: &T) -> &[MaybeUninit<u8>] {
 /// ```
 pub(crate) fn bits<T: DeviceCopy>(value: &T) -> &[u8] {
     const { T::LAYOUT };
-    // SAFETY: a `T` has no padding, as its layout was checked.
-    unsafe { bytes_of(value).assume_init_ref() }
+    // SAFETY: the bytes are those of the value and borrowed as long as it is; a `T` has no padding, as its layout was checked.
+    unsafe { std::slice::from_raw_parts(std::ptr::from_ref(value).cast(), size_of::<T>()) }
 }

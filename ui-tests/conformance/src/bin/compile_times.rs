@@ -39,11 +39,11 @@ fn main() -> ExitCode {
             // The minimum of a few rounds excludes most of the machine's other work.
             let mut least = Duration::MAX;
             for _ in 0..rounds {
-                let compiled = (kernel.program)().map(|program| {
+                let compiled = (kernel.program)().and_then(|program| {
                     let start = Clock::start();
                     program.compile("sm_90a").map(|_| start.elapsed())
                 });
-                match compiled.flatten() {
+                match compiled {
                     Ok(time) => least = least.min(time),
                     Err(error) => {
                         eprintln!("{name}: {error}");

@@ -360,12 +360,12 @@ impl<'f> Builder<'f> {
                     known(Self::query_uniformity(team, query))
                 }
             },
-            Answer::ThreadCount if let Some(Tile { size, .. }) = team.tile => match size {
-                Granule::Number(number) => Source::Integer(number),
-                Granule::Constant(value) => Source::Constant(value),
+            Answer::ThreadCount => match team.tile {
+                Some(Tile { size: Granule::Number(number), .. }) => Source::Integer(number),
+                Some(Tile { size: Granule::Constant(value), .. }) => Source::Constant(value),
+                None => known(Self::query_uniformity(team, query)),
             },
             Answer::ThreadIndex
-            | Answer::ThreadCount
             | Answer::BlockRank
             | Answer::BlockCount
             | Answer::GroupRank

@@ -19,6 +19,7 @@ use super::cfg::{
 };
 use super::engine::{self, Analysis};
 use super::fixed::FixedValues;
+use super::key_range::remove_range;
 use super::uniform::values::Values;
 use crate::model::group::Group;
 use crate::model::options::Extents;
@@ -275,7 +276,7 @@ impl Analysis for Election<'_, '_> {
                 let outcomes = known.outcomes.each_ref().map(|held| and(held, &state.here));
                 if let (Some(fields), Extent::Whole | Extent::Part) = (variable.fields(), extent) {
                     let fields = Holder::Variable(*fields.start())..=Holder::Variable(*fields.end());
-                    state.values.extract_if(fields, |_, _| true).for_each(drop);
+                    remove_range(&mut state.values, fields);
                 }
                 let known = if *extent == Extent::Whole { Known { outcomes, ..known } } else { known };
                 state.put(Holder::Variable(*variable), known);

@@ -166,13 +166,16 @@ impl Evaluator<'_, '_, '_> {
                     None => Value::Unknown,
                 };
             }
-            Source::Call { .. } if let Some(pipeline) = kernel.pipelines.stage_of(node) => {
-                let called = kernel.evaluated(node).unwrap_or(point);
-                return match kernel.keeps_stage(pipeline, called, point) {
-                    true => Value::Expr(Expr::counter(self.counters.number(Counter::Stage(pipeline)))),
-                    false => Value::Unknown,
-                };
-            }
+            Source::Call { .. } => match kernel.pipelines.stage_of(node) {
+                Some(pipeline) => {
+                    let called = kernel.evaluated(node).unwrap_or(point);
+                    return match kernel.keeps_stage(pipeline, called, point) {
+                        true => Value::Expr(Expr::counter(self.counters.number(Counter::Stage(pipeline)))),
+                        false => Value::Unknown,
+                    };
+                }
+                None => Value::Unknown,
+            },
             Source::Operands => match kernel.cfg.formulas.get(&node) {
                 Some(formula) => computed(*formula, operand(0), operand(1)),
                 None if kernel.cfg.cuts.contains_key(&node) => self.uncut(node, operand(0)),
@@ -183,8 +186,7 @@ impl Evaluator<'_, '_, '_> {
             | Source::Known { .. }
             | Source::Load(_)
             | Source::Agreed { .. }
-            | Source::Shuffled { .. }
-            | Source::Call { .. } => Value::Unknown,
+            | Source::Shuffled { .. } => Value::Unknown,
         };
         if value == Value::Unknown { self.opaque(node) } else { value }
     }

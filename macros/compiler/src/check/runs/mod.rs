@@ -15,6 +15,7 @@ use super::cfg::{
     BlockId, Cfg, CountedLoop, Digit, End, Extent, MemoryStep, NodeId, Offset, Region, Root, Select, Shared, Source,
     Step, StepKind, ValueStep, Variable,
 };
+use super::key_range::remove_range;
 use super::uniform::control::Control;
 use crate::model::expr::BinaryOp;
 use crate::model::ty::{ParamType, TypeShape, ValueType};
@@ -367,7 +368,7 @@ impl Thread<'_, '_, '_> {
 
     fn forget_fields(&mut self, whole: Variable) {
         if let Some(fields) = whole.fields() {
-            self.variables.extract_if(fields, |_, _| true).for_each(drop);
+            remove_range(&mut self.variables, fields);
         }
     }
 

@@ -22,6 +22,7 @@ use crate::check::cfg::{
 };
 use crate::check::engine::{self, Analysis, Join};
 use crate::check::fixed::FixedValues;
+use crate::check::key_range::remove_range;
 use crate::check::liveness::Live;
 use crate::model::expr::Callee;
 use crate::model::group::Group;
@@ -154,7 +155,7 @@ impl State {
     fn set(&mut self, variable: Variable, level: &Level, extent: Extent) {
         if let Some(fields) = variable.fields() {
             match extent {
-                Extent::Whole => self.variables.extract_if(fields, |_, _| true).for_each(drop),
+                Extent::Whole => remove_range(&mut self.variables, fields),
                 Extent::Part => self.variables.range_mut(fields).for_each(|(_, field)| {
                     field.meet(level);
                 }),

@@ -40,10 +40,12 @@ impl IndexValue {
             (Some(0), _) => *other,
             (_, Some(1)) => self.flipped(),
             (Some(1), _) => other.flipped(),
-            _ if let Some(other) = self.other_half(other).or_else(|| other.other_half(self)) => other,
-            // Both are one value.
-            _ if self.exact().is_some() && self.exact() == other.exact() => IndexValue::literal(0),
-            _ => IndexValue::UNKNOWN,
+            _ => match self.other_half(other).or_else(|| other.other_half(self)) {
+                Some(other) => other,
+                // Both are one value.
+                None if self.exact().is_some() && self.exact() == other.exact() => IndexValue::literal(0),
+                None => IndexValue::UNKNOWN,
+            },
         }
     }
 

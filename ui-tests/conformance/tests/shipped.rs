@@ -1,0 +1,238 @@
+//! Bugs that others shipped and that no check at compile time is for: data races within a block and between blocks, and
+//! ranks and counters that only a run knows. The simulator reports each. Those that the compiler refuses are in `ui-tests/shipped`;
+//! `docs/shipped_bugs.md` lists all of them.
+
+use phalanx::prelude::*;
+use phalanx::{Error, Result};
+
+/// A kernel's name, the words of its failure, and a launch of it.
+type Bug = (&'static str, &'static str, fn(&Device) -> Result<()>);
+
+/// Takes `kernel says "words", blocks;`. A kernel reads 256 words and writes as many.
+macro_rules! bugs {
+    ($($kernel:ident says $words:literal, $blocks:literal;)*) => {
+        &[$((stringify!($kernel), $words, |device| {
+            let input = device.upload(&Vec::from_iter(1..=256))?;
+            let mut out = device.zeros(256)?;
+            $kernel(&input, &mut out).grid($blocks).launch(device)
+        })),*]
+    };
+}
+
+const BUGS: &[Bug] = bugs![
+    tilelang_2613 says "data race", 1;
+    hecbench_253 says "data race", 1;
+    fuser_678 says "data race", 1;
+    fastnn_8 says "never written", 1;
+    kbmod_108 says "never written", 1;
+    cuda_jl_1220 says "data race", 2;
+    cuml_458 says "deadlock", 2;
+    thunderkittens_194 says "data race", 2;
+    cluster_fusion says "data race", 2;
+    cutlass_3658 says "rank 2", 2;
+];
+
+#[test]
+fn the_simulator_reports_each() {
+    for (name, words, launch) in BUGS {
+        let found = match Simulator::new().explore(300, launch) {
+            Err(found) => found,
+            Ok(explored) => panic!("{name}: {} runs, and nothing is wrong", explored.runs),
+        };
+        let text = found.error.to_string();
+        assert!(matches!(found.error, Error::Kernel(_)), "{name}: {text}");
+        assert!(text.contains(words), "{name}: {text}");
+    }
+}
+
+/// <https://github.com/tile-ai/tilelang/issues/2613>: both halves of a block read a tile, and the next round writes it with no
+/// barrier in between.
+#[cluster_kernel(block = 64)]
+fn tilelang_2613(input: &[u32], out: &mut [u32]) {
+    let block = this_thread_block();
+    let i = block.thread_rank();
+    let tile = shared_array::<u32, 64>();
+    let mut sum = 0;
+    for round in 0..3 {
+        tile[i] = input[round * 64 + i];
+        block.sync();
+        sum += if i < 32 { tile[63 - i] } else { 2 * tile[i - 32] };
+    }
+    out[i] = sum;
+}
+
+/// <https://github.com/ORNL/HeCBench/issues/253>: all threads read all of a tile, which the next round replaces.
+#[cluster_kernel(block = 64)]
+fn hecbench_253(input: &[u32], out: &mut [u32]) {
+    let block = this_thread_block();
+    let i = block.thread_rank();
+    let tile = shared_array::<u32, 64>();
+    let mut nearest = u32::MAX;
+    for start in (0..128).step_by(64) {
+        tile[i] = input[start + i];
+        block.sync();
+        for k in 0..64 {
+            nearest = nearest.min(tile[k].abs_diff(i));
+        }
+    }
+    out[i] = nearest;
+}
+
+/// <https://github.com/NVIDIA/Fuser/issues/678>: a thread without work resets the sum for the next row before the others have
+/// stored this row's.
+#[cluster_kernel(block = 32)]
+fn fuser_678(input: &[u32], out: &mut [u32]) {
+    let block = this_thread_block();
+    let i = block.thread_rank();
+    let sum = shared_array::<u32, 1>();
+    for row in 0..3 {
+        if i == 31 {
+            sum[0] = 0;
+        }
+        block.sync();
+        if i < 5 {
+            sum.atomic(0).fetch_add(input[row * 5 + i], Relaxed);
+        }
+        block.sync();
+        if i == 0 {
+            out[row] = sum[0];
+        }
+    }
+}
+
+/// <https://github.com/CanReader/FastNN/issues/8>: the threads of a warp add in shared memory as if they ran in lockstep.
+#[cluster_kernel(block = 32)]
+fn fastnn_8(input: &[u32], out: &mut [u32]) {
+    let i = this_thread_block().thread_rank();
+    let sums = shared_array::<u32, 64>();
+    sums[i] = input[i];
+    sums[i + 32] = input[i + 32];
+    for step in [32, 16, 8, 4, 2, 1] {
+        if i < step {
+            sums[i] += sums[i + step];
+        }
+    }
+    if i == 0 {
+        out[0] = sums[0];
+    }
+}
+
+/// <https://github.com/dirac-institute/kbmod/pull/108>: what other threads wrote is read with no barrier after the writes.
+#[cluster_kernel(block = 64)]
+fn kbmod_108(input: &[u32], out: &mut [u32]) {
+    let i = this_thread_block().thread_rank();
+    let candidates = shared_array::<u32, 64>();
+    candidates[i] = input[i];
+    let mut least = u32::MAX;
+    for k in 0..64 {
+        least = least.min(candidates[k]);
+    }
+    out[i] = least;
+}
+
+/// <https://github.com/JuliaGPU/CUDA.jl/issues/1220>: a barrier of the block, for elements that another block writes.
+#[cluster_kernel(block = 64)]
+fn cuda_jl_1220(input: &[u32], out: &mut [u32]) {
+    let i = this_grid().thread_rank();
+    out[i] = input[i] * 2;
+    this_thread_block().sync();
+    out[i + 128] = out[127 - i];
+}
+
+/// <https://github.com/NVIDIA/cuml/issues/458>: a barrier of the grid by counting, used twice with one counter. A block that
+/// is late to see the first full count never sees it, because the next phase has begun.
+#[cluster_kernel(block = 32)]
+fn cuml_458(input: &[u32], out: &mut [u32]) {
+    let block = this_thread_block();
+    let blocks = this_grid().num_blocks() as u32;
+    for round in 0..2usize {
+        if block.thread_rank() == 0 {
+            out[128 + round * 2 + this_grid().block_rank()] = input[round];
+            if out.atomic(0).fetch_add(1, AcqRel) == blocks - 1 {
+                out.atomic(0).store(0, Release);
+            }
+            while out.atomic(0).load(Acquire) != 0 {}
+        }
+        block.sync();
+    }
+}
+
+/// <https://github.com/HazyResearch/ThunderKittens/issues/194>: the wait is for the reads of a bulk copy, and a flag tells
+/// another block that what it writes is there.
+#[cluster_kernel(block = 32)]
+fn thunderkittens_194(input: &[u32], out: &mut [u32]) {
+    let block = this_thread_block();
+    let i = block.thread_rank();
+    let tile = shared_array::<u32, 32>();
+    if this_grid().block_rank() == 0 {
+        tile[i] = input[i];
+        block.sync();
+        if i == 0 {
+            bulk_copy_async(&mut out[..32], &tile);
+            bulk_wait_group_read::<0>();
+            out.atomic(64).store(1, Release);
+        }
+    } else if i == 0 {
+        while out.atomic(64).load(Acquire) == 0 {}
+        out[128] = out[31];
+    }
+}
+
+/// <https://github.com/NVIDIA/cutlass/issues/3658>: a mask of peers has one that the cluster does not have.
+#[cluster_kernel(cluster = 2, block = 32)]
+fn cutlass_3658(input: &[u32], out: &mut [u32]) {
+    let cluster = this_cluster();
+    let word = shared_array::<u32, 32>();
+    let i = this_thread_block().thread_rank();
+    word[i] = input[i];
+    cluster.sync();
+    let mut sum = 0;
+    for rank in 0..=2 {
+        sum += cluster.map_shared_rank(&word, rank)[i];
+    }
+    out[this_grid().thread_rank()] = sum;
+    cluster.sync();
+}
+
+/// <https://github.com/xinhao-luo/ClusterFusion/blob/1adf53640ce19511b53f2e19b1152fdd97441eb2/include/dsm.cuh>: a ring adds what arrived to a buffer that its own copy to
+/// the next block still reads.
+#[cluster_kernel(cluster = 2, block = 64)]
+fn cluster_fusion(input: &[u32], out: &mut [u32]) {
+    let cluster = this_cluster();
+    let i = this_thread_block().thread_rank();
+    let sum = shared_array::<u32, 64>();
+    let inbox = shared_array::<u32, 64>();
+    let full = shared_cluster_barrier();
+    full.init_collective(&cluster, 1);
+    sum[i] = input[this_grid().thread_rank()];
+    cluster.sync();
+    let next = 1 - cluster.block_rank();
+    if i == 0 {
+        full.expect_tx(256);
+        let _ = full.arrive();
+        bulk_copy_async(&cluster.map_shared_rank(&inbox, next), &sum, &cluster.map_shared_rank(&full, next));
+    }
+    full.wait_parity(false);
+    sum[i] += inbox[i];
+    out[this_grid().thread_rank()] = sum[i];
+    cluster.sync();
+}
+
+/// <https://github.com/NVIDIA/Fuser/pull/1967>, <https://github.com/MoonshotAI/FlashKDA/issues/24> and
+/// <https://github.com/NVIDIA/TransformerEngine/pull/2695>: plain accesses and a bulk copy of the same bytes, with no fence between
+/// the two kinds of access. A kernel cannot forget it, because the function of each bulk copy has it.
+#[test]
+fn each_bulk_copy_comes_after_a_fence_between_proxies() {
+    const COPIES: [&str; 3] = [
+        "detail::bulk_to_shared(",
+        "asm volatile(\"cp.async.bulk.global.shared::cta",
+        "asm volatile(\"cp.async.bulk.shared::cluster.shared::cta",
+    ];
+    let lines: Vec<&str> = include_str!("../../../runtime/src/program/cuda/phalanx/copy.cuh").lines().collect();
+    let copies = |text: &str| COPIES.iter().any(|copy| text.contains(copy));
+    let places: Vec<usize> = (1..lines.len()).filter(|&at| copies(lines[at])).collect();
+    assert!(places.len() >= COPIES.len(), "{places:?}");
+    for at in places {
+        assert!(lines[at - 1].contains("detail::fence_async_proxy("), "line {}: {}", at + 1, lines[at]);
+    }
+}
