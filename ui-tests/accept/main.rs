@@ -80,6 +80,7 @@ mod unpublished_remote_read;
 mod unsupported_borrow;
 mod unsupported_signature;
 mod unsupported_syntax;
+mod unsynchronized_access;
 mod values_of_constants;
 mod write_after_arrive;
 mod wrong_group;
@@ -160,6 +161,7 @@ fn kernels() -> impl Iterator<Item = phalanx::Program> {
         unchecked_is_unsafe::KERNELS,
         uninit_shared_read::KERNELS,
         unordered_remote_write::KERNELS,
+        unsynchronized_access::KERNELS,
         unpublished_remote_read::KERNELS,
         unsupported_borrow::KERNELS,
         unsupported_signature::KERNELS,

@@ -125,4 +125,20 @@ fn triton_11328(input: &[u32], out: &mut [u32], rounds: u32) {
     cluster.sync();
 }
 
+/// <https://github.com/NVIDIA/cutlass/issues/3658>: a mask of peers has one that the cluster does not have.
+#[cluster_kernel(cluster = 2, block = 32)]
+fn cutlass_3658(input: &[u32], out: &mut [u32]) {
+    let cluster = this_cluster();
+    let word = shared_array::<u32, 32>();
+    let i = this_thread_block().thread_rank();
+    word[i] = input[i];
+    cluster.sync();
+    let mut sum = 0;
+    for rank in 0..=2 {
+        sum += cluster.map_shared_rank(&word, rank)[i];
+    }
+    out[this_grid().thread_rank()] = sum;
+    cluster.sync();
+}
+
 fn main() {}

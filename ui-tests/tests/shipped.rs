@@ -68,7 +68,7 @@ fn the_page_says_what_the_tests_show() {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let page = fs::read_to_string(here.join("../docs/shipped_bugs.md")).expect("the page is in the repository");
     let mut shown: BTreeSet<String> = BTreeSet::new();
-    for file in ["clusters", "barriers", "copies", "divergence"] {
+    for file in ["clusters", "barriers", "copies", "divergence", "races"] {
         let file = format!("shipped/{file}.rs");
         let text = fs::read_to_string(here.join(&file)).expect("the file is in the repository");
         let stderr = fs::read_to_string(here.join(&file).with_extension("stderr")).expect("its messages are beside it");

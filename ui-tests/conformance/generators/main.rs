@@ -28,8 +28,12 @@ fn session() -> Session {
 /// Whether a fault is one that the traces of threads show: the judges of other rules do not look at it, and `agreement` holds it against
 /// the simulator.
 fn is_of_traces(fault: &Fault) -> bool {
-    fault.rule() == Rule::UnsynchronizedAccess
-        || fault.rule() == Rule::UnorderedRemoteWrite && fault.text().contains("that another peer")
+    match fault.rule() {
+        Rule::UnsynchronizedAccess => true,
+        Rule::UnorderedRemoteWrite => fault.text().contains("that another peer"),
+        Rule::RankOutOfRange => fault.text().starts_with("in block"),
+        _ => false,
+    }
 }
 
 /// Returns the faults of the function with the attribute at the head of the text. Lines are counted from the text's start.

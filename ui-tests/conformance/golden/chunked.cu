@@ -103,7 +103,7 @@ chunked(readonly_slice<u32> a, slice_mut<u32> out, usize size, const __grid_cons
         usize by = 20;
 #line 137 "ui-tests/conformance/src/kernels/elements.rs"
         const auto steps = range(0, min(a.len(), by));
-        if (covers(a, values_of(steps)) && covers(shared, values_of(steps))) {
+        if (covers(a, values_of(steps)) && covers(shared, values_of(steps)) && covers_row<decltype(grid.get_unchecked(0))>(confined(values_of(steps), less_than(12)) % 4) && covers(grid, confined(values_of(steps), less_than(12)) / 4)) {
             for (auto position_3 : unclamped(steps)) {
 #line 137 "ui-tests/conformance/src/kernels/elements.rs"
                 auto i_2 = position_3;
@@ -111,7 +111,7 @@ chunked(readonly_slice<u32> a, slice_mut<u32> out, usize size, const __grid_cons
                 auto x = a.get_unchecked(position_3);
                 shared.get_unchecked(i_2) = x;
                 if (i_2 < 12) {
-                    grid[i_2 / 4][i_2 % 4] = x + 1;
+                    grid.get_unchecked(i_2 / 4).get_unchecked(i_2 % 4) = x + 1;
                 }
             }
         } else {

@@ -1,6 +1,7 @@
 #define PHALANX_LAUNCH "exchange_cells_param_2"
 #define PHALANX_PLACED_SHARED_BYTES 65536
 #define PHALANX_BLOCK 256, 1, 1
+#include <phalanx/arguments.cuh>
 #include <phalanx/array.cuh>
 #include <phalanx/groups.cuh>
 #include <phalanx/interval.cuh>
@@ -42,7 +43,7 @@ __device__ __forceinline__ Cell settled(Cell cell) {
 
 extern "C" __global__ void __launch_bounds__(256)
 exchange_cells(slice_mut<Cell> cells, u32 rounds, const __grid_constant__ launch_block phalanx_launch) {
-
+    assume_arguments(cells, rounds);
     auto block = this_thread_block();
     auto& tile = placed_shared<shared_array<Cell, 8192>, 0>();
     auto first = as<usize>(this_grid().block_rank()) * 8192;
@@ -62,16 +63,16 @@ exchange_cells(slice_mut<Cell> cells, u32 rounds, const __grid_constant__ launch
 #line 49 "ui-tests/conformance/src/kernels/phases.rs"
     block.sync();
     const auto steps_2 = range(0, rounds);
-    const bool all_within = covers(tile, values_of(range(i, 8192).step_by(256))) && covers(cells, first + as<usize>(values_of(range(i, 8192).step_by(256))));
+    const bool all_within = covers(tile, values_of(range(i, 8192).step_by(256))) && covers(tile, limited(values_of(range(i, 8192).step_by(256)), other_than(0)) - 1) && covers(cells, first + as<usize>(values_of(range(i, 8192).step_by(256))));
     for ([[maybe_unused]] auto i_2 : steps_2) {
 #line 51 "ui-tests/conformance/src/kernels/phases.rs"
         const auto steps_3 = range(i, 8192).step_by(256);
-        if (all_within || covers(tile, values_of(steps_3)) && covers(cells, first + as<usize>(values_of(steps_3)))) {
+        if (all_within || covers(tile, values_of(steps_3)) && covers(tile, limited(values_of(steps_3), other_than(0)) - 1) && covers(cells, first + as<usize>(values_of(steps_3)))) {
             for (auto k_2 : unclamped(steps_3)) {
 #line 52 "ui-tests/conformance/src/kernels/phases.rs"
                 auto is_rim = k_2 == 0 || k_2 == 8191;
                 auto kept = KEPT[as<u32>(tile.get_unchecked(k_2).phase)][as<u32>(is_rim)];
-                auto left = k_2 == 0 ? COLD : tile[k_2 - 1];
+                auto left = k_2 == 0 ? COLD : tile.get_unchecked(k_2 - 1);
                 cells.get_unchecked(first + as<usize>(k_2)).heat = tile.get_unchecked(k_2).heat * kept + left.heat * (f32(1.0f) - kept);
             }
         } else {

@@ -1,4 +1,4 @@
-#define PHALANX_LAUNCH "product_param_5"
+#define PHALANX_LAUNCH "phalanx_conformance_corpus_tensor_cores_product_param_5"
 #define PHALANX_PLACED_SHARED_BYTES 107520
 #define PHALANX_BLOCK 256, 1, 1
 #include <phalanx/arguments.cuh>
@@ -63,7 +63,7 @@ __device__ __forceinline__ void fetch(const thread_block_tile<4>& quad, shared_s
 }
 
 __device__ __forceinline__ u32 Accumulator_row_f32_16_16(const accumulator<f32, 16, 16>& self, u32 lane, u32 i) {
-#line 299 "runtime/src/kernel/matrix/mod.rs"
+#line 302 "runtime/src/kernel/matrix/mod.rs"
     return lane / 32 * 16 + lane % 32 / 4 + i / 2 % 2 * 8;
 }
 
@@ -73,7 +73,7 @@ __device__ __forceinline__ u32 Accumulator_column_f32_16_16(const accumulator<f3
 }
 
 extern "C" __global__ void __launch_bounds__(256)
-product(readonly_slice<bf16> a, readonly_slice<bf16> b, slice_mut<f32> c, usize n, usize k, const __grid_constant__ launch_block phalanx_launch) {
+phalanx_conformance_corpus_tensor_cores_product(readonly_slice<bf16> a, readonly_slice<bf16> b, slice_mut<f32> c, usize n, usize k, const __grid_constant__ launch_block phalanx_launch) {
     assume_arguments(a, b, c, n, k);
     constexpr auto EDGE = usize(128);
     constexpr auto DEPTH = usize(64);
@@ -99,7 +99,7 @@ product(readonly_slice<bf16> a, readonly_slice<bf16> b, slice_mut<f32> c, usize 
     }
     auto sums = local_array<local_array<accumulator<f32, 16, 16>, 2>, 4>::filled(local_array<accumulator<f32, 16, 16>, 2>::filled(accumulator<f32, 16, 16>::filled(f32(0.0f))));
     const auto steps_2 = range(0, steps);
-    const bool all_within = covers(a_tiles, values_of(steps_2) % STAGES) && covers(b_tiles, values_of(steps_2) % STAGES);
+    const bool all_within = covers(a_tiles, confined(values_of(steps_2) + 2, less_than(steps)) % STAGES) && covers(b_tiles, confined(values_of(steps_2) + 2, less_than(steps)) % STAGES) && covers(a_tiles, values_of(steps_2) % STAGES) && covers(b_tiles, values_of(steps_2) % STAGES);
     for (auto step : steps_2) {
 #line 66 "ui-tests/conformance/src/corpus/tensor_cores.rs"
         if (step + 1 < steps) {
@@ -111,7 +111,11 @@ product(readonly_slice<bf16> a, readonly_slice<bf16> b, slice_mut<f32> c, usize 
         auto after = step + 2;
         if (after < steps) {
             auto stage = after % STAGES;
-            fetch(quad, row_of(a_tiles, stage), row_of(b_tiles, stage), a, b, tuple<usize, usize, usize>{top, left, after * DEPTH}, tuple<usize, usize>{n, k});
+            if (!all_within) {
+                require(within(a_tiles, stage) & within(b_tiles, stage));
+            }
+#line 75 "ui-tests/conformance/src/corpus/tensor_cores.rs"
+            fetch(quad, row_of_unchecked(a_tiles, stage), row_of_unchecked(b_tiles, stage), a, b, tuple<usize, usize, usize>{top, left, after * DEPTH}, tuple<usize, usize>{n, k});
         }
         auto a_tile = row_of(a_tiles, step % STAGES);
 #line 77 "ui-tests/conformance/src/corpus/tensor_cores.rs"

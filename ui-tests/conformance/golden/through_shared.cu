@@ -1,5 +1,6 @@
 #define PHALANX_LAUNCH "through_shared_param_3"
 #define PHALANX_BLOCK 32, 1, 1
+#include <phalanx/arguments.cuh>
 #include <phalanx/array.cuh>
 #include <phalanx/groups.cuh>
 #include <phalanx/launch.cuh>
@@ -57,6 +58,7 @@ static_assert(PHALANX_OFFSET_OF(Bin, seen) == 8);
 
 extern "C" __global__ void __launch_bounds__(32)
 through_shared(readonly_slice<Particle> particles, slice_mut<Particle> out, slice_mut<Bin> bins, const __grid_constant__ launch_block phalanx_launch) {
+    assume_arguments(particles, out, bins);
 #line 198 "ui-tests/conformance/src/kernels/structs.rs"
     auto i = this_thread_block().thread_rank();
     __shared__ shared_array<Particle, 32> shared;

@@ -1,5 +1,6 @@
 #define PHALANX_LAUNCH "values_param_2"
 #define PHALANX_BLOCK 2, 1, 1
+#include <phalanx/arguments.cuh>
 #include <phalanx/array.cuh>
 #include <phalanx/groups.cuh>
 #include <phalanx/launch.cuh>
@@ -34,6 +35,7 @@ __device__ __forceinline__ f32 looked_up(local_array<f32, 8> table, u32 i) {
 
 extern "C" __global__ void __launch_bounds__(2)
 values(slice_mut<Point> out, slice_mut<f32> floats, const __grid_constant__ launch_block phalanx_launch) {
+    assume_arguments(out, floats);
     constexpr auto ORIGIN = Point{.x = 0.25f, .y = -1.5f, .kind = Kind::Far};
     constexpr auto Point_UNIT = Point{.x = 1.0f, .y = 1.0f, .kind = Kind::Near};
     constexpr auto consts_PI = f32(3.1415927f);

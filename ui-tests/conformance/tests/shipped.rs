@@ -1,5 +1,5 @@
-//! Bugs that others shipped and that no check at compile time is for: data races within a block and between blocks, and
-//! ranks and counters that only a run knows. The simulator reports each. Those that the compiler refuses are in `ui-tests/shipped`;
+//! Bugs that others shipped and that no check at compile time is for: data races by way of global memory or of values that only a
+//! run knows, and counters. The simulator reports each. Those that the compiler refuses are in `ui-tests/shipped`;
 //! `docs/shipped_bugs.md` lists all of them.
 
 use phalanx::prelude::*;
@@ -20,16 +20,11 @@ macro_rules! bugs {
 }
 
 const BUGS: &[Bug] = bugs![
-    tilelang_2613 says "data race", 1;
-    hecbench_253 says "data race", 1;
-    fuser_678 says "data race", 1;
     fastnn_8 says "never written", 1;
-    kbmod_108 says "never written", 1;
     cuda_jl_1220 says "data race", 2;
     cuml_458 says "deadlock", 2;
     thunderkittens_194 says "data race", 2;
     cluster_fusion says "data race", 2;
-    cutlass_3658 says "rank 2", 2;
 ];
 
 #[test]
@@ -42,61 +37,6 @@ fn the_simulator_reports_each() {
         let text = found.error.to_string();
         assert!(matches!(found.error, Error::Kernel(_)), "{name}: {text}");
         assert!(text.contains(words), "{name}: {text}");
-    }
-}
-
-/// <https://github.com/tile-ai/tilelang/issues/2613>: both halves of a block read a tile, and the next round writes it with no
-/// barrier in between.
-#[cluster_kernel(block = 64)]
-fn tilelang_2613(input: &[u32], out: &mut [u32]) {
-    let block = this_thread_block();
-    let i = block.thread_rank();
-    let tile = shared_array::<u32, 64>();
-    let mut sum = 0;
-    for round in 0..3 {
-        tile[i] = input[round * 64 + i];
-        block.sync();
-        sum += if i < 32 { tile[63 - i] } else { 2 * tile[i - 32] };
-    }
-    out[i] = sum;
-}
-
-/// <https://github.com/ORNL/HeCBench/issues/253>: all threads read all of a tile, which the next round replaces.
-#[cluster_kernel(block = 64)]
-fn hecbench_253(input: &[u32], out: &mut [u32]) {
-    let block = this_thread_block();
-    let i = block.thread_rank();
-    let tile = shared_array::<u32, 64>();
-    let mut nearest = u32::MAX;
-    for start in (0..128).step_by(64) {
-        tile[i] = input[start + i];
-        block.sync();
-        for k in 0..64 {
-            nearest = nearest.min(tile[k].abs_diff(i));
-        }
-    }
-    out[i] = nearest;
-}
-
-/// <https://github.com/NVIDIA/Fuser/issues/678>: a thread without work resets the sum for the next row before the others have
-/// stored this row's.
-#[cluster_kernel(block = 32)]
-fn fuser_678(input: &[u32], out: &mut [u32]) {
-    let block = this_thread_block();
-    let i = block.thread_rank();
-    let sum = shared_array::<u32, 1>();
-    for row in 0..3 {
-        if i == 31 {
-            sum[0] = 0;
-        }
-        block.sync();
-        if i < 5 {
-            sum.atomic(0).fetch_add(input[row * 5 + i], Relaxed);
-        }
-        block.sync();
-        if i == 0 {
-            out[row] = sum[0];
-        }
     }
 }
 
@@ -115,19 +55,6 @@ fn fastnn_8(input: &[u32], out: &mut [u32]) {
     if i == 0 {
         out[0] = sums[0];
     }
-}
-
-/// <https://github.com/dirac-institute/kbmod/pull/108>: what other threads wrote is read with no barrier after the writes.
-#[cluster_kernel(block = 64)]
-fn kbmod_108(input: &[u32], out: &mut [u32]) {
-    let i = this_thread_block().thread_rank();
-    let candidates = shared_array::<u32, 64>();
-    candidates[i] = input[i];
-    let mut least = u32::MAX;
-    for k in 0..64 {
-        least = least.min(candidates[k]);
-    }
-    out[i] = least;
 }
 
 /// <https://github.com/JuliaGPU/CUDA.jl/issues/1220>: a barrier of the block, for elements that another block writes.
@@ -176,22 +103,6 @@ fn thunderkittens_194(input: &[u32], out: &mut [u32]) {
         while out.atomic(64).load(Acquire) == 0 {}
         out[128] = out[31];
     }
-}
-
-/// <https://github.com/NVIDIA/cutlass/issues/3658>: a mask of peers has one that the cluster does not have.
-#[cluster_kernel(cluster = 2, block = 32)]
-fn cutlass_3658(input: &[u32], out: &mut [u32]) {
-    let cluster = this_cluster();
-    let word = shared_array::<u32, 32>();
-    let i = this_thread_block().thread_rank();
-    word[i] = input[i];
-    cluster.sync();
-    let mut sum = 0;
-    for rank in 0..=2 {
-        sum += cluster.map_shared_rank(&word, rank)[i];
-    }
-    out[this_grid().thread_rank()] = sum;
-    cluster.sync();
 }
 
 /// <https://github.com/xinhao-luo/ClusterFusion/blob/1adf53640ce19511b53f2e19b1152fdd97441eb2/include/dsm.cuh>: a ring adds what arrived to a buffer that its own copy to

@@ -83,8 +83,6 @@ fn entry(function: &Function, real: bool) -> TokenStream {
     // The span is the function's name, where rustc says "method defined here".
     quote_spanned! {marker.span()=>
         #unlinted
-        // rustc would list it where another function is called.
-        #[diagnostic::do_not_recommend]
         impl<#declared> ::phalanx::__private::DeviceFunction for #marker<#used> #where_clause {
             type Marker = Self;
             #[allow(clippy::inline_always, reason = "debug builds would pay for each call")]

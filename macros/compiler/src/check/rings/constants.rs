@@ -271,8 +271,10 @@ impl Reader<'_, '_> {
                 (suffix.is_empty() || scalar(suffix).is_some()).then(|| number.parse().ok())?
             }
             TokenTree::Ident(word) if word == "true" || word == "false" => Some(i64::from(word == "true")),
-            TokenTree::Ident(_) if let Some(bytes) = self.size_of_type() => Some(bytes),
             TokenTree::Ident(first) => {
+                if let Some(bytes) = self.size_of_type() {
+                    return Some(bytes);
+                }
                 let name = self.name(first)?;
                 self.constants.named(name, self.asked.depth)
             }

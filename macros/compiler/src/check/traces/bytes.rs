@@ -24,6 +24,8 @@ type BarrierAt = (u64, Shared, u64);
 struct Balance {
     expected: u64,
     copied: u64,
+    /// Whether a thread waits at it. Nobody notices the bytes of another.
+    is_waited: bool,
     /// Where it is told to expect bytes, or where a copy to it begins.
     at: Option<SpanRange>,
 }
@@ -56,8 +58,8 @@ pub(super) fn check(check: &Check<'_, '_>, launch: Launch) -> Option<Diag> {
             }
         }
     }
-    let wrong = counter.balances.iter().find(|(_, balance)| balance.expected != balance.copied);
-    let ((block, shared, _), Balance { expected, copied, at }) = wrong?;
+    let wrong = counter.balances.iter().find(|(_, balance)| balance.is_waited && balance.expected != balance.copied);
+    let ((block, shared, _), Balance { expected, copied, at, .. }) = wrong?;
     let name = check.cfg.name_of(check.function, *shared)?.to_string();
     Some(messages::rings::bytes_of_launch((*at)?, &name, *block, (*expected, *copied)))
 }
@@ -92,15 +94,17 @@ impl Counter<'_, '_> {
                 // It is `store_async`, whose access comes before.
                 _ => (Some(0), number.checked_sub(1).and_then(|access| self.sent(&steps[..=access]))),
             },
+            PhaseAction::Wait | PhaseAction::WaitParity | PhaseAction::ArriveAndWait | PhaseAction::TryWait => {
+                if let Some(barrier) = self.barrier(thread, &call.region) {
+                    self.balances.entry(barrier).or_default().is_waited = true;
+                }
+                return;
+            }
             PhaseAction::Init
             | PhaseAction::InitCollective
             | PhaseAction::Arrive
             | PhaseAction::ArriveN
             | PhaseAction::ArriveAndDrop
-            | PhaseAction::Wait
-            | PhaseAction::WaitParity
-            | PhaseAction::ArriveAndWait
-            | PhaseAction::TryWait
             | PhaseAction::Invalidate => return,
         };
         let (Some(expected), Some(copied), Some(barrier)) = (expected, copied, self.barrier(thread, &call.region))

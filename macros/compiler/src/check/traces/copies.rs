@@ -2,7 +2,7 @@
 
 use super::Check;
 use super::elements::{Element, Part};
-use super::recorder::{Made, Phases, Time};
+use super::trace::{Made, Phases, Time};
 use crate::check::cfg::{Completion, CopyBy, CopyStep, Region, Root};
 use crate::check::runs::{Number, Thread};
 use crate::diag::Diag;

@@ -17,6 +17,7 @@ mod elements;
 mod races;
 mod recorder;
 mod threads;
+mod trace;
 
 use std::collections::BTreeSet;
 
@@ -27,8 +28,9 @@ use super::uniform::control::Control;
 use crate::diag::{Diag, Diags};
 use crate::model::{Function, Role};
 use elements::Elements;
-use recorder::{Recorder, Trace};
+use recorder::Recorder;
 use threads::{blocks_to_follow, ranks_to_follow};
+use trace::Trace;
 
 /// The largest number of steps that are followed in all runs of a launch.
 const STEPS: usize = 12_000;

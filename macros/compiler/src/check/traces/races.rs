@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::Check;
 use super::elements::Element;
-use super::recorder::{Made, Time, Trace};
+use super::trace::{Made, Time, Trace};
 use crate::diag::Diag;
 use crate::messages;
 use crate::rules::Rule;

@@ -2,78 +2,17 @@
 
 use super::Check;
 use super::copies::Flights;
-use super::elements::{Element, is_followed};
+use super::elements::is_followed;
+use super::trace::{Made, Phases, Point, Time, Trace, Use};
 use crate::check::bit_set::BlockSet;
 use crate::check::cfg::{
-    Access, AccessId, AccessKind, BlockId, Granule, GroupStep, MemoryStep, Step, StepKind, TokenStep, ValueStep,
+    Access, AccessId, AccessKind, Granule, GroupStep, MemoryStep, Step, StepKind, TokenStep, ValueStep,
 };
 use crate::check::runs::{Observer, Thread, ThreadId};
 use crate::diag::Diag;
 use crate::messages;
 use crate::model::barrier::PhaseAction;
 use crate::model::group::Group;
-
-/// A step: its block of the graph, and its number there.
-type Point = (BlockId, usize);
-
-/// How an access meets others.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Use {
-    Read,
-    Write,
-    AtomicRead,
-    AtomicWrite,
-}
-
-impl Use {
-    pub(super) fn writes(self) -> bool {
-        matches!(self, Use::Write | Use::AtomicWrite)
-    }
-
-    pub(super) fn is_atomic(self) -> bool {
-        matches!(self, Use::AtomicRead | Use::AtomicWrite)
-    }
-}
-
-/// Arrivals at and waits for the barriers of one group.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Phases {
-    pub(super) arrivals: u32,
-    pub(super) waits: u32,
-}
-
-/// How far a thread has come.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Time {
-    /// The barriers of the block, the cluster and the grid.
-    pub(super) phases: [Phases; 3],
-    /// The number of arrivals and waits so far.
-    pub(super) barriers: usize,
-    /// What the thread's warp has done together so far, as a hash.
-    pub(super) with_warp: u64,
-    /// Whether the thread may have learned since the last barrier of the block what another did, by something that is not one.
-    pub(super) may_know: bool,
-}
-
-/// An access.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Made {
-    pub(super) element: Element,
-    pub(super) by: Use,
-    /// Whether it is made as a peer's memory, even if it is the thread's own.
-    pub(super) is_remote: bool,
-    pub(super) time: Time,
-    pub(super) access: AccessId,
-}
-
-/// What one thread does.
-#[derive(Debug)]
-pub(super) struct Trace {
-    pub(super) id: ThreadId,
-    pub(super) made: Vec<Made>,
-    /// The arrivals and waits, by where they are.
-    pub(super) barriers: Vec<Point>,
-}
 
 pub(super) struct Recorder<'a, 'f> {
     check: &'a Check<'a, 'f>,

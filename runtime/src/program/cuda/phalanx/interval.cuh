@@ -47,10 +47,10 @@ struct interval {
     __device__ __forceinline__ friend constexpr interval operator*(interval a, interval b) {
         const auto first = static_cast<unsigned long long>(a.low), second = static_cast<unsigned long long>(b.low);
         const bool small = ((a.low | a.high | b.low | b.high) >> 31) == 0;
-        const auto product = [](long long x, long long y) {
+        const auto of_words = [](long long x, long long y) {
             return static_cast<long long>(static_cast<unsigned long long>(static_cast<unsigned>(x)) * static_cast<unsigned>(y));
         };
-        return {product(a.low, b.low), product(a.high, b.high),
+        return {of_words(a.low, b.low), of_words(a.high, b.high),
                 first * b.steps | second * a.steps | a.steps * b.steps, a.known && b.known && small, a.none || b.none};
     }
     __device__ __forceinline__ friend constexpr interval operator/(interval a, interval b) {

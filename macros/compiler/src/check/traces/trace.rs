@@ -1,0 +1,68 @@
+//! What a thread does in a launch, as data: its accesses, each with how far the thread had come. Who records and compares traces
+//! is elsewhere.
+
+use super::elements::Element;
+use crate::check::cfg::{AccessId, BlockId};
+use crate::check::runs::ThreadId;
+
+/// A step: its block of the graph, and its number there.
+pub(super) type Point = (BlockId, usize);
+
+/// How an access meets others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Use {
+    Read,
+    Write,
+    AtomicRead,
+    AtomicWrite,
+}
+
+impl Use {
+    pub(super) fn writes(self) -> bool {
+        matches!(self, Use::Write | Use::AtomicWrite)
+    }
+
+    pub(super) fn is_atomic(self) -> bool {
+        matches!(self, Use::AtomicRead | Use::AtomicWrite)
+    }
+}
+
+/// Arrivals at and waits for the barriers of one group.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Phases {
+    pub(super) arrivals: u32,
+    pub(super) waits: u32,
+}
+
+/// How far a thread has come.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Time {
+    /// The barriers of the block, the cluster and the grid.
+    pub(super) phases: [Phases; 3],
+    /// The number of arrivals and waits so far.
+    pub(super) barriers: usize,
+    /// What the thread's warp has done together so far, as a hash.
+    pub(super) with_warp: u64,
+    /// Whether the thread may have learned since the last barrier of the block what another did, by something that is not one.
+    pub(super) may_know: bool,
+}
+
+/// An access.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Made {
+    pub(super) element: Element,
+    pub(super) by: Use,
+    /// Whether it is made as a peer's memory, even if it is the thread's own.
+    pub(super) is_remote: bool,
+    pub(super) time: Time,
+    pub(super) access: AccessId,
+}
+
+/// What one thread does.
+#[derive(Debug)]
+pub(super) struct Trace {
+    pub(super) id: ThreadId,
+    pub(super) made: Vec<Made>,
+    /// The arrivals and waits, by where they are.
+    pub(super) barriers: Vec<Point>,
+}
