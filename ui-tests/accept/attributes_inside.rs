@@ -33,14 +33,14 @@ fn conditions(output: &mut [u32], #[cfg(any())] c: u64, n: u32) {
     assert!(output[0] == no_such_name);
     #[cfg(any())]
     output[no_such_name] += 1;
-    #[cfg(all())]
+    #[cfg(target_pointer_width = "64")]
     #[allow(unused_variables)]
     let unused = 7;
     let array = [
         #[cfg(any())]
         no_such_name,
         6u32,
-        #[cfg(all())]
+        #[cfg(target_pointer_width = "64")]
         7,
     ];
     #[cfg(any())]
@@ -48,11 +48,11 @@ fn conditions(output: &mut [u32], #[cfg(any())] c: u64, n: u32) {
         output[0] = 8;
     }
     #[rustfmt::skip]
-    let pair = Pair { #[cfg(any())] c: 3, #[cfg(all())] a: 1, b: 2 };
+    let pair = Pair { #[cfg(any())] c: 3, #[cfg(target_pointer_width = "64")] a: 1, b: 2 };
     output[2] = match n {
         #[cfg(any())]
         0 => no_such_name,
-        #[cfg(all())]
+        #[cfg(target_pointer_width = "64")]
         1 => 3,
         _ => 4,
     };

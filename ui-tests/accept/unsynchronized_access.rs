@@ -94,11 +94,9 @@ fn in_a_function(input: &[u32], out: &mut [u32]) {
     let i = block.thread_rank();
     sums[i] = input[i];
     block.sync();
-    let mut distance = THREADS / 2;
-    while distance > 0 {
-        add(&sums, i, distance);
+    for step in 1..7 {
+        add(&sums, i, THREADS >> step);
         block.sync();
-        distance /= 2;
     }
     out[i] = sums[0];
 }

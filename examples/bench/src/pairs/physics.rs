@@ -177,7 +177,7 @@ fn cases(scale: Scale) -> Vec<Case> {
             move || data::reals(92, 8 * points).as_chunks().0.to_vec(),
             points,
             move |device| {
-                let centres = Memory::upload(device, &data::reals(93, 8 * 32).as_chunks().0)?;
+                let centres = Memory::upload(device, data::reals(93, 8 * 32).as_chunks().0)?;
                 let words = [centres.address(), points as u64].map(Argument::Word);
                 launch(words, move |device, input, out| {
                     nearest(input, &centres.buffer, out).grid(points as u32 / 256).enqueue(device)

@@ -109,7 +109,8 @@ fn twice(a: &TensorMap<[Swizzled<bf16, 64>; 64]>, b: &TensorMap<[Swizzled<bf16, 
 
 fn sums_are_factors(device: &Device) -> Outcome {
     // Small enough for the first sums to be exact as `bf16`.
-    let number = |seed: usize, i: usize| bf16::from_f32(if (i * 5 + i / 64 * 3 + seed) % 11 == 0 { 1.0 } else { 0.0 });
+    let number =
+        |seed: usize, i: usize| bf16::from_f32(if (i * 5 + i / 64 * 3 + seed).is_multiple_of(11) { 1.0 } else { 0.0 });
     let a: Vec<bf16> = (0..64 * 64).map(|i| number(1, i)).collect();
     let b: Vec<bf16> = (0..64 * 64).map(|i| number(2, i)).collect();
     let (x, y) = (device.upload(&a)?, device.upload(&b)?);

@@ -79,7 +79,7 @@ pub(super) fn check(function: &Function, cfg: &Cfg<'_>, diags: &mut Diags) {
     let mut reported = BTreeSet::new();
     for copy in &sent {
         let pairs = pairs(copy, &of_rank, blocks.is_some());
-        let fault = unarmed(function, cfg, copy, &expected, (&pairs, &of_rank)).or_else(|| {
+        let fault = unarmed(function, cfg, copy, &expected, &pairs, &of_rank).or_else(|| {
             let to_others: BTreeSet<(usize, usize)> =
                 pairs.into_iter().filter(|(sender, receiver)| sender != receiver).collect();
             let released = Released::of(cfg, &to_others, &of_rank);
@@ -119,7 +119,8 @@ fn unarmed(
     cfg: &Cfg<'_>,
     copy: &Tile<'_>,
     expected: &[Tile<'_>],
-    (pairs, of_rank): (&BTreeSet<(usize, usize)>, &[(OfBlock<'_, '_>, BlockSet)]),
+    pairs: &BTreeSet<(usize, usize)>,
+    of_rank: &[(OfBlock<'_, '_>, BlockSet)],
 ) -> Option<Diag> {
     let Completion::Barrier(bar) = copy.completion else { return None };
     let of_copy = |other: &&Tile<'_>| match other.completion {

@@ -132,10 +132,8 @@ pub(super) fn assemble(
 
 /// The array of slots that a step reads.
 fn read_by(step: &Step) -> Option<u32> {
-    match &step.op {
-        Op::BeginRead { slot, .. } | Op::Store { slot } => Some(slot.array),
-        _ => None,
-    }
+    let (Op::BeginRead { slot, .. } | Op::Store { slot }) = &step.op else { return None };
+    Some(slot.array)
 }
 
 /// Refuses an array that several groups of threads copy to: each would fill a slot alone.

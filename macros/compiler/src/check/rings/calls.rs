@@ -116,15 +116,13 @@ impl Walker<'_, '_, '_, '_> {
     /// Whether some wait takes the token of an arrival, or a loop asks for its phase until that is over.
     fn is_waited_for(&self, arrival: &BarrierCall) -> bool {
         self.kernel().cfg.barrier_calls.iter().enumerate().any(|(index, call)| {
-            let waits = match call.method.action {
-                PhaseAction::Wait => true,
-                PhaseAction::TryWait if !is_by_parity(call) && !self.is_taken(call) => {
-                    let at = self.kernel().evaluated(call.result);
-                    at.and_then(|(block, _)| self.poll(block)).is_some_and(|(tested, _)| tested == index)
-                }
-                _ => false,
+            let action = call.method.action;
+            let polls = || {
+                let at = self.kernel().evaluated(call.result);
+                let is_test = action == PhaseAction::TryWait && !is_by_parity(call) && !self.is_taken(call);
+                is_test && at.and_then(|(block, _)| self.poll(block)).is_some_and(|(tested, _)| tested == index)
             };
-            waits && array_of(&call.region) == array_of(&arrival.region)
+            (action == PhaseAction::Wait || polls()) && array_of(&call.region) == array_of(&arrival.region)
         })
     }
 

@@ -141,9 +141,9 @@ impl Walker<'_, '_, '_, '_> {
     /// The number of threads in the group that begins a copy together; none for all of the block.
     fn group_of(&self, (block, index): Point) -> Option<u64> {
         let before = self.kernel().cfg.blocks[block.0].steps[..index].iter().rev();
-        let team = before.into_iter().find_map(|step| match &step.kind {
-            StepKind::Group(GroupStep::Collective { team, .. }) => Some(team),
-            _ => None,
+        let team = before.into_iter().find_map(|step| {
+            let StepKind::Group(GroupStep::Collective { team, .. }) = &step.kind else { return None };
+            Some(team)
         });
         match team {
             Some(Team { group: Group::ThreadBlock, .. }) => None,

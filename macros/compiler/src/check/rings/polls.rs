@@ -96,14 +96,12 @@ impl Walker<'_, '_, '_, '_> {
                 return Some(waits);
             }
             for (index, step) in cfg.blocks[at.0].steps.iter().enumerate() {
-                match step.kind {
-                    StepKind::BarrierCall(call)
-                        if cfg.barrier_calls[call.0].method.action == PhaseAction::WaitParity =>
-                    {
-                        waits.push(((at, index), &cfg.barrier_calls[call.0]));
-                    }
-                    _ if self.concerns_others(step) => return None,
-                    _ => {}
+                if let StepKind::BarrierCall(call) = step.kind
+                    && cfg.barrier_calls[call.0].method.action == PhaseAction::WaitParity
+                {
+                    waits.push(((at, index), &cfg.barrier_calls[call.0]));
+                } else if self.concerns_others(step) {
+                    return None;
                 }
             }
             let End::Goto(next) = cfg.blocks[at.0].end else { return None };

@@ -3,7 +3,7 @@
 use super::Check;
 use super::copies::Flights;
 use super::elements::is_followed;
-use super::trace::{Made, Phases, Point, Time, Trace, Use};
+use super::trace::{Made, Point, Time, Trace, Use};
 use crate::check::bit_set::BlockSet;
 use crate::check::cfg::{
     Access, AccessId, AccessKind, Granule, GroupStep, MemoryStep, Step, StepKind, TokenStep, ValueStep,

@@ -249,7 +249,7 @@ impl<'l, 'f, 'e> Values<'l, 'f, 'e> {
             Relation::Other => &["other_than"],
         };
         let text =
-            |callee: &&'static str| CuExpr::call(*callee, [bound.clone()].into_iter().chain(shift.clone()).collect());
+            |callee: &&'static str| CuExpr::call(callee, [bound.clone()].into_iter().chain(shift.clone()).collect());
         Some(callees.iter().map(text).collect())
     }
 
