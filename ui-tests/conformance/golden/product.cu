@@ -1,4 +1,4 @@
-#define PHALANX_LAUNCH "phalanx_conformance_corpus_tensor_cores_product_param_5"
+#define PHALANX_LAUNCH "product_param_5"
 #define PHALANX_PLACED_SHARED_BYTES 107520
 #define PHALANX_BLOCK 256, 1, 1
 #include <phalanx/arguments.cuh>
@@ -73,7 +73,7 @@ __device__ __forceinline__ u32 Accumulator_column_f32_16_16(const accumulator<f3
 }
 
 extern "C" __global__ void __launch_bounds__(256)
-phalanx_conformance_corpus_tensor_cores_product(readonly_slice<bf16> a, readonly_slice<bf16> b, slice_mut<f32> c, usize n, usize k, const __grid_constant__ launch_block phalanx_launch) {
+product(readonly_slice<bf16> a, readonly_slice<bf16> b, slice_mut<f32> c, usize n, usize k, const __grid_constant__ launch_block phalanx_launch) {
     assume_arguments(a, b, c, n, k);
     constexpr auto EDGE = usize(128);
     constexpr auto DEPTH = usize(64);

@@ -314,7 +314,7 @@ impl Program {
         let parse = |text: &String| text.parse().unwrap_or_else(|error| panic!("{error}\n{text}"));
         let (functions, kernel) = self.texts();
         let options = format!("cluster = 2, block = {THREADS}").parse().expect("options are tokens");
-        let mut faults = session().check_program(functions.iter().map(parse).collect(), (options, parse(&kernel)));
+        let faults = session().check_program(functions.iter().map(parse).collect(), (options, parse(&kernel)));
         assert!(faults.iter().all(|fault| fault.rule().requirement().is_some()), "{faults:?}\n{functions:?}\n{kernel}");
         faults
     }
