@@ -88,7 +88,7 @@ impl Tile<128> {
     /// is added without a wait. `a` has 64 rows and `b` has `N`, both of [`Swizzled`](crate::Swizzled) elements, in as many
     /// columns. Until [`wait_mma`](Tile::wait_mma), the tiles must be left alone (rule `mma_in_flight`).
     ///
-    /// `a` may also be a [`MatrixA`](crate::MatrixA) of 64 rows, `warpgroup.mma_async(sum, a, &b)`, as attention makes it of sums
+    /// `a` may also be a [`MatrixA`] of 64 rows, `warpgroup.mma_async(sum, a, &b)`, as attention makes it of sums
     /// by [`MatrixA::from_accumulator`](crate::MatrixA::from_accumulator).
     ///
     /// The order in which products of floats are added, and how sums are rounded on the way, are not specified; the simulator
