@@ -93,7 +93,7 @@ fn reached(cfg: &Cfg<'_>, known: &BTreeMap<BlockId, bool>) -> BlockSet {
 struct Thread<'a, 'f> {
     cfg: &'a Cfg<'f>,
     size: Option<u64>,
-    /// Its rank in the block; `None` for any thread.
+    /// The thread's rank in its block; `None` for any thread.
     rank: Option<u64>,
     /// The rank of its block in the cluster, and the number of blocks there; `None` for any block.
     block: Option<(u64, Option<u64>)>,

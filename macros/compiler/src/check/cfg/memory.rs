@@ -190,7 +190,7 @@ pub(crate) struct Access {
     pub(crate) given_to: Option<GivenTo>,
     /// The completion of the asynchronous copy that makes the access, if one does: what shows that the access is over.
     pub(crate) completion: Option<Completion>,
-    /// What an atomic operation does with the element, if one makes the access.
+    /// The atomic operation that makes the access, if one does.
     pub(crate) atomic: Option<AtomicAccess>,
     pub(crate) at: SpanRange,
 }

@@ -39,11 +39,11 @@ pub(super) struct Launch {
 pub(super) struct ThreadId {
     /// The rank of its block in the cluster, if that is known.
     pub(super) block: Option<u64>,
-    /// Its rank in the block.
+    /// The thread's rank in its block.
     pub(super) rank: u64,
 }
 
-/// What is done with the steps of a run.
+/// An analysis that looks at the steps of a run, one after the other.
 pub(super) trait Observer {
     /// The thread executes a step, the one of this number in its block of the graph.
     fn step(&mut self, thread: &Thread<'_, '_, '_>, at: (BlockId, usize), step: &Step);
@@ -212,7 +212,7 @@ pub(super) struct Thread<'r, 'a, 'f> {
     pub(super) id: ThreadId,
     nodes: Vec<Option<Number>>,
     variables: BTreeMap<Variable, Number>,
-    /// What the names of memory stand for that are assigned anew.
+    /// The memory that each name stands for, of names that are assigned anew.
     names: BTreeMap<LocalId, Place>,
     tokens: Tokens,
     /// The number of iterations that each loop over a range has begun, by its head.

@@ -1,4 +1,4 @@
-//! Which values a run has to know: those that branches and places in memory depend on. The steps of others are left out.
+//! Finds the values that a run has to know: those that branches and places in memory depend on. The steps of others are left out.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! Which variables of a thread hold the token of an arrival.
+//! Follows the variables of a thread that hold the token of an arrival.
 
 use std::collections::BTreeMap;
 

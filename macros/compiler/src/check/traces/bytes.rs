@@ -19,7 +19,7 @@ const STEPS: usize = 20_000;
 /// A barrier: its block, its array and its index there.
 type BarrierAt = (u64, Shared, u64);
 
-/// What a barrier is told.
+/// The bytes of one barrier in a launch: those that it is told to expect, and those that copies bring.
 #[derive(Debug, Default)]
 struct Balance {
     expected: u64,

@@ -100,9 +100,14 @@ pub(super) trait Region {
 
     /// Returns the value of an expression that the region does not change, and whose evaluation cannot fail.
     fn fixed(&mut self, expr: &Expr) -> Option<CuExpr> {
+        self.is_evaluable(expr).then(|| self.lowered(expr))
+    }
+
+    /// Whether the region does not change an expression, and its evaluation cannot fail.
+    fn is_evaluable(&self, expr: &Expr) -> bool {
         let mut is_fixed = true;
         walk(expr, &mut |inner| is_fixed &= self.is_fixed(inner));
-        is_fixed.then(|| self.lowered(expr))
+        is_fixed
     }
 
     /// Whether the region does not change an expression, and its evaluation does not fail, apart from its operands.

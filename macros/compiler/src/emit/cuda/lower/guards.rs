@@ -1,7 +1,8 @@
 //! What the conditions before an access say of the variables of which its index is computed: with
 //! `if x > 0 && x + 1 < n { sum += a[x - 1]; }`, the access is made for values of `x` from 1 to `n - 2` only. A limit is data
-//! here; `hoist` computes with it.
+//! here; `intervals` computes with it.
 
+use super::access::Region;
 use super::nest::Guard;
 use crate::model::LocalId;
 use crate::model::expr::{BinaryOp, Expr, ExprKind, UnaryOp};
@@ -62,13 +63,10 @@ impl Relation {
     }
 }
 
-/// What a limit may be about.
-pub(super) trait Limitable {
+/// A region whose variables conditions may limit.
+pub(super) trait Limitable: Region {
     /// Whether a variable is an integer that has one value throughout an iteration.
     fn is_limitable(&self, local: LocalId) -> bool;
-
-    /// Whether the loop does not change an expression, and its evaluation cannot fail.
-    fn is_evaluable(&self, expr: &Expr) -> bool;
 }
 
 /// Returns what conditions say of variables: a limit for each part of them, or nothing if one is no such comparison.

@@ -69,17 +69,14 @@ impl Lower<'_> {
             if known.lower.unchecked.contains(&site) {
                 continue;
             }
-            let test = match known.nest.conditional.contains_key(&site) {
-                true => known.guarded_test(access, statement, site).ok_or(test),
-                false => Ok(test),
-            };
-            let test = match test {
-                Ok(test) => test,
-                Err(test) => {
+            let mut test = test;
+            if known.nest.conditional.contains_key(&site) {
+                let Some(guarded) = known.guarded_test(access, statement, site) else {
                     conditional.push((site, test));
                     continue;
-                }
-            };
+                };
+                test = guarded;
+            }
             let all_within = known.lower.all_within.get(&site).cloned();
             // What an outer loop has tested for all of its iterations, or the compiler of CUDA C++ decides.
             if form == Form::Once && (all_within.is_some() || Access::of(access).is_some_and(|of| of.is_constant())) {

@@ -381,12 +381,6 @@ impl Limitable for Values<'_, '_, '_> {
         let is_counter = self.nest.variable == Some(local);
         self.lower.integers.has(local) && (self.keeps(local) || is_counter || !self.is_assigned(local))
     }
-
-    fn is_evaluable(&self, expr: &Expr) -> bool {
-        let mut is_fixed = true;
-        walk(expr, &mut |inner| is_fixed &= self.is_fixed(inner));
-        is_fixed
-    }
 }
 
 impl Region for Values<'_, '_, '_> {
