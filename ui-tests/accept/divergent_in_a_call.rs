@@ -73,5 +73,33 @@ fn tiles(data: &[u32], out: &mut [u32]) {
     }
 }
 
+const THREADS: usize = 64;
+
+#[device]
+fn add(sums: &SharedArray<f32, THREADS>, i: usize, distance: usize) {
+    if i < distance {
+        sums[i] += sums[i + distance];
+    }
+}
+
+/// A variable that is passed by value is not changed by the call.
+#[cluster_kernel(cluster = 1, block = 64)]
+fn tree(input: &[f32], out: &mut [f32]) {
+    let block = this_thread_block();
+    let sums = shared_array::<f32, THREADS>();
+    let i = block.thread_rank() as usize;
+    sums[i] = input[this_grid().thread_rank()];
+    block.sync();
+    let mut distance = THREADS / 2;
+    while distance > 0 {
+        add(&sums, i, distance);
+        block.sync();
+        distance /= 2;
+    }
+    if i == 0 {
+        out[block.group_index().x] = sums[0];
+    }
+}
+
 pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] =
-    &[phalanx::Program::of::<sums>, phalanx::Program::of::<tiles>];
+    &[phalanx::Program::of::<sums>, phalanx::Program::of::<tiles>, phalanx::Program::of::<tree>];

@@ -75,4 +75,28 @@ fn tilelang_2668(input: &[u32], out: &mut [u32], rounds: u32) {
     out[i] = sum;
 }
 
+/// <https://github.com/xinhao-luo/ClusterFusion/blob/1adf53640ce19511b53f2e19b1152fdd97441eb2/include/dsm.cuh>: a ring adds what arrived to a buffer that its own copy to
+/// the next block still reads.
+#[cluster_kernel(cluster = 2, block = 64)]
+fn cluster_fusion(input: &[u32], out: &mut [u32]) {
+    let cluster = this_cluster();
+    let i = this_thread_block().thread_rank();
+    let sum = shared_array::<u32, 64>();
+    let inbox = shared_array::<u32, 64>();
+    let full = shared_cluster_barrier();
+    full.init_collective(&cluster, 1);
+    sum[i] = input[this_grid().thread_rank()];
+    cluster.sync();
+    let next = 1 - cluster.block_rank();
+    if i == 0 {
+        full.expect_tx(256);
+        let _ = full.arrive();
+        bulk_copy_async(&cluster.map_shared_rank(&inbox, next), &sum, &cluster.map_shared_rank(&full, next));
+    }
+    full.wait_parity(false);
+    sum[i] += inbox[i];
+    out[this_grid().thread_rank()] = sum[i];
+    cluster.sync();
+}
+
 fn main() {}

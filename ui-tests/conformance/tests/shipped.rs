@@ -24,7 +24,6 @@ const BUGS: &[Bug] = bugs![
     cuda_jl_1220 says "data race", 2;
     cuml_458 says "deadlock", 2;
     thunderkittens_194 says "data race", 2;
-    cluster_fusion says "data race", 2;
 ];
 
 #[test]
@@ -103,30 +102,6 @@ fn thunderkittens_194(input: &[u32], out: &mut [u32]) {
         while out.atomic(64).load(Acquire) == 0 {}
         out[128] = out[31];
     }
-}
-
-/// <https://github.com/xinhao-luo/ClusterFusion/blob/1adf53640ce19511b53f2e19b1152fdd97441eb2/include/dsm.cuh>: a ring adds what arrived to a buffer that its own copy to
-/// the next block still reads.
-#[cluster_kernel(cluster = 2, block = 64)]
-fn cluster_fusion(input: &[u32], out: &mut [u32]) {
-    let cluster = this_cluster();
-    let i = this_thread_block().thread_rank();
-    let sum = shared_array::<u32, 64>();
-    let inbox = shared_array::<u32, 64>();
-    let full = shared_cluster_barrier();
-    full.init_collective(&cluster, 1);
-    sum[i] = input[this_grid().thread_rank()];
-    cluster.sync();
-    let next = 1 - cluster.block_rank();
-    if i == 0 {
-        full.expect_tx(256);
-        let _ = full.arrive();
-        bulk_copy_async(&cluster.map_shared_rank(&inbox, next), &sum, &cluster.map_shared_rank(&full, next));
-    }
-    full.wait_parity(false);
-    sum[i] += inbox[i];
-    out[this_grid().thread_rank()] = sum[i];
-    cluster.sync();
 }
 
 /// <https://github.com/NVIDIA/Fuser/pull/1967>, <https://github.com/MoonshotAI/FlashKDA/issues/24> and

@@ -125,9 +125,13 @@ impl Completions {
     /// has told it, has waited for them.
     pub(super) fn shows(&self, wait_at: Shared, completion: Completion) -> bool {
         let Completion::Barrier(barrier) = completion else { return false };
-        let told = || self.relays.iter().filter(|(waited, _)| may_be_same(**waited, barrier));
-        may_be_same(wait_at, barrier)
-            || told().any(|(_, relays)| relays.iter().any(|relay| may_be_same(wait_at, *relay)))
+        may_be_same(wait_at, barrier) || self.tells(wait_at, barrier)
+    }
+
+    /// Whether a thread that waits at a phase barrier may be told by one that has waited at another.
+    pub(super) fn tells(&self, wait_at: Shared, waited_at: Shared) -> bool {
+        let told = self.relays.iter().filter(|(waited, _)| may_be_same(**waited, waited_at));
+        told.flat_map(|(_, relays)| relays).any(|relay| may_be_same(wait_at, *relay))
     }
 }
 

@@ -162,6 +162,9 @@ pub(crate) fn copy_in_flight(
         CompletionMechanism::Barrier => {
             "wait at the copy's barrier before this: `bar.wait(token)`, or `bar.wait_parity(parity)`"
         }
+        CompletionMechanism::PeersBarrier => {
+            "a wait at the own barrier shows what came from peers, and not that what was sent has left: let the receiver tell after its wait, by `cluster.sync()` or an arrival at another barrier of the sender's"
+        }
         CompletionMechanism::Group => "let the group wait before this: `block.wait_async()`",
         CompletionMechanism::BulkGroup => {
             "let the copying thread call `bulk_wait_group_read::<0>()` before this, and synchronize the other threads with it"
@@ -194,7 +197,9 @@ pub(crate) fn copy_from_peer_in_flight(
 /// Adds to a fault about a barrier of the cluster that a copy of the memory's owner goes on beyond it.
 pub(crate) fn until_copy_is_complete(fault: Diag, completion: CompletionMechanism) -> Diag {
     let wait = match completion {
-        CompletionMechanism::Barrier => "`bar.wait(token)`, or `bar.wait_parity(parity)`",
+        CompletionMechanism::Barrier | CompletionMechanism::PeersBarrier => {
+            "`bar.wait(token)`, or `bar.wait_parity(parity)`"
+        }
         CompletionMechanism::Group => "`block.wait_async()`",
         CompletionMechanism::BulkGroup => "`bulk_wait_group_read::<0>()`",
         CompletionMechanism::BulkWrites => "`bulk_wait_group::<0>()`",
@@ -238,7 +243,10 @@ pub(crate) fn copy_left(at: SpanRange, completion: CompletionMechanism) -> Diag 
     let help = match completion {
         CompletionMechanism::Group => "let the group wait for it: `block.wait_async()`",
         CompletionMechanism::Product => WAIT_MMA,
-        CompletionMechanism::BulkGroup | CompletionMechanism::BulkWrites | CompletionMechanism::Barrier => {
+        CompletionMechanism::BulkGroup
+        | CompletionMechanism::BulkWrites
+        | CompletionMechanism::Barrier
+        | CompletionMechanism::PeersBarrier => {
             "let the copying thread wait for it: `bulk_wait_group_read::<0>()` is enough"
         }
     };

@@ -132,6 +132,8 @@ impl TensorCopy {
 pub(crate) enum CompletionMechanism {
     /// The end of a barrier's phase.
     Barrier,
+    /// The end of a phase of a peer's barrier, for the sender.
+    PeersBarrier,
     /// A wait of the group that copied.
     Group,
     /// A wait of the thread that started the bulk copy.

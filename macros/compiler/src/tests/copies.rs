@@ -97,7 +97,45 @@ fn the_source() {
     };
     assert_eq!(sent("outbox[3] = 5;"), ["copy_in_flight"]);
     assert!(sent("output[0] = outbox[3];").is_empty());
-    assert!(sent("bar.wait_parity(false); outbox[3] = 5;").is_empty());
+    // What comes to the own barrier is a peer's copy.
+    assert_eq!(sent("bar.wait_parity(false); outbox[3] = 5;"), ["copy_in_flight"]);
+    assert_eq!(sent("bar.wait_parity(false); block.sync(); outbox[3] = 5;").last().unwrap(), "copy_in_flight");
+}
+
+/// A copy to a peer ends for its sender when the receiver has waited for it and told the sender so.
+#[test]
+fn the_receiver_tells() {
+    let send = "if i == 0 { bulk_copy_async(&there, &outbox, &full); }";
+    let after = |told: &str| broken(&format!("{send} {told} outbox[i] = 5;"));
+    assert_eq!(after("bar.wait_parity(false);"), ["copy_in_flight"]);
+    assert_eq!(after("cluster.sync();"), ["copy_in_flight"]);
+    assert_eq!(after("bar.wait_parity(false); block.sync();"), ["copy_in_flight"]);
+    assert!(after("bar.wait_parity(false); cluster.sync();").is_empty());
+    assert!(after("bar.wait_parity(false); let t = cluster.barrier_arrive(); cluster.barrier_wait(t);").is_empty());
+    // The next wait there is for a copy that was sent after a wait. The inbox is another matter.
+    let again = "bar.wait_parity(false); bar.expect_tx(4); let _ = bar.arrive(); block.sync();
+        if i == 0 { bulk_copy_async(&there, &other, &full); }";
+    let twice =
+        |then: &str| broken(&format!("let other = shared_array::<u32, 64>(); other[i] = i; {send} {again} {then}"));
+    assert_eq!(twice("outbox[i] = 5; bar.wait_parity(true);"), ["copy_in_flight"]);
+    assert_eq!(twice("bar.wait_parity(true); outbox[i] = 5;"), ["ring_overwrite"]);
+    let ring = |then: &str| {
+        broken(&format!(
+            "for round in 0..4 {{
+                {send} bar.wait_parity(round % 2 == 1); {then}
+                bar.expect_tx(4); let _ = bar.arrive(); block.sync();
+            }}"
+        ))
+    };
+    assert_eq!(ring("outbox[i] += inbox[i]; cluster.sync();"), ["copy_in_flight"]);
+    assert_eq!(ring("cluster.sync(); outbox[i] += inbox[i]; cluster.sync();"), [""; 0]);
+    // Blocks in different roles answer each other.
+    let answered = "if rank == 0 {
+            if i == 0 { bulk_copy_async(&there, &outbox, &full); } bar.wait_parity(false); outbox[i] = 5;
+        } else {
+            bar.wait_parity(false); if i == 0 { bulk_copy_async(&there, &outbox, &full); }
+        }";
+    assert_eq!(broken(answered), [""; 0]);
 }
 
 /// A cooperative copy is a collective of its group, which does not come between an arrival and its wait.

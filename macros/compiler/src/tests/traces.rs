@@ -66,6 +66,70 @@ fn threads_of_a_block() {
     }
 }
 
+/// A loop whose end the text does not show has a few iterations, which all threads of the block have together.
+#[test]
+fn loops_of_unknown_length() {
+    let queue = |taken: &str, used: &str| {
+        let body = format!(
+            "let head = shared_array::<u32, 1>();
+            loop {{
+                if t == 0 {{ head[0] = out.atomic(0).fetch_add(1, Relaxed); }}
+                {taken}
+                let job = head[0];
+                if job >= n {{ break; }}
+                let mut k = t; while k < input[job] {{ out.atomic(k).fetch_add(1, Relaxed); k += 128; }}
+                {used}
+            }}"
+        );
+        in_block(&body)
+    };
+    assert_eq!(queue("block.sync();", "block.sync();"), [""; 0]);
+    assert_eq!(queue("block.sync();", ""), ["unsynchronized_access"]);
+    let sums = |first: &str, second: &str| {
+        let body = format!(
+            "let mut k = 0; while k < input[0] {{
+                let v = warp.reduce(input[k * 128 + t], |a, b| a + b);
+                if warp.thread_rank() == 0 {{ u[t / 32] = v; }}
+                {first}
+                if t == 0 {{ out[k] = u[0] + u[1] + u[2] + u[3]; }}
+                {second}
+                k += 1;
+            }}"
+        );
+        in_block(&body)
+    };
+    assert_eq!(sums("block.sync();", "block.sync();"), [""; 0]);
+    assert_eq!(sums("block.sync();", ""), ["unsynchronized_access"]);
+    assert_eq!(sums("", "block.sync();"), ["unsynchronized_access"]);
+    // What ends the loop may tell of what the other did.
+    let told = |order: &str| {
+        in_block(&format!(
+            "let flag = shared_array::<u32, 1>(); flag.atomic(0).store(0, Relaxed); block.sync();
+            if t == 0 {{ s[5] = 1; flag.atomic(0).store(1, {order}); }}
+            while block.uniform(flag.atomic(0).load(Acquire) == 0) {{ block.sync(); }}
+            out[t] = s[5];"
+        ))
+    };
+    assert_eq!(told("Release"), [""; 0]);
+}
+
+/// Relaxed atomics order nothing.
+#[test]
+fn relaxed_atomics() {
+    let spins = |order: &str, sync: &str| {
+        in_block(&format!(
+            "if t == 0 {{
+                let mut sum = 0;
+                loop {{ let state = out.atomic(1).load({order}); if state == 0 {{ continue; }} sum += state; if state > 7 {{ break; }} }}
+                u[0] = sum;
+            }}
+            {sync} out[t] = u[0];"
+        ))
+    };
+    assert_eq!(spins("Relaxed", "block.sync();"), [""; 0]);
+    assert_eq!(spins("Relaxed", ""), ["unsynchronized_access"]);
+}
+
 /// What may order two accesses in another way than by a barrier is not compared.
 #[test]
 fn other_orders() {

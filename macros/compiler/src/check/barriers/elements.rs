@@ -51,6 +51,10 @@ impl Observer for Run<'_, '_> {
         self.events.push(Event { call, index, operand });
     }
 
+    fn iterates(&mut self) -> bool {
+        false
+    }
+
     fn pass_over(&mut self, blocks: &BlockSet) {
         self.passed.extend(blocks.iter());
     }
@@ -80,7 +84,7 @@ pub(super) fn check(cx: &Context<'_, '_>, diags: &mut Diags) {
     for (number, launch) in check.launches().into_iter().enumerate() {
         if let Some(runs) = check.run_all(launch, &reached, &mut left) {
             let argument = check.runs.has_integers.then_some(launch.argument);
-            let element = check.runs.reads_integers.then_some(launch.element);
+            let element = launch.element;
             for fault in check.faults(&runs, number == 0) {
                 // What is reported for all arguments need not be reported for some.
                 let is_known = |rule, _| rule == fault.rule || rule == Rule::BarrierInitNotElected;
@@ -125,7 +129,7 @@ impl<'a, 'f> Check<'a, 'f> {
         for (argument, element) in [(longest, longest), (longest + 2, 1), (longest + 2, 0)] {
             let launch = Launch {
                 argument: if self.runs.has_integers { argument } else { 0 },
-                element: if self.runs.reads_integers { element } else { 0 },
+                element: self.runs.reads_integers.then_some(element),
                 length: None,
             };
             if !launches.contains(&launch) {

@@ -4,7 +4,7 @@ use super::memory::region_of_kind;
 use super::{Builder, NodeId, Value, Variable};
 use crate::check::cfg::{AccessKind, Extent, Region, Root};
 use crate::model::LocalId;
-use crate::model::expr::{Expr, ExprKind};
+use crate::model::expr::{Callee, Expr, ExprKind};
 use crate::model::kind::Kind;
 use crate::model::place::local_of;
 use crate::span::SpanRange;
@@ -57,14 +57,16 @@ impl<'f> Builder<'f> {
     /// Sets the variables that a device function may change through its arguments, and accesses the memory that it is lent.
     pub(super) fn lent(
         &mut self,
+        callee: &Callee,
         arguments: &'f [Expr],
         values: &[Value],
-        how: AccessKind,
         node: NodeId,
         at: SpanRange,
     ) {
-        for (argument, value) in arguments.iter().zip(values) {
-            if let Some(local) = self.lent_local(argument) {
+        let how = if let Callee::Function(_) = callee { AccessKind::Lent } else { AccessKind::Opaque };
+        for (position, (argument, value)) in arguments.iter().zip(values).enumerate() {
+            let receiver = position == 0 && matches!(callee, Callee::Method(..));
+            if let Some(local) = self.lent_local(argument, receiver) {
                 self.set_node(self.variable_of(local), node, Extent::Part, at);
                 self.write_behind(local, node, at);
             }
@@ -74,17 +76,17 @@ impl<'f> Builder<'f> {
         }
     }
 
-    /// The variable that a device function may change through this argument.
-    fn lent_local(&self, argument: &Expr) -> Option<LocalId> {
+    /// The variable that a device function may change through this argument. A method may borrow its receiver; another value
+    /// is passed as a copy.
+    fn lent_local(&self, argument: &Expr, receiver: bool) -> Option<LocalId> {
         if let ExprKind::Borrow { mutable, target } = &argument.kind {
             return local_of(target).filter(|_| *mutable);
         }
-        // The receiver of a method, or a reference that is passed on.
         let local = local_of(argument)?;
         let may_change = if let Kind::Reference { mutable } = self.function.kind(local) {
             mutable
         } else {
-            self.function.local(local).mutable.is_some()
+            receiver && self.function.local(local).mutable.is_some()
         };
         may_change.then_some(local)
     }

@@ -193,8 +193,7 @@ impl<'f> Builder<'f> {
                     at,
                 });
                 self.step(StepKind::Call(CallId(self.calls.len() - 1)), at);
-                let how = if let Callee::Function(_) = callee { AccessKind::Lent } else { AccessKind::Opaque };
-                self.lent(arguments, &values, how, node, at);
+                self.lent(callee, arguments, &values, node, at);
                 // It may call them before what it does itself, and after that.
                 self.give_closures_to(time(GivenTo::After(*slot)), arguments, &mut values, at);
                 Value::of(node).with(returned_token.map(|(_, variable)| variable))

@@ -41,6 +41,8 @@ pub(super) enum Begin {
 pub(super) enum Ending {
     /// A wait at one of these phase barriers, or at one of these arrays.
     Barriers(Vec<Shared>),
+    /// The end of a copy to a peer on one of the peer's barriers, or arrays, of which the receiver tells.
+    Receiver(Vec<Shared>),
     /// A wait of the group that copied.
     Group,
     /// A wait of the thread that started the bulk copy, for the end of its reads.
@@ -52,8 +54,12 @@ pub(super) enum Ending {
 }
 
 impl Ending {
-    fn of(completion: Completion, is_written: bool) -> Ending {
+    fn of(completion: Completion, is_written: bool, region: &Region) -> Ending {
         match (completion, is_written) {
+            // Of the copies that complete on a barrier, only those to peers read shared memory.
+            (Completion::Barrier(barrier), false) if matches!(region.root, Root::Shared(_)) => {
+                Ending::Receiver(vec![barrier])
+            }
             (Completion::Barrier(barrier), _) => Ending::Barriers(vec![barrier]),
             (Completion::Group, _) => Ending::Group,
             (Completion::BulkGroup, false) => Ending::BulkReads,
@@ -65,6 +71,7 @@ impl Ending {
     pub(super) fn mechanism(&self) -> CompletionMechanism {
         match self {
             Ending::Barriers(_) => CompletionMechanism::Barrier,
+            Ending::Receiver(_) => CompletionMechanism::PeersBarrier,
             Ending::Group => CompletionMechanism::Group,
             Ending::BulkReads => CompletionMechanism::BulkGroup,
             Ending::BulkWrites => CompletionMechanism::BulkWrites,
@@ -108,7 +115,7 @@ impl Flights {
             let read = reads.iter().map(|region| (region.clone(), false));
             let written = writes.iter().map(|region| (region.clone(), true));
             for (region, is_written) in read.chain(written) {
-                let (begin, ending) = (Begin::Copy(CopyId(index)), Ending::of(*completion, is_written));
+                let (begin, ending) = (Begin::Copy(CopyId(index)), Ending::of(*completion, is_written, &region));
                 flights.add(Flight { begin, region, is_written, ending, at: *at });
             }
         }
@@ -120,7 +127,7 @@ impl Flights {
                         Some((party, shared)) => is_shared && party == Party::Owner && shared != Shared::Any,
                         None => !is_shared && region.param.is_some() && (region.root == Root::Global || !is_written),
                     };
-                    if let Some(ending) = ending_of(call, what).filter(|_| is_one) {
+                    if let Some(ending) = ending_of(call, what, is_shared).filter(|_| is_one) {
                         let begin = Begin::Call { call: CallId(index), argument };
                         flights.add(Flight { begin, region: region.clone(), is_written, ending, at: call.at });
                     }
@@ -146,10 +153,12 @@ impl Flights {
 }
 
 /// What shows the completion of a copy that a function leaves in flight; `None` if it cannot leave such a copy.
-fn ending_of(call: &Call<'_>, what: CopyUses) -> Option<Ending> {
+fn ending_of(call: &Call<'_>, what: CopyUses, is_shared: bool) -> Option<Ending> {
     let barriers = || {
         let barriers: Vec<Shared> = call.barriers.iter().filter_map(|(_, region)| barrier_of(region)).collect();
-        (!barriers.is_empty()).then_some(Ending::Barriers(barriers))
+        let ending =
+            if is_shared && what == CopyUses::LEAVES_BARRIER_READ { Ending::Receiver } else { Ending::Barriers };
+        (!barriers.is_empty()).then(|| ending(barriers))
     };
     if (CopyUses::LEAVES_GROUP_WRITE | CopyUses::LEAVES_GROUP_READ).contains(what) {
         Some(Ending::Group)
@@ -165,8 +174,8 @@ fn ending_of(call: &Call<'_>, what: CopyUses) -> Option<Ending> {
 /// The flag of a summary that says that a function leaves this end of a copy in flight.
 pub(super) fn flag_of(flight: &Flight) -> CopyUses {
     match (&flight.ending, flight.is_written) {
-        (Ending::Barriers(_), true) => CopyUses::LEAVES_BARRIER_WRITE,
-        (Ending::Barriers(_), false) => CopyUses::LEAVES_BARRIER_READ,
+        (Ending::Barriers(_) | Ending::Receiver(_), true) => CopyUses::LEAVES_BARRIER_WRITE,
+        (Ending::Barriers(_) | Ending::Receiver(_), false) => CopyUses::LEAVES_BARRIER_READ,
         (Ending::Group, true) => CopyUses::LEAVES_GROUP_WRITE,
         (Ending::Group, false) => CopyUses::LEAVES_GROUP_READ,
         (Ending::BulkReads, _) => CopyUses::LEAVES_BULK_READ,

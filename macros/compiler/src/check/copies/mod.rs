@@ -2,7 +2,8 @@
 //! is complete, and the kernel does not end before.
 //!
 //! A copy is in flight on the paths from its beginning to a wait for it (`completion`): at its phase barrier or at one where a
-//! thread arrives that has waited there, of its group, or of the thread's bulk copies. If another path has such a wait, the
+//! thread arrives that has waited there, of its group, or of the thread's bulk copies; the end of one to a peer, its
+//! receiver tells (`sends`). If another path has such a wait, the
 //! thread may have synchronized with that path's thread: nothing is reported, and a barrier of a group completes the copy.
 //! Only certain overlap is reported: all of what is copied, or the same literal element. The simulator finds the rest.
 //!
@@ -11,6 +12,7 @@
 
 mod flight;
 mod lengths;
+mod sends;
 mod state;
 mod summary;
 
@@ -31,6 +33,7 @@ use crate::messages;
 use crate::model::{Function, Role};
 use crate::span::SpanRange;
 use flight::{Ending, Flight, FlightId, Flights, covers, overlap};
+use sends::Sends;
 use state::{InFlight, State};
 
 /// `copy_in_flight`: what a copy reads and writes is left alone until a wait has shown its completion.
@@ -53,7 +56,7 @@ pub(super) fn check(
         return;
     }
     lengths::check(function, cfg, diags);
-    let in_flight = InFlight { function, cfg, waits, flights: Flights::of(cfg) };
+    let in_flight = InFlight { function, cfg, waits, sends: Sends::of(cfg, values, waits), flights: Flights::of(cfg) };
     let states = engine::solve(&in_flight, cfg);
     let mut found: Vec<(Guard, Diag)> = Vec::new();
     let mut effects = Vec::new();
@@ -168,7 +171,7 @@ impl InFlight<'_, '_> {
         let Flight { is_written, ending, at: begun, .. } = &self.flights.all[flight];
         match ending {
             Ending::Product => messages::tile_in_flight(at, *begun, name),
-            Ending::Barriers(_) | Ending::Group | Ending::BulkReads | Ending::BulkWrites => {
+            Ending::Barriers(_) | Ending::Receiver(_) | Ending::Group | Ending::BulkReads | Ending::BulkWrites => {
                 messages::copy_in_flight(at, *begun, name, writes, *is_written, ending.mechanism())
             }
         }
@@ -215,7 +218,12 @@ impl InFlight<'_, '_> {
                 Ending::Group | Ending::BulkReads if is_shared => {
                     Some((guard, messages::copy_left(*at, ending.mechanism())))
                 }
-                Ending::Group | Ending::BulkReads | Ending::BulkWrites | Ending::Product | Ending::Barriers(_) => None,
+                Ending::Group
+                | Ending::BulkReads
+                | Ending::BulkWrites
+                | Ending::Product
+                | Ending::Barriers(_)
+                | Ending::Receiver(_) => None,
             }
         });
         left.collect()

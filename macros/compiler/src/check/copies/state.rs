@@ -6,8 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use phalanx_contract::protocol::{BarrierUses, Behavior, ParameterUses};
 
 use super::flight::{Begin, Ending, Flight, FlightId, Flights, flag_of};
+use super::sends::{Sends, Told};
 use crate::check::cfg::{
-    AccessKind, BlockId, Call, CallId, Cfg, Completion, CopyStep, GroupStep, MemoryStep, Shared, Step, StepKind,
+    AccessKind, BlockId, Call, CallId, Cfg, Completion, CopyStep, GroupStep, MemoryStep, Shared, Step, StepKind, Team,
+    spans_cluster,
 };
 use crate::check::completion::{Completions, barrier_of, waits_of};
 use crate::check::dsm::protocol::{Guard, Predicate};
@@ -23,6 +25,8 @@ pub(super) struct State {
     last: BTreeSet<FlightId>,
     /// The copies for which some thread has waited, on some path since they began.
     waited: BTreeSet<FlightId>,
+    /// The copies to peers whose receiver has waited for them before its next barrier of the cluster, on some path.
+    received: BTreeSet<FlightId>,
     /// The calls in which some thread may have waited for a copy, on some path since it began.
     waited_in: BTreeMap<FlightId, BTreeSet<CallId>>,
     /// The calls since the function began, if it has not waited for anything itself on some path.
@@ -44,7 +48,9 @@ impl Join for State {
             changed
         };
         let mut changed = unite(&mut self.in_flight, &other.in_flight) | unite(&mut self.waited_in, &other.waited_in);
-        for (known, other) in [(&mut self.last, &other.last), (&mut self.waited, &other.waited)] {
+        let sets =
+            [(&mut self.last, &other.last), (&mut self.waited, &other.waited), (&mut self.received, &other.received)];
+        for (known, other) in sets {
             let before = known.len();
             known.extend(other);
             changed |= known.len() != before;
@@ -65,6 +71,7 @@ pub(super) struct InFlight<'a, 'f> {
     pub(super) function: &'a Function,
     pub(super) cfg: &'a Cfg<'f>,
     pub(super) waits: &'a Completions,
+    pub(super) sends: Sends<'a>,
     pub(super) flights: Flights,
 }
 
@@ -103,14 +110,14 @@ impl InFlight<'_, '_> {
             Some(Ending::Group) => Behavior::WAITS_FOR_GROUP_COPIES,
             Some(Ending::BulkReads) => Behavior::WAITS_FOR_BULK_READS,
             Some(Ending::BulkWrites) => Behavior::WAITS_FOR_BULK_WRITES,
-            Some(Ending::Barriers(_) | Ending::Product) => Behavior::empty(),
+            Some(Ending::Barriers(_) | Ending::Receiver(_) | Ending::Product) => Behavior::empty(),
         };
         let add = |guard: Guard, predicate| if guard.when.contains(&predicate) { guard } else { guard.when(predicate) };
         let guard = if behavior.is_empty() { guard } else { add(guard, Predicate::Never(slot, behavior)) };
         let barriers = self.cfg.calls[id.0].barriers.iter().filter(|(_, region)| match ending {
             None => true,
-            Some(ending @ Ending::Barriers(_)) => {
-                barrier_of(region).is_none_or(|barrier| self.is_shown_at(barrier, ending))
+            Some(Ending::Barriers(of) | Ending::Receiver(of)) => {
+                barrier_of(region).is_none_or(|barrier| self.is_shown_at(barrier, of))
             }
             Some(Ending::Group | Ending::BulkReads | Ending::BulkWrites | Ending::Product) => false,
         });
@@ -118,9 +125,24 @@ impl InFlight<'_, '_> {
         barriers.fold(guard, |guard, (argument, _)| add(guard, Predicate::NeverUses(slot, *argument, observes)))
     }
 
-    fn is_shown_at(&self, barrier: Shared, ending: &Ending) -> bool {
-        let Ending::Barriers(barriers) = ending else { return false };
-        barriers.iter().any(|of| self.waits.shows(barrier, Completion::Barrier(*of)))
+    fn is_shown_at(&self, barrier: Shared, completes_on: &[Shared]) -> bool {
+        completes_on.iter().any(|on| self.waits.shows(barrier, Completion::Barrier(*on)))
+    }
+
+    /// What a step that may wait at phase barriers tells of a copy.
+    fn told(&self, state: &State, step: &Step, flight: FlightId) -> Told {
+        let told = |wait_at: Shared| match &self.flights.all[flight].ending {
+            Ending::Barriers(on) if self.is_shown_at(wait_at, on) => Told::Ended,
+            Ending::Receiver(on) => {
+                let received = state.received.contains(&flight);
+                let told = on.iter().map(|on| self.sends.told(step, wait_at, *on, received));
+                told.max().unwrap_or(Told::Nothing)
+            }
+            Ending::Barriers(_) | Ending::Group | Ending::BulkReads | Ending::BulkWrites | Ending::Product => {
+                Told::Nothing
+            }
+        };
+        waits_of(self.cfg, step).into_iter().map(told).max().unwrap_or(Told::Nothing)
     }
 
     /// Whether a wait is known to leave copies in flight, or, if it is one for products, may do so.
@@ -137,6 +159,7 @@ impl InFlight<'_, '_> {
         state.last.retain(|flight| ending(*flight) != ending(begun) || self.flights.all[*flight].begin.step() == step);
         state.last.insert(begun);
         state.waited.remove(&begun);
+        state.received.remove(&begun);
         state.waited_in.remove(&begun);
     }
 
@@ -153,7 +176,8 @@ impl InFlight<'_, '_> {
         };
         // Only at a barrier does a thread wait for what others began.
         let may_be_here = |flight: &FlightId| {
-            matches!(self.flights.all[*flight].ending, Ending::Barriers(_)) || state.in_flight.contains_key(flight)
+            matches!(self.flights.all[*flight].ending, Ending::Barriers(_) | Ending::Receiver(_))
+                || state.in_flight.contains_key(flight)
         };
         let waited = (0..self.flights.all.len()).filter(|flight| shown_elsewhere(flight) && may_be_here(flight));
         state.waited.extend(waited);
@@ -168,29 +192,43 @@ impl InFlight<'_, '_> {
 
     /// A wait at a step's own phase barrier or for copies of the group or the thread.
     fn waits_for(&self, step: &Step, state: &mut State) {
-        for barrier in waits_of(self.cfg, step) {
-            self.wait(state, step, |flight| self.is_shown_at(barrier, &self.flights.all[flight].ending));
+        if waits_of(self.cfg, step).is_empty() {
+            return;
         }
+        let told: Vec<Told> = (0..self.flights.all.len()).map(|flight| self.told(state, step, flight)).collect();
+        self.wait(state, step, |flight| told[flight] == Told::Ended);
+        state.received.extend((0..told.len()).filter(|flight| told[*flight] == Told::Received));
+    }
+
+    /// All blocks come to a barrier of the cluster.
+    fn meet_peers(state: &mut State) {
+        let State { in_flight, received, .. } = state;
+        in_flight.retain(|copy, _| !received.contains(copy));
     }
 
     fn call(&self, state: &mut State, step: &Step, id: CallId) {
         let call = &self.cfg.calls[id.0];
+        // It may have a barrier of the cluster.
+        if call.teams.iter().flatten().any(|team| spans_cluster(team.group)) {
+            Self::meet_peers(state);
+        }
         if !call.is_of_function() || call.passes_closure {
             // A method or a closure may wait, for its barriers and for copies of the thread or the group.
             self.waits_for(step, state);
-            let may_wait =
-                |flight: FlightId| !matches!(self.flights.all[flight].ending, Ending::Barriers(_) | Ending::Product);
+            let may_wait = |flight: FlightId| {
+                matches!(self.flights.all[flight].ending, Ending::Group | Ending::BulkReads | Ending::BulkWrites)
+            };
             self.wait(state, step, may_wait);
         } else {
+            let told: Vec<Told> = (0..self.flights.all.len()).map(|flight| self.told(state, step, flight)).collect();
             let may_wait = |flight: FlightId| match &self.flights.all[flight].ending {
                 Ending::Group => true,
                 // Each function waits for its own products.
                 Ending::Product => false,
                 Ending::BulkReads | Ending::BulkWrites => !self.is_by_others(step, flight),
-                ending @ Ending::Barriers(_) => {
-                    waits_of(self.cfg, step).iter().any(|barrier| self.is_shown_at(*barrier, ending))
-                }
+                Ending::Barriers(_) | Ending::Receiver(_) => told[flight] == Told::Ended,
             };
+            state.received.extend((0..told.len()).filter(|flight| told[*flight] == Told::Received));
             for flight in (0..self.flights.all.len()).filter(|flight| may_wait(*flight)) {
                 state.waited_in.entry(flight).or_default().insert(id);
                 if let Some(since) = state.in_flight.get_mut(&flight) {
@@ -226,7 +264,7 @@ impl Analysis for InFlight<'_, '_> {
                         Ending::BulkReads => completion == Completion::BulkGroup,
                         Ending::BulkWrites => completion == Completion::BulkGroup && !of_reads,
                         Ending::Product => completion == Completion::Product,
-                        Ending::Barriers(_) => false,
+                        Ending::Barriers(_) | Ending::Receiver(_) => false,
                     };
                     self.wait(state, step, |id| shows(&self.flights.all[id].ending) && !last.contains(&id));
                 }
@@ -234,8 +272,13 @@ impl Analysis for InFlight<'_, '_> {
             StepKind::BarrierCall(_) => self.waits_for(step, state),
             // Another thread may have waited for these copies before it reached the barrier.
             StepKind::Group(
-                GroupStep::Collective { barrier: true, .. } | GroupStep::Wait { .. } | GroupStep::WaitElected { .. },
+                GroupStep::Collective { team: Team { group, .. }, barrier: true, .. }
+                | GroupStep::Wait { group, .. }
+                | GroupStep::WaitElected { group, .. },
             ) => {
+                if spans_cluster(*group) {
+                    Self::meet_peers(state);
+                }
                 let State { in_flight, waited, .. } = state;
                 let is_product = |copy: &FlightId| self.flights.all[*copy].ending == Ending::Product;
                 in_flight.retain(|copy, _| is_product(copy) || !waited.contains(copy));

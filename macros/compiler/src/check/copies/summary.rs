@@ -131,7 +131,7 @@ impl InFlight<'_, '_> {
             let flight = &self.flights.all[id];
             let is_given = |shared: &Shared| matches!(shared, Shared::Param(_));
             let is_known = match &flight.ending {
-                Ending::Barriers(barriers) => barriers.iter().all(is_given),
+                Ending::Barriers(barriers) | Ending::Receiver(barriers) => barriers.iter().all(is_given),
                 Ending::Group | Ending::BulkReads | Ending::BulkWrites => true,
                 Ending::Product => false,
             };

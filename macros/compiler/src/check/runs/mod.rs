@@ -1,9 +1,11 @@
 //! Runs of single threads: what a thread of a block does, step by step, in a launch whose integers are known. All integers that the host
-//! passes by value have one value, and so have all elements of read-only memory.
+//! passes by value have one value, and so may have all elements of read-only memory.
 //!
-//! A value that the text does not show is unknown. A branch on it is passed over, if its arms merge, and with it what they do. Other threads
-//! are not followed, so that a run says what a thread does, and not when.
+//! A value that the text does not show is unknown. A branch on it is passed over, if its arms merge, and with it what they do. A loop with
+//! barriers may have a few iterations, whatever ends it (`exits`). Other threads are not followed, so that a run says what a thread
+//! does, and not when.
 
+mod exits;
 mod needed;
 mod tokens;
 mod value;
@@ -23,13 +25,16 @@ use crate::model::{Function, LocalId};
 use tokens::Tokens;
 pub(super) use value::Number;
 
+/// The number of iterations of a loop if the text does not show when it ends: enough that an iteration meets the one before.
+const ITERATIONS: u32 = 2;
+
 /// The integers of a launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Launch {
     /// The value of each integer that is an argument.
     pub(super) argument: u64,
-    /// The value of each element of read-only memory.
-    pub(super) element: u64,
+    /// The value of each element of read-only memory, if it is known.
+    pub(super) element: Option<u64>,
     /// The length of each slice that is an argument, if it is known.
     pub(super) length: Option<u64>,
 }
@@ -49,6 +54,9 @@ pub(super) trait Observer {
     fn step(&mut self, thread: &Thread<'_, '_, '_>, at: (BlockId, usize), step: &Step);
     /// The thread passes over blocks: it may execute them, any number of times.
     fn pass_over(&mut self, blocks: &BlockSet);
+    /// The text does not show whether the thread stays in a loop with barriers. Returns whether it is taken to stay for a few iterations;
+    /// or else it passes over the loop.
+    fn iterates(&mut self) -> bool;
 }
 
 /// Memory as a thread names it.
@@ -76,6 +84,8 @@ pub(super) struct Runs<'a, 'f> {
     /// The number of threads in a block.
     threads: u64,
     regions: BTreeMap<BlockId, (BlockSet, Option<BlockId>)>,
+    /// The ways out of loops with barriers, each with the block where the loop goes on.
+    exits: BTreeMap<BlockId, BlockId>,
     /// The heads of loops over ranges, by the first blocks of their iterations.
     heads: BTreeMap<BlockId, BlockId>,
     /// The values that are truth values.
@@ -124,6 +134,7 @@ impl<'a, 'f> Runs<'a, 'f> {
             bits: (0..cfg.nodes.len()).map(|node| cfg.cuts.get(&NodeId(node)).copied()).collect(),
             digits: (0..cfg.nodes.len()).map(|node| exact_digit(cfg, NodeId(node))).collect(),
             entered,
+            exits: exits::of(cfg),
             regions: control.regions(cfg).map(|(branch, arms, end)| (branch, (arms, end))).collect(),
             heads: cfg.counted.iter().map(|(head, counted)| (counted.inside, *head)).collect(),
             booleans: booleans(cfg),
@@ -149,6 +160,7 @@ impl<'a, 'f> Runs<'a, 'f> {
             names: BTreeMap::new(),
             tokens: Tokens::default(),
             iterations: BTreeMap::new(),
+            stays: BTreeMap::new(),
         };
         let mut block = self.cfg.entry;
         loop {
@@ -217,6 +229,8 @@ pub(super) struct Thread<'r, 'a, 'f> {
     tokens: Tokens,
     /// The number of iterations that each loop over a range has begun, by its head.
     iterations: BTreeMap<BlockId, u64>,
+    /// How often the thread has stayed in a loop at a way out that the text does not decide.
+    stays: BTreeMap<BlockId, u32>,
 }
 
 impl Thread<'_, '_, '_> {
@@ -331,6 +345,9 @@ impl Thread<'_, '_, '_> {
                     Some(false) => otherwise,
                     None if fails(then) => otherwise,
                     None if fails(otherwise) => then,
+                    None if self.runs.exits.contains_key(&block) && observer.iterates() => {
+                        self.iterate(block, [then, otherwise])
+                    }
                     None => return Ok(self.pass_over(block, observer)),
                 }
             }
@@ -342,6 +359,15 @@ impl Thread<'_, '_, '_> {
             *self.iterations.entry(*head).or_default() += 1;
         }
         Ok(Next::Goes(next))
+    }
+
+    /// Stays in a loop for a few iterations.
+    fn iterate(&mut self, exit: BlockId, arms: [BlockId; 2]) -> BlockId {
+        let stays = self.stays.entry(exit).or_default();
+        let inside = self.runs.exits[&exit];
+        let goes_on = *stays < ITERATIONS;
+        *stays += u32::from(goes_on);
+        arms.into_iter().find(|arm| (*arm == inside) == goes_on).unwrap_or(inside)
     }
 
     /// Continues where the arms of a branch have merged. What they set is unknown from then on.

@@ -110,7 +110,7 @@ impl Thread<'_, '_, '_> {
                 self.runs.is_integer_argument(*position).then(|| Number::given(self.launch.argument))?
             }
             (Source::Load(Root::ReadOnly), _) => {
-                self.runs.reads_integers.then(|| Number::given(self.launch.element))?
+                Number::given(self.launch.element.filter(|_| self.runs.reads_integers)?)
             }
             (Source::Not, [operand]) if self.runs.booleans.contains(&node) => {
                 let of = known(operand)?;

@@ -184,6 +184,10 @@ impl Observer for Counter<'_, '_> {
         }
     }
 
+    fn iterates(&mut self) -> bool {
+        false
+    }
+
     fn pass_over(&mut self, blocks: &BlockSet) {
         let mut steps = blocks.iter().flat_map(|block| &self.check.cfg.blocks[block.0].steps);
         self.is_unknown |= steps.any(|step| self.hides(step));

@@ -26,6 +26,10 @@ use super::dsm::ranks::blocks_of_cluster;
 use super::runs::{Launch, Runs, ThreadId};
 use super::uniform::control::Control;
 use crate::diag::{Diag, Diags};
+use crate::model::atomic::MemoryOrder;
+use crate::model::expr::ExprKind;
+use crate::model::op::Op;
+use crate::model::walk::walk_block;
 use crate::model::{Function, Role};
 use elements::Elements;
 use recorder::Recorder;
@@ -63,8 +67,9 @@ pub(super) fn check(function: &Function, cfg: &Cfg<'_>, control: &Control, count
         return;
     }
     let runs = Runs::of(function, cfg, control, threads);
-    for (number, launch) in launches(&runs, threads * blocks).into_iter().enumerate() {
-        let check = Check { function, cfg, elements: &elements, questions: &questions, runs: &runs, threads, blocks };
+    let (elements, questions, runs) = (&elements, &questions, &runs);
+    let check = Check { function, cfg, elements, questions, runs, orders: orders(function), threads, blocks };
+    for (number, launch) in launches(runs, threads * blocks).into_iter().enumerate() {
         for fault in check.run(launch, number == 0 && counts_bytes).unwrap_or_default() {
             // One of each rule is enough, and one that is waived hides no other.
             let is_waived = |rule, at| function.waives_at(rule, at);
@@ -76,13 +81,14 @@ pub(super) fn check(function: &Function, cfg: &Cfg<'_>, control: &Control, count
     }
 }
 
-/// The launches that are tried: arguments that are few rounds of a loop, and arguments that no thread's rank reaches.
+/// The launches that are tried: arguments that are few rounds of a loop, and arguments that no thread's rank reaches; elements of which
+/// two are alike, and elements of which nothing is known.
 fn launches(runs: &Runs<'_, '_>, threads: u64) -> Vec<Launch> {
     let launch = |argument, element| Launch { argument, element, length: Some(4 * threads) };
     match (runs.has_integers, runs.reads_integers) {
-        (false, false) => vec![launch(0, 0)],
-        (false, true) => vec![launch(0, 1)],
-        (true, _) => vec![launch(5, 1), launch(2 * threads, 1)],
+        (false, false) => vec![launch(0, None)],
+        (false, true) => vec![launch(0, Some(1)), launch(0, None)],
+        (true, _) => vec![launch(5, Some(1)), launch(2 * threads, None)],
     }
 }
 
@@ -129,8 +135,25 @@ struct Check<'a, 'f> {
     elements: &'a Elements<'a, 'f>,
     questions: &'a Questions,
     runs: &'a Runs<'a, 'f>,
+    /// Whether atomics or fences may order what threads do.
+    orders: bool,
     threads: u64,
     blocks: u64,
+}
+
+/// Whether an atomic or a fence of the function may order what threads do before and after it.
+fn orders(function: &Function) -> bool {
+    let mut orders = false;
+    walk_block(&function.body, &mut |expr| {
+        orders |= match &expr.kind {
+            ExprKind::Op { op: Op::Atomic(atomic), .. } => {
+                atomic.orders.iter().flatten().any(|order| *order != MemoryOrder::Relaxed)
+            }
+            ExprKind::Op { op: Op::Fence(..), .. } => true,
+            _ => false,
+        };
+    });
+    orders
 }
 
 impl Check<'_, '_> {

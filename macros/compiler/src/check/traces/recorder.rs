@@ -153,13 +153,22 @@ impl Observer for Recorder<'_, '_> {
         }
     }
 
+    fn iterates(&mut self) -> bool {
+        // What ends the loop may have told the thread of another.
+        self.time.may_know |= self.check.orders;
+        true
+    }
+
     fn pass_over(&mut self, blocks: &BlockSet) {
         for block in blocks.iter() {
             for step in &self.check.cfg.blocks[block.0].steps {
                 match &step.kind {
                     StepKind::Memory(MemoryStep::Access(id)) => {
                         let access = &self.check.cfg.accesses[id.0];
-                        self.time.may_know |= access.atomic.is_some() || !is_followed(access);
+                        self.time.may_know |= match access.atomic {
+                            Some(_) => self.check.orders,
+                            None => !is_followed(access),
+                        };
                     }
                     StepKind::Group(
                         GroupStep::Collective { .. }
@@ -217,7 +226,7 @@ impl Check<'_, '_> {
             | AccessKind::Write
             | AccessKind::AtomicRead
             | AccessKind::Atomic
-            | AccessKind::AsyncWrite => access.atomic.is_some(),
+            | AccessKind::AsyncWrite => self.orders && access.atomic.is_some(),
         };
         self.cfg.barrier_calls.iter().any(|call| waits(call.method.action))
             || !self.cfg.calls.is_empty()
