@@ -137,6 +137,23 @@ impl Evaluator<'_, '_, '_> {
         }
     }
 
+    /// The part of a condition that the thread's rank leaves open: `k + 1 < n` of `rank == 0 && k + 1 < n`, for the first thread.
+    pub(super) fn open_part(&self, on: NodeId, point: Point) -> NodeId {
+        let of = &self.kernel.cfg.nodes[on.0];
+        let (Source::Binary(op @ (BinaryOp::And | BinaryOp::Or)), [left, right]) = (&of.source, &of.operands[..])
+        else {
+            return on;
+        };
+        let neutral = i64::from(*op == BinaryOp::And);
+        let known = |node: &NodeId| self.value(*node, point).known();
+        // The other part, or the one that decides alone.
+        match (known(left), known(right)) {
+            (Some(known), _) => self.open_part(if known == neutral { *right } else { *left }, point),
+            (None, Some(known)) => self.open_part(if known == neutral { *left } else { *right }, point),
+            (None, None) => on,
+        }
+    }
+
     fn value_within(&self, node: NodeId, point: Point, depth: u32) -> Value {
         let Some(depth) = depth.checked_sub(1) else { return Value::Unknown };
         let kernel = self.kernel;

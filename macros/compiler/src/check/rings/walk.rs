@@ -48,6 +48,8 @@ impl Sites {
 pub(super) enum Key {
     /// All threads of the scope decide alike at this branch.
     Branch(BlockId),
+    /// The same, of the part of the condition that is open for some threads.
+    Part(BlockId, NodeId),
     /// The canonical form of what is decided.
     Form(String),
 }
@@ -216,9 +218,12 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
         let counted = kernel.cfg.counted.get(&block);
         let by_hand =
             if counted.is_some() || self.evaluator.arguments.is_some() { None } else { self.by_hand(block, on) };
-        let value = match counted.is_some() || by_hand.is_some() {
-            true => Value::Unknown,
-            false => self.evaluator.decisive(on, point),
+        let (on, value) = match counted.is_some() || by_hand.is_some() {
+            true => (on, Value::Unknown),
+            false => {
+                let on = self.evaluator.open_part(on, point);
+                (on, self.evaluator.decisive(on, point))
+            }
         };
         if let Some(known) = value.known() {
             return Ok(Next::Goes(if known != 0 { then } else { otherwise }));
@@ -255,9 +260,12 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
     /// The key of a decision that nothing here explains, but that all threads of the scope take alike.
     pub(super) fn agreed(&self, block: BlockId, on: NodeId) -> Result<Key, Refusal> {
         let kernel = self.kernel();
-        let alike = kernel.values.tested(block).is_uniform(kernel.scope());
+        let (alike, key) = match kernel.cfg.blocks[block.0].end.condition() == Some(on) {
+            true => (kernel.values.tested(block).is_uniform(kernel.scope()), Key::Branch(block)),
+            false => (kernel.values.level(on).is_uniform(kernel.scope()), Key::Part(block, on)),
+        };
         match alike && self.evaluator.arguments.is_none() {
-            true => Ok(Key::Branch(block)),
+            true => Ok(key),
             false => Err(Refusal::new(kernel.at(on), "a branch depends on data that threads need not share")),
         }
     }
@@ -287,6 +295,7 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
         };
         let mut steps = arms.iter().flat_map(|arm| &kernel.cfg.blocks[arm.0].steps);
         self.program.allows_more |= kernel.is_in_loop(block) && steps.any(is_atomic);
+        let mut met = None;
         for arm in arms.iter() {
             for (index, step) in kernel.cfg.blocks[arm.0].steps.iter().enumerate() {
                 if let StepKind::Memory(MemoryStep::Access(_)) = step.kind {
@@ -295,10 +304,18 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
                 if let StepKind::Call(call) = step.kind {
                     self.program.allows_more |= matches!(kernel.cfg.calls[call.0].callee, Callee::Function(_));
                 }
-                self.program.allows_more |= matches!(step.kind, StepKind::Group(GroupStep::Collective { .. }));
+                if let StepKind::Group(GroupStep::Collective { team, .. }) = &step.kind {
+                    let meets = is_warp(team) && self.evaluator.arguments.is_some();
+                    self.program.allows_more |= !meets;
+                    met = met.or(meets.then_some(((arm, index), step.at)));
+                }
             }
         }
         self.flush();
+        // Once is enough: nothing between the collectives concerns others.
+        if let Some((point, at)) = met {
+            self.meet_warp(point, at);
+        }
         Ok(Some(end))
     }
 
@@ -367,9 +384,7 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
                 // A proof takes from a collective that is no barrier neither an order nor that lanes wait for each other. A fault
                 // needs a run of the kernel alone, and where a warp is one actor, its lanes come to it together.
                 Group::Tile if is_warp(team) && (*barrier || self.evaluator.arguments.is_some()) => {
-                    self.flush();
-                    self.program.meetings.insert(self.program.steps.len());
-                    self.push(point, at, Op::Set(Vec::new()));
+                    self.meet_warp(point, at);
                 }
                 // The waits of products are meetings, too (`copy`).
                 Group::Tile if team.uniformity == Uniformity::Warpgroup => {}
@@ -383,11 +398,7 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
             ) => self.program.allows_more = true,
             StepKind::Group(GroupStep::Convergent { team, .. }) => match team.group {
                 Group::Tile if team.uniformity == Uniformity::Warpgroup => {}
-                Group::Tile if is_warp(team) && self.evaluator.arguments.is_some() => {
-                    self.flush();
-                    self.program.meetings.insert(self.program.steps.len());
-                    self.push(point, at, Op::Set(Vec::new()));
-                }
+                Group::Tile if is_warp(team) && self.evaluator.arguments.is_some() => self.meet_warp(point, at),
                 Group::ThreadBlock | Group::Cluster | Group::Grid | Group::Tile | Group::Coalesced => {
                     self.program.allows_more = true;
                 }
@@ -418,6 +429,13 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
             ) => {}
         }
         Ok(())
+    }
+
+    /// The threads of the warp meet.
+    fn meet_warp(&mut self, point: Point, at: SpanRange) {
+        self.flush();
+        self.program.meetings.insert(self.program.steps.len());
+        self.push(point, at, Op::Set(Vec::new()));
     }
 
     fn meet(&mut self, point: Point, at: SpanRange, among: Among) {
