@@ -172,7 +172,7 @@ fn run_with<'f>(function: &'f Function, with_rings: bool, diags: &mut Diags) -> 
     }
     // What the other checks have found may be the cause.
     if diags.is_right_but_for(|rule, at| function.waives_at(rule, at)) {
-        traces::check(function, &cfg, &control, rings.are_open(), diags);
+        traces::check(function, &cfg, &values, rings.are_open(), diags);
     }
     let left_to_rustc = LeftToRustc {
         pending: &mut pending,

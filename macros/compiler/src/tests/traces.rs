@@ -358,3 +358,83 @@ fn waived_in_a_block() {
     assert!(with("").is_empty(), "{:?}", with(""));
     assert_eq!(with("out[t] = s[127 - t];"), ["unsynchronized_access"]);
 }
+
+/// Two threads do not write different values to one element.
+#[test]
+fn two_writes() {
+    for body in [
+        "u[0] = t; block.sync(); out[t] = u[0];",
+        "u[t] = 1; u[127 - t] = 2; block.sync(); out[t] = u[t];",
+        "u[t / 2] = t; block.sync(); out[t] = u[t / 2];",
+        "if warp.thread_rank() == 0 { u[0] = input[warp.meta_group_rank()]; } block.sync(); out[t] = u[0];",
+        "u[0] = input[t]; block.sync(); out[t] = u[0];",
+        "u[0] = warp.reduce(input[t], |a, b| a + b); block.sync(); out[t] = u[0];",
+        "u[t % 32] = input[t]; block.sync(); out[t] = u[t % 32];",
+    ] {
+        assert_eq!(in_block(body), ["unsynchronized_access"], "{body}");
+    }
+    for body in [
+        "u[0] = n; block.sync(); out[t] = u[0];",
+        "u[0] = 7; block.sync(); out[t] = u[0];",
+        "u[t] = 1; u[127 - t] = 1; block.sync(); out[t] = u[t];",
+        "u[t / 2] = input[t / 2]; block.sync(); out[t] = u[t / 2];",
+        "u[t % 32] = input[t % 32]; block.sync(); out[t] = u[t % 32];",
+        "let v = input[t % 32] * 3; u[t % 32] = v; block.sync(); out[t] = u[t % 32];",
+        "if t / 32 == 1 { u[0] = warp.reduce(input[t], |a, b| a + b); } block.sync(); out[t] = u[0];",
+        "u[t / 32] = warp.reduce(input[t], |a, b| a + b); block.sync(); out[t] = u[0];",
+        "u[t] = t; block.sync(); s[0] = u[5]; block.sync(); out[t] = s[0];",
+        "s[0] = out[3]; block.sync(); out[t] = s[0];",
+        "if input[t] > 5 { u[0] = t; } block.sync(); out[t] = u[0];",
+        "u[0] = t; block.sync(); u[0] = 3; block.sync(); out[t] = u[0];",
+    ] {
+        let found = in_block(body);
+        assert!(
+            found.is_empty() || found == ["unsynchronized_access"] && body.contains("u[0] = t; block"),
+            "{body}: {found:?}"
+        );
+    }
+}
+
+/// What an atomic of another thread writes is not in order with a read.
+#[test]
+fn atomics_and_reads() {
+    let body = |sync: &str| {
+        format!(
+            "if t == 0 {{ u[0] = 0; }} block.sync(); u.atomic(0).fetch_add(input[t], Relaxed); {sync} out[t] = u[0];"
+        )
+    };
+    assert_eq!(in_block(&body("")), ["unsynchronized_access"]);
+    assert_eq!(in_block(&body("block.sync();")), [""; 0]);
+}
+
+/// One thread that learns from others does not tell them.
+#[test]
+fn one_way() {
+    let body = |told: &str| {
+        format!(
+            "if t == 0 {{ while out.atomic(0).load(Acquire) == 0 {{}} u[0] = 7; {told} }}
+            if t > 0 {{ while out.atomic(1).load(Acquire) == 0 {{}} out[t] = u[0]; }}"
+        )
+    };
+    assert_eq!(in_block(&body("out.atomic(1).store(1, Release);")), [""; 0]);
+    let waits = "if t == 0 { while out.atomic(0).load(Acquire) == 0 {} u[0] = 7; } out[t] = u[0];";
+    assert_eq!(in_block(waits), ["unsynchronized_access"]);
+}
+
+/// Elements of any type are followed as a whole.
+#[test]
+fn elements_of_other_types() {
+    let of_type = |ty: &str, body: &str| {
+        rules(&format!(
+            "#[cluster_kernel(block = 64)] fn pairs<T: Number>(x: &[{ty}], out: &mut [{ty}]) {{
+                let block = this_thread_block(); let t = block.thread_rank(); let a = shared_array::<{ty}, 64>();
+                {body}
+            }}"
+        ))
+    };
+    for ty in ["Pair", "T"] {
+        assert_eq!(of_type(ty, "a[t] = x[t]; out[t] = a[(t + 1) % 64];"), ["unsynchronized_access"], "{ty}");
+        assert!(of_type(ty, "a[t] = x[t]; block.sync(); out[t] = a[(t + 1) % 64];").is_empty(), "{ty}");
+    }
+    assert_eq!(of_type("Pair", "a[t].first = x[t].first; out[t].first = a[(t + 1) % 64].second;"), [""; 0]);
+}

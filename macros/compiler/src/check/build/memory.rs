@@ -111,7 +111,15 @@ impl<'f> Builder<'f> {
         completion: Option<Completion>,
         at: SpanRange,
     ) {
-        self.accesses.push(Access { region, kind, given_to: self.given_to, completion, atomic: None, at });
+        self.accesses.push(Access {
+            region,
+            kind,
+            given_to: self.given_to,
+            completion,
+            atomic: None,
+            stored: None,
+            at,
+        });
         self.step(StepKind::Memory(MemoryStep::Access(AccessId(self.accesses.len() - 1))), at);
     }
 

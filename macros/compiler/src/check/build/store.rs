@@ -49,7 +49,11 @@ impl<'f> Builder<'f> {
                 self.set_node(self.variable_of(local), value, Extent::Part, at);
             }
             (_, None) => {
-                self.access(value_place.region.unwrap_or(Region::of(Root::Global)), AccessKind::Write, variable.span)
+                let region = value_place.region.unwrap_or(Region::of(Root::Global));
+                self.access(region, AccessKind::Write, variable.span);
+                if let Some(access) = self.accesses.last_mut() {
+                    access.stored = Some(value.node);
+                }
             }
         }
     }

@@ -192,6 +192,8 @@ pub(crate) struct Access {
     pub(crate) completion: Option<Completion>,
     /// The atomic operation that makes the access, if one does.
     pub(crate) atomic: Option<AtomicAccess>,
+    /// The value that an assignment writes.
+    pub(crate) stored: Option<NodeId>,
     pub(crate) at: SpanRange,
 }
 

@@ -7,6 +7,7 @@
 
 mod exits;
 mod needed;
+mod signature;
 mod tokens;
 mod value;
 

@@ -24,6 +24,9 @@ pub(super) fn nodes(cfg: &Cfg<'_>) -> Vec<bool> {
         }
     }
     work.extend(cfg.accesses.iter().flat_map(|access| of_region(&access.region)));
+    // Of shared memory, it is asked whether two threads write the same.
+    let shared = cfg.accesses.iter().filter(|access| access.region.root.party().is_some());
+    work.extend(shared.filter_map(|access| access.stored));
     for call in &cfg.barrier_calls {
         work.extend(of_region(&call.region).chain(call.operands.iter().copied()));
     }

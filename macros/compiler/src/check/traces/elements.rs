@@ -1,5 +1,5 @@
-//! The elements of shared memory that are told apart: of arrays of numbers, and of slices of the dynamic memory. A part of a struct
-//! is not followed, so that its fields are not taken for one another.
+//! The elements of shared memory that are told apart: of arrays of numbers, and of slices of the dynamic memory; of other values, such as
+//! structs, if no part of one is accessed alone, so that fields are not taken for one another.
 
 use std::collections::BTreeMap;
 
@@ -9,6 +9,9 @@ use crate::check::cfg::{Access, AccessKind, Cfg, Region, Root, Shared};
 use crate::check::rings::array;
 use crate::check::runs::{Number, Place, Thread};
 use crate::model::Function;
+use crate::model::expr::ExprKind;
+use crate::model::kind::Kind;
+use crate::model::walk::walk_block;
 
 /// The largest number of dimensions of an array that is followed.
 const MOST_DIMENSIONS: usize = 3;
@@ -59,16 +62,18 @@ impl Part {
 /// The memory that is followed.
 pub(super) struct Elements<'a, 'f> {
     cfg: &'a Cfg<'f>,
-    /// The number of dimensions and the size of an element in bytes.
-    shapes: BTreeMap<Shared, (usize, u64)>,
+    /// The number of dimensions, and the size of an element in bytes if it is a number.
+    shapes: BTreeMap<Shared, (usize, Option<u64>)>,
 }
 
 impl<'a, 'f> Elements<'a, 'f> {
     pub(super) fn of(function: &Function, cfg: &'a Cfg<'f>) -> Elements<'a, 'f> {
+        let of_parts = accesses_parts(function);
         let arrays = function.shared.iter().enumerate();
         let arrays = arrays.filter_map(|(index, (element, _))| Some((Shared::Array(index), shape(element)?)));
+        let arrays = arrays.filter(|(_, (_, size))| size.is_some() || !of_parts);
         let slices = cfg.slices.iter().enumerate();
-        let slices = slices.filter_map(|(index, slice)| Some((Shared::Slice(index), (1, slice.size?))));
+        let slices = slices.filter_map(|(index, slice)| Some((Shared::Slice(index), (1, Some(slice.size?)))));
         Elements { cfg, shapes: arrays.chain(slices).collect() }
     }
 
@@ -122,7 +127,7 @@ impl<'a, 'f> Elements<'a, 'f> {
 
     /// The size of an element in bytes, of memory in one dimension.
     pub(super) fn size(&self, shared: Shared) -> Option<u64> {
-        self.shapes.get(&shared).filter(|(dimensions, _)| *dimensions == 1).map(|(_, size)| *size)
+        self.shapes.get(&shared).filter(|(dimensions, _)| *dimensions == 1).and_then(|(_, size)| *size)
     }
 }
 
@@ -136,11 +141,23 @@ pub(super) fn is_followed(access: &Access) -> bool {
         }
 }
 
+/// Whether the function accesses a part of an element of some memory alone.
+fn accesses_parts(function: &Function) -> bool {
+    let mut any = false;
+    walk_block(&function.body, &mut |expr| {
+        let (ExprKind::Field { base, .. } | ExprKind::Index { base, .. }) = &expr.kind else { return };
+        any |= base.memory().is_some() && !matches!(base.result_kind, Kind::Memory(_));
+    });
+    any
+}
+
 /// The number of dimensions of an array with such elements, and the size of a number in bytes.
-fn shape(element: &TokenStream) -> Option<(usize, u64)> {
+fn shape(element: &TokenStream) -> Option<(usize, Option<u64>)> {
     let mut trees = element.clone().into_iter();
     match (trees.next()?, trees.next()) {
-        (TokenTree::Ident(name), None) => SCALARS.iter().find(|(scalar, _)| name == scalar).map(|(_, size)| (1, *size)),
+        (TokenTree::Ident(name), None) => {
+            Some((1, SCALARS.iter().find(|(scalar, _)| name == scalar).map(|(_, size)| *size)))
+        }
         (TokenTree::Group(group), None) if group.delimiter() == Delimiter::Bracket => {
             let (dimensions, size) = shape(&array(&group.stream())?.0)?;
             (dimensions < MOST_DIMENSIONS).then_some((dimensions + 1, size))

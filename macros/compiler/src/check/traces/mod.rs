@@ -24,7 +24,7 @@ use std::collections::BTreeSet;
 use super::cfg::{AccessKind, Cfg, CopyBy, CopyStep, NodeId, Root};
 use super::dsm::ranks::blocks_of_cluster;
 use super::runs::{Launch, Runs, ThreadId};
-use super::uniform::control::Control;
+use super::uniform::values::Values;
 use crate::diag::{Diag, Diags};
 use crate::model::atomic::MemoryOrder;
 use crate::model::expr::ExprKind;
@@ -48,7 +48,13 @@ const THREADS: u64 = 64;
 /// Reports what is certain, one fault of each rule.
 ///
 /// `counts_bytes` says whether nothing is known of the bytes that phase barriers expect.
-pub(super) fn check(function: &Function, cfg: &Cfg<'_>, control: &Control, counts_bytes: bool, diags: &mut Diags) {
+pub(super) fn check<'f>(
+    function: &'f Function,
+    cfg: &Cfg<'f>,
+    values: &Values<'_, 'f>,
+    counts_bytes: bool,
+    diags: &mut Diags,
+) {
     if function.role != Role::Kernel {
         return;
     }
@@ -66,9 +72,9 @@ pub(super) fn check(function: &Function, cfg: &Cfg<'_>, control: &Control, count
     if !questions.has_any() {
         return;
     }
-    let runs = Runs::of(function, cfg, control, threads);
+    let runs = Runs::of(function, cfg, values.control, threads);
     let (elements, questions, runs) = (&elements, &questions, &runs);
-    let check = Check { function, cfg, elements, questions, runs, orders: orders(function), threads, blocks };
+    let check = Check { function, cfg, values, elements, questions, runs, orders: orders(function), threads, blocks };
     for (number, launch) in launches(runs, threads * blocks).into_iter().enumerate() {
         for fault in check.run(launch, number == 0 && counts_bytes).unwrap_or_default() {
             // One of each rule is enough, and one that is waived hides no other.
@@ -132,6 +138,7 @@ impl Questions {
 struct Check<'a, 'f> {
     function: &'f Function,
     cfg: &'a Cfg<'f>,
+    values: &'a Values<'a, 'f>,
     elements: &'a Elements<'a, 'f>,
     questions: &'a Questions,
     runs: &'a Runs<'a, 'f>,

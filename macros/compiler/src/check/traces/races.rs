@@ -2,9 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use phalanx_contract::uniformity::Uniformity;
+
 use super::Check;
 use super::elements::Element;
-use super::trace::{Made, Time, Trace};
+use super::trace::{Made, Stored, Time, Trace, Use};
+use crate::check::cfg::NodeId;
 use crate::diag::Diag;
 use crate::messages;
 use crate::rules::Rule;
@@ -26,16 +29,19 @@ pub(super) fn within_block(check: &Check<'_, '_>, traces: &[Trace], waived: bool
         return None;
     }
     let is_pair = |(one, a): MadeBy<'_>, (two, b): MadeBy<'_>| {
-        // Two writes may be of one value, and two atomics are in order.
-        let conflict = a.by.writes() != b.by.writes() && !(a.by.is_atomic() && b.by.is_atomic())
-            || a.by.writes() && b.by.writes() && a.by.is_atomic() != b.by.is_atomic();
+        // Two atomics are in order.
+        let conflict = match (a.by, b.by) {
+            (Use::Write, Use::Write) => check.differ((one, a), (two, b)),
+            _ => (a.by.writes() || b.by.writes()) && !(a.by.is_atomic() && b.by.is_atomic()),
+        };
         let in_one_warp = one.id.rank / 32 == two.id.rank / 32;
+        let is_told = |of: &Made, other: &Made| of.may_be_told && other.time.may_know;
         one.id.block == two.id.block
-            && conflict
-            && !a.time.may_know
-            && !b.time.may_know
+            && !(a.time.is_lost || b.time.is_lost)
             && (!in_one_warp || a.time.with_warp == b.time.with_warp)
             && !are_ordered(a.time, b.time, 0)
+            && !(is_told(a, b) || is_told(b, a))
+            && conflict
             && !wrote_it_alike((one, a), b)
             && !wrote_it_alike((two, b), a)
             && check.is_waived(Rule::UnsynchronizedAccess, if a.by.writes() { b } else { a }) == waived
@@ -79,10 +85,9 @@ pub(super) fn across_blocks(check: &Check<'_, '_>, traces: &[Trace], waived: boo
 /// Whether the thread that reads an element has written it before where the other thread writes it: that may be the same value.
 fn wrote_it_alike((reader, read): MadeBy<'_>, write: &Made) -> bool {
     let before = reader.made.iter().take_while(|made| !std::ptr::eq(*made, read));
-    !read.by.writes()
-        && before
-            .into_iter()
-            .any(|made| (made.access, made.element) == (write.access, write.element) && made.by.writes())
+    read.by == Use::Read
+        && write.by == Use::Write
+        && before.into_iter().any(|made| (made.access, made.element) == (write.access, write.element))
 }
 
 /// Whether a barrier comes between: of the block or a larger group, or of the cluster or a larger group, from the index of the smallest one
@@ -119,6 +124,35 @@ fn first_pair<'t>(
 }
 
 impl Check<'_, '_> {
+    /// Whether two threads write different values, unless two elements of memory happen to be equal.
+    fn differ(&self, (one, a): MadeBy<'_>, (two, b): MadeBy<'_>) -> bool {
+        let stored = |made: &Made| self.cfg.accesses[made.access.0].stored;
+        let (Some(first), Some(second)) = (stored(a), stored(b)) else { return false };
+        if a.stored.is_some() && a.stored == b.stored {
+            return false;
+        }
+        // Values of which nothing is known differ if each thread, or each group of threads, has its own.
+        let is_own = |node: NodeId| {
+            let level = self.values.level(node);
+            let threads = match level.at_most {
+                Uniformity::Divergent | Uniformity::Rank => Some(1),
+                Uniformity::Tile(bits) => Some(1 << bits),
+                Uniformity::Warp => Some(32),
+                Uniformity::Warpgroup => Some(128),
+                Uniformity::Group(_)
+                | Uniformity::Parameter(_)
+                | Uniformity::Block
+                | Uniformity::Cluster
+                | Uniformity::Grid => None,
+            };
+            level.unknown.is_empty() && threads.is_some_and(|threads| one.id.rank / threads != two.id.rank / threads)
+        };
+        match (a.stored, b.stored) {
+            (Some(Stored::Number(_)), Some(Stored::Number(_))) => true,
+            (None | Some(Stored::Number(_) | Stored::Hash(_)), _) => is_own(first) || is_own(second),
+        }
+    }
+
     fn is_waived(&self, rule: Rule, made: &Made) -> bool {
         self.function.waives_at(rule, self.cfg.accesses[made.access.0].at)
     }

@@ -3,7 +3,7 @@
 use super::Check;
 use super::copies::Flights;
 use super::elements::is_followed;
-use super::trace::{Made, Point, Time, Trace, Use};
+use super::trace::{Made, Point, Stored, Time, Trace, Use};
 use crate::check::bit_set::BlockSet;
 use crate::check::cfg::{
     Access, AccessId, AccessKind, Granule, GroupStep, MemoryStep, Step, StepKind, TokenStep, ValueStep,
@@ -21,8 +21,8 @@ pub(super) struct Recorder<'a, 'f> {
     flights: Flights,
     /// Whether a thread may learn of another by something that is no barrier of a group.
     has_signals: bool,
-    /// Whether the thread has passed over a part of a split barrier.
-    is_lost: bool,
+    /// The number of accesses of which the thread may tell another by something that is no barrier of a group.
+    told: usize,
     found: Vec<Diag>,
 }
 
@@ -34,20 +34,24 @@ impl<'a, 'f> Recorder<'a, 'f> {
             time: Time::default(),
             flights: Flights::default(),
             has_signals: check.has_signals(),
-            is_lost: false,
+            told: 0,
             found: Vec::new(),
         }
     }
 
     /// Returns what the thread does, and the faults that are its own.
-    pub(super) fn end(self) -> (Trace, Vec<Diag>) {
+    pub(super) fn end(mut self) -> (Trace, Vec<Diag>) {
+        self.trace.made[..self.told].iter_mut().for_each(|made| made.may_be_told = true);
         (self.trace, self.found)
     }
 
     fn access(&mut self, thread: &Thread<'_, '_, '_>, id: AccessId) {
         let access = &self.check.cfg.accesses[id.0];
+        if self.check.orders && access.atomic.is_some() {
+            self.tell();
+        }
         match access.kind {
-            AccessKind::Lent | AccessKind::Opaque | AccessKind::ByClosure => self.time.may_know = true,
+            AccessKind::Lent | AccessKind::Opaque | AccessKind::ByClosure => self.signal(),
             AccessKind::Read
             | AccessKind::Write
             | AccessKind::AtomicRead
@@ -66,7 +70,22 @@ impl<'a, 'f> Recorder<'a, 'f> {
             (true, true) => Use::AtomicWrite,
         };
         self.found.extend(self.flights.access(self.check, &element, access.at, writes));
-        self.trace.made.push(Made { element, by, is_remote, time: self.time, access: id });
+        let stored = access.stored.and_then(|stored| match thread.known(stored) {
+            Some(number) => Some(Stored::Number(number.value)),
+            None => thread.signature(stored).map(Stored::Hash),
+        });
+        self.trace.made.push(Made { element, by, is_remote, time: self.time, access: id, may_be_told: false, stored });
+    }
+
+    /// The thread may tell another of what it has done.
+    fn tell(&mut self) {
+        self.told = self.trace.made.len();
+    }
+
+    /// The thread may tell another of what it has done, and learn what another has.
+    fn signal(&mut self) {
+        self.tell();
+        self.time.may_know = true;
     }
 
     /// A barrier of a group, at which the thread arrives, or for which it waits, or both.
@@ -83,13 +102,15 @@ impl<'a, 'f> Recorder<'a, 'f> {
         self.trace.barriers.push(at);
         self.time.barriers = self.trace.barriers.len();
         if arrives && waits {
-            self.time.may_know = self.is_lost;
+            self.time.may_know = self.time.is_lost;
         }
     }
 
     fn together(&mut self, at: Point) {
         self.time.with_warp = combined(self.time.with_warp, at);
-        self.time.may_know |= self.has_signals;
+        if self.has_signals {
+            self.signal();
+        }
     }
 
     fn group(&mut self, step: &GroupStep, at: Point) {
@@ -103,12 +124,14 @@ impl<'a, 'f> Recorder<'a, 'f> {
                 // A tile may have several warps.
                 let is_of_warp = team.tile.is_none_or(|tile| matches!(tile.size, Granule::Number(size) if size <= 32));
                 self.together(at);
-                self.time.may_know |= !is_of_warp;
+                if !is_of_warp {
+                    self.signal();
+                }
             }
             GroupStep::Convergent { .. } | GroupStep::Aligned { .. } | GroupStep::FormGroup(_) => self.together(at),
             GroupStep::Arrive { group, .. } => self.barrier(*group, at, (true, false)),
             GroupStep::Wait { group, .. } => self.barrier(*group, at, (false, true)),
-            GroupStep::ArriveForgotten { .. } | GroupStep::WaitElected { .. } => self.time.may_know = true,
+            GroupStep::ArriveForgotten { .. } | GroupStep::WaitElected { .. } => self.signal(),
         }
     }
 }
@@ -127,6 +150,7 @@ impl Observer for Recorder<'_, '_> {
             }
             StepKind::Group(step) => self.group(step, at),
             StepKind::BarrierCall(call) => {
+                self.tell();
                 self.time.may_know |= waits(self.check.cfg.barrier_calls[call.0].method.action);
             }
             StepKind::Copy(id) => {
@@ -137,8 +161,8 @@ impl Observer for Recorder<'_, '_> {
             StepKind::Call(call) => {
                 let call = &self.check.cfg.calls[call.0];
                 // The function arrives for its caller, or waits.
-                self.is_lost |= call.returned_token.is_some() || !call.given_tokens.is_empty();
-                self.time.may_know = true;
+                self.time.is_lost |= call.returned_token.is_some() || !call.given_tokens.is_empty();
+                self.signal();
                 self.flights.forget();
             }
             StepKind::Value(_)
@@ -155,7 +179,9 @@ impl Observer for Recorder<'_, '_> {
 
     fn iterates(&mut self) -> bool {
         // What ends the loop may have told the thread of another.
-        self.time.may_know |= self.check.orders;
+        if self.check.orders {
+            self.signal();
+        }
         true
     }
 
@@ -165,29 +191,33 @@ impl Observer for Recorder<'_, '_> {
                 match &step.kind {
                     StepKind::Memory(MemoryStep::Access(id)) => {
                         let access = &self.check.cfg.accesses[id.0];
-                        self.time.may_know |= match access.atomic {
+                        let is_signal = match access.atomic {
                             Some(_) => self.check.orders,
                             None => !is_followed(access),
                         };
+                        if is_signal {
+                            self.signal();
+                        }
                     }
                     StepKind::Group(
                         GroupStep::Collective { .. }
                         | GroupStep::Convergent { .. }
                         | GroupStep::Aligned { .. }
                         | GroupStep::FormGroup(_),
-                    ) => {
-                        self.time.may_know = true;
-                    }
+                    ) => self.signal(),
                     // How many arrivals it has waited for is unknown from here on.
                     StepKind::Group(
                         GroupStep::Arrive { .. }
                         | GroupStep::Wait { .. }
                         | GroupStep::ArriveForgotten { .. }
                         | GroupStep::WaitElected { .. },
-                    ) => (self.time.may_know, self.is_lost) = (true, true),
-                    StepKind::BarrierCall(_) => self.time.may_know = true,
+                    ) => {
+                        self.signal();
+                        self.time.is_lost = true;
+                    }
+                    StepKind::BarrierCall(_) => self.signal(),
                     StepKind::Copy(_) | StepKind::Call(_) => {
-                        self.time.may_know = true;
+                        self.signal();
                         self.flights.forget();
                     }
                     StepKind::Value(_) | StepKind::Memory(MemoryStep::Fence) | StepKind::Token(_) => {}

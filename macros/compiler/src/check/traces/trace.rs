@@ -45,6 +45,8 @@ pub(super) struct Time {
     pub(super) with_warp: u64,
     /// Whether the thread may have learned since the last barrier of the block what another did, by something that is not one.
     pub(super) may_know: bool,
+    /// Whether the thread has passed over a part of a split barrier, so that its arrivals and waits are not all counted.
+    pub(super) is_lost: bool,
 }
 
 /// An access.
@@ -56,6 +58,18 @@ pub(super) struct Made {
     pub(super) is_remote: bool,
     pub(super) time: Time,
     pub(super) access: AccessId,
+    /// Whether the thread may tell another of it, by something that is no barrier of a group.
+    pub(super) may_be_told: bool,
+    /// What a plain write stores, as far as it is known.
+    pub(super) stored: Option<Stored>,
+}
+
+/// A value that a thread stores.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stored {
+    Number(i64),
+    /// A hash that another thread's value has only if the two are equal.
+    Hash(u64),
 }
 
 /// What one thread does.
