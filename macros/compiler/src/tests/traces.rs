@@ -438,3 +438,29 @@ fn elements_of_other_types() {
     }
     assert_eq!(of_type("Pair", "a[t].first = x[t].first; out[t].first = a[(t + 1) % 64].second;"), [""; 0]);
 }
+
+/// Where all threads of a block take one arm, whatever decides about it, those on the arm are compared.
+#[test]
+fn branches_on_data() {
+    let under = |condition: &str, sync: &str| {
+        in_block(&format!("if {condition} {{ s[t] = input[t]; {sync} out[t] = s[127 - t]; }}"))
+    };
+    for condition in ["out.len() > 7 && input[0] > 3", "input[n] == 9"] {
+        assert_eq!(under(condition, ""), ["unsynchronized_access"], "{condition}");
+        assert_eq!(under(condition, "block.sync();"), [""; 0], "{condition}");
+    }
+    let skipped = |sync: &str| {
+        in_block(&format!(
+            "for r in 0..4u32 {{
+                let (first, last) = (input[r], input[r + 1]); if last - first <= n {{ continue; }}
+                s[t] = input[t]; {sync} out[t] = s[127 - t]; block.sync();
+            }}"
+        ))
+    };
+    assert_eq!(skipped(""), ["unsynchronized_access"]);
+    assert_eq!(skipped("block.sync();"), [""; 0]);
+    // One of two branches decides that there is a barrier.
+    let twice =
+        "if input[0] > 3 { s[t] = 1; } if input[0] > 3 { block.sync(); } if input[0] > 3 { out[t] = s[127 - t]; }";
+    assert_eq!(in_block(twice), [""; 0]);
+}

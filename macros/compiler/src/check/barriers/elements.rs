@@ -55,7 +55,7 @@ impl Observer for Run<'_, '_> {
         false
     }
 
-    fn pass_over(&mut self, blocks: &BlockSet) {
+    fn pass_over(&mut self, _branch: BlockId, blocks: &BlockSet) {
         self.passed.extend(blocks.iter());
     }
 }
@@ -131,6 +131,7 @@ impl<'a, 'f> Check<'a, 'f> {
                 argument: if self.runs.has_integers { argument } else { 0 },
                 element: self.runs.reads_integers.then_some(element),
                 length: None,
+                holds: None,
             };
             if !launches.contains(&launch) {
                 launches.push(launch);

@@ -38,6 +38,8 @@ pub(super) struct Launch {
     pub(super) element: Option<u64>,
     /// The length of each slice that is an argument, if it is known.
     pub(super) length: Option<u64>,
+    /// A branch on a value that the text does not show, and whether the value is true.
+    pub(super) holds: Option<(BlockId, bool)>,
 }
 
 /// A thread of a launch with one cluster.
@@ -53,8 +55,8 @@ pub(super) struct ThreadId {
 pub(super) trait Observer {
     /// The thread executes a step, the one of this number in its block of the graph.
     fn step(&mut self, thread: &Thread<'_, '_, '_>, at: (BlockId, usize), step: &Step);
-    /// The thread passes over blocks: it may execute them, any number of times.
-    fn pass_over(&mut self, blocks: &BlockSet);
+    /// The thread passes over the arms of a branch: it may execute their blocks, any number of times.
+    fn pass_over(&mut self, branch: BlockId, arms: &BlockSet);
     /// The text does not show whether the thread stays in a loop with barriers. Returns whether it is taken to stay for a few iterations;
     /// or else it passes over the loop.
     fn iterates(&mut self) -> bool;
@@ -181,6 +183,11 @@ impl<'a, 'f> Runs<'a, 'f> {
             let Some(rest) = left.checked_sub(1) else { return Ok(false) };
             *left = rest;
         }
+    }
+
+    /// The blocks on the arms of a branch.
+    pub(super) fn arms(&self, branch: BlockId) -> Option<&BlockSet> {
+        self.regions.get(&branch).map(|(arms, _)| arms)
     }
 
     /// Whether a value is a slice that the host passes.
@@ -341,6 +348,7 @@ impl Thread<'_, '_, '_> {
                     }
                     None => self.known(on).map(|number| number.value != 0),
                 };
+                let holds = holds.or(self.launch.holds.filter(|(at, _)| *at == block).map(|(_, holds)| holds));
                 match holds {
                     Some(true) => then,
                     Some(false) => otherwise,
@@ -374,7 +382,7 @@ impl Thread<'_, '_, '_> {
     /// Continues where the arms of a branch have merged. What they set is unknown from then on.
     fn pass_over(&mut self, branch: BlockId, observer: &mut impl Observer) -> Next {
         let Some((arms, Some(end))) = self.runs.regions.get(&branch) else { return Next::Unknown };
-        observer.pass_over(arms);
+        observer.pass_over(branch, arms);
         for arm in arms.iter() {
             for step in &self.runs.cfg.blocks[arm.0].steps {
                 if let StepKind::Value(ValueStep::Evaluate(node)) = step.kind {

@@ -9,7 +9,7 @@
 //! - `copy_length`: a bulk copy whose size or whose place in shared memory is no multiple of 16 bytes (`copies`).
 //!
 //! What is not known is left out: an element at an index that depends on an argument or on memory, what a branch on an unknown value
-//! does, and all that may be ordered by something other than a barrier of the block or of the cluster. Not all threads are followed.
+//! does (but for one branch at a time that all threads of a block take alike), and all that may be ordered by something other than a barrier of the block or of the cluster. Not all threads are followed.
 
 mod bytes;
 mod copies;
@@ -21,7 +21,9 @@ mod trace;
 
 use std::collections::BTreeSet;
 
-use super::cfg::{AccessKind, Cfg, CopyBy, CopyStep, NodeId, Root};
+use phalanx_contract::uniformity::Uniformity;
+
+use super::cfg::{AccessId, AccessKind, BlockId, Cfg, CopyBy, CopyStep, MemoryStep, NodeId, Root, StepKind};
 use super::dsm::ranks::blocks_of_cluster;
 use super::runs::{Launch, Runs, ThreadId};
 use super::uniform::values::Values;
@@ -41,6 +43,9 @@ const STEPS: usize = 12_000;
 
 /// The largest number of steps of one thread: what comes later in a long loop is what came before.
 const STEPS_OF_THREAD: usize = 800;
+
+/// The largest number of launches in which the value of a branch is set that the text does not show.
+const ENTERED: usize = 4;
 
 /// The number of threads of a block that are followed, if the kernel does not say how many there are.
 const THREADS: u64 = 64;
@@ -75,22 +80,22 @@ pub(super) fn check<'f>(
     let runs = Runs::of(function, cfg, values.control, threads);
     let (elements, questions, runs) = (&elements, &questions, &runs);
     let check = Check { function, cfg, values, elements, questions, runs, orders: orders(function), threads, blocks };
-    for (number, launch) in launches(runs, threads * blocks).into_iter().enumerate() {
-        for fault in check.run(launch, number == 0 && counts_bytes).unwrap_or_default() {
-            // One of each rule is enough, and one that is waived hides no other.
-            let is_waived = |rule, at| function.waives_at(rule, at);
-            let of_fault = (fault.rule, is_waived(fault.rule, fault.at));
-            if !diags.any(|rule, at| (rule, is_waived(rule, at)) == of_fault) {
-                diags.push(fault);
-            }
-        }
+    let mut passed = BTreeSet::new();
+    let first = launches(runs, threads * blocks);
+    for (number, launch) in first.iter().enumerate() {
+        check.report(*launch, number == 0 && counts_bytes, &mut passed, diags);
+    }
+    let entered =
+        passed.iter().filter(|branch| check.decides_for_all(**branch)).flat_map(|at| [(*at, true), (*at, false)]);
+    for holds in entered.take(ENTERED) {
+        check.report(Launch { holds: Some(holds), element: None, ..first[0] }, false, &mut BTreeSet::new(), diags);
     }
 }
 
 /// The launches that are tried: arguments that are few rounds of a loop, and arguments that no thread's rank reaches; elements of which
 /// two are alike, and elements of which nothing is known.
 fn launches(runs: &Runs<'_, '_>, threads: u64) -> Vec<Launch> {
-    let launch = |argument, element| Launch { argument, element, length: Some(4 * threads) };
+    let launch = |argument, element| Launch { argument, element, length: Some(4 * threads), holds: None };
     match (runs.has_integers, runs.reads_integers) {
         (false, false) => vec![launch(0, None)],
         (false, true) => vec![launch(0, Some(1)), launch(0, None)],
@@ -164,8 +169,43 @@ fn orders(function: &Function) -> bool {
 }
 
 impl Check<'_, '_> {
+    /// Whether all threads of a block take one arm of the branch, and an arm has accesses that may meet.
+    fn decides_for_all(&self, branch: BlockId) -> bool {
+        let accesses = |block: BlockId| {
+            let steps = self.cfg.blocks[block.0].steps.iter();
+            let accesses = steps.filter_map(|step| match step.kind {
+                StepKind::Memory(MemoryStep::Access(AccessId(id))) => Some(&self.cfg.accesses[id]),
+                StepKind::Value(_)
+                | StepKind::Memory(MemoryStep::Fence)
+                | StepKind::Group(_)
+                | StepKind::BarrierCall(_)
+                | StepKind::Copy(_)
+                | StepKind::Call(_)
+                | StepKind::Token(_) => None,
+            });
+            accesses.filter(|access| elements::is_followed(access) && access.region.root.party().is_some())
+        };
+        self.values.tested(branch).is_uniform(Uniformity::Block)
+            && self.runs.arms(branch).is_some_and(|arms| {
+                let all: Vec<bool> = arms.iter().flat_map(accesses).map(|access| access.kind.changes()).collect();
+                all.len() > 1 && all.contains(&true)
+            })
+    }
+
+    /// Reports the faults of a launch, and notes the branches whose arms some thread passed over.
+    fn report(&self, launch: Launch, counts_bytes: bool, passed: &mut BTreeSet<BlockId>, diags: &mut Diags) {
+        for fault in self.run(launch, counts_bytes, passed).unwrap_or_default() {
+            // One of each rule is enough, and one that is waived hides no other.
+            let is_waived = |rule, at| self.function.waives_at(rule, at);
+            let of_fault = (fault.rule, is_waived(fault.rule, fault.at));
+            if !diags.any(|rule, at| (rule, is_waived(rule, at)) == of_fault) {
+                diags.push(fault);
+            }
+        }
+    }
+
     /// The faults of a launch; `None` if a thread fails, so that it is none that works.
-    fn run(&self, launch: Launch, counts_bytes: bool) -> Option<Vec<Diag>> {
+    fn run(&self, launch: Launch, counts_bytes: bool, passed: &mut BTreeSet<BlockId>) -> Option<Vec<Diag>> {
         let across = self.questions.writes_peers || !self.questions.ranks.is_empty();
         let blocks = blocks_to_follow(self.blocks, across);
         let ranks = ranks_to_follow(self.cfg, self.threads, blocks.len(), self.questions.races || across);
@@ -181,6 +221,7 @@ impl Check<'_, '_> {
                 self.runs.run(launch, id, &mut left, &mut recorder).ok()?;
                 let (trace, found) = recorder.end();
                 faults.extend(found);
+                passed.extend(&trace.passed);
                 traces.push(trace);
             }
         }

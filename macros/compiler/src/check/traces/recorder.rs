@@ -1,12 +1,14 @@
 //! What one thread does, with the barriers that it has passed before each access.
 
+use std::collections::BTreeSet;
+
 use super::Check;
 use super::copies::Flights;
 use super::elements::is_followed;
 use super::trace::{Made, Point, Stored, Time, Trace, Use};
 use crate::check::bit_set::BlockSet;
 use crate::check::cfg::{
-    Access, AccessId, AccessKind, Granule, GroupStep, MemoryStep, Step, StepKind, TokenStep, ValueStep,
+    Access, AccessId, AccessKind, BlockId, Granule, GroupStep, MemoryStep, Step, StepKind, TokenStep, ValueStep,
 };
 use crate::check::runs::{Observer, Thread, ThreadId};
 use crate::diag::Diag;
@@ -30,7 +32,7 @@ impl<'a, 'f> Recorder<'a, 'f> {
     pub(super) fn new(check: &'a Check<'a, 'f>, id: ThreadId) -> Self {
         Recorder {
             check,
-            trace: Trace { id, made: Vec::new(), barriers: Vec::new() },
+            trace: Trace { id, made: Vec::new(), barriers: Vec::new(), passed: BTreeSet::new() },
             time: Time::default(),
             flights: Flights::default(),
             has_signals: check.has_signals(),
@@ -185,7 +187,8 @@ impl Observer for Recorder<'_, '_> {
         true
     }
 
-    fn pass_over(&mut self, blocks: &BlockSet) {
+    fn pass_over(&mut self, branch: BlockId, blocks: &BlockSet) {
+        self.trace.passed.insert(branch);
         for block in blocks.iter() {
             for step in &self.check.cfg.blocks[block.0].steps {
                 match &step.kind {

@@ -1,6 +1,8 @@
 //! What a thread does in a launch, as data: its accesses, each with how far the thread had come. Who records and compares traces
 //! is elsewhere.
 
+use std::collections::BTreeSet;
+
 use super::elements::Element;
 use crate::check::cfg::{AccessId, BlockId};
 use crate::check::runs::ThreadId;
@@ -79,4 +81,6 @@ pub(super) struct Trace {
     pub(super) made: Vec<Made>,
     /// The arrivals and waits, by where they are.
     pub(super) barriers: Vec<Point>,
+    /// The branches whose arms the thread has passed over.
+    pub(super) passed: BTreeSet<BlockId>,
 }
