@@ -464,3 +464,81 @@ fn branches_on_data() {
         "if input[0] > 3 { s[t] = 1; } if input[0] > 3 { block.sync(); } if input[0] > 3 { out[t] = s[127 - t]; }";
     assert_eq!(in_block(twice), [""; 0]);
 }
+
+/// A bulk copy begins when other threads have written its source, and they write it again when its thread has waited for the copy.
+#[test]
+fn sources_of_bulk_copies() {
+    let stored = |sync: &str, wait: &str| {
+        in_block(&format!(
+            "for k in 0..4u32 {{
+                s[t] = t + k; {sync}
+                if t == 0 {{ bulk_copy_async(&mut out[k * 128..(k + 1) * 128], &s); }}
+                {wait}
+            }}
+            if t == 0 {{ bulk_wait_group::<0>(); }}"
+        ))
+    };
+    let wait = "if t == 0 { bulk_wait_group_read::<0>(); } block.sync();";
+    assert_eq!(stored("block.sync();", wait), [""; 0]);
+    assert_eq!(stored("", wait), ["unsynchronized_access"]);
+    assert_eq!(stored("block.sync();", "if t == 0 { bulk_wait_group_read::<0>(); }"), ["unsynchronized_access"]);
+    let ring = |wait: &str, sync: &str| {
+        copied(&format!(
+            "for k in 0..6u32 {{
+                {wait} {sync}
+                t[k % 2][i] = i; block.sync();
+                if i == 0 {{ bulk_copy_async(&mut out[k * 128..(k + 1) * 128], &t[k % 2]); }}
+            }}
+            if i == 0 {{ bulk_wait_group::<0>(); }}"
+        ))
+    };
+    let wait = |left: u32| format!("if i == 0 {{ bulk_wait_group_read::<{left}>(); }}");
+    assert_eq!(ring(&wait(1), "block.sync();"), [""; 0]);
+    assert_eq!(ring(&wait(2), "block.sync();"), ["unsynchronized_access"]);
+    assert_eq!(ring(&wait(1), ""), ["unsynchronized_access"]);
+    let others = "if i == 64 { bulk_wait_group_read::<0>(); }";
+    assert_eq!(ring(others, "block.sync();").last().map(String::as_str), Some("unsynchronized_access"));
+    let sent = |sync: &str| {
+        rules(&format!(
+            "#[cluster_kernel(cluster = 2, block = 64)] fn sends(out: &mut [u32]) {{
+                let (cluster, block) = (this_cluster(), this_thread_block());
+                let (i, peer) = (block.thread_rank(), 1 - cluster.block_rank());
+                let (a, b) = (shared_array::<u32, 64>(), shared_array::<u32, 64>());
+                let bar = shared_cluster_barrier(); bar.init_collective(&cluster, 1);
+                a[i] = i; {sync}
+                if i == 0 {{
+                    bar.expect_tx(256); let _ = bar.arrive();
+                    bulk_copy_async(&cluster.map_shared_rank(&b, peer), &a, &cluster.map_shared_rank(&bar, peer));
+                }}
+                bar.wait_parity(false);
+                out[cluster.thread_rank()] = b[i];
+                cluster.sync();
+            }}"
+        ))
+    };
+    assert_eq!(sent("block.sync();"), [""; 0]);
+    assert_eq!(sent(""), ["unsynchronized_access"]);
+}
+
+/// What a group that is smaller than the block has copied is another warp's after a barrier of the block.
+#[test]
+fn copies_of_smaller_groups() {
+    let own = |sync: &str| {
+        in_block(&format!(
+            "let own = tiled_partition::<1>(&block); let a = shared_array::<u32, 512>();
+            memcpy_async(&own, &a[t * 4..t * 4 + 4], &input[t * 4..t * 4 + 4]); own.wait_async(); {sync}
+            out[t] = a[(t * 4 + 4) % 512];"
+        ))
+    };
+    assert_eq!(own("block.sync();"), [""; 0]);
+    assert_eq!(own(""), ["unsynchronized_access"]);
+    let warps = |sync: &str| {
+        in_block(&format!(
+            "let a = shared_array::<[u32; 128], 4>(); let w = warp.meta_group_rank();
+            memcpy_async(&warp, &a[w], &input[w * 128..w * 128 + 128]); warp.wait_async(); {sync}
+            out[t] = a[3 - w][warp.thread_rank()];"
+        ))
+    };
+    assert_eq!(warps("block.sync();"), [""; 0]);
+    assert_eq!(warps(""), ["unsynchronized_access"]);
+}

@@ -1,7 +1,8 @@
 //! Traces: what the threads of a cluster do to shared memory, in a launch whose integers are known ([runs](super::runs)), and the faults
 //! that are certain of it:
 //!
-//! - `unsynchronized_access`: two threads of a block access an element, one writes, and no barrier comes between (`races`);
+//! - `unsynchronized_access`: two threads of a block access an element, one writes, and no barrier comes between (`races`), or a copy
+//!   reads or writes the element for one of them (`transfers`);
 //! - `unordered_remote_write`: threads of two blocks do so in the memory of a third (`races`);
 //! - `copy_in_flight`: a thread accesses what a copy of its block writes before a wait covers the copy (`copies`);
 //! - `rank_out_of_range`: a thread maps the memory of a block that its cluster lacks (`recorder`);
@@ -18,6 +19,7 @@ mod races;
 mod recorder;
 mod threads;
 mod trace;
+mod transfers;
 
 use std::collections::BTreeSet;
 
@@ -33,6 +35,7 @@ use crate::model::expr::ExprKind;
 use crate::model::op::Op;
 use crate::model::walk::walk_block;
 use crate::model::{Function, Role};
+use crate::rules::Rule;
 use elements::Elements;
 use recorder::Recorder;
 use threads::{blocks_to_follow, ranks_to_follow};
@@ -129,7 +132,7 @@ impl Questions {
         Questions {
             races: elements.may_meet(),
             copies: begins(CopyBy::Group),
-            bulk_copies: begins(CopyBy::Thread),
+            bulk_copies: begins(CopyBy::Thread) || begins(CopyBy::Tile),
             ranks: ranks.filter(|rank| cfg.nodes[rank.0].source.integer().is_none()).collect(),
             writes_peers: plain().any(|access| is_write(access.kind) && matches!(access.region.root, Root::Remote(_))),
         }
@@ -207,8 +210,9 @@ impl Check<'_, '_> {
     /// The faults of a launch; `None` if a thread fails, so that it is none that works.
     fn run(&self, launch: Launch, counts_bytes: bool, passed: &mut BTreeSet<BlockId>) -> Option<Vec<Diag>> {
         let across = self.questions.writes_peers || !self.questions.ranks.is_empty();
+        let meet = across || self.questions.races || self.questions.copies || self.questions.bulk_copies;
         let blocks = blocks_to_follow(self.blocks, across);
-        let ranks = ranks_to_follow(self.cfg, self.threads, blocks.len(), self.questions.races || across);
+        let ranks = ranks_to_follow(self.cfg, self.threads, blocks.len(), meet);
         // Threads that stop at different places have not less in common.
         let each = STEPS_OF_THREAD.min(STEPS / (blocks.len() * ranks.len()));
         let mut traces: Vec<Trace> = Vec::new();
@@ -230,6 +234,10 @@ impl Check<'_, '_> {
             if self.questions.writes_peers {
                 faults.extend(races::across_blocks(self, &traces, waived));
             }
+        }
+        // What overtakes a copy of the block is a fault of its own.
+        if !faults.iter().any(|fault| fault.rule == Rule::CopyInFlight) {
+            faults.extend(transfers::check(self, &traces));
         }
         if counts_bytes {
             faults.extend(bytes::check(self, launch));

@@ -6,6 +6,7 @@ use super::Check;
 use super::copies::Flights;
 use super::elements::is_followed;
 use super::trace::{Made, Point, Stored, Time, Trace, Use};
+use super::transfers;
 use crate::check::bit_set::BlockSet;
 use crate::check::cfg::{
     Access, AccessId, AccessKind, BlockId, Granule, GroupStep, MemoryStep, Step, StepKind, TokenStep, ValueStep,
@@ -32,7 +33,7 @@ impl<'a, 'f> Recorder<'a, 'f> {
     pub(super) fn new(check: &'a Check<'a, 'f>, id: ThreadId) -> Self {
         Recorder {
             check,
-            trace: Trace { id, made: Vec::new(), barriers: Vec::new(), passed: BTreeSet::new() },
+            trace: Trace { id, made: Vec::new(), barriers: Vec::new(), transfers: Vec::new(), passed: BTreeSet::new() },
             time: Time::default(),
             flights: Flights::default(),
             has_signals: check.has_signals(),
@@ -77,6 +78,12 @@ impl<'a, 'f> Recorder<'a, 'f> {
             None => thread.signature(stored).map(Stored::Hash),
         });
         self.trace.made.push(Made { element, by, is_remote, time: self.time, access: id, may_be_told: false, stored });
+    }
+
+    /// Which copies are in flight is unknown.
+    fn forget_copies(&mut self) {
+        self.flights.forget();
+        transfers::end_all(&mut self.trace.transfers, self.time);
     }
 
     /// The thread may tell another of what it has done.
@@ -159,13 +166,14 @@ impl Observer for Recorder<'_, '_> {
                 let step = &self.check.cfg.copies[id.0];
                 let found = self.flights.copy(self.check, thread, step, &self.trace.made, self.time);
                 self.found.extend(found);
+                transfers::step(self.check, thread, step, self.time, &mut self.trace.transfers);
             }
             StepKind::Call(call) => {
                 let call = &self.check.cfg.calls[call.0];
                 // The function arrives for its caller, or waits.
                 self.time.is_lost |= call.returned_token.is_some() || !call.given_tokens.is_empty();
                 self.signal();
-                self.flights.forget();
+                self.forget_copies();
             }
             StepKind::Value(_)
             | StepKind::Memory(MemoryStep::Fence)
@@ -221,7 +229,7 @@ impl Observer for Recorder<'_, '_> {
                     StepKind::BarrierCall(_) => self.signal(),
                     StepKind::Copy(_) | StepKind::Call(_) => {
                         self.signal();
-                        self.flights.forget();
+                        self.forget_copies();
                     }
                     StepKind::Value(_) | StepKind::Memory(MemoryStep::Fence) | StepKind::Token(_) => {}
                 }

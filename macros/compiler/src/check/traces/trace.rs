@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::elements::Element;
+use super::transfers::Transfer;
 use crate::check::cfg::{AccessId, BlockId};
 use crate::check::runs::ThreadId;
 
@@ -81,6 +82,8 @@ pub(super) struct Trace {
     pub(super) made: Vec<Made>,
     /// The arrivals and waits, by where they are.
     pub(super) barriers: Vec<Point>,
+    /// The copies of shared memory that the thread begins.
+    pub(super) transfers: Vec<Transfer>,
     /// The branches whose arms the thread has passed over.
     pub(super) passed: BTreeSet<BlockId>,
 }

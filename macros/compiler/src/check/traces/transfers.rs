@@ -1,0 +1,124 @@
+//! Copies that one thread, or a group, makes of shared memory while others access it: a copy reads its source, or writes its destination,
+//! from where it begins to where its thread has waited for it, and the block's barriers order both with what other threads do.
+
+use super::Check;
+use super::elements::Part;
+use super::trace::{Made, Time, Trace};
+use crate::check::cfg::{Completion, CopyStep, Region, Root};
+use crate::check::runs::Thread;
+use crate::diag::Diag;
+use crate::messages;
+use crate::rules::Rule;
+use crate::span::SpanRange;
+
+/// What a thread's copy does to shared memory of its block.
+#[derive(Debug, Clone)]
+pub(super) struct Transfer {
+    part: Part,
+    writes: bool,
+    completion: Completion,
+    begin: Time,
+    /// When the thread has waited for it.
+    end: Option<Time>,
+    at: SpanRange,
+}
+
+/// Notes the copies that a step begins or waits for.
+pub(super) fn step(
+    check: &Check<'_, '_>,
+    thread: &Thread<'_, '_, '_>,
+    step: &CopyStep,
+    now: Time,
+    transfers: &mut Vec<Transfer>,
+) {
+    let part = |region: &Region| match region.root {
+        Root::Shared(_) => check.elements.part(thread, thread.place(region)?),
+        Root::Remote(_) | Root::ReadOnly | Root::Global => None,
+    };
+    match step {
+        CopyStep::Begin { reads, writes, completion, at, .. } => {
+            let ends = match completion {
+                // What a copy that completes on a barrier brings is told by that.
+                Completion::BulkGroup | Completion::Barrier(_) => (reads.as_slice(), None),
+                Completion::Group => (&[][..], writes.as_ref()),
+                Completion::Product => return,
+            };
+            let ends = ends.0.iter().map(|read| (read, false)).chain(ends.1.map(|write| (write, true)));
+            let (begin, completion) = (now, *completion);
+            transfers.extend(ends.filter_map(|(region, writes)| {
+                Some(Transfer { part: part(region)?, writes, completion, begin, end: None, at: *at })
+            }));
+        }
+        CopyStep::Wait { completion, but, .. } => {
+            let left = but.map_or(0, |but| check.function.values[usize::from(but.0)].literal.unwrap_or(0));
+            let open =
+                transfers.iter_mut().filter(|transfer| transfer.completion == *completion && transfer.end.is_none());
+            let mut open: Vec<&mut Transfer> = open.collect();
+            let done = open.len().saturating_sub(usize::try_from(left).unwrap_or(usize::MAX));
+            open[..done].iter_mut().for_each(|transfer| transfer.end = Some(now));
+        }
+    }
+}
+
+/// The thread may have waited for all of its copies.
+pub(super) fn end_all(transfers: &mut [Transfer], now: Time) {
+    transfers.iter_mut().filter(|transfer| transfer.end.is_none()).for_each(|transfer| transfer.end = Some(now));
+}
+
+/// `unsynchronized_access`: between what a copy does and another thread's access to the same element there is a barrier.
+///
+/// ```text
+/// s[t] = x; if t == 0 { bulk_copy_async(out, &s); }        // other threads may not have written their elements yet
+/// ```
+pub(super) fn check(check: &Check<'_, '_>, traces: &[Trace]) -> Option<Diag> {
+    let reference = &traces.first()?.barriers;
+    let alike = |trace: &Trace| trace.barriers.iter().zip(reference).take_while(|(a, b)| a == b).count();
+    let limits: Vec<usize> = traces.iter().map(alike).collect();
+    for (trace, limit) in traces.iter().zip(&limits) {
+        for transfer in trace.transfers.iter().filter(|transfer| transfer.begin.barriers <= *limit) {
+            for (other, limit) in traces.iter().zip(&limits) {
+                let is_other = other.id != trace.id && other.id.block == trace.id.block;
+                let in_one_warp = other.id.rank / 32 == trace.id.rank / 32;
+                let meets = |made: &&Made| {
+                    made.time.barriers <= *limit
+                        && (made.by.writes() || transfer.writes)
+                        && transfer.part.contains(&made.element)
+                        && (!in_one_warp || made.time.with_warp == transfer.begin.with_warp)
+                        && !transfer.is_ordered(made)
+                        && !check.function.waives_at(Rule::UnsynchronizedAccess, transfer.at)
+                };
+                if let Some(made) = other.made.iter().find(meets).filter(|_| is_other) {
+                    let (name, at) = (check.name(made.element), check.cfg.accesses[made.access.0].at);
+                    let ranks = (trace.id.rank, other.id.rank);
+                    return Some(match transfer.writes {
+                        true => messages::unsynchronized_access(
+                            at,
+                            transfer.at,
+                            &name,
+                            !made.by.writes(),
+                            (ranks.1, ranks.0),
+                            in_one_warp,
+                        ),
+                        false => messages::unsynchronized_access(transfer.at, at, &name, true, ranks, in_one_warp),
+                    });
+                }
+            }
+        }
+    }
+    None
+}
+
+impl Transfer {
+    /// Whether the access may come before the copy begins, or after it has ended, in each run.
+    fn is_ordered(&self, made: &Made) -> bool {
+        let comes_before = |a: Time, b: Time| a.phases.iter().zip(&b.phases).any(|(a, b)| a.arrivals < b.waits);
+        let is_before = comes_before(made.time, self.begin) || made.may_be_told && self.begin.may_know;
+        let is_after = match (self.completion, self.end) {
+            // It may have waited at the barrier.
+            (Completion::Barrier(_), _) => comes_before(self.begin, made.time),
+            (_, Some(end)) => comes_before(end, made.time),
+            (_, None) => false,
+        };
+        is_before || is_after || made.time.may_know || made.time.is_lost || self.begin.is_lost
+    }
+}
