@@ -412,3 +412,40 @@ fn waits_on_one_arm() {
         assert!(!broken(&right).contains(&"copy_in_flight".into()), "{right}");
     }
 }
+
+/// Where only the last round waits for all copies, none is in flight behind the loop.
+#[test]
+fn the_last_round() {
+    let pipeline = |condition: &str, ahead: &str| {
+        broken(
+            &format!(
+                "for s in 0..2u32 {{ if s < n {{ memcpy_async(&block, &stages[s], &input[s * 64..(s + 1) * 64]); }} }}
+            for k in 0..n {{
+                {condition}
+                let ahead = k + 2;
+                {ahead}
+                output[i] += stages[k % 3][i];
+                block.sync();
+            }}"
+            )
+            .replace("for s in", "let stages = shared_array::<[u32; 64], 3>(); for s in"),
+        )
+    };
+    let copy = |condition: &str| {
+        format!("if {condition} {{ memcpy_async(&block, &stages[ahead % 3], &input[ahead * 64..(ahead + 1) * 64]); }}")
+    };
+    let waits = ["block.wait_prior::<1>();", "block.wait_async();"];
+    for condition in ["k + 1 < n", "n > k + 1", "k < n - 1", "k + 1 != n", "k + 2 <= n"] {
+        let test = format!("if {condition} {{ {} }} else {{ {} }}", waits[0], waits[1]);
+        assert_eq!(pipeline(&test, &copy("ahead < n")), [""; 0], "{condition}");
+    }
+    let turned = format!("if k + 1 == n {{ {} }} else {{ {} }}", waits[1], waits[0]);
+    assert_eq!(pipeline(&turned, &copy("ahead < n")), [""; 0]);
+    // The last round leaves a copy in flight, or begins one.
+    for condition in ["k < n", "k > 3", "k + 1 <= n", "k != n"] {
+        let test = format!("if {condition} {{ {} }} else {{ {} }}", waits[0], waits[1]);
+        assert!(pipeline(&test, &copy("ahead < n")).contains(&"copy_in_flight".to_owned()), "{condition}");
+    }
+    let test = format!("if k + 1 < n {{ {} }} else {{ {} }}", waits[0], waits[1]);
+    assert!(pipeline(&test, &copy("true")).contains(&"copy_in_flight".to_owned()));
+}

@@ -12,6 +12,7 @@
 
 mod flight;
 mod lengths;
+mod rounds;
 mod sends;
 mod state;
 mod summary;
@@ -33,6 +34,7 @@ use crate::messages;
 use crate::model::{Function, Role};
 use crate::span::SpanRange;
 use flight::{Ending, Flight, FlightId, Flights, covers, overlap};
+use rounds::Rounds;
 use sends::Sends;
 use state::{InFlight, State};
 
@@ -56,7 +58,14 @@ pub(super) fn check(
         return;
     }
     lengths::check(function, cfg, diags);
-    let in_flight = InFlight { function, cfg, waits, sends: Sends::of(cfg, values, waits), flights: Flights::of(cfg) };
+    let in_flight = InFlight {
+        function,
+        cfg,
+        waits,
+        sends: Sends::of(cfg, values, waits),
+        rounds: Rounds::of(cfg),
+        flights: Flights::of(cfg),
+    };
     let states = engine::solve(&in_flight, cfg);
     let mut found: Vec<(Guard, Diag)> = Vec::new();
     let mut effects = Vec::new();

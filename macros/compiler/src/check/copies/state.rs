@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use phalanx_contract::protocol::{BarrierUses, Behavior, ParameterUses};
 
 use super::flight::{Begin, Ending, Flight, FlightId, Flights, flag_of};
+use super::rounds::{Head, Rounds};
 use super::sends::{Sends, Told};
 use crate::check::cfg::{
     AccessKind, BlockId, Call, CallId, Cfg, Completion, CopyStep, GroupStep, MemoryStep, Shared, Step, StepKind, Team,
@@ -21,6 +22,10 @@ use crate::model::{Function, ValueId};
 pub(super) struct State {
     /// The copies that have begun and that the thread has not waited for, each with the calls since, which may have.
     pub(super) in_flight: BTreeMap<FlightId, BTreeSet<CallId>>,
+    /// The loops that have a further round, on all paths.
+    going_on: BTreeSet<Head>,
+    /// The loops that have a further round where a copy is in flight, by copy.
+    while_going_on: BTreeMap<FlightId, BTreeSet<Head>>,
     /// The copies of which none of the same completion has begun later.
     last: BTreeSet<FlightId>,
     /// The copies for which some thread has waited, on some path since they began.
@@ -47,7 +52,20 @@ impl Join for State {
             }
             changed
         };
-        let mut changed = unite(&mut self.in_flight, &other.in_flight) | unite(&mut self.waited_in, &other.waited_in);
+        let mut changed = false;
+        for (flight, heads) in &mut self.while_going_on {
+            // Where the copy is in flight on one path alone, it is as on that one.
+            if other.in_flight.contains_key(flight) && self.in_flight.contains_key(flight) {
+                changed |= keep_common(heads, other.while_going_on.get(flight));
+            }
+        }
+        for (flight, heads) in &other.while_going_on {
+            if !self.in_flight.contains_key(flight) {
+                self.while_going_on.insert(*flight, heads.clone());
+            }
+        }
+        changed |= keep_common(&mut self.going_on, Some(&other.going_on));
+        changed |= unite(&mut self.in_flight, &other.in_flight) | unite(&mut self.waited_in, &other.waited_in);
         let sets =
             [(&mut self.last, &other.last), (&mut self.waited, &other.waited), (&mut self.received, &other.received)];
         for (known, other) in sets {
@@ -66,12 +84,20 @@ impl Join for State {
     }
 }
 
+/// Removes what is not in the other set; says whether there was any.
+fn keep_common(heads: &mut BTreeSet<Head>, others: Option<&BTreeSet<Head>>) -> bool {
+    let before = heads.len();
+    heads.retain(|head| others.is_some_and(|others| others.contains(head)));
+    heads.len() != before
+}
+
 /// The analysis.
 pub(super) struct InFlight<'a, 'f> {
     pub(super) function: &'a Function,
     pub(super) cfg: &'a Cfg<'f>,
     pub(super) waits: &'a Completions,
     pub(super) sends: Sends<'a>,
+    pub(super) rounds: Rounds,
     pub(super) flights: Flights,
 }
 
@@ -308,11 +334,26 @@ impl Analysis for InFlight<'_, '_> {
         }
         for begun in self.flights.begun_at(self.cfg, step) {
             state.in_flight.insert(*begun, BTreeSet::new());
+            state.while_going_on.insert(*begun, state.going_on.clone());
             self.begin(state, *begun);
         }
     }
 
-    fn edge(&self, state: &mut State, _: &Cfg<'_>, from: BlockId, _: BlockId) {
+    fn edge(&self, state: &mut State, _: &Cfg<'_>, from: BlockId, to: BlockId) {
+        for head in self.rounds.going_on(from, to) {
+            state.going_on.insert(head);
+            for flight in state.in_flight.keys() {
+                state.while_going_on.entry(*flight).or_default().insert(head);
+            }
+        }
+        if let Some((head, leaves)) = self.rounds.leaves(from, to) {
+            let State { in_flight, while_going_on, .. } = state;
+            let is_over =
+                |flight: &FlightId| leaves && while_going_on.get(flight).is_some_and(|heads| heads.contains(&head));
+            in_flight.retain(|flight, _| !is_over(flight));
+            state.going_on.remove(&head);
+            state.while_going_on.values_mut().for_each(|heads| _ = heads.remove(&head));
+        }
         for step in self.waits.begun_in_arms(from) {
             for begun in self.flights.from(step) {
                 self.begin(state, *begun);

@@ -1,0 +1,155 @@
+//! Branches that say whether a loop over a range has a further round: `k + 1 < n` in a loop `for k in 0..n`, or `s < n` before it. What is
+//! in flight only where there is one cannot be in flight behind the loop. Facts of the function's text, no analysis of its states.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::check::cfg::{BlockId, Cfg, End, Formula, NodeId, Source, Variable};
+use crate::check::uniform::control::reachable;
+use crate::model::expr::BinaryOp;
+
+/// A loop, by the node that decides whether there is one more round. A graph that was split has several blocks that ask it.
+pub(super) type Head = NodeId;
+
+/// The edges of a graph that say something of rounds.
+#[derive(Default)]
+pub(super) struct Rounds {
+    /// By edge, the loops that have a further round where it is taken.
+    goes_on: BTreeMap<(BlockId, BlockId), BTreeSet<Head>>,
+    /// By block that ends with a loop's question: the loop, the block where a round begins, and the one behind the loop.
+    heads: BTreeMap<BlockId, (Head, BlockId, BlockId)>,
+}
+
+/// A loop over the numbers from `start` to before `end`.
+struct Counted {
+    counter: Variable,
+    start: NodeId,
+    end: NodeId,
+    by: i64,
+}
+
+impl Rounds {
+    pub(super) fn of(cfg: &Cfg<'_>) -> Rounds {
+        let mut rounds = Rounds::default();
+        let mut loops: BTreeMap<Head, Counted> = BTreeMap::new();
+        for (number, block) in cfg.blocks.iter().enumerate() {
+            let End::Branch { on, then, otherwise } = block.end else { continue };
+            if let Some(counted) = counted(cfg, on, then) {
+                loops.insert(on, counted);
+                rounds.heads.insert(BlockId(number), (on, then, otherwise));
+            }
+        }
+        for (head, counted) in &loops {
+            let heads = || rounds.heads.iter().filter(|(_, (of, ..))| of == head);
+            let rest: Vec<_> = heads().map(|(block, (_, inside, _))| reachable(cfg, *inside, Some(*block))).collect();
+            for (number, block) in cfg.blocks.iter().enumerate() {
+                let End::Branch { on, then, otherwise } = block.end else { continue };
+                let is_inside = rest.iter().any(|rest| rest.contains(BlockId(number)));
+                let arm = match goes_on(cfg, on, counted, is_inside) {
+                    Some(true) => then,
+                    Some(false) => otherwise,
+                    None => continue,
+                };
+                rounds.goes_on.entry((BlockId(number), arm)).or_default().insert(*head);
+            }
+        }
+        rounds
+    }
+
+    /// The loops that have a further round where this edge is taken.
+    pub(super) fn going_on(&self, from: BlockId, to: BlockId) -> impl Iterator<Item = Head> {
+        self.goes_on.get(&(from, to)).into_iter().flatten().copied()
+    }
+
+    /// The loop at whose head the edge begins, and whether the edge leads out of it.
+    pub(super) fn leaves(&self, from: BlockId, to: BlockId) -> Option<(Head, bool)> {
+        let (head, inside, after) = *self.heads.get(&from)?;
+        (inside != after).then_some((head, to == after))
+    }
+}
+
+/// The loop of which a branch decides whether there is one more round, if it counts up and nothing else sets its counter.
+fn counted(cfg: &Cfg<'_>, on: NodeId, inside: BlockId) -> Option<Counted> {
+    let (Some(Formula::GoesOn { inclusive: false }), [start, end, ..]) =
+        (cfg.formulas.get(&on), &cfg.nodes[on.0].operands[..])
+    else {
+        return None;
+    };
+    cfg.blocks[inside.0].steps.iter().find_map(|step| {
+        let (counter, value, _) = step.kind.set()?;
+        let Source::Counter { of, by: Some(by @ 1..), .. } = cfg.nodes[value.0].source else { return None };
+        (of == counter).then_some(Counted { counter, start: *start, end: *end, by })
+    })
+}
+
+/// Whether a condition says that a loop has a further round if it holds, or if it does not. Outside of the loop, that is the first one.
+fn goes_on(cfg: &Cfg<'_>, on: NodeId, counted: &Counted, is_inside: bool) -> Option<bool> {
+    let of = &cfg.nodes[on.0];
+    let (Source::Binary(op), [left, right]) = (&of.source, &of.operands[..]) else { return None };
+    let (op, left, right) = match op {
+        BinaryOp::Gt => (BinaryOp::Lt, right, left),
+        BinaryOp::Ge => (BinaryOp::Le, right, left),
+        op => (*op, left, right),
+    };
+    let (left, ahead) = offset(cfg, *left, 0);
+    let (right, behind) = offset(cfg, *right, 0);
+    let (end, more) = offset(cfg, counted.end, 0);
+    let is_end = right == end
+        || cfg.nodes[right.0].source.integer().is_some_and(|at| cfg.nodes[end.0].source.integer() == Some(at));
+    if !is_end {
+        return None;
+    }
+    // The numbers ahead of the left side that are still before the end.
+    let ahead = ahead.checked_sub(behind)?.checked_add(more)?;
+    let by = if is_inside {
+        (cfg.nodes[left.0].source.read() == Some(counted.counter)).then_some(counted.by)?
+    } else {
+        // What is not less than the first number is less than the end.
+        literal(cfg, counted.start)?.checked_sub(least(cfg, left)?)?
+    };
+    match op {
+        BinaryOp::Lt => (ahead >= by).then_some(true),
+        BinaryOp::Le => (ahead > by).then_some(true),
+        BinaryOp::Ne => (is_inside && ahead == by && by == 1).then_some(true),
+        BinaryOp::Eq => (is_inside && ahead == by && by == 1).then_some(false),
+        _ => None,
+    }
+}
+
+fn literal(cfg: &Cfg<'_>, node: NodeId) -> Option<i64> {
+    i64::try_from(cfg.nodes[cfg.origin(node).0].source.integer()?).ok()
+}
+
+/// The least number that a literal, or a counter of a loop, may be.
+fn least(cfg: &Cfg<'_>, node: NodeId) -> Option<i64> {
+    if let Some(number) = literal(cfg, node) {
+        return Some(number);
+    }
+    let variable = cfg.nodes[node.0].source.read()?;
+    let counts = |source: &Source<'_>| matches!(source, Source::Counter { of, by: Some(1..), .. } if *of == variable);
+    let counter = cfg.nodes.iter().find(|node| counts(&node.source))?;
+    literal(cfg, *counter.operands.first()?)
+}
+
+/// A value without the number that is added to it, and that number.
+fn offset(cfg: &Cfg<'_>, node: NodeId, depth: u32) -> (NodeId, i64) {
+    let of = &cfg.nodes[node.0];
+    let number = |node: NodeId| literal(cfg, node);
+    if depth > 8 {
+        return (node, 0);
+    }
+    let (inner, by) = match (&of.source, &of.operands[..]) {
+        (Source::Binary(BinaryOp::Add), [a, b]) => match (number(*a), number(*b)) {
+            (_, Some(by)) => (*a, by),
+            (Some(by), None) => (*b, by),
+            (None, None) => return (node, 0),
+        },
+        (Source::Binary(BinaryOp::Sub), [a, b]) => match number(*b) {
+            Some(by) => (*a, -by),
+            None => return (node, 0),
+        },
+        (Source::Read(_), _) if cfg.origin(node) != node => (cfg.origin(node), 0),
+        _ => return (node, 0),
+    };
+    let (inner, more) = offset(cfg, inner, depth + 1);
+    (inner, by.saturating_add(more))
+}
