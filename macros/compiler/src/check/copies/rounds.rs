@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::check::cfg::{BlockId, Cfg, End, Formula, NodeId, Source, Variable};
+use crate::check::cfg::{BlockId, Cfg, End, Extent, Formula, NodeId, Source, Variable};
 use crate::check::uniform::control::reachable;
 use crate::model::expr::BinaryOp;
 
@@ -15,6 +15,10 @@ pub(super) type Head = NodeId;
 pub(super) struct Rounds {
     /// By edge, the loops that have a further round where it is taken.
     goes_on: BTreeMap<(BlockId, BlockId), BTreeSet<Head>>,
+    /// By edge, the loops whose last round it is where the edge is taken.
+    is_last: BTreeMap<(BlockId, BlockId), BTreeSet<Head>>,
+    /// By block in which a round begins, the loop.
+    begins: BTreeMap<BlockId, Head>,
     /// By block that ends with a loop's question: the loop, the block where a round begins, and the one behind the loop.
     heads: BTreeMap<BlockId, (Head, BlockId, BlockId)>,
 }
@@ -44,12 +48,23 @@ impl Rounds {
             for (number, block) in cfg.blocks.iter().enumerate() {
                 let End::Branch { on, then, otherwise } = block.end else { continue };
                 let is_inside = rest.iter().any(|rest| rest.contains(BlockId(number)));
-                let arm = match goes_on(cfg, on, counted, is_inside) {
-                    Some(true) => then,
-                    Some(false) => otherwise,
-                    None => continue,
-                };
-                rounds.goes_on.entry((BlockId(number), arm)).or_default().insert(*head);
+                let Some(Further { where_true, exactly }) = goes_on(cfg, on, counted, is_inside) else { continue };
+                let (further, other) = if where_true { (then, otherwise) } else { (otherwise, then) };
+                let from = BlockId(number);
+                rounds.goes_on.entry((from, further)).or_default().insert(*head);
+                if exactly {
+                    rounds.is_last.entry((from, other)).or_default().insert(*head);
+                }
+            }
+            for (number, block) in cfg.blocks.iter().enumerate() {
+                if block
+                    .steps
+                    .iter()
+                    .filter_map(|step| step.kind.set())
+                    .any(|set| counts(cfg, set).is_some_and(|(counter, _)| counter == counted.counter))
+                {
+                    rounds.begins.insert(BlockId(number), *head);
+                }
             }
         }
         rounds
@@ -58,6 +73,16 @@ impl Rounds {
     /// The loops that have a further round where this edge is taken.
     pub(super) fn going_on(&self, from: BlockId, to: BlockId) -> impl Iterator<Item = Head> {
         self.goes_on.get(&(from, to)).into_iter().flatten().copied()
+    }
+
+    /// The loops whose last round it is where this edge is taken.
+    pub(super) fn last(&self, from: BlockId, to: BlockId) -> impl Iterator<Item = Head> {
+        self.is_last.get(&(from, to)).into_iter().flatten().copied()
+    }
+
+    /// The loop of which a round begins in this block.
+    pub(super) fn begins(&self, block: BlockId) -> Option<Head> {
+        self.begins.get(&block).copied()
     }
 
     /// The loop at whose head the edge begins, and whether the edge leads out of it.
@@ -74,15 +99,27 @@ fn counted(cfg: &Cfg<'_>, on: NodeId, inside: BlockId) -> Option<Counted> {
     else {
         return None;
     };
-    cfg.blocks[inside.0].steps.iter().find_map(|step| {
-        let (counter, value, _) = step.kind.set()?;
-        let Source::Counter { of, by: Some(by @ 1..), .. } = cfg.nodes[value.0].source else { return None };
-        (of == counter).then_some(Counted { counter, start: *start, end: *end, by })
-    })
+    let mut set = cfg.blocks[inside.0].steps.iter().filter_map(|step| step.kind.set());
+    let (counter, by) = set.find_map(|set| counts(cfg, set))?;
+    Some(Counted { counter, start: *start, end: *end, by })
 }
 
-/// Whether a condition says that a loop has a further round if it holds, or if it does not. Outside of the loop, that is the first one.
-fn goes_on(cfg: &Cfg<'_>, on: NodeId, counted: &Counted, is_inside: bool) -> Option<bool> {
+/// The counter of a loop that a step sets, and by how much it grows.
+fn counts(cfg: &Cfg<'_>, (variable, value, _): (Variable, NodeId, Extent)) -> Option<(Variable, i64)> {
+    let Source::Counter { of, by: Some(by @ 1..), .. } = cfg.nodes[value.0].source else { return None };
+    (of == variable).then_some((variable, by))
+}
+
+/// What a condition says of a loop's rounds.
+struct Further {
+    /// Whether there is a further round if the condition holds, or if it does not.
+    where_true: bool,
+    /// Whether there is none otherwise.
+    exactly: bool,
+}
+
+/// What a condition says of a further round. Outside of the loop, that is the first one.
+fn goes_on(cfg: &Cfg<'_>, on: NodeId, counted: &Counted, is_inside: bool) -> Option<Further> {
     let of = &cfg.nodes[on.0];
     let (Source::Binary(op), [left, right]) = (&of.source, &of.operands[..]) else { return None };
     let (op, left, right) = match op {
@@ -106,13 +143,15 @@ fn goes_on(cfg: &Cfg<'_>, on: NodeId, counted: &Counted, is_inside: bool) -> Opt
         // What is not less than the first number is less than the end.
         literal(cfg, counted.start)?.checked_sub(least(cfg, left)?)?
     };
-    match op {
-        BinaryOp::Lt => (ahead >= by).then_some(true),
-        BinaryOp::Le => (ahead > by).then_some(true),
-        BinaryOp::Ne => (is_inside && ahead == by && by == 1).then_some(true),
-        BinaryOp::Eq => (is_inside && ahead == by && by == 1).then_some(false),
-        _ => None,
-    }
+    let is_next = is_inside && ahead == by && by == 1;
+    let (says, where_true, exactly) = match op {
+        BinaryOp::Lt => (ahead >= by, true, is_inside && ahead == by),
+        BinaryOp::Le => (ahead > by, true, is_inside && ahead == by + 1),
+        BinaryOp::Ne => (is_next, true, true),
+        BinaryOp::Eq => (is_next, false, true),
+        _ => return None,
+    };
+    says.then_some(Further { where_true, exactly })
 }
 
 fn literal(cfg: &Cfg<'_>, node: NodeId) -> Option<i64> {

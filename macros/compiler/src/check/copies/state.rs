@@ -22,8 +22,11 @@ use crate::model::{Function, ValueId};
 pub(super) struct State {
     /// The copies that have begun and that the thread has not waited for, each with the calls since, which may have.
     pub(super) in_flight: BTreeMap<FlightId, BTreeSet<CallId>>,
-    /// The loops that have a further round, on all paths.
+    /// The loops that have a further round, and those that are in their last one, on all paths.
     going_on: BTreeSet<Head>,
+    in_last: BTreeSet<Head>,
+    /// No thread comes here.
+    is_unreachable: bool,
     /// The loops that have a further round where a copy is in flight, by copy.
     while_going_on: BTreeMap<FlightId, BTreeSet<Head>>,
     /// The copies of which none of the same completion has begun later.
@@ -52,6 +55,13 @@ impl Join for State {
             }
             changed
         };
+        if other.is_unreachable {
+            return false;
+        }
+        if self.is_unreachable {
+            self.clone_from(other);
+            return true;
+        }
         let mut changed = false;
         for (flight, heads) in &mut self.while_going_on {
             // Where the copy is in flight on one path alone, it is as on that one.
@@ -65,6 +75,7 @@ impl Join for State {
             }
         }
         changed |= keep_common(&mut self.going_on, Some(&other.going_on));
+        changed |= keep_common(&mut self.in_last, Some(&other.in_last));
         changed |= unite(&mut self.in_flight, &other.in_flight) | unite(&mut self.waited_in, &other.waited_in);
         let sets =
             [(&mut self.last, &other.last), (&mut self.waited, &other.waited), (&mut self.received, &other.received)];
@@ -281,6 +292,9 @@ impl Analysis for InFlight<'_, '_> {
     }
 
     fn transfer(&self, state: &mut State, step: &Step) {
+        if state.is_unreachable {
+            return;
+        }
         match &step.kind {
             StepKind::Copy(id) => {
                 if let CopyStep::Wait { completion, but, of_reads } = self.cfg.copies[id.0] {
@@ -340,7 +354,15 @@ impl Analysis for InFlight<'_, '_> {
     }
 
     fn edge(&self, state: &mut State, _: &Cfg<'_>, from: BlockId, to: BlockId) {
+        if state.is_unreachable {
+            return;
+        }
+        state.in_last.extend(self.rounds.last(from, to));
         for head in self.rounds.going_on(from, to) {
+            if state.in_last.contains(&head) {
+                *state = State { is_unreachable: true, ..State::default() };
+                return;
+            }
             state.going_on.insert(head);
             for flight in state.in_flight.keys() {
                 state.while_going_on.entry(*flight).or_default().insert(head);
@@ -351,7 +373,10 @@ impl Analysis for InFlight<'_, '_> {
             let is_over =
                 |flight: &FlightId| leaves && while_going_on.get(flight).is_some_and(|heads| heads.contains(&head));
             in_flight.retain(|flight, _| !is_over(flight));
+        }
+        if let Some(head) = self.rounds.begins(to) {
             state.going_on.remove(&head);
+            state.in_last.remove(&head);
             state.while_going_on.values_mut().for_each(|heads| _ = heads.remove(&head));
         }
         for step in self.waits.begun_in_arms(from) {
