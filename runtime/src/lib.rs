@@ -286,7 +286,38 @@ mod documents {
     #[doc = include_str!("../../docs/simulator.md")]
     struct TheSimulator;
 
-    /// The chapters of the language. `xtask/tests/tidy.rs` holds the list against the folder.
+    #[doc = include_str!("../../docs/from_cuda.md")]
+    struct FromCuda;
+
+    mod tour {
+        #[doc = include_str!("../../docs/tour/first.md")]
+        struct First;
+
+        #[doc = include_str!("../../docs/tour/wrong.md")]
+        struct Wrong;
+
+        #[doc = include_str!("../../docs/tour/race.md")]
+        struct Race;
+
+        #[doc = include_str!("../../docs/tour/gpu.md")]
+        struct Gpu;
+    }
+
+    mod ideas {
+        #[doc = include_str!("../../docs/ideas/phases.md")]
+        struct Phases;
+
+        #[doc = include_str!("../../docs/ideas/uniformity.md")]
+        struct Uniformity;
+
+        #[doc = include_str!("../../docs/ideas/distributed.md")]
+        struct Distributed;
+
+        #[doc = include_str!("../../docs/ideas/proxies.md")]
+        struct Proxies;
+    }
+
+    /// The chapters of the language. `xtask/tests/tidy/documents.rs` holds the list against the folder.
     mod language {
         #[doc = include_str!("../../docs/language/atomics.md")]
         struct Atomics;

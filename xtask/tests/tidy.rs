@@ -55,6 +55,8 @@ fn sources() -> Vec<(String, String)> {
         "ui-tests/conformance/tests",
         "ui-tests/conformance/generators",
         "ui-tests/conformance/fuzz",
+        "book/src",
+        "book/tests",
         "xtask/src",
         "xtask/tests",
     ];
