@@ -23,7 +23,7 @@ use proc_macro::TokenStream;
 /// ```
 ///
 /// All of them are optional. Sizes are constants of any integer type, generic parameters too; what is not given, the
-/// launch says. `docs/language.md` has each option with an example.
+/// launch says. `docs/language/options.md` has each option with an example.
 #[proc_macro_attribute]
 pub fn cluster_kernel(options: TokenStream, item: TokenStream) -> TokenStream {
     phalanx_compiler::kernel(options.into(), item.into()).into()

@@ -280,12 +280,97 @@ mod documents {
     #[doc = include_str!("../../README.md")]
     struct Readme;
 
-    #[doc = include_str!("../../docs/language.md")]
-    struct Language;
-
     #[doc = include_str!("../../docs/host.md")]
     struct Host;
 
     #[doc = include_str!("../../docs/simulator.md")]
     struct TheSimulator;
+
+    #[doc = include_str!("../../docs/from_cuda.md")]
+    struct FromCuda;
+
+    mod tour {
+        #[doc = include_str!("../../docs/tour/first.md")]
+        struct First;
+
+        #[doc = include_str!("../../docs/tour/wrong.md")]
+        struct Wrong;
+
+        #[doc = include_str!("../../docs/tour/race.md")]
+        struct Race;
+
+        #[doc = include_str!("../../docs/tour/gpu.md")]
+        struct Gpu;
+    }
+
+    mod ideas {
+        #[doc = include_str!("../../docs/ideas/phases.md")]
+        struct Phases;
+
+        #[doc = include_str!("../../docs/ideas/uniformity.md")]
+        struct Uniformity;
+
+        #[doc = include_str!("../../docs/ideas/distributed.md")]
+        struct Distributed;
+
+        #[doc = include_str!("../../docs/ideas/proxies.md")]
+        struct Proxies;
+    }
+
+    /// The chapters of the language. `xtask/tests/tidy/documents.rs` holds the list against the folder.
+    mod language {
+        #[doc = include_str!("../../docs/language/atomics.md")]
+        struct Atomics;
+
+        #[doc = include_str!("../../docs/language/copies.md")]
+        struct Copies;
+
+        #[doc = include_str!("../../docs/language/cuda_by_hand.md")]
+        struct CudaByHand;
+
+        #[doc = include_str!("../../docs/language/functions.md")]
+        struct Functions;
+
+        #[doc = include_str!("../../docs/language/groups.md")]
+        struct Groups;
+
+        #[doc = include_str!("../../docs/language/loops.md")]
+        struct Loops;
+
+        #[doc = include_str!("../../docs/language/memory.md")]
+        struct Memory;
+
+        #[doc = include_str!("../../docs/language/messages.md")]
+        struct Messages;
+
+        #[doc = include_str!("../../docs/language/names.md")]
+        struct Names;
+
+        #[doc = include_str!("../../docs/language/numbers.md")]
+        struct Numbers;
+
+        #[doc = include_str!("../../docs/language/options.md")]
+        struct Options;
+
+        #[doc = include_str!("../../docs/language/patterns.md")]
+        struct Patterns;
+
+        #[doc = include_str!("../../docs/language/phase_barriers.md")]
+        struct PhaseBarriers;
+
+        #[doc = include_str!("../../docs/language/structs.md")]
+        struct Structs;
+
+        #[doc = include_str!("../../docs/language/tensor_cores.md")]
+        struct TensorCores;
+
+        #[doc = include_str!("../../docs/language/tensor_maps.md")]
+        struct TensorMaps;
+
+        #[doc = include_str!("../../docs/language/tiles.md")]
+        struct Tiles;
+
+        #[doc = include_str!("../../docs/language/vectors.md")]
+        struct Vectors;
+    }
 }

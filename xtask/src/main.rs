@@ -9,6 +9,7 @@ use clap::Parser;
 mod agree;
 mod attack;
 mod bench;
+mod book;
 mod bundle;
 mod check;
 mod cost;
@@ -80,6 +81,8 @@ enum Command {
     Rings,
     /// Switches each rule off in turn, and lists the tests that fail without it.
     Mutate,
+    /// Builds the book from `docs/` into `target/book`.
+    Book,
     /// Checks formatting, clippy and rustdoc, with warnings as errors.
     Check,
     /// Packs the published crates, and uses the packed ones in folders outside of the workspace.
@@ -102,6 +105,7 @@ fn main() -> ExitCode {
         Command::Cost => cost::cost(),
         Command::Rings => rings::rings(),
         Command::Mutate => mutate::mutate(),
+        Command::Book => book::book(),
         Command::Check => check::check(),
         Command::Packages => packages::packages(),
         Command::New { folder } => template::new(&folder),

@@ -1,6 +1,8 @@
 //! Tests what the documents promise about the source itself, in the text of its files. `xtask` depends on no other
 //! crate of the workspace, so that these tests run in seconds, even if the rest does not compile.
 
+#[path = "tidy/documents.rs"]
+mod documents;
 #[path = "tidy/imports.rs"]
 mod imports;
 #[path = "tidy/layers.rs"]
@@ -53,6 +55,8 @@ fn sources() -> Vec<(String, String)> {
         "ui-tests/conformance/tests",
         "ui-tests/conformance/generators",
         "ui-tests/conformance/fuzz",
+        "book/src",
+        "book/tests",
         "xtask/src",
         "xtask/tests",
     ];
@@ -151,44 +155,4 @@ fn a_library_includes_files_of_its_own_package() {
         }
     }
     none("a published package would lack these files", outside);
-}
-
-/// The host body names a function of the kernel language by its full path, so that rustc asks for no import.
-#[test]
-fn every_function_of_the_language_is_in_the_prelude_and_documented() {
-    // Host programs call the first, and the prelude has what is in the second.
-    const MODULES: [&str; 2] = ["ulp", "vectors"];
-    let read = |path: &str| fs::read_to_string(root().join(path)).expect("the file is in the repository");
-    let (library, language) = (read("runtime/src/lib.rs"), read("docs/language.md"));
-    let words = |text: &str| -> BTreeSet<String> {
-        text.split(|c: char| !c.is_alphanumeric() && c != '_').map(String::from).collect()
-    };
-    let (face, prelude) = library.split_once("pub mod prelude {").expect("the library has a prelude");
-    let prelude = words(prelude.split_once("\n}").expect("the prelude ends").0);
-    let documented = words(&language);
-    let exports = face.split("pub use kernel::").skip(1).filter_map(|export| export.split_once(';'));
-    let names = exports.flat_map(|(names, _)| words(names.rsplit_once("::").map_or(names, |(_, last)| last)));
-    let names = names.filter(|name| name.starts_with(char::is_lowercase) && !MODULES.contains(&name.as_str()));
-    let names: BTreeSet<String> = names.collect();
-    assert!(names.contains("this_cluster"), "{names:?}");
-    none("not in the prelude", names.difference(&prelude).cloned());
-    none("not in docs/language.md", names.difference(&documented).cloned());
-}
-
-#[test]
-fn the_language_s_contents_are_its_chapters() {
-    let page = fs::read_to_string(root().join("docs/language.md")).expect("the file is in the repository");
-    let slug = |heading: &str| -> String {
-        let kept =
-            heading.to_lowercase().chars().filter(|c| c.is_alphanumeric() || " -".contains(*c)).collect::<String>();
-        kept.replace(' ', "-")
-    };
-    let chapters: Vec<String> = page
-        .lines()
-        .filter_map(|line| line.strip_prefix("## "))
-        .map(|heading| format!("[{heading}](#{})", slug(heading)))
-        .collect();
-    let (_, contents) = page.split_once("\nChapters: ").expect("the page has a list of its chapters");
-    let contents = contents.split_once(".\n").map_or("", |(contents, _)| contents).replace('\n', " ");
-    assert_eq!(contents, chapters.join(", "));
 }

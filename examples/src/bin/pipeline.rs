@@ -14,6 +14,7 @@ use clap::Parser;
 use phalanx::prelude::*;
 use phalanx_examples::{Options, Outcome, compare, finish};
 
+// ANCHOR: kernel
 /// The number of threads that compute.
 const CONSUMERS: usize = 256;
 /// The number of threads of a block: the consumers, and a warp of which one thread fetches.
@@ -90,6 +91,7 @@ fn lower(matrix: &[u32], lowered: &mut [u32], rows: u32) {
         }
     }
 }
+// ANCHOR_END: kernel
 
 /// Computes the kernel's result in plain Rust.
 fn lower_in_rust(matrix: &[u32]) -> Vec<u32> {

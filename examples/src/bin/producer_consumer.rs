@@ -14,6 +14,7 @@ use clap::Parser;
 use phalanx::prelude::*;
 use phalanx_examples::{Options, Outcome, compare, finish};
 
+// ANCHOR: kernel
 const WARP: usize = 32;
 /// The number of threads that filter: one per sample of a chunk.
 const CONSUMERS: usize = 224;
@@ -64,6 +65,7 @@ fn filter(signal: &[f32], taps: &[f32], output: &mut [f32]) {
         }
     }
 }
+// ANCHOR_END: kernel
 
 /// Computes the kernel's result in plain Rust.
 fn filter_in_rust(signal: &[f32], taps: &[f32]) -> Vec<f32> {

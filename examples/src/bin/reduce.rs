@@ -10,6 +10,7 @@ use clap::Parser;
 use phalanx::prelude::*;
 use phalanx_examples::{Options, Outcome, compare, finish};
 
+// ANCHOR: kernel
 const CLUSTER: u32 = 4;
 const BLOCK: usize = 256;
 /// The number of results per cluster: sum, minimum, maximum; for no values 0, `u32::MAX`, 0.
@@ -70,6 +71,7 @@ fn reduce(values: &[u32], results: &mut [u64]) {
     }
     cluster.sync(); // no block exits while that thread reads its results
 }
+// ANCHOR_END: kernel
 
 /// Computes the sum, the minimum and the maximum of an array.
 #[derive(Parser)]

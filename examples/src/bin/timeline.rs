@@ -3,8 +3,8 @@
 //!
 //! The blocks of a cluster sum parts of different lengths, and every block needs the sums of all. With `sync`, blocks
 //! with short parts wait for those with long ones. With a split barrier, they do other necessary work meanwhile. The
-//! example runs both, prints the cost of the waits, and writes for each a picture (SVG) and a trace for Perfetto
-//! (JSON). Times are nanoseconds on a GPU, and steps in the simulator.
+//! example runs both, prints the cost of the waits, and writes for each a page (HTML), a picture (SVG) and a trace for
+//! Perfetto (JSON). Times are nanoseconds on a GPU, and steps in the simulator.
 
 use std::fs;
 use std::path::PathBuf;
@@ -76,7 +76,7 @@ struct Arguments {
     /// The number of clusters.
     #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=64))]
     clusters: u32,
-    /// Where to write the pictures and traces; the system's temporary folder if omitted.
+    /// Where to write the pages, pictures and traces; the system's temporary folder if omitted.
     #[arg(long)]
     folder: Option<PathBuf>,
 }
@@ -98,7 +98,8 @@ fn run(Arguments { options, clusters, folder }: &Arguments) -> Outcome {
         let timeline = launch.grid(clusters * CLUSTER as u32).timeline(device)?;
         compare("sum", &out.read()?, &want, |a, b| a == b)?;
         println!("{name}: {timeline}");
-        for (text, extension) in [(timeline.to_svg(), "svg"), (serde_json::to_string(&timeline.to_trace())?, "json")] {
+        let trace = serde_json::to_string(&timeline.to_trace())?;
+        for (text, extension) in [(timeline.to_html(), "html"), (timeline.to_svg(), "svg"), (trace, "json")] {
             let path = folder.join(format!("timeline-{name}.{extension}"));
             fs::write(&path, text)?;
             println!("wrote {}", path.display());

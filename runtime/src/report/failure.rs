@@ -1,11 +1,13 @@
 //! The failure of a kernel, as data and as text. One type represents both the failure record of a GPU and the reports
 //! of the simulator; how either detects a failure is not here.
 
+mod page;
+mod parts;
+
 use std::fmt;
 use std::time::Duration;
 
 use super::race::Race;
-use super::render::{self, Level, Note};
 pub use super::waiting::{MissingThreads, WaitingThreads};
 use super::waiting::{called_from, threads};
 use crate::location::Location;
@@ -267,78 +269,12 @@ impl Cause {
     }
 }
 
-impl Failure {
-    /// Returns the sentence that says how to replay the failure.
-    fn replay(&self) -> Option<String> {
-        self.schedule
-            .as_ref()
-            .map(|schedule| format!("set PHALANX_SCHEDULE={schedule} in the environment to replay this"))
-    }
-
-    /// Returns a line for each call that led to the failure. The texts about threads that wait have their own.
-    fn call_chain(&self) -> Vec<String> {
-        match self.cause {
-            Cause::Deadlock(_) | Cause::SpinLimit { .. } | Cause::Deadline { .. } => Vec::new(),
-            _ => self.calls.iter().map(|call| format!("called from {call}")).collect(),
-        }
-    }
-
-    /// Returns the report with the source of each location, if the files can be read.
-    fn rendered(&self) -> Option<String> {
-        let location = self.location.as_ref()?;
-        let (title, notes, help) = match &self.cause {
-            Cause::Race(race) => (race.title(), race.notes(), race.helps()),
-            Cause::Deadlock(waiting) | Cause::SpinLimit { waiting, .. } | Cause::Deadline { waiting, .. } => {
-                let notes = waiting.iter().filter_map(|group| {
-                    let what = group.what.clone() + &called_from(&group.calls);
-                    let text = threads(group.threads, group.first, &what, None);
-                    let is_primary = group.location.as_ref() == Some(location);
-                    Some(Note { location: group.location.as_ref()?, text, is_primary })
-                });
-                let missing =
-                    waiting.iter().flat_map(|group| group.missing.iter().map(|missing| (group.lacks(), missing)));
-                let missing = missing.map(|(lacks, missing)| {
-                    let there = threads(missing.threads, missing.first, &missing.what, missing.location.as_ref());
-                    format!("{lacks}: {there}")
-                });
-                let mut missing: Vec<String> = missing.collect();
-                missing.dedup();
-                (self.cause.title(), notes.collect(), missing)
-            }
-            cause => {
-                let thread = format!("block {} thread {}", self.block, self.thread);
-                let mut notes = vec![Note { location, text: thread, is_primary: true }];
-                if let Cause::UninitializedShared { copy: Some(copy), .. } = cause {
-                    notes.push(Note {
-                        location: copy,
-                        text: "the copy that is in flight".to_owned(),
-                        is_primary: false,
-                    });
-                }
-                (cause.to_string(), notes, Vec::new())
-            }
-        };
-        let title = format!("kernel `{}` at {location}: {title}", self.kernel);
-        render::rendered(
-            Level::ERROR,
-            &title,
-            &notes,
-            &self.call_chain(),
-            &[help, Vec::from_iter(self.replay())].concat(),
-        )
-    }
-}
-
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(rendered) = self.rendered() {
             return f.write_str(&rendered);
         }
-        write!(f, "kernel `{}`", self.kernel)?;
-        if let Some(location) = &self.location {
-            write!(f, " at {location}")?;
-        }
-        write!(f, ": {}", self.cause)?;
+        write!(f, "{}: {}", self.place(), self.cause)?;
         let comma = match &self.cause {
             // The texts of these causes name the threads.
             Cause::Deadlock(_) | Cause::SpinLimit { .. } | Cause::Deadline { .. } | Cause::Race(_) => None,

@@ -58,13 +58,13 @@ pub(crate) fn rendered(
 }
 
 /// Reads a file. rustc names it relative to the folder in which it ran, which is the current one or one above it.
-fn read(file: &str) -> Option<String> {
+pub(super) fn read(file: &str) -> Option<String> {
     let folder = env::current_dir().ok()?;
     folder.ancestors().find_map(|folder| fs::read_to_string(folder.join(file)).ok())
 }
 
 /// Returns the span of the expression that begins at the location: a name with its indexes and method calls.
-fn span(source: &str, location: &Location) -> Option<Range<usize>> {
+pub(super) fn span(source: &str, location: &Location) -> Option<Range<usize>> {
     let line = source.split_inclusive('\n').nth(location.line as usize - 1)?;
     let in_line: usize = line.chars().take(location.column as usize - 1).map(char::len_utf8).sum();
     let mut depth = 0;

@@ -1,6 +1,7 @@
 //! The timeline of a launch, which holds when each warp reached and left a barrier. It can be shown as a table, as a
-//! trace for Perfetto (`trace`) and as a picture (`picture`). `sim` and `gpu` record it.
+//! trace for Perfetto (`trace`), as a picture (`picture`) and as a page (`page`). `sim` and `gpu` record it.
 
+mod page;
 mod picture;
 #[cfg(feature = "serde")]
 mod trace;
@@ -117,6 +118,18 @@ impl Event {
     }
 }
 
+impl Stall {
+    /// Returns the part of a sum that each wait has.
+    fn mean(&self, sum: u64) -> f64 {
+        sum as f64 / self.times as f64
+    }
+
+    /// Returns how much of the time since the arrivals work hid, in percent.
+    fn hidden_share(&self) -> f64 {
+        100.0 * self.hidden as f64 / (self.hidden + self.stalled).max(1) as f64
+    }
+}
+
 impl fmt::Display for TimeUnit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -177,16 +190,16 @@ impl fmt::Display for Timeline {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Timeline { kernel, unit, lost, .. } = self;
         writeln!(f, "`{kernel}` took {} {unit}", self.end())?;
-        for Stall { barrier, location, times, stalled, hidden } in self.stalls() {
-            let barrier = if barrier == "bar" { "phase barrier".into() } else { format!("{barrier}'s barrier") };
-            let at = location.map_or_else(String::new, |location| format!(" at {location}"));
-            let mean = |sum: u64| sum as f64 / times as f64;
-            let share = 100.0 * hidden as f64 / (hidden + stalled).max(1) as f64;
+        for stall in self.stalls() {
+            let Stall { barrier, location, times, stalled, hidden } = &stall;
+            let barrier = if *barrier == "bar" { "phase barrier".into() } else { format!("{barrier}'s barrier") };
+            let at = location.as_ref().map_or_else(String::new, |location| format!(" at {location}"));
             writeln!(
                 f,
-                "    {times} waits for the {barrier}{at}: {:.1} {unit} each, and {:.1} of work since the arrival hid {share:.0} %",
-                mean(stalled),
-                mean(hidden),
+                "    {times} waits for the {barrier}{at}: {:.1} {unit} each, and {:.1} of work since the arrival hid {:.0} %",
+                stall.mean(*stalled),
+                stall.mean(*hidden),
+                stall.hidden_share()
             )?;
         }
         if *lost > 0 {
@@ -243,5 +256,14 @@ mod tests {
         assert_eq!(picture.matches("class=\"stall\"").count(), 2);
         assert_eq!(picture.matches("class=\"hides\"").count(), 2);
         assert!(picture.contains("&lt;k&gt;"));
+    }
+
+    #[test]
+    fn a_page_has_the_picture_and_a_row_for_each_wait() {
+        let page = timeline().to_html();
+        assert!(page.contains("<title>kernel `&lt;k&gt;` took 40 steps</title>"), "{page}");
+        assert!(page.contains(&timeline().to_svg()));
+        let row = "<td>cluster</td><td>2</td><td>6.0</td><td>14.0</td><td>70 %</td>";
+        assert_eq!(page.matches(row).count(), 1, "{page}");
     }
 }

@@ -15,6 +15,7 @@ use crate::{Result, compare, data};
 pub(super) const SHOWCASE: Showcase =
     Showcase { name: "softmax", about: "`f32`, a row for each block or cluster", cases };
 
+// ANCHOR: kernel
 /// Softmax of rows of `C * PART` columns, one for each cluster.
 #[cluster_kernel(cluster = C, block = 512, non_portable)]
 fn softmax<const C: usize, const PART: usize>(input: &[f32], out: &mut [f32]) {
@@ -60,6 +61,7 @@ fn softmax<const C: usize, const PART: usize>(input: &[f32], out: &mut [f32]) {
     }
     cluster.barrier_wait(read); // no block exits while a peer reads its sum
 }
+// ANCHOR_END: kernel
 
 fn cases(scale: Scale) -> Vec<Case> {
     vec![

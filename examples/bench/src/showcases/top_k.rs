@@ -14,6 +14,7 @@ use crate::{compare, data};
 pub(super) const SHOWCASE: Showcase =
     Showcase { name: "top_k", about: "the largest `f32`s of long rows, a row for each cluster", cases };
 
+// ANCHOR: kernel
 /// The values of a digit.
 const BINS: usize = 2_048;
 /// The bins of a thread.
@@ -142,6 +143,7 @@ fn top_k<const C: usize, const PART: usize>(input: &[f32], out: &mut [f32], k: u
     }
     cluster.sync(); // the first block's count is no longer used
 }
+// ANCHOR_END: kernel
 
 fn cases(scale: Scale) -> Vec<Case> {
     vec![

@@ -4,6 +4,7 @@
 use std::fmt::Write;
 
 use super::{Event, EventKind, Timeline};
+use crate::report::html::escaped;
 
 /// The largest number of rows that are drawn, because more are not readable.
 const MOST_ROWS: usize = 128;
@@ -42,23 +43,24 @@ fn picture(timeline: &Timeline) -> String {
         let _ = writeln!(drawn, "<text x=\"4\" y=\"{:.1}\">{label}</text>", y + ROW - 4.0);
         let position = |event: &Event| first + row.iter().position(|other| std::ptr::eq(other, event)).unwrap_or(0);
         for event in row.iter().filter(|event| event.kind == EventKind::Run) {
-            rect(&mut drawn, "work", x(event.start), x(event.end), y, &says(timeline, event));
+            rect(&mut drawn, "work", event, (x(event.start), x(event.end)), y, &says(timeline, event));
         }
         for event in row.iter().filter(|event| event.is_wait()) {
             if let Some(arrive) = timeline.arrival(position(event)).filter(|arrive| arrive.end < event.start) {
                 let work = event.start - arrive.end;
                 let text = format!("{work} {} of work between {} and {}", timeline.unit, arrive.name(), event.name());
-                rect(&mut drawn, "hides", x(arrive.end), x(event.start), y, &text);
+                rect(&mut drawn, "hides", event, (x(arrive.end), x(event.start)), y, &text);
             }
             if event.start < event.end {
-                rect(&mut drawn, "stall", x(event.start), x(event.end), y, &says(timeline, event));
+                rect(&mut drawn, "stall", event, (x(event.start), x(event.end)), y, &says(timeline, event));
             }
         }
         for event in row.iter().filter(|event| event.kind == EventKind::Arrive) {
             let (at, title) = (x(event.start), escaped(&says(timeline, event)));
             let _ = writeln!(
                 drawn,
-                "<line class=\"arrive\" x1=\"{at:.1}\" y1=\"{y:.1}\" x2=\"{at:.1}\" y2=\"{:.1}\"><title>{title}</title></line>",
+                "<line class=\"arrive\"{} x1=\"{at:.1}\" y1=\"{y:.1}\" x2=\"{at:.1}\" y2=\"{:.1}\"><title>{title}</title></line>",
+                place(event),
                 y + ROW - 2.0
             );
         }
@@ -107,23 +109,28 @@ fn fill(class: &str) -> &'static str {
     }
 }
 
-fn rect(drawn: &mut String, class: &str, from: f64, to: f64, y: f64, title: &str) {
-    //         // A short event is still visible.
+fn rect(drawn: &mut String, class: &str, event: &Event, (from, to): (f64, f64), y: f64, title: &str) {
+    // A short event is still visible.
     let width = (to - from).max(0.5);
     let _ = writeln!(
         drawn,
-        "<rect class=\"{class}\" x=\"{from:.2}\" y=\"{y:.1}\" width=\"{width:.2}\" height=\"{}\"><title>{}</title></rect>",
+        "<rect class=\"{class}\"{} x=\"{from:.2}\" y=\"{y:.1}\" width=\"{width:.2}\" height=\"{}\"><title>{}</title></rect>",
+        place(event),
         ROW - 2.0,
         escaped(title)
     );
+}
+
+/// Returns an attribute with the event's position in the source, by which a page marks what belongs together.
+fn place(event: &Event) -> String {
+    event
+        .location
+        .as_ref()
+        .map_or_else(String::new, |location| format!(" data-at=\"{}\"", escaped(&location.to_string())))
 }
 
 fn says(timeline: &Timeline, event: &Event) -> String {
     let at = event.location.as_ref().map_or_else(String::new, |location| format!(" at {location}"));
     let (name, time, unit) = (event.name(), event.end - event.start, timeline.unit);
     format!("{name}{at}: {time} {unit}, from {} to {}", event.start, event.end)
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

@@ -7,6 +7,7 @@ use phalanx::prelude::*;
 use super::below;
 use crate::{Module, Outcome, check_list, kernel_list, same};
 
+// ANCHOR: kernel
 /// The rows of the result that a warpgroup computes, and the columns.
 const ROWS: usize = 64;
 const COLUMNS: usize = 128;
@@ -75,6 +76,7 @@ fn product(a: &TensorMap<Left>, b: &TensorMap<Right>, c: &mut [f32], rows: usize
         }
     }
 }
+// ANCHOR_END: kernel
 
 fn products(device: &Device) -> Outcome {
     for (m, n, k) in [(128, 128, 64), (128, 128, 448), (150, 138, 104)] {
