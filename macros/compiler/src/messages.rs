@@ -136,7 +136,7 @@ pub(crate) fn kernel_result(at: SpanRange) -> Diag {
 pub(crate) fn unsupported_type(at: SpanRange) -> Diag {
     unsupported_type_with(
         at,
-        "the supported types are the integers, `f32`, `f64`, `f16`, `bf16`, `bool`, arrays, tuples and `Option`s of them, types with `#[derive(DeviceCopy)]`, and tokens such as `ArrivalToken<Cluster>`",
+        "the supported types are the integers, `f32`, `f64`, `f16`, `bf16`, `e4m3`, `e5m2`, `bool`, arrays, tuples and `Option`s of them, types with `#[derive(DeviceCopy)]`, and tokens such as `ArrivalToken<Cluster>`",
     )
 }
 

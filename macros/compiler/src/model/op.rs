@@ -65,8 +65,8 @@ pub(crate) enum Op {
     LoadMatrix { stored: Stored, matrix: SlotId },
     /// `warp.store_matrix(&tile, row, column, matrix)`
     StoreMatrix { stored: Stored },
-    /// `warpgroup.mma_async(sum, &a, &b)`: the slot of the result's type, which the text names.
-    MmaAsync { product: SlotId, left: LeftOperand },
+    /// `warpgroup.mma_async(sum, &a, &b)`: the slot of the result's type, which the text names, and how the right tile is taken.
+    MmaAsync { product: SlotId, left: LeftOperand, right: Stored },
     /// `warpgroup.wait_mma(product)`, `warpgroup.wait_mma_prior::<1>()`
     MmaWait { prior: Option<ValueId> },
     /// `memory.len()`
@@ -121,7 +121,7 @@ pub(crate) enum Stored {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LeftOperand {
     /// In shared memory, as the right one.
-    Tile,
+    Tile(Stored),
     /// In the registers of the threads.
     Registers,
 }
@@ -130,8 +130,16 @@ impl LeftOperand {
     /// Returns the name of the method of the host API.
     pub(crate) fn method(self) -> &'static str {
         match self {
-            LeftOperand::Tile => "mma_async",
+            LeftOperand::Tile(_) => "mma_async",
             LeftOperand::Registers => "mma_async_of_registers",
+        }
+    }
+
+    /// Returns how the tile is taken, if it is one.
+    pub(crate) fn stored(self) -> Stored {
+        match self {
+            LeftOperand::Tile(stored) => stored,
+            LeftOperand::Registers => Stored::ByRows,
         }
     }
 }

@@ -130,7 +130,7 @@ impl<'f> Builder<'f> {
             Op::MmaAsync { left, .. } => {
                 let team = warpgroup(team(Group::Tile));
                 let tiles: &[&str] = match left {
-                    LeftOperand::Tile => &["first tile", "second tile"],
+                    LeftOperand::Tile(_) => &["first tile", "second tile"],
                     LeftOperand::Registers => &["tile"],
                 };
                 let first = values.len() - tiles.len();

@@ -10,7 +10,7 @@ use crate::emit::{callee, constant, fences};
 use crate::model::expr::{Callee, Expr, ExprKind, FunctionPath};
 use crate::model::group::Group;
 use crate::model::kind::Kind;
-use crate::model::op::{Op, Variant};
+use crate::model::op::{Op, Stored, Variant};
 use crate::model::place::local_of;
 use crate::model::ty::ValueType;
 use crate::model::walk::walk_block;
@@ -168,7 +168,22 @@ impl Host<'_> {
                 self.typed(matrix, loaded, at)
             }
             Op::StoreMatrix { stored } => group_method(Group::Tile, stored.store()),
-            Op::MmaAsync { product, left } => self.typed(product, group_method(Group::Tile, left.method()), at),
+            Op::MmaAsync { product, left, right } => {
+                let arguments = operands.iter().enumerate().map(|(index, operand)| {
+                    let stored = [(2, left.stored()), (3, right)].contains(&(index, Stored::Transposed));
+                    match operand.result_kind {
+                        Kind::Memory(_) if stored => {
+                            let tile = private(at, "transposed", self.borrowed(operand));
+                            quote_spanned!(at.lo=> &#tile)
+                        }
+                        Kind::Memory(_) => self.borrowed(operand),
+                        _ if index == 0 => self.borrowed(operand),
+                        _ => self.expr(operand),
+                    }
+                });
+                let path = [Group::Tile.rust_name(), left.method()];
+                self.typed(product, generic_call(at, &path, TokenStream::new(), quote!(#(#arguments),*)), at)
+            }
             Op::MmaWait { prior: None } => group_method(Group::Tile, "wait_mma"),
             Op::MmaWait { prior: Some(prior) } => {
                 let prior = &self.function.values[usize::from(prior.0)].tokens;
