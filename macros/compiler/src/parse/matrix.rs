@@ -104,7 +104,10 @@ impl Parser<'_> {
         let tile = match tile {
             syn::Expr::Path(_) => self.expr(tile),
             syn::Expr::Reference(_) => self.shared_argument(tile, FORM)?,
-            tile => self.shared_argument(&syn::parse_quote!(&#tile), FORM)?,
+            tile => {
+                let and = syn::Token![&](SpanRange::of(tile).lo);
+                self.shared_argument(&syn::parse_quote!(#and #tile), FORM)?
+            }
         };
         (tile.result_kind != Kind::Unknown).then_some((tile, Stored::Transposed))
     }

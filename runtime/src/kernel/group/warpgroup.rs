@@ -92,6 +92,9 @@ impl Tile<128> {
     /// is added without a wait. `a` has 64 rows and `b` has `N`, both of [`Swizzled`](crate::Swizzled) elements, in as many
     /// columns. Until [`wait_mma`](Tile::wait_mma), the tiles must be left alone (rule `mma_in_flight`).
     ///
+    /// A tile of 16-bit elements may also be taken by its transpose, [`b.transposed()`](crate::Transposed): its rows then go in the
+    /// direction of the sum, as those of a row-major right operand do.
+    ///
     /// `a` may also be a [`MatrixA`] of 64 rows, `warpgroup.mma_async(sum, a, &b)`, as attention makes it of sums
     /// by [`MatrixA::from_accumulator`](crate::MatrixA::from_accumulator).
     ///
@@ -141,8 +144,8 @@ impl Tile<128> {
     /// ```
     ///
     /// # Failures
-    /// The launch fails if a tile has other rows than these, or does not start where the pattern of its rows does, at a
-    /// multiple of 8 rows.
+    /// The launch fails if a tile has other rows than these, if a transposed one has another number of rows than the other operand has
+    /// elements in the direction of the sum, or if a tile does not start where the pattern of its rows does, at a multiple of 8 rows.
     #[track_caller]
     pub fn mma_async<S, A, B>(&self, sum: S, a: &A, b: &B) -> InFlight<S::Sum, A::Factor, B::Factor>
     where
