@@ -37,9 +37,9 @@ pub trait WarpgroupOperand: sealed::Operand {
 #[derive(Debug)]
 pub struct Transposed<'a, S>(&'a S);
 
-/// Evaluates `tile.transposed()`.
+/// Evaluates `tile.transposed()`. What is no tile has no operand, which rustc reports at the product.
 #[inline]
-pub fn transposed<S: SwizzledTiles>(tile: &S) -> Transposed<'_, S> {
+pub fn transposed<S>(tile: &S) -> Transposed<'_, S> {
     Transposed(tile)
 }
 
