@@ -27,6 +27,7 @@ use super::cfg::{
 use crate::model::expr::{Block, Expr, ExprKind, Stmt, StmtKind};
 use crate::model::group::Group;
 use crate::model::kind::Kind;
+use crate::model::op::RegisterChange;
 use crate::model::query::Query;
 use crate::model::token::TokenLoss;
 use crate::model::{Function, LocalId, LoopId, ValueId};
@@ -53,6 +54,7 @@ pub(crate) fn build(function: &Function) -> Result<Cfg<'_>, SpanRange> {
         counted: BTreeMap::new(),
         assertions: Vec::new(),
         collectives_of_warps: Vec::new(),
+        register_changes: Vec::new(),
         names: BTreeMap::new(),
         current: BlockId(0),
         scopes: vec![function.params.iter().map(|param| param.local).collect()],
@@ -102,6 +104,7 @@ pub(crate) fn build(function: &Function) -> Result<Cfg<'_>, SpanRange> {
         counted: builder.counted,
         assertions: builder.assertions,
         collectives_of_warps: builder.collectives_of_warps,
+        register_changes: builder.register_changes,
         slices: builder.slices,
         names: builder.names,
         teams,
@@ -127,6 +130,7 @@ struct Builder<'f> {
     counted: BTreeMap<BlockId, CountedLoop>,
     assertions: Vec<Assertion>,
     collectives_of_warps: Vec<(Team, &'static str, SpanRange)>,
+    register_changes: Vec<(BlockId, RegisterChange, SpanRange)>,
     names: BTreeMap<Shared, LocalId>,
     current: BlockId,
     /// The locals in scope, innermost last.

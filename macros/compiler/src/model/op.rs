@@ -69,6 +69,8 @@ pub(crate) enum Op {
     MmaAsync { product: SlotId, left: LeftOperand, right: Stored },
     /// `warpgroup.wait_mma(product)`, `warpgroup.wait_mma_prior::<1>()`
     MmaWait { prior: Option<ValueId> },
+    /// `warpgroup.increase_registers::<232>()` and its opposite, with the number of registers.
+    ChangeRegisters { change: RegisterChange, count: ValueId },
     /// `memory.len()`
     Length,
     /// `memory.is_empty()`
@@ -141,6 +143,31 @@ impl LeftOperand {
             LeftOperand::Tile(stored) => stored,
             LeftOperand::Registers => Stored::ByRows,
         }
+    }
+}
+
+/// How a warpgroup changes the number of its registers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RegisterChange {
+    /// Each thread gets more.
+    Increase,
+    /// Each thread gives some back.
+    Decrease,
+}
+
+impl RegisterChange {
+    pub(crate) const ALL: [RegisterChange; 2] = [RegisterChange::Increase, RegisterChange::Decrease];
+
+    /// Returns the name of the method, and of the prelude's function.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            RegisterChange::Increase => "increase_registers",
+            RegisterChange::Decrease => "decrease_registers",
+        }
+    }
+
+    pub(crate) fn by_name(name: &str) -> Option<RegisterChange> {
+        RegisterChange::ALL.into_iter().find(|change| change.name() == name)
     }
 }
 
@@ -254,6 +281,7 @@ impl Op {
             | Op::StoreMatrix { .. }
             | Op::MmaAsync { .. }
             | Op::MmaWait { .. }
+            | Op::ChangeRegisters { .. }
             | Op::Length
             | Op::IsEmpty
             | Op::LoadUnchecked

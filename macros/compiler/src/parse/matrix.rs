@@ -5,10 +5,10 @@ use syn::{ExprMethodCall, PathArguments};
 use super::Parser;
 use super::syntax::{strip, type_argument};
 use crate::messages;
-use crate::model::SlotUse;
 use crate::model::expr::{Expr, ExprKind};
 use crate::model::kind::{Kind, Memory};
-use crate::model::op::{LeftOperand, Op, Stored};
+use crate::model::op::{LeftOperand, Op, RegisterChange, Stored};
+use crate::model::{Role, SlotUse};
 use crate::span::SpanRange;
 
 impl Parser<'_> {
@@ -93,6 +93,28 @@ impl Parser<'_> {
             _ => Op::MmaWait { prior },
         };
         self.op(op, operands, span)
+    }
+
+    /// Parses `warpgroup.increase_registers::<232>()` and its opposite, which only kernels have.
+    pub(super) fn register_change(
+        &mut self,
+        change: RegisterChange,
+        warpgroup: Expr,
+        call: &ExprMethodCall,
+        span: SpanRange,
+    ) -> Expr {
+        let name = change.name();
+        if !call.args.is_empty() {
+            return self.error(messages::argument_count(span, name, 0, call.args.len()));
+        }
+        let turbofish = call.turbofish.clone().map(PathArguments::AngleBracketed);
+        let Some(count) = turbofish.and_then(|turbofish| self.length_argument(&turbofish, 0)) else {
+            return self.error(messages::turbofish(span, name, &format!("warpgroup.{name}::<40>()")));
+        };
+        match self.function.role {
+            Role::Kernel => self.op(Op::ChangeRegisters { change, count }, vec![warpgroup], span),
+            Role::Device | Role::Method => self.error(messages::registers_in_function(span, name)),
+        }
     }
 
     /// Parses `&tile` or `tile.transposed()`.

@@ -250,6 +250,57 @@ impl Tile<128> {
         InFlight::new(sum)
     }
 
+    /// Gives each thread of the warpgroup `N` registers in all, more than before: `setmaxnreg.inc`. The warpgroup waits until so many are
+    /// free, because others of its block have [given them back](Tile::decrease_registers). All of its threads come to it together.
+    ///
+    /// `N` is a multiple of 8 from 24 to 256. At the start, a thread has as many registers as the attribute's `block` leaves it: 168 where
+    /// `block = 384`, which is what the block's warpgroups share. One that loads needs few, so that two that multiply get more:
+    ///
+    /// ```
+    /// use phalanx::prelude::*;
+    ///
+    /// #[cluster_kernel(block = 384)]
+    /// fn specialised(out: &mut [f32]) {
+    ///     let warpgroup = tiled_partition::<128>(&this_thread_block());
+    ///     if warpgroup.meta_group_rank() == 2 {
+    ///         warpgroup.decrease_registers::<40>();
+    ///         // loads
+    ///     } else {
+    ///         warpgroup.increase_registers::<232>(); // 40 + 2 * 232 is 3 * 168
+    ///         out[this_grid().thread_rank()] = 1.0; // multiplies
+    ///     }
+    /// }
+    ///
+    /// # fn main() -> phalanx::Result<()> {
+    /// let mut out = Device::simulator().zeros(384)?;
+    /// specialised(&mut out).grid(1).launch(&Device::simulator())?;
+    /// # assert_eq!((out.read()?[255], out.read()?[256]), (1.0, 0.0));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// A warpgroup changes its registers at most once, in the kernel itself. Nothing checks that the registers suffice for all; where they
+    /// do not, the launch waits forever, until its [deadline](crate::Launch::deadline). The simulator counts no registers.
+    #[track_caller]
+    pub fn increase_registers<const N: usize>(&self) {
+        self.change_registers(Location::caller(), "increase_registers");
+    }
+
+    /// Leaves each thread of the warpgroup `N` registers in all, fewer than before: `setmaxnreg.dec`. The others are free for
+    /// [`increase_registers`](Tile::increase_registers) of another warpgroup of the block. All of its threads come to it together.
+    #[track_caller]
+    pub fn decrease_registers<const N: usize>(&self) {
+        self.change_registers(Location::caller(), "decrease_registers");
+    }
+
+    fn change_registers(&self, site: Site, name: &'static str) {
+        sim::with(name, |context| {
+            context.check_warpgroup("the change of registers", &[], site);
+            let call = WarpCall { name, lanes: u32::MAX, value: TypeId::of::<()>(), barrier: false, site };
+            drop(context.exchange(call, &[]));
+        });
+    }
+
     /// Waits until all products that the warpgroup has begun are complete, and returns the sums of this one:
     /// `wgmma.wait_group`. All threads of the warpgroup wait together.
     #[track_caller]

@@ -226,6 +226,47 @@ fn tf32_is_truncated(device: &Device) -> Outcome {
     same(&got, &want, |i| format!("element {i}"))
 }
 
+/// One warpgroup fills the tiles and needs few registers; the others multiply 64 rows each. What follows both arms would need the
+/// registers that the first one has given back.
+#[cluster_kernel(block = 384)]
+fn specialised(a: &[bf16], b: &[bf16], out: &mut [f32]) {
+    let block = this_thread_block();
+    let warpgroup = tiled_partition::<128>(&block);
+    let (which, rank) = (warpgroup.meta_group_rank(), warpgroup.thread_rank());
+    let left = shared_array::<[Swizzled<bf16, 64>; 64], 2>();
+    let right = shared_array::<Swizzled<bf16, 64>, 192>();
+    let full = shared_barrier();
+    full.init_collective(&block, 128);
+    if which == 2 {
+        warpgroup.decrease_registers::<40>();
+        for i in (rank..128 * 64).step_by(128) {
+            left[i / 4096][i / 64 % 64][i % 64] = a[i];
+        }
+        for i in (rank..192 * 64).step_by(128) {
+            right[i / 64][i % 64] = b[i];
+        }
+        let _ = full.arrive();
+    } else {
+        warpgroup.increase_registers::<232>();
+        full.wait_parity(false);
+        let zeros = Accumulator::<f32, 64, 192>::splat(0.0);
+        let product = warpgroup.mma_async(zeros, &left[which], &right);
+        let sum = warpgroup.wait_mma(product);
+        for i in 0..sum.len() as u32 {
+            out[(which * 64 + sum.row(rank, i)) * 192 + sum.column(rank, i)] = sum[i];
+        }
+    }
+}
+
+fn registers_change(device: &Device) -> Outcome {
+    let a: Vec<bf16> = (0..128 * 64).map(|i| brain(small(10, i))).collect();
+    let b: Vec<bf16> = (0..192 * 64).map(|i| brain(small(11, i))).collect();
+    let (x, y) = (device.upload(&a)?, device.upload(&b)?);
+    let got = read!(device, 128 * 192, |out| specialised(&x, &y, out).grid(1));
+    let element = |i: usize| (0..64).map(|k| a[i / 192 * 64 + k].to_f32() * b[i % 192 * 64 + k].to_f32()).sum::<f32>();
+    same(&got, &(0..128 * 192).map(element).collect::<Vec<f32>>(), |i| format!("element {i}"))
+}
+
 /// Multiplies some rows of a tile.
 #[cluster_kernel(block = 128)]
 fn rows_from(first: u32, rows: u32, out: &mut [f32]) {
@@ -335,10 +376,16 @@ fn failures_in_flight(device: &Device) -> Outcome {
 
 /// Returns this file's part of the table.
 pub(super) fn modules() -> Vec<Module> {
-    let mut checks =
-        check_list![several_steps, sums_of_parts, tf32_is_truncated, operands_that_do_not_fit, failures_in_flight];
+    let mut checks = check_list![
+        several_steps,
+        sums_of_parts,
+        tf32_is_truncated,
+        registers_change,
+        operands_that_do_not_fit,
+        failures_in_flight
+    ];
     checks.extend(product_checks());
-    let mut kernels = kernel_list![steps, two_sums, truncated, rows_from, ring];
+    let mut kernels = kernel_list![steps, two_sums, truncated, specialised, rows_from, ring];
     kernels.extend(product_kernels());
     vec![Module { name: "warpgroups", checks, kernels }]
 }

@@ -146,6 +146,12 @@ impl<'f> Builder<'f> {
                 self.wait_for_products(team, prior, at);
                 self.node(Source::Known { uniformity: Uniformity::Divergent, what: "wait_mma" }, nodes, at)
             }
+            Op::ChangeRegisters { change, .. } => {
+                let team = warpgroup(team(Group::Tile));
+                self.register_changes.push((self.current, change, at));
+                self.step(StepKind::Group(GroupStep::Collective { team, name: change.name(), barrier: false }), at);
+                self.nothing(at).node
+            }
             Op::Atomic(atomic) => {
                 let element = region.unwrap_or(Region::of(Root::Global)).at(Select::At(nodes[1]));
                 self.access_atomically(element, atomic, at);

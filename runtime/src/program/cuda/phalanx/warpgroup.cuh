@@ -235,6 +235,16 @@ __device__ __forceinline__ Sum wait_mma(const thread_block_tile<128>&, in_flight
     return product.sum;
 }
 
+// `warpgroup.increase_registers::<232>()` (PTX ISA: setmaxnreg)
+template <unsigned long long N>
+__device__ __forceinline__ void increase_registers(const thread_block_tile<128>&) {
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(static_cast<int>(N)) : "memory");
+}
+template <unsigned long long N>
+__device__ __forceinline__ void decrease_registers(const thread_block_tile<128>&) {
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(static_cast<int>(N)) : "memory");
+}
+
 // `warpgroup.wait_mma_prior::<1>()`
 template <unsigned long long N>
 __device__ __forceinline__ void wait_mma_prior(const thread_block_tile<128>&) {

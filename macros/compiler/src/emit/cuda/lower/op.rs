@@ -112,6 +112,10 @@ impl Lower<'_> {
                 let callee = template("wait_mma_prior", vec![Fragment::Digits(prior)]);
                 CuExpr::Call { callee, arguments: values.collect(), site: None }
             }
+            Op::ChangeRegisters { change, count } => {
+                let callee = template(change.name(), vec![Fragment::Digits(count)]);
+                CuExpr::Call { callee, arguments: values.collect(), site: None }
+            }
             // A `let` declares it: an array without a name cannot be used.
             Op::SharedArray(_) | Op::SharedBarrier(..) => CuExpr::name("0"),
             Op::Barrier(_, barrier_method) => method(barrier_method.name, site),
