@@ -1,6 +1,5 @@
-//! Lowers a function's tree to the control-flow graph: evaluation order, jumps, moves and drops of tokens, and the values
-//! that are computed. Statements and blocks are here; expressions are in `value`, branches in `condition`, operations in
-//! `op`, memory in `memory`.
+//! Lowers a function's tree to the control-flow graph: evaluation order, jumps, moves and drops of tokens, and the values that are
+//! computed. Statements and blocks are here; expressions are in `value`, branches in `condition`, operations in `op`, memory in `memory`.
 
 mod arms;
 mod closure;
@@ -21,13 +20,12 @@ use phalanx_contract::uniformity::Uniformity;
 
 use super::cfg::{
     Access, Assertion, BarrierCall, BasicBlock, BlockId, Call, CallId, Cfg, CopyStep, CountedLoop, End, Extent,
-    Formula, GivenTo, GroupStep, MemoryStep, Node, NodeId, Position, Region, Root, Select, Shared, Slice, Source, Step,
-    StepKind, Team, TokenStep, ValueStep, Variable,
+    Formula, GivenTo, GroupStep, MemoryStep, Node, NodeId, Position, Region, RegisterChanges, Root, Select, Shared,
+    Slice, Source, Step, StepKind, Team, TokenStep, ValueStep, Variable,
 };
 use crate::model::expr::{Block, Expr, ExprKind, Stmt, StmtKind};
 use crate::model::group::Group;
 use crate::model::kind::Kind;
-use crate::model::op::RegisterChange;
 use crate::model::query::Query;
 use crate::model::token::TokenLoss;
 use crate::model::{Function, LocalId, LoopId, ValueId};
@@ -130,7 +128,7 @@ struct Builder<'f> {
     counted: BTreeMap<BlockId, CountedLoop>,
     assertions: Vec<Assertion>,
     collectives_of_warps: Vec<(Team, &'static str, SpanRange)>,
-    register_changes: Vec<(BlockId, RegisterChange, SpanRange)>,
+    register_changes: RegisterChanges,
     names: BTreeMap<Shared, LocalId>,
     current: BlockId,
     /// The locals in scope, innermost last.
