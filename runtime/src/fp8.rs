@@ -240,13 +240,14 @@ mod tests {
 
     /// The bits of the nearest number by a search of all, the even one of two.
     fn nearest(value: f64, fraction: u32, unit: f64, most: u8) -> Option<u8> {
-        let distance = |bits: u8| (units(bits, fraction) as f64 * unit - value.abs()).abs();
+        // Distances from what is far out of range would be rounded to the same one.
+        let size = value.abs().min(1e9);
+        let distance = |bits: u8| (units(bits, fraction) as f64 * unit - size).abs();
         let best = (0..=most).reduce(|best, bits| match distance(bits).total_cmp(&distance(best)) {
             std::cmp::Ordering::Less => bits,
             std::cmp::Ordering::Equal if bits % 2 == 0 => bits,
             std::cmp::Ordering::Equal | std::cmp::Ordering::Greater => best,
         });
-        let best = if value.is_infinite() { Some(most) } else { best };
         best.filter(|_| !value.is_nan()).map(|best| best | u8::from(value.is_sign_negative()) << 7)
     }
 
