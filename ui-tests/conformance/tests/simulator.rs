@@ -51,6 +51,7 @@ fn under_random_schedules() {
             "multicast::",
             "vectors::",
             "warpgroups::several_steps",
+            "warpgroups::registers_change",
             "orders::",
             "litmus::",
             "weak::",
