@@ -52,7 +52,8 @@ extern crate self as phalanx;
 
 // The crate has six modules. Each imports only from those above it here, and all of them from the data at the top.
 // ARCHITECTURE.md says why, and a test reads the imports.
-mod location; // data that several modules share
+mod fp8; // data that several modules share
+mod location;
 mod scalar;
 mod schedule;
 mod scope;
@@ -71,6 +72,7 @@ mod launch;
 
 #[cfg(feature = "gpu")]
 pub use cudarc;
+pub use fp8::{e4m3, e5m2};
 pub use half::{bf16, f16};
 pub use kernel::barrier::{
     Barrier, BarrierScope, Barriers, BlockScope, Brand, ClusterBarrier, ClusterBarriers, ClusterScope, RemoteBarrier,
@@ -83,7 +85,7 @@ pub use kernel::group::{
 };
 pub use kernel::matrix::{
     Accumulator, AccumulatorElement, ElementOfA, ElementOfB, InFlight, Matrix, MatrixA, MatrixB, MatrixElement,
-    MultipliedBy, StoredByRows, StoredTransposed, Summed, WarpgroupOperand, tf32,
+    MultipliedBy, StoredByRows, StoredTransposed, Summed, Transposed, WarpgroupOperand, tf32,
 };
 pub use kernel::memory::{
     Atomic, Global, GlobalMut, RemoteArray, RemoteSlice, SharedArray, SharedSlice, Swizzled, Vector, VectorElement,
@@ -173,9 +175,9 @@ pub mod prelude {
         Scope, SharedArray, SharedSlice, SignedInteger, Simulator, Swizzled, TensorElement, TensorMap, TensorTile,
         ThreadBlock, Tile, UnsignedInteger, Vector, VectorElement, bf16, binary_partition, bulk_copy_async,
         bulk_wait_group, bulk_wait_group_read, cluster_kernel, coalesced_threads, cuda, device, dynamic_shared,
-        dynamic_shared_slice, f16, fast, fence, labeled_partition, memcpy_async, nanosleep, op, shared_array,
-        shared_barrier, shared_barriers, shared_cluster_barrier, shared_cluster_barriers, tf32, this_cluster,
-        this_grid, this_thread_block, tiled_partition,
+        dynamic_shared_slice, e4m3, e5m2, f16, fast, fence, labeled_partition, memcpy_async, nanosleep, op,
+        shared_array, shared_barrier, shared_barriers, shared_cluster_barrier, shared_cluster_barriers, tf32,
+        this_cluster, this_grid, this_thread_block, tiled_partition,
     };
 }
 
@@ -246,7 +248,7 @@ pub mod __private {
     pub use crate::kernel::group::*;
     pub use crate::kernel::inline_cuda::{inline_cuda, without_closure};
     pub use crate::kernel::intrinsics::*;
-    pub use crate::kernel::matrix::matrix;
+    pub use crate::kernel::matrix::{matrix, transposed};
     pub use crate::kernel::memory::*;
     pub use crate::kernel::numeric::*;
     pub use crate::kernel::pipeline::OtherPipeline;

@@ -6,6 +6,8 @@ use half::{bf16, f16};
 #[cfg(feature = "serde")]
 use serde::Serializer;
 
+use crate::fp8::{e4m3, e5m2};
+
 /// A value of a scalar type, as a [`Cause`](crate::Cause) holds it. Its `Display` is the value as Rust formats it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
@@ -25,6 +27,10 @@ pub enum Scalar {
     F16(#[cfg_attr(feature = "serde", serde(serialize_with = "wider"))] f16),
     /// A `bf16`.
     Bf16(#[cfg_attr(feature = "serde", serde(serialize_with = "wider"))] bf16),
+    /// An `e4m3`.
+    E4m3(#[cfg_attr(feature = "serde", serde(serialize_with = "wider"))] e4m3),
+    /// An `e5m2`.
+    E5m2(#[cfg_attr(feature = "serde", serde(serialize_with = "wider"))] e5m2),
 }
 
 /// Serializes the value as the `f32` that is equal to it.
@@ -44,6 +50,8 @@ impl fmt::Display for Scalar {
             Scalar::F64(v) => write!(f, "{v:?}"),
             Scalar::F16(v) => write!(f, "{v:?}"),
             Scalar::Bf16(v) => write!(f, "{v:?}"),
+            Scalar::E4m3(v) => write!(f, "{v:?}"),
+            Scalar::E5m2(v) => write!(f, "{v:?}"),
         }
     }
 }

@@ -12,6 +12,16 @@ fn written_late(out: &mut [f32]) {
     out[warpgroup.thread_rank()] = sum[0];
 }
 
+#[cluster_kernel(block = 128)]
+fn transposed_and_written_late(out: &mut [f32]) {
+    let warpgroup = tiled_partition::<128>(&this_thread_block());
+    let tiles = shared_array::<[Swizzled<bf16, 64>; 64], 2>();
+    let product = warpgroup.mma_async(Accumulator::<f32, 64, 64>::splat(0.0), &tiles[0], tiles[1].transposed());
+    let sum = warpgroup.wait_mma(product);
+    tiles[1][0][0] = bf16::from_f32(1.0);
+    out[warpgroup.thread_rank()] = sum[0];
+}
+
 /// The first product has read its tile.
 #[cluster_kernel(block = 128)]
 fn another_tile(out: &mut [f32]) {

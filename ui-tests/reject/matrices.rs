@@ -50,6 +50,18 @@ fn rows_of_lanes(out: &mut [bf16]) {
     out[lane] = a[0];
 }
 
+/// Global memory is not transposed on the way.
+#[cluster_kernel(block = 128)]
+fn of_global_memory(input: &[bf16], out: &mut [f32]) {
+    let warpgroup = tiled_partition::<128>(&this_thread_block());
+    let tile = shared_array::<Swizzled<bf16, 64>, 64>();
+    tile[0][0] = bf16::ONE;
+    this_thread_block().sync();
+    let product = warpgroup.mma_async(Accumulator::<f32, 64, 64>::splat(0.0), &tile, input.transposed());
+    let sum = warpgroup.wait_mma(product);
+    out[warpgroup.thread_rank()] = sum[0];
+}
+
 /// A result is a lane's own.
 #[cluster_kernel(block = 32)]
 fn result_as_condition(out: &mut [f32]) {

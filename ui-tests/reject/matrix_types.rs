@@ -53,6 +53,15 @@ fn memory(out: &mut [f32]) {
     out[0] = a[0].to_f32();
 }
 
+/// Floats of 8 bits have no arithmetic, and no methods of other floats.
+#[cluster_kernel(block = 32)]
+fn arithmetic(input: &[e4m3], out: &mut [e4m3]) {
+    let i = this_grid().thread_rank();
+    out[i] = input[i] + e4m3::MAX;
+    out[i] = input[i].abs();
+    out[i] = -input[i];
+}
+
 /// What is no matrix has no such constructor.
 #[cluster_kernel(block = 32)]
 fn constructor(out: &mut [f32]) {

@@ -13,6 +13,17 @@ fn written_early(out: &mut [f32]) {
     out[warpgroup.thread_rank()] = sum[0];
 }
 
+/// A transposed tile is read in the same way.
+#[cluster_kernel(block = 128)]
+fn transposed_and_written_early(out: &mut [f32]) {
+    let warpgroup = tiled_partition::<128>(&this_thread_block());
+    let tiles = shared_array::<[Swizzled<bf16, 64>; 64], 2>();
+    let product = warpgroup.mma_async(Accumulator::<f32, 64, 64>::splat(0.0), &tiles[0], tiles[1].transposed());
+    tiles[1][0][0] = bf16::from_f32(1.0);
+    let sum = warpgroup.wait_mma(product);
+    out[warpgroup.thread_rank()] = sum[0];
+}
+
 /// The last product still reads its tiles.
 #[cluster_kernel(block = 128)]
 fn written_after_another(out: &mut [f32]) {

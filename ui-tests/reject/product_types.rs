@@ -80,4 +80,42 @@ fn of_other_registers(out: &mut [f32]) {
     out[0] = sum[0];
 }
 
+/// Only elements of 16 bits are taken from a transposed tile, which has swizzled rows.
+#[cluster_kernel(block = 128)]
+fn of_transposed_bytes(out: &mut [f32]) {
+    let warpgroup = tiled_partition::<128>(&this_thread_block());
+    let bytes = shared_array::<Swizzled<e4m3, 64>, 64>();
+    let singles = shared_array::<Swizzled<f32, 32>, 64>();
+    let plain = shared_array::<[bf16; 64], 64>();
+    bytes[0][0] = e4m3::from_f32(1.0);
+    singles[0][0] = 1.0;
+    plain[0][0] = bf16::from_f32(1.0);
+    this_thread_block().sync();
+    let zeros = Accumulator::<f32, 64, 64>::splat(0.0);
+    let of_bytes = warpgroup.mma_async(zeros, &bytes, bytes.transposed());
+    let sum = warpgroup.wait_mma(of_bytes);
+    let of_singles = warpgroup.mma_async(zeros, singles.transposed(), &singles);
+    let other = warpgroup.wait_mma(of_singles);
+    let of_plain = warpgroup.mma_async(zeros, plain.transposed(), plain.transposed());
+    let last = warpgroup.wait_mma(of_plain);
+    out[0] = sum[0] + other[0] + last[0];
+}
+
+/// Floats of 8 bits add to `f32`, and are not mixed with others.
+#[cluster_kernel(block = 128)]
+fn of_bytes(out: &mut [f32]) {
+    let warpgroup = tiled_partition::<128>(&this_thread_block());
+    let floats = shared_array::<Swizzled<e4m3, 64>, 64>();
+    let integers = shared_array::<Swizzled<i8, 64>, 64>();
+    floats[0][0] = e4m3::from_f32(1.0);
+    integers[0][0] = 1;
+    this_thread_block().sync();
+    let halves = Accumulator::<f16, 64, 64>::splat(f16::from_f32(0.0));
+    let to_halves = warpgroup.mma_async(halves, &floats, &floats);
+    let sum = warpgroup.wait_mma(to_halves);
+    let mixed = warpgroup.mma_async(Accumulator::<f32, 64, 64>::splat(0.0), &floats, &integers);
+    let other = warpgroup.wait_mma(mixed);
+    out[0] = other[0];
+}
+
 fn main() {}

@@ -9,7 +9,7 @@ const RESERVED: &str = "alignas alignof and and_eq asm auto bitand bitor bool br
     or_eq private protected public register reinterpret_cast requires return short signed sizeof static static_assert static_cast struct switch \
     template this thread_local throw true try typedef typeid typename union unsigned using virtual void volatile wchar_t while xor xor_eq \
     NULL assert va_arg va_copy va_end va_list va_start \
-    i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize f16 bf16 f32 f64 local_array tuple option vector integer floating phalanx";
+    i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize f16 bf16 e4m3 e5m2 f32 f64 local_array tuple option vector integer floating phalanx";
 
 /// Returns the C++ name of a field or variant. That of an unnamed field is its number: `_0`.
 pub(crate) fn member(rust: &str) -> String {

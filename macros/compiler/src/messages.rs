@@ -7,6 +7,7 @@ mod control;
 mod copy;
 mod inline_cuda;
 mod memory;
+mod registers;
 pub(crate) mod rings;
 mod shared;
 mod token;
@@ -18,6 +19,7 @@ pub(crate) use control::*;
 pub(crate) use copy::*;
 pub(crate) use inline_cuda::*;
 pub(crate) use memory::*;
+pub(crate) use registers::*;
 pub(crate) use shared::*;
 pub(crate) use token::*;
 pub(crate) use uniform::*;
@@ -136,7 +138,7 @@ pub(crate) fn kernel_result(at: SpanRange) -> Diag {
 pub(crate) fn unsupported_type(at: SpanRange) -> Diag {
     unsupported_type_with(
         at,
-        "the supported types are the integers, `f32`, `f64`, `f16`, `bf16`, `bool`, arrays, tuples and `Option`s of them, types with `#[derive(DeviceCopy)]`, and tokens such as `ArrivalToken<Cluster>`",
+        "the supported types are the integers, `f32`, `f64`, `f16`, `bf16`, `e4m3`, `e5m2`, `bool`, arrays, tuples and `Option`s of them, types with `#[derive(DeviceCopy)]`, and tokens such as `ArrivalToken<Cluster>`",
     )
 }
 
@@ -314,7 +316,13 @@ fn group_methods(group: Group) -> Vec<&'static str> {
             let methods = WARP_METHODS.iter().filter(|method| group == Group::Tile || !method.tiles_only);
             let methods = ["uniform", "invoke_one"].into_iter().chain(methods.map(|method| method.name));
             let of_matrices = Stored::ALL.into_iter().flat_map(|stored| [stored.load(), stored.store()]);
-            let of_matrices = of_matrices.chain(["mma_async", "wait_mma", "wait_mma_prior"]);
+            let of_matrices = of_matrices.chain([
+                "mma_async",
+                "wait_mma",
+                "wait_mma_prior",
+                "increase_registers",
+                "decrease_registers",
+            ]);
             let methods = methods.chain(of_matrices.filter(|_| group == Group::Tile));
             barrier.chain(methods).chain(queries).collect()
         }

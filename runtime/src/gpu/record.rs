@@ -85,6 +85,7 @@ impl Record {
             28 => Cause::RepeatedReceiver { rank: self.word(0) as u32 },
             Record::DEADLINE => Cause::Deadline { limit: self.limit(), waiting: self.waiting(program) },
             Record::DEADLINE_IGNORED => Cause::DeadlineIgnored { limit: self.limit() },
+            31 => Cause::ProductDepth { depths: [self.word(0), self.word(1)], step: self.word(2) },
             other => Cause::Panic(format!("a failure record of unknown kind {other}")),
         };
         let dim = |[x, y, z]: [u32; 3]| Dim3::new(x, y, z);

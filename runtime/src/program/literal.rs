@@ -17,6 +17,8 @@ pub(super) fn value(value: Scalar) -> String {
         Scalar::F64(v) => format!("f64::from_bits({:#x}ull)", v.to_bits()),
         Scalar::F16(v) => format!("f16::from_bits({:#x})", v.to_bits()),
         Scalar::Bf16(v) => format!("bf16::from_bits({:#x})", v.to_bits()),
+        Scalar::E4m3(v) => format!("e4m3::from_bits({:#x})", v.to_bits()),
+        Scalar::E5m2(v) => format!("e5m2::from_bits({:#x})", v.to_bits()),
     }
 }
 
@@ -33,7 +35,9 @@ pub(super) fn beside(value: Scalar) -> String {
         | Scalar::F32(_)
         | Scalar::F64(_)
         | Scalar::F16(_)
-        | Scalar::Bf16(_) => self::value(value),
+        | Scalar::Bf16(_)
+        | Scalar::E4m3(_)
+        | Scalar::E5m2(_) => self::value(value),
     }
 }
 

@@ -163,6 +163,73 @@ pub const fn max_registers(registers: i128, block: Option<[u32; 3]>) -> u32 {
     registers as u32
 }
 
+/// Checks the number of registers of `increase_registers::<N>()` and its opposite against those that a thread has at the start.
+#[track_caller]
+pub const fn register_change(count: usize, increases: bool, options: &KernelOptions) {
+    if count < 24 || count > 256 || !count.is_multiple_of(8) {
+        let message =
+            Message::new().text("the registers of a thread are a multiple of 8 from 24 to 256, not ").number(count);
+        message.text(" [launch_limit]").text(see_page!("launch_limit")).panic();
+    }
+    let Some(block) = options.block else {
+        refuse!("the number of registers changes only in blocks of a known size: `block = ..` [launch_limit]")
+    };
+    if !threads(block).is_multiple_of(128) {
+        refuse!(
+            "a warpgroup that changes its registers has all of its warps: `block` must be a multiple of 128 [launch_limit]"
+        )
+    }
+    let at_start = registers_at_start(threads(block), options);
+    if increases && count < at_start {
+        let message = Message::new()
+            .text("`increase_registers::<")
+            .number(count)
+            .text(">` gives a thread fewer registers than the ");
+        message
+            .number(at_start)
+            .text(" that it has at the start [launch_limit]")
+            .text(see_page!("launch_limit"))
+            .panic();
+    }
+    let warpgroups = (threads(block) / 128) as usize;
+    if increases && count + (warpgroups - 1) * 24 > warpgroups * at_start {
+        let message = Message::new()
+            .text("`increase_registers::<")
+            .number(count)
+            .text(">` asks for more registers than the block has: ");
+        message
+            .number(warpgroups * at_start)
+            .text(" for each thread of a warpgroup, of which others keep 24 [launch_limit]")
+            .text(see_page!("launch_limit"))
+            .panic();
+    }
+    if !increases && count > at_start {
+        let message = Message::new()
+            .text("`decrease_registers::<")
+            .number(count)
+            .text(">` leaves a thread more registers than the ");
+        message
+            .number(at_start)
+            .text(" that it has at the start [launch_limit]")
+            .text(see_page!("launch_limit"))
+            .panic();
+    }
+}
+
+/// Returns the registers that a thread has at the start: those that the bounds of the launch allow, in steps of 8.
+const fn registers_at_start(threads: u32, options: &KernelOptions) -> usize {
+    let blocks = match options.min_blocks {
+        Some(blocks) => blocks,
+        None => 1,
+    };
+    let allowed = match options.max_registers {
+        Some(registers) => registers,
+        None => 65536 / (threads * blocks),
+    };
+    let allowed = if allowed > 256 { 256 } else { allowed };
+    (allowed / 8 * 8) as usize
+}
+
 /// Checks the value of `shared_bytes = ..`.
 #[track_caller]
 pub const fn shared_bytes(bytes: i128) -> usize {

@@ -3,6 +3,7 @@
 
 use half::{bf16, f16};
 
+use crate::fp8::{e4m3, e5m2};
 use crate::program::refusal::Message;
 use crate::program::types::DeviceScalar;
 use crate::report::tensor::TensorError;
@@ -16,7 +17,7 @@ const MAX_TILE: usize = 256;
 /// The type of a tensor's elements, as a map names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DataType {
-    /// A byte, signed or not: a copy only moves it.
+    /// A byte of an integer or a float: a copy only moves it.
     Byte,
     /// 16 bits of an integer.
     Word,
@@ -41,7 +42,7 @@ pub enum DataType {
 /// The type of a tensor's elements. The trait is sealed.
 #[diagnostic::on_unimplemented(
     message = "there are no tensors of `{Self}`",
-    note = "the elements of a tensor are integers of 8 to 64 bits, f16, bf16, f32 or f64"
+    note = "the elements of a tensor are integers of 8 to 64 bits, e4m3, e5m2, f16, bf16, f32 or f64"
 )]
 pub trait TensorElement: DeviceScalar {
     /// The type as a map names it.
@@ -85,6 +86,8 @@ elements! {
     usize: U64;
     f16: F16;
     bf16: Bf16;
+    e4m3: Byte;
+    e5m2: Byte;
     f32: F32;
     f64: F64;
 }

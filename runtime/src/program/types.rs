@@ -5,6 +5,7 @@ use std::any::TypeId;
 
 use half::{bf16, f16};
 
+use crate::fp8::{e4m3, e5m2};
 use crate::program::constant::{Constant, Value};
 use crate::program::type_info::{TypeArgument, TypeInfo};
 use crate::scalar::Scalar;
@@ -75,7 +76,7 @@ use crate::scalar::Scalar;
 /// (`bool` holds 0 or 1 on both sides); all bytes zero are a value; and its alignment is at most 16.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be kept in device memory",
-    note = "the types of kernels are the integer types, f32, f64, f16, bf16, bool, arrays of them, and types with `#[derive(DeviceCopy)]`",
+    note = "the types of kernels are the integer types, f32, f64, f16, bf16, e4m3, e5m2, bool, arrays of them, and types with `#[derive(DeviceCopy)]`",
     note = "a generic parameter that stands for a type needs a bound: `T: DeviceCopy`, or `T: Number` for arithmetic"
 )]
 pub unsafe trait DeviceCopy: DeviceConstant + Copy + Send + Sync {
@@ -102,7 +103,7 @@ pub(crate) fn bytes_of<T: DeviceCopy>(data: &[T]) -> &[u8] {
 /// A type that has a C++ spelling in the generated text.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a type of the kernel language",
-    note = "the types of kernels are the integer types, f32, f64, f16, bf16, bool, arrays of them, and types with `#[derive(DeviceCopy)]`",
+    note = "the types of kernels are the integer types, f32, f64, f16, bf16, e4m3, e5m2, bool, arrays of them, and types with `#[derive(DeviceCopy)]`",
     note = "a generic parameter that stands for a type needs a bound: `T: DeviceCopy`, or `T: Number` for arithmetic"
 )]
 pub trait DeviceType: 'static {
@@ -194,7 +195,7 @@ pub fn pattern_constant<T: DeviceConstant + DeviceEq>(value: &T) -> Constant {
 /// [`Number`](crate::Number) allows arithmetic too. The trait is sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a scalar of the kernel language",
-    note = "scalars are the integer types, f32, f64, f16, bf16 and bool"
+    note = "scalars are the integer types, f32, f64, f16, bf16, e4m3, e5m2 and bool"
 )]
 pub trait DeviceScalar: DeviceCopy + sealed::Sealed {
     /// Returns the value with its type as data.
@@ -246,6 +247,8 @@ scalars! {
     f64 => Scalar::F64;
     f16 => Scalar::F16;
     bf16 => Scalar::Bf16;
+    e4m3 => Scalar::E4m3;
+    e5m2 => Scalar::E5m2;
 }
 
 /// Implements the types of tuples, which are local values only: Rust does not specify a tuple's layout in memory.

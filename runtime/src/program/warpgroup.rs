@@ -13,10 +13,16 @@ pub(super) fn instruction(arguments: &[TypeArgument]) -> Option<String> {
     let [TypeArgument::Type(sum), _, TypeArgument::Value(Scalar::Unsigned(columns, _))] = &sum[..] else { return None };
     let [sum, left, right] = [sum, left, right].map(scalar);
     let (sum, left, right) = (sum?, left?, right?);
+    let is_half = matches!(left, "f16" | "bf16");
     let is_integer = matches!(left, "i8" | "u8");
     // The sums of 16 bits lie in words of two.
     let words = if sum == "f16" { columns / 4 } else { columns / 2 };
-    let depth = if is_integer { 32 } else { 16 };
+    // As many as 32 bytes of a row hold.
+    let depth = match left {
+        "tf32" => 8,
+        _ if is_half => 16,
+        _ => 32,
+    };
     let list = |item: &dyn Fn(u128) -> String| (0..words).map(item).collect::<Vec<_>>().join(", ");
     let registers = list(&|number| format!("%{number}"));
     let operands = list(&|number| match sum {
@@ -24,22 +30,27 @@ pub(super) fn instruction(arguments: &[TypeArgument]) -> Option<String> {
         "i32" => format!("\"+r\"(sum.elements[{number}].value)"),
         _ => format!("\"+f\"(sum.elements[{number}].value)"),
     });
-    // Neither operand is negated, and both have their rows in shared memory.
-    let scales = if is_integer { "" } else { ", 1, 1, 0, 0" };
     let (a, b) = (words, words + 1);
+    // Neither operand is negated. Only those of 16 bits may be transposed.
+    let (scales, transposes) = match is_half {
+        true => (format!(", 1, 1, %{}, %{}", b + 1, b + 2), ", \"n\"(LeftTransposed), \"n\"(RightTransposed)"),
+        false if is_integer => (String::new(), ""),
+        false => (", 1, 1".to_owned(), ""),
+    };
     let types = [sum, left, right].map(ptx).join(".");
     // Only elements of 16 bits come from registers, of which a step has four.
-    let of_registers = if is_integer {
+    let of_registers = if !is_half {
         String::new()
     } else {
-        let (matrix, b) =
-            ((words..words + 4).map(|number| format!("%{number}")).collect::<Vec<_>>().join(", "), words + 4);
+        let matrix = (words..words + 4).map(|number| format!("%{number}")).collect::<Vec<_>>().join(", ");
+        let (b, transposed) = (words + 4, words + 5);
         format!(
             "
+    template <int RightTransposed>
     __device__ __forceinline__ static void multiply(accumulator<{sum}, 64, {columns}>& sum, const unsigned* a, unsigned long long b) {{
-        asm volatile(\"{{ .reg .pred adds; setp.eq.u32 adds, 0, 0; wgmma.mma_async.sync.aligned.m64n{columns}k{depth}.{types} {{{registers}}}, {{{matrix}}}, %{b}, adds, 1, 1, 0; }}\"
+        asm volatile(\"{{ .reg .pred adds; setp.eq.u32 adds, 0, 0; wgmma.mma_async.sync.aligned.m64n{columns}k{depth}.{types} {{{registers}}}, {{{matrix}}}, %{b}, adds, 1, 1, %{transposed}; }}\"
                      : {operands}
-                     : \"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3]), \"l\"(b));
+                     : \"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3]), \"l\"(b), \"n\"(RightTransposed));
     }}"
         )
     };
@@ -49,10 +60,11 @@ pub(super) fn instruction(arguments: &[TypeArgument]) -> Option<String> {
         "
 template <>
 struct phalanx::detail::warpgroup_cores<{left}, {right}, {sum}, {columns}> {{
+    template <int LeftTransposed, int RightTransposed>
     __device__ __forceinline__ static void multiply(accumulator<{sum}, 64, {columns}>& sum, unsigned long long a, unsigned long long b) {{
         asm volatile(\"{{ .reg .pred adds; setp.eq.u32 adds, 0, 0; wgmma.mma_async.sync.aligned.m64n{columns}k{depth}.{types} {{{registers}}}, %{a}, %{b}, adds{scales}; }}\"
                      : {operands}
-                     : \"l\"(a), \"l\"(b));
+                     : \"l\"(a), \"l\"(b){transposes});
     }}{of_registers}
 }};"
     )

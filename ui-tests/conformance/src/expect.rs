@@ -4,7 +4,7 @@
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use phalanx::{Device, Dim3, Error, Failure, Location, bf16, f16};
+use phalanx::{Device, Dim3, Error, Failure, Location, bf16, e4m3, e5m2, f16};
 
 use crate::Outcome;
 
@@ -26,29 +26,17 @@ macro_rules! bits {
 
 bits!(bool i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize);
 
-impl Bits for f32 {
-    fn same(self, other: Self) -> bool {
-        self.to_bits() == other.to_bits() || self.is_nan() && other.is_nan()
-    }
+macro_rules! float_bits {
+    ($($t:ident)*) => {$(
+        impl Bits for $t {
+            fn same(self, other: Self) -> bool {
+                self.to_bits() == other.to_bits() || self.is_nan() && other.is_nan()
+            }
+        }
+    )*};
 }
 
-impl Bits for f64 {
-    fn same(self, other: Self) -> bool {
-        self.to_bits() == other.to_bits() || self.is_nan() && other.is_nan()
-    }
-}
-
-impl Bits for f16 {
-    fn same(self, other: Self) -> bool {
-        self.to_bits() == other.to_bits() || self.is_nan() && other.is_nan()
-    }
-}
-
-impl Bits for bf16 {
-    fn same(self, other: Self) -> bool {
-        self.to_bits() == other.to_bits() || self.is_nan() && other.is_nan()
-    }
-}
+float_bits!(f32 f64 f16 bf16 e4m3 e5m2);
 
 /// How many differences a message shows.
 const SHOWN: usize = 5;

@@ -80,12 +80,29 @@ fn products_are_in_flight_together() {
         (find(&corpus, "corpus::warpgroups", "product"), 8, 2),
         (find(&all, "warpgroups", "steps"), 4, 1),
         (find(&all, "warpgroups", "two_sums"), 4, 2),
+        // The product of registers is another operation.
+        (find(&all, "warpgroup_transposed", "one_of_two"), 2, 1),
+        (find(&all, "warpgroup_transposed", "both bf16_to_f32"), 8, 2),
     ] {
         let Some(code) = code else { return };
         let products: Vec<u64> = code.iter().filter(|[low, _]| low & 0xfff == PRODUCT).map(|[_, high]| *high).collect();
         let ends = products.iter().filter(|high| *high & GROUP != GROUP).count();
         assert_eq!((products.len(), ends), (instructions, groups));
     }
+}
+
+/// The operation `USETMAXREG`, whose number is in the eight bits from bit 32.
+const CHANGE_REGISTERS: u64 = 0x9c8;
+
+/// The assembler leaves changes of registers out where the code after them needs more than they leave (ptxas, C7507), or where it does
+/// not know how many there are at the start.
+#[test]
+fn registers_are_changed() {
+    let Some(code) = code("warpgroups", "specialised") else { return };
+    let changes = code.iter().filter(|[low, _]| low & 0xfff == CHANGE_REGISTERS);
+    let mut counts: Vec<u64> = changes.map(|[low, _]| low >> 32 & 0xff).collect();
+    counts.sort_unstable();
+    assert_eq!(counts, [40, 232]);
 }
 
 /// Whole warps reduce integers of up to 32 bits by one instruction, floats by shuffles.

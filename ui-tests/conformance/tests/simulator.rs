@@ -51,6 +51,8 @@ fn under_random_schedules() {
             "multicast::",
             "vectors::",
             "warpgroups::several_steps",
+            "warpgroups::registers_change",
+            "warpgroup_transposed::of_tensors",
             "orders::",
             "litmus::",
             "weak::",

@@ -19,7 +19,7 @@ struct Layers {
 const CRATES: [&str; 3] = ["macros/compiler/src", "macros/contract/src", "runtime/src"];
 
 /// The modules of the runtime that are data, from which all others may import.
-const SHARED_DATA: [&str; 5] = ["location", "scalar", "schedule", "scope", "shape"];
+const SHARED_DATA: [&str; 6] = ["fp8", "location", "scalar", "schedule", "scope", "shape"];
 
 /// The files that hold the parts of one recursive type, and therefore name each other.
 const RECURSIVE_TYPES: [&[&str]; 2] = [
@@ -78,7 +78,7 @@ fn tables_of_modules_are_read() {
     assert_eq!(imports(0, "diag").as_deref(), Some("rules session span"));
     assert_eq!(imports(0, "rings").as_deref(), Some(""));
     assert_eq!(imports(1, "uniformity").as_deref(), Some("groups index_set"));
-    assert_eq!(imports(2, "sim").as_deref(), Some("location report scalar schedule scope shape"));
+    assert_eq!(imports(2, "sim").as_deref(), Some("fp8 location report scalar schedule scope shape"));
     assert!(imports(2, "launch").is_some_and(|names| names.contains("kernel") && names.contains("gpu")));
     assert_eq!(layers[0].libraries.len(), 3);
     assert!(layers[2].libraries["cudarc"].contains("launch/foreign"));

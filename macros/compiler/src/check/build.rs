@@ -1,6 +1,5 @@
-//! Lowers a function's tree to the control-flow graph: evaluation order, jumps, moves and drops of tokens, and the values
-//! that are computed. Statements and blocks are here; expressions are in `value`, branches in `condition`, operations in
-//! `op`, memory in `memory`.
+//! Lowers a function's tree to the control-flow graph: evaluation order, jumps, moves and drops of tokens, and the values that are
+//! computed. Statements and blocks are here; expressions are in `value`, branches in `condition`, operations in `op`, memory in `memory`.
 
 mod arms;
 mod closure;
@@ -21,8 +20,8 @@ use phalanx_contract::uniformity::Uniformity;
 
 use super::cfg::{
     Access, Assertion, BarrierCall, BasicBlock, BlockId, Call, CallId, Cfg, CopyStep, CountedLoop, End, Extent,
-    Formula, GivenTo, GroupStep, MemoryStep, Node, NodeId, Position, Region, Root, Select, Shared, Slice, Source, Step,
-    StepKind, Team, TokenStep, ValueStep, Variable,
+    Formula, GivenTo, GroupStep, MemoryStep, Node, NodeId, Position, Region, RegisterChanges, Root, Select, Shared,
+    Slice, Source, Step, StepKind, Team, TokenStep, ValueStep, Variable,
 };
 use crate::model::expr::{Block, Expr, ExprKind, Stmt, StmtKind};
 use crate::model::group::Group;
@@ -53,6 +52,7 @@ pub(crate) fn build(function: &Function) -> Result<Cfg<'_>, SpanRange> {
         counted: BTreeMap::new(),
         assertions: Vec::new(),
         collectives_of_warps: Vec::new(),
+        register_changes: Vec::new(),
         names: BTreeMap::new(),
         current: BlockId(0),
         scopes: vec![function.params.iter().map(|param| param.local).collect()],
@@ -102,6 +102,7 @@ pub(crate) fn build(function: &Function) -> Result<Cfg<'_>, SpanRange> {
         counted: builder.counted,
         assertions: builder.assertions,
         collectives_of_warps: builder.collectives_of_warps,
+        register_changes: builder.register_changes,
         slices: builder.slices,
         names: builder.names,
         teams,
@@ -127,6 +128,7 @@ struct Builder<'f> {
     counted: BTreeMap<BlockId, CountedLoop>,
     assertions: Vec<Assertion>,
     collectives_of_warps: Vec<(Team, &'static str, SpanRange)>,
+    register_changes: RegisterChanges,
     names: BTreeMap<Shared, LocalId>,
     current: BlockId,
     /// The locals in scope, innermost last.

@@ -288,6 +288,7 @@ impl<'f> Splitter<'_, 'f> {
     fn build(&self, partitions: &[Partition]) -> Cfg<'f> {
         let mut split = Cfg {
             collectives_of_warps: Vec::new(),
+            register_changes: Vec::new(),
             blocks: Vec::new(),
             entry: BlockId(0),
             nodes: self.cfg.nodes.clone(),

@@ -127,6 +127,8 @@ impl Op {
             Op::MmaAsync { .. } => collective(Group::Tile, at_its_site, Kind::Value),
             Op::MmaWait { prior: None } => collective(Group::Tile, never, Kind::Value),
             Op::MmaWait { prior: Some(_) } => collective(Group::Tile, never, Kind::Unit),
+            // All warps of the warpgroup execute the same one (PTX ISA, setmaxnreg).
+            Op::ChangeRegisters { .. } => collective(Group::Tile, never, Kind::Unit),
             // The result is a reference, as in Rust, which `*` reads.
             Op::LoadUnchecked => individual(Reads, never, Kind::Reference { mutable: false }),
             Op::Atomic(atomic) => individual(Changes, at_its_site, atomic.method.result),

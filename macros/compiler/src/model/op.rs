@@ -65,10 +65,12 @@ pub(crate) enum Op {
     LoadMatrix { stored: Stored, matrix: SlotId },
     /// `warp.store_matrix(&tile, row, column, matrix)`
     StoreMatrix { stored: Stored },
-    /// `warpgroup.mma_async(sum, &a, &b)`: the slot of the result's type, which the text names.
-    MmaAsync { product: SlotId, left: LeftOperand },
+    /// `warpgroup.mma_async(sum, &a, &b)`: the slot of the result's type, which the text names, and how the right tile is taken.
+    MmaAsync { product: SlotId, left: LeftOperand, right: Stored },
     /// `warpgroup.wait_mma(product)`, `warpgroup.wait_mma_prior::<1>()`
     MmaWait { prior: Option<ValueId> },
+    /// `warpgroup.increase_registers::<232>()` and its opposite, with the number of registers.
+    ChangeRegisters { change: RegisterChange, count: ValueId },
     /// `memory.len()`
     Length,
     /// `memory.is_empty()`
@@ -121,7 +123,7 @@ pub(crate) enum Stored {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LeftOperand {
     /// In shared memory, as the right one.
-    Tile,
+    Tile(Stored),
     /// In the registers of the threads.
     Registers,
 }
@@ -130,9 +132,42 @@ impl LeftOperand {
     /// Returns the name of the method of the host API.
     pub(crate) fn method(self) -> &'static str {
         match self {
-            LeftOperand::Tile => "mma_async",
+            LeftOperand::Tile(_) => "mma_async",
             LeftOperand::Registers => "mma_async_of_registers",
         }
+    }
+
+    /// Returns how the tile is taken, if it is one.
+    pub(crate) fn stored(self) -> Stored {
+        match self {
+            LeftOperand::Tile(stored) => stored,
+            LeftOperand::Registers => Stored::ByRows,
+        }
+    }
+}
+
+/// How a warpgroup changes the number of its registers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RegisterChange {
+    /// Each thread gets more.
+    Increase,
+    /// Each thread gives some back.
+    Decrease,
+}
+
+impl RegisterChange {
+    pub(crate) const ALL: [RegisterChange; 2] = [RegisterChange::Increase, RegisterChange::Decrease];
+
+    /// Returns the name of the method, and of the prelude's function.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            RegisterChange::Increase => "increase_registers",
+            RegisterChange::Decrease => "decrease_registers",
+        }
+    }
+
+    pub(crate) fn by_name(name: &str) -> Option<RegisterChange> {
+        RegisterChange::ALL.into_iter().find(|change| change.name() == name)
     }
 }
 
@@ -246,6 +281,7 @@ impl Op {
             | Op::StoreMatrix { .. }
             | Op::MmaAsync { .. }
             | Op::MmaWait { .. }
+            | Op::ChangeRegisters { .. }
             | Op::Length
             | Op::IsEmpty
             | Op::LoadUnchecked

@@ -5,10 +5,10 @@ use syn::{ExprMethodCall, PathArguments};
 use super::Parser;
 use super::syntax::{strip, type_argument};
 use crate::messages;
-use crate::model::SlotUse;
 use crate::model::expr::{Expr, ExprKind};
 use crate::model::kind::{Kind, Memory};
-use crate::model::op::{LeftOperand, Op, Stored};
+use crate::model::op::{LeftOperand, Op, RegisterChange, Stored};
+use crate::model::{Role, SlotUse};
 use crate::span::SpanRange;
 
 impl Parser<'_> {
@@ -46,7 +46,8 @@ impl Parser<'_> {
         self.op(Op::StoreMatrix { stored }, operands, span)
     }
 
-    /// Parses `warpgroup.mma_async(sum, &a, &b)`, whose left operand may be a matrix in registers, and its waits, `wait_mma(product)` and `wait_mma_prior::<1>()`.
+    /// Parses `warpgroup.mma_async(sum, &a, &b)`, whose tiles may be transposed and whose left operand may be a matrix in registers, and its
+    /// waits, `wait_mma(product)` and `wait_mma_prior::<1>()`.
     pub(super) fn product_method(
         &mut self,
         name: &str,
@@ -72,31 +73,72 @@ impl Parser<'_> {
         }
         let mut operands = vec![warpgroup];
         operands.extend(call.args.first().map(|value| self.value(value)));
-        let left = match call.args.get(1) {
-            Some(left) if self.is_in_registers(left) => LeftOperand::Registers,
-            Some(_) | None => LeftOperand::Tile,
-        };
-        if left == LeftOperand::Registers {
+        let in_registers = call.args.get(1).is_some_and(|left| self.is_in_registers(left));
+        if in_registers {
             operands.extend(call.args.get(1).map(|matrix| self.value(matrix)));
         }
+        let mut tiles = Vec::new();
         for tile in call.args.iter().skip(operands.len() - 1) {
-            let Some(tile) = self.shared_argument(tile, "warpgroup.mma_async(sum, &a, &b)") else {
-                return Expr::error(span);
-            };
+            let Some((tile, stored)) = self.operand_tile(tile) else { return Expr::error(span) };
             let Kind::Memory(Memory::SharedArray | Memory::SharedSlice) = tile.result_kind else {
                 return self.error(messages::matrix_memory(tile.span, tile.result_kind));
             };
             operands.push(tile);
+            tiles.push(stored);
         }
+        let right = tiles.pop().unwrap_or(Stored::ByRows);
+        let left = tiles.pop().map_or(LeftOperand::Registers, LeftOperand::Tile);
         let op = match name {
-            "mma_async" => Op::MmaAsync { product: self.slot(SlotUse::Type), left },
+            "mma_async" => Op::MmaAsync { product: self.slot(SlotUse::Type), left, right },
             _ => Op::MmaWait { prior },
         };
         self.op(op, operands, span)
     }
 
+    /// Parses `warpgroup.increase_registers::<232>()` and its opposite, which only kernels have.
+    pub(super) fn register_change(
+        &mut self,
+        change: RegisterChange,
+        warpgroup: Expr,
+        call: &ExprMethodCall,
+        span: SpanRange,
+    ) -> Expr {
+        let name = change.name();
+        if !call.args.is_empty() {
+            return self.error(messages::argument_count(span, name, 0, call.args.len()));
+        }
+        let turbofish = call.turbofish.clone().map(PathArguments::AngleBracketed);
+        let Some(count) = turbofish.and_then(|turbofish| self.length_argument(&turbofish, 0)) else {
+            return self.error(messages::turbofish(span, name, &format!("warpgroup.{name}::<40>()")));
+        };
+        match self.function.role {
+            Role::Kernel => self.op(Op::ChangeRegisters { change, count }, vec![warpgroup], span),
+            Role::Device | Role::Method => self.error(messages::registers_in_function(span, name)),
+        }
+    }
+
+    /// Parses `&tile` or `tile.transposed()`.
+    fn operand_tile(&mut self, argument: &syn::Expr) -> Option<(Expr, Stored)> {
+        const FORM: &str = "warpgroup.mma_async(sum, &a, &b)";
+        let Some(tile) = transposed(argument) else {
+            return Some((self.shared_argument(argument, FORM)?, Stored::ByRows));
+        };
+        let tile = match tile {
+            syn::Expr::Path(_) => self.expr(tile),
+            syn::Expr::Reference(_) => self.shared_argument(tile, FORM)?,
+            tile => {
+                let and = syn::Token![&](SpanRange::of(tile).lo);
+                self.shared_argument(&syn::parse_quote!(#and #tile), FORM)?
+            }
+        };
+        (tile.result_kind != Kind::Unknown).then_some((tile, Stored::Transposed))
+    }
+
     /// Whether a left operand is a value, and not a reference to memory.
     fn is_in_registers(&mut self, operand: &syn::Expr) -> bool {
+        if transposed(operand).is_some() {
+            return false;
+        }
         match strip(operand) {
             syn::Expr::Reference(_) => false,
             // A tile without `&` is refused as one.
@@ -131,5 +173,17 @@ impl Parser<'_> {
             operands.push(index);
         }
         Some(operands)
+    }
+}
+
+/// Returns the tile of `tile.transposed()`.
+fn transposed(argument: &syn::Expr) -> Option<&syn::Expr> {
+    match strip(argument) {
+        syn::Expr::MethodCall(call)
+            if call.method == "transposed" && call.args.is_empty() && call.turbofish.is_none() =>
+        {
+            Some(strip(&call.receiver))
+        }
+        _ => None,
     }
 }

@@ -11,7 +11,7 @@ use crate::model::group::Group;
 use crate::model::group_barrier::{BarrierMethod, BarrierOperation};
 use crate::model::kind::{Kind, Memory};
 use crate::model::method::ValueMethod;
-use crate::model::op::{MEMORY_METHODS, Op, Stored, Variant};
+use crate::model::op::{MEMORY_METHODS, Op, RegisterChange, Stored, Variant};
 use crate::model::warp::WarpMethod;
 use crate::model::{Role, SiteMessage};
 use crate::span::SpanRange;
@@ -106,6 +106,11 @@ impl Parser<'_> {
         }
         if group == Group::Tile && matches!(name.as_str(), "mma_async" | "wait_mma" | "wait_mma_prior") {
             return self.product_method(&name, receiver, call, span);
+        }
+        if group == Group::Tile
+            && let Some(change) = RegisterChange::by_name(&name)
+        {
+            return self.register_change(change, receiver, call, span);
         }
         if let Some(method) = group.barrier_method(&name) {
             return self.barrier(group, method, receiver, call, span);

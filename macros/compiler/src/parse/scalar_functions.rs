@@ -14,11 +14,11 @@ use crate::model::{SiteId, SiteMessage};
 use crate::span::SpanRange;
 
 /// Scalars that the crate defines and not the compiler: literals do not have them as suffixes.
-const HALVES: [&str; 2] = ["f16", "bf16"];
+const NARROW_FLOATS: [&str; 4] = ["f16", "bf16", "e4m3", "e5m2"];
 
 /// Whether the name is that of a scalar, of the compiler or of the crate.
 pub(super) fn is_number(name: &str) -> bool {
-    ty::scalar(name).is_some() || HALVES.contains(&name)
+    ty::scalar(name).is_some() || NARROW_FLOATS.contains(&name)
 }
 
 impl Parser<'_> {

@@ -92,6 +92,7 @@ fn cfg<const N: usize>(blocks: [(&[&'static str], End); N]) -> Cfg<'static> {
         counted: BTreeMap::new(),
         assertions: Vec::new(),
         collectives_of_warps: Vec::new(),
+        register_changes: Vec::new(),
         slices: Vec::new(),
         names: BTreeMap::new(),
         teams: Vec::new(),

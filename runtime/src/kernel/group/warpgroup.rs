@@ -8,14 +8,15 @@ use std::panic::Location;
 
 use super::Tile;
 use super::members::{Call, Members};
-use crate::kernel::matrix::{ElementOfA, InFlight, Matrix, MatrixA, MatrixElement, Summed, WarpgroupOperand};
-use crate::kernel::memory::{SwizzledMemory, bits, exchanged};
+use crate::kernel::matrix::{
+    ElementOfA, InFlight, Matrix, MatrixA, MatrixElement, OperandElement, OperandTile, Summed, WarpgroupOperand,
+};
+use crate::kernel::memory::bits;
 use crate::program::refusal::Message;
-use crate::program::tensor::TensorElement;
 use crate::report::failure::Cause;
 use crate::sim::{self, CopyEnd, LANES, MemoryId, ProductCall, Site, WarpCall};
 
-/// The bytes of a row that one instruction multiplies.
+/// The bytes of a line that one instruction multiplies.
 const STEP: usize = 32;
 
 /// The rows of the left operand, and those of one warp.
@@ -25,57 +26,60 @@ const ROWS_OF_WARP: usize = 16;
 /// An operand's tile, as the simulator reads it.
 #[derive(Debug, Clone, Copy)]
 struct Operand {
-    end: CopyEnd,
-    rows: usize,
-    /// The size of a row in bytes.
-    row: usize,
+    tile: OperandTile,
     site: Site,
     type_name: &'static str,
 }
 
 impl Operand {
-    fn of<S: SwizzledMemory>(tile: &S, site: Site) -> Operand {
-        let row = S::COLUMNS * size_of::<S::Scalar>();
-        let pattern = 8 * row;
-        let past = tile.start() % pattern;
+    fn of<S: WarpgroupOperand>(operand: &S, site: Site) -> Operand {
+        let tile = operand.tile();
+        let pattern = 8 * tile.row;
+        let past = tile.end.start % pattern;
         if past != 0 {
             sim::fail_at(Cause::MisalignedOperand { past: past as u64, pattern: pattern as u64 }, site);
         }
-        let end = CopyEnd { memory: tile.id(), start: tile.start() };
-        Operand { end, rows: tile.length(), row, site, type_name: type_name::<S::Scalar>() }
-    }
-
-    /// Returns some of the rows.
-    fn part(self, first: usize, rows: usize) -> Operand {
-        let end = CopyEnd { start: self.end.start + first * self.row, ..self.end };
-        Operand { end, rows, ..self }
+        Operand { tile, site, type_name: type_name::<S::Scalar>() }
     }
 
     /// Returns the allocation and the first byte, which no other tile has.
     fn identity(self) -> [u64; 2] {
-        let allocation = match self.end.memory {
+        let allocation = match self.tile.end.memory {
             MemoryId::Shared(shared) => u64::from(shared.allocation),
             // Shared memory has no address.
             MemoryId::Constant(_) | MemoryId::Global(_) => u64::MAX,
         };
-        [allocation, self.end.start as u64]
+        [allocation, self.tile.end.start as u64]
     }
 
-    fn piece(self) -> (CopyEnd, usize) {
-        (self.end, self.rows * self.row)
+    /// Returns the memory that has these lines.
+    fn piece(self, first: usize, count: usize) -> (CopyEnd, usize) {
+        let (start, len) = self.tile.bytes_of_lines(first, count);
+        (CopyEnd { start: self.tile.end.start + start, ..self.tile.end }, len)
     }
 
-    /// Returns the elements of all rows, one row after the other.
-    fn elements<T: TensorElement>(self) -> Vec<T> {
-        let (end, len) = self.piece();
+    /// Returns the elements of some lines, one line after the other.
+    fn elements<T: OperandElement>(self, first: usize, count: usize) -> Vec<T> {
+        let (end, len) = self.piece(first, count);
         let bytes = sim::with("a product", |context| context.bytes_of(end, len, self.site, self.type_name));
-        let size = size_of::<T>();
+        let (size, depth) = (size_of::<T>(), self.tile.depth);
         let element = |at: usize| {
-            let (number, byte) = (at / self.row, at % self.row);
-            let place = number * self.row + exchanged(byte, end.start + number * self.row, self.row);
-            T::of_bytes(&bytes[place..place + size])
+            let place = self.tile.end.start + self.tile.place(first + at / depth, at % depth, size) - end.start;
+            T::of_bytes(&bytes[place..place + size]).multiplied()
         };
-        (0..len).step_by(size).map(element).collect()
+        (0..count * depth).map(element).collect()
+    }
+}
+
+/// Checks that the operands fit the sums and each other; the left one has this many rows and this depth.
+fn check_shape<S: OperandElement>((rows, depth): (usize, usize), right: Operand, columns: usize, site: Site) {
+    let (expected, rows) = ([ROWS as u64, columns as u64], [rows as u64, right.tile.lines as u64]);
+    if rows != expected {
+        sim::fail_at(Cause::ProductRows { rows, expected }, site);
+    }
+    let step = STEP / size_of::<S>();
+    if depth != right.tile.depth || !depth.is_multiple_of(step) {
+        sim::fail_at(Cause::ProductDepth { depths: [depth as u64, right.tile.depth as u64], step: step as u64 }, site);
     }
 }
 
@@ -87,6 +91,9 @@ impl Tile<128> {
     /// `sum` is an [`Accumulator`](crate::Accumulator) of 64 rows and `N` columns, or a product in flight, to which this one
     /// is added without a wait. `a` has 64 rows and `b` has `N`, both of [`Swizzled`](crate::Swizzled) elements, in as many
     /// columns. Until [`wait_mma`](Tile::wait_mma), the tiles must be left alone (rule `mma_in_flight`).
+    ///
+    /// A tile of 16-bit elements may also be taken by its transpose, [`b.transposed()`](crate::Transposed): its rows then go in the
+    /// direction of the sum, as those of a row-major right operand do.
     ///
     /// `a` may also be a [`MatrixA`] of 64 rows, `warpgroup.mma_async(sum, a, &b)`, as attention makes it of sums
     /// by [`MatrixA::from_accumulator`](crate::MatrixA::from_accumulator).
@@ -137,8 +144,8 @@ impl Tile<128> {
     /// ```
     ///
     /// # Failures
-    /// The launch fails if a tile has other rows than these, or does not start where the pattern of its rows does, at a
-    /// multiple of 8 rows.
+    /// The launch fails if a tile has other rows than these, if a transposed one has another number of rows than the other operand has
+    /// elements in the direction of the sum, or if a tile does not start where the pattern of its rows does, at a multiple of 8 rows.
     #[track_caller]
     pub fn mma_async<S, A, B>(&self, sum: S, a: &A, b: &B) -> InFlight<S::Sum, A::Factor, B::Factor>
     where
@@ -147,26 +154,22 @@ impl Tile<128> {
         S: Summed<A::Factor, B::Factor>,
     {
         const {
-            let (left, right) = (A::COLUMNS * size_of::<A::Factor>(), B::COLUMNS * size_of::<B::Factor>());
-            if left != right {
+            if let (Some(left), Some(right)) = (A::DEPTH, B::DEPTH)
+                && left * size_of::<A::Scalar>() != right * size_of::<B::Scalar>()
+            {
                 let message = Message::new()
                     .text("the rows of both operands of a product have as many elements, but these have ");
-                message.number(A::COLUMNS).text(" and ").number(B::COLUMNS).panic();
+                message.number(left).text(" and ").number(right).panic();
             }
-            assert!(left.is_multiple_of(STEP), "a swizzled row has 32, 64 or 128 bytes");
         }
         let site = Location::caller();
         let (left, right) = (Operand::of(a, site), Operand::of(b, site));
-        let expected = [ROWS as u64, <S::Sum as Matrix>::COLUMNS as u64];
-        let rows = [left.rows as u64, right.rows as u64];
-        if rows != expected {
-            sim::fail_at(Cause::ProductRows { rows, expected }, site);
-        }
+        let shape = (left.tile.lines, left.tile.depth);
+        check_shape::<B::Scalar>(shape, right, <S::Sum as Matrix>::COLUMNS, site);
         let lane = self.thread_rank() as usize;
-        let warp = lane / LANES as usize;
+        let first = lane / LANES as usize * ROWS_OF_WARP;
         let tiles = [left.identity(), right.identity()];
-        let left = left.part(warp * ROWS_OF_WARP, ROWS_OF_WARP);
-        let pieces = [left.piece(), right.piece()];
+        let pieces = [left.piece(first, ROWS_OF_WARP), right.piece(0, right.tile.lines)];
         sim::with("mma_async", |context| {
             context.check_warpgroup("the tiles of `mma_async()`", bits(&tiles), site);
             let call = WarpCall { name: "mma_async", lanes: u32::MAX, value: TypeId::of::<()>(), barrier: false, site };
@@ -182,12 +185,13 @@ impl Tile<128> {
             }
         });
         let mut sum = sum.into_sum();
-        let (left, right) = (left.elements::<A::Factor>(), right.elements::<B::Factor>());
-        let columns = A::COLUMNS;
+        let depth = left.tile.depth;
+        let left = left.elements::<A::Scalar>(first, ROWS_OF_WARP);
+        let right = right.elements::<B::Scalar>(0, right.tile.lines);
         for (index, element) in sum.registers_mut().iter_mut().enumerate() {
             let (row, column) = <S::Sum as Matrix>::LAYOUT.position(lane, index);
-            let row = &left[row % ROWS_OF_WARP * columns..][..columns];
-            *element = S::added(*element, row, &right[column * columns..][..columns]);
+            let row = &left[row % ROWS_OF_WARP * depth..][..depth];
+            *element = S::added(*element, row, &right[column * depth..][..depth]);
         }
         InFlight::new(sum)
     }
@@ -207,18 +211,16 @@ impl Tile<128> {
         S: Summed<T, B::Factor>,
     {
         const {
-            if K != B::COLUMNS {
+            if let Some(depth) = B::DEPTH
+                && K != depth
+            {
                 let message = Message::new().text("the left operand of a product has as many columns as the rows of the right one have elements, but these have ");
-                message.number(K).text(" and ").number(B::COLUMNS).panic();
+                message.number(K).text(" and ").number(depth).panic();
             }
         }
         let site = Location::caller();
         let right = Operand::of(b, site);
-        let columns = <S::Sum as Matrix>::COLUMNS as u64;
-        if right.rows as u64 != columns {
-            let (rows, expected) = ([ROWS as u64, right.rows as u64], [ROWS as u64, columns]);
-            sim::fail_at(Cause::ProductRows { rows, expected }, site);
-        }
+        check_shape::<B::Scalar>((ROWS, K), right, <S::Sum as Matrix>::COLUMNS, site);
         let lane = self.thread_rank() as usize;
         sim::with("mma_async", |context| {
             context.check_warpgroup("the tile of `mma_async()`", bits(&right.identity()), site);
@@ -226,7 +228,7 @@ impl Tile<128> {
         let of_lane = Members { lanes: u32::MAX }.exchanged(Call { name: "mma_async", site }, a);
         sim::with("mma_async", |context| {
             if lane.is_multiple_of(LANES as usize) {
-                let (name, pieces, type_name) = ("mma_async", &[right.piece()], right.type_name);
+                let (name, pieces, type_name) = ("mma_async", &[right.piece(0, right.tile.lines)], right.type_name);
                 context.begin_product(ProductCall { name, pieces, site, type_name });
             }
         });
@@ -240,12 +242,63 @@ impl Tile<128> {
             }
         }
         let mut sum = sum.into_sum();
-        let right = right.elements::<B::Factor>();
+        let right = right.elements::<B::Scalar>(0, right.tile.lines);
         for (index, element) in sum.registers_mut().iter_mut().enumerate() {
             let (row, column) = <S::Sum as Matrix>::LAYOUT.position(lane, index);
             *element = S::added(*element, &rows[row % ROWS_OF_WARP / 8], &right[column * K..][..K]);
         }
         InFlight::new(sum)
+    }
+
+    /// Gives each thread of the warpgroup `N` registers in all, more than before: `setmaxnreg.inc`. The warpgroup waits until so many are
+    /// free, because others of its block have [given them back](Tile::decrease_registers). All of its threads come to it together.
+    ///
+    /// `N` is a multiple of 8 from 24 to 256. At the start, a thread has as many registers as the attribute's `block` leaves it: 168 where
+    /// `block = 384`, which is what the block's warpgroups share. One that loads needs few, so that two that multiply get more:
+    ///
+    /// ```
+    /// use phalanx::prelude::*;
+    ///
+    /// #[cluster_kernel(block = 384)]
+    /// fn specialised(out: &mut [f32]) {
+    ///     let warpgroup = tiled_partition::<128>(&this_thread_block());
+    ///     if warpgroup.meta_group_rank() == 2 {
+    ///         warpgroup.decrease_registers::<40>();
+    ///         // loads
+    ///     } else {
+    ///         warpgroup.increase_registers::<232>(); // 40 + 2 * 232 is 3 * 168
+    ///         out[this_grid().thread_rank()] = 1.0; // multiplies
+    ///     }
+    /// }
+    ///
+    /// # fn main() -> phalanx::Result<()> {
+    /// let mut out = Device::simulator().zeros(384)?;
+    /// specialised(&mut out).grid(1).launch(&Device::simulator())?;
+    /// # assert_eq!((out.read()?[255], out.read()?[256]), (1.0, 0.0));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// A warpgroup changes its registers at most once, in the kernel itself. Nothing checks that the registers suffice for all; where they
+    /// do not, the launch waits forever, until its [deadline](crate::Launch::deadline). The simulator counts no registers.
+    #[track_caller]
+    pub fn increase_registers<const N: usize>(&self) {
+        self.change_registers(Location::caller(), "increase_registers");
+    }
+
+    /// Leaves each thread of the warpgroup `N` registers in all, fewer than before: `setmaxnreg.dec`. The others are free for
+    /// [`increase_registers`](Tile::increase_registers) of another warpgroup of the block. All of its threads come to it together.
+    #[track_caller]
+    pub fn decrease_registers<const N: usize>(&self) {
+        self.change_registers(Location::caller(), "decrease_registers");
+    }
+
+    fn change_registers(&self, site: Site, name: &'static str) {
+        sim::with(name, |context| {
+            context.check_warpgroup("the change of registers", &[], site);
+            let call = WarpCall { name, lanes: u32::MAX, value: TypeId::of::<()>(), barrier: false, site };
+            drop(context.exchange(call, &[]));
+        });
     }
 
     /// Waits until all products that the warpgroup has begun are complete, and returns the sums of this one:

@@ -4,6 +4,7 @@ use std::fmt::Debug;
 
 use half::{bf16, f16};
 
+use crate::fp8::{e4m3, e5m2};
 use crate::program::type_info::TypeInfo;
 use crate::program::types::{DeviceCopy, DeviceScalar, DeviceType};
 
@@ -74,6 +75,8 @@ elements! {
     tf32: f32, 1, TypeInfo::prelude::<f32>("tf32");
     i8: i8, 4, <i8 as DeviceType>::info();
     u8: u8, 4, <u8 as DeviceType>::info();
+    e4m3: e4m3, 4, <e4m3 as DeviceType>::info();
+    e5m2: e5m2, 4, <e5m2 as DeviceType>::info();
     f32: f32, 1, <f32 as DeviceType>::info();
     i32: i32, 1, <i32 as DeviceType>::info();
 }
@@ -81,7 +84,7 @@ elements! {
 /// A type of which there is a [`MatrixA`](super::MatrixA) of this shape. The trait is sealed.
 #[diagnostic::on_unimplemented(
     message = "there is no `MatrixA` of {ROWS} by {COLUMNS} `{Self}`",
-    note = "a warp's has 16 rows, and 16 columns of f16 or bf16, 8 of tf32, or 32 of i8 or u8",
+    note = "a warp's has 16 rows, and 16 columns of f16 or bf16, 8 of tf32, or 32 of i8, u8, e4m3 or e5m2",
     note = "a warpgroup's has 64 rows, and 16, 32 or 64 columns of f16 or bf16"
 )]
 pub trait ElementOfA<const ROWS: usize, const COLUMNS: usize>: MatrixElement {
@@ -93,7 +96,7 @@ pub trait ElementOfA<const ROWS: usize, const COLUMNS: usize>: MatrixElement {
 /// A type of which there is a [`MatrixB`](super::MatrixB) of this shape. The trait is sealed.
 #[diagnostic::on_unimplemented(
     message = "there is no `MatrixB` of {ROWS} by {COLUMNS} `{Self}`",
-    note = "it has 8 or 16 columns, and 16 rows of f16 or bf16, 8 of tf32, or 32 of i8 or u8"
+    note = "it has 8 or 16 columns, and 16 rows of f16 or bf16, 8 of tf32, or 32 of i8, u8, e4m3 or e5m2"
 )]
 pub trait ElementOfB<const ROWS: usize, const COLUMNS: usize>: MatrixElement {
     /// The elements that a lane holds.
@@ -124,7 +127,7 @@ macro_rules! shapes {
 
 shapes!(ElementOfA: 16 by 16, 8 a lane: f16 bf16);
 shapes!(ElementOfA: 16 by 8, 4 a lane: tf32);
-shapes!(ElementOfA: 16 by 32, 16 a lane: i8 u8);
+shapes!(ElementOfA: 16 by 32, 16 a lane: i8 u8 e4m3 e5m2);
 
 shapes!(ElementOfA: 64 by 16, 8 a lane: f16 bf16);
 shapes!(ElementOfA: 64 by 32, 16 a lane: f16 bf16);
@@ -134,8 +137,8 @@ shapes!(ElementOfB: 16 by 8, 4 a lane: f16 bf16);
 shapes!(ElementOfB: 16 by 16, 8 a lane: f16 bf16);
 shapes!(ElementOfB: 8 by 8, 2 a lane: tf32);
 shapes!(ElementOfB: 8 by 16, 4 a lane: tf32);
-shapes!(ElementOfB: 32 by 8, 8 a lane: i8 u8);
-shapes!(ElementOfB: 32 by 16, 16 a lane: i8 u8);
+shapes!(ElementOfB: 32 by 8, 8 a lane: i8 u8 e4m3 e5m2);
+shapes!(ElementOfB: 32 by 16, 16 a lane: i8 u8 e4m3 e5m2);
 
 shapes!(AccumulatorElement: 16 by 8, 4 a lane: f32 f16 bf16 i32);
 shapes!(AccumulatorElement: 16 by 16, 8 a lane: f32 f16 bf16 i32);

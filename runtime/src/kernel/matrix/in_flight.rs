@@ -1,15 +1,11 @@
-//! A product of matrices that a warpgroup has begun and not waited for, and the operands of such products: tiles of shared
-//! memory whose rows are swizzled. `kernel::group` has the operations. The device's implementation is `warpgroup.cuh`.
+//! A product of matrices that a warpgroup has begun and not waited for. `operand` has its tiles, `kernel::group` the operations. The
+//! device's implementation is `warpgroup.cuh`.
 
 use std::fmt;
 use std::marker::PhantomData;
 
-use half::{bf16, f16};
-
 use super::product::Product;
 use super::{Accumulator, AccumulatorElement, Matrix, MatrixElement, ValueOf};
-use crate::kernel::memory::SwizzledMemory;
-use crate::program::tensor::TensorElement;
 use crate::program::type_info::{TypeArgument, TypeInfo};
 use crate::program::types::DeviceType;
 
@@ -53,7 +49,7 @@ impl<C: Matrix, T: MatrixElement, U: MatrixElement> DeviceType for InFlight<C, T
 #[diagnostic::on_unimplemented(
     message = "`mma_async` does not add products of `{T}` and `{U}` to a `{Self}`",
     note = "it adds to an `Accumulator<V, 64, N>`, or to what another `mma_async` of the same types returned",
-    note = "two operands of `f16` add to `f32` or `f16`, two of `bf16` to `f32`, and `i8` and `u8` to `i32`"
+    note = "two operands of `f16` add to `f32` or `f16`, two of `bf16` or of `f32` to `f32`, `e4m3` and `e5m2` to `f32`, and `i8` and `u8` to `i32`"
 )]
 pub trait Summed<T: MatrixElement, U: MatrixElement>: sealed::Summed {
     /// The sums.
@@ -69,38 +65,8 @@ pub trait Summed<T: MatrixElement, U: MatrixElement>: sealed::Summed {
     ) -> ValueOf<<Self::Sum as Matrix>::Element>;
 }
 
-/// A tile of the block's shared memory that is an operand of a warpgroup's product: rows of [`Swizzled`](crate::Swizzled)
-/// elements of `f16`, `bf16`, `i8` or `u8`. The trait is sealed.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is no operand of `mma_async`",
-    note = "an operand is a tile with swizzled rows, such as the `&tiles[stage]` of `shared_array::<[Swizzled<bf16, 64>; 128], STAGES>()`"
-)]
-pub trait WarpgroupOperand: SwizzledMemory + sealed::Operand {
-    /// The type of the elements.
-    type Factor: OperandElement;
-}
-
-/// The type of the elements of an operand in shared memory.
-#[doc(hidden)]
-pub trait OperandElement: MatrixElement<Value = Self> + TensorElement {}
-
 mod sealed {
     pub trait Summed {}
-    pub trait Operand {}
-}
-
-impl OperandElement for f16 {}
-impl OperandElement for bf16 {}
-impl OperandElement for i8 {}
-impl OperandElement for u8 {}
-
-impl<S: SwizzledMemory> sealed::Operand for S {}
-#[diagnostic::do_not_recommend]
-impl<S: SwizzledMemory> WarpgroupOperand for S
-where
-    S::Scalar: OperandElement,
-{
-    type Factor = S::Scalar;
 }
 
 /// Returns `sum` with the products of a row and a column added, one after the other.

@@ -5,6 +5,7 @@
 mod element;
 mod in_flight;
 mod layout;
+mod operand;
 mod product;
 
 use std::fmt;
@@ -14,9 +15,12 @@ use phalanx_macros::device;
 
 pub(crate) use self::element::Registers;
 pub use self::element::{AccumulatorElement, ElementOfA, ElementOfB, MatrixElement, tf32};
-pub use self::in_flight::{InFlight, Summed, WarpgroupOperand};
+pub use self::in_flight::{InFlight, Summed};
 pub(crate) use self::layout::Layout;
+pub(crate) use self::operand::{OperandElement, OperandTile};
+pub use self::operand::{Transposed, WarpgroupOperand, transposed};
 pub use self::product::MultipliedBy;
+use crate::fp8::{e4m3, e5m2};
 use crate::kernel::memory::Elements;
 use crate::program::type_info::{TypeArgument, TypeInfo};
 use crate::program::types::{DeviceScalar, DeviceType};
@@ -150,7 +154,7 @@ macro_rules! matrix {
 }
 
 /// The left operand of `warp.mma(a, b, c)`, spread over the lanes of a warp. It has 16 rows, and 16 columns of
-/// [`f16`](struct@f16) or [`bf16`], 8 of [`tf32`], or 32 of `i8` or `u8`. That of
+/// [`f16`](struct@f16) or [`bf16`], 8 of [`tf32`], or 32 of `i8`, `u8`, [`e4m3`] or [`e5m2`]. That of
 /// [`warpgroup.mma_async(sum, a, &b)`](crate::Tile::mma_async) is spread over four warps: 64 rows, and 16, 32 or 64 columns
 /// of `f16` or `bf16`.
 ///
@@ -205,7 +209,7 @@ pub struct MatrixA<T: ElementOfA<ROWS, COLUMNS>, const ROWS: usize, const COLUMN
 matrix!(MatrixA of ElementOfA, "matrix_a", Layout::of_rows(if ROWS == 64 { 2 } else { COLUMNS / 8 }));
 
 /// The right operand of `warp.mma(a, b, c)`, spread over the lanes of a warp. It has 8 or 16 columns, and 16 rows of
-/// [`f16`](struct@f16) or [`bf16`], 8 of [`tf32`], or 32 of `i8` or `u8`.
+/// [`f16`](struct@f16) or [`bf16`], 8 of [`tf32`], or 32 of `i8`, `u8`, [`e4m3`] or [`e5m2`].
 ///
 /// `warp.load_matrix(&tile, row, column)` loads it from shared memory, and `warp.load_matrix_transposed(..)` where its
 /// columns lie there as rows. In a kernel, `b[i]` is an element that the lane holds, in row `b.row(lane, i)` and
@@ -255,14 +259,14 @@ macro_rules! stored {
 
 stored! {
     StoredByRows:
-    MatrixA of ElementOfA<R, C>[R C], f16 bf16 tf32 i8 u8;
+    MatrixA of ElementOfA<R, C>[R C], f16 bf16 tf32 i8 u8 e4m3 e5m2;
     MatrixB of ElementOfB<R, C>[R C], f16 bf16;
     Accumulator of AccumulatorElement<16, C>[C], f16 bf16;
 }
 stored! {
     StoredTransposed:
     MatrixA of ElementOfA<R, C>[R C], f16 bf16;
-    MatrixB of ElementOfB<R, C>[R C], f16 bf16 tf32 i8 u8;
+    MatrixB of ElementOfB<R, C>[R C], f16 bf16 tf32 i8 u8 e4m3 e5m2;
     Accumulator of AccumulatorElement<16, C>[C], f16 bf16;
 }
 

@@ -8,12 +8,13 @@ use half::{bf16, f16};
 use super::{
     Accumulator, AccumulatorElement, ElementOfA, ElementOfB, Matrix, MatrixA, MatrixB, MatrixElement, ValueOf, tf32,
 };
+use crate::fp8::{e4m3, e5m2};
 
 /// A left operand that `mma` multiplies by a `B`, and adds to a `C`. The trait is sealed.
 #[diagnostic::on_unimplemented(
     message = "`mma` does not multiply a `{Self}` by a `{B}` and add it to a `{C}`",
     note = "it multiplies a `MatrixA<T, 16, K>` by a `MatrixB<U, K, N>`, and adds to an `Accumulator<V, 16, N>`",
-    note = "two operands of `f16` add to `f32` or `f16`, two of `bf16` or of `tf32` to `f32`, and `i8` and `u8` to `i32`"
+    note = "two operands of `f16` add to `f32` or `f16`, two of `bf16` or of `tf32` to `f32`, `e4m3` and `e5m2` to `f32`, and `i8` and `u8` to `i32`"
 )]
 pub trait MultipliedBy<B: Matrix, C: Matrix>: Matrix {
     /// Returns a lane's elements of `a * b + c`, where the two functions return the operands of a lane, and `c` is the
@@ -59,6 +60,10 @@ products! {
     f16 f16 f16: f32, f16::to_f32, |a, b, sum| a.to_f32().mul_add(b.to_f32(), sum), f16::from_f32;
     bf16 bf16 f32: f32, |c| c, |a, b, sum| a.to_f32().mul_add(b.to_f32(), sum), |sum| sum;
     tf32 tf32 f32: f32, |c| c, |a, b, sum| rounded(a).mul_add(rounded(b), sum), |sum| sum;
+    e4m3 e4m3 f32: f32, |c| c, |a, b, sum| a.to_f32().mul_add(b.to_f32(), sum), |sum| sum;
+    e4m3 e5m2 f32: f32, |c| c, |a, b, sum| a.to_f32().mul_add(b.to_f32(), sum), |sum| sum;
+    e5m2 e4m3 f32: f32, |c| c, |a, b, sum| a.to_f32().mul_add(b.to_f32(), sum), |sum| sum;
+    e5m2 e5m2 f32: f32, |c| c, |a, b, sum| a.to_f32().mul_add(b.to_f32(), sum), |sum| sum;
     i8 i8 i32: i32, |c| c, |a, b, sum| sum.wrapping_add(i32::from(a) * i32::from(b)), |sum| sum;
     i8 u8 i32: i32, |c| c, |a, b, sum| sum.wrapping_add(i32::from(a) * i32::from(b)), |sum| sum;
     u8 i8 i32: i32, |c| c, |a, b, sum| sum.wrapping_add(i32::from(a) * i32::from(b)), |sum| sum;

@@ -30,7 +30,7 @@ pub(crate) use self::index::position;
 pub use self::local::{Elements, array_len, element, element_at_mut, element_mut};
 pub use self::place::{MemoryPlace, field, nth, place, place_unchecked, read_place, update_place, write_place};
 pub use self::remote::{RemoteArray, RemoteSlice};
-pub use self::rows::{MatrixMemory, SwizzledMemory};
+pub use self::rows::{MatrixMemory, SwizzledMemory, SwizzledTiles};
 pub use self::shared::{
     OwnedShared, SharedArray, SharedSlice, dynamic_shared, dynamic_shared_slice, numbered, shared_array,
 };

@@ -30,6 +30,37 @@ impl<T: DeviceScalar, const C: usize> SwizzledMemory for SharedSlice<Swizzled<T,
     const COLUMNS: usize = C;
 }
 
+/// The block's own shared memory with swizzled rows: a tile, or several of the same size.
+pub trait SwizzledTiles: OwnedShared + Addressed {
+    /// The type of the elements of a row.
+    type Scalar: DeviceScalar;
+    /// The number of elements in a row.
+    const COLUMNS: usize;
+    /// Returns the number of tiles, and that of the rows of each.
+    fn tiles(&self) -> (usize, usize);
+}
+
+macro_rules! tiles {
+    ($([$($generics:tt)*] $memory:ty: |$length:ident| $tiles:expr;)*) => {$(
+        impl<T: DeviceScalar, const C: usize $($generics)*> SwizzledTiles for $memory {
+            type Scalar = T;
+            const COLUMNS: usize = C;
+
+            fn tiles(&self) -> (usize, usize) {
+                let $length = self.length();
+                $tiles
+            }
+        }
+    )*};
+}
+
+tiles! {
+    [, const N: usize] SharedArray<Swizzled<T, C>, N>: |rows| (1, rows);
+    [] SharedSlice<Swizzled<T, C>>: |rows| (1, rows);
+    [, const R: usize, const N: usize] SharedArray<[Swizzled<T, C>; R], N>: |tiles| (tiles, R);
+    [, const R: usize] SharedSlice<[Swizzled<T, C>; R]>: |tiles| (tiles, R);
+}
+
 mod sealed {
     use crate::program::types::DeviceCopy;
     use crate::sim::Site;

@@ -9,6 +9,7 @@ use half::{bf16, f16};
 
 use super::slice::out_of_bounds;
 use super::{Addressed, Index, MemoryMut, read_as, write_as};
+use crate::fp8::{e4m3, e5m2};
 use crate::program::constant::Value;
 use crate::program::type_info::{TypeArgument, TypeInfo};
 use crate::program::types::{DeviceConstant, DeviceCopy, DeviceScalar, DeviceType};
@@ -114,6 +115,8 @@ vectors! {
     bool: 1 (), 2 To2, 4 To4, 8 To8, 16 To16;
     i8: 1 (), 2 To2 = i8x2, 4 To4 = i8x4, 8 To8 = i8x8, 16 To16 = i8x16;
     u8: 1 (), 2 To2 = u8x2, 4 To4 = u8x4, 8 To8 = u8x8, 16 To16 = u8x16;
+    e4m3: 1 (), 2 To2, 4 To4, 8 To8, 16 To16;
+    e5m2: 1 (), 2 To2, 4 To4, 8 To8, 16 To16;
     i16: 1 To2, 2 To4 = i16x2, 4 To8 = i16x4, 8 To16 = i16x8;
     u16: 1 To2, 2 To4 = u16x2, 4 To8 = u16x4, 8 To16 = u16x8;
     f16: 1 To2, 2 To4 = f16x2, 4 To8 = f16x4, 8 To16 = f16x8;

@@ -3,11 +3,12 @@
 use half::{bf16, f16};
 
 use super::integer;
-use super::traits::{Float, Integer, Number};
+use super::traits::{Integer, Number};
+use crate::fp8::{e4m3, e5m2};
 use crate::program::types::DeviceScalar;
 
 /// A float that converts from and to its bits.
-pub trait FloatBits: Float {
+pub trait FloatBits: DeviceScalar {
     /// The unsigned integer of its size.
     type Bits: Integer;
     /// Returns the float of these bits.
@@ -37,6 +38,8 @@ bits! {
     f64: u64;
     f16: u16;
     bf16: u16;
+    e4m3: u8;
+    e5m2: u8;
 }
 
 /// Evaluates `T::from_bits(bits)`.

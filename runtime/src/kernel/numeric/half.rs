@@ -1,23 +1,24 @@
-//! The operations of `f16` and `bf16` that the `half` crate rounds twice: conversion from `f64`, and the fused
-//! multiply-add.
+//! The conversions of the floats that are narrower than `f32`, and the operations of `f16` and `bf16` that the `half` crate rounds
+//! twice: conversion from `f64`, and the fused multiply-add.
 
 use half::{bf16, f16};
 
-use super::traits::Float;
+use crate::fp8::{e4m3, e5m2};
+use crate::program::types::DeviceScalar;
 
-/// A float of 16 bits.
-#[diagnostic::on_unimplemented(message = "`{Self}` is not `f16` or `bf16`")]
-pub trait Half: Float {
+/// A float of 16 or 8 bits.
+#[diagnostic::on_unimplemented(message = "`{Self}` is not `f16`, `bf16`, `e4m3` or `e5m2`")]
+pub trait NarrowFloat: DeviceScalar {
     /// Converts from `f32`, rounding to nearest, ties to even.
     fn of_f32(value: f32) -> Self;
     /// Converts to `f32`, which is exact.
     fn in_f32(self) -> f32;
 }
 
-macro_rules! halves {
+macro_rules! narrow_floats {
     ($($t:ident)*) => {$(
         #[diagnostic::do_not_recommend]
-        impl Half for $t {
+        impl NarrowFloat for $t {
             #[inline]
             fn of_f32(value: f32) -> $t {
                 $t::from_f32(value)
@@ -30,30 +31,30 @@ macro_rules! halves {
     )*};
 }
 
-halves!(f16 bf16);
+narrow_floats!(f16 bf16 e4m3 e5m2);
 
 /// Evaluates `f16::from_f32(value)`.
 #[inline]
-pub fn from_f32<T: Half>(value: f32) -> T {
+pub fn from_f32<T: NarrowFloat>(value: f32) -> T {
     T::of_f32(value)
 }
 
 /// Evaluates `f16::from_f64(value)`, rounded once. The `half` crate looks at the upper 32 bits only (2.7), or rounds
 /// twice where the processor converts.
 #[inline]
-pub fn from_f64<T: Half>(value: f64) -> T {
+pub fn from_f64<T: NarrowFloat>(value: f64) -> T {
     T::of_f32(to_odd(value))
 }
 
 /// Evaluates `value.to_f32()`.
 #[inline]
-pub fn to_f32<T: Half>(value: T) -> f32 {
+pub fn to_f32<T: NarrowFloat>(value: T) -> f32 {
     value.in_f32()
 }
 
 /// Evaluates `value.to_f64()`.
 #[inline]
-pub fn to_f64<T: Half>(value: T) -> f64 {
+pub fn to_f64<T: NarrowFloat>(value: T) -> f64 {
     value.in_f32().into()
 }
 

@@ -17,7 +17,7 @@ pub mod ulp;
 
 pub use self::associated::*;
 pub use self::float::*;
-pub use self::half::{Half, from_f32, from_f64, to_f32, to_f64};
+pub use self::half::{NarrowFloat, from_f32, from_f64, to_f32, to_f64};
 pub use self::integer::*;
 pub use self::limits::Limits;
 pub use self::traits::{Float, Integer, Number, Signed, SignedInteger, Unsigned, UnsignedInteger, clamp};

@@ -42,7 +42,7 @@ use crate::program::types::DeviceScalar;
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a number of the kernel language",
-    note = "numbers are the integer types, f32, f64, f16 and bf16",
+    note = "numbers are the integer types, f32, f64, f16 and bf16; e4m3 and e5m2 convert to them: `x.to_f32()`",
     note = "call a method of your own that has the name of one of theirs by its path: `Type::name(value)`"
 )]
 pub trait Number: DeviceScalar + Default + PartialOrd + Debug + Display + Limits + sealed::Arithmetic {}

@@ -36,6 +36,7 @@ pub(crate) const HEADERS: &[Header] = headers! {
     "fast.cuh"
     "float_math.cuh"
     "floating.cuh"
+    "fp8.cuh"
     "grid_barrier.cuh"
     "groups.cuh"
     "half.cuh"
@@ -77,6 +78,7 @@ const BY_NAME: &[(&str, &[&str])] = &[
     ("arguments.cuh", &["assume_arguments"]),
     ("atomic.cuh", &["atomic", "fence"]),
     ("deferred.cuh", &["deferred", "deferred_vector"]),
+    ("fp8.cuh", &["e4m3", "e5m2"]),
     ("half.cuh", &["f16", "bf16"]),
     ("interval.cuh", &["values_of", "values_in", "increased", "decreased", "counting", "counting_through"]),
     ("launch.cuh", &["launch_block"]),

@@ -1,8 +1,9 @@
 //! Takes a failure apart into what its reports show: a title, labels for lines of the source, calls and help. The text is put together
 //! here where the source can be read; `page` makes HTML of the same parts.
 
-use super::{Cause, Failure, called_from, threads};
+use super::{Cause, Failure};
 use crate::report::render::{self, Level, Note};
+use crate::report::waiting::{called_from, threads};
 
 impl Failure {
     /// Returns the sentence that says how to replay the failure.

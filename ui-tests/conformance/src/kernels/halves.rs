@@ -146,7 +146,7 @@ conversions! {
 }
 
 /// Returns the bits of the half float nearest to `x`, the even one of two, by bisection; `None` for a NaN.
-fn nearest(x: f64, infinity: u16, value: fn(u16) -> f64) -> Option<u16> {
+pub(super) fn nearest(x: f64, infinity: u16, value: fn(u16) -> f64) -> Option<u16> {
     if x.is_nan() {
         return None;
     }

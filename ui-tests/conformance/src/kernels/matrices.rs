@@ -92,6 +92,14 @@ fn brain(x: i32) -> bf16 {
     bf16::from_f32(x as f32)
 }
 
+fn e4m3_of(x: i32) -> e4m3 {
+    e4m3::from_f32(x as f32)
+}
+
+fn e5m2_of(x: i32) -> e5m2 {
+    e5m2::from_f32(x as f32)
+}
+
 products! {
     f16_to_f32: f16 as f16, f16 as f16, f32, 16, 8, half, half, |x| x as f32, |a, b, sum| sum + a.to_f32() * b.to_f32();
     f16_to_f32_wide: f16 as f16, f16 as f16, f32, 16, 16, half, half, |x| x as f32, |a, b, sum| sum + a.to_f32() * b.to_f32();
@@ -101,6 +109,10 @@ products! {
     bf16_to_f32_wide: bf16 as bf16, bf16 as bf16, f32, 16, 16, brain, brain, |x| x as f32, |a, b, sum| sum + a.to_f32() * b.to_f32();
     tf32_to_f32: tf32 as f32, tf32 as f32, f32, 8, 8, |x| x as f32, |x| x as f32, |x| x as f32, |a, b, sum| sum + a * b;
     tf32_to_f32_wide: tf32 as f32, tf32 as f32, f32, 8, 16, |x| x as f32, |x| x as f32, |x| x as f32, |a, b, sum| sum + a * b;
+    e4m3_to_f32: e4m3 as e4m3, e4m3 as e4m3, f32, 32, 8, e4m3_of, e4m3_of, |x| x as f32, |a, b, sum| sum + a.to_f32() * b.to_f32();
+    e4m3_e5m2_to_f32: e4m3 as e4m3, e5m2 as e5m2, f32, 32, 16, e4m3_of, e5m2_of, |x| x as f32, |a, b, sum| sum + a.to_f32() * b.to_f32();
+    e5m2_e4m3_to_f32: e5m2 as e5m2, e4m3 as e4m3, f32, 32, 8, e5m2_of, e4m3_of, |x| x as f32, |a, b, sum| sum + a.to_f32() * b.to_f32();
+    e5m2_to_f32: e5m2 as e5m2, e5m2 as e5m2, f32, 32, 16, e5m2_of, e5m2_of, |x| x as f32, |a, b, sum| sum + a.to_f32() * b.to_f32();
     i8_to_i32: i8 as i8, i8 as i8, i32, 32, 8, |x| (x * 31) as i8, |x| (x * 29) as i8, |x| i32::MAX - 5000 * (x + 4), |a, b, sum| sum.wrapping_add(i32::from(a) * i32::from(b));
     i8_u8_to_i32: i8 as i8, u8 as u8, i32, 32, 16, |x| (x * 31) as i8, |x| (x * 63) as u8, |x| x, |a, b, sum| sum.wrapping_add(i32::from(a) * i32::from(b));
     u8_i8_to_i32: u8 as u8, i8 as i8, i32, 32, 8, |x| (x * 63) as u8, |x| (x * 29) as i8, |x| i32::MIN + 5000 * (x + 4), |a, b, sum| sum.wrapping_add(i32::from(a) * i32::from(b));

@@ -38,6 +38,7 @@ pub mod fences;
 mod floats;
 mod folds;
 mod forgotten;
+mod fp8;
 mod generics;
 mod grid_barriers;
 mod groups;
@@ -89,6 +90,7 @@ mod vectors;
 mod warp_guide;
 mod warp_values;
 mod warpgroup_registers;
+mod warpgroup_transposed;
 mod warpgroups;
 mod warps;
 mod weak;
@@ -148,6 +150,7 @@ pub fn modules() -> Vec<Module> {
         casts::modules(),
         integers::modules(),
         floats::modules(),
+        fp8::modules(),
         half_atomics::modules(),
         halves::modules(),
         accuracy::modules(),
@@ -174,6 +177,7 @@ pub fn modules() -> Vec<Module> {
         type_names::modules(),
         warpgroups::modules(),
         warpgroup_registers::modules(),
+        warpgroup_transposed::modules(),
     ];
     modules.into_iter().flatten().collect()
 }

@@ -20,6 +20,14 @@ fn brain(x: i32) -> bf16 {
     bf16::from_f32(x as f32)
 }
 
+fn e4m3_of(x: i32) -> e4m3 {
+    e4m3::from_f32(x as f32)
+}
+
+fn e5m2_of(x: i32) -> e5m2 {
+    e5m2::from_f32(x as f32)
+}
+
 /// Makes a kernel that adds two products, the second to the first in flight, and its check.
 macro_rules! products {
     ($($name:ident: $a:ident, $b:ident, $c:ident, $k:literal, $n:literal, $number_a:expr, $number_b:expr, $number_c:expr, $step:expr;)*) => {
@@ -90,6 +98,13 @@ products! {
     bf16_to_f32: bf16, bf16, f32, 64, 256, brain, brain, |x| x as f32, |a, b, sum| sum + a.to_f32() * b.to_f32();
     bf16_to_f32_half: bf16, bf16, f32, 32, 24, brain, brain, |x| x as f32, |a, b, sum| sum + a.to_f32() * b.to_f32();
     bf16_to_f32_quarter: bf16, bf16, f32, 16, 200, brain, brain, |x| x as f32, |a, b, sum| sum + a.to_f32() * b.to_f32();
+    e4m3_to_f32: e4m3, e4m3, f32, 128, 256, e4m3_of, e4m3_of, |x| x as f32, |a, b, sum| sum + a.to_f32() * b.to_f32();
+    e4m3_e5m2_to_f32: e4m3, e5m2, f32, 64, 24, e4m3_of, e5m2_of, |x| x as f32, |a, b, sum| sum + a.to_f32() * b.to_f32();
+    e5m2_e4m3_to_f32: e5m2, e4m3, f32, 32, 104, e5m2_of, e4m3_of, |x| x as f32, |a, b, sum| sum + a.to_f32() * b.to_f32();
+    e5m2_to_f32: e5m2, e5m2, f32, 128, 8, e5m2_of, e5m2_of, |x| x as f32, |a, b, sum| sum + a.to_f32() * b.to_f32();
+    tf32_to_f32: f32, f32, f32, 32, 128, |x| x as f32, |x| x as f32, |x| x as f32, |a, b, sum| sum + a * b;
+    tf32_to_f32_half: f32, f32, f32, 16, 8, |x| x as f32, |x| x as f32, |x| x as f32, |a, b, sum| sum + a * b;
+    tf32_to_f32_quarter: f32, f32, f32, 8, 256, |x| x as f32, |x| x as f32, |x| x as f32, |a, b, sum| sum + a * b;
     i8_to_i32: i8, i8, i32, 128, 16, |x| (x * 31) as i8, |x| (x * 29) as i8, |x| i32::MAX - 5000 * (x + 4), |a, b, sum| sum.wrapping_add(i32::from(a) * i32::from(b));
     i8_u8_to_i32: i8, u8, i32, 64, 24, |x| (x * 31) as i8, |x| (x * 63) as u8, |x| x, |a, b, sum| sum.wrapping_add(i32::from(a) * i32::from(b));
     u8_i8_to_i32: u8, i8, i32, 32, 112, |x| (x * 63) as u8, |x| (x * 29) as i8, |x| i32::MIN + 5000 * (x + 4), |a, b, sum| sum.wrapping_add(i32::from(a) * i32::from(b));
@@ -178,6 +193,78 @@ fn sums_of_parts(device: &Device) -> Outcome {
     let got = read!(device, 64 * 32, |out| two_sums(&x, &y, out).grid(1));
     let element = |i: usize| (0..32).map(|k| a[i / 32 * 32 + k].to_f32() * b[i % 32 * 32 + k].to_f32()).sum::<f32>();
     same(&got, &(0..64 * 32).map(element).collect::<Vec<f32>>(), |i| format!("element {i}"))
+}
+
+/// Multiplies by the identity, so that each result is an element as the tensor cores see it.
+#[cluster_kernel(block = 128)]
+fn truncated(input: &[f32], out: &mut [f32]) {
+    let warpgroup = tiled_partition::<128>(&this_thread_block());
+    let rank = warpgroup.thread_rank();
+    let left = shared_array::<Swizzled<f32, 8>, 64>();
+    let right = shared_array::<Swizzled<f32, 8>, 8>();
+    for i in (rank..64 * 8).step_by(128) {
+        left[i / 8][i % 8] = input[i];
+    }
+    if rank < 64 {
+        right[rank / 8][rank % 8] = if rank / 8 == rank % 8 { 1.0 } else { 0.0 };
+    }
+    this_thread_block().sync();
+    let product = warpgroup.mma_async(Accumulator::<f32, 64, 8>::splat(0.0), &left, &right);
+    let sum = warpgroup.wait_mma(product);
+    for i in 0..sum.len() as u32 {
+        out[sum.row(rank, i) * 8 + sum.column(rank, i)] = sum[i];
+    }
+}
+
+fn tf32_is_truncated(device: &Device) -> Outcome {
+    let input: Vec<f32> = (0..512u32)
+        .map(|i| f32::from_bits(0x3f80_0000 + i.wrapping_mul(0x0123_4567) % 0x0100_0000) * [1.0, -1.0][i as usize % 2])
+        .collect();
+    let x = device.upload(&input)?;
+    let got = read!(device, 512, |out| truncated(&x, out).grid(1));
+    let want: Vec<f32> = input.iter().map(|x| f32::from_bits(x.to_bits() & !0x1fff)).collect();
+    same(&got, &want, |i| format!("element {i}"))
+}
+
+/// One warpgroup fills the tiles and needs few registers; the others multiply 64 rows each. What follows both arms would need the
+/// registers that the first one has given back.
+#[cluster_kernel(block = 384)]
+fn specialised(a: &[bf16], b: &[bf16], out: &mut [f32]) {
+    let block = this_thread_block();
+    let warpgroup = tiled_partition::<128>(&block);
+    let (which, rank) = (warpgroup.meta_group_rank(), warpgroup.thread_rank());
+    let left = shared_array::<[Swizzled<bf16, 64>; 64], 2>();
+    let right = shared_array::<Swizzled<bf16, 64>, 192>();
+    let full = shared_barrier();
+    full.init_collective(&block, 128);
+    if which == 2 {
+        warpgroup.decrease_registers::<40>();
+        for i in (rank..128 * 64).step_by(128) {
+            left[i / 4096][i / 64 % 64][i % 64] = a[i];
+        }
+        for i in (rank..192 * 64).step_by(128) {
+            right[i / 64][i % 64] = b[i];
+        }
+        let _ = full.arrive();
+    } else {
+        warpgroup.increase_registers::<232>();
+        full.wait_parity(false);
+        let zeros = Accumulator::<f32, 64, 192>::splat(0.0);
+        let product = warpgroup.mma_async(zeros, &left[which], &right);
+        let sum = warpgroup.wait_mma(product);
+        for i in 0..sum.len() as u32 {
+            out[(which * 64 + sum.row(rank, i)) * 192 + sum.column(rank, i)] = sum[i];
+        }
+    }
+}
+
+fn registers_change(device: &Device) -> Outcome {
+    let a: Vec<bf16> = (0..128 * 64).map(|i| brain(small(10, i))).collect();
+    let b: Vec<bf16> = (0..192 * 64).map(|i| brain(small(11, i))).collect();
+    let (x, y) = (device.upload(&a)?, device.upload(&b)?);
+    let got = read!(device, 128 * 192, |out| specialised(&x, &y, out).grid(1));
+    let element = |i: usize| (0..64).map(|k| a[i / 192 * 64 + k].to_f32() * b[i % 192 * 64 + k].to_f32()).sum::<f32>();
+    same(&got, &(0..128 * 192).map(element).collect::<Vec<f32>>(), |i| format!("element {i}"))
 }
 
 /// Multiplies some rows of a tile.
@@ -289,9 +376,16 @@ fn failures_in_flight(device: &Device) -> Outcome {
 
 /// Returns this file's part of the table.
 pub(super) fn modules() -> Vec<Module> {
-    let mut checks = check_list![several_steps, sums_of_parts, operands_that_do_not_fit, failures_in_flight];
+    let mut checks = check_list![
+        several_steps,
+        sums_of_parts,
+        tf32_is_truncated,
+        registers_change,
+        operands_that_do_not_fit,
+        failures_in_flight
+    ];
     checks.extend(product_checks());
-    let mut kernels = kernel_list![steps, two_sums, rows_from, ring];
+    let mut kernels = kernel_list![steps, two_sums, truncated, specialised, rows_from, ring];
     kernels.extend(product_kernels());
     vec![Module { name: "warpgroups", checks, kernels }]
 }

@@ -130,7 +130,7 @@ impl<'f> Builder<'f> {
             Op::MmaAsync { left, .. } => {
                 let team = warpgroup(team(Group::Tile));
                 let tiles: &[&str] = match left {
-                    LeftOperand::Tile => &["first tile", "second tile"],
+                    LeftOperand::Tile(_) => &["first tile", "second tile"],
                     LeftOperand::Registers => &["tile"],
                 };
                 let first = values.len() - tiles.len();
@@ -145,6 +145,12 @@ impl<'f> Builder<'f> {
                 let team = warpgroup(team(Group::Tile));
                 self.wait_for_products(team, prior, at);
                 self.node(Source::Known { uniformity: Uniformity::Divergent, what: "wait_mma" }, nodes, at)
+            }
+            Op::ChangeRegisters { change, .. } => {
+                let team = warpgroup(team(Group::Tile));
+                self.register_changes.push((self.current, change, at));
+                self.step(StepKind::Group(GroupStep::Collective { team, name: change.name(), barrier: false }), at);
+                self.nothing(at).node
             }
             Op::Atomic(atomic) => {
                 let element = region.unwrap_or(Region::of(Root::Global)).at(Select::At(nodes[1]));

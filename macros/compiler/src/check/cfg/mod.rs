@@ -25,6 +25,7 @@ pub(crate) use value::{Assertion, CountedLoop, Extent, Formula, Node, Source, Va
 use proc_macro2::Ident;
 
 use crate::model::group::Group;
+use crate::model::op::RegisterChange;
 use crate::model::query::Query;
 use crate::model::{Function, LocalId, SlotId};
 use crate::span::SpanRange;
@@ -77,6 +78,8 @@ pub(crate) struct Cfg<'f> {
     pub(crate) assertions: Vec<Assertion>,
     /// The collectives that only the threads of one warp have, by name.
     pub(crate) collectives_of_warps: Vec<(Team, &'static str, SpanRange)>,
+    /// Where warpgroups change the number of their registers.
+    pub(crate) register_changes: RegisterChanges,
     /// The slices of dynamic shared memory, by number.
     pub(crate) slices: Vec<Slice>,
     /// The locals that name shared memory.
@@ -88,6 +91,9 @@ pub(crate) struct Cfg<'f> {
     /// Maps the slot of each call to its function; filled on demand.
     pub(crate) callees: OnceCell<BTreeMap<SlotId, Callee>>,
 }
+
+/// The changes of the number of registers, each in its block.
+pub(crate) type RegisterChanges = Vec<(BlockId, RegisterChange, SpanRange)>;
 
 /// A function that is called by a path.
 #[derive(Debug, Clone, Copy)]

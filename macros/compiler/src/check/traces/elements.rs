@@ -17,10 +17,12 @@ use crate::model::walk::walk_block;
 const MOST_DIMENSIONS: usize = 3;
 
 /// The types whose values are read and written as a whole, with their sizes in bytes.
-const SCALARS: [(&str, u64); 16] = [
+const SCALARS: [(&str, u64); 18] = [
     ("u8", 1),
     ("i8", 1),
     ("bool", 1),
+    ("e4m3", 1),
+    ("e5m2", 1),
     ("u16", 2),
     ("i16", 2),
     ("f16", 2),

@@ -10,7 +10,7 @@ use crate::emit::{callee, constant, fences};
 use crate::model::expr::{Callee, Expr, ExprKind, FunctionPath};
 use crate::model::group::Group;
 use crate::model::kind::Kind;
-use crate::model::op::{Op, Variant};
+use crate::model::op::{Op, RegisterChange, Stored, Variant};
 use crate::model::place::local_of;
 use crate::model::ty::ValueType;
 use crate::model::walk::walk_block;
@@ -37,16 +37,27 @@ impl Host<'_> {
     fn constant_rank(&self, operands: &[Expr], site: Option<SiteId>) -> Option<TokenStream> {
         site.filter(|site| self.checked.ranks_left_to_rustc().contains(site))?;
         let rank = operands.get(2)?;
-        let (lo, value) = (rank.span.lo, self.expr(rank));
-        let check = |kernel: TokenStream| quote_spanned!(lo=> ::phalanx::__private::rank_of_cluster(#value, #kernel::__PHALANX_OPTIONS.cluster));
-        // rustc evaluates a free constant at once, and one in a body with each instance.
-        Some(if self.function.generics.params.is_empty() {
-            let check = check(self.function.name.to_token_stream());
-            quote_spanned!(lo=> const _: () = #check)
-        } else {
-            let check = check(quote_spanned!(lo=> Self));
-            quote_spanned!(lo=> const { #check })
-        })
+        let (value, options) = (self.expr(rank), self.options(rank.span));
+        let check = quote_spanned!(rank.span.lo=> ::phalanx::__private::rank_of_cluster(#value, #options.cluster));
+        Some(self.evaluated(check, rank.span))
+    }
+
+    /// Has rustc evaluate a check: a free constant at once, and one in a body with each instance.
+    fn evaluated(&self, check: TokenStream, at: SpanRange) -> TokenStream {
+        match self.function.generics.params.is_empty() {
+            true => quote_spanned!(at.lo=> const _: () = #check),
+            false => quote_spanned!(at.lo=> const { #check }),
+        }
+    }
+
+    /// Returns the kernel's options, as rustc knows them.
+    fn options(&self, at: SpanRange) -> TokenStream {
+        let lo = at.lo;
+        let kernel = match self.function.generics.params.is_empty() {
+            true => self.function.name.to_token_stream(),
+            false => quote_spanned!(lo=> Self),
+        };
+        quote_spanned!(lo=> #kernel::__PHALANX_OPTIONS)
     }
 
     pub(super) fn op(
@@ -168,11 +179,35 @@ impl Host<'_> {
                 self.typed(matrix, loaded, at)
             }
             Op::StoreMatrix { stored } => group_method(Group::Tile, stored.store()),
-            Op::MmaAsync { product, left } => self.typed(product, group_method(Group::Tile, left.method()), at),
+            Op::MmaAsync { product, left, right } => {
+                let arguments = operands.iter().enumerate().map(|(index, operand)| {
+                    let stored = [(2, left.stored()), (3, right)].contains(&(index, Stored::Transposed));
+                    match operand.result_kind {
+                        Kind::Memory(_) if stored => {
+                            let tile = private(at, "transposed", self.borrowed(operand));
+                            quote_spanned!(at.lo=> &#tile)
+                        }
+                        Kind::Memory(_) => self.borrowed(operand),
+                        _ if index == 0 => self.borrowed(operand),
+                        _ => self.expr(operand),
+                    }
+                });
+                let path = [Group::Tile.rust_name(), left.method()];
+                self.typed(product, generic_call(at, &path, TokenStream::new(), quote!(#(#arguments),*)), at)
+            }
             Op::MmaWait { prior: None } => group_method(Group::Tile, "wait_mma"),
             Op::MmaWait { prior: Some(prior) } => {
                 let prior = &self.function.values[usize::from(prior.0)].tokens;
                 group_method_of(Group::Tile, "wait_mma_prior", quote!({ #prior }))
+            }
+            Op::ChangeRegisters { change, count } => {
+                let count = &self.function.values[usize::from(count.0)].tokens;
+                let called = group_method_of(Group::Tile, change.name(), quote!({ #count }));
+                let (options, increases) = (self.options(at), change == RegisterChange::Increase);
+                let check =
+                    quote_spanned!(at.lo=> ::phalanx::__private::register_change(#count, #increases, &#options));
+                let check = self.evaluated(check, at);
+                quote_spanned!(at.lo=> { #check; #called })
             }
             Op::Atomic(atomic) => self.atomic(atomic, operands, at),
             Op::Copy(copy) => self.copy(copy, operands, at),

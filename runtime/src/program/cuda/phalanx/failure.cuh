@@ -45,6 +45,7 @@ enum failure_cause : unsigned {
     repeated_receiver = 28,             // the rank
     deadline_passed = 29,               // the threads that waited (deadline.cuh); the host writes it
     deadline_ignored = 30,              // the host alone uses it
+    product_depth = 31,                 // the elements of both operands, the number that they must be a multiple of
 };
 
 // The type of a value that the cause leaves open; the 128-bit ones take two words.

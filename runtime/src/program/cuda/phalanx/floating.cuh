@@ -67,4 +67,14 @@ struct floating {
 template <class Format>
 struct half_float;
 
+// Defined in fp8.cuh, in the same way.
+namespace detail {
+struct e4m3_format;
+struct e5m2_format;
+} // namespace detail
+template <class Format>
+struct float8;
+using e4m3 = float8<detail::e4m3_format>;
+using e5m2 = float8<detail::e5m2_format>;
+
 } // namespace phalanx

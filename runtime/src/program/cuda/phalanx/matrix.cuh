@@ -88,19 +88,23 @@ struct array_length<accumulator<T, M, N>> {
 template <class T, class U, class V>
 struct tensor_cores;
 
-#define PHALANX_MMA_TO_F32(T, SHAPE, TYPE)                                                                             \
+#define PHALANX_MMA_TO_F32(T, U, SHAPE, TYPES)                                                                         \
     template <>                                                                                                        \
-    struct tensor_cores<T, T, f32> {                                                                                   \
+    struct tensor_cores<T, U, f32> {                                                                                   \
         __device__ __forceinline__ static void multiply(const unsigned* a, const unsigned* b, f32* c) {                \
-            asm volatile("mma.sync.aligned." SHAPE ".row.col.f32." TYPE "." TYPE ".f32 "                               \
+            asm volatile("mma.sync.aligned." SHAPE ".row.col.f32." TYPES ".f32 "                                        \
                          "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"                             \
                          : "+f"(c[0].value), "+f"(c[1].value), "+f"(c[2].value), "+f"(c[3].value)                      \
                          : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));                          \
         }                                                                                                              \
     };
-PHALANX_MMA_TO_F32(f16, "m16n8k16", "f16")
-PHALANX_MMA_TO_F32(bf16, "m16n8k16", "bf16")
-PHALANX_MMA_TO_F32(tf32, "m16n8k8", "tf32")
+PHALANX_MMA_TO_F32(f16, f16, "m16n8k16", "f16.f16")
+PHALANX_MMA_TO_F32(bf16, bf16, "m16n8k16", "bf16.bf16")
+PHALANX_MMA_TO_F32(tf32, tf32, "m16n8k8", "tf32.tf32")
+PHALANX_MMA_TO_F32(e4m3, e4m3, "m16n8k32", "e4m3.e4m3")
+PHALANX_MMA_TO_F32(e4m3, e5m2, "m16n8k32", "e4m3.e5m2")
+PHALANX_MMA_TO_F32(e5m2, e4m3, "m16n8k32", "e5m2.e4m3")
+PHALANX_MMA_TO_F32(e5m2, e5m2, "m16n8k32", "e5m2.e5m2")
 #undef PHALANX_MMA_TO_F32
 
 template <>

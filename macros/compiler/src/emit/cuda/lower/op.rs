@@ -9,7 +9,7 @@ use crate::emit::cuda::signature::{shape, template};
 use crate::model::copy::CopyOp;
 use crate::model::expr::Expr;
 use crate::model::group::Group;
-use crate::model::op::{Op, Part};
+use crate::model::op::{Op, Part, Stored};
 use crate::model::ty::ValueType;
 use crate::model::{SiteId, ValueId};
 use crate::span::SpanRange;
@@ -97,13 +97,23 @@ impl Lower<'_> {
                 CuExpr::Call { callee, arguments: values.collect(), site }
             }
             Op::StoreMatrix { stored } => memory::function(stored.store(), values.collect(), site),
-            Op::MmaAsync { product, .. } => {
+            Op::MmaAsync { product, left, right } => {
                 let callee = template("mma_async", vec![Fragment::Type(product)]);
-                CuExpr::Call { callee, arguments: values.collect(), site }
+                let mut arguments: Vec<CuExpr> = values.collect();
+                for (index, stored) in [(2, left.stored()), (3, right)] {
+                    if let (Stored::Transposed, Some(tile)) = (stored, arguments.get_mut(index)) {
+                        *tile = CuExpr::call("transposed", vec![std::mem::replace(tile, CuExpr::name("0"))]);
+                    }
+                }
+                CuExpr::Call { callee, arguments, site }
             }
             Op::MmaWait { prior: None } => memory::function("wait_mma", values.collect(), None),
             Op::MmaWait { prior: Some(prior) } => {
                 let callee = template("wait_mma_prior", vec![Fragment::Digits(prior)]);
+                CuExpr::Call { callee, arguments: values.collect(), site: None }
+            }
+            Op::ChangeRegisters { change, count } => {
+                let callee = template(change.name(), vec![Fragment::Digits(count)]);
                 CuExpr::Call { callee, arguments: values.collect(), site: None }
             }
             // A `let` declares it: an array without a name cannot be used.

@@ -1,0 +1,27 @@
+//! Messages about changes of the number of registers.
+
+use crate::diag::Diag;
+use crate::rules::Rule;
+use crate::span::SpanRange;
+
+pub(crate) fn registers_in_function(at: SpanRange, name: &str) -> Diag {
+    let message = format!("`{name}` must stand in the kernel itself, whose launch says how many registers there are");
+    Diag::new(Rule::UnsupportedCall, at, message).help("move the call from the device function to the kernel")
+}
+
+pub(crate) fn registers_without_block(at: SpanRange, name: &str) -> Diag {
+    let message =
+        format!("`{name}` needs a bound of the launch, from which the number of registers at the start follows");
+    Diag::new(Rule::LaunchLimit, at, message)
+        .help("give the attribute the size of the block: `#[cluster_kernel(block = 384)]`")
+}
+
+pub(crate) fn registers_twice(at: SpanRange, name: &str, earlier: Option<SpanRange>) -> Diag {
+    let message = format!("a warpgroup changes its registers at most once, but `{name}` may come after another change");
+    let diag = Diag::new(Rule::LaunchLimit, at, message);
+    match earlier {
+        Some(earlier) => diag.note(earlier, "the first change is here"),
+        None => diag.remark("this one, in the previous iteration"),
+    }
+    .help("change them once for each warpgroup, before its loop")
+}
