@@ -1,5 +1,5 @@
 //! The driver calls that have no safe form in cudarc, and the conversions between memory and elements: every `unsafe`
-//! of the device side except NVRTC's; those of graphs are in `graph`, and those of the host's memory in `pinned`. No function keeps state.
+//! of the device side except NVRTC's; those of graphs are in `graph`, NCCL's and NVTX's in `nccl` and `nvtx`, and those of the host's memory in `pinned`. No function keeps state.
 
 use std::ffi::{c_int, c_void};
 use std::marker::PhantomData;
@@ -14,6 +14,9 @@ use cudarc::driver::sys::{
 use cudarc::driver::{CudaContext, CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, SyncOnDrop};
 
 pub(super) mod graph;
+pub(super) mod nccl;
+#[cfg(feature = "nvtx")]
+pub(super) mod nvtx;
 pub(super) mod pinned;
 
 use super::record::Record;
@@ -199,6 +202,11 @@ pub(super) struct Region<'a> {
 }
 
 impl Region<'_> {
+    /// Returns the number of its bytes.
+    pub(super) fn len(self) -> usize {
+        self.bytes
+    }
+
     /// Returns so many bytes behind an offset.
     pub(super) fn part(self, offset: usize, bytes: usize) -> Self {
         assert!(offset <= self.bytes && bytes <= self.bytes - offset, "the part lies in the memory");
@@ -256,6 +264,58 @@ pub(super) fn copy(stream: &CudaStream, from: Region<'_>, to: Region<'_>) -> Res
     unsafe { sys::cuMemcpyDtoDAsync_v2(to.address, from.address, from.bytes, stream.cu_stream()) }
         .result()
         .map_err(driver("cuMemcpyDtoDAsync"))
+}
+
+/// Copies a region of one GPU to one of another of its size, in stream order.
+pub(super) fn copy_to_peer(
+    stream: &CudaStream,
+    (from, from_context): (Region<'_>, &CudaContext),
+    (to, to_context): (Region<'_>, &CudaContext),
+) -> Result<()> {
+    assert_eq!(from.bytes, to.bytes, "a copy has one size");
+    stream.context().bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
+    if from.bytes == 0 {
+        return Ok(());
+    }
+    let (to_context, from_context) = (to_context.cu_ctx(), from_context.cu_ctx());
+    // SAFETY: both regions are alive, of so many bytes, in the memory of these contexts.
+    unsafe {
+        sys::cuMemcpyPeerAsync(to.address, to_context, from.address, from_context, from.bytes, stream.cu_stream())
+    }
+    .result()
+    .map_err(driver("cuMemcpyPeerAsync"))
+}
+
+/// Returns whether a GPU can access another one's memory.
+pub(super) fn can_access_peer(device: &CudaContext, peer: &CudaContext) -> Result<bool> {
+    let mut can: c_int = 0;
+    // SAFETY: writes one int.
+    unsafe { sys::cuDeviceCanAccessPeer(&mut can, device.cu_device(), peer.cu_device()) }
+        .result()
+        .map_err(driver("cuDeviceCanAccessPeer"))?;
+    Ok(can != 0)
+}
+
+/// Lets a GPU access another one's memory: that of the other's context, and that of its default pool, from which allocations in stream order come.
+pub(super) fn enable_peer_access(device: &CudaContext, peer: &CudaContext) -> Result<()> {
+    device.bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
+    // SAFETY: both contexts are alive as long as the process holds the GPUs.
+    match unsafe { sys::cuCtxEnablePeerAccess(peer.cu_ctx(), 0) } {
+        sys::CUresult::CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED => {}
+        result => result.result().map_err(driver("cuCtxEnablePeerAccess"))?,
+    }
+    let mut pool = std::ptr::null_mut();
+    // SAFETY: writes one handle.
+    unsafe { sys::cuDeviceGetDefaultMemPool(&mut pool, peer.cu_device()) }
+        .result()
+        .map_err(driver("cuDeviceGetDefaultMemPool"))?;
+    // SAFETY: plain data, of which zeros are values.
+    let mut access: sys::CUmemAccessDesc = unsafe { MaybeUninit::zeroed().assume_init() };
+    access.location.type_ = sys::CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE;
+    access.location.id = device.ordinal() as c_int;
+    access.flags = sys::CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+    // SAFETY: the pool is the device's own, and one description is passed.
+    unsafe { sys::cuMemPoolSetAccess(pool, &access, 1) }.result().map_err(driver("cuMemPoolSetAccess"))
 }
 
 /// Copies the record of a failure to a place among `PinnedRecords`, in stream order.
@@ -368,17 +428,17 @@ pub(super) struct LaunchAttributes {
     pub(super) clusters: bool,
     /// All blocks run at once.
     pub(super) cooperative: bool,
+    /// The launch may begin before the one in front of it has ended, for which it waits by itself.
+    pub(super) overlaps: bool,
 }
 
 impl LaunchAttributes {
-    /// Returns those of all attributes that the launch has.
-    fn of(self, all: &mut [CUlaunchAttribute; 2]) -> &mut [CUlaunchAttribute] {
-        match (self.clusters, self.cooperative) {
-            (true, true) => &mut all[..],
-            (true, false) => &mut all[..1],
-            (false, true) => &mut all[1..],
-            (false, false) => &mut [],
-        }
+    /// Returns the attributes that the launch has. Without `on_stream`, it is a node of a graph, whose edges say how it overlaps.
+    fn of(self, shape: &Shape, on_stream: bool) -> Vec<CUlaunchAttribute> {
+        let clusters = self.clusters.then(|| cluster_attribute(shape));
+        let cooperative = self.cooperative.then(cooperative_attribute);
+        let overlap = (self.overlaps && on_stream).then(overlap_attribute);
+        [clusters, cooperative, overlap].into_iter().flatten().collect()
     }
 }
 
@@ -393,18 +453,13 @@ pub(super) unsafe fn launch(
     parameters: &mut [*mut c_void],
     wanted: LaunchAttributes,
 ) -> Result<()> {
-    let mut attributes = attributes(shape);
-    let config = config(stream, shape, wanted.of(&mut attributes));
+    let mut attributes = wanted.of(shape, true);
+    let config = config(stream, shape, &mut attributes);
     // SAFETY: `config` and what it points to live to the end of the call, which copies the parameters; the rest is the
     // caller's promise.
     unsafe { sys::cuLaunchKernelEx(&config, function.cu_function(), parameters.as_mut_ptr(), std::ptr::null_mut()) }
         .result()
         .map_err(driver("cuLaunchKernelEx"))
-}
-
-/// Returns all attributes that a launch may have.
-fn attributes(shape: &Shape) -> [CUlaunchAttribute; 2] {
-    [cluster_attribute(shape), cooperative_attribute()]
 }
 
 fn cluster_attribute(shape: &Shape) -> CUlaunchAttribute {
@@ -420,6 +475,14 @@ fn cooperative_attribute() -> CUlaunchAttribute {
     let mut value: CUlaunchAttributeValue = unsafe { MaybeUninit::zeroed().assume_init() };
     value.cooperative = 1;
     CUlaunchAttribute { id: CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_COOPERATIVE, pad: [0; 4], value }
+}
+
+fn overlap_attribute() -> CUlaunchAttribute {
+    // SAFETY: as for the cluster's.
+    let mut value: CUlaunchAttributeValue = unsafe { MaybeUninit::zeroed().assume_init() };
+    value.programmaticStreamSerializationAllowed = 1;
+    let id = CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+    CUlaunchAttribute { id, pad: [0; 4], value }
 }
 
 fn config(stream: &CudaStream, shape: &Shape, attributes: &mut [CUlaunchAttribute]) -> CUlaunchConfig {

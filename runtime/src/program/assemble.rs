@@ -40,6 +40,7 @@ pub struct Program {
     local_memory: LocalMemory,
     prints: bool,
     has_grid_barrier: bool,
+    waits_for_previous: bool,
     names_grid: bool,
     needs_alignment: bool,
     has_wide_integers: bool,
@@ -115,6 +116,11 @@ impl Program {
         self.has_grid_barrier
     }
 
+    /// Returns whether the kernel waits for the launches before it, so that it may begin before they have ended.
+    pub(crate) fn waits_for_previous(&self) -> bool {
+        self.waits_for_previous
+    }
+
     /// Returns whether something in the program asks for its place in the grid or for the grid's size.
     pub(crate) fn names_grid(&self) -> bool {
         self.names_grid
@@ -163,6 +169,7 @@ impl Program {
         let wanted: BTreeSet<&str> = headers.chain(names.types.headers.iter().copied()).collect();
         let has_block_barrier = wanted.contains("block_barrier.cuh");
         let has_grid_barrier = wanted.contains("grid_barrier.cuh");
+        let waits_for_previous = wanted.contains("wait_previous.cuh");
         let own: &[SharedInfo] = if has_block_barrier { &[BLOCK_BARRIER] } else { &[] };
         let declared = order.functions.iter().map(|function| &function.definition.shared[..]);
         let has_tiles = ["swizzled.cuh", "tensor.cuh"].iter().any(|header| wanted.contains(header));
@@ -215,7 +222,13 @@ impl Program {
         }
         let diverges = order.functions.iter().any(|function| !function.definition.template.converged);
         let knows_peers = cuda::knows_peers(&text.out);
-        for (name, holds) in [("DIVERGENT", diverges), ("PEERS", knows_peers), ("GRID_BARRIER", has_grid_barrier)] {
+        let known = [
+            ("DIVERGENT", diverges),
+            ("PEERS", knows_peers),
+            ("GRID_BARRIER", has_grid_barrier),
+            ("WAITS_FOR_PREVIOUS", waits_for_previous),
+        ];
+        for (name, holds) in known {
             head += &if holds { format!("#define PHALANX_{name}\n") } else { String::new() };
         }
         if has_block_barrier {
@@ -237,6 +250,7 @@ impl Program {
             placed_shared_bytes: if shared.offsets.is_some() { shared.bytes } else { 0 },
             prints: headers.contains("print.cuh"),
             has_grid_barrier,
+            waits_for_previous,
             parameters,
             names_grid: text.out.contains("this_grid("),
             needs_alignment,

@@ -59,6 +59,8 @@ const WITNESSES: &[Witness] = witnesses![
     "ring_count": more_arrive says "arrive",
     "ring_overtaken": releases_the_next says "deadlock",
     "ring_undrained": one_round_less says "exit",
+    "access_before_previous": writes_at_once says "launches before this one may still use `out`",
+    "access_before_previous": leaves_at_once says "must come before a thread exits",
 ];
 
 #[test]
@@ -497,4 +499,19 @@ fn one_round_less(out: &mut [u32]) {
             full[k].wait_parity(false);
         }
     }
+}
+
+#[cluster_kernel(block = 32, unchecked(access_before_previous))]
+fn writes_at_once(out: &mut [u32]) {
+    out[this_grid().thread_rank()] = 1;
+    wait_previous();
+}
+
+#[cluster_kernel(block = 32, unchecked(access_before_previous))]
+fn leaves_at_once(out: &mut [u32]) {
+    if this_thread_block().thread_rank() == 7 {
+        return;
+    }
+    wait_previous();
+    out[this_grid().thread_rank()] = 1;
 }
