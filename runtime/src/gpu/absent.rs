@@ -111,7 +111,7 @@ impl Gpu {
         _parameters: Vec<*mut c_void>,
         _uses: &[(Arc<GpuMemory>, Access)],
         _mode: Mode,
-        _asked: Asked<'_>,
+        _asked: Asked<'_, Arc<GpuMemory>>,
     ) -> Result<Started> {
         match *self {}
     }

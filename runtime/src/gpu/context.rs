@@ -198,7 +198,7 @@ impl Gpu {
 
     /// Returns whether kernels of this GPU could access the memory of another one.
     pub(crate) fn can_access(&self, peer: &Gpu) -> Result<bool> {
-        ffi::can_access_peer(&self.context, &peer.context)
+        ffi::peer::can_access_peer(&self.context, &peer.context)
     }
 
     /// Lets kernels of this GPU access the memory of another one.
@@ -209,7 +209,7 @@ impl Gpu {
         // From now on, each has streams whose work the other must wait for.
         self.note_uses()?;
         peer.note_uses()?;
-        ffi::enable_peer_access(&self.context, &peer.context)?;
+        ffi::peer::enable_peer_access(&self.context, &peer.context)?;
         self.peers.lock().unwrap_or_else(PoisonError::into_inner).push(peer.ordinal);
         Ok(())
     }
@@ -296,7 +296,7 @@ impl Gpu {
         mut parameters: Vec<*mut c_void>,
         uses: &[(Arc<GpuMemory>, Access)],
         mode: Mode,
-        asked: Asked<'_>,
+        asked: Asked<'_, Arc<GpuMemory>>,
     ) -> Result<Started> {
         if self.is_capturing(queue)? {
             return Err(Error::Launch { kernel: program.name().into(), reason: LaunchError::Capturing });

@@ -1,9 +1,7 @@
 //! How a kernel is started, and how work uses memory: what a caller says with or without a GPU.
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use super::GpuMemory;
 use crate::report::timeline::Timeline;
 
 /// What the host does after it has started a kernel.
@@ -20,10 +18,10 @@ pub(crate) enum Mode {
 
 /// What a launch asks for besides its shape.
 #[derive(Clone, Copy)]
-pub(crate) struct Asked<'a> {
+pub(crate) struct Asked<'a, Memory> {
     pub(crate) deadline: Option<Duration>,
     /// The memory that the kernel reads before it waits for the launches before it, if it may begin before they have ended.
-    pub(crate) early: Option<&'a [Arc<GpuMemory>]>,
+    pub(crate) early: Option<&'a [Memory]>,
 }
 
 /// A launch that has been started.

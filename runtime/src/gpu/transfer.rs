@@ -75,7 +75,7 @@ impl Gpu {
         let from_part = (from.region().part(from_offset, bytes), &**source.context());
         let to_part = (to.region().part(to_offset, bytes), &**target.context());
         let uses = [(from, Access::Read), (to, Access::Write)];
-        queue.enqueue(&uses, |_, _| ffi::copy_to_peer(queue.stream(), from_part, to_part))
+        queue.enqueue(&uses, |_, _| ffi::peer::copy_to_peer(queue.stream(), from_part, to_part))
     }
 
     /// Returns `len` elements from the byte `start` on, after all launches on the default stream and on the one that wrote them last. It

@@ -237,13 +237,6 @@ pub enum Cause {
         /// The peer's rank in the cluster.
         rank: u32,
     },
-    /// A thread accessed global memory before it called [`wait_previous`](crate::wait_previous), in a kernel that calls it.
-    AccessBeforePrevious {
-        /// The name of the kernel's parameter, if the memory is one.
-        name: Option<String>,
-    },
-    /// A thread exited without [`wait_previous`](crate::wait_previous), in a kernel that calls it.
-    ExitBeforePrevious,
     /// Two accesses to the same bytes race: one of them writes, and happens-before orders neither before the other.
     Race(Box<Race>),
     /// The protocol of a barrier or another collective was violated, as this sentence says.
@@ -490,17 +483,6 @@ impl fmt::Display for Cause {
                     "a barrier of the cluster must come after the last access to a peer's shared memory: block rank {rank} may have exited"
                 )
             }
-            Cause::AccessBeforePrevious { name } => {
-                let memory = name.as_ref().map_or_else(|| "global memory".to_owned(), |name| format!("`{name}`"));
-                write!(
-                    f,
-                    "`wait_previous()` must come before the first access to global memory: launches before this one may still use {memory}"
-                )
-            }
-            Cause::ExitBeforePrevious => write!(
-                f,
-                "`wait_previous()` must come before a thread exits: the end of this launch tells the next one that those before it have ended"
-            ),
             Cause::Race(race) => race.fmt(f),
             Cause::Protocol(what) => f.write_str(what),
             Cause::NoClosure => {

@@ -9,6 +9,9 @@ use super::memory::{Access, MemoryId, MemoryOp};
 use super::state::{Cluster, Thread};
 use crate::report::failure::Cause;
 
+/// What is wrong with a thread that exits without a wait.
+const AT_EXIT: &str = "`wait_previous()` must come before a thread exits: the end of this launch tells the next one that those before it have ended";
+
 impl Context<'_> {
     /// Waits for the launches before this one.
     pub(crate) fn wait_previous(&self) {
@@ -33,8 +36,11 @@ impl Context<'_> {
         let buffer = self.cluster.buffer(base);
         let reads = matches!(access.op, MemoryOp::Read | MemoryOp::AtomicLoad | MemoryOp::StaleLoad);
         if !(reads && buffer.is_some_and(|buffer| buffer.is_early)) {
-            let name = buffer.map(|buffer| buffer.name.clone());
-            self.fail(Cause::AccessBeforePrevious { name }, access.site);
+            let memory = buffer.map_or_else(|| "global memory".to_owned(), |buffer| format!("`{}`", buffer.name));
+            let fault = format!(
+                "`wait_previous()` must come before the first access to global memory: launches before this one may still use {memory}"
+            );
+            self.fail(Cause::Protocol(fault), access.site);
         }
     }
 }
@@ -43,7 +49,7 @@ impl Cluster<'_> {
     /// Checks that a thread may exit.
     pub(super) fn check_previous_at_exit(&self, thread: &Thread) {
         if self.launch.simulator.waits_for_previous && !thread.has_waited_for_previous.get() {
-            *self.failure.borrow_mut() = Some(self.failure(thread, Cause::ExitBeforePrevious, None));
+            *self.failure.borrow_mut() = Some(self.failure(thread, Cause::Protocol(AT_EXIT.into()), None));
         }
     }
 }
