@@ -7,8 +7,11 @@ use std::collections::BTreeSet;
 use phalanx::prelude::*;
 use phalanx::{Error, Result};
 use phalanx_compiler::{Rule, Unchecked};
+use previous::{leaves_at_once, writes_at_once};
 use tensor::written_while_read;
 
+#[path = "witnesses/previous.rs"]
+mod previous;
 #[path = "witnesses/tensor.rs"]
 mod tensor;
 
@@ -499,19 +502,4 @@ fn one_round_less(out: &mut [u32]) {
             full[k].wait_parity(false);
         }
     }
-}
-
-#[cluster_kernel(block = 32, unchecked(access_before_previous))]
-fn writes_at_once(out: &mut [u32]) {
-    out[this_grid().thread_rank()] = 1;
-    wait_previous();
-}
-
-#[cluster_kernel(block = 32, unchecked(access_before_previous))]
-fn leaves_at_once(out: &mut [u32]) {
-    if this_thread_block().thread_rank() == 7 {
-        return;
-    }
-    wait_previous();
-    out[this_grid().thread_rank()] = 1;
 }
