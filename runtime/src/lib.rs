@@ -94,11 +94,12 @@ pub use kernel::memory::{
 pub use kernel::nanosleep::nanosleep;
 pub use kernel::numeric::{Float, Integer, Number, SignedInteger, UnsignedInteger, fast, ulp};
 pub use kernel::pipeline::Pipeline;
+pub use kernel::previous::{launch_dependents, wait_previous};
 pub use kernel::tensor::{TensorMap, TensorMapMut, TensorTile};
 pub use kernel::token::ArrivalToken;
 pub use launch::{
-    Archive, Buffer, Device, Enqueued, Exploration, Finding, Graph, Launch, Occupancy, PinnedBuffer, PinnedCopy,
-    Stream, StreamEvent, Tensor, TensorMut, View, ViewMut,
+    Archive, Buffer, CollectiveElement, Communicator, Device, Enqueued, Exploration, Finding, Graph, Launch, Occupancy,
+    PinnedBuffer, PinnedCopy, Stream, StreamEvent, Tensor, TensorMut, View, ViewMut,
 };
 pub use location::Location;
 pub use phalanx_contract::fence::Fence;
@@ -111,6 +112,7 @@ pub use report::barrier_fence::BarrierFence;
 pub use report::error::{Error, LaunchError, Result};
 pub use report::failure::{Cause, Failure, MissingThreads, WaitingThreads};
 pub use report::graph::GraphError;
+pub use report::nccl::{CollectiveError, Reduction};
 pub use report::race::{AccessKind, Race, RaceAccess, RaceMemory, WeakSynchronization};
 pub use report::ring::{Ring, RingVerdict};
 pub use report::tensor::TensorError;
@@ -175,9 +177,9 @@ pub mod prelude {
         Scope, SharedArray, SharedSlice, SignedInteger, Simulator, Swizzled, TensorElement, TensorMap, TensorTile,
         ThreadBlock, Tile, UnsignedInteger, Vector, VectorElement, bf16, binary_partition, bulk_copy_async,
         bulk_wait_group, bulk_wait_group_read, cluster_kernel, coalesced_threads, cuda, device, dynamic_shared,
-        dynamic_shared_slice, e4m3, e5m2, f16, fast, fence, labeled_partition, memcpy_async, nanosleep, op,
-        shared_array, shared_barrier, shared_barriers, shared_cluster_barrier, shared_cluster_barriers, tf32,
-        this_cluster, this_grid, this_thread_block, tiled_partition,
+        dynamic_shared_slice, e4m3, e5m2, f16, fast, fence, labeled_partition, launch_dependents, memcpy_async,
+        nanosleep, op, shared_array, shared_barrier, shared_barriers, shared_cluster_barrier, shared_cluster_barriers,
+        tf32, this_cluster, this_grid, this_thread_block, tiled_partition, wait_previous,
     };
 }
 

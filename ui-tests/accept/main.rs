@@ -3,6 +3,7 @@
 
 #![allow(dead_code, unused_variables, unused_assignments, unused_mut, unreachable_code, reason = "minimal kernels")]
 
+mod access_before_previous;
 mod arrive_while_pending;
 mod attribute_option;
 mod attributes_inside;
@@ -88,6 +89,7 @@ mod wrong_group;
 /// Every kernel of the modules.
 fn kernels() -> impl Iterator<Item = phalanx::Program> {
     let modules = [
+        access_before_previous::KERNELS,
         arrive_while_pending::KERNELS,
         attribute_option::KERNELS,
         attributes_inside::KERNELS,

@@ -2,9 +2,9 @@
 
 use others::{
     binary_partition, bulk_copy_async, bulk_wait_group, bulk_wait_group_read, coalesced_threads, dynamic_shared,
-    dynamic_shared_slice, fence, labeled_partition, memcpy_async, nanosleep, shared_array, shared_barrier,
+    dynamic_shared_slice, fence, labeled_partition, launch_dependents, memcpy_async, nanosleep, shared_array, shared_barrier,
     shared_barriers, shared_cluster_barrier, shared_cluster_barriers, this_cluster, this_grid, this_thread_block,
-    tiled_partition,
+    tiled_partition, wait_previous,
 };
 use phalanx::prelude::*;
 
@@ -18,6 +18,7 @@ mod others {
     pub fn dynamic_shared_slice() {}
     pub fn fence() {}
     pub fn labeled_partition() {}
+    pub fn launch_dependents() {}
     pub fn memcpy_async() {}
     pub fn nanosleep() {}
     pub fn shared_array() {}
@@ -29,6 +30,7 @@ mod others {
     pub fn this_grid() {}
     pub fn this_thread_block() {}
     pub fn tiled_partition() {}
+    pub fn wait_previous() {}
 }
 
 #[cluster_kernel(block = 32)]
@@ -42,6 +44,8 @@ fn groups() {
     binary_partition(&tile, true).sync();
     fence(AcqRel, Scope::Cluster);
     nanosleep(1);
+    launch_dependents();
+    wait_previous();
 }
 
 #[cluster_kernel(block = 32)]

@@ -83,10 +83,13 @@ fn every_file_is_one_idea() {
 
 #[test]
 fn unsafe_code_is_in_few_files() {
-    const ALLOWED: [&str; 29] = [
+    const ALLOWED: [&str; 32] = [
         // The driver, NVRTC, and a launch whose arguments fit its kernel.
         "runtime/src/gpu/ffi.rs",
         "runtime/src/gpu/ffi/graph.rs",
+        "runtime/src/gpu/ffi/nccl.rs",
+        "runtime/src/gpu/ffi/nvtx.rs",
+        "runtime/src/gpu/ffi/peer.rs",
         "runtime/src/gpu/ffi/pinned.rs",
         "runtime/src/gpu/queue/host_copy.rs",
         "runtime/src/gpu/graph.rs",

@@ -127,6 +127,8 @@ rules! {
             "a wait must be for the current phase or the preceding one", Allowed;
         RingUndrained = "ring_undrained":
             "nothing may be in flight to or from a block or a thread that exits", Allowed;
+        AccessBeforePrevious = "access_before_previous":
+            "global memory must not be accessed, nor the kernel be left, before `wait_previous()`", Allowed;
         LaunchLimit = "launch_limit":
             "a launch must fit the device's limits", Refused("no device can run what it rejects");
     }

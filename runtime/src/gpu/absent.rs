@@ -9,13 +9,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::caps::Caps;
-use super::mode::{Access, Mode, Started};
+use super::mode::{Access, Asked, Mode, Started};
 use super::variant::Variant;
 use crate::program::Program;
 use crate::program::tensor::{TensorShape, TileShape};
 use crate::program::types::DeviceCopy;
 use crate::report::attributes::KernelAttributes;
 use crate::report::error::{Error, Result};
+use crate::report::nccl::{Collective, ElementKind, UniqueId};
 use crate::report::output::Output;
 use crate::shape::Shape;
 
@@ -110,7 +111,7 @@ impl Gpu {
         _parameters: Vec<*mut c_void>,
         _uses: &[(Arc<GpuMemory>, Access)],
         _mode: Mode,
-        _deadline: Option<Duration>,
+        _asked: Asked<'_, Arc<GpuMemory>>,
     ) -> Result<Started> {
         match *self {}
     }
@@ -189,6 +190,7 @@ impl Gpu {
         _variant: Variant,
         _parameters: Vec<*mut c_void>,
         _uses: &[(Arc<GpuMemory>, Access)],
+        _early: Option<&[Arc<GpuMemory>]>,
     ) -> Result<()> {
         match *self {}
     }
@@ -204,6 +206,64 @@ impl Gpu {
     pub(crate) fn read<T: DeviceCopy>(&self, _memory: &GpuMemory, _start: usize, _len: usize) -> Result<Vec<T>> {
         match *self {}
     }
+}
+
+impl Gpu {
+    pub(crate) fn can_access(&self, _peer: &Gpu) -> Result<bool> {
+        match *self {}
+    }
+
+    pub(crate) fn enable_access(&self, _peer: &Gpu) -> Result<()> {
+        match *self {}
+    }
+
+    pub(crate) fn accesses(&self, _peer: &Gpu) -> bool {
+        match *self {}
+    }
+
+    pub(crate) fn copy_between(
+        &self,
+        _queue: &Arc<Queue>,
+        _from: (&Gpu, &GpuMemory, usize),
+        _to: (&Gpu, &GpuMemory, usize),
+        _bytes: usize,
+    ) -> Result<()> {
+        match *self {}
+    }
+}
+
+/// The ranks of a communicator, of which there are none.
+pub(crate) enum GpuCommunicator {}
+
+/// What a rank brings to a collective.
+pub(crate) struct Part<'a> {
+    pub(crate) queue: &'a Arc<Queue>,
+    pub(crate) memory: &'a GpuMemory,
+    pub(crate) start: usize,
+    pub(crate) bytes: usize,
+    pub(crate) count: usize,
+}
+
+impl GpuCommunicator {
+    pub(crate) fn of_gpus(_gpus: &[&Arc<Gpu>]) -> Result<GpuCommunicator> {
+        Err(Error::NoGpuSupport)
+    }
+
+    pub(crate) fn of_rank(gpu: &Gpu, _rank: usize, _size: usize, _id: UniqueId) -> Result<GpuCommunicator> {
+        match *gpu {}
+    }
+
+    pub(crate) fn enqueue(&self, _collective: Collective, _kind: ElementKind, parts: &[Part<'_>]) -> Result<()> {
+        for Part { queue, memory, start, bytes, count } in parts {
+            let _ = (queue, memory, start, bytes, count);
+        }
+        match *self {}
+    }
+}
+
+/// Makes no identity, because there is nothing to join.
+pub(crate) fn unique_id() -> Result<UniqueId> {
+    Err(Error::NoGpuSupport)
 }
 
 impl std::fmt::Display for Gpu {

@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::time::Duration;
 
 use cudarc::driver::sys::CUstreamCaptureStatus_enum::CU_STREAM_CAPTURE_STATUS_NONE;
 use cudarc::driver::{CudaContext, CudaFunction, CudaStream};
@@ -15,9 +14,10 @@ use cudarc::nvrtc::Ptx;
 
 use super::caps::Caps;
 use super::ffi::{self, LaunchAttributes, driver};
-use super::mode::{Access, Mode, Started};
+use super::mode::{Access, Asked, Mode, Started};
+use super::observe::{self, Stage};
 use super::profile::Profile;
-use super::queue::{GpuMemory, Queue, Watch};
+use super::queue::{GpuMemory, Queue, Unfinished, Watch, counted_blocks};
 use super::record::Record;
 use super::store;
 use super::variant::Variant;
@@ -40,6 +40,8 @@ pub(crate) struct Gpu {
     default: Arc<Queue>,
     /// Whether there have been other streams.
     several: Arc<AtomicBool>,
+    /// The GPUs whose memory kernels of this one may access, by their ordinals.
+    peers: Mutex<Vec<usize>>,
     /// The other streams. One that the program has dropped stays until it has nothing to do and nothing to report.
     others: Mutex<Vec<Arc<Queue>>>,
     output: Output,
@@ -129,7 +131,8 @@ impl Gpu {
         let several = Arc::new(AtomicBool::new(false));
         let default = Arc::new(Queue::new(context.default_stream(), several.clone())?);
         let (others, output, kernels) = (Mutex::default(), Output::default(), Mutex::default());
-        Ok(Gpu { ordinal, caps, context, default, several, others, output, kernels })
+        let peers = Mutex::default();
+        Ok(Gpu { ordinal, caps, context, default, several, peers, others, output, kernels })
     }
 
     pub(crate) fn ordinal(&self) -> usize {
@@ -174,7 +177,15 @@ impl Gpu {
 
     fn add_queue(&self, stream: impl FnOnce() -> Result<Arc<CudaStream>>) -> Result<Arc<Queue>> {
         let mut others = self.others();
-        // The use of memory is noted from the first other stream on, which begins after all work that was not.
+        self.note_uses()?;
+        let queue = Arc::new(Queue::new(stream()?, self.several.clone())?);
+        others.retain(|other| Arc::strong_count(other) > 1 || !other.is_done());
+        others.push(queue.clone());
+        Ok(queue)
+    }
+
+    /// Has the use of memory noted from now on, because there are other streams, which begin after all work that was not.
+    pub(super) fn note_uses(&self) -> Result<()> {
         if !self.several.swap(true, Ordering::SeqCst) {
             drop(self.default.state());
             if let Err(error) = self.context.synchronize() {
@@ -182,10 +193,30 @@ impl Gpu {
                 return Err(driver("cuCtxSynchronize")(error));
             }
         }
-        let queue = Arc::new(Queue::new(stream()?, self.several.clone())?);
-        others.retain(|other| Arc::strong_count(other) > 1 || !other.is_done());
-        others.push(queue.clone());
-        Ok(queue)
+        Ok(())
+    }
+
+    /// Returns whether kernels of this GPU could access the memory of another one.
+    pub(crate) fn can_access(&self, peer: &Gpu) -> Result<bool> {
+        ffi::peer::can_access_peer(&self.context, &peer.context)
+    }
+
+    /// Lets kernels of this GPU access the memory of another one.
+    pub(crate) fn enable_access(&self, peer: &Gpu) -> Result<()> {
+        if !self.can_access(peer)? {
+            return Err(Error::NoPeerAccess { device: self.to_string(), peer: peer.to_string() });
+        }
+        // From now on, each has streams whose work the other must wait for.
+        self.note_uses()?;
+        peer.note_uses()?;
+        ffi::peer::enable_peer_access(&self.context, &peer.context)?;
+        self.peers.lock().unwrap_or_else(PoisonError::into_inner).push(peer.ordinal);
+        Ok(())
+    }
+
+    /// Returns whether kernels of this GPU may access the memory of another one.
+    pub(crate) fn accesses(&self, peer: &Gpu) -> bool {
+        self.peers.lock().unwrap_or_else(PoisonError::into_inner).contains(&peer.ordinal)
     }
 
     fn others(&self) -> MutexGuard<'_, Vec<Arc<Queue>>> {
@@ -265,34 +296,52 @@ impl Gpu {
         mut parameters: Vec<*mut c_void>,
         uses: &[(Arc<GpuMemory>, Access)],
         mode: Mode,
-        deadline: Option<Duration>,
+        asked: Asked<'_, Arc<GpuMemory>>,
     ) -> Result<Started> {
         if self.is_capturing(queue)? {
             return Err(Error::Launch { kernel: program.name().into(), reason: LaunchError::Capturing });
         }
         let stream = queue.stream();
-        let Prepared { number, function, shape, attributes } = &self.prepare(kernel, program, shape, variant)?;
+        let Prepared { number, function, shape, mut attributes } = self.prepare(kernel, program, shape, variant)?;
+        let (number, function, shape) = (&number, &function, &shape);
+        let Asked { deadline, early } = asked;
         let profile = match mode {
             Mode::Timeline => Some(Profile::new(stream, shape)?),
             Mode::Enqueue | Mode::Keep | Mode::Launch => None,
         };
-        let number = queue.enqueue(uses, |state| {
-            let mut block = state.block(stream, program, *number, shape, deadline.is_some())?;
+        let is_counted = counted_blocks(shape) > 0;
+        let span = observe::span(Stage::Launch, program.name());
+        let number = queue.enqueue(uses, |state, mut unfinished| {
+            // A deadline and a timeline have work of their own in front of the kernel.
+            let is_alone = deadline.is_some() || profile.is_some();
+            let overlaps = early.is_some_and(|early| !is_alone && unfinished.allows(early, is_counted));
+            let beside = overlaps.then_some(&unfinished);
+            let (mut block, overlaps) = state.block(stream, program, *number, shape, deadline.is_some(), beside)?;
+            attributes.overlaps = overlaps;
+            if !overlaps {
+                unfinished = Unfinished::default();
+            }
             if let Some(profile) = &profile {
                 profile.write(&mut block);
             }
             let watch = deadline.map(|limit| Watch::begin(stream, &mut block, limit)).transpose()?;
             parameters.push(std::ptr::from_mut(&mut block).cast());
             // SAFETY: the last parameter of each kernel is its block; the rest is passed on to the caller.
-            unsafe { ffi::launch(stream, function, shape, &mut parameters, *attributes) }?;
-            if let Some(watch) = watch {
-                watch.end(stream, state)?;
+            unsafe { ffi::launch(stream, function, shape, &mut parameters, attributes) }?;
+            match watch {
+                Some(watch) => watch.end(stream, state)?,
+                None => {
+                    unfinished.add(uses, is_counted);
+                    state.leave_unfinished(unfinished);
+                }
             }
             if mode != Mode::Enqueue {
                 state.keep(block.number);
             }
             Ok(block.number)
         })?;
+        // Waiting is no part of it.
+        drop(span);
         if matches!(mode, Mode::Launch | Mode::Timeline) {
             self.finish(queue, Some(number), true)?;
         }
@@ -328,7 +377,12 @@ impl Gpu {
             LaunchError::check_resident(&shape, clusters as u64).map_err(refuse)?;
         }
         let clusters = shape.cluster.count() > 1 || program.sends_to_peers();
-        Ok(Prepared { number, function, shape, attributes: LaunchAttributes { clusters, cooperative } })
+        Ok(Prepared {
+            number,
+            function,
+            shape,
+            attributes: LaunchAttributes { clusters, cooperative, overlaps: false },
+        })
     }
 
     /// Returns how many clusters of `shape` can run concurrently. Loads the kernel if this is its first use here.
@@ -363,6 +417,7 @@ impl Gpu {
 
     fn load(&self, program: &Arc<Program>, variant: Variant) -> Result<Loaded> {
         let cubin = store::cubin(program, &self.caps.architecture(), variant)?;
+        let _span = observe::span(Stage::Load, program.name());
         let module =
             self.context.load_module(Ptx::from_binary(cubin.into_owned())).map_err(driver("cuModuleLoadData"))?;
         let function = module.load_function(program.entry()).map_err(driver("cuModuleGetFunction"))?;

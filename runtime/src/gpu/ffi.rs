@@ -1,5 +1,5 @@
 //! The driver calls that have no safe form in cudarc, and the conversions between memory and elements: every `unsafe`
-//! of the device side except NVRTC's; those of graphs are in `graph`, and those of the host's memory in `pinned`. No function keeps state.
+//! of the device side except NVRTC's; those of graphs are in `graph`, of several GPUs in `peer`, NCCL's and NVTX's in `nccl` and `nvtx`, and those of the host's memory in `pinned`. No function keeps state.
 
 use std::ffi::{c_int, c_void};
 use std::marker::PhantomData;
@@ -14,6 +14,10 @@ use cudarc::driver::sys::{
 use cudarc::driver::{CudaContext, CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, SyncOnDrop};
 
 pub(super) mod graph;
+pub(super) mod nccl;
+#[cfg(feature = "nvtx")]
+pub(super) mod nvtx;
+pub(super) mod peer;
 pub(super) mod pinned;
 
 use super::record::Record;
@@ -199,6 +203,11 @@ pub(super) struct Region<'a> {
 }
 
 impl Region<'_> {
+    /// Returns the number of its bytes.
+    pub(super) fn len(self) -> usize {
+        self.bytes
+    }
+
     /// Returns so many bytes behind an offset.
     pub(super) fn part(self, offset: usize, bytes: usize) -> Self {
         assert!(offset <= self.bytes && bytes <= self.bytes - offset, "the part lies in the memory");
@@ -368,17 +377,17 @@ pub(super) struct LaunchAttributes {
     pub(super) clusters: bool,
     /// All blocks run at once.
     pub(super) cooperative: bool,
+    /// The launch may begin before the one in front of it has ended, for which it waits by itself.
+    pub(super) overlaps: bool,
 }
 
 impl LaunchAttributes {
-    /// Returns those of all attributes that the launch has.
-    fn of(self, all: &mut [CUlaunchAttribute; 2]) -> &mut [CUlaunchAttribute] {
-        match (self.clusters, self.cooperative) {
-            (true, true) => &mut all[..],
-            (true, false) => &mut all[..1],
-            (false, true) => &mut all[1..],
-            (false, false) => &mut [],
-        }
+    /// Returns the attributes that the launch has. Without `on_stream`, it is a node of a graph, whose edges say how it overlaps.
+    fn of(self, shape: &Shape, on_stream: bool) -> Vec<CUlaunchAttribute> {
+        let clusters = self.clusters.then(|| cluster_attribute(shape));
+        let cooperative = self.cooperative.then(cooperative_attribute);
+        let overlap = (self.overlaps && on_stream).then(overlap_attribute);
+        [clusters, cooperative, overlap].into_iter().flatten().collect()
     }
 }
 
@@ -393,18 +402,13 @@ pub(super) unsafe fn launch(
     parameters: &mut [*mut c_void],
     wanted: LaunchAttributes,
 ) -> Result<()> {
-    let mut attributes = attributes(shape);
-    let config = config(stream, shape, wanted.of(&mut attributes));
+    let mut attributes = wanted.of(shape, true);
+    let config = config(stream, shape, &mut attributes);
     // SAFETY: `config` and what it points to live to the end of the call, which copies the parameters; the rest is the
     // caller's promise.
     unsafe { sys::cuLaunchKernelEx(&config, function.cu_function(), parameters.as_mut_ptr(), std::ptr::null_mut()) }
         .result()
         .map_err(driver("cuLaunchKernelEx"))
-}
-
-/// Returns all attributes that a launch may have.
-fn attributes(shape: &Shape) -> [CUlaunchAttribute; 2] {
-    [cluster_attribute(shape), cooperative_attribute()]
 }
 
 fn cluster_attribute(shape: &Shape) -> CUlaunchAttribute {
@@ -420,6 +424,14 @@ fn cooperative_attribute() -> CUlaunchAttribute {
     let mut value: CUlaunchAttributeValue = unsafe { MaybeUninit::zeroed().assume_init() };
     value.cooperative = 1;
     CUlaunchAttribute { id: CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_COOPERATIVE, pad: [0; 4], value }
+}
+
+fn overlap_attribute() -> CUlaunchAttribute {
+    // SAFETY: as for the cluster's.
+    let mut value: CUlaunchAttributeValue = unsafe { MaybeUninit::zeroed().assume_init() };
+    value.programmaticStreamSerializationAllowed = 1;
+    let id = CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+    CUlaunchAttribute { id, pad: [0; 4], value }
 }
 
 fn config(stream: &CudaStream, shape: &Shape, attributes: &mut [CUlaunchAttribute]) -> CUlaunchConfig {

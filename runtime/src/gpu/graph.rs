@@ -14,7 +14,7 @@ use super::context::Gpu;
 use super::ffi;
 use super::ffi::graph::{Executable, Graph, Node};
 use super::mode::Access;
-use super::queue::{GpuEvent, GpuMemory, Queue, counted_blocks};
+use super::queue::{GpuEvent, GpuMemory, Queue, Unfinished, counted_blocks};
 use super::record::Record;
 use super::variant::Variant;
 use crate::program::Program;
@@ -32,6 +32,8 @@ pub(crate) struct Recording {
     base: Node,
     /// All nodes since.
     since: Vec<Node>,
+    /// The memory that each kernel may write.
+    kernels: BTreeMap<Node, Unfinished>,
     /// The memory that nodes use, by the address of its handle.
     memory: BTreeMap<usize, Used>,
     events: Vec<Arc<GpuEvent>>,
@@ -77,6 +79,20 @@ impl Recording {
             nodes.push(self.base);
         }
         nodes
+    }
+
+    /// Takes the kernel out of the nodes before one that reads `early` before it waits, and may begin before that kernel has ended:
+    /// the only kernel among them, if it does not write what is read early.
+    fn overlapped(&self, after: &mut Vec<Node>, early: &[Arc<GpuMemory>]) -> Option<Node> {
+        let mut kernels = after.iter().filter_map(|node| Some((*node, self.kernels.get(node)?)));
+        let (Some((node, unfinished)), None) = (kernels.next(), kernels.next()) else { return None };
+        // Each kernel of a graph has counts of its own.
+        let overlaps = unfinished.allows(early, false);
+        drop(kernels);
+        overlaps.then(|| {
+            after.retain(|other| *other != node);
+            node
+        })
     }
 
     fn note(&mut self, node: Node, uses: &[(Arc<GpuMemory>, Access)]) {
@@ -170,7 +186,16 @@ impl Gpu {
         let record = Arc::new(self.zeros(size_of::<Record>() + size_of::<u64>())?);
         let mut graph = Graph::new(&context)?;
         let base = graph.clear(&[], record.region())?;
-        Ok(Recording { graph, context, record, base, since: Vec::new(), memory: BTreeMap::new(), events: Vec::new() })
+        Ok(Recording {
+            graph,
+            context,
+            record,
+            base,
+            since: Vec::new(),
+            kernels: BTreeMap::new(),
+            memory: BTreeMap::new(),
+            events: Vec::new(),
+        })
     }
 
     /// Records the launch of `program`, which is the kernel with this id, and loads it if this is its first here.
@@ -187,6 +212,7 @@ impl Gpu {
         variant: Variant,
         mut parameters: Vec<*mut c_void>,
         uses: &[(Arc<GpuMemory>, Access)],
+        early: Option<&[Arc<GpuMemory>]>,
     ) -> Result<()> {
         let launch = self.prepare(kernel, program, shape, variant)?;
         let record = recording.record.address();
@@ -198,6 +224,7 @@ impl Gpu {
             ..LaunchBlock::default()
         };
         let mut after = recording.before(uses);
+        let overlapped = early.and_then(|early| recording.overlapped(&mut after, early));
         // The words of the kernel alone, which each launch of the graph finds cleared.
         let blocks = counted_blocks(&launch.shape);
         if blocks > 0 || launch.attributes.cooperative {
@@ -215,6 +242,12 @@ impl Gpu {
         let node = unsafe {
             recording.graph.kernel(&after, &launch.function, &launch.shape, &mut parameters, launch.attributes)
         }?;
+        if let Some(overlapped) = overlapped {
+            recording.graph.overlap(overlapped, node)?;
+        }
+        let mut unfinished = Unfinished::default();
+        unfinished.add(uses, false);
+        recording.kernels.insert(node, unfinished);
         recording.note(node, uses);
         Ok(())
     }
@@ -225,7 +258,7 @@ impl Gpu {
             return Err(GraphError::Capturing.into());
         }
         let mut executable = graph.executable.lock().unwrap_or_else(PoisonError::into_inner);
-        let number = queue.enqueue(&graph.uses, |state| {
+        let number = queue.enqueue(&graph.uses, |state, _| {
             let block = state.slot(queue.stream())?;
             // SAFETY: the graph has all memory that its nodes use, and each use is noted.
             unsafe { executable.launch(queue.stream()) }?;

@@ -1,7 +1,7 @@
 //! NVIDIA's side: the capabilities of a GPU (`caps`), its context with the loaded kernels and their launches (`context`), its
 //! streams and the memory that they use (`queue`), copies (`transfer`), the run-time compiler (`nvrtc`) and its store on
 //! disk (`store`); what the driver knows of a kernel (`attributes`), what a launch hands to its kernel (`block`) and where that lies (`slots`), the record of a failing
-//! kernel (`record`), graphs of launches (`graph`), what kernels print (`print`), the times that they record at barriers (`profile`), the maps of tensors (`tensor_map`), and the driver calls
+//! kernel (`record`), graphs of launches (`graph`), collectives of several GPUs (`communicator`), what others may watch (`observe`), what kernels print (`print`), the times that they record at barriers (`profile`), the maps of tensors (`tensor_map`), and the driver calls
 //! below (`ffi`). How kernels are started is data (`mode`). Without the feature `gpu` there is no driver, and `absent` stands for all
 //! that needs one. This module knows
 //! neither the simulator nor a kernel's Rust types.
@@ -14,6 +14,8 @@ mod attributes;
 mod block;
 pub(crate) mod caps;
 #[cfg(feature = "gpu")]
+mod communicator;
+#[cfg(feature = "gpu")]
 mod context;
 #[cfg(feature = "gpu")]
 mod ffi;
@@ -21,6 +23,7 @@ mod ffi;
 mod graph;
 mod mode;
 pub(crate) mod nvrtc;
+pub(crate) mod observe;
 #[cfg(feature = "gpu")]
 mod print;
 #[cfg(feature = "gpu")]
@@ -39,14 +42,18 @@ mod transfer;
 pub(crate) mod variant;
 
 #[cfg(not(feature = "gpu"))]
-pub(crate) use absent::{Gpu, GpuCopy, GpuEvent, GpuGraph, GpuMemory, Pinned, Queue, Recording, tensor_map};
+pub(crate) use absent::{
+    Gpu, GpuCommunicator, GpuCopy, GpuEvent, GpuGraph, GpuMemory, Part, Pinned, Queue, Recording, tensor_map, unique_id,
+};
+#[cfg(feature = "gpu")]
+pub(crate) use communicator::{GpuCommunicator, Part, unique_id};
 #[cfg(feature = "gpu")]
 pub(crate) use context::Gpu;
 #[cfg(feature = "gpu")]
 pub(crate) use ffi::pinned::Pinned;
 #[cfg(feature = "gpu")]
 pub(crate) use graph::{GpuGraph, Recording};
-pub(crate) use mode::{Access, Mode, Started};
+pub(crate) use mode::{Access, Asked, Mode, Started};
 #[cfg(feature = "gpu")]
 pub(crate) use queue::{GpuCopy, GpuEvent, GpuMemory, Queue};
 #[cfg(feature = "gpu")]

@@ -1,5 +1,7 @@
 //! How a kernel is started, and how work uses memory: what a caller says with or without a GPU.
 
+use std::time::Duration;
+
 use crate::report::timeline::Timeline;
 
 /// What the host does after it has started a kernel.
@@ -12,6 +14,14 @@ pub(crate) enum Mode {
     Launch,
     /// The host waits, and the launch records its barriers.
     Timeline,
+}
+
+/// What a launch asks for besides its shape.
+#[derive(Clone, Copy)]
+pub(crate) struct Asked<'a, Memory> {
+    pub(crate) deadline: Option<Duration>,
+    /// The memory that the kernel reads before it waits for the launches before it, if it may begin before they have ended.
+    pub(crate) early: Option<&'a [Memory]>,
 }
 
 /// A launch that has been started.

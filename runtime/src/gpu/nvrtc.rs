@@ -14,6 +14,7 @@ use std::{env, ptr};
 use libloading::Library;
 
 use self::search::Place;
+use super::observe::{self, Stage};
 use super::variant::Variant;
 use crate::program::Program;
 use crate::program::cuda::{Header, replace};
@@ -95,6 +96,7 @@ impl Program {
     /// Compiles for the launches of a variant.
     pub(super) fn compile_variant(&self, architecture: &str, variant: Variant) -> Result<Vec<u8>> {
         let nvrtc = Nvrtc::get()?;
+        let _span = observe::span(Stage::Compile, self.name());
         let arch = format!("--gpu-architecture={architecture}");
         let more = replace::options().iter().map(String::as_str);
         let own = options(self, variant);

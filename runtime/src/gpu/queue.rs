@@ -23,11 +23,14 @@ use crate::shape::Shape;
 mod event;
 mod host_copy;
 mod memory;
+mod unfinished;
 mod watch;
 
 pub(crate) use event::GpuEvent;
 pub(crate) use host_copy::GpuCopy;
 pub(crate) use memory::GpuMemory;
+use unfinished::MOST_COUNTED;
+pub(super) use unfinished::Unfinished;
 pub(super) use watch::Watch;
 
 /// A stream.
@@ -49,9 +52,13 @@ pub(crate) struct Queue {
 pub(super) struct State {
     slots: Slots,
     failures: Unreported<Record>,
-    /// The counts of failed threads, one word per block of the largest grid with clusters so far.
+    /// The counts of failed threads, one word per block of the largest grid with clusters so far; as many times as there may be
+    /// launches at once.
     failed_threads: Allocation,
     blocks: u32,
+    at_once: usize,
+    /// The launches that the next one may overlap with.
+    unfinished: Unfinished,
     /// Allocated at the first launch of a kernel that prints.
     prints: Option<Prints>,
     /// How much of the work of other streams this one is known to wait for, by their ids.
@@ -77,6 +84,8 @@ impl Queue {
             failures: Unreported::default(),
             failed_threads: ffi::allocate(&stream, 0)?,
             blocks: 0,
+            at_once: 1,
+            unfinished: Unfinished::default(),
             prints: None,
             waited: Vec::new(),
             watches: VecDeque::new(),
@@ -95,20 +104,22 @@ impl Queue {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Enqueues work that uses this memory, after the work of other streams that it must not overtake.
+    /// Enqueues work that uses this memory, after the work of other streams that it must not overtake. A launch gets those in front of it
+    /// that it may overlap with; all other work comes behind them.
     pub(super) fn enqueue<M: Borrow<GpuMemory>, R>(
         self: &Arc<Self>,
         uses: &[(M, Access)],
-        work: impl FnOnce(&mut State) -> Result<R>,
+        work: impl FnOnce(&mut State, Unfinished) -> Result<R>,
     ) -> Result<R> {
         self.check_not_lost()?;
         let mut state = self.state();
         // Read under the lock, which `context` takes between setting it and waiting for what was enqueued before.
         let several = self.several.load(Ordering::SeqCst);
+        let mut waits = false;
         if several {
             for (memory, access) in uses {
                 for (other, tick) in memory.borrow().before(*access) {
-                    self.follow(&mut state, &other, tick)?;
+                    waits |= self.follow(&mut state, &other, tick)?;
                 }
             }
         }
@@ -119,7 +130,11 @@ impl Queue {
         let _borrows = borrowed.iter().map(|memory| memory.keep_borrow()).collect::<Result<Vec<_>>>()?;
         let owners = || uses.iter().filter_map(|(memory, _)| memory.borrow().owner());
         owners().try_for_each(|owner| owner.precedes(&self.stream))?;
-        let result = work(&mut state);
+        if waits || owners().next().is_some() {
+            state.unfinished = Unfinished::default();
+        }
+        let unfinished = std::mem::take(&mut state.unfinished);
+        let result = work(&mut state, unfinished);
         let followed = owners().try_for_each(|owner| owner.follows(&self.stream));
         if several {
             // Also after an error, when part of the work may have been enqueued.
@@ -129,18 +144,18 @@ impl Queue {
         followed.and(result)
     }
 
-    /// Lets later work of this stream wait for what `other` had enqueued up to `tick`.
-    fn follow(&self, state: &mut State, other: &Queue, tick: u64) -> Result<()> {
+    /// Lets later work of this stream wait for what `other` had enqueued up to `tick`. Returns whether it did not already.
+    fn follow(&self, state: &mut State, other: &Queue, tick: u64) -> Result<bool> {
         let known = state.waited.iter().any(|(queue, upto)| *queue == other.id && *upto >= tick);
         if self.id == other.id || known {
-            return Ok(());
+            return Ok(false);
         }
         other.check_not_lost()?;
         let upto = other.ticks();
         other.so_far.record(&other.stream).map_err(driver("cuEventRecord"))?;
         self.stream.wait(&other.so_far).map_err(driver("cuStreamWaitEvent"))?;
         Queue::has_followed(state, other, upto);
-        Ok(())
+        Ok(true)
     }
 
     /// Returns an error if nothing on the stream will ever run again.
@@ -164,7 +179,7 @@ impl Queue {
     pub(super) fn outlive(self: &Arc<Self>, memory: &GpuMemory) {
         if self.several.load(Ordering::SeqCst) {
             // An error here is one of the whole context, which the next call returns.
-            let _ = self.enqueue(&[(memory, Access::Write)], |_| Ok(()));
+            let _ = self.enqueue(&[(memory, Access::Write)], |_, _| Ok(()));
         }
     }
 
@@ -210,7 +225,29 @@ impl Queue {
 }
 
 impl State {
-    /// Returns the block for the next launch of the stream, which starts `program`. The host may change the launch's words.
+    /// Returns the words that count the failed threads of so many blocks, for a launch that is to overlap with others; `None` if
+    /// memory for them has to come first, so that the launch cannot.
+    fn counts_beside(&mut self, stream: &Arc<CudaStream>, blocks: u32, others: &Unfinished) -> Result<Option<u64>> {
+        let had_room = self.make_room(stream, blocks, MOST_COUNTED)?;
+        let place = others.counted() as u64 * u64::from(self.blocks) * size_of::<u64>() as u64;
+        Ok(had_room.then(|| self.failed_threads.address() + place))
+    }
+
+    /// Allocates the counts, and returns whether that was done before.
+    fn make_room(&mut self, stream: &Arc<CudaStream>, blocks: u32, at_once: usize) -> Result<bool> {
+        let had_room = blocks <= self.blocks && at_once <= self.at_once;
+        if !had_room {
+            let (blocks, at_once) = (blocks.max(self.blocks), at_once.max(self.at_once));
+            // The old memory is freed in the stream's order, after the kernels that use it.
+            self.failed_threads = ffi::allocate(stream, at_once * blocks as usize * size_of::<u64>())?;
+            ffi::clear(stream, self.failed_threads.region())?;
+            (self.blocks, self.at_once) = (blocks, at_once);
+        }
+        Ok(had_room)
+    }
+
+    /// Returns the block for the next launch of the stream, which starts `program`, and whether it may begin beside those of `beside`. The
+    /// host may change the launch's words.
     pub(super) fn block(
         &mut self,
         stream: &Arc<CudaStream>,
@@ -218,18 +255,23 @@ impl State {
         kernel: usize,
         shape: &Shape,
         changes_words: bool,
-    ) -> Result<LaunchBlock> {
+        beside: Option<&Unfinished>,
+    ) -> Result<(LaunchBlock, bool)> {
         let blocks = counted_blocks(shape);
-        if blocks > self.blocks {
-            // The old memory is freed in the stream's order, after the kernels that use it.
-            self.failed_threads = ffi::allocate(stream, blocks as usize * size_of::<u64>())?;
-            ffi::clear(stream, self.failed_threads.region())?;
-            self.blocks = blocks;
+        let mut overlaps = beside.is_some();
+        let mut counts = None;
+        if blocks > 0 {
+            if let Some(others) = beside {
+                counts = self.counts_beside(stream, blocks, others)?;
+                overlaps = counts.is_some();
+            } else {
+                self.make_room(stream, blocks, 1)?;
+            }
         }
         let mut block = self.slots.next(stream, &mut self.failures, changes_words || program.has_grid_barrier())?;
         block.kernel = kernel as u32;
         if blocks > 0 {
-            (block.failed_threads, block.blocks) = (self.failed_threads.address(), self.blocks);
+            (block.failed_threads, block.blocks) = (counts.unwrap_or(self.failed_threads.address()), self.blocks);
         }
         if program.prints() {
             let prints = match &mut self.prints {
@@ -238,7 +280,12 @@ impl State {
             };
             (block.prints, block.print_bytes) = (prints.address(), PRINT_BYTES as u32);
         }
-        Ok(block)
+        Ok((block, overlaps))
+    }
+
+    /// Notes the launches that the next one may overlap with.
+    pub(super) fn leave_unfinished(&mut self, launches: Unfinished) {
+        self.unfinished = launches;
     }
 
     /// Returns the block for the next launch of the stream, which is one of a graph, whose kernels have their own.

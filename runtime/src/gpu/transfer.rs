@@ -8,6 +8,7 @@ use super::context::Gpu;
 use super::ffi::pinned::Pinned;
 use super::ffi::{self, Allocation, driver};
 use super::mode::Access;
+use super::observe::{self, Stage};
 use super::queue::{GpuCopy, GpuMemory, Queue};
 use crate::program::types::{DeviceCopy, bytes_of};
 use crate::report::error::{Error, Result};
@@ -32,15 +33,16 @@ impl Gpu {
     pub(crate) fn zeros(&self, bytes: usize) -> Result<GpuMemory> {
         let home = self.default_queue();
         let memory = GpuMemory::new(home, ffi::allocate(home.stream(), bytes)?);
-        home.enqueue(&[(&memory, Access::Write)], |_| ffi::clear(home.stream(), memory.region()))?;
+        home.enqueue(&[(&memory, Access::Write)], |_, _| ffi::clear(home.stream(), memory.region()))?;
         Ok(memory)
     }
 
     /// Overwrites bytes of `memory` from `offset` on, after all work that uses it.
     pub(crate) fn write<T: DeviceCopy>(&self, memory: &GpuMemory, offset: usize, data: &[T]) -> Result<()> {
         let home = self.default_queue();
+        let _span = observe::span(Stage::Copy, "host to device");
         let region = memory.region().part(offset, size_of_val(data));
-        home.enqueue(&[(memory, Access::Write)], |_| ffi::write(home.stream(), region, bytes_of(data)))?;
+        home.enqueue(&[(memory, Access::Write)], |_, _| ffi::write(home.stream(), region, bytes_of(data)))?;
         // The driver may still be reading `data`.
         home.stream().synchronize().map_err(driver("cuStreamSynchronize"))
     }
@@ -53,9 +55,27 @@ impl Gpu {
         (to, to_offset): (&GpuMemory, usize),
         bytes: usize,
     ) -> Result<()> {
+        let _span = observe::span(Stage::Copy, "device to device");
         let (source, target) = (from.region().part(from_offset, bytes), to.region().part(to_offset, bytes));
         let uses = [(from, Access::Read), (to, Access::Write)];
-        queue.enqueue(&uses, |_| ffi::copy(queue.stream(), source, target))
+        queue.enqueue(&uses, |_, _| ffi::copy(queue.stream(), source, target))
+    }
+
+    /// Copies bytes of the memory of one GPU to that of another, on a stream of this one, which is one of the two.
+    pub(crate) fn copy_between(
+        &self,
+        queue: &Arc<Queue>,
+        (source, from, from_offset): (&Gpu, &GpuMemory, usize),
+        (target, to, to_offset): (&Gpu, &GpuMemory, usize),
+        bytes: usize,
+    ) -> Result<()> {
+        source.note_uses()?;
+        target.note_uses()?;
+        let _span = observe::span(Stage::Copy, "GPU to GPU");
+        let from_part = (from.region().part(from_offset, bytes), &**source.context());
+        let to_part = (to.region().part(to_offset, bytes), &**target.context());
+        let uses = [(from, Access::Read), (to, Access::Write)];
+        queue.enqueue(&uses, |_, _| ffi::peer::copy_to_peer(queue.stream(), from_part, to_part))
     }
 
     /// Returns `len` elements from the byte `start` on, after all launches on the default stream and on the one that wrote them last. It
@@ -63,8 +83,9 @@ impl Gpu {
     pub(crate) fn read<T: DeviceCopy>(&self, memory: &GpuMemory, start: usize, len: usize) -> Result<Vec<T>> {
         self.finish_work_on(memory)?;
         let home = self.default_queue();
+        let _span = observe::span(Stage::Copy, "device to host");
         let region = memory.region().part(start, len * size_of::<T>());
-        home.enqueue(&[(memory, Access::Read)], |_| ffi::read(home.stream(), region))
+        home.enqueue(&[(memory, Access::Read)], |_, _| ffi::read(home.stream(), region))
     }
 
     /// Waits for the default stream and for the last that wrote to `memory`, and reports their failures.

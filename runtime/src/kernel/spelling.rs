@@ -39,6 +39,7 @@ pub mod names {
             shared_array,
         };
         pub use crate::kernel::nanosleep::nanosleep;
+        pub use crate::kernel::previous::{launch_dependents, wait_previous};
         pub use crate::kernel::tensor::TensorMap;
         pub use crate::kernel::token::ArrivalToken;
     }

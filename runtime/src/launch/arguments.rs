@@ -155,11 +155,18 @@ impl Arguments {
         }
     }
 
-    /// Returns the buffers under the names of the kernel's parameters.
-    pub(super) fn named(&self, parameters: &[String]) -> Vec<NamedBuffer> {
+    /// Returns the memory of the arguments at these positions, on a GPU.
+    pub(super) fn early(&self, positions: &[usize]) -> Vec<Arc<GpuMemory>> {
+        let of_arguments = self.devices.iter().zip(&self.uses);
+        let early = of_arguments.filter(|((position, _), _)| positions.contains(&(position - 1)));
+        early.map(|(_, (memory, _))| memory.clone()).collect()
+    }
+
+    /// Returns the buffers under the names of the kernel's parameters, of which some may be read early.
+    pub(super) fn named(&self, parameters: &[String], early: &[usize]) -> Vec<NamedBuffer> {
         let named = |&(position, address, element_bytes): &(usize, usize, usize)| {
             let name = parameters.get(position - 1)?.clone();
-            Some(NamedBuffer { name, address, element_bytes })
+            Some(NamedBuffer { name, address, element_bytes, is_early: early.contains(&(position - 1)) })
         };
         self.memory.iter().filter_map(named).collect()
     }
@@ -202,9 +209,9 @@ impl Arguments {
         pointers
     }
 
-    /// Returns an error unless all buffers are in the memory of `device`.
+    /// Returns an error unless `device` accesses the memory of all buffers.
     pub(super) fn check_device(&self, device: &Device) -> Result<(), LaunchError> {
-        match self.devices.iter().find(|(_, found)| !found.shares_memory(device)) {
+        match self.devices.iter().find(|(_, found)| !device.accesses(found)) {
             None => Ok(()),
             Some((argument, found)) => Err(LaunchError::WrongDevice {
                 argument: *argument,

@@ -15,7 +15,7 @@ use super::stream::{Enqueued, Stream, StreamQueue};
 use crate::gpu::caps::Caps;
 use crate::gpu::store;
 use crate::gpu::variant::Variant;
-use crate::gpu::{Mode, Started};
+use crate::gpu::{Asked, Mode, Started};
 use crate::program::Program;
 use crate::program::template::Function;
 use crate::report::attributes::KernelAttributes;
@@ -53,6 +53,7 @@ pub struct Launch<'a, Place = ()> {
     threads: Box<dyn Fn() + Send + Sync + 'a>,
     sizes: check::Sizes,
     deadline: Option<Duration>,
+    dependent: bool,
     /// The stream, if the launch names one.
     place: Place,
 }
@@ -63,7 +64,16 @@ impl<'a> Launch<'a> {
     #[doc(hidden)]
     pub fn new<K: Function + 'static>(arguments: Arguments, threads: Box<dyn Fn() + Send + Sync + 'a>) -> Self {
         let (kernel, program) = (TypeId::of::<K>(), Program::shared::<K>());
-        Launch { kernel, program, arguments, threads, sizes: check::Sizes::default(), deadline: None, place: () }
+        Launch {
+            kernel,
+            program,
+            arguments,
+            threads,
+            sizes: check::Sizes::default(),
+            deadline: None,
+            dependent: false,
+            place: (),
+        }
     }
 
     /// Sets the stream on which the kernel runs, and with it the device.
@@ -86,8 +96,8 @@ impl<'a> Launch<'a> {
     /// # }
     /// ```
     pub fn on(self, stream: &Stream) -> Launch<'a, Stream> {
-        let Launch { kernel, program, arguments, threads, sizes, deadline, place: () } = self;
-        Launch { kernel, program, arguments, threads, sizes, deadline, place: stream.clone() }
+        let Launch { kernel, program, arguments, threads, sizes, deadline, dependent, place: () } = self;
+        Launch { kernel, program, arguments, threads, sizes, deadline, dependent, place: stream.clone() }
     }
 }
 
@@ -151,6 +161,47 @@ impl<Place> Launch<'_, Place> {
     /// ```
     pub fn deadline(mut self, after: Duration) -> Self {
         self.deadline = Some(after);
+        self
+    }
+
+    /// Lets the kernel begin before the launches in front of it on its stream have ended, once all of their blocks have called
+    /// [`launch_dependents`](crate::launch_dependents) or ended: CUDA's programmatic dependent launch. The kernel waits for them by
+    /// [`wait_previous`](crate::wait_previous), without which the launch is an `Err`.
+    ///
+    /// It is a permission. A launch runs in order where it could not overlap rightly: behind work that is no launch, after a wait for another
+    /// stream, with a deadline or a timeline, and if the launches that may still run write what the kernel reads `early`.
+    ///
+    /// ```
+    /// use phalanx::prelude::*;
+    ///
+    /// #[cluster_kernel(block = 64)]
+    /// fn first(values: &mut [f32]) {
+    ///     wait_previous();
+    ///     values[this_grid().thread_rank()] += 1.0;
+    ///     launch_dependents();
+    /// }
+    ///
+    /// /// The weights are read while the launch before may still run.
+    /// #[cluster_kernel(block = 64, early(weights))]
+    /// fn second(weights: &[f32], values: &mut [f32]) {
+    ///     let i = this_grid().thread_rank();
+    ///     let weight = weights[i];
+    ///     wait_previous();
+    ///     values[i] *= weight;
+    /// }
+    ///
+    /// # fn main() -> phalanx::Result<()> {
+    /// let device = Device::simulator();
+    /// let stream = device.stream()?;
+    /// let (weights, mut values) = (device.upload(&[3.0f32; 256])?, device.upload(&[1.0f32; 256])?);
+    /// first(&mut values).grid(4).on(&stream).dependent().enqueue()?;
+    /// second(&weights, &mut values).grid(4).on(&stream).dependent().enqueue()?;
+    /// assert_eq!(values.read()?, [6.0; 256]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn dependent(mut self) -> Self {
+        self.dependent = true;
         self
     }
 }
@@ -342,6 +393,9 @@ impl<Place> Launch<'_, Place> {
         if let StreamQueue::Capture(_) = &stream.queue {
             check::captured(&program, mode, self.arguments.are_borrowed(), deadline).map_err(error)?;
         }
+        if self.dependent {
+            check::dependent(&program).map_err(error)?;
+        }
 
         match &device.target {
             Target::Gpu(gpu) => {
@@ -350,16 +404,20 @@ impl<Place> Launch<'_, Place> {
                 }
                 let parameters = self.arguments.pointers();
                 let uses = self.arguments.uses();
+                let early = self.dependent.then(|| self.arguments.early(program.options().early));
+                let early = early.as_deref();
                 // SAFETY: the macro made both the text's parameters and the arguments from the same signature. They point to
                 // the memory of buffers on this GPU, as checked, which are borrowed until here and are all noted. A graph keeps them.
                 unsafe {
                     match &stream.queue {
                         StreamQueue::Gpu(queue) => {
-                            gpu.launch(queue, self.kernel, &program, &shape, variant, parameters, uses, mode, deadline)
+                            let asked = Asked { deadline, early };
+                            gpu.launch(queue, self.kernel, &program, &shape, variant, parameters, uses, mode, asked)
                         }
                         StreamQueue::Capture(capture) => capture.add(|recorded| {
                             let recording = recorded.gpu();
-                            gpu.record_launch(recording, self.kernel, &program, &shape, variant, parameters, uses)?;
+                            let kernel = self.kernel;
+                            gpu.record_launch(recording, kernel, &program, &shape, variant, parameters, uses, early)?;
                             Ok(Started::CAPTURED)
                         }),
                         StreamQueue::Simulator(_) => unreachable!("a stream is of its device's kind"),
@@ -368,7 +426,7 @@ impl<Place> Launch<'_, Place> {
             }
             Target::Simulator(host) => {
                 store::precompile(&program, &host.caps.architecture(), variant)?;
-                let buffers = self.arguments.named(program.parameters());
+                let buffers = self.arguments.named(program.parameters(), program.options().early);
                 let memory = self.arguments.into_host_memory();
                 let launch = Simulated { program, shape, buffers, threads: self.threads, memory, deadline };
                 launch.check()?;

@@ -57,6 +57,17 @@ pub(super) fn captured(
     }
 }
 
+/// Rejects a kernel that may not begin before the launches in front of it have ended.
+pub(super) fn dependent(program: &Program) -> Result<(), LaunchError> {
+    if !program.waits_for_previous() {
+        return Err(LaunchError::NeverWaits);
+    }
+    if program.has_grid_barrier() {
+        return Err(LaunchError::DependentGridBarrier);
+    }
+    Ok(())
+}
+
 /// Returns the shape that the attribute and the launch give together.
 fn shape(options: &KernelOptions, sizes: &Sizes) -> Result<Shape, LaunchError> {
     let grid = sizes.grid.ok_or(LaunchError::NoGrid)?;

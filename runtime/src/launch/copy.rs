@@ -10,7 +10,7 @@ use crate::report::graph::GraphError;
 
 impl Stream {
     /// Copies all elements of a buffer to another of the same length, after all earlier work that uses either. The host
-    /// does not wait for it. Both may be parts of buffers, [`View`](crate::View) and [`ViewMut`](crate::ViewMut).
+    /// does not wait for it. One of the two may be on another GPU, if no graph is captured. Both may be parts of buffers, [`View`](crate::View) and [`ViewMut`](crate::ViewMut).
     ///
     /// ```
     /// # use phalanx::Device;
@@ -27,6 +27,9 @@ impl Stream {
     pub fn copy<T: DeviceCopy>(&self, from: &Buffer<T>, to: &mut Buffer<T>) -> Result<()> {
         if from.len() != to.len() {
             return Err(Error::LengthMismatch { buffer: to.len(), data: from.len() });
+        }
+        if let Some(result) = self.copy_between(from, to) {
+            return result;
         }
         for found in [from.device(), to.device()] {
             if !self.device().shares_memory(found) {
@@ -60,5 +63,26 @@ impl Stream {
             }
             (Target::Gpu(_) | Target::Simulator(_), _, _) => unreachable!("the memory is on the stream's device"),
         }
+    }
+
+    /// Copies from one GPU to another on a stream of one of the two; `None` if the buffers are not on two GPUs, or the stream is neither's.
+    fn copy_between<T: DeviceCopy>(&self, from: &Buffer<T>, to: &Buffer<T>) -> Option<Result<()>> {
+        let (Target::Gpu(gpu), Target::Gpu(source), Target::Gpu(target)) =
+            (&self.device().target, &from.device().target, &to.device().target)
+        else {
+            return None;
+        };
+        let is_own = |device| self.device().shares_memory(device);
+        if from.device().shares_memory(to.device()) || !is_own(from.device()) && !is_own(to.device()) {
+            return None;
+        }
+        let ((Memory::Gpu(from_memory), from_start), (Memory::Gpu(to_memory), to_start)) = (from.place(), to.place())
+        else {
+            return None;
+        };
+        let bytes = from.len() * size_of::<T>();
+        let StreamQueue::Gpu(queue) = &self.queue else { return Some(Err(GraphError::Peer.into())) };
+        let (from, to) = ((&**source, &**from_memory, from_start), (&**target, &**to_memory, to_start));
+        Some(gpu.copy_between(queue, from, to, bytes))
     }
 }

@@ -40,6 +40,60 @@ impl Device {
         Gpu::open(ordinal).map(|gpu| Device { target: Target::Gpu(gpu) })
     }
 
+    /// Opens all GPUs that support clusters, in the driver's order (`CUDA_VISIBLE_DEVICES` applies).
+    pub fn gpus() -> Result<Vec<Device>> {
+        let all = (0..Gpu::count()?).map(Device::gpu);
+        all.filter(|device| !matches!(device, Err(Error::CapabilityTooLow { .. }))).collect()
+    }
+
+    /// Returns whether kernels on this device can access the memory of another one, once [`Device::enable_access`] allows it: GPUs that NVLink or
+    /// PCIe connect, most often.
+    pub fn can_access(&self, peer: &Device) -> Result<bool> {
+        match (&self.target, &peer.target) {
+            (Target::Gpu(gpu), Target::Gpu(peer)) if gpu.ordinal() != peer.ordinal() => gpu.can_access(peer),
+            _ => Ok(self.shares_memory(peer)),
+        }
+    }
+
+    /// Lets kernels on this device access the memory of another one: buffers of that device are arguments of launches on this one from then on.
+    /// Copies between devices, [`Stream::copy`](crate::Stream::copy), need no such access, and are faster with it.
+    ///
+    /// ```
+    /// use phalanx::prelude::*;
+    ///
+    /// #[cluster_kernel(block = 32)]
+    /// fn add(other: &[u32], own: &mut [u32]) {
+    ///     let i = this_grid().thread_rank();
+    ///     own[i] += other[i];
+    /// }
+    ///
+    /// # fn main() -> phalanx::Result<()> {
+    /// let (first, second) = (Device::simulator(), Device::simulator()); // or two of `Device::gpus()?`
+    /// let (theirs, mut own) = (second.upload(&[2; 64])?, first.upload(&[3; 64])?);
+    /// if first.can_access(&second)? {
+    ///     first.enable_access(&second)?;
+    ///     add(&theirs, &mut own).grid(2).launch(&first)?;
+    ///     assert_eq!(own.read()?, [5; 64]);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn enable_access(&self, peer: &Device) -> Result<()> {
+        match (&self.target, &peer.target) {
+            (Target::Gpu(gpu), Target::Gpu(peer)) if gpu.ordinal() != peer.ordinal() => gpu.enable_access(peer),
+            _ if self.shares_memory(peer) => Ok(()),
+            _ => Err(Error::NoPeerAccess { device: self.to_string(), peer: peer.to_string() }),
+        }
+    }
+
+    /// Returns whether kernels on this device may access the memory of another one.
+    pub(crate) fn accesses(&self, other: &Device) -> bool {
+        match (&self.target, &other.target) {
+            (Target::Gpu(gpu), Target::Gpu(peer)) => gpu.ordinal() == peer.ordinal() || gpu.accesses(peer),
+            (Target::Simulator(_), _) | (_, Target::Simulator(_)) => self.shares_memory(other),
+        }
+    }
+
     /// Returns the simulator, which needs no GPU and no CUDA. The environment variable `PHALANX_SCHEDULE` may name the
     /// [`Schedule`](crate::Schedule), as a report does; the default is round robin.
     pub fn simulator() -> Device {

@@ -1,6 +1,6 @@
 //! The host's side: devices (`device`; `host` is the simulator as one), their streams (`stream`) and memory (`buffer`, `view` for a part
 //! of one, and `tensor` for one with a shape; `foreign` is what cudarc has, `reinterpret` gives other types), copies on a stream (`copy`, and `pinned` with the host's memory), launches (`builder`, with their `arguments` and the
-//! checks before them, `check`; `simulated` is one in the simulator), archives of their code (`archive`), graphs of them (`graph`, and `capture` while one is recorded), and one program under many schedules (`explore`). Only this module knows both the
+//! checks before them, `check`; `simulated` is one in the simulator), archives of their code (`archive`), what several devices compute together (`communicator`, whose processes `meeting` brings together), graphs of them (`graph`, and `capture` while one is recorded), and one program under many schedules (`explore`). Only this module knows both the
 //! simulator and GPUs.
 
 mod archive;
@@ -9,6 +9,7 @@ mod buffer;
 mod builder;
 mod capture;
 mod check;
+mod communicator;
 mod copy;
 mod device;
 mod explore;
@@ -16,6 +17,7 @@ mod explore;
 mod foreign;
 mod graph;
 mod host;
+mod meeting;
 #[cfg(test)]
 mod on_each_device;
 mod pinned;
@@ -29,6 +31,7 @@ pub use archive::Archive;
 pub use arguments::{Arguments, Threads, global, global_mut};
 pub use buffer::Buffer;
 pub use builder::{Launch, Occupancy};
+pub use communicator::{CollectiveElement, Communicator};
 pub use device::Device;
 pub use explore::{Exploration, Finding};
 pub use graph::Graph;

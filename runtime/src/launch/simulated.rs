@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::buffer::HostMemory;
 use super::host::{Host, HostQueue, Told};
+use crate::gpu::observe::{self, Stage};
 use crate::gpu::{Mode, Started};
 use crate::program::Program;
 use crate::report::error::{Error, LaunchError, Result};
@@ -67,12 +68,14 @@ impl<'a> Simulated<'a> {
     /// Runs the kernel to its end, and returns its failure. What it prints and its warnings go to the program.
     pub(super) fn run(&self, host: &Host, recorder: Option<&Recorder>) -> Option<Failure> {
         let program = &self.program;
+        let _span = observe::span(Stage::Launch, program.name());
         let warnings = WarningCollector::default();
         let simulator = host
             .simulator
             .clone()
             .with_local_bytes(program.local_memory().total)
             .with_buffers(self.buffers.clone())
+            .with_previous(program.waits_for_previous())
             .warning(&warnings);
         let simulator = recorder.into_iter().fold(simulator, |simulator, recorder| simulator.recording(recorder));
         let run = if program.has_grid_barrier() { sim::run_together } else { sim::run };

@@ -108,8 +108,11 @@ impl Stream {
 
     /// Makes the work that is enqueued here from now on wait for an event. The host does not wait. If the stream captures a graph, each launch
     /// of the graph waits for the event as it has been recorded last when the graph is launched.
+    /// The event may be of another GPU.
     pub fn wait(&self, event: &StreamEvent) -> Result<()> {
-        event.check_device(&self.device)?;
+        if !matches!((&self.device.target, &event.device.target), (Target::Gpu(_), Target::Gpu(_))) {
+            event.check_device(&self.device)?;
+        }
         match (&self.queue, &event.point) {
             (StreamQueue::Gpu(queue), Point::Gpu(event)) => queue.wait(event),
             (StreamQueue::Capture(capture), Point::Gpu(event)) => capture.add(|recorded| recorded.gpu().wait(event)),

@@ -24,6 +24,8 @@ use crate::program::cuda;
 use crate::report::barrier_fence::BarrierFence;
 use crate::report::error::{Error, Result};
 
+mod facts;
+
 /// The name of a kernel's last parameter, the block of its launch (launch.cuh).
 const LAUNCH_BLOCK: &str = "phalanx_launch";
 
@@ -40,6 +42,7 @@ pub struct Program {
     local_memory: LocalMemory,
     prints: bool,
     has_grid_barrier: bool,
+    waits_for_previous: bool,
     names_grid: bool,
     needs_alignment: bool,
     has_wide_integers: bool,
@@ -105,52 +108,6 @@ impl Program {
         self.local_memory
     }
 
-    /// Returns whether something in the program prints.
-    pub(crate) fn prints(&self) -> bool {
-        self.prints
-    }
-
-    /// Returns whether the program's blocks wait for each other, so that all of them must run concurrently.
-    pub(crate) fn has_grid_barrier(&self) -> bool {
-        self.has_grid_barrier
-    }
-
-    /// Returns whether something in the program asks for its place in the grid or for the grid's size.
-    pub(crate) fn names_grid(&self) -> bool {
-        self.names_grid
-    }
-
-    /// Returns whether the program is faster if addresses are known to be aligned.
-    pub(crate) fn needs_alignment(&self) -> bool {
-        self.needs_alignment
-    }
-
-    /// Returns whether the kernel has a parameter that is an integer of 64 bits.
-    pub(crate) fn has_wide_integers(&self) -> bool {
-        self.has_wide_integers
-    }
-
-    /// Returns the names of the kernel's parameters, in order.
-    pub(crate) fn parameters(&self) -> &[String] {
-        &self.parameters
-    }
-
-    /// Returns the sites at which the program can fail or print.
-    pub(crate) fn sites(&self) -> &SiteMap {
-        &self.sites
-    }
-
-    /// Returns whether the program may send to a peer asynchronously, so that even clusters of one block need the launch
-    /// attribute.
-    pub(crate) fn sends_to_peers(&self) -> bool {
-        self.sends_to_peers
-    }
-
-    /// Returns the number of bytes that a launch adds to its dynamic shared memory, for shared arrays that lie there.
-    pub(crate) fn placed_shared_bytes(&self) -> usize {
-        self.placed_shared_bytes
-    }
-
     pub(crate) fn assemble(kernel: Definition) -> Result<Program> {
         if kernel.template.role != Role::Kernel {
             return Err(Error::NotAKernel(kernel.template.name.into()));
@@ -163,6 +120,7 @@ impl Program {
         let wanted: BTreeSet<&str> = headers.chain(names.types.headers.iter().copied()).collect();
         let has_block_barrier = wanted.contains("block_barrier.cuh");
         let has_grid_barrier = wanted.contains("grid_barrier.cuh");
+        let waits_for_previous = wanted.contains("wait_previous.cuh");
         let own: &[SharedInfo] = if has_block_barrier { &[BLOCK_BARRIER] } else { &[] };
         let declared = order.functions.iter().map(|function| &function.definition.shared[..]);
         let has_tiles = ["swizzled.cuh", "tensor.cuh"].iter().any(|header| wanted.contains(header));
@@ -215,7 +173,13 @@ impl Program {
         }
         let diverges = order.functions.iter().any(|function| !function.definition.template.converged);
         let knows_peers = cuda::knows_peers(&text.out);
-        for (name, holds) in [("DIVERGENT", diverges), ("PEERS", knows_peers), ("GRID_BARRIER", has_grid_barrier)] {
+        let known = [
+            ("DIVERGENT", diverges),
+            ("PEERS", knows_peers),
+            ("GRID_BARRIER", has_grid_barrier),
+            ("WAITS_FOR_PREVIOUS", waits_for_previous),
+        ];
+        for (name, holds) in known {
             head += &if holds { format!("#define PHALANX_{name}\n") } else { String::new() };
         }
         if has_block_barrier {
@@ -237,6 +201,7 @@ impl Program {
             placed_shared_bytes: if shared.offsets.is_some() { shared.bytes } else { 0 },
             prints: headers.contains("print.cuh"),
             has_grid_barrier,
+            waits_for_previous,
             parameters,
             names_grid: text.out.contains("this_grid("),
             needs_alignment,

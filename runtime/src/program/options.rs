@@ -26,6 +26,8 @@ pub struct KernelOptions {
     pub fmad: bool,
     /// Whether barriers are recorded on a GPU, for a timeline.
     pub profile: bool,
+    /// The positions of the parameters that may be read before `wait_previous()`.
+    pub early: &'static [usize],
     /// Whether the body uses `dynamic_shared`, so that a launch must give its size.
     pub dynamic_shared: bool,
 }
@@ -42,6 +44,7 @@ impl KernelOptions {
         fast_math: false,
         fmad: false,
         profile: false,
+        early: &[],
         dynamic_shared: false,
     };
 

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use super::failure::Failure;
 use super::graph::GraphError;
 pub use super::launch_error::LaunchError;
+use super::nccl::CollectiveError;
 use super::tensor::TensorError;
 
 /// The result of every operation on devices, buffers and launches; its error is [`Error`].
@@ -283,6 +284,40 @@ pub enum Error {
         found: String,
     },
 
+    /// NCCL, which computes collectives of GPUs, was not found.
+    #[error(
+        "NCCL, which computes collectives of GPUs, was not found ({tried}); install it, or `pip install nvidia-nccl-cu13` in the active virtual \
+         environment, or set PHALANX_NCCL to the path of libnccl.so.2"
+    )]
+    NcclMissing {
+        /// The names that were tried, with what was found.
+        tried: String,
+    },
+
+    /// A call of NCCL failed.
+    #[error("{call} failed: {reason}; NCCL_DEBUG=WARN in the environment has it say more")]
+    Nccl {
+        /// The name of NCCL's function.
+        call: &'static str,
+        /// NCCL's text for the failure.
+        reason: String,
+    },
+
+    /// A collective of several devices cannot be done.
+    #[error(transparent)]
+    Collective(#[from] CollectiveError),
+
+    /// A GPU cannot access the memory of another one.
+    #[error(
+        "{device} cannot access the memory of {peer}: nothing connects them that would allow it; copy by `Stream::copy` instead"
+    )]
+    NoPeerAccess {
+        /// The GPU whose kernels would access the memory.
+        device: String,
+        /// The GPU that has the memory.
+        peer: String,
+    },
+
     /// A call of the CUDA driver failed.
     #[error("{call} failed: {name} ({code}), {description}")]
     Driver {
@@ -359,6 +394,10 @@ impl Error {
             | Error::NoGpuSupport
             | Error::Tensor(_)
             | Error::Graph(_)
+            | Error::NcclMissing { .. }
+            | Error::Nccl { .. }
+            | Error::Collective(_)
+            | Error::NoPeerAccess { .. }
             | Error::Nvrtc { .. } => None,
         }
     }

@@ -34,6 +34,11 @@ pub enum GraphError {
          or after the graph's launch"
     )]
     HostMemory,
+    /// A graph copies between two GPUs.
+    #[error(
+        "a graph is for one GPU, and copies nothing from one to another; copy on the stream before or after the graph's launch"
+    )]
+    Peer,
     /// An event was captured, and its graph has not been launched yet.
     #[error("the event has not been recorded: it is part of a graph that has not been launched yet")]
     NotLaunched,

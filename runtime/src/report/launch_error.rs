@@ -177,8 +177,22 @@ pub enum LaunchError {
         "it is captured into a graph, which would outlive the borrow of a memory that belongs to another user of cudarc; copy          it to a buffer first, or hand it over by `Buffer::from_cuda_slice`"
     )]
     BorrowedInGraph,
+    /// The launch may begin before those in front of it have ended, and the kernel does not wait for them.
+    #[error(
+        "it may begin before the launches in front of it have ended, but never waits for them; call `wait_previous()` in the kernel before it uses \
+         global memory, or take `.dependent()` out"
+    )]
+    NeverWaits,
+    /// The launch may begin before those in front of it have ended, and all of its blocks wait for each other.
+    #[error(
+        "its blocks wait for each other at a barrier of the grid, so that all of them run at once, which they cannot beside the launches in front of \
+         it; take `.dependent()` out"
+    )]
+    DependentGridBarrier,
     /// An argument is in the memory of another device.
-    #[error("argument {argument} is on {found}, but the launch is on {device}; upload it there")]
+    #[error(
+        "argument {argument} is on {found}, but the launch is on {device}; upload it there, or let that device access the memory by `Device::enable_access`"
+    )]
     WrongDevice {
         /// The position of the argument, counted from 1.
         argument: usize,

@@ -36,6 +36,7 @@ impl Context<'_> {
             MemoryOp::Read => self.thread.last_read.set(Some((access.site, access.memory, access.start, access.len))),
             MemoryOp::AtomicLoad | MemoryOp::StaleLoad | MemoryOp::Atomic | MemoryOp::AtomicStore => {}
         }
+        self.check_previous(access);
         let address = self.address(access);
         self.check_order(&self.thread.actor, access, address);
         address
@@ -106,6 +107,7 @@ impl Context<'_> {
         self.announce(announced);
         self.step();
         let is_first = self.cluster.has_stale_loads && self.is_first_store(access);
+        self.check_previous(access);
         let address = self.address(access);
         let mut before = [0; 16];
         let before = &mut before[..access.len];

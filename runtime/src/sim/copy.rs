@@ -138,7 +138,9 @@ impl Context<'_> {
         let end = |CopyEnd { memory, start }, len, op| Access { memory, start, len, op, site, type_name };
         let source = |piece: &CopyPiece| {
             let from = piece.from?;
-            Some((from.memory, self.address(end(from, piece.len, MemoryOp::Read))))
+            let read = end(from, piece.len, MemoryOp::Read);
+            self.check_previous(read);
+            Some((from.memory, self.address(read)))
         };
         let sources: Vec<_> = pieces.iter().map(source).collect();
         let bytes: Box<[u8]> = match value {
@@ -161,7 +163,11 @@ impl Context<'_> {
             };
             Some(end(piece.to?, piece.len, op))
         };
-        let target = |(piece, start): (&CopyPiece, &usize)| Some(self.target_address(write(piece, *start)?));
+        let target = |(piece, start): (&CopyPiece, &usize)| {
+            let write = write(piece, *start)?;
+            self.check_previous(write);
+            Some(self.target_address(write))
+        };
         let targets: Vec<_> = pieces.iter().zip(&starts).map(target).collect();
         if let Completion::Barrier { barrier, expect } = completion {
             self.expect_copy(BarrierCall { name, barrier, site }, if expect { counted } else { 0 });

@@ -19,6 +19,7 @@ mod memory;
 mod named_memory;
 mod peers;
 mod phase_barrier;
+mod previous;
 mod prints;
 mod race;
 mod race_report;

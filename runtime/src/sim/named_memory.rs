@@ -18,6 +18,8 @@ pub(crate) struct NamedBuffer {
     pub(crate) address: usize,
     /// The size of an element in bytes.
     pub(crate) element_bytes: usize,
+    /// Whether it may be read before `wait_previous()`.
+    pub(crate) is_early: bool,
 }
 
 impl Cluster<'_> {
@@ -49,7 +51,7 @@ impl Cluster<'_> {
     }
 
     /// Returns the buffer at this address.
-    fn buffer(&self, base: NonNull<u8>) -> Option<&NamedBuffer> {
+    pub(super) fn buffer(&self, base: NonNull<u8>) -> Option<&NamedBuffer> {
         self.launch.simulator.buffers.iter().find(|buffer| buffer.address == base.addr().get())
     }
 }

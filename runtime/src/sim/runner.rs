@@ -189,6 +189,7 @@ impl<'l> Runner<'l> {
             let failure = self.cluster.failure(thread, cause, Some(site));
             *self.cluster.failure.borrow_mut() = Some(failure);
         }
+        self.cluster.check_previous_at_exit(thread);
         self.cluster.check_copies_at_exit(rank);
         self.cluster.check_foreign_accesses(thread.block_rank);
     }

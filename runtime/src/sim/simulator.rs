@@ -36,6 +36,8 @@ pub struct Simulator {
     pub(super) recorder: Option<Recorder>,
     /// The buffers that reports name.
     pub(super) buffers: Vec<NamedBuffer>,
+    /// Whether the kernel waits for the launches before it.
+    pub(super) waits_for_previous: bool,
     /// The collector of warnings.
     pub(super) warnings: WarningCollector,
 }
@@ -56,6 +58,7 @@ impl Simulator {
             local_bytes: 0,
             recorder: None,
             buffers: Vec::new(),
+            waits_for_previous: false,
             warnings: WarningCollector::default(),
         }
     }
@@ -131,6 +134,12 @@ impl Simulator {
     /// Has reports name these buffers.
     pub(crate) fn with_buffers(mut self, buffers: Vec<NamedBuffer>) -> Self {
         self.buffers = buffers;
+        self
+    }
+
+    /// Sets whether the kernel waits for the launches before it, so that its threads must before they access global memory and exit.
+    pub(crate) fn with_previous(mut self, waits: bool) -> Self {
+        self.waits_for_previous = waits;
         self
     }
 

@@ -34,6 +34,7 @@ fn under_random_schedules() {
             "tiles::",
             "atomics::",
             "nanosleep::",
+            "dependent::",
             "forgotten::",
             "matrices::",
             "memory::",

@@ -81,7 +81,7 @@ pub(super) fn each_region(cfg: &Cfg<'_>, step: &Step, mut visit: impl FnMut(&Reg
             regions.iter().flatten().chain(barriers.iter().map(|(_, region)| region)).for_each(visit);
         }
         StepKind::Value(ValueStep::Evaluate(_) | ValueStep::Set { .. } | ValueStep::Return(_))
-        | StepKind::Memory(MemoryStep::Fence)
+        | StepKind::Memory(MemoryStep::Fence | MemoryStep::WaitPrevious)
         | StepKind::Group(_)
         | StepKind::Token(_) => {}
     }

@@ -24,6 +24,7 @@ mod key_range;
 mod liveness;
 mod multicast;
 mod partition;
+pub(crate) mod previous;
 mod program;
 mod reached;
 mod registers;
@@ -114,6 +115,7 @@ fn run_with<'f>(function: &'f Function, with_rings: bool, diags: &mut Diags) -> 
         Err(call) => return Err(diags.refuse(messages::too_many_closure_bodies(call, build::MOST_CLOSURE_BODIES))),
     };
     several_warps(&cfg, diags);
+    previous::check(function, &cfg, diags);
     registers::check(function, &cfg, diags);
     let tokens = Tokens::of(function, &cfg);
     forgotten::mark(&mut cfg, &tokens, diags);

@@ -389,7 +389,7 @@ impl<'f> Splitter<'_, 'f> {
                 StepKind::Value(ValueStep::Set { variable: *variable, value, extent: *extent })
             }
             StepKind::Value(ValueStep::Evaluate(_) | ValueStep::Name { .. } | ValueStep::Return(_))
-            | StepKind::Memory(MemoryStep::Fence)
+            | StepKind::Memory(MemoryStep::Fence | MemoryStep::WaitPrevious)
             | StepKind::Group(_)
             | StepKind::Token(_) => step.clone(),
         }

@@ -164,6 +164,8 @@ fn of_operation(op: Op) -> &'static [&'static str] {
             Group::Coalesced | Group::Tile | Group::ThreadBlock | Group::Cluster => &[],
         },
         Op::Nanosleep => &["nanosleep.cuh"],
+        Op::LaunchDependents => &["launch_dependents.cuh"],
+        Op::WaitPrevious => &["wait_previous.cuh"],
         Op::Copy(_) => &["copy.cuh"],
         Op::Part { .. } | Op::SplitAt { .. } => &["subslice.cuh"],
         Op::LoadVec(_) | Op::StoreVec => &["vector.cuh"],

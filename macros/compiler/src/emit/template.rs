@@ -7,7 +7,7 @@ use super::cuda::{Fragment, Text, has_collectives};
 use super::headers::headers;
 use super::host::internal;
 use super::{fences, followed, item, protocol, uniformity};
-use crate::check::Checked;
+use crate::check::{Checked, previous};
 use crate::model::options::{Extents, Setting};
 use crate::model::{Function, Role, SiteMessage, SlotId};
 use crate::rules::Rule;
@@ -148,6 +148,7 @@ pub(super) fn options(function: &Function) -> Option<TokenStream> {
     let (non_portable, fast_math, fmad) = (options.non_portable, options.fast_math, options.fmad);
     let profile = options.profile;
     let dynamic_shared = function.dynamic_shared;
+    let early = previous::early_parameters(function);
     let cluster = options.cluster.iter().map(|cluster| extents("cluster", cluster, quote!(, #non_portable)));
     let block = options.block.iter().map(|block| extents("block", block, TokenStream::new()));
     let sized = |name: &'static str, setting: &Setting| {
@@ -169,6 +170,7 @@ pub(super) fn options(function: &Function) -> Option<TokenStream> {
         __phalanx.fmad = #fmad;
         __phalanx.profile = #profile;
         __phalanx.dynamic_shared = #dynamic_shared;
+        __phalanx.early = &[#(#early),*];
         __phalanx
     });
     let allow = quote!(#[allow(clippy::all, reason = "a value that may be a constant")]);

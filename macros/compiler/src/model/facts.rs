@@ -147,7 +147,10 @@ impl Op {
                 CopyOp::BulkWait { .. } => individual(Changes, never, Kind::Unit),
             },
             // A thread forgets by itself: its group needs it no more.
-            Op::Fence(..) | Op::Nanosleep | Op::Forget(_) => individual(Changes, never, Kind::Unit),
+            // Each thread waits for the earlier launches by itself, and a block has let later ones begin once one of its threads has.
+            Op::Fence(..) | Op::Nanosleep | Op::LaunchDependents | Op::WaitPrevious | Op::Forget(_) => {
+                individual(Changes, never, Kind::Unit)
+            }
             Op::Take => individual(Changes, never, Kind::OptionalToken(None)),
             Op::Is(_) | Op::UnwrapOr => individual(Reads, never, Kind::Value),
             Op::Unwrap => individual(Reads, at_its_site, Kind::Value),

@@ -83,6 +83,10 @@ pub(crate) enum Op {
     Fence(MemoryOrder, MemoryScope),
     /// `nanosleep(duration)`
     Nanosleep,
+    /// `launch_dependents()`
+    LaunchDependents,
+    /// `wait_previous()`
+    WaitPrevious,
     /// `memcpy_async(...)` and its like.
     Copy(CopyOp),
     /// `option.is_some()` and its like.
@@ -288,6 +292,8 @@ impl Op {
             | Op::Atomic(_)
             | Op::Fence(..)
             | Op::Nanosleep
+            | Op::LaunchDependents
+            | Op::WaitPrevious
             | Op::Copy(_)
             | Op::Is(_)
             | Op::Take

@@ -1,6 +1,6 @@
 //! The options in the parentheses of an attribute. Their values may be constants, which only rustc knows.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, TokenStream};
 
 use crate::rules::Rule;
 use crate::span::SpanRange;
@@ -20,6 +20,8 @@ pub(crate) struct Options {
     pub(crate) full_fences: bool,
     /// Whether barriers are recorded on the GPU too.
     pub(crate) profile: bool,
+    /// The parameters that may be read before `wait_previous()`, as the attribute names them.
+    pub(crate) early: Vec<Ident>,
     /// The rules that `unchecked(...)` switches off. The function is unsafe to call if there are any.
     pub(crate) unchecked: Option<Vec<Waiver>>,
 }

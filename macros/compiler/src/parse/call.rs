@@ -105,6 +105,8 @@ impl Parser<'_> {
             "dynamic_shared_slice" => self.dynamic_shared_slice(last, arguments, span),
             "fence" => self.fence(arguments, span),
             "nanosleep" => self.nanosleep(arguments, span),
+            "launch_dependents" => self.nullary(Op::LaunchDependents, "launch_dependents", arguments, span),
+            "wait_previous" => self.wait_previous(arguments, span),
             name => return self.partition(name, arguments, span).or_else(|| self.copy(last, arguments, span)),
         })
     }
@@ -114,6 +116,14 @@ impl Parser<'_> {
             return self.error(messages::argument_count(span, name, 0, arguments.len()));
         }
         self.op(op, Vec::new(), span)
+    }
+
+    /// Parses `wait_previous()`, which stands in the kernel itself: its callers would not see a wait that a function or a closure hides.
+    fn wait_previous(&mut self, arguments: &Arguments, span: SpanRange) -> Expr {
+        if self.function.role != Role::Kernel || self.closures > 0 {
+            return self.error(messages::wait_previous_in_function(span));
+        }
+        self.nullary(Op::WaitPrevious, "wait_previous", arguments, span)
     }
 
     fn nanosleep(&mut self, arguments: &Arguments, span: SpanRange) -> Expr {

@@ -15,7 +15,7 @@ use crate::model::options::{Extents, Options, Setting, Waiver};
 use crate::rules::{Requirement, Rule, Unchecked};
 use crate::span::SpanRange;
 
-pub(crate) const OF_KERNELS: [&str; 11] = [
+pub(crate) const OF_KERNELS: [&str; 12] = [
     "cluster",
     "block",
     "min_blocks",
@@ -26,6 +26,7 @@ pub(crate) const OF_KERNELS: [&str; 11] = [
     "fmad",
     "profile",
     "fence",
+    "early",
     "unchecked",
 ];
 pub(crate) const OF_DEVICE_FUNCTIONS: [&str; 1] = ["unchecked"];
@@ -71,6 +72,7 @@ pub(crate) fn kernel_options(tokens: TokenStream, diags: &mut Diags) -> Options 
             }
             "profile" => options.profile = flag(name, meta)?,
             "fence" => options.full_fences = fence(meta)?,
+            "early" => options.early = early(meta)?,
             _ => options.unchecked = Some(waivers(meta, diags)),
         }
         Ok(())
@@ -197,6 +199,18 @@ fn fence(meta: &Meta) -> Result<bool, Diag> {
         },
         _ => Err(malformed()),
     }
+}
+
+/// Parses `early(parameter, ...)`. Whether there are such parameters is a question for the checks.
+fn early(meta: &Meta) -> Result<Vec<Ident>, Diag> {
+    let names = match meta {
+        Meta::List(list) => Punctuated::<Ident, Token![,]>::parse_terminated.parse2(list.tokens.clone()).ok(),
+        Meta::Path(_) | Meta::NameValue(_) => None,
+    };
+    let names = names.filter(|names| !names.is_empty());
+    names
+        .map(|names| names.into_iter().collect())
+        .ok_or_else(|| messages::malformed_option(SpanRange::of(meta), "early", "early(parameter, ...)"))
 }
 
 /// Parses `unchecked(rule, ...)`. A rule that does not exist, or cannot be switched off, is reported and left out.

@@ -13,7 +13,8 @@ pub(super) struct Table {
 
 impl Table {
     pub(super) fn new(size: usize, hashed: usize) -> Table {
-        Table { size: size.max(1), hashed, states: Vec::new(), slots: vec![0; 1 << 10], count: 0 }
+        // A machine without actors has one state, of no numbers.
+        Table { size, hashed, states: Vec::new(), slots: vec![0; 1 << 10], count: 0 }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -64,5 +65,20 @@ impl Table {
             mixed = (mixed.rotate_left(7) ^ u64::from(*number)).wrapping_mul(FACTOR);
         }
         (mixed >> 24) as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn states_are_found_again() {
+        let mut table = Table::new(2, 1);
+        assert!(table.insert(&[1, 2]) && table.insert(&[1, 3]) && !table.insert(&[1, 2]));
+        assert_eq!((table.len(), table.state(1)), (2, &[1, 3][..]));
+        let mut empty = Table::new(0, 0);
+        assert!(empty.insert(&[]) && !empty.insert(&[]));
+        assert_eq!(empty.state(0), [0u16; 0]);
     }
 }

@@ -82,6 +82,7 @@ fn each_option_once() {
         ("fmad", "fmad"),
         ("profile", "profile"),
         ("fence", "fence = \"full\""),
+        ("early", "early(n)"),
         ("unchecked", "unchecked(token_never_waited)"),
     ];
     for (attribute, known) in [("cluster_kernel", &OF_KERNELS[..]), ("device", &OF_DEVICE_FUNCTIONS)] {

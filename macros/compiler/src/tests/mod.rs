@@ -32,6 +32,7 @@ mod no_panic;
 mod numbers;
 mod offsets;
 mod phases;
+mod previous;
 mod random;
 mod references;
 mod restarts;

@@ -11,7 +11,7 @@ use cudarc::driver::sys::{
 };
 use cudarc::driver::{CudaContext, CudaEvent, CudaFunction, CudaStream};
 
-use super::{LaunchAttributes, Region, attributes, driver};
+use super::{LaunchAttributes, Region, driver};
 use crate::report::error::Result;
 use crate::shape::Shape;
 
@@ -85,14 +85,30 @@ impl Graph {
             // SAFETY: `Node` is the driver's handle; the parameters are the caller's promise, and are copied by the call.
             unsafe { sys::cuGraphAddKernelNode_v2(out, graph, after.as_ptr().cast(), after.len(), &raw const node) }
         })?;
-        let mut storage = attributes(shape);
-        for CUlaunchAttribute { id, value, .. } in wanted.of(&mut storage) {
+        for CUlaunchAttribute { id, value, .. } in wanted.of(shape, false) {
             // SAFETY: the node is one of a kernel, and the value has the field that `id` names.
-            unsafe { sys::cuGraphKernelNodeSetAttribute(node.0, *id, value) }
+            unsafe { sys::cuGraphKernelNodeSetAttribute(node.0, id, &raw const value) }
                 .result()
                 .map_err(driver("cuGraphKernelNodeSetAttribute"))?;
         }
         Ok(node)
+    }
+
+    /// Lets a kernel come after another one whose end it waits for by itself, so that it may begin before that.
+    pub(in crate::gpu) fn overlap(&mut self, first: Node, second: Node) -> Result<()> {
+        let edge = sys::CUgraphEdgeData {
+            from_port: sys::CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC as u8,
+            to_port: 0,
+            type_: sys::CUgraphDependencyType::CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC as u8,
+            reserved: [0; 5],
+        };
+        self.context.bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
+        // SAFETY: both nodes are kernels of this graph, and each pointer is to one value.
+        unsafe {
+            sys::cuGraphAddDependencies_v2(self.graph, &raw const first.0, &raw const second.0, &raw const edge, 1)
+        }
+        .result()
+        .map_err(driver("cuGraphAddDependencies"))
     }
 
     /// Adds a copy of a region to another of its size, which is not empty. Both live as long as what is made of the graph.

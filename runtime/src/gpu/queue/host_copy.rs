@@ -57,7 +57,7 @@ impl Queue {
         wrote_host: bool,
         copy: impl FnOnce(&mut Pinned<T>) -> Result<()>,
     ) -> Result<GpuCopy<T>> {
-        let enqueued = self.enqueue(&[uses], |state| copy(&mut host).map(|()| state.slots.issued()));
+        let enqueued = self.enqueue(&[uses], |state, _| copy(&mut host).map(|()| state.slots.issued()));
         match enqueued.and_then(|after| Ok((after, self.record()?))) {
             Ok((after, ended)) => Ok(GpuCopy { host: Some(host), ended, queue: self.clone(), after, wrote_host }),
             Err(error) => {

@@ -71,6 +71,11 @@ impl GpuMemory {
         self.address
     }
 
+    /// Returns the addresses of its bytes.
+    pub(in crate::gpu) fn bytes(&self) -> std::ops::Range<u64> {
+        self.address..self.address + self.region().len() as u64
+    }
+
     /// Returns all of its bytes.
     pub(in crate::gpu) fn region(&self) -> Region<'_> {
         self.allocation.as_ref().expect("only `into_allocation` takes it, with `self`").region()

@@ -17,6 +17,8 @@ use crate::{Buffer, this_cluster, this_grid, this_thread_block};
 
 mod attributes;
 mod deadline;
+#[cfg(feature = "tracing")]
+mod watched;
 
 #[allow(non_camel_case_types, reason = "as the macro does, so that one name serves the type and the launcher")]
 enum rotate {}

@@ -110,6 +110,7 @@ impl<'l> Cluster<'l> {
                 pending: Cell::new(None),
                 arrivals: [const { Cell::new(Arrival::None) }; 3],
                 peers_started: Cell::new(false),
+                has_waited_for_previous: Cell::new(false),
                 warp: LaneState::default(),
                 stale_in_a_row: Cell::new(0),
                 weak_arrivals: RefCell::new(Rc::clone(&no_arrivals)),

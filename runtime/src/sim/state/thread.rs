@@ -39,6 +39,8 @@ pub(crate) struct Thread {
     pub(in crate::sim) fence: Cell<Fence>,
     /// Whether the thread has waited at a barrier of the cluster or the grid, which proves that all peers have started.
     pub(crate) peers_started: Cell<bool>,
+    /// Whether the thread has waited for the launches before this one.
+    pub(in crate::sim) has_waited_for_previous: Cell<bool>,
     pub(crate) warp: LaneState,
     /// The number of stale values in a row that the thread's atomic loads have returned.
     pub(in crate::sim) stale_in_a_row: Cell<u32>,

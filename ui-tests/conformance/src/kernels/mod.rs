@@ -32,6 +32,7 @@ mod elements;
 #[macro_use]
 mod failing;
 mod deferred;
+mod dependent;
 mod failures;
 mod fast;
 pub mod fences;
@@ -131,6 +132,7 @@ pub fn modules() -> Vec<Module> {
         captures::modules(),
         names::modules(),
         nanosleep::modules(),
+        dependent::modules(),
         forgotten::modules(),
         options::modules(),
         generics::modules(),

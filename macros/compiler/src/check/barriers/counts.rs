@@ -246,7 +246,7 @@ impl PendingArrivals<'_, '_> {
                 | GroupStep::FormGroup(_),
             )
             | StepKind::Copy(_)
-            | StepKind::Memory(MemoryStep::Fence)
+            | StepKind::Memory(MemoryStep::Fence | MemoryStep::WaitPrevious)
             | StepKind::Value(_)
             | StepKind::Token(_) => false,
         }

@@ -84,7 +84,7 @@ impl Analysis for Given<'_, '_> {
                 }
                 AccessKind::Read | AccessKind::Write | AccessKind::AsyncWrite | AccessKind::Lent => {}
             },
-            StepKind::Memory(MemoryStep::Fence)
+            StepKind::Memory(MemoryStep::Fence | MemoryStep::WaitPrevious)
             | StepKind::Group(
                 GroupStep::Collective { barrier: false, .. }
                 | GroupStep::Convergent { .. }

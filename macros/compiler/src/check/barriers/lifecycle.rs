@@ -450,6 +450,7 @@ impl Analysis for Lifecycles<'_, '_> {
                 // Those that do not wait have not met the others.
                 | GroupStep::WaitElected { .. },
             )
+            | StepKind::Memory(MemoryStep::WaitPrevious)
             | StepKind::Copy(_)
             | StepKind::Value(_)
             | StepKind::Token(_) => {}

@@ -8,7 +8,7 @@ use crate::check::cfg::{
 use crate::model::ValueId;
 use crate::model::barrier::{Barrier, BarrierForm, COPY};
 use crate::model::copy::{BulkDirection, CopyOp, TensorCopy};
-use crate::model::expr::Expr;
+use crate::model::expr::{Expr, ExprKind};
 use crate::model::kind::Kind;
 use crate::span::SpanRange;
 
@@ -42,6 +42,8 @@ impl Builder<'_> {
         let touch = |builder: &mut Self| {
             for (index, how) in touched_by_copy(copy) {
                 if let Some(region) = region(*index) {
+                    let param = operands.get(*index).and_then(|operand| builder.parameter_of_map(operand));
+                    let region = Region { param: param.or(region.param), ..region };
                     builder.access_until(region, *how, Some(completion), at);
                 }
             }
@@ -123,6 +125,14 @@ impl Builder<'_> {
                 self.copy_step(CopyStep::Wait { completion, but: Some(prior), of_reads: read }, at);
             }
         }
+    }
+
+    /// The parameter that a tensor's map is.
+    pub(super) fn parameter_of_map(&self, operand: &Expr) -> Option<usize> {
+        let (ExprKind::Local(local), Kind::TensorMap { .. }) = (&operand.kind, operand.result_kind) else {
+            return None;
+        };
+        self.function.params.iter().position(|param| param.local == *local)
     }
 
     /// A product of matrices reads its tiles until the warpgroup has waited for it.

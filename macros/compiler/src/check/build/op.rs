@@ -193,8 +193,12 @@ impl<'f> Builder<'f> {
                 }
                 self.nothing(at).node
             }
-            // A thread that sleeps is ordered with no other by that.
-            Op::Nanosleep => self.nothing(at).node,
+            Op::WaitPrevious => {
+                self.step(StepKind::Memory(MemoryStep::WaitPrevious), at);
+                self.nothing(at).node
+            }
+            // A thread that sleeps, or lets later launches begin, is ordered with no other by that.
+            Op::Nanosleep | Op::LaunchDependents => self.nothing(at).node,
             Op::This(_)
             | Op::SharedBarrier(..)
             | Op::MapBarrier(_)

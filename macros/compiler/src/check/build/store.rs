@@ -5,7 +5,7 @@ use super::{Builder, NodeId, Value, Variable};
 use crate::check::cfg::{AccessKind, Extent, Region, Root};
 use crate::model::LocalId;
 use crate::model::expr::{Callee, Expr, ExprKind};
-use crate::model::kind::Kind;
+use crate::model::kind::{Kind, Memory};
 use crate::model::place::local_of;
 use crate::span::SpanRange;
 
@@ -76,6 +76,11 @@ impl<'f> Builder<'f> {
             }
             if let (Some(_), Some(region)) = (argument.memory(), &value.region) {
                 self.access(region.clone(), how, at);
+            } else if let Kind::TensorMap { .. } | Kind::OptionalMemory(Memory::Global | Memory::GlobalMut) =
+                argument.result_kind
+            {
+                let param = self.parameter_of_map(argument);
+                self.access(Region { param, ..region_of_kind(argument.result_kind) }, how, at);
             }
         }
     }

@@ -58,6 +58,8 @@ pub(crate) enum MemoryStep {
     Access(AccessId),
     /// A fence: what the thread did before it is visible to the cluster before what it does after it.
     Fence,
+    /// `wait_previous()`: the launches before this one have ended, and what they wrote is visible.
+    WaitPrevious,
 }
 
 /// A step that the threads of a group execute together.

@@ -78,7 +78,7 @@ pub(super) fn check(
                 StepKind::Call(call) => found.extend(in_flight.faults_of_call(&state, call)),
                 StepKind::Copy(copy) => found.extend(in_flight.registers_in_flight(&state, copy)),
                 StepKind::Value(_)
-                | StepKind::Memory(MemoryStep::Fence)
+                | StepKind::Memory(MemoryStep::Fence | MemoryStep::WaitPrevious)
                 | StepKind::Group(_)
                 | StepKind::Token(_)
                 | StepKind::BarrierCall(_) => {}

@@ -335,7 +335,7 @@ impl Analysis for InFlight<'_, '_> {
                 | AccessKind::Lent => {}
             },
             StepKind::Group(GroupStep::Collective { barrier: false, .. })
-            | StepKind::Memory(MemoryStep::Fence)
+            | StepKind::Memory(MemoryStep::Fence | MemoryStep::WaitPrevious)
             | StepKind::Group(
                 GroupStep::Arrive { .. }
                 | GroupStep::ArriveForgotten { .. }

@@ -65,7 +65,10 @@ impl InFlight<'_, '_> {
                 }
             }
             StepKind::Call(call) => self.summarize_call(state, *call, effects),
-            StepKind::Value(_) | StepKind::Memory(MemoryStep::Fence) | StepKind::Group(_) | StepKind::Token(_) => {}
+            StepKind::Value(_)
+            | StepKind::Memory(MemoryStep::Fence | MemoryStep::WaitPrevious)
+            | StepKind::Group(_)
+            | StepKind::Token(_) => {}
         }
     }
 

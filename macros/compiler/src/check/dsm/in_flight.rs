@@ -459,6 +459,7 @@ impl Analysis for InFlight<'_, '_> {
                 | GroupStep::Wait { .. }
                 | GroupStep::WaitElected { .. },
             )
+            | StepKind::Memory(MemoryStep::WaitPrevious)
             | StepKind::Value(ValueStep::Evaluate(_) | ValueStep::Name { .. } | ValueStep::Return(_))
             | StepKind::Token(_) => {}
         }

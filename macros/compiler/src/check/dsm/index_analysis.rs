@@ -163,7 +163,7 @@ impl<'a, 'f> IndexAnalysis<'a, 'f> {
                     call.regions.iter().flatten().for_each(|region| visit(region, arguments));
                 }
                 StepKind::Value(ValueStep::Set { .. } | ValueStep::Name { .. } | ValueStep::Return(_))
-                | StepKind::Memory(MemoryStep::Fence)
+                | StepKind::Memory(MemoryStep::Fence | MemoryStep::WaitPrevious)
                 | StepKind::Group(_)
                 | StepKind::Token(_)
                 | StepKind::BarrierCall(_)

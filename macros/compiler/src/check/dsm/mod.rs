@@ -241,7 +241,7 @@ impl Check<'_, '_> {
             StepKind::Group(_)
             | StepKind::Value(_)
             | StepKind::Copy(_)
-            | StepKind::Memory(MemoryStep::Fence)
+            | StepKind::Memory(MemoryStep::Fence | MemoryStep::WaitPrevious)
             | StepKind::BarrierCall(_)
             | StepKind::Token(_) => {}
         }

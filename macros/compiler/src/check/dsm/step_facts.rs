@@ -64,7 +64,7 @@ impl StepFacts {
                 changes.extend(change.filter(|change| !changes.contains(change)));
             }
             StepKind::Value(ValueStep::Evaluate(_) | ValueStep::Name { .. } | ValueStep::Return(_))
-            | StepKind::Memory(MemoryStep::Fence)
+            | StepKind::Memory(MemoryStep::Fence | MemoryStep::WaitPrevious)
             | StepKind::Group(_)
             | StepKind::Token(_)
             | StepKind::BarrierCall(_)
@@ -75,7 +75,7 @@ impl StepFacts {
                 StepKind::Memory(MemoryStep::Access(id)) => std::slice::from_mut(&mut facts.accesses[id.0]),
                 StepKind::Call(CallId(call)) => &mut facts.calls[*call],
                 StepKind::Value(_)
-                | StepKind::Memory(MemoryStep::Fence)
+                | StepKind::Memory(MemoryStep::Fence | MemoryStep::WaitPrevious)
                 | StepKind::Group(_)
                 | StepKind::Token(_)
                 | StepKind::BarrierCall(_)

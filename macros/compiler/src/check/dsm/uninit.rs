@@ -63,7 +63,7 @@ pub(super) fn check(
                     continue;
                 }
                 StepKind::Memory(MemoryStep::Access(id)) => id,
-                StepKind::Memory(MemoryStep::Fence)
+                StepKind::Memory(MemoryStep::Fence | MemoryStep::WaitPrevious)
                 | StepKind::Value(_)
                 | StepKind::Group(_)
                 | StepKind::Token(_)

@@ -103,7 +103,9 @@ impl Tables {
             StepKind::Group(group) => waits_where_others_forget(group).then_some(calls + self.calls),
             // A fence orders what precedes it only where an atomic or an arrival follows: that the arrival orders it too costs
             // time alone.
-            StepKind::Memory(MemoryStep::Fence) | StepKind::Value(_) | StepKind::Token(_) => None,
+            StepKind::Memory(MemoryStep::Fence | MemoryStep::WaitPrevious)
+            | StepKind::Value(_)
+            | StepKind::Token(_) => None,
         }
     }
 }
@@ -169,7 +171,9 @@ fn effect(cfg: &Cfg<'_>, step: &StepKind) -> Option<EffectOf> {
         }),
         // What an elected thread learns of other clusters, the others learn by its next arrival.
         StepKind::Group(_) => Some(EffectOf::own("waits where others forget", MemoryEffects::OTHER)),
-        StepKind::Memory(MemoryStep::Fence) | StepKind::Value(_) | StepKind::Token(_) => None,
+        StepKind::Memory(MemoryStep::Fence | MemoryStep::WaitPrevious) | StepKind::Value(_) | StepKind::Token(_) => {
+            None
+        }
     }
 }
 

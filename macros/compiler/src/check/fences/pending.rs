@@ -70,7 +70,10 @@ fn may_signal(cfg: &Cfg<'_>, step: &Step) -> bool {
             | AccessKind::ByClosure => true,
         },
         StepKind::BarrierCall(_) | StepKind::Copy(_) | StepKind::Call(_) => true,
-        StepKind::Memory(MemoryStep::Fence) | StepKind::Value(_) | StepKind::Group(_) | StepKind::Token(_) => false,
+        StepKind::Memory(MemoryStep::Fence | MemoryStep::WaitPrevious)
+        | StepKind::Value(_)
+        | StepKind::Group(_)
+        | StepKind::Token(_) => false,
     }
 }
 

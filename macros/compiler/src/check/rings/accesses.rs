@@ -68,7 +68,7 @@ impl Walker<'_, '_, '_, '_> {
                 let array = array_of(&self.kernel().cfg.accesses[id.0].region);
                 array.is_some_and(|array| self.objects.slot(array).is_some())
             }
-            StepKind::Memory(MemoryStep::Fence)
+            StepKind::Memory(MemoryStep::Fence | MemoryStep::WaitPrevious)
             | StepKind::Value(_)
             | StepKind::Group(_)
             | StepKind::Token(_)

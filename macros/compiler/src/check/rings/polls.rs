@@ -47,7 +47,11 @@ impl Walker<'_, '_, '_, '_> {
                 matches!(self.kernel().cfg.accesses[id.0].kind, AccessKind::Atomic | AccessKind::AtomicRead)
             }
             StepKind::Memory(MemoryStep::Fence) | StepKind::Group(_) | StepKind::Call(_) => true,
-            StepKind::Value(_) | StepKind::Token(_) | StepKind::BarrierCall(_) | StepKind::Copy(_) => false,
+            StepKind::Memory(MemoryStep::WaitPrevious)
+            | StepKind::Value(_)
+            | StepKind::Token(_)
+            | StepKind::BarrierCall(_)
+            | StepKind::Copy(_) => false,
         };
         orders || self.is_relevant(step) || self.is_access(step)
     }

@@ -286,7 +286,8 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
                 matches!(kernel.cfg.accesses[id.0].kind, AccessKind::Atomic | AccessKind::AtomicRead)
             }
             StepKind::Memory(MemoryStep::Fence) => true,
-            StepKind::Value(_)
+            StepKind::Memory(MemoryStep::WaitPrevious)
+            | StepKind::Value(_)
             | StepKind::Group(_)
             | StepKind::Token(_)
             | StepKind::BarrierCall(_)
@@ -418,7 +419,7 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
                 self.program.allows_more |= matches!(call.callee, Callee::Function(_));
             }
             StepKind::Value(ValueStep::Evaluate(_) | ValueStep::Name { .. } | ValueStep::Return(_))
-            | StepKind::Memory(MemoryStep::Fence)
+            | StepKind::Memory(MemoryStep::Fence | MemoryStep::WaitPrevious)
             | StepKind::Group(GroupStep::Aligned { .. } | GroupStep::FormGroup(_))
             | StepKind::Token(
                 TokenStep::Move { .. }

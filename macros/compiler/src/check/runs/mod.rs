@@ -267,7 +267,9 @@ impl Thread<'_, '_, '_> {
                 Some(place) => _ = self.names.insert(local, place),
                 None => _ = self.names.remove(&local),
             },
-            StepKind::Value(ValueStep::Return(_)) | StepKind::Memory(MemoryStep::Fence) | StepKind::Copy(_) => {}
+            StepKind::Value(ValueStep::Return(_))
+            | StepKind::Memory(MemoryStep::Fence | MemoryStep::WaitPrevious)
+            | StepKind::Copy(_) => {}
             StepKind::Group(_) | StepKind::Token(_) | StepKind::Call(_) => self.tokens.step(cfg, step),
         }
         Ok(())

@@ -166,7 +166,7 @@ impl Counter<'_, '_> {
                 self.check.cfg.accesses[id.0].kind,
                 AccessKind::Opaque | AccessKind::Lent | AccessKind::ByClosure
             ),
-            StepKind::Memory(MemoryStep::Fence)
+            StepKind::Memory(MemoryStep::Fence | MemoryStep::WaitPrevious)
             | StepKind::Value(_)
             | StepKind::Group(_)
             | StepKind::Token(_)

@@ -179,7 +179,7 @@ impl Check<'_, '_> {
             let accesses = steps.filter_map(|step| match step.kind {
                 StepKind::Memory(MemoryStep::Access(AccessId(id))) => Some(&self.cfg.accesses[id]),
                 StepKind::Value(_)
-                | StepKind::Memory(MemoryStep::Fence)
+                | StepKind::Memory(MemoryStep::Fence | MemoryStep::WaitPrevious)
                 | StepKind::Group(_)
                 | StepKind::BarrierCall(_)
                 | StepKind::Copy(_)

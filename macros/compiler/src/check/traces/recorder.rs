@@ -176,7 +176,7 @@ impl Observer for Recorder<'_, '_> {
                 self.forget_copies();
             }
             StepKind::Value(_)
-            | StepKind::Memory(MemoryStep::Fence)
+            | StepKind::Memory(MemoryStep::Fence | MemoryStep::WaitPrevious)
             | StepKind::Token(
                 TokenStep::Move { .. }
                 | TokenStep::HandOver { .. }
@@ -231,7 +231,9 @@ impl Observer for Recorder<'_, '_> {
                         self.signal();
                         self.forget_copies();
                     }
-                    StepKind::Value(_) | StepKind::Memory(MemoryStep::Fence) | StepKind::Token(_) => {}
+                    StepKind::Value(_)
+                    | StepKind::Memory(MemoryStep::Fence | MemoryStep::WaitPrevious)
+                    | StepKind::Token(_) => {}
                 }
             }
         }

@@ -438,7 +438,7 @@ impl Analysis for Values<'_, '_> {
                 | GroupStep::Convergent { .. },
             )
             | StepKind::Copy(_)
-            | StepKind::Memory(MemoryStep::Fence)
+            | StepKind::Memory(MemoryStep::Fence | MemoryStep::WaitPrevious)
             | StepKind::BarrierCall(_)
             | StepKind::Token(_)
             | StepKind::Value(ValueStep::Name { .. } | ValueStep::Return(_)) => {}

@@ -216,6 +216,8 @@ impl Host<'_> {
                 let duration = operands.first().map(|duration| self.expr(duration));
                 call(at, &["nanosleep"], quote!(#duration))
             }
+            Op::LaunchDependents => call(at, &["launch_dependents"], TokenStream::new()),
+            Op::WaitPrevious => call(at, &["wait_previous"], TokenStream::new()),
             Op::Is(variant @ (Variant::Some | Variant::None)) => {
                 of_option(option(), variant.test(), quote_spanned!(at.lo=> &))
             }

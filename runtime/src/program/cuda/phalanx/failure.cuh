@@ -113,6 +113,10 @@ __device__ __forceinline__ void leave_grid_barrier(const launch_block* launch);
 #endif
 
 [[noreturn]] __device__ __forceinline__ void end_thread(const launch_block* launch) {
+#ifdef PHALANX_WAITS_FOR_PREVIOUS
+    // The end of this launch is the end of those before it, also if it fails before its wait.
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
 #ifdef PHALANX_BLOCK_BARRIER
     leave_block_barrier();
 #endif

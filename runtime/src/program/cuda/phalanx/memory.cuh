@@ -35,12 +35,16 @@ template <class T>
 __device__ __forceinline__ const T& load_readonly(const T* place) {
     return *place;
 }
+// The launch before a kernel that waits for it may write the memory while the kernel runs. The compiler would also move such a load
+// over the wait.
+#ifndef PHALANX_WAITS_FOR_PREVIOUS
 template <class T>
     requires(sizeof(T) == alignof(T) && sizeof(T) <= 16)
 __device__ __forceinline__ T load_readonly(const T* place) {
     using word = typename loaded<sizeof(T)>::type;
     return __builtin_bit_cast(T, __ldg(reinterpret_cast<const word*>(place)));
 }
+#endif
 
 // The length of a slice. In the launches that PHALANX_SHORT_SLICES names, none has 2^32 elements or more, so that the compiler
 // compares an index of 32 bits with a length as words.

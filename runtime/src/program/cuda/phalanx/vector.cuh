@@ -33,12 +33,13 @@ __device__ __forceinline__ auto vector_place(Slice memory, index i, unsigned sit
 // An overload for memory that is not written while the kernel runs.
 template <unsigned long long N, class T>
 __device__ __forceinline__ vector<T, N> load_vector(readonly_slice<T>, const T* place) {
+#ifndef PHALANX_WAITS_FOR_PREVIOUS // as for `load_readonly`
     if constexpr (sizeof(T) < 8 && sizeof(T) * N == 8) {
         // As two words, of which lanes are parts, and not as one integer.
         return __builtin_bit_cast(vector<T, N>, __ldg(reinterpret_cast<const uint2*>(place)));
-    } else {
-        return load_readonly(reinterpret_cast<const vector<T, N>*>(place));
     }
+#endif
+    return load_readonly(reinterpret_cast<const vector<T, N>*>(place));
 }
 template <unsigned long long N, class Slice, class T>
 __device__ __forceinline__ vector<T, N> load_vector(Slice, const T* place) {

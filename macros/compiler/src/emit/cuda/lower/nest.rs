@@ -339,6 +339,8 @@ fn is_collective(op: Op) -> bool {
         | Op::Partition(..)
         | Op::TiledPartition(..)
         | Op::Nanosleep
+        | Op::LaunchDependents
+        | Op::WaitPrevious
         | Op::Forget(_)
         | Op::SharedArray(_)
         | Op::SharedBarrier(..) => true,

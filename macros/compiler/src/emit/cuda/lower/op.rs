@@ -122,6 +122,8 @@ impl Lower<'_> {
             Op::Atomic(atomic) => memory::atomic(atomic, values.collect(), site),
             Op::Copy(copy) => memory::copy(copy, values.collect(), site),
             Op::Nanosleep => CuExpr::call("nanosleep", values.collect()),
+            Op::LaunchDependents => CuExpr::call("launch_dependents", Vec::new()),
+            Op::WaitPrevious => CuExpr::call("wait_previous", Vec::new()),
             Op::Fence(order, scope) => {
                 CuExpr::call("fence", vec![CuExpr::name(order.cuda_name()), CuExpr::name(scope.cuda_name())])
             }
