@@ -3,10 +3,11 @@
 
 use std::fmt::Write;
 
-use super::{Cause, Failure, WaitingThreads, threads};
+use super::{Cause, Failure, WaitingThreads};
 use crate::location::Location;
 use crate::report::html;
 use crate::report::race::Race;
+use crate::report::waiting::threads;
 
 const WIDTH: f64 = 900.0;
 const LEFT: f64 = 20.0;
