@@ -74,14 +74,16 @@ impl Builder<'_> {
     /// Whether a local, or a part of it, may have been set since a node was evaluated.
     fn is_set_since(&self, node: NodeId, local: LocalId) -> bool {
         for step in self.blocks[self.current.0].steps.iter().rev() {
-            match step.kind {
-                StepKind::Value(ValueStep::Evaluate(evaluated)) if evaluated == node => return false,
-                StepKind::Value(ValueStep::Set {
-                    variable: Variable::Local(set) | Variable::Field(set, _), ..
-                }) if set == local => {
-                    return true;
-                }
-                _ => {}
+            if let StepKind::Value(ValueStep::Evaluate(evaluated)) = step.kind
+                && evaluated == node
+            {
+                return false;
+            }
+            let set = step.kind.set().map(|(variable, ..)| variable);
+            if let Some(Variable::Local(set) | Variable::Field(set, _)) = set
+                && set == local
+            {
+                return true;
             }
         }
         true
