@@ -171,3 +171,45 @@ pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
     phalanx::Program::of::<claimed>,
     phalanx::Program::of::<coalesced>,
 ];
+
+/// Whether there is a next stage is the same for all threads, though each has a token of its own.
+#[cluster_kernel(block = 64)]
+fn optional_token(input: &[f32], out: &mut [f32], tiles: u32) {
+    let block = this_thread_block();
+    let stages = shared_array::<[f32; 64], 2>();
+    let ready = shared_barriers::<2>();
+    ready.init_collective(&block, 64);
+    let i = block.thread_rank();
+    memcpy_async(&block, &stages[0], &input[..64], &ready[0]);
+    let mut token = ready[0].arrive();
+    for t in 0..tiles {
+        let s = t % 2;
+        let mut next = None;
+        if t + 1 < tiles {
+            memcpy_async(&block, &stages[1 - s], &input[(t + 1) * 64..(t + 2) * 64], &ready[1 - s]);
+            next = Some(ready[1 - s].arrive());
+        }
+        ready[s].wait(token);
+        out[t * 64 + i] = stages[s][i] + stages[s][(i + 1) % 64];
+        block.sync();
+        match next {
+            Some(next) => token = next,
+            None => break,
+        }
+    }
+}
+
+/// What an option holds is each thread's own, and whether it holds something is not.
+#[cluster_kernel(block = 64)]
+fn optional_element(input: &[u32], out: &mut [u32], n: u32) {
+    let block = this_thread_block();
+    let i = block.thread_rank();
+    let mut next = (n > 0).then_some(input[i]);
+    let mut k = 0;
+    while let Some(x) = next.map(|x| x + 1) {
+        out[i] += x;
+        block.sync();
+        k += 1;
+        next = if k < n { Some(input[k * 64 + i]) } else { None };
+    }
+}

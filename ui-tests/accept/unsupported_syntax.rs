@@ -15,6 +15,9 @@ fn syntax(output: &mut [u32], n: u32) {
     for i in (0..output.len()).rev().step_by(STEP) {
         output[i] = i as u32;
     }
+    for (k, i) in (0..output.len()).step_by(STEP).enumerate() {
+        output[i] += k as u32;
+    }
     let mut x;
     {
         let y = 3;

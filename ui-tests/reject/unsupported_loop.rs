@@ -7,7 +7,7 @@ fn loops(input: &[u32], output: &mut [u32], n: u32) {
     for i in 0.. {}
     for i in (0..n).rev().rev() {}
     for i in (0..n).map(|x| x) {}
-    for (i, x) in (0..n).enumerate() {}
+    for pair in (0..n).enumerate() {}
     for x in input.iter().map(|x| x + 1) {}
     for (x, i) in input.iter().zip(0..) {}
     for (a, b) in input.iter() {}
@@ -43,6 +43,7 @@ fn loops(input: &[u32], output: &mut [u32], n: u32) {
     'block: {
         break;
     }
+    let more = a.map(|x| x + 1);
 }
 
 fn main() {}

@@ -231,6 +231,11 @@ impl Diags {
         self.list
     }
 
+    /// Joins faults, in source order, that are to be one error.
+    pub(crate) fn joined(self, join: impl FnOnce(Vec<Diag>) -> Vec<Diag>) -> Self {
+        Diags { session: self.session, list: join(self.sorted()) }
+    }
+
     /// `compile_error!`s in source order.
     pub(crate) fn into_tokens(self) -> TokenStream {
         self.sorted().iter().map(Diag::to_tokens).collect()

@@ -68,7 +68,7 @@ fn expand(session: Session, role: Role, options: TokenStream, item: TokenStream)
             quote!(#items #(#refused)* #selections)
         }
         Err(Reported) => {
-            let (errors, stub) = (diags.into_tokens(), emit::stub(function));
+            let (errors, stub) = (diags.joined(check::one_barrier::join).into_tokens(), emit::stub(function));
             quote!(#errors #stub)
         }
     };

@@ -23,6 +23,7 @@ mod forgotten;
 mod key_range;
 mod liveness;
 mod multicast;
+pub(crate) mod one_barrier;
 mod partition;
 pub(crate) mod previous;
 mod program;

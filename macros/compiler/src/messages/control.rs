@@ -11,8 +11,13 @@ pub(crate) fn loop_range(at: SpanRange) -> Diag {
 }
 
 pub(crate) fn range_adaptor(at: SpanRange) -> Diag {
-    Diag::new(Rule::UnsupportedLoop, at, "a range in `for` can have one `rev` and one `step_by`, and no other adaptor")
-        .help("increment a variable yourself; elements have `enumerate` and `zip`: `for (i, x) in array.iter().enumerate()`")
+    Diag::new(Rule::UnsupportedLoop, at, "a range in `for` can have one `rev`, one `step_by` and an `enumerate` as the last, and no other adaptor")
+        .help("increment a variable yourself; `enumerate` gives a pair: `for (k, i) in (first..n).step_by(stride).enumerate()`")
+}
+
+pub(crate) fn array_map(at: SpanRange) -> Diag {
+    Diag::new(Rule::UnsupportedSyntax, at, "`map` of an array is not supported")
+        .help("declare the result and assign its elements: `for i in 0..N { mapped[i] = f(array[i]); }`")
 }
 
 pub(crate) fn loop_adaptor(at: SpanRange, name: &str) -> Diag {

@@ -119,6 +119,15 @@ pub(crate) fn not_awaited(at: SpanRange, what: &str) -> Diag {
 
 /// Adds the values of constants with which the kernel has the fault.
 pub(crate) fn for_values(diag: Diag, values: &[(String, i64)]) -> Diag {
+    where_are(diag, values)
+}
+
+/// Adds the arguments of a launch that has the fault.
+pub(crate) fn for_arguments(diag: Diag, arguments: &[(String, String)]) -> Diag {
+    where_are(diag, arguments)
+}
+
+fn where_are(diag: Diag, values: &[(String, impl std::fmt::Display)]) -> Diag {
     if values.is_empty() {
         return diag;
     }

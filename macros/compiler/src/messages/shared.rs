@@ -54,6 +54,15 @@ pub(crate) fn call_before_exit(at: SpanRange, end: SpanRange) -> Diag {
     .help("let all threads execute `cluster.sync()` after the last access, before they exit")
 }
 
+/// Adds the place of another fault that the same barrier mends.
+pub(crate) fn mended_with(fault: Diag, other: &Diag) -> Diag {
+    let note = match fault.rule == other.rule && fault.message == other.message {
+        true => "the same is true of this access".to_string(),
+        false => format!("{} [{}]", other.message, other.rule),
+    };
+    fault.note(other.at, note)
+}
+
 /// The words after a place that comes earlier only in a loop's previous iteration.
 fn before(earlier: bool) -> &'static str {
     if earlier { ", in the previous iteration" } else { "" }

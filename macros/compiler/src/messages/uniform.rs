@@ -37,6 +37,21 @@ pub(crate) fn divergent_collective(at: SpanRange, name: &str, group: Group, more
     with(diag, chain, more).help(format!("move it out of the branch; if the condition is uniform, say so: {say_so}"))
 }
 
+/// A value on which the fault depends is read from shared memory with no barrier of `group` since it may have been written: that
+/// is the cause to mend, and comes first.
+pub(crate) fn barrier_before(mut diag: Diag, read: SpanRange, group: Group) -> Diag {
+    let is_of_read = |(at, _): &(Option<SpanRange>, String)| at.is_some_and(|at| at.begins_with(read));
+    if let Some(cause) = diag.notes.iter().rposition(is_of_read) {
+        diag.notes[..=cause].rotate_right(1);
+    }
+    let sync = format!("{}.sync()", short(group));
+    let help = format!(
+        "let all threads execute `{sync}` before line {}, after the last write; then the value is the same for all of them",
+        read.line()
+    );
+    Diag { help: None, ..diag }.help(help)
+}
+
 /// The condition is known to differ between threads.
 pub(crate) fn certainly(diag: Diag, group: Group) -> Diag {
     Diag { help: None, ..diag }.help(match group {

@@ -230,7 +230,7 @@ impl Parser<'_> {
     }
 
     /// Whether the place is memory, or an array as far as syntax shows: another type may have such a method of its own.
-    fn is_elements(&self, place: &syn::Expr) -> bool {
+    pub(super) fn is_elements(&self, place: &syn::Expr) -> bool {
         let local = self.named_local(place).map(|local| self.function.local(local));
         local.is_some_and(|local| local.is_array || matches!(local.kind, Kind::Memory(_)))
     }

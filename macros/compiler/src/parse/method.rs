@@ -71,6 +71,9 @@ impl Parser<'_> {
         if name == "len" && call.args.is_empty() {
             return self.op(Op::Length, vec![receiver], span);
         }
+        if call.method == "map" && self.is_elements(&call.receiver) {
+            return self.error(messages::array_map(span));
+        }
         if Parser::is_choice(call) {
             return self.choice(receiver, call, span);
         }

@@ -122,7 +122,6 @@ fn several_threads() {
         "let leader = if lane == 0 { rank == 0 } else { rank == 1 }; if leader { bar.init(64); }",
         "let mut leader = rank == 0; if rank == 5 { leader = true; } if leader { bar.init(64); }",
         "let chosen = if lane == 0 { 0 } else { 1 }; if rank == chosen { bar.init(64); }",
-        "let leader = Some(rank == 0); if leader.is_some() { bar.init(64); }",
         "if warp.any(rank == 0) && lane < 2 { bar.init(64); }",
         "match lane { 0 => bar.init(64), _ => {} }",
         "match rank { 0 | 1 => bar.init(64), _ => {} }",
@@ -141,6 +140,9 @@ fn several_threads() {
     ] {
         assert_eq!(broken(body), ["barrier_init_not_elected"], "{body}");
     }
+    // All threads take the branch, or none does.
+    let all = "let leader = Some(rank == 0); if leader.is_some() { bar.init(64); }";
+    assert_eq!(broken(all), ["barrier_init_not_elected", "barrier_uninitialized"]);
 }
 
 /// In a block of several dimensions, a thread is known by all of them.

@@ -27,6 +27,7 @@ mod guards;
 mod handshakes;
 mod known_values;
 pub(crate) mod made_up;
+mod missing_barriers;
 mod names;
 mod no_panic;
 mod numbers;

@@ -278,3 +278,109 @@ fn conditions_that_all_threads_pass() {
         assert!(broken("block = 32", &body).is_empty(), "{condition}: {:?}", broken("block = 32", &body));
     }
 }
+
+/// Whether an `Option` holds something may be uniform where what it holds differs between threads, and the other way round.
+#[test]
+fn variants_of_options() {
+    let made = |made: &str, test: &str| broken("block = 64", &format!("{made} {test}"));
+    let uniform = [
+        "let mut next = None; if n > 3 { next = Some(t); }",
+        "let next = if n > 3 { Some(x[t]) } else { None };",
+        "let next = if n > 3 { Some((t, n)) } else { None };",
+        "let next = if n > 3 { Some(t) } else { None }.map(|t| t + 1);",
+        "let next = (n > 3).then_some(t);",
+        "let mut other = (n > 3).then_some(t); let next = std::mem::replace(&mut other, None);",
+        "let mut next = Some(t); for i in 0..n { if i == m as u32 { next = None; } }",
+        "let other = match n { 0 => None, 1 => Some(lane), _ => Some(t) }; let next = other;",
+    ];
+    let divergent = [
+        "let mut next = None; if t > 3 { next = Some(n); }",
+        "let next = if t > 3 { Some(n) } else { None };",
+        "let next = if n > 3 { Some(t) } else { None }.filter(|&t| t > 3);",
+        "let next = if n > 3 { Some(t) } else { None }.and_then(|t| if t > 3 { Some(n) } else { None });",
+        "let mut next = Some(t); if t > 3 { next = None; }",
+        "let mut next = Some(n); for i in 0..t { next = None; }",
+        "let other = Some(if t > 3 { Some(n) } else { None }); let next = other.unwrap();",
+        "let Some(next) = Some(if t > 3 { Some(n) } else { None }) else { return; };",
+        "let mut other = (t > 3).then_some(n); let next = std::mem::replace(&mut other, Some(n));",
+        "let mut other = (t > 3).then_some(n); let next = (other, { other = None; n }).0;",
+        "let mut next = [Some(t); 2][(t & 1) as usize]; next = [None, Some(t)][(t & 1) as usize];",
+    ];
+    let tests = [
+        "if next.is_some() { block.sync(); }",
+        "if next.is_none() { block.sync(); }",
+        "if let Some(held) = next { block.sync(); out[t] = n; }",
+        "match next { None => {} Some(held) => block.sync() }",
+        "let Some(held) = next else { return; }; block.sync();",
+        "for i in 0..n { match next { Some(held) => out[t] = n, None => break } block.sync(); }",
+    ];
+    for test in tests {
+        for made_so in uniform {
+            let found = made(made_so, test);
+            assert!(found.is_empty(), "{made_so} {test}: {found:?}");
+        }
+        for made_so in divergent {
+            let found = made(made_so, test);
+            let is_found = |rule: &String| rule == "divergent_collective" || rule == "divergent_exit";
+            assert!(found.iter().any(is_found), "{made_so} {test}: {found:?}");
+        }
+    }
+    // What it holds still differs, and a pattern that looks into it depends on that.
+    for test in [
+        "if next == Some(3) { block.sync(); }",
+        "if let Some(3) = next { block.sync(); }",
+        "if let Some(held) = next && held > 3 { block.sync(); }",
+        "match next { Some(held) if held > 3 => block.sync(), _ => {} }",
+        "match next { Some(3) => block.sync(), Some(held) => out[t] = held, None => {} }",
+        "if next.unwrap_or(0) > 3 { block.sync(); }",
+        "if next.is_some_and(|held| held > 3) { block.sync(); }",
+    ] {
+        assert_eq!(made("let next = if n > 3 { Some(t) } else { None };", test), ["divergent_collective"], "{test}");
+    }
+    // The variant of what an option holds is another one.
+    for test in [
+        "if let Some(Some(held)) = next { block.sync(); }",
+        "if let Some(held) = next { if held.is_some() { block.sync(); } }",
+        "if let Some(held) = next && let Some(x) = held { block.sync(); }",
+        "let held = next.unwrap(); if held.is_some() { block.sync(); }",
+    ] {
+        let nested = "let next = Some(if t > 3 { Some(n) } else { None });";
+        assert_eq!(made(nested, test), ["divergent_collective"], "{test}");
+    }
+}
+
+/// The token of an arrival at a phase barrier is each thread's own, but whether there is one need not be.
+#[test]
+fn variants_of_options_of_tokens() {
+    let broken = |body: &str| {
+        rules(&format!(
+            "#[cluster_kernel(block = 64)]
+            fn f(out: &mut [u32], n: u32) {{
+                let block = this_thread_block();
+                let t = block.thread_rank();
+                let bar = shared_barrier();
+                bar.init_collective(&block, 64);
+                let mut next = None;
+                {body}
+            }}"
+        ))
+    };
+    for body in [
+        "if n > 3 { next = Some(bar.arrive()); } if let Some(token) = next { bar.wait(token); block.sync(); }",
+        "if n > 3 { next = Some(bar.arrive()); } match next { Some(token) => bar.wait(token), None => return } block.sync();",
+        "if n > 3 { next = Some(bar.arrive()); }
+        if let Some(token) = next.take() { bar.wait(token); }
+        if next.is_none() { block.sync(); }",
+    ] {
+        assert!(broken(body).is_empty(), "{body}: {:?}", broken(body));
+    }
+    for body in [
+        "if n > 3 { next = Some(bar.arrive()); }
+        if t > 3 { if let Some(token) = next.take() { bar.wait(token); } }
+        if let Some(token) = next { bar.wait(token); block.sync(); }",
+        "if t > 3 { next = Some(bar.arrive()); }
+        if let Some(token) = next.take() { bar.wait(token); block.sync(); }",
+    ] {
+        assert!(broken(body).contains(&"divergent_collective".to_string()), "{body}: {:?}", broken(body));
+    }
+}

@@ -49,7 +49,8 @@ impl<'f> Builder<'f> {
                 if operands.first().is_some_and(|operand| matches!(operand.result_kind, Kind::OptionalToken(_))) =>
             {
                 let value = self.value(&operands[0]);
-                self.option_branch(*variant, &value, yes, no);
+                let on = self.is_variant(&value, self.nodes[value.node.0].at);
+                self.option_branch(*variant, on, &value, yes, no);
                 // The token of a tested temporary is dropped on the arm where there is one.
                 let holds = if *variant == Variant::Some { yes } else { no };
                 self.current = holds;
@@ -109,7 +110,10 @@ impl<'f> Builder<'f> {
     pub(super) fn match_arms(&mut self, expr: &'f Expr, scrutinee: &'f Expr, arms: &'f [Arm]) -> Value {
         let value = self.temporary();
         let after = self.new_block();
-        let matched = self.value(scrutinee);
+        let mut matched = self.value(scrutinee);
+        if arms.iter().any(|arm| matches!(arm.pattern.kind, PatternKind::Variant { .. })) {
+            matched = self.with_variant(&matched, scrutinee.span);
+        }
         for (index, arm) in arms.iter().enumerate() {
             let (yes, no) = (self.new_block(), self.new_block());
             match arm.guard {
@@ -150,8 +154,13 @@ impl<'f> Builder<'f> {
 
     /// Ends the current block with a branch on whether a pattern matches.
     pub(super) fn test(&mut self, pattern: &Pattern, value: &Value, yes: BlockId, no: BlockId) {
-        if let PatternKind::Variant { variant, .. } = &pattern.kind {
-            self.option_branch(*variant, value, yes, no);
+        if let PatternKind::Variant { variant, field } = &pattern.kind {
+            let at = self.nodes[value.node.0].at;
+            let on = match field {
+                Some(field) if !field.is_irrefutable() => self.combined(vec![value.node], at).node,
+                _ => self.is_variant(value, at),
+            };
+            self.option_branch(*variant, on, value, yes, no);
         } else if pattern.is_irrefutable() {
             self.end(End::Goto(yes));
         } else {
@@ -246,7 +255,10 @@ impl<'f> Builder<'f> {
                 }
             }
             PatternKind::Array { elements, .. } => elements.iter().for_each(|element| self.set_bound(element, value)),
-            PatternKind::Variant { field, .. } => field.iter().for_each(|field| self.set_bound(field, value)),
+            PatternKind::Variant { field, .. } => {
+                let held = self.without_variant(value);
+                field.iter().for_each(|field| self.set_bound(field, &held));
+            }
             // The whole value decides which alternative matches.
             PatternKind::Or(_) => {
                 for local in pattern.locals() {
@@ -313,9 +325,8 @@ impl<'f> Builder<'f> {
         }
     }
 
-    fn option_branch(&mut self, variant: Variant, value: &Value, yes: BlockId, no: BlockId) {
-        // Whether it is there is another value than what is in it.
-        let on = self.combined(vec![value.node], self.nodes[value.node.0].at).node;
+    /// Ends the current block with a branch on `on`: whether a value is of a variant.
+    fn option_branch(&mut self, variant: Variant, on: NodeId, value: &Value, yes: BlockId, no: BlockId) {
         let end = match (variant, value.token) {
             (Variant::Some, Some(variable)) => End::Option { on, variable, some: yes, none: no },
             (Variant::None, Some(variable)) => End::Option { on, variable, some: no, none: yes },

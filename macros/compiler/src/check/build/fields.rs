@@ -1,9 +1,14 @@
-//! The fields of structs and tuples, each of which is a variable of its own.
+//! The fields of structs and tuples, each of which is a variable of its own, and the variant of an `Option`, which is one too:
+//! whether there is something may be uniform where what there is differs.
 
-use super::{Builder, Value, Variable};
+use super::{Builder, NodeId, Value, Variable};
+use crate::check::cfg::{StepKind, ValueStep};
 use crate::model::LocalId;
 use crate::model::expr::Member;
 use crate::span::SpanRange;
+
+/// The name of the field that stands for the variant of an `Option`. No field of a user's has it.
+const VARIANT: &str = "Some?";
 
 impl Builder<'_> {
     /// The number of a field, by its name.
@@ -12,6 +17,10 @@ impl Builder<'_> {
             Member::Named(name) => name.to_string(),
             Member::Unnamed(index) => index.to_string(),
         };
+        self.numbered(name)
+    }
+
+    fn numbered(&mut self, name: String) -> u16 {
         let next = u16::try_from(self.fields.len()).unwrap_or(u16::MAX);
         *self.fields.entry(name).or_insert(next)
     }
@@ -23,5 +32,64 @@ impl Builder<'_> {
         }
         let set: Vec<u16> = self.fields_of.get(&local).into_iter().flatten().copied().collect();
         set.into_iter().map(|field| (field, Value::of(self.read(Variable::Field(local, field), at)))).collect()
+    }
+
+    /// An `Option` that holds this value or nothing: which of the two, the text says.
+    pub(super) fn in_variant(&mut self, held: Value, at: SpanRange) -> Value {
+        let mut value = self.without_variant(&held);
+        let variant = self.nothing(at);
+        value.fields.push((self.variant(), variant));
+        value
+    }
+
+    /// What an `Option` holds. It may be an `Option` itself, whose variant is another.
+    pub(super) fn without_variant(&mut self, value: &Value) -> Value {
+        let variant = self.variant();
+        let mut held = value.clone();
+        held.fields.retain(|(field, _)| *field != variant);
+        held
+    }
+
+    /// The value of whether a value is of some variant, which is another value than what it holds.
+    pub(super) fn is_variant(&mut self, value: &Value, at: SpanRange) -> NodeId {
+        let variant = self.variant();
+        let known = value.fields.iter().find(|(field, _)| *field == variant).map(|(_, known)| known.node);
+        let known = known.unwrap_or_else(|| match self.nodes[value.node.0].source.read() {
+            Some(Variable::Local(local)) if !self.is_set_since(value.node, local) => {
+                self.read(Variable::Field(local, variant), at)
+            }
+            _ => value.node,
+        });
+        self.combined(vec![known], at).node
+    }
+
+    /// The value with its variant as it is now, for tests that come later.
+    pub(super) fn with_variant(&mut self, value: &Value, at: SpanRange) -> Value {
+        let known = self.is_variant(value, at);
+        let mut value = self.without_variant(value);
+        value.fields.push((self.variant(), Value::of(known)));
+        value
+    }
+
+    /// Whether a local, or a part of it, may have been set since a node was evaluated.
+    fn is_set_since(&self, node: NodeId, local: LocalId) -> bool {
+        for step in self.blocks[self.current.0].steps.iter().rev() {
+            if let StepKind::Value(ValueStep::Evaluate(evaluated)) = step.kind
+                && evaluated == node
+            {
+                return false;
+            }
+            let set = step.kind.set().map(|(variable, ..)| variable);
+            if let Some(Variable::Local(set) | Variable::Field(set, _)) = set
+                && set == local
+            {
+                return true;
+            }
+        }
+        true
+    }
+
+    fn variant(&mut self) -> u16 {
+        self.numbered(VARIANT.to_string())
     }
 }

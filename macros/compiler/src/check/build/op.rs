@@ -86,11 +86,11 @@ impl<'f> Builder<'f> {
             Op::Take => {
                 let into = self.temporary();
                 self.move_token(into, token, at);
-                if token.is_none() {
-                    let none = self.nothing(at);
-                    self.store(&operands[0], &none, at);
-                }
-                return Value::of(nodes[0]).with(Some(into));
+                let taken = self.with_variant(&values[0], at);
+                let nothing = self.nothing(at);
+                let none = self.in_variant(nothing, at);
+                self.store(&operands[0], &none, at);
+                return taken.with(Some(into));
             }
             Op::Query(group, query) => {
                 let team = team(group);
@@ -226,7 +226,10 @@ impl<'f> Builder<'f> {
             }
             Op::Is(_) => {
                 self.drop_temporary(token, at);
-                self.combined(nodes, at).node
+                match values.first() {
+                    Some(value) => self.is_variant(value, at),
+                    None => self.nothing(at).node,
+                }
             }
         };
         Value::of(node)

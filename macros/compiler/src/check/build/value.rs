@@ -59,16 +59,16 @@ impl<'f> Builder<'f> {
                     }
                     variable => variable,
                 };
-                value.with(token)
+                self.in_variant(value, at).with(token)
             }
             ExprKind::None(_) => {
-                let node = self.nothing(at).node;
+                let nothing = self.nothing(at);
                 let token = matches!(expr.result_kind, Kind::OptionalToken(_)).then(|| {
                     let variable = self.temporary();
                     self.step(StepKind::Token(TokenStep::Clear { variable }), at);
                     variable
                 });
-                Value::of(node).with(token)
+                self.in_variant(nothing, at).with(token)
             }
             ExprKind::Cast(inner, ty) => {
                 let value = self.value(inner);

@@ -9,6 +9,7 @@ use super::races::Guard;
 use super::walk::Sites;
 use super::{assemble_most, report};
 use crate::diag::Diag;
+use crate::messages::rings as messages;
 use crate::rings::{self, Content, CountFault, Fault, Reason, Verdict};
 
 /// The largest argument that is tried, beyond the number of stages.
@@ -46,10 +47,17 @@ pub(super) fn find(
     let launches = numbers.map(|number| Arguments { number, alternating: false });
     let last = (stages + ARGUMENTS) * depends.granule;
     let alternating = depends.on_choices.then_some(Arguments { number: last, alternating: true });
+    let of_arguments = |arguments: &Arguments| classes.with(kernel, arguments);
     for arguments in launches.chain(alternating) {
-        let classes = classes.with(kernel, &arguments);
+        let classes = of_arguments(&arguments);
         if let Some(fault) = find_for(kernel, objects.clone(), &classes, &arguments, &mut sought) {
-            return Some(fault);
+            let largest = Arguments { number: last, alternating: false };
+            // A fault with no rounds and with many does not depend on their number.
+            let always = arguments.number == 0
+                && find_for(kernel, objects.clone(), &of_arguments(&largest), &largest, &mut sought)
+                    .is_some_and(|other| other.rule == fault.rule && other.at.begins_with(fault.at));
+            let named = if always { Vec::new() } else { report::arguments(kernel, &depends, &arguments) };
+            return Some(messages::for_arguments(fault, &named));
         }
         if !depends.on_numbers {
             return None;

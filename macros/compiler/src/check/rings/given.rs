@@ -76,6 +76,23 @@ impl Kernel<'_, '_> {
         name.starts_with('u')
     }
 
+    /// The text that names what a launch gives to a node: `n`, `x.len()`, `x[..]`.
+    pub(super) fn name_of_given(&self, node: NodeId) -> Option<String> {
+        let of = &self.cfg.nodes[node.0];
+        let parameter = |node: NodeId| {
+            let Source::Param(position) = self.cfg.nodes[self.cfg.origin(node).0].source else { return None };
+            Some(&self.function.local(self.function.params.get(position)?.local).name)
+        };
+        match self.given(node)? {
+            Given::Number { index: None, .. } => Some(parameter(node)?.to_string()),
+            Given::Number { index: Some(_), .. } => {
+                let place = &self.cfg.nodes[of.operands.first()?.0];
+                Some(format!("{}[..]", parameter(*place.operands.first()?)?))
+            }
+            Given::Length => Some(format!("{}.len()", parameter(*of.operands.first()?)?)),
+        }
+    }
+
     /// The element type of the parameter that a node is, if that is a slice.
     fn slice(&self, node: NodeId) -> Option<&ValueType> {
         let Source::Param(position) = self.cfg.nodes[self.cfg.origin(node).0].source else { return None };

@@ -15,7 +15,7 @@ use crate::rings::Expr;
 const GRANULE: i64 = 1 << 16;
 
 /// What the steps of a kernel depend on.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct Depends {
     /// Whether a number of the launch decides about them.
     pub(super) on_numbers: bool,
@@ -25,6 +25,8 @@ pub(super) struct Depends {
     pub(super) on_choices: bool,
     /// The steps in which the numbers have to grow so that what they are divided to grows by 1.
     pub(super) granule: i64,
+    /// The nodes of those numbers.
+    pub(super) given: BTreeSet<NodeId>,
 }
 
 impl Kernel<'_, '_> {
@@ -34,7 +36,8 @@ impl Kernel<'_, '_> {
         let set = needed.iter().flat_map(|variable| self.sets(*variable).iter().map(|(_, value, _)| *value));
         let mut work: Vec<NodeId> = nodes.iter().map(|(node, _)| *node).chain(set).collect();
         let mut seen = BTreeSet::new();
-        let mut depends = Depends { on_numbers: false, on_queries: false, on_choices: false, granule: 1 };
+        let given = BTreeSet::new();
+        let mut depends = Depends { on_numbers: false, on_queries: false, on_choices: false, granule: 1, given };
         let mut granules = BTreeMap::new();
         while let Some(node) = work.pop() {
             if !seen.insert(node) {
@@ -42,6 +45,7 @@ impl Kernel<'_, '_> {
             }
             if let Some(given) = self.given(node) {
                 depends.on_numbers = true;
+                depends.given.insert(node);
                 depends.on_choices |=
                     matches!(given, Given::Number { index: Some(_), .. } | Given::Number { most: 1, .. });
             }

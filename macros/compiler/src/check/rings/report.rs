@@ -1,7 +1,9 @@
 //! Faults of skeletons as messages, and reasons why there is neither a fault nor a proof.
 
 use super::assemble::Assembled;
+use super::given::{Arguments, Given};
 use super::kernel::{Kernel, Refusal};
+use super::launch::Depends;
 use super::objects::{Objects, Slot};
 use super::walk::Sites;
 use super::warps::Unit;
@@ -61,6 +63,24 @@ pub(super) fn reason(kernel: &Kernel<'_, '_>, objects: &Objects, sites: &Sites, 
         Reason::Size => Refusal::new(whole, "there are too many barriers or threads"),
         Reason::States => Refusal::new(whole, "there are too many states"),
     }
+}
+
+/// Returns the arguments on which a kernel's rings depend, each with its value in a certain launch.
+pub(super) fn arguments(kernel: &Kernel<'_, '_>, depends: &Depends, arguments: &Arguments) -> Vec<(String, String)> {
+    let Arguments { number, alternating } = *arguments;
+    let mut named: Vec<(String, String)> = Vec::new();
+    for node in &depends.given {
+        let (Some(given), Some(name)) = (kernel.given(*node), kernel.name_of_given(*node)) else { continue };
+        let value = match given {
+            Given::Number { index: Some(_), .. } if alternating => "0 and 1 in turn".to_string(),
+            Given::Number { most: 1, .. } => (number > 0 && !alternating).to_string(),
+            Given::Number { .. } | Given::Length => number.to_string(),
+        };
+        if named.iter().all(|(known, _)| *known != name) {
+            named.push((name, value));
+        }
+    }
+    named
 }
 
 /// The words of a fault.

@@ -1,6 +1,7 @@
 //! Explains why a value is not uniform in a group: the chain from the tested condition back to where threads first differ, as
 //! notes.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 
 use phalanx_contract::uniformity::Uniformity;
@@ -10,6 +11,7 @@ use super::values::Values;
 use crate::check::cfg::{BlockId, NodeId, Root, Source, Variable};
 use crate::messages;
 use crate::model::Function;
+use crate::model::group::Group;
 use crate::span::{SpanRange, is_written};
 
 pub(super) type Notes = Vec<(SpanRange, String)>;
@@ -21,11 +23,37 @@ pub(super) struct Explain<'a, 'f> {
     function: &'f Function,
     values: &'a Values<'a, 'f>,
     needed: Uniformity,
+    /// The read of shared memory that the last explanation ended with, and the group whose barrier is missing before it.
+    unordered: Cell<Option<(SpanRange, Group)>>,
 }
 
 impl<'a, 'f> Explain<'a, 'f> {
     pub(super) fn new(function: &'f Function, values: &'a Values<'a, 'f>, needed: Uniformity) -> Self {
-        Explain { function, values, needed }
+        Explain { function, values, needed, unordered: Cell::new(None) }
+    }
+
+    /// The read without a barrier that the last explanation ended with, and the group whose barrier before it would make the value
+    /// uniform.
+    pub(super) fn unordered_read(&self) -> Option<(SpanRange, Group)> {
+        self.unordered.get()
+    }
+
+    /// The group whose barrier before a read of shared memory makes the value uniform in the group that needs it. The blocks of a
+    /// cluster have memory of their own, which no barrier makes alike.
+    fn ordered_by(&self, root: Root) -> Option<Group> {
+        let by_peers = self
+            .values
+            .cfg
+            .accesses
+            .iter()
+            .any(|access| access.kind.changes() && matches!(access.region.root, Root::Remote(_)));
+        match root {
+            Root::Shared(_) if !Uniformity::Block.covers(self.needed) => None,
+            Root::Shared(_) if !by_peers => Some(Group::ThreadBlock),
+            Root::Remote(_) if !Uniformity::Cluster.covers(self.needed) => None,
+            Root::Shared(_) | Root::Remote(_) => Some(Group::Cluster),
+            Root::ReadOnly | Root::Global => None,
+        }
     }
 
     /// Explains why the branch at a block's end is divergent.
@@ -67,7 +95,8 @@ impl<'a, 'f> Explain<'a, 'f> {
                 notes.push((whole.at, messages::differs("thread_rank", Uniformity::Rank, self.needed)))
             }
             Source::Load(Root::Global) => notes.push((whole.at, messages::others_may_write(self.needed))),
-            Source::Load(Root::Shared(_) | Root::Remote(_)) if operand.is_none() => {
+            Source::Load(root @ (Root::Shared(_) | Root::Remote(_))) if operand.is_none() => {
+                self.unordered.set(self.ordered_by(*root).map(|group| (whole.at, group)));
                 notes.push((whole.at, messages::read_before_barrier(self.needed)));
             }
             Source::Agreed { team, what } => {

@@ -293,6 +293,10 @@ impl<'a, 'f> Check<'a, 'f> {
                     }
                 }
             };
+            let diag = match explain.unordered_read() {
+                Some((read, group)) => messages::barrier_before(diag, read, group),
+                None => diag,
+            };
             reports.push(if fault.elected { messages::elected_wait(diag, fault.team.group) } else { diag });
         }
         reports.into_iter().chain(self.unaligned).chain(self.unagreed).for_each(|diag| diags.push(diag));

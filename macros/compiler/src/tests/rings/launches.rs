@@ -168,3 +168,34 @@ fn threads_that_numbers_tell_apart() {
         assert!(matches!(&*found.concat(), "ring_deadlock" | "barrier_count"), "{count} {arrives}: {found:?}");
     }
 }
+
+/// The message of a fault that depends on the arguments says for which it was found.
+#[test]
+fn messages_name_the_arguments() {
+    let first = "full[0].wait_parity(false);";
+    let message = |file: &str| {
+        let faults = session().check_file(file);
+        faults.iter().map(|fault| fault.text().to_string()).collect::<Vec<_>>().join("\n")
+    };
+    // A wait before the loop, for a round that there may not be.
+    let without = |chunks: &str| {
+        ring(chunks, FILL, &[WAIT, READ, RELEASE].concat())
+            .replace("let mut sum = 0;", &format!("let mut sum = 0; {first}"))
+    };
+    for (chunks, named) in [
+        ("let chunks = n;", "this happens where `n` is 0"),
+        ("let chunks = n / 64;", "this happens where `n` is 0"),
+        ("let chunks = input.len() as u32 / 64;", "this happens where `input.len()` is 0"),
+        ("let chunks = flags[0];", "this happens where `flags[..]` is 0"),
+    ] {
+        let text = message(&without(chunks));
+        assert!(text.contains(named), "{chunks}: {text}");
+    }
+    // A parity that is wrong in the first round.
+    let parity = ring("let chunks = n;", FILL, &[&WAIT.replace("== 1", "== 0"), READ, RELEASE].concat());
+    assert!(message(&parity).contains("this happens where `n` is 1"), "{}", message(&parity));
+    // A fault that all launches have.
+    let always = ring(&format!("let chunks = n; {first}"), FILL, &[WAIT, READ, RELEASE].concat());
+    let text = message(&always);
+    assert!(text.contains("must") && !text.contains("this happens where"), "{text}");
+}

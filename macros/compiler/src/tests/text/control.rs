@@ -311,3 +311,23 @@ fn unrolled_loops() {
          }",
     );
 }
+
+/// The count of rounds goes on before the body, which may leave the round early.
+#[test]
+fn enumerated_ranges() {
+    check(
+        "for (k, i) in (a..b).step_by(2).enumerate() { if i == c { continue; } g(k); }",
+        "{
+             auto next = usize(0);
+             for (auto i : range(a, b).step_by(2)) {
+                 auto k = next;
+                 next += 1;
+                 if (i == c) {
+                     continue;
+                 }
+                 <callee0>(k);
+             }
+         }",
+    );
+    check("for (_, i) in (a..b).enumerate() { g(i); }", "for (auto i : range(a, b)) {\n<callee0>(i);\n}");
+}

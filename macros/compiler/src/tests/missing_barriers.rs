@@ -1,0 +1,94 @@
+//! Tests of messages about a barrier that is missing: it is what they ask for, once.
+
+use super::{Attributed, errors, faults};
+
+/// One forgotten barrier of the cluster is one error, which has the other places; two are two.
+#[test]
+fn one_error_for_one_barrier() {
+    let texts = |body: &str| {
+        let source = format!(
+            "#[cluster_kernel(cluster = 2, block = 32)]
+            fn f(out: &mut [u32], n: u32) {{
+                let cluster = this_cluster();
+                let block = this_thread_block();
+                let (a, b) = (shared_array::<u32, 32>(), shared_array::<u32, 32>());
+                let (i, peer) = (block.thread_rank(), 1 - cluster.block_rank());
+                {body}
+            }}"
+        );
+        errors(&Attributed::parse(&source).expand()).into_iter().map(|(_, _, text)| text).collect::<Vec<_>>()
+    };
+    let read = |name: &str| format!("out[i] = cluster.map_shared_rank(&{name}, peer)[i];\n");
+    let (both, filled) = ([read("a"), read("b")].concat(), "a[i] = i; b[i] = i;");
+    // No barrier before, and none after.
+    for (body, rule) in [
+        (format!("{filled} block.sync(); {both} cluster.sync();"), "remote_before_entry"),
+        (format!("{filled} cluster.sync(); {both}"), "exit_before_peers_done"),
+    ] {
+        let found = texts(&body);
+        let of_rule: Vec<_> = found.iter().filter(|text| text.contains(&format!("[{rule}]\n"))).collect();
+        assert_eq!(of_rule.len(), 1, "{body}: {found:#?}");
+        assert_eq!(of_rule[0].matches("the same is true of this access").count(), 1, "{found:#?}");
+    }
+    // A loop whose round ends with a barrier of the block.
+    let round = [&read("a"), &read("a"), "block.sync();\na[i] = n;\nblock.sync();"].concat();
+    let found = texts(&format!("{filled} cluster.sync(); for k in 0..n {{ {round} }} cluster.sync();"));
+    assert_eq!(found.len(), 1, "{found:#?}");
+    for rule in ["unpublished_remote_read", "overwrite_while_read"] {
+        assert!(found[0].contains(rule), "{found:#?}");
+    }
+    // Two arrays, each with a write that another barrier has to order.
+    let two = format!(
+        "{filled} cluster.sync(); a[i] = 1; {} cluster.sync(); b[i] = 2; {} cluster.sync();",
+        read("a"),
+        read("b")
+    );
+    assert_eq!(texts(&two).len(), 2, "{:#?}", texts(&two));
+}
+
+/// A barrier that is missing before a condition is read is what the message asks for.
+#[test]
+fn barrier_before_a_condition() {
+    let helps = |declared: &str, body: &str| {
+        let source = format!(
+            "#[cluster_kernel(cluster = 2, block = 64)]
+            fn f(out: &mut [u32], n: u32) {{
+                let cluster = this_cluster();
+                let block = this_thread_block();
+                let warp = tiled_partition::<32>(&block);
+                let i = block.thread_rank();
+                let a = shared_array::<u32, 1>();
+                {declared}
+                {body}
+            }}"
+        );
+        let faults = faults(&source);
+        let text = faults
+            .iter()
+            .find(|fault| fault.rule().name().starts_with("divergent"))
+            .map(|fault| fault.text().to_string());
+        text.unwrap_or_else(|| panic!("{faults:#?}"))
+    };
+    let fill = "if i == 0 { a[0] = n; }\n";
+    let of_block = "let all threads execute `block.sync()` before line 10";
+    for condition in [
+        "let j = a[0];\nif j > 3 { block.sync(); }",
+        "let j = a[0];\nif j > 3 { return; } block.sync();",
+        "let j = a[0];\nif j > 3 { out[0] = warp.reduce(i, op::Plus); }",
+        "while a[0] > n { block.sync(); }",
+    ] {
+        let text = helps("", &[fill, condition].concat());
+        assert!(text.contains(of_block) && !text.contains("uniform("), "{text}");
+        let first = text.lines().nth(1).unwrap_or_default();
+        assert!(first.starts_with("note: line 10: this memory may have been written"), "{text}");
+    }
+    // The blocks' own memory differs, and what a thread computes of its own rank, too.
+    for condition in ["let j = a[0];\nif j > 3 { cluster.sync(); }", "let j = a[0] + i;\nif j > 3 { block.sync(); }"] {
+        let text = helps("", &[fill, "block.sync();\n", condition].concat());
+        assert!(!text.contains("before line"), "{text}");
+    }
+    // Peers write there.
+    let peers = "cluster.sync(); if i == 0 { cluster.map_shared_rank(&a, 0)[0] = n; }\n";
+    let text = helps("", &[peers, "let j = a[0];\nif j > 3 { block.sync(); }"].concat());
+    assert!(text.contains("let all threads execute `cluster.sync()` before line 10"), "{text}");
+}
