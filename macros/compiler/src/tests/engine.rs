@@ -93,6 +93,7 @@ fn cfg<const N: usize>(blocks: [(&[&'static str], End); N]) -> Cfg<'static> {
         assertions: Vec::new(),
         collectives_of_warps: Vec::new(),
         slices: Vec::new(),
+        dynamic: Vec::new(),
         names: BTreeMap::new(),
         teams: Vec::new(),
         only_values: std::cell::OnceCell::new(),

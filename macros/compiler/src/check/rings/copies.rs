@@ -108,6 +108,11 @@ impl Walker<'_, '_, '_, '_> {
             Some(_) | None => None,
         };
         let bytes = bytes.ok_or_else(|| Refusal::new(at, "the copy writes a part of the array"))?;
+        if let Some(tile) = slot.tile
+            && !region.path.first().is_some_and(|select| self.evaluator.is_whole_part(*select, tile, point))
+        {
+            return Err(Refusal::new(at, "the copy does not write a whole stage of the array"));
+        }
         let slot = Element { array, index: self.slot_index(region, point, at)? };
         let barrier = self.element(&call.region, point, at)?;
         let (block, signals) = (self.block_of(region, point, at)?, self.block_of(&call.region, point, at)?);
