@@ -149,7 +149,6 @@ struct Builder<'f> {
     referents: BTreeMap<LocalId, LocalId>,
     /// The names of memory, barriers and groups that are assigned after their declaration.
     reassigned: BTreeSet<LocalId>,
-    /// The uses of `dynamic_shared_slice`.
     slices: Vec<Slice>,
     dynamic: Vec<Option<u64>>,
     /// The closures that the body makes, in the order of the text.

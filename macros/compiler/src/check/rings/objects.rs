@@ -137,10 +137,10 @@ impl Objects {
         })
     }
 
-    /// The number of slots that each copy to global memory or each product reads, if these are the only ones that do and each of
-    /// them reads as many.
-    pub(super) fn read_at_once(&self, kernel: &Kernel<'_, '_>, by: Completion) -> Option<u64> {
-        let mut each = kernel.cfg.copies.iter().filter_map(|copy| match copy {
+    /// The number of reads of slots that may go on while as many of the last copies to global memory, or products, do: if these are the
+    /// only ones that read, and each of the last ones reads as many.
+    pub(super) fn reads_of_last(&self, kernel: &Kernel<'_, '_>, by: Completion, last: i64) -> Option<i64> {
+        let each = kernel.cfg.copies.iter().filter_map(|copy| match copy {
             CopyStep::Begin {
                 reads, completion: completion @ (Completion::BulkGroup | Completion::Product), ..
             } => {
@@ -149,8 +149,13 @@ impl Objects {
             }
             CopyStep::Begin { .. } | CopyStep::Wait { .. } => None,
         });
-        let first = each.next()?;
-        (first.0 == by && each.all(|other| other == first)).then_some(first.1 as u64)
+        let each: BTreeSet<(bool, usize)> = each.map(|(kind, slots)| (kind == by, slots)).collect();
+        match &each.into_iter().collect::<Vec<_>>()[..] {
+            [(true, slots)] => last.checked_mul(i64::try_from(*slots).ok()?),
+            // Nothing goes on, however much each of them reads.
+            [(true, _), ..] if last == 0 => Some(0),
+            _ => None,
+        }
     }
 
     pub(super) fn slot(&self, array: usize) -> Option<(u32, &Slot)> {

@@ -14,6 +14,7 @@ mod multicast;
 mod peers;
 mod persistent;
 mod polls;
+mod products;
 mod races;
 mod skeletons;
 mod tiles;
