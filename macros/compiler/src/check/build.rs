@@ -66,6 +66,7 @@ pub(crate) fn build(function: &Function) -> Result<Cfg<'_>, SpanRange> {
         referents: BTreeMap::new(),
         reassigned: reference::reassigned(function),
         slices: Vec::new(),
+        dynamic: Vec::new(),
         closures: Vec::new(),
         named_closures: BTreeMap::new(),
         copies_of: BTreeMap::new(),
@@ -104,6 +105,7 @@ pub(crate) fn build(function: &Function) -> Result<Cfg<'_>, SpanRange> {
         collectives_of_warps: builder.collectives_of_warps,
         register_changes: builder.register_changes,
         slices: builder.slices,
+        dynamic: builder.dynamic,
         names: builder.names,
         teams,
         only_values: OnceCell::new(),
@@ -149,8 +151,8 @@ struct Builder<'f> {
     referents: BTreeMap<LocalId, LocalId>,
     /// The names of memory, barriers and groups that are assigned after their declaration.
     reassigned: BTreeSet<LocalId>,
-    /// The uses of `dynamic_shared_slice`.
     slices: Vec<Slice>,
+    dynamic: Vec<Option<u64>>,
     /// The closures that the body makes, in the order of the text.
     closures: Vec<Closure<'f>>,
     /// The locals that are closures.

@@ -304,6 +304,7 @@ impl<'f> Splitter<'_, 'f> {
             counted: BTreeMap::new(),
             assertions: Vec::new(),
             slices: self.cfg.slices.clone(),
+            dynamic: self.cfg.dynamic.clone(),
             names: self.cfg.names.clone(),
             teams: self.cfg.teams.clone(),
             only_values: OnceCell::new(),

@@ -13,6 +13,7 @@ mod moves;
 mod normal;
 mod places;
 mod rotation;
+mod sample;
 mod search;
 mod skeleton;
 mod splits;
@@ -22,6 +23,7 @@ mod table;
 mod verdict;
 
 pub use expr::{Expr, Operator};
+pub use sample::sample;
 pub use skeleton::{Among, BarrierArray, Condition, Data, Element, Op, Role, Skeleton, SlotArray, Step};
 pub use stale::{Stale, may_be_stale, stale};
 pub use verdict::{

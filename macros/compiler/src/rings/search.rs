@@ -93,7 +93,7 @@ pub(super) fn search(
 }
 
 /// Returns the fault of a state in which nothing can happen, unless all threads have exited.
-fn deadlock(machine: &Machine, state: &[u16]) -> Option<Fault> {
+pub(super) fn deadlock(machine: &Machine, state: &[u16]) -> Option<Fault> {
     let waiting = (0..machine.actors.len()).filter(|actor| !machine.ended(state, *actor));
     let waiting = waiting.map(|actor| (machine.actors[actor].threads, machine.node(state, actor).id));
     let waiting: Vec<_> = waiting.collect();

@@ -94,6 +94,7 @@ fn cfg<const N: usize>(blocks: [(&[&'static str], End); N]) -> Cfg<'static> {
         collectives_of_warps: Vec::new(),
         register_changes: Vec::new(),
         slices: Vec::new(),
+        dynamic: Vec::new(),
         names: BTreeMap::new(),
         teams: Vec::new(),
         only_values: std::cell::OnceCell::new(),

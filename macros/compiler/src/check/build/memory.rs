@@ -75,7 +75,10 @@ impl<'f> Builder<'f> {
         let node = |index: usize| values.get(index).map(|value| value.node);
         Some(match op {
             Op::SharedArray(index) | Op::SharedBarrier(_, index) => Region::of(Root::Shared(Shared::Array(index))),
-            Op::DynamicShared => Region::of(Root::Shared(Shared::Dynamic)),
+            Op::DynamicShared => {
+                self.dynamic.push(element.and_then(|element| element.shape.bytes()));
+                Region::of(Root::Shared(Shared::Dynamic))
+            }
             Op::DynamicSharedSlice => {
                 let size = element.and_then(|element| element.shape.bytes());
                 self.slices.push(Slice { start: node(0)?, length: node(1)?, size });

@@ -82,6 +82,8 @@ pub(crate) struct Cfg<'f> {
     pub(crate) register_changes: RegisterChanges,
     /// The slices of dynamic shared memory, by number.
     pub(crate) slices: Vec<Slice>,
+    /// By use of all of dynamic shared memory, the size of an element in bytes, if it is a scalar.
+    pub(crate) dynamic: Vec<Option<u64>>,
     /// The locals that name shared memory.
     pub(crate) names: BTreeMap<Shared, LocalId>,
     /// The groups that are parameters.

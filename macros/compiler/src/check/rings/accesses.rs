@@ -83,7 +83,9 @@ impl Walker<'_, '_, '_, '_> {
         if slot.is_some_and(|(_, slot)| !slot.rows) {
             return Ok(Expr::constant(0));
         }
+        let tile = slot.and_then(|(_, slot)| slot.tile);
         let index = match region.path.first() {
+            Some(select) if let Some(tile) = tile => self.evaluator.part(*select, tile, point).expr(),
             Some(Select::At(index)) => self.evaluator.value(*index, point).expr(),
             Some(Select::Chunk { .. } | Select::Range { .. } | Select::Half { .. } | Select::Unknown) | None => None,
         };

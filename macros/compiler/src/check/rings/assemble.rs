@@ -10,7 +10,7 @@ use super::races::{self, Guard};
 use super::value::{Counters, Evaluator, Value, differing};
 use super::walk::{Program, Sites, walk};
 use super::warps::{Actors, Aim, Unit, join};
-use crate::check::cfg::{BlockId, CopyStep, MemoryStep, NodeId, Select, StepKind, Variable};
+use crate::check::cfg::{BlockId, CopyStep, MemoryStep, NodeId, Region, Select, StepKind, Variable};
 use crate::rings::{Condition, Op, Role, Skeleton, SlotArray, Step};
 
 /// The largest number of different programs of a block's threads. With as many roles, nothing is proved.
@@ -36,12 +36,27 @@ struct Class {
     threads: Vec<u32>,
 }
 
+/// A value on which a thread's steps may depend.
+#[derive(Clone, Copy)]
+struct Asked {
+    node: NodeId,
+    point: Point,
+    /// If the node is an index into a flat array, what it selects, and the length of a stage: only the stage matters.
+    part: Option<(Select, i64)>,
+}
+
+impl Asked {
+    fn of(node: NodeId, point: Point) -> Asked {
+        Asked { node, point, part: None }
+    }
+}
+
 /// The threads of a block by the values that their ranks decide.
 pub(super) struct Classes {
     /// The nodes on which a thread's steps may depend.
-    asked: Vec<(NodeId, Point)>,
+    asked: Vec<Asked>,
     /// The asked values that may differ between threads; all threads of a class have the same.
-    differing: Vec<(NodeId, Point)>,
+    differing: Vec<Asked>,
     /// For each differing value, whether it depends on what a launch is given.
     given: Vec<bool>,
     all: Vec<Class>,
@@ -216,12 +231,11 @@ impl Classes {
     pub(super) fn of(kernel: &Kernel<'_, '_>, objects: &Objects) -> Classes {
         let differing = differing(kernel);
         let asked = asked(kernel, objects);
-        let differing: Vec<(NodeId, Point)> =
-            asked.iter().copied().filter(|(node, _)| differing.contains(node)).collect();
+        let differing: Vec<Asked> = asked.iter().copied().filter(|asked| differing.contains(&asked.node)).collect();
         let mut all: Vec<Class> = Vec::new();
         (0..kernel.threads).for_each(|thread| join_class(&mut all, values(kernel, &differing, None, thread), thread));
-        let given = differing.iter().map(|node| {
-            let depends = kernel.depends(&[*node]);
+        let given = differing.iter().map(|asked| {
+            let depends = kernel.depends(&[(asked.node, asked.point)]);
             depends.on_numbers || depends.on_queries
         });
         let given = given.collect();
@@ -234,7 +248,7 @@ impl Classes {
         for class in &self.all {
             let nodes = self.differing.iter().zip(&class.values).zip(&self.given);
             let open = nodes.filter(|((_, value), given)| **given && **value == Value::Unknown);
-            let open: Vec<(NodeId, Point)> = open.map(|((node, _), _)| *node).collect();
+            let open: Vec<Asked> = open.map(|((asked, _), _)| *asked).collect();
             if open.is_empty() {
                 all.push(class.clone());
                 continue;
@@ -250,19 +264,19 @@ impl Classes {
 
     /// Returns how the threads' steps depend on what a launch is given.
     pub(super) fn depends(&self, kernel: &Kernel<'_, '_>) -> Depends {
-        kernel.depends(&self.asked)
+        let asked: Vec<(NodeId, Point)> = self.asked.iter().map(|asked| (asked.node, asked.point)).collect();
+        kernel.depends(&asked)
     }
 }
 
-fn values(
-    kernel: &Kernel<'_, '_>,
-    nodes: &[(NodeId, Point)],
-    arguments: Option<&Arguments>,
-    thread: u32,
-) -> Vec<Value> {
+fn values(kernel: &Kernel<'_, '_>, nodes: &[Asked], arguments: Option<&Arguments>, thread: u32) -> Vec<Value> {
     let counters = Counters::default();
     let evaluator = Evaluator { kernel, counters: &counters, arguments, thread, after: None };
-    nodes.iter().map(|(node, point)| evaluator.value(*node, *point)).collect()
+    let value = |asked: &Asked| match asked.part {
+        Some((select, tile)) => evaluator.part(select, tile, asked.point),
+        None => evaluator.value(asked.node, asked.point),
+    };
+    nodes.iter().map(value).collect()
 }
 
 /// Adds a thread to the class of those with the same values.
@@ -274,7 +288,7 @@ fn join_class(classes: &mut Vec<Class>, values: Vec<Value>, thread: u32) {
 }
 
 /// The nodes whose values a thread's steps may depend on, with the points where they do.
-fn asked(kernel: &Kernel<'_, '_>, objects: &Objects) -> Vec<(NodeId, Point)> {
+fn asked(kernel: &Kernel<'_, '_>, objects: &Objects) -> Vec<Asked> {
     let cfg = kernel.cfg;
     let mut counters: BTreeSet<Variable> = BTreeSet::new();
     // Which loops are followed depends on the variables that matter, and these on what is in the loops.
@@ -289,17 +303,17 @@ fn asked(kernel: &Kernel<'_, '_>, objects: &Objects) -> Vec<(NodeId, Point)> {
         for (number, content) in cfg.blocks.iter().enumerate() {
             let block = BlockId(number);
             if !cfg.counted.contains_key(&block) && !inside(block) {
-                asked.extend(content.end.condition().map(|on| (on, (block, content.steps.len()))));
+                asked.extend(content.end.condition().map(|on| Asked::of(on, (block, content.steps.len()))));
             }
         }
         for counted in followed.iter().filter_map(|head| cfg.counted.get(head)) {
             let before = (counted.before, cfg.blocks[counted.before.0].steps.len());
-            asked.extend([(counted.start, before), (counted.end, before)]);
+            asked.extend([Asked::of(counted.start, before), Asked::of(counted.end, before)]);
         }
-        let needed = kernel.needed_by(asked.iter().map(|(node, _)| *node));
+        let needed = kernel.needed_by(asked.iter().map(|asked| asked.node));
         if needed.is_subset(&counters) {
             for variable in counters.iter().filter(|variable| cfg.only_value(**variable).is_none()) {
-                asked.extend(kernel.sets(*variable).iter().map(|(point, value, _)| (*value, *point)));
+                asked.extend(kernel.sets(*variable).iter().map(|(point, value, _)| Asked::of(*value, *point)));
             }
             return asked;
         }
@@ -308,32 +322,42 @@ fn asked(kernel: &Kernel<'_, '_>, objects: &Objects) -> Vec<(NodeId, Point)> {
 }
 
 /// The nodes that steps depend on.
-fn asked_by_steps(kernel: &Kernel<'_, '_>, objects: &Objects) -> Vec<(NodeId, Point)> {
+fn asked_by_steps(kernel: &Kernel<'_, '_>, objects: &Objects) -> Vec<Asked> {
     let cfg = kernel.cfg;
     let mut asked = Vec::new();
     for (number, content) in cfg.blocks.iter().enumerate() {
         let block = BlockId(number);
         for (index, step) in content.steps.iter().enumerate() {
             let point = (block, index);
-            let first = |path: &[Select]| path.first().into_iter().flat_map(Select::nodes).collect::<Vec<_>>();
+            let asks = |node: NodeId| Asked::of(node, point);
+            let first =
+                |path: &[Select]| path.first().into_iter().flat_map(Select::nodes).map(asks).collect::<Vec<_>>();
+            let slot = |region: &Region| array_of(region).and_then(|array| objects.slot(array)).map(|(_, slot)| slot);
+            // Of an index into a flat array, the stage matters alone.
+            let of_slot = |region: &Region| match (slot(region).and_then(|slot| slot.tile), region.path.first()) {
+                (Some(tile), Some(select)) => {
+                    let node = select.nodes().next();
+                    node.map(|node| Asked { node, point, part: Some((*select, tile)) }).into_iter().collect()
+                }
+                _ => first(&region.path),
+            };
             let mut nodes = Vec::new();
             if let StepKind::BarrierCall(call) = &step.kind {
                 let call = &cfg.barrier_calls[call.0];
-                nodes.extend(call.operands.iter().copied().chain(call.region.rank));
+                nodes.extend(call.operands.iter().copied().chain(call.region.rank).map(asks));
                 nodes.extend(first(&call.region.path));
             }
             if let StepKind::Memory(MemoryStep::Access(id)) = &step.kind {
                 let region = &cfg.accesses[id.0].region;
-                let slot = array_of(region).and_then(|array| objects.slot(array));
-                nodes.extend(slot.filter(|(_, slot)| slot.rows).map_or(Vec::new(), |_| first(&region.path)));
+                nodes.extend(slot(region).filter(|slot| slot.rows).map_or(Vec::new(), |_| of_slot(region)));
             }
             if let StepKind::Copy(copy) = step.kind
                 && let CopyStep::Begin { reads, writes, .. } = &cfg.copies[copy.0]
             {
                 let shared = reads.iter().chain(writes).filter(|region| region.root.party().is_some());
-                nodes.extend(shared.flat_map(|region| first(&region.path)));
+                nodes.extend(shared.flat_map(of_slot));
             }
-            asked.extend(nodes.into_iter().map(|node| (node, point)));
+            asked.extend(nodes);
         }
     }
     asked

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
 
-use crate::model::options::Extents;
+use crate::model::options::{Extents, Setting};
 use crate::model::ty::scalar;
 use crate::model::{Definition, Function, GenericParam, ValueId};
 
@@ -89,17 +89,20 @@ impl<'f> Constants<'f> {
 
     /// Returns the number of threads or blocks that an option states.
     pub(super) fn count(&self, extents: &Extents) -> Option<u32> {
-        let each = extents.each.iter().map(|extent| {
-            let literal = extent.literal.and_then(|literal| i64::try_from(literal).ok());
-            // The body may have another item of the name.
-            let names = names(&extent.tokens);
-            let value = || match self.function.declares(&|declared| names.iter().any(|name| name == declared)) {
-                true => None,
-                false => self.read(&extent.tokens, Asked { is_integer: true, depth: DEPTH }),
-            };
-            u32::try_from(literal.or_else(value)?).ok()
-        });
+        let each = extents.each.iter().map(|extent| u32::try_from(self.setting(extent)?).ok());
         each.into_iter().try_fold(1_u32, |all, extent| all.checked_mul(extent?))
+    }
+
+    /// Returns the value of an option.
+    pub(super) fn setting(&self, setting: &Setting) -> Option<i64> {
+        let literal = setting.literal.and_then(|literal| i64::try_from(literal).ok());
+        // The body may have another item of the name.
+        let names = names(&setting.tokens);
+        let value = || match self.function.declares(&|declared| names.iter().any(|name| name == declared)) {
+            true => None,
+            false => self.read(&setting.tokens, Asked { is_integer: true, depth: DEPTH }),
+        };
+        literal.or_else(value)
     }
 
     /// Returns the length of an array type.

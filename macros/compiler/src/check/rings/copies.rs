@@ -39,8 +39,7 @@ impl Walker<'_, '_, '_, '_> {
             {
                 let but = but.map_or(Some(0), |but| kernel.constants.of(but));
                 // Both kinds count among the same reads: where a kernel has both, none is waited for, which allows more.
-                let each = self.objects.read_at_once(kernel, *completion);
-                let but = but.zip(each).and_then(|(but, each)| but.checked_mul(i64::try_from(each).ok()?));
+                let but = but.and_then(|but| self.objects.reads_of_last(kernel, *completion, but));
                 let at = kernel.cfg.blocks[point.0.0].steps[point.1].at;
                 match but.and_then(|but| u32::try_from(but).ok()) {
                     Some(but) => {
@@ -108,6 +107,11 @@ impl Walker<'_, '_, '_, '_> {
             Some(_) | None => None,
         };
         let bytes = bytes.ok_or_else(|| Refusal::new(at, "the copy writes a part of the array"))?;
+        if let Some(tile) = slot.tile
+            && !region.path.first().is_some_and(|select| self.evaluator.is_whole_part(*select, tile, point))
+        {
+            return Err(Refusal::new(at, "the copy does not write a whole stage of the array"));
+        }
         let slot = Element { array, index: self.slot_index(region, point, at)? };
         let barrier = self.element(&call.region, point, at)?;
         let (block, signals) = (self.block_of(region, point, at)?, self.block_of(&call.region, point, at)?);

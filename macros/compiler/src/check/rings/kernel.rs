@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use phalanx_contract::uniformity::Uniformity;
 
 use super::constants::Constants;
+use super::objects::DYNAMIC;
 use super::pipelines::Pipelines;
 use crate::check::bit_set::BlockSet;
 use crate::check::cfg::{
@@ -148,7 +149,8 @@ impl<'a, 'f> Kernel<'a, 'f> {
 
     /// The name of a shared array.
     pub(super) fn name_of(&self, array: usize) -> String {
-        let name = self.cfg.name_of(self.function, Shared::Array(array));
+        let shared = if array == DYNAMIC { Shared::Dynamic } else { Shared::Array(array) };
+        let name = self.cfg.name_of(self.function, shared);
         name.map_or_else(|| "shared memory".into(), ToString::to_string)
     }
 

@@ -62,12 +62,22 @@ impl Walker<'_, '_, '_, '_> {
         let (start, end) = (value(counted.start), value(counted.end));
         // What comes after the loop may ask for the number of its iterations.
         let counts = self.evaluator.counters.get(Counter::Iterations(block));
-        let Some(by) = counted.by.map(i64::abs).filter(|by| *by > 0) else {
-            return Ok((Condition::Shared, vec![self.agreed(block, on)?], None));
-        };
         let more = i64::from(counted.inclusive);
-        let iterations = |length: i64| (length + more).max(0).checked_add(by - 1).map(|length| length / by);
         let length = end.symbol().zip(start.symbol()).and_then(|(end, start)| end.plus(-1, &start));
+        let by = self.evaluator.stride(counted, on);
+        let Some(by) = by.known().filter(|by| *by > 0) else {
+            let form = |(length, by): (Symbol, Symbol)| {
+                let length = length.plus(more, &Symbol::constant(1))?;
+                Some(Key::Form(format!("for {length} by {by}")))
+            };
+            let keys = length.zip(by.symbol()).and_then(form).into_iter().chain(self.agreed(block, on).ok());
+            let keys: Vec<Key> = keys.collect();
+            return match keys.is_empty() || self.evaluator.arguments.is_some() {
+                true => Ok((Condition::Shared, vec![self.agreed(block, on)?], None)),
+                false => Ok((Condition::Shared, keys, counts)),
+            };
+        };
+        let iterations = |length: i64| (length + more).max(0).checked_add(by - 1).map(|length| length / by);
         match length.as_ref().and_then(|length| length.known()) {
             Some(length) if self.evaluator.arguments.is_none() && length > LONGEST => {
                 let form = format!("for {}", iterations(length).unwrap_or(0));
@@ -86,8 +96,8 @@ impl Walker<'_, '_, '_, '_> {
             return Ok((Condition::Shared, keys.collect(), counts));
         }
         if let (Some(start), Some(end)) = (start.expr(), end.expr())
-            && !start.has_counters()
-            && !end.has_counters()
+            && self.is_kept(&start, block, counted)
+            && self.is_kept(&end, block, counted)
         {
             let counter = self.evaluator.counters.number(Counter::Iterations(block));
             let next = Expr::counter(counter).apply(Operator::Mul, Expr::constant(by)).apply(Operator::Add, start);
@@ -96,6 +106,22 @@ impl Walker<'_, '_, '_, '_> {
             return Ok((condition, Vec::new(), Some(counter)));
         }
         Ok((Condition::Shared, vec![self.agreed(block, on)?], None))
+    }
+
+    /// Whether what a value is computed from stays the same while a loop runs: then the loop's end may ask for it each time.
+    fn is_kept(&self, value: &Expr, head: BlockId, counted: &CountedLoop) -> bool {
+        let all = self.evaluator.counters.all();
+        let inside = following_until(self.kernel().cfg, counted.inside, head);
+        let is_kept = |variable: Variable| {
+            let mut sets = self.kernel().sets(variable).iter();
+            !sets.any(|((block, _), ..)| *block == counted.inside || *block == head || inside.contains(*block))
+        };
+        // In a proof, the values of such counters need not be few.
+        (self.evaluator.arguments.is_some() || !value.has_counters())
+            && value.counters().all(|counter| match all.get(counter as usize) {
+                Some(Counter::Variable(variable)) => is_kept(*variable),
+                Some(Counter::Iterations(_) | Counter::Stage(_) | Counter::Parity(_)) | None => false,
+            })
     }
 
     /// If a branch is that of a loop which counts a variable by hand up or down to a bound, and arguments decide about it: the key of

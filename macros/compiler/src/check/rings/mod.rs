@@ -16,6 +16,7 @@ mod calls;
 mod constants;
 mod copies;
 mod find;
+mod flat;
 mod given;
 mod kernel;
 mod launch;

@@ -5,9 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
 use super::constants::array;
-use super::kernel::{Kernel, Refusal};
+use super::flat;
+use super::kernel::{Kernel, Point, Refusal};
 use super::value::{Counters, Evaluator};
-use crate::check::cfg::{Access, AccessKind, BlockId, Completion, CopyBy, CopyStep, Region, Root, Shared, StepKind};
+use crate::check::cfg::{
+    Access, AccessKind, BlockId, Completion, CopyBy, CopyStep, MemoryStep, Region, Root, Select, Shared, StepKind,
+};
 use crate::model::barrier::PhaseAction;
 use crate::rings::BarrierArray;
 use crate::span::SpanRange;
@@ -30,6 +33,8 @@ pub(super) struct Slot {
     pub(super) stages: u32,
     /// Whether the first index selects the slot.
     pub(super) rows: bool,
+    /// The number of elements of a slot, if the first index is one of elements of which several are a slot.
+    pub(super) tile: Option<i64>,
     /// The number of bytes of a slot.
     pub(super) bytes: u64,
     /// The number of bytes of an element of a slot.
@@ -132,10 +137,10 @@ impl Objects {
         })
     }
 
-    /// The number of slots that each copy to global memory or each product reads, if these are the only ones that do and each of
-    /// them reads as many.
-    pub(super) fn read_at_once(&self, kernel: &Kernel<'_, '_>, by: Completion) -> Option<u64> {
-        let mut each = kernel.cfg.copies.iter().filter_map(|copy| match copy {
+    /// The number of reads of slots that may go on while as many of the last copies to global memory, or products, do: if these are the
+    /// only ones that read, and each of the last ones reads as many.
+    pub(super) fn reads_of_last(&self, kernel: &Kernel<'_, '_>, by: Completion, last: i64) -> Option<i64> {
+        let each = kernel.cfg.copies.iter().filter_map(|copy| match copy {
             CopyStep::Begin {
                 reads, completion: completion @ (Completion::BulkGroup | Completion::Product), ..
             } => {
@@ -144,8 +149,13 @@ impl Objects {
             }
             CopyStep::Begin { .. } | CopyStep::Wait { .. } => None,
         });
-        let first = each.next()?;
-        (first.0 == by && each.all(|other| other == first)).then_some(first.1 as u64)
+        let each: BTreeSet<(bool, usize)> = each.map(|(kind, slots)| (kind == by, slots)).collect();
+        match &each.into_iter().collect::<Vec<_>>()[..] {
+            [(true, slots)] => last.checked_mul(i64::try_from(*slots).ok()?),
+            // Nothing goes on, however much each of them reads.
+            [(true, _), ..] if last == 0 => Some(0),
+            _ => None,
+        }
     }
 
     pub(super) fn slot(&self, array: usize) -> Option<(u32, &Slot)> {
@@ -154,10 +164,14 @@ impl Objects {
     }
 }
 
+/// The number of dynamic shared memory among the arrays, which none of `Function::shared` has.
+pub(super) const DYNAMIC: usize = usize::MAX - 1;
+
 /// Returns the shared array that a region is a part of, if that is certain.
 pub(super) fn array_of(region: &Region) -> Option<usize> {
     match (region.root, region.via) {
         (Root::Shared(Shared::Array(array)) | Root::Remote(Shared::Array(array)), None) => Some(array),
+        (Root::Shared(Shared::Dynamic) | Root::Remote(Shared::Dynamic), None) => Some(DYNAMIC),
         _ => None,
     }
 }
@@ -170,6 +184,7 @@ fn length(kernel: &Kernel<'_, '_>, array: usize) -> Option<u32> {
 /// Returns the arrays of which every access is one that a skeleton can express.
 fn slots(kernel: &Kernel<'_, '_>, barriers: &BTreeSet<usize>) -> Vec<Slot> {
     let cfg = kernel.cfg;
+    let flat = flat_arrays(kernel, barriers);
     let mut hidden: BTreeSet<usize> = barriers.clone();
     let mut accessed: BTreeSet<usize> = BTreeSet::new();
     let mut any = false;
@@ -187,7 +202,11 @@ fn slots(kernel: &Kernel<'_, '_>, barriers: &BTreeSet<usize>) -> Vec<Slot> {
     }
     for copy in &cfg.copies {
         if let CopyStep::Begin { reads, writes, completion, .. } = copy {
-            let whole = |region: &Region| region.path.len() <= 1 && !region.open;
+            let is_flat = |region: &Region| array_of(region).is_some_and(|array| flat.contains_key(&array));
+            let whole = |region: &Region| {
+                let of_flat = matches!(region.path[..], [Select::Range { .. }]) && !region.part && is_flat(region);
+                of_flat || region.path.len() <= 1 && !region.open
+            };
             let is_of_peer = matches!(completion, Completion::Barrier(_)) && writes.is_none();
             let simple = *completion != Completion::Group;
             // That the source of a copy to a peer is read is not followed.
@@ -201,16 +220,66 @@ fn slots(kernel: &Kernel<'_, '_>, barriers: &BTreeSet<usize>) -> Vec<Slot> {
     if any {
         return Vec::new();
     }
-    accessed.difference(&hidden).filter_map(|array| slot(kernel, *array)).collect()
+    let slots = accessed.difference(&hidden).filter_map(|array| slot(kernel, *array, flat.get(array).copied()));
+    let mut slots: Vec<Slot> = slots.collect();
+    // The last ones are the first that are left out.
+    slots.sort_by_key(|slot| slot.tile.is_some());
+    slots
 }
 
-fn slot(kernel: &Kernel<'_, '_>, array: usize) -> Option<Slot> {
-    let (element, _) = kernel.function.shared.get(array)?;
-    let stages = length(kernel, array)?;
+/// The flat arrays of whose elements copies write as many each time, with that number.
+fn flat_arrays(kernel: &Kernel<'_, '_>, barriers: &BTreeSet<usize>) -> BTreeMap<usize, i64> {
+    let cfg = kernel.cfg;
+    let mut writes: BTreeMap<usize, Vec<(Region, Point)>> = BTreeMap::new();
+    for (block, content) in (0..).map(BlockId).zip(&cfg.blocks) {
+        for (index, step) in content.steps.iter().enumerate() {
+            let region = match step.kind {
+                StepKind::Copy(copy) => match &cfg.copies[copy.0] {
+                    CopyStep::Begin { writes, .. } => writes.as_ref(),
+                    CopyStep::Wait { .. } => None,
+                },
+                StepKind::Memory(MemoryStep::Access(access)) => {
+                    let access = &cfg.accesses[access.0];
+                    (access.kind == AccessKind::AsyncWrite).then_some(&access.region)
+                }
+                StepKind::Memory(MemoryStep::Fence)
+                | StepKind::Value(_)
+                | StepKind::Group(_)
+                | StepKind::Token(_)
+                | StepKind::BarrierCall(_)
+                | StepKind::Call(_) => None,
+            };
+            if let Some((array, region)) = region.and_then(|region| Some((array_of(region)?, region))) {
+                writes.entry(array).or_default().push((region.clone(), (block, index)));
+            }
+        }
+    }
+    let writes = writes.into_iter().filter(|(array, _)| !barriers.contains(array));
+    writes.filter_map(|(array, writes)| Some((array, flat::copied(kernel, writes.into_iter())?))).collect()
+}
+
+/// The size and the number of the elements of dynamic shared memory, if its uses agree on them.
+fn dynamic(kernel: &Kernel<'_, '_>) -> Option<(u64, u32)> {
+    let (first, others) = kernel.cfg.dynamic.split_first()?;
+    let size = (*first)?;
+    let agree = kernel.cfg.slices.is_empty() && others.iter().all(|other| other == first);
+    let bytes = kernel.constants.setting(kernel.function.options.shared_bytes.as_ref().filter(|_| agree)?)?;
+    Some((size, u32::try_from(u64::try_from(bytes).ok()?.checked_div(size)?).ok()?))
+}
+
+fn slot(kernel: &Kernel<'_, '_>, array: usize, tile: Option<i64>) -> Option<Slot> {
+    let nothing = TokenStream::new();
+    let (element, stages, size) = match array {
+        DYNAMIC => {
+            let (size, elements) = dynamic(kernel).filter(|_| tile.is_some())?;
+            (&nothing, elements, Some(size))
+        }
+        _ => (&kernel.function.shared.get(array)?.0, length(kernel, array)?, None),
+    };
     let (tiles, by_others) = tile_copies(kernel, array);
     // A copy of a tile tells the barrier of as many bytes as it brings, whatever their number is.
-    let bytes = kernel.constants.bytes(element).or((tiles.is_some() && !by_others).then_some(TILE))?;
-    let rows = is_array(element) || tiles == Some(1);
+    let bytes = size.or_else(|| kernel.constants.bytes(element)).or((tiles.is_some() && !by_others).then_some(TILE))?;
+    let rows = tile.is_some() || is_array(element) || tiles == Some(1);
     let is_of = |region: &Region| array_of(region) == Some(array);
     let peers =
         kernel.cfg.accesses.iter().filter(|access| access.kind == AccessKind::AsyncWrite && is_of(&access.region));
@@ -237,6 +306,20 @@ fn slot(kernel: &Kernel<'_, '_>, array: usize) -> Option<Slot> {
     }
     let by_peers = |access: &Access| access.completion.is_none() && matches!(access.region.root, Root::Remote(_));
     let shared = kernel.cfg.accesses.iter().any(|access| is_of(&access.region) && by_peers(access));
+    if let Some(tile) = tile {
+        let elements = u64::try_from(tile).ok()?;
+        return Some(Slot {
+            array,
+            stages: u32::try_from(u64::from(stages).div_ceil(elements)).ok()?,
+            rows: true,
+            tile: Some(tile),
+            bytes: bytes.checked_mul(elements)?,
+            element: bytes,
+            whole: copied,
+            shared,
+            together,
+        });
+    }
     Some(match rows {
         true => {
             let element = inner(element).and_then(|(inner, _)| kernel.constants.bytes(&inner)).unwrap_or(bytes);
@@ -244,6 +327,7 @@ fn slot(kernel: &Kernel<'_, '_>, array: usize) -> Option<Slot> {
                 array,
                 stages,
                 rows,
+                tile: None,
                 bytes,
                 element,
                 whole: copied || is_single(kernel, &kernel.function.shared[array].0),
@@ -255,6 +339,7 @@ fn slot(kernel: &Kernel<'_, '_>, array: usize) -> Option<Slot> {
             array,
             stages: 1,
             rows,
+            tile: None,
             bytes: bytes * u64::from(stages),
             element: bytes,
             whole: copied || stages == 1 && !in_part,

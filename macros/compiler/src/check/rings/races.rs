@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::given::Arguments;
 use super::kernel::{Kernel, Point};
-use super::objects::Objects;
+use super::objects::{Objects, Slot};
 use super::value::{Counter, Counters, Evaluator};
 use super::walk::{Program, Sites};
 use super::warps::Actors;
@@ -49,7 +49,7 @@ pub(super) fn separate(
         }
         let named = |access: Access, thread: u32| {
             let point = sites.point(access.1)?;
-            elements(kernel, (arguments, counters), thread, point, of.rows)
+            elements(kernel, (arguments, counters), thread, point, of)
         };
         let copies = |op: &Op| matches!(op, Op::Copy { slot, .. } if slot.array == number);
         let copies: BTreeSet<Access> =
@@ -185,18 +185,22 @@ fn elements(
     (arguments, walked): (&Arguments, &Counters),
     thread: u32,
     point: Point,
-    rows: bool,
+    slot: &Slot,
 ) -> Option<Vec<i64>> {
     let step = kernel.cfg.blocks[point.0.0].steps.get(point.1)?;
     let StepKind::Memory(MemoryStep::Access(access)) = step.kind else { return None };
     let region = &kernel.cfg.accesses[access.0].region;
-    let index: NodeId = match region.path.get(usize::from(rows)) {
-        Some(Select::At(index)) if region.path.len() == usize::from(rows) + 1 && !region.open => *index,
+    let inside = usize::from(slot.rows && slot.tile.is_none());
+    let index: NodeId = match region.path.get(inside) {
+        Some(Select::At(index)) if region.path.len() == inside + 1 && !region.open => *index,
         _ => return None,
     };
     let counters = Counters::default();
     let evaluator = Evaluator { kernel, counters: &counters, arguments: Some(arguments), thread, after: None };
-    let index = evaluator.value(index, point).expr()?;
+    let index = match slot.tile {
+        Some(tile) => evaluator.inside(index, tile, point)?,
+        None => evaluator.value(index, point).expr()?,
+    };
     // The numbers of loops that are passed over as a whole.
     let mut all: Vec<Vec<i64>> = vec![vec![0; counters.len()]];
     for counter in index.counters().collect::<BTreeSet<_>>() {

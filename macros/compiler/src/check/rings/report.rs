@@ -230,7 +230,7 @@ impl Words<'_, '_, '_> {
     fn barrier(&self, barrier: Object) -> String {
         let array = self.objects.barriers.get(barrier.array as usize);
         let (array, stages) = array.map_or((usize::MAX, 1), |(array, barriers, _)| (*array, barriers.stages));
-        self.element(array, stages > 1, barrier)
+        self.element(array, (stages > 1).then(|| barrier.index.to_string()), barrier)
     }
 
     fn guarded(&self, array: u32) -> Option<&Slot> {
@@ -240,13 +240,17 @@ impl Words<'_, '_, '_> {
 
     fn slot(&self, slot: Object) -> String {
         let array = self.guarded(slot.array);
-        let (array, rows) = array.map_or((usize::MAX, false), |slot| (slot.array, slot.rows));
-        self.element(array, rows, slot)
+        let index = |tile: Option<i64>| match tile {
+            Some(tile) => format!("{}..{}", i64::from(slot.index) * tile, (i64::from(slot.index) + 1) * tile),
+            None => slot.index.to_string(),
+        };
+        let (array, index) = array.map_or((usize::MAX, None), |of| (of.array, of.rows.then(|| index(of.tile))));
+        self.element(array, index, slot)
     }
 
-    fn element(&self, array: usize, indexed: bool, object: Object) -> String {
+    fn element(&self, array: usize, index: Option<String>, object: Object) -> String {
         let name = self.kernel.name_of(array);
-        let name = if indexed { format!("`{name}[{}]`", object.index) } else { format!("`{name}`") };
+        let name = index.map_or_else(|| format!("`{name}`"), |index| format!("`{name}[{index}]`"));
         if self.kernel.blocks > 1 { format!("{name} of block {}", object.block) } else { name }
     }
 

@@ -10,8 +10,8 @@ use std::collections::BTreeSet;
 use super::given::Arguments;
 use super::kernel::{Kernel, Point};
 use super::symbol::Symbol;
-use crate::check::cfg::{BlockId, CountedLoop, Formula, NodeId, Source, Variable};
-use crate::check::uniform::control::following_until;
+use crate::check::cfg::{BlockId, CountedLoop, Extent, Formula, NodeId, Source, Variable};
+use crate::check::uniform::control::{following, following_until};
 use crate::model::expr::BinaryOp;
 use crate::model::group::Group;
 use crate::model::query::Answer;
@@ -289,7 +289,38 @@ impl Evaluator<'_, '_, '_> {
         {
             return Value::Unknown;
         }
+        if self.arguments.is_none() && self.is_settled(variable, evaluated, depth) {
+            return Value::Symbol(Symbol::of(format!("v{variable:?}")));
+        }
         Value::Expr(Expr::counter(self.counters.number(Counter::Variable(variable))))
+    }
+
+    /// Whether a variable has its last value at a point, the same for all threads of the scope, and not a number that the text shows:
+    /// `let rounds = if first < tiles { (tiles - first).div_ceil(stride) } else { 0 };`.
+    fn is_settled(&self, variable: Variable, read: Point, depth: u32) -> bool {
+        let kernel = self.kernel;
+        let sets = kernel.sets(variable);
+        let later = following(kernel.cfg, read.0);
+        let is_alike = |block: BlockId| {
+            let mut around = kernel.regions.iter().filter(|(_, (arms, _))| arms.contains(block));
+            around.all(|(branch, _)| kernel.values.tested(*branch).is_uniform(kernel.scope()))
+        };
+        let is_last = |(point, _, extent): &(Point, NodeId, Extent)| {
+            let is_later = later.contains(point.0) || point.0 == read.0 && point.1 > read.1;
+            *extent == Extent::Whole && !kernel.is_in_loop(point.0) && !is_later && is_alike(point.0)
+        };
+        let symbol = |(point, value, _): &(Point, NodeId, Extent)| {
+            let is_number = |node: NodeId| !kernel.is_boolean(node);
+            is_number(*value).then(|| self.value_within(*value, *point, depth).symbol())?
+        };
+        let mut any = false;
+        let all = !sets.is_empty() && sets.iter().all(is_last);
+        all && sets.iter().all(|set| {
+            symbol(set).is_some_and(|symbol| {
+                any |= symbol.known().is_none();
+                true
+            })
+        }) && any
     }
 
     /// Returns the first value of a loop's variable and the difference to the next, where they are known.
@@ -336,6 +367,17 @@ impl Evaluator<'_, '_, '_> {
         let by = counted.by.map(i64::abs).filter(|by| *by > 0)?;
         let length = known(counted.end)?.checked_sub(known(counted.start)?)? + i64::from(counted.inclusive);
         Some(length.max(0).checked_add(by - 1)? / by)
+    }
+
+    /// The difference between consecutive numbers of a loop over a range, as a number above 0.
+    pub(super) fn stride(&self, counted: &CountedLoop, on: NodeId) -> Value {
+        let cfg = self.kernel.cfg;
+        let before = (counted.before, cfg.blocks[counted.before.0].steps.len());
+        match (counted.by, cfg.nodes[on.0].operands.get(2)) {
+            (Some(by), _) => Value::constant(by.abs()),
+            (None, Some(step)) => self.value(*step, before),
+            (None, None) => Value::Unknown,
+        }
     }
 
     /// Returns the value that a step sets a variable to.

@@ -1,0 +1,111 @@
+//! A few runs of a skeleton that has too many states for a search: each puts one actor before the others or behind them, and lets
+//! copies land as soon or as late as they can. What goes wrong in one of them is a fault, as one that a search finds.
+
+use super::ledger::Ledger;
+use super::machine::Machine;
+use super::moves::{Mode, Move, Outcome, attempt, begin, moves};
+use super::search::deadlock;
+use super::skeleton::Skeleton;
+use super::splits::{not_owned, not_represented, splits};
+use super::verdict::{Event, Fault};
+
+/// The largest number of moves of a run.
+const LONGEST: usize = 600;
+
+/// The largest number of runs.
+const RUNS: usize = 48;
+
+/// Which moves come first in a run.
+#[derive(Clone, Copy)]
+struct Order {
+    /// The actor that differs from the others.
+    actor: usize,
+    /// Whether it comes before them.
+    before: bool,
+    /// Whether copies land late.
+    late: bool,
+}
+
+impl Order {
+    fn rank(self, chosen: Move) -> u8 {
+        match chosen {
+            Move::Actor(actor) if actor == self.actor => {
+                if self.before {
+                    1
+                } else {
+                    4
+                }
+            }
+            Move::Actor(_) => 2,
+            Move::Land(_) | Move::LandAll(_) => {
+                if self.late {
+                    3
+                } else {
+                    0
+                }
+            }
+            // A read that goes on is in the way of others.
+            Move::Stored(..) => 5,
+        }
+    }
+}
+
+/// Looks for a fault in some runs of a skeleton; returns it with what happens before.
+pub fn sample(skeleton: &Skeleton) -> Option<(Fault, Vec<Event>)> {
+    let mut machine = Machine::new(skeleton).ok()?;
+    let splits = splits(&machine);
+    // Threads that are one actor have to be represented by it.
+    if !splits.exact && (not_represented(skeleton).is_some() || not_owned(&machine).is_some()) {
+        return None;
+    }
+    let whole = vec![1; machine.units.len()];
+    let mut left = RUNS;
+    for split in splits.searches.iter().take(1).chain([&splits.all, &whole]) {
+        machine.split(skeleton, split).ok()?;
+        for actor in 0..machine.actors.len() {
+            for (before, late) in [(true, false), (false, false), (true, true), (false, true)] {
+                left = left.checked_sub(1)?;
+                if let Some(found) = run(&machine, Order { actor, before, late }) {
+                    return Some(found);
+                }
+            }
+        }
+    }
+    None
+}
+
+fn run(machine: &Machine, order: Order) -> Option<(Fault, Vec<Event>)> {
+    let mut ledger = Ledger::new(machine.places.barriers.len());
+    let mode = Mode { reduced: false, logged: true };
+    let mut events = Vec::new();
+    let Outcome::States(begun) = begin(machine, &mut ledger, mode).0 else { return None };
+    let (mut state, log) = begun.into_iter().next()?;
+    events.extend(log);
+    for _ in 0..LONGEST {
+        let (first, rest) = moves(machine, &state, mode.reduced);
+        let mut all = [first, rest].concat();
+        all.sort_by_key(|chosen| order.rank(*chosen));
+        let mut next = None;
+        for chosen in all {
+            match attempt(machine, &mut ledger, &state, chosen, mode) {
+                (_, Some(_)) => return None,
+                (Outcome::Blocked, None) => {}
+                // Threads that arrive as one may have too many arrivals for a phase where one by one they have not: a search has to show
+                // more of it.
+                (Outcome::Fault(fault, _), None) if matches!(*fault, Fault::Count(_)) => return None,
+                (Outcome::Fault(fault, log), None) => {
+                    events.extend(log);
+                    return Some((*fault, events));
+                }
+                (Outcome::States(states), None) => {
+                    next = states.into_iter().next();
+                    break;
+                }
+            }
+        }
+        let Some((after, log)) = next else { return deadlock(machine, &state).map(|fault| (fault, events)) };
+        state = after;
+        events.extend(log);
+    }
+    None
+}

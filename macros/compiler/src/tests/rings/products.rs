@@ -1,0 +1,118 @@
+//! Rings whose stages products of warpgroups read: two products in a round, of which the second has its left operand in registers, and
+//! two warpgroups that each have a product in flight, with more states than a search visits.
+
+use super::super::faults;
+use super::extraction::proved;
+
+/// Attention: a product reads a stage of keys, and another one a stage of values.
+const TWO: &str = "#[cluster_kernel(block = 256)]
+fn attention(k: &TensorMap<Rows>, v: &TensorMap<Rows>, out: &mut [f32], parts: u32) {
+    let block = this_thread_block();
+    let g = tiled_partition::<128>(&block);
+    let rank = g.thread_rank();
+    let keys = shared_array::<Rows, 2>();
+    let values = shared_array::<Rows, 2>();
+    let full = shared_barriers::<2>();
+    let empty = shared_barriers::<2>();
+    full.init_collective(&block, 1);
+    empty.init_collective(&block, 4);
+    if g.meta_group_rank() == 1 {
+        if rank == 0 {
+            for p in 0..parts {
+                empty[p % 2].wait_parity(p / 2 % 2 == 0);
+                k.load_async([0, p as i32 * 64], &keys[p % 2], &full[p % 2]);
+                v.load_async([0, p as i32 * 64], &values[p % 2], &full[p % 2]);
+                let _ = full[p % 2].arrive();
+            }
+        }
+    } else {
+        let mut sum = Accumulator::<f32, 64, 64>::splat(0.0);
+        for p in 0..parts {
+            full[p % 2].wait_parity(p / 2 % 2 == 1);
+            let first = g.mma_async(Accumulator::<f32, 64, 64>::splat(0.0), &keys[p % 2], &keys[p % 2]);
+            let scores = g.wait_mma(first);
+            let second = g.mma_async(sum, MatrixA::from_accumulator(scores.to_f16()), &values[p % 2]);
+            sum = g.wait_mma(second);
+            if rank % 32 == 0 { let _ = empty[p % 2].arrive(); }
+        }
+        out[rank] = sum[0];
+    }
+}";
+
+/// A product of two consumer warpgroups, one of each always in flight.
+const IN_FLIGHT: &str = "#[cluster_kernel(block = 384)]
+fn gemm(a: &TensorMap<Rows>, b: &TensorMap<Rows>, c: &mut [f32], parts: u32) {
+    let block = this_thread_block();
+    assert!(parts > 0);
+    let group = tiled_partition::<128>(&block);
+    let (rank, g) = (group.thread_rank(), group.meta_group_rank());
+    let left = shared_array::<Rows, 6>();
+    let right = shared_array::<Rows, 3>();
+    let full = shared_barriers::<3>();
+    let empty = shared_barriers::<3>();
+    full.init_collective(&block, 1);
+    empty.init_collective(&block, 8);
+    if g == 2 {
+        if rank == 0 {
+            for part in 0..parts {
+                let stage = part % 3;
+                empty[stage].wait_parity(part / 3 % 2 == 0);
+                a.load_async([0, part as i32 * 64], &left[stage * 2], &full[stage]);
+                a.load_async([64, part as i32 * 64], &left[stage * 2 + 1], &full[stage]);
+                b.load_async([0, part as i32 * 64], &right[stage], &full[stage]);
+                let _ = full[stage].arrive();
+            }
+        }
+    } else {
+        let sum = Accumulator::<f32, 64, 64>::splat(0.0);
+        full[0].wait_parity(false);
+        let mut product = group.mma_async(sum, &left[g], &right[0]);
+        for part in 1..parts {
+            let stage = part % 3;
+            full[stage].wait_parity(part / 3 % 2 == 1);
+            product = group.mma_async(product, &left[stage * 2 + g], &right[stage]);
+            group.wait_mma_prior::<1>();
+            if rank % 32 == 0 { let _ = empty[(part - 1) % 3].arrive(); }
+        }
+        let sum = group.wait_mma(product);
+        for i in 0..32 { c[(g * 64 + sum.row(rank, i)) * 64 + sum.column(rank, i)] = sum[i]; }
+    }
+}";
+
+fn check(source: &str, edits: &[(&str, &str)]) -> Vec<String> {
+    let mut edited = source.to_owned();
+    for (from, to) in edits {
+        assert!(edited.contains(from), "{from}");
+        edited = edited.replacen(from, to, 1);
+    }
+    faults(&edited).iter().map(|fault| fault.rule().to_string()).collect()
+}
+
+#[test]
+fn two_products_in_a_round() {
+    proved(TWO);
+    let release = "if rank % 32 == 0 { let _ = empty[p % 2].arrive(); }";
+    let wait = "sum = g.wait_mma(second);";
+    let early =
+        [(release, ""), (wait, "if rank % 32 == 0 { let _ = empty[p % 2].arrive(); } sum = g.wait_mma(second);")];
+    assert_eq!(check(TWO, &early), ["ring_overwrite"]);
+    assert_eq!(check(TWO, &[("&values[p % 2], &full[p % 2]", "&values[p % 2], &full[1 - p % 2]")]), ["ring_read"]);
+    assert_eq!(check(TWO, &[("(&block, 4)", "(&block, 128)")]), ["ring_deadlock"]);
+    let one = [(release, "if rank == 0 { let _ = empty[p % 2].arrive(); }"), ("(&block, 4)", "(&block, 1)")];
+    assert_eq!(check(TWO, &one), ["ring_overwrite"]);
+}
+
+#[test]
+fn two_warpgroups_with_a_product_in_flight() {
+    assert_eq!(check(IN_FLIGHT, &[]), [""; 0]);
+    for (from, to) in [
+        ("wait_mma_prior::<1>", "wait_mma_prior::<2>"),
+        ("group.wait_mma_prior::<1>();", ""),
+        ("empty[(part - 1) % 3].arrive()", "empty[stage].arrive()"),
+        ("(&block, 8)", "(&block, 256)"),
+        ("full[stage].wait_parity(part / 3 % 2 == 1)", "full[stage].wait_parity(part / 2 % 2 == 1)"),
+    ] {
+        let found = check(IN_FLIGHT, &[(from, to)]);
+        assert!(matches!(&found[..], [rule] if rule.starts_with("ring_")), "{from}: {found:?}");
+    }
+}
