@@ -266,11 +266,6 @@ impl<'f> Builder<'f> {
         node
     }
 
-    /// A value that is computed from its operands alone.
-    fn combined(&mut self, operands: Vec<NodeId>, at: SpanRange) -> Value {
-        Value::of(self.node(Source::Operands, operands, at))
-    }
-
     /// A value without operands: a literal, a constant, `()`.
     fn nothing(&mut self, at: SpanRange) -> Value {
         self.combined(Vec::new(), at)

@@ -3,7 +3,9 @@
 use phalanx_contract::uniformity::Uniformity;
 
 use super::memory::region_of_kind;
-use super::{BlockId, Builder, Call, CallId, CountedLoop, End, Jump, Source, StepKind, TokenStep, Value, Variable};
+use super::{
+    BlockId, Builder, Call, CallId, CountedLoop, End, Jump, NodeId, Source, StepKind, TokenStep, Value, Variable,
+};
 use crate::check::cfg::{AccessKind, Assertion, Extent, Formula, GivenTo, Granule, Select};
 use crate::model::LoopId;
 use crate::model::expr::{BinaryOp, Callee, Expr, ExprKind, Member, UnaryOp};
@@ -17,6 +19,11 @@ use crate::model::ty::{TypeShape, ValueType};
 use crate::span::SpanRange;
 
 impl<'f> Builder<'f> {
+    /// A value that is computed from its operands alone.
+    pub(super) fn combined(&mut self, operands: Vec<NodeId>, at: SpanRange) -> Value {
+        Value::of(self.node(Source::Operands, operands, at))
+    }
+
     pub(super) fn value(&mut self, expr: &'f Expr) -> Value {
         let at = expr.span;
         match &expr.kind {

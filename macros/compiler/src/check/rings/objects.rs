@@ -242,7 +242,7 @@ fn flat_arrays(kernel: &Kernel<'_, '_>, barriers: &BTreeSet<usize>) -> BTreeMap<
                     let access = &cfg.accesses[access.0];
                     (access.kind == AccessKind::AsyncWrite).then_some(&access.region)
                 }
-                StepKind::Memory(MemoryStep::Fence)
+                StepKind::Memory(MemoryStep::Fence | MemoryStep::WaitPrevious)
                 | StepKind::Value(_)
                 | StepKind::Group(_)
                 | StepKind::Token(_)

@@ -3,10 +3,10 @@
 
 use std::collections::BTreeSet;
 
-use super::elements::Element;
-use super::transfers::Transfer;
-use crate::check::cfg::{AccessId, BlockId};
+use super::elements::{Element, Part};
+use crate::check::cfg::{AccessId, BlockId, Completion};
 use crate::check::runs::ThreadId;
+use crate::span::SpanRange;
 
 /// A step: its block of the graph, and its number there.
 pub(super) type Point = (BlockId, usize);
@@ -73,6 +73,18 @@ pub(super) enum Stored {
     Number(i64),
     /// A hash that another thread's value has only if the two are equal.
     Hash(u64),
+}
+
+/// What a thread's copy does to shared memory of its block.
+#[derive(Debug, Clone)]
+pub(super) struct Transfer {
+    pub(super) part: Part,
+    pub(super) writes: bool,
+    pub(super) completion: Completion,
+    pub(super) begin: Time,
+    /// When the thread has waited for it.
+    pub(super) end: Option<Time>,
+    pub(super) at: SpanRange,
 }
 
 /// What one thread does.

@@ -2,26 +2,12 @@
 //! from where it begins to where its thread has waited for it, and the block's barriers order both with what other threads do.
 
 use super::Check;
-use super::elements::Part;
-use super::trace::{Made, Time, Trace};
+use super::trace::{Made, Time, Trace, Transfer};
 use crate::check::cfg::{Completion, CopyStep, Region, Root};
 use crate::check::runs::Thread;
 use crate::diag::Diag;
 use crate::messages;
 use crate::rules::Rule;
-use crate::span::SpanRange;
-
-/// What a thread's copy does to shared memory of its block.
-#[derive(Debug, Clone)]
-pub(super) struct Transfer {
-    part: Part,
-    writes: bool,
-    completion: Completion,
-    begin: Time,
-    /// When the thread has waited for it.
-    end: Option<Time>,
-    at: SpanRange,
-}
 
 /// Notes the copies that a step begins or waits for.
 pub(super) fn step(

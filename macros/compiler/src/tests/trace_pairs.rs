@@ -1,0 +1,253 @@
+//! Tests of what the threads of a launch do to each other: two writes, atomics, loops and branches that the text does not decide, and
+//! copies that begin too early.
+
+use super::rules;
+use super::traces::{copied, in_block};
+
+/// Two threads do not write different values to one element.
+#[test]
+fn two_writes() {
+    for body in [
+        "u[0] = t; block.sync(); out[t] = u[0];",
+        "u[t] = 1; u[127 - t] = 2; block.sync(); out[t] = u[t];",
+        "u[t / 2] = t; block.sync(); out[t] = u[t / 2];",
+        "if warp.thread_rank() == 0 { u[0] = input[warp.meta_group_rank()]; } block.sync(); out[t] = u[0];",
+        "u[0] = input[t]; block.sync(); out[t] = u[0];",
+        "u[0] = warp.reduce(input[t], |a, b| a + b); block.sync(); out[t] = u[0];",
+        "u[t % 32] = input[t]; block.sync(); out[t] = u[t % 32];",
+    ] {
+        assert_eq!(in_block(body), ["unsynchronized_access"], "{body}");
+    }
+    for body in [
+        "u[0] = n; block.sync(); out[t] = u[0];",
+        "u[0] = 7; block.sync(); out[t] = u[0];",
+        "u[t] = 1; u[127 - t] = 1; block.sync(); out[t] = u[t];",
+        "u[t / 2] = input[t / 2]; block.sync(); out[t] = u[t / 2];",
+        "u[t % 32] = input[t % 32]; block.sync(); out[t] = u[t % 32];",
+        "let v = input[t % 32] * 3; u[t % 32] = v; block.sync(); out[t] = u[t % 32];",
+        "if t / 32 == 1 { u[0] = warp.reduce(input[t], |a, b| a + b); } block.sync(); out[t] = u[0];",
+        "u[t / 32] = warp.reduce(input[t], |a, b| a + b); block.sync(); out[t] = u[0];",
+        "u[t] = t; block.sync(); s[0] = u[5]; block.sync(); out[t] = s[0];",
+        "s[0] = out[3]; block.sync(); out[t] = s[0];",
+        "if input[t] > 5 { u[0] = t; } block.sync(); out[t] = u[0];",
+        "u[0] = t; block.sync(); u[0] = 3; block.sync(); out[t] = u[0];",
+    ] {
+        let found = in_block(body);
+        assert!(
+            found.is_empty() || found == ["unsynchronized_access"] && body.contains("u[0] = t; block"),
+            "{body}: {found:?}"
+        );
+    }
+}
+
+/// What an atomic of another thread writes is not in order with a read.
+#[test]
+fn atomics_and_reads() {
+    let body = |sync: &str| {
+        format!(
+            "if t == 0 {{ u[0] = 0; }} block.sync(); u.atomic(0).fetch_add(input[t], Relaxed); {sync} out[t] = u[0];"
+        )
+    };
+    assert_eq!(in_block(&body("")), ["unsynchronized_access"]);
+    assert_eq!(in_block(&body("block.sync();")), [""; 0]);
+}
+
+/// One thread that learns from others does not tell them.
+#[test]
+fn one_way() {
+    let body = |told: &str| {
+        format!(
+            "if t == 0 {{ while out.atomic(0).load(Acquire) == 0 {{}} u[0] = 7; {told} }}
+            if t > 0 {{ while out.atomic(1).load(Acquire) == 0 {{}} out[t] = u[0]; }}"
+        )
+    };
+    assert_eq!(in_block(&body("out.atomic(1).store(1, Release);")), [""; 0]);
+    let waits = "if t == 0 { while out.atomic(0).load(Acquire) == 0 {} u[0] = 7; } out[t] = u[0];";
+    assert_eq!(in_block(waits), ["unsynchronized_access"]);
+}
+
+/// Elements of any type are followed as a whole.
+#[test]
+fn elements_of_other_types() {
+    let of_type = |ty: &str, body: &str| {
+        rules(&format!(
+            "#[cluster_kernel(block = 64)] fn pairs<T: Number>(x: &[{ty}], out: &mut [{ty}]) {{
+                let block = this_thread_block(); let t = block.thread_rank(); let a = shared_array::<{ty}, 64>();
+                {body}
+            }}"
+        ))
+    };
+    for ty in ["Pair", "T"] {
+        assert_eq!(of_type(ty, "a[t] = x[t]; out[t] = a[(t + 1) % 64];"), ["unsynchronized_access"], "{ty}");
+        assert!(of_type(ty, "a[t] = x[t]; block.sync(); out[t] = a[(t + 1) % 64];").is_empty(), "{ty}");
+    }
+    assert_eq!(of_type("Pair", "a[t].first = x[t].first; out[t].first = a[(t + 1) % 64].second;"), [""; 0]);
+}
+
+/// Where all threads of a block take one arm, whatever decides about it, those on the arm are compared.
+#[test]
+fn branches_on_data() {
+    let under = |condition: &str, sync: &str| {
+        in_block(&format!("if {condition} {{ s[t] = input[t]; {sync} out[t] = s[127 - t]; }}"))
+    };
+    for condition in ["out.len() > 7 && input[0] > 3", "input[n] == 9"] {
+        assert_eq!(under(condition, ""), ["unsynchronized_access"], "{condition}");
+        assert_eq!(under(condition, "block.sync();"), [""; 0], "{condition}");
+    }
+    let skipped = |sync: &str| {
+        in_block(&format!(
+            "for r in 0..4u32 {{
+                let (first, last) = (input[r], input[r + 1]); if last - first <= n {{ continue; }}
+                s[t] = input[t]; {sync} out[t] = s[127 - t]; block.sync();
+            }}"
+        ))
+    };
+    assert_eq!(skipped(""), ["unsynchronized_access"]);
+    assert_eq!(skipped("block.sync();"), [""; 0]);
+    // One of two branches decides that there is a barrier.
+    let twice =
+        "if input[0] > 3 { s[t] = 1; } if input[0] > 3 { block.sync(); } if input[0] > 3 { out[t] = s[127 - t]; }";
+    assert_eq!(in_block(twice), [""; 0]);
+}
+
+/// A bulk copy begins when other threads have written its source, and they write it again when its thread has waited for the copy.
+#[test]
+fn sources_of_bulk_copies() {
+    let stored = |sync: &str, wait: &str| {
+        in_block(&format!(
+            "for k in 0..4u32 {{
+                s[t] = t + k; {sync}
+                if t == 0 {{ bulk_copy_async(&mut out[k * 128..(k + 1) * 128], &s); }}
+                {wait}
+            }}
+            if t == 0 {{ bulk_wait_group::<0>(); }}"
+        ))
+    };
+    let wait = "if t == 0 { bulk_wait_group_read::<0>(); } block.sync();";
+    assert_eq!(stored("block.sync();", wait), [""; 0]);
+    assert_eq!(stored("", wait), ["unsynchronized_access"]);
+    assert_eq!(stored("block.sync();", "if t == 0 { bulk_wait_group_read::<0>(); }"), ["unsynchronized_access"]);
+    let ring = |wait: &str, sync: &str| {
+        copied(&format!(
+            "for k in 0..6u32 {{
+                {wait} {sync}
+                t[k % 2][i] = i; block.sync();
+                if i == 0 {{ bulk_copy_async(&mut out[k * 128..(k + 1) * 128], &t[k % 2]); }}
+            }}
+            if i == 0 {{ bulk_wait_group::<0>(); }}"
+        ))
+    };
+    let wait = |left: u32| format!("if i == 0 {{ bulk_wait_group_read::<{left}>(); }}");
+    assert_eq!(ring(&wait(1), "block.sync();"), [""; 0]);
+    assert_eq!(ring(&wait(2), "block.sync();"), ["unsynchronized_access"]);
+    assert_eq!(ring(&wait(1), ""), ["unsynchronized_access"]);
+    let others = "if i == 64 { bulk_wait_group_read::<0>(); }";
+    assert_eq!(ring(others, "block.sync();").last().map(String::as_str), Some("unsynchronized_access"));
+    let sent = |sync: &str| {
+        rules(&format!(
+            "#[cluster_kernel(cluster = 2, block = 64)] fn sends(out: &mut [u32]) {{
+                let (cluster, block) = (this_cluster(), this_thread_block());
+                let (i, peer) = (block.thread_rank(), 1 - cluster.block_rank());
+                let (a, b) = (shared_array::<u32, 64>(), shared_array::<u32, 64>());
+                let bar = shared_cluster_barrier(); bar.init_collective(&cluster, 1);
+                a[i] = i; {sync}
+                if i == 0 {{
+                    bar.expect_tx(256); let _ = bar.arrive();
+                    bulk_copy_async(&cluster.map_shared_rank(&b, peer), &a, &cluster.map_shared_rank(&bar, peer));
+                }}
+                bar.wait_parity(false);
+                out[cluster.thread_rank()] = b[i];
+                cluster.sync();
+            }}"
+        ))
+    };
+    assert_eq!(sent("block.sync();"), [""; 0]);
+    assert_eq!(sent(""), ["unsynchronized_access"]);
+}
+
+/// What a group that is smaller than the block has copied is another warp's after a barrier of the block.
+#[test]
+fn copies_of_smaller_groups() {
+    let own = |sync: &str| {
+        in_block(&format!(
+            "let own = tiled_partition::<1>(&block); let a = shared_array::<u32, 512>();
+            memcpy_async(&own, &a[t * 4..t * 4 + 4], &input[t * 4..t * 4 + 4]); own.wait_async(); {sync}
+            out[t] = a[(t * 4 + 4) % 512];"
+        ))
+    };
+    assert_eq!(own("block.sync();"), [""; 0]);
+    assert_eq!(own(""), ["unsynchronized_access"]);
+    let warps = |sync: &str| {
+        in_block(&format!(
+            "let a = shared_array::<[u32; 128], 4>(); let w = warp.meta_group_rank();
+            memcpy_async(&warp, &a[w], &input[w * 128..w * 128 + 128]); warp.wait_async(); {sync}
+            out[t] = a[3 - w][warp.thread_rank()];"
+        ))
+    };
+    assert_eq!(warps("block.sync();"), [""; 0]);
+    assert_eq!(warps(""), ["unsynchronized_access"]);
+}
+
+/// A loop whose end the text does not show has a few iterations, which all threads of the block have together.
+#[test]
+fn loops_of_unknown_length() {
+    let queue = |taken: &str, used: &str| {
+        let body = format!(
+            "let head = shared_array::<u32, 1>();
+            loop {{
+                if t == 0 {{ head[0] = out.atomic(0).fetch_add(1, Relaxed); }}
+                {taken}
+                let job = head[0];
+                if job >= n {{ break; }}
+                let mut k = t; while k < input[job] {{ out.atomic(k).fetch_add(1, Relaxed); k += 128; }}
+                {used}
+            }}"
+        );
+        in_block(&body)
+    };
+    assert_eq!(queue("block.sync();", "block.sync();"), [""; 0]);
+    assert_eq!(queue("block.sync();", ""), ["unsynchronized_access"]);
+    let sums = |first: &str, second: &str| {
+        let body = format!(
+            "let mut k = 0; while k < input[0] {{
+                let v = warp.reduce(input[k * 128 + t], |a, b| a + b);
+                if warp.thread_rank() == 0 {{ u[t / 32] = v; }}
+                {first}
+                if t == 0 {{ out[k] = u[0] + u[1] + u[2] + u[3]; }}
+                {second}
+                k += 1;
+            }}"
+        );
+        in_block(&body)
+    };
+    assert_eq!(sums("block.sync();", "block.sync();"), [""; 0]);
+    assert_eq!(sums("block.sync();", ""), ["unsynchronized_access"]);
+    assert_eq!(sums("", "block.sync();"), ["unsynchronized_access"]);
+    // What ends the loop may tell of what the other did.
+    let told = |order: &str| {
+        in_block(&format!(
+            "let flag = shared_array::<u32, 1>(); flag.atomic(0).store(0, Relaxed); block.sync();
+            if t == 0 {{ s[5] = 1; flag.atomic(0).store(1, {order}); }}
+            while block.uniform(flag.atomic(0).load(Acquire) == 0) {{ block.sync(); }}
+            out[t] = s[5];"
+        ))
+    };
+    assert_eq!(told("Release"), [""; 0]);
+}
+
+/// Relaxed atomics order nothing.
+#[test]
+fn relaxed_atomics() {
+    let spins = |order: &str, sync: &str| {
+        in_block(&format!(
+            "if t == 0 {{
+                let mut sum = 0;
+                loop {{ let state = out.atomic(1).load({order}); if state == 0 {{ continue; }} sum += state; if state > 7 {{ break; }} }}
+                u[0] = sum;
+            }}
+            {sync} out[t] = u[0];"
+        ))
+    };
+    assert_eq!(spins("Relaxed", "block.sync();"), [""; 0]);
+    assert_eq!(spins("Relaxed", ""), ["unsynchronized_access"]);
+}
