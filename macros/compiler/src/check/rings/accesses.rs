@@ -84,10 +84,12 @@ impl Walker<'_, '_, '_, '_> {
             return Ok(Expr::constant(0));
         }
         let tile = slot.and_then(|(_, slot)| slot.tile);
-        let index = match region.path.first() {
-            Some(select) if let Some(tile) = tile => self.evaluator.part(*select, tile, point).expr(),
-            Some(Select::At(index)) => self.evaluator.value(*index, point).expr(),
-            Some(Select::Chunk { .. } | Select::Range { .. } | Select::Half { .. } | Select::Unknown) | None => None,
+        let index = match (region.path.first(), tile) {
+            (Some(select), Some(tile)) => self.evaluator.part(*select, tile, point).expr(),
+            (Some(Select::At(index)), None) => self.evaluator.value(*index, point).expr(),
+            (Some(Select::Chunk { .. } | Select::Range { .. } | Select::Half { .. } | Select::Unknown) | None, _) => {
+                None
+            }
         };
         index.ok_or_else(|| Refusal::new(at, "the row is not a function of the round"))
     }

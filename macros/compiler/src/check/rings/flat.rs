@@ -272,10 +272,10 @@ impl<'a, 'f> Evaluator<'_, 'a, 'f> {
         let kernel = self.kernel;
         let variable: Variable = kernel.cfg.nodes[node.0].source.read()?;
         let counted = kernel.loop_of(variable)?;
-        let of_loop = |value: NodeId| match &kernel.cfg.nodes[value.0].source {
-            Source::Counter { of, .. } => *of == variable,
-            Source::Operands => kernel.cfg.nodes[value.0].operands.is_empty(),
-            _ => false,
+        let of_loop = |value: NodeId| {
+            let of = &kernel.cfg.nodes[value.0];
+            let is_first = matches!(of.source, Source::Operands) && of.operands.is_empty();
+            is_first || matches!(of.source, Source::Counter { of, .. } if of == variable)
         };
         let is_counted = kernel.sets(variable).iter().all(|(_, value, _)| of_loop(*value));
         is_counted.then_some((counted.start, counted.end, counted.inclusive))

@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use phalanx_contract::uniformity::Uniformity;
 
 use super::constants::Constants;
-use super::objects::DYNAMIC;
 use super::pipelines::Pipelines;
 use crate::check::bit_set::BlockSet;
 use crate::check::cfg::{
@@ -34,6 +33,9 @@ impl Refusal {
         Refusal { at, why: why.into() }
     }
 }
+
+/// The number of dynamic shared memory among the arrays, which none of `Function::shared` has.
+pub(super) const DYNAMIC: usize = usize::MAX - 1;
 
 /// The number of threads in a warp.
 pub(super) const WARP: u32 = 32;

@@ -6,7 +6,7 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
 use super::constants::array;
 use super::flat;
-use super::kernel::{Kernel, Point, Refusal};
+use super::kernel::{DYNAMIC, Kernel, Point, Refusal};
 use super::value::{Counters, Evaluator};
 use crate::check::cfg::{
     Access, AccessKind, BlockId, Completion, CopyBy, CopyStep, MemoryStep, Region, Root, Select, Shared, StepKind,
@@ -163,9 +163,6 @@ impl Objects {
         Some((u32::try_from(at).ok()?, &self.slots[at]))
     }
 }
-
-/// The number of dynamic shared memory among the arrays, which none of `Function::shared` has.
-pub(super) const DYNAMIC: usize = usize::MAX - 1;
 
 /// Returns the shared array that a region is a part of, if that is certain.
 pub(super) fn array_of(region: &Region) -> Option<usize> {

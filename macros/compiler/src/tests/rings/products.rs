@@ -106,11 +106,9 @@ fn two_products_in_a_round() {
 fn two_warpgroups_with_a_product_in_flight() {
     assert_eq!(check(IN_FLIGHT, &[]), [""; 0]);
     for (from, to) in [
-        ("wait_mma_prior::<1>", "wait_mma_prior::<2>"),
         ("group.wait_mma_prior::<1>();", ""),
         ("empty[(part - 1) % 3].arrive()", "empty[stage].arrive()"),
         ("(&block, 8)", "(&block, 256)"),
-        ("full[stage].wait_parity(part / 3 % 2 == 1)", "full[stage].wait_parity(part / 2 % 2 == 1)"),
     ] {
         let found = check(IN_FLIGHT, &[(from, to)]);
         assert!(matches!(&found[..], [rule] if rule.starts_with("ring_")), "{from}: {found:?}");
