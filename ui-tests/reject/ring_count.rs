@@ -167,37 +167,51 @@ fn one_too_few_in_a_larger_block(input: &[u32], out: &mut [u32], chunks: u32) {
 }
 
 /// The second half of the bytes never comes.
-#[cluster_kernel(block = 64)]
+#[cluster_kernel(cluster = 2, block = 64)]
 fn half_of_the_bytes(input: &[u32], out: &mut [u32]) {
-    let block = this_thread_block();
-    let row = shared_array::<u32, 64>();
-    let full = shared_barrier();
-    full.init_collective(&block, 1);
-    let i = block.thread_rank();
+    let cluster = this_cluster();
+    let inbox = shared_array::<u32, 64>();
+    let full = shared_cluster_barrier();
+    let parity = shared_array::<u32, 1>();
+    let i = this_thread_block().thread_rank();
     if i == 0 {
-        full.expect_tx(256);
-        let _ = full.arrive();
-        bulk_copy_async(&row[..32], &input[..32], &full);
+        parity[0] = 0;
     }
-    full.wait_parity(false);
-    out[i] = row[i % 32];
+    full.init_collective(&cluster, 1);
+    if i == 0 {
+        full.expect_tx(512);
+        let _ = full.arrive();
+    }
+    let peer = 1 - cluster.block_rank();
+    let there = cluster.map_shared_rank(&full, peer);
+    cluster.map_shared_rank(&inbox, peer).store_async(i, input[i], &there);
+    full.wait_parity(parity[0] == 1);
+    out[cluster.thread_rank()] = inbox[i];
+    cluster.sync();
 }
 
 /// Half of the bytes are waited for.
-#[cluster_kernel(block = 64)]
+#[cluster_kernel(cluster = 2, block = 64)]
 fn too_few_bytes(input: &[u32], out: &mut [u32]) {
-    let block = this_thread_block();
-    let row = shared_array::<u32, 64>();
-    let full = shared_barrier();
-    full.init_collective(&block, 1);
-    let i = block.thread_rank();
+    let cluster = this_cluster();
+    let inbox = shared_array::<u32, 64>();
+    let full = shared_cluster_barrier();
+    let parity = shared_array::<u32, 1>();
+    let i = this_thread_block().thread_rank();
     if i == 0 {
-        full.expect_tx(64);
-        let _ = full.arrive();
-        bulk_copy_async(&row[..32], &input[..32], &full);
+        parity[0] = 0;
     }
-    full.wait_parity(false);
-    out[i] = row[i % 32];
+    full.init_collective(&cluster, 1);
+    if i == 0 {
+        full.expect_tx(128);
+        let _ = full.arrive();
+    }
+    let peer = 1 - cluster.block_rank();
+    let there = cluster.map_shared_rank(&full, peer);
+    cluster.map_shared_rank(&inbox, peer).store_async(i, input[i], &there);
+    full.wait_parity(parity[0] == 1);
+    out[cluster.thread_rank()] = inbox[i];
+    cluster.sync();
 }
 
 fn main() {}
