@@ -122,11 +122,8 @@ struct Further {
 fn goes_on(cfg: &Cfg<'_>, on: NodeId, counted: &Counted, is_inside: bool) -> Option<Further> {
     let of = &cfg.nodes[on.0];
     let (Source::Binary(op), [left, right]) = (&of.source, &of.operands[..]) else { return None };
-    let (op, left, right) = match op {
-        BinaryOp::Gt => (BinaryOp::Lt, right, left),
-        BinaryOp::Ge => (BinaryOp::Le, right, left),
-        op => (*op, left, right),
-    };
+    let is_turned = matches!(op, BinaryOp::Gt | BinaryOp::Ge);
+    let (left, right) = if is_turned { (right, left) } else { (left, right) };
     let (left, ahead) = offset(cfg, *left, 0);
     let (right, behind) = offset(cfg, *right, 0);
     let (end, more) = offset(cfg, counted.end, 0);
@@ -144,12 +141,12 @@ fn goes_on(cfg: &Cfg<'_>, on: NodeId, counted: &Counted, is_inside: bool) -> Opt
         literal(cfg, counted.start)?.checked_sub(least(cfg, left)?)?
     };
     let is_next = is_inside && ahead == by && by == 1;
-    let (says, where_true, exactly) = match op {
-        BinaryOp::Lt => (ahead >= by, true, is_inside && ahead == by),
-        BinaryOp::Le => (ahead > by, true, is_inside && ahead == by + 1),
-        BinaryOp::Ne => (is_next, true, true),
-        BinaryOp::Eq => (is_next, false, true),
-        _ => return None,
+    let (says, where_true, exactly) = if let BinaryOp::Lt | BinaryOp::Gt = op {
+        (ahead >= by, true, is_inside && ahead == by)
+    } else if let BinaryOp::Le | BinaryOp::Ge = op {
+        (ahead > by, true, is_inside && ahead == by + 1)
+    } else {
+        (is_next && matches!(op, BinaryOp::Ne | BinaryOp::Eq), *op == BinaryOp::Ne, true)
     };
     says.then_some(Further { where_true, exactly })
 }

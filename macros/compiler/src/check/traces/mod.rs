@@ -160,13 +160,10 @@ struct Check<'a, 'f> {
 fn orders(function: &Function) -> bool {
     let mut orders = false;
     walk_block(&function.body, &mut |expr| {
-        orders |= match &expr.kind {
-            ExprKind::Op { op: Op::Atomic(atomic), .. } => {
-                atomic.orders.iter().flatten().any(|order| *order != MemoryOrder::Relaxed)
-            }
-            ExprKind::Op { op: Op::Fence(..), .. } => true,
-            _ => false,
-        };
+        if let ExprKind::Op { op: Op::Atomic(atomic), .. } = &expr.kind {
+            orders |= atomic.orders.iter().flatten().any(|order| *order != MemoryOrder::Relaxed);
+        }
+        orders |= matches!(&expr.kind, ExprKind::Op { op: Op::Fence(..), .. });
     });
     orders
 }
