@@ -324,7 +324,7 @@ impl Gpu {
             if let Some(profile) = &profile {
                 profile.write(&mut block);
             }
-            let watch = deadline.map(|limit| Watch::begin(stream, &mut block, limit)).transpose()?;
+            let watch = deadline.map(|limit| Watch::begin(stream, state, &mut block, limit)).transpose()?;
             parameters.push(std::ptr::from_mut(&mut block).cast());
             // SAFETY: the last parameter of each kernel is its block; the rest is passed on to the caller.
             unsafe { ffi::launch(stream, function, shape, &mut parameters, attributes) }?;

@@ -28,6 +28,8 @@ pub(in crate::gpu) struct Watch {
     table: Allocation,
     /// The address of the launch's claim, which is in the stream's slots.
     claim: u64,
+    /// A stream that does not wait for the launch.
+    side: Arc<CudaStream>,
     started: CudaEvent,
     ended: CudaEvent,
     /// When the host first saw that it runs, and when it told the launch to end.
@@ -37,7 +39,17 @@ pub(in crate::gpu) struct Watch {
 
 impl Watch {
     /// Prepares the table of a launch that comes next on the stream.
-    pub(in crate::gpu) fn begin(stream: &Arc<CudaStream>, block: &mut LaunchBlock, limit: Duration) -> Result<Watch> {
+    pub(in crate::gpu) fn begin(
+        stream: &Arc<CudaStream>,
+        state: &mut State,
+        block: &mut LaunchBlock,
+        limit: Duration,
+    ) -> Result<Watch> {
+        // Made before the launch: cudarc's first `new_stream` waits for the whole context, and a fork for what came before it.
+        let side = match &state.side {
+            Some(side) => side.clone(),
+            None => state.side.insert(stream.fork().map_err(driver("cuStreamCreate"))?).clone(),
+        };
         let event = || stream.context().new_event(None).map_err(driver("cuEventCreate"));
         let table = ffi::allocate(stream, size_of::<Record>())?;
         ffi::clear(stream, table.region())?;
@@ -45,7 +57,7 @@ impl Watch {
         started.record(stream).map_err(driver("cuEventRecord"))?;
         block.deadline = table.address();
         let (launch, kernel, claim) = (block.number, block.kernel, block.claim);
-        Ok(Watch { launch, kernel, limit, table, claim, started, ended, begun: None, told: None })
+        Ok(Watch { launch, kernel, limit, table, claim, side, started, ended, begun: None, told: None })
     }
 
     /// Notes the end of the launch.
@@ -63,8 +75,8 @@ impl Watch {
     }
 
     /// Returns the record of what was waited at, or `None` if nothing was and the launch has ended by itself.
-    fn table(&self, side: &CudaStream) -> Result<Option<Record>> {
-        let words = ffi::read::<u64>(side, self.table.region())?;
+    fn table(&self) -> Result<Option<Record>> {
+        let words = ffi::read::<u64>(&self.side, self.table.region())?;
         Ok(Record::of_deadline(&words, self.kernel, self.limit))
     }
 }
@@ -83,7 +95,7 @@ impl Queue {
     /// Returns whether there is a launch with a deadline that has not ended.
     fn look(&self) -> Result<bool> {
         let mut state = self.state();
-        let State { watches, failures, side, .. } = &mut *state;
+        let State { watches, failures, .. } = &mut *state;
         loop {
             let Some(first) = watches.front_mut() else { return Ok(false) };
             if !is_complete(&first.ended)? {
@@ -91,7 +103,7 @@ impl Queue {
             }
             let Some(ended) = watches.pop_front() else { return Ok(false) };
             if ended.told.is_some()
-                && let Some(record) = ended.table(self.side(side)?)?
+                && let Some(record) = ended.table()?
             {
                 failures.add(ended.launch, record);
             }
@@ -104,10 +116,9 @@ impl Queue {
         let late = first.begun.is_some_and(|begun| now.duration_since(begun) >= first.limit);
         match first.told {
             None if late => {
-                let side = self.side(side)?;
                 // The claim comes last: a wait that sees it looks for the cause.
-                ffi::write_word(side, first.table.address() + Record::CAUSE, Record::DEADLINE)?;
-                ffi::write_word(side, first.claim, 1)?;
+                ffi::write_word(&first.side, first.table.address() + Record::CAUSE, Record::DEADLINE)?;
+                ffi::write_word(&first.side, first.claim, 1)?;
                 first.told = Some(now);
             }
             Some(told) if now.duration_since(told) >= GRACE => {
@@ -116,17 +127,6 @@ impl Queue {
             None | Some(_) => {}
         }
         Ok(true)
-    }
-
-    /// Returns a stream that waits for no other.
-    fn side<'s>(&self, side: &'s mut Option<Arc<CudaStream>>) -> Result<&'s Arc<CudaStream>> {
-        match side {
-            Some(side) => Ok(side),
-            None => {
-                let new = self.stream().context().new_stream().map_err(driver("cuStreamCreate"))?;
-                Ok(side.insert(new))
-            }
-        }
     }
 }
 
