@@ -188,6 +188,7 @@ impl Gpu {
     pub(super) fn note_uses(&self) -> Result<()> {
         if !self.several.swap(true, Ordering::SeqCst) {
             drop(self.default.state());
+            self.default.end_late_launches()?;
             if let Err(error) = self.context.synchronize() {
                 self.several.store(false, Ordering::SeqCst);
                 return Err(driver("cuCtxSynchronize")(error));
@@ -415,9 +416,17 @@ impl Gpu {
         Ok(Fitting { number, function: loaded.function.clone(), clusters })
     }
 
+    /// Waits for the launches with a deadline, on all streams, before the driver waits for the whole context: nobody else would end those
+    /// that are late.
+    fn end_late_launches(&self) -> Result<()> {
+        let queues: Vec<Arc<Queue>> = std::iter::once(&self.default).chain(self.others().iter()).cloned().collect();
+        queues.iter().try_for_each(|queue| queue.end_late_launches())
+    }
+
     fn load(&self, program: &Arc<Program>, variant: Variant) -> Result<Loaded> {
         let cubin = store::cubin(program, &self.caps.architecture(), variant)?;
         let _span = observe::span(Stage::Load, program.name());
+        self.end_late_launches()?;
         let module =
             self.context.load_module(Ptx::from_binary(cubin.into_owned())).map_err(driver("cuModuleLoadData"))?;
         let function = module.load_function(program.entry()).map_err(driver("cuModuleGetFunction"))?;

@@ -83,7 +83,7 @@ impl Watch {
 
 impl Queue {
     /// Waits until no launch with a deadline is left, and ends those that are late.
-    pub(super) fn end_late_launches(&self) -> Result<()> {
+    pub(in crate::gpu) fn end_late_launches(&self) -> Result<()> {
         let mut pause = Duration::from_micros(20);
         while self.lost.get().is_none() && self.look()? {
             thread::sleep(pause);
