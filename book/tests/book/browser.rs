@@ -10,7 +10,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// What a page must be readable on: a phone, and a window of a desktop.
+/// The widths at which a page must be readable: of a phone, and of a window on a desktop.
 pub(crate) const WIDTHS: [u32; 2] = [390, 1280];
 
 /// Collects pictures without content and elements that reach over the screen's right edge. What scrolls by itself may be wide.

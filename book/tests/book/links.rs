@@ -8,7 +8,7 @@ use scraper::{Html, Selector};
 
 use crate::{book, pages};
 
-/// What a page refers to, and what can be referred to in it.
+/// The links of a page, and the places in it that links can lead to.
 struct Page {
     links: Vec<String>,
     ids: BTreeSet<String>,

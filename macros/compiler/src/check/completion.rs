@@ -288,33 +288,30 @@ enum Input {
 /// The inputs from which alone a value is computed; `None` if there may be others.
 fn inputs(cfg: &Cfg<'_>, node: NodeId) -> Option<BTreeSet<Input>> {
     let mut inputs = BTreeSet::new();
-    let mut seen = BTreeSet::new();
-    let mut work = vec![node];
-    while let Some(node) = work.pop() {
-        if !seen.insert(node) {
-            continue;
+    let are_known = cfg.is_computed_from(node, |source| match source {
+        Source::Operands
+        | Source::Integer(_)
+        | Source::Constant(_)
+        | Source::Binary(_)
+        | Source::Not
+        | Source::Round(..) => true,
+        Source::Param(position) => {
+            inputs.insert(Input::Parameter(*position));
+            true
         }
-        let node = &cfg.nodes[node.0];
-        match &node.source {
-            Source::Operands
-            | Source::Integer(_)
-            | Source::Constant(_)
-            | Source::Binary(_)
-            | Source::Not
-            | Source::Round(..) => {}
-            Source::Param(position) => drop(inputs.insert(Input::Parameter(*position))),
-            Source::Known { what, .. } => drop(inputs.insert(Input::Known(what))),
-            Source::Read(variable) => work.push(cfg.only_value(*variable)?),
-            Source::Counter { .. }
-            | Source::ThreadRank
-            | Source::Load(_)
-            | Source::Agreed { .. }
-            | Source::Shuffled { .. }
-            | Source::Call { .. } => return None,
+        Source::Known { what, .. } => {
+            inputs.insert(Input::Known(what));
+            true
         }
-        work.extend(&node.operands);
-    }
-    Some(inputs)
+        Source::Read(_)
+        | Source::Counter { .. }
+        | Source::ThreadRank
+        | Source::Load(_)
+        | Source::Agreed { .. }
+        | Source::Shuffled { .. }
+        | Source::Call { .. } => false,
+    });
+    are_known.then_some(inputs)
 }
 
 /// The barriers at which a thread may arrive after a step.

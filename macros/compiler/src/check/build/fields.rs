@@ -42,7 +42,7 @@ impl Builder<'_> {
         value
     }
 
-    /// What an `Option` holds. It may be an `Option` itself, whose variant is another.
+    /// The value inside of an `Option`, which may be an `Option` itself with a variant of its own.
     pub(super) fn without_variant(&mut self, value: &Value) -> Value {
         let variant = self.variant();
         let mut held = value.clone();

@@ -165,6 +165,29 @@ impl Cfg<'_> {
         self.nodes[node.0].source.read().and_then(|variable| self.only_value(variable)).unwrap_or(node)
     }
 
+    /// Whether this holds of all the sources from which a value is computed. A variable is followed to its only value; one that is set
+    /// more than once has none.
+    pub(crate) fn is_computed_from(&self, value: NodeId, mut is: impl FnMut(&Source<'_>) -> bool) -> bool {
+        let mut seen = BTreeSet::new();
+        let mut work = vec![value];
+        while let Some(node) = work.pop() {
+            if !seen.insert(node) {
+                continue;
+            }
+            let node = &self.nodes[node.0];
+            match node.source.read() {
+                Some(variable) => match self.only_value(variable) {
+                    Some(value) => work.push(value),
+                    None => return false,
+                },
+                None if !is(&node.source) => return false,
+                None => {}
+            }
+            work.extend(&node.operands);
+        }
+        true
+    }
+
     /// The name that the graph's function has for a shared object.
     pub(crate) fn name_of<'n>(&self, function: &'n Function, shared: Shared) -> Option<&'n Ident> {
         self.names.get(&shared).map(|local| &function.local(*local).name)

@@ -85,10 +85,10 @@ impl Rounds {
         self.begins.get(&block).copied()
     }
 
-    /// The loop at whose head the edge begins, and whether the edge leads out of it.
-    pub(super) fn leaves(&self, from: BlockId, to: BlockId) -> Option<(Head, bool)> {
+    /// The loop that an edge leads out of, from its head.
+    pub(super) fn left(&self, from: BlockId, to: BlockId) -> Option<Head> {
         let (head, inside, after) = *self.heads.get(&from)?;
-        (inside != after).then_some((head, to == after))
+        (inside != after && to == after).then_some(head)
     }
 }
 
@@ -110,7 +110,7 @@ fn counts(cfg: &Cfg<'_>, (variable, value, _): (Variable, NodeId, Extent)) -> Op
     (of == variable).then_some((variable, by))
 }
 
-/// What a condition says of a loop's rounds.
+/// A condition that tells whether a loop has a further round.
 struct Further {
     /// Whether there is a further round if the condition holds, or if it does not.
     where_true: bool,
@@ -118,7 +118,7 @@ struct Further {
     exactly: bool,
 }
 
-/// What a condition says of a further round. Outside of the loop, that is the first one.
+/// Finds out whether a condition tells that a loop has a further round. Outside of the loop, that is the first one.
 fn goes_on(cfg: &Cfg<'_>, on: NodeId, counted: &Counted, is_inside: bool) -> Option<Further> {
     let of = &cfg.nodes[on.0];
     let (Source::Binary(op), [left, right]) = (&of.source, &of.operands[..]) else { return None };

@@ -1,4 +1,4 @@
-//! What a wait at a phase barrier tells a sender: a copy to a peer reads its source until it completes on the peer's barrier. A wait
+//! Finds out whether a wait at a phase barrier tells a sender that its copy is complete. A copy to a peer reads its source until it completes on the peer's barrier. A wait
 //! at the own barrier of that name shows what came to the own block.
 //!
 //! The sender knows that its copy is complete if the receiver has waited for it and then arrived at another barrier of the sender's, or
@@ -16,7 +16,7 @@ use crate::check::uniform::values::Values;
 use crate::model::Role;
 use crate::model::barrier::PhaseAction;
 
-/// What a wait tells the thread of a copy that its block has sent.
+/// How far a thread knows, after a wait, of a copy that its block has sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Told {
     Nothing,
@@ -117,8 +117,7 @@ fn observation(step: &Step) -> Option<Observation> {
 
 /// Whether a branch certainly takes the same arm in all blocks of the cluster, for threads of the same rank.
 fn takes_same_arm(cfg: &Cfg<'_>, values: &Values<'_, '_>, branch: BlockId) -> bool {
-    let tested = values.tested(branch);
-    tested.is_uniform(Uniformity::Cluster) && tested.unknown.is_empty()
+    values.tested(branch).is_uniform(Uniformity::Cluster)
         || cfg.blocks[branch.0]
             .end
             .condition()
@@ -127,37 +126,21 @@ fn takes_same_arm(cfg: &Cfg<'_>, values: &Values<'_, '_>, branch: BlockId) -> bo
 
 /// Whether a value is computed from the thread's rank in its block and what is the same in all blocks alone.
 fn is_of_rank(cfg: &Cfg<'_>, role: Role, node: NodeId) -> bool {
-    let mut seen = BTreeSet::new();
-    let mut work = vec![node];
-    while let Some(node) = work.pop() {
-        if !seen.insert(node) {
-            continue;
-        }
-        let node = &cfg.nodes[node.0];
-        match &node.source {
-            Source::Operands
-            | Source::Integer(_)
-            | Source::Constant(_)
-            | Source::Binary(_)
-            | Source::Not
-            | Source::ThreadRank
-            | Source::Round(..) => {}
-            Source::Param(_) if role == Role::Kernel => {}
-            Source::Known { uniformity, what } if uniformity.covers(Uniformity::Cluster) || *what == "thread_index" => {
-            }
-            Source::Read(variable) => match cfg.only_value(*variable) {
-                Some(value) => work.push(value),
-                None => return false,
-            },
-            Source::Param(_)
-            | Source::Known { .. }
-            | Source::Counter { .. }
-            | Source::Load(_)
-            | Source::Agreed { .. }
-            | Source::Shuffled { .. }
-            | Source::Call { .. } => return false,
-        }
-        work.extend(&node.operands);
-    }
-    true
+    cfg.is_computed_from(node, |source| match source {
+        Source::Operands
+        | Source::Integer(_)
+        | Source::Constant(_)
+        | Source::Binary(_)
+        | Source::Not
+        | Source::ThreadRank
+        | Source::Round(..) => true,
+        Source::Param(_) => role == Role::Kernel,
+        Source::Known { uniformity, what } => uniformity.covers(Uniformity::Cluster) || *what == "thread_index",
+        Source::Read(_)
+        | Source::Counter { .. }
+        | Source::Load(_)
+        | Source::Agreed { .. }
+        | Source::Shuffled { .. }
+        | Source::Call { .. } => false,
+    })
 }

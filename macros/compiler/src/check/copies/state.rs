@@ -368,10 +368,9 @@ impl Analysis for InFlight<'_, '_> {
                 state.while_going_on.entry(*flight).or_default().insert(head);
             }
         }
-        if let Some((head, leaves)) = self.rounds.leaves(from, to) {
+        if let Some(head) = self.rounds.left(from, to) {
             let State { in_flight, while_going_on, .. } = state;
-            let is_over =
-                |flight: &FlightId| leaves && while_going_on.get(flight).is_some_and(|heads| heads.contains(&head));
+            let is_over = |flight: &FlightId| while_going_on.get(flight).is_some_and(|heads| heads.contains(&head));
             in_flight.retain(|flight, _| !is_over(flight));
         }
         if let Some(head) = self.rounds.begins(to) {

@@ -2,7 +2,7 @@
 
 use super::Check;
 use super::elements::{Element, Part};
-use super::trace::{Made, Phases, Time};
+use super::trace::{Made, Time};
 use crate::check::cfg::{Completion, CopyBy, CopyStep, Region, Root};
 use crate::check::runs::{Number, Thread};
 use crate::diag::Diag;
@@ -80,12 +80,11 @@ impl Flights {
         }
         // Another thread of the block may come to the copy before this one has made its access.
         let is_unordered = |made: &&Made| {
-            let passed = |(then, now): (&Phases, &Phases)| then.arrivals < now.waits;
             to.contains(&made.element)
                 && !made.time.may_know
                 && !now.may_know
                 && made.time.with_warp == now.with_warp
-                && !made.time.phases.iter().zip(&now.phases).any(passed)
+                && !made.time.comes_before(now, 0)
         };
         let early = made.iter().rev().find(is_unordered).filter(|_| check.threads > 32)?;
         let other = check.cfg.accesses[early.access.0].at;

@@ -6,7 +6,7 @@ use phalanx_contract::uniformity::Uniformity;
 
 use super::Check;
 use super::elements::Element;
-use super::trace::{Made, Stored, Time, Trace, Use};
+use super::trace::{Made, Stored, Time, Trace, Use, comparable};
 use crate::check::cfg::NodeId;
 use crate::diag::Diag;
 use crate::messages;
@@ -34,7 +34,7 @@ pub(super) fn within_block(check: &Check<'_, '_>, traces: &[Trace], waived: bool
             (Use::Write, Use::Write) => check.differ((one, a), (two, b)),
             _ => (a.by.writes() || b.by.writes()) && !(a.by.is_atomic() && b.by.is_atomic()),
         };
-        let in_one_warp = one.id.rank / 32 == two.id.rank / 32;
+        let in_one_warp = one.is_in_warp_of(two);
         let is_told = |of: &Made, other: &Made| of.may_be_told && other.time.may_know;
         one.id.block == two.id.block
             && !(a.time.is_lost || b.time.is_lost)
@@ -50,7 +50,7 @@ pub(super) fn within_block(check: &Check<'_, '_>, traces: &[Trace], waived: bool
     let (reader, writer) = if one.1.by.writes() { (two, one) } else { (one, two) };
     let [at, other] = [reader, writer].map(|(_, made)| check.cfg.accesses[made.access.0].at);
     let name = check.name(reader.1.element);
-    let in_one_warp = reader.0.id.rank / 32 == writer.0.id.rank / 32;
+    let in_one_warp = reader.0.is_in_warp_of(writer.0);
     let (reads, ranks) = (!reader.1.by.writes(), (reader.0.id.rank, writer.0.id.rank));
     Some(messages::unsynchronized_access(at, other, &name, reads, ranks, in_one_warp))
 }
@@ -90,21 +90,16 @@ fn wrote_it_alike((reader, read): MadeBy<'_>, write: &Made) -> bool {
         && before.into_iter().any(|made| (made.access, made.element) == (write.access, write.element))
 }
 
-/// Whether a barrier comes between: of the block or a larger group, or of the cluster or a larger group, from the index of the smallest one
-/// on.
 fn are_ordered(a: Time, b: Time, smallest: usize) -> bool {
-    a.phases[smallest..].iter().zip(&b.phases[smallest..]).any(|(a, b)| a.arrivals < b.waits || b.arrivals < a.waits)
+    a.comes_before(b, smallest) || b.comes_before(a, smallest)
 }
 
 fn first_pair<'t>(
     traces: &'t [Trace],
     is_pair: impl Fn(MadeBy<'t>, MadeBy<'t>) -> bool,
 ) -> Option<(MadeBy<'t>, MadeBy<'t>)> {
-    let reference = &traces.first()?.barriers;
     let mut by_element: BTreeMap<Element, Vec<MadeBy<'t>>> = BTreeMap::new();
-    for trace in traces {
-        // Times compare as far as the threads come to the same barriers.
-        let alike = trace.barriers.iter().zip(reference).take_while(|(a, b)| a == b).count();
+    for (trace, alike) in comparable(traces) {
         for made in trace.made.iter().filter(|made| made.time.barriers <= alike) {
             by_element.entry(made.element).or_default().push((trace, made));
         }

@@ -52,6 +52,28 @@ pub(super) struct Time {
     pub(super) is_lost: bool,
 }
 
+impl Time {
+    /// Whether a barrier orders this time before another: one of the block or a larger group, or only of larger ones, from the index of the
+    /// smallest one on.
+    pub(super) fn comes_before(self, other: Time, smallest: usize) -> bool {
+        self.phases[smallest..].iter().zip(&other.phases[smallest..]).any(|(own, other)| own.arrivals < other.waits)
+    }
+}
+
+impl Trace {
+    /// Whether the two threads are of one warp, if they are of one block.
+    pub(super) fn is_in_warp_of(&self, other: &Trace) -> bool {
+        self.id.rank / 32 == other.id.rank / 32
+    }
+}
+
+/// The traces, each with the number of barriers up to which its times compare with those of the others: as far as the threads come to the
+/// same ones.
+pub(super) fn comparable(traces: &[Trace]) -> impl Iterator<Item = (&Trace, usize)> {
+    let reference = traces.first().map_or(&[][..], |first| &first.barriers);
+    traces.iter().map(move |trace| (trace, trace.barriers.iter().zip(reference).take_while(|(a, b)| a == b).count()))
+}
+
 /// An access.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Made {

@@ -2,7 +2,7 @@
 //! from where it begins to where its thread has waited for it, and the block's barriers order both with what other threads do.
 
 use super::Check;
-use super::trace::{Made, Time, Trace, Transfer};
+use super::trace::{Made, Time, Trace, Transfer, comparable};
 use crate::check::cfg::{Completion, CopyStep, Region, Root};
 use crate::check::runs::Thread;
 use crate::diag::Diag;
@@ -57,14 +57,12 @@ pub(super) fn end_all(transfers: &mut [Transfer], now: Time) {
 /// s[t] = x; if t == 0 { bulk_copy_async(out, &s); }        // other threads may not have written their elements yet
 /// ```
 pub(super) fn check(check: &Check<'_, '_>, traces: &[Trace]) -> Option<Diag> {
-    let reference = &traces.first()?.barriers;
-    let alike = |trace: &Trace| trace.barriers.iter().zip(reference).take_while(|(a, b)| a == b).count();
-    let limits: Vec<usize> = traces.iter().map(alike).collect();
-    for (trace, limit) in traces.iter().zip(&limits) {
+    let traces: Vec<(&Trace, usize)> = comparable(traces).collect();
+    for (trace, limit) in &traces {
         for transfer in trace.transfers.iter().filter(|transfer| transfer.begin.barriers <= *limit) {
-            for (other, limit) in traces.iter().zip(&limits) {
-                let is_other = other.id != trace.id && other.id.block == trace.id.block;
-                let in_one_warp = other.id.rank / 32 == trace.id.rank / 32;
+            let is_other = |other: &Trace| other.id != trace.id && other.id.block == trace.id.block;
+            for (other, limit) in traces.iter().filter(|(other, _)| is_other(other)) {
+                let in_one_warp = other.is_in_warp_of(trace);
                 let meets = |made: &&Made| {
                     made.time.barriers <= *limit
                         && (made.by.writes() || transfer.writes)
@@ -73,7 +71,7 @@ pub(super) fn check(check: &Check<'_, '_>, traces: &[Trace]) -> Option<Diag> {
                         && !transfer.is_ordered(made)
                         && !check.function.waives_at(Rule::UnsynchronizedAccess, transfer.at)
                 };
-                if let Some(made) = other.made.iter().find(meets).filter(|_| is_other) {
+                if let Some(made) = other.made.iter().find(meets) {
                     let (name, at) = (check.name(made.element), check.cfg.accesses[made.access.0].at);
                     let ranks = (trace.id.rank, other.id.rank);
                     return Some(match transfer.writes {
@@ -97,12 +95,11 @@ pub(super) fn check(check: &Check<'_, '_>, traces: &[Trace]) -> Option<Diag> {
 impl Transfer {
     /// Whether the access may come before the copy begins, or after it has ended, in each run.
     fn is_ordered(&self, made: &Made) -> bool {
-        let comes_before = |a: Time, b: Time| a.phases.iter().zip(&b.phases).any(|(a, b)| a.arrivals < b.waits);
-        let is_before = comes_before(made.time, self.begin) || made.may_be_told && self.begin.may_know;
+        let is_before = made.time.comes_before(self.begin, 0) || made.may_be_told && self.begin.may_know;
         let is_after = match (self.completion, self.end) {
             // It may have waited at the barrier.
-            (Completion::Barrier(_), _) => comes_before(self.begin, made.time),
-            (_, Some(end)) => comes_before(end, made.time),
+            (Completion::Barrier(_), _) => self.begin.comes_before(made.time, 0),
+            (_, Some(end)) => end.comes_before(made.time, 0),
             (_, None) => false,
         };
         is_before || is_after || made.time.may_know || made.time.is_lost || self.begin.is_lost
