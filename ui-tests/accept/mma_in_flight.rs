@@ -35,6 +35,28 @@ fn another_tile(out: &mut [f32]) {
     out[warpgroup.thread_rank()] = sum[0];
 }
 
+/// In each round, the threads read sums while the product that began after them goes on.
+#[cluster_kernel(block = 128)]
+fn sums_before_the_last(out: &mut [f32], rounds: u32) {
+    let block = this_thread_block();
+    let warpgroup = tiled_partition::<128>(&block);
+    let tile = shared_array::<Swizzled<bf16, 64>, 64>();
+    for i in 0..32 {
+        tile[block.thread_rank() / 2][block.thread_rank() % 2 * 32 + i] = bf16::from_f32(1.0);
+    }
+    block.sync();
+    let mut largest = 0.0;
+    let mut result = Accumulator::<f32, 64, 64>::splat(0.0);
+    for _ in 0..rounds {
+        let scores = warpgroup.mma_async(Accumulator::<f32, 64, 64>::splat(0.0), &tile, &tile);
+        let product = warpgroup.mma_async(result, &tile, &tile);
+        let sums = warpgroup.wait_mma_except_last(scores);
+        largest = sums[0].max(largest);
+        result = warpgroup.wait_mma(product);
+    }
+    out[warpgroup.thread_rank()] = largest + result[0];
+}
+
 /// Both paths have a wait, and a warpgroup is all of its threads.
 #[cluster_kernel(block = 256)]
 fn by_one_warpgroup(out: &mut [f32], wanted: bool) {

@@ -116,4 +116,35 @@ fn refilled_registers(numbers: &[bf16], out: &mut [f32], steps: u32) {
     out[warpgroup.thread_rank()] = sum[0];
 }
 
+/// The last product is left in flight, and it is the one whose sums are read.
+#[cluster_kernel(block = 128)]
+fn sums_of_the_last(out: &mut [f32]) {
+    let block = this_thread_block();
+    let warpgroup = tiled_partition::<128>(&block);
+    let tile = shared_array::<Swizzled<bf16, 64>, 64>();
+    tile[block.thread_rank() / 2][block.thread_rank() % 64] = bf16::from_f32(1.0);
+    block.sync();
+    let product = warpgroup.mma_async(Accumulator::<f32, 64, 64>::splat(0.0), &tile, &tile);
+    let sum = warpgroup.wait_mma_except_last(product);
+    out[warpgroup.thread_rank()] = sum[0];
+}
+
+/// On one path, no other product has begun since.
+#[cluster_kernel(block = 128)]
+fn sums_of_the_last_on_a_path(out: &mut [f32], more: bool) {
+    let block = this_thread_block();
+    let warpgroup = tiled_partition::<128>(&block);
+    let tile = shared_array::<Swizzled<bf16, 64>, 64>();
+    tile[block.thread_rank() / 2][block.thread_rank() % 64] = bf16::from_f32(1.0);
+    block.sync();
+    let mut other = Accumulator::<f32, 64, 64>::splat(0.0);
+    let scores = warpgroup.mma_async(Accumulator::<f32, 64, 64>::splat(0.0), &tile, &tile);
+    if more {
+        let product = warpgroup.mma_async(other, &tile, &tile);
+        other = warpgroup.wait_mma(product);
+    }
+    let sum = warpgroup.wait_mma_except_last(scores);
+    out[warpgroup.thread_rank()] = sum[0] + other[0];
+}
+
 fn main() {}

@@ -273,6 +273,37 @@ def attention(problem):
     return [("torch SDPA", lambda: close(function(k)[:, :2], want, 2e-2, 0.01), lambda: each(function, copies(k)))]
 
 
+def gemm(problem):
+    m, n, k = problem["m"], problem["n"], problem["k"]
+    a, b = reals(m, k, dtype=torch.bfloat16), reals(n, k, dtype=torch.bfloat16)
+    want = a[:4].double() @ b.double().T
+    count = max(1, -(-4 * L2 // (2 * (m * k + n * k + m * n))))
+    sets = [(a.clone(), b.clone(), torch.empty(m, n, dtype=torch.bfloat16, device="cuda")) for _ in range(count)]
+    calls = [lambda a=a, b=b, c=c: torch.mm(a, b.T, out=c) for a, b, c in sets]
+    return [("torch.mm (cuBLAS)", lambda: close(calls[0]()[:4], want, 1e-2), lambda: calls)]
+
+
+def flash_attention(problem):
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+
+    shape = (1, problem["heads"], problem["len"], problem["width"])
+    q, k, v = (reals(*shape, dtype=torch.bfloat16) for _ in range(3))
+    scores = q[:, 0, -4:].double() @ k[:, 0].double().transpose(-1, -2) / problem["width"] ** 0.5
+    if problem["causal"]:
+        scores += torch.full_like(scores[0], -torch.inf).triu(problem["len"] - 3)
+    want = torch.softmax(scores, -1) @ v[:, 0].double()
+
+    def backend(which):
+        def call():
+            with sdpa_kernel(which):
+                return F.scaled_dot_product_attention(q, k, v, is_causal=problem["causal"])
+
+        return lambda: close(call()[:, 0, -4:], want, 2e-2, 0.1), lambda: [call]
+
+    backends = [("cuDNN", SDPBackend.CUDNN_ATTENTION), ("flash", SDPBackend.FLASH_ATTENTION)]
+    return [(f"torch SDPA ({name})", *backend(which)) for name, which in backends]
+
+
 def measure(problem):
     answer = {"measured": [], "failed": [], "missing": []}
     if torch is None:

@@ -18,6 +18,7 @@ pub mod process;
 pub mod run;
 pub mod showcases;
 pub mod table;
+pub mod tensor;
 pub mod timing;
 pub mod twin;
 

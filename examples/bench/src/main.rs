@@ -12,7 +12,7 @@ use phalanx::Device;
 use phalanx_bench::part::Part;
 use phalanx_bench::run::Measured;
 use phalanx_bench::table::Table;
-use phalanx_bench::{Result, atlas, launches, library, plot, process};
+use phalanx_bench::{Result, atlas, launches, library, plot, process, tensor};
 use serde_json::Value;
 
 /// The longest that a part may take.
@@ -89,7 +89,8 @@ fn measure(arguments: &Arguments, parts: &[Part], device: String) -> Result<()> 
     fs::create_dir_all(folder)?;
     let mut measured = Measured::default();
     for part in parts {
-        let added = measured_apart(*part, &arguments.device).and_then(|value| add(*part, value, &mut measured, folder));
+        let added =
+            measured_apart(*part, &arguments.device).and_then(|value| add(*part, value, &mut measured, arguments));
         if let Err(error) = added {
             measured.failures.push(format!("{}: {error}", part.name()));
         }
@@ -118,7 +119,8 @@ fn measured_apart(part: Part, device: &str) -> Result<Value> {
 }
 
 /// Adds what was measured of a part to the table, or writes it where it is no row.
-fn add(part: Part, value: Value, measured: &mut Measured, folder: &Path) -> Result<()> {
+fn add(part: Part, value: Value, measured: &mut Measured, arguments: &Arguments) -> Result<()> {
+    let folder = &arguments.out;
     let page = match part {
         Part::Showcase(_) => {
             measured.join(serde_json::from_value(value)?);
@@ -126,6 +128,12 @@ fn add(part: Part, value: Value, measured: &mut Measured, folder: &Path) -> Resu
         }
         Part::Atlas => atlas::markdown(&serde_json::from_value::<Vec<atlas::Page>>(value.clone())?),
         Part::Launches => launches::markdown(&serde_json::from_value(value.clone())?),
+        Part::Tensor => {
+            let measured: tensor::Measured = serde_json::from_value(value.clone())?;
+            let problems: Vec<Value> = measured.rows.iter().map(|row| row.problem.clone()).collect();
+            let answers = if arguments.no_libraries { Vec::new() } else { library::measure(&problems, folder)? };
+            tensor::markdown(&measured, &answers)
+        }
     };
     println!("{page}");
     fs::write(folder.join(format!("{}.json", part.name())), serde_json::to_string_pretty(&value)?)?;

@@ -4,6 +4,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use cudarc::driver::sys::CUdevice_attribute as Attribute;
 use cudarc::driver::{CudaStream, DevicePtr, result};
 use phalanx::{Buffer, Device, DeviceCopy};
 
@@ -24,6 +25,16 @@ pub fn stream(device: &Device) -> Result<Option<Arc<CudaStream>>> {
         return Ok(None);
     }
     Ok(Some(device.zeros::<u32>(1)?.into_cuda_slice()?.stream().clone()))
+}
+
+/// The multiprocessors of a stream's GPU.
+pub fn multiprocessors(stream: &CudaStream) -> Result<u32> {
+    Ok(stream.context().attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?.try_into()?)
+}
+
+/// The highest clock of a stream's GPU, in cycles in a microsecond.
+pub fn cycles_per_microsecond(stream: &CudaStream) -> Result<f64> {
+    Ok(f64::from(stream.context().attribute(Attribute::CU_DEVICE_ATTRIBUTE_CLOCK_RATE)?) / 1e3)
 }
 
 /// An array on a device.

@@ -4,7 +4,7 @@ use phalanx::Device;
 use serde_json::Value;
 
 use crate::case::Showcase;
-use crate::{Result, atlas, launches, pairs, run, showcases, timing, twin};
+use crate::{Result, atlas, launches, pairs, run, showcases, tensor, timing, twin};
 
 /// A part of the benchmark.
 #[derive(Clone, Copy)]
@@ -15,13 +15,15 @@ pub enum Part {
     Atlas,
     /// The host's time for launches.
     Launches,
+    /// Kernels of the tensor cores.
+    Tensor,
 }
 
 impl Part {
     /// Returns all parts, in the order in which they run.
     pub fn all() -> Vec<Part> {
         let kernels = showcases::ALL.iter().chain(pairs::ALL);
-        kernels.map(Part::Showcase).chain([Part::Launches, Part::Atlas]).collect()
+        kernels.map(Part::Showcase).chain([Part::Tensor, Part::Launches, Part::Atlas]).collect()
     }
 
     /// Returns the name, by which a part is chosen.
@@ -30,6 +32,7 @@ impl Part {
             Part::Showcase(showcase) => showcase.name,
             Part::Atlas => "atlas",
             Part::Launches => "launches",
+            Part::Tensor => "tensor",
         }
     }
 
@@ -39,15 +42,17 @@ impl Part {
             Part::Showcase(showcase) => showcase.about,
             Part::Atlas => "latency and bandwidth of distributed shared memory",
             Part::Launches => "the host's time for a launch, beside the driver's own call",
+            Part::Tensor => "products of matrices and attention by the tensor cores, beside libraries",
         }
     }
 
-    /// Measures on a GPU: `Measured`, the pages of the atlas, or `Launches`.
+    /// Measures on a GPU: `Measured`, the pages of the atlas, `Launches`, or `tensor::Measured`.
     pub fn measure(self, device: &Device) -> Result<Value> {
         Ok(match self {
             Part::Showcase(showcase) => serde_json::to_value(run::measure(showcase, device)?)?,
             Part::Atlas => serde_json::to_value(atlas::measure(device)?)?,
             Part::Launches => serde_json::to_value(launches::measure(device)?)?,
+            Part::Tensor => serde_json::to_value(tensor::measure(device)?)?,
         })
     }
 
@@ -58,6 +63,7 @@ impl Part {
             Part::Showcase(showcase) => run::simulate(showcase, device),
             Part::Atlas => atlas::measure(device).map(drop),
             Part::Launches => launches::simulate(device),
+            Part::Tensor => tensor::simulate(device),
         }
     }
 
@@ -68,7 +74,7 @@ impl Part {
                 timing::copy().cubin()?;
                 run::compile_twins(showcase)
             }
-            Part::Atlas => Ok(()),
+            Part::Atlas | Part::Tensor => Ok(()),
             Part::Launches => launches::twin().cubin().map(drop),
         }
     }

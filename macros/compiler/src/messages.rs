@@ -322,6 +322,7 @@ fn group_methods(group: Group) -> Vec<&'static str> {
                 "mma_async",
                 "wait_mma",
                 "wait_mma_prior",
+                "wait_mma_except_last",
                 "increase_registers",
                 "decrease_registers",
             ]);

@@ -80,6 +80,9 @@ fn products_are_in_flight_together() {
         (find(&corpus, "corpus::warpgroups", "product"), 8, 2),
         (find(&all, "warpgroups", "steps"), 4, 1),
         (find(&all, "warpgroups", "two_sums"), 4, 2),
+        // Warps that wait at phase barriers leave as one, and failing threads call nothing while peers need their block.
+        (find(&corpus, "corpus::multicast", "product"), 8, 2),
+        (find(&all, "persistent", "product"), 8, 2),
         // The product of registers is another operation.
         (find(&all, "warpgroup_transposed", "one_of_two"), 2, 1),
         (find(&all, "warpgroup_transposed", "both bf16_to_f32"), 8, 2),

@@ -125,9 +125,10 @@ fn run_with<'f>(function: &'f Function, with_rings: bool, diags: &mut Diags) -> 
     let control = Control::of(&cfg);
     let live = Live::of(&cfg);
     let values = Values::of(function, &cfg, &control, &live);
-    let (mut summary, whole_warps) = uniform::check(function, &cfg, &values, diags);
+    let mut summary = uniform::check(function, &cfg, &values, diags);
     let required = summary.required();
     values.assume(&required);
+    let whole_warps = uniform::whole_warps(function, &cfg, &values);
     let mut found = diags.nested();
     let nothing = BTreeSet::new();
     let mut protocol = check_memory(function, (&cfg, &tokens, &live), &values, (&required, &nothing), &mut found);
@@ -322,7 +323,7 @@ impl<'f> Checked<'f> {
         &self.protocol
     }
 
-    /// The collectives of tiles that whole warps reach.
+    /// The collectives of tiles and the waits that whole warps reach.
     pub(crate) fn whole_warps(&self) -> &WholeWarps {
         &self.whole_warps
     }

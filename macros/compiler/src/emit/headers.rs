@@ -170,7 +170,9 @@ fn of_operation(op: Op) -> &'static [&'static str] {
         Op::Part { .. } | Op::SplitAt { .. } => &["subslice.cuh"],
         Op::LoadVec(_) | Op::StoreVec => &["vector.cuh"],
         Op::LoadMatrix { .. } | Op::StoreMatrix { .. } => &["matrix.cuh"],
-        Op::MmaAsync { .. } | Op::MmaWait { .. } | Op::ChangeRegisters { .. } => &["warpgroup.cuh"],
+        Op::MmaAsync { .. } | Op::MmaWait { .. } | Op::MmaWaitExceptLast { .. } | Op::ChangeRegisters { .. } => {
+            &["warpgroup.cuh"]
+        }
         Op::Is(_) | Op::Unwrap | Op::UnwrapOr => &["option.cuh"],
         // These are methods of groups, memory, barriers and optional tokens, or construct them: the kind has the
         // header, and the types of matrices have that of `mma`.

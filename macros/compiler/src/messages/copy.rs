@@ -229,6 +229,17 @@ pub(crate) fn registers_in_flight(at: SpanRange) -> Diag {
     .help("wait in each iteration: `let sum = warpgroup.wait_mma(product);`, or write the products one after the other")
 }
 
+/// A wait leaves the product in flight whose sums it returns.
+pub(crate) fn sums_in_flight(at: SpanRange, begun: SpanRange) -> Diag {
+    Diag::new(
+        Rule::MmaInFlight,
+        at,
+        "this wait leaves the last product in flight, which on some path is the one whose sums it returns: another must have begun after it",
+    )
+    .note(begun, "the product starts here")
+    .help("begin the next product before this, or wait for all of them: `let sum = warpgroup.wait_mma(product);`")
+}
+
 /// A product is not waited for on some path.
 pub(crate) fn product_left(at: SpanRange) -> Diag {
     Diag::new(

@@ -125,7 +125,7 @@ impl Op {
             Op::StoreMatrix { .. } => collective(Group::Tile, at_its_site, Kind::Unit),
             // The warps of a warpgroup execute it together (PTX ISA, wgmma.mma_async).
             Op::MmaAsync { .. } => collective(Group::Tile, at_its_site, Kind::Value),
-            Op::MmaWait { prior: None } => collective(Group::Tile, never, Kind::Value),
+            Op::MmaWait { prior: None } | Op::MmaWaitExceptLast { .. } => collective(Group::Tile, never, Kind::Value),
             Op::MmaWait { prior: Some(_) } => collective(Group::Tile, never, Kind::Unit),
             // All warps of the warpgroup execute the same one (PTX ISA, setmaxnreg).
             Op::ChangeRegisters { .. } => collective(Group::Tile, never, Kind::Unit),

@@ -69,6 +69,8 @@ pub(crate) enum Op {
     MmaAsync { product: SlotId, left: LeftOperand, right: Stored },
     /// `warpgroup.wait_mma(product)`, `warpgroup.wait_mma_prior::<1>()`
     MmaWait { prior: Option<ValueId> },
+    /// `warpgroup.wait_mma_except_last(product)`, with the number of products that it leaves in flight
+    MmaWaitExceptLast { one: ValueId },
     /// `warpgroup.increase_registers::<232>()` and its opposite, with the number of registers.
     ChangeRegisters { change: RegisterChange, count: ValueId },
     /// `memory.len()`
@@ -285,6 +287,7 @@ impl Op {
             | Op::StoreMatrix { .. }
             | Op::MmaAsync { .. }
             | Op::MmaWait { .. }
+            | Op::MmaWaitExceptLast { .. }
             | Op::ChangeRegisters { .. }
             | Op::Length
             | Op::IsEmpty

@@ -47,7 +47,7 @@ impl Parser<'_> {
     }
 
     /// Parses `warpgroup.mma_async(sum, &a, &b)`, whose tiles may be transposed and whose left operand may be a matrix in registers, and its
-    /// waits, `wait_mma(product)` and `wait_mma_prior::<1>()`.
+    /// waits, `wait_mma(product)`, `wait_mma_except_last(product)` and `wait_mma_prior::<1>()`.
     pub(super) fn product_method(
         &mut self,
         name: &str,
@@ -61,6 +61,10 @@ impl Parser<'_> {
         let (wrong, prior) = match name {
             "mma_async" => (count(3), None),
             "wait_mma" => (count(1), None),
+            "wait_mma_except_last" => {
+                let one = PathArguments::AngleBracketed(syn::parse_quote!(::<1>));
+                (count(1), self.length_argument(&one, 0))
+            }
             _ => {
                 let turbofish = call.turbofish.clone().map(PathArguments::AngleBracketed);
                 let prior = turbofish.and_then(|turbofish| self.length_argument(&turbofish, 0));
@@ -90,7 +94,10 @@ impl Parser<'_> {
         let left = tiles.pop().map_or(LeftOperand::Registers, LeftOperand::Tile);
         let op = match name {
             "mma_async" => Op::MmaAsync { product: self.slot(SlotUse::Type), left, right },
-            _ => Op::MmaWait { prior },
+            _ => match prior {
+                Some(one) if name == "wait_mma_except_last" => Op::MmaWaitExceptLast { one },
+                prior => Op::MmaWait { prior },
+            },
         };
         self.op(op, operands, span)
     }

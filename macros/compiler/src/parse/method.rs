@@ -107,7 +107,9 @@ impl Parser<'_> {
         {
             return self.store_matrix(stored, receiver, call, span);
         }
-        if group == Group::Tile && matches!(name.as_str(), "mma_async" | "wait_mma" | "wait_mma_prior") {
+        if group == Group::Tile
+            && matches!(name.as_str(), "mma_async" | "wait_mma" | "wait_mma_prior" | "wait_mma_except_last")
+        {
             return self.product_method(&name, receiver, call, span);
         }
         if group == Group::Tile

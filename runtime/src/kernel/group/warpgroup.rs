@@ -193,7 +193,7 @@ impl Tile<128> {
             let row = &left[row % ROWS_OF_WARP * depth..][..depth];
             *element = S::added(*element, row, &right[column * depth..][..depth]);
         }
-        InFlight::new(sum)
+        InFlight::new(sum, next_product())
     }
 
     /// Executes `warpgroup.mma_async(sum, a, &b)`, whose left operand is in registers.
@@ -247,7 +247,7 @@ impl Tile<128> {
             let (row, column) = <S::Sum as Matrix>::LAYOUT.position(lane, index);
             *element = S::added(*element, &rows[row % ROWS_OF_WARP / 8], &right[column * K..][..K]);
         }
-        InFlight::new(sum)
+        InFlight::new(sum, next_product())
     }
 
     /// Gives each thread of the warpgroup `N` registers in all, more than before: `setmaxnreg.inc`. The warpgroup waits until so many are
@@ -309,12 +309,37 @@ impl Tile<128> {
         product.sum()
     }
 
+    /// Waits until all products that the warpgroup has begun but the last one are complete, and returns the sums of this one, after which
+    /// another has begun (rule `mma_in_flight`): the threads work on sums while the tensor cores multiply. All threads of the warpgroup wait
+    /// together.
+    #[track_caller]
+    pub fn wait_mma_except_last<C: Matrix, T: MatrixElement, U: MatrixElement>(&self, product: InFlight<C, T, U>) -> C {
+        let site = Location::caller();
+        sim::with("wait_mma_except_last", |context| {
+            if product.number() == context.thread.products.get() {
+                let sentence = "`wait_mma_except_last()` must return the sums of a product after which another has begun, but this one is the last";
+                context.fail(Cause::Protocol(sentence.into()), site);
+            }
+        });
+        wait(1, site);
+        product.sum()
+    }
+
     /// Waits until all products that the warpgroup has begun but the last `N` are complete: their tiles may be filled again.
     /// All threads of the warpgroup wait together.
     #[track_caller]
     pub fn wait_mma_prior<const N: usize>(&self) {
         wait(N, Location::caller());
     }
+}
+
+/// Returns the number of the product that the thread begins.
+fn next_product() -> u64 {
+    sim::with("mma_async", |context| {
+        let products = &context.thread.products;
+        products.set(products.get() + 1);
+        products.get()
+    })
 }
 
 /// Waits for the products of the warp. Its threads wait together, so that each knows what the warp has waited for.

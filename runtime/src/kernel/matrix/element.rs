@@ -85,7 +85,7 @@ elements! {
 #[diagnostic::on_unimplemented(
     message = "there is no `MatrixA` of {ROWS} by {COLUMNS} `{Self}`",
     note = "a warp's has 16 rows, and 16 columns of f16 or bf16, 8 of tf32, or 32 of i8, u8, e4m3 or e5m2",
-    note = "a warpgroup's has 64 rows, and 16, 32 or 64 columns of f16 or bf16"
+    note = "a warpgroup's has 64 rows, and 16, 32, 64 or 128 columns of f16 or bf16"
 )]
 pub trait ElementOfA<const ROWS: usize, const COLUMNS: usize>: MatrixElement {
     /// The elements that a lane holds.
@@ -132,6 +132,7 @@ shapes!(ElementOfA: 16 by 32, 16 a lane: i8 u8 e4m3 e5m2);
 shapes!(ElementOfA: 64 by 16, 8 a lane: f16 bf16);
 shapes!(ElementOfA: 64 by 32, 16 a lane: f16 bf16);
 shapes!(ElementOfA: 64 by 64, 32 a lane: f16 bf16);
+shapes!(ElementOfA: 64 by 128, 64 a lane: f16 bf16);
 
 shapes!(ElementOfB: 16 by 8, 4 a lane: f16 bf16);
 shapes!(ElementOfB: 16 by 16, 8 a lane: f16 bf16);

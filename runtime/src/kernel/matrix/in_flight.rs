@@ -18,12 +18,18 @@ use crate::program::types::DeviceType;
 #[must_use = "a product in flight must be waited for: `warpgroup.wait_mma(product)`"]
 pub struct InFlight<C: Matrix, T: MatrixElement, U: MatrixElement> {
     sum: C,
+    number: u64,
     operands: PhantomData<(T, U)>,
 }
 
 impl<C: Matrix, T: MatrixElement, U: MatrixElement> InFlight<C, T, U> {
-    pub(crate) fn new(sum: C) -> Self {
-        InFlight { sum, operands: PhantomData }
+    /// Returns the product of this number, of those that the thread has begun.
+    pub(crate) fn new(sum: C, number: u64) -> Self {
+        InFlight { sum, number, operands: PhantomData }
+    }
+
+    pub(crate) fn number(&self) -> u64 {
+        self.number
     }
 
     pub(crate) fn sum(self) -> C {

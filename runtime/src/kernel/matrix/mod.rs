@@ -155,7 +155,7 @@ macro_rules! matrix {
 
 /// The left operand of `warp.mma(a, b, c)`, spread over the lanes of a warp. It has 16 rows, and 16 columns of
 /// [`f16`](struct@f16) or [`bf16`], 8 of [`tf32`], or 32 of `i8`, `u8`, [`e4m3`] or [`e5m2`]. That of
-/// [`warpgroup.mma_async(sum, a, &b)`](crate::Tile::mma_async) is spread over four warps: 64 rows, and 16, 32 or 64 columns
+/// [`warpgroup.mma_async(sum, a, &b)`](crate::Tile::mma_async) is spread over four warps: 64 rows, and 16, 32, 64 or 128 columns
 /// of `f16` or `bf16`.
 ///
 /// `warp.load_matrix(&tile, row, column)` loads it from shared memory. In a kernel, `a[i]` is an element that the lane

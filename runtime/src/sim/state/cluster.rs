@@ -117,6 +117,7 @@ impl<'l> Cluster<'l> {
                 polls: Cell::new(Polls::NONE),
                 calls: RefCell::default(),
                 last_read: Cell::new(None),
+                products: Cell::new(0),
                 last_tick: Cell::new(None),
                 fence: Cell::new(Fence::Full),
                 actor: Actor::new(ActorId::new(rank, block_rank, rank_in_block)),

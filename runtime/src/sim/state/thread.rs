@@ -52,6 +52,8 @@ pub(crate) struct Thread {
     pub(in crate::sim) calls: RefCell<Vec<Site>>,
     /// The thread's last plain read: its site, the memory, the first byte and the number of bytes.
     pub(in crate::sim) last_read: Cell<Option<(Site, MemoryId, usize, usize)>>,
+    /// The number of products of warpgroups that the thread has begun.
+    pub(crate) products: Cell<u64>,
     /// The loop whose iteration the thread began last.
     pub(in crate::sim) last_tick: Cell<Option<Site>>,
     /// The thread as the race detector sees it, with its vector clock.

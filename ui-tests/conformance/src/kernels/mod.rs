@@ -66,6 +66,7 @@ mod options;
 mod order;
 mod orders;
 mod patterns;
+mod persistent;
 mod phase_barriers;
 mod phase_tokens;
 mod phases;
@@ -113,6 +114,7 @@ pub fn modules() -> Vec<Module> {
         pipelines::modules(),
         tensor_maps::modules(),
         multicast::modules(),
+        persistent::modules(),
         phase_tokens::modules(),
         cluster_phases::modules(),
         stages::modules(),

@@ -300,6 +300,53 @@ fn operands_that_do_not_fit(device: &Device) -> Outcome {
     Ok(())
 }
 
+/// The threads work on the scores of each round while the product after them is multiplied: the scores are of one row and one column of the
+/// tile, the weights that of the second product.
+#[cluster_kernel(block = 128)]
+fn scores_and_weights(a: &[bf16], out: &mut [f32], rounds: u32) {
+    let warpgroup = tiled_partition::<128>(&this_thread_block());
+    let rank = warpgroup.thread_rank();
+    let tile = shared_array::<[Swizzled<bf16, 64>; 64], 1>();
+    for i in (rank..64 * 64).step_by(128) {
+        tile[0][i / 64][i % 64] = a[i];
+    }
+    this_thread_block().sync();
+    let mut weights = MatrixA::<bf16, 64, 64>::splat(bf16::from_f32(0.0));
+    let mut result = Accumulator::<f32, 64, 64>::splat(0.0);
+    for round in 0..rounds {
+        let scores = warpgroup.mma_async(Accumulator::<f32, 64, 64>::splat(round as f32), &tile[0], &tile[0]);
+        let product = warpgroup.mma_async(result, weights, tile[0].transposed());
+        let mut sums = warpgroup.wait_mma_except_last(scores);
+        for i in 0..sums.len() {
+            sums[i] = if sums[i] > 0.0 { 1.0 } else { -1.0 };
+        }
+        result = warpgroup.wait_mma(product);
+        weights = MatrixA::from_accumulator(sums.to_bf16());
+    }
+    for i in 0..result.len() as u32 {
+        out[result.row(rank, i) * 64 + result.column(rank, i)] = result[i];
+    }
+}
+
+fn sums_while_products_go_on(device: &Device) -> Outcome {
+    let a: Vec<bf16> = (0..64 * 64).map(|i| brain(small(6, i))).collect();
+    let at = |row: usize, column: usize| a[row * 64 + column].to_f32();
+    let rounds = 4;
+    let x = device.upload(&a)?;
+    let got = read!(device, 64 * 64, |out| scores_and_weights(&x, out, rounds).grid(1));
+    let mut want = vec![0.0f32; 64 * 64];
+    for round in 0..rounds - 1 {
+        for i in 0..64 {
+            let score = |j: usize| (0..64).map(|k| at(i, k) * at(j, k)).sum::<f32>() + round as f32;
+            let weights: Vec<f32> = (0..64).map(|j| if score(j) > 0.0 { 1.0 } else { -1.0 }).collect();
+            for column in 0..64 {
+                want[i * 64 + column] += (0..64).map(|j| weights[j] * at(j, column)).sum::<f32>();
+            }
+        }
+    }
+    same(&got, &want, |i| format!("element {i}"))
+}
+
 type Rows = [Swizzled<bf16, 64>; 64];
 
 /// Keeps one product in flight. The given thread fails in the given step, while a product is in flight.
@@ -381,11 +428,12 @@ pub(super) fn modules() -> Vec<Module> {
         sums_of_parts,
         tf32_is_truncated,
         registers_change,
+        sums_while_products_go_on,
         operands_that_do_not_fit,
         failures_in_flight
     ];
     checks.extend(product_checks());
-    let mut kernels = kernel_list![steps, two_sums, truncated, specialised, rows_from, ring];
+    let mut kernels = kernel_list![steps, two_sums, truncated, specialised, rows_from, scores_and_weights, ring];
     kernels.extend(product_kernels());
     vec![Module { name: "warpgroups", checks, kernels }]
 }

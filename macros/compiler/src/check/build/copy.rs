@@ -3,7 +3,7 @@
 use super::{Builder, GroupStep, StepKind, Value};
 use crate::check::build::memory::{region_of_kind, remote};
 use crate::check::cfg::{
-    AccessKind, BarrierCall, BarrierCallId, Completion, CopyBy, CopyId, CopyStep, Region, Select, Shared, Team,
+    AccessKind, BarrierCall, BarrierCallId, Completion, CopyBy, CopyId, CopyStep, NodeId, Region, Select, Shared, Team,
 };
 use crate::model::ValueId;
 use crate::model::barrier::{Barrier, BarrierForm, COPY};
@@ -118,11 +118,11 @@ impl Builder<'_> {
             }
             CopyOp::Wait { group, prior: but } => {
                 let team = team.unwrap_or(Team::whole(group));
-                self.copy_step(CopyStep::Wait { completion, but, of_reads: false }, at);
+                self.copy_step(CopyStep::Wait { completion, but, of_reads: false, sums_of: None }, at);
                 self.step(StepKind::Group(GroupStep::Collective { team, name: copy.name(), barrier: true }), at);
             }
             CopyOp::BulkWait { prior, read } => {
-                self.copy_step(CopyStep::Wait { completion, but: Some(prior), of_reads: read }, at);
+                self.copy_step(CopyStep::Wait { completion, but: Some(prior), of_reads: read, sums_of: None }, at);
             }
         }
     }
@@ -149,9 +149,15 @@ impl Builder<'_> {
         );
     }
 
-    /// The warpgroup waits for its products, but for the last ones if `but` says how many.
-    pub(super) fn wait_for_products(&mut self, team: Team, but: Option<ValueId>, at: SpanRange) {
-        self.copy_step(CopyStep::Wait { completion: Completion::Product, but, of_reads: false }, at);
+    /// The warpgroup waits for its products, but for the last ones if `but` says how many, and then gets the sums of one.
+    pub(super) fn wait_for_products(
+        &mut self,
+        team: Team,
+        but: Option<ValueId>,
+        sums_of: Option<NodeId>,
+        at: SpanRange,
+    ) {
+        self.copy_step(CopyStep::Wait { completion: Completion::Product, but, of_reads: false, sums_of }, at);
         self.step(StepKind::Group(GroupStep::Collective { team, name: "wait_mma", barrier: false }), at);
     }
 

@@ -143,7 +143,12 @@ impl<'f> Builder<'f> {
             }
             Op::MmaWait { prior } => {
                 let team = warpgroup(team(Group::Tile));
-                self.wait_for_products(team, prior, at);
+                self.wait_for_products(team, prior, None, at);
+                self.node(Source::Known { uniformity: Uniformity::Divergent, what: "wait_mma" }, nodes, at)
+            }
+            Op::MmaWaitExceptLast { one } => {
+                let team = warpgroup(team(Group::Tile));
+                self.wait_for_products(team, Some(one), nodes.get(1).copied(), at);
                 self.node(Source::Known { uniformity: Uniformity::Divergent, what: "wait_mma" }, nodes, at)
             }
             Op::ChangeRegisters { change, .. } => {

@@ -281,8 +281,9 @@ pub(crate) enum CopyStep {
     /// too.
     Begin { reads: Vec<Region>, writes: Option<Region>, completion: Completion, by: CopyBy, at: SpanRange },
     /// A wait after which all copies with this completion may be complete: all but the last ones, if `but` says how many. With
-    /// `of_reads`, they have read their sources, and may not have written their destinations.
-    Wait { completion: Completion, but: Option<ValueId>, of_reads: bool },
+    /// `of_reads`, they have read their sources, and may not have written their destinations. `sums_of` is the product whose sums the wait
+    /// returns though it leaves others in flight.
+    Wait { completion: Completion, but: Option<ValueId>, of_reads: bool, sums_of: Option<NodeId> },
 }
 
 impl CopyStep {

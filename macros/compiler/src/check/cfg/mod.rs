@@ -188,6 +188,23 @@ impl Cfg<'_> {
         true
     }
 
+    /// The nodes that a value may be, through all variables that may hold it: those that are no reads of variables.
+    pub(crate) fn may_come_from(&self, value: NodeId) -> BTreeSet<NodeId> {
+        let (mut seen, mut found, mut work) = (BTreeSet::new(), BTreeSet::new(), vec![value]);
+        let steps = || self.blocks.iter().flat_map(|block| &block.steps);
+        while let Some(node) = work.pop() {
+            match self.nodes[node.0].source.read() {
+                Some(variable) if seen.insert(node) => {
+                    let set = steps().filter_map(|step| step.kind.set());
+                    work.extend(set.filter(|(set, ..)| *set == variable).map(|(_, value, _)| value));
+                }
+                Some(_) => {}
+                None => _ = found.insert(node),
+            }
+        }
+        found
+    }
+
     /// The name that the graph's function has for a shared object.
     pub(crate) fn name_of<'n>(&self, function: &'n Function, shared: Shared) -> Option<&'n Ident> {
         self.names.get(&shared).map(|local| &function.local(*local).name)

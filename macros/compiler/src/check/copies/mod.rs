@@ -76,7 +76,10 @@ pub(super) fn check(
             match step.kind {
                 StepKind::Memory(MemoryStep::Access(id)) => found.extend(in_flight.faults(&state, id, by_all)),
                 StepKind::Call(call) => found.extend(in_flight.faults_of_call(&state, call)),
-                StepKind::Copy(copy) => found.extend(in_flight.registers_in_flight(&state, copy)),
+                StepKind::Copy(copy) => {
+                    found.extend(in_flight.registers_in_flight(&state, copy));
+                    found.extend(in_flight.sums_in_flight(&state, copy, step.at));
+                }
                 StepKind::Value(_)
                 | StepKind::Memory(MemoryStep::Fence | MemoryStep::WaitPrevious)
                 | StepKind::Group(_)
@@ -174,6 +177,20 @@ impl InFlight<'_, '_> {
         let begun = self.flights.from(Begun::Copy(copy));
         let again = begun.iter().any(|flight| state.in_flight.contains_key(flight));
         again.then(|| (Guard::default(), messages::registers_in_flight(*at)))
+    }
+
+    /// A wait that leaves the last product in flight returns the sums of one that is the last on some path.
+    ///
+    /// ```text
+    /// let product = warpgroup.mma_async(sum, &a[0], &b[0]); let sum = warpgroup.wait_mma_except_last(product);
+    /// ```
+    fn sums_in_flight(&self, state: &State, copy: CopyId, at: SpanRange) -> Option<(Guard, Diag)> {
+        let CopyStep::Wait { sums_of: Some(product), .. } = self.cfg.copies[copy.0] else { return None };
+        let begun = self.cfg.may_come_from(product);
+        let is_it = |at: SpanRange| begun.iter().any(|node| self.cfg.nodes[node.0].at.begins_with(at));
+        let mut last = state.last.iter().map(|flight| &self.flights.all[*flight]);
+        let last = last.find(|flight| flight.ending == Ending::Product && is_it(flight.at))?;
+        Some((Guard::default(), messages::sums_in_flight(at, last.at)))
     }
 
     fn message(&self, flight: FlightId, at: SpanRange, name: &str, writes: bool) -> Diag {

@@ -30,7 +30,7 @@ pub(super) struct State {
     /// The loops that have a further round where a copy is in flight, by copy.
     while_going_on: BTreeMap<FlightId, BTreeSet<Head>>,
     /// The copies of which none of the same completion has begun later.
-    last: BTreeSet<FlightId>,
+    pub(super) last: BTreeSet<FlightId>,
     /// The copies for which some thread has waited, on some path since they began.
     waited: BTreeSet<FlightId>,
     /// The copies to peers whose receiver has waited for them before its next barrier of the cluster, on some path.
@@ -297,7 +297,7 @@ impl Analysis for InFlight<'_, '_> {
         }
         match &step.kind {
             StepKind::Copy(id) => {
-                if let CopyStep::Wait { completion, but, of_reads } = self.cfg.copies[id.0] {
+                if let CopyStep::Wait { completion, but, of_reads, .. } = self.cfg.copies[id.0] {
                     let last = if self.leaves_some(completion, but) { state.last.clone() } else { BTreeSet::new() };
                     let shows = |ending: &Ending| match ending {
                         Ending::Group => completion == Completion::Group,

@@ -21,9 +21,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use phalanx_contract::uniformity::Uniformity;
 
-use super::cfg::{BlockId, CallId, Cfg, GroupStep, NodeId, Source, Step, StepKind, Team, ValueStep};
+use super::cfg::{
+    BarrierCallId, BlockId, CallId, Cfg, Completion, CopyStep, GroupStep, NodeId, Source, Step, StepKind, Team,
+    ValueStep,
+};
 use crate::diag::{Diag, Diags};
 use crate::messages;
+use crate::model::barrier::PhaseAction;
 use crate::model::expr::BinaryOp;
 use crate::model::group::Group;
 use crate::model::{Function, Role};
@@ -35,8 +39,8 @@ use level::Level;
 use summary::{Need, Summary};
 use values::Values;
 
-/// The places of collectives of tiles that are smaller than a warp, where all threads of the warp are: what the tile does there,
-/// the whole warp does at once.
+/// The places where all threads of a warp are together, of collectives of tiles that are smaller than a warp, which the whole warp does
+/// there at once, and of waits at phase barriers while products of warpgroups may be in flight.
 #[derive(Debug, Default)]
 pub(crate) struct WholeWarps(BTreeSet<(u32, u32)>);
 
@@ -46,29 +50,56 @@ impl WholeWarps {
     }
 }
 
-pub(super) fn check<'f>(
-    function: &'f Function,
-    cfg: &Cfg<'f>,
-    values: &Values<'_, 'f>,
-    diags: &mut Diags,
-) -> (Summary, WholeWarps) {
+/// Finds the places of whole warps, after what rustc must find to be uniform is assumed to be so.
+pub(super) fn whole_warps(function: &Function, cfg: &Cfg<'_>, values: &Values<'_, '_>) -> WholeWarps {
+    let is_product = |copy: &CopyStep| matches!(copy, CopyStep::Begin { completion: Completion::Product, .. });
+    let multiplies = cfg.copies.iter().any(is_product);
+    let may_be_whole = |step: &Step| match &step.kind {
+        // Which threads of a warp call a device function, only its callers know.
+        StepKind::Group(GroupStep::Collective { team, .. } | GroupStep::Convergent { team, argument: None, .. }) => {
+            team.group == Group::Tile && team.uniformity != Uniformity::Warp && function.role == Role::Kernel
+        }
+        // What multiplies is called by whole warpgroups.
+        StepKind::BarrierCall(BarrierCallId(call)) => {
+            let waits = [PhaseAction::Wait, PhaseAction::WaitParity, PhaseAction::ArriveAndWait];
+            multiplies && waits.contains(&cfg.barrier_calls[*call].method.action)
+        }
+        StepKind::Group(
+            GroupStep::Convergent { argument: Some(_), .. }
+            | GroupStep::Arrive { .. }
+            | GroupStep::ArriveForgotten { .. }
+            | GroupStep::Aligned { .. }
+            | GroupStep::Wait { .. }
+            | GroupStep::WaitElected { .. }
+            | GroupStep::FormGroup(_),
+        )
+        | StepKind::Value(_)
+        | StepKind::Memory(_)
+        | StepKind::Copy(_)
+        | StepKind::Call(_)
+        | StepKind::Token(_) => false,
+    };
+    // A macro may give several the same place.
+    let mut places: BTreeMap<(u32, u32), bool> = BTreeMap::new();
+    for block in (0..cfg.blocks.len()).map(BlockId).filter(|block| values.is_reached(*block)) {
+        let steps = cfg.blocks[block.0].steps.iter().filter(|step| may_be_whole(step));
+        let is_whole = || values.control.deciders(block).all(|on| values.tested(on).is_uniform(Uniformity::Warp));
+        for step in steps {
+            *places.entry(position(step.at)).or_insert(true) &= is_whole();
+        }
+    }
+    WholeWarps(places.into_iter().filter_map(|(at, is_whole)| is_whole.then_some(at)).collect())
+}
+
+pub(super) fn check<'f>(function: &'f Function, cfg: &Cfg<'f>, values: &Values<'_, 'f>, diags: &mut Diags) -> Summary {
     let groups = groups(cfg);
     let summary = Summary::of(cfg, groups, |node| values.level(NodeId(node)));
-    let mut check = Check {
-        function,
-        cfg,
-        values,
-        found: BTreeMap::new(),
-        unaligned: Vec::new(),
-        unagreed: Vec::new(),
-        tiles: BTreeMap::new(),
-        summary,
-    };
+    let mut check =
+        Check { function, cfg, values, found: BTreeMap::new(), unaligned: Vec::new(), unagreed: Vec::new(), summary };
     for block in (0..cfg.blocks.len()).map(BlockId).filter(|block| values.is_reached(*block)) {
         cfg.blocks[block.0].steps.iter().for_each(|step| check.step(block, step));
     }
-    let whole = check.tiles.iter().filter_map(|(at, is_whole)| is_whole.then_some(*at)).collect();
-    (check.report(diags), WholeWarps(whole))
+    check.report(diags)
 }
 
 fn position(at: SpanRange) -> (u32, u32) {
@@ -97,8 +128,6 @@ struct Check<'a, 'f> {
     unaligned: Vec<Diag>,
     /// The faults of arguments that must be the same in all threads of a group.
     unagreed: Vec<Diag>,
-    /// The places of collectives of tiles, and whether whole warps are there. A macro may give several the same place.
-    tiles: BTreeMap<(u32, u32), bool>,
     summary: Summary,
 }
 
@@ -108,7 +137,6 @@ impl<'a, 'f> Check<'a, 'f> {
             StepKind::Group(GroupStep::Collective { team, name, .. })
             | StepKind::Group(GroupStep::Convergent { team, name, argument: None }) => {
                 self.check_convergent(block, *team, name, step.at);
-                self.add_tile(block, *team, step.at);
             }
             StepKind::Group(
                 GroupStep::Arrive { group, method, .. } | GroupStep::ArriveForgotten { group, method, .. },
@@ -161,20 +189,6 @@ impl<'a, 'f> Check<'a, 'f> {
 
     fn control(&self) -> &'a Control {
         self.values.control
-    }
-
-    /// Notes whether whole warps reach a collective of a tile. Which threads call a device function, only its callers know.
-    fn add_tile(&mut self, block: BlockId, team: Team, at: SpanRange) {
-        let is_part = team.group == Group::Tile && team.uniformity != Uniformity::Warp;
-        if is_part && self.function.role == Role::Kernel {
-            let is_whole = self.warps_reach(block);
-            *self.tiles.entry(position(at)).or_insert(true) &= is_whole;
-        }
-    }
-
-    /// Whether all threads of a warp reach a block together, or none.
-    fn warps_reach(&self, block: BlockId) -> bool {
-        self.control().deciders(block).all(|branch| self.values.tested(branch).is_uniform(Uniformity::Warp))
     }
 
     /// `divergent_collective`, `divergent_exit`: all threads of the group reach its collective together.

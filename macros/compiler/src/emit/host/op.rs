@@ -196,6 +196,7 @@ impl Host<'_> {
                 self.typed(product, generic_call(at, &path, TokenStream::new(), quote!(#(#arguments),*)), at)
             }
             Op::MmaWait { prior: None } => group_method(Group::Tile, "wait_mma"),
+            Op::MmaWaitExceptLast { .. } => group_method(Group::Tile, "wait_mma_except_last"),
             Op::MmaWait { prior: Some(prior) } => {
                 let prior = &self.function.values[usize::from(prior.0)].tokens;
                 group_method_of(Group::Tile, "wait_mma_prior", quote!({ #prior }))

@@ -15,20 +15,28 @@
 namespace phalanx {
 namespace detail {
 
-// Exits if the launch has failed, because the missing participants of a phase are unknown.
-__device__ __forceinline__ void end_if_failed(PHALANX_WAIT_SITE) {
-#ifdef PHALANX_DEADLINE
-    end_if_ended(site, at_phase_barrier);
-#else
-    unsigned failed;
+// Whether the launch has failed or is past its deadline.
+__device__ __forceinline__ bool has_ended() {
+    unsigned claimed;
     asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];"
-                 : "=r"(failed)
+                 : "=r"(claimed)
                  : "l"(of_launch<unsigned*, PHALANX_OFFSET_OF(launch_block, claim)>())
                  : "memory");
-    if (failed != 0) {
-        end_thread(this_launch());
-    }
+    return claimed != 0;
+}
+
+// Ends a thread that waits, because the missing participants of a phase are unknown.
+[[noreturn]] __device__ __forceinline__ void end_waiting_thread(PHALANX_WAIT_SITE) {
+#ifdef PHALANX_DEADLINE
+    note_wait(this_launch(), site, at_phase_barrier);
 #endif
+    end_thread(this_launch());
+}
+
+__device__ __forceinline__ void end_if_failed(PHALANX_WAIT_SITE) {
+    if (has_ended()) {
+        end_waiting_thread(PHALANX_WAITED);
+    }
 }
 
 // Polls rarely, because a try may return at once, and the load of the flag goes to the L2 cache, which delays the
@@ -51,6 +59,9 @@ __device__ __forceinline__ void end_if_failed_now_and_then(unsigned tries PHALAN
 
 template <bool of_cluster, unsigned long long N>
 struct phase_barriers;
+
+template <bool of_cluster>
+struct barrier_of_warp;
 
 template <bool of_cluster>
 struct phase_barrier {
@@ -140,9 +151,13 @@ struct phase_barrier {
     // Returns the address that the instructions take.
     __device__ __forceinline__ unsigned address() const { return detail::shared_address(&word); }
 
+    // All threads of the warp wait together.
+    __device__ __forceinline__ barrier_of_warp<of_cluster> whole_warp() const { return {*this}; }
+
   private:
     template <bool, unsigned long long>
     friend struct phase_barriers;
+    friend struct barrier_of_warp<of_cluster>;
 
     unsigned long long word;
 
@@ -181,6 +196,33 @@ struct phase_barrier {
 };
 
 #undef PHALANX_SCOPED
+
+// A barrier at which whole warps wait, all threads of one together, while products of warpgroups may be in flight. These must end before
+// an exit, which only the whole warp can wait for: for the exit of one thread the assembler would let no two products be in flight
+// together (C7518). So a warp decides as one, behind the loop.
+template <bool of_cluster>
+struct barrier_of_warp {
+    const phase_barrier<of_cluster>& barrier;
+
+    PHALANX_WAITING __device__ __forceinline__ void wait(typename phase_barrier<of_cluster>::arrival_token token PHALANX_AND_WAIT_SITE) const {
+        until(token PHALANX_AND_WAITED);
+    }
+    PHALANX_WAITING __device__ __forceinline__ void wait_parity(bool parity PHALANX_AND_WAIT_SITE) const { until(parity PHALANX_AND_WAITED); }
+    PHALANX_WAITING __device__ __forceinline__ void arrive_and_wait(PHALANX_WAIT_SITE) const { until(barrier.arrive() PHALANX_AND_WAITED); }
+
+  private:
+    template <class Phase>
+    __device__ __forceinline__ void until(const Phase& phase PHALANX_AND_WAIT_SITE_OF) const {
+        bool ended = false;
+        for (unsigned tries = 1; !ended && !barrier.is_over(phase); ++tries) {
+            ended = tries % 16 == 0 && detail::has_ended();
+        }
+        if (__any_sync(~0u, ended)) {
+            asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+            detail::end_waiting_thread(PHALANX_WAITED);
+        }
+    }
+};
 
 using barrier = phase_barrier<false>;
 static_assert(sizeof(barrier) == 8 && alignof(barrier) == 8, "the host makes room for it");

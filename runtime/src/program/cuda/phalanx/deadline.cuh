@@ -21,7 +21,7 @@ static_assert(sizeof(wait_entry) == 24, "the host reads this layout");
 // Threads at further sites are not noted.
 constexpr unsigned most_waits = 10;
 
-__device__ __noinline__ inline void note_wait(const launch_block* launch, unsigned site, unsigned kind) {
+__device__ PHALANX_RARELY void note_wait(const launch_block* launch, unsigned site, unsigned kind) {
     // The host set the cause before the claim.
     asm volatile("fence.acq_rel.gpu;" ::: "memory");
     failure_record* const table = launch->deadline;

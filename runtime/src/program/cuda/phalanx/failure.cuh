@@ -69,12 +69,20 @@ struct recorded {
     unsigned long long low, high;
 };
 
+// What failing threads call. A product in flight writes to registers, of which a call is not known to leave any alone: where there are
+// such products, nothing is called.
+#ifdef PHALANX_PRODUCTS
+#define PHALANX_RARELY __forceinline__
+#else
+#define PHALANX_RARELY __noinline__ inline
+#endif
+
 #ifdef PHALANX_PEERS
 // Peers may still use the shared memory of this block, whose lifetime ends with its last thread (CUDA C++ Programming
 // Guide, Distributed Shared Memory). That thread therefore participates in the cluster's barrier (PTX ISA,
 // barrier.cluster) for more phases than its peers need to reach their end. It does not know whether it has a pending
 // arrival, but a wait without one returns at once.
-__device__ __noinline__ inline void stay_for_peers(const launch_block* launch) {
+__device__ PHALANX_RARELY void stay_for_peers(const launch_block* launch) {
     const unsigned block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
     const unsigned threads = blockDim.x * blockDim.y * blockDim.z;
     if (__clusterSizeInBlocks() == 1 || block >= launch->blocks) {

@@ -235,6 +235,14 @@ __device__ __forceinline__ Sum wait_mma(const thread_block_tile<128>&, in_flight
     return product.sum;
 }
 
+// `warpgroup.wait_mma_except_last(product)`
+template <class Sum, class T, class U>
+__device__ __forceinline__ Sum wait_mma_except_last(const thread_block_tile<128>&, in_flight<Sum, T, U> product) {
+    asm volatile("wgmma.wait_group.sync.aligned 1;" ::: "memory");
+    detail::keep(product.sum);
+    return product.sum;
+}
+
 // `warpgroup.increase_registers::<232>()` (PTX ISA: setmaxnreg)
 template <unsigned long long N>
 __device__ __forceinline__ void increase_registers(const thread_block_tile<128>&) {

@@ -335,6 +335,7 @@ fn is_collective(op: Op) -> bool {
         | Op::StoreMatrix { .. }
         | Op::MmaAsync { .. }
         | Op::MmaWait { .. }
+        | Op::MmaWaitExceptLast { .. }
         | Op::ChangeRegisters { .. }
         | Op::Partition(..)
         | Op::TiledPartition(..)

@@ -24,11 +24,11 @@ impl Lower<'_> {
     ) -> CuExpr {
         let fence = site.and_then(|site| self.fences.inferred(site));
         let mut values = self.operands(&operands.iter().collect::<Vec<_>>());
-        if is_of_tile(op) && self.whole_warps.contains(at) {
-            let tile = values.remove(0);
+        if may_be_of_warp(op) && self.whole_warps.contains(at) {
+            let first = values.remove(0);
             values.insert(
                 0,
-                CuExpr::Method { base: Box::new(tile), name: "whole_warp", arguments: Vec::new(), site: None },
+                CuExpr::Method { base: Box::new(first), name: "whole_warp", arguments: Vec::new(), site: None },
             );
         }
         // What a stored vector is made of is evaluated before the condition is looked at.
@@ -108,6 +108,7 @@ impl Lower<'_> {
                 CuExpr::Call { callee, arguments, site }
             }
             Op::MmaWait { prior: None } => memory::function("wait_mma", values.collect(), None),
+            Op::MmaWaitExceptLast { .. } => memory::function("wait_mma_except_last", values.collect(), None),
             Op::MmaWait { prior: Some(prior) } => {
                 let callee = template("wait_mma_prior", vec![Fragment::Digits(prior)]);
                 CuExpr::Call { callee, arguments: values.collect(), site: None }
@@ -139,11 +140,15 @@ impl Lower<'_> {
     }
 }
 
-/// Whether the lanes of the tile that is the first operand do an operation together, and it is no matter if others join them.
-fn is_of_tile(op: Op) -> bool {
+/// Whether an operation has a form for whole warps: the lanes of the tile that is its first operand do it together, and it is no matter
+/// if others join them, or threads wait at the barrier that is its first operand.
+fn may_be_of_warp(op: Op) -> bool {
     matches!(
         op,
-        Op::Warp(Group::Tile, _) | Op::Sync(Group::Tile, _) | Op::Copy(CopyOp::Wait { group: Group::Tile, .. })
+        Op::Warp(Group::Tile, _)
+            | Op::Sync(Group::Tile, _)
+            | Op::Copy(CopyOp::Wait { group: Group::Tile, .. })
+            | Op::Barrier(..)
     )
 }
 
