@@ -19,6 +19,12 @@ namespace phalanx::fast {
         asm(INSTRUCTION " %0, %1;" : "=f"(result) : "f"(a.value));                                                     \
         return result;                                                                                                 \
     }
+// With `fast_math`, subnormal numbers are zeros here, too.
+#ifdef __CUDA_FTZ
+#define PHALANX_ROUGH(INSTRUCTION) INSTRUCTION ".approx.ftz.f32"
+#else
+#define PHALANX_ROUGH(INSTRUCTION) INSTRUCTION ".approx.f32"
+#endif
 PHALANX_UNARY(sin, __sinf)
 PHALANX_UNARY(cos, __cosf)
 PHALANX_UNARY(tan, __tanf)
@@ -29,13 +35,14 @@ PHALANX_UNARY(log2, __log2f)
 PHALANX_UNARY(log10, __log10f)
 PHALANX_BINARY(powf, __powf)
 PHALANX_BINARY(div, __fdividef)
-PHALANX_PTX(exp2, "ex2.approx.f32")
-PHALANX_PTX(recip, "rcp.approx.f32")
-PHALANX_PTX(sqrt, "sqrt.approx.f32")
-PHALANX_PTX(rsqrt, "rsqrt.approx.f32")
+PHALANX_PTX(exp2, PHALANX_ROUGH("ex2"))
+PHALANX_PTX(recip, PHALANX_ROUGH("rcp"))
+PHALANX_PTX(sqrt, PHALANX_ROUGH("sqrt"))
+PHALANX_PTX(rsqrt, PHALANX_ROUGH("rsqrt"))
 PHALANX_PTX(tanh, "tanh.approx.f32")
 #undef PHALANX_UNARY
 #undef PHALANX_BINARY
 #undef PHALANX_PTX
+#undef PHALANX_ROUGH
 
 } // namespace phalanx::fast
