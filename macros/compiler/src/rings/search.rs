@@ -47,7 +47,7 @@ pub(super) fn search(
         machine,
         rotation,
         reduced,
-        table: Table::new(machine.size, machine.barriers_at),
+        table: Table::new(machine.size),
         found: Vec::new(),
     };
     let (outcome, mut reason) = begin(machine, ledger, mode);
