@@ -43,6 +43,7 @@ pub(super) fn unpaired(automaton: &Automaton) -> Option<Reason> {
             | Action::WaitStores { .. }
             | Action::Sync { .. }
             | Action::Shared
+            | Action::Constant(_)
             | Action::Free => {}
         }
         work.extend(node.next.iter().map(|(next, _)| (*next, accesses.clone())));

@@ -1,6 +1,6 @@
 //! A role's steps in one block as a finite automaton: a node is a step together with the values of the role's counters.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::counters::{Kept, kept};
 use super::expr::{Expr, Operator};
@@ -60,8 +60,10 @@ pub(super) enum Action {
     },
     Store {
         slot: usize,
+        queue: u8,
     },
     WaitStores {
+        queue: u8,
         but: usize,
     },
     Sync {
@@ -69,6 +71,8 @@ pub(super) enum Action {
         among: Among,
     },
     Shared,
+    /// A branch that goes the same way as all of its number.
+    Constant(u32),
     Free,
     Missing,
     End,
@@ -85,6 +89,9 @@ pub(super) struct Node {
     pub(super) next: [(u16, u16); 2],
     /// Whether a shared decision may follow, or the node is one.
     pub(super) decides: bool,
+    /// The shared decision or the branch on a constant that comes next, which may be the node itself, if no decision of the thread's own
+    /// comes before it.
+    pub(super) ahead: Option<u16>,
     /// Whether the expected bytes are those of a phase that the thread itself has yet to arrive at, in its next steps.
     pub(super) owned: bool,
 }
@@ -99,6 +106,10 @@ impl Node {
 pub(super) struct Automaton {
     pub(super) nodes: Vec<Node>,
     pub(super) start: (u16, u16),
+    /// For each way that a constant may go, whether nothing is left to a thread at each node but decisions.
+    pub(super) spent: Vec<((u32, bool), Vec<bool>)>,
+    /// The node of a thread that has exited.
+    pub(super) end: Option<u16>,
 }
 
 type Counters = Vec<i64>;
@@ -134,11 +145,15 @@ pub(super) fn automaton(role: &Role, number: u32, block: u32, places: &mut Place
         };
         builder.nodes[usize::from(node)].next = [first, second];
     }
-    let mut automaton = Automaton { nodes: builder.nodes, start };
+    let mut automaton = Automaton { nodes: builder.nodes, start, spent: Vec::new(), end: None };
     for node in 0..automaton.nodes.len() {
         automaton.nodes[node].owned = automaton.owns(node, places);
     }
+    automaton.end_early();
     automaton.find_decisions();
+    for node in 0..automaton.nodes.len() {
+        automaton.nodes[node].ahead = u16::try_from(node).ok().and_then(|node| automaton.next_shared(node));
+    }
     Ok(automaton)
 }
 
@@ -194,7 +209,7 @@ impl Builder<'_> {
             Some(step) => (self.action(step, &counters)?, self.role.steps[step].id),
             None => (Action::End, 0),
         };
-        self.nodes.push(Node { action, id, step, next: [(node, 0); 2], decides: false, owned: false });
+        self.nodes.push(Node { action, id, step, next: [(node, 0); 2], decides: false, ahead: None, owned: false });
         self.ids.insert((step, counters.clone()), node);
         if let Some(step) = step {
             self.open.push((node, step, counters));
@@ -250,10 +265,13 @@ impl Builder<'_> {
             Op::EndRead { slot, block } => {
                 places.slot(index(slot)?, value(block)?).map(|slot| Action::EndRead { slot })
             }
-            Op::Store { slot } => places.slot(index(slot)?, rank).map(|slot| Action::Store { slot }),
-            Op::WaitStores { but } => Some(Action::WaitStores { but: *but as usize }),
+            Op::Store { slot, queue } => {
+                places.slot(index(slot)?, rank).map(|slot| Action::Store { slot, queue: *queue })
+            }
+            Op::WaitStores { queue, but } => Some(Action::WaitStores { queue: *queue, but: *but as usize }),
             Op::Sync { meeting, among } => Some(Action::Sync { meeting: *meeting, among: among.clone() }),
             Op::Branch { condition: Condition::Free, .. } => Some(Action::Free),
+            Op::Branch { condition: Condition::Constant(number), .. } => Some(Action::Constant(*number)),
             Op::Branch { .. } => Some(Action::Shared),
             Op::Set(_) | Op::NextRound | Op::Jump(_) | Op::Leave => Some(Action::End),
         };
@@ -262,6 +280,45 @@ impl Builder<'_> {
 }
 
 impl Automaton {
+    /// Lets a thread exit where nothing is left to it but decisions: nobody waits for what it decides.
+    fn end_early(&mut self) {
+        let busy = self.busy(None);
+        for (number, node) in self.nodes.iter_mut().enumerate().filter(|(number, _)| !busy[*number]) {
+            node.action = Action::End;
+            node.next = [(u16::try_from(number).unwrap_or(0), 0); 2];
+        }
+        let constants = self.nodes.iter().filter_map(|node| match node.action {
+            Action::Constant(number) => Some(number),
+            _ => None,
+        });
+        let constants: BTreeSet<u32> = constants.collect();
+        for constant in constants.into_iter().flat_map(|number| [(number, true), (number, false)]) {
+            let busy = self.busy(Some(constant));
+            self.spent.push((constant, busy.iter().map(|busy| !busy).collect()));
+        }
+        let end = self.nodes.iter().position(|node| node.action == Action::End);
+        self.end = end.and_then(|end| u16::try_from(end).ok());
+    }
+
+    /// For each node, whether a thread may come to a step from there that is no decision, if a constant goes one way.
+    fn busy(&self, known: Option<(u32, bool)>) -> Vec<bool> {
+        let acts = |node: &Node| !matches!(node.action, Action::Shared | Action::Constant(_) | Action::End);
+        let mut busy: Vec<bool> = self.nodes.iter().map(acts).collect();
+        loop {
+            let leads = |node: &Node| match (&node.action, known) {
+                (Action::Constant(number), Some((constant, taken))) if *number == constant => {
+                    busy[usize::from(node.after(taken).0)]
+                }
+                _ => node.next.iter().any(|(next, _)| busy[usize::from(*next)]),
+            };
+            let more: Vec<usize> = (0..busy.len()).filter(|node| !busy[*node] && leads(&self.nodes[*node])).collect();
+            if more.is_empty() {
+                return busy;
+            }
+            more.into_iter().for_each(|node| busy[node] = true);
+        }
+    }
+
     /// Finds the nodes from which there is a way to a shared decision.
     fn find_decisions(&mut self) {
         let mut before: Vec<Vec<usize>> = vec![Vec::new(); self.nodes.len()];
@@ -273,6 +330,19 @@ impl Automaton {
         while let Some(node) = work.pop() {
             if !std::mem::replace(&mut self.nodes[node].decides, true) {
                 work.extend(&before[node]);
+            }
+        }
+    }
+
+    fn next_shared(&self, mut node: u16) -> Option<u16> {
+        // Where no shared decision may follow, a thread may go round for ever.
+        loop {
+            let here = &self.nodes[usize::from(node)];
+            match here.action {
+                Action::Shared | Action::Constant(_) => return Some(node),
+                Action::End | Action::Free => return None,
+                _ if !here.decides => return None,
+                _ => node = here.after(true).0,
             }
         }
     }

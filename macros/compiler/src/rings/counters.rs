@@ -249,12 +249,12 @@ fn uses(role: &Role) -> Vec<(Expr, Use)> {
                 exact(&index(slot));
                 exact(block);
             }
-            Op::Store { slot } => exact(&index(slot)),
+            Op::Store { slot, .. } => exact(&index(slot)),
             Op::Set(values) => {
                 uses.extend(values.iter().map(|(counter, expr)| (expr.clone(), Use::Into(*counter as usize))))
             }
             Op::Branch { condition: Condition::Counters(expr), .. } => exact(expr),
-            Op::Branch { condition: Condition::Shared | Condition::Free, .. }
+            Op::Branch { condition: Condition::Shared | Condition::Constant(_) | Condition::Free, .. }
             | Op::WaitStores { .. }
             | Op::Sync { .. }
             | Op::NextRound

@@ -6,7 +6,7 @@ use super::places::{CopyKind, Places};
 use super::skeleton::{Among, Data, Op, Skeleton};
 use super::verdict::{Reason, Threads};
 
-/// A state: the fields of all actors, streams, barriers, slots, copies, tokens and stores, in this order.
+/// A state: the fields of all actors, streams, barriers, slots, copies, constants, tokens and stores, in this order.
 pub(super) type State = Vec<u16>;
 
 /// The fields of an actor: its node, how many decisions of its stream's window it has taken, its round.
@@ -18,7 +18,7 @@ pub(super) const STREAM: usize = 5;
 pub(super) const BARRIER: usize = 5;
 /// The fields of a slot: what it holds, the parts that are being written, the parts that are written, the readers.
 pub(super) const SLOT: usize = 4;
-/// The bulk copies of one thread that may be in flight.
+/// The bulk copies in one queue of a thread that may be in flight.
 pub(super) const STORES: usize = 8;
 
 /// How a slot's data are numbered.
@@ -44,8 +44,15 @@ pub(super) struct Actor {
     pub(super) rounds: bool,
     /// Where its tokens are, by barrier.
     pub(super) tokens: Vec<(usize, usize)>,
-    /// Where its bulk copies are.
-    pub(super) stores: Option<usize>,
+    /// Where its bulk copies are, by queue.
+    pub(super) stores: Vec<(u8, usize)>,
+}
+
+impl Actor {
+    /// Returns where the bulk copies of a queue are.
+    pub(super) fn queue(&self, queue: u8) -> Option<usize> {
+        self.stores.iter().find(|(known, _)| *known == queue).map(|(_, at)| *at)
+    }
 }
 
 /// The threads of a role in a block.
@@ -70,6 +77,8 @@ pub(super) struct Machine {
     pub(super) barriers_at: usize,
     pub(super) slots_at: usize,
     pub(super) copies_at: usize,
+    /// Where the constants are: 0 is one that nobody has asked for, 1 goes on, 2 goes the other way.
+    pub(super) constants_at: usize,
     pub(super) size: usize,
 }
 
@@ -107,7 +116,7 @@ impl Machine {
         };
         let nested = automata.iter().any(|automaton| decisions(automaton) > 1);
         let (actors, streams) = (Vec::new(), 0);
-        let (barriers_at, slots_at, copies_at, size) = (0, 0, 0, 0);
+        let (barriers_at, slots_at, copies_at, constants_at, size) = (0, 0, 0, 0, 0);
         let counts = false;
         Ok(Machine {
             places,
@@ -121,6 +130,7 @@ impl Machine {
             barriers_at,
             slots_at,
             copies_at,
+            constants_at,
             size,
         })
     }
@@ -153,7 +163,7 @@ impl Machine {
                     bit,
                     rounds,
                     tokens: Vec::new(),
-                    stores: None,
+                    stores: Vec::new(),
                 });
             }
         }
@@ -162,7 +172,13 @@ impl Machine {
         self.barriers_at = ACTOR * self.actors.len() + STREAM * self.streams;
         self.slots_at = self.barriers_at + BARRIER * self.places.barriers.len();
         self.copies_at = self.slots_at + SLOT * self.places.slots.len();
-        self.size = self.copies_at + self.places.copies.len();
+        self.constants_at = self.copies_at + self.places.copies.len();
+        let nodes = self.automata.iter().flat_map(|automaton| &automaton.nodes);
+        let constants = nodes.filter_map(|node| match node.action {
+            Action::Constant(number) => Some(number as usize + 1),
+            _ => None,
+        });
+        self.size = self.constants_at + constants.max().unwrap_or(0);
         for actor in &mut self.actors {
             for node in &self.automata[actor.automaton].nodes {
                 match node.action {
@@ -172,8 +188,8 @@ impl Machine {
                         actor.tokens.push((barrier, self.size));
                         self.size += 1;
                     }
-                    Action::Store { .. } if actor.stores.is_none() => {
-                        actor.stores = Some(self.size);
+                    Action::Store { queue, .. } if actor.queue(queue).is_none() => {
+                        actor.stores.push((queue, self.size));
                         self.size += STORES;
                     }
                     _ => {}
@@ -206,6 +222,12 @@ impl Machine {
 
     pub(super) fn ended(&self, state: &[u16], actor: usize) -> bool {
         self.node(state, actor).action == Action::End
+    }
+
+    /// Returns which way a constant goes, if somebody has asked for it.
+    pub(super) fn constant(&self, state: &[u16], number: u32) -> Option<bool> {
+        let known = state[self.constants_at + number as usize];
+        (known > 0).then_some(known == 1)
     }
 
     /// Returns where a stream's fields are.

@@ -76,7 +76,9 @@ fn judge(skeleton: &Skeleton, limit: usize, only_proofs: bool) -> Result<Verdict
     }
     for split in &splits.searches {
         if let Some(fault) = checker.search(&mut machine, split)? {
-            return Ok(fault);
+            let is_of_count = matches!(fault, Verdict::Fault { fault: Fault::Count(_), .. });
+            let other = if only_proofs || is_of_count { None } else { checker.of_count(&mut machine) };
+            return Ok(other.unwrap_or(fault));
         }
     }
     // Where units complete the phases of a barrier in turn, threads of several units have to be single at once.
@@ -125,6 +127,13 @@ impl Checker<'_> {
         }
         self.reason = self.reason.or(found.reason);
         Ok(None)
+    }
+
+    /// Where a skeleton has a fault: one that whole roles have, if it is about the count of a barrier, which then is the reason for others.
+    fn of_count(&mut self, machine: &mut Machine) -> Option<Verdict> {
+        let whole = vec![1; machine.units.len()];
+        let found = self.search(machine, &whole).ok()??;
+        matches!(found, Verdict::Fault { fault: Fault::Count(CountFault::Arrivals { .. }), .. }).then_some(found)
     }
 
     fn once(&mut self, machine: &Machine, reduced: bool) -> Search {

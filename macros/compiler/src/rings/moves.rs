@@ -3,18 +3,17 @@
 
 use super::automaton::{Action, OWNED};
 use super::ledger::Ledger;
-use super::machine::{ACTOR, BARRIER, Machine, STORES, State, decision};
+use super::machine::{ACTOR, BARRIER, Machine, State, decision};
 use super::normal::normalise;
 use super::step::{Done, Stop, Work};
 use super::verdict::{Event, Fault, Reason};
 
-/// Who moves: an actor, a copy that lands or all those of a barrier, or a bulk copy that has read its slot.
+/// Who moves: an actor, a copy that lands, or all those of a barrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Move {
     Actor(usize),
     Land(usize),
     LandAll(usize),
-    Stored(usize, usize),
 }
 
 /// What comes of a move.
@@ -44,37 +43,31 @@ const TURNS: u8 = 4;
 /// Returns the moves to try in a state: first those that come before all others, then the rest, for the case that none of them
 /// can happen.
 pub(super) fn moves(machine: &Machine, state: &[u16], reduced: bool) -> (Vec<Move>, Vec<Move>) {
-    let actors = 0..machine.actors.len();
-    let (mut first, mut rest) = (Vec::new(), Vec::new());
-    for actor in actors.clone() {
+    let (mut first, mut rest, mut awaited) = (Vec::new(), Vec::new(), Vec::new());
+    let mut actor = 0;
+    while actor < machine.actors.len() {
+        if let Action::Wait { barrier, .. } | Action::WaitToken { barrier } = machine.node(state, actor).action {
+            awaited.push(barrier);
+        }
         if !is_blocked(machine, state, actor) {
             first.push(Move::Actor(actor));
         }
+        actor += 1;
     }
-    let in_flight = &state[machine.copies_at..machine.copies_at + machine.places.copies.len()];
-    for (kind, copy) in machine.places.copies.iter().enumerate() {
-        if in_flight[kind] > 0 {
-            let awaited = || {
-                actors.clone().any(|actor| match machine.node(state, actor).action {
-                    Action::Wait { barrier, .. } | Action::WaitToken { barrier } => barrier == copy.barrier,
-                    _ => false,
-                })
-            };
-            match if reduced { landing(machine, state, copy.barrier) } else { Landing::Each } {
-                Landing::Together if awaited() => first.push(Move::LandAll(copy.barrier)),
-                Landing::Each if !reduced || awaited() => first.push(Move::Land(kind)),
+    let mut kind = 0;
+    while kind < machine.places.copies.len() {
+        if state[machine.copies_at + kind] > 0 {
+            let barrier = machine.places.copies[kind].barrier;
+            let awaited = awaited.contains(&barrier);
+            match if reduced { landing(machine, state, barrier) } else { Landing::Each } {
+                Landing::Together if awaited => first.push(Move::LandAll(barrier)),
+                Landing::Each if !reduced || awaited => first.push(Move::Land(kind)),
                 Landing::Each | Landing::Together | Landing::Later => rest.push(Move::Land(kind)),
             }
         }
+        kind += 1;
     }
     first.dedup();
-    for actor in actors {
-        let Some(at) = machine.actors[actor].stores else { continue };
-        let now = !reduced || matches!(machine.node(state, actor).action, Action::WaitStores { .. });
-        let open = (0..STORES).filter(|number| state[at + number] != 0 && state[at + number].is_multiple_of(2));
-        let open = open.map(|number| Move::Stored(actor, number));
-        if now { first.extend(open) } else { rest.extend(open) }
-    }
     (first, rest)
 }
 
@@ -138,10 +131,6 @@ pub(super) fn attempt(
                 }
             }
             landed.map(|()| Some((Vec::new(), None)))
-        }
-        Move::Stored(actor, number) => {
-            work.stored(actor, number);
-            Ok(Some((Vec::new(), None)))
         }
     };
     let log = work.log.take();
@@ -215,7 +204,7 @@ impl Block {
                 Action::BeginRead { .. } | Action::BeginFill { .. } | Action::Store { .. } | Action::Copy { .. } => {
                     true
                 }
-                Action::EndRead { .. } | Action::EndFill { .. } => {
+                Action::EndRead { .. } | Action::EndFill { .. } | Action::WaitStores { .. } => {
                     !self.began && !self.released && self.copied.is_none()
                 }
                 Action::Expect { barrier, .. } => node.owned && own(barrier) && self.room > OWNED,
@@ -246,10 +235,9 @@ fn settle(machine: &Machine, ledger: &mut Ledger, fork: Fork, group: &[usize]) -
             let Some(actor) = group.get(at).copied() else { break Ok(()) };
             let node = machine.node(&work.state, actor);
             match &node.action {
-                decision @ (Action::Shared | Action::Free) => {
-                    let shared = *decision == Action::Shared;
-                    if shared && let Some(taken) = next_decision(machine, &work.state, actor) {
-                        work.state[ACTOR * actor + 1] += 1;
+                decision @ (Action::Shared | Action::Constant(_) | Action::Free) => {
+                    if let Some(taken) = next_decision(machine, &work.state, actor, decision) {
+                        work.state[ACTOR * actor + 1] += u16::from(*decision == Action::Shared);
                         if let Err(stop) = work.go_on(actor, taken) {
                             break Err(stop);
                         }
@@ -259,13 +247,13 @@ fn settle(machine: &Machine, ledger: &mut Ledger, fork: Fork, group: &[usize]) -
                         turns -= 1;
                         let (state, log) = (work.state.clone(), work.log.clone());
                         let mut other = Work { machine, ledger: &mut *work.ledger, state, log };
-                        let decided = decide(&mut other, actor, shared, false);
+                        let decided = decide(&mut other, actor, decision, false);
                         match decided {
                             Ok(()) => open.push(Fork { state: other.state, log: other.log, at, block, turns }),
                             Err(Stop::Cut(reason)) => cut = Some(reason),
                             Err(stop) => break Err(stop),
                         }
-                        if let Err(stop) = decide(&mut work, actor, shared, true) {
+                        if let Err(stop) = decide(&mut work, actor, decision, true) {
                             break Err(stop);
                         }
                     }
@@ -297,15 +285,23 @@ fn settle(machine: &Machine, ledger: &mut Ledger, fork: Fork, group: &[usize]) -
 }
 
 /// Returns the decision that an actor meets if others have taken it before.
-fn next_decision(machine: &Machine, state: &[u16], actor: usize) -> Option<bool> {
+fn next_decision(machine: &Machine, state: &[u16], actor: usize, action: &Action) -> Option<bool> {
+    match action {
+        Action::Shared => {}
+        Action::Constant(number) => return machine.constant(state, *number),
+        _ => return None,
+    }
     let at = machine.stream_at(machine.actors[actor].stream);
     let position = state[ACTOR * actor + 1];
     (position < state[at]).then(|| decision(&state[at..], position))
 }
 
-fn decide(work: &mut Work<'_>, actor: usize, shared: bool, taken: bool) -> Result<(), Stop> {
+fn decide(work: &mut Work<'_>, actor: usize, action: &Action, taken: bool) -> Result<(), Stop> {
     let own = &work.machine.actors[actor];
-    if shared {
+    if let Action::Constant(number) = action {
+        work.state[work.machine.constants_at + *number as usize] = if taken { 1 } else { 2 };
+    }
+    if *action == Action::Shared {
         let at = work.machine.stream_at(own.stream);
         let position = work.state[at];
         if position >= WINDOW {

@@ -67,7 +67,7 @@ impl Places {
             }
             for (array, data) in (0..).zip(&skeleton.slots) {
                 let parts = u16::try_from(data.parts).map_err(|_| Reason::Size)?;
-                let stores = |op: &Op| matches!(op, Op::Store { slot } if slot.array == array);
+                let stores = |op: &Op| matches!(op, Op::Store { slot, .. } if slot.array == array);
                 let stored = skeleton.roles.iter().flat_map(|role| &role.steps).any(|step| stores(&step.op));
                 slots.extend((0..data.stages).map(|index| Slot {
                     object: Object { array, index, block },

@@ -1,8 +1,10 @@
 //! A symmetry of a ring: to go on by some rounds with all actors renames barriers and slots, and nothing else. It is not
 //! taken from the form of the indexes but found as a map of the automata's nodes, and held against each of them.
 
-use super::automaton::{Action, Automaton};
-use super::machine::{ACTOR, BARRIER, Machine, SLOT};
+use std::collections::BTreeSet;
+
+use super::automaton::{Action, Automaton, Node};
+use super::machine::{ACTOR, BARRIER, Machine, SLOT, STORES};
 use super::moves::Move;
 use super::places::CopyKind;
 
@@ -30,14 +32,9 @@ pub(super) struct Rotation {
 impl Rotation {
     /// Returns the rotation of a machine by the fewest rounds, if it has one.
     pub(super) fn find(machine: &Machine) -> Option<Rotation> {
-        let plain = machine
-            .automata
-            .iter()
-            .flat_map(|automaton| &automaton.nodes)
-            .all(|node| !matches!(node.action, Action::Arrive { token: true, .. } | Action::Store { .. }));
         let heads: Vec<Vec<u16>> = machine.automata.iter().map(heads).collect();
         let longest = heads.iter().map(Vec::len).max().unwrap_or(0);
-        if !plain || longest > LARGEST {
+        if longest > LARGEST {
             return None;
         }
         (1..longest).find_map(|rounds| Rotation::of(Turn::by(machine, &heads, rounds)?))
@@ -101,6 +98,16 @@ impl Rotation {
             let (from, to) = (machine.slots_at + SLOT * slot, machine.slots_at + SLOT * image);
             turned[to..to + SLOT].copy_from_slice(&state[from..from + SLOT]);
         }
+        for actor in &machine.actors {
+            for (barrier, at) in &actor.tokens {
+                let image = actor.tokens.iter().find(|(other, _)| *other == turn.barriers[*barrier].0);
+                turned[image.map_or(*at, |(_, at)| *at)] = state[*at];
+            }
+            for store in actor.stores.iter().flat_map(|(_, at)| *at..at + STORES) {
+                let slot = usize::from(state[store]).checked_sub(1);
+                turned[store] = slot.map_or(0, |slot| u16::try_from(turn.slots[slot] + 1).unwrap_or(0));
+            }
+        }
         for (kind, image) in turn.copies.iter().enumerate() {
             turned[machine.copies_at + image] = state[machine.copies_at + kind];
         }
@@ -113,7 +120,7 @@ impl Rotation {
         match chosen {
             Move::Land(kind) => Move::Land(back.copies[kind]),
             Move::LandAll(barrier) => Move::LandAll(back.barriers[barrier].0),
-            Move::Actor(_) | Move::Stored(..) => chosen,
+            Move::Actor(_) => chosen,
         }
     }
 }
@@ -155,7 +162,17 @@ impl Turn {
             places.copies.iter().position(|other| *other == image)
         });
         let copies: Vec<_> = copies.collect::<Option<_>>()?;
-        let is_one_to_one = is_permutation(barriers.iter().map(|(to, _)| *to))
+        // The tokens of a thread are those of the same barriers, turned or not.
+        let keeps_tokens = machine.automata.iter().all(|automaton| {
+            let of = |node: &Node| match node.action {
+                Action::Arrive { barrier, token: true, .. } => Some(barrier),
+                _ => None,
+            };
+            let own: BTreeSet<usize> = automaton.nodes.iter().filter_map(of).collect();
+            own.iter().all(|barrier| own.contains(&barriers[*barrier].0))
+        });
+        let is_one_to_one = keeps_tokens
+            && is_permutation(barriers.iter().map(|(to, _)| *to))
             && is_permutation(slots.iter().copied())
             && is_permutation(copies.iter().copied());
         is_one_to_one.then_some(Turn { nodes, barriers, slots, copies })
@@ -263,6 +280,9 @@ impl Draft<'_> {
             }
             (Action::EndFill { slot }, Action::EndFill { slot: image })
             | (Action::EndRead { slot }, Action::EndRead { slot: image }) => self.slot(*slot, *image),
+            (Action::Store { slot, queue }, Action::Store { slot: image, queue: other }) => {
+                queue == other && self.slot(*slot, *image)
+            }
             (from, to) => from == to,
         }
     }
@@ -278,7 +298,7 @@ impl Draft<'_> {
     fn slot(&mut self, from: usize, to: usize) -> bool {
         let (own, image) = (&self.machine.places.slots[from], &self.machine.places.slots[to]);
         let known = *self.slots[from].get_or_insert(to);
-        known == to && own.parts == image.parts && own.object.block == image.object.block
+        known == to && own.parts == image.parts && own.stored == image.stored && own.object.block == image.object.block
     }
 }
 

@@ -43,13 +43,7 @@ pub(super) fn search(
     limit: usize,
 ) -> Search {
     let mode = Mode { reduced, logged: false };
-    let mut searcher = Searcher {
-        machine,
-        rotation,
-        reduced,
-        table: Table::new(machine.size, machine.barriers_at),
-        found: Vec::new(),
-    };
+    let mut searcher = Searcher { machine, rotation, reduced, table: Table::new(machine.size), found: Vec::new() };
     let (outcome, mut reason) = begin(machine, ledger, mode);
     match outcome {
         Outcome::States(states) => searcher.add(states, 0, None),

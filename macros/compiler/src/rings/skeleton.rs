@@ -160,9 +160,13 @@ pub enum Op {
     Store {
         /// The slot, of the own block.
         slot: Element,
+        /// The number of the thread's queue that the copy is in.
+        queue: u8,
     },
-    /// The thread waits until its bulk copies out of slots, but for the last ones, have read their slots.
+    /// The thread waits until its bulk copies out of slots in one queue, but for the last ones, have read their slots.
     WaitStores {
+        /// The number of the queue. Queues know nothing of each other.
+        queue: u8,
         /// The number of last copies that may still be in flight.
         but: u32,
     },
@@ -222,6 +226,9 @@ pub enum Condition {
     Counters(Expr),
     /// The branch is a decision that all roles of the stream take alike, such as whether there is one more iteration.
     Shared,
+    /// The branch depends on what stays the same while the kernel runs, such as whether loops over a range have any iterations: all
+    /// branches of the number go the same way, wherever and whenever a thread comes to them.
+    Constant(u32),
     /// The branch is a decision of each thread's own.
     Free,
 }

@@ -22,7 +22,9 @@ pub(super) fn splits(machine: &Machine) -> Splits {
     let fills = |unit: usize| slots(machine, unit, true);
     let mut all = whole.clone();
     let mut searches: Vec<Vec<u32>> = Vec::new();
-    let many: Vec<usize> = (0..units.len()).filter(|unit| units[*unit].threads > 1).collect();
+    // Threads that only meet others are together in all that anybody can see.
+    let concerned = |unit: &usize| units[*unit].threads > 1 && !only_meets(machine, *unit);
+    let many: Vec<usize> = (0..units.len()).filter(concerned).collect();
     for (at, unit) in many.iter().enumerate() {
         // Two threads of a unit can be in conflict only where they fill.
         let own = units[*unit].threads.min(if fills(*unit).is_empty() { 2 } else { 3 });
@@ -41,14 +43,22 @@ pub(super) fn splits(machine: &Machine) -> Splits {
             }
         }
     }
-    let is_exact = |search: &Vec<u32>| units.iter().zip(search).all(|(unit, actors)| unit.threads <= *actors);
+    let is_exact = |search: &Vec<u32>| many.iter().all(|unit| units[*unit].threads <= search[*unit]);
     if many.is_empty() || searches.iter().any(is_exact) {
-        let searches = vec![units.iter().map(|unit| unit.threads).collect()];
+        let mut exact = whole;
+        many.iter().for_each(|unit| exact[*unit] = units[*unit].threads);
+        let searches = vec![exact];
         return Splits { searches, all, exact: true };
     }
     let within = |one: &[u32], other: &[u32]| one != other && one.iter().zip(other).all(|(one, other)| one <= other);
     let needed = searches.iter().filter(|one| !searches.iter().any(|other| within(one, other))).cloned();
     Splits { searches: needed.collect(), all, exact: false }
+}
+
+/// Returns whether the threads of a unit meet others and exit, and do nothing else.
+fn only_meets(machine: &Machine, unit: usize) -> bool {
+    let mut nodes = machine.automata[unit].nodes.iter();
+    nodes.all(|node| matches!(node.action, Action::Sync { .. } | Action::Shared | Action::Constant(_) | Action::End))
 }
 
 /// Returns the slots that the threads of a unit fill, or read.
@@ -57,7 +67,7 @@ fn slots(machine: &Machine, unit: usize, fill: bool) -> Vec<usize> {
     let slots = nodes.filter_map(|node| match node.action {
         Action::BeginFill { slot, .. } if fill => Some(slot),
         Action::Share { one, .. } if fill => Some(machine.places.copies[one].slot),
-        Action::BeginRead { slot, .. } | Action::Store { slot } if !fill => Some(slot),
+        Action::BeginRead { slot, .. } | Action::Store { slot, .. } if !fill => Some(slot),
         _ => None,
     });
     slots.collect()

@@ -123,18 +123,16 @@ impl Work<'_> {
                 self.read(actor, *slot, Some(*data)).inspect_err(|_| self.log(event, about))?;
             }
             Action::EndRead { slot } => self.has_read(*slot),
-            Action::Store { slot } => {
+            Action::Store { slot, queue } => {
                 self.read(actor, *slot, None).inspect_err(|_| self.log(event, about))?;
-                let at = own.stores.unwrap_or(0);
+                let at = own.queue(*queue).unwrap_or(0);
                 let free = (at..at + STORES).find(|at| self.state[*at] == 0);
                 let Some(free) = free else { return Err(Stop::Cut(Reason::Stores { role: threads.role })) };
-                self.state[free] = u16::try_from(2 * (*slot + 1)).unwrap_or(0);
+                self.state[free] = u16::try_from(*slot + 1).unwrap_or(0);
             }
-            Action::WaitStores { but } => {
-                let stores = own.stores.map_or(&[][..], |at| &self.state[at..at + STORES]);
-                let begun = stores.iter().filter(|store| **store != 0).count();
-                if stores[..begun.saturating_sub(*but)].iter().any(|store| store % 2 == 0) {
-                    return Ok(Done::Blocked);
+            Action::WaitStores { queue, but } => {
+                if let Some(at) = own.queue(*queue) {
+                    self.have_read(actor, at, *but);
                 }
             }
             Action::Sync { meeting, among } => {
@@ -152,7 +150,7 @@ impl Work<'_> {
                 self.log(event, None);
                 return Err(Fault::Count(CountFault::Index { threads, step: node.id }).into());
             }
-            Action::Shared | Action::Free | Action::End => return Ok(Done::Alone),
+            Action::Shared | Action::Constant(_) | Action::Free | Action::End => return Ok(Done::Alone),
         }
         if finishes {
             let barrier = about.unwrap_or(0);
@@ -195,28 +193,28 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// Lets the bulk copy of an actor with the given number have read its slot.
-    pub(super) fn stored(&mut self, actor: usize, number: usize) {
-        let Some(at) = self.machine.actors[actor].stores else { return };
-        let slot = usize::from(self.state[at + number] / 2).saturating_sub(1);
-        self.state[at + number] |= 1;
+    /// Lets the bulk copies of an actor in the queue that begins at a place, but for the last ones, have read their slots. They have done
+    /// so at the latest now, and until now they may be in the way of others.
+    fn have_read(&mut self, actor: usize, at: usize, but: usize) {
+        let begun = self.state[at..at + STORES].iter().filter(|store| **store != 0).count();
+        let over = begun.saturating_sub(but);
+        for number in 0..over {
+            let slot = usize::from(self.state[at + number]).saturating_sub(1);
+            self.has_read(slot);
+            let threads = self.machine.actors[actor].threads;
+            self.log(EventAction::Stored { threads, slot: self.machine.places.slots[slot].object }, None);
+        }
         let stores = &mut self.state[at..at + STORES];
-        let over = stores.iter().take_while(|store| *store % 2 == 1).count();
         stores.rotate_left(over);
         stores[STORES - over..].fill(0);
-        self.has_read(slot);
-        let threads = self.machine.actors[actor].threads;
-        self.log(EventAction::Stored { threads, slot: self.machine.places.slots[slot].object }, None);
     }
 
     /// Checks that an actor may exit.
     pub(super) fn leave(&self, actor: usize) -> Result<(), Stop> {
         let own = &self.machine.actors[actor];
-        let store = own.stores.map_or(0, |at| self.state[at]);
-        if store == 0 {
-            return Ok(());
-        }
-        let slot = self.machine.places.slots[usize::from(store / 2).saturating_sub(1)].object;
+        let store = own.stores.iter().map(|(_, at)| self.state[*at]).find(|store| *store != 0);
+        let Some(store) = store else { return Ok(()) };
+        let slot = self.machine.places.slots[usize::from(store).saturating_sub(1)].object;
         Err(Fault::Undrained(UndrainedFault::Store { threads: own.threads, slot }).into())
     }
 

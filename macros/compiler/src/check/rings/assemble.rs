@@ -147,7 +147,7 @@ pub(super) fn assemble(
 
 /// The array of slots that a step reads.
 fn read_by(step: &Step) -> Option<u32> {
-    let (Op::BeginRead { slot, .. } | Op::Store { slot }) = &step.op else { return None };
+    let (Op::BeginRead { slot, .. } | Op::Store { slot, .. }) = &step.op else { return None };
     Some(slot.array)
 }
 
@@ -363,13 +363,34 @@ fn asked_by_steps(kernel: &Kernel<'_, '_>, objects: &Objects) -> Vec<Asked> {
     asked
 }
 
+/// The largest number of constants whose values are told apart where decisions are compared.
+const CONSTANTS: usize = 6;
+
 /// Whether the n-th shared decisions of two threads are the same, for all n.
 fn decide_alike(one: &Program, other: &Program) -> bool {
+    let constants = |program: &Program| program.steps.iter().filter_map(constant_of).collect::<BTreeSet<u32>>();
+    let mut all = constants(one);
+    all.extend(constants(other));
+    // All threads find the same value of a constant.
+    let known: Vec<u32> = all.into_iter().take(CONSTANTS).collect();
+    (0..1_usize << known.len()).all(|values| {
+        let value = |(at, constant): (usize, &u32)| (*constant, values >> at & 1 == 1);
+        agree_on_decisions(one, other, &known.iter().enumerate().map(value).collect())
+    })
+}
+
+/// The constant that a step asks for.
+fn constant_of(step: &Step) -> Option<u32> {
+    if let Op::Branch { condition: Condition::Constant(number), .. } = step.op { Some(number) } else { None }
+}
+
+/// The same if constants have these values.
+fn agree_on_decisions(one: &Program, other: &Program, constants: &BTreeMap<u32, bool>) -> bool {
     let mut seen = BTreeSet::new();
     let mut work = vec![(0, 0)];
     while let Some((from, and)) = work.pop() {
-        for first in decisions(one, from) {
-            for second in decisions(other, and) {
+        for first in decisions(one, from, constants) {
+            for second in decisions(other, and, constants) {
                 let keys = |program: &Program, step: usize| program.keys.get(&step).cloned().unwrap_or_default();
                 let known = keys(other, second);
                 if !keys(one, first).iter().any(|key| known.contains(key)) {
@@ -386,7 +407,7 @@ fn decide_alike(one: &Program, other: &Program) -> bool {
 }
 
 /// The shared decisions that come next after a step.
-fn decisions(program: &Program, from: usize) -> BTreeSet<usize> {
+fn decisions(program: &Program, from: usize, constants: &BTreeMap<u32, bool>) -> BTreeSet<usize> {
     let mut found = BTreeSet::new();
     let mut seen = BTreeSet::new();
     let mut work = vec![from];
@@ -395,7 +416,10 @@ fn decisions(program: &Program, from: usize) -> BTreeSet<usize> {
         if let Op::Branch { condition: Condition::Shared, .. } = step.op {
             found.insert(at);
         } else if let Op::Branch { otherwise, .. } = step.op {
-            work.extend([at + 1, otherwise]);
+            match constant_of(step).and_then(|constant| constants.get(&constant)) {
+                Some(known) => work.push(if *known { at + 1 } else { otherwise }),
+                None => work.extend([at + 1, otherwise]),
+            }
         } else if let Op::Jump(to) = step.op {
             work.push(to);
         } else if !matches!(step.op, Op::Leave) {

@@ -25,26 +25,30 @@ impl Walker<'_, '_, '_, '_> {
                     None => self.copy_to_peer(point, call)?,
                 }
             }
-            CopyStep::Begin { reads, completion: Completion::BulkGroup | Completion::Product, at, .. } => {
+            CopyStep::Begin {
+                reads,
+                completion: completion @ (Completion::BulkGroup | Completion::Product),
+                at,
+                ..
+            } => {
                 for region in reads {
                     if let Some((array, _)) = array_of(region).and_then(|array| self.objects.slot(array)) {
                         let slot = Element { array, index: self.slot_index(region, point, *at)? };
                         self.flush();
-                        self.push(point, *at, Op::Store { slot });
+                        self.push(point, *at, Op::Store { slot, queue: queue_of(*completion) });
                     }
                 }
             }
             CopyStep::Wait { completion: completion @ (Completion::BulkGroup | Completion::Product), but, .. }
-                if self.objects.are_stored(kernel) =>
+                if self.objects.are_stored(kernel, *completion) =>
             {
                 let but = but.map_or(Some(0), |but| kernel.constants.of(but));
-                // Both kinds count among the same reads: where a kernel has both, none is waited for, which allows more.
                 let but = but.and_then(|but| self.objects.reads_of_last(kernel, *completion, but));
                 let at = kernel.cfg.blocks[point.0.0].steps[point.1].at;
                 match but.and_then(|but| u32::try_from(but).ok()) {
                     Some(but) => {
                         self.flush();
-                        self.push(point, at, Op::WaitStores { but });
+                        self.push(point, at, Op::WaitStores { queue: queue_of(*completion), but });
                     }
                     None => self.program.allows_more = true,
                 }
@@ -136,6 +140,11 @@ impl Walker<'_, '_, '_, '_> {
         self.push(site, at, Op::Copy { slot, barrier, block, signals, bytes, data: Data::Fixed(0) });
         Ok(())
     }
+}
+
+/// The queue of what completes in one way: a wait for bulk copies says nothing of products, nor one for products of bulk copies.
+fn queue_of(completion: Completion) -> u8 {
+    u8::from(completion == Completion::Product)
 }
 
 /// The number of threads in no group.

@@ -6,7 +6,7 @@ use super::kernel::{Point, Refusal};
 use super::symbol::Symbol;
 use super::value::{Counter, Counters, Evaluator};
 use super::walk::{Key, Walker};
-use crate::check::cfg::{BlockId, Cfg, CountedLoop, End, Extent, NodeId, Source, Variable};
+use crate::check::cfg::{BlockId, Cfg, CountedLoop, End, Extent, NodeId, Source, Step, StepKind, Variable};
 use crate::check::uniform::control::{following, following_until};
 use crate::model::expr::BinaryOp;
 use crate::rings::{Condition, Expr, Op, Operator};
@@ -49,6 +49,34 @@ impl Walker<'_, '_, '_, '_> {
         }
     }
 
+    /// If control comes to a loop that is in another one, and arguments decide how often it runs: what says whether it runs at all, which
+    /// is the same each time, and where control goes on then and otherwise. So a loop runs in all rounds of the outer one or in none.
+    pub(super) fn first_time(
+        &self,
+        from: BlockId,
+        head: BlockId,
+    ) -> Result<Option<(String, BlockId, BlockId)>, Refusal> {
+        let kernel = self.kernel();
+        let content = &kernel.cfg.blocks[head.0];
+        let End::Branch { on, then, otherwise } = content.end else { return Ok(None) };
+        let Some(counted) = kernel.cfg.counted.get(&head) else { return Ok(None) };
+        let counts = |variable| self.evaluator.counters.get(Counter::Variable(variable)).is_some();
+        let is_plain =
+            |step: &Step| !matches!(step.kind, StepKind::Memory(_) | StepKind::Group(_)) && !self.is_relevant(step);
+        if counted.before != from
+            || self.evaluator.arguments.is_some()
+            || !kernel.is_in_loop(from)
+            || !content.steps.iter().all(is_plain)
+            || kernel.is_skipped(head, &counts)
+        {
+            return Ok(None);
+        }
+        let (Condition::Shared, keys, _) = self.counted(head, on, counted)? else { return Ok(None) };
+        let form = keys.into_iter().find_map(|key| if let Key::Form(form) = key { Some(form) } else { None });
+        // A length that is known is not 0.
+        Ok(form.map(|form| (format!("any {form}"), then, otherwise)))
+    }
+
     /// The decision of a loop over a range.
     pub(super) fn counted(
         &self,
@@ -66,10 +94,7 @@ impl Walker<'_, '_, '_, '_> {
         let length = end.symbol().zip(start.symbol()).and_then(|(end, start)| end.plus(-1, &start));
         let by = self.evaluator.stride(counted, on);
         let Some(by) = by.known().filter(|by| *by > 0) else {
-            let form = |(length, by): (Symbol, Symbol)| {
-                let length = length.plus(more, &Symbol::constant(1))?;
-                Some(Key::Form(format!("for {length} by {by}")))
-            };
+            let form = |(length, by): (Symbol, Symbol)| trips_by(length, &by, more);
             let keys = length.zip(by.symbol()).and_then(form).into_iter().chain(self.agreed(block, on).ok());
             let keys: Vec<Key> = keys.collect();
             return match keys.is_empty() || self.evaluator.arguments.is_some() {
@@ -156,22 +181,27 @@ impl Walker<'_, '_, '_, '_> {
                 let ([(first, start, Extent::Whole)], true) = (&before[..], comes_back(inside)) else { continue };
                 let leads =
                     first.0 != head && !following_until(cfg, outside, first.0).contains(head) && outside != head;
-                let steps: Option<BTreeSet<i64>> = within
+                let steps: Option<Vec<Symbol>> = within
                     .iter()
                     .map(|(set, value, extent)| {
                         let by = self.difference(&evaluator, variable, *value, *set)?;
                         (*extent == Extent::Whole).then_some(by)
                     })
                     .collect();
-                let Some(by) = steps.filter(|steps| steps.len() == 1).and_then(|steps| steps.first().copied()) else {
-                    continue;
-                };
+                let steps = steps.filter(|steps| steps.iter().all(|step| Some(step) == steps.first()));
+                let Some(by) = steps.and_then(|steps| steps.into_iter().next()) else { continue };
                 let places: Vec<BlockId> = within.iter().map(|((block, _), ..)| *block).collect();
                 if !leads || !is_set_once(cfg, inside, head, &places) {
                     continue;
                 }
                 let (start, bound) = (symbol(*start, *first)?, symbol(bound, point)?);
                 let up = bound.clone().plus(-1, &start);
+                let Some(by) = by.known() else {
+                    // A step that is not known is one of a range, which counts up.
+                    let op = op.filter(|op| [BinaryOp::Lt, BinaryOp::Le].contains(op))?;
+                    let more = i64::from(op == BinaryOp::Le);
+                    return Some((trips_by(up?, &by, more)?, inside, outside));
+                };
                 let (length, more) = match (op?, by) {
                     (BinaryOp::Lt, 1..) => (up?, 0),
                     (BinaryOp::Le, 1..) => (up?, 1),
@@ -188,22 +218,25 @@ impl Walker<'_, '_, '_, '_> {
         None
     }
 
-    /// The difference that a step makes to a variable, if it adds a number that is known.
+    /// The difference that a step makes to a variable, if it adds a number that does not change, or takes away one that is known.
     fn difference(
         &self,
         evaluator: &Evaluator<'_, '_, '_>,
         variable: Variable,
         value: NodeId,
         point: Point,
-    ) -> Option<i64> {
+    ) -> Option<Symbol> {
         let cfg = self.kernel().cfg;
         let of = &cfg.nodes[cfg.origin(value).0];
         let (Source::Binary(op), [left, right]) = (&of.source, &of.operands[..]) else { return None };
         let is_variable = cfg.nodes[left.0].source.read() == Some(variable);
         let read = self.kernel().evaluated(*left)?;
         let is_now = !self.kernel().may_be_set_between(variable, read, point) && read.0 == point.0;
-        let number = evaluator.value(*right, point).known().filter(|_| is_variable && is_now)?;
-        if let BinaryOp::Add = op { Some(number) } else { (*op == BinaryOp::Sub).then_some(-number) }
+        let step = evaluator.value(*right, point).symbol().filter(|_| is_variable && is_now)?;
+        if let BinaryOp::Add = op {
+            return Some(step);
+        }
+        step.known().filter(|_| *op == BinaryOp::Sub).map(|number| Symbol::constant(-number))
     }
 
     /// The blocks that a thread comes to in each iteration of a loop over a range that has one.
@@ -240,6 +273,12 @@ fn trips(length: Symbol, by: i64, more: i64) -> Option<Key> {
         None => format!("for {length} by {by}"),
     };
     length.known().is_none().then_some(Key::Form(form))
+}
+
+/// The same of a step that is not known.
+fn trips_by(length: Symbol, by: &Symbol, more: i64) -> Option<Key> {
+    let length = length.plus(more, &Symbol::constant(1))?;
+    Some(Key::Form(format!("for {length} by {by}")))
 }
 
 /// Whether each way from a block back to the head of its loop passes exactly one of these places.

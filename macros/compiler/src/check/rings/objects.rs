@@ -128,34 +128,30 @@ impl Objects {
     }
 
     /// Whether a bulk copy to global memory reads a slot.
-    pub(super) fn are_stored(&self, kernel: &Kernel<'_, '_>) -> bool {
-        kernel.cfg.copies.iter().any(|copy| match copy {
-            CopyStep::Begin { reads, completion: Completion::BulkGroup | Completion::Product, .. } => {
-                reads.iter().filter_map(array_of).any(|array| self.slot(array).is_some())
-            }
-            CopyStep::Begin { .. } | CopyStep::Wait { .. } => false,
-        })
+    pub(super) fn are_stored(&self, kernel: &Kernel<'_, '_>, by: Completion) -> bool {
+        self.read_by(kernel, by).any(|slots| slots > 0)
     }
 
-    /// The number of reads of slots that may go on while as many of the last copies to global memory, or products, do: if these are the
-    /// only ones that read, and each of the last ones reads as many.
+    /// The number of reads of slots that may go on while as many of the last copies to global memory, or products, do: if each of those
+    /// that complete in this way reads as many.
     pub(super) fn reads_of_last(&self, kernel: &Kernel<'_, '_>, by: Completion, last: i64) -> Option<i64> {
-        let each = kernel.cfg.copies.iter().filter_map(|copy| match copy {
-            CopyStep::Begin {
-                reads, completion: completion @ (Completion::BulkGroup | Completion::Product), ..
-            } => {
-                let slots = reads.iter().filter_map(array_of).filter(|array| self.slot(*array).is_some()).count();
-                Some((*completion, slots))
-            }
-            CopyStep::Begin { .. } | CopyStep::Wait { .. } => None,
-        });
-        let each: BTreeSet<(bool, usize)> = each.map(|(kind, slots)| (kind == by, slots)).collect();
+        let each: BTreeSet<usize> = self.read_by(kernel, by).collect();
         match &each.into_iter().collect::<Vec<_>>()[..] {
-            [(true, slots)] => last.checked_mul(i64::try_from(*slots).ok()?),
+            [slots] => last.checked_mul(i64::try_from(*slots).ok()?),
             // Nothing goes on, however much each of them reads.
-            [(true, _), ..] if last == 0 => Some(0),
+            [_, ..] if last == 0 => Some(0),
             _ => None,
         }
+    }
+
+    /// The numbers of slots that the copies read, or the products, that complete in one way.
+    fn read_by<'k>(&'k self, kernel: &'k Kernel<'_, '_>, by: Completion) -> impl Iterator<Item = usize> + 'k {
+        kernel.cfg.copies.iter().filter_map(move |copy| match copy {
+            CopyStep::Begin { reads, completion, .. } if *completion == by => {
+                Some(reads.iter().filter_map(array_of).filter(|array| self.slot(*array).is_some()).count())
+            }
+            CopyStep::Begin { .. } | CopyStep::Wait { .. } => None,
+        })
     }
 
     pub(super) fn slot(&self, array: usize) -> Option<(u32, &Slot)> {

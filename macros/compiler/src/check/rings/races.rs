@@ -43,7 +43,7 @@ pub(super) fn separate(
     let mut arrays = Vec::new();
     for (slot, of) in objects.slots.iter().enumerate().filter(|(_, of)| !of.whole) {
         let number = narrow(slot);
-        let is_stored = |op: &Op| matches!(op, Op::Store { slot } if slot.array == number);
+        let is_stored = |op: &Op| matches!(op, Op::Store { slot, .. } if slot.array == number);
         if steps(actors).any(|(_, step)| is_stored(&step.op)) {
             continue;
         }

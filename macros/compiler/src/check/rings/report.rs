@@ -315,7 +315,7 @@ impl Words<'_, '_, '_> {
             Some(Op::BeginRead { slot: of, .. } | Op::EndRead { slot: of, .. }) => {
                 ("read", format!(" {}", slot(of.array)))
             }
-            Some(Op::Store { slot: of }) => ("begin", format!(" a copy out of {}", slot(of.array))),
+            Some(Op::Store { slot: of, .. }) => ("begin", format!(" a copy out of {}", slot(of.array))),
             Some(Op::WaitStores { .. }) => ("wait", " for bulk copies".into()),
             Some(Op::Sync { .. }) => ("synchronize", String::new()),
             Some(Op::Set(_) | Op::NextRound | Op::Branch { .. } | Op::Jump(_) | Op::Leave) | None => {

@@ -241,6 +241,14 @@ impl Evaluator<'_, '_, '_> {
         }
         let once = kernel.evaluated(node).is_some_and(|(block, _)| !kernel.is_in_loop(block));
         let is_alike = || kernel.values.level(node).is_uniform(kernel.scope());
+        // What a group says of itself stays the same, wherever a thread asks. A `Dim3` is no number.
+        let query =
+            kernel.cfg.queries.get(&node).filter(|(group, query)| {
+                !group.is_of_a_warp() && !query.answer.is_extent() && self.arguments.is_none()
+            });
+        if let Some((group, query)) = query.filter(|_| is_alike()) {
+            return Value::Symbol(Symbol::of(format!("{group:?} {}", query.name)));
+        }
         match self.arguments.is_none() && once && is_alike() {
             true => Value::Symbol(Symbol::of(format!("n{}", node.0))),
             false => Value::Unknown,

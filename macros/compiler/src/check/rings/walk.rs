@@ -21,11 +21,15 @@ use crate::span::SpanRange;
 
 /// The places of the steps of a skeleton, by the number of the step.
 #[derive(Debug, Default)]
-pub(super) struct Sites(RefCell<Vec<(Point, SpanRange)>>);
+pub(super) struct Sites {
+    all: RefCell<Vec<(Point, SpanRange)>>,
+    /// What the constants of branches say, by number.
+    constants: RefCell<Vec<String>>,
+}
 
 impl Sites {
     fn number(&self, point: Point, at: SpanRange) -> u32 {
-        let mut all = self.0.borrow_mut();
+        let mut all = self.all.borrow_mut();
         let known = all.iter().position(|(known, _)| *known == point);
         let number = known.unwrap_or_else(|| {
             all.push((point, at));
@@ -34,12 +38,23 @@ impl Sites {
         u32::try_from(number).unwrap_or(u32::MAX)
     }
 
+    /// The number of what stays the same while the kernel runs, by what it says.
+    fn constant(&self, says: String) -> u32 {
+        let mut all = self.constants.borrow_mut();
+        let known = all.iter().position(|known| *known == says);
+        let number = known.unwrap_or_else(|| {
+            all.push(says);
+            all.len() - 1
+        });
+        u32::try_from(number).unwrap_or(u32::MAX)
+    }
+
     pub(super) fn point(&self, number: u32) -> Option<Point> {
-        self.0.borrow().get(number as usize).map(|(point, _)| *point)
+        self.all.borrow().get(number as usize).map(|(point, _)| *point)
     }
 
     pub(super) fn at(&self, number: u32) -> Option<SpanRange> {
-        self.0.borrow().get(number as usize).map(|(_, at)| *at)
+        self.all.borrow().get(number as usize).map(|(_, at)| *at)
     }
 }
 
@@ -170,7 +185,23 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
                 }
                 Next::Goes(next) => {
                     self.count(block, next);
-                    block = next;
+                    block = match self.first_time(block, next)? {
+                        Some((says, then, otherwise)) => {
+                            let constant = self.sites.constant(says);
+                            self.targets.push((self.program.steps.len(), otherwise));
+                            let condition = Condition::Constant(constant);
+                            self.push(end, at, Op::Branch { condition, otherwise: usize::MAX });
+                            if let Some(counter) = self.evaluator.counters.get(Counter::Iterations(next)) {
+                                let next = Expr::counter(counter).apply(Operator::Add, Expr::constant(1));
+                                self.push(end, at, Op::Set(vec![(counter, next)]));
+                            }
+                            self.open.push(otherwise);
+                            // The loop's test is that of all other iterations.
+                            self.open.push(next);
+                            then
+                        }
+                        None => next,
+                    };
                 }
                 Next::Decides { condition, keys, then, otherwise, counts } => {
                     if [then, otherwise].iter().any(|next| self.kernel().cfg.counted.contains_key(next)) {

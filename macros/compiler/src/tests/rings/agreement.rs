@@ -5,7 +5,7 @@ use super::cases::family;
 use super::explicit;
 use super::kernels::{
     EMPTY, FULL, TILE, drops, early, groups, handshake, kept, multicast, order_barrier, own, ping_pong, ring_of, split,
-    stores, turn, using,
+    stores, tiles_of_a_ring, turn, two_queues, using,
 };
 use super::words::{WithRole, Word, arrive, fill, filled, rounds, share, skeleton, wait};
 use crate::rings::{Among, Skeleton, Verdict, check};
@@ -75,6 +75,10 @@ fn skeletons_by_hand() {
         ("multicast", 1, multicast(1, 2, true, true, 1, 2)),
         ("stores", 2, stores(2, 1, true, 1)),
         ("stores 1", 1, stores(1, 1, true, 1)),
+        ("two queues", 1, two_queues(true)),
+        ("two queues, one wait", 1, two_queues(false)),
+        ("tiles", 1, tiles_of_a_ring("same?", "same?")),
+        ("tiles, filled always", 1, tiles_of_a_ring("1", "same?")),
         ("drops", 1, drops(false, 2)),
         ("drops on", 1, drops(true, 2)),
         ("early", 1, early(2)),
@@ -93,7 +97,7 @@ fn skeletons_by_hand() {
         .collect();
     let different = compare(&nested, &strings, &mut tally);
     assert!(different.is_none(), "{}", different.unwrap_or_default());
-    assert_eq!(tally.proved + tally.faulty, 18);
+    assert_eq!(tally.proved + tally.faulty, 22);
 }
 
 /// Changes one or two steps of a ring at random.

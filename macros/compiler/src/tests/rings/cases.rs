@@ -2,7 +2,7 @@
 
 use super::kernels::{
     EMPTY, FULL, TILE, changed, cross, drops, early, groups, handshake, kept, last_act, multicast, order_barrier, own,
-    ping_pong, ring, ring_of, split, stores, tail, two_groups, unbounded, using,
+    ping_pong, ring, ring_of, split, stores, tail, tiles_of_a_ring, two_groups, two_queues, unbounded, using,
 };
 use super::words::{Word, arrive, copy, expect, wait};
 use crate::rings::{CountFault, Fault, Skeleton, Verdict, check};
@@ -87,6 +87,10 @@ fn cases() -> Vec<(&'static str, &'static str, Skeleton)> {
         ("stores not drained at exit", "undrained", stores(2, 1, false, 31)),
         ("one row, wait for all but one", "overwrite", stores(1, 1, true, 31)),
         ("one row, wait for all", "proved", stores(1, 0, true, 31)),
+        ("bulk copies and products, both waited for", "proved", two_queues(true)),
+        ("bulk copies and products, one waited for", "overwrite", two_queues(false)),
+        ("tiles that all have parts or none", "proved", tiles_of_a_ring("same?", "same?")),
+        ("tiles that need not have as many parts", "unknown", tiles_of_a_ring("all?", "all?")),
         ("tokens, two halves", "proved", split(2, 128)),
         // A thread fills what its neighbour reads, in either order.
         ("tokens, one half", "overwrite or read", split(1, 128)),
@@ -109,7 +113,7 @@ fn cases() -> Vec<(&'static str, &'static str, Skeleton)> {
 #[test]
 fn verdicts() {
     let cases = cases();
-    assert_eq!(cases.len(), 61);
+    assert_eq!(cases.len(), 65);
     let mut wrong = Vec::new();
     for (name, expected, skeleton) in cases {
         let verdict = check(&skeleton, 200_000);

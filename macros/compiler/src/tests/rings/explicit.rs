@@ -15,7 +15,7 @@ struct Thread {
     decisions: usize,
     round: i64,
     tokens: BTreeMap<Name, u64>,
-    stores: Vec<(Name, bool)>,
+    stores: Vec<(Name, u8, bool)>,
 }
 
 /// An array, an index, a block.
@@ -44,6 +44,8 @@ struct World {
     slots: BTreeMap<Name, Slot>,
     /// The copies in flight: slot, barrier, bytes.
     copies: Vec<(Name, Name, i64)>,
+    /// The constants that a thread has asked for.
+    constants: BTreeMap<u32, bool>,
 }
 
 /// A fault, in words for the test's failure.
@@ -100,7 +102,7 @@ pub(super) fn run(skeleton: &Skeleton, decisions: &[bool], limit: usize) -> Opti
     // A thread must not exit while its bulk copy reads.
     for world in &seen {
         let leaves =
-            |thread: usize| run.exited(world, thread) && world.threads[thread].stores.iter().any(|(_, over)| !over);
+            |thread: usize| run.exited(world, thread) && world.threads[thread].stores.iter().any(|(.., over)| !over);
         if (0..run.threads.len()).any(leaves) {
             return Some(Err("exit with a store in flight"));
         }
@@ -123,7 +125,13 @@ impl Run<'_> {
                 slots.extend((0..i64::from(data.stages)).map(|index| ((array, index, block), Slot::default())));
             }
         }
-        World { threads: vec![thread; self.threads.len()], barriers, slots, copies: Vec::new() }
+        World {
+            threads: vec![thread; self.threads.len()],
+            barriers,
+            slots,
+            copies: Vec::new(),
+            constants: BTreeMap::new(),
+        }
     }
 
     fn op(&self, world: &World, thread: usize) -> Option<&Op> {
@@ -192,6 +200,19 @@ impl Run<'_> {
                             let taken = world.threads[thread].decisions;
                             world.threads[thread].decisions += 1;
                             if self.decisions.get(taken) == Some(&true) { next } else { *otherwise }
+                        }
+                        Op::Branch { condition: Condition::Constant(number), otherwise } => {
+                            let ways = match world.constants.get(number) {
+                                Some(known) => vec![*known],
+                                None => vec![true, false],
+                            };
+                            for taken in ways {
+                                let mut other = world.clone();
+                                other.constants.insert(*number, taken);
+                                other.threads[thread].at = if taken { next } else { *otherwise };
+                                open.push(other);
+                            }
+                            continue 'worlds;
                         }
                         Op::Branch { condition: Condition::Free, otherwise } => {
                             let mut other = world.clone();
@@ -292,18 +313,21 @@ impl Run<'_> {
             Op::EndRead { slot, block } => {
                 world.slots.get_mut(&slot_of(slot, Some(block))?).ok_or("no such slot")?.readers -= 1;
             }
-            Op::Store { slot } => {
+            Op::Store { slot, queue } => {
                 let name = slot_of(slot, None)?;
                 self.begin_read(&mut world, name, None)?;
-                world.threads[thread].stores.push((name, false));
+                world.threads[thread].stores.push((name, *queue, false));
             }
-            Op::WaitStores { but } => {
+            Op::WaitStores { queue, but } => {
                 let stores = &before.threads[thread].stores;
-                let old = stores.len().saturating_sub(*but as usize);
-                if stores[..old].iter().any(|(_, over)| !over) {
+                let of_queue: Vec<usize> = (0..stores.len()).filter(|store| stores[*store].1 == *queue).collect();
+                let old = &of_queue[..of_queue.len().saturating_sub(*but as usize)];
+                if old.iter().any(|store| !stores[*store].2) {
                     return Ok(None);
                 }
-                world.threads[thread].stores.drain(..old);
+                for store in old.iter().rev() {
+                    world.threads[thread].stores.remove(*store);
+                }
             }
             Op::Sync { meeting, among } => {
                 let (_, block) = self.threads[thread];
@@ -348,10 +372,10 @@ impl Run<'_> {
     fn stored(&self, before: &World) -> Vec<World> {
         let mut found = Vec::new();
         for (thread, own) in before.threads.iter().enumerate() {
-            for (number, (slot, over)) in own.stores.iter().enumerate() {
+            for (number, (slot, _, over)) in own.stores.iter().enumerate() {
                 if !over {
                     let mut world = before.clone();
-                    world.threads[thread].stores[number].1 = true;
+                    world.threads[thread].stores[number].2 = true;
                     world.slots.entry(*slot).or_default().readers -= 1;
                     found.push(world);
                 }

@@ -150,11 +150,39 @@ pub(super) fn stores(slots: u32, allow: u32, drain: bool, helpers: u32) -> Skele
     let row = format!("k%{slots}");
     let [free, made] = [0, 1].map(|meeting| Word::Sync(meeting, Among::Block));
     let helper = vec![free, fill(0, &row), filled(0, &row), made];
-    let leader = [vec![Word::WaitStores(allow)], helper.clone(), vec![Word::Store(0, row)]].concat();
-    let end = if drain { vec![Word::WaitStores(0)] } else { Vec::new() };
+    let leader = [vec![Word::WaitStores(0, allow)], helper.clone(), vec![Word::Store(0, 0, row)]].concat();
+    let end = if drain { vec![Word::WaitStores(0, 0)] } else { Vec::new() };
     skeleton(1, &[], &[(slots, helpers + 1)])
         .role(1, &[vec![rounds(leader)], end].concat())
         .role(helpers, &[rounds(helper)])
+}
+
+/// Two threads fill two slots, of which one thread's bulk copies read one, and its products the other. It waits for both kinds, or for
+/// the bulk copies alone.
+pub(super) fn two_queues(waits_for_both: bool) -> Skeleton {
+    let [free, made] = [0, 1].map(|meeting| Word::Sync(meeting, Among::Block));
+    let of_slot = |slot: usize| vec![fill(slot, "0"), filled(slot, "0")];
+    let helper = [vec![free], of_slot(0), of_slot(1), vec![made]].concat();
+    let waits = vec![Word::WaitStores(0, 0), Word::WaitStores(1, 0)];
+    let before = if waits_for_both { waits.clone() } else { vec![Word::WaitStores(0, 0)] };
+    let stores = vec![Word::Store(0, 0, "0".into()), Word::Store(1, 1, "0".into())];
+    let leader = [before, helper.clone(), stores].concat();
+    skeleton(1, &[], &[(1, 2), (1, 2)]).role(1, &[vec![rounds(leader)], waits].concat()).role(1, &[rounds(helper)])
+}
+
+/// Loops over tiles with a ring whose loop has iterations for all tiles or for none; the consumers meet once for each tile. The
+/// producer may ask for the iterations of each tile anew, so that nothing bounds how many tiles without any it is ahead.
+pub(super) fn tiles_of_a_ring(condition: &str, consumer: &str) -> Skeleton {
+    let meeting = vec![arrive(2, "0"), wait(2, "0", "t%2")];
+    let part = |test: &str, steps: Vec<Word>| {
+        vec![Word::When(test.into(), [steps, vec![Word::Let(vec![("k", "k+1".into())])]].concat())]
+    };
+    let producer = part(condition, vec![wait(EMPTY, "0", "1-k%2"), fill(0, "0"), filled(0, "0"), arrive(FULL, "0")]);
+    let reads = part(consumer, vec![wait(FULL, "0", "k%2"), read(0, "0"), done(0, "0"), arrive(EMPTY, "0")]);
+    let tiles = |body: Vec<Word>| Word::Loop("t", true, body);
+    skeleton(1, &[(1, 1), (1, 2), (1, 2)], &[(1, 1)])
+        .role(1, &[tiles(producer)])
+        .role(2, &[tiles([reads, meeting].concat())])
 }
 
 /// Arrive, work, wait with tokens; a neighbour's word of this round is read after the wait.
@@ -196,6 +224,6 @@ pub(super) fn last_act(closing: bool) -> Skeleton {
 
 /// Two roles of which neither waits for the other.
 pub(super) fn unbounded() -> Skeleton {
-    let body = [rounds(vec![Word::WaitStores(0)])];
+    let body = [rounds(vec![Word::WaitStores(0, 0)])];
     skeleton(1, &[], &[]).role(1, &body).role(1, &body)
 }

@@ -5,11 +5,12 @@ use super::extraction::proved;
 use crate::RingReport;
 
 /// Loops of a block over its tiles, in which `{}` stands for a round with its number `k`.
-const FORMS: [&str; 5] = [
+const FORMS: [&str; 6] = [
     "let mut k = 0u32; for t in (first..tiles).step_by(stride) { {} k += 1; }",
     "let mut k = 0u32; for t in (0..tiles - first).step_by(stride) { {} k += 1; }",
     "for k in 0..rounds { let t = first + k * stride; {} }",
     "let mut k = 0u32; while k < rounds { let t = first + k * stride; {} k += 1; }",
+    "let mut k = 0u32; let mut t = this_grid().block_rank() as u32; while t < tiles { {} k += 1; t += this_grid().num_blocks() as u32; }",
     "let mut k = 0u32; for tile in (first..tiles).step_by(stride) { for part in 0..parts { let t = tile * parts + part; {} k += 1; } }",
 ];
 

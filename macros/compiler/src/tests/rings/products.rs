@@ -79,6 +79,65 @@ fn gemm(a: &TensorMap<Rows>, b: &TensorMap<Rows>, c: &mut [f32], parts: u32) {
     }
 }";
 
+/// A persistent product: one warpgroup multiplies the tiles of a ring, whose counters are kept by hand, and stores each result through a
+/// tile of its own, around which its threads meet.
+const PERSISTENT: &str = "#[cluster_kernel(block = 256)]
+fn gemm(a: &TensorMap<Rows>, b: &TensorMap<Rows>, c: &mut TensorMap<Out>, tiles: u32, parts: u32) {
+    let block = this_thread_block();
+    let group = tiled_partition::<128>(&block);
+    let left = shared_array::<Rows, 4>();
+    let right = shared_array::<Rows, 4>();
+    let mut staged = shared_array::<Out, 1>();
+    let full = shared_barriers::<4>();
+    let empty = shared_barriers::<4>();
+    let met = shared_barrier();
+    full.init_collective(&block, 1);
+    empty.init_collective(&block, 4);
+    met.init_collective(&block, 128);
+    let rank = group.thread_rank();
+    let mut stage = 0u32;
+    if group.meta_group_rank() == 1 {
+        if rank == 0 {
+            let mut phase = true;
+            let mut tile = this_grid().block_rank() as u32;
+            while tile < tiles {
+                for k in 0..parts {
+                    empty[stage].wait_parity(phase);
+                    a.load_async([tile as i32 * 64, k as i32 * 64], &left[stage], &full[stage]);
+                    b.load_async([tile as i32 * 64, k as i32 * 64], &right[stage], &full[stage]);
+                    let _ = full[stage].arrive();
+                    stage += 1;
+                    if stage == 4 { stage = 0; phase = !phase; }
+                }
+                tile += this_grid().num_blocks() as u32;
+            }
+        }
+    } else {
+        let mut phase = false;
+        let mut tile = this_grid().block_rank() as u32;
+        while tile < tiles {
+            let mut sum = Accumulator::<f32, 64, 64>::splat(0.0);
+            for k in 0..parts {
+                full[stage].wait_parity(phase);
+                let product = group.mma_async(sum, &left[stage], &right[stage]);
+                sum = group.wait_mma(product);
+                if rank % 32 == 0 { let _ = empty[stage].arrive(); }
+                stage += 1;
+                if stage == 4 { stage = 0; phase = !phase; }
+            }
+            if rank == 0 { bulk_wait_group_read::<0>(); }
+            let freed = met.arrive();
+            met.wait(freed);
+            for i in 0..32u32 { staged[0][sum.row(rank, i) as usize][sum.column(rank, i) as usize] = sum[i]; }
+            let filled = met.arrive();
+            met.wait(filled);
+            if rank == 0 { c.store_async([tile as i32 * 64, 0], &staged[0]); }
+            tile += this_grid().num_blocks() as u32;
+        }
+        if rank == 0 { bulk_wait_group::<0>(); }
+    }
+}";
+
 fn check(source: &str, edits: &[(&str, &str)]) -> Vec<String> {
     let mut edited = source.to_owned();
     for (from, to) in edits {
@@ -99,7 +158,24 @@ fn two_products_in_a_round() {
     assert_eq!(check(TWO, &[("&values[p % 2], &full[p % 2]", "&values[p % 2], &full[1 - p % 2]")]), ["ring_read"]);
     assert_eq!(check(TWO, &[("(&block, 4)", "(&block, 128)")]), ["ring_deadlock"]);
     let one = [(release, "if rank == 0 { let _ = empty[p % 2].arrive(); }"), ("(&block, 4)", "(&block, 1)")];
-    assert_eq!(check(TWO, &one), ["ring_overwrite"]);
+    assert_eq!(check(TWO, &one), ["ring_read"]);
+}
+
+#[test]
+fn a_persistent_product() {
+    proved(PERSISTENT);
+    for (from, to) in [
+        ("let mut phase = true;", "let mut phase = false;"),
+        ("let mut phase = false;", "let mut phase = true;"),
+        ("if rank % 32 == 0 { let _ = empty[stage].arrive(); }", ""),
+        ("empty.init_collective(&block, 4);", "empty.init_collective(&block, 128);"),
+        ("met.init_collective(&block, 128);", "met.init_collective(&block, 129);"),
+        ("if stage == 4 { stage = 0; phase = !phase; }", "if stage == 4 { stage = 0; }"),
+        ("&right[stage], &full[stage]);", "&right[stage], &empty[stage]);"),
+    ] {
+        let found = check(PERSISTENT, &[(from, to)]);
+        assert!(matches!(&found[..], [rule] if rule.starts_with("ring_")), "{from}: {found:?}");
+    }
 }
 
 #[test]

@@ -32,11 +32,13 @@ pub(super) enum Word {
     Filled(usize, String),
     Read(usize, String),
     Done(usize, String),
-    Store(usize, String),
-    WaitStores(u32),
+    /// The queue, the slot, the index.
+    Store(u8, usize, String),
+    WaitStores(u8, u32),
     Sync(u32, Among),
     Let(Vec<(&'static str, String)>),
-    /// A test of counters, a shared decision (`all?`) or a thread's own (`?`), and what depends on it.
+    /// A test of counters, a shared decision (`all?`), one that is always the same (`same?`) or a thread's own (`?`), and what depends
+    /// on it.
     When(String, Vec<Word>),
     /// A loop with its counter; whether each iteration is a round.
     Loop(&'static str, bool, Vec<Word>),
@@ -220,8 +222,8 @@ impl Text {
                     let (slot, block) = self.slot(*slot, index);
                     Op::EndRead { slot, block }
                 }
-                Word::Store(slot, index) => Op::Store { slot: self.element(*slot, index) },
-                Word::WaitStores(but) => Op::WaitStores { but: *but },
+                Word::Store(queue, slot, index) => Op::Store { slot: self.element(*slot, index), queue: *queue },
+                Word::WaitStores(queue, but) => Op::WaitStores { queue: *queue, but: *but },
                 Word::Sync(meeting, among) => Op::Sync { meeting: *meeting, among: among.clone() },
                 Word::Let(values) => {
                     Op::Set(values.iter().map(|(name, value)| (self.counter(name), self.expr(value))).collect())
@@ -232,6 +234,7 @@ impl Text {
                     let condition = match test.as_str() {
                         "?" => Condition::Free,
                         "all?" => Condition::Shared,
+                        "same?" => Condition::Constant(0),
                         test => Condition::Counters(self.expr(test)),
                     };
                     let branch = self.push(Op::Branch { condition, otherwise: 0 });
