@@ -67,15 +67,16 @@ struct UniformByRank<'a, 'f> {
 }
 
 impl UniformByRank<'_, '_> {
-    /// Whether the threads of equal rank in all blocks select the same element of the same block.
+    /// Whether the threads of equal rank in all blocks select the same element of the same block, which each thread chooses.
     fn selects_alike(&self, region: &Region) -> bool {
         let is_alike = |node: NodeId| self.is_alike(node, &mut BTreeSet::new());
         let index = |select: &Select| match select {
             Select::At(index) => is_alike(*index),
             Select::Chunk { .. } | Select::Range { .. } | Select::Half { .. } | Select::Unknown => false,
         };
+        let varies = |rank: NodeId| !self.values.level(rank).is_uniform(Uniformity::Block);
         region.via.is_none()
-            && region.rank.is_some_and(is_alike)
+            && region.rank.is_some_and(|rank| varies(rank) && is_alike(rank))
             && !region.path.is_empty()
             && region.path.iter().all(index)
     }
