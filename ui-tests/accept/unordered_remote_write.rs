@@ -144,6 +144,32 @@ fn atomic_on_both_sides(input: &[u32], out: &mut [u32]) {
     out[this_grid().thread_rank()] = bins[i];
 }
 
+/// Each thread chooses a block by its rank, which has a row for each block that writes.
+#[cluster_kernel(cluster = 4, block = 64)]
+fn spread_by_thread(input: &[u32], out: &mut [u32]) {
+    let cluster = this_cluster();
+    let inbox = shared_array::<[u32; 16], 4>();
+    let i = this_thread_block().thread_rank();
+    cluster.sync();
+    cluster.map_shared_rank(&inbox, i % 4)[cluster.block_rank()][i / 4] = input[this_grid().thread_rank()];
+    cluster.sync();
+    out[this_grid().thread_rank()] = inbox[i % 4][i / 4];
+}
+
+/// The first block has a bin for each thread of the cluster.
+#[cluster_kernel(cluster = 2, block = 64)]
+fn counted_in_the_first(input: &[u32], out: &mut [u32]) {
+    let cluster = this_cluster();
+    let bins = shared_array::<u32, 128>();
+    let i = this_thread_block().thread_rank();
+    bins[i] = 0;
+    bins[i + 64] = 0;
+    cluster.sync();
+    cluster.map_shared_rank(&bins, 0)[input[this_grid().thread_rank()]] += 1;
+    cluster.sync();
+    out[this_grid().thread_rank()] = bins[i];
+}
+
 pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
     phalanx::Program::of::<inbox>,
     phalanx::Program::of::<histogram>,
@@ -154,4 +180,6 @@ pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
     phalanx::Program::of::<two_inboxes>,
     phalanx::Program::of::<halo_cells>,
     phalanx::Program::of::<atomic_on_both_sides>,
+    phalanx::Program::of::<spread_by_thread>,
+    phalanx::Program::of::<counted_in_the_first>,
 ];

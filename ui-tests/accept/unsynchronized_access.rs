@@ -170,6 +170,81 @@ fn permuted(order: &[u32], out: &mut [u32]) {
     out[i] = row[order[i]];
 }
 
+/// In each instance, a barrier comes before the threads read what others have written.
+#[cluster_kernel(block = N)]
+fn in_all_instances<const N: usize>(input: &[u32], out: &mut [u32]) {
+    let block = this_thread_block();
+    let row = shared_array::<u32, N>();
+    let i = block.thread_rank() as usize;
+    row[i] = input[i];
+    block.sync();
+    out[i] = row[N - 1 - i];
+}
+
+/// It is right for as many threads as a warp has.
+#[cluster_kernel(block = N)]
+fn of_a_single_warp<const N: usize>(input: &[u32], out: &mut [u32]) {
+    let block = this_thread_block();
+    let warp = tiled_partition::<32>(&block);
+    let row = shared_array::<u32, N>();
+    let i = block.thread_rank() as usize;
+    row[i] = input[i];
+    warp.sync();
+    out[i] = row[N - 1 - i];
+}
+
+/// The sums of all warps are there before they are added.
+#[cluster_kernel(block = 256)]
+fn of_all_warps(input: &[u32], out: &mut [u32]) {
+    let block = this_thread_block();
+    let warp = tiled_partition::<32>(&block);
+    let sums = shared_array::<u32, 8>();
+    let sum = warp.reduce(input[block.thread_rank()], op::Plus);
+    if warp.thread_rank() == 0 {
+        sums[warp.meta_group_rank()] = sum;
+    }
+    block.sync();
+    let mut all = 0;
+    for k in 0..warp.meta_group_size() {
+        all += sums[k];
+    }
+    out[block.thread_rank()] = all;
+}
+
+/// As many bins as threads: the host may give each thread its own.
+#[cluster_kernel(block = 64)]
+fn counted_without_atomics(input: &[u32], out: &mut [u32]) {
+    let block = this_thread_block();
+    let bins = shared_array::<u32, 64>();
+    let i = block.thread_rank();
+    bins[i] = 0;
+    block.sync();
+    bins[input[i] % 64] += 1;
+    block.sync();
+    out[i] = bins[i];
+}
+
+#[device]
+fn each(count: u32, f: impl Fn(u32)) {
+    if count == 0 {
+        return;
+    }
+    for i in 0..count {
+        f(i);
+    }
+}
+
+/// A barrier comes after the closure that a function calls.
+#[cluster_kernel(block = 64)]
+fn in_a_closure_of_a_function(input: &[u32], out: &mut [u32]) {
+    let block = this_thread_block();
+    let row = shared_array::<u32, 128>();
+    let i = block.thread_rank();
+    each(2, |k| row[i + 64 * k] = input[i]);
+    block.sync();
+    out[i] = row[127 - i];
+}
+
 pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
     phalanx::Program::of::<behind_the_first_barrier>,
     phalanx::Program::of::<tree>,
@@ -182,4 +257,9 @@ pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
     phalanx::Program::of::<in_a_warp>,
     phalanx::Program::of::<its_own>,
     phalanx::Program::of::<permuted>,
+    phalanx::Program::of::<in_all_instances<128>>,
+    phalanx::Program::of::<of_a_single_warp<32>>,
+    phalanx::Program::of::<of_all_warps>,
+    phalanx::Program::of::<counted_without_atomics>,
+    phalanx::Program::of::<in_a_closure_of_a_function>,
 ];

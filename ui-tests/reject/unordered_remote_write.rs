@@ -96,6 +96,31 @@ fn gathered(input: &[f32], out: &mut [f32]) {
     cluster.sync();
 }
 
+/// Each thread chooses a block by its rank, and the threads of its rank in other blocks choose the same one.
+#[cluster_kernel(cluster = 4, block = 64)]
+fn spread_by_thread(input: &[u32], out: &mut [u32]) {
+    let cluster = this_cluster();
+    let inbox = shared_array::<u32, 64>();
+    let i = this_thread_block().thread_rank();
+    cluster.sync();
+    cluster.map_shared_rank(&inbox, i % 4)[i] = input[this_grid().thread_rank()];
+    cluster.sync();
+    out[this_grid().thread_rank()] = inbox[i];
+}
+
+/// The blocks together have more threads than the first one has bins.
+#[cluster_kernel(cluster = 2, block = 64)]
+fn counted_in_the_first(input: &[u32], out: &mut [u32]) {
+    let cluster = this_cluster();
+    let bins = shared_array::<u32, 64>();
+    let i = this_thread_block().thread_rank();
+    bins[i] = 0;
+    cluster.sync();
+    cluster.map_shared_rank(&bins, 0)[input[this_grid().thread_rank()]] += 1;
+    cluster.sync();
+    out[this_grid().thread_rank()] = bins[i];
+}
+
 fn main() {}
 
 /// All blocks write the same element.

@@ -122,4 +122,66 @@ fn cleared(input: &[u32], out: &mut [u32]) {
     out[i] = row[127 - i];
 }
 
+/// In each instance, a thread reads what another one may not have written yet.
+#[cluster_kernel(block = N)]
+fn in_all_instances<const N: usize>(input: &[u32], out: &mut [u32]) {
+    let row = shared_array::<u32, N>();
+    let i = this_thread_block().thread_rank() as usize;
+    row[i] = input[i];
+    out[i] = row[N - 1 - i];
+}
+
+/// The sums of the warps are added before all of them are there.
+#[cluster_kernel(block = 256)]
+fn of_all_warps(input: &[u32], out: &mut [u32]) {
+    let block = this_thread_block();
+    let warp = tiled_partition::<32>(&block);
+    let sums = shared_array::<u32, 8>();
+    let sum = warp.reduce(input[block.thread_rank()], op::Plus);
+    if warp.thread_rank() == 0 {
+        sums[warp.meta_group_rank()] = sum;
+    }
+    let mut all = 0;
+    for k in 0..warp.meta_group_size() {
+        all += sums[k];
+    }
+    out[block.thread_rank()] = all;
+}
+
+/// There are more threads than bins.
+#[cluster_kernel(block = 256)]
+fn counted_without_atomics(input: &[u32], out: &mut [u32]) {
+    let block = this_thread_block();
+    let bins = shared_array::<u32, 64>();
+    let i = block.thread_rank();
+    if i < 64 {
+        bins[i] = 0;
+    }
+    block.sync();
+    bins[input[i] % 64] += 1;
+    block.sync();
+    if i < 64 {
+        out[i] = bins[i];
+    }
+}
+
+#[device]
+fn each(count: u32, f: impl Fn(u32)) {
+    if count == 0 {
+        return;
+    }
+    for i in 0..count {
+        f(i);
+    }
+}
+
+/// A closure that a function calls writes what other threads read.
+#[cluster_kernel(block = 64)]
+fn in_a_closure_of_a_function(input: &[u32], out: &mut [u32]) {
+    let row = shared_array::<u32, 128>();
+    let i = this_thread_block().thread_rank();
+    each(2, |k| row[i + 64 * k] = input[i]);
+    out[i] = row[127 - i];
+}
+
 fn main() {}

@@ -14,21 +14,22 @@ use crate::diag::{Diag, Diags, Fault, Reported};
 use crate::emit;
 use crate::fragment;
 use crate::messages;
-use crate::model::followed::Followed;
 use crate::model::options::Options;
 use crate::model::{Definitions, Function, Implementation, Method, Role};
 use crate::parse;
-use crate::parse::inline::Inlined;
 use crate::parse::same_file::Attributed;
 use crate::rules::Rule;
 use crate::session::Session;
 use crate::source;
 use crate::span::SpanRange;
-use crate::values::{Conditional, WithValues};
+use crate::values::Conditional;
+use variants::{Valued, WithBodies, with_bodies, with_values};
 
+mod instances;
 mod prepared;
 mod rings;
 mod traces;
+mod variants;
 
 pub(crate) use rings::rings;
 pub use rings::{RingCase, RingReport};
@@ -53,15 +54,18 @@ fn expand(session: Session, role: Role, options: TokenStream, item: TokenStream)
     let Parsed::Function { function, conditions } = &mut parsed else { return generate(&parsed, diags) };
     let file = source::text(function.name.span());
     define(function, file.as_deref().map(source::definitions).unwrap_or_default());
-    let (function, understood, known) = (&*function, diags.is_empty(), OnceCell::new());
+    let (function, understood, known) = (&**function, diags.is_empty(), OnceCell::new());
     let with_values = || understood.then(|| with_values(function, &options, &item, session)).flatten();
     let judged = judge(function, || known.get_or_init(with_values).as_ref(), &mut diags);
     let file = file.filter(|_| understood && judged.needs_bodies());
     let bodies = file.and_then(|file| with_bodies(function, &file, &options, &item, session));
-    let Judged { checked, conditional, selections } = match &bodies {
+    let judged = match &bodies {
         Some(bodies) => judge_with_bodies(judged, bodies, &mut diags),
         None => judged,
     };
+    let text = (function, &options, &item);
+    let Judged { checked, conditional, selections } =
+        instances::judge(judged, text, bodies.as_ref(), session, &mut diags);
     let items = match checked {
         Ok(checked) => {
             let (items, refused) = (emit::items(&checked), conditional.iter().map(Conditional::refuse));
@@ -93,50 +97,6 @@ impl Judged<'_> {
     }
 }
 
-/// A function with the values of constants that its file shows.
-type Valued = (WithValues, Box<Function>);
-
-/// A function with the bodies of the functions that it calls.
-struct WithBodies {
-    function: Box<Function>,
-    known: Option<Valued>,
-    followed: Vec<Followed>,
-}
-
-/// Reads a function that was understood once more with the values of constants that its file shows.
-fn with_values(function: &Function, options: &TokenStream, item: &TokenStream, session: Session) -> Option<Valued> {
-    let known = WithValues::of(function, options, item)?;
-    let mut function = read_again(function, known.options.clone(), known.item.clone(), session)?;
-    function.definitions.clear();
-    Some((known, function))
-}
-
-/// Reads the function once more with the bodies of device functions in place of their calls.
-fn with_bodies(
-    function: &Function,
-    file: &str,
-    options: &TokenStream,
-    item: &TokenStream,
-    session: Session,
-) -> Option<WithBodies> {
-    let Inlined { item, followed } = parse::inline::inlined(item, file)?;
-    let again = read_again(function, options.clone(), item.clone(), session)?;
-    let known = with_values(&again, options, &item, session);
-    Some(WithBodies { function: again, known, followed })
-}
-
-/// Parses another text of a function, which has the same constants in scope; `None` if it is not understood.
-fn read_again(function: &Function, options: TokenStream, item: TokenStream, session: Session) -> Option<Box<Function>> {
-    let mut faults = Diags::new(session);
-    match parse_as(function.role, options, item, &mut faults) {
-        Parsed::Function { function: mut again, .. } if faults.is_empty() => {
-            again.definitions.clone_from(&function.definitions);
-            Some(again)
-        }
-        _ => None,
-    }
-}
-
 /// Checks a function, and again with the values of its constants where they may change the verdict: what is refused may be right with
 /// them, and a phase barrier's use may be wrong. `known` reads the function with the values, which takes as long as reading it.
 fn judge<'f>(function: &'f Function, known: impl FnOnce() -> Option<&'f Valued>, diags: &mut Diags) -> Judged<'f> {
@@ -158,7 +118,7 @@ fn judge<'f>(function: &'f Function, known: impl FnOnce() -> Option<&'f Valued>,
             Judged { checked: Ok(with_values), conditional, selections }
         }
         (Ok(checked), Err(Reported)) => {
-            let found = faults.take().into_iter().filter(|fault| traces::is_of_values(&checked, fault));
+            let found = faults.take().into_iter().filter(|fault| traces::is_of_values(&checked, known, fault));
             let conditional = found.map(|fault| Conditional::when(fault, |span| values.are_right(span))).collect();
             Judged { checked: Ok(checked), conditional, selections }
         }
@@ -169,7 +129,7 @@ fn judge<'f>(function: &'f Function, known: impl FnOnce() -> Option<&'f Valued>,
 /// Checks a function with the bodies of what it calls: what is refused may be right with them, and what is asked of the called
 /// functions may have its answer in them.
 fn judge_with_bodies<'f>(first: Judged<'f>, bodies: &'f WithBodies, diags: &mut Diags) -> Judged<'f> {
-    let WithBodies { function, known, followed } = bodies;
+    let WithBodies { function, known, followed, .. } = bodies;
     let known = known.as_ref();
     let selections = emit::followed::selections(followed);
     let are_followed = |_| emit::followed::condition(followed);
@@ -180,7 +140,7 @@ fn judge_with_bodies<'f>(first: Judged<'f>, bodies: &'f WithBodies, diags: &mut 
     let rings = rings_with_bodies(&first, &mut second, of_rings);
     let asks_of_methods = first.checked.as_ref().is_ok_and(Checked::asks_of_methods);
     let is_answer = |checked: &Checked<'_>| !checked.asks_of_memory();
-    let of_traces = traces::faults(&first, &mut second, &others, are_followed);
+    let of_traces = traces::faults(&first, (&mut second, function), &others, are_followed);
     let judged = match (first.checked, second.checked) {
         (Err(Reported), Ok(right)) if !diags.any(|rule, _| !Rule::OF_VALUES.contains(&rule)) => {
             let mut conditional = second.conditional;
@@ -233,8 +193,14 @@ pub(crate) fn check_kernel(session: Session, options: TokenStream, item: TokenSt
     // Of two items, rustc keeps one, which is then checked.
     let Ok(item) = prepared::prepared(Role::Kernel, &options, item, None) else { return Vec::new() };
     let mut diags = Diags::new(session);
-    let parsed = parse_kernel(options, item, &mut diags);
-    faults(parsed, diags)
+    match parse_kernel(options.clone(), item.clone(), &mut diags) {
+        Parsed::Function { function, .. } => {
+            let judged = judge(&function, || None, &mut diags);
+            instances::judge(judged, (&function, &options, &item), None, session, &mut diags);
+            diags.into_faults()
+        }
+        parsed => faults(parsed, diags),
+    }
 }
 
 /// Returns the faults that `device` reports.
@@ -252,7 +218,8 @@ pub(crate) fn check_kernel_in(session: Session, file: &str, options: TokenStream
     let Parsed::Function { function, .. } = &mut parsed else { return faults(parsed, diags) };
     define(function, source::definitions(file));
     let known = diags.is_empty().then(|| with_values(function, &options, &item, session)).flatten();
-    let Judged { conditional, .. } = judge(function, || known.as_ref(), &mut diags);
+    let judged = judge(function, || known.as_ref(), &mut diags);
+    let Judged { conditional, .. } = instances::judge(judged, (function, &options, &item), None, session, &mut diags);
     conditional.into_iter().filter(|fault| fault.if_right).for_each(|conditional| diags.push(conditional.fault));
     diags.into_faults()
 }
@@ -324,6 +291,7 @@ pub(crate) fn check_file(session: Session, file: &str) -> Vec<Fault> {
         if let Some(bodies) = &bodies {
             judged = judge_with_bodies(judged, bodies, &mut diags);
         }
+        judged = instances::judge(judged, (function, &options, &item), bodies.as_ref(), session, &mut diags);
         let held = judged.conditional.into_iter().filter(|fault| fault.if_right);
         held.for_each(|conditional| diags.push(conditional.fault));
         if let Ok(checked) = &judged.checked {

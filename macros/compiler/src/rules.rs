@@ -252,6 +252,9 @@ impl Rule {
     /// The rules about what is certain of threads whose numbers are known, which are silent where one is not.
     pub(crate) const OF_TRACES: [Rule; 2] = [Rule::UnsynchronizedAccess, Rule::RankOutOfRange];
 
+    /// Those of which a fault is reported if all instances of a kernel that were tried have one.
+    pub(crate) const OF_INSTANCES: [Rule; 2] = [Rule::UnsynchronizedAccess, Rule::UnorderedRemoteWrite];
+
     /// Returns the rules that `unchecked(...)` takes, each with its summary.
     pub(crate) fn switchable() -> impl Iterator<Item = (Rule, &'static str)> {
         Rule::ALL.iter().filter_map(|rule| match rule.requirement()? {

@@ -22,10 +22,11 @@ impl WithValues {
         if function.definitions.is_empty() {
             return None;
         }
-        let mut replace =
-            Replace { function, constants: Constants::new(function, Default::default()), values: Vec::new() };
-        let (options, item) = (replace.stream(options.clone()), replace.stream(item.clone()));
-        let values = replace.values;
+        let constants = Constants::new(function, Default::default());
+        let mut known = Known { function, constants, values: Vec::new() };
+        let mut replace = |tokens: &TokenStream| replaced(tokens.clone(), &mut |name| known.literal(name));
+        let (options, item) = (replace(options), replace(item));
+        let values = known.values;
         (!values.is_empty()).then_some(WithValues { options, item, values })
     }
 
@@ -73,46 +74,74 @@ impl Conditional {
     }
 }
 
-struct Replace<'f> {
+/// Puts literals in place of the names that have one.
+fn replaced(tokens: TokenStream, literal: &mut impl FnMut(&Ident) -> Option<Vec<TokenTree>>) -> TokenStream {
+    let trees: Vec<TokenTree> = tokens.into_iter().collect();
+    let is_punct = |at: Option<usize>, of: &[char]| {
+        let tree = at.and_then(|at| trees.get(at));
+        tree.is_some_and(|tree| matches!(tree, TokenTree::Punct(punct) if of.contains(&punct.as_char())))
+    };
+    // A part of a path, a field, a lifetime, a declaration or a call is another name. `a..N` is none of these.
+    let is_another_name = |at: usize| {
+        let before = at.checked_sub(1);
+        let is_field = is_punct(before, &['.']) && !is_punct(at.checked_sub(2), &['.']);
+        let is_arguments =
+            |tree: &TokenTree| matches!(tree, TokenTree::Group(group) if group.delimiter() == Delimiter::Parenthesis);
+        let is_call = trees.get(at + 1).is_some_and(is_arguments);
+        is_field || is_call || is_punct(before, &[':', '\'']) || is_punct(Some(at + 1), &[':', '!'])
+    };
+    let mut all = Vec::new();
+    for (at, tree) in trees.iter().enumerate() {
+        match tree {
+            TokenTree::Group(group) => {
+                let mut inside = Group::new(group.delimiter(), replaced(group.stream(), literal));
+                inside.set_span(group.span());
+                all.push(TokenTree::Group(inside));
+            }
+            TokenTree::Ident(name) if !is_another_name(at) => {
+                all.extend(literal(name).unwrap_or_else(|| vec![tree.clone()]));
+            }
+            TokenTree::Ident(_) | TokenTree::Punct(_) | TokenTree::Literal(_) => all.push(tree.clone()),
+        }
+    }
+    all.into_iter().collect()
+}
+
+/// Puts literals in place of names, each given with its value and its type.
+pub(crate) fn with_literals(tokens: TokenStream, values: &[(Ident, i64, String)]) -> TokenStream {
+    replaced(tokens, &mut |name| {
+        let (_, value, ty) = values.iter().find(|(known, ..)| known == name)?;
+        literal_of(*value, ty, name.span())
+    })
+}
+
+/// A literal of this value and type.
+fn literal_of(value: i64, ty: &str, at: Span) -> Option<Vec<TokenTree>> {
+    if ty == "bool" {
+        return Some(vec![Ident::new(if value == 0 { "false" } else { "true" }, at).into()]);
+    }
+    let mut literal: Literal = format!("{}{ty}", value.unsigned_abs()).parse().ok()?;
+    literal.set_span(at);
+    if value >= 0 {
+        return Some(vec![literal.into()]);
+    }
+    let mut negative = Group::new(
+        Delimiter::Parenthesis,
+        [Punct::new('-', Spacing::Alone).into(), TokenTree::from(literal)].into_iter().collect(),
+    );
+    negative.set_span(at);
+    Some(negative.into_token_stream().into_iter().collect())
+}
+
+struct Known<'f> {
     function: &'f Function,
     constants: Constants<'f>,
     values: Vec<(Ident, i64)>,
 }
 
-impl Replace<'_> {
-    fn stream(&mut self, tokens: TokenStream) -> TokenStream {
-        let trees: Vec<TokenTree> = tokens.into_iter().collect();
-        let is_punct = |at: Option<usize>, of: &[char]| {
-            let tree = at.and_then(|at| trees.get(at));
-            tree.is_some_and(|tree| matches!(tree, TokenTree::Punct(punct) if of.contains(&punct.as_char())))
-        };
-        // A part of a path, a field, a lifetime, a declaration or a call is another name. `a..N` is none of these.
-        let is_another_name = |at: usize| {
-            let before = at.checked_sub(1);
-            let is_field = is_punct(before, &['.']) && !is_punct(at.checked_sub(2), &['.']);
-            let is_arguments = |tree: &TokenTree| matches!(tree, TokenTree::Group(group) if group.delimiter() == Delimiter::Parenthesis);
-            let is_call = trees.get(at + 1).is_some_and(is_arguments);
-            is_field || is_call || is_punct(before, &[':', '\'']) || is_punct(Some(at + 1), &[':', '!'])
-        };
-        let mut replaced = Vec::new();
-        for (at, tree) in trees.iter().enumerate() {
-            match tree {
-                TokenTree::Group(group) => {
-                    let mut inside = Group::new(group.delimiter(), self.stream(group.stream()));
-                    inside.set_span(group.span());
-                    replaced.push(TokenTree::Group(inside));
-                }
-                TokenTree::Ident(name) if !is_another_name(at) => {
-                    replaced.extend(self.value(name).unwrap_or_else(|| vec![tree.clone()]));
-                }
-                TokenTree::Ident(_) | TokenTree::Punct(_) | TokenTree::Literal(_) => replaced.push(tree.clone()),
-            }
-        }
-        replaced.into_iter().collect()
-    }
-
+impl Known<'_> {
     /// The literal that a name stands for.
-    fn value(&mut self, name: &Ident) -> Option<Vec<TokenTree>> {
+    fn literal(&mut self, name: &Ident) -> Option<Vec<TokenTree>> {
         let function = self.function;
         let [definition] = &function.definitions.get(&name.to_string())?[..] else { return None };
         let is_local = function.locals.iter().any(|local| local.name == *name);
@@ -123,19 +152,6 @@ impl Replace<'_> {
         if !self.values.iter().any(|(known, _)| known == name) {
             self.values.push((name.clone(), value));
         }
-        if definition.ty == "bool" {
-            return Some(vec![Ident::new(if value == 0 { "false" } else { "true" }, name.span()).into()]);
-        }
-        let mut literal: Literal = format!("{}{}", value.unsigned_abs(), definition.ty).parse().ok()?;
-        literal.set_span(name.span());
-        if value >= 0 {
-            return Some(vec![literal.into()]);
-        }
-        let mut negative = Group::new(
-            Delimiter::Parenthesis,
-            [Punct::new('-', Spacing::Alone).into(), TokenTree::from(literal)].into_iter().collect(),
-        );
-        negative.set_span(name.span());
-        Some(negative.into_token_stream().into_iter().collect())
+        literal_of(value, definition.ty, name.span())
     }
 }

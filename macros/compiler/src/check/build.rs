@@ -9,6 +9,7 @@ mod fields;
 mod granule;
 mod memory;
 mod op;
+mod query;
 mod reference;
 mod store;
 mod value;
@@ -45,6 +46,7 @@ pub(crate) fn build(function: &Function) -> Result<Cfg<'_>, SpanRange> {
         barrier_calls: Vec::new(),
         calls: Vec::new(),
         queries: BTreeMap::new(),
+        axes: BTreeMap::new(),
         positions: BTreeMap::new(),
         thread_indexes: BTreeSet::new(),
         cuts: BTreeMap::new(),
@@ -97,6 +99,7 @@ pub(crate) fn build(function: &Function) -> Result<Cfg<'_>, SpanRange> {
         barrier_calls: builder.barrier_calls,
         calls: builder.calls,
         queries: builder.queries,
+        axes: builder.axes,
         positions: builder.positions,
         cuts: builder.cuts,
         formulas: builder.formulas,
@@ -122,6 +125,7 @@ struct Builder<'f> {
     barrier_calls: Vec<BarrierCall>,
     calls: Vec<Call<'f>>,
     queries: BTreeMap<NodeId, (Group, &'static Query)>,
+    axes: BTreeMap<NodeId, (NodeId, usize)>,
     positions: BTreeMap<NodeId, Position>,
     /// The locals that are the thread's index.
     thread_indexes: BTreeSet<LocalId>,
@@ -477,8 +481,7 @@ impl<'f> Builder<'f> {
 
     /// Drops what a jump leaves behind: the waiting operands, and the locals of the scopes from `depth` inwards.
     fn abandon(&mut self, waiting: usize, depth: usize, how: TokenLoss, at: SpanRange) {
-        let lost: Vec<Variable> = self.waiting.iter().skip(waiting).copied().collect();
-        for variable in lost {
+        for variable in self.waiting.iter().skip(waiting).copied().collect::<Vec<_>>() {
             self.step(StepKind::Token(TokenStep::Drop { variable, how }), at);
         }
         self.drop_scopes(depth, how, at);

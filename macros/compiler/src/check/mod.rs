@@ -106,6 +106,17 @@ fn several_warps(cfg: &Cfg<'_>, diags: &mut Diags) {
     }
 }
 
+/// Follows the threads of a function that other checks have not looked at yet, and reports the faults of [`traces`]. Returns whether a
+/// launch was followed in which no thread fails, or none could be.
+pub(crate) fn follow_threads(function: &Function, diags: &mut Diags) -> bool {
+    let Ok(mut cfg) = build::build(function) else { return true };
+    let tokens = Tokens::of(function, &cfg);
+    forgotten::mark(&mut cfg, &tokens, &mut diags.nested());
+    let (control, live) = (Control::of(&cfg), Live::of(&cfg));
+    let values = Values::of(function, &cfg, &control, &live);
+    traces::check(function, &cfg, &values, false, diags)
+}
+
 /// The number of threads in a warp.
 const WARP: u64 = 32;
 

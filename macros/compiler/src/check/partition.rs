@@ -297,6 +297,7 @@ impl<'f> Splitter<'_, 'f> {
             barrier_calls: Vec::new(),
             calls: Vec::new(),
             queries: self.cfg.queries.clone(),
+            axes: self.cfg.axes.clone(),
             positions: self.cfg.positions.clone(),
             cuts: self.cfg.cuts.clone(),
             formulas: self.cfg.formulas.clone(),

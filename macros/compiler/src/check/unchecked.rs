@@ -71,6 +71,8 @@ pub(super) fn apply(
             // rustc is not asked, so that it stays unknown whether the waiver was needed for a call.
             needed |= summary.waive(is_here);
         }
+        // Which instances a kernel has, and so whether one needs the waiver, is not known here.
+        needed |= function.is_generic_over_constants() && Rule::OF_INSTANCES.contains(&waiver.rule);
         if !needed && parsed {
             idle.push(waiver);
         }

@@ -3,36 +3,54 @@
 use proc_macro2::{Span, TokenStream};
 
 use super::Judged;
-use crate::check::Checked;
-use crate::diag::{Diag, Reported};
+use crate::check::{self, Checked};
+use crate::diag::{Diag, Diags, Reported};
 use crate::emit;
+use crate::model::Function;
 use crate::model::followed::Followed;
 use crate::rules::Rule;
+use crate::session::Session;
+use crate::span::SpanRange;
 use crate::values::Conditional;
 
 /// Whether a fault of a function with the values of its constants is one about which nothing is said without them.
-pub(super) fn is_of_values(without: &Checked<'_>, fault: &Diag) -> bool {
+pub(super) fn is_of_values(without: &Checked<'_>, with_values: &Function, fault: &Diag) -> bool {
     Rule::OF_KNOWN_NUMBERS.contains(&fault.rule)
         || Rule::OF_TRACES.contains(&fault.rule) && !without.leaves_rank_to_rustc(fault.at)
+        || is_of_threads(with_values, fault)
+}
+
+/// Whether the threads of a function show a fault of a rule about which other checks have something to say, too.
+fn is_of_threads(function: &Function, fault: &Diag) -> bool {
+    let mut found = Diags::new(Session::default());
+    let position = |at: SpanRange| (at.line(), at.column());
+    fault.rule == Rule::UnorderedRemoteWrite && {
+        check::follow_threads(function, &mut found);
+        found.any(|rule, at| (rule, position(at)) == (fault.rule, position(fault.at)))
+    }
 }
 
 /// Returns the faults of a function that is right without the bodies, of which `others` are its faults with them.
 pub(super) fn faults(
     first: &Judged<'_>,
-    second: &mut Judged<'_>,
+    (second, function): (&mut Judged<'_>, &Function),
     others: &[Diag],
     are_followed: impl Fn(Span) -> TokenStream,
 ) -> Vec<Conditional> {
     match (&first.checked, &second.checked) {
         (Ok(_), Ok(_)) => {
-            let is_of_traces = |fault: &Conditional| fault.if_right && Rule::OF_TRACES.contains(&fault.fault.rule);
+            let is_of_threads = |rule| Rule::OF_TRACES.contains(&rule) || rule == Rule::UnorderedRemoteWrite;
+            let is_of_traces = |fault: &Conditional| fault.if_right && is_of_threads(fault.fault.rule);
             let (of_traces, rest) = std::mem::take(&mut second.conditional).into_iter().partition(is_of_traces);
             second.conditional = rest;
             let of_traces: Vec<Conditional> = of_traces;
             of_traces.into_iter().map(|fault| fault.and(&are_followed)).collect()
         }
         (Ok(_), Err(Reported)) => {
-            let of_traces = others.iter().filter(|fault| Rule::OF_TRACES.contains(&fault.rule)).cloned();
+            let of_traces = others
+                .iter()
+                .filter(|fault| Rule::OF_TRACES.contains(&fault.rule) || is_of_threads(function, fault))
+                .cloned();
             of_traces.map(|fault| Conditional::when(fault, &are_followed)).collect()
         }
         (Err(Reported), _) => Vec::new(),

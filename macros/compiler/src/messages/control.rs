@@ -10,9 +10,23 @@ pub(crate) fn loop_range(at: SpanRange) -> Diag {
         .help("write `a..b` or `a..=b`, in parentheses with `.rev()` or `.step_by(n)` where needed")
 }
 
-pub(crate) fn range_adaptor(at: SpanRange) -> Diag {
-    Diag::new(Rule::UnsupportedLoop, at, "a range in `for` can have one `rev`, one `step_by` and an `enumerate` as the last, and no other adaptor")
-        .help("increment a variable yourself; `enumerate` gives a pair: `for (k, i) in (first..n).step_by(stride).enumerate()`")
+pub(crate) fn range_adaptor(at: SpanRange, adaptor: &str) -> Diag {
+    let instead = match adaptor {
+        "take" => "end the range earlier: `for i in first..end.min(first + count)`",
+        "skip" => "begin the range later: `for i in first + count..end`",
+        "zip" => {
+            "compute the second number from the position: `for (k, i) in (first..end).enumerate() { let j = other + k; }`"
+        }
+        _ => {
+            "increment a variable yourself; `enumerate` gives a pair: `for (k, i) in (first..n).step_by(stride).enumerate()`"
+        }
+    };
+    Diag::new(
+        Rule::UnsupportedLoop,
+        at,
+        "a range in `for` can have one `rev`, one `step_by` and an `enumerate` as the last, and no other adaptor",
+    )
+    .help(instead)
 }
 
 pub(crate) fn array_map(at: SpanRange) -> Diag {

@@ -2,6 +2,8 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
+use proc_macro2::Ident;
+
 use crate::diag::Diag;
 use crate::rules::Rule;
 use crate::span::SpanRange;
@@ -298,6 +300,32 @@ pub(crate) fn unsynchronized_access(
     } else {
         "synchronize the threads between the two: `block.sync();`, also between one iteration of a loop and the next"
     })
+}
+
+/// Adds the values of the constants of a kernel whose instances all have the fault, of the first few of them.
+pub(crate) fn of_instances(fault: Diag, instances: &[Vec<(&Ident, i64, &str)>], number: usize) -> Diag {
+    let value = |(name, value, ty): &(&Ident, i64, &str)| match *ty {
+        "bool" => format!("`{name}` = {}", *value != 0),
+        _ => format!("`{name}` = {value}"),
+    };
+    let instance = |values: &Vec<_>| values.iter().map(value).collect::<Vec<_>>().join(", ");
+    let each = instances.iter().map(instance).collect::<Vec<_>>().join(", or with ");
+    fault.remark(format!("it is so with {each}, and with all other values that were tried: {number} in all"))
+}
+
+/// More threads change an element each than there are. `numbers` are those of the threads, which are a block's or a cluster's, and of
+/// the elements.
+pub(crate) fn crowded(at: SpanRange, rule: Rule, name: &str, numbers: (u64, u64), of_cluster: bool) -> Diag {
+    let ((threads, elements), group) = (numbers, if of_cluster { "cluster" } else { "block" });
+    Diag::new(
+        rule,
+        at,
+        format!(
+            "each of the {threads} threads of the {group} reads and writes one of the {elements} elements of `{name}` here, with no \
+             barrier in between: two of them have the same one"
+        ),
+    )
+    .help(format!("let an atomic do both: `{name}.atomic(index).fetch_add(value, Relaxed)`"))
 }
 
 /// Two blocks access an element of a third one's memory. `blocks` are their ranks: of the one that writes, of the other and of the owner.

@@ -278,6 +278,11 @@ impl Function {
         self.role == Role::Kernel && (self.dynamic_shared || !self.shared.is_empty())
     }
 
+    /// Whether each value of some constants makes another instance of the function.
+    pub(crate) fn is_generic_over_constants(&self) -> bool {
+        self.generics.params.iter().any(|param| matches!(param, GenericParam::Const(..)))
+    }
+
     /// Whether a constant of the body is the only extent in this dimension of the attribute: both name it alike, and the body
     /// declares no other of that name.
     pub(crate) fn is_extent(&self, value: ValueId, extents: &Extents) -> bool {

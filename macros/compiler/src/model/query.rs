@@ -29,6 +29,8 @@ pub(crate) enum Answer {
     BlockCount,
     /// The rank of the group among those that its partition made.
     GroupRank,
+    /// The number of groups that its partition made.
+    GroupCount,
     /// Another number, of which the checks know only where it is uniform.
     Number,
     /// Another `Dim3`, whose axes are uniform where it is.
@@ -45,6 +47,7 @@ impl Answer {
             | Answer::BlockRank
             | Answer::BlockCount
             | Answer::GroupRank
+            | Answer::GroupCount
             | Answer::Number => false,
         }
     }
@@ -75,7 +78,7 @@ static COALESCED_QUERIES: [Query; 5] = [
     query("num_threads", Answer::ThreadCount, UniformAt::Group),
     query("size", Answer::ThreadCount, UniformAt::Group),
     query("meta_group_rank", Answer::GroupRank, UniformAt::Group),
-    query("meta_group_size", Answer::Number, UniformAt::Group),
+    query("meta_group_size", Answer::GroupCount, UniformAt::Group),
 ];
 
 /// The queries of explicit groups of type `thread_block_tile`. All tiles of one partition have one size.
@@ -84,7 +87,7 @@ static TILE_QUERIES: [Query; 5] = [
     query("num_threads", Answer::ThreadCount, UniformAt::Grid),
     query("size", Answer::ThreadCount, UniformAt::Grid),
     query("meta_group_rank", Answer::GroupRank, UniformAt::Group),
-    query("meta_group_size", Answer::Number, UniformAt::Grid),
+    query("meta_group_size", Answer::GroupCount, UniformAt::Grid),
 ];
 
 /// The queries of the implicit group `thread_block`.
@@ -161,6 +164,7 @@ mod tests {
                     | Answer::BlockRank
                     | Answer::BlockCount
                     | Answer::GroupRank
+                    | Answer::GroupCount
                     | Answer::Number
                     | Answer::Extent => false,
                 };

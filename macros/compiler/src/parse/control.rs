@@ -184,7 +184,8 @@ impl Parser<'_> {
                 let mut range = self.range(&call.receiver)?;
                 let reversed = range.adaptors.iter().any(|adaptor| matches!(adaptor, Adaptor::Rev));
                 let stepped = range.adaptors.iter().any(|adaptor| matches!(adaptor, Adaptor::StepBy(..)));
-                let adaptor = match (call.method.to_string().as_str(), call.args.first(), call.args.len()) {
+                let name = call.method.to_string();
+                let adaptor = match (name.as_str(), call.args.first(), call.args.len()) {
                     ("rev", None, _) if !reversed => Adaptor::Rev,
                     ("step_by", Some(step), 1) if !stepped => {
                         let step = self.beside(step);
@@ -193,7 +194,7 @@ impl Parser<'_> {
                         Adaptor::StepBy(step, site)
                     }
                     _ => {
-                        self.diags.push(messages::range_adaptor(SpanRange::of(&call.method)));
+                        self.diags.push(messages::range_adaptor(SpanRange::of(&call.method), &name));
                         return None;
                     }
                 };

@@ -7,12 +7,12 @@ use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote_spanned};
 use syn::visit_mut::{self, VisitMut};
 use syn::{
-    Block, Expr, ExprCall, ExprMethodCall, FnArg, GenericArgument, ItemFn, Local, Pat, PathArguments, ReceiverKind,
-    Type, parse_quote_spanned,
+    Block, Expr, ExprCall, ExprMethodCall, FnArg, GenericArgument, GenericParam, ItemFn, Lifetime, Local, Pat,
+    PathArguments, ReceiverKind, Type, parse_quote_spanned,
 };
 
 use super::same_file::{Known, Module, declared_in, is_place, name_of, words};
-use super::stand_ins::{Stands, Substitute, respanned, with_constants};
+use super::stand_ins::{LeaveBlock, Stands, Substitute, respanned, with_constants};
 use crate::model::followed::{Followed, Selected};
 
 /// The most bodies that are put in place of calls.
@@ -25,8 +25,16 @@ pub(crate) struct Inlined {
     pub(crate) followed: Vec<Followed>,
 }
 
+/// Which functions are read in place of their calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reads {
+    /// Those that return at their end alone, and take no closure and nothing of a generic type.
+    Plain,
+    All,
+}
+
 /// Puts bodies in place of calls; `None` if there is no call whose body is known. `file` is the text of the file around it.
-pub(crate) fn inlined(item: &TokenStream, file: &str) -> Option<Inlined> {
+pub(crate) fn inlined(item: &TokenStream, file: &str, reads: Reads) -> Option<Inlined> {
     let mut item: ItemFn = syn::parse2(item.clone()).ok()?;
     let module = Module::around(&item.sig.ident, file)?;
     let declared = declared_in(&item);
@@ -41,6 +49,7 @@ pub(crate) fn inlined(item: &TokenStream, file: &str) -> Option<Inlined> {
         open: Vec::new(),
         followed: Vec::new(),
         left: MOST_BODIES,
+        reads,
     };
     inliner.parameters(&item);
     inliner.visit_block_mut(&mut item.block);
@@ -60,6 +69,7 @@ struct Inliner<'m> {
     open: Vec<u64>,
     followed: Vec<Followed>,
     left: usize,
+    reads: Reads,
 }
 
 impl VisitMut for Inliner<'_> {
@@ -151,7 +161,8 @@ impl Inliner<'_> {
 
     fn may_stand(&self, known: &Known) -> bool {
         let is_open = self.open.contains(&known.identity);
-        self.left > 0 && !is_open && known.names.iter().all(|name| !self.taken.contains(name))
+        let is_read = self.reads == Reads::All || known.is_plain();
+        is_read && self.left > 0 && !is_open && known.names.iter().all(|name| !self.taken.contains(name))
     }
 
     /// Returns the body of a function that is called by its name, or by its type and its name.
@@ -164,7 +175,7 @@ impl Inliner<'_> {
         };
         let constants = constants_of(known, &path.path.segments.last()?.arguments)?;
         let first = own.unwrap_or(name).to_string();
-        if own.is_some() && !takes_values(known) {
+        if own.is_some() && !(takes_values(known) && known.types.is_empty()) {
             return None;
         }
         if self.taken.contains(&first) || known.receiver().is_some() || !self.may_stand(known) {
@@ -191,7 +202,7 @@ impl Inliner<'_> {
             return None;
         }
         let own = Ident::new(ty, name.span());
-        if !takes_values(known) || known.constants.iter().any(|(_, used)| *used) {
+        if !takes_values(known) || !known.types.is_empty() || known.constants.iter().any(|(_, used)| *used) {
             return None;
         }
         let body = self.body(known, (Some(&own), name, &[]), Some(&call.receiver), &arguments)?;
@@ -266,10 +277,20 @@ impl Inliner<'_> {
                             lets.push(quote_spanned!(at=> let #mutable #local = #argument;));
                             Stands::Name(local)
                         }
+                        // A closure that is made for the call, and may be called by a name.
+                        (_, Expr::Closure(closure)) if mutable.is_none() => {
+                            lets.push(quote_spanned!(at=> let #local = #closure;));
+                            Stands::Name(local)
+                        }
+                        (Type::ImplTrait(_), Expr::Path(path)) => Stands::Name(path.path.get_ident()?.clone()),
                         (Type::ImplTrait(_), _) => return None,
                         // What is no plain data has no type that a `let` could state: a peer's memory, a token.
                         (ty, Expr::Path(path)) if mutable.is_none() && is_handle(ty) => {
                             Stands::Name(path.path.get_ident()?.clone())
+                        }
+                        (ty, argument) if known.is_generic(ty) => {
+                            lets.push(quote_spanned!(at=> let #mutable #local = #argument;));
+                            Stands::Name(local)
                         }
                         (ty, argument) => {
                             let ty = of_call(ty.to_token_stream());
@@ -290,7 +311,15 @@ impl Inliner<'_> {
         if !substitute.fits {
             return None;
         }
+        if known.returns && known.result().is_some_and(|ty| !is_value(ty)) {
+            return None;
+        }
         let body = match &block.stmts[..] {
+            _ if known.returns => {
+                let label = Lifetime::new(&format!("'{name}_end"), at);
+                LeaveBlock(&label).visit_block_mut(&mut block);
+                quote_spanned!(at=> #label: #block)
+            }
             [syn::Stmt::Expr(value, None)] => value.to_token_stream(),
             _ => block.to_token_stream(),
         };
@@ -300,6 +329,10 @@ impl Inliner<'_> {
         });
         let is_own = own.is_some() && own_type.is_some_and(|ty| ty == "Self" || own.is_some_and(|own| own == ty));
         let value = match known.result().filter(|ty| is_value(ty) && !is_own) {
+            Some(ty) if known.is_generic(ty) => {
+                let result = fresh("result");
+                quote_spanned!(at=> let #result = #body; #result)
+            }
             Some(ty) => {
                 let (ty, result) = (of_call(ty.to_token_stream()), fresh("result"));
                 quote_spanned!(at=> let #result: #ty = #body; #result)
@@ -345,7 +378,7 @@ fn is_handle(ty: &Type) -> bool {
 /// Returns the constants that a call names for the parameters of a function, each one literal or name; `None` if one that the body
 /// needs is not shown.
 fn constants_of(known: &Known, arguments: &PathArguments) -> Option<Vec<(String, TokenTree)>> {
-    let given: Vec<TokenTree> = match arguments {
+    let given: Vec<Option<TokenTree>> = match arguments {
         PathArguments::None if known.constants.iter().any(|(_, used)| *used) => return None,
         PathArguments::None => return Some(Vec::new()),
         PathArguments::Parenthesized(_) => return None,
@@ -356,11 +389,18 @@ fn constants_of(known: &Known, arguments: &PathArguments) -> Option<Vec<(String,
                 let is_word = matches!(first, TokenTree::Ident(_) | TokenTree::Literal(_));
                 (second.is_none() && is_word).then_some(first)
             };
-            arguments.args.iter().map(single).collect::<Option<_>>()?
+            arguments.args.iter().map(single).collect()
         }
     };
-    let names = known.constants.iter().map(|(name, _)| name.clone());
-    (given.len() == known.constants.len()).then(|| names.zip(given).collect())
+    let params = || known.sig.generics.params.iter().filter(|param| !matches!(param, GenericParam::Lifetime(_)));
+    if given.len() != params().count() {
+        return None;
+    }
+    let constant = |(param, given): (&GenericParam, Option<TokenTree>)| match param {
+        GenericParam::Const(param) => Some(given.map(|given| (param.ident.to_string(), given))),
+        GenericParam::Type(_) | GenericParam::Lifetime(_) => None,
+    };
+    params().zip(given).filter_map(constant).collect()
 }
 
 /// Returns the name of a path that is one, with or without arguments.

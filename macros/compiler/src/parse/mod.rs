@@ -17,6 +17,7 @@ pub(crate) mod implementation;
 pub(crate) mod inline;
 mod inline_cuda;
 mod inner_attributes;
+pub(crate) mod instance;
 mod iter_consumers;
 mod iter_sources;
 mod macro_call;

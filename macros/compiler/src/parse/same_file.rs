@@ -18,6 +18,10 @@ pub(super) struct Known {
     pub(super) declares: BTreeSet<String>,
     /// Its const parameters, in order, each with whether the body or the type of a value that it takes names it.
     pub(super) constants: Vec<(String, bool)>,
+    /// Its type parameters.
+    pub(super) types: BTreeSet<String>,
+    /// Whether its body has a `return`.
+    pub(super) returns: bool,
     /// The first names of the paths in it that are neither of these nor its parameters'.
     pub(super) names: BTreeSet<String>,
 }
@@ -155,12 +159,18 @@ fn is_device(attrs: &[Attribute]) -> bool {
 impl Known {
     /// Reads a function; `None` if its body cannot stand in another function.
     fn of(sig: &Signature, block: &Block, identity: u64) -> Option<Known> {
-        let generic = sig.generics.params.iter().any(|param| matches!(param, syn::GenericParam::Type(_)));
         let plain = sig.asyncness.is_none() && matches!(sig.safety, syn::Safety::Default);
-        if generic || !plain {
+        if !plain {
             return None;
         }
-        let none = || Names { declared: BTreeSet::new(), named: BTreeSet::new(), stays: true };
+        let types: BTreeSet<String> = sig.generics.type_params().map(|param| param.ident.to_string()).collect();
+        let none = || Names {
+            declared: BTreeSet::new(),
+            named: BTreeSet::new(),
+            stays: true,
+            returns: false,
+            is_in_closure: false,
+        };
         let (mut of_params, mut of_body) = (none(), none());
         sig.inputs.iter().for_each(|input| of_params.visit_fn_arg(input));
         of_body.visit_block(block);
@@ -183,9 +193,22 @@ impl Known {
         let mut names = of_body.named;
         names.extend(of_params.named);
         let is_constant = |name: &String| constants.iter().any(|(constant, _)| constant == name);
-        names.retain(|name| !declares.contains(name) && !of_params.declared.contains(name) && !is_constant(name));
-        let (sig, block) = (sig.clone(), block.clone());
-        stays.then_some(Known { sig, block, identity, declares, constants, names })
+        let is_own = |name: &String| is_constant(name) || types.contains(name);
+        names.retain(|name| !declares.contains(name) && !of_params.declared.contains(name) && !is_own(name));
+        let (sig, block, returns) = (sig.clone(), block.clone(), of_body.returns);
+        stays.then_some(Known { sig, block, identity, declares, constants, types, returns, names })
+    }
+
+    /// Whether its body can stand in another function as it is, with the types that it states.
+    pub(super) fn is_plain(&self) -> bool {
+        let is_closure =
+            |input: &FnArg| matches!(input, FnArg::Typed(input) if matches!(*input.ty, Type::ImplTrait(_)));
+        self.types.is_empty() && !self.returns && !self.sig.inputs.iter().any(is_closure)
+    }
+
+    /// Whether a type is one of its type parameters, or is made of one.
+    pub(super) fn is_generic(&self, ty: &Type) -> bool {
+        words(&ty.to_token_stream()).any(|word| self.types.contains(&word.to_string()))
     }
 
     /// Returns the type of the result, if there is one.
@@ -210,6 +233,8 @@ struct Names {
     declared: BTreeSet<String>,
     named: BTreeSet<String>,
     stays: bool,
+    returns: bool,
+    is_in_closure: bool,
 }
 
 impl<'a> Visit<'a> for Names {
@@ -240,11 +265,15 @@ impl<'a> Visit<'a> for Names {
     }
 
     fn visit_expr(&mut self, expr: &'a Expr) {
-        self.stays &= !matches!(
-            expr,
-            Expr::Return(_) | Expr::Try(_) | Expr::Macro(_) | Expr::Unsafe(_) | Expr::Async(_) | Expr::Await(_)
-        );
+        let returns = matches!(expr, Expr::Return(_));
+        self.returns |= returns;
+        self.stays &= !(returns && self.is_in_closure);
+        self.stays &=
+            !matches!(expr, Expr::Try(_) | Expr::Macro(_) | Expr::Unsafe(_) | Expr::Async(_) | Expr::Await(_));
+        let around = self.is_in_closure;
+        self.is_in_closure |= matches!(expr, Expr::Closure(_));
         visit::visit_expr(self, expr);
+        self.is_in_closure = around;
     }
 
     fn visit_stmt(&mut self, stmt: &'a syn::Stmt) {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::visit_mut::{self, VisitMut};
-use syn::{Expr, parse_quote_spanned};
+use syn::{Expr, Lifetime, parse_quote_spanned};
 
 use super::same_file::words;
 
@@ -105,6 +105,19 @@ impl VisitMut for Substitute<'_> {
             }
         }
         visit_mut::visit_path_mut(self, path);
+    }
+}
+
+/// Makes each `return` of a body leave the block that has this label.
+pub(super) struct LeaveBlock<'l>(pub(super) &'l Lifetime);
+
+impl VisitMut for LeaveBlock<'_> {
+    fn visit_expr_mut(&mut self, expr: &mut Expr) {
+        visit_mut::visit_expr_mut(self, expr);
+        if let Expr::Return(leaves) = expr {
+            let (label, value) = (self.0, &leaves.expr);
+            *expr = parse_quote_spanned!(label.span()=> break #label #value);
+        }
     }
 }
 

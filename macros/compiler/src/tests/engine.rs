@@ -86,6 +86,7 @@ fn cfg<const N: usize>(blocks: [(&[&'static str], End); N]) -> Cfg<'static> {
         barrier_calls: Vec::new(),
         calls: Vec::new(),
         queries: BTreeMap::new(),
+        axes: BTreeMap::new(),
         positions: BTreeMap::new(),
         cuts: BTreeMap::new(),
         formulas: BTreeMap::new(),

@@ -25,6 +25,7 @@ mod gathers;
 mod graph;
 mod guards;
 mod handshakes;
+mod instances;
 mod known_values;
 pub(crate) mod made_up;
 mod missing_barriers;

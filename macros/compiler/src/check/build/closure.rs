@@ -11,10 +11,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use phalanx_contract::uniformity::Uniformity;
 
 use super::{Builder, End, NodeId, Source, Value, Variable};
-use crate::check::cfg::{AccessKind, GivenTo, Region, Root, Shared};
+use crate::check::cfg::{AccessKind, GivenTo, Region, Root, Shared, Team};
 use crate::model::LocalId;
-use crate::model::expr::{Expr, ExprKind};
+use crate::model::expr::{BinaryOp, Expr, ExprKind};
+use crate::model::group::Group;
 use crate::model::kind::Kind;
+use crate::model::query::THREAD_RANK;
 use crate::model::ty::ValueType;
 use crate::model::walk::walk;
 use crate::span::SpanRange;
@@ -107,6 +109,24 @@ impl<'f> Builder<'f> {
                 argument.node = self.calls_by_another(closure, at);
             }
         }
+    }
+
+    /// A closure that the thread of rank 0 of a group calls once, for all of them.
+    pub(super) fn give_closure_to_one(&mut self, operands: &'f [Expr], values: &mut [Value], at: SpanRange) {
+        let Some(closure) = values.iter().find_map(|value| value.closure) else { return };
+        let team = operands.first().and_then(|group| self.argument_team(group));
+        let rank = self.query(team.unwrap_or(Team::whole(Group::Coalesced)), &THREAD_RANK, at);
+        let zero = self.node(Source::Integer(0), Vec::new(), at);
+        let on = self.node(Source::Binary(BinaryOp::Eq), vec![rank, zero], at);
+        let (inside, after) = (self.new_block(), self.new_block());
+        self.end(End::Branch { on, then: inside, otherwise: after });
+        self.current = inside;
+        let first = self.nodes.len();
+        self.call_closure(closure, &[], at);
+        let own = self.contributions(first, closure);
+        self.goto(after);
+        let node = self.node(Source::Operands, own, at);
+        values.iter_mut().filter(|value| value.closure.is_some()).for_each(|value| value.node = node);
     }
 
     /// Closures among the arguments of a call, which the callee may call at this time.

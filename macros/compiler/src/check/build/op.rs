@@ -5,8 +5,7 @@ use phalanx_contract::uniformity::Uniformity;
 use super::memory::region_of_kind;
 use super::{Builder, GroupStep, MemoryStep, Source, StepKind, TokenStep, Value};
 use crate::check::cfg::{
-    AccessKind, BarrierCall, BarrierCallId, Coordinate, Digit, Formula, Granule, NodeId, Position, Region, Root,
-    Select, Shared, Team, Tile,
+    AccessKind, BarrierCall, BarrierCallId, Formula, Granule, NodeId, Region, Root, Select, Shared, Team, Tile,
 };
 use crate::model::ValueId;
 use crate::model::barrier::{BarrierForm, PhaseAction};
@@ -15,17 +14,18 @@ use crate::model::group::Group;
 use crate::model::group_barrier::BarrierMethod;
 use crate::model::kind::Kind;
 use crate::model::op::{LeftOperand, Op};
-use crate::model::options::Extents;
-use crate::model::query::{Answer, Query, UniformAt};
 use crate::model::ty::ParamType;
-use crate::model::warp::WarpResult;
+use crate::model::warp::{WarpMethod, WarpResult};
 use crate::span::SpanRange;
 
 impl<'f> Builder<'f> {
     pub(super) fn op(&mut self, op: Op, operands: &'f [Expr], expr: &'f Expr) -> Value {
         let at = expr.span;
         let mut values = self.values(operands);
-        self.give_closures(&mut values, at);
+        match matches!(op, Op::Warp(_, WarpMethod { result: WarpResult::ComputedByOne, .. })) {
+            true => self.give_closure_to_one(operands, &mut values, at),
+            false => self.give_closures(&mut values, at),
+        }
         let token = values.iter().find_map(|value| value.token);
         let nodes: Vec<_> = values.iter().map(|value| value.node).collect();
         let region = values.first().and_then(|first| first.region.clone());
@@ -93,10 +93,7 @@ impl<'f> Builder<'f> {
                 return taken.with(Some(into));
             }
             Op::Query(group, query) => {
-                let team = team(group);
-                let source = self.answer(team, query);
-                let node = self.node(source, Vec::new(), at);
-                self.positions.extend(self.position(team, query).map(|position| (node, position)));
+                let node = self.query(team(group), query, at);
                 if !group.is_of_a_warp() {
                     self.queries.insert(node, (group, query));
                 }
@@ -218,6 +215,11 @@ impl<'f> Builder<'f> {
             | Op::IsEmpty
             | Op::Unwrap
             | Op::UnwrapOr => {
+                if op == Op::Length
+                    && let Some(length) = self.length_of_array(region.as_ref())
+                {
+                    return Value::of(self.node(Source::Integer(length), Vec::new(), at));
+                }
                 let value = self.combined(nodes, at);
                 if op == Op::Length {
                     self.formulas.insert(value.node, Formula::Length);
@@ -353,131 +355,6 @@ impl<'f> Builder<'f> {
             | ParamType::Barrier { .. }
             | ParamType::Closure { .. } => return None,
         })
-    }
-
-    /// The scope at which a query's answer is uniform, without what is known of ranks beyond that.
-    pub(super) fn query_uniformity(team: Team, query: &Query) -> Uniformity {
-        match query.uniform_at {
-            UniformAt::Thread => Uniformity::Divergent,
-            UniformAt::Group => team.uniformity,
-            UniformAt::Block => Uniformity::Block,
-            UniformAt::Cluster => Uniformity::Cluster,
-            UniformAt::Grid => Uniformity::Grid,
-        }
-    }
-
-    /// The source of a query's answer. More is known of a thread's rank than its scope.
-    fn answer(&self, team: Team, query: &Query) -> Source<'f> {
-        let known = |uniformity| Source::Known { uniformity, what: query.name };
-        match query.answer {
-            Answer::ThreadRank => match team.group {
-                Group::ThreadBlock => Source::ThreadRank,
-                // The blocks before this one consist of whole warps, so that a multiple of 32 is added to the rank in the block.
-                Group::Cluster | Group::Grid if self.are_blocks_whole_warps() => known(Uniformity::Rank),
-                Group::Cluster | Group::Grid | Group::Tile | Group::Coalesced => {
-                    known(Self::query_uniformity(team, query))
-                }
-            },
-            Answer::ThreadCount => match team.tile {
-                Some(Tile { size: Granule::Number(number), .. }) => Source::Integer(number),
-                Some(Tile { size: Granule::Constant(value), .. }) => Source::Constant(value),
-                None => known(Self::query_uniformity(team, query)),
-            },
-            Answer::ThreadIndex
-            | Answer::BlockRank
-            | Answer::BlockCount
-            | Answer::GroupRank
-            | Answer::Number
-            | Answer::Extent => known(Self::query_uniformity(team, query)),
-        }
-    }
-
-    /// Returns the thread's position in its block that a query's answer determines.
-    fn position(&self, team: Team, query: &Query) -> Option<Position> {
-        let rank = Digit::whole(Coordinate::Rank);
-        match (query.answer, team.group, team.tile) {
-            (Answer::ThreadRank, Group::ThreadBlock, _) => Some(Position::exactly(rank)),
-            (Answer::ThreadRank, group @ (Group::Cluster | Group::Grid), _) => {
-                let threads = self.block_extents().and_then(Extents::count).unwrap_or(1);
-                Some(Position { rank_in: Some(group), ..Position::exactly(rank).plus(threads) })
-            }
-            (Answer::ThreadRank, _, Some(Tile { size, .. })) => {
-                Some(Position::exactly(Digit { modulus: Some(size), ..rank }))
-            }
-            (Answer::GroupRank, _, Some(Tile { size, of: Some(modulus) })) => {
-                Some(Position::exactly(Digit { modulus, divisor: size, ..rank }))
-            }
-            (
-                Answer::ThreadRank
-                | Answer::ThreadIndex
-                | Answer::ThreadCount
-                | Answer::BlockRank
-                | Answer::BlockCount
-                | Answer::GroupRank
-                | Answer::Number
-                | Answer::Extent,
-                _,
-                _,
-            ) => None,
-        }
-    }
-
-    /// Returns the thread's position in its block that an axis of its index determines.
-    fn position_on_axis(&self, axis: char) -> Option<Position> {
-        let each = self.block_extents().map(|extents| &extents.each[..]);
-        let number = |axis: usize| each?.get(axis)?.literal;
-        let digit = |modulus, divisor| Digit { of: Coordinate::Rank, modulus, divisor: Granule::Number(divisor) };
-        let at = usize::from(u8::try_from(axis).ok()?.checked_sub(b'x')?);
-        let of_rank = match (at, each.map(<[_]>::len)) {
-            (0, Some(1)) => Some(digit(None, 1)),
-            (0, _) => number(0).map(|x| digit(Some(Granule::Number(x)), 1)),
-            (1, Some(2)) => number(0).map(|x| digit(None, x)),
-            (1, _) => number(0).zip(number(1)).map(|(x, y)| digit(Some(Granule::Number(x.saturating_mul(y))), x)),
-            _ => number(0).zip(number(1)).map(|(x, y)| digit(None, x.saturating_mul(y))),
-        };
-        // All threads of a block are at 0 of an axis that it lacks.
-        let lacks = each.is_some_and(|each| at >= each.len());
-        let axis = Digit::whole(Coordinate::Axis(u8::try_from(at).ok()?));
-        (!lacks).then(|| Position::exactly(of_rank.unwrap_or(axis)))
-    }
-
-    fn are_blocks_whole_warps(&self) -> bool {
-        let threads = self.block_extents().and_then(|extents| extents.count());
-        threads.is_some_and(|threads| threads % 32 == 0)
-    }
-
-    fn block_extents(&self) -> Option<&'f Extents> {
-        self.function.options.block.as_ref()
-    }
-
-    /// Whether an expression is the thread's index in its block, or a name of it.
-    pub(super) fn is_thread_index(&self, expr: &Expr) -> bool {
-        if let ExprKind::Local(local) = &expr.kind {
-            return self.thread_indexes.contains(local);
-        }
-        matches!(&expr.kind, ExprKind::Op { op: Op::Query(_, query), .. } if query.answer == Answer::ThreadIndex)
-    }
-
-    /// Builds `extent.x`. The block's extents decide how far the axes of a thread's index are uniform.
-    pub(super) fn axis(&mut self, extent: &'f Expr, axis: char, at: SpanRange) -> Value {
-        let node = self.value(extent).node;
-        if !self.is_thread_index(extent) {
-            // The axes are different values.
-            return self.combined(vec![node], at);
-        }
-        let literals: Option<Vec<u64>> =
-            self.block_extents().and_then(|extents| extents.each.iter().map(|extent| extent.literal).collect());
-        let uniformity = match (axis, literals.as_deref()) {
-            ('x', Some([_])) => Uniformity::Rank,
-            ('x', Some([x, ..])) if x % 32 == 0 => Uniformity::Rank,
-            ('y', Some([x, _, ..])) => Uniformity::of_threads(u128::from(*x)),
-            ('z', Some([x, y, _])) => Uniformity::of_threads(u128::from(*x) * u128::from(*y)),
-            ('y' | 'z', Some([_])) | ('z', Some([_, _])) => Uniformity::Grid,
-            _ => Uniformity::Divergent,
-        };
-        let node = self.node(Source::Known { uniformity, what: "thread_index" }, Vec::new(), at);
-        self.positions.extend(self.position_on_axis(axis).map(|position| (node, position)));
-        Value::of(node)
     }
 }
 

@@ -264,7 +264,9 @@ impl<'f> Builder<'f> {
                 }
                 let by = range.stride();
                 let (inclusive, before) = (range.inclusive, self.current);
-                let counted = CountedLoop { start: ends[0], end: ends[1], inclusive, by, before, inside };
+                let grows = matches!(range.adaptors[..], [Adaptor::StepBy(..)]);
+                let step = ends.get(2).copied().filter(|_| grows);
+                let counted = CountedLoop { start: ends[0], end: ends[1], inclusive, by, step, before, inside };
                 self.counted.insert(again, counted);
                 let first = if range.is_never_empty() { inside } else { again };
                 self.goto(first);

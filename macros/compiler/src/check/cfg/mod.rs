@@ -66,6 +66,8 @@ pub(crate) struct Cfg<'f> {
     pub(crate) calls: Vec<Call<'f>>,
     /// The queries of blocks and larger groups, by the nodes that hold their answers.
     pub(crate) queries: BTreeMap<NodeId, (Group, &'static Query)>,
+    /// The axes of `Dim3`s, each with the node of the `Dim3` and the number of the axis.
+    pub(crate) axes: BTreeMap<NodeId, (NodeId, usize)>,
     /// The nodes that say where in its block the thread is.
     pub(crate) positions: BTreeMap<NodeId, Position>,
     /// The nodes that keep only the lower bits of an integer, their first operand: casts, and operators on the result of one.

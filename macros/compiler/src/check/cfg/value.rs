@@ -85,6 +85,8 @@ pub(crate) struct CountedLoop {
     pub(crate) inclusive: bool,
     /// The difference between consecutive numbers, if it is known.
     pub(crate) by: Option<i64>,
+    /// The difference, if it is a value and the numbers grow.
+    pub(crate) step: Option<NodeId>,
     /// The block before the first iteration.
     pub(crate) before: BlockId,
     /// The first block of an iteration.

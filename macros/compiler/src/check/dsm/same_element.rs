@@ -1,7 +1,7 @@
 //! `unordered_remote_write`, between peers: all blocks of a cluster write the same element of one block.
 //!
-//! Only what the text makes certain: the owner and the index are the same for all blocks, and what decides whether a thread comes
-//! there is the same for the threads of equal rank in all blocks. The simulator finds the rest.
+//! Only what the text makes certain: the owner and the index are the same for the threads of equal rank in all blocks, and so is what
+//! decides whether a thread comes there. The simulator finds the rest.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,9 @@ use super::access_site::name_of;
 use super::position;
 use super::ranks::blocks_of_cluster;
 use super::step_facts::StepFacts;
-use crate::check::cfg::{AccessKind, BlockId, Cfg, MemoryStep, NodeId, Root, Source, StepKind};
+use crate::check::cfg::{
+    AccessKind, BlockId, Cfg, MemoryStep, NodeId, Offset, Position, Region, Root, Select, Source, StepKind,
+};
 use crate::check::uniform::values::Values;
 use crate::diag::Diags;
 use crate::messages;
@@ -23,6 +25,7 @@ use crate::model::query::Answer;
 /// ```text
 /// let first = cluster.map_shared_rank(&array, 0);
 /// first[0] = x;                                           // so does every other block
+/// cluster.map_shared_rank(&array, t % 4)[t] = x;          // so does the thread of this rank in every other block
 /// ```
 pub(super) fn check<'f>(
     function: &'f Function,
@@ -42,10 +45,12 @@ pub(super) fn check<'f>(
             let StepKind::Memory(MemoryStep::Access(id)) = step.kind else { continue };
             let access = &cfg.accesses[id.0];
             let Root::Remote(shared) = access.region.root else { continue };
-            let writes = matches!(access.kind, AccessKind::Write | AccessKind::AsyncWrite);
+            let is_plain = access.kind == AccessKind::Write;
+            let writes = is_plain || access.kind == AccessKind::AsyncWrite;
+            let path = &facts.access(id).path;
             if writes
                 && values.is_reached(here)
-                && facts.access(id).path.is_same_in_all_blocks()
+                && (path.is_same_in_all_blocks() || is_plain && by_rank.selects_alike(&access.region))
                 && values.control.deciders(here).all(|decider| by_rank.is_decided_alike(decider))
                 && reported.insert(position(access.at))
             {
@@ -62,6 +67,20 @@ struct UniformByRank<'a, 'f> {
 }
 
 impl UniformByRank<'_, '_> {
+    /// Whether the threads of equal rank in all blocks select the same element of the same block, which each thread chooses.
+    fn selects_alike(&self, region: &Region) -> bool {
+        let is_alike = |node: NodeId| self.is_alike(node, &mut BTreeSet::new());
+        let index = |select: &Select| match select {
+            Select::At(index) => is_alike(*index),
+            Select::Chunk { .. } | Select::Range { .. } | Select::Half { .. } | Select::Unknown => false,
+        };
+        let varies = |rank: NodeId| !self.values.level(rank).is_uniform(Uniformity::Block);
+        region.via.is_none()
+            && region.rank.is_some_and(|rank| varies(rank) && is_alike(rank))
+            && !region.path.is_empty()
+            && region.path.iter().all(index)
+    }
+
     fn is_decided_alike(&self, block: BlockId) -> bool {
         self.cfg.blocks[block.0].end.condition().is_none_or(|on| self.is_alike(on, &mut BTreeSet::new()))
     }
@@ -79,6 +98,7 @@ impl UniformByRank<'_, '_> {
             Answer::ThreadIndex => true,
             Answer::ThreadRank
             | Answer::GroupRank
+            | Answer::GroupCount
             | Answer::ThreadCount
             | Answer::BlockRank
             | Answer::BlockCount
@@ -91,7 +111,11 @@ impl UniformByRank<'_, '_> {
         match &self.cfg.nodes[node.0].source {
             Source::ThreadRank | Source::Integer(_) | Source::Constant(_) => true,
             Source::Operands | Source::Binary(_) | Source::Not | Source::Round(..) => operands(seen),
-            Source::Known { .. } => self.cfg.queries.get(&node).is_some_and(|(_, query)| of_block(query.answer)),
+            Source::Known { .. } => {
+                let of_rank = |position: &Position| position.rank_in.is_none() && position.offset == Offset::Zero;
+                self.cfg.positions.get(&node).is_some_and(of_rank)
+                    || self.cfg.queries.get(&node).is_some_and(|(_, query)| of_block(query.answer))
+            }
             Source::Counter { .. }
             | Source::Read(_)
             | Source::Param(_)

@@ -182,6 +182,13 @@ impl Name {
     }
 }
 
+/// The number of threads or blocks that an option states in literals.
+pub(in crate::check) fn count_of_literals(function: &Function, extents: &Extents) -> Option<u64> {
+    let constants = Constants::new(function, BTreeMap::new());
+    let count = constants.count(extents)?;
+    (constants.asked() == 0).then_some(u64::from(count))
+}
+
 /// Why a value is asked for.
 #[derive(Debug, Clone, Copy)]
 struct Asked {

@@ -34,7 +34,7 @@ mod warps;
 use assemble::{Assembled, Classes, assemble};
 pub(crate) use constants::Assumed;
 pub(crate) use constants::Constants;
-pub(super) use constants::array;
+pub(super) use constants::{array, count_of_literals};
 use find::{Sought, find};
 use given::Arguments;
 use kernel::Kernel;

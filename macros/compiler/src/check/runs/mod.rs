@@ -250,7 +250,10 @@ impl Thread<'_, '_, '_> {
     fn step(&mut self, block: BlockId, step: &Step) -> Result<(), Fails> {
         let cfg = self.runs.cfg;
         match step.kind {
-            StepKind::Value(ValueStep::Evaluate(node)) => self.nodes[node.0] = self.evaluate(block, node),
+            StepKind::Value(ValueStep::Evaluate(node)) => {
+                self.check_divisor(node)?;
+                self.nodes[node.0] = self.evaluate(block, node);
+            }
             StepKind::Value(ValueStep::Set { variable, value, extent }) => {
                 let value = self.known(value).filter(|_| extent == Extent::Whole);
                 if extent != Extent::Field {
@@ -326,6 +329,15 @@ impl Thread<'_, '_, '_> {
             (Some(index), Some(length)) if index.natural().is_none_or(|index| index >= length) => Err(Fails),
             _ => Ok(()),
         }
+    }
+
+    fn check_divisor(&self, node: NodeId) -> Result<(), Fails> {
+        let of = &self.runs.cfg.nodes[node.0];
+        let divides = matches!(of.source, Source::Binary(BinaryOp::Div | BinaryOp::Rem));
+        let divisor = of.operands.get(1).and_then(|divisor| self.known(*divisor));
+        // The quotient of two floats is a number.
+        let is_integer = divides && of.operands.first().is_some_and(|dividend| self.known(*dividend).is_some());
+        if is_integer && divisor.is_some_and(|divisor| divisor.value == 0) { Err(Fails) } else { Ok(()) }
     }
 
     fn next(&mut self, block: BlockId, observer: &mut impl Observer) -> Result<Next, Fails> {
@@ -423,7 +435,7 @@ impl Thread<'_, '_, '_> {
 
     fn trips(&self, counted: &CountedLoop) -> Option<u64> {
         let (start, end) = (self.known(counted.start)?.natural()?, self.known(counted.end)?.natural()?);
-        let by = counted.by?.unsigned_abs();
+        let by = self.stride(counted)?.0.unsigned_abs();
         let length = (end + u64::from(counted.inclusive)).saturating_sub(start);
         (by > 0).then(|| length.div_ceil(by))
     }

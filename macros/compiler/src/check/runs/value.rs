@@ -1,11 +1,12 @@
 //! The values that a thread computes in its run: small integers, each with whether it depends on what the host passes.
 
 use super::Thread;
-use crate::check::cfg::{BlockId, Formula, NodeId, Root, Source};
+use crate::check::cfg::{BlockId, CountedLoop, Formula, NodeId, Root, Source};
 use crate::check::constant_propagation::operate;
 use crate::model::expr::BinaryOp;
 use crate::model::group::Group;
-use crate::model::query::Answer;
+use crate::model::options::Extents;
+use crate::model::query::{Answer, UniformAt};
 
 /// An integer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,11 +80,12 @@ impl Thread<'_, '_, '_> {
         let head = self.runs.heads.get(&block)?;
         let counted = self.runs.cfg.counted.get(head)?;
         let before = self.iterations.get(head)?.checked_sub(1)?;
-        match counted.by? {
+        let (by, by_given) = self.stride(counted)?;
+        match by {
             by @ 1.. => {
                 let start = self.known(counted.start)?;
                 let value = start.natural()?.checked_add(before.checked_mul(by.unsigned_abs())?)?;
-                Some(Number { is_given: start.is_given, ..Number::own(value)? })
+                Some(Number { is_given: start.is_given || by_given, ..Number::own(value)? })
             }
             -1 => {
                 let end = self.known(counted.end)?;
@@ -92,6 +94,15 @@ impl Thread<'_, '_, '_> {
             }
             _ => None,
         }
+    }
+
+    /// The difference between consecutive numbers of a loop, and whether it depends on what the host passes.
+    pub(super) fn stride(&self, counted: &CountedLoop) -> Option<(i64, bool)> {
+        let of_value = || {
+            let step = self.known(counted.step?)?;
+            Some((step.value, step.is_given))
+        };
+        counted.by.map(|by| (by, false)).or_else(of_value)
     }
 
     pub(super) fn evaluate(&self, block: BlockId, node: NodeId) -> Option<Number> {
@@ -123,6 +134,7 @@ impl Thread<'_, '_, '_> {
                 (_, Some(a), Some(b)) => a.operate(*op, b),
                 (_, Some(_) | None, _) => None,
             },
+            (Source::Operands, _) if cfg.axes.contains_key(&node) => Number::own(self.axis(node)?),
             (Source::Operands, operands) => match (cfg.formulas.get(&node), operands) {
                 (Some(Formula::DivCeil), [a, b]) => {
                     known(a)?.function(known(b)?, |a, b| a.checked_add(b.checked_sub(1)?)?.checked_div(b))
@@ -165,6 +177,32 @@ impl Thread<'_, '_, '_> {
         self.runs.bits[node.0].is_none_or(fits).then_some(value)
     }
 
+    /// The number on an axis of a block's index, or of a size, in a grid of one cluster.
+    fn axis(&self, node: NodeId) -> Option<u64> {
+        let cfg = self.runs.cfg;
+        let (of, axis) = *cfg.axes.get(&node)?;
+        let (group, query) = cfg.queries.get(&cfg.origin(of)).filter(|(_, query)| query.answer == Answer::Extent)?;
+        let options = &self.runs.function.options;
+        let literals = |extents: &Extents| extents.each.iter().map(|extent| extent.literal).collect::<Option<Vec<_>>>();
+        let along = |extents: &Option<Extents>| {
+            let extents = extents.as_ref().map_or(Some(vec![1]), literals)?;
+            Some((0..3).map(|axis| extents.get(axis).copied().unwrap_or(1)).collect::<Vec<u64>>())
+        };
+        match (query.uniform_at, group) {
+            (UniformAt::Block, _) => {
+                let (extents, rank) = (along(&options.cluster)?, self.id.block?);
+                let before = extents[..axis].iter().product::<u64>();
+                rank.checked_div(before)?.checked_rem(extents[axis])
+            }
+            (UniformAt::Cluster, _) => Some(0),
+            (UniformAt::Grid, Group::ThreadBlock) => {
+                along(&options.block).filter(|_| options.block.is_some())?.get(axis).copied()
+            }
+            // Some are sizes in threads.
+            (UniformAt::Grid | UniformAt::Group | UniformAt::Thread, _) => None,
+        }
+    }
+
     /// The answer to a query, in a grid of one cluster if the thread's block is known.
     fn answer(&self, node: NodeId) -> Option<u64> {
         let threads = self.runs.threads;
@@ -180,6 +218,7 @@ impl Thread<'_, '_, '_> {
             (Group::Cluster | Group::Grid, Answer::ThreadCount) => blocks?.checked_mul(threads),
             (Group::Cluster | Group::Grid, Answer::BlockCount) => blocks,
             (Group::Cluster | Group::Grid, Answer::BlockRank) => block(),
+            (Group::Grid, Answer::Number) => Some(u64::from(query.uniform_at == UniformAt::Grid)),
             (Group::Cluster | Group::Grid, Answer::ThreadRank) if self.id.block.is_some() => {
                 block()?.checked_mul(threads)?.checked_add(self.id.rank)
             }

@@ -8,10 +8,10 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use crate::check::cfg::{Access, AccessKind, Cfg, Region, Root, Shared};
 use crate::check::rings::array;
 use crate::check::runs::{Number, Place, Thread};
-use crate::model::Function;
 use crate::model::expr::ExprKind;
 use crate::model::kind::Kind;
 use crate::model::walk::walk_block;
+use crate::model::{Function, GenericParam};
 
 /// The largest number of dimensions of an array that is followed.
 const MOST_DIMENSIONS: usize = 3;
@@ -72,8 +72,12 @@ impl<'a, 'f> Elements<'a, 'f> {
     pub(super) fn of(function: &Function, cfg: &'a Cfg<'f>) -> Elements<'a, 'f> {
         let of_parts = accesses_parts(function);
         let arrays = function.shared.iter().enumerate();
-        let arrays = arrays.filter_map(|(index, (element, _))| Some((Shared::Array(index), shape(element)?)));
-        let arrays = arrays.filter(|(_, (_, size))| size.is_some() || !of_parts);
+        // A part of a value whose type is a parameter cannot be accessed.
+        let is_whole = |element: &TokenStream, size: Option<u64>| size.is_some() || is_of_parameter(function, element);
+        let arrays = arrays.filter_map(|(index, (element, _))| {
+            let (dimensions, size) = shape(element)?;
+            (is_whole(element, size) || !of_parts).then_some((Shared::Array(index), (dimensions, size)))
+        });
         let slices = cfg.slices.iter().enumerate();
         let slices = slices.filter_map(|(index, slice)| Some((Shared::Slice(index), (1, Some(slice.size?)))));
         Elements { cfg, shapes: arrays.chain(slices).collect() }
@@ -94,13 +98,23 @@ impl<'a, 'f> Elements<'a, 'f> {
     }
 
     /// The element that a region is for a thread, if all of its indexes are known and depend on nothing that is given, and whether it
-    /// is accessed as a peer's.
-    pub(super) fn element(&self, thread: &Thread<'_, '_, '_>, region: &Region) -> Option<(Element, bool)> {
-        let place = thread.place(region)?;
+    /// is accessed as a peer's. Of a whole row, it is the first one.
+    pub(super) fn element(
+        &self,
+        thread: &Thread<'_, '_, '_>,
+        region: &Region,
+        is_atomic: bool,
+    ) -> Option<(Element, bool)> {
+        let mut place = thread.place(region)?;
+        // The caller of an atomic does not promise that each thread has an element of its own.
+        if is_atomic {
+            place.ranges.iter_mut().flatten().flat_map(|(start, end)| [start, end]).for_each(|of| of.is_given = false);
+        }
         let is_remote = matches!(place.root, Root::Remote(_));
         let part = self.part(thread, place)?;
         let (dimensions, _) = self.shapes.get(&part.shared)?;
-        let is_one = part.ranges.len() == *dimensions && part.ranges.iter().all(|(start, end)| start + 1 == *end);
+        let is_one =
+            (1..=*dimensions).contains(&part.ranges.len()) && part.ranges.iter().all(|(start, end)| start + 1 == *end);
         let mut indexes = [0; MOST_DIMENSIONS];
         for (index, (start, _)) in indexes.iter_mut().zip(&part.ranges) {
             *index = *start;
@@ -151,6 +165,19 @@ fn accesses_parts(function: &Function) -> bool {
         any |= base.memory().is_some() && !matches!(base.result_kind, Kind::Memory(_));
     });
     any
+}
+
+/// Whether the elements of an array are of a type that the function is generic over, or rows of such.
+fn is_of_parameter(function: &Function, element: &TokenStream) -> bool {
+    match element.clone().into_iter().next() {
+        Some(TokenTree::Ident(name)) => {
+            function.generics.params.iter().any(|param| matches!(param, GenericParam::Type(known) if *known == name))
+        }
+        Some(TokenTree::Group(row)) => {
+            array(&row.stream()).is_some_and(|(element, _)| is_of_parameter(function, &element))
+        }
+        Some(TokenTree::Punct(_) | TokenTree::Literal(_)) | None => false,
+    }
 }
 
 /// The number of dimensions of an array with such elements, and the size of a number in bytes.

@@ -2,7 +2,7 @@
 //! that are certain of it:
 //!
 //! - `unsynchronized_access`: two threads of a block access an element, one writes, and no barrier comes between (`races`), or a copy
-//!   reads or writes the element for one of them (`transfers`);
+//!   reads or writes the element for one of them (`transfers`), or more threads change an element each than there are (`crowded`);
 //! - `unordered_remote_write`: threads of two blocks do so in the memory of a third (`races`);
 //! - `copy_in_flight`: a thread accesses what a copy of its block writes before a wait covers the copy (`copies`);
 //! - `rank_out_of_range`: a thread maps the memory of a block that its cluster lacks (`recorder`);
@@ -14,6 +14,7 @@
 
 mod bytes;
 mod copies;
+mod crowded;
 mod elements;
 mod races;
 mod recorder;
@@ -27,6 +28,7 @@ use phalanx_contract::uniformity::Uniformity;
 
 use super::cfg::{AccessId, AccessKind, BlockId, Cfg, CopyBy, CopyStep, MemoryStep, NodeId, Root, StepKind};
 use super::dsm::ranks::blocks_of_cluster;
+use super::rings::count_of_literals;
 use super::runs::{Launch, Runs, ThreadId};
 use super::uniform::values::Values;
 use crate::diag::{Diag, Diags};
@@ -53,7 +55,7 @@ const ENTERED: usize = 4;
 /// The number of threads of a block that are followed, if the kernel does not say how many there are.
 const THREADS: u64 = 64;
 
-/// Reports what is certain, one fault of each rule.
+/// Reports what is certain, one fault of each rule. Returns whether a launch was followed in which no thread fails, or none could be.
 ///
 /// `counts_bytes` says whether nothing is known of the bytes that phase barriers expect.
 pub(super) fn check<'f>(
@@ -62,37 +64,44 @@ pub(super) fn check<'f>(
     values: &Values<'_, 'f>,
     counts_bytes: bool,
     diags: &mut Diags,
-) {
+) -> bool {
     if function.role != Role::Kernel {
-        return;
+        return true;
     }
     let threads = match &function.options.block {
-        Some(block) => block.count(),
+        Some(block) => block.count().or_else(|| count_of_literals(function, block)),
         None => Some(THREADS),
     };
     let blocks = match &function.options.cluster {
         Some(_) => blocks_of_cluster(function),
         None => Some(1),
     };
-    let (Some(threads @ 1..=1024), Some(blocks @ 1..=16)) = (threads, blocks) else { return };
+    let (threads, blocks) = match (threads, blocks) {
+        (Some(threads @ 1..=1024), Some(blocks @ 1..=16)) => (threads, blocks),
+        (Some(_), Some(_)) => return false,
+        (None, _) | (_, None) => return true,
+    };
     let elements = Elements::of(function, cfg);
     let questions = Questions::of(cfg, &elements);
     if !questions.has_any() {
-        return;
+        return true;
     }
     let runs = Runs::of(function, cfg, values.control, threads);
     let (elements, questions, runs) = (&elements, &questions, &runs);
     let check = Check { function, cfg, values, elements, questions, runs, orders: orders(function), threads, blocks };
     let mut passed = BTreeSet::new();
     let first = launches(runs, threads * blocks);
+    crowded::check(&check).into_iter().for_each(|fault| diags.push(fault));
+    let mut works = false;
     for (number, launch) in first.iter().enumerate() {
-        check.report(*launch, number == 0 && counts_bytes, &mut passed, diags);
+        works |= check.report(*launch, number == 0 && counts_bytes, &mut passed, diags);
     }
     let entered =
         passed.iter().filter(|branch| check.decides_for_all(**branch)).flat_map(|at| [(*at, true), (*at, false)]);
     for holds in entered.take(ENTERED) {
         check.report(Launch { holds: Some(holds), element: None, ..first[0] }, false, &mut BTreeSet::new(), diags);
     }
+    works
 }
 
 /// The launches that are tried: arguments that are few rounds of a loop, and arguments that no thread's rank reaches; elements of which
@@ -192,9 +201,11 @@ impl Check<'_, '_> {
             })
     }
 
-    /// Reports the faults of a launch, and notes the branches whose arms some thread passed over.
-    fn report(&self, launch: Launch, counts_bytes: bool, passed: &mut BTreeSet<BlockId>, diags: &mut Diags) {
-        for fault in self.run(launch, counts_bytes, passed).unwrap_or_default() {
+    /// Reports the faults of a launch, and notes the branches whose arms some thread passed over. Returns whether no thread fails.
+    fn report(&self, launch: Launch, counts_bytes: bool, passed: &mut BTreeSet<BlockId>, diags: &mut Diags) -> bool {
+        let found = self.run(launch, counts_bytes, passed);
+        let works = found.is_some();
+        for fault in found.unwrap_or_default() {
             // One of each rule is enough, and one that is waived hides no other.
             let is_waived = |rule, at| self.function.waives_at(rule, at);
             let of_fault = (fault.rule, is_waived(fault.rule, fault.at));
@@ -202,6 +213,7 @@ impl Check<'_, '_> {
                 diags.push(fault);
             }
         }
+        works
     }
 
     /// The faults of a launch; `None` if a thread fails, so that it is none that works.

@@ -106,9 +106,19 @@ fn first_pair<'t>(
     }
     let mut left = PAIRS;
     for accesses in by_element.values() {
+        // Two reads never meet.
+        let writes: Vec<usize> = (0..accesses.len()).filter(|number| accesses[*number].1.by.writes()).collect();
+        let Some(last) = writes.last() else { continue };
         for (number, one) in accesses.iter().enumerate() {
-            left = left.checked_sub(accesses.len() - number)?;
-            for two in &accesses[number + 1..] {
+            let one_writes = one.1.by.writes();
+            if !one_writes && number > *last {
+                break;
+            }
+            let later_writes = &writes[writes.partition_point(|write| *write <= number)..];
+            let others = if one_writes { accesses.len() - number - 1 } else { later_writes.len() };
+            left = left.checked_sub(others)?;
+            for other in 0..others {
+                let two = &accesses[if one_writes { number + 1 + other } else { later_writes[other] }];
                 if one.0.id != two.0.id && is_pair(*one, *two) {
                     return Some((*one, *two));
                 }

@@ -64,7 +64,8 @@ impl<'a, 'f> Recorder<'a, 'f> {
         if !is_followed(access) {
             return;
         }
-        let Some((element, is_remote)) = self.check.elements.element(thread, &access.region) else { return };
+        let is_atomic = access.atomic.is_some();
+        let Some((element, is_remote)) = self.check.elements.element(thread, &access.region, is_atomic) else { return };
         let writes = access.kind.changes();
         let by = match (access.atomic.is_some(), writes) {
             (false, false) => Use::Read,

@@ -288,6 +288,7 @@ impl Values<'_, '_> {
                 | Answer::BlockRank
                 | Answer::BlockCount
                 | Answer::GroupRank
+                | Answer::GroupCount
                 | Answer::Number
                 | Answer::Extent,
             ) => return None,

@@ -1,0 +1,196 @@
+//! Kernels that are generic over constants: what their threads do to each other is followed in instances with certain values. A
+//! fault is reported if there is none without it among those that can run. Which instances a program has, only rustc knows.
+
+use std::collections::BTreeSet;
+
+use proc_macro2::{Ident, TokenStream, TokenTree};
+use quote::quote_spanned;
+
+use super::Judged;
+use super::variants::{WithBodies, read_again, with_values};
+use crate::check;
+use crate::diag::{Diag, Diags, Reported};
+use crate::emit;
+use crate::messages;
+use crate::model::options::Extents;
+use crate::model::{Function, GenericParam};
+use crate::parse;
+use crate::rules::Rule;
+use crate::session::Session;
+use crate::values::{Conditional, WithValues, with_literals};
+
+/// The most truth values among the constants of a kernel that is followed: each is tried either way.
+const MOST_TRUTH_VALUES: usize = 3;
+
+/// The numbers that are tried, from the most usual on: of a block's threads in one dimension, of a cluster's blocks, and others. A
+/// single thread has none to meet.
+const TRIED: [(i64, i64, i64); 16] = [
+    (64, 2, 64),
+    (128, 4, 4),
+    (32, 2, 2),
+    (256, 8, 16),
+    (16, 2, 16),
+    (128, 2, 128),
+    (64, 4, 1),
+    (8, 2, 8),
+    (256, 2, 1024),
+    (32, 4, 32),
+    (64, 2, 0),
+    (128, 2, 3),
+    (64, 8, 256),
+    (4, 2, 4),
+    (96, 3, 5),
+    (64, 2, 7),
+];
+
+/// The fewest instances with a fault of which one is reported.
+const FEWEST: usize = 2;
+
+/// A name with a value and its type.
+type Valued = (Ident, i64, String);
+
+/// A function with its text.
+pub(super) type Text<'t> = (&'t Function, &'t TokenStream, &'t TokenStream);
+
+/// Adds to the verdict on a kernel what is wrong with all of its instances.
+pub(super) fn judge<'f>(
+    judged: Judged<'f>,
+    (function, options, item): Text<'_>,
+    bodies: Option<&WithBodies>,
+    session: Session,
+    diags: &mut Diags,
+) -> Judged<'f> {
+    let is_known =
+        judged.conditional.iter().any(|fault| fault.if_right && Rule::OF_INSTANCES.contains(&fault.fault.rule));
+    if judged.checked.is_err() || is_known || !function.is_traced() || !function.is_generic_over_constants() {
+        return judged;
+    }
+    let (item, followed) = bodies.map_or((item, &[][..]), |bodies| (&bodies.item, &bodies.followed));
+    let Some((fault, values)) = fault_of_all(function, options, item, session) else { return judged };
+    if values.is_none() && followed.is_empty() {
+        diags.push(fault);
+        let checked = diags.gate().and(judged.checked);
+        return Judged { checked, ..judged };
+    }
+    let mut conditional = judged.conditional;
+    let fault = Conditional::when(fault, |span| match &values {
+        Some(values) => values.are_right(span),
+        None => quote_spanned!(span=> true),
+    });
+    if followed.is_empty() {
+        conditional.push(fault);
+        return Judged { conditional, ..judged };
+    }
+    conditional.push(fault.and(|_| emit::followed::condition(followed)));
+    Judged { conditional, selections: emit::followed::selections(followed), ..judged }
+}
+
+/// The fault of the first instance, if all instances that can run have one; with the constants of the file that it rests on.
+fn fault_of_all(
+    function: &Function,
+    options: &TokenStream,
+    item: &TokenStream,
+    session: Session,
+) -> Option<(Diag, Option<WithValues>)> {
+    let item = parse::instance::without_constants(item)?;
+    let mut first = None;
+    let mut tried: Vec<Vec<Valued>> = Vec::new();
+    for values in instances(function)? {
+        let with = |tokens: &TokenStream| with_literals(tokens.clone(), &values);
+        let (options, item) = (with(options), with(&item));
+        // A constant may not have the value, such as that of a tile's size.
+        let Some(instance) = read_again(function, options.clone(), item.clone(), session) else { continue };
+        let (known, instance) = match with_values(&instance, &options, &item, session) {
+            Some((known, instance)) => (Some(known), instance),
+            None => (None, instance),
+        };
+        let mut faults = Diags::new(session);
+        let works = check::follow_threads(&instance, &mut faults);
+        if faults.is_empty() {
+            if works {
+                return None;
+            }
+            continue;
+        }
+        let mut faults = Diags::new(session);
+        match check::run(&instance, &mut faults) {
+            Ok(_) => return None,
+            Err(Reported) => {
+                let mut faults = faults.take();
+                if faults.iter().all(|fault| Rule::OF_INSTANCES.contains(&fault.rule)) && !faults.is_empty() {
+                    first.get_or_insert((faults.remove(0), known));
+                    tried.push(values);
+                }
+            }
+        }
+    }
+    let (fault, known) = first.filter(|_| tried.len() >= FEWEST)?;
+    let each = tried.iter().take(FEWEST);
+    let each: Vec<Vec<_>> =
+        each.map(|values| values.iter().map(|(name, value, ty)| (name, *value, &**ty)).collect()).collect();
+    Some((messages::of_instances(fault, &each, tried.len()), known))
+}
+
+/// The values of the constants in each instance that is tried; `None` if a constant is of another type.
+fn instances(function: &Function) -> Option<Vec<Vec<Valued>>> {
+    let constants: Vec<(&Ident, String)> = function.generics.params.iter().filter_map(constant).collect();
+    let names: BTreeSet<String> = constants.iter().map(|(name, _)| name.to_string()).collect();
+    let is_hidden = function.locals.iter().any(|local| names.contains(&local.name.to_string()));
+    if is_hidden || function.declares(&|declared| names.contains(&declared.to_string())) {
+        return None;
+    }
+    let truth_values = constants.iter().filter(|(_, ty)| ty == "bool").count();
+    if truth_values > MOST_TRUTH_VALUES {
+        return None;
+    }
+    let options = &function.options;
+    let is_of = |extents: &Option<Extents>, name: &Ident| {
+        extents.iter().flat_map(|extents| &extents.each).any(|extent| mentions(&extent.tokens, name))
+    };
+    let mut all = Vec::new();
+    for (threads, blocks, other) in TRIED {
+        for truth in 0..1_u32 << truth_values {
+            let mut bits = (0..).map(|bit| i64::from(truth >> bit & 1));
+            let value = |(name, ty): &(&Ident, String)| {
+                let value = match () {
+                    () if ty == "bool" => bits.next()?,
+                    () if is_of(&options.block, name) => threads,
+                    () if is_of(&options.cluster, name) => blocks,
+                    // A number of elements or rounds is seldom so small that nothing meets.
+                    () if ty == "usize" && other < 2 => return None,
+                    () => other,
+                };
+                (value <= most(ty)?).then(|| ((*name).clone(), value, ty.clone()))
+            };
+            let values: Option<Vec<Valued>> = constants.iter().map(value).collect();
+            all.extend(values.filter(|values| !all.contains(values)));
+        }
+    }
+    Some(all)
+}
+
+fn constant(param: &GenericParam) -> Option<(&Ident, String)> {
+    match param {
+        GenericParam::Const(name, ty) => Some((name, ty.to_string())),
+        GenericParam::Type(_) => None,
+    }
+}
+
+/// The largest number of a type that is tried; `None` for a type that is not known.
+fn most(ty: &str) -> Option<i64> {
+    match ty {
+        "bool" => Some(1),
+        "i8" => Some(i64::from(i8::MAX)),
+        "u8" => Some(i64::from(u8::MAX)),
+        "i16" | "u16" | "i32" | "u32" | "i64" | "u64" | "isize" | "usize" => Some(i64::from(i16::MAX)),
+        _ => None,
+    }
+}
+
+fn mentions(tokens: &TokenStream, name: &Ident) -> bool {
+    tokens.clone().into_iter().any(|tree| match tree {
+        TokenTree::Ident(word) => word == *name,
+        TokenTree::Group(group) => mentions(&group.stream(), name),
+        TokenTree::Punct(_) | TokenTree::Literal(_) => false,
+    })
+}
