@@ -20,7 +20,7 @@ namespace phalanx::fast {
         return result;                                                                                                 \
     }
 // With `fast_math`, subnormal numbers are zeros here, too.
-#ifdef __CUDA_FTZ
+#if __CUDA_FTZ
 #define PHALANX_ROUGH(INSTRUCTION) INSTRUCTION ".approx.ftz.f32"
 #else
 #define PHALANX_ROUGH(INSTRUCTION) INSTRUCTION ".approx.f32"
