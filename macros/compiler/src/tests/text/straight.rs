@@ -153,7 +153,7 @@ fn blocks_inside() {
     fronts("if f > 0.5 { *r = w[a] + w[b]; }", &["within(w, a) & within(w, b)"]);
     fronts("while w[a] > *r { *r += w[b] + m[b]; }", &["within(w, b) & within(m, b)"]);
     fronts("*r = w[a] + unsafe { let x = w[b]; x };", &["within(w, a) & within(w, b)"]);
-    fronts("let g = |x: usize| { let y = w[x]; y + w[x + 1] }; *r = g(a);", &["within(w, x) & within(w, x + 1)"]);
+    fronts("let g = |x: usize| { let y = w[x]; y + w[x + 1] }; h(g);", &["within(w, x) & within(w, x + 1)"]);
     // The test of a loop is about its accesses, and its other copy has all checks.
     fronts("for i in 0..a { m[i] = w[i]; }", &[]);
     fronts("for i in 0..a { m[i] = w[(i * 3 - i) % b] + w[m[i] as usize]; }", &[]);
@@ -243,4 +243,17 @@ fn a_cast_of_arithmetic_in_a_device_function() {
     checks_all("*r = w[(f * 2.0 + f) as usize] + w[a];");
     checks_all("let g = f * 2.0; *r = w[a]; let h = g; *r += w[(h + 1.0) as usize];");
     fronts("*r = w[f as usize] + w[a];", &["within(w, as<usize>(f)) & within(w, a)"]);
+}
+
+#[test]
+fn accesses_of_closures() {
+    let (found, statements) = printed("let at = |x: usize| w[x + b]; *r = at(a) + at(a + 1) + w[a];");
+    assert_eq!(found, ["within(w, usize(a) + b) & within(w, usize(a + 1) + b) & within(w, a)"], "{statements:#?}");
+    let expected = [
+        "auto at = [&](usize x) __attribute__((always_inline)) { return w[x + b]; };",
+        "auto at_within = [&](usize x) __attribute__((always_inline)) { return w.get_unchecked(x + b); };",
+    ];
+    for line in expected {
+        assert!(statements.iter().any(|statement| statement == line), "{line}: {statements:#?}");
+    }
 }

@@ -17,26 +17,26 @@ namespace detail {
 //
 // What the numbers can be at most, `ceiling`, follows from types and literals, so that a constant is what decides whether an operation could
 // leave 64 bits, and most need no test. If `natural` is true, none of them is negative, and both limits are unsigned. Otherwise
-// neither is further from 0 than the ceiling, which is at most `far`.
+// neither is further from 0 than the ceiling, which is at most `far`. If `plain` is true, the numbers are certainly the values themselves.
 template <class Raw>
 struct interval {
     long long low, high;
     unsigned long long steps, ceiling;
-    bool known, none, natural;
+    bool known, none, natural, plain;
 
     // The values of the type from `low` to `high`.
     __device__ __forceinline__ constexpr interval(long long low, long long high, unsigned long long steps, bool known, bool none = false)
-        : interval(low, high, steps, whole_type(), known && least() <= low && high <= most(), none, !signed_integer<Raw>) {}
+        : interval(low, high, steps, whole_type(), known && least() <= low && high <= most(), none, !signed_integer<Raw>, true) {}
     __device__ __forceinline__ constexpr interval(integer<Raw> value) : interval(value.value, value.value, 0, true) {}
     template <raw_integer Literal>
     __device__ __forceinline__ constexpr interval(Literal value)
         : interval(static_cast<long long>(value), static_cast<long long>(value), 0, distance_from_zero(static_cast<long long>(value)),
                    static_cast<Literal>(static_cast<long long>(value)) == value && least() <= static_cast<long long>(value) &&
                        static_cast<long long>(value) <= most(),
-                   false, static_cast<long long>(value) >= 0) {}
-    __device__ __forceinline__ constexpr interval(
-        long long low, long long high, unsigned long long steps, unsigned long long ceiling, bool known, bool none, bool natural)
-        : low(low), high(high), steps(steps), ceiling(ceiling), known(known), none(none), natural(natural) {}
+                   false, static_cast<long long>(value) >= 0, true) {}
+    __device__ __forceinline__ constexpr interval(long long low, long long high, unsigned long long steps, unsigned long long ceiling,
+                                        bool known, bool none, bool natural, bool plain = false)
+        : low(low), high(high), steps(steps), ceiling(ceiling), known(known), none(none), natural(natural), plain(plain) {}
 
     // The limits are those of the type, and far enough from those of `long long` that no sum of two overflows. A larger
     // unsigned value becomes a negative one.
@@ -49,10 +49,10 @@ struct interval {
 
     // The same numbers, if they are values of the type, so that each is the value itself.
     __device__ __forceinline__ constexpr interval exact() const {
-        const bool low_fits = natural || least() <= low;
-        const bool high_fits = natural ? static_cast<unsigned long long>(high) <= most() : high <= most();
+        const bool low_fits = plain || natural || least() <= low;
+        const bool high_fits = plain || (natural ? static_cast<unsigned long long>(high) <= most() : high <= most());
         return {low, high, steps, ceiling < whole_type() ? ceiling : whole_type(), known && low_fits && high_fits, none,
-                natural || !signed_integer<Raw>};
+                natural || !signed_integer<Raw>, true};
     }
 
     // The sums of natural numbers may need all 64 bits.
@@ -117,18 +117,18 @@ struct interval {
         if (bound.steps == 0) {
             constexpr bool natural = !signed_integer<Raw>;
             const long long low = natural ? 0 : other.known ? lesser(other.low, bound.low) : least();
-            return {low, bound.high, 1, bound.known && (natural || other.is_limited()), a.none || b.none};
+            return of_type(low, bound.high, 1, bound.known && (natural || other.is_limited()), a.none || b.none);
         }
-        return {lesser(a.low, b.low), lesser(a.high, b.high), mixed(a, b), a.known && b.known, a.none || b.none};
+        return of_type(lesser(a.low, b.low), lesser(a.high, b.high), mixed(a, b), a.known && b.known, a.none || b.none);
     }
     __device__ __forceinline__ friend constexpr interval max(interval left, interval right) {
         const interval a = left.exact(), b = right.exact();
         const interval bound = b.steps == 0 ? b : a, other = b.steps == 0 ? a : b;
         if (bound.steps == 0) {
-            return {bound.low, other.known ? greater(other.high, bound.high) : most(), 1, bound.known && other.is_limited(),
-                    a.none || b.none};
+            return of_type(bound.low, other.known ? greater(other.high, bound.high) : most(), 1, bound.known && other.is_limited(),
+                           a.none || b.none);
         }
-        return {greater(a.low, b.low), greater(a.high, b.high), mixed(a, b), a.known && b.known, a.none || b.none};
+        return of_type(greater(a.low, b.low), greater(a.high, b.high), mixed(a, b), a.known && b.known, a.none || b.none);
     }
     __device__ __forceinline__ friend constexpr interval saturating_sub(interval left, interval right) {
         const interval a = left.exact(), b = right.exact();
@@ -141,6 +141,12 @@ struct interval {
     __device__ __forceinline__ constexpr unsigned long long granule() const { return steps & (0 - steps); }
 
 private:
+    // Numbers that are values of the type if they are known.
+    __device__ __forceinline__ static constexpr interval
+    of_type(long long low, long long high, unsigned long long steps, bool known, bool none) {
+        return {low, high, steps, whole_type(), known, none, !signed_integer<Raw>, true};
+    }
+
     static constexpr unsigned long long far = ~0ull >> 1;
 
     // The same numbers, if their sums and differences with the others are signed words of 64 bits.
@@ -149,7 +155,7 @@ private:
         const bool is_near = ceiling <= half || ceiling <= far && other.ceiling <= far - ceiling;
         const bool low_fits = natural || -half <= low;
         const bool high_fits = natural ? static_cast<unsigned long long>(high) <= half : high <= half;
-        return {low, high, steps, is_near ? ceiling : half, known && (is_near || low_fits && high_fits), none, natural};
+        return {low, high, steps, is_near ? ceiling : half, known && (is_near || low_fits && high_fits), none, natural, plain};
     }
     // What is too large is not known, and nothing is undefined.
     __device__ __forceinline__ static constexpr long long wrapping(unsigned long long a, unsigned long long b) {
@@ -446,7 +452,8 @@ __device__ __forceinline__ constexpr auto as(detail::interval<Raw> values) {
     using raw = decltype(To::value);
     // What differs by a multiple of 2^32 does not do so by one of 2^64.
     const auto kept = sizeof(raw) <= sizeof(Raw) ? values : values.exact();
-    return detail::interval<raw>(kept.low, kept.high, kept.steps, kept.ceiling, kept.known, kept.none, kept.natural);
+    constexpr bool has_all = sizeof(raw) > sizeof(Raw) && (detail::signed_integer<raw> || !detail::signed_integer<Raw>);
+    return detail::interval<raw>(kept.low, kept.high, kept.steps, kept.ceiling, kept.known, kept.none, kept.natural, has_all);
 }
 
 namespace detail {

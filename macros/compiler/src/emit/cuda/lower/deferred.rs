@@ -111,7 +111,7 @@ impl<'e, R: Region> Scan<'_, '_, 'e, R> {
             }
             ExprKind::Method { method, .. } => method.fails.is_none(),
             ExprKind::ScalarCall { site, .. } => site.is_none(),
-            ExprKind::CallClosure { closure, .. } => self.region.lower().closures.get(closure) == Some(&Effect::Pure),
+            ExprKind::CallClosure { closure, .. } => self.region.lower().is_pure(*closure),
             ExprKind::Int { .. }
             | ExprKind::Float { .. }
             | ExprKind::Bool(_)

@@ -6,6 +6,7 @@ use super::access::Region;
 use super::nest::Guard;
 use crate::model::LocalId;
 use crate::model::expr::{BinaryOp, Expr, ExprKind, UnaryOp};
+use crate::model::walk::walk;
 
 /// A comparison that holds where an access is made: `variable + terms relation bound`.
 pub(super) struct Limit<'e> {
@@ -67,18 +68,39 @@ impl Relation {
 pub(super) trait Limitable: Region {
     /// Whether a variable is an integer that has one value throughout an iteration.
     fn is_limitable(&self, local: LocalId) -> bool;
+
+    /// Whether a variable is that of a loop.
+    fn counts(&self, local: LocalId) -> bool;
 }
 
-/// Returns what conditions say of variables: a limit for each part of them, or nothing if one is no such comparison.
+/// Returns what conditions say of variables: a limit for each part of them, or nothing if one is no such comparison. One about the
+/// variables of loops alone leaves out iterations for all threads alike: without it, the test is about them, too.
 pub(super) fn limits<'e>(guards: &[Guard<'e>], region: &impl Limitable) -> Option<Vec<Limit<'e>>> {
     let mut limits = Vec::new();
     for guard in guards {
         match *guard {
-            Guard::Is(condition, holds) => add(condition, holds, region, &mut limits)?,
+            Guard::Is(condition, holds) => {
+                if add(condition, holds, region, &mut limits).is_none() && !is_of_loops(condition, region) {
+                    return None;
+                }
+            }
             Guard::Unknown => return None,
         }
     }
     Some(limits)
+}
+
+/// Whether a condition compares variables of loops and literals, and nothing else.
+fn is_of_loops(condition: &Expr, region: &impl Limitable) -> bool {
+    let mut found = true;
+    walk(condition, &mut |expr| {
+        found &= match &expr.kind {
+            ExprKind::Local(local) => region.counts(*local),
+            ExprKind::Int { .. } | ExprKind::Unary(..) | ExprKind::Cast(..) | ExprKind::Binary { .. } => true,
+            _ => false,
+        };
+    });
+    found
 }
 
 fn add<'e>(condition: &'e Expr, holds: bool, region: &impl Limitable, limits: &mut Vec<Limit<'e>>) -> Option<()> {

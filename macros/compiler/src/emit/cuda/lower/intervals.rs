@@ -144,7 +144,9 @@ impl<'l, 'f, 'e> Values<'l, 'f, 'e> {
         self.guarded = Guarded { limits, has_lanes, ..Guarded::default() };
         let test = self.test(access, statement);
         let guarded = std::mem::take(&mut self.guarded);
-        let is_limited = guarded.limits.iter().all(|limit| guarded.used.contains(&limit.variable));
+        let leaves_out = |limit: &Limit<'_>| self.counts(limit.variable) && limit.bound.integer().is_some();
+        let is_limited =
+            guarded.limits.iter().all(|limit| guarded.used.contains(&limit.variable) || leaves_out(limit));
         test.filter(|_| is_limited || !guarded.depends).map(|(_, test)| test)
     }
 
@@ -322,6 +324,15 @@ impl<'l, 'f, 'e> Values<'l, 'f, 'e> {
                 let arguments = vec![first.interval(), second.text()];
                 Some(Value::varying(CuExpr::call(method.name, arguments), sources))
             }
+            // It fails where the bounds have no value between them, and the access is not made.
+            ExprKind::Method { method, operands, .. } if method.name == "clamp" => {
+                let [value, least, most] = &operands[..] else { return None };
+                let value = self.interval(value, statement, left)?;
+                let (least, most) = (self.fixed(least)?, self.fixed(most)?);
+                let sources = value.sources();
+                let raised = CuExpr::call("max", vec![value.interval(), least]);
+                Some(Value::varying(CuExpr::call("min", vec![raised, most]), sources))
+            }
             ExprKind::Binary { op, left: first, right: second, .. } => {
                 let mut first = self.interval(first, statement, left)?;
                 let mut second = self.interval(second, statement, left)?;
@@ -380,6 +391,10 @@ impl Limitable for Values<'_, '_, '_> {
     fn is_limitable(&self, local: LocalId) -> bool {
         let is_counter = self.nest.variable == Some(local);
         self.lower.integers.has(local) && (self.keeps(local) || is_counter || !self.is_assigned(local))
+    }
+
+    fn counts(&self, local: LocalId) -> bool {
+        self.intervals.contains_key(&local)
     }
 }
 

@@ -20,6 +20,7 @@ mod nest;
 mod op;
 mod parts;
 mod pattern;
+mod recurrence;
 mod straight;
 mod value;
 
@@ -61,6 +62,7 @@ pub(super) fn body<'f>(checked: &'f Checked<'f>, names: Names, fused: &'f BTreeS
         out: Vec::new(),
         jump_targets: Vec::new(),
         unchecked: BTreeSet::new(),
+        tested_calls: BTreeMap::new(),
         all_within: BTreeMap::new(),
         deferred: BTreeMap::new(),
         store_guard: None,
@@ -81,7 +83,7 @@ pub(super) fn body<'f>(checked: &'f Checked<'f>, names: Names, fused: &'f BTreeS
 
 struct Lower<'f> {
     function: &'f Function,
-    closures: &'f Closures,
+    closures: &'f Closures<'f>,
     fences: &'f Fences<'f>,
     whole_warps: &'f WholeWarps,
     names: Names,
@@ -91,6 +93,8 @@ struct Lower<'f> {
     jump_targets: Vec<control::JumpTarget>,
     /// Accesses that a test before their loop or their run of statements has shown to be within bounds.
     unchecked: BTreeSet<SiteId>,
+    /// Calls of closures whose accesses are within bounds, with the names of the closures without checks.
+    tested_calls: BTreeMap<SiteId, String>,
     /// The variables that say whether accesses are within bounds in all iterations of a loop around them.
     all_within: BTreeMap<SiteId, String>,
     /// Accesses that are reported after their loop, with the variable that says whether all were within bounds.
@@ -114,6 +118,11 @@ enum Dest {
 }
 
 impl Lower<'_> {
+    /// Whether a closure has no effect and cannot fail.
+    fn is_pure(&self, closure: LocalId) -> bool {
+        self.closures.get(&closure).is_some_and(|closure| closure.effect == Effect::Pure)
+    }
+
     /// Lowers into a list of statements of its own.
     fn nested<R>(&mut self, f: impl FnOnce(&mut Self) -> R) -> (R, Vec<CuStmt>) {
         let outer = std::mem::take(&mut self.out);
