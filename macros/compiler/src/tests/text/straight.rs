@@ -247,13 +247,48 @@ fn a_cast_of_arithmetic_in_a_device_function() {
 
 #[test]
 fn accesses_of_closures() {
-    let (found, statements) = printed("let at = |x: usize| w[x + b]; *r = at(a) + at(a + 1) + w[a];");
-    assert_eq!(found, ["within(w, usize(a) + b) & within(w, usize(a + 1) + b) & within(w, a)"], "{statements:#?}");
-    let expected = [
-        "auto at = [&](usize x) __attribute__((always_inline)) { return w[x + b]; };",
-        "auto at_within = [&](usize x) __attribute__((always_inline)) { return w.get_unchecked(x + b); };",
-    ];
-    for line in expected {
-        assert!(statements.iter().any(|statement| statement == line), "{line}: {statements:#?}");
-    }
+    let (found, statements) = printed("let at = |x: usize| w[x + b]; *r = at(a) + at(a + 1) + at(7) + at(7) + w[a];");
+    let tests = "within(w, usize(a) + b) & within(w, usize(a + 1) + b) & within(w, usize(7) + b) & within(w, a)";
+    assert_eq!(found, [tests], "{statements:#?}");
+    let closure = |name: &str, value: &str| {
+        let line = format!("auto {name} = [&](usize x) __attribute__((always_inline)) {{ return {value}; }};");
+        assert!(statements.contains(&line), "{line}: {statements:#?}");
+    };
+    closure("at", "w[x + b]");
+    closure("at_within", "w.get_unchecked(x + b)");
+    let calls = statements.iter().filter(|line| line.contains("at_within(")).count();
+    assert!(calls >= 1 && !statements.iter().any(|line| line.contains(" at(")), "{statements:#?}");
+    // Its variables, at each call.
+    fronts(
+        "let at = |x: usize| { let y = x.min(b); w[y] }; *r = at(a) + at(b);",
+        &["within(w, min(usize(a), b)) & within(w, min(usize(b), b))"],
+    );
+    // A call after the run is another one.
+    let (_, statements) =
+        printed("let at = |x: usize| w[x]; *r = at(a) + at(b); fence(Release, Scope::Device); *r = at(a);");
+    assert_eq!(statements.iter().filter(|line| line.contains("= at(")).count(), 1, "{statements:#?}");
+}
+
+#[test]
+fn closures_that_keep_their_checks() {
+    checks_all("let mut n = 0; let mut at = |x: usize| { n += 1; w[x + n] }; *r = at(a) + at(b);");
+    checks_all("let n = a; let at = move |x: usize| w[x + n]; *r = at(a) + at(b);");
+    checks_all("let at = |x: usize| w[w[x] as usize / b]; *r = at(a) + at(b);");
+}
+
+#[test]
+fn divisions_of_floats() {
+    let floats = "v: &[f32], o: &mut [f32], a: usize, b: usize, s: f32";
+    let tests = |body: &str| {
+        let text = text(&format!("#[device] fn subject({floats}) {{ {body} }}"), |_| None);
+        text.lines()
+            .filter(|line| line.trim().starts_with("require("))
+            .map(|line| line.trim().to_string())
+            .collect::<Vec<_>>()
+    };
+    let all = ["require(within(v, a) & within(v, b) & within(o, a));"];
+    assert_eq!(tests("o[a] = (v[a] + v[b]) / 2.0;"), all);
+    assert_eq!(tests("o[a] = v[a] / v[b];"), all);
+    assert_eq!(tests("let x = v[a]; let mut y = x; y /= s; o[a] = y + v[b];"), all);
+    assert_eq!(tests("o[a] = (v[a].to_bits() / v[b].to_bits()) as f32;"), ["require(within(v, a) & within(v, b));"]);
 }

@@ -217,6 +217,15 @@ __device__ __forceinline__ constexpr interval<Raw> between(Raw a, Raw b, unsigne
     return {up ? first.low : last.low, up ? last.low : first.low, steps, known && first.known && last.known};
 }
 
+// Whether a test holds. Several are made together, without a branch after each: most consist of few instructions.
+struct test {
+    bool holds;
+
+    __device__ __forceinline__ constexpr test(bool holds) : holds(holds) {}
+    __device__ __forceinline__ constexpr operator bool() const { return holds; }
+    __device__ __forceinline__ friend constexpr test operator&&(test a, test b) { return a.holds & b.holds; }
+};
+
 // Whether all of the values are indexes of `length` elements.
 template <class Raw>
 __device__ __forceinline__ constexpr bool are_below(interval<Raw> values, unsigned long long length) {
@@ -289,7 +298,8 @@ namespace detail {
 struct displacement {
     long long by = 0;
     unsigned long long ceiling = 0;
-    bool known = true, natural = true;
+    // Whether it is certainly no decrease, and no increase.
+    bool known = true, natural = true, lowers = true;
 
     template <class Value>
     __device__ __forceinline__ constexpr displacement up_by(Value value) const {
@@ -306,7 +316,8 @@ private:
         constexpr long long most = 1ll << 56;
         const bool is_small = value.ceiling <= most || -most < value.low && value.low < most;
         return {by + sign * value.low, ceiling + (value.ceiling < most ? value.ceiling : most), known && value.known && is_small,
-                natural && value.natural && (sign > 0 || value.ceiling == 0)};
+                natural && value.natural && (sign > 0 || value.ceiling == 0),
+                lowers && value.natural && (sign < 0 || value.ceiling == 0)};
     }
 };
 
@@ -325,18 +336,33 @@ __device__ __forceinline__ constexpr detail::displacement down_by(Value value) {
 // what wraps on the way to them wraps back.
 template <class Raw, class... Shifts>
 __device__ __forceinline__ constexpr detail::interval<Raw> spread_by(detail::interval<Raw> base, detail::displacement first, Shifts... others) {
-    long long low = first.by, high = first.by;
-    unsigned long long steps = 0, ceiling = first.ceiling;
-    bool known = first.known, natural = first.natural;
-    const auto add = [&](detail::displacement other) {
-        low = other.by < low ? other.by : low;
-        high = other.by > high ? other.by : high;
-        steps |= static_cast<unsigned long long>(other.by - first.by);
-        ceiling = other.ceiling > ceiling ? other.ceiling : ceiling;
-        known = known && other.known;
-        natural = natural && other.natural;
+    // Where some certainly increase the values and others decrease them, the ones say nothing of the lowest sum, and the others
+    // nothing of the highest: what is compared are natural numbers, of 32 bits if the terms are.
+    const bool is_apart = (first.natural || ... || others.natural) && (first.lowers || ... || others.lowers);
+    unsigned long long up = 0, down = 0, steps = 0, ceiling = 0;
+    long long low = is_apart ? 0 : first.by, high = low;
+    bool known = true, natural = true;
+    const auto add = [&](detail::displacement of) {
+        const auto by = static_cast<unsigned long long>(of.by);
+        if (is_apart && of.natural) {
+            up = by > up ? by : up;
+        } else if (is_apart && of.lowers) {
+            down = 0 - by > down ? 0 - by : down;
+        } else {
+            low = of.by < low ? of.by : low;
+            high = of.by > high ? of.by : high;
+        }
+        steps |= static_cast<unsigned long long>(of.by - first.by);
+        ceiling = of.ceiling > ceiling ? of.ceiling : ceiling;
+        known = known && of.known;
+        natural = natural && of.natural;
     };
-    (add(others), ...);
+    (add(first), ..., add(others));
+    if (is_apart) {
+        const auto least = -static_cast<long long>(down), most = static_cast<long long>(up);
+        low = least < low ? least : low;
+        high = most > high ? most : high;
+    }
     return base + detail::interval<Raw>(low, high, steps, ceiling, known, false, natural);
 }
 
@@ -436,7 +462,7 @@ __device__ __forceinline__ detail::counted_steps<Raw> unclamped(detail::forward_
 
 // Whether there are such values. Without them, `unclamped` has no meaning.
 template <class Raw>
-__device__ __forceinline__ constexpr bool is_counting(detail::counting_steps<Raw> steps) {
+__device__ __forceinline__ constexpr detail::test is_counting(detail::counting_steps<Raw> steps) {
     return steps.known;
 }
 template <class Raw>
@@ -593,13 +619,13 @@ __device__ __forceinline__ constexpr detail::interval<Raw> confined(detail::inte
 
 // Whether `memory[i]` is within bounds for all of these values of `i`.
 template <class Memory, class Raw>
-__device__ __forceinline__ constexpr bool covers(const Memory& memory, detail::interval<Raw> values) {
+__device__ __forceinline__ constexpr detail::test covers(const Memory& memory, detail::interval<Raw> values) {
     return detail::are_below(values, memory.len().value);
 }
 
 // Whether `row[i]` is within bounds, where a row is an array that is an element of memory.
 template <class Row, class Raw>
-__device__ __forceinline__ constexpr bool covers_row(detail::interval<Raw> values) {
+__device__ __forceinline__ constexpr detail::test covers_row(detail::interval<Raw> values) {
     return detail::are_below(values, detail::array_length<Row>::value);
 }
 

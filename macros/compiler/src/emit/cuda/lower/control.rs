@@ -220,7 +220,9 @@ impl Lower<'_> {
         let Condition::Value(condition) = condition else { return false };
         let steps = self.names.free("steps");
         let hoisted = if self.checks_all { None } else { self.hoist(whole, &steps) };
-        let Some(Hoisted { test, accesses, form, callees, unroll: ahead, counted: Some(counted), .. }) = hoisted else { return false };
+        let Some(Hoisted { test, accesses, form, callees, unroll: ahead, counted: Some(counted), .. }) = hoisted else {
+            return false;
+        };
         let unroll = self.unroll(id);
         let steps = self.names.fresh(&steps);
         self.out.push(CuStmt::Declare { ty: vec!["const auto".into()], name: steps.clone(), init: Some(counted) });

@@ -2,11 +2,12 @@
 //! `if x > 0 && x + 1 < n { sum += a[x - 1]; }`, the access is made for values of `x` from 1 to `n - 2` only. A limit is data
 //! here; `intervals` computes with it.
 
+use std::collections::BTreeSet;
+
 use super::access::Region;
 use super::nest::Guard;
 use crate::model::LocalId;
 use crate::model::expr::{BinaryOp, Expr, ExprKind, UnaryOp};
-use crate::model::walk::walk;
 
 /// A comparison that holds where an access is made: `variable + terms relation bound`.
 pub(super) struct Limit<'e> {
@@ -73,15 +74,15 @@ pub(super) trait Limitable: Region {
     fn counts(&self, local: LocalId) -> bool;
 }
 
-/// Returns what conditions say of variables: a limit for each part of them, or nothing if one is no such comparison. One about the
-/// variables of loops alone leaves out iterations for all threads alike: without it, the test is about them, too.
+/// Returns what conditions say of variables: a limit for each part of them, or nothing if one is no such comparison. One that
+/// leaves out one iteration of several loops says nothing: the others have the same limits.
 pub(super) fn limits<'e>(guards: &[Guard<'e>], region: &impl Limitable) -> Option<Vec<Limit<'e>>> {
     let mut limits = Vec::new();
     for guard in guards {
         match *guard {
             Guard::Is(condition, holds) => {
-                if add(condition, holds, region, &mut limits).is_none() && !is_of_loops(condition, region) {
-                    return None;
+                if !leaves_one_out(condition, holds, region) {
+                    add(condition, holds, region, &mut limits)?;
                 }
             }
             Guard::Unknown => return None,
@@ -90,17 +91,34 @@ pub(super) fn limits<'e>(guards: &[Guard<'e>], region: &impl Limitable) -> Optio
     Some(limits)
 }
 
-/// Whether a condition compares variables of loops and literals, and nothing else.
-fn is_of_loops(condition: &Expr, region: &impl Limitable) -> bool {
-    let mut found = true;
-    walk(condition, &mut |expr| {
-        found &= match &expr.kind {
-            ExprKind::Local(local) => region.counts(*local),
-            ExprKind::Int { .. } | ExprKind::Unary(..) | ExprKind::Cast(..) | ExprKind::Binary { .. } => true,
-            _ => false,
-        };
-    });
-    found
+/// Whether a condition is `x != 0 || y != 0`, also as the opposite of `x == 0 && y == 0`, of the variables of several loops.
+fn leaves_one_out(condition: &Expr, holds: bool, region: &impl Limitable) -> bool {
+    let mut variables = BTreeSet::new();
+    differs(condition, holds, region, &mut variables).is_some() && variables.len() > 1
+}
+
+fn differs(condition: &Expr, holds: bool, region: &impl Limitable, variables: &mut BTreeSet<LocalId>) -> Option<()> {
+    match &condition.kind {
+        ExprKind::Unary(UnaryOp::Not, inner) => differs(inner, !holds, region, variables),
+        ExprKind::Binary { op: BinaryOp::And | BinaryOp::Or, left, right, .. } => {
+            let is_or = matches!(condition.kind, ExprKind::Binary { op: BinaryOp::Or, .. });
+            (is_or == holds).then_some(())?;
+            differs(left, holds, region, variables)?;
+            differs(right, holds, region, variables)
+        }
+        ExprKind::Binary { op: op @ (BinaryOp::Eq | BinaryOp::Ne), left, right, .. } => {
+            let ExprKind::Local(variable) = left.kind else { return None };
+            let is_literal = match &right.kind {
+                ExprKind::Unary(UnaryOp::Neg, inner) => inner.integer().is_some(),
+                _ => right.integer().is_some(),
+            };
+            let is_other = is_literal && region.counts(variable) && (*op == BinaryOp::Ne) == holds;
+            is_other.then_some(())?;
+            variables.insert(variable);
+            Some(())
+        }
+        _ => None,
+    }
 }
 
 fn add<'e>(condition: &'e Expr, holds: bool, region: &impl Limitable, limits: &mut Vec<Limit<'e>>) -> Option<()> {

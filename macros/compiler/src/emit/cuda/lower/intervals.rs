@@ -144,9 +144,7 @@ impl<'l, 'f, 'e> Values<'l, 'f, 'e> {
         self.guarded = Guarded { limits, has_lanes, ..Guarded::default() };
         let test = self.test(access, statement);
         let guarded = std::mem::take(&mut self.guarded);
-        let leaves_out = |limit: &Limit<'_>| self.counts(limit.variable) && limit.bound.integer().is_some();
-        let is_limited =
-            guarded.limits.iter().all(|limit| guarded.used.contains(&limit.variable) || leaves_out(limit));
+        let is_limited = guarded.limits.iter().all(|limit| guarded.used.contains(&limit.variable));
         test.filter(|_| is_limited || !guarded.depends).map(|(_, test)| test)
     }
 

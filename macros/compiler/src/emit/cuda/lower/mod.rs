@@ -5,6 +5,7 @@ mod access;
 mod control;
 mod counter;
 mod deferred;
+mod floats;
 mod guards;
 mod hoist;
 mod induction;
@@ -29,6 +30,8 @@ use nest::{Closures, closures};
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use access::may_fail;
+
 use super::ast::{CuExpr, CuStmt, Fragment};
 use super::name::Names;
 use super::signature::shape;
@@ -37,7 +40,7 @@ use crate::check::fences::Fences;
 use crate::check::uniform::WholeWarps;
 use crate::model::barrier::BarrierForm;
 use crate::model::effect::effect;
-use crate::model::expr::{Block, Expr, ExprKind, Stmt, StmtKind, known_shape};
+use crate::model::expr::{BinaryOp, Block, Expr, ExprKind, Stmt, StmtKind, known_shape};
 use crate::model::facts::Effect;
 use crate::model::fused_barriers::awaited;
 use crate::model::kind::{Kind, Memory};
@@ -45,6 +48,7 @@ use crate::model::op::Op;
 use crate::model::place::local_of;
 use crate::model::ty::ValueType;
 use crate::model::{Function, LocalId, SiteId, ValueId};
+use floats::Floats;
 use integers::Integers;
 use parts::Parts;
 
@@ -68,6 +72,7 @@ pub(super) fn body<'f>(checked: &'f Checked<'f>, names: Names, fused: &'f BTreeS
         store_guard: None,
         checks_all: false,
         integers: Integers::of(function),
+        floats: Floats::of(function),
         parts: Parts::of(function),
         constant: BTreeSet::new(),
     };
@@ -104,6 +109,7 @@ struct Lower<'f> {
     /// Set in a loop that runs if that test fails: its loops are lowered once, with checks in each iteration.
     checks_all: bool,
     integers: Integers,
+    floats: Floats,
     parts: Parts,
     /// The variables that are declared as `const`.
     constant: BTreeSet<LocalId>,
@@ -121,6 +127,11 @@ impl Lower<'_> {
     /// Whether a closure has no effect and cannot fail.
     fn is_pure(&self, closure: LocalId) -> bool {
         self.closures.get(&closure).is_some_and(|closure| closure.effect == Effect::Pure)
+    }
+
+    /// Whether an operation of numbers may fail.
+    fn may_fail(&self, op: BinaryOp, left: &Expr, right: &Expr) -> bool {
+        may_fail(op, right) && !self.floats.contains(left) && !self.floats.contains(right)
     }
 
     /// Lowers into a list of statements of its own.

@@ -14,8 +14,8 @@ use crate::model::op::{Op, Part};
 use crate::model::pattern::{Pattern, PatternKind};
 use crate::model::place::local_of;
 use crate::model::range::Range;
-use crate::model::walk::{Node, block_nodes, nodes, statement_nodes, walk, walk_block};
 use crate::model::ty::ValueType;
+use crate::model::walk::{Node, block_nodes, nodes, statement_nodes, walk, walk_block};
 use crate::model::{Function, LocalId, LoopId, SiteId, SlotId};
 
 /// The largest body that is printed twice, in expressions.

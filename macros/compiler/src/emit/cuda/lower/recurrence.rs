@@ -50,7 +50,8 @@ fn is_carried(nest: &Nest<'_>, local: LocalId) -> bool {
     let mut occurrences = 0;
     walk(nest.whole, &mut |expr| {
         occurrences += usize::from(matches!(expr.kind, ExprKind::Local(other) if other == local));
-        occurrences += usize::from(matches!(&expr.kind, ExprKind::AssignOp { place, .. } if local_of(place) == Some(local)));
+        occurrences +=
+            usize::from(matches!(&expr.kind, ExprKind::AssignOp { place, .. } if local_of(place) == Some(local)));
     });
     let steps = nest.inductions.get(&local);
     occurrences > writes(nest.whole, local) && steps.is_none_or(|induction| reads_memory(induction.step))

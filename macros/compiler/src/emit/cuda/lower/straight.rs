@@ -2,7 +2,8 @@
 //! block that are all executed if the first is, unless the thread fails at an access. Its accesses, whose indexes are
 //! known before it, are tested by one condition, and need no checks of their own: no exit stands between its loads. An
 //! access on the arm of a branch is tested if the branch's condition is known before the run, too: the test counts only
-//! `when` the condition holds. The first test that does not hold reports what its access would report.
+//! `when` the condition holds. The first test that does not hold reports what its access would report. The accesses of a
+//! closure are tested at each call, with its arguments: such a call is one of a second closure, without checks.
 //!
 //! A thread that fails does so before it executes the run instead of in the middle of it. Nothing shows the difference:
 //! other threads see no store of a run until the thread synchronizes with them, which ends the run, and the host gets an
@@ -12,7 +13,7 @@
 use std::collections::BTreeSet;
 
 use super::Lower;
-use super::access::{Access, AccessForm, may_fail};
+use super::access::{Access, AccessForm};
 use super::known::{Test, Values};
 use super::nest::Closure;
 use crate::emit::cuda::ast::{CuExpr, CuStmt};
@@ -263,7 +264,7 @@ impl<'l, 'f: 'e, 'e> Scan<'l, 'f, 'e> {
                     }
                     _ => self.expr(right),
                 }?;
-                goes_on(!may_fail(*op, right))
+                goes_on(!self.values.lower.may_fail(*op, left, right))
             }
             ExprKind::Index { base, index, .. } => {
                 self.indexed(base, index)?;
@@ -327,7 +328,7 @@ impl<'l, 'f: 'e, 'e> Scan<'l, 'f, 'e> {
             ExprKind::AssignOp { op, place, value, .. } => {
                 self.all([&**value, &**place])?;
                 self.assign(place)?;
-                goes_on(!may_fail(*op, value))
+                goes_on(!self.values.lower.may_fail(*op, place, value))
             }
             ExprKind::For { range, .. } => {
                 self.all([&range.start, &range.end])?;
