@@ -263,6 +263,11 @@ fn accesses_of_closures() {
         "let at = |x: usize| { let y = x.min(b); w[y] }; *r = at(a) + at(b);",
         &["within(w, min(usize(a), b)) & within(w, min(usize(b), b))"],
     );
+    // A closure that is made in the run captures what is not declared before it, and a run begins after it.
+    fronts(
+        "*r = w[a] + w[b]; let n = a + b; let at = |x: usize| w[x + n]; *r += at(a) + at(b);",
+        &["within(w, a) & within(w, b)", "within(w, usize(a) + n) & within(w, usize(b) + n)"],
+    );
     // A call after the run is another one.
     let (_, statements) =
         printed("let at = |x: usize| w[x]; *r = at(a) + at(b); fence(Release, Scope::Device); *r = at(a);");

@@ -463,7 +463,9 @@ impl<'l, 'f: 'e, 'e> Scan<'l, 'f, 'e> {
         walk(closure.body, &mut |inner| {
             assigns |= matches!(inner.kind, ExprKind::Assign(..) | ExprKind::AssignOp { .. });
         });
-        if assigns || closure.by_value || self.in_closure {
+        // The closure without checks is declared before the run, where what another one captures need not exist.
+        let is_inside = self.values.declared.contains(&name);
+        if assigns || is_inside || closure.by_value || self.in_closure {
             return None;
         }
         for ((param, ty), argument) in closure.params.iter().zip(arguments) {
