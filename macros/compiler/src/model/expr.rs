@@ -154,6 +154,8 @@ pub(crate) enum ExprKind {
     CallClosure {
         closure: LocalId,
         arguments: Vec<Expr>,
+        /// Tells the calls of a closure apart.
+        site: SiteId,
     },
     /// `|a, b| a + b`
     Closure {

@@ -27,7 +27,8 @@ impl Parser<'_> {
             && self.function.kind(local) == Kind::Closure
         {
             let arguments = call.args.iter().map(|argument| self.value(argument)).collect();
-            return Expr { kind: ExprKind::CallClosure { closure: local, arguments }, result_kind: Kind::Value, span };
+            let kind = ExprKind::CallClosure { closure: local, arguments, site: self.site(span) };
+            return Expr { kind, result_kind: Kind::Value, span };
         }
         // What was to be a closure is refused already.
         if path

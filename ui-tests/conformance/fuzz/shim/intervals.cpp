@@ -17,11 +17,31 @@ static std::mt19937_64 numbers(1);
 
 static unsigned long long below(unsigned long long limit) { return numbers() % limit; }
 
+// Whether a value may be one of an interval's, which says that it differs by a multiple of 2^bits from one of its numbers.
 template <class Raw>
-static bool holds(detail::interval<Raw> values, Raw value) {
-    if (values.none) {
+static bool is_congruent(detail::interval<Raw> values, Raw value) {
+    using wide = __int128;
+    const auto of = [&](long long limit) { return values.natural ? wide(static_cast<unsigned long long>(limit)) : wide(limit); };
+    const auto low = of(values.low), high = of(values.high), ceiling = wide(values.ceiling);
+    const bool is_bounded = -ceiling <= low && high <= ceiling && (values.natural || ceiling <= wide(~0ull >> 1));
+    const auto wrap = wide(1) << sizeof(Raw) * 8;
+    const auto distance = ((wide(value) - low) % wrap + wrap) % wrap;
+    const auto granule = wide(values.steps & -values.steps);
+    return is_bounded && low + distance <= high && (granule == 0 || granule >= wrap ? distance == 0 : distance % granule == 0);
+}
+
+template <class Raw>
+static bool holds(detail::interval<Raw> all, Raw value) {
+    if (all.none) {
         return false;
     }
+    if (!all.known) {
+        return true;
+    }
+    if (!is_congruent(all, value)) {
+        return false;
+    }
+    const auto values = all.exact();
     if (!values.known) {
         return true;
     }
@@ -111,7 +131,9 @@ static void compare() {
             const auto quotient = a / fixed, rest = a % b, shifted = a << u32(3), half = a >> u32(2), scaled = fixed * a + fixed;
             const auto lesser = min(a, b), greater = max(a, b), left = saturating_sub(a, b);
             const auto at_most = min(a, values_of(fixed)), at_least = max(values_of(fixed), a), within = min(at_least, values_of(other_fixed));
-            known += at_most.known + within.known + lesser.known + left.known + sum.known + product.known + quotient.known + rest.known;
+            const number few(static_cast<Raw>(below(5)));
+            const auto chain = a * b * few + a * fixed - b;
+            known += chain.known + at_most.known + within.known + lesser.known + left.known + sum.known + product.known + quotient.known + rest.known;
             for (auto x : as_) {
                 if (!holds(a, x)) {
                     fail_at("a value", x, x);
@@ -143,16 +165,24 @@ static void compare() {
                     if (rest.known) {
                         check(rest, "%", number(x) % number(y), y);
                     }
-                    const auto wide = as<i64>(sum);
-                    if (wide.known && !holds(wide, as<i64>(number(x) + number(y)).value)) {
-                        fail_at("as i64", x, y);
-                    }
+                    const auto cast = [&](auto to, const char* what) {
+                        using type = decltype(to);
+                        if (!holds(as<type>(sum), as<type>(number(x) + number(y)).value) ||
+                            !holds(as<type>(product), as<type>(number(x) * number(y)).value)) {
+                            fail_at(what, x, y);
+                        }
+                    };
+                    cast(i64(), "as i64");
+                    cast(u64(), "as u64");
+                    cast(i32(), "as i32");
+                    cast(u8(), "as u8");
+                    // More than a sum of products, of which each may be near the limits.
+                    check(chain, "x * y * z + x * w - y", number(x) * number(y) * few + number(x) * fixed - number(y), y);
                 }
             }
             // Elements and vectors of a slice that begins at any multiple of 4 bytes.
             alignas(16) static f32 elements[80];
             const slice_mut<f32> memory{{elements + below(4), below(80)}};
-            const number few(static_cast<Raw>(below(5)));
             const auto index = a * few + b;
             const bool elements_covered = covers(memory, index), vectors_covered = covers_vectors<4>(memory, index);
             covered += elements_covered + vectors_covered;

@@ -107,6 +107,17 @@ failing! { input, out, n;
     loop_that_wraps, "index 4294967292 out of bounds for length 64", {
         for k in 0..n as u32 { /* loop_that_wraps */ out[k + (k - 4)] = 1; }
     }
+    loop_that_skips, "index 66 out of bounds for length 64", {
+        for k in 0..n {
+            if k == 3 {
+                continue;
+            }
+            out[0] += /* loop_that_skips */ input[k * 11];
+        }
+    }
+    loop_of_clamped_indexes, "index 70 out of bounds for length 64", {
+        for k in 0..n { out[0] += /* loop_of_clamped_indexes */ input[(k * 20).clamp(0, n * 10)]; }
+    }
     loop_of_two, "index 67 out of bounds for length 64", {
         for k in 0..n { for j in 0..4 { out[0] += /* loop_of_two */ input[k * 10 + j * (k + 1) / 2]; } }
     }

@@ -70,6 +70,20 @@ failing! { input, out, n;
         };
         out[0] = two(n) + two(n + 56);
     }
+    straight_in_a_guarded_closure, "index 68 out of bounds for length 64", {
+        let at = |k: i32| if k < 64 { input[k] } else { /* straight_in_a_guarded_closure */ input[k + 1] };
+        out[0] = at(n) + at(n + 60) + at(n * 10);
+    }
+    straight_closure_called_again, "index 70 out of bounds for length 64", {
+        let at = |k: i32| /* straight_closure_called_again */ input[k];
+        out[1] = at(n) + at(n + 1);
+        let m = n / (n - 6);
+        out[2] = at(m * 10) + at(m * 11);
+    }
+    straight_float_division, "index 66 out of bounds for length 64", {
+        let half = (input[n] + input[n + 1]) as f32 / 2.0;
+        out[0] = half as i32 + /* straight_float_division */ input[n + 59];
+    }
     straight_vectors, "range 61..65 out of bounds for length 64", {
         let v = input.load_vec::<4>(n + 1);
         out[0] = v[0];

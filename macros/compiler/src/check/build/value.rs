@@ -205,7 +205,7 @@ impl<'f> Builder<'f> {
                 self.give_closures_to(time(GivenTo::After(*slot)), arguments, &mut values, at);
                 Value::of(node).with(returned_token.map(|(_, variable)| variable))
             }
-            ExprKind::CallClosure { closure, arguments } => {
+            ExprKind::CallClosure { closure, arguments, .. } => {
                 let arguments = self.values(arguments);
                 match self.named_closures.get(closure) {
                     Some(closure) => self.call_closure(*closure, &arguments, at),

@@ -114,6 +114,10 @@ fn reserved(function: &Function) -> BTreeSet<&'static str> {
             &expr.kind
         {
             names.insert(method.name);
+            // The test of a clamped index.
+            if method.name == "clamp" {
+                names.extend(["min", "max"]);
+            }
         }
     });
     names

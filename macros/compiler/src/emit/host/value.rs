@@ -121,7 +121,7 @@ impl Host<'_> {
                 private(at, method.name, quote!(#(#operands),*))
             }
             ExprKind::Call { callee, slot, arguments } => self.device_call(callee, *slot, arguments, expr),
-            ExprKind::CallClosure { closure, arguments } => {
+            ExprKind::CallClosure { closure, arguments, .. } => {
                 let closure = self.ident(*closure, at);
                 let arguments = arguments.iter().map(|argument| self.expr(argument));
                 private(at, "plain", quote_spanned!(lo=> #closure(#(#arguments),*)))

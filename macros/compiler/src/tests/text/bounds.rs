@@ -13,18 +13,18 @@ fn tested(signature: &str, body: &str) -> (String, Vec<String>) {
     (condition.unwrap_or_default().into(), unchecked)
 }
 
-const MEMORY: &str = "m: &mut [u32], w: &[u32], rows: &[[u32; 8]], a: usize, b: usize, r: &mut u32";
+pub(super) const MEMORY: &str = "m: &mut [u32], w: &[u32], rows: &[[u32; 8]], a: usize, b: usize, r: &mut u32";
 
 /// Asserts that the loop in `body` has this test, and runs these statements without checks.
 #[track_caller]
-fn hoists(body: &str, test: &str, statements: &[&str]) {
+pub(super) fn hoists(body: &str, test: &str, statements: &[&str]) {
     let (found, unchecked) = tested(MEMORY, body);
     assert_eq!(found, test);
     assert_eq!(unchecked[..statements.len()], *statements, "{unchecked:#?}");
 }
 
 #[track_caller]
-fn checks_all(body: &str) {
+pub(super) fn checks_all(body: &str) {
     assert_eq!(tested(MEMORY, body).0, "");
 }
 
@@ -290,7 +290,7 @@ fn a_body_that_is_printed_once() {
     // What ends a round early, or changes what is not known.
     let keeps = |body: &str| assert_eq!(tested_once(body), Vec::<String>::new());
     keeps("for i in 0..a { this_thread_block().sync(); if i * b >= a { m[i] = 1; } }");
-    keeps("for i in 0..a { println!(\"{i}\"); if i + b >= a { continue; } m[i] = 1; }");
+    keeps("for i in 0..a { println!(\"{i}\"); if i + b >= a { break; } m[i] = 1; }");
     keeps("for i in 0..a { println!(\"{i}\"); let f = |x: usize| x + b; m[f(i)] = 1; }");
     keeps("for i in 0..a { this_thread_block().sync(); let j = w[i / 2 + i] as usize; m[j] = 1; }");
 }

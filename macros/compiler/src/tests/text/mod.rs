@@ -6,6 +6,7 @@ mod atoms;
 mod bounds;
 mod control;
 mod deferred;
+mod iterations;
 mod order;
 mod parts;
 mod straight;

@@ -153,7 +153,7 @@ fn blocks_inside() {
     fronts("if f > 0.5 { *r = w[a] + w[b]; }", &["within(w, a) & within(w, b)"]);
     fronts("while w[a] > *r { *r += w[b] + m[b]; }", &["within(w, b) & within(m, b)"]);
     fronts("*r = w[a] + unsafe { let x = w[b]; x };", &["within(w, a) & within(w, b)"]);
-    fronts("let g = |x: usize| { let y = w[x]; y + w[x + 1] }; *r = g(a);", &["within(w, x) & within(w, x + 1)"]);
+    fronts("let g = |x: usize| { let y = w[x]; y + w[x + 1] }; h(g);", &["within(w, x) & within(w, x + 1)"]);
     // The test of a loop is about its accesses, and its other copy has all checks.
     fronts("for i in 0..a { m[i] = w[i]; }", &[]);
     fronts("for i in 0..a { m[i] = w[(i * 3 - i) % b] + w[m[i] as usize]; }", &[]);
@@ -243,4 +243,57 @@ fn a_cast_of_arithmetic_in_a_device_function() {
     checks_all("*r = w[(f * 2.0 + f) as usize] + w[a];");
     checks_all("let g = f * 2.0; *r = w[a]; let h = g; *r += w[(h + 1.0) as usize];");
     fronts("*r = w[f as usize] + w[a];", &["within(w, as<usize>(f)) & within(w, a)"]);
+}
+
+#[test]
+fn accesses_of_closures() {
+    let (found, statements) = printed("let at = |x: usize| w[x + b]; *r = at(a) + at(a + 1) + at(7) + at(7) + w[a];");
+    let tests = "within(w, usize(a) + b) & within(w, usize(a + 1) + b) & within(w, usize(7) + b) & within(w, a)";
+    assert_eq!(found, [tests], "{statements:#?}");
+    let closure = |name: &str, value: &str| {
+        let line = format!("auto {name} = [&](usize x) __attribute__((always_inline)) {{ return {value}; }};");
+        assert!(statements.contains(&line), "{line}: {statements:#?}");
+    };
+    closure("at", "w[x + b]");
+    closure("at_within", "w.get_unchecked(x + b)");
+    let calls = statements.iter().filter(|line| line.contains("at_within(")).count();
+    assert!(calls >= 1 && !statements.iter().any(|line| line.contains(" at(")), "{statements:#?}");
+    // Its variables, at each call.
+    fronts(
+        "let at = |x: usize| { let y = x.min(b); w[y] }; *r = at(a) + at(b);",
+        &["within(w, min(usize(a), b)) & within(w, min(usize(b), b))"],
+    );
+    // A closure that is made in the run captures what is not declared before it, and a run begins after it.
+    fronts(
+        "*r = w[a] + w[b]; let n = a + b; let at = |x: usize| w[x + n]; *r += at(a) + at(b);",
+        &["within(w, a) & within(w, b)", "within(w, usize(a) + n) & within(w, usize(b) + n)"],
+    );
+    // A call after the run is another one.
+    let (_, statements) =
+        printed("let at = |x: usize| w[x]; *r = at(a) + at(b); fence(Release, Scope::Device); *r = at(a);");
+    assert_eq!(statements.iter().filter(|line| line.contains("= at(")).count(), 1, "{statements:#?}");
+}
+
+#[test]
+fn closures_that_keep_their_checks() {
+    checks_all("let mut n = 0; let mut at = |x: usize| { n += 1; w[x + n] }; *r = at(a) + at(b);");
+    checks_all("let n = a; let at = move |x: usize| w[x + n]; *r = at(a) + at(b);");
+    checks_all("let at = |x: usize| w[w[x] as usize / b]; *r = at(a) + at(b);");
+}
+
+#[test]
+fn divisions_of_floats() {
+    let floats = "v: &[f32], o: &mut [f32], a: usize, b: usize, s: f32";
+    let tests = |body: &str| {
+        let text = text(&format!("#[device] fn subject({floats}) {{ {body} }}"), |_| None);
+        text.lines()
+            .filter(|line| line.trim().starts_with("require("))
+            .map(|line| line.trim().to_string())
+            .collect::<Vec<_>>()
+    };
+    let all = ["require(within(v, a) & within(v, b) & within(o, a));"];
+    assert_eq!(tests("o[a] = (v[a] + v[b]) / 2.0;"), all);
+    assert_eq!(tests("o[a] = v[a] / v[b];"), all);
+    assert_eq!(tests("let x = v[a]; let mut y = x; y /= s; o[a] = y + v[b];"), all);
+    assert_eq!(tests("o[a] = (v[a].to_bits() / v[b].to_bits()) as f32;"), ["require(within(v, a) & within(v, b));"]);
 }

@@ -11,24 +11,34 @@
 namespace phalanx {
 namespace detail {
 
-// The values of an `integer<Raw>`: they are from `low` to `high`, and differ by multiples of the lowest set bit of
-// `steps`, or not at all if that is 0. If `known` is false, they can be any. It is true only while no operation
-// wraps, for any of the values. If `none` is true, there is no value, whatever the rest says.
+// The values of an `integer<Raw>`. If `known` is true, each of them differs by a multiple of 2^bits from a number from `low` to `high`,
+// as it does where an operation wraps. These numbers differ by multiples of the lowest set bit of `steps`, or not at all if that is 0. If
+// `none` is true, there is no value, whatever the rest says.
+//
+// What the numbers can be at most, `ceiling`, follows from types and literals, so that a constant is what decides whether an operation could
+// leave 64 bits, and most need no test. If `natural` is true, none of them is negative, and both limits are unsigned. Otherwise
+// neither is further from 0 than the ceiling, which is at most `far`. If `plain` is true, the numbers are certainly the values themselves.
 template <class Raw>
 struct interval {
     long long low, high;
-    unsigned long long steps;
-    bool known, none;
+    unsigned long long steps, ceiling;
+    bool known, none, natural, plain;
 
+    // The values of the type from `low` to `high`.
     __device__ __forceinline__ constexpr interval(long long low, long long high, unsigned long long steps, bool known, bool none = false)
-        : low(low), high(high), steps(steps), known(known && least() <= low && high <= most()), none(none) {}
-    __device__ __forceinline__ constexpr interval(integer<Raw> value) : interval(value.value) {}
+        : interval(low, high, steps, whole_type(), known && least() <= low && high <= most(), none, !signed_integer<Raw>, true) {}
+    __device__ __forceinline__ constexpr interval(integer<Raw> value) : interval(value.value, value.value, 0, true) {}
     template <raw_integer Literal>
     __device__ __forceinline__ constexpr interval(Literal value)
-        : interval(static_cast<long long>(value), static_cast<long long>(value), 0,
-                   static_cast<Literal>(static_cast<long long>(value)) == value) {}
+        : interval(static_cast<long long>(value), static_cast<long long>(value), 0, distance_from_zero(static_cast<long long>(value)),
+                   static_cast<Literal>(static_cast<long long>(value)) == value && least() <= static_cast<long long>(value) &&
+                       static_cast<long long>(value) <= most(),
+                   false, static_cast<long long>(value) >= 0, true) {}
+    __device__ __forceinline__ constexpr interval(long long low, long long high, unsigned long long steps, unsigned long long ceiling,
+                                        bool known, bool none, bool natural, bool plain = false)
+        : low(low), high(high), steps(steps), ceiling(ceiling), known(known), none(none), natural(natural), plain(plain) {}
 
-    // The limits are those of the type, and far enough from those of `long long` that no sum overflows. A larger
+    // The limits are those of the type, and far enough from those of `long long` that no sum of two overflows. A larger
     // unsigned value becomes a negative one.
     __device__ __forceinline__ static constexpr long long least() {
         return sizeof(Raw) < 8 || !signed_integer<Raw> ? static_cast<long long>(min_of<Raw>()) : 1 - (1ll << 62);
@@ -37,63 +47,91 @@ struct interval {
         return sizeof(Raw) < 8 ? static_cast<long long>(max_of<Raw>()) : (1ll << 62) - 1;
     }
 
+    // The same numbers, if they are values of the type, so that each is the value itself.
+    __device__ __forceinline__ constexpr interval exact() const {
+        const bool low_fits = plain || natural || least() <= low;
+        const bool high_fits = plain || (natural ? static_cast<unsigned long long>(high) <= most() : high <= most());
+        return {low, high, steps, ceiling < whole_type() ? ceiling : whole_type(), known && low_fits && high_fits, none,
+                natural || !signed_integer<Raw>, true};
+    }
+
+    // The sums of natural numbers may need all 64 bits.
     __device__ __forceinline__ friend constexpr interval operator+(interval a, interval b) {
-        return {a.low + b.low, a.high + b.high, a.steps | b.steps, a.known && b.known, a.none || b.none};
+        const auto low = wrapping(a.low, b.low), high = wrapping(a.high, b.high);
+        if (a.natural && b.natural) {
+            const bool fits = b.ceiling <= ~0ull - a.ceiling;
+            const bool carries = !fits && static_cast<unsigned long long>(high) < static_cast<unsigned long long>(a.high);
+            return {low, high, a.steps | b.steps, fits ? a.ceiling + b.ceiling : ~0ull, a.known && b.known && !carries,
+                    a.none || b.none, true};
+        }
+        const interval first = a.near_to(b), second = b.near_to(a);
+        return {low, high, a.steps | b.steps, first.ceiling + second.ceiling, first.known && second.known, a.none || b.none, false};
     }
     __device__ __forceinline__ friend constexpr interval operator-(interval a, interval b) {
-        return {a.low - b.high, a.high - b.low, a.steps | b.steps, a.known && b.known, a.none || b.none};
+        const interval first = a.near_to(b), second = b.near_to(a);
+        return {wrapping(a.low, 0 - static_cast<unsigned long long>(b.high)), wrapping(a.high, 0 - static_cast<unsigned long long>(b.low)),
+                a.steps | b.steps, first.ceiling + second.ceiling, first.known && second.known, a.none || b.none, false};
     }
-    // The factors are small enough that no product overflows. Where they are, their lower halves are all of them.
+    // The factors are words, so that no product overflows.
     __device__ __forceinline__ friend constexpr interval operator*(interval a, interval b) {
         const auto first = static_cast<unsigned long long>(a.low), second = static_cast<unsigned long long>(b.low);
-        const bool small = ((a.low | a.high | b.low | b.high) >> 31) == 0;
         const auto of_words = [](long long x, long long y) {
             return static_cast<long long>(static_cast<unsigned long long>(static_cast<unsigned>(x)) * static_cast<unsigned>(y));
         };
-        return {of_words(a.low, b.low), of_words(a.high, b.high),
-                first * b.steps | second * a.steps | a.steps * b.steps, a.known && b.known && small, a.none || b.none};
+        constexpr unsigned long long word = ~0u;
+        const unsigned long long most_first = a.ceiling < word ? a.ceiling : word, most_second = b.ceiling < word ? b.ceiling : word;
+        return {of_words(a.low, b.low), of_words(a.high, b.high), first * b.steps | second * a.steps | a.steps * b.steps,
+                most_first * most_second, a.known && b.known && a.is_of_words() && b.is_of_words(), a.none || b.none, true};
     }
-    __device__ __forceinline__ friend constexpr interval operator/(interval a, interval b) {
+    __device__ __forceinline__ friend constexpr interval operator/(interval dividend, interval by) {
+        const interval a = dividend.exact(), b = by.exact();
         const bool defined = a.low >= 0 && b.low == b.high && b.low > 0;
         const long long divisor = defined ? b.low : 1;
         const bool whole = a.granule() % static_cast<unsigned long long>(divisor) == 0;
         return {a.low / divisor, a.high / divisor, whole ? a.steps / divisor : 1, a.known && b.known && defined, a.none || b.none};
     }
     // The values differ by multiples of what both those of `a` and the divisor are multiples of.
-    __device__ __forceinline__ friend constexpr interval operator%(interval a, interval b) {
+    __device__ __forceinline__ friend constexpr interval operator%(interval dividend, interval by) {
+        const interval a = dividend.exact(), b = by.exact();
         const auto steps = a.steps | (b.low == b.high ? static_cast<unsigned long long>(b.low) : 1);
         return with_fixed_bits(a.low, lesser(a.high, b.high - 1), steps, a.known && b.known && a.low >= 0 && b.low > 0, a.none || b.none);
     }
-    __device__ __forceinline__ friend constexpr interval operator&(interval a, interval b) {
+    __device__ __forceinline__ friend constexpr interval operator&(interval left, interval right) {
+        const interval a = left.exact(), b = right.exact();
         return with_fixed_bits(a.low & b.low, lesser(a.high, b.high), a.steps | b.steps, are_natural(a, b), a.none || b.none);
     }
-    __device__ __forceinline__ friend constexpr interval operator|(interval a, interval b) {
+    __device__ __forceinline__ friend constexpr interval operator|(interval left, interval right) {
+        const interval a = left.exact(), b = right.exact();
         return with_fixed_bits(a.low | b.low, all_bits(a, b), a.steps | b.steps, are_natural(a, b), a.none || b.none);
     }
-    __device__ __forceinline__ friend constexpr interval operator^(interval a, interval b) {
+    __device__ __forceinline__ friend constexpr interval operator^(interval left, interval right) {
+        const interval a = left.exact(), b = right.exact();
         return with_fixed_bits(a.low ^ b.low, all_bits(a, b), a.steps | b.steps, are_natural(a, b), a.none || b.none);
     }
 
     // A single value bounds the result whatever the others are, so that nothing of a thread's own has to be computed for a test of an
     // index that is kept within bounds by it. Otherwise each value is one of both, which differ by the difference of any two of theirs.
-    __device__ __forceinline__ friend constexpr interval min(interval a, interval b) {
+    __device__ __forceinline__ friend constexpr interval min(interval left, interval right) {
+        const interval a = left.exact(), b = right.exact();
         const interval bound = b.steps == 0 ? b : a, other = b.steps == 0 ? a : b;
         if (bound.steps == 0) {
             constexpr bool natural = !signed_integer<Raw>;
             const long long low = natural ? 0 : other.known ? lesser(other.low, bound.low) : least();
-            return {low, bound.high, 1, bound.known && (natural || other.is_limited()), a.none || b.none};
+            return of_type(low, bound.high, 1, bound.known && (natural || other.is_limited()), a.none || b.none);
         }
-        return {lesser(a.low, b.low), lesser(a.high, b.high), mixed(a, b), a.known && b.known, a.none || b.none};
+        return of_type(lesser(a.low, b.low), lesser(a.high, b.high), mixed(a, b), a.known && b.known, a.none || b.none);
     }
-    __device__ __forceinline__ friend constexpr interval max(interval a, interval b) {
+    __device__ __forceinline__ friend constexpr interval max(interval left, interval right) {
+        const interval a = left.exact(), b = right.exact();
         const interval bound = b.steps == 0 ? b : a, other = b.steps == 0 ? a : b;
         if (bound.steps == 0) {
-            return {bound.low, other.known ? greater(other.high, bound.high) : most(), 1, bound.known && other.is_limited(),
-                    a.none || b.none};
+            return of_type(bound.low, other.known ? greater(other.high, bound.high) : most(), 1, bound.known && other.is_limited(),
+                           a.none || b.none);
         }
-        return {greater(a.low, b.low), greater(a.high, b.high), mixed(a, b), a.known && b.known, a.none || b.none};
+        return of_type(greater(a.low, b.low), greater(a.high, b.high), mixed(a, b), a.known && b.known, a.none || b.none);
     }
-    __device__ __forceinline__ friend constexpr interval saturating_sub(interval a, interval b) {
+    __device__ __forceinline__ friend constexpr interval saturating_sub(interval left, interval right) {
+        const interval a = left.exact(), b = right.exact();
         const auto least = static_cast<long long>(min_of<Raw>());
         const auto steps = a.low - b.high < least ? 1 : a.steps | b.steps;
         return {greater(a.low - b.high, least), greater(a.high - b.low, least), steps, a.known && b.known, a.none || b.none};
@@ -103,6 +141,38 @@ struct interval {
     __device__ __forceinline__ constexpr unsigned long long granule() const { return steps & (0 - steps); }
 
 private:
+    // Numbers that are values of the type if they are known.
+    __device__ __forceinline__ static constexpr interval
+    of_type(long long low, long long high, unsigned long long steps, bool known, bool none) {
+        return {low, high, steps, whole_type(), known, none, !signed_integer<Raw>, true};
+    }
+
+    static constexpr unsigned long long far = ~0ull >> 1;
+
+    // The same numbers, if their sums and differences with the others are signed words of 64 bits.
+    __device__ __forceinline__ constexpr interval near_to(interval other) const {
+        constexpr long long half = far / 2;
+        const bool is_near = ceiling <= half || ceiling <= far && other.ceiling <= far - ceiling;
+        const bool low_fits = natural || -half <= low;
+        const bool high_fits = natural ? static_cast<unsigned long long>(high) <= half : high <= half;
+        return {low, high, steps, is_near ? ceiling : half, known && (is_near || low_fits && high_fits), none, natural, plain};
+    }
+    // What is too large is not known, and nothing is undefined.
+    __device__ __forceinline__ static constexpr long long wrapping(unsigned long long a, unsigned long long b) {
+        return static_cast<long long>(a + b);
+    }
+    // How far a value of the type is from 0.
+    __device__ __forceinline__ static constexpr unsigned long long whole_type() {
+        return static_cast<unsigned long long>(most()) + (signed_integer<Raw> ? 1 : 0);
+    }
+    __device__ __forceinline__ static constexpr unsigned long long distance_from_zero(long long value) {
+        return value < 0 ? 0 - static_cast<unsigned long long>(value) : static_cast<unsigned long long>(value);
+    }
+    // Whether all are natural numbers of 32 bits. If the lower limit of values of a narrow type is natural, the upper one is, too.
+    __device__ __forceinline__ constexpr bool is_of_words() const {
+        const bool is_natural = natural || low >= 0;
+        return is_natural && (ceiling <= ~0u || static_cast<unsigned long long>(high) <= ~0u);
+    }
     // Whether all values are from `least()` to `most()`.
     __device__ __forceinline__ constexpr bool is_limited() const { return known || sizeof(Raw) < 8; }
     __device__ __forceinline__ static constexpr long long lesser(long long a, long long b) { return a < b ? a : b; }
@@ -132,7 +202,8 @@ __device__ __forceinline__ constexpr interval<Raw> operator<<(interval<Raw> a, A
     return a * interval<Raw>(1ll << (bits & 31), 1ll << (bits & 31), 0, bits < 31);
 }
 template <class Raw, class Amount>
-__device__ __forceinline__ constexpr interval<Raw> operator>>(interval<Raw> a, Amount amount) {
+__device__ __forceinline__ constexpr interval<Raw> operator>>(interval<Raw> values, Amount amount) {
+    const auto a = values.exact();
     const unsigned bits = shift_amount(amount) & (bit_count<Raw>() - 1);
     const bool whole = a.granule() >> bits << bits == a.granule();
     return {a.low >> bits, a.high >> bits, whole ? a.steps >> bits : 1, a.known, a.none};
@@ -146,10 +217,22 @@ __device__ __forceinline__ constexpr interval<Raw> between(Raw a, Raw b, unsigne
     return {up ? first.low : last.low, up ? last.low : first.low, steps, known && first.known && last.known};
 }
 
+// Whether a test holds. Several are made together, without a branch after each: most consist of few instructions.
+struct test {
+    bool holds;
+
+    __device__ __forceinline__ constexpr test(bool holds) : holds(holds) {}
+    __device__ __forceinline__ constexpr operator bool() const { return holds; }
+    __device__ __forceinline__ friend constexpr test operator&&(test a, test b) { return a.holds & b.holds; }
+};
+
 // Whether all of the values are indexes of `length` elements.
 template <class Raw>
 __device__ __forceinline__ constexpr bool are_below(interval<Raw> values, unsigned long long length) {
-    return values.none || values.known && values.low >= 0 && static_cast<unsigned long long>(values.high) < length;
+    // A number of a signed type that is too large is the negative one of a value.
+    const bool is_value = !signed_integer<Raw> || sizeof(Raw) == 8 || static_cast<unsigned long long>(values.high) <= max_of<Raw>();
+    const bool is_natural = values.natural || values.low >= 0;
+    return values.none || values.known && is_natural && is_value && static_cast<unsigned long long>(values.high) < length;
 }
 
 } // namespace detail
@@ -214,7 +297,9 @@ namespace detail {
 // What is added to each value of an interval. It is known while no term is so large that a sum of some could overflow.
 struct displacement {
     long long by = 0;
-    bool known = true;
+    unsigned long long ceiling = 0;
+    // Whether it is certainly no decrease, and no increase.
+    bool known = true, natural = true, lowers = true;
 
     template <class Value>
     __device__ __forceinline__ constexpr displacement up_by(Value value) const {
@@ -229,7 +314,10 @@ private:
     template <class Interval>
     __device__ __forceinline__ constexpr displacement added(Interval value, int sign) const {
         constexpr long long most = 1ll << 56;
-        return {by + sign * value.low, known && value.known && -most < value.low && value.low < most};
+        const bool is_small = value.ceiling <= most || -most < value.low && value.low < most;
+        return {by + sign * value.low, ceiling + (value.ceiling < most ? value.ceiling : most), known && value.known && is_small,
+                natural && value.natural && (sign > 0 || value.ceiling == 0),
+                lowers && value.natural && (sign < 0 || value.ceiling == 0)};
     }
 };
 
@@ -248,17 +336,34 @@ __device__ __forceinline__ constexpr detail::displacement down_by(Value value) {
 // what wraps on the way to them wraps back.
 template <class Raw, class... Shifts>
 __device__ __forceinline__ constexpr detail::interval<Raw> spread_by(detail::interval<Raw> base, detail::displacement first, Shifts... others) {
-    long long low = first.by, high = first.by;
-    unsigned long long steps = base.steps;
-    bool known = base.known && first.known;
-    const auto add = [&](detail::displacement other) {
-        low = other.by < low ? other.by : low;
-        high = other.by > high ? other.by : high;
-        steps |= static_cast<unsigned long long>(other.by - first.by);
-        known = known && other.known;
+    // Where some certainly increase the values and others decrease them, the ones say nothing of the lowest sum, and the others
+    // nothing of the highest: what is compared are natural numbers, of 32 bits if the terms are.
+    const bool is_apart = (first.natural || ... || others.natural) && (first.lowers || ... || others.lowers);
+    unsigned long long up = 0, down = 0, steps = 0, ceiling = 0;
+    long long low = is_apart ? 0 : first.by, high = low;
+    bool known = true, natural = true;
+    const auto add = [&](detail::displacement of) {
+        const auto by = static_cast<unsigned long long>(of.by);
+        if (is_apart && of.natural) {
+            up = by > up ? by : up;
+        } else if (is_apart && of.lowers) {
+            down = 0 - by > down ? 0 - by : down;
+        } else {
+            low = of.by < low ? of.by : low;
+            high = of.by > high ? of.by : high;
+        }
+        steps |= static_cast<unsigned long long>(of.by - first.by);
+        ceiling = of.ceiling > ceiling ? of.ceiling : ceiling;
+        known = known && of.known;
+        natural = natural && of.natural;
     };
-    (add(others), ...);
-    return {base.low + low, base.high + high, steps, known, base.none};
+    (add(first), ..., add(others));
+    if (is_apart) {
+        const auto least = -static_cast<long long>(down), most = static_cast<long long>(up);
+        low = least < low ? least : low;
+        high = most > high ? most : high;
+    }
+    return base + detail::interval<Raw>(low, high, steps, ceiling, known, false, natural);
 }
 
 namespace detail {
@@ -357,7 +462,7 @@ __device__ __forceinline__ detail::counted_steps<Raw> unclamped(detail::forward_
 
 // Whether there are such values. Without them, `unclamped` has no meaning.
 template <class Raw>
-__device__ __forceinline__ constexpr bool is_counting(detail::counting_steps<Raw> steps) {
+__device__ __forceinline__ constexpr detail::test is_counting(detail::counting_steps<Raw> steps) {
     return steps.known;
 }
 template <class Raw>
@@ -370,7 +475,11 @@ __device__ __forceinline__ detail::counted_steps<Raw> unclamped(detail::counting
 // The values after a conversion of each.
 template <class To, class Raw>
 __device__ __forceinline__ constexpr auto as(detail::interval<Raw> values) {
-    return detail::interval<decltype(To::value)>(values.low, values.high, values.steps, values.known, values.none);
+    using raw = decltype(To::value);
+    // What differs by a multiple of 2^32 does not do so by one of 2^64.
+    const auto kept = sizeof(raw) <= sizeof(Raw) ? values : values.exact();
+    constexpr bool has_all = sizeof(raw) > sizeof(Raw) && (detail::signed_integer<raw> || !detail::signed_integer<Raw>);
+    return detail::interval<raw>(kept.low, kept.high, kept.steps, kept.ceiling, kept.known, kept.none, kept.natural, has_all);
 }
 
 namespace detail {
@@ -411,7 +520,8 @@ __device__ __forceinline__ constexpr bool says_something(interval<Raw> values, L
 
 // The values that pass a comparison.
 template <class Raw>
-__device__ __forceinline__ constexpr interval<Raw> limited_by(interval<Raw> values, lower_limit limit) {
+__device__ __forceinline__ constexpr interval<Raw> limited_by(interval<Raw> all, lower_limit limit) {
+    const auto values = all.exact();
     const long long least = limit.least - limit.added.by;
     if (!values.known || !says_something(values, limit) || least <= values.low) {
         return values;
@@ -422,7 +532,8 @@ __device__ __forceinline__ constexpr interval<Raw> limited_by(interval<Raw> valu
     return {low, values.high, values.steps, true, values.none || low > values.high};
 }
 template <class Raw>
-__device__ __forceinline__ constexpr interval<Raw> limited_by(interval<Raw> values, upper_limit limit) {
+__device__ __forceinline__ constexpr interval<Raw> limited_by(interval<Raw> all, upper_limit limit) {
+    const auto values = all.exact();
     const long long high = limit.most - limit.added.by;
     if (!values.known || !says_something(values, limit) || values.high <= high) {
         return values;
@@ -430,7 +541,8 @@ __device__ __forceinline__ constexpr interval<Raw> limited_by(interval<Raw> valu
     return {values.low, high, values.steps, true, values.none || high < values.low};
 }
 template <class Raw>
-__device__ __forceinline__ constexpr interval<Raw> limited_by(interval<Raw> values, excluded_value limit) {
+__device__ __forceinline__ constexpr interval<Raw> limited_by(interval<Raw> all, excluded_value limit) {
+    const auto values = all.exact();
     const long long value = limit.value - limit.added.by;
     if (!values.known || !says_something(values, limit) || value != values.low && value != values.high) {
         return values;
@@ -494,7 +606,8 @@ __device__ __forceinline__ constexpr detail::interval<Raw> limited(detail::inter
 // The values that some comparisons allow. Where they bound them from both sides, the thread's own values do not matter, so that
 // all threads make the same test.
 template <class Raw, class... Limits>
-__device__ __forceinline__ constexpr detail::interval<Raw> confined(detail::interval<Raw> values, Limits... limits) {
+__device__ __forceinline__ constexpr detail::interval<Raw> confined(detail::interval<Raw> all, Limits... limits) {
+    const auto values = all.exact();
     if constexpr ((detail::is_lower<Limits> || ...) && (detail::is_upper<Limits> || ...)) {
         detail::bounds_of_limits bounds;
         (bounds.add(limits), ...);
@@ -506,13 +619,13 @@ __device__ __forceinline__ constexpr detail::interval<Raw> confined(detail::inte
 
 // Whether `memory[i]` is within bounds for all of these values of `i`.
 template <class Memory, class Raw>
-__device__ __forceinline__ constexpr bool covers(const Memory& memory, detail::interval<Raw> values) {
+__device__ __forceinline__ constexpr detail::test covers(const Memory& memory, detail::interval<Raw> values) {
     return detail::are_below(values, memory.len().value);
 }
 
 // Whether `row[i]` is within bounds, where a row is an array that is an element of memory.
 template <class Row, class Raw>
-__device__ __forceinline__ constexpr bool covers_row(detail::interval<Raw> values) {
+__device__ __forceinline__ constexpr detail::test covers_row(detail::interval<Raw> values) {
     return detail::are_below(values, detail::array_length<Row>::value);
 }
 

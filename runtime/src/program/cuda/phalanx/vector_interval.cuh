@@ -21,14 +21,14 @@ are_vectors(interval<Raw> values, unsigned long long length, unsigned long long 
 
 // Whether vectors of `N` elements are within bounds and aligned.
 template <unsigned long long N, class Memory, class Raw>
-__device__ __forceinline__ bool covers_vectors(Memory&& memory, detail::interval<Raw> values) {
+__device__ __forceinline__ detail::test covers_vectors(Memory&& memory, detail::interval<Raw> values) {
     const auto whole = detail::whole(memory);
     return detail::are_vectors<N, sizeof(*whole.data)>(values, whole.length, detail::address_of(whole, whole.data));
 }
 
 // The same in rows, arrays that are elements of memory.
 template <unsigned long long N, class Memory, class Raw>
-__device__ __forceinline__ bool covers_row_vectors(Memory&& memory, detail::interval<Raw> values) {
+__device__ __forceinline__ detail::test covers_row_vectors(Memory&& memory, detail::interval<Raw> values) {
     const auto whole = detail::whole(memory);
     using row = decltype(*whole.data);
     constexpr auto length = detail::array_length<row>::value;

@@ -16,6 +16,10 @@ __device__ __forceinline__ unsigned long long concealed(unsigned long long value
     asm volatile("" : "+l"(value));
     return value;
 }
+__device__ __forceinline__ unsigned concealed(unsigned value) {
+    asm volatile("" : "+r"(value));
+    return value;
+}
 
 // The failure of the first of some accesses that is out of bounds.
 struct bounds_failure {
@@ -30,14 +34,17 @@ struct bounds_failure {
     __device__ __forceinline__ void end() const { fail(index_out_of_bounds, site, tag | unsigned_value << 8, value, length); }
 };
 
-// Whether an index is within bounds. vector_within.cuh has the same for vectors.
+// Whether an index is within bounds. vector_within.cuh has the same for vectors. The index of a word stays one: a load that widens it
+// itself computes its address by one instruction.
+template <class Value>
 struct bounds_check {
     bool holds;
     unsigned site, tag;
-    unsigned long long value, length;
+    Value value;
+    unsigned long long length;
 
     __device__ __forceinline__ bounds_failure failure() const {
-        const auto value = concealed(this->value);
+        const unsigned long long value = concealed(this->value);
         return {value < length, site, tag, value, length};
     }
 };
@@ -94,14 +101,24 @@ __device__ __forceinline__ constexpr detail::guarded_check<Of> when(bool conditi
 
 // Whether `memory[i]` is within bounds. The site of its failure is that of this call.
 template <class Memory>
-__device__ __forceinline__ constexpr detail::bounds_check within(const Memory& memory, detail::index i, PHALANX_SITE) {
+__device__ __forceinline__ constexpr detail::bounds_check<unsigned long long> within(const Memory& memory, detail::index i, PHALANX_SITE) {
     const unsigned long long length = memory.len().value;
     return {i.value < length, site, i.tag, i.value, length};
+}
+template <class Memory, class Raw>
+    requires(detail::raw_integer<Raw> && !detail::signed_integer<Raw> && sizeof(Raw) == 4)
+__device__ __forceinline__ constexpr detail::bounds_check<unsigned> within(const Memory& memory, integer<Raw> i, PHALANX_SITE) {
+#ifdef PHALANX_SHORT_SLICES
+    const auto length = static_cast<unsigned>(memory.len().value);
+#else
+    const unsigned long long length = memory.len().value;
+#endif
+    return {i.value < length, site, detail::unsigned_value, i.value, length};
 }
 
 // Whether `row[i]` is within bounds, where a row is an array that is an element of memory.
 template <class Row>
-__device__ __forceinline__ constexpr detail::bounds_check within_row(detail::index i, PHALANX_SITE) {
+__device__ __forceinline__ constexpr detail::bounds_check<unsigned long long> within_row(detail::index i, PHALANX_SITE) {
     constexpr unsigned long long length = detail::array_length<Row>::value;
     return {i.value < length, site, i.tag, i.value, length};
 }

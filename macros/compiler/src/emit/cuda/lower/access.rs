@@ -126,9 +126,7 @@ pub(super) trait Region {
             ExprKind::Op { op, .. } => op.facts().effect == Effect::Pure,
             ExprKind::Method { method, .. } => method.bounds(),
             // A pure body reads only variables that are never assigned; what it declares itself is not printed here.
-            ExprKind::CallClosure { closure, .. } => {
-                self.keeps(*closure) && self.lower().closures.get(closure) == Some(&Effect::Pure)
-            }
+            ExprKind::CallClosure { closure, .. } => self.keeps(*closure) && self.lower().is_pure(*closure),
             _ => false,
         }
     }

@@ -179,7 +179,7 @@ impl Lower<'_> {
         let unroll = self.unroll(id);
         let steps = self.names.free("steps");
         let hoisted = if self.checks_all { None } else { self.hoist(whole, &steps) };
-        let Some(Hoisted { test, accesses, form, callees, deferred, counted: _ }) = hoisted else {
+        let Some(Hoisted { test, accesses, form, callees, deferred, unroll: ahead, counted: _ }) = hoisted else {
             let body = self.loop_body(Vec::new(), body);
             self.out.push(CuStmt::For { unroll, name, used, range, body });
             return;
@@ -195,7 +195,8 @@ impl Lower<'_> {
         let reported = deferred.map(|deferred| self.defer(&deferred, test.clone()));
         let unchecked = self.unchecked_body(&accesses, body);
         let range = CuExpr::call("unclamped", vec![CuExpr::name(&steps)]);
-        let unchecked = Box::new(CuStmt::For { unroll, name: name.clone(), used, range, body: unchecked });
+        let ahead = unroll.or(ahead);
+        let unchecked = Box::new(CuStmt::For { unroll: ahead, name: name.clone(), used, range, body: unchecked });
         if let Some(reported) = &reported {
             self.end_deferral(reported);
         }
@@ -219,7 +220,9 @@ impl Lower<'_> {
         let Condition::Value(condition) = condition else { return false };
         let steps = self.names.free("steps");
         let hoisted = if self.checks_all { None } else { self.hoist(whole, &steps) };
-        let Some(Hoisted { test, accesses, form, callees, counted: Some(counted), .. }) = hoisted else { return false };
+        let Some(Hoisted { test, accesses, form, callees, unroll: ahead, counted: Some(counted), .. }) = hoisted else {
+            return false;
+        };
         let unroll = self.unroll(id);
         let steps = self.names.fresh(&steps);
         self.out.push(CuStmt::Declare { ty: vec!["const auto".into()], name: steps.clone(), init: Some(counted) });
@@ -234,7 +237,8 @@ impl Lower<'_> {
         let counts = CuExpr::call("is_counting", vec![CuExpr::name(&steps)]);
         let range = CuExpr::call("unclamped", vec![CuExpr::name(&steps)]);
         let name = self.names.fresh("i");
-        let unchecked = Box::new(CuStmt::For { unroll, name, used: false, range, body: unchecked });
+        let ahead = unroll.or(ahead);
+        let unchecked = Box::new(CuStmt::For { unroll: ahead, name, used: false, range, body: unchecked });
         let condition = self.value(condition);
         let checked = self.checked_body(body);
         let checked = Box::new(CuStmt::While { unroll, condition, body: checked });

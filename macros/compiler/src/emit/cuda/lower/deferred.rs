@@ -76,11 +76,11 @@ impl<'e, R: Region> Scan<'_, '_, 'e, R> {
             }
             ExprKind::AssignOp { op, place, value, .. } => {
                 self.stores |= place.memory().is_some();
-                !may_fail(*op, value)
+                !self.region.lower().may_fail(*op, place, value)
             }
             ExprKind::Binary { op, left, right, .. } => {
                 let guards = op.short_circuits() && has_access(right);
-                !may_fail(*op, right) && (!guards || self.is_repeatable(left))
+                !self.region.lower().may_fail(*op, left, right) && (!guards || self.is_repeatable(left))
             }
             // A local array has no other check than the compiler's of a constant.
             ExprKind::Index { base, index, .. } => base.memory().is_some() || self.is_counted(index),
@@ -111,7 +111,7 @@ impl<'e, R: Region> Scan<'_, '_, 'e, R> {
             }
             ExprKind::Method { method, .. } => method.fails.is_none(),
             ExprKind::ScalarCall { site, .. } => site.is_none(),
-            ExprKind::CallClosure { closure, .. } => self.region.lower().closures.get(closure) == Some(&Effect::Pure),
+            ExprKind::CallClosure { closure, .. } => self.region.lower().is_pure(*closure),
             ExprKind::Int { .. }
             | ExprKind::Float { .. }
             | ExprKind::Bool(_)

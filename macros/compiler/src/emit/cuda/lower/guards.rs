@@ -2,6 +2,8 @@
 //! `if x > 0 && x + 1 < n { sum += a[x - 1]; }`, the access is made for values of `x` from 1 to `n - 2` only. A limit is data
 //! here; `intervals` computes with it.
 
+use std::collections::BTreeSet;
+
 use super::access::Region;
 use super::nest::Guard;
 use crate::model::LocalId;
@@ -67,18 +69,56 @@ impl Relation {
 pub(super) trait Limitable: Region {
     /// Whether a variable is an integer that has one value throughout an iteration.
     fn is_limitable(&self, local: LocalId) -> bool;
+
+    /// Whether a variable is that of a loop.
+    fn counts(&self, local: LocalId) -> bool;
 }
 
-/// Returns what conditions say of variables: a limit for each part of them, or nothing if one is no such comparison.
+/// Returns what conditions say of variables: a limit for each part of them, or nothing if one is no such comparison. One that
+/// leaves out one iteration of several loops says nothing: the others have the same limits.
 pub(super) fn limits<'e>(guards: &[Guard<'e>], region: &impl Limitable) -> Option<Vec<Limit<'e>>> {
     let mut limits = Vec::new();
     for guard in guards {
         match *guard {
-            Guard::Is(condition, holds) => add(condition, holds, region, &mut limits)?,
+            Guard::Is(condition, holds) => {
+                if !leaves_one_out(condition, holds, region) {
+                    add(condition, holds, region, &mut limits)?;
+                }
+            }
             Guard::Unknown => return None,
         }
     }
     Some(limits)
+}
+
+/// Whether a condition is `x != 0 || y != 0`, also as the opposite of `x == 0 && y == 0`, of the variables of several loops.
+fn leaves_one_out(condition: &Expr, holds: bool, region: &impl Limitable) -> bool {
+    let mut variables = BTreeSet::new();
+    differs(condition, holds, region, &mut variables).is_some() && variables.len() > 1
+}
+
+fn differs(condition: &Expr, holds: bool, region: &impl Limitable, variables: &mut BTreeSet<LocalId>) -> Option<()> {
+    match &condition.kind {
+        ExprKind::Unary(UnaryOp::Not, inner) => differs(inner, !holds, region, variables),
+        ExprKind::Binary { op: BinaryOp::And | BinaryOp::Or, left, right, .. } => {
+            let is_or = matches!(condition.kind, ExprKind::Binary { op: BinaryOp::Or, .. });
+            (is_or == holds).then_some(())?;
+            differs(left, holds, region, variables)?;
+            differs(right, holds, region, variables)
+        }
+        ExprKind::Binary { op: op @ (BinaryOp::Eq | BinaryOp::Ne), left, right, .. } => {
+            let ExprKind::Local(variable) = left.kind else { return None };
+            let is_literal = match &right.kind {
+                ExprKind::Unary(UnaryOp::Neg, inner) => inner.integer().is_some(),
+                _ => right.integer().is_some(),
+            };
+            let is_other = is_literal && region.counts(variable) && (*op == BinaryOp::Ne) == holds;
+            is_other.then_some(())?;
+            variables.insert(variable);
+            Some(())
+        }
+        _ => None,
+    }
 }
 
 fn add<'e>(condition: &'e Expr, holds: bool, region: &impl Limitable, limits: &mut Vec<Limit<'e>>) -> Option<()> {

@@ -15,12 +15,13 @@ use super::deferred::{Deferred, deferred};
 use super::intervals::Values;
 use super::loop_tests::{Shifted, Test, Tests};
 use super::nest::{Form, Nest};
+use super::recurrence::is_recurrence;
 use crate::emit::cuda::ast::{CuExpr, Fragment};
 use crate::emit::cuda::signature::template;
 use crate::model::expr::{Expr, ExprKind};
 use crate::model::op::Op;
 use crate::model::range::Range;
-use crate::model::{LocalId, SiteId, SlotId};
+use crate::model::{LocalId, SiteId, SlotId, Unroll};
 
 /// The test before a loop, and what it shows.
 pub(super) struct Hoisted<'e> {
@@ -34,6 +35,8 @@ pub(super) struct Hoisted<'e> {
     pub(super) callees: Vec<SlotId>,
     /// The accesses that are reported after the loop.
     pub(super) deferred: Option<Deferred<'e>>,
+    /// How far the loop without checks is unrolled if the kernel does not say so.
+    pub(super) unroll: Option<Unroll>,
     /// The values of the counter of a `while`.
     pub(super) counted: Option<CuExpr>,
 }
@@ -91,6 +94,7 @@ impl Lower<'_> {
         accesses.extend(conditional.iter().filter(|(_, test)| tests.contains(test)).map(|(site, _)| *site));
         let is_known =
             |expr, site| accesses.contains(&site) || known.lower.unchecked.contains(&site) || is_plain(whole, expr);
+        let unroll = is_recurrence(&known.nest).then_some(Unroll::Recurrence);
         let deferred = deferred(&known, &known.nest, is_known);
         // The first element takes the place of others.
         let first = |access: &Access<'_>| {
@@ -104,7 +108,7 @@ impl Lower<'_> {
         for test in deferred.iter().flat_map(|deferred| &deferred.accesses).filter_map(first) {
             tests.require(test);
         }
-        Some(Hoisted { test: tests.conjunction()?, accesses, form, callees, deferred, counted })
+        Some(Hoisted { test: tests.conjunction()?, accesses, form, callees, deferred, unroll, counted })
     }
 }
 

@@ -322,6 +322,15 @@ impl<'l, 'f, 'e> Values<'l, 'f, 'e> {
                 let arguments = vec![first.interval(), second.text()];
                 Some(Value::varying(CuExpr::call(method.name, arguments), sources))
             }
+            // It fails where the bounds have no value between them, and the access is not made.
+            ExprKind::Method { method, operands, .. } if method.name == "clamp" => {
+                let [value, least, most] = &operands[..] else { return None };
+                let value = self.interval(value, statement, left)?;
+                let (least, most) = (self.fixed(least)?, self.fixed(most)?);
+                let sources = value.sources();
+                let raised = CuExpr::call("max", vec![value.interval(), least]);
+                Some(Value::varying(CuExpr::call("min", vec![raised, most]), sources))
+            }
             ExprKind::Binary { op, left: first, right: second, .. } => {
                 let mut first = self.interval(first, statement, left)?;
                 let mut second = self.interval(second, statement, left)?;
@@ -380,6 +389,10 @@ impl Limitable for Values<'_, '_, '_> {
     fn is_limitable(&self, local: LocalId) -> bool {
         let is_counter = self.nest.variable == Some(local);
         self.lower.integers.has(local) && (self.keeps(local) || is_counter || !self.is_assigned(local))
+    }
+
+    fn counts(&self, local: LocalId) -> bool {
+        self.intervals.contains_key(&local)
     }
 }
 

@@ -61,6 +61,8 @@ impl<'l, 'f, 'e> Values<'l, 'f, 'e> {
     }
 
     pub(super) fn declare(&mut self, local: LocalId, ty: Option<&ValueType>, init: Option<&'e Expr>) {
+        // A closure declares its variables at each call.
+        self.lets.remove(&local);
         if let Some(init) = init {
             self.inits.insert(local, init);
             if let Some(value) = self.typed(init, ty) {
@@ -96,6 +98,9 @@ impl<'l, 'f, 'e> Values<'l, 'f, 'e> {
         let Some(ty) = ty else { return Some(value) };
         match ty.shape {
             TypeShape::Scalar(..) => {
+                // A literal has a type of its own otherwise, which tells two of the same number apart.
+                let literal = small_literal(init).map(|literal| CuExpr::name(&literal.to_string()));
+                let value = Known { text: literal.unwrap_or(value.text), size: value.size };
                 let text = CuExpr::Call { callee: shape(&ty.shape), arguments: vec![value.text], site: None };
                 Some(Known { text, size: value.size })
             }
@@ -184,6 +189,14 @@ impl<'l, 'f, 'e> Values<'l, 'f, 'e> {
             _ => Known { text: self.fixed(expr)?, size: 1 },
         };
         (known.size <= LARGEST_INDEX).then_some(known)
+    }
+}
+
+/// Returns the value of a literal that is an `int` in C++, too.
+fn small_literal(expr: &Expr) -> Option<i64> {
+    match &expr.kind {
+        ExprKind::Unary(UnaryOp::Neg, inner) => Some(-small_literal(inner)?),
+        _ => expr.integer().and_then(|value| i32::try_from(value).ok()).map(i64::from),
     }
 }
 

@@ -5,6 +5,7 @@ mod access;
 mod control;
 mod counter;
 mod deferred;
+mod floats;
 mod guards;
 mod hoist;
 mod induction;
@@ -20,6 +21,7 @@ mod nest;
 mod op;
 mod parts;
 mod pattern;
+mod recurrence;
 mod straight;
 mod value;
 
@@ -27,6 +29,8 @@ pub(crate) use nest::has_collectives;
 use nest::{Closures, closures};
 
 use std::collections::{BTreeMap, BTreeSet};
+
+use access::may_fail;
 
 use super::ast::{CuExpr, CuStmt, Fragment};
 use super::name::Names;
@@ -36,7 +40,7 @@ use crate::check::fences::Fences;
 use crate::check::uniform::WholeWarps;
 use crate::model::barrier::BarrierForm;
 use crate::model::effect::effect;
-use crate::model::expr::{Block, Expr, ExprKind, Stmt, StmtKind, known_shape};
+use crate::model::expr::{BinaryOp, Block, Expr, ExprKind, Stmt, StmtKind, known_shape};
 use crate::model::facts::Effect;
 use crate::model::fused_barriers::awaited;
 use crate::model::kind::{Kind, Memory};
@@ -44,6 +48,7 @@ use crate::model::op::Op;
 use crate::model::place::local_of;
 use crate::model::ty::ValueType;
 use crate::model::{Function, LocalId, SiteId, ValueId};
+use floats::Floats;
 use integers::Integers;
 use parts::Parts;
 
@@ -61,11 +66,13 @@ pub(super) fn body<'f>(checked: &'f Checked<'f>, names: Names, fused: &'f BTreeS
         out: Vec::new(),
         jump_targets: Vec::new(),
         unchecked: BTreeSet::new(),
+        tested_calls: BTreeMap::new(),
         all_within: BTreeMap::new(),
         deferred: BTreeMap::new(),
         store_guard: None,
         checks_all: false,
         integers: Integers::of(function),
+        floats: Floats::of(function),
         parts: Parts::of(function),
         constant: BTreeSet::new(),
     };
@@ -81,7 +88,7 @@ pub(super) fn body<'f>(checked: &'f Checked<'f>, names: Names, fused: &'f BTreeS
 
 struct Lower<'f> {
     function: &'f Function,
-    closures: &'f Closures,
+    closures: &'f Closures<'f>,
     fences: &'f Fences<'f>,
     whole_warps: &'f WholeWarps,
     names: Names,
@@ -91,6 +98,8 @@ struct Lower<'f> {
     jump_targets: Vec<control::JumpTarget>,
     /// Accesses that a test before their loop or their run of statements has shown to be within bounds.
     unchecked: BTreeSet<SiteId>,
+    /// Calls of closures whose accesses are within bounds, with the names of the closures without checks.
+    tested_calls: BTreeMap<SiteId, String>,
     /// The variables that say whether accesses are within bounds in all iterations of a loop around them.
     all_within: BTreeMap<SiteId, String>,
     /// Accesses that are reported after their loop, with the variable that says whether all were within bounds.
@@ -100,6 +109,7 @@ struct Lower<'f> {
     /// Set in a loop that runs if that test fails: its loops are lowered once, with checks in each iteration.
     checks_all: bool,
     integers: Integers,
+    floats: Floats,
     parts: Parts,
     /// The variables that are declared as `const`.
     constant: BTreeSet<LocalId>,
@@ -114,6 +124,16 @@ enum Dest {
 }
 
 impl Lower<'_> {
+    /// Whether a closure has no effect and cannot fail.
+    fn is_pure(&self, closure: LocalId) -> bool {
+        self.closures.get(&closure).is_some_and(|closure| closure.effect == Effect::Pure)
+    }
+
+    /// Whether an operation of numbers may fail.
+    fn may_fail(&self, op: BinaryOp, left: &Expr, right: &Expr) -> bool {
+        may_fail(op, right) && !self.floats.contains(left) && !self.floats.contains(right)
+    }
+
     /// Lowers into a list of statements of its own.
     fn nested<R>(&mut self, f: impl FnOnce(&mut Self) -> R) -> (R, Vec<CuStmt>) {
         let outer = std::mem::take(&mut self.out);

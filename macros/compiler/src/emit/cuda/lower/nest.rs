@@ -8,29 +8,39 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::counter::Counter;
 use super::induction::Induction;
 use crate::model::effect::effect;
-use crate::model::expr::{BinaryOp, Callee, Condition, Expr, ExprKind, StmtKind};
+use crate::model::expr::{BinaryOp, Block, Callee, Condition, Expr, ExprKind, StmtKind};
 use crate::model::facts::Effect;
 use crate::model::op::{Op, Part};
 use crate::model::pattern::{Pattern, PatternKind};
 use crate::model::place::local_of;
 use crate::model::range::Range;
+use crate::model::ty::ValueType;
 use crate::model::walk::{Node, block_nodes, nodes, statement_nodes, walk, walk_block};
-use crate::model::{Function, LocalId, SiteId, SlotId};
+use crate::model::{Function, LocalId, LoopId, SiteId, SlotId};
 
 /// The largest body that is printed twice, in expressions.
 const LARGEST_BODY: usize = 200;
 
-/// The effects of the closures that have a name. The checks allow nothing in them that threads do together.
-pub(super) type Closures = BTreeMap<LocalId, Effect>;
+/// A closure that has a name.
+pub(super) struct Closure<'f> {
+    pub(super) effect: Effect,
+    pub(super) params: &'f [(LocalId, Option<ValueType>)],
+    pub(super) body: &'f Expr,
+    pub(super) by_value: bool,
+}
 
-pub(super) fn closures(function: &Function) -> Closures {
+/// The closures that have a name. The checks allow nothing in them that threads do together.
+pub(super) type Closures<'f> = BTreeMap<LocalId, Closure<'f>>;
+
+pub(super) fn closures(function: &Function) -> Closures<'_> {
     let mut closures = BTreeMap::new();
     block_nodes(&function.body, &mut |node| {
         if let Node::Statement(statement) = node
             && let StmtKind::Let { local, init: Some(init), .. } = &statement.kind
-            && let ExprKind::Closure { body, .. } = &init.kind
+            && let ExprKind::Closure { params, body, by_value } = &init.kind
         {
-            closures.insert(*local, effect(function, body));
+            let (effect, by_value) = (effect(function, body), by_value.is_some());
+            closures.insert(*local, Closure { effect, params, body, by_value });
         }
     });
     closures
@@ -72,7 +82,7 @@ pub(super) struct Nest<'e> {
     /// The variable of the loop: a new one in each iteration of a `for`, and the counter of a `while`.
     pub(super) variable: Option<LocalId>,
     pub(super) form: Form,
-    closures: &'e Closures,
+    closures: &'e Closures<'e>,
     /// The accesses, each with the number of the statement of the body that it is in.
     pub(super) accesses: Vec<(usize, &'e Expr)>,
     /// The sites of what need not happen in each iteration, with the conditions before it. Where a condition guards a bound, a
@@ -92,16 +102,20 @@ pub(super) struct Nest<'e> {
     pub(super) receivers: BTreeSet<LocalId>,
     /// All variables that are declared inside.
     pub(super) declared: BTreeSet<LocalId>,
+    /// The number of `continue`s, and of those whose conditions guard what follows them.
+    continues: usize,
+    skips: usize,
 }
 
 impl<'e> Nest<'e> {
     /// Returns the loop, unless there can be no test before it.
-    pub(super) fn of(whole: &'e Expr, closures: &'e Closures) -> Option<Nest<'e>> {
-        let (variable, own, body) = if let ExprKind::For { local, body, .. } = &whole.kind {
-            (*local, *local, body)
+    pub(super) fn of(whole: &'e Expr, closures: &'e Closures<'e>) -> Option<Nest<'e>> {
+        let (variable, own, id, body) = if let ExprKind::For { id, local, body, .. } = &whole.kind {
+            (*local, *local, Some(*id), body)
         } else {
+            // A `continue` would skip the step of its counter.
             let ExprKind::While { body, .. } = &whole.kind else { return None };
-            (Some(Counter::of(whole)?.local), None, body)
+            (Some(Counter::of(whole)?.local), None, None, body)
         };
         let mut nest = Nest {
             whole,
@@ -117,7 +131,10 @@ impl<'e> Nest<'e> {
             callees: Vec::new(),
             receivers: BTreeSet::new(),
             declared: own.into_iter().collect(),
+            continues: 0,
+            skips: 0,
         };
+        id.iter().for_each(|id| nest.skip(*id, body));
         let mut size = 0;
         let mut add = |nest: &mut Nest<'e>, node| match node {
             Node::Statement(statement) => match &statement.kind {
@@ -147,6 +164,13 @@ impl<'e> Nest<'e> {
         if size > LARGEST_BODY {
             nest.form = nest.form.min(Form::Once);
         }
+        if nest.continues != nest.skips {
+            nest.form = Form::Untested;
+        }
+        // A statement that is skipped changes nothing.
+        if nest.continues != 0 {
+            nest.inductions.clear();
+        }
         (nest.form > Form::Untested).then_some(nest)
     }
 
@@ -165,7 +189,8 @@ impl<'e> Nest<'e> {
             }
             ExprKind::Op { op, .. } if is_collective(*op) => Form::Once,
             ExprKind::Op { .. } => Form::Twice,
-            ExprKind::For { local, range, .. } => {
+            ExprKind::For { id, local, range, body, .. } => {
+                self.skip(*id, body);
                 self.declared.extend(local);
                 self.loops.extend(local.map(|local| (local, &**range)));
                 Form::Twice
@@ -203,7 +228,7 @@ impl<'e> Nest<'e> {
                 Form::Twice
             }
             // Its body is printed once.
-            ExprKind::CallClosure { closure, .. } => match self.closures.get(closure) {
+            ExprKind::CallClosure { closure, .. } => match self.closures.get(closure).map(|closure| closure.effect) {
                 Some(Effect::Pure | Effect::Reads) => Form::Twice,
                 Some(Effect::Changes) | None => Form::Untested,
             },
@@ -217,11 +242,13 @@ impl<'e> Nest<'e> {
                 Form::Once
             }
             ExprKind::Print(_) => Form::Once,
-            ExprKind::Closure { .. }
-            | ExprKind::Cuda(_)
-            | ExprKind::Break { .. }
-            | ExprKind::Continue { .. }
-            | ExprKind::Return { .. } => Form::Untested,
+            ExprKind::Continue { .. } => {
+                self.continues += 1;
+                Form::Twice
+            }
+            ExprKind::Closure { .. } | ExprKind::Cuda(_) | ExprKind::Break { .. } | ExprKind::Return { .. } => {
+                Form::Untested
+            }
             ExprKind::Error
             | ExprKind::Int { .. }
             | ExprKind::Float { .. }
@@ -254,6 +281,30 @@ impl<'e> Nest<'e> {
             | ExprKind::AssignOp { .. }
             | ExprKind::Assert(..)
             | ExprKind::Panic(_) => Form::Twice,
+        }
+    }
+
+    /// Notes that what follows `if condition { continue; }` in a loop's body is made under the opposite of the condition.
+    fn skip(&mut self, id: LoopId, body: &'e Block) {
+        for (index, statement) in body.statements.iter().enumerate() {
+            let StmtKind::Expr(expr) = &statement.kind else { continue };
+            let ExprKind::If { condition, then, otherwise: None, .. } = &expr.kind else { continue };
+            if !continues(then, id) {
+                continue;
+            }
+            self.skips += 1;
+            let fails = match &**condition {
+                Condition::Value(condition) => Guard::Is(condition, false),
+                Condition::Let { .. } | Condition::All(_) => Guard::Unknown,
+            };
+            for statement in &body.statements[index + 1..] {
+                statement_nodes(statement, &mut |node| {
+                    if let Node::Expr(expr) = node {
+                        self.guard(expr, &[fails]);
+                    }
+                });
+            }
+            body.tail.iter().for_each(|tail| self.add_conditional(tail, &[fails]));
         }
     }
 
@@ -301,6 +352,16 @@ fn parts<'e>(pattern: &Pattern, init: &'e Expr) -> impl Iterator<Item = (LocalId
         let PatternKind::Bind { local, sub: None } = pattern.kind else { return None };
         Some((local, value))
     })
+}
+
+/// Whether a block ends with the next iteration of a loop.
+fn continues(block: &Block, id: LoopId) -> bool {
+    let last = match (&block.tail, block.statements.last().map(|last| &last.kind)) {
+        (Some(tail), _) => tail,
+        (None, Some(StmtKind::Expr(last))) => last,
+        _ => return false,
+    };
+    matches!(last.kind, ExprKind::Continue { target, .. } if target == id)
 }
 
 /// Returns the site of an access to memory.

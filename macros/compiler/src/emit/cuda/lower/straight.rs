@@ -2,22 +2,26 @@
 //! block that are all executed if the first is, unless the thread fails at an access. Its accesses, whose indexes are
 //! known before it, are tested by one condition, and need no checks of their own: no exit stands between its loads. An
 //! access on the arm of a branch is tested if the branch's condition is known before the run, too: the test counts only
-//! `when` the condition holds. The first test that does not hold reports what its access would report.
+//! `when` the condition holds. The first test that does not hold reports what its access would report. The accesses of a
+//! closure are tested at each call, with its arguments: such a call is one of a second closure, without checks.
 //!
 //! A thread that fails does so before it executes the run instead of in the middle of it. Nothing shows the difference:
 //! other threads see no store of a run until the thread synchronizes with them, which ends the run, and the host gets an
 //! error. What else could show it ends the run as well: whatever may fail, leave the run, wait, print, or is not
 //! understood.
 
+use std::collections::BTreeSet;
+
 use super::Lower;
-use super::access::{Access, AccessForm, may_fail};
+use super::access::{Access, AccessForm};
 use super::known::{Test, Values};
+use super::nest::Closure;
 use crate::emit::cuda::ast::{CuExpr, CuStmt};
-use crate::model::SiteId;
 use crate::model::expr::{Arm, BinaryOp, Block, Condition, Expr, ExprKind, Stmt, StmtKind};
 use crate::model::facts::Effect;
 use crate::model::place::local_of;
 use crate::model::walk::walk;
+use crate::model::{LocalId, SiteId};
 use crate::span::SpanRange;
 
 /// The most tests before a run.
@@ -34,11 +38,15 @@ pub(super) struct Run {
     unless: Option<String>,
     test: CuExpr,
     accesses: Vec<SiteId>,
+    calls: Vec<(SiteId, LocalId)>,
 }
 
 impl Lower<'_> {
     /// Returns the runs of a block.
-    pub(super) fn runs(&mut self, block: &Block) -> Vec<Run> {
+    pub(super) fn runs<'e>(&mut self, block: &'e Block) -> Vec<Run>
+    where
+        Self: 'e,
+    {
         let mut runs = Vec::new();
         let count = block.statements.len() + usize::from(block.tail.is_some());
         let mut start = 0;
@@ -46,20 +54,20 @@ impl Lower<'_> {
             let mut scan = Scan::new(self);
             let mut next = start;
             while next < count {
-                let before = scan.accesses.len();
+                let before = scan.found();
                 let goes_on = match block.statements.get(next) {
                     Some(statement) => scan.statement(statement).is_some(),
                     None => block.tail.as_ref().is_none_or(|tail| scan.expr(tail).is_some()),
                 };
                 // A statement whose first access is not known before the run begins a run of its own.
-                if !goes_on && scan.accesses.len() == before && next > start {
+                if !goes_on && scan.found() == before && next > start {
                     break;
                 }
                 next += 1;
                 if !goes_on {
                     break;
                 }
-                if scan.accesses.is_empty() {
+                if scan.found() == 0 {
                     scan.values.restart();
                     start = next;
                 }
@@ -82,11 +90,33 @@ impl Lower<'_> {
             None => test,
         });
         self.unchecked.extend(&run.accesses);
+        let closures: BTreeSet<LocalId> = run.calls.iter().map(|(_, closure)| *closure).collect();
+        for closure in closures {
+            let name = self.unchecked_closure(closure);
+            let calls = run.calls.iter().filter(|(_, called)| *called == closure);
+            self.tested_calls.extend(calls.map(|(site, _)| (*site, name.clone())));
+        }
+    }
+
+    /// Declares a closure like another one, but without checks, and returns its name.
+    fn unchecked_closure(&mut self, closure: LocalId) -> String {
+        let name = self.names.fresh(&format!("{}_within", self.names.local(closure)));
+        let Some(Closure { params, body, .. }) = self.closures.get(&closure) else { return name };
+        let mut accesses = BTreeSet::new();
+        walk(body, &mut |inner| accesses.extend(Access::of(inner).map(|access| access.site)));
+        self.unchecked.extend(&accesses);
+        let init = Some(self.lambda(params, body, None));
+        self.unchecked.retain(|site| !accesses.contains(site));
+        self.out.push(CuStmt::Declare { ty: vec!["auto".into()], name: name.clone(), init });
+        name
     }
 
     pub(super) fn end_runs(&mut self, runs: &[Run]) {
         for site in runs.iter().flat_map(|run| &run.accesses) {
             self.unchecked.remove(site);
+        }
+        for (site, _) in runs.iter().flat_map(|run| &run.calls) {
+            self.tested_calls.remove(site);
         }
     }
 }
@@ -120,11 +150,22 @@ struct Scan<'l, 'f, 'e> {
     /// The number of loads whose test the compiler of CUDA C++ cannot decide.
     loads: usize,
     accesses: Vec<SiteId>,
+    /// The calls of closures, other than pure ones, whose accesses are tested.
+    calls: Vec<(SiteId, LocalId)>,
+    /// Whether the scan is in the body of such a closure.
+    in_closure: bool,
 }
 
-impl<'l, 'f, 'e> Scan<'l, 'f, 'e> {
+impl<'l, 'f: 'e, 'e> Scan<'l, 'f, 'e> {
     fn new(lower: &'l mut Lower<'f>) -> Self {
-        Scan { values: Values::new(lower), guard: Guard::Always, tests: Vec::new(), loads: 0, accesses: Vec::new() }
+        let (values, guard) = (Values::new(lower), Guard::Always);
+        let (tests, accesses, calls) = (Vec::new(), Vec::new(), Vec::new());
+        Scan { values, guard, tests, loads: 0, accesses, calls, in_closure: false }
+    }
+
+    /// The number of tests, and of what they are about.
+    fn found(&self) -> usize {
+        self.tests.len() + self.accesses.len() + self.calls.len()
     }
 
     /// Returns the run, if two loads meet in it that are not both on one arm, whose own run tests them, or if a test
@@ -151,7 +192,7 @@ impl<'l, 'f, 'e> Scan<'l, 'f, 'e> {
             })
         });
         let test = tests.reduce(both)?;
-        Some(Run { start, unless, test, accesses: self.accesses })
+        Some(Run { start, unless, test, accesses: self.accesses, calls: self.calls })
     }
 
     /// Scans what is executed only if a condition holds, whose value before the run is unknown if it is `None`.
@@ -223,7 +264,7 @@ impl<'l, 'f, 'e> Scan<'l, 'f, 'e> {
                     }
                     _ => self.expr(right),
                 }?;
-                goes_on(!may_fail(*op, right))
+                goes_on(!self.values.lower.may_fail(*op, left, right))
             }
             ExprKind::Index { base, index, .. } => {
                 self.indexed(base, index)?;
@@ -250,9 +291,9 @@ impl<'l, 'f, 'e> Scan<'l, 'f, 'e> {
                 goes_on(site.is_none())
             }
             ExprKind::FastCall { operands, .. } => self.all(operands),
-            ExprKind::CallClosure { closure, arguments, .. } => {
+            ExprKind::CallClosure { closure, arguments, site } => {
                 self.all(arguments)?;
-                goes_on(self.values.lower.closures.get(closure) == Some(&Effect::Pure))
+                if self.values.lower.is_pure(*closure) { Some(()) } else { self.closure(*closure, arguments, *site) }
             }
             ExprKind::Call { arguments, .. } => {
                 self.all(arguments)?;
@@ -287,7 +328,7 @@ impl<'l, 'f, 'e> Scan<'l, 'f, 'e> {
             ExprKind::AssignOp { op, place, value, .. } => {
                 self.all([&**value, &**place])?;
                 self.assign(place)?;
-                goes_on(!may_fail(*op, value))
+                goes_on(!self.values.lower.may_fail(*op, place, value))
             }
             ExprKind::For { range, .. } => {
                 self.all([&range.start, &range.end])?;
@@ -404,7 +445,37 @@ impl<'l, 'f, 'e> Scan<'l, 'f, 'e> {
             self.tests.push(Guarded { guard, all_within, test, site: access.site });
             self.loads += usize::from(loads && !access.is_constant());
         }
-        self.accesses.push(access.site);
+        // Other calls of a closure make other accesses.
+        if !self.in_closure {
+            self.accesses.push(access.site);
+        }
+        Some(())
+    }
+
+    /// Adds the accesses of a closure for these arguments. One that copies variables may have other values of them.
+    fn closure(&mut self, name: LocalId, arguments: &'e [Expr], site: SiteId) -> Option<()> {
+        // What a run around this one has tested.
+        if self.values.lower.tested_calls.contains_key(&site) {
+            return Some(());
+        }
+        let closure = self.values.lower.closures.get(&name)?;
+        let mut assigns = false;
+        walk(closure.body, &mut |inner| {
+            assigns |= matches!(inner.kind, ExprKind::Assign(..) | ExprKind::AssignOp { .. });
+        });
+        // The closure without checks is declared before the run, where what another one captures need not exist.
+        let is_inside = self.values.declared.contains(&name);
+        if assigns || is_inside || closure.by_value || self.in_closure {
+            return None;
+        }
+        for ((param, ty), argument) in closure.params.iter().zip(arguments) {
+            self.values.declare(*param, ty.as_ref(), Some(argument));
+        }
+        self.in_closure = true;
+        let result = self.expr(closure.body);
+        self.in_closure = false;
+        result?;
+        self.calls.push((site, name));
         Some(())
     }
 }

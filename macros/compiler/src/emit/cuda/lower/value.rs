@@ -94,8 +94,9 @@ impl Lower<'_> {
                 let arguments = self.operands(&operands.iter().collect::<Vec<_>>());
                 CuExpr::Call { callee: vec![format!("fast::{}", function.name).as_str().into()], arguments, site: None }
             }
-            ExprKind::CallClosure { closure, arguments } => {
-                let callee = vec![Fragment::Text(self.names.local(*closure).to_string())];
+            ExprKind::CallClosure { closure, arguments, site } => {
+                let tested = self.tested_calls.get(site).cloned();
+                let callee = vec![Fragment::Text(tested.unwrap_or_else(|| self.names.local(*closure).to_string()))];
                 let arguments = self.operands(&arguments.iter().collect::<Vec<_>>());
                 CuExpr::Call { callee, arguments, site: None }
             }
@@ -150,7 +151,12 @@ impl Lower<'_> {
         [receiver].into_iter().chain(self.operands(&rest)).collect()
     }
 
-    fn lambda(&mut self, params: &[(LocalId, Option<ValueType>)], body: &Expr, by_value: Option<&[LocalId]>) -> CuExpr {
+    pub(super) fn lambda(
+        &mut self,
+        params: &[(LocalId, Option<ValueType>)],
+        body: &Expr,
+        by_value: Option<&[LocalId]>,
+    ) -> CuExpr {
         let capture = match by_value {
             None => "[&]".to_string(),
             Some(arrays) => {

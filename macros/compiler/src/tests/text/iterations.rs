@@ -1,0 +1,51 @@
+//! Loops that skip iterations, clamp an index or need the iteration before: the tests before them, and how far they are unrolled.
+
+use super::bounds::{MEMORY, checks_all, hoists};
+use super::text;
+
+#[test]
+fn iterations_that_are_skipped() {
+    // One of all iterations changes no limit.
+    let test = "covers(m, values_of(steps) * b + values_of(range(0, b)))";
+    hoists("for i in 0..a { for j in 0..b { if i == 1 && j == 1 { continue; } m[i * b + j] = 1; } }", test, &[]);
+    hoists("for i in 0..a { for j in 0..b { if i != 1 || !(j == 1) { m[i * b + j] = 1; } } }", test, &[]);
+    // What is known where it goes on.
+    hoists(
+        "for i in 0..9 { if i >= a { continue; } m[i] = 1; }",
+        "covers(m, limited(values_of(steps), less_than(a)))",
+        &[],
+    );
+    hoists(
+        "for i in 0..9 { if i == 0 || i == 8 { continue; } m[a + i - 1] = 1; }",
+        "covers(m, a + limited(values_of(steps), other_than(0), other_than(8)) - 1)",
+        &[],
+    );
+    hoists("for i in 0..9 { if w[i] > 3 { continue; } m[a + i] = 1; }", "covers(w, values_of(steps))", &[]);
+    // The step of a variable may be skipped, and so may be more than the rest of a body.
+    checks_all("let mut at = a; for i in 0..9 { if i == 4 { continue; } m[at] = 1; at += b; }");
+    checks_all("'outer: for i in 0..9 { for j in 0..3 { if j == a { continue 'outer; } m[i + j] = 1; } }");
+    checks_all("for i in 0..9 { if i == a { if b == 2 { continue; } } m[i] = 1; }");
+    checks_all("let mut i = 0; while i < a { if i == b { continue; } m[i] = 1; i += 1; }");
+}
+
+#[test]
+fn clamped_indexes() {
+    hoists("for i in 0..5 { m[(a + i).clamp(0, b)] = 1; }", "covers(m, min(max(a + values_of(steps), 0), b))", &[]);
+}
+
+#[test]
+fn recurrences() {
+    let unrolled = |body: &str| {
+        let text = text(&format!("#[device] fn subject({MEMORY}) {{ {body} }}"), |_| None);
+        text.matches("#pragma unroll 8").count()
+    };
+    assert_eq!(unrolled("let mut s = 0; for i in 0..a { s = s / 2 + w[i * b]; m[i * b] = s; }"), 1);
+    assert_eq!(unrolled("let mut s = 0; for i in 0..a { s += w[i]; m[i] = s; }"), 1);
+    assert_eq!(unrolled("let (mut s, mut i) = (0, b); while i < a { s += w[i]; m[i] = s; i += 1; }"), 1);
+    // No iteration needs the one before, nothing is stored, or the compiler knows the number.
+    assert_eq!(unrolled("for i in 0..a { m[i] = w[i]; }"), 0);
+    assert_eq!(unrolled("let mut s = 0; for i in 0..a { s += w[i]; } *r = s;"), 0);
+    assert_eq!(unrolled("let mut s = 0; for i in 0..16 { s += w[i]; m[i] = s; }"), 0);
+    assert_eq!(unrolled("let mut s = b; for i in 0..a { m[s] = w[i]; s += 4; }"), 0);
+    assert_eq!(unrolled("let mut s = 0; #[unroll(2)] for i in 0..a { s += w[i]; m[i] = s; }"), 0);
+}
