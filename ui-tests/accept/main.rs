@@ -60,6 +60,7 @@ mod ring_overtaken;
 mod ring_overwrite;
 mod ring_read;
 mod ring_undrained;
+mod rings_beside;
 mod rings_of_constants;
 mod rings_together;
 mod rows_in_calls;
@@ -146,6 +147,7 @@ fn kernels() -> impl Iterator<Item = phalanx::Program> {
         ring_overwrite::KERNELS,
         ring_read::KERNELS,
         ring_undrained::KERNELS,
+        rings_beside::KERNELS,
         rings_of_constants::KERNELS,
         rings_together::KERNELS,
         rows_in_calls::KERNELS,

@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::counters::Counters;
 use super::given::Arguments;
 use super::kernel::{Kernel, Point, Refusal, WARP};
 use super::launch::Depends;
 use super::objects::{Objects, Slot, array_of};
 use super::races::{self, Guard};
-use super::value::{Counters, Evaluator, Value, differing};
+use super::value::{Evaluator, Value, differing};
 use super::walk::{Program, Sites, walk};
 use super::warps::{Actors, Aim, Unit, join};
 use crate::check::cfg::{BlockId, CopyStep, MemoryStep, NodeId, Region, Select, StepKind, Variable};
@@ -125,7 +126,7 @@ pub(super) fn assemble(
     });
     let filled_by_warps = filled.chain(copied_and_read).map(|array| objects.slots[slot_of(array)].array).collect();
     let is_apart = |slot: usize| guards.get(slot).is_some_and(|guard| guard.certain && !objects.slots[slot].whole);
-    let slots = objects.slots.iter().enumerate().map(|(number, slot)| match is_apart(number) {
+    let slots = objects.slots.iter().enumerate().map(|(number, slot)| match !slot.followed || is_apart(number) {
         true => SlotArray { stages: slot.stages, parts: 0 },
         false => slot_array(slot, u32::try_from(number).unwrap_or(u32::MAX), &roles),
     });

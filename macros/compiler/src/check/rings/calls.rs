@@ -1,9 +1,10 @@
 //! The steps of a thread that concern phase barriers and copies.
 
+use super::counters::Counter;
 use super::kernel::{Point, Refusal, is_by_parity};
 use super::objects::array_of;
 use super::pipelines::Action;
-use super::value::{Counter, Value};
+use super::value::Value;
 use super::walk::Walker;
 use crate::check::cfg::{BarrierCall, Call, Region, Root, Select, StepKind, Variable};
 use crate::model::barrier::{BarrierForm, PhaseAction, PhaseResult};

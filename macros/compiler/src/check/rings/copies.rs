@@ -1,14 +1,14 @@
 //! The steps of a thread that begin asynchronous copies, or wait for them.
 
 use super::kernel::{Point, Refusal};
-use super::objects::array_of;
+use super::objects::{array_of, bytes_of};
 use super::walk::Walker;
 use crate::check::cfg::{
     Access, AccessKind, BarrierCall, Completion, CopyBy, CopyStep, Granule, GroupStep, MemoryStep, Region, Select,
     StepKind, Team, Tile,
 };
 use crate::model::group::Group;
-use crate::rings::{Data, Element, Op};
+use crate::rings::{Data, Element, Expr, Op};
 use crate::span::SpanRange;
 
 impl Walker<'_, '_, '_, '_> {
@@ -43,7 +43,10 @@ impl Walker<'_, '_, '_, '_> {
                 if self.objects.are_stored(kernel, *completion) =>
             {
                 let but = but.map_or(Some(0), |but| kernel.constants.of(but));
+                // Where a wait for some is not followed, a proof takes none to be waited for, which allows more; a fault is sought in runs in
+                // which all have been read by then.
                 let but = but.and_then(|but| self.objects.reads_of_last(kernel, *completion, but));
+                let but = but.or(self.evaluator.arguments.map(|_| 0));
                 let at = kernel.cfg.blocks[point.0.0].steps[point.1].at;
                 match but.and_then(|but| u32::try_from(but).ok()) {
                     Some(but) => {
@@ -102,7 +105,7 @@ impl Walker<'_, '_, '_, '_> {
         (site, by): (Point, CopyBy),
     ) -> Result<(), Refusal> {
         let at = call.at;
-        let Some((array, slot)) = array_of(region).and_then(|array| self.objects.slot(array)) else {
+        let Some((array, slot)) = array_of(region).and_then(|array| self.objects.copied(array)) else {
             return Err(Refusal::new(at, "the accesses of what the copy writes are not followed"));
         };
         let bytes = match region.path.len().checked_sub(usize::from(slot.rows)) {
@@ -110,13 +113,24 @@ impl Walker<'_, '_, '_, '_> {
             Some(1) => u32::try_from(slot.element).ok().filter(|_| is_element(region)),
             Some(_) | None => None,
         };
+        let bytes = match slot.followed {
+            true => bytes,
+            false => bytes_of(self.evaluator, slot, region, point)
+                .and_then(|bytes| u32::try_from(bytes).ok())
+                .filter(|_| !matches!(by, CopyBy::Group)),
+        };
         let bytes = bytes.ok_or_else(|| Refusal::new(at, "the copy writes a part of the array"))?;
-        if let Some(tile) = slot.tile
+        if let Some(tile) = slot.tile.filter(|_| slot.followed)
             && !region.path.first().is_some_and(|select| self.evaluator.is_whole_part(*select, tile, point))
         {
             return Err(Refusal::new(at, "the copy does not write a whole stage of the array"));
         }
-        let slot = Element { array, index: self.slot_index(region, point, at)? };
+        let index = match slot.followed {
+            true => self.slot_index(region, point, at)?,
+            // Nothing is known of what is in it, in whichever slot.
+            false => Expr::constant(0),
+        };
+        let slot = Element { array, index };
         let barrier = self.element(&call.region, point, at)?;
         let (block, signals) = (self.block_of(region, point, at)?, self.block_of(&call.region, point, at)?);
         self.flush();

@@ -111,7 +111,8 @@ fn find_for(
         let is_of_others = |guard: &Guard| is_unwritten && objects.slots[guard.slot].shared;
         match report::slot_of(&fault).map(|slot| assembled.guards[slot as usize]) {
             Some(guard) if !matches!(fault, Fault::Undrained(_)) && (!guard.certain || is_of_others(&guard)) => {
-                objects.slots.remove(guard.slot);
+                let array = objects.slots[guard.slot].array;
+                objects.leave_out(|slot| slot.array == array).then_some(())?;
             }
             Some(_) | None => return Some(report::fault(kernel, &objects, &sites, &assembled, &fault, &trace)),
         }

@@ -1,8 +1,9 @@
 //! Stages that are parts of one flat array: which part an index or a range of indexes is in, and where in it. Both come from the
 //! index as a sum, of which some terms are multiples of a part's length, and the others together stay below it.
 
+use super::counters::Counters;
 use super::kernel::{Kernel, Point};
-use super::value::{Counters, Evaluator, Value};
+use super::value::{Evaluator, Value};
 use crate::check::cfg::{Formula, NodeId, Region, Select, Source, Variable};
 use crate::model::expr::BinaryOp;
 use crate::rings::{Expr, Operator};
@@ -27,13 +28,13 @@ struct Place {
 }
 
 /// The length of the ranges that copies write of an array, if all of them have one length and begin at a multiple of it.
-pub(super) fn copied(kernel: &Kernel<'_, '_>, writes: impl Iterator<Item = (Region, Point)>) -> Option<i64> {
+pub(super) fn copied<'w>(kernel: &Kernel<'_, '_>, writes: impl Iterator<Item = &'w (Region, Point)>) -> Option<i64> {
     let counters = Counters::default();
     let evaluator = Evaluator { kernel, counters: &counters, arguments: None, thread: 0, after: None };
     let mut all = None;
     for (region, point) in writes {
         let [Select::Range { start, end }] = region.path[..] else { return None };
-        let length = evaluator.length(start, end, point).filter(|length| *length > 1 && !region.part)?;
+        let length = evaluator.length(start, end, *point).filter(|length| *length > 1 && !region.part)?;
         (*all.get_or_insert(length) == length).then_some(())?;
     }
     all
@@ -90,7 +91,7 @@ impl<'a, 'f> Evaluator<'_, 'a, 'f> {
     }
 
     /// The number of elements between two indexes, if it is known.
-    fn length(&self, start: NodeId, end: NodeId, point: Point) -> Option<i64> {
+    pub(super) fn length(&self, start: NodeId, end: NodeId, point: Point) -> Option<i64> {
         let mut length = Sum::default();
         self.add(end, 1, point, &mut length, DEPTH)?;
         self.add(start, -1, point, &mut length, DEPTH)?;
@@ -182,7 +183,7 @@ impl<'a, 'f> Evaluator<'_, 'a, 'f> {
     }
 
     /// An evaluator whose counters are nobody else's: what is only asked about need not be counted.
-    fn aside<'s>(&'s self, counters: &'s Counters) -> Evaluator<'s, 'a, 'f> {
+    pub(super) fn aside<'s>(&'s self, counters: &'s Counters) -> Evaluator<'s, 'a, 'f> {
         Evaluator { counters, ..*self }
     }
 

@@ -16,6 +16,7 @@ use crate::check::uniform::values::Values;
 use crate::model::Function;
 use crate::model::barrier::{PhaseAction, PhaseOperand};
 use crate::model::expr::BinaryOp;
+use crate::model::group::Group;
 use crate::span::SpanRange;
 
 /// A place in the graph: a block, and the index of a step.
@@ -43,6 +44,15 @@ pub(super) const WARP: u32 = 32;
 /// Whether the group is a warp: a tile of its size, of the block.
 pub(super) fn is_warp(team: &Team) -> bool {
     team.tile == Some(Tile { size: Granule::Number(u64::from(WARP)), of: Some(None) })
+}
+
+/// Whether the group is a warp or a part of one: a tile of at most its size, or the threads that have come together.
+pub(super) fn is_within_warp(team: &Team) -> bool {
+    match (team.group, team.tile) {
+        (Group::Coalesced, _) => true,
+        (Group::Tile, Some(Tile { size: Granule::Number(size), .. })) => size <= u64::from(WARP),
+        _ => false,
+    }
 }
 
 /// Whether a call tests whether a phase is over that it names by its parity.
@@ -172,6 +182,12 @@ impl<'a, 'f> Kernel<'a, 'f> {
             first.is_some_and(|(counter, ..)| counter == variable)
         };
         self.cfg.counted.values().find(counts)
+    }
+
+    /// Whether a thread may come to some block again on the arms of a branch, before they have merged.
+    pub(super) fn repeats(&self, branch: BlockId, arms: &BlockSet, end: BlockId) -> bool {
+        let mut blocks = arms.iter().chain([branch]);
+        blocks.any(|block| block != end && following_until(self.cfg, block, end).contains(block))
     }
 
     pub(super) fn sets(&self, variable: Variable) -> &[(Point, NodeId, Extent)] {

@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::counters::Counters;
 use super::given::{Arguments, Given};
 use super::kernel::{Kernel, Point};
-use super::value::{Counters, Evaluator, Value, binary};
+use super::value::{Evaluator, Value, binary};
 use crate::check::cfg::{Formula, NodeId, Source};
 use crate::model::expr::BinaryOp;
 use crate::model::group::Group;

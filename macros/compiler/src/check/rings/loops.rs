@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::counters::{Counter, Counters};
 use super::kernel::{Point, Refusal};
 use super::symbol::Symbol;
-use super::value::{Counter, Counters, Evaluator};
+use super::value::Evaluator;
 use super::walk::{Key, Walker};
 use crate::check::cfg::{BlockId, Cfg, CountedLoop, End, Extent, NodeId, Source, Step, StepKind, Variable};
 use crate::check::uniform::control::{following, following_until};
@@ -23,8 +24,8 @@ impl Walker<'_, '_, '_, '_> {
         if let Some(counted) = cfg.counted.get(&to).filter(|counted| counted.before != from) {
             let inside = &cfg.blocks[counted.inside.0].steps;
             let variable = inside.iter().find_map(|step| step.kind.set()).map(|(variable, ..)| variable);
-            if let Some((variable, counter)) = variable
-                .and_then(|variable| Some((variable, self.evaluator.counters.get(Counter::Variable(variable))?)))
+            if let Some((variable, counter)) =
+                variable.and_then(|variable| Some((variable, self.evaluator.counter(variable)?)))
                 && let Some((_, by)) = self.evaluator.first(variable)
             {
                 let now = Expr::counter(counter);

@@ -15,6 +15,7 @@ mod assemble;
 mod calls;
 mod constants;
 mod copies;
+mod counters;
 mod find;
 mod flat;
 mod given;
@@ -49,7 +50,7 @@ use super::uniform::values::Values;
 use crate::diag::{Diag, Diags};
 use crate::messages::rings as messages;
 use crate::model::{Function, Role};
-use crate::rings::{self, CountFault, Fault, Verdict};
+use crate::rings::{self, CountFault, Fault, Op, Verdict};
 use crate::rules::Rule;
 use crate::span::SpanRange;
 
@@ -238,10 +239,11 @@ fn judge<'f>(
     let classes = Classes::of(&kernel, &objects);
     let (known, sought) = match prove(&kernel, objects.clone(), &classes, limit) {
         Ok((proved, arrays, may_be_stale)) => {
-            if arrays == objects.slots.len() && !may_be_stale {
+            let followed = objects.followed().count();
+            if arrays == followed && !may_be_stale {
                 return Ok(proved);
             }
-            (Ok(proved), (arrays < objects.slots.len()).then_some(Sought { limit, indexes: false }))
+            (Ok(proved), (arrays < followed).then_some(Sought { limit, indexes: false }))
         }
         Err((refusal, indexes)) => (Err(refusal), Some(Sought { limit, indexes })),
     };
@@ -262,7 +264,6 @@ fn prove(
     classes: &Classes,
     limit: usize,
 ) -> Result<(Known, usize, bool), (Refusal, bool)> {
-    let followed = objects.slots.len();
     // What keeps an array from being proved, which a copy to it then keeps from being followed.
     let mut left_out = None;
     loop {
@@ -271,22 +272,32 @@ fn prove(
             .map_err(|refusal| (left_out.take().unwrap_or(refusal), false))?;
         match rings::prove(&assembled.skeleton, limit) {
             Verdict::Proved { states } => {
+                // What a copy writes has to be followed.
+                if let Some(at) = copied_unfollowed(&objects, &assembled) {
+                    let at = sites.at(at).unwrap_or(kernel.whole());
+                    let refusal = Refusal::new(at, "the accesses of what the copy writes are not followed");
+                    return Err((left_out.take().unwrap_or(refusal), false));
+                }
                 let name = |array: usize| kernel.name_of(array);
                 let proved = Known::Proved {
                     barriers: objects.barriers.iter().map(|(array, ..)| name(*array)).collect(),
-                    arrays: objects.slots.iter().map(|slot| name(slot.array)).collect(),
-                    slots: objects.slots.iter().map(|slot| slot.array).collect(),
+                    arrays: objects.followed().map(|slot| name(slot.array)).collect(),
+                    slots: objects.followed().map(|slot| slot.array).collect(),
                     states,
-                    left_out: objects.slots.len() < followed,
+                    left_out: objects.slots.iter().any(|slot| !slot.followed),
                 };
-                return Ok((proved, objects.slots.len(), rings::may_be_stale(&assembled.skeleton)));
+                return Ok((proved, objects.followed().count(), rings::may_be_stale(&assembled.skeleton)));
             }
             Verdict::NotProved(reason) => return Err((report::reason(kernel, &objects, &sites, reason), false)),
             Verdict::Fault { fault, trace } => match report::slot_of(&fault) {
                 // An access that need not be a conflict keeps its array from being proved, and no other.
                 Some(slot) => {
-                    left_out = Some(report::unconfirmed(&sites, kernel.whole(), &fault, &trace));
-                    objects.slots.remove(slot as usize);
+                    let refusal = report::unconfirmed(&sites, kernel.whole(), &fault, &trace);
+                    let array = objects.slots[slot as usize].array;
+                    if !objects.leave_out(|slot| slot.array == array) {
+                        return Err((refusal, false));
+                    }
+                    left_out = Some(refusal);
                 }
                 None => {
                     let is_of_index = matches!(fault, Fault::Count(CountFault::Index { .. }));
@@ -295,6 +306,14 @@ fn prove(
             },
         }
     }
+}
+
+/// A copy into an array whose accesses are not followed.
+fn copied_unfollowed(objects: &Objects, assembled: &Assembled) -> Option<u32> {
+    let mut steps = assembled.skeleton.roles.iter().flat_map(|role| &role.steps);
+    let is_unfollowed = |array: u32| objects.slots.get(array as usize).is_some_and(|slot| !slot.followed);
+    let copy = steps.find(|step| matches!(&step.op, Op::Copy { slot, .. } if is_unfollowed(slot.array)));
+    copy.map(|step| step.id)
 }
 
 /// Makes a skeleton with as many of the slots as it can have.
@@ -308,14 +327,16 @@ fn assemble_most(
     loop {
         match assemble(kernel, (objects, classes), sites, arguments) {
             Ok(assembled) if assembled.filled_by_warps.is_empty() => return Ok(assembled),
-            Ok(assembled) => objects.slots.retain(|slot| !assembled.filled_by_warps.contains(&slot.array)),
+            Ok(assembled) => drop(objects.leave_out(|slot| assembled.filled_by_warps.contains(&slot.array))),
             Err(refusal) => {
-                // Without its slots, the barriers alone may be proved.
-                let bare = Objects { slots: Vec::new(), ..objects.clone() };
-                if objects.slots.is_empty() || assemble(kernel, (&bare, classes), sites, arguments).is_err() {
+                // Without accesses of its slots, the barriers alone may be proved.
+                let mut bare = objects.clone();
+                let any = bare.leave_out(|_| true);
+                if !any || assemble(kernel, (&bare, classes), sites, arguments).is_err() {
                     return Err(refusal);
                 }
-                objects.slots.pop();
+                let last = objects.followed().last().map(|slot| slot.array);
+                objects.leave_out(|slot| Some(slot.array) == last);
             }
         }
     }

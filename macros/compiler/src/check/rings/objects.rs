@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
 use super::constants::array;
+use super::counters::Counters;
 use super::flat;
 use super::kernel::{DYNAMIC, Kernel, Point, Refusal};
-use super::value::{Counters, Evaluator};
+use super::value::Evaluator;
 use crate::check::cfg::{
     Access, AccessKind, BlockId, Completion, CopyBy, CopyStep, MemoryStep, Region, Root, Select, Shared, StepKind,
 };
@@ -20,7 +21,7 @@ use crate::span::SpanRange;
 pub(super) struct Objects {
     /// The arrays of barriers, by their index in `Function::shared`, with the place of an `init`.
     pub(super) barriers: Vec<(usize, BarrierArray, SpanRange)>,
-    /// The shared arrays whose accesses are followed.
+    /// The shared arrays whose accesses are followed, and those of which only the copies into them are.
     pub(super) slots: Vec<Slot>,
 }
 
@@ -45,6 +46,8 @@ pub(super) struct Slot {
     pub(super) shared: bool,
     /// Whether threads copy to it together, each a part.
     pub(super) together: bool,
+    /// Whether its accesses are followed. Otherwise, only what copies into it tell barriers is.
+    pub(super) followed: bool,
 }
 
 /// The number that stands for the bytes of a tile whose type is the name of another. No other copy has as few bytes.
@@ -154,9 +157,28 @@ impl Objects {
         })
     }
 
+    /// The array whose accesses are followed.
     pub(super) fn slot(&self, array: usize) -> Option<(u32, &Slot)> {
+        self.copied(array).filter(|(_, slot)| slot.followed)
+    }
+
+    /// The array that copies write, whether or not its accesses are followed.
+    pub(super) fn copied(&self, array: usize) -> Option<(u32, &Slot)> {
         let at = self.slots.iter().position(|slot| slot.array == array)?;
         Some((u32::try_from(at).ok()?, &self.slots[at]))
+    }
+
+    /// The arrays whose accesses are followed.
+    pub(super) fn followed(&self) -> impl Iterator<Item = &Slot> {
+        self.slots.iter().filter(|slot| slot.followed)
+    }
+
+    /// Follows no accesses of such arrays any more; says whether there were any.
+    pub(super) fn leave_out(&mut self, is_left_out: impl Fn(&Slot) -> bool) -> bool {
+        let mut left_out = self.slots.iter_mut().filter(|slot| slot.followed && is_left_out(slot)).peekable();
+        let any = left_out.peek().is_some();
+        left_out.for_each(|slot| (slot.followed, slot.whole) = (false, false));
+        any
     }
 }
 
@@ -177,7 +199,11 @@ fn length(kernel: &Kernel<'_, '_>, array: usize) -> Option<u32> {
 /// Returns the arrays of which every access is one that a skeleton can express.
 fn slots(kernel: &Kernel<'_, '_>, barriers: &BTreeSet<usize>) -> Vec<Slot> {
     let cfg = kernel.cfg;
-    let flat = flat_arrays(kernel, barriers);
+    let mut writes = writes(kernel);
+    writes.retain(|array, _| !barriers.contains(array));
+    // The flat arrays of whose elements copies write as many each time, with that number.
+    let flat = writes.iter().filter_map(|(array, writes)| Some((*array, flat::copied(kernel, writes.iter())?)));
+    let flat: BTreeMap<usize, i64> = flat.collect();
     let mut hidden: BTreeSet<usize> = barriers.clone();
     let mut accessed: BTreeSet<usize> = BTreeSet::new();
     let mut any = false;
@@ -200,28 +226,92 @@ fn slots(kernel: &Kernel<'_, '_>, barriers: &BTreeSet<usize>) -> Vec<Slot> {
                 let of_flat = matches!(region.path[..], [Select::Range { .. }]) && !region.part && is_flat(region);
                 of_flat || region.path.len() <= 1 && !region.open
             };
+            // What is read of a row, of which the text shows which it is, is a part of that.
+            let of_row = |region: &Region| matches!(region.path[..], [Select::At(_), _, ..]);
             let is_of_peer = matches!(completion, Completion::Barrier(_)) && writes.is_none();
             let simple = *completion != Completion::Group;
             // That the source of a copy to a peer is read is not followed.
             hidden.extend(reads.iter().filter(|_| is_of_peer).filter_map(array_of));
-            let regions = reads.iter().chain(writes);
-            hidden.extend(regions.filter(|region| !simple || !whole(region)).filter_map(array_of));
+            let read = reads.iter().filter(|region| !simple || !whole(region) && !of_row(region));
+            let written = writes.iter().filter(|region| !simple || !whole(region));
+            hidden.extend(read.chain(written).filter_map(array_of));
         }
     }
     let lent = cfg.calls.iter().flat_map(|call| call.regions.iter().flatten());
     hidden.extend(lent.filter_map(array_of));
-    if any {
-        return Vec::new();
-    }
-    let slots = accessed.difference(&hidden).filter_map(|array| slot(kernel, *array, flat.get(array).copied()));
-    let mut slots: Vec<Slot> = slots.collect();
+    let followed = accessed.difference(&hidden).filter(|_| !any);
+    let mut slots: Vec<Slot> = followed.filter_map(|array| slot(kernel, *array, flat.get(array).copied())).collect();
     // The last ones are the first that are left out.
     slots.sort_by_key(|slot| slot.tile.is_some());
+    let others = writes.iter().filter(|(array, _)| slots.iter().all(|slot| slot.array != **array));
+    let others: Vec<Slot> = others.filter_map(|(array, writes)| unfollowed(kernel, *array, writes)).collect();
+    slots.extend(others);
     slots
 }
 
-/// The flat arrays of whose elements copies write as many each time, with that number.
-fn flat_arrays(kernel: &Kernel<'_, '_>, barriers: &BTreeSet<usize>) -> BTreeMap<usize, i64> {
+/// An array of which only what copies into it tell barriers is followed.
+fn unfollowed(kernel: &Kernel<'_, '_>, array: usize, writes: &[(Region, Point)]) -> Option<Slot> {
+    let (element, _) = kernel.function.shared.get(array)?;
+    let counters = Counters::default();
+    let evaluator = Evaluator { kernel, counters: &counters, arguments: None, thread: 0, after: None };
+    let shape = |(region, point): &(Region, Point)| match region.path.last() {
+        Some(Select::At(_)) => Some((region.path.len(), None)),
+        Some(Select::Range { start, end }) => Some((region.path.len(), Some(evaluator.length(*start, *end, *point)?))),
+        Some(Select::Chunk { .. } | Select::Half { .. } | Select::Unknown) | None => None,
+    };
+    let shapes: BTreeSet<_> = writes.iter().map(shape).collect();
+    let are_tiles =
+        matches!(tile_copies(kernel, array), (Some(_), false)) && shapes.len() == 1 && !shapes.contains(&None);
+    let bytes = kernel.constants.bytes(element).or(are_tiles.then_some(TILE)).unwrap_or(0);
+    Some(Slot {
+        array,
+        stages: length(kernel, array)?,
+        rows: true,
+        tile: None,
+        bytes,
+        element: bytes,
+        whole: false,
+        shared: false,
+        together: false,
+        followed: false,
+    })
+}
+
+/// The number of bytes that a copy writes, whose selections are those of a part of a shared array. Where the size of a tile is not known,
+/// it is counted, if all copies to the array write as much of it.
+pub(super) fn bytes_of(evaluator: &Evaluator<'_, '_, '_>, slot: &Slot, region: &Region, point: Point) -> Option<u64> {
+    let kernel = evaluator.kernel;
+    let (element, _) = array_of(region).and_then(|array| kernel.function.shared.get(array))?;
+    if region.part || region.path.is_empty() {
+        return (!region.part && !slot.rows).then_some(slot.bytes);
+    }
+    let (last, first) = region.path.split_last()?;
+    let mut ty = element.clone();
+    for select in first {
+        matches!(select, Select::At(_)).then_some(())?;
+        match inner(&ty) {
+            Some((inside, _)) => ty = inside,
+            // The name of a type.
+            None => return (slot.bytes == TILE).then_some(TILE),
+        }
+    }
+    let elements = match last {
+        Select::At(_) => 1,
+        // A length that arguments decide need not be one that the kernel is made for.
+        Select::Range { start, end } => {
+            let open = Evaluator { arguments: None, ..*evaluator };
+            u64::try_from(open.length(*start, *end, point)?).ok().filter(|length| *length > 0)?
+        }
+        Select::Chunk { .. } | Select::Half { .. } | Select::Unknown => return None,
+    };
+    match kernel.constants.bytes(&ty) {
+        Some(bytes) => bytes.checked_mul(elements),
+        None => (slot.bytes == TILE).then_some(TILE),
+    }
+}
+
+/// What copies write, by array.
+fn writes(kernel: &Kernel<'_, '_>) -> BTreeMap<usize, Vec<(Region, Point)>> {
     let cfg = kernel.cfg;
     let mut writes: BTreeMap<usize, Vec<(Region, Point)>> = BTreeMap::new();
     for (block, content) in (0..).map(BlockId).zip(&cfg.blocks) {
@@ -247,8 +337,7 @@ fn flat_arrays(kernel: &Kernel<'_, '_>, barriers: &BTreeSet<usize>) -> BTreeMap<
             }
         }
     }
-    let writes = writes.into_iter().filter(|(array, _)| !barriers.contains(array));
-    writes.filter_map(|(array, writes)| Some((array, flat::copied(kernel, writes.into_iter())?))).collect()
+    writes
 }
 
 /// The size and the number of the elements of dynamic shared memory, if its uses agree on them.
@@ -311,6 +400,7 @@ fn slot(kernel: &Kernel<'_, '_>, array: usize, tile: Option<i64>) -> Option<Slot
             whole: copied,
             shared,
             together,
+            followed: true,
         });
     }
     Some(match rows {
@@ -326,6 +416,7 @@ fn slot(kernel: &Kernel<'_, '_>, array: usize, tile: Option<i64>) -> Option<Slot
                 whole: copied || is_single(kernel, &kernel.function.shared[array].0),
                 shared,
                 together,
+                followed: true,
             }
         }
         false => Slot {
@@ -338,6 +429,7 @@ fn slot(kernel: &Kernel<'_, '_>, array: usize, tile: Option<i64>) -> Option<Slot
             whole: copied || stages == 1 && !in_part,
             shared,
             together,
+            followed: true,
         },
     })
 }

@@ -6,10 +6,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::counters::{Counter, Counters};
 use super::given::Arguments;
 use super::kernel::{Kernel, Point};
 use super::objects::{Objects, Slot};
-use super::value::{Counter, Counters, Evaluator};
+use super::value::Evaluator;
 use super::walk::{Program, Sites};
 use super::warps::Actors;
 use crate::check::cfg::{MemoryStep, NodeId, Select, StepKind};

@@ -4,9 +4,9 @@
 //! A variable that is set once to a value without counters is that value. Every other variable that is needed is a counter itself,
 //! which the role's steps set where the kernel sets the variable.
 
-use std::cell::RefCell;
 use std::collections::BTreeSet;
 
+use super::counters::{Counter, Counters};
 use super::given::Arguments;
 use super::kernel::{Kernel, Point};
 use super::symbol::Symbol;
@@ -63,48 +63,6 @@ impl Value {
     }
 }
 
-/// A counter of the skeleton's roles.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Counter {
-    /// The value of a variable.
-    Variable(Variable),
-    /// The number of iterations that the loop has begun, by the block that decides about one more.
-    Iterations(BlockId),
-    /// The stage at which a pipeline is.
-    Stage(Variable),
-    /// The parity of a pipeline's round.
-    Parity(Variable),
-}
-
-/// The counters that were needed so far, by number.
-#[derive(Debug, Default)]
-pub(super) struct Counters(RefCell<Vec<Counter>>);
-
-impl Counters {
-    pub(super) fn number(&self, counter: Counter) -> u32 {
-        let mut all = self.0.borrow_mut();
-        let known = all.iter().position(|known| *known == counter);
-        let number = known.unwrap_or_else(|| {
-            all.push(counter);
-            all.len() - 1
-        });
-        u32::try_from(number).unwrap_or(u32::MAX)
-    }
-
-    pub(super) fn get(&self, counter: Counter) -> Option<u32> {
-        let known = self.0.borrow().iter().position(|known| *known == counter)?;
-        u32::try_from(known).ok()
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.0.borrow().len()
-    }
-
-    pub(super) fn all(&self) -> Vec<Counter> {
-        self.0.borrow().clone()
-    }
-}
-
 /// Evaluates nodes for one thread.
 #[derive(Clone, Copy)]
 pub(super) struct Evaluator<'k, 'a, 'f> {
@@ -118,6 +76,20 @@ pub(super) struct Evaluator<'k, 'a, 'f> {
 }
 
 impl Evaluator<'_, '_, '_> {
+    /// The counter that holds a variable's value, if the thread's steps depend on it.
+    pub(super) fn counter(&self, variable: Variable) -> Option<u32> {
+        self.counters.get(Counter::Variable(variable)).filter(|_| !self.is_lost(variable))
+    }
+
+    /// Notes that the thread sets a variable to what is not counted by rounds: what depends on it is unknown.
+    pub(super) fn lose(&self, variable: Variable) {
+        self.counters.lose(self.thread, variable);
+    }
+
+    fn is_lost(&self, variable: Variable) -> bool {
+        self.counters.is_lost(self.thread, variable)
+    }
+
     /// Returns what a node that is evaluated at or before a point holds there.
     pub(super) fn value(&self, node: NodeId, point: Point) -> Value {
         self.value_within(node, point, DEPTH)
@@ -299,6 +271,9 @@ impl Evaluator<'_, '_, '_> {
         }
         if self.arguments.is_none() && self.is_settled(variable, evaluated, depth) {
             return Value::Symbol(Symbol::of(format!("v{variable:?}")));
+        }
+        if self.is_lost(variable) {
+            return Value::Unknown;
         }
         Value::Expr(Expr::counter(self.counters.number(Counter::Variable(variable))))
     }

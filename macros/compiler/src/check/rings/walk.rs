@@ -4,15 +4,16 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::kernel::{Kernel, Point, Refusal, is_warp};
+use super::counters::{Counter, Counters};
+use super::kernel::{Kernel, Point, Refusal, is_warp, is_within_warp};
 use super::objects::Objects;
-use super::value::{Counter, Evaluator, Value, binary};
+use super::value::{Evaluator, Value, binary};
 use phalanx_contract::uniformity::Uniformity;
 
 use crate::check::bit_set::BlockSet;
 use crate::check::cfg::{
     AccessKind, Assertion, BlockId, End, Extent, GroupStep, MemoryStep, NodeId, Source, Step as GraphStep, StepKind,
-    TokenStep, ValueStep, Variable,
+    TokenStep, ValueStep,
 };
 use crate::model::expr::Callee;
 use crate::model::group::Group;
@@ -120,7 +121,7 @@ pub(super) struct Walker<'w, 'k, 'a, 'f> {
 /// Follows a thread through the graph.
 pub(super) fn walk(evaluator: &Evaluator<'_, '_, '_>, objects: &Objects, sites: &Sites) -> Result<Program, Refusal> {
     loop {
-        let known = evaluator.counters.len();
+        let known = evaluator.counters.found();
         let mut walker = Walker {
             evaluator,
             objects,
@@ -143,8 +144,8 @@ pub(super) fn walk(evaluator: &Evaluator<'_, '_, '_>, objects: &Objects, sites: 
                 *to = target;
             }
         }
-        // A counter that was found to be needed has to be set from the start on.
-        if evaluator.counters.len() == known {
+        // A counter that was found to be needed has to be set from the start on, and one that was lost is none.
+        if evaluator.counters.found() == known {
             return Ok(walker.program);
         }
     }
@@ -249,13 +250,22 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
         let counted = kernel.cfg.counted.get(&block);
         let by_hand =
             if counted.is_some() || self.evaluator.arguments.is_some() { None } else { self.by_hand(block, on) };
+        // What it takes to decide about a branch that is passed over need not be counted.
+        let aside = Counters::default();
+        let counts = |variable| self.evaluator.counter(variable).is_some();
+        let is_aside =
+            kernel.is_skipped(block, &counts) && !(self.evaluator.arguments.is_some() && self.accesses_slots(block));
+        let evaluator = if is_aside { self.evaluator.aside(&aside) } else { *self.evaluator };
         let (on, value) = match counted.is_some() || by_hand.is_some() {
             true => (on, Value::Unknown),
             false => {
-                let on = self.evaluator.open_part(on, point);
-                (on, self.evaluator.decisive(on, point))
+                let on = evaluator.open_part(on, point);
+                (on, evaluator.decisive(on, point))
             }
         };
+        if !is_aside && value == Value::Unknown {
+            self.lose_on_arms(block);
+        }
         if let Some(known) = value.known() {
             return Ok(Next::Goes(if known != 0 { then } else { otherwise }));
         }
@@ -301,11 +311,26 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
         }
     }
 
+    /// Loses what the arms of a branch set to what is not counted.
+    fn lose_on_arms(&self, block: BlockId) {
+        let Some((arms, _)) = self.kernel().regions.get(&block) else { return };
+        for arm in arms.iter() {
+            for (index, step) in self.kernel().cfg.blocks[arm.0].steps.iter().enumerate() {
+                if let Some((variable, value, Extent::Whole)) = step.kind.set()
+                    && self.evaluator.counter(variable).is_some()
+                    && self.evaluator.set(variable, value, (arm, index)) == Value::Unknown
+                {
+                    self.evaluator.lose(variable);
+                }
+            }
+        }
+    }
+
     /// Returns the block where the arms of a branch have merged if nothing on them concerns barriers. What they access is taken to be
     /// accessed.
     fn skip(&mut self, block: BlockId) -> Result<Option<BlockId>, Refusal> {
         let kernel = self.evaluator.kernel;
-        let counts = |variable| self.evaluator.counters.get(Counter::Variable(variable)).is_some();
+        let counts = |variable| self.evaluator.counter(variable).is_some();
         let Some((arms, Some(end))) = kernel.regions.get(&block).filter(|_| kernel.is_skipped(block, &counts)) else {
             return Ok(None);
         };
@@ -326,7 +351,7 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
             | StepKind::Call(_) => false,
         };
         let mut steps = arms.iter().flat_map(|arm| &kernel.cfg.blocks[arm.0].steps);
-        self.program.allows_more |= kernel.is_in_loop(block) && steps.any(is_atomic);
+        self.program.allows_more |= kernel.repeats(block, &arms, end) && steps.any(is_atomic);
         let mut met = None;
         for arm in arms.iter() {
             for (index, step) in kernel.cfg.blocks[arm.0].steps.iter().enumerate() {
@@ -337,7 +362,7 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
                     self.program.allows_more |= matches!(kernel.cfg.calls[call.0].callee, Callee::Function(_));
                 }
                 if let StepKind::Group(GroupStep::Collective { team, .. }) = &step.kind {
-                    let meets = is_warp(team) && self.evaluator.arguments.is_some();
+                    let meets = is_within_warp(team) && self.evaluator.arguments.is_some();
                     self.program.allows_more |= !meets;
                     met = met.or(meets.then_some(((arm, index), step.at)));
                 }
@@ -370,7 +395,7 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
 
     /// Whether a step concerns barriers, or a counter.
     pub(super) fn is_relevant(&self, step: &GraphStep) -> bool {
-        let counts = |variable| self.evaluator.counters.get(Counter::Variable(variable)).is_some();
+        let counts = |variable| self.evaluator.counter(variable).is_some();
         self.kernel().is_relevant(&step.kind, &counts)
     }
 
@@ -378,20 +403,18 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
         let at = step.at;
         match &step.kind {
             StepKind::Value(ValueStep::Set { variable, value, extent }) => {
-                let is_counter = |field: &Variable| self.evaluator.counters.get(Counter::Variable(*field)).is_some();
-                if self.kernel().lost(point).iter().any(is_counter) {
-                    return Err(Refusal::new(
-                        at,
-                        "stages or parities depend on a field that is set in an unknown way here",
-                    ));
+                for field in self.kernel().lost(point) {
+                    if self.evaluator.counter(*field).is_some() {
+                        self.evaluator.lose(*field);
+                    }
                 }
-                let Some(counter) = self.evaluator.counters.get(Counter::Variable(*variable)) else { return Ok(()) };
+                let Some(counter) = self.evaluator.counter(*variable) else { return Ok(()) };
                 // The loop's head has done so.
                 if matches!(self.kernel().cfg.nodes[value.0].source, Source::Counter { of, .. } if of == *variable) {
-                    return match self.evaluator.first(*variable) {
-                        Some(_) => Ok(()),
-                        None => Err(Refusal::new(at, "the numbers of a loop do not begin at a known one")),
-                    };
+                    if self.evaluator.first(*variable).is_none() {
+                        self.evaluator.lose(*variable);
+                    }
+                    return Ok(());
                 }
                 let value = match extent {
                     Extent::Whole => self.evaluator.set(*variable, *value, point),
@@ -400,12 +423,8 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
                 self.flush();
                 match value.expr() {
                     Some(value) => self.push(point, at, Op::Set(vec![(counter, value)])),
-                    None => {
-                        return Err(Refusal::new(
-                            at,
-                            "a value that stages or parities depend on is not counted by rounds",
-                        ));
-                    }
+                    // A running maximum, say. Only what depends on it may be a reason not to follow the thread.
+                    None => self.evaluator.lose(*variable),
                 }
             }
             StepKind::Memory(MemoryStep::Access(_)) => self.access(point, step, true)?,
@@ -413,9 +432,10 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
                 Group::ThreadBlock if *barrier => self.meet(point, at, Among::Block),
                 Group::Cluster | Group::Grid if *barrier => self.meet(point, at, Among::Cluster),
                 Group::ThreadBlock | Group::Cluster | Group::Grid => {}
-                // A proof takes from a collective that is no barrier neither an order nor that lanes wait for each other. A fault
-                // needs a run of the kernel alone, and where a warp is one actor, its lanes come to it together.
-                Group::Tile if is_warp(team) && (*barrier || self.evaluator.arguments.is_some()) => {
+                // A proof takes from a collective that is no barrier neither an order nor that lanes wait for each other, nor from one of
+                // a part of a warp. A fault needs a run of the kernel alone, and where a warp is one actor, its lanes come to it together.
+                Group::Tile if is_warp(team) && *barrier => self.meet_warp(point, at),
+                Group::Tile | Group::Coalesced if is_within_warp(team) && self.evaluator.arguments.is_some() => {
                     self.meet_warp(point, at);
                 }
                 // The waits of products are meetings, too (`copy`).
@@ -430,7 +450,9 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
             ) => self.program.allows_more = true,
             StepKind::Group(GroupStep::Convergent { team, .. }) => match team.group {
                 Group::Tile if team.uniformity == Uniformity::Warpgroup => {}
-                Group::Tile if is_warp(team) && self.evaluator.arguments.is_some() => self.meet_warp(point, at),
+                Group::Tile | Group::Coalesced if is_within_warp(team) && self.evaluator.arguments.is_some() => {
+                    self.meet_warp(point, at);
+                }
                 Group::ThreadBlock | Group::Cluster | Group::Grid | Group::Tile | Group::Coalesced => {
                     self.program.allows_more = true;
                 }

@@ -7,6 +7,7 @@ mod explicit;
 mod extraction;
 mod flat;
 mod growth;
+mod innocent;
 mod kernels;
 mod launches;
 mod loops;

@@ -1,0 +1,69 @@
+//! The counters of the skeleton's roles: what they stand for, and which variables are none.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+
+use crate::check::cfg::{BlockId, Variable};
+
+/// A counter of the skeleton's roles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Counter {
+    /// The value of a variable.
+    Variable(Variable),
+    /// The number of iterations that the loop has begun, by the block that decides about one more.
+    Iterations(BlockId),
+    /// The stage at which a pipeline is.
+    Stage(Variable),
+    /// The parity of a pipeline's round.
+    Parity(Variable),
+}
+
+/// The counters that were needed so far, by number.
+#[derive(Debug, Default)]
+pub(super) struct Counters {
+    all: RefCell<Vec<Counter>>,
+    /// The variables that some thread sets to what nothing here counts, with the rank of that thread: nothing is known of their values
+    /// in its steps.
+    lost: RefCell<BTreeSet<(u32, Variable)>>,
+}
+
+impl Counters {
+    pub(super) fn number(&self, counter: Counter) -> u32 {
+        let mut all = self.all.borrow_mut();
+        let known = all.iter().position(|known| *known == counter);
+        let number = known.unwrap_or_else(|| {
+            all.push(counter);
+            all.len() - 1
+        });
+        u32::try_from(number).unwrap_or(u32::MAX)
+    }
+
+    pub(super) fn get(&self, counter: Counter) -> Option<u32> {
+        let known = self.all.borrow().iter().position(|known| *known == counter)?;
+        u32::try_from(known).ok()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.all.borrow().len()
+    }
+
+    pub(super) fn all(&self) -> Vec<Counter> {
+        self.all.borrow().clone()
+    }
+
+    /// The number of counters and of lost variables: a walk is repeated until it finds no more.
+    pub(super) fn found(&self) -> usize {
+        self.len() + self.lost.borrow().len()
+    }
+}
+
+impl Counters {
+    /// Notes that a thread sets a variable to what is not counted by rounds.
+    pub(super) fn lose(&self, thread: u32, variable: Variable) {
+        self.lost.borrow_mut().insert((thread, variable));
+    }
+
+    pub(super) fn is_lost(&self, thread: u32, variable: Variable) -> bool {
+        self.lost.borrow().contains(&(thread, variable))
+    }
+}
