@@ -8,6 +8,7 @@ fn written_late(out: &mut [f32]) {
     let tiles = shared_array::<[Swizzled<bf16, 64>; 64], 2>();
     let product = warpgroup.mma_async(Accumulator::<f32, 64, 64>::splat(0.0), &tiles[0], &tiles[1]);
     let sum = warpgroup.wait_mma(product);
+    this_thread_block().sync(); // each warp has waited
     tiles[1][0][0] = bf16::from_f32(1.0);
     out[warpgroup.thread_rank()] = sum[0];
 }
@@ -18,6 +19,7 @@ fn transposed_and_written_late(out: &mut [f32]) {
     let tiles = shared_array::<[Swizzled<bf16, 64>; 64], 2>();
     let product = warpgroup.mma_async(Accumulator::<f32, 64, 64>::splat(0.0), &tiles[0], tiles[1].transposed());
     let sum = warpgroup.wait_mma(product);
+    this_thread_block().sync(); // each warp has waited
     tiles[1][0][0] = bf16::from_f32(1.0);
     out[warpgroup.thread_rank()] = sum[0];
 }
@@ -30,6 +32,7 @@ fn another_tile(out: &mut [f32]) {
     let first = warpgroup.mma_async(Accumulator::<f32, 64, 64>::splat(0.0), &tiles[0], &tiles[0]);
     let second = warpgroup.mma_async(first, &tiles[1], &tiles[1]);
     warpgroup.wait_mma_prior::<1>();
+    this_thread_block().sync(); // each warp has waited
     tiles[0][0][0] = bf16::from_f32(1.0);
     let sum = warpgroup.wait_mma(second);
     out[warpgroup.thread_rank()] = sum[0];

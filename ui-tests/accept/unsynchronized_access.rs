@@ -245,6 +245,82 @@ fn in_a_closure_of_a_function(input: &[u32], out: &mut [u32]) {
     out[i] = row[127 - i];
 }
 
+/// A product reads what the other warps have written.
+#[cluster_kernel(block = 128)]
+fn product_behind_a_barrier(a: &[bf16], out: &mut [f32]) {
+    let block = this_thread_block();
+    let warpgroup = tiled_partition::<128>(&block);
+    let i = block.thread_rank();
+    let tile = shared_array::<[Swizzled<bf16, 64>; 64], 1>();
+    for k in (i..4096).step_by(128) {
+        tile[0][k / 64][k % 64] = a[k];
+    }
+    block.sync();
+    let product = warpgroup.mma_async(Accumulator::<f32, 64, 64>::splat(0.0), &tile[0], &tile[0]);
+    let sum = warpgroup.wait_mma(product);
+    out[i] = sum[0];
+}
+
+/// A warp stores rows that another one reads.
+#[cluster_kernel(block = 128)]
+fn matrix_behind_a_barrier(out: &mut [f32]) {
+    let block = this_thread_block();
+    let warp = tiled_partition::<32>(&block);
+    let i = block.thread_rank();
+    let rows = shared_array::<[bf16; 24], 64>();
+    warp.store_matrix(&rows, warp.meta_group_rank() * 16, 0, Accumulator::<f32, 16, 16>::splat(1.0).to_bf16());
+    block.sync();
+    out[i] = rows[63 - i / 2][0].to_f32();
+}
+
+/// A vector has elements that other threads read.
+#[cluster_kernel(block = 128)]
+fn vectors_behind_a_barrier(a: &[f32], out: &mut [f32]) {
+    let block = this_thread_block();
+    let i = block.thread_rank();
+    let row = shared_array::<f32, 512>();
+    row.store_vec(i * 4, a.load_vec::<4>(i * 4));
+    block.sync();
+    out[i] = row.load_vec::<4>((i * 4 + 128) % 512)[0];
+}
+
+/// Threads add to a number that thread 0 has cleared.
+#[cluster_kernel(block = 128)]
+fn atomics_behind_a_barrier(a: &[u32], out: &mut [u32]) {
+    let block = this_thread_block();
+    let i = block.thread_rank();
+    let count = shared_array::<u32, 1>();
+    if i == 0 {
+        count[0] = 0;
+    }
+    block.sync();
+    if a[i] > 60 {
+        count.atomic(0).fetch_add(1, Relaxed);
+    }
+    block.sync();
+    out[i] = count[0];
+}
+
+/// One step of a sort, of which the next one reads the result.
+#[cluster_kernel(block = 64)]
+fn sorted_behind_a_barrier(a: &[u32], out: &mut [u32]) {
+    let block = this_thread_block();
+    let i = block.thread_rank();
+    let keys = shared_array::<u32, 128>();
+    keys[i] = a[i];
+    keys[i + 64] = a[i + 64];
+    block.sync();
+    for step in 0..6u32 {
+        let stride = 32 >> step;
+        let low = 2 * i - (i & (stride - 1));
+        if keys[low] > keys[low + stride] {
+            keys.swap(low, low + stride);
+        }
+        block.sync();
+    }
+    out[i] = keys[i];
+}
+
 pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
     phalanx::Program::of::<behind_the_first_barrier>,
     phalanx::Program::of::<tree>,
@@ -262,4 +338,9 @@ pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
     phalanx::Program::of::<of_all_warps>,
     phalanx::Program::of::<counted_without_atomics>,
     phalanx::Program::of::<in_a_closure_of_a_function>,
+    phalanx::Program::of::<product_behind_a_barrier>,
+    phalanx::Program::of::<matrix_behind_a_barrier>,
+    phalanx::Program::of::<vectors_behind_a_barrier>,
+    phalanx::Program::of::<atomics_behind_a_barrier>,
+    phalanx::Program::of::<sorted_behind_a_barrier>,
 ];

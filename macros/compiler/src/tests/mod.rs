@@ -42,6 +42,7 @@ mod rings;
 mod skews;
 mod stages;
 mod text;
+mod trace_accesses;
 mod trace_pairs;
 mod traces;
 mod uniform_values;

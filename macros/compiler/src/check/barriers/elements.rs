@@ -55,6 +55,10 @@ impl Observer for Run<'_, '_> {
         false
     }
 
+    fn shortens(&self) -> bool {
+        false
+    }
+
     fn pass_over(&mut self, _branch: BlockId, blocks: &BlockSet) {
         self.passed.extend(blocks.iter());
     }

@@ -3,7 +3,9 @@
 use phalanx_contract::uniformity::Uniformity;
 
 use super::{Builder, MemoryStep, Source, StepKind, Value, ValueStep, Variable};
-use crate::check::cfg::{Access, AccessId, AccessKind, Completion, NodeId, Region, Root, Select, Shared, Slice};
+use crate::check::cfg::{
+    Access, AccessId, AccessKind, Completion, Covers, NodeId, Region, Root, Select, Shared, Slice,
+};
 use crate::model::LocalId;
 use crate::model::atomic::{AtomicAccess, AtomicUse};
 use crate::model::barrier::{Barrier, BarrierForm};
@@ -121,9 +123,23 @@ impl<'f> Builder<'f> {
             completion,
             atomic: None,
             stored: None,
+            covers: Covers::Whole,
             at,
         });
         self.step(StepKind::Memory(MemoryStep::Access(AccessId(self.accesses.len() - 1))), at);
+    }
+
+    /// Accesses a part of a region, of which its path does not tell.
+    pub(super) fn access_part(&mut self, region: Region, kind: AccessKind, covers: Covers, at: SpanRange) {
+        self.access(region, kind, at);
+        self.last_access_covers(covers);
+    }
+
+    /// The last access is one of a part of its region.
+    pub(super) fn last_access_covers(&mut self, covers: Covers) {
+        if let Some(access) = self.accesses.last_mut() {
+            access.covers = covers;
+        }
     }
 
     /// Accesses memory by an atomic operation.

@@ -5,7 +5,7 @@ use phalanx_contract::uniformity::Uniformity;
 use super::memory::region_of_kind;
 use super::{Builder, GroupStep, MemoryStep, Source, StepKind, TokenStep, Value};
 use crate::check::cfg::{
-    AccessKind, BarrierCall, BarrierCallId, Formula, Granule, NodeId, Region, Root, Select, Shared, Team, Tile,
+    AccessKind, BarrierCall, BarrierCallId, Covers, Formula, Granule, NodeId, Region, Root, Select, Shared, Team, Tile,
 };
 use crate::model::ValueId;
 use crate::model::barrier::{BarrierForm, PhaseAction};
@@ -103,17 +103,26 @@ impl<'f> Builder<'f> {
                 self.node(Source::Known { uniformity: Uniformity::Block, what: "query_shared_rank" }, nodes, at)
             }
             // A vector covers several elements.
-            Op::LoadVec(_) => return self.load(region.map(|region| region.at(Select::Unknown)), nodes, at),
+            Op::LoadVec(lanes) => {
+                let lanes = self.function.values[usize::from(lanes.0)].literal.unwrap_or(1);
+                let vector = self.load(region.map(|region| region.at(Select::Unknown)), nodes.clone(), at);
+                self.last_access_covers(Covers::Vector { first: nodes[1], lanes });
+                return vector;
+            }
             Op::LoadUnchecked => return self.load(region.map(|region| region.at(Select::At(nodes[1]))), nodes, at),
             Op::StoreVec => {
-                self.access(region.unwrap_or(Region::of(Root::Global)).at(Select::Unknown), AccessKind::Write, at);
+                let vector = region.unwrap_or(Region::of(Root::Global)).at(Select::Unknown);
+                // rustc knows how many elements it has.
+                let covers = Covers::Vector { first: nodes[1], lanes: 1 };
+                self.access_part(vector, AccessKind::Write, covers, at);
                 self.nothing(at).node
             }
             Op::LoadMatrix { stored, .. } => {
                 let team = team(Group::Tile);
                 self.place_of_matrix(team, stored.load(), operands, &nodes);
                 self.step(StepKind::Group(GroupStep::Collective { team, name: stored.load(), barrier: false }), at);
-                self.access(rows_of_matrix(&values), AccessKind::Read, at);
+                let covers = Covers::Matrix { row: nodes[2], column: nodes[3] };
+                self.access_part(rows_of_matrix(&values), AccessKind::Read, covers, at);
                 // Each lane gets other elements.
                 self.node(Source::Known { uniformity: Uniformity::Divergent, what: stored.load() }, nodes, at)
             }
@@ -121,7 +130,8 @@ impl<'f> Builder<'f> {
                 let team = team(Group::Tile);
                 self.place_of_matrix(team, stored.store(), operands, &nodes);
                 self.step(StepKind::Group(GroupStep::Collective { team, name: stored.store(), barrier: false }), at);
-                self.access(rows_of_matrix(&values), AccessKind::Write, at);
+                let covers = Covers::Matrix { row: nodes[2], column: nodes[3] };
+                self.access_part(rows_of_matrix(&values), AccessKind::Write, covers, at);
                 self.nothing(at).node
             }
             Op::MmaAsync { left, .. } => {

@@ -2,7 +2,7 @@
 
 use super::memory::region_of_kind;
 use super::{Builder, NodeId, Value, Variable};
-use crate::check::cfg::{AccessKind, Extent, Region, Root};
+use crate::check::cfg::{AccessKind, Covers, Extent, Region, Root};
 use crate::model::LocalId;
 use crate::model::expr::{Callee, Expr, ExprKind};
 use crate::model::kind::{Kind, Memory};
@@ -53,6 +53,9 @@ impl<'f> Builder<'f> {
                 self.access(region, AccessKind::Write, variable.span);
                 if let Some(access) = self.accesses.last_mut() {
                     access.stored = Some(value.node);
+                    if variable.memory().is_none() && !matches!(variable.kind, ExprKind::UncheckedPlace { .. }) {
+                        access.covers = Covers::Field;
+                    }
                 }
             }
         }

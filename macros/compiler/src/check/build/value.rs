@@ -6,7 +6,7 @@ use super::memory::region_of_kind;
 use super::{
     BlockId, Builder, Call, CallId, CountedLoop, End, Jump, NodeId, Source, StepKind, TokenStep, Value, Variable,
 };
-use crate::check::cfg::{AccessKind, Assertion, Extent, Formula, GivenTo, Granule, Select};
+use crate::check::cfg::{AccessKind, Assertion, Covers, Extent, Formula, GivenTo, Granule, Select};
 use crate::model::LoopId;
 use crate::model::expr::{BinaryOp, Callee, Expr, ExprKind, Member, UnaryOp};
 use crate::model::inline_cuda::{Direction, InlineCuda};
@@ -95,9 +95,13 @@ impl<'f> Builder<'f> {
                 let operand = self.value(inner).node;
                 Value::of(self.node(Source::Not, vec![operand], at))
             }
-            ExprKind::Unary(UnaryOp::Neg, inner)
-            | ExprKind::Repeat { element: inner, .. }
-            | ExprKind::Vector { argument: inner, .. } => {
+            ExprKind::Unary(UnaryOp::Neg, inner) => {
+                let operand = self.value(inner).node;
+                let value = self.combined(vec![operand], at);
+                self.formulas.insert(value.node, Formula::Negative);
+                value
+            }
+            ExprKind::Repeat { element: inner, .. } | ExprKind::Vector { argument: inner, .. } => {
                 let operand = self.value(inner).node;
                 self.combined(vec![operand], at)
             }
@@ -142,6 +146,7 @@ impl<'f> Builder<'f> {
                 let value = self.combine(operands, at);
                 let formula = match method.name {
                     "div_ceil" => Some(Formula::DivCeil),
+                    "rem_euclid" => Some(Formula::RemEuclid),
                     "next_multiple_of" => Some(Formula::NextMultiple),
                     "min" => Some(Formula::Min),
                     "max" => Some(Formula::Max),
@@ -397,6 +402,9 @@ impl<'f> Builder<'f> {
             return Value::of(self.read(self.field_variable(local, field), at));
         }
         let value = self.value(base);
+        if base.memory().is_some() {
+            self.last_access_covers(Covers::Field);
+        }
         match value.fields.into_iter().find(|(known, _)| *known == field) {
             Some((_, value)) => value,
             None => self.combined(vec![value.node], at),

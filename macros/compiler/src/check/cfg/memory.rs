@@ -69,6 +69,8 @@ pub(crate) struct Region {
     pub(crate) open: bool,
     /// Whether it is a part of what the last selection has, of which the text shows no more: an element or a range of a range.
     pub(crate) part: bool,
+    /// The index that selects one element of the several that the selection of this number has, if that is what makes it a part.
+    pub(crate) inner: Option<(usize, NodeId)>,
     /// The name that leads to it, if that is assigned anew: then the root covers all that the name may stand for, and the path
     /// begins at it.
     pub(crate) via: Option<LocalId>,
@@ -107,15 +109,19 @@ impl Shared {
 impl Region {
     /// All of the memory.
     pub(crate) fn of(root: Root) -> Region {
-        Region { root, rank: None, path: Vec::new(), open: false, part: false, via: None, param: None }
+        Region { root, rank: None, path: Vec::new(), open: false, part: false, inner: None, via: None, param: None }
     }
 
     /// One element or one row of it.
     pub(crate) fn at(mut self, index: Select) -> Region {
+        let inner = match index {
+            Select::At(node) if self.open && !self.part => self.path.len().checked_sub(1).map(|last| (last, node)),
+            _ => self.inner.filter(|_| !self.open),
+        };
         if !self.open {
             self.path.push(index);
         }
-        Region { open: false, part: self.part || self.open, ..self }
+        Region { open: false, part: self.part || self.open, inner, ..self }
     }
 
     /// Several consecutive elements of it.
@@ -123,7 +129,8 @@ impl Region {
         if !self.open {
             self.path.push(which);
         }
-        Region { open: true, part: self.part || self.open, ..self }
+        let inner = self.inner.filter(|_| !self.open);
+        Region { open: true, part: self.part || self.open, inner, ..self }
     }
 
     /// Returns the same part of the region that its name stands for.
@@ -136,7 +143,9 @@ impl Region {
         let path = base.path.iter().chain(self.path.iter().skip(usize::from(selects_inside))).copied().collect();
         let open = if self.path.is_empty() { base.open } else { self.open };
         let part = base.part || self.part || selects_inside;
-        Region { root, rank: self.rank.or(base.rank), path, open, part, via: base.via, param: base.param }
+        // Its numbers count from the beginning of its own path.
+        let inner = base.inner.filter(|_| self.path.is_empty());
+        Region { root, rank: self.rank.or(base.rank), path, open, part, inner, via: base.via, param: base.param }
     }
 
     /// Forgets a value that is computed anew.
@@ -145,6 +154,9 @@ impl Region {
             if select.nodes().any(|chosen| chosen == node) {
                 *select = Select::Unknown;
             }
+        }
+        if self.inner.is_some_and(|(_, index)| index == node) {
+            self.inner = None;
         }
         if self.rank == Some(node) {
             self.rank = None;
@@ -194,7 +206,34 @@ pub(crate) struct Access {
     pub(crate) atomic: Option<AtomicAccess>,
     /// The value that an assignment writes.
     pub(crate) stored: Option<NodeId>,
+    /// What it accesses of the region.
+    pub(crate) covers: Covers,
     pub(crate) at: SpanRange,
+}
+
+/// What an access certainly accesses of its region.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Covers {
+    /// All of it.
+    Whole,
+    /// A field of it, or another part of a value.
+    Field,
+    /// As many elements of the memory before the last selection, from this index on.
+    Vector { first: NodeId, lanes: u64 },
+    /// The rows and columns of a matrix from these on, of the memory before the last selection, by all threads of a warp together.
+    Matrix { row: NodeId, column: NodeId },
+}
+
+impl Covers {
+    /// The values that select.
+    pub(crate) fn nodes(self) -> impl Iterator<Item = NodeId> {
+        let (first, second) = match self {
+            Covers::Whole | Covers::Field => (None, None),
+            Covers::Vector { first, .. } => (Some(first), None),
+            Covers::Matrix { row, column } => (Some(row), Some(column)),
+        };
+        first.into_iter().chain(second)
+    }
 }
 
 /// The kind of an access.

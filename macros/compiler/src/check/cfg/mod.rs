@@ -15,7 +15,7 @@ use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(crate) use memory::{
-    Access, AccessKind, Completion, CopyBy, CopyStep, GivenTo, Region, Root, Select, Shared, Slice,
+    Access, AccessKind, Completion, CopyBy, CopyStep, Covers, GivenTo, Region, Root, Select, Shared, Slice,
 };
 pub(crate) use position::{Coordinate, Digit, Granule, Offset, Position, gcd};
 pub(crate) use step::{BarrierCall, Call, GroupStep, MemoryStep, Step, StepKind, TokenStep, ValueStep};

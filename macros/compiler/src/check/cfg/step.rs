@@ -151,6 +151,12 @@ impl<'f> Call<'f> {
         self.function().is_some()
     }
 
+    /// Whether it is a method that is given values alone. Methods have no collectives, so that a thread learns nothing of others by it.
+    pub(crate) fn is_of_values(&self) -> bool {
+        let is_told = self.barriers.is_empty() && self.regions.iter().all(Option::is_none);
+        self.function().is_none() && is_told && self.teams.iter().all(Option::is_none) && !self.passes_closure
+    }
+
     /// Whether the callee is given a token of a barrier of the cluster, for which it waits.
     pub(crate) fn takes_token_of_cluster(&self) -> bool {
         self.given_tokens.iter().any(|group| spans_cluster(*group))

@@ -70,6 +70,10 @@ pub(crate) enum Formula {
     Min,
     /// `a.max(b)`
     Max,
+    /// `-a`
+    Negative,
+    /// `a.rem_euclid(b)`
+    RemEuclid,
     /// Whether a range of numbers goes on; the operands are its ends and its steps.
     GoesOn { inclusive: bool },
 }

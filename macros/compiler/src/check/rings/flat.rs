@@ -255,7 +255,14 @@ impl<'a, 'f> Evaluator<'_, 'a, 'f> {
                 match kernel.cfg.formulas.get(&node) {
                     Some(Formula::Min) => both().map(|(one, other)| (one.0.min(other.0), one.1.min(other.1))),
                     Some(Formula::Max) => both().map(|(one, other)| (one.0.max(other.0), one.1.max(other.1))),
-                    Some(Formula::Length | Formula::DivCeil | Formula::NextMultiple | Formula::GoesOn { .. })
+                    Some(
+                        Formula::Length
+                        | Formula::DivCeil
+                        | Formula::NextMultiple
+                        | Formula::Negative
+                        | Formula::RemEuclid
+                        | Formula::GoesOn { .. },
+                    )
                     | None => None,
                 }
             }

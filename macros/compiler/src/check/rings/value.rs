@@ -420,7 +420,7 @@ fn computed(formula: Formula, left: Value, right: Value) -> Value {
         Formula::NextMultiple => binary(BinaryOp::Mul, up(left, &right), right),
         Formula::Min => select(left.clone(), right.clone()),
         Formula::Max => select(right.clone(), left.clone()),
-        Formula::Length | Formula::GoesOn { .. } => Value::Unknown,
+        Formula::Length | Formula::Negative | Formula::RemEuclid | Formula::GoesOn { .. } => Value::Unknown,
     }
 }
 

@@ -6,6 +6,7 @@
 //! does, and not when.
 
 mod exits;
+mod long_loops;
 mod needed;
 mod signature;
 mod tokens;
@@ -60,6 +61,8 @@ pub(super) trait Observer {
     /// The text does not show whether the thread stays in a loop with barriers. Returns whether it is taken to stay for a few iterations;
     /// or else it passes over the loop.
     fn iterates(&mut self) -> bool;
+    /// Whether the run may pass over what is left of a long loop that only computes and accesses memory, so that it comes further.
+    fn shortens(&self) -> bool;
 }
 
 /// Memory as a thread names it.
@@ -165,7 +168,7 @@ impl<'a, 'f> Runs<'a, 'f> {
             iterations: BTreeMap::new(),
             stays: BTreeMap::new(),
         };
-        let mut block = self.cfg.entry;
+        let (mut block, all) = (self.cfg.entry, *left);
         loop {
             for number in &self.steps[block.0] {
                 let step = &self.cfg.blocks[block.0].steps[*number];
@@ -174,7 +177,9 @@ impl<'a, 'f> Runs<'a, 'f> {
                 thread.step(block, step)?;
                 observer.step(&thread, (block, *number), step);
             }
-            match thread.next(block, observer)? {
+            let is_long = observer.shortens() && *left < all / 2 && thread.is_in_long_loop(block);
+            let next = if is_long { thread.pass_over(block, observer) } else { thread.next(block, observer)? };
+            match next {
                 Next::Goes(next) => block = next,
                 Next::Ends => return Ok(true),
                 Next::Unknown => return Ok(false),
@@ -296,8 +301,14 @@ impl Thread<'_, '_, '_> {
         let ranges = region.path.iter().map(range);
         let owner = region.rank.and_then(|rank| self.known(rank));
         let Some(name) = region.via else {
-            let ranges = ranges.collect();
-            return Some(Place { root: region.root, owner, ranges, open: region.open, part: region.part });
+            let mut ranges: Vec<_> = ranges.collect();
+            let inner =
+                region.inner.and_then(|(number, index)| Some((number, self.inner(region.path[number], index)?)));
+            if let Some((number, element)) = inner {
+                ranges[number] = Some(element);
+            }
+            let part = region.part && inner.is_none();
+            return Some(Place { root: region.root, owner, ranges, open: region.open, part });
         };
         // As `Region::within` does.
         let base = self.names.get(&name)?;
@@ -313,6 +324,18 @@ impl Thread<'_, '_, '_> {
             open: if region.path.is_empty() { base.open } else { region.open },
             part: base.part || region.part || selects_inside,
         })
+    }
+
+    /// The element of this index among the several that are selected.
+    fn inner(&self, several: Select, index: NodeId) -> Option<(Number, Number)> {
+        let first = match several {
+            Select::Range { start, .. } | Select::Half { mid: start, second: true } => self.known(start)?,
+            Select::Half { second: false, .. } => Number { value: 0, is_given: false },
+            Select::Chunk { size, index } => self.known(size)?.operate(BinaryOp::Mul, self.known(index)?)?,
+            Select::At(_) | Select::Unknown => return None,
+        };
+        let at = first.operate(BinaryOp::Add, self.known(index)?)?;
+        Some((at, Number { value: at.value.checked_add(1)?, ..at }))
     }
 
     /// The index of an element of a shared array, if it is known.
@@ -434,9 +457,9 @@ impl Thread<'_, '_, '_> {
     }
 
     fn trips(&self, counted: &CountedLoop) -> Option<u64> {
-        let (start, end) = (self.known(counted.start)?.natural()?, self.known(counted.end)?.natural()?);
+        let (start, end) = (self.known(counted.start)?.value, self.known(counted.end)?.value);
         let by = self.stride(counted)?.0.unsigned_abs();
-        let length = (end + u64::from(counted.inclusive)).saturating_sub(start);
+        let length = u64::try_from(end + i64::from(counted.inclusive) - start).unwrap_or(0);
         (by > 0).then(|| length.div_ceil(by))
     }
 }

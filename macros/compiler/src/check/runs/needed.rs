@@ -10,7 +10,7 @@ pub(super) fn nodes(cfg: &Cfg<'_>) -> Vec<bool> {
     let mut work: Vec<NodeId> = Vec::new();
     let of_region = |region: &Region| {
         let selecting: Vec<NodeId> = region.path.iter().flat_map(Select::nodes).collect();
-        selecting.into_iter().chain(region.rank)
+        selecting.into_iter().chain(region.rank).chain(region.inner.map(|(_, index)| index))
     };
     for block in &cfg.blocks {
         work.extend(block.end.condition());
@@ -24,6 +24,7 @@ pub(super) fn nodes(cfg: &Cfg<'_>) -> Vec<bool> {
         }
     }
     work.extend(cfg.accesses.iter().flat_map(|access| of_region(&access.region)));
+    work.extend(cfg.accesses.iter().flat_map(|access| access.covers.nodes()));
     // Of shared memory, it is asked whether two threads write the same.
     let shared = cfg.accesses.iter().filter(|access| access.region.root.party().is_some());
     work.extend(shared.filter_map(|access| access.stored));

@@ -84,13 +84,13 @@ impl Thread<'_, '_, '_> {
         match by {
             by @ 1.. => {
                 let start = self.known(counted.start)?;
-                let value = start.natural()?.checked_add(before.checked_mul(by.unsigned_abs())?)?;
-                Some(Number { is_given: start.is_given || by_given, ..Number::own(value)? })
+                let steps = i64::try_from(before).ok()?.checked_mul(by)?;
+                Some(Number { value: start.value.checked_add(steps)?, is_given: start.is_given || by_given })
             }
             -1 => {
                 let end = self.known(counted.end)?;
-                let value = (end.natural()? + u64::from(counted.inclusive)).checked_sub(before + 1)?;
-                Some(Number { is_given: end.is_given, ..Number::own(value)? })
+                let value = end.value + i64::from(counted.inclusive) - i64::try_from(before).ok()? - 1;
+                Some(Number { value, ..end })
             }
             _ => None,
         }
@@ -145,6 +145,12 @@ impl Thread<'_, '_, '_> {
                 (Some(Formula::Length), [of]) => {
                     self.runs.is_slice_argument(*of).then(|| Number::given(self.launch.length?))?
                 }
+                (Some(Formula::Negative), [of]) => known(of).map(|of| Number { value: -of.value, ..of }),
+                (Some(Formula::RemEuclid), [a, b]) => {
+                    let (a, b) = (known(a)?, known(b)?);
+                    let value = a.value.checked_rem_euclid(b.value).filter(|_| b.value > 0)?;
+                    Some(Number { value, is_given: a.is_given || b.is_given })
+                }
                 (None, [operand]) if self.runs.bits[node.0].is_some() => known(operand),
                 (
                     Some(
@@ -152,6 +158,8 @@ impl Thread<'_, '_, '_> {
                         | Formula::NextMultiple
                         | Formula::Min
                         | Formula::Max
+                        | Formula::Negative
+                        | Formula::RemEuclid
                         | Formula::Length
                         | Formula::GoesOn { .. },
                     )

@@ -1,20 +1,23 @@
-//! The elements of shared memory that are told apart: of arrays of numbers, and of slices of the dynamic memory; of other values, such as
-//! structs, if no part of one is accessed alone, so that fields are not taken for one another.
+//! The elements of shared memory that are told apart: of arrays of numbers and of other values, such as structs, and of the dynamic memory.
 
 use std::collections::BTreeMap;
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
-use crate::check::cfg::{Access, AccessKind, Cfg, Region, Root, Shared};
+use crate::check::cfg::{Access, AccessKind, Cfg, Covers, NodeId, Region, Root, Shared};
 use crate::check::rings::array;
 use crate::check::runs::{Number, Place, Thread};
-use crate::model::expr::ExprKind;
-use crate::model::kind::Kind;
-use crate::model::walk::walk_block;
-use crate::model::{Function, GenericParam};
+use crate::model::Function;
+use crate::model::expr::BinaryOp;
 
 /// The largest number of dimensions of an array that is followed.
 const MOST_DIMENSIONS: usize = 3;
+
+/// The largest number of elements of a vector that are followed.
+const MOST_LANES: u64 = 8;
+
+/// The number of rows and columns that each matrix has at least.
+const SIDE: i64 = 8;
 
 /// The types whose values are read and written as a whole, with their sizes in bytes.
 const SCALARS: [(&str, u64); 18] = [
@@ -70,17 +73,20 @@ pub(super) struct Elements<'a, 'f> {
 
 impl<'a, 'f> Elements<'a, 'f> {
     pub(super) fn of(function: &Function, cfg: &'a Cfg<'f>) -> Elements<'a, 'f> {
-        let of_parts = accesses_parts(function);
         let arrays = function.shared.iter().enumerate();
-        // A part of a value whose type is a parameter cannot be accessed.
-        let is_whole = |element: &TokenStream, size: Option<u64>| size.is_some() || is_of_parameter(function, element);
         let arrays = arrays.filter_map(|(index, (element, _))| {
-            let (dimensions, size) = shape(element)?;
-            (is_whole(element, size) || !of_parts).then_some((Shared::Array(index), (dimensions, size)))
+            let (shared, (dimensions, size)) = (Shared::Array(index), shape(element)?);
+            // What an alias stands for shows where it is indexed.
+            let dimensions = if size.is_some() { dimensions } else { dimensions.max(depth(cfg, shared)) };
+            (dimensions <= MOST_DIMENSIONS).then_some((shared, (dimensions, size)))
         });
         let slices = cfg.slices.iter().enumerate();
         let slices = slices.filter_map(|(index, slice)| Some((Shared::Slice(index), (1, Some(slice.size?)))));
-        Elements { cfg, shapes: arrays.chain(slices).collect() }
+        // All of the dynamic memory, if it has one type.
+        let whole = cfg.dynamic.first().copied().flatten();
+        let whole = whole.filter(|size| cfg.slices.is_empty() && cfg.dynamic.iter().all(|of| *of == Some(*size)));
+        let whole = whole.map(|size| (Shared::Dynamic, (1, Some(size))));
+        Elements { cfg, shapes: arrays.chain(slices).chain(whole).collect() }
     }
 
     /// Whether some memory is written at one place of the text and accessed at another.
@@ -97,34 +103,62 @@ impl<'a, 'f> Elements<'a, 'f> {
         })
     }
 
-    /// The element that a region is for a thread, if all of its indexes are known and depend on nothing that is given, and whether it
-    /// is accessed as a peer's. Of a whole row, it is the first one.
-    pub(super) fn element(
-        &self,
-        thread: &Thread<'_, '_, '_>,
-        region: &Region,
-        is_atomic: bool,
-    ) -> Option<(Element, bool)> {
-        let mut place = thread.place(region)?;
-        // The caller of an atomic does not promise that each thread has an element of its own.
-        if is_atomic {
-            place.ranges.iter_mut().flatten().flat_map(|(start, end)| [start, end]).for_each(|of| of.is_given = false);
-        }
+    /// The elements that an access certainly accesses, if all of its indexes are known and depend on nothing that is given, and whether
+    /// they are accessed as a peer's. Threads that share an element by atomics may meet there, whatever gives the index.
+    pub(super) fn elements(&self, thread: &Thread<'_, '_, '_>, access: &Access) -> Option<(Vec<Element>, bool)> {
+        let mut place = thread.place(&access.region)?;
         let is_remote = matches!(place.root, Root::Remote(_));
+        let mut several = 1;
+        if let Covers::Vector { first, lanes } = access.covers {
+            let first = thread.known(first)?;
+            let end = first.operate(BinaryOp::Add, Number { value: i64::try_from(lanes).ok()?, is_given: false })?;
+            *place.ranges.last_mut()? = Some((first, end));
+            several = lanes.min(MOST_LANES);
+        }
+        let part = self.part_of(thread, place, access.atomic.is_some())?;
+        let (dimensions, _) = self.shapes.get(&part.shared)?;
+        let (last, rows) = part.ranges.split_last()?;
+        let is_one = |(start, end): &(u64, u64)| start + 1 == *end;
+        // Of a whole row, it is the first element.
+        let has_all = match several {
+            1 => part.ranges.len() <= *dimensions && is_one(last),
+            _ => part.ranges.len() == *dimensions,
+        };
+        if !has_all || !rows.iter().all(is_one) {
+            return None;
+        }
+        let of_lane = |lane: u64| {
+            let mut indexes = [0; MOST_DIMENSIONS];
+            for (index, (start, _)) in indexes.iter_mut().zip(&part.ranges) {
+                *index = *start;
+            }
+            indexes[dimensions - 1] += lane;
+            (part.owner, part.shared, indexes)
+        };
+        Some(((0..several).map(of_lane).collect(), is_remote))
+    }
+
+    /// What every matrix has that lies at a row and a column of memory.
+    pub(super) fn matrix(&self, thread: &Thread<'_, '_, '_>, region: &Region, from: [NodeId; 2]) -> Option<Part> {
+        let mut place = thread.place(region)?;
+        place.ranges.pop()?;
+        for first in from {
+            let first = thread.known(first)?;
+            let end = first.operate(BinaryOp::Add, Number { value: SIDE, is_given: false })?;
+            place.ranges.push(Some((first, end)));
+        }
         let part = self.part(thread, place)?;
         let (dimensions, _) = self.shapes.get(&part.shared)?;
-        let is_one =
-            (1..=*dimensions).contains(&part.ranges.len()) && part.ranges.iter().all(|(start, end)| start + 1 == *end);
-        let mut indexes = [0; MOST_DIMENSIONS];
-        for (index, (start, _)) in indexes.iter_mut().zip(&part.ranges) {
-            *index = *start;
-        }
-        is_one.then_some(((part.owner, part.shared, indexes), is_remote))
+        (part.ranges.len() <= *dimensions).then_some(part)
     }
 
     /// The part of the memory that a place is for a thread.
     pub(super) fn part(&self, thread: &Thread<'_, '_, '_>, place: Place) -> Option<Part> {
-        let own = |number: Number| number.natural().filter(|_| !number.is_given);
+        self.part_of(thread, place, false)
+    }
+
+    fn part_of(&self, thread: &Thread<'_, '_, '_>, place: Place, may_be_given: bool) -> Option<Part> {
+        let own = |number: Number| number.natural().filter(|_| may_be_given || !number.is_given);
         if place.part {
             return None;
         }
@@ -157,27 +191,14 @@ pub(super) fn is_followed(access: &Access) -> bool {
         }
 }
 
-/// Whether the function accesses a part of an element of some memory alone.
-fn accesses_parts(function: &Function) -> bool {
-    let mut any = false;
-    walk_block(&function.body, &mut |expr| {
-        let (ExprKind::Field { base, .. } | ExprKind::Index { base, .. }) = &expr.kind else { return };
-        any |= base.memory().is_some() && !matches!(base.result_kind, Kind::Memory(_));
+/// The largest number of indexes that lead to an element.
+fn depth(cfg: &Cfg<'_>, shared: Shared) -> usize {
+    let of_array = cfg.accesses.iter().filter(|access| access.region.root.party().is_some_and(|of| of.1 == shared));
+    let depths = of_array.map(|access| match access.covers {
+        Covers::Whole | Covers::Field | Covers::Vector { .. } => access.region.path.len(),
+        Covers::Matrix { .. } => access.region.path.len() + 1,
     });
-    any
-}
-
-/// Whether the elements of an array are of a type that the function is generic over, or rows of such.
-fn is_of_parameter(function: &Function, element: &TokenStream) -> bool {
-    match element.clone().into_iter().next() {
-        Some(TokenTree::Ident(name)) => {
-            function.generics.params.iter().any(|param| matches!(param, GenericParam::Type(known) if *known == name))
-        }
-        Some(TokenTree::Group(row)) => {
-            array(&row.stream()).is_some_and(|(element, _)| is_of_parameter(function, &element))
-        }
-        Some(TokenTree::Punct(_) | TokenTree::Literal(_)) | None => false,
-    }
+    depths.max().unwrap_or(0)
 }
 
 /// The number of dimensions of an array with such elements, and the size of a number in bytes.
@@ -191,6 +212,8 @@ fn shape(element: &TokenStream) -> Option<(usize, Option<u64>)> {
             let (dimensions, size) = shape(&array(&group.stream())?.0)?;
             (dimensions < MOST_DIMENSIONS).then_some((dimensions + 1, size))
         }
+        // A path, such as `Swizzled<bf16, 64>`.
+        (TokenTree::Ident(_), Some(_)) => Some((1, None)),
         _ => None,
     }
 }

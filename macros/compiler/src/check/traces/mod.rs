@@ -15,6 +15,7 @@
 mod bytes;
 mod copies;
 mod crowded;
+mod data;
 mod elements;
 mod races;
 mod recorder;
@@ -26,7 +27,10 @@ use std::collections::BTreeSet;
 
 use phalanx_contract::uniformity::Uniformity;
 
-use super::cfg::{AccessId, AccessKind, BlockId, Cfg, CopyBy, CopyStep, MemoryStep, NodeId, Root, StepKind};
+use super::bit_set::BlockSet;
+use super::cfg::{
+    AccessId, AccessKind, BlockId, Cfg, CopyBy, CopyStep, GroupStep, MemoryStep, NodeId, Root, Source, StepKind,
+};
 use super::dsm::ranks::blocks_of_cluster;
 use super::rings::count_of_literals;
 use super::runs::{Launch, Runs, ThreadId};
@@ -38,6 +42,7 @@ use crate::model::op::Op;
 use crate::model::walk::walk_block;
 use crate::model::{Function, Role};
 use crate::rules::Rule;
+use data::Data;
 use elements::Elements;
 use recorder::Recorder;
 use threads::{blocks_to_follow, ranks_to_follow};
@@ -90,11 +95,15 @@ pub(super) fn check<'f>(
     let (elements, questions, runs) = (&elements, &questions, &runs);
     let check = Check { function, cfg, values, elements, questions, runs, orders: orders(function), threads, blocks };
     let mut passed = BTreeSet::new();
-    let first = launches(runs, threads * blocks);
+    let first = launches(runs, threads * blocks, &check.bounds_of_barriers());
     crowded::check(&check).into_iter().for_each(|fault| diags.push(fault));
     let mut works = false;
     for (number, launch) in first.iter().enumerate() {
         works |= check.report(*launch, number == 0 && counts_bytes, &mut passed, diags);
+    }
+    let data = Data::of(cfg);
+    for branch in passed.iter().filter(|branch| questions.races && check.is_on_data(&data, **branch)).take(ENTERED) {
+        check.push(check.run_assumed(Launch { element: None, ..first[0] }, *branch), diags);
     }
     let entered =
         passed.iter().filter(|branch| check.decides_for_all(**branch)).flat_map(|at| [(*at, true), (*at, false)]);
@@ -105,13 +114,16 @@ pub(super) fn check<'f>(
 }
 
 /// The launches that are tried: arguments that are few rounds of a loop, and arguments that no thread's rank reaches; elements of which
-/// two are alike, and elements of which nothing is known.
-fn launches(runs: &Runs<'_, '_>, threads: u64) -> Vec<Launch> {
+/// two are alike, and elements of which nothing is known. `bounds` are arguments at which a barrier may be left out.
+fn launches(runs: &Runs<'_, '_>, threads: u64, bounds: &BTreeSet<u64>) -> Vec<Launch> {
     let launch = |argument, element| Launch { argument, element, length: Some(4 * threads), holds: None };
     match (runs.has_integers, runs.reads_integers) {
         (false, false) => vec![launch(0, None)],
         (false, true) => vec![launch(0, Some(1)), launch(0, None)],
-        (true, _) => vec![launch(5, Some(1)), launch(2 * threads, None)],
+        (true, _) => {
+            let few = [launch(5, Some(1)), launch(2 * threads, None)];
+            few.into_iter().chain(bounds.iter().map(|bound| launch(*bound, None))).collect()
+        }
     }
 }
 
@@ -123,6 +135,8 @@ struct Questions {
     copies: bool,
     /// One thread begins copies.
     bulk_copies: bool,
+    /// Products of matrices read tiles.
+    products: bool,
     /// The ranks of peers that are not literals.
     ranks: BTreeSet<NodeId>,
     /// A peer's memory is written.
@@ -142,13 +156,17 @@ impl Questions {
             races: elements.may_meet(),
             copies: begins(CopyBy::Group),
             bulk_copies: begins(CopyBy::Thread) || begins(CopyBy::Tile),
+            products: cfg
+                .copies
+                .iter()
+                .any(|copy| matches!(copy, CopyStep::Begin { by: CopyBy::Warpgroup { .. }, .. })),
             ranks: ranks.filter(|rank| cfg.nodes[rank.0].source.integer().is_none()).collect(),
             writes_peers: plain().any(|access| is_write(access.kind) && matches!(access.region.root, Root::Remote(_))),
         }
     }
 
     fn has_any(&self) -> bool {
-        self.races || self.copies || self.bulk_copies || self.writes_peers || !self.ranks.is_empty()
+        self.races || self.copies || self.bulk_copies || self.products || self.writes_peers || !self.ranks.is_empty()
     }
 }
 
@@ -205,7 +223,12 @@ impl Check<'_, '_> {
     fn report(&self, launch: Launch, counts_bytes: bool, passed: &mut BTreeSet<BlockId>, diags: &mut Diags) -> bool {
         let found = self.run(launch, counts_bytes, passed);
         let works = found.is_some();
-        for fault in found.unwrap_or_default() {
+        self.push(found, diags);
+        works
+    }
+
+    fn push(&self, faults: Option<Vec<Diag>>, diags: &mut Diags) {
+        for fault in faults.unwrap_or_default() {
             // One of each rule is enough, and one that is waived hides no other.
             let is_waived = |rule, at| self.function.waives_at(rule, at);
             let of_fault = (fault.rule, is_waived(fault.rule, fault.at));
@@ -213,31 +236,13 @@ impl Check<'_, '_> {
                 diags.push(fault);
             }
         }
-        works
     }
 
     /// The faults of a launch; `None` if a thread fails, so that it is none that works.
     fn run(&self, launch: Launch, counts_bytes: bool, passed: &mut BTreeSet<BlockId>) -> Option<Vec<Diag>> {
-        let across = self.questions.writes_peers || !self.questions.ranks.is_empty();
-        let meet = across || self.questions.races || self.questions.copies || self.questions.bulk_copies;
-        let blocks = blocks_to_follow(self.blocks, across);
-        let ranks = ranks_to_follow(self.cfg, self.threads, blocks.len(), meet);
-        // Threads that stop at different places have not less in common.
-        let each = STEPS_OF_THREAD.min(STEPS / (blocks.len() * ranks.len()));
-        let mut traces: Vec<Trace> = Vec::new();
-        let mut faults = Vec::new();
-        for block in blocks {
-            for rank in &ranks {
-                let id = ThreadId { block: Some(block), rank: *rank };
-                let mut recorder = Recorder::new(self, id);
-                let mut left = each;
-                self.runs.run(launch, id, &mut left, &mut recorder).ok()?;
-                let (trace, found) = recorder.end();
-                faults.extend(found);
-                passed.extend(&trace.passed);
-                traces.push(trace);
-            }
-        }
+        let (mut traces, mut faults) = (Vec::new(), Vec::new());
+        self.trace(launch, None, &mut traces, &mut faults)?;
+        passed.extend(traces.iter().flat_map(|trace| &trace.passed));
         for waived in [false, true] {
             faults.extend(races::within_block(self, &traces, waived));
             if self.questions.writes_peers {
@@ -252,5 +257,79 @@ impl Check<'_, '_> {
             faults.extend(bytes::check(self, launch));
         }
         Some(faults)
+    }
+
+    /// The faults of a launch in which one thread enters an arm of a branch on data, and nothing is known of the others there.
+    fn run_assumed(&self, launch: Launch, branch: BlockId) -> Option<Vec<Diag>> {
+        let (arms, mut traces) = (self.runs.arms(branch)?, Vec::new());
+        self.trace(launch, None, &mut traces, &mut Vec::new())?;
+        for holds in [true, false] {
+            let launch = Launch { holds: Some((branch, holds)), ..launch };
+            self.trace(launch, Some(arms), &mut traces, &mut Vec::new())?;
+        }
+        Some([false, true].into_iter().filter_map(|waived| races::within_block(self, &traces, waived)).collect())
+    }
+
+    /// Follows the threads; `None` if one fails.
+    fn trace(
+        &self,
+        launch: Launch,
+        assumed: Option<&BlockSet>,
+        traces: &mut Vec<Trace>,
+        faults: &mut Vec<Diag>,
+    ) -> Option<()> {
+        let across = self.questions.writes_peers || !self.questions.ranks.is_empty();
+        let copies = self.questions.copies || self.questions.bulk_copies || self.questions.products;
+        let meet = across || self.questions.races || copies;
+        let blocks = blocks_to_follow(self.blocks, across);
+        let extents = self.function.options.block.as_ref().map_or(&[][..], |block| &block.each);
+        let row = extents.first().filter(|_| extents.len() > 1).and_then(|row| row.literal);
+        let ranks = ranks_to_follow(self.cfg, row, self.threads, blocks.len(), meet);
+        // Threads that stop at different places have not less in common.
+        let each = STEPS_OF_THREAD.min(STEPS / (blocks.len() * ranks.len()));
+        for block in blocks {
+            for rank in &ranks {
+                let id = ThreadId { block: Some(block), rank: *rank };
+                let mut recorder = Recorder::new(self, id, assumed);
+                let mut left = each;
+                self.runs.run(launch, id, &mut left, &mut recorder).ok()?;
+                let (trace, found) = recorder.end();
+                faults.extend(found);
+                traces.push(trace);
+            }
+        }
+        Some(())
+    }
+
+    /// The literals, and the numbers beside them, that arguments are compared with to decide about a barrier of the block.
+    fn bounds_of_barriers(&self) -> BTreeSet<u64> {
+        let has_barrier = |block: BlockId| {
+            self.cfg.blocks[block.0].steps.iter().any(|step| match &step.kind {
+                StepKind::Group(GroupStep::Collective { team, barrier, .. }) => *barrier && !team.group.is_of_a_warp(),
+                StepKind::Group(_)
+                | StepKind::Value(_)
+                | StepKind::Memory(_)
+                | StepKind::BarrierCall(_)
+                | StepKind::Copy(_)
+                | StepKind::Call(_)
+                | StepKind::Token(_) => false,
+            })
+        };
+        let decides = |branch: &BlockId| {
+            let arms = self.runs.arms(*branch);
+            arms.is_some_and(|arms| !arms.contains(*branch) && arms.iter().any(has_barrier))
+        };
+        let branches = (0..self.cfg.blocks.len()).map(BlockId).filter(decides);
+        let conditions = branches.filter_map(|branch| self.cfg.blocks[branch.0].end.condition());
+        let source = |node: NodeId| &self.cfg.nodes[self.cfg.origin(node).0].source;
+        let compared = conditions.filter_map(|condition| {
+            let operands = &self.cfg.nodes[self.cfg.origin(condition).0].operands[..];
+            let &[a, b] = operands else { return None };
+            match (source(a), source(b)) {
+                (Source::Param(_), Source::Integer(bound)) | (Source::Integer(bound), Source::Param(_)) => Some(*bound),
+                _ => None,
+            }
+        });
+        compared.take(1).flat_map(|bound| [bound.saturating_sub(1), bound, bound.saturating_add(1)]).collect()
     }
 }

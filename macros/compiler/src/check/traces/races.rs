@@ -7,7 +7,7 @@ use phalanx_contract::uniformity::Uniformity;
 use super::Check;
 use super::elements::Element;
 use super::trace::{Made, Stored, Time, Trace, Use, comparable};
-use crate::check::cfg::NodeId;
+use crate::check::cfg::{Covers, NodeId};
 use crate::diag::Diag;
 use crate::messages;
 use crate::rules::Rule;
@@ -37,6 +37,8 @@ pub(super) fn within_block(check: &Check<'_, '_>, traces: &[Trace], waived: bool
         let in_one_warp = one.is_in_warp_of(two);
         let is_told = |of: &Made, other: &Made| of.may_be_told && other.time.may_know;
         one.id.block == two.id.block
+            && are_certain((one, a), (two, b))
+            && !check.are_fields(a, b)
             && !(a.time.is_lost || b.time.is_lost)
             && (!in_one_warp || a.time.with_warp == b.time.with_warp)
             && !are_ordered(a.time, b.time, 0)
@@ -69,6 +71,7 @@ pub(super) fn across_blocks(check: &Check<'_, '_>, traces: &[Trace], waived: boo
         one.id.block != two.id.block
             && a.is_remote
             && b.is_remote
+            && !check.are_fields(a, b)
             && (a.by.writes() || b.by.writes())
             && !(a.by.is_atomic() && b.by.is_atomic())
             && !are_ordered(a.time, b.time, 1)
@@ -80,6 +83,11 @@ pub(super) fn across_blocks(check: &Check<'_, '_>, traces: &[Trace], waived: boo
     let block = |by: MadeBy<'_>| by.0.id.block.unwrap_or(0);
     let blocks = (block(first), block(second), first.1.element.0);
     Some(messages::two_blocks_meet(at, other, &check.name(first.1.element), second.1.by.writes(), blocks))
+}
+
+/// Whether both accesses are made: nothing is assumed, or that one of the two threads enters an arm, and no other.
+fn are_certain((one, a): MadeBy<'_>, (two, b): MadeBy<'_>) -> bool {
+    (one.is_assumed, two.is_assumed) == (a.is_assumed, b.is_assumed) && !(one.is_assumed && two.is_assumed)
 }
 
 /// Whether the thread that reads an element has written it before where the other thread writes it: that may be the same value.
@@ -156,6 +164,12 @@ impl Check<'_, '_> {
             (Some(Stored::Number(_)), Some(Stored::Number(_))) => true,
             (None | Some(Stored::Number(_) | Stored::Hash(_)), _) => is_own(first) || is_own(second),
         }
+    }
+
+    /// Whether the two may access different fields of an element.
+    fn are_fields(&self, a: &Made, b: &Made) -> bool {
+        let is_field = |made: &Made| self.cfg.accesses[made.access.0].covers == Covers::Field;
+        is_field(a) && is_field(b) && a.access != b.access
     }
 
     fn is_waived(&self, rule: Rule, made: &Made) -> bool {

@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use super::Check;
 use super::copies::Flights;
 use super::elements::is_followed;
-use super::trace::{Made, Point, Stored, Time, Trace, Use};
+use super::trace::{Made, Point, Stored, Time, Trace, Transfer, Use};
 use super::transfers;
 use crate::check::bit_set::BlockSet;
 use crate::check::cfg::{
-    Access, AccessId, AccessKind, BlockId, Granule, GroupStep, MemoryStep, Step, StepKind, TokenStep, ValueStep,
+    Access, AccessId, AccessKind, BlockId, Covers, Granule, GroupStep, MemoryStep, Step, StepKind, TokenStep, ValueStep,
 };
 use crate::check::runs::{Observer, Thread, ThreadId};
 use crate::diag::Diag;
@@ -24,19 +24,29 @@ pub(super) struct Recorder<'a, 'f> {
     flights: Flights,
     /// Whether a thread may learn of another by something that is no barrier of a group.
     has_signals: bool,
+    /// The arms of the branch on data that the thread is taken to enter.
+    assumed: Option<&'a BlockSet>,
     /// The number of accesses of which the thread may tell another by something that is no barrier of a group.
     told: usize,
     found: Vec<Diag>,
 }
 
 impl<'a, 'f> Recorder<'a, 'f> {
-    pub(super) fn new(check: &'a Check<'a, 'f>, id: ThreadId) -> Self {
+    pub(super) fn new(check: &'a Check<'a, 'f>, id: ThreadId, assumed: Option<&'a BlockSet>) -> Self {
         Recorder {
             check,
-            trace: Trace { id, made: Vec::new(), barriers: Vec::new(), transfers: Vec::new(), passed: BTreeSet::new() },
+            trace: Trace {
+                id,
+                made: Vec::new(),
+                barriers: Vec::new(),
+                transfers: Vec::new(),
+                passed: BTreeSet::new(),
+                is_assumed: assumed.is_some(),
+            },
             time: Time::default(),
             flights: Flights::default(),
             has_signals: check.has_signals(),
+            assumed,
             told: 0,
             found: Vec::new(),
         }
@@ -48,7 +58,8 @@ impl<'a, 'f> Recorder<'a, 'f> {
         (self.trace, self.found)
     }
 
-    fn access(&mut self, thread: &Thread<'_, '_, '_>, id: AccessId) {
+    fn access(&mut self, thread: &Thread<'_, '_, '_>, id: AccessId, block: BlockId) {
+        let is_assumed = self.assumed.is_some_and(|arms| arms.contains(block));
         let access = &self.check.cfg.accesses[id.0];
         if self.check.orders && access.atomic.is_some() {
             self.tell();
@@ -64,21 +75,29 @@ impl<'a, 'f> Recorder<'a, 'f> {
         if !is_followed(access) {
             return;
         }
-        let is_atomic = access.atomic.is_some();
-        let Some((element, is_remote)) = self.check.elements.element(thread, &access.region, is_atomic) else { return };
         let writes = access.kind.changes();
+        if let Covers::Matrix { row, column } = access.covers {
+            let part = self.check.elements.matrix(thread, &access.region, [row, column]);
+            self.trace.transfers.extend(part.map(|part| Transfer::of_warp(part, writes, self.time, access.at)));
+            return;
+        }
+        let Some((elements, is_remote)) = self.check.elements.elements(thread, access) else { return };
         let by = match (access.atomic.is_some(), writes) {
             (false, false) => Use::Read,
             (false, true) => Use::Write,
             (true, false) => Use::AtomicRead,
             (true, true) => Use::AtomicWrite,
         };
-        self.found.extend(self.flights.access(self.check, &element, access.at, writes));
+        for element in &elements {
+            self.found.extend(self.flights.access(self.check, element, access.at, writes));
+        }
         let stored = access.stored.and_then(|stored| match thread.known(stored) {
             Some(number) => Some(Stored::Number(number.value)),
             None => thread.signature(stored).map(Stored::Hash),
         });
-        self.trace.made.push(Made { element, by, is_remote, time: self.time, access: id, may_be_told: false, stored });
+        let (time, may_be_told) = (self.time, false);
+        let made = |element| Made { element, by, is_remote, time, access: id, may_be_told, is_assumed, stored };
+        self.trace.made.extend(elements.into_iter().map(made));
     }
 
     /// Which copies are in flight is unknown.
@@ -130,6 +149,8 @@ impl<'a, 'f> Recorder<'a, 'f> {
                     self.barrier(team.group, at, (true, true));
                 }
             }
+            // The warps of a warpgroup multiply together, and none waits for another.
+            GroupStep::Collective { name: "mma_async" | "wait_mma", .. } => self.together(at),
             GroupStep::Collective { team, .. } => {
                 // A tile may have several warps.
                 let is_of_warp = team.tile.is_none_or(|tile| matches!(tile.size, Granule::Number(size) if size <= 32));
@@ -149,7 +170,7 @@ impl<'a, 'f> Recorder<'a, 'f> {
 impl Observer for Recorder<'_, '_> {
     fn step(&mut self, thread: &Thread<'_, '_, '_>, at: Point, step: &Step) {
         match &step.kind {
-            StepKind::Memory(MemoryStep::Access(id)) => self.access(thread, *id),
+            StepKind::Memory(MemoryStep::Access(id)) => self.access(thread, *id, at.0),
             StepKind::Value(ValueStep::Evaluate(node)) if self.check.questions.ranks.contains(node) => {
                 if let Some(rank) = thread.known(*node).filter(|rank| !rank.is_given)
                     && rank.natural().is_none_or(|rank| rank >= self.check.blocks)
@@ -169,6 +190,7 @@ impl Observer for Recorder<'_, '_> {
                 self.found.extend(found);
                 transfers::step(self.check, thread, step, self.time, &mut self.trace.transfers);
             }
+            StepKind::Call(call) if self.check.cfg.calls[call.0].is_of_values() => {}
             StepKind::Call(call) => {
                 let call = &self.check.cfg.calls[call.0];
                 // The function arrives for its caller, or waits.
@@ -193,6 +215,10 @@ impl Observer for Recorder<'_, '_> {
         if self.check.orders {
             self.signal();
         }
+        true
+    }
+
+    fn shortens(&self) -> bool {
         true
     }
 
@@ -228,6 +254,7 @@ impl Observer for Recorder<'_, '_> {
                         self.time.is_lost = true;
                     }
                     StepKind::BarrierCall(_) => self.signal(),
+                    StepKind::Call(call) if self.check.cfg.calls[call.0].is_of_values() => {}
                     StepKind::Copy(_) | StepKind::Call(_) => {
                         self.signal();
                         self.forget_copies();
@@ -273,7 +300,7 @@ impl Check<'_, '_> {
             | AccessKind::AsyncWrite => self.orders && access.atomic.is_some(),
         };
         self.cfg.barrier_calls.iter().any(|call| waits(call.method.action))
-            || !self.cfg.calls.is_empty()
+            || self.cfg.calls.iter().any(|call| !call.is_of_values())
             || self.cfg.accesses.iter().any(is_signal)
     }
 }

@@ -23,7 +23,7 @@ pub(super) fn blocks_to_follow(blocks: u64, across: bool) -> Vec<u64> {
 
 /// The ranks of the threads of a block that are followed. They are those on both sides of powers of two, from which threads at usual
 /// distances meet, on both sides of a warp's end, and those that literals of the text name.
-pub(super) fn ranks_to_follow(cfg: &Cfg<'_>, threads: u64, blocks: usize, meet: bool) -> Vec<u64> {
+pub(super) fn ranks_to_follow(cfg: &Cfg<'_>, row: Option<u64>, threads: u64, blocks: usize, meet: bool) -> Vec<u64> {
     let last = threads - 1;
     let most = (MOST / blocks).max(4);
     if !meet {
@@ -34,6 +34,8 @@ pub(super) fn ranks_to_follow(cfg: &Cfg<'_>, threads: u64, blocks: usize, meet: 
     }
     let mut all = vec![0, 1, last, 32, 31, 2, 33];
     all.extend((2..10).map(|bits| 1 << bits).filter(|rank| *rank != 32));
+    // Neighbours in both directions, of which none is at an edge.
+    all.extend(row.into_iter().flat_map(|row| [row + 1, 2 * row + 1, row + 2, row]));
     let literals = cfg.nodes.iter().filter_map(|node| node.source.integer());
     all.extend(literals);
     all.extend([3, last - 1, last / 2, last - 31]);

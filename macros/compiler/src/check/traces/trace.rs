@@ -85,6 +85,8 @@ pub(super) struct Made {
     pub(super) access: AccessId,
     /// Whether the thread may tell another of it, by something that is no barrier of a group.
     pub(super) may_be_told: bool,
+    /// Whether it is made on an arm that the thread is taken to enter.
+    pub(super) is_assumed: bool,
     /// What a plain write stores, as far as it is known.
     pub(super) stored: Option<Stored>,
 }
@@ -106,7 +108,17 @@ pub(super) struct Transfer {
     pub(super) begin: Time,
     /// When the thread has waited for it.
     pub(super) end: Option<Time>,
+    /// Whether the threads of a warp do it together, at once.
+    pub(super) is_of_warp: bool,
     pub(super) at: SpanRange,
+}
+
+impl Transfer {
+    /// A matrix that a warp loads or stores.
+    pub(super) fn of_warp(part: Part, writes: bool, now: Time, at: SpanRange) -> Transfer {
+        let (completion, end) = (Completion::Group, Some(now));
+        Transfer { part, writes, completion, begin: now, end, is_of_warp: true, at }
+    }
 }
 
 /// What one thread does.
@@ -120,4 +132,6 @@ pub(super) struct Trace {
     pub(super) transfers: Vec<Transfer>,
     /// The branches whose arms the thread has passed over.
     pub(super) passed: BTreeSet<BlockId>,
+    /// Whether the thread is taken to enter an arm of a branch on data.
+    pub(super) is_assumed: bool,
 }

@@ -25,14 +25,13 @@ pub(super) fn step(
         CopyStep::Begin { reads, writes, completion, at, .. } => {
             let ends = match completion {
                 // What a copy that completes on a barrier brings is told by that.
-                Completion::BulkGroup | Completion::Barrier(_) => (reads.as_slice(), None),
+                Completion::BulkGroup | Completion::Barrier(_) | Completion::Product => (reads.as_slice(), None),
                 Completion::Group => (&[][..], writes.as_ref()),
-                Completion::Product => return,
             };
             let ends = ends.0.iter().map(|read| (read, false)).chain(ends.1.map(|write| (write, true)));
             let (begin, completion) = (now, *completion);
             transfers.extend(ends.filter_map(|(region, writes)| {
-                Some(Transfer { part: part(region)?, writes, completion, begin, end: None, at: *at })
+                Some(Transfer { part: part(region)?, writes, completion, begin, end: None, is_of_warp: false, at: *at })
             }));
         }
         CopyStep::Wait { completion, but, .. } => {
@@ -67,7 +66,7 @@ pub(super) fn check(check: &Check<'_, '_>, traces: &[Trace]) -> Option<Diag> {
                     made.time.barriers <= *limit
                         && (made.by.writes() || transfer.writes)
                         && transfer.part.contains(&made.element)
-                        && (!in_one_warp || made.time.with_warp == transfer.begin.with_warp)
+                        && (!in_one_warp || !transfer.is_of_warp && made.time.with_warp == transfer.begin.with_warp)
                         && !transfer.is_ordered(made)
                         && !check.function.waives_at(Rule::UnsynchronizedAccess, transfer.at)
                 };
@@ -89,10 +88,46 @@ pub(super) fn check(check: &Check<'_, '_>, traces: &[Trace]) -> Option<Diag> {
             }
         }
     }
+    matrices(check, &traces)
+}
+
+/// A warp stores a matrix where a copy, a product or another warp reads.
+fn matrices(check: &Check<'_, '_>, traces: &[(&Trace, usize)]) -> Option<Diag> {
+    let all: Vec<(&Trace, &Transfer)> = traces
+        .iter()
+        .flat_map(|(trace, limit)| trace.transfers.iter().map(move |transfer| (*trace, transfer, *limit)))
+        .filter(|(_, transfer, limit)| transfer.begin.barriers <= *limit)
+        .map(|(trace, transfer, _)| (trace, transfer))
+        .collect();
+    for (writer, write) in all.iter().filter(|(_, transfer)| transfer.is_of_warp && transfer.writes) {
+        let meets = |(reader, read): &&(&Trace, &Transfer)| {
+            !read.writes
+                && writer.id.block == reader.id.block
+                && !writer.is_in_warp_of(reader)
+                && read.part.meets(&write.part)
+                && !read.is_ordered_with(write)
+                && !check.function.waives_at(Rule::UnsynchronizedAccess, read.at)
+        };
+        if let Some((reader, read)) = all.iter().find(meets) {
+            let name = check.name((read.part.owner, read.part.shared, Default::default()));
+            let ranks = (reader.id.rank, writer.id.rank);
+            return Some(messages::unsynchronized_access(read.at, write.at, &name, true, ranks, false));
+        }
+    }
     None
 }
 
 impl Transfer {
+    /// Whether a matrix may be stored before this begins, or after it has ended, in each run.
+    fn is_ordered_with(&self, stored: &Transfer) -> bool {
+        let is_after = match (self.completion, self.end) {
+            (Completion::Barrier(_), _) => self.begin.comes_before(stored.begin, 0),
+            (_, end) => end.is_some_and(|end| end.comes_before(stored.begin, 0)),
+        };
+        let may_know = |time: Time| time.may_know || time.is_lost;
+        is_after || stored.begin.comes_before(self.begin, 0) || may_know(self.begin) || may_know(stored.begin)
+    }
+
     /// Whether the access may come before the copy begins, or after it has ended, in each run.
     fn is_ordered(&self, made: &Made) -> bool {
         let is_before = made.time.comes_before(self.begin, 0) || made.may_be_told && self.begin.may_know;

@@ -69,9 +69,15 @@ impl Values<'_, '_> {
             },
             Source::Operands => match self.cfg.formulas.get(&node) {
                 Some(Formula::NextMultiple) => exact(of(1)),
-                Some(Formula::Length | Formula::DivCeil | Formula::Min | Formula::Max | Formula::GoesOn { .. }) => {
-                    Factors::NONE
-                }
+                Some(
+                    Formula::Length
+                    | Formula::DivCeil
+                    | Formula::Min
+                    | Formula::Max
+                    | Formula::Negative
+                    | Formula::RemEuclid
+                    | Formula::GoesOn { .. },
+                ) => Factors::NONE,
                 None if self.cfg.cuts.contains_key(&node) => of(0).wrapped(),
                 None => Factors::NONE,
             },

@@ -1,0 +1,145 @@
+//! Branches on data: those that a thread may enter or not, whatever its rank is, because the host passes what decides.
+//!
+//! ```text
+//! if keys[low] > keys[high] { .. }        // where all elements of `keys` come from an argument
+//! ```
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Check;
+use crate::check::cfg::{Access, AccessKind, BlockId, Cfg, NodeId, Root, Shared, Source, Variable};
+use crate::model::expr::BinaryOp;
+
+/// The longest chain of operands that is followed.
+const DEPTH: u32 = 12;
+
+/// What the host decides.
+pub(super) struct Data {
+    /// The shared memory that has only elements that the host passes.
+    given: BTreeSet<Shared>,
+    /// The values that each variable gets.
+    sets: BTreeMap<Variable, Vec<NodeId>>,
+}
+
+/// The memory and the index of an element that the host passes.
+type Loaded = (Root, NodeId);
+
+impl Data {
+    pub(super) fn of(cfg: &Cfg<'_>) -> Data {
+        let mut data = Data { given: BTreeSet::new(), sets: BTreeMap::new() };
+        for (variable, value, _) in cfg.blocks.iter().flat_map(|block| &block.steps).filter_map(|step| step.kind.set())
+        {
+            data.sets.entry(variable).or_default().push(value);
+        }
+        let written = cfg.accesses.iter().filter(|access| access.kind != AccessKind::Read);
+        let written: Vec<_> = written.filter_map(|access| Some((access.region.root.party()?.1, access))).collect();
+        data.given = written.iter().map(|(shared, _)| *shared).collect();
+        // Less is known to be given the more is known not to be.
+        loop {
+            let is_given = |access: &Access| match (access.completion, access.stored) {
+                (Some(_), _) => true,
+                (None, Some(stored)) => data.loaded(cfg, stored, DEPTH).is_some(),
+                (None, None) => false,
+            };
+            let others: Vec<Shared> =
+                written.iter().filter(|(_, access)| !is_given(access)).map(|(shared, _)| *shared).collect();
+            let before = data.given.len();
+            data.given.retain(|shared| !others.contains(shared));
+            if data.given.len() == before {
+                return data;
+            }
+        }
+    }
+
+    /// The element that a value is computed from, and nothing else, in a way that leaves it any value.
+    fn loaded(&self, cfg: &Cfg<'_>, node: NodeId, depth: u32) -> Option<Loaded> {
+        let depth = depth.checked_sub(1)?;
+        let of = &cfg.nodes[node.0];
+        match (&of.source, &of.operands[..]) {
+            (Source::Load(root @ Root::ReadOnly), [index, ..]) => Some((*root, *index)),
+            (Source::Load(root @ Root::Shared(shared)), [index, ..]) if self.given.contains(shared) => {
+                Some((*root, *index))
+            }
+            (Source::Read(variable), _) => self.loaded(cfg, cfg.only_value(*variable)?, depth),
+            // A cast, or the absolute value.
+            (Source::Operands, [inner]) if !cfg.formulas.contains_key(&node) => self.loaded(cfg, *inner, depth),
+            _ => None,
+        }
+    }
+
+    /// Whether a value is computed from literals, arguments, counters of loops and the thread's place, and from no memory.
+    fn is_fixed(&self, cfg: &Cfg<'_>, node: NodeId) -> bool {
+        let (mut work, mut seen) = (vec![node], BTreeSet::new());
+        while let Some(node) = work.pop() {
+            if !seen.insert(node) {
+                continue;
+            }
+            let of = &cfg.nodes[node.0];
+            work.extend(&of.operands);
+            match &of.source {
+                Source::Read(variable) => match self.sets.get(variable) {
+                    Some(sets) => work.extend(sets),
+                    None => return false,
+                },
+                Source::Known { .. } if !cfg.queries.contains_key(&node) && !cfg.positions.contains_key(&node) => {
+                    return false;
+                }
+                Source::Load(_) | Source::Agreed { .. } | Source::Shuffled { .. } | Source::Call { .. } => {
+                    return false;
+                }
+                Source::Operands
+                | Source::Integer(_)
+                | Source::Constant(_)
+                | Source::Binary(_)
+                | Source::Not
+                | Source::Counter { .. }
+                | Source::Param(_)
+                | Source::Known { .. }
+                | Source::ThreadRank
+                | Source::Round(..) => {}
+            }
+        }
+        true
+    }
+}
+
+impl Check<'_, '_> {
+    /// Whether the host decides whether a thread enters the arms of a branch, for each thread on its own.
+    pub(super) fn is_on_data(&self, data: &Data, branch: BlockId) -> bool {
+        let asserts = |node: &NodeId| data.loaded(self.cfg, *node, DEPTH).is_some();
+        let is_asserted = self.cfg.assertions.iter().flat_map(|assertion| &assertion.operands).any(asserts);
+        let condition = self.cfg.blocks[branch.0].end.condition();
+        let is_loop = self.runs.arms(branch).is_none_or(|arms| arms.contains(branch));
+        !is_asserted && !is_loop && condition.is_some_and(|condition| self.is_open(data, condition, DEPTH))
+    }
+
+    /// Whether a truth value may be either, by what the host passes.
+    fn is_open(&self, data: &Data, node: NodeId, depth: u32) -> bool {
+        let Some(depth) = depth.checked_sub(1) else { return false };
+        let of = &self.cfg.nodes[node.0];
+        let is_open = |node: &NodeId| self.is_open(data, *node, depth);
+        match (&of.source, &of.operands[..]) {
+            (Source::Not, [operand]) => is_open(operand),
+            (Source::Read(variable), _) => self.cfg.only_value(*variable).is_some_and(|value| is_open(&value)),
+            (Source::Binary(op) | Source::Round(_, op), [a, b]) => {
+                let loaded = [a, b].map(|side| data.loaded(self.cfg, *side, DEPTH));
+                let is_compared = matches!(
+                    op,
+                    BinaryOp::Eq | BinaryOp::Ne | BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge
+                );
+                let is_fixed = |node: &NodeId| data.is_fixed(self.cfg, *node);
+                match loaded {
+                    // Two elements of one memory.
+                    [Some((one, first)), Some((two, second))] => is_compared && one == two && first != second,
+                    [Some(_), None] => is_compared && is_fixed(b),
+                    [None, Some(_)] => is_compared && is_fixed(a),
+                    [None, None] => {
+                        let is_equality = matches!(op, BinaryOp::Eq | BinaryOp::Ne);
+                        is_equality && (is_open(a) && is_fixed(b) || is_open(b) && is_fixed(a))
+                    }
+                }
+            }
+            _ => false,
+        }
+    }
+}
