@@ -6,6 +6,10 @@ use phalanx::prelude::*;
 fn written_late(out: &mut [f32]) {
     let warpgroup = tiled_partition::<128>(&this_thread_block());
     let tiles = shared_array::<[Swizzled<bf16, 64>; 64], 2>();
+    for i in 0..2 {
+        tiles[i][warpgroup.thread_rank() / 2][warpgroup.thread_rank() % 64] = bf16::from_f32(1.0);
+    }
+    this_thread_block().sync();
     let product = warpgroup.mma_async(Accumulator::<f32, 64, 64>::splat(0.0), &tiles[0], &tiles[1]);
     let sum = warpgroup.wait_mma(product);
     this_thread_block().sync(); // each warp has waited
@@ -17,6 +21,10 @@ fn written_late(out: &mut [f32]) {
 fn transposed_and_written_late(out: &mut [f32]) {
     let warpgroup = tiled_partition::<128>(&this_thread_block());
     let tiles = shared_array::<[Swizzled<bf16, 64>; 64], 2>();
+    for i in 0..2 {
+        tiles[i][warpgroup.thread_rank() / 2][warpgroup.thread_rank() % 64] = bf16::from_f32(1.0);
+    }
+    this_thread_block().sync();
     let product = warpgroup.mma_async(Accumulator::<f32, 64, 64>::splat(0.0), &tiles[0], tiles[1].transposed());
     let sum = warpgroup.wait_mma(product);
     this_thread_block().sync(); // each warp has waited
@@ -29,6 +37,10 @@ fn transposed_and_written_late(out: &mut [f32]) {
 fn another_tile(out: &mut [f32]) {
     let warpgroup = tiled_partition::<128>(&this_thread_block());
     let tiles = shared_array::<[Swizzled<bf16, 64>; 64], 2>();
+    for i in 0..2 {
+        tiles[i][warpgroup.thread_rank() / 2][warpgroup.thread_rank() % 64] = bf16::from_f32(1.0);
+    }
+    this_thread_block().sync();
     let first = warpgroup.mma_async(Accumulator::<f32, 64, 64>::splat(0.0), &tiles[0], &tiles[0]);
     let second = warpgroup.mma_async(first, &tiles[1], &tiles[1]);
     warpgroup.wait_mma_prior::<1>();

@@ -11,7 +11,7 @@ use super::method::{FastFunction, ScalarFunction, ValueMethod};
 use super::op::Op;
 use super::pattern::Pattern;
 use super::range::Range;
-use super::ty::{TypeShape, ValueType};
+use super::ty::ValueType;
 use super::warp::NamedOperator;
 use super::{LocalId, LoopId, SiteId, SlotId, TypeId, ValueId};
 use crate::span::SpanRange;
@@ -476,27 +476,5 @@ impl Expr {
             (_, ExprKind::Index { base, .. }) => base.memory(),
             _ => None,
         }
-    }
-}
-
-/// Returns the C++ type of a value of an `if` or a block, if its kind alone has one; otherwise rustc is asked.
-pub(crate) fn known_shape(kind: Kind) -> Option<TypeShape> {
-    match kind {
-        Kind::Token(group) => Some(TypeShape::Token(group)),
-        Kind::OptionalToken(Some(group)) => Some(TypeShape::OptionalToken(group)),
-        // It may as well be plain data.
-        Kind::OptionalToken(None)
-        | Kind::Unknown
-        | Kind::Value
-        | Kind::Reference { .. }
-        | Kind::Extent
-        | Kind::Unit
-        | Kind::Never
-        | Kind::Group(_)
-        | Kind::Closure
-        | Kind::OptionalMemory(_)
-        | Kind::Barrier(_)
-        | Kind::TensorMap { .. }
-        | Kind::Memory(_) => None,
     }
 }

@@ -6,7 +6,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 
 use super::barrier::{Barrier, BarrierScope};
 use super::group::Group;
-use super::kind::Memory;
+use super::kind::{Kind, Memory};
 use super::{TypeId, ValueId};
 
 /// The scalar types, by their Rust names, which are also their names in the prelude.
@@ -146,5 +146,27 @@ impl Brand {
     /// Returns the name of the type parameter that stands for an elided brand.
     pub(crate) fn elided_name(index: usize) -> Ident {
         Ident::new(&format!("__PhalanxBrand{index}"), Span::call_site())
+    }
+}
+
+/// Returns the C++ type of a value of an `if` or a block, if its kind alone has one; otherwise rustc is asked.
+pub(crate) fn known_shape(kind: Kind) -> Option<TypeShape> {
+    match kind {
+        Kind::Token(group) => Some(TypeShape::Token(group)),
+        Kind::OptionalToken(Some(group)) => Some(TypeShape::OptionalToken(group)),
+        // It may as well be plain data.
+        Kind::OptionalToken(None)
+        | Kind::Unknown
+        | Kind::Value
+        | Kind::Reference { .. }
+        | Kind::Extent
+        | Kind::Unit
+        | Kind::Never
+        | Kind::Group(_)
+        | Kind::Closure
+        | Kind::OptionalMemory(_)
+        | Kind::Barrier(_)
+        | Kind::TensorMap { .. }
+        | Kind::Memory(_) => None,
     }
 }

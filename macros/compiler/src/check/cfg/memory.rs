@@ -116,7 +116,9 @@ impl Region {
     pub(crate) fn at(mut self, index: Select) -> Region {
         let inner = match index {
             Select::At(node) if self.open && !self.part => self.path.len().checked_sub(1).map(|last| (last, node)),
-            _ => self.inner.filter(|_| !self.open),
+            Select::At(_) | Select::Chunk { .. } | Select::Range { .. } | Select::Half { .. } | Select::Unknown => {
+                self.inner.filter(|_| !self.open)
+            }
         };
         if !self.open {
             self.path.push(index);

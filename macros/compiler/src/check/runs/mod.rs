@@ -1,9 +1,8 @@
 //! Runs of single threads: what a thread of a block does, step by step, in a launch whose integers are known. All integers that the host
-//! passes by value have one value, and so may have all elements of read-only memory.
+//! passes by value have one value, and so may have all elements of read-only memory. A run says what a thread does, and not when.
 //!
 //! A value that the text does not show is unknown. A branch on it is passed over, if its arms merge, and with it what they do. A loop with
-//! barriers may have a few iterations, whatever ends it (`exits`). Other threads are not followed, so that a run says what a thread
-//! does, and not when.
+//! barriers may have a few iterations, whatever ends it (`exits`).
 
 mod exits;
 mod long_loops;
@@ -458,9 +457,8 @@ impl Thread<'_, '_, '_> {
 
     fn trips(&self, counted: &CountedLoop) -> Option<u64> {
         let (start, end) = (self.known(counted.start)?.value, self.known(counted.end)?.value);
-        let by = self.stride(counted)?.0.unsigned_abs();
-        let length = u64::try_from(end + i64::from(counted.inclusive) - start).unwrap_or(0);
-        (by > 0).then(|| length.div_ceil(by))
+        let length = u64::try_from(end.saturating_add(counted.inclusive.into()).saturating_sub(start)).unwrap_or(0);
+        Some(length.div_ceil(Some(self.stride(counted)?.0.unsigned_abs()).filter(|by| *by > 0)?))
     }
 }
 
