@@ -168,3 +168,23 @@ fn guards() {
     assert_eq!(in_block("s[t] = input[t]; if n > 4 { block.sync(); } out[t] = s[127 - t];"), ["unsynchronized_access"]);
     assert_eq!(in_block("s[t] = input[t]; if n > 4 { block.sync(); out[t] = s[127 - t]; }"), [""; 0]);
 }
+
+/// A product that is waived is one that breaks the rule.
+#[test]
+fn a_waived_product_breaks_the_rule() {
+    let of = |waived: &str| {
+        format!(
+            "#[cluster_kernel(block = 128, unchecked({waived}))] fn early(a: &[bf16], c: &mut [f32]) {{
+                let block = this_thread_block(); let i = block.thread_rank();
+                let group = tiled_partition::<128>(&block);
+                let x = shared_array::<[Swizzled<bf16, 64>; 64], 1>();
+                x[0][i / 2][i % 2] = a[i];
+                let product = group.mma_async(Accumulator::<f32, 64, 64>::splat(0.0), &x[0], &x[0]);
+                let sum = group.wait_mma(product);
+                c[i] = sum[0];
+            }}"
+        )
+    };
+    assert_eq!(rules(&of("unsynchronized_access")), [""; 0]);
+    assert_eq!(rules(&of("mma_in_flight")), ["unchecked", "unsynchronized_access"]);
+}

@@ -13,7 +13,7 @@ pub(super) const MULTICAST: Witness = ("multicast_unarmed", "data race", |device
 });
 
 /// The phase of block 1 ends before the bytes have arrived.
-#[cluster_kernel(cluster = 2, block = 1, unchecked(multicast_unarmed))]
+#[cluster_kernel(cluster = 2, block = 1, unchecked(multicast_unarmed, ring_deadlock))]
 fn expected_by_one(input: &TensorMap<[[u32; 8]; 4]>, out: &mut [u32]) {
     let cluster = this_cluster();
     let tiles = shared_array::<[[u32; 8]; 4], 1>();
@@ -30,7 +30,7 @@ fn expected_by_one(input: &TensorMap<[[u32; 8]; 4]>, out: &mut [u32]) {
     cluster.sync();
 }
 
-#[cluster_kernel(cluster = 2, block = 128, unchecked(mma_in_flight))]
+#[cluster_kernel(cluster = 2, block = 128, unchecked(mma_in_flight, unsynchronized_access))]
 pub(super) fn written_while_read(out: &mut [u32]) {
     let warpgroup = tiled_partition::<128>(&this_thread_block());
     let rank = warpgroup.thread_rank();

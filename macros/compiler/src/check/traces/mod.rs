@@ -251,7 +251,7 @@ impl Check<'_, '_> {
         }
         // What overtakes a copy of the block is a fault of its own.
         if !faults.iter().any(|fault| fault.rule == Rule::CopyInFlight) {
-            faults.extend(transfers::check(self, &traces));
+            faults.extend([false, true].into_iter().filter_map(|waived| transfers::check(self, &traces, waived)));
         }
         if counts_bytes {
             faults.extend(bytes::check(self, launch));

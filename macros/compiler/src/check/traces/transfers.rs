@@ -55,7 +55,10 @@ pub(super) fn end_all(transfers: &mut [Transfer], now: Time) {
 /// ```text
 /// s[t] = x; if t == 0 { bulk_copy_async(out, &s); }        // other threads may not have written their elements yet
 /// ```
-pub(super) fn check(check: &Check<'_, '_>, traces: &[Trace]) -> Option<Diag> {
+pub(super) fn check(check: &Check<'_, '_>, traces: &[Trace], waived: bool) -> Option<Diag> {
+    if waived && !check.function.waives(Rule::UnsynchronizedAccess) {
+        return None;
+    }
     let traces: Vec<(&Trace, usize)> = comparable(traces).collect();
     for (trace, limit) in &traces {
         for transfer in trace.transfers.iter().filter(|transfer| transfer.begin.barriers <= *limit) {
@@ -68,7 +71,7 @@ pub(super) fn check(check: &Check<'_, '_>, traces: &[Trace]) -> Option<Diag> {
                         && transfer.part.contains(&made.element)
                         && (!in_one_warp || !transfer.is_of_warp && made.time.with_warp == transfer.begin.with_warp)
                         && !transfer.is_ordered(made)
-                        && !check.function.waives_at(Rule::UnsynchronizedAccess, transfer.at)
+                        && check.function.waives_at(Rule::UnsynchronizedAccess, transfer.at) == waived
                 };
                 if let Some(made) = other.made.iter().find(meets) {
                     let (name, at) = (check.name(made.element), check.cfg.accesses[made.access.0].at);
@@ -88,11 +91,11 @@ pub(super) fn check(check: &Check<'_, '_>, traces: &[Trace]) -> Option<Diag> {
             }
         }
     }
-    matrices(check, &traces)
+    matrices(check, &traces, waived)
 }
 
 /// A warp stores a matrix where a copy, a product or another warp reads.
-fn matrices(check: &Check<'_, '_>, traces: &[(&Trace, usize)]) -> Option<Diag> {
+fn matrices(check: &Check<'_, '_>, traces: &[(&Trace, usize)], waived: bool) -> Option<Diag> {
     let all: Vec<(&Trace, &Transfer)> = traces
         .iter()
         .flat_map(|(trace, limit)| trace.transfers.iter().map(move |transfer| (*trace, transfer, *limit)))
@@ -106,7 +109,7 @@ fn matrices(check: &Check<'_, '_>, traces: &[(&Trace, usize)]) -> Option<Diag> {
                 && !writer.is_in_warp_of(reader)
                 && read.part.meets(&write.part)
                 && !read.is_ordered_with(write)
-                && !check.function.waives_at(Rule::UnsynchronizedAccess, read.at)
+                && check.function.waives_at(Rule::UnsynchronizedAccess, read.at) == waived
         };
         if let Some((reader, read)) = all.iter().find(meets) {
             let name = check.name((read.part.owner, read.part.shared, Default::default()));

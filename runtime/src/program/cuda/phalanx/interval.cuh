@@ -224,6 +224,8 @@ struct test {
     __device__ __forceinline__ constexpr test(bool holds) : holds(holds) {}
     __device__ __forceinline__ constexpr operator bool() const { return holds; }
     __device__ __forceinline__ friend constexpr test operator&&(test a, test b) { return a.holds & b.holds; }
+    __device__ __forceinline__ friend constexpr test operator&&(bool a, test b) { return a & b.holds; }
+    __device__ __forceinline__ friend constexpr test operator&&(test a, bool b) { return a.holds & b; }
 };
 
 // Whether all of the values are indexes of `length` elements.
