@@ -23,7 +23,8 @@ use phalanx_contract::protocol::{CopyUses, ParameterUses};
 use phalanx_contract::uniformity::Uniformity;
 
 use super::cfg::{
-    Access, AccessId, AccessKind, BlockId, CallId, Cfg, CopyBy, CopyId, CopyStep, MemoryStep, Region, Root, StepKind,
+    Access, AccessId, AccessKind, BlockId, CallId, Cfg, CopyBy, CopyId, CopyStep, MemoryStep, NodeId, Region, Root,
+    StepKind,
 };
 use super::completion::{Begun, Completions};
 use super::dsm::protocol::{Guard, Predicate, Protocol};
@@ -186,11 +187,18 @@ impl InFlight<'_, '_> {
     /// ```
     fn sums_in_flight(&self, state: &State, copy: CopyId, at: SpanRange) -> Option<(Guard, Diag)> {
         let CopyStep::Wait { sums_of: Some(product), .. } = self.cfg.copies[copy.0] else { return None };
-        let begun = self.cfg.may_come_from(product);
-        let is_it = |at: SpanRange| begun.iter().any(|node| self.cfg.nodes[node.0].at.begins_with(at));
-        let mut last = state.last.iter().map(|flight| &self.flights.all[*flight]);
-        let last = last.find(|flight| flight.ending == Ending::Product && is_it(flight.at))?;
-        Some((Guard::default(), messages::sums_in_flight(at, last.at)))
+        let last = self.products(product).into_iter().find(|flight| state.last.contains(flight))?;
+        Some((Guard::default(), messages::sums_in_flight(at, self.flights.all[last].at)))
+    }
+
+    /// The products that a value may be.
+    pub(super) fn products(&self, value: NodeId) -> Vec<FlightId> {
+        let begun = self.cfg.may_come_from(value);
+        let is_it = |flight: &Flight| {
+            flight.ending == Ending::Product
+                && begun.iter().any(|node| self.cfg.nodes[node.0].at.begins_with(flight.at))
+        };
+        (0..self.flights.all.len()).filter(|flight| is_it(&self.flights.all[*flight])).collect()
     }
 
     fn message(&self, flight: FlightId, at: SpanRange, name: &str, writes: bool) -> Diag {

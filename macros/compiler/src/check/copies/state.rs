@@ -297,8 +297,10 @@ impl Analysis for InFlight<'_, '_> {
         }
         match &step.kind {
             StepKind::Copy(id) => {
-                if let CopyStep::Wait { completion, but, of_reads, .. } = self.cfg.copies[id.0] {
-                    let last = if self.leaves_some(completion, but) { state.last.clone() } else { BTreeSet::new() };
+                if let CopyStep::Wait { completion, but, of_reads, sums_of } = self.cfg.copies[id.0] {
+                    let mut last = if self.leaves_some(completion, but) { state.last.clone() } else { BTreeSet::new() };
+                    // What the wait returns is not asked for once more.
+                    sums_of.into_iter().flat_map(|of| self.products(of)).for_each(|product| _ = last.remove(&product));
                     let shows = |ending: &Ending| match ending {
                         Ending::Group => completion == Completion::Group,
                         Ending::BulkReads => completion == Completion::BulkGroup,
