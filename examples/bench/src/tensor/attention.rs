@@ -23,7 +23,7 @@ const STAGES: usize = 2;
 /// Rows of a head, as two tiles of 64 columns side by side.
 type Queries = [[[Swizzled<bf16, 64>; ROWS]; 2]; 1];
 type Keys = [[[Swizzled<bf16, 64>; KEYS]; 2]; 1];
-/// What a warp stores at once.
+/// The rows and columns of the result that a warp stores at once.
 type Part = [[Swizzled<bf16, 64>; 16]; 1];
 
 /// The sums of a warpgroup, of whose rows each thread has two.

@@ -24,7 +24,7 @@ const GROUP: u32 = 8;
 
 type Left = [Swizzled<bf16, DEPTH>; TILE[0]];
 type Right = [Swizzled<bf16, DEPTH>; TILE[1]];
-/// What a warp stores at once.
+/// The rows and columns of the result that a warp stores at once.
 type Part = [Swizzled<bf16, 64>; 16];
 
 /// The row and the column of a tile of the result, in tiles.

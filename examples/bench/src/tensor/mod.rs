@@ -37,7 +37,7 @@ trait Prepared {
     fn check(&self) -> Result<()>;
 }
 
-/// What was measured of a case.
+/// The measurement of one kernel at one size.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Row {
     kernel: String,
@@ -48,7 +48,7 @@ pub struct Row {
     pub problem: Value,
 }
 
-/// What was measured on a GPU.
+/// The measurements of all kernels on a GPU.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Measured {
     /// The operations of all tensor cores in a microsecond, at the highest clock.

@@ -14,7 +14,7 @@ const STAGES: usize = 2;
 
 type Left = [Swizzled<bf16, DEPTH>; 64];
 type Right = [Swizzled<bf16, DEPTH>; HALF];
-/// What a warp stores at once.
+/// The rows and columns of the result that a warp stores at once.
 type Part = [Swizzled<bf16, 32>; 16];
 
 /// Computes `a * b`, where the columns of `b` are contiguous, by tiles of 128 rows and 64 columns for each pair of blocks, in `steps`

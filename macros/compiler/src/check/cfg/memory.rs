@@ -213,14 +213,14 @@ pub(crate) struct Access {
     pub(crate) at: SpanRange,
 }
 
-/// What an access certainly accesses of its region.
+/// The part of its region that an access certainly accesses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Covers {
-    /// All of it.
+    /// The access is one of the whole region.
     Whole,
     /// A field of it, or another part of a value.
     Field,
-    /// As many elements of the memory before the last selection, from this index on.
+    /// The access is one of so many elements, from this index on, of the memory that the last selection is made of.
     Vector { first: NodeId, lanes: u64 },
     /// The rows and columns of a matrix from these on, of the memory before the last selection, by all threads of a warp together.
     Matrix { row: NodeId, column: NodeId },

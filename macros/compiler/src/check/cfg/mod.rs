@@ -190,15 +190,24 @@ impl Cfg<'_> {
         true
     }
 
+    /// All values that each variable gets.
+    pub(crate) fn values_of_variables(&self) -> BTreeMap<Variable, Vec<NodeId>> {
+        let mut values: BTreeMap<Variable, Vec<NodeId>> = BTreeMap::new();
+        for (variable, value, _) in self.blocks.iter().flat_map(|block| &block.steps).filter_map(|step| step.kind.set())
+        {
+            values.entry(variable).or_default().push(value);
+        }
+        values
+    }
+
     /// The nodes that a value may be, through all variables that may hold it: those that are no reads of variables.
     pub(crate) fn may_come_from(&self, value: NodeId) -> BTreeSet<NodeId> {
         let (mut seen, mut found, mut work) = (BTreeSet::new(), BTreeSet::new(), vec![value]);
-        let steps = || self.blocks.iter().flat_map(|block| &block.steps);
+        let values = self.values_of_variables();
         while let Some(node) = work.pop() {
             match self.nodes[node.0].source.read() {
                 Some(variable) if seen.insert(node) => {
-                    let set = steps().filter_map(|step| step.kind.set());
-                    work.extend(set.filter(|(set, ..)| *set == variable).map(|(_, value, _)| value));
+                    work.extend(values.get(&variable).into_iter().flatten());
                 }
                 Some(_) => {}
                 None => _ = found.insert(node),

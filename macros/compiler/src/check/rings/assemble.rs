@@ -385,7 +385,7 @@ fn constant_of(step: &Step) -> Option<u32> {
     if let Op::Branch { condition: Condition::Constant(number), .. } = step.op { Some(number) } else { None }
 }
 
-/// The same if constants have these values.
+/// Whether two threads agree on all decisions if the constants of their branches have these values.
 fn agree_on_decisions(one: &Program, other: &Program, constants: &BTreeMap<u32, bool>) -> bool {
     let mut seen = BTreeSet::new();
     let mut work = vec![(0, 0)];

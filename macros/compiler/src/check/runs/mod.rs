@@ -464,10 +464,7 @@ impl Thread<'_, '_, '_> {
 
 /// The values that a branch takes for truth values, and those that they are made of.
 fn booleans(cfg: &Cfg<'_>) -> BTreeSet<NodeId> {
-    let mut sets: BTreeMap<Variable, Vec<NodeId>> = BTreeMap::new();
-    for (variable, value, _) in cfg.blocks.iter().flat_map(|block| &block.steps).filter_map(|step| step.kind.set()) {
-        sets.entry(variable).or_default().push(value);
-    }
+    let sets = cfg.values_of_variables();
     let mut found = BTreeSet::new();
     let mut work: Vec<NodeId> = cfg.blocks.iter().filter_map(|block| block.end.condition()).collect();
     while let Some(node) = work.pop() {

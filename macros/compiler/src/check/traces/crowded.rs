@@ -146,15 +146,12 @@ impl Change<'_> {
     /// The number of threads that make the change with no order between them, if it is larger than that of the elements; and the rule that
     /// excludes it.
     fn threads(&self, check: &Check<'_, '_>, block: BlockId) -> Option<(u64, Rule)> {
-        let decided = |group: Uniformity| {
-            check.values.control.deciders(block).all(|decider| check.values.tested(decider).is_uniform(group))
-        };
         let owned = |group: Uniformity| match (self.access.region.root, self.access.region.rank) {
             (Root::Shared(_), _) => group == Uniformity::Block,
             (_, Some(rank)) => check.values.level(rank).is_uniform(group),
             (_, None) => false,
         };
-        let all = |group| owned(group) && decided(group);
+        let all = |group| owned(group) && check.values.is_reached_uniformly(block, group);
         let of_block = check.threads > self.length && all(Uniformity::Block);
         let of_cluster = check.threads * check.blocks > self.length && all(Uniformity::Cluster);
         match (of_block, of_cluster) {

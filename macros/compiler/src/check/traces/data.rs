@@ -26,11 +26,7 @@ type Loaded = (Root, NodeId);
 
 impl Data {
     pub(super) fn of(cfg: &Cfg<'_>) -> Data {
-        let mut data = Data { given: BTreeSet::new(), sets: BTreeMap::new() };
-        for (variable, value, _) in cfg.blocks.iter().flat_map(|block| &block.steps).filter_map(|step| step.kind.set())
-        {
-            data.sets.entry(variable).or_default().push(value);
-        }
+        let mut data = Data { given: BTreeSet::new(), sets: cfg.values_of_variables() };
         let written = cfg.accesses.iter().filter(|access| access.kind != AccessKind::Read);
         let written: Vec<_> = written.filter_map(|access| Some((access.region.root.party()?.1, access))).collect();
         data.given = written.iter().map(|(shared, _)| *shared).collect();

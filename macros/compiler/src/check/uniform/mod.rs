@@ -83,9 +83,8 @@ pub(super) fn whole_warps(function: &Function, cfg: &Cfg<'_>, values: &Values<'_
     let mut places: BTreeMap<(u32, u32), bool> = BTreeMap::new();
     for block in (0..cfg.blocks.len()).map(BlockId).filter(|block| values.is_reached(*block)) {
         let steps = cfg.blocks[block.0].steps.iter().filter(|step| may_be_whole(step));
-        let is_whole = || values.control.deciders(block).all(|on| values.tested(on).is_uniform(Uniformity::Warp));
         for step in steps {
-            *places.entry(position(step.at)).or_insert(true) &= is_whole();
+            *places.entry(position(step.at)).or_insert(true) &= values.is_reached_uniformly(block, Uniformity::Warp);
         }
     }
     WholeWarps(places.into_iter().filter_map(|(at, is_whole)| is_whole.then_some(at)).collect())
