@@ -1,4 +1,4 @@
-//! The weakest fence that a cluster barrier's arrival needs, as a `const fn` of what the threads may have accessed since the
+//! The weakest fence that an arrival needs for which other blocks wait, as a `const fn` of what the threads may have accessed since the
 //! last one. The compiler finds the accesses of one function; rustc adds those of its callees and evaluates the choice.
 //!
 //! PTX ISA, memory consistency model: `barrier.cluster.arrive.release` orders all earlier operations of the thread before
@@ -32,7 +32,7 @@ impl MemoryEffects {
     }
 }
 
-/// What an arrival at the cluster's barrier orders, from the weakest.
+/// What an arrival orders for the threads of other blocks, from the weakest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fence {
     /// The arrival orders no memory.
@@ -54,7 +54,7 @@ pub struct Cause {
     pub what: &'static str,
 }
 
-/// An operation at the cluster's barrier in the source, and the fence that was chosen for it.
+/// An operation at the cluster's barrier in the source, or an arrival at a peer's phase barrier, and the fence that was chosen for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChosenFence {
     /// The line, counted from 1.

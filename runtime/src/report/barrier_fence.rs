@@ -1,10 +1,10 @@
-//! The fence of a cluster barrier, which a kernel's `barriers()` returns.
+//! The fence of an arrival that other blocks wait for, which a kernel's `barriers()` returns.
 
 use std::fmt;
 
 use phalanx_contract::fence::{ChosenFence, Fence};
 
-/// An arrival at the cluster's barrier, with the fence that the compiler chose for it. The marker of a kernel lists those of the
+/// An arrival at the cluster's barrier or at a peer's phase barrier, with the fence that the compiler chose for it. The marker of a kernel lists those of the
 /// kernel and the functions that it calls.
 ///
 /// ```

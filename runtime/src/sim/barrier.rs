@@ -66,7 +66,7 @@ impl Context<'_> {
         self.arrive_alone(group, site, Fence::Relaxed)
     }
 
-    /// Sets the fence of the thread's next arrival, which is the cluster's.
+    /// Sets the fence of the thread's next arrival, which is at the cluster's barrier or at a peer's phase barrier.
     pub(crate) fn choose_fence(&self, fence: Fence) {
         let weaker = self.cluster.launch.simulator.weaker_fences;
         self.thread.fence.set(match fence {
@@ -77,7 +77,7 @@ impl Context<'_> {
     }
 
     /// Takes the fence that was chosen for this arrival. One for which none was chosen is full.
-    fn chosen_fence(&self) -> Fence {
+    pub(super) fn chosen_fence(&self) -> Fence {
         self.thread.fence.replace(Fence::Full)
     }
 

@@ -106,6 +106,7 @@ impl Context<'_> {
 
     /// Counts arrivals. If the threads `drop` out, later phases no longer expect them.
     pub(crate) fn arrive_at_barrier(&self, call: BarrierCall, count: u32, drop: bool) -> ArrivalPhase {
+        let fence = self.chosen_fence();
         let (arrival, woken) = self.change(call, |live| {
             let LiveBarrier { expected, pending, .. } = *live;
             match pending {
@@ -130,7 +131,7 @@ impl Context<'_> {
             live.pending -= count;
             live.last_arrival = live.last_arrival.max(self.thread.time.get());
             live.next_expected -= if drop { count } else { 0 };
-            self.release_arrival(live, call);
+            self.release_arrival(live, call, fence);
             Ok((arrival, live.complete()))
         });
         woken.into_iter().for_each(|thread| self.cluster.wake(&self.cluster.threads[thread]));
@@ -140,10 +141,10 @@ impl Context<'_> {
     }
 
     /// Releases the thread's effects to the threads that will observe the completed phase.
-    fn release_arrival(&self, live: &mut LiveBarrier, BarrierCall { barrier, site, .. }: BarrierCall) {
+    fn release_arrival(&self, live: &mut LiveBarrier, BarrierCall { barrier, site, .. }: BarrierCall, fence: Fence) {
         let Some(detector) = &self.cluster.launch.races else { return };
         let (actor, epochs) = (&self.thread.actor, &self.cluster.epochs);
-        live.released.arrive(actor, epochs, Participants::Lanes, Fence::Full, barrier.scope, site);
+        live.released.arrive(actor, epochs, Participants::Lanes, fence, barrier.scope, site);
         if barrier.memory.rank == self.thread.block_rank {
             let rank = self.thread.rank_in_block;
             live.arrived[rank as usize / 64] |= 1 << (rank % 64);

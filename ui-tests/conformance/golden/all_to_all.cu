@@ -16,9 +16,9 @@ using namespace phalanx;
 __device__ __forceinline__ void arrive_there(remote_barrier peer, u32 threads) {
 #line 42 "ui-tests/conformance/src/kernels/cluster_phases.rs"
     if (threads == 1) {
-        peer.arrive();
+        peer.arrive(); // orders all memory: line 43 is in a device function
     } else {
-        peer.arrive_n(threads);
+        peer.arrive_n(threads); // orders all memory: line 45 is in a device function
     }
 }
 

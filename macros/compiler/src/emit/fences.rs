@@ -1,4 +1,4 @@
-//! The fences of a function's barriers of the cluster, as constants: rustc adds the effects of the device functions that are
+//! The fences of a function's arrivals that other blocks wait for, as constants: rustc adds the effects of the device functions that are
 //! called, and chooses (`phalanx_contract::fence`).
 
 #![warn(clippy::wildcard_enum_match_arm)]
@@ -11,7 +11,6 @@ use super::{callee, constant};
 use crate::check::Checked;
 use crate::check::fences::{Barrier, EffectOf, Effects, Fences};
 use crate::model::Role;
-use crate::model::group_barrier::{BarrierMethod, BarrierOperation};
 use crate::span::SpanRange;
 
 fn path(name: &str) -> TokenStream {
@@ -59,9 +58,8 @@ fn has_constant(checked: &Checked<'_>) -> bool {
 }
 
 /// Makes an element of `BARRIERS`, by the short name of the contract's module that is in scope there.
-fn barrier(fences: &Fences<'_>, Barrier { at, method, needs }: &Barrier) -> TokenStream {
-    let BarrierMethod { name, operation, .. } = method;
-    let waits = *operation == BarrierOperation::Wait;
+fn barrier(fences: &Fences<'_>, Barrier { at, operation, needs }: &Barrier) -> TokenStream {
+    let (name, waits) = (operation.name(), operation.waits());
     let (line, column) = (at.line(), at.column());
     let (before, between) = (causes(fences, &needs.before), causes(fences, &needs.between));
     let after = union(fences, &needs.after);

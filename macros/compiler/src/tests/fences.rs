@@ -253,3 +253,69 @@ fn every_form_of_access_counts() {
         }
     }
 }
+
+/// What an arrival at a peer's phase barrier publishes: what its thread did, and what others did that had told it.
+#[test]
+fn an_arrival_at_a_peer_releases_what_its_thread_knows_of() {
+    // The barrier and the peer's, and a wait at the own one.
+    let made = "let bar = shared_cluster_barrier(); bar.init_collective(&cluster, 32);
+                let peer = cluster.map_shared_rank(&bar, 1 - cluster.block_rank());";
+    let told = "if i == 0 { peer.arrive_n(32); }";
+    let cases = [
+        // The barrier's own memory is shared.
+        ("peer.arrive();".to_owned(), "shared"),
+        ("mine[i] = n; peer.arrive(); bar.wait_parity(false);".to_owned(), "shared"),
+        (format!("mine[i] = n; block.sync(); let x = mine[31 - i]; block.sync(); {told} bar.wait_parity(false); output[i] = x;"), "shared"),
+        // A peer's memory, read or written by plain accesses, by this thread or one that told it.
+        ("theirs[i] = n; peer.arrive(); bar.wait_parity(false);".to_owned(), "full"),
+        (format!("if i == 3 {{ use_of(theirs[i]); }} block.sync(); {told} bar.wait_parity(false);"), "full"),
+        (format!("{told} bar.wait_parity(false); use_of(theirs[i]);"), "shared"),
+        // A peer's arrival tells what the peer knew.
+        ("if cluster.block_rank() == 0 { theirs[i] = n; peer.arrive(); } else { bar.wait_parity(false); peer.arrive(); }".to_owned(), "full full"),
+        ("if cluster.block_rank() == 0 { peer.arrive(); theirs[i] = n; } else { bar.wait_parity(false); peer.arrive(); }".to_owned(), "shared shared"),
+        // Another barrier tells nothing of what precedes this one.
+        (
+            "let other = shared_barrier(); other.init_collective(&block, 1);
+             if i == 0 { theirs[i] = n; let t = other.arrive(); other.wait(t); } else if i == 1 { bar.wait_parity(true); peer.arrive(); }".to_owned(),
+            "shared",
+        ),
+        (
+            "let other = shared_barrier(); other.init_collective(&block, 1);
+             if i == 0 { theirs[i] = n; let t = other.arrive(); other.wait(t); } else if i == 1 { other.wait_parity(false); peer.arrive(); }".to_owned(),
+            "full",
+        ),
+        // The split barrier of the block.
+        (
+            format!("if i == 3 {{ theirs[i] = n; }} let t = block.barrier_arrive(); {told} block.barrier_wait(t);"),
+            "full",
+        ),
+        (
+            "let t = block.barrier_arrive(); block.barrier_wait(t); if i == 3 { peer.arrive_n(32); } else { theirs[i] = n; }".to_owned(),
+            "shared",
+        ),
+        // Global memory, by what any thread does in the kernel.
+        ("use_of(input[i]); peer.arrive(); output[i] = n;".to_owned(), "shared"),
+        ("output[i] = n; peer.arrive();".to_owned(), "full"),
+        ("let x = bins[i]; peer.arrive(); mine[i] = x;".to_owned(), "shared"),
+        (format!("for k in 0..n {{ {told} output[i] = k; }}"), "full"),
+        (format!("for k in 0..n {{ {told} }} output[i] = n;"), "shared"),
+        // A copy to a peer ends at the peer's barrier, with what it wrote.
+        ("if i == 0 { bar.expect_tx(128); } cluster.sync(); theirs.store_async(i, n, &peer); peer.arrive(); bar.wait_parity(false);".to_owned(), "full shared"),
+        // By a fence or an ordering atomic, a thread may tell any other thread anything.
+        ("if i == 3 { theirs[3] = n; fence(Release, Scope::Cluster); } else { peer.arrive(); }".to_owned(), "full"),
+        ("if i == 3 { theirs[3] = n; mine.atomic(0).store(1, Release); } else { peer.arrive(); }".to_owned(), "full"),
+        ("if i == 3 { theirs[3] = n; } else { peer.arrive(); }".to_owned(), "shared"),
+        // What a device function does.
+        ("change(&mut mine[i]); peer.arrive();".to_owned(), "shared"),
+        ("look(&theirs[i]); peer.arrive();".to_owned(), "full"),
+        ("let x = n.thing(); peer.arrive();".to_owned(), "full"),
+        ("unsafe { cuda!(\"__nanosleep(1);\"; else || ()); } peer.arrive();".to_owned(), "full"),
+    ];
+    for (body, expected) in cases {
+        assert_eq!(
+            fences(&format!("{made} {body} cluster.sync();")).rsplit_once(' ').map(|(found, _)| found),
+            Some(expected),
+            "{body}"
+        );
+    }
+}

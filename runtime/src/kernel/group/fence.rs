@@ -8,6 +8,6 @@ use crate::sim;
 #[inline]
 #[track_caller]
 pub fn with_fence<R>(fence: Fence, barrier: impl FnOnce() -> R) -> R {
-    sim::with("a barrier of the cluster", |context| context.choose_fence(fence));
+    sim::with("an arrival", |context| context.choose_fence(fence));
     barrier()
 }

@@ -205,6 +205,11 @@ impl Clock {
         self.all.set(layout, layout.top, id, unit as u32, epoch);
     }
 
+    /// Returns the clock before whose owner only those accesses happen that a block made to its own shared memory.
+    pub(super) fn confined_to_own_shared(&self) -> Clock {
+        Clock { all: Tree::All(0), own_shared: self.own_shared.joined(&self.all) }
+    }
+
     /// Sets the epoch of a thread's accesses to its own block's shared memory.
     pub(super) fn set_own_shared(&mut self, layout: &Layout, id: ActorId, epoch: Epoch) {
         self.own_shared.set(layout, layout.top, id, Unit::Thread as u32, epoch);

@@ -333,8 +333,8 @@ pub(crate) enum Participants {
 
 impl PhaseRelease {
     /// Records an arrival with its fence. A relaxed arrival publishes only the clocks that earlier fences of at least this
-    /// scope released, and one that orders shared memory, besides those, the thread's own accesses to its own block's: it is not
-    /// cumulative.
+    /// scope released, and one that orders shared memory, besides those, the thread's own accesses to its own block's. At a phase
+    /// barrier, where it may arrive for other threads, it also publishes what those did to that of their blocks and had told it by then.
     pub(crate) fn arrive(
         &mut self,
         actor: &Actor,
@@ -351,6 +351,9 @@ impl PhaseRelease {
             actor.begin_epoch(common, epochs);
             if fence == Fence::Shared {
                 self.own_shared.push((actor.id, actor.epoch()));
+                if members == Participants::Lanes {
+                    self.clock.join(&actor.clock.borrow().confined_to_own_shared());
+                }
             }
             for fenced in &actor.fenced.borrow().0 {
                 if fenced.scope.scope >= scope {

@@ -91,7 +91,13 @@ impl CurrentAccess<'_> {
     #[inline]
     pub(crate) fn is_after(&self, id: ActorId, epoch: Epoch) -> bool {
         self.actor.knows(self.layout, id, epoch)
-            || (self.owner == Some(id.first(Unit::Block)) && self.actor.knows_own_shared(self.layout, id, epoch))
+            || (self.is_own(id) && self.actor.knows_own_shared(self.layout, id, epoch))
+    }
+
+    /// Returns whether the memory is shared memory of that actor's block. A copy has no block: it ends at a barrier of the block whose
+    /// memory it writes.
+    fn is_own(&self, id: ActorId) -> bool {
+        self.owner.is_some_and(|owner| id.is_copy() || owner == id.first(Unit::Block))
     }
 
     fn extent(&self) -> Extent {

@@ -209,6 +209,99 @@ fn counted(_global: &mut [u32], out: &mut [u32], rounds: u32) {
     out[this_grid().thread_rank()] = errors;
 }
 
+/// Words are sent to a peer, which gives the place back by an arrival at the sender's phase barrier: one thread arrives for all that
+/// have read.
+#[cluster_kernel(cluster = 2, block = BLOCK)]
+fn credits(_global: &mut [u32], out: &mut [u32], rounds: u32) {
+    let (cluster, block) = (this_cluster(), this_thread_block());
+    let cells = shared_array::<u32, 128>();
+    let (full, free) = (shared_cluster_barrier(), shared_cluster_barrier());
+    full.init_collective(&cluster, 1);
+    free.init_collective(&cluster, 1);
+    let i = block.thread_rank();
+    let rank = 1 - cluster.block_rank();
+    let there = cluster.map_shared_rank(&cells, rank);
+    let (full_there, free_there) = (cluster.map_shared_rank(&full, rank), cluster.map_shared_rank(&free, rank));
+    let other = (i + 37) % BLOCK;
+    let mut errors = 0;
+    for round in 0..rounds {
+        if i == 0 {
+            full.expect_tx(4 * BLOCK);
+            let _ = full.arrive();
+        }
+        there.store_async(i, value_of(round, cluster.thread_rank()), &full_there);
+        full.wait_parity(round % 2 == 1);
+        errors += (cells[other] != value_of(round, rank * BLOCK + other)) as u32;
+        block.sync();
+        if i == 0 {
+            free_there.arrive();
+        }
+        free.wait_parity(round % 2 == 1);
+    }
+    out[this_grid().thread_rank()] = errors;
+    cluster.sync();
+}
+
+/// A block's words are read by its own threads, which tell a peer, which tells the thread that overwrites them.
+#[cluster_kernel(cluster = 2, block = BLOCK)]
+fn relayed(_global: &mut [u32], out: &mut [u32], rounds: u32) {
+    let (cluster, block) = (this_cluster(), this_thread_block());
+    let cells = shared_array::<u32, 128>();
+    let full = shared_barrier();
+    let (read, free) = (shared_cluster_barrier(), shared_cluster_barrier());
+    full.init_collective(&block, 1);
+    read.init_collective(&cluster, BLOCK - 32);
+    free.init_collective(&cluster, 1);
+    let i = block.thread_rank();
+    let rank = 1 - cluster.block_rank();
+    let (read_there, free_there) = (cluster.map_shared_rank(&read, rank), cluster.map_shared_rank(&free, rank));
+    let mut errors = 0;
+    if i == 0 {
+        for round in 0..rounds {
+            cells[7] = value_of(round, cluster.block_rank());
+            let _ = full.arrive();
+            free.wait_parity(round % 2 == 1);
+        }
+    } else if i == 1 {
+        for round in 0..rounds {
+            read.wait_parity(round % 2 == 1);
+            free_there.arrive();
+        }
+    } else if i >= 32 {
+        for round in 0..rounds {
+            full.wait_parity(round % 2 == 1);
+            errors += (cells[7] != value_of(round, cluster.block_rank())) as u32;
+            read_there.arrive();
+        }
+    }
+    out[this_grid().thread_rank()] = errors;
+    cluster.sync();
+}
+
+/// Global memory carries the words, and a phase barrier the news.
+#[cluster_kernel(cluster = 2, block = BLOCK)]
+fn told_through_global(global: &mut [u32], out: &mut [u32], rounds: u32) {
+    let (cluster, block, grid) = (this_cluster(), this_thread_block(), this_grid());
+    let written = shared_cluster_barrier();
+    written.init_collective(&cluster, 1);
+    let rank = 1 - cluster.block_rank();
+    let written_there = cluster.map_shared_rank(&written, rank);
+    let (first, i) = (grid.cluster_rank() * 256, block.thread_rank());
+    let other = rank * BLOCK + (i + 37) % BLOCK;
+    let mut errors = 0;
+    for round in 0..rounds {
+        global[first + cluster.thread_rank() as usize] = value_of(round, cluster.thread_rank());
+        block.sync();
+        if i == 0 {
+            written_there.arrive();
+        }
+        written.wait_parity(round % 2 == 1);
+        errors += (global[first + other as usize] != value_of(round, other)) as u32;
+        cluster.sync();
+    }
+    out[grid.thread_rank()] = errors;
+}
+
 /// Makes the table of the kernels.
 macro_rules! fenced {
     ($($name:ident: $fences:literal $relies:literal;)*) => {
@@ -241,6 +334,9 @@ fenced! {
     split: "sf" true;
     in_functions: "fsf" true;
     counted: "sfs" true;
+    credits: "sf" true;
+    relayed: "ssf" true;
+    told_through_global: "ff" true;
 }
 
 fn many_values(device: &Device) -> Outcome {

@@ -11,7 +11,8 @@ use phalanx_contract::fence::MemoryEffects;
 use super::position;
 use crate::check::bit_set::{BitSet, Index};
 use crate::check::cfg::{
-    Access, AccessId, AccessKind, BarrierCallId, CallId, Cfg, CopyId, GroupStep, MemoryStep, Root, Step, StepKind,
+    Access, AccessId, AccessKind, BarrierCall, BarrierCallId, CallId, Cfg, CopyId, GroupStep, MemoryStep, Root, Shared,
+    Step, StepKind,
 };
 use crate::model::SlotId;
 use crate::model::group::Group;
@@ -111,7 +112,17 @@ impl Tables {
 }
 
 impl StepEffects {
+    /// The effects as an arrival at the cluster's barrier must order them.
     pub(super) fn of(cfg: &Cfg<'_>) -> StepEffects {
+        StepEffects::by(cfg, effect)
+    }
+
+    /// The effects as an arrival at a peer's phase barrier must order them.
+    pub(super) fn before_peers(cfg: &Cfg<'_>) -> StepEffects {
+        StepEffects::by(cfg, effect_before_peers)
+    }
+
+    fn by(cfg: &Cfg<'_>, effect: fn(&Cfg<'_>, &StepKind) -> Option<EffectOf>) -> StepEffects {
         let (accesses, barrier_calls) = (cfg.accesses.len(), cfg.barrier_calls.len());
         let tables = Tables { accesses, barrier_calls, copies: cfg.copies.len(), calls: cfg.calls.len() };
         let mut found: BTreeMap<EffectOf, Vec<(usize, SpanRange)>> = BTreeMap::new();
@@ -175,6 +186,33 @@ fn effect(cfg: &Cfg<'_>, step: &StepKind) -> Option<EffectOf> {
             None
         }
     }
+}
+
+/// The effect of a step, as what arrives at a peer's phase barrier must order it. The phase barriers themselves and the ends of copies are
+/// followed from thread to thread (`remote`). A copy to a peer ends at a barrier of that peer, with all that it wrote.
+fn effect_before_peers(cfg: &Cfg<'_>, step: &StepKind) -> Option<EffectOf> {
+    match step {
+        StepKind::Memory(MemoryStep::Access(AccessId(access))) => {
+            let access = &cfg.accesses[*access];
+            match (access.kind, access.region.root) {
+                (AccessKind::AsyncWrite, Root::Remote(_)) => None,
+                (AccessKind::Atomic, Root::Remote(shared)) if is_barrier(cfg, shared) => None,
+                _ => of_access(access),
+            }
+        }
+        StepKind::BarrierCall(_) | StepKind::Copy(_) => None,
+        StepKind::Memory(MemoryStep::Fence | MemoryStep::WaitPrevious)
+        | StepKind::Group(_)
+        | StepKind::Call(_)
+        | StepKind::Value(_)
+        | StepKind::Token(_) => effect(cfg, step),
+    }
+}
+
+/// Whether this object is a phase barrier, at which an arrival counts as an atomic access.
+fn is_barrier(cfg: &Cfg<'_>, shared: Shared) -> bool {
+    let of = |call: &BarrierCall| call.region.root.party().is_some_and(|(_, barrier)| barrier == shared);
+    shared != Shared::Any && cfg.barrier_calls.iter().any(of)
 }
 
 /// Whether an elected thread waits for all threads of more than one block, of which others forget their tokens.

@@ -1,17 +1,19 @@
-//! The cheapest correct fence of each cluster barrier: for each arrival, what the thread may have done to memory since its last
-//! arrival, what it may do before the wait, and what any thread may do later. `phalanx_contract::fence` chooses, once rustc has
-//! added the effects of the device functions that are called.
+//! The cheapest correct fence of each arrival that other blocks wait for, at the cluster's barrier or at a peer's phase barrier: what
+//! may have been done to memory before it that it must publish, and what any thread may do later. `phalanx_contract::fence` chooses,
+//! once rustc has added the effects of the device functions that are called.
 //!
-//! Why this is right is in docs/analyses.md. In short: each thread's own arrival covers each of its own accesses since its
-//! last one, every thread of the cluster arrives, and every wait is an unrestricted acquire.
+//! Why this is right is in docs/analyses.md. In short, at the cluster's barrier: each thread's own arrival covers each of its own
+//! accesses since its last one, every thread of the cluster arrives, and every wait is an unrestricted acquire. `remote` has the
+//! arrivals at peers.
 //!
 //! Not inferred: the fences of barriers inside of device functions, of a kernel with inline CUDA and of one with an `unchecked`
-//! rule, all of which are full; and those of phase barriers and of grids.
+//! rule, all of which are full; and those of grids. An arrival at a phase barrier of the own block needs no fence of the cluster.
 
 mod effects;
 mod later;
 mod pairs;
 mod pending;
+mod remote;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,6 +23,8 @@ pub(crate) use effects::{EffectOf, Effects};
 
 use super::cfg::Cfg;
 use super::tokens::Tokens;
+use crate::model::atomic::MemoryOrder;
+use crate::model::barrier::{BarrierForm, PhaseAction};
 use crate::model::expr::{ExprKind, FunctionPath};
 use crate::model::group::Group;
 use crate::model::group_barrier::{BarrierMethod, BarrierOperation};
@@ -30,7 +34,7 @@ use crate::model::{Function, Role, SiteId, SlotId};
 use crate::span::SpanRange;
 use effects::StepEffects;
 
-/// The fences of a function's barriers of the cluster, before rustc adds what its callees do.
+/// The fences of a function's arrivals that other blocks wait for, before rustc adds what its callees do.
 #[derive(Debug)]
 pub(crate) struct Fences<'f> {
     /// The barriers, in the order of their places in the source.
@@ -43,12 +47,49 @@ pub(crate) struct Fences<'f> {
     callees: BTreeMap<SlotId, &'f FunctionPath>,
 }
 
-/// An operation at the cluster's barrier.
+/// An operation at a barrier for which threads of several blocks wait.
 #[derive(Debug)]
 pub(crate) struct Barrier {
     pub(crate) at: SpanRange,
-    pub(crate) method: &'static BarrierMethod,
+    pub(crate) operation: Operation,
     pub(crate) needs: Needs,
+}
+
+/// What the source names at such a barrier.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Operation {
+    /// A method of the cluster.
+    Cluster(&'static BarrierMethod),
+    /// A method of a peer's phase barrier, by which a thread arrives.
+    Peer(&'static str),
+}
+
+impl Operation {
+    /// The name of the method.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Operation::Cluster(method) => method.name,
+            Operation::Peer(name) => name,
+        }
+    }
+
+    /// Whether it is a wait alone.
+    pub(crate) fn waits(self) -> bool {
+        match self {
+            Operation::Cluster(method) => method.operation == BarrierOperation::Wait,
+            Operation::Peer(_) => false,
+        }
+    }
+
+    /// Whether the user says that it orders nothing.
+    fn is_relaxed(self) -> bool {
+        matches!(self, Operation::Cluster(BarrierMethod { relaxed: true, .. }))
+    }
+
+    /// Whether the method is that of one instruction, whose fence is not chosen.
+    fn is_aligned(self) -> bool {
+        matches!(self, Operation::Cluster(BarrierMethod { aligned: true, .. }))
+    }
 }
 
 /// What the fence of an arrival depends on.
@@ -81,8 +122,8 @@ impl<'f> Fences<'f> {
     /// The barrier of an operation whose fence is inferred. The others are full, or as they are written.
     pub(crate) fn inferred(&self, site: SiteId) -> Option<usize> {
         let index = *self.indexes.get(&site)?;
-        let BarrierMethod { relaxed, aligned, .. } = self.barriers[index].method;
-        (!relaxed && !aligned).then_some(index)
+        let operation = self.barriers[index].operation;
+        (!operation.is_relaxed() && !operation.is_aligned()).then_some(index)
     }
 
     /// The fences, if each device function that is called has these effects. rustc finds them with those that it has.
@@ -96,11 +137,10 @@ impl<'f> Fences<'f> {
             });
             known.collect()
         };
-        let barriers = self.barriers.iter().map(|Barrier { at, method, needs }| {
-            let waits = method.operation == BarrierOperation::Wait;
+        let barriers = self.barriers.iter().map(|Barrier { at, operation, needs }| {
             let after = causes(&needs.after).iter().fold(MemoryEffects::empty(), |all, cause| all | cause.effects);
             let needs = (&causes(&needs.before)[..], &causes(&needs.between)[..], after);
-            ChosenFence::inferred(position(*at), method.name, waits, needs)
+            ChosenFence::inferred(position(*at), operation.name(), operation.waits(), needs)
         });
         barriers.collect()
     }
@@ -122,7 +162,7 @@ fn position(at: SpanRange) -> Position {
 }
 
 pub(super) fn infer<'f>(function: &'f Function, cfg: &Cfg<'f>, tokens: &Tokens<'f>) -> Fences<'f> {
-    let Operations { mut barriers, sites, inline_cuda, has_narrow_atomics } = Operations::of(function);
+    let Operations { mut barriers, sites, inline_cuda, has_narrow_atomics, has_orders } = Operations::of(function);
     let step_effects = StepEffects::of(cfg);
     let mut effects = step_effects.all();
     if let Some(at) = inline_cuda {
@@ -131,6 +171,9 @@ pub(super) fn infer<'f>(function: &'f Function, cfg: &Cfg<'f>, tokens: &Tokens<'
     if !barriers.is_empty() {
         let places: BTreeSet<Position> = barriers.keys().copied().collect();
         let mut reached = pending::needs(cfg, &step_effects, &places);
+        if barriers.values().any(|barrier| matches!(barrier.operation, Operation::Peer(_))) {
+            reached.extend(needs_of_peers(cfg, &barriers, has_orders));
+        }
         for (place, barrier) in &mut barriers {
             match reached.remove(place) {
                 Some(needs) => barrier.needs = needs,
@@ -145,7 +188,7 @@ pub(super) fn infer<'f>(function: &'f Function, cfg: &Cfg<'f>, tokens: &Tokens<'
         }
         pairs::share_with_waits(cfg, tokens, &mut barriers);
         // The user says that these order nothing.
-        for barrier in barriers.values_mut().filter(|barrier| barrier.method.relaxed) {
+        for barrier in barriers.values_mut().filter(|barrier| barrier.operation.is_relaxed()) {
             barrier.needs = Needs::default();
         }
     }
@@ -154,6 +197,20 @@ pub(super) fn infer<'f>(function: &'f Function, cfg: &Cfg<'f>, tokens: &Tokens<'
     let indexes = sites.into_iter().filter_map(|(site, place)| Some((site, *indexes.get(&place)?))).collect();
     let callees = cfg.calls.iter().filter_map(|call| Some((call.slot, call.function()?))).collect();
     Fences { barriers: barriers.into_values().collect(), effects, indexes, callees }
+}
+
+/// The needs of the arrivals at peers' phase barriers that control reaches.
+fn needs_of_peers(cfg: &Cfg<'_>, barriers: &Barriers, has_orders: bool) -> BTreeMap<Position, Needs> {
+    let effects = StepEffects::before_peers(cfg);
+    let everything_is_told = has_orders || remote::has_unknown_barriers(cfg);
+    let needs = remote::needs(cfg, &effects, everything_is_told).into_iter().map(|(place, mut before)| {
+        // The barrier lies in shared memory: that it has been initialized is the least that an arrival tells.
+        if let Some(barrier) = barriers.get(&place) {
+            before.add(EffectOf::own("arrives at a peer's barrier", MemoryEffects::SHARED), barrier.at);
+        }
+        (place, Needs { before, after: effects.all(), ..Needs::default() })
+    });
+    needs.collect()
 }
 
 /// Why a barrier is full whatever the kernel accesses.
@@ -172,7 +229,7 @@ fn always_full(
         Role::Kernel if function.options.full_fences => Some(("is in a kernel with `fence = \"full\"`", at)),
         // Threads may then be at different barriers, or access memory in ways that the checks exclude.
         Role::Kernel if function.waivers().next().is_some() => Some(("is in a kernel with an `unchecked` rule", at)),
-        Role::Kernel => barrier.method.aligned.then_some(("names an aligned barrier", at)),
+        Role::Kernel => barrier.operation.is_aligned().then_some(("names an aligned barrier", at)),
     }
 }
 
@@ -184,6 +241,8 @@ struct Operations {
     inline_cuda: Option<SpanRange>,
     /// Whether there are atomics that are none for a peer, which the graph shows as plain accesses.
     has_narrow_atomics: bool,
+    /// Whether there are fences, or atomics that order other accesses, by which threads may tell each other anything.
+    has_orders: bool,
 }
 
 impl Operations {
@@ -196,15 +255,26 @@ impl Operations {
             let ExprKind::Op { op, site, .. } = &expr.kind else { return };
             if let Op::Atomic(atomic) = op {
                 found.has_narrow_atomics |= atomic.scope.is_some_and(|scope| !scope.includes_cluster());
+                found.has_orders |= atomic.orders.iter().flatten().any(|order| *order != MemoryOrder::Relaxed);
+            }
+            found.has_orders |= matches!(op, Op::Fence(..));
+            let mut add = |operation| {
+                let place = position(expr.span);
+                found.sites.extend(site.map(|site| (site, place)));
+                let new = || Barrier { at: expr.span, operation, needs: Needs::default() };
+                found.barriers.entry(place).or_insert_with(new);
+            };
+            if let Op::Barrier(barrier, method) = op
+                && barrier.form == BarrierForm::Remote
+                && matches!(method.action, PhaseAction::Arrive | PhaseAction::ArriveN)
+            {
+                add(Operation::Peer(method.name));
             }
             if let Op::Sync(Group::Cluster, method)
             | Op::Arrive(Group::Cluster, method)
             | Op::Wait(Group::Cluster, method) = op
             {
-                let place = position(expr.span);
-                found.sites.extend(site.map(|site| (site, place)));
-                let new = || Barrier { at: expr.span, method, needs: Needs::default() };
-                found.barriers.entry(place).or_insert_with(new);
+                add(Operation::Cluster(method));
             }
         });
         found

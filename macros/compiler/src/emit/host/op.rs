@@ -42,6 +42,17 @@ impl Host<'_> {
         Some(self.evaluated(check, rank.span))
     }
 
+    /// Has an arrival that other blocks wait for release what its inferred fence says, as in CUDA C++.
+    fn with_fence(&self, called: TokenStream, site: Option<SiteId>, at: SpanRange) -> TokenStream {
+        match site.and_then(|site| self.checked.fences().inferred(site)) {
+            Some(index) => {
+                let fence = fences::fence(self.checked, index, at);
+                private(at, "with_fence", quote_spanned!(at.lo=> #fence, || #called))
+            }
+            None => called,
+        }
+    }
+
     /// Has rustc evaluate a check: a free constant at once, and one in a body with each instance.
     fn evaluated(&self, check: TokenStream, at: SpanRange) -> TokenStream {
         match self.function.generics.params.is_empty() {
@@ -109,14 +120,7 @@ impl Host<'_> {
             },
             Op::Query(group, query) => group_method(group, query.name),
             Op::Sync(group, barrier) | Op::Arrive(group, barrier) => {
-                let called = group_method(group, barrier.name);
-                match site.and_then(|site| self.checked.fences().inferred(site)) {
-                    Some(index) => {
-                        let fence = fences::fence(self.checked, index, at);
-                        private(at, "with_fence", quote_spanned!(at.lo=> #fence, || #called))
-                    }
-                    None => called,
-                }
+                self.with_fence(group_method(group, barrier.name), site, at)
             }
             // A wait acquires whatever was released.
             Op::Wait(group, barrier) => group_method(group, barrier.name),
@@ -141,7 +145,8 @@ impl Host<'_> {
                     (ExprKind::Borrow { target, .. }, Kind::Group(_)) => self.borrowed(target),
                     _ => self.expr(operand),
                 });
-                call(at, &[barrier.rust_name(), barrier_method.name], quote!(#receiver #(, #rest)*))
+                let called = call(at, &[barrier.rust_name(), barrier_method.name], quote!(#receiver #(, #rest)*));
+                self.with_fence(called, site, at)
             }
             Op::SharedArray(index) => {
                 let Some((element, Some(length))) = types else { return quote!(()) };

@@ -262,6 +262,25 @@ struct remote_barrier {
                      : "r"(address), "r"(n.value)
                      : "memory");
     }
+
+    // The compiler calls these where it proves that what the block's threads did to their own shared memory is all that the arrival
+    // must release. PTX ISA, membar/fence: `.sync_restrict::shared::cta` confines the release to that memory.
+    __device__ __forceinline__ void arrive_shared() const {
+        release_shared();
+        asm volatile("mbarrier.arrive.relaxed.cluster.shared::cluster.b64 _, [%0];" : : "r"(address) : "memory");
+    }
+    __device__ __forceinline__ void arrive_n_shared(u32 n) const {
+        release_shared();
+        asm volatile("mbarrier.arrive.relaxed.cluster.shared::cluster.b64 _, [%0], %1;"
+                     :
+                     : "r"(address), "r"(n.value)
+                     : "memory");
+    }
+
+  private:
+    static __device__ __forceinline__ void release_shared() {
+        asm volatile("fence.release.sync_restrict::shared::cta.cluster;" ::: "memory");
+    }
 };
 
 __device__ __forceinline__ remote_barrier cluster_group::map_shared_rank(const cluster_barrier& own, u32 peer, unsigned site) const {

@@ -1,9 +1,29 @@
-//! What each fence of a cluster barrier's arrival orders, and what a weaker one does not.
+//! What each fence orders of an arrival at the cluster's barrier or at a peer's phase barrier, and what a weaker one does not.
 
 use phalanx_contract::fence::Fence;
 
 use super::*;
+use crate::kernel::barrier::{ClusterBarrier, shared_cluster_barrier};
 use crate::kernel::group::with_fence;
+
+enum Bar {}
+
+/// Returns a barrier that expects one arrival.
+fn ready() -> ClusterBarrier<Bar> {
+    let bar = shared_cluster_barrier::<Bar>();
+    bar.init_collective(&this_cluster(), 1);
+    bar
+}
+
+/// Thread 0 of the first block of the cluster arrives at the barrier of the second, whose threads wait.
+fn tell(bar: &ClusterBarrier<Bar>, fence: Fence) {
+    this_thread_block().sync();
+    if me() == 0 {
+        with_fence(fence, || this_cluster().map_shared_rank(bar, 1).arrive());
+    } else if me() >= 64 {
+        bar.wait_parity(false);
+    }
+}
 
 fn meet(fence: Fence) {
     with_fence(fence, || this_cluster().sync());
@@ -122,6 +142,62 @@ fn fences() {
                 meet(Relaxed);
                 if me() == 100 {
                     load(words, 1); // stays_ordered
+                }
+            },
+        },
+    ];
+    check(include_str!("fences.rs"), &cases);
+}
+
+#[test]
+fn arrivals_at_peers() {
+    use Fence::{Full, Relaxed, Shared};
+    let cases = [
+        // One thread arrives for another one of its block, by whose barrier it knows.
+        Case {
+            name: "given_back",
+            shape: shape(2, 2, 64),
+            kernel: |ordered, _| {
+                let (array, cluster) = (shared_array::<u32, 64>(), this_cluster());
+                if me() == 5 {
+                    store(&array, 5, 7);
+                }
+                let bar = ready();
+                if me() == 5 {
+                    load(&array, 5); // given_back
+                }
+                tell(&bar, if ordered { Shared } else { Relaxed });
+                if me() == 64 {
+                    store(&cluster.map_shared_rank(&array, 0), 5, 9); // given_back
+                }
+                cluster.sync();
+            },
+        },
+        Case {
+            name: "pushed",
+            shape: shape(2, 2, 64),
+            kernel: |ordered, _| {
+                let (array, bar, cluster) = (shared_array::<u32, 64>(), ready(), this_cluster());
+                if me() == 5 {
+                    store(&cluster.map_shared_rank(&array, 1), 5, 7); // pushed
+                }
+                tell(&bar, if ordered { Full } else { Shared });
+                if me() == 69 {
+                    load(&array, 5); // pushed
+                }
+            },
+        },
+        Case {
+            name: "through_global_memory",
+            shape: shape(2, 2, 64),
+            kernel: |ordered, words| {
+                let bar = ready();
+                if me() == 5 {
+                    store(words, 1, 7); // through_global_memory
+                }
+                tell(&bar, if ordered { Full } else { Shared });
+                if me() == 69 {
+                    load(words, 1); // through_global_memory
                 }
             },
         },

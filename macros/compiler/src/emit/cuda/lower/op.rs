@@ -6,9 +6,11 @@
 use super::{Lower, memory};
 use crate::emit::cuda::ast::{CuExpr, CuStmt, Fragment};
 use crate::emit::cuda::signature::{shape, template};
+use crate::model::barrier::PhaseMethod;
 use crate::model::copy::CopyOp;
 use crate::model::expr::Expr;
 use crate::model::group::Group;
+use crate::model::group_barrier::BarrierMethod;
 use crate::model::op::{Op, Part, Stored};
 use crate::model::ty::ValueType;
 use crate::model::{SiteId, ValueId};
@@ -51,13 +53,16 @@ impl Lower<'_> {
             Op::Partition(_, name) => CuExpr::call(name, values.collect()),
             Op::Warp(_, warp) => method(warp.name, None),
             Op::Query(_, query) => method(query.name, None),
-            Op::Sync(_, barrier) | Op::Arrive(_, barrier) | Op::Wait(_, barrier) => match fence {
+            Op::Sync(_, BarrierMethod { name, .. })
+            | Op::Arrive(_, BarrierMethod { name, .. })
+            | Op::Wait(_, BarrierMethod { name, .. })
+            | Op::Barrier(_, PhaseMethod { name, .. }) => match fence {
                 Some(index) => {
                     let base = Box::new(values.next().unwrap_or_else(|| CuExpr::name("0")));
-                    CuExpr::Barrier { base, name: barrier.name, index: index as u16, arguments: values.collect() }
+                    CuExpr::Barrier { base, name, index: index as u16, arguments: values.collect() }
                 }
                 // Where a launch waits that is past its deadline.
-                None => method(barrier.name, site),
+                None => method(name, site),
             },
             Op::Uniform(_) => method("uniform", None),
             // The token holds nothing that must be given back.
@@ -119,7 +124,6 @@ impl Lower<'_> {
             }
             // A `let` declares it: an array without a name cannot be used.
             Op::SharedArray(_) | Op::SharedBarrier(..) => CuExpr::name("0"),
-            Op::Barrier(_, barrier_method) => method(barrier_method.name, site),
             Op::Atomic(atomic) => memory::atomic(atomic, values.collect(), site),
             Op::Copy(copy) => memory::copy(copy, values.collect(), site),
             Op::Nanosleep => CuExpr::call("nanosleep", values.collect()),
