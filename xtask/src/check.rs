@@ -7,6 +7,8 @@ pub(crate) fn check() -> Result<()> {
     run(&mut cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))?;
     // Without GPUs, progress and serde.
     run(&mut cargo(&["clippy", "-p", "phalanx", "--no-default-features", "--", "-D", "warnings"]))?;
+    // The Python module of the example.
+    run(&mut cargo(&["clippy", "-p", "phalanx-torch-op", "--features", "python", "--", "-D", "warnings"]))?;
     has_no_cudarc()?;
     // Beside another user of cudarc that links CUDA's libraries.
     let beside = ["check", "--manifest-path", "ui-tests/beside_cudarc/Cargo.toml", "--locked", "--target-dir"];

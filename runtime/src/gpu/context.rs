@@ -13,7 +13,9 @@ use cudarc::driver::{CudaContext, CudaFunction, CudaStream};
 use cudarc::nvrtc::Ptx;
 
 use super::caps::Caps;
+use super::capture::{self, Captured};
 use super::ffi::{self, LaunchAttributes, driver};
+use super::loaded::Loaded;
 use super::mode::{Access, Asked, Mode, Started};
 use super::observe::{self, Stage};
 use super::profile::Profile;
@@ -23,8 +25,9 @@ use super::store;
 use super::variant::Variant;
 use crate::program::Program;
 use crate::report::error::{Error, LaunchError, Result};
+use crate::report::graph::GraphError;
 use crate::report::output::Output;
-use crate::shape::{Dim3, Shape};
+use crate::shape::Shape;
 
 /// The GPUs in use, so that all handles of one share its kernels and its default stream.
 static OPEN: Mutex<Vec<Weak<Gpu>>> = Mutex::new(Vec::new());
@@ -46,6 +49,8 @@ pub(crate) struct Gpu {
     others: Mutex<Vec<Arc<Queue>>>,
     output: Output,
     kernels: Mutex<Kernels>,
+    /// What the launches that others have captured leave.
+    captured: Captured,
 }
 
 /// The loaded kernels, indexed by the number that their records have.
@@ -53,18 +58,6 @@ pub(crate) struct Gpu {
 struct Kernels {
     numbers: BTreeMap<(TypeId, Variant), usize>,
     loaded: Vec<Loaded>,
-}
-
-/// A kernel on the device.
-struct Loaded {
-    program: Arc<Program>,
-    function: CudaFunction,
-    /// The largest block that the kernel's registers allow.
-    max_threads: u64,
-    /// The dynamic shared memory that the kernel may have, in bytes. It only grows, so that earlier shapes still fit.
-    dynamic_shared: usize,
-    /// The cluster, block and shared bytes that are known to fit, with the number of such clusters that run at once.
-    fits: Vec<((Dim3, Dim3, usize), usize)>,
 }
 
 /// A kernel that is ready for launches of a shape.
@@ -132,7 +125,8 @@ impl Gpu {
         let default = Arc::new(Queue::new(context.default_stream(), several.clone())?);
         let (others, output, kernels) = (Mutex::default(), Output::default(), Mutex::default());
         let peers = Mutex::default();
-        Ok(Gpu { ordinal, caps, context, default, several, peers, others, output, kernels })
+        let captured = Captured::default();
+        Ok(Gpu { ordinal, caps, context, default, several, peers, others, output, kernels, captured })
     }
 
     pub(crate) fn ordinal(&self) -> usize {
@@ -175,8 +169,19 @@ impl Gpu {
         self.add_queue(|| Ok(stream))
     }
 
+    /// Makes a handle of a stream by its address.
+    ///
+    /// # Safety
+    /// It is a stream of the primary context, and lives as long as `self`.
+    pub(crate) unsafe fn borrow_queue(&self, address: u64) -> Result<Arc<Queue>> {
+        // SAFETY: passed on to the caller.
+        self.adopt_queue(unsafe { ffi::capture::borrowed_stream(&self.context, address) })
+    }
+
     fn add_queue(&self, stream: impl FnOnce() -> Result<Arc<CudaStream>>) -> Result<Arc<Queue>> {
         let mut others = self.others();
+        // The stream may be one that another library captures.
+        let _relaxed = ffi::capture::Relaxed::begin()?;
         self.note_uses()?;
         let queue = Arc::new(Queue::new(stream()?, self.several.clone())?);
         others.retain(|other| Arc::strong_count(other) > 1 || !other.is_done());
@@ -189,9 +194,10 @@ impl Gpu {
         if !self.several.swap(true, Ordering::SeqCst) {
             drop(self.default.state());
             self.default.end_late_launches()?;
-            if let Err(error) = self.context.synchronize() {
+            // That is the only stream so far. While another library captures, the driver refuses to wait for the whole context.
+            if let Err(error) = self.default.stream().synchronize() {
                 self.several.store(false, Ordering::SeqCst);
-                return Err(driver("cuCtxSynchronize")(error));
+                return Err(driver("cuStreamSynchronize")(error));
             }
         }
         Ok(())
@@ -231,17 +237,20 @@ impl Gpu {
     }
 
     /// Waits for a stream, forwards what its kernels printed, and reports the first that failed and that nobody waits for.
-    pub(crate) fn synchronize_queue(&self, queue: &Queue) -> Result<()> {
+    pub(crate) fn synchronize_queue(&self, queue: &Arc<Queue>) -> Result<()> {
+        self.check_not_capturing(queue)?;
         self.finish(queue, None, true)
     }
 
     /// Waits for a launch, and reports its failure.
-    pub(crate) fn wait(&self, queue: &Queue, launch: u64) -> Result<()> {
+    pub(crate) fn wait(&self, queue: &Arc<Queue>, launch: u64) -> Result<()> {
+        self.check_not_capturing(queue)?;
         self.finish(queue, Some(launch), false)
     }
 
     fn finish(&self, queue: &Queue, own: Option<u64>, any: bool) -> Result<()> {
-        let ended = queue.finish(own, any);
+        let mut ended = queue.finish(own, any);
+        ended.failure = ended.failure.or_else(|| any.then(|| self.captured.take()).flatten());
         if queue.is_lost() {
             self.keep_forever(queue);
         }
@@ -300,7 +309,19 @@ impl Gpu {
         asked: Asked<'_, Arc<GpuMemory>>,
     ) -> Result<Started> {
         if self.is_capturing(queue)? {
-            return Err(Error::Launch { kernel: program.name().into(), reason: LaunchError::Capturing });
+            if let Some(reason) = capture::refused(program, mode, asked.deadline.is_some(), uses) {
+                return Err(Error::Launch { kernel: program.name().into(), reason });
+            }
+            // To load a kernel and to allocate are no parts of the graph.
+            let _relaxed = ffi::capture::Relaxed::begin()?;
+            let Prepared { number, function, shape, attributes } = self.prepare(kernel, program, shape, variant)?;
+            let mut block = self.captured.block(queue.stream(), number, &shape)?;
+            parameters.push(std::ptr::from_mut(&mut block).cast());
+            // SAFETY: as below. The caller vouches for memory that is given by its address, and the block's stays for ever.
+            unsafe { ffi::launch(queue.stream(), &function, &shape, &mut parameters, attributes) }?;
+            // The graph does not keep it.
+            std::mem::forget(function);
+            return Ok(Started::CAPTURED);
         }
         let stream = queue.stream();
         let Prepared { number, function, shape, mut attributes } = self.prepare(kernel, program, shape, variant)?;
@@ -359,6 +380,11 @@ impl Gpu {
         }
         let status = queue.stream().capture_status().map_err(driver("cuStreamIsCapturing"))?;
         Ok(status != CU_STREAM_CAPTURE_STATUS_NONE)
+    }
+
+    /// Returns an error if the host must not wait for the stream.
+    fn check_not_capturing(&self, queue: &Arc<Queue>) -> Result<()> {
+        if self.is_capturing(queue)? { Err(GraphError::Waits.into()) } else { Ok(()) }
     }
 
     /// Makes the kernel ready for launches of this shape, and loads it if this is its first use here.
@@ -434,7 +460,7 @@ impl Gpu {
         if program.options().non_portable {
             ffi::allow_non_portable(&function)?;
         }
-        Ok(Loaded { program: program.clone(), function, max_threads, dynamic_shared: 0, fits: Vec::new() })
+        Ok(Loaded::new(program.clone(), function, max_threads))
     }
 
     fn kernels(&self) -> MutexGuard<'_, Kernels> {
@@ -452,33 +478,4 @@ impl std::fmt::Display for Gpu {
 /// Returns `shape` enlarged by the shared arrays of `program` that lie in the dynamic segment.
 fn with_placed_arrays(shape: &Shape, program: &Program) -> Shape {
     Shape { dynamic_shared_bytes: shape.dynamic_shared_bytes + program.placed_shared_bytes(), ..*shape }
-}
-
-impl Loaded {
-    /// Returns how many clusters of this shape fit on the device at once, and fails if none does. It asks the driver
-    /// once for each shape.
-    fn check_fits(&mut self, stream: &CudaStream, shape: &Shape) -> Result<usize> {
-        let key = (shape.cluster, shape.block, shape.dynamic_shared_bytes);
-        if let Some((_, clusters)) = self.fits.iter().find(|(fitting, _)| *fitting == key) {
-            return Ok(*clusters);
-        }
-        let error = |reason| Err(Error::Launch { kernel: self.program.name().into(), reason });
-        let (threads, blocks) = (shape.block.count(), shape.cluster.count());
-        if threads > self.max_threads {
-            return error(LaunchError::TooManyRegisters { threads, limit: self.max_threads });
-        }
-        // Arrays that are placed in the dynamic segment are counted there.
-        let fixed = self.program.static_shared_bytes() - self.program.placed_shared_bytes();
-        let shared = fixed + shape.dynamic_shared_bytes;
-        if shared > 48 * 1024 && shape.dynamic_shared_bytes > self.dynamic_shared {
-            ffi::allow_dynamic_shared(&self.function, shape.dynamic_shared_bytes)?;
-            self.dynamic_shared = shape.dynamic_shared_bytes;
-        }
-        let clusters = ffi::max_active_clusters(stream, &self.function, shape)?;
-        if clusters == 0 {
-            return error(LaunchError::NoActiveCluster { blocks, threads, shared });
-        }
-        self.fits.push((key, clusters));
-        Ok(clusters)
-    }
 }

@@ -1,5 +1,5 @@
 //! The driver calls that have no safe form in cudarc, and the conversions between memory and elements: every `unsafe`
-//! of the device side except NVRTC's; those of graphs are in `graph`, of several GPUs in `peer`, NCCL's and NVTX's in `nccl` and `nvtx`, and those of the host's memory in `pinned`. No function keeps state.
+//! of the device side except NVRTC's; those of graphs are in `graph` and `capture`, of several GPUs in `peer`, NCCL's and NVTX's in `nccl` and `nvtx`, and those of the host's memory in `pinned`. No function keeps state.
 
 use std::ffi::{c_int, c_void};
 use std::marker::PhantomData;
@@ -13,6 +13,7 @@ use cudarc::driver::sys::{
 };
 use cudarc::driver::{CudaContext, CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, SyncOnDrop};
 
+pub(super) mod capture;
 pub(super) mod graph;
 pub(super) mod nccl;
 #[cfg(feature = "nvtx")]
@@ -203,6 +204,11 @@ pub(super) struct Region<'a> {
 }
 
 impl Region<'_> {
+    /// Returns the address on the device.
+    pub(super) fn address(self) -> u64 {
+        self.address
+    }
+
     /// Returns the number of its bytes.
     pub(super) fn len(self) -> usize {
         self.bytes

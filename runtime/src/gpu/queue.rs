@@ -54,7 +54,7 @@ pub(super) struct State {
     failures: Unreported<Record>,
     /// The counts of failed threads, one word per block of the largest grid with clusters so far; as many times as there may be
     /// launches at once.
-    failed_threads: Allocation,
+    failed_threads: Option<Allocation>,
     blocks: u32,
     at_once: usize,
     /// The launches that the next one may overlap with.
@@ -80,9 +80,9 @@ impl Queue {
         let id = LAST.fetch_add(1, Ordering::Relaxed);
         let so_far = stream.context().new_event(None).map_err(driver("cuEventCreate"))?;
         let state = State {
-            slots: Slots::new(&stream)?,
+            slots: Slots::default(),
             failures: Unreported::default(),
-            failed_threads: ffi::allocate(&stream, 0)?,
+            failed_threads: None,
             blocks: 0,
             at_once: 1,
             unfinished: Unfinished::default(),
@@ -230,7 +230,12 @@ impl State {
     fn counts_beside(&mut self, stream: &Arc<CudaStream>, blocks: u32, others: &Unfinished) -> Result<Option<u64>> {
         let had_room = self.make_room(stream, blocks, MOST_COUNTED)?;
         let place = others.counted() as u64 * u64::from(self.blocks) * size_of::<u64>() as u64;
-        Ok(had_room.then(|| self.failed_threads.address() + place))
+        Ok(had_room.then(|| self.failed_threads() + place))
+    }
+
+    /// Returns the address of the counts, if there are some.
+    fn failed_threads(&self) -> u64 {
+        self.failed_threads.as_ref().map_or(0, Allocation::address)
     }
 
     /// Allocates the counts, and returns whether that was done before.
@@ -239,8 +244,9 @@ impl State {
         if !had_room {
             let (blocks, at_once) = (blocks.max(self.blocks), at_once.max(self.at_once));
             // The old memory is freed in the stream's order, after the kernels that use it.
-            self.failed_threads = ffi::allocate(stream, at_once * blocks as usize * size_of::<u64>())?;
-            ffi::clear(stream, self.failed_threads.region())?;
+            let counts = ffi::allocate(stream, at_once * blocks as usize * size_of::<u64>())?;
+            ffi::clear(stream, counts.region())?;
+            self.failed_threads = Some(counts);
             (self.blocks, self.at_once) = (blocks, at_once);
         }
         Ok(had_room)
@@ -271,7 +277,7 @@ impl State {
         let mut block = self.slots.next(stream, &mut self.failures, changes_words || program.has_grid_barrier())?;
         block.kernel = kernel as u32;
         if blocks > 0 {
-            (block.failed_threads, block.blocks) = (counts.unwrap_or(self.failed_threads.address()), self.blocks);
+            (block.failed_threads, block.blocks) = (counts.unwrap_or(self.failed_threads()), self.blocks);
         }
         if program.prints() {
             let prints = match &mut self.prints {

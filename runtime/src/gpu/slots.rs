@@ -22,10 +22,12 @@ const MOST: usize = 8;
 const BYTES: usize = 2 * size_of::<u32>();
 
 /// The segments of a stream.
+#[derive(Default)]
 pub(super) struct Slots {
     /// Those that are used up, in the order of their launches.
     full: VecDeque<Segment>,
-    current: Segment,
+    /// `None` before the first launch: another library may be capturing the stream when it becomes one of ours.
+    current: Option<Segment>,
     /// The number of the last launch, counted from 1.
     issued: u64,
 }
@@ -45,10 +47,6 @@ struct Segment {
 }
 
 impl Slots {
-    pub(super) fn new(stream: &Arc<CudaStream>) -> Result<Slots> {
-        Ok(Slots { full: VecDeque::new(), current: Segment::new(stream, 1)?, issued: 0 })
-    }
-
     /// Returns the number of the last launch.
     pub(super) fn issued(&self) -> u64 {
         self.issued
@@ -62,13 +60,15 @@ impl Slots {
         failures: &mut Unreported<Record>,
         has_grid_barrier: bool,
     ) -> Result<LaunchBlock> {
-        if self.current.used == LAUNCHES {
-            self.current.ended.record(stream).map_err(driver("cuEventRecord"))?;
+        if self.current.as_ref().is_none_or(|segment| segment.used == LAUNCHES) {
+            if let Some(used_up) = &self.current {
+                used_up.ended.record(stream).map_err(driver("cuEventRecord"))?;
+            }
             let next = self.segment(stream, failures)?;
-            self.full.push_back(std::mem::replace(&mut self.current, next));
+            self.full.extend(self.current.replace(next));
         }
         self.issued += 1;
-        let segment = &mut self.current;
+        let segment = self.current.as_mut().expect("there is one from the first launch on");
         let (slot, words) = (segment.used, segment.words.address() + (segment.used * BYTES) as u64);
         segment.used += 1;
         segment.changed |= has_grid_barrier;
@@ -103,7 +103,7 @@ impl Slots {
 
     /// Adds the failures of the launches up to this number, which have ended.
     pub(super) fn collect(&mut self, upto: u64, failures: &mut Unreported<Record>) {
-        for segment in self.full.iter_mut().chain([&mut self.current]) {
+        for segment in self.full.iter_mut().chain(&mut self.current) {
             segment.collect(upto, failures);
         }
     }

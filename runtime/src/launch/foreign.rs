@@ -138,6 +138,26 @@ impl Stream {
         }
     }
 
+    /// Creates a handle of a stream by its address, a `CUstream`: that of another library, or of another language. Launches then run in the
+    /// order of its other work. 0 is the device's default stream. In the simulator, no address is a stream's.
+    ///
+    /// # Safety
+    /// It is a stream of the device's primary context, and lives as long as the program uses the device, which keeps what its launches leave.
+    pub unsafe fn from_raw(device: &Device, address: u64) -> Result<Stream> {
+        match &device.target {
+            Target::Gpu(_) if address == 0 => Ok(device.default_stream()),
+            Target::Gpu(gpu) => {
+                // SAFETY: passed on to the caller.
+                let queue = StreamQueue::Gpu(unsafe { gpu.borrow_queue(address) }?);
+                Ok(Stream { device: device.clone(), queue })
+            }
+            Target::Simulator(_) => Err(Error::ForeignStream {
+                expected: device.to_string(),
+                found: format!("a GPU, at address {address:#x}"),
+            }),
+        }
+    }
+
     /// Returns the stream as cudarc has it, for other libraries, or `None` in the simulator and for a stream that captures a graph. Their work on it is ordered
     /// with launches on it; memory that they use on it is theirs to order with other streams.
     pub fn cuda_stream(&self) -> Option<&Arc<CudaStream>> {

@@ -150,12 +150,12 @@ pub enum LaunchError {
         /// The largest number of blocks of this shape that can be resident at once.
         most: u64,
     },
-    /// The stream is being captured into a CUDA graph.
+    /// Another library captures the stream into a CUDA graph of its own, which would not keep an argument's memory.
     #[error(
-        "its stream is being captured into a CUDA graph, whose replays would all report to one launch; end the capture \
-         first"
+        "another library captures its stream into a CUDA graph, which would not keep the memory of an argument; pass \
+         memory that outlives the graph by its address, `View::from_raw` and `ViewMut::from_raw`"
     )]
-    Capturing,
+    OwnedInGraph,
     /// The launch is captured into a graph, and the host would wait for it.
     #[error(
         "it is captured into a graph, and runs when the graph is launched; call `.enqueue()`, which does not wait for it"

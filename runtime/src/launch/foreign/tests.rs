@@ -133,3 +133,43 @@ fn kernels_use_memory_at_an_address() {
         drop(guard);
     });
 }
+
+/// A graph that another library captures runs kernels of ours on its memory, each time that it is launched, and a failure comes back from a wait.
+#[test]
+fn kernels_are_captured_by_others() {
+    use cudarc::driver::sys::{CUgraphInstantiate_flags, CUstreamCaptureMode};
+    on_each_device(|device| {
+        let Some([theirs, _]) = theirs(device) else {
+            // SAFETY: the address is refused.
+            let error = unsafe { Stream::from_raw(device, 0x1000) }.err().unwrap();
+            assert!(error.to_string().contains("a GPU, at address 0x1000"), "{error}");
+            return;
+        };
+        // The device may outlive the test.
+        std::mem::forget(theirs.clone());
+        // SAFETY: their stream is never destroyed.
+        let stream = unsafe { Stream::from_raw(device, theirs.cu_stream().addr() as u64) }.unwrap();
+        let slice = theirs.alloc_zeros::<u32>(64).unwrap();
+        let (address, guard) = slice.device_ptr(&theirs);
+        // SAFETY: the slice is alive to the end, and all work on it is on their stream.
+        let mut values = unsafe { ViewMut::<u32>::from_raw(device, address, 64) }.unwrap();
+        theirs.begin_capture(CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_GLOBAL).unwrap();
+        add(&mut values, 1).grid(2).on(&stream).enqueue().unwrap();
+        // One block has no memory left.
+        let handle = add(&mut values, 10).grid(3).on(&stream).enqueue().unwrap();
+        assert!(matches!(handle.wait(), Err(Error::Graph(GraphError::Waits))));
+        assert!(matches!(stream.synchronize(), Err(Error::Graph(GraphError::Waits))));
+        let refused = add(&mut values, 1).grid(2).on(&stream).launch();
+        assert!(matches!(refused, Err(Error::Launch { reason: LaunchError::WaitsInGraph, .. })), "{refused:?}");
+        let flags = CUgraphInstantiate_flags::CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH;
+        let graph = theirs.end_capture(flags).unwrap().unwrap();
+        for round in 1..=3 {
+            graph.launch().unwrap();
+            let error = stream.synchronize().unwrap_err();
+            assert!(error.to_string().contains("index 64 out of bounds for length 64"), "{error}");
+            stream.synchronize().unwrap();
+            assert_eq!(values.read().unwrap(), [11 * round; 64]);
+        }
+        drop(guard);
+    });
+}

@@ -377,11 +377,11 @@ fn kernels_run_on_a_stream_of_cudarc_s() {
         theirs.synchronize().unwrap();
         assert_eq!(values.read().unwrap(), [100; 64]);
         assert!(fails.into_iter().all(|handle| handle.wait().is_err()));
-        // A stream that is being captured takes no launch.
+        // The graph of another library keeps no memory of ours.
         let mode = cudarc::driver::sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED;
         theirs.begin_capture(mode).unwrap();
         let refused = add(&mut values, 1).grid(2).on(&stream).enqueue();
-        assert!(matches!(refused, Err(Error::Launch { reason: LaunchError::Capturing, .. })), "{refused:?}");
+        assert!(matches!(refused, Err(Error::Launch { reason: LaunchError::OwnedInGraph, .. })), "{refused:?}");
         let flags = cudarc::driver::sys::CUgraphInstantiate_flags::CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH;
         drop(theirs.end_capture(flags));
         add(&mut values, 1).grid(2).on(&stream).launch().unwrap();

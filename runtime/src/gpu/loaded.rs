@@ -1,0 +1,55 @@
+//! A kernel that is loaded on a GPU, and the shapes of launches that are known to fit.
+
+use std::sync::Arc;
+
+use cudarc::driver::{CudaFunction, CudaStream};
+
+use super::ffi;
+use crate::program::Program;
+use crate::report::error::{Error, LaunchError, Result};
+use crate::shape::{Dim3, Shape};
+
+/// A kernel on the device.
+pub(super) struct Loaded {
+    pub(super) program: Arc<Program>,
+    pub(super) function: CudaFunction,
+    /// The largest block that the kernel's registers allow.
+    max_threads: u64,
+    /// The dynamic shared memory that the kernel may have, in bytes. It only grows, so that earlier shapes still fit.
+    dynamic_shared: usize,
+    /// The cluster, block and shared bytes that are known to fit, with the number of such clusters that run at once.
+    fits: Vec<((Dim3, Dim3, usize), usize)>,
+}
+
+impl Loaded {
+    pub(super) fn new(program: Arc<Program>, function: CudaFunction, max_threads: u64) -> Loaded {
+        Loaded { program, function, max_threads, dynamic_shared: 0, fits: Vec::new() }
+    }
+
+    /// Returns how many clusters of this shape fit on the device at once, and fails if none does. It asks the driver
+    /// once for each shape.
+    pub(super) fn check_fits(&mut self, stream: &CudaStream, shape: &Shape) -> Result<usize> {
+        let key = (shape.cluster, shape.block, shape.dynamic_shared_bytes);
+        if let Some((_, clusters)) = self.fits.iter().find(|(fitting, _)| *fitting == key) {
+            return Ok(*clusters);
+        }
+        let error = |reason| Err(Error::Launch { kernel: self.program.name().into(), reason });
+        let (threads, blocks) = (shape.block.count(), shape.cluster.count());
+        if threads > self.max_threads {
+            return error(LaunchError::TooManyRegisters { threads, limit: self.max_threads });
+        }
+        // Arrays that are placed in the dynamic segment are counted there.
+        let fixed = self.program.static_shared_bytes() - self.program.placed_shared_bytes();
+        let shared = fixed + shape.dynamic_shared_bytes;
+        if shared > 48 * 1024 && shape.dynamic_shared_bytes > self.dynamic_shared {
+            ffi::allow_dynamic_shared(&self.function, shape.dynamic_shared_bytes)?;
+            self.dynamic_shared = shape.dynamic_shared_bytes;
+        }
+        let clusters = ffi::max_active_clusters(stream, &self.function, shape)?;
+        if clusters == 0 {
+            return error(LaunchError::NoActiveCluster { blocks, threads, shared });
+        }
+        self.fits.push((key, clusters));
+        Ok(clusters)
+    }
+}
