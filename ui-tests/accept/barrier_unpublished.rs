@@ -102,6 +102,23 @@ fn told_by_an_atomic() {
     bar.arrive_and_wait();
 }
 
+/// The warp of the thread that initializes the barrier, and no other.
+#[cluster_kernel(block = 128)]
+fn of_one_warp_alone(output: &mut [u32]) {
+    let block = this_thread_block();
+    let warp = tiled_partition::<32>(&block);
+    let rank = block.thread_rank();
+    let bar = shared_barrier();
+    if rank == 96 {
+        bar.init(32);
+    }
+    warp.sync();
+    if rank >= 96 {
+        bar.arrive_and_wait();
+    }
+    output[rank] = rank;
+}
+
 pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
     phalanx::Program::of::<synced>,
     phalanx::Program::of::<sync_of_a_warp>,
@@ -110,4 +127,5 @@ pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
     phalanx::Program::of::<before_the_arrival>,
     phalanx::Program::of::<to_the_cluster>,
     phalanx::Program::of::<told_by_an_atomic>,
+    phalanx::Program::of::<of_one_warp_alone>,
 ];

@@ -159,6 +159,37 @@ fn coalesced(data: &[u32], out: &mut [u32]) {
     }
 }
 
+/// The warp of the thread that the first condition names does not come to the second arm, and a warp comes as a whole.
+#[cluster_kernel(block = 96)]
+fn another_warp_alone(input: &[u32], output: &mut [u32], n: u32) {
+    let block = this_thread_block();
+    let warp = tiled_partition::<32>(&block);
+    let rank = block.thread_rank();
+    if rank == 64 {
+        output[0] = n;
+    } else if rank < 64 {
+        for k in 0..n {
+            if warp.any(input[rank + k] > 3) {
+                output[1 + rank] = warp.reduce(k, op::Plus);
+            }
+        }
+    }
+}
+
+/// A thread of the last warp returns, which has no further collective.
+#[cluster_kernel(block = 128)]
+fn returned_alone(output: &mut [u32]) {
+    let block = this_thread_block();
+    let warp = tiled_partition::<32>(&block);
+    let (rank, lane) = (block.thread_rank(), warp.thread_rank());
+    if rank == 127 {
+        return;
+    }
+    if warp.meta_group_rank() < 3 {
+        output[rank] = warp.shfl(lane, 31 - lane);
+    }
+}
+
 pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
     phalanx::Program::of::<parameters>,
     phalanx::Program::of::<ranks_of_groups>,
@@ -170,6 +201,8 @@ pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
     phalanx::Program::of::<optional>,
     phalanx::Program::of::<claimed>,
     phalanx::Program::of::<coalesced>,
+    phalanx::Program::of::<another_warp_alone>,
+    phalanx::Program::of::<returned_alone>,
 ];
 
 /// Whether there is a next stage is the same for all threads, though each has a token of its own.

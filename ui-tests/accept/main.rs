@@ -51,6 +51,7 @@ mod multicast_unarmed;
 mod overwrite_while_read;
 mod parts_by_rank;
 mod rank_out_of_range;
+mod registers;
 mod relaxed_publishes;
 mod remote_before_entry;
 mod results_of_methods;
@@ -138,6 +139,7 @@ fn kernels() -> impl Iterator<Item = phalanx::Program> {
         overwrite_while_read::KERNELS,
         parts_by_rank::KERNELS,
         rank_out_of_range::KERNELS,
+        registers::KERNELS,
         relaxed_publishes::KERNELS,
         remote_before_entry::KERNELS,
         results_of_methods::KERNELS,

@@ -109,4 +109,21 @@ fn ended_too_soon() {
     }
 }
 
+/// Other warps than that of the thread that initializes the barrier.
+#[cluster_kernel(block = 128)]
+fn of_other_warps(output: &mut [u32]) {
+    let block = this_thread_block();
+    let warp = tiled_partition::<32>(&block);
+    let rank = block.thread_rank();
+    let bar = shared_barrier();
+    if rank == 0 {
+        bar.init(96);
+    }
+    warp.sync();
+    if rank >= 32 {
+        bar.arrive_and_wait();
+    }
+    output[rank] = rank;
+}
+
 fn main() {}

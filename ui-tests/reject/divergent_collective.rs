@@ -145,4 +145,17 @@ fn half_of_a_warp(output: &mut [u32]) {
     }
 }
 
+/// The thread that the first condition names is in a warp that comes to the second arm.
+#[cluster_kernel(block = 96)]
+fn of_the_same_warp(output: &mut [u32], n: u32) {
+    let block = this_thread_block();
+    let warp = tiled_partition::<32>(&block);
+    let rank = block.thread_rank();
+    if rank == 63 {
+        output[0] = n;
+    } else if rank < 64 {
+        output[1 + rank] = warp.reduce(rank, op::Plus);
+    }
+}
+
 fn main() {}

@@ -43,4 +43,24 @@ fn in_a_part(out: &mut [f32]) {
     out[0] = 1.0;
 }
 
+const PRODUCERS: u32 = 1;
+const OF_CONSUMERS: usize = 168;
+
+/// Two of the four warpgroups get what one has left, with constants of the file.
+#[cluster_kernel(block = 512)]
+fn by_constants(out: &mut [f32]) {
+    let block = this_thread_block();
+    let warpgroup = tiled_partition::<128>(&block);
+    let ready = shared_barrier();
+    ready.init_collective(&block, 512);
+    let which = warpgroup.meta_group_rank();
+    if which < PRODUCERS {
+        warpgroup.decrease_registers::<56>();
+    } else if which < 3 {
+        warpgroup.increase_registers::<OF_CONSUMERS>();
+        out[this_grid().thread_rank()] = 1.0;
+    }
+    ready.arrive_and_wait();
+}
+
 fn main() {}

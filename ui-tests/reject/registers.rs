@@ -49,4 +49,26 @@ fn malformed(out: &mut [f32]) {
     out[0] = 1.0;
 }
 
+/// 40 + 2 * 240 is more than 3 * 168.
+#[cluster_kernel(block = 384)]
+fn too_many_in_all(out: &mut [f32]) {
+    let warpgroup = tiled_partition::<128>(&this_thread_block());
+    if warpgroup.meta_group_rank() == 2 {
+        warpgroup.decrease_registers::<40>();
+    } else {
+        warpgroup.increase_registers::<240>();
+        out[this_grid().thread_rank()] = 1.0;
+    }
+}
+
+/// Nobody gives registers back.
+#[cluster_kernel(block = 384)]
+fn none_is_free(out: &mut [f32]) {
+    let warpgroup = tiled_partition::<128>(&this_thread_block());
+    if warpgroup.meta_group_rank() < 2 {
+        warpgroup.increase_registers::<232>();
+        out[this_grid().thread_rank()] = 1.0;
+    }
+}
+
 fn main() {}

@@ -256,4 +256,104 @@ fn sorted_too_early(a: &[u32], out: &mut [u32]) {
     out[i] = keys[i];
 }
 
+/// Only threads far from the edge of the tile read their neighbours' elements.
+#[cluster_kernel(block = (22, 22))]
+fn wide_border(input: &[f32], out: &mut [f32], n: i32) {
+    let block = this_thread_block();
+    let a = shared_array::<[f32; 22], 22>();
+    let (x, y) = (block.thread_index().x as i32, block.thread_index().y as i32);
+    a[y][x] = input[y * n + x];
+    if x > 3 && x < 18 && y > 3 && y < 18 {
+        out[y * n + x] = a[y - 1][x] + a[y + 1][x];
+    }
+}
+
+/// The same, of memory that is sorted where it is.
+#[cluster_kernel(block = 64)]
+fn sorted_in_place_too_early(data: &mut [u32]) {
+    let block = this_thread_block();
+    let i = block.thread_rank();
+    let keys = shared_array::<u32, 128>();
+    keys[i] = data[i];
+    keys[i + 64] = data[i + 64];
+    block.sync();
+    for step in 0..6u32 {
+        let stride = 32 >> step;
+        let low = 2 * i - (i & (stride - 1));
+        if keys[low] > keys[low + stride] {
+            keys.swap(low, low + stride);
+        }
+    }
+    block.sync();
+    data[i] = keys[i];
+}
+
+/// Elements of global memory that other threads of the block write.
+#[cluster_kernel(block = 64)]
+fn of_global_memory(a: &[u32], out: &mut [u32]) {
+    let block = this_thread_block();
+    let i = block.thread_rank();
+    out[i] = a[i];
+    let other = out[63 - i];
+    out[64 + i] = other;
+}
+
+/// One block adds what the others have written.
+#[cluster_kernel(block = 64)]
+fn of_two_blocks(a: &[f32], sums: &mut [f32], out: &mut [f32]) {
+    let (grid, block) = (this_grid(), this_thread_block());
+    let rank = grid.block_rank();
+    if block.thread_rank() == 0 {
+        sums[rank] = a[rank];
+    }
+    block.sync();
+    if grid.thread_rank() == 0 {
+        let mut sum = 0.0;
+        for other in 0..grid.num_blocks() {
+            sum += sums[other];
+        }
+        out[0] = sum;
+    }
+    grid.sync();
+    out[1 + grid.thread_rank()] = out[0];
+}
+
+/// Whether the phase is complete is not asked.
+#[cluster_kernel(block = 64)]
+fn tried_in_vain(a: &[f32], out: &mut [f32]) {
+    let block = this_thread_block();
+    let i = block.thread_rank();
+    let row = shared_array::<f32, 64>();
+    let bar = shared_barrier();
+    bar.init_collective(&block, 64);
+    row[i] = a[i];
+    let token = bar.arrive();
+    let _ = bar.try_wait(&token);
+    out[i] = row[63 - i];
+}
+
+/// The tile is written again while a store may read it, where there are few rounds.
+#[cluster_kernel(block = 32)]
+fn waited_on_some_paths(out: &mut TensorMap<[[f32; 32]; 8]>, n: u32) {
+    let block = this_thread_block();
+    let i = block.thread_rank();
+    let tile = shared_array::<[[f32; 32]; 8], 1>();
+    for r in 0..n {
+        for k in 0..8 {
+            tile[0][k][i] = r as f32;
+        }
+        block.sync();
+        if i == 0 {
+            out.store_async([r as i32 * 8, 0], &tile[0]);
+            if n > 2 {
+                bulk_wait_group_read::<0>();
+            }
+        }
+        block.sync();
+    }
+    if i == 0 {
+        bulk_wait_group_read::<0>();
+    }
+}
+
 fn main() {}

@@ -20,9 +20,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use phalanx_contract::uniformity::Uniformity;
 
 use super::cfg::{
-    Access, Assertion, BarrierCall, BasicBlock, BlockId, Call, CallId, Cfg, CopyStep, CountedLoop, End, Extent,
-    Formula, GivenTo, GroupStep, MemoryStep, Node, NodeId, Position, Region, RegisterChanges, Root, Select, Shared,
-    Slice, Source, Step, StepKind, Team, TokenStep, ValueStep, Variable,
+    Access, Assertion, BarrierCall, BasicBlock, BlockId, Call, CallId, Cfg, ChangeOfRegisters, CopyStep, CountedLoop,
+    End, Extent, Formula, GivenTo, GroupStep, MemoryStep, Node, NodeId, Position, Region, Root, Select, Shared, Slice,
+    Source, Step, StepKind, Team, TokenStep, ValueStep, Variable,
 };
 use crate::model::expr::{Block, Expr, ExprKind, Stmt, StmtKind};
 use crate::model::group::Group;
@@ -134,7 +134,7 @@ struct Builder<'f> {
     counted: BTreeMap<BlockId, CountedLoop>,
     assertions: Vec<Assertion>,
     collectives_of_warps: Vec<(Team, &'static str, SpanRange)>,
-    register_changes: RegisterChanges,
+    register_changes: Vec<ChangeOfRegisters>,
     names: BTreeMap<Shared, LocalId>,
     current: BlockId,
     /// The locals in scope, innermost last.

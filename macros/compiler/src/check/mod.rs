@@ -47,7 +47,7 @@ use std::collections::BTreeSet;
 use phalanx_contract::Groups;
 use proc_macro2::TokenStream;
 
-use crate::diag::{Diags, Reported};
+use crate::diag::{Diag, Diags, Reported};
 use crate::messages;
 use crate::model::expr::{Expr, ExprKind};
 use crate::model::walk::walk_block;
@@ -82,6 +82,7 @@ pub(crate) struct Checked<'f> {
     whole_warps: WholeWarps,
     is_right_if: Option<TokenStream>,
     rings_if: Option<(Rings, TokenStream)>,
+    faulty_if: Vec<(Diag, TokenStream)>,
 }
 
 /// Checks a function by all rules.
@@ -134,6 +135,7 @@ fn run_with<'f>(function: &'f Function, with_rings: bool, diags: &mut Diags) -> 
     let mut pending = tokens::check(&cfg, &tokens, diags);
     let mut forgotten = forgotten::check(&cfg, diags);
     let control = Control::of(&cfg);
+    registers::check_sum(function, &cfg, &control, diags);
     let live = Live::of(&cfg);
     let values = Values::of(function, &cfg, &control, &live);
     let mut summary = uniform::check(function, &cfg, &values, diags);
@@ -217,6 +219,7 @@ fn run_with<'f>(function: &'f Function, with_rings: bool, diags: &mut Diags) -> 
         whole_warps,
         is_right_if: None,
         rings_if: None,
+        faulty_if: Vec::new(),
     })
 }
 
@@ -357,6 +360,16 @@ impl<'f> Checked<'f> {
     /// Returns what is known of the rings if a condition holds, with the condition.
     pub(crate) fn rings_if(&self) -> Option<&(Rings, TokenStream)> {
         self.rings_if.as_ref()
+    }
+
+    /// Adds faults of the instances of which a condition holds.
+    pub(crate) fn with_faulty_if(self, faulty_if: Vec<(Diag, TokenStream)>) -> Checked<'f> {
+        Checked { faulty_if, ..self }
+    }
+
+    /// Returns the faults of the instances of which a condition holds.
+    pub(crate) fn faulty_if(&self) -> &[(Diag, TokenStream)] {
+        &self.faulty_if
     }
 
     /// Takes what is known of the function's rings.

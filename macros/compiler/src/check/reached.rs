@@ -2,7 +2,7 @@
 //! calculated from literals, the sizes of the block and its own rank. All other branches have two sides for it. The same of the blocks
 //! of a cluster.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::bit_set::BlockSet;
 use super::cfg::{BlockId, Cfg, NodeId, Offset, Source};
@@ -19,35 +19,75 @@ const MOST_THREADS: u64 = 1024;
 /// The number of operators and variables through which a condition is followed.
 const DEPTH: u8 = 16;
 
+/// Threads that take the same sides of all branches.
+struct Alike {
+    /// The sides that they take, by branch; `None` for a side that their ranks do not decide.
+    outcomes: Vec<Option<bool>>,
+    /// The blocks of the graph that they come to.
+    set: BlockSet,
+    ranks: Vec<u64>,
+}
+
 /// The sets of blocks of the graph that threads come to, each with the ranks of those threads. Several may be equal.
-pub(super) struct Reached(Vec<(BlockSet, Vec<u64>)>);
+pub(super) struct Reached {
+    branches: Vec<BlockId>,
+    sets: Vec<Alike>,
+}
 
 impl Reached {
     pub(super) fn of(function: &Function, cfg: &Cfg<'_>) -> Reached {
         let size = function.options.block.as_ref().and_then(|block| block.count());
         let branches: Vec<(BlockId, NodeId)> =
             (0..cfg.blocks.len()).filter_map(|at| Some((BlockId(at), cfg.blocks[at].end.condition()?))).collect();
-        let mut sets: BTreeMap<Vec<Option<bool>>, (BlockSet, Vec<u64>)> = BTreeMap::new();
+        let mut sets: BTreeMap<Vec<Option<bool>>, Alike> = BTreeMap::new();
         for rank in 0..size.unwrap_or(MOST_THREADS).min(MOST_THREADS) {
             let thread = Thread { cfg, size, rank: Some(rank), block: None };
             let outcome = |(_, on): &(BlockId, NodeId)| thread.value(*on, DEPTH).map(|value| value != 0);
             let outcomes: Vec<Option<bool>> = branches.iter().map(outcome).collect();
             let known = branches.iter().zip(&outcomes).filter_map(|((block, _), holds)| Some((*block, (*holds)?)));
             let known: BTreeMap<BlockId, bool> = known.collect();
-            let (_, ranks) = sets.entry(outcomes).or_insert_with(|| (reached(cfg, &known), Vec::new()));
-            ranks.push(rank);
+            let alike = || Alike { outcomes: outcomes.clone(), set: reached(cfg, &known), ranks: Vec::new() };
+            sets.entry(outcomes.clone()).or_insert_with(alike).ranks.push(rank);
         }
-        Reached(sets.into_values().collect())
+        let branches = branches.into_iter().map(|(block, _)| block).collect();
+        Reached { branches, sets: sets.into_values().collect() }
     }
 
     /// Whether one thread may come to both blocks of the graph.
     pub(super) fn by_one_thread(&self, first: BlockId, second: BlockId) -> bool {
-        self.0.iter().any(|(set, _)| set.contains(first) && set.contains(second))
+        self.sets.iter().any(|alike| alike.set.contains(first) && alike.set.contains(second))
+    }
+
+    /// Whether there is a warp of which a thread may come to one block of the graph, and none to the others.
+    pub(super) fn by_another_warp(&self, block: BlockId, others: &BTreeSet<BlockId>) -> bool {
+        let warps = |comes: &dyn Fn(&BlockSet) -> bool| -> BTreeSet<u64> {
+            let sets = self.sets.iter().filter(|alike| comes(&alike.set));
+            sets.flat_map(|alike| &alike.ranks).map(|rank| rank / 32).collect()
+        };
+        let to_others = warps(&|set| others.iter().any(|other| set.contains(*other)));
+        warps(&|set| set.contains(block)).difference(&to_others).next().is_some()
     }
 
     /// The sets, each with the ranks of the threads that come to its blocks.
     pub(super) fn sets(&self) -> impl Iterator<Item = (&BlockSet, &[u64])> {
-        self.0.iter().map(|(set, ranks)| (set, &ranks[..]))
+        self.sets.iter().map(|alike| (&alike.set, &alike.ranks[..]))
+    }
+
+    /// Whether the ranks of threads keep each aligned group of so many together at a branch, among those groups of which a thread may come
+    /// to a block of the graph: all of its threads take one side.
+    pub(super) fn keeps_together(&self, branch: BlockId, block: BlockId, size: u64) -> bool {
+        let Some(number) = self.branches.iter().position(|other| *other == branch) else { return false };
+        let group = |rank: &u64| rank / size;
+        let coming = self.sets.iter().filter(|alike| alike.set.contains(block)).flat_map(|alike| &alike.ranks);
+        let coming: BTreeSet<u64> = coming.map(group).collect();
+        let mut sides: BTreeMap<u64, bool> = BTreeMap::new();
+        self.sets.iter().all(|alike| {
+            let mut groups = alike.ranks.iter().map(group).filter(|group| coming.contains(group));
+            match alike.outcomes[number] {
+                Some(side) => groups.all(|group| *sides.entry(group).or_insert(side) == side),
+                None => groups.next().is_none(),
+            }
+        })
     }
 }
 

@@ -8,6 +8,7 @@ mod fences;
 pub(crate) mod followed;
 mod headers;
 mod host;
+mod instances;
 mod item;
 mod launcher;
 mod method;
@@ -41,7 +42,8 @@ fn text(checked: &Checked<'_>) -> TokenStream {
     let bindings = item::bindings(function);
     let checks = uniformity::checks(function, checked.summary());
     let (protocol, rings) = (protocol::checks(checked), rings::checks(checked));
-    let start = quote!(#(#broken)* #bindings #checks #protocol #rings);
+    let instances = instances::checks(checked);
+    let start = quote!(#(#broken)* #bindings #checks #protocol #rings #instances);
     let body = item::body(function, host::body(checked, &start));
     let options = template::options(function);
     let definition = template::definition(function, &cuda::text(checked), checked);

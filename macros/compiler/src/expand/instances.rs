@@ -1,5 +1,6 @@
 //! Kernels that are generic over constants: what their threads do to each other is followed in instances with certain values. A
-//! fault is reported if there is none without it among those that can run. Which instances a program has, only rustc knows.
+//! fault is reported if there is none without it among those that can run. Otherwise rustc reports it where a program has an instance
+//! with exactly the values of one that has it: which instances a program has, only rustc knows.
 
 use std::collections::BTreeSet;
 
@@ -46,6 +47,9 @@ const TRIED: [(i64, i64, i64); 16] = [
 /// The fewest instances with a fault of which one is reported.
 const FEWEST: usize = 2;
 
+/// The most instances that are followed if one is right: the most usual ones.
+const MOST_IF_SOME: usize = 6;
+
 /// A name with a value and its type.
 type Valued = (Ident, i64, String);
 
@@ -66,7 +70,20 @@ pub(super) fn judge<'f>(
         return judged;
     }
     let (item, followed) = bodies.map_or((item, &[][..]), |bodies| (&bodies.item, &bodies.followed));
-    let Some((fault, values)) = fault_of_all(function, options, item, session) else { return judged };
+    let selections = |judged: TokenStream| match followed.is_empty() {
+        true => judged,
+        false => emit::followed::selections(followed),
+    };
+    let are_followed = (!followed.is_empty()).then(|| emit::followed::condition(followed));
+    let (fault, values) = match faults_of(function, options, item, session) {
+        Verdict::Right => return judged,
+        Verdict::OfAll(fault, values) => (fault, values),
+        Verdict::OfSome(faults) => {
+            let faulty_if = faults.into_iter().map(|faulty| faulty.condition(are_followed.as_ref())).collect();
+            let checked = judged.checked.map(|checked| checked.with_faulty_if(faulty_if));
+            return Judged { checked, selections: selections(judged.selections), ..judged };
+        }
+    };
     if values.is_none() && followed.is_empty() {
         diags.push(fault);
         let checked = diags.gate().and(judged.checked);
@@ -77,25 +94,57 @@ pub(super) fn judge<'f>(
         Some(values) => values.are_right(span),
         None => quote_spanned!(span=> true),
     });
-    if followed.is_empty() {
-        conditional.push(fault);
-        return Judged { conditional, ..judged };
-    }
-    conditional.push(fault.and(|_| emit::followed::condition(followed)));
-    Judged { conditional, selections: emit::followed::selections(followed), ..judged }
+    conditional.push(match are_followed {
+        Some(are_followed) => fault.and(|_| are_followed),
+        None => fault,
+    });
+    Judged { conditional, selections: selections(judged.selections), ..judged }
 }
 
-/// The fault of the first instance, if all instances that can run have one; with the constants of the file that it rests on.
-fn fault_of_all(
-    function: &Function,
-    options: &TokenStream,
-    item: &TokenStream,
-    session: Session,
-) -> Option<(Diag, Option<WithValues>)> {
-    let item = parse::instance::without_constants(item)?;
-    let mut first = None;
-    let mut tried: Vec<Vec<Valued>> = Vec::new();
-    for values in instances(function)? {
+/// The verdict on the instances that are tried.
+enum Verdict {
+    /// No fault is known.
+    Right,
+    /// The fault of the first instance, if all that can run have one; with the constants of the file that it rests on.
+    OfAll(Diag, Option<WithValues>),
+    /// The instances with a fault, if others are right.
+    OfSome(Vec<Faulty>),
+}
+
+/// An instance with a fault: the values of the kernel's constants, and the constants of the file that the fault rests on.
+struct Faulty {
+    fault: Diag,
+    values: Vec<Valued>,
+    known: Option<WithValues>,
+}
+
+impl Faulty {
+    /// The fault with the condition that a program's instance has it.
+    fn condition(self, are_followed: Option<&TokenStream>) -> (Diag, TokenStream) {
+        let span = self.fault.at.lo;
+        let fault = messages::of_one_instance(self.fault, &named(&self.values));
+        let each = self.values.iter().map(|(name, value, _)| {
+            let value = i128::from(*value);
+            quote_spanned!(span=> (#name) as i128 == #value)
+        });
+        let known = self.known.map(|known| known.are_right(span)).into_iter();
+        let each = each.chain(known.map(|known| quote_spanned!(span=> (#known)))).chain(are_followed.cloned());
+        (fault, quote_spanned!(span=> #(#each)&&*))
+    }
+}
+
+fn named(values: &[Valued]) -> Vec<(&Ident, i64, &str)> {
+    values.iter().map(|(name, value, ty)| (name, *value, &**ty)).collect()
+}
+
+fn faults_of(function: &Function, options: &TokenStream, item: &TokenStream, session: Session) -> Verdict {
+    let without_constants = parse::instance::without_constants(item).zip(instances(function));
+    let Some((item, instances)) = without_constants else { return Verdict::Right };
+    let (mut faulty, mut right) = (Vec::new(), 0);
+    for values in instances {
+        if right + faulty.len() >= MOST_IF_SOME && right > 0 {
+            break;
+        }
         let with = |tokens: &TokenStream| with_literals(tokens.clone(), &values);
         let (options, item) = (with(options), with(&item));
         // A constant may not have the value, such as that of a tile's size.
@@ -107,28 +156,29 @@ fn fault_of_all(
         let mut faults = Diags::new(session);
         let works = check::follow_threads(&instance, &mut faults);
         if faults.is_empty() {
-            if works {
-                return None;
-            }
+            right += usize::from(works);
             continue;
         }
         let mut faults = Diags::new(session);
         match check::run(&instance, &mut faults) {
-            Ok(_) => return None,
+            Ok(_) => right += 1,
             Err(Reported) => {
                 let mut faults = faults.take();
                 if faults.iter().all(|fault| Rule::OF_INSTANCES.contains(&fault.rule)) && !faults.is_empty() {
-                    first.get_or_insert((faults.remove(0), known));
-                    tried.push(values);
+                    faulty.push(Faulty { fault: faults.remove(0), values, known });
                 }
             }
         }
     }
-    let (fault, known) = first.filter(|_| tried.len() >= FEWEST)?;
-    let each = tried.iter().take(FEWEST);
-    let each: Vec<Vec<_>> =
-        each.map(|values| values.iter().map(|(name, value, ty)| (name, *value, &**ty)).collect()).collect();
-    Some((messages::of_instances(fault, &each, tried.len()), known))
+    let number = faulty.len();
+    let each: Vec<_> = faulty.iter().take(FEWEST).map(|of| of.values.clone()).collect();
+    let first = match (right, number) {
+        (_, 0) => return Verdict::Right,
+        (0, FEWEST..) => faulty.remove(0),
+        (_, _) => return Verdict::OfSome(faulty),
+    };
+    let each: Vec<Vec<_>> = each.iter().map(|values| named(values)).collect();
+    Verdict::OfAll(messages::of_instances(first.fault, &each, number), first.known)
 }
 
 /// The values of the constants in each instance that is tried; `None` if a constant is of another type.

@@ -15,7 +15,9 @@ use crate::values::Conditional;
 
 /// Whether a fault of a function with the values of its constants is one about which nothing is said without them.
 pub(super) fn is_of_values(without: &Checked<'_>, with_values: &Function, fault: &Diag) -> bool {
-    Rule::OF_KNOWN_NUMBERS.contains(&fault.rule)
+    // Numbers of registers.
+    fault.rule == Rule::LaunchLimit
+        || Rule::OF_KNOWN_NUMBERS.contains(&fault.rule)
         || Rule::OF_TRACES.contains(&fault.rule) && !without.leaves_rank_to_rustc(fault.at)
         || is_of_threads(with_values, fault)
 }

@@ -25,3 +25,27 @@ pub(crate) fn registers_twice(at: SpanRange, name: &str, earlier: Option<SpanRan
     }
     .help("change them once for each warpgroup, before its loop")
 }
+
+/// The warpgroups of a block keep and want more registers than there are: `each` has so many a thread, of `all`. The largest number is `wanted`,
+/// each thread has `at_start`, and `fits` is what would be left for those that want the largest one.
+pub(crate) fn registers_do_not_suffice(
+    at: SpanRange,
+    (each, all): (&[u64], u64),
+    (wanted, at_start): (u64, u64),
+    fits: Option<u64>,
+) -> Diag {
+    let sum = each.iter().map(u64::to_string).collect::<Vec<_>>().join(" + ");
+    let needed: u64 = each.iter().sum();
+    let message = format!(
+        "a warpgroup waits here for ever: the block's {} warpgroups keep and want {sum} = {needed} registers for each of their threads, \
+         and have {all} ({at_start} each at the start)",
+        each.len()
+    );
+    let diag = Diag::new(Rule::LaunchLimit, at, message);
+    match fits {
+        Some(fits) if fits > at_start => {
+            diag.help(format!("ask for {fits} in place of {wanted}, or let another warpgroup keep fewer"))
+        }
+        _ => diag.help("let another warpgroup give registers back: `warpgroup.decrease_registers::<40>()`"),
+    }
+}

@@ -302,15 +302,44 @@ pub(crate) fn unsynchronized_access(
     })
 }
 
+/// Two threads of two blocks of a grid, each by its rank in its block and the block's rank.
+pub(crate) fn unsynchronized_blocks(
+    at: SpanRange,
+    write: SpanRange,
+    name: &str,
+    reads: bool,
+    (thread, block): (u64, u64),
+    (writer, writers_block): (u64, u64),
+) -> Diag {
+    let is_accessed = if reads { "read" } else { "written" };
+    let message = format!(
+        "an element of {name} is {is_accessed} that a thread of another block writes, with no barrier of the grid in between"
+    );
+    let note = format!(
+        "thread {writer} of block {writers_block} writes here what thread {thread} of block {block} accesses, before or after it"
+    );
+    Diag::new(Rule::UnsynchronizedAccess, at, message).note(write, note).help(
+        "synchronize the blocks between the two: `grid.sync();`, also between one iteration of a loop and the next",
+    )
+}
+
 /// Adds the values of the constants of a kernel whose instances all have the fault, of the first few of them.
 pub(crate) fn of_instances(fault: Diag, instances: &[Vec<(&Ident, i64, &str)>], number: usize) -> Diag {
+    let each = instances.iter().map(|values| values_of(values)).collect::<Vec<_>>().join(", or with ");
+    fault.remark(format!("it is so with {each}, and with all other values that were tried: {number} in all"))
+}
+
+/// Adds the values of the constants of an instance that has the fault, where others have none.
+pub(crate) fn of_one_instance(fault: Diag, instance: &[(&Ident, i64, &str)]) -> Diag {
+    fault.remark(format!("it is so with {}, and not with all other values", values_of(instance)))
+}
+
+fn values_of(instance: &[(&Ident, i64, &str)]) -> String {
     let value = |(name, value, ty): &(&Ident, i64, &str)| match *ty {
         "bool" => format!("`{name}` = {}", *value != 0),
         _ => format!("`{name}` = {value}"),
     };
-    let instance = |values: &Vec<_>| values.iter().map(value).collect::<Vec<_>>().join(", ");
-    let each = instances.iter().map(instance).collect::<Vec<_>>().join(", or with ");
-    fault.remark(format!("it is so with {each}, and with all other values that were tried: {number} in all"))
+    instance.iter().map(value).collect::<Vec<_>>().join(", ")
 }
 
 /// More threads change an element each than there are. `numbers` are those of the threads, which are a block's or a cluster's, and of

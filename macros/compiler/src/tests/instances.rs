@@ -235,3 +235,27 @@ fn functions_that_are_followed() {
         assert_eq!(broken(&text("")), ["unsynchronized_access"], "{function}");
     }
 }
+
+/// Where some instances are right, rustc refuses the others, by the values of their constants.
+#[test]
+fn some_instances_are_at_fault() {
+    let refusals = |sync: &str| {
+        let kernel = kernel(
+            "block = N",
+            "const N: usize",
+            &format!("let s = shared_array::<u32, N>(); s[t] = input[t]; {sync} out[t] = s[N - 1 - t];"),
+        );
+        let item: syn::ItemFn = syn::parse_str(&kernel).expect("a kernel");
+        let syn::Meta::List(options) = &item.attrs[0].meta else { panic!("options") };
+        let mut body = item.clone();
+        body.attrs.clear();
+        session().kernel(options.tokens.clone(), quote::quote!(#body)).to_string()
+    };
+    let of = |value: u32| format!("(N) as i128 == {value}i128");
+    let by_warp = refusals("tiled_partition::<32>(&block).sync();");
+    for (value, is_faulty) in [(64, true), (128, true), (256, true), (32, false), (16, false)] {
+        assert_eq!(by_warp.contains(&of(value)), is_faulty, "{value}: {by_warp}");
+    }
+    assert!(by_warp.contains("it is so with `N` = 64, and not with all other values"));
+    assert!(!refusals("block.sync();").contains("not with all other values"));
+}

@@ -162,7 +162,9 @@ fn a_rank_is_one_where_its_entry_says() {
     assert_eq!(divergent("block.made_up_rank()"), NOWHERE);
     assert_eq!(divergent("block.made_up_rank() / 8"), IN_THE_TILE);
     assert_eq!(divergent("cluster.made_up_rank() / 8"), IN_THE_TILE);
-    assert_eq!(divergent("tile.made_up_rank() / 8"), NOWHERE);
+    // The ranks of a tile of eight threads are below 8.
+    assert_eq!(divergent("tile.made_up_rank() / 8"), IN_THE_TILE);
+    assert_eq!(divergent("tile.made_up_rank() / 4"), NOWHERE);
     assert_eq!(divergent("block.made_up_of_thread() / 8"), NOWHERE);
     assert_eq!(divergent("block.made_up_index().x / 8"), IN_THE_TILE);
     assert_eq!(divergent("block.made_up_index().y"), EVERYWHERE);

@@ -37,6 +37,7 @@ mod phases;
 mod previous;
 mod random;
 mod references;
+mod registers;
 mod restarts;
 mod rings;
 mod skews;

@@ -251,3 +251,47 @@ fn relaxed_atomics() {
     assert_eq!(spins("Relaxed", "block.sync();"), [""; 0]);
     assert_eq!(spins("Relaxed", ""), ["unsynchronized_access"]);
 }
+
+/// Elements of a slice that the host passes, and two blocks of a grid that has a barrier.
+#[test]
+fn elements_of_parameters() {
+    for (body, sync) in [
+        ("out[t] = input[t]; SYNC let x = out[127 - t]; out[128 + t] = x;", "block.sync();"),
+        ("if t == 0 { out[3] = 7; } SYNC s[t] = out[3]; block.sync(); out[128 + t] = s[127 - t];", "block.sync();"),
+        ("if out[t] > out[t + 1] { s[t] = 1; } SYNC out[t] = s[127 - t];", "block.sync();"),
+    ] {
+        assert_eq!(in_block(&body.replace("SYNC", "")), ["unsynchronized_access"], "{body}");
+        assert_eq!(in_block(&body.replace("SYNC", sync)), [""; 0], "{body}");
+    }
+    // All threads have the same sum, and what an index from memory meets is unknown.
+    for body in [
+        "let mut x = input[t]; for k in 0..5u32 { x += warp.shfl_xor(x, 16 >> k); } out[t / 32] = x;",
+        "out[input[t]] = t;",
+    ] {
+        assert_eq!(in_block(body), [""; 0], "{body}");
+    }
+    let in_grid = |sync: &str, last: &str| {
+        in_block(&format!(
+            "let grid = this_grid(); let all = grid.num_threads(); let g = grid.thread_rank();
+            out[g] = input[g]; {sync} let x = out[(g + all / 2) % all]; {last} out[g] = x;"
+        ))
+    };
+    assert_eq!(in_grid("grid.sync();", "grid.sync();"), [""; 0]);
+    assert_eq!(in_grid("block.sync();", "grid.sync();"), ["unsynchronized_access"]);
+    assert_eq!(in_grid("grid.sync();", "block.sync();"), ["unsynchronized_access"]);
+    // It may be for a grid of one block.
+    assert_eq!(in_grid("block.sync();", "block.sync();"), [""; 0]);
+}
+
+/// A test of a phase tells a thread nothing if nobody asks for the result.
+#[test]
+fn tests_of_phases() {
+    let tried = |test: &str| {
+        in_block(&format!(
+            "let bar = shared_barrier(); bar.init_collective(&block, 128);
+            s[t] = input[t]; let token = bar.arrive(); {test} out[t] = s[127 - t];"
+        ))
+    };
+    assert_eq!(tried("let _ = bar.try_wait(&token);"), ["unsynchronized_access"]);
+    assert_eq!(tried("while !bar.try_wait(&token) {}"), [""; 0]);
+}

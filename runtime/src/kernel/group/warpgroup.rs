@@ -279,8 +279,9 @@ impl Tile<128> {
     /// # }
     /// ```
     ///
-    /// A warpgroup changes its registers at most once, in the kernel itself. Nothing checks that the registers suffice for all; where they
-    /// do not, the launch waits forever, until its [deadline](crate::Launch::deadline). The simulator counts no registers.
+    /// A warpgroup changes its registers at most once, in the kernel itself. That the registers suffice for all is checked at compile time, unless
+    /// data decide which warpgroup changes what; where they do not, the launch waits forever, until its
+    /// [deadline](crate::Launch::deadline). The simulator counts no registers.
     #[track_caller]
     pub fn increase_registers<const N: usize>(&self) {
         self.change_registers(Location::caller(), "increase_registers");

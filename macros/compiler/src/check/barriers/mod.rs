@@ -27,6 +27,7 @@ mod path_states;
 mod repeated;
 mod summary;
 mod tokens;
+mod warps;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -339,8 +340,7 @@ impl<'a, 'f> Check<'a, 'f, '_> {
         let Some(paths) = state.paths.get(&id) else { return };
         let peers = self.lives.within == Uniformity::Cluster;
         let threads = self.cx.threads();
-        let beyond_a_warp =
-            threads.is_none_or(|threads| threads > 32) && self.cx.values.is_reached_uniformly(block, Uniformity::Block);
+        let beyond_a_warp = || self.cx.comes_from_another_warp(block, id);
         let name = self.cx.name(id);
         let is_new = |life: Lifecycle| matches!(life, Lifecycle::New | Lifecycle::Invalid);
         for path in paths.iter().filter(|path| path.life == Lifecycle::Given) {
@@ -356,7 +356,7 @@ impl<'a, 'f> Check<'a, 'f, '_> {
         let unpublished = paths.iter().filter(|path| match (path.life, path.observers) {
             (Lifecycle::Unknown, _) | (_, Observers::All) => false,
             (life, Observers::OtherThread) => is_new(life) && threads != Some(1),
-            (life, Observers::OtherWarp) => is_new(life) && (peers || beyond_a_warp),
+            (life, Observers::OtherWarp) => is_new(life) && (peers || beyond_a_warp()),
             (Lifecycle::Invalid, Observers::Own | Observers::Arrived(_)) => true,
             (Lifecycle::New | Lifecycle::Live, Observers::Own | Observers::Arrived(_)) => peers,
             (Lifecycle::Given, _) => false,

@@ -5,7 +5,8 @@ use phalanx_contract::uniformity::Uniformity;
 use super::memory::region_of_kind;
 use super::{Builder, GroupStep, MemoryStep, Source, StepKind, TokenStep, Value};
 use crate::check::cfg::{
-    AccessKind, BarrierCall, BarrierCallId, Covers, Formula, Granule, NodeId, Region, Root, Select, Shared, Team, Tile,
+    AccessKind, BarrierCall, BarrierCallId, ChangeOfRegisters, Covers, Formula, Granule, NodeId, Region, Root, Select,
+    Shared, Team, Tile,
 };
 use crate::model::ValueId;
 use crate::model::barrier::{BarrierForm, PhaseAction};
@@ -158,9 +159,10 @@ impl<'f> Builder<'f> {
                 self.wait_for_products(team, Some(one), nodes.get(1).copied(), at);
                 self.node(Source::Known { uniformity: Uniformity::Divergent, what: "wait_mma" }, nodes, at)
             }
-            Op::ChangeRegisters { change, .. } => {
+            Op::ChangeRegisters { change, count } => {
                 let team = warpgroup(team(Group::Tile));
-                self.register_changes.push((self.current, change, at));
+                let step = self.blocks[self.current.0].steps.len();
+                self.register_changes.push(ChangeOfRegisters { block: self.current, step, change, count, at });
                 self.step(StepKind::Group(GroupStep::Collective { team, name: change.name(), barrier: false }), at);
                 self.nothing(at).node
             }

@@ -27,7 +27,7 @@ use proc_macro2::Ident;
 use crate::model::group::Group;
 use crate::model::op::RegisterChange;
 use crate::model::query::Query;
-use crate::model::{Function, LocalId, SlotId};
+use crate::model::{Function, LocalId, SlotId, ValueId};
 use crate::span::SpanRange;
 
 /// An index into [`Cfg::blocks`].
@@ -81,7 +81,7 @@ pub(crate) struct Cfg<'f> {
     /// The collectives that only the threads of one warp have, by name.
     pub(crate) collectives_of_warps: Vec<(Team, &'static str, SpanRange)>,
     /// Where warpgroups change the number of their registers.
-    pub(crate) register_changes: RegisterChanges,
+    pub(crate) register_changes: Vec<ChangeOfRegisters>,
     /// The slices of dynamic shared memory, by number.
     pub(crate) slices: Vec<Slice>,
     /// By use of all of dynamic shared memory, the size of an element in bytes, if it is a scalar.
@@ -96,8 +96,17 @@ pub(crate) struct Cfg<'f> {
     pub(crate) callees: OnceCell<BTreeMap<SlotId, Callee>>,
 }
 
-/// The changes of the number of registers, each in its block.
-pub(crate) type RegisterChanges = Vec<(BlockId, RegisterChange, SpanRange)>;
+/// A change of the number of registers.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ChangeOfRegisters {
+    pub(crate) block: BlockId,
+    /// The number of its step in the block.
+    pub(crate) step: usize,
+    pub(crate) change: RegisterChange,
+    /// The new number.
+    pub(crate) count: ValueId,
+    pub(crate) at: SpanRange,
+}
 
 /// A function that is called by a path.
 #[derive(Debug, Clone, Copy)]

@@ -42,10 +42,10 @@ pub(super) struct Launch {
     pub(super) holds: Option<(BlockId, bool)>,
 }
 
-/// A thread of a launch with one cluster.
+/// A thread of a launch with one cluster, or with several of one block each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct ThreadId {
-    /// The rank of its block in the cluster, if that is known.
+    /// The rank of its block in the cluster or the grid, if that is known.
     pub(super) block: Option<u64>,
     /// The thread's rank in its block.
     pub(super) rank: u64,
@@ -88,6 +88,8 @@ pub(super) struct Runs<'a, 'f> {
     cfg: &'a Cfg<'f>,
     /// The number of threads in a block.
     threads: u64,
+    /// The number of blocks of the grid, if clusters have one block each: then the rank of a thread's block is that in the grid.
+    grid: Option<u64>,
     regions: BTreeMap<BlockId, (BlockSet, Option<BlockId>)>,
     /// The ways out of loops with barriers, each with the block where the loop goes on.
     exits: BTreeMap<BlockId, BlockId>,
@@ -135,6 +137,7 @@ impl<'a, 'f> Runs<'a, 'f> {
             function,
             cfg,
             threads,
+            grid: None,
             steps: needed::steps(cfg, &needed::nodes(cfg)),
             bits: (0..cfg.nodes.len()).map(|node| cfg.cuts.get(&NodeId(node)).copied()).collect(),
             digits: (0..cfg.nodes.len()).map(|node| exact_digit(cfg, NodeId(node))).collect(),

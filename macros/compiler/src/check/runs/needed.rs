@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::check::cfg::{Cfg, CopyStep, NodeId, Region, Select, Step, StepKind, ValueStep, Variable};
+use crate::check::cfg::{Cfg, CopyStep, NodeId, Region, Root, Select, Step, StepKind, ValueStep, Variable};
 
 /// Returns for each node whether it is needed.
 pub(super) fn nodes(cfg: &Cfg<'_>) -> Vec<bool> {
@@ -25,8 +25,10 @@ pub(super) fn nodes(cfg: &Cfg<'_>) -> Vec<bool> {
     }
     work.extend(cfg.accesses.iter().flat_map(|access| of_region(&access.region)));
     work.extend(cfg.accesses.iter().flat_map(|access| access.covers.nodes()));
-    // Of shared memory, it is asked whether two threads write the same.
-    let shared = cfg.accesses.iter().filter(|access| access.region.root.party().is_some());
+    // Of shared memory, and of a kernel's parameters, it is asked whether two threads write the same.
+    let is_asked =
+        |region: &Region| region.root.party().is_some() || region.root == Root::Global && region.param.is_some();
+    let shared = cfg.accesses.iter().filter(|access| is_asked(&access.region));
     work.extend(shared.filter_map(|access| access.stored));
     for call in &cfg.barrier_calls {
         work.extend(of_region(&call.region).chain(call.operands.iter().copied()));

@@ -1,6 +1,6 @@
 //! The values that a thread computes in its run: small integers, each with whether it depends on what the host passes.
 
-use super::Thread;
+use super::{Runs, Thread};
 use crate::check::cfg::{BlockId, CountedLoop, Formula, NodeId, Root, Source};
 use crate::check::constant_propagation::operate;
 use crate::model::expr::BinaryOp;
@@ -71,6 +71,13 @@ impl Number {
     fn function(self, other: Number, of: impl FnOnce(u64, u64) -> Option<u64>) -> Option<Number> {
         let value = of(self.natural()?, other.natural()?)?;
         Some(Number { is_given: self.is_given || other.is_given, ..Number::own(value)? })
+    }
+}
+
+impl Runs<'_, '_> {
+    /// The same in a grid of several clusters of one block each.
+    pub(in crate::check) fn in_grid(self, blocks: u64) -> Self {
+        Runs { grid: Some(blocks), ..self }
     }
 }
 
@@ -197,6 +204,14 @@ impl Thread<'_, '_, '_> {
             Some((0..3).map(|axis| extents.get(axis).copied().unwrap_or(1)).collect::<Vec<u64>>())
         };
         match (query.uniform_at, group) {
+            (UniformAt::Block, _) if self.runs.grid.is_some() => {
+                if axis == 0 {
+                    self.id.block
+                } else {
+                    Some(0)
+                }
+            }
+            (UniformAt::Cluster, _) if self.runs.grid.is_some() => None,
             (UniformAt::Block, _) => {
                 let (extents, rank) = (along(&options.cluster)?, self.id.block?);
                 let before = extents[..axis].iter().product::<u64>();
@@ -220,6 +235,16 @@ impl Thread<'_, '_, '_> {
         };
         let block = || self.id.block.or(blocks.filter(|blocks| *blocks == 1).map(|_| 0));
         let (group, query) = self.runs.cfg.queries.get(&node)?;
+        if let (Some(grid), Group::Cluster | Group::Grid) = (self.runs.grid, group) {
+            let (blocks, rank) = if *group == Group::Grid { (grid, self.id.block?) } else { (1, 0) };
+            return match query.answer {
+                Answer::ThreadCount => Some(blocks * threads),
+                Answer::BlockCount => Some(blocks),
+                Answer::BlockRank => Some(rank),
+                Answer::ThreadRank => Some(rank * threads + self.id.rank),
+                Answer::ThreadIndex | Answer::GroupRank | Answer::GroupCount | Answer::Number | Answer::Extent => None,
+            };
+        }
         match (group, query.answer) {
             (Group::ThreadBlock, Answer::ThreadCount) => Some(threads),
             (Group::Grid, _) if self.id.block.is_none() => None,

@@ -7,7 +7,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Check;
-use crate::check::cfg::{Access, AccessKind, BlockId, Cfg, NodeId, Root, Shared, Source, Variable};
+use crate::check::bit_set::BlockSet;
+use crate::check::cfg::{
+    Access, AccessId, AccessKind, BlockId, Cfg, MemoryStep, NodeId, Root, Shared, Source, Step, StepKind, ValueStep,
+    Variable,
+};
+use crate::check::uniform::control::following;
 use crate::model::expr::BinaryOp;
 
 /// The longest chain of operands that is followed.
@@ -17,6 +22,8 @@ const DEPTH: u32 = 12;
 pub(super) struct Data {
     /// The shared memory that has only elements that the host passes.
     given: BTreeSet<Shared>,
+    /// The loads of global memory before which the kernel writes none.
+    fresh: BTreeSet<NodeId>,
     /// The values that each variable gets.
     sets: BTreeMap<Variable, Vec<NodeId>>,
 }
@@ -26,7 +33,7 @@ type Loaded = (Root, NodeId);
 
 impl Data {
     pub(super) fn of(cfg: &Cfg<'_>) -> Data {
-        let mut data = Data { given: BTreeSet::new(), sets: cfg.values_of_variables() };
+        let mut data = Data { given: BTreeSet::new(), fresh: fresh(cfg), sets: cfg.values_of_variables() };
         let written = cfg.accesses.iter().filter(|access| access.kind != AccessKind::Read);
         let written: Vec<_> = written.filter_map(|access| Some((access.region.root.party()?.1, access))).collect();
         data.given = written.iter().map(|(shared, _)| *shared).collect();
@@ -53,6 +60,7 @@ impl Data {
         let of = &cfg.nodes[node.0];
         match (&of.source, &of.operands[..]) {
             (Source::Load(root @ Root::ReadOnly), [index, ..]) => Some((*root, *index)),
+            (Source::Load(root @ Root::Global), [index, ..]) if self.fresh.contains(&node) => Some((*root, *index)),
             (Source::Load(root @ Root::Shared(shared)), [index, ..]) if self.given.contains(shared) => {
                 Some((*root, *index))
             }
@@ -97,6 +105,39 @@ impl Data {
         }
         true
     }
+}
+
+/// The loads of global memory that no write to any comes before in the kernel: they find what the host has passed.
+fn fresh(cfg: &Cfg<'_>) -> BTreeSet<NodeId> {
+    let writes = |step: &Step| match step.kind {
+        StepKind::Memory(MemoryStep::Access(AccessId(id))) => {
+            let access = &cfg.accesses[id];
+            access.region.root == Root::Global && access.kind != AccessKind::Read
+        }
+        StepKind::Call(call) => !cfg.calls[call.0].is_of_values(),
+        StepKind::Copy(_) => true,
+        StepKind::Value(_)
+        | StepKind::Memory(MemoryStep::Fence | MemoryStep::WaitPrevious)
+        | StepKind::Group(_)
+        | StepKind::BarrierCall(_)
+        | StepKind::Token(_) => false,
+    };
+    let writing = (0..cfg.blocks.len()).map(BlockId).filter(|block| cfg.blocks[block.0].steps.iter().any(writes));
+    let after: Vec<BlockSet> = writing.map(|block| following(cfg, block)).collect();
+    let mut fresh = BTreeSet::new();
+    for (number, block) in cfg.blocks.iter().enumerate() {
+        if after.iter().any(|after| after.contains(BlockId(number))) {
+            continue;
+        }
+        for step in block.steps.iter().take_while(|step| !writes(step)) {
+            if let StepKind::Value(ValueStep::Evaluate(node)) = step.kind
+                && matches!(cfg.nodes[node.0].source, Source::Load(Root::Global))
+            {
+                fresh.insert(node);
+            }
+        }
+    }
+    fresh
 }
 
 impl Check<'_, '_> {

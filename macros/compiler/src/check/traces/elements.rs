@@ -1,4 +1,5 @@
-//! The elements of shared memory that are told apart: of arrays of numbers and of other values, such as structs, and of the dynamic memory.
+//! The elements of memory that are told apart: of shared arrays of numbers and of other values, such as structs, of the dynamic memory, and
+//! of slices of numbers that the host passes.
 
 use std::collections::BTreeMap;
 
@@ -9,6 +10,7 @@ use crate::check::rings::array;
 use crate::check::runs::{Number, Place, Thread};
 use crate::model::Function;
 use crate::model::expr::BinaryOp;
+use crate::model::ty::{ParamType, TypeShape};
 
 /// The largest number of dimensions of an array that is followed.
 const MOST_DIMENSIONS: usize = 3;
@@ -41,7 +43,7 @@ const SCALARS: [(&str, u64); 18] = [
     ("char", 4),
 ];
 
-/// An element: the memory, its owner's rank in the cluster, and an index in each dimension.
+/// An element: the memory, its owner's rank in the cluster, and an index in each dimension. A parameter of a kernel is global memory.
 pub(super) type Element = (u64, Shared, [u64; MOST_DIMENSIONS]);
 
 /// A part of shared memory: from one index up to another in each dimension that selects, from the first on.
@@ -86,13 +88,29 @@ impl<'a, 'f> Elements<'a, 'f> {
         let whole = cfg.dynamic.first().copied().flatten();
         let whole = whole.filter(|size| cfg.slices.is_empty() && cfg.dynamic.iter().all(|of| *of == Some(*size)));
         let whole = whole.map(|size| (Shared::Dynamic, (1, Some(size))));
-        Elements { cfg, shapes: arrays.chain(slices).chain(whole).collect() }
+        // A kernel that says nothing of its block may be for one thread.
+        let params = function.params.iter().enumerate().filter(|_| function.options.block.is_some());
+        let params = params.filter_map(|(position, param)| {
+            let ParamType::Slice { mutable: true, element } = &param.ty else { return None };
+            let TypeShape::Scalar(name, _) = element.shape else { return None };
+            Some((Shared::Param(position), (1, size_of(name))))
+        });
+        Elements { cfg, shapes: arrays.chain(slices).chain(whole).chain(params).collect() }
+    }
+
+    /// The memory of a region, and of global memory the parameter of the kernel.
+    pub(super) fn memory(region: &Region) -> Option<Shared> {
+        match region.root {
+            Root::Shared(shared) | Root::Remote(shared) => Some(shared),
+            Root::Global => region.param.map(Shared::Param),
+            Root::ReadOnly => None,
+        }
     }
 
     /// Whether some memory is written at one place of the text and accessed at another.
     pub(super) fn may_meet(&self) -> bool {
         let followed = self.cfg.accesses.iter().filter(|access| is_followed(access));
-        let accessed = followed.filter_map(|access| Some((access.region.root.party()?.1, access.kind.changes())));
+        let accessed = followed.filter_map(|access| Some((Self::memory(&access.region)?, access.kind.changes())));
         let mut all: BTreeMap<Shared, Vec<bool>> = BTreeMap::new();
         for (shared, changes) in accessed {
             all.entry(shared).or_default().push(changes);
@@ -115,7 +133,7 @@ impl<'a, 'f> Elements<'a, 'f> {
             *place.ranges.last_mut()? = Some((first, end));
             several = lanes.min(MOST_LANES);
         }
-        let part = self.part_of(thread, place, access.atomic.is_some())?;
+        let part = self.part_of(thread, place, access.region.param, access.atomic.is_some())?;
         let (dimensions, _) = self.shapes.get(&part.shared)?;
         let (last, rows) = part.ranges.split_last()?;
         let is_one = |(start, end): &(u64, u64)| start + 1 == *end;
@@ -154,10 +172,16 @@ impl<'a, 'f> Elements<'a, 'f> {
 
     /// The part of the memory that a place is for a thread.
     pub(super) fn part(&self, thread: &Thread<'_, '_, '_>, place: Place) -> Option<Part> {
-        self.part_of(thread, place, false)
+        self.part_of(thread, place, None, false)
     }
 
-    fn part_of(&self, thread: &Thread<'_, '_, '_>, place: Place, may_be_given: bool) -> Option<Part> {
+    fn part_of(
+        &self,
+        thread: &Thread<'_, '_, '_>,
+        place: Place,
+        param: Option<usize>,
+        may_be_given: bool,
+    ) -> Option<Part> {
         let own = |number: Number| number.natural().filter(|_| may_be_given || !number.is_given);
         if place.part {
             return None;
@@ -165,7 +189,8 @@ impl<'a, 'f> Elements<'a, 'f> {
         let (owner, shared) = match place.root {
             Root::Shared(shared) => (thread.id.block?, shared),
             Root::Remote(shared) => (own(place.owner?)?, shared),
-            Root::ReadOnly | Root::Global => return None,
+            Root::Global => (0, Shared::Param(param?)),
+            Root::ReadOnly => return None,
         };
         let range = |range: Option<(Number, Number)>| {
             let (start, end) = range?;
@@ -201,13 +226,15 @@ fn depth(cfg: &Cfg<'_>, shared: Shared) -> usize {
     depths.max().unwrap_or(0)
 }
 
+fn size_of(scalar: &str) -> Option<u64> {
+    SCALARS.iter().find(|(name, _)| *name == scalar).map(|(_, size)| *size)
+}
+
 /// The number of dimensions of an array with such elements, and the size of a number in bytes.
 fn shape(element: &TokenStream) -> Option<(usize, Option<u64>)> {
     let mut trees = element.clone().into_iter();
     match (trees.next()?, trees.next()) {
-        (TokenTree::Ident(name), None) => {
-            Some((1, SCALARS.iter().find(|(scalar, _)| name == scalar).map(|(_, size)| *size)))
-        }
+        (TokenTree::Ident(name), None) => Some((1, size_of(&name.to_string()))),
         (TokenTree::Group(group), None) if group.delimiter() == Delimiter::Bracket => {
             let (dimensions, size) = shape(&array(&group.stream())?.0)?;
             (dimensions < MOST_DIMENSIONS).then_some((dimensions + 1, size))

@@ -17,6 +17,7 @@ mod copies;
 mod crowded;
 mod data;
 mod elements;
+mod grid;
 mod races;
 mod recorder;
 mod threads;
@@ -93,7 +94,8 @@ pub(super) fn check<'f>(
     }
     let runs = Runs::of(function, cfg, values.control, threads);
     let (elements, questions, runs) = (&elements, &questions, &runs);
-    let check = Check { function, cfg, values, elements, questions, runs, orders: orders(function), threads, blocks };
+    let orders = orders(function);
+    let check = Check { function, cfg, values, elements, questions, runs, orders, threads, blocks, is_of_grid: false };
     let mut passed = BTreeSet::new();
     let first = launches(runs, threads * blocks, &check.bounds_of_barriers());
     crowded::check(&check).into_iter().for_each(|fault| diags.push(fault));
@@ -109,6 +111,11 @@ pub(super) fn check<'f>(
         passed.iter().filter(|branch| check.decides_for_all(**branch)).flat_map(|at| [(*at, true), (*at, false)]);
     for holds in entered.take(ENTERED) {
         check.report(Launch { holds: Some(holds), element: None, ..first[0] }, false, &mut BTreeSet::new(), diags);
+    }
+    if works && grid::is_asked(function, cfg, elements) {
+        let runs = &Runs::of(function, cfg, values.control, threads).in_grid(grid::BLOCKS);
+        let check = Check { runs, blocks: grid::BLOCKS, is_of_grid: true, ..check };
+        first.iter().for_each(|launch| check.push(grid::check(&check, *launch), diags));
     }
     works
 }
@@ -181,6 +188,8 @@ struct Check<'a, 'f> {
     orders: bool,
     threads: u64,
     blocks: u64,
+    /// Whether the blocks are those of a grid, and not of a cluster.
+    is_of_grid: bool,
 }
 
 /// Whether an atomic or a fence of the function may order what threads do before and after it.
@@ -210,7 +219,7 @@ impl Check<'_, '_> {
                 | StepKind::Call(_)
                 | StepKind::Token(_) => None,
             });
-            accesses.filter(|access| elements::is_followed(access) && access.region.root.party().is_some())
+            accesses.filter(|access| elements::is_followed(access) && Elements::memory(&access.region).is_some())
         };
         self.values.tested(branch).is_uniform(Uniformity::Block)
             && self.runs.arms(branch).is_some_and(|arms| {
@@ -278,7 +287,7 @@ impl Check<'_, '_> {
         traces: &mut Vec<Trace>,
         faults: &mut Vec<Diag>,
     ) -> Option<()> {
-        let across = self.questions.writes_peers || !self.questions.ranks.is_empty();
+        let across = self.is_of_grid || self.questions.writes_peers || !self.questions.ranks.is_empty();
         let copies = self.questions.copies || self.questions.bulk_copies || self.questions.products;
         let meet = across || self.questions.races || copies;
         let blocks = blocks_to_follow(self.blocks, across);
@@ -292,8 +301,8 @@ impl Check<'_, '_> {
                 let id = ThreadId { block: Some(block), rank: *rank };
                 let mut recorder = Recorder::new(self, id, assumed);
                 let mut left = each;
-                self.runs.run(launch, id, &mut left, &mut recorder).ok()?;
-                let (trace, found) = recorder.end();
+                let ends = self.runs.run(launch, id, &mut left, &mut recorder).ok()?;
+                let (trace, found) = recorder.end(ends);
                 faults.extend(found);
                 traces.push(trace);
             }
@@ -301,16 +310,17 @@ impl Check<'_, '_> {
         Some(())
     }
 
-    /// The literals, and the numbers beside them, that arguments are compared with to decide about a barrier of the block.
+    /// The literals, and the numbers beside them, that arguments are compared with to decide about a barrier of the block, or about a wait for
+    /// copies.
     fn bounds_of_barriers(&self) -> BTreeSet<u64> {
         let has_barrier = |block: BlockId| {
             self.cfg.blocks[block.0].steps.iter().any(|step| match &step.kind {
                 StepKind::Group(GroupStep::Collective { team, barrier, .. }) => *barrier && !team.group.is_of_a_warp(),
+                StepKind::Copy(copy) => matches!(self.cfg.copies[copy.0], CopyStep::Wait { .. }),
                 StepKind::Group(_)
                 | StepKind::Value(_)
                 | StepKind::Memory(_)
                 | StepKind::BarrierCall(_)
-                | StepKind::Copy(_)
                 | StepKind::Call(_)
                 | StepKind::Token(_) => false,
             })

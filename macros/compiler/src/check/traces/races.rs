@@ -7,7 +7,7 @@ use phalanx_contract::uniformity::Uniformity;
 use super::Check;
 use super::elements::Element;
 use super::trace::{Made, Stored, Time, Trace, Use, comparable};
-use crate::check::cfg::{Covers, NodeId};
+use crate::check::cfg::{Covers, NodeId, Shared};
 use crate::diag::Diag;
 use crate::messages;
 use crate::rules::Rule;
@@ -29,11 +29,6 @@ pub(super) fn within_block(check: &Check<'_, '_>, traces: &[Trace], waived: bool
         return None;
     }
     let is_pair = |(one, a): MadeBy<'_>, (two, b): MadeBy<'_>| {
-        // Two atomics are in order.
-        let conflict = match (a.by, b.by) {
-            (Use::Write, Use::Write) => check.differ((one, a), (two, b)),
-            _ => (a.by.writes() || b.by.writes()) && !(a.by.is_atomic() && b.by.is_atomic()),
-        };
         let in_one_warp = one.is_in_warp_of(two);
         let is_told = |of: &Made, other: &Made| of.may_be_told && other.time.may_know;
         one.id.block == two.id.block
@@ -43,7 +38,7 @@ pub(super) fn within_block(check: &Check<'_, '_>, traces: &[Trace], waived: bool
             && (!in_one_warp || a.time.with_warp == b.time.with_warp)
             && !are_ordered(a.time, b.time, 0)
             && !(is_told(a, b) || is_told(b, a))
-            && conflict
+            && check.conflict((one, a), (two, b))
             && !wrote_it_alike((one, a), b)
             && !wrote_it_alike((two, b), a)
             && check.is_waived(Rule::UnsynchronizedAccess, if a.by.writes() { b } else { a }) == waived
@@ -83,6 +78,37 @@ pub(super) fn across_blocks(check: &Check<'_, '_>, traces: &[Trace], waived: boo
     let block = |by: MadeBy<'_>| by.0.id.block.unwrap_or(0);
     let blocks = (block(first), block(second), first.1.element.0);
     Some(messages::two_blocks_meet(at, other, &check.name(first.1.element), second.1.by.writes(), blocks))
+}
+
+/// `unsynchronized_access` between two blocks of a grid: what one writes to a parameter, another accesses behind a barrier of the grid.
+///
+/// ```text
+/// sums[block_rank] = sum; block.sync();   // and no `grid.sync()`
+/// let other = sums[block_rank ^ 1];       // the other block may not have written it yet
+/// ```
+pub(super) fn across_grid(check: &Check<'_, '_>, traces: &[Trace], waived: bool) -> Option<Diag> {
+    if waived && !check.function.waives(Rule::UnsynchronizedAccess) {
+        return None;
+    }
+    let is_pair = |(one, a): MadeBy<'_>, (two, b): MadeBy<'_>| {
+        let is_told = |of: &Made, other: &Made| of.may_be_told && other.time.may_know;
+        one.id.block != two.id.block
+            && matches!(a.element.1, Shared::Param(_))
+            && !check.are_fields(a, b)
+            && !(a.time.is_lost || b.time.is_lost)
+            && !are_ordered(a.time, b.time, 2)
+            && !(is_told(a, b) || is_told(b, a))
+            && check.conflict((one, a), (two, b))
+            && !wrote_it_alike((one, a), b)
+            && !wrote_it_alike((two, b), a)
+            && check.is_waived(Rule::UnsynchronizedAccess, if a.by.writes() { b } else { a }) == waived
+    };
+    let (one, two) = first_pair(traces, is_pair)?;
+    let (reader, writer) = if one.1.by.writes() { (two, one) } else { (one, two) };
+    let [at, other] = [reader, writer].map(|(_, made)| check.cfg.accesses[made.access.0].at);
+    let of = |(trace, _): MadeBy<'_>| (trace.id.rank, trace.id.block.unwrap_or(0));
+    let name = check.name(reader.1.element);
+    Some(messages::unsynchronized_blocks(at, other, &name, !reader.1.by.writes(), of(reader), of(writer)))
 }
 
 /// Whether both accesses are made: nothing is assumed, or that one of the two threads enters an arm, and no other.
@@ -137,6 +163,17 @@ fn first_pair<'t>(
 }
 
 impl Check<'_, '_> {
+    /// Whether two accesses of an element have to be in order.
+    fn conflict(&self, (one, a): MadeBy<'_>, (two, b): MadeBy<'_>) -> bool {
+        match (a.by, b.by) {
+            // All threads may have calculated what one statement writes to global memory, each for itself.
+            (Use::Write, Use::Write) if a.access == b.access && matches!(a.element.1, Shared::Param(_)) => false,
+            (Use::Write, Use::Write) => self.differ((one, a), (two, b)),
+            // Two atomics are in order.
+            _ => (a.by.writes() || b.by.writes()) && !(a.by.is_atomic() && b.by.is_atomic()),
+        }
+    }
+
     /// Whether two threads write different values, unless two elements of memory happen to be equal.
     fn differ(&self, (one, a): MadeBy<'_>, (two, b): MadeBy<'_>) -> bool {
         let stored = |made: &Made| self.cfg.accesses[made.access.0].stored;
@@ -178,6 +215,12 @@ impl Check<'_, '_> {
 
     /// The element as the text would name it.
     pub(super) fn name(&self, (_, shared, _): Element) -> String {
-        self.cfg.name_of(self.function, shared).map_or_else(|| "the memory".into(), |name| format!("`{name}`"))
+        let name = match shared {
+            Shared::Param(position) => Some(&self.function.local(self.function.params[position].local).name),
+            Shared::Array(_) | Shared::Slice(_) | Shared::Dynamic | Shared::Any => {
+                self.cfg.name_of(self.function, shared)
+            }
+        };
+        name.map_or_else(|| "the memory".into(), |name| format!("`{name}`"))
     }
 }

@@ -9,7 +9,8 @@ use super::trace::{Made, Point, Stored, Time, Trace, Transfer, Use};
 use super::transfers;
 use crate::check::bit_set::BlockSet;
 use crate::check::cfg::{
-    Access, AccessId, AccessKind, BlockId, Covers, Granule, GroupStep, MemoryStep, Step, StepKind, TokenStep, ValueStep,
+    Access, AccessId, AccessKind, BlockId, Covers, Granule, GroupStep, MemoryStep, NodeId, Step, StepKind, TokenStep,
+    ValueStep,
 };
 use crate::check::runs::{Observer, Thread, ThreadId};
 use crate::diag::Diag;
@@ -52,8 +53,12 @@ impl<'a, 'f> Recorder<'a, 'f> {
         }
     }
 
-    /// Returns what the thread does, and the faults that are its own.
-    pub(super) fn end(mut self) -> (Trace, Vec<Diag>) {
+    /// Returns what the thread does, and the faults that are its own. Of what a thread has done that is not followed to its `end`, it may tell
+    /// another later.
+    pub(super) fn end(mut self, ends: bool) -> (Trace, Vec<Diag>) {
+        if !ends {
+            self.tell();
+        }
         self.trace.made[..self.told].iter_mut().for_each(|made| made.may_be_told = true);
         (self.trace, self.found)
     }
@@ -98,6 +103,10 @@ impl<'a, 'f> Recorder<'a, 'f> {
         let (time, may_be_told) = (self.time, false);
         let made = |element| Made { element, by, is_remote, time, access: id, may_be_told, is_assumed, stored };
         self.trace.made.extend(elements.into_iter().map(made));
+        // Whoever finds what an atomic has stored knows of it.
+        if self.check.orders && access.atomic.is_some() {
+            self.tell();
+        }
     }
 
     /// Which copies are in flight is unknown.
@@ -182,7 +191,9 @@ impl Observer for Recorder<'_, '_> {
             StepKind::Group(step) => self.group(step, at),
             StepKind::BarrierCall(call) => {
                 self.tell();
-                self.time.may_know |= waits(self.check.cfg.barrier_calls[call.0].method.action);
+                let call = &self.check.cfg.barrier_calls[call.0];
+                let is_ignored = call.method.action == PhaseAction::TryWait && !self.check.is_used(call.result);
+                self.time.may_know |= waits(call.method.action) && !is_ignored;
             }
             StepKind::Copy(id) => {
                 let step = &self.check.cfg.copies[id.0];
@@ -289,6 +300,13 @@ fn combined(before: u64, (block, step): Point) -> u64 {
 }
 
 impl Check<'_, '_> {
+    /// Whether something depends on a value.
+    fn is_used(&self, node: NodeId) -> bool {
+        let is_set = |step: &Step| step.kind.set().is_some_and(|(_, value, _)| value == node);
+        self.cfg.nodes.iter().any(|other| other.operands.contains(&node))
+            || self.cfg.blocks.iter().any(|block| block.end.condition() == Some(node) || block.steps.iter().any(is_set))
+    }
+
     /// Whether a thread may learn what another did by something that is no barrier of a group: a phase barrier, an atomic, a call.
     pub(super) fn has_signals(&self) -> bool {
         let is_signal = |access: &Access| match access.kind {

@@ -36,6 +36,11 @@ pub(super) fn ranks_to_follow(cfg: &Cfg<'_>, row: Option<u64>, threads: u64, blo
     all.extend((2..10).map(|bits| 1 << bits).filter(|rank| *rank != 32));
     // Neighbours in both directions, of which none is at an edge.
     all.extend(row.into_iter().flat_map(|row| [row + 1, 2 * row + 1, row + 2, row]));
+    // The same in the middle, which the guards of a wide border let through.
+    all.extend(row.into_iter().flat_map(|row| {
+        let middle = (threads / row / 2) * row + row / 2;
+        [middle, middle + 1, middle + row, middle.saturating_sub(1), middle.saturating_sub(row)]
+    }));
     let literals = cfg.nodes.iter().filter_map(|node| node.source.integer());
     all.extend(literals);
     all.extend([3, last - 1, last / 2, last - 31]);

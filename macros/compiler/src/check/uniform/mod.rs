@@ -17,6 +17,7 @@ mod quotient;
 pub(crate) mod summary;
 pub(crate) mod values;
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use phalanx_contract::uniformity::Uniformity;
@@ -25,11 +26,13 @@ use super::cfg::{
     BarrierCallId, BlockId, CallId, Cfg, Completion, CopyStep, GroupStep, NodeId, Source, Step, StepKind, Team,
     ValueStep,
 };
+use super::reached::Reached;
 use crate::diag::{Diag, Diags};
 use crate::messages;
 use crate::model::barrier::PhaseAction;
 use crate::model::expr::BinaryOp;
 use crate::model::group::Group;
+use crate::model::query::Answer;
 use crate::model::{Function, Role};
 use crate::rules::Rule;
 use crate::span::SpanRange;
@@ -93,8 +96,16 @@ pub(super) fn whole_warps(function: &Function, cfg: &Cfg<'_>, values: &Values<'_
 pub(super) fn check<'f>(function: &'f Function, cfg: &Cfg<'f>, values: &Values<'_, 'f>, diags: &mut Diags) -> Summary {
     let groups = groups(cfg);
     let summary = Summary::of(cfg, groups, |node| values.level(NodeId(node)));
-    let mut check =
-        Check { function, cfg, values, found: BTreeMap::new(), unaligned: Vec::new(), unagreed: Vec::new(), summary };
+    let mut check = Check {
+        function,
+        cfg,
+        values,
+        reached: OnceCell::new(),
+        found: BTreeMap::new(),
+        unaligned: Vec::new(),
+        unagreed: Vec::new(),
+        summary,
+    };
     for block in (0..cfg.blocks.len()).map(BlockId).filter(|block| values.is_reached(*block)) {
         cfg.blocks[block.0].steps.iter().for_each(|step| check.step(block, step));
     }
@@ -121,6 +132,8 @@ struct Check<'a, 'f> {
     function: &'f Function,
     cfg: &'a Cfg<'f>,
     values: &'a Values<'a, 'f>,
+    /// Which threads come where, if it was asked.
+    reached: OnceCell<Reached>,
     /// The faults by branch, and whether some threads return from the function there.
     found: BTreeMap<(BlockId, bool), Fault>,
     /// The faults of `.aligned` barriers.
@@ -256,9 +269,34 @@ impl<'a, 'f> Check<'a, 'f> {
                 self.summary.oblige(Need::Team(team), tested, at, message);
                 continue;
             }
+            if self.keeps_together(branch, block, team.uniformity) {
+                continue;
+            }
             let leaves = control::leaves(self.cfg, branch, block);
             self.found.entry((branch, leaves)).and_modify(|fault| fault.more += 1).or_insert(fault);
         }
+    }
+
+    /// Whether no group of which a thread comes to `block` parts at a branch, by the ranks of its threads.
+    ///
+    /// ```text
+    /// if rank == 64 { .. } else if rank < 64 { warp.sync(); }  // the warp of thread 64 does not come
+    /// ```
+    fn keeps_together(&self, branch: BlockId, block: BlockId, group: Uniformity) -> bool {
+        let size = match group {
+            Uniformity::Tile(bits) => 1 << bits,
+            Uniformity::Warp => 32,
+            Uniformity::Warpgroup => 128,
+            Uniformity::Divergent
+            | Uniformity::Rank
+            | Uniformity::Group(_)
+            | Uniformity::Parameter(_)
+            | Uniformity::Block
+            | Uniformity::Cluster
+            | Uniformity::Grid => return false,
+        };
+        let reached = || Reached::of(self.function, self.cfg);
+        self.function.role == Role::Kernel && self.reached.get_or_init(reached).keeps_together(branch, block, size)
     }
 
     /// `divergent_aligned`: all threads of a warp reach an `.aligned` barrier together, even where some of its group may not.
@@ -317,14 +355,16 @@ impl<'a, 'f> Check<'a, 'f> {
     }
 }
 
-/// Whether a condition compares a thread's rank with a number, so that it differs between threads.
+/// Whether a condition compares a rank with a number, so that it differs between threads.
 fn compares_rank(cfg: &Cfg<'_>, on: NodeId) -> bool {
     let node = &cfg.nodes[on.0];
     let (Source::Binary(op) | Source::Round(_, op), [a, b]) = (&node.source, &node.operands[..]) else { return false };
     let is_number = |node: NodeId| cfg.nodes[node.0].source.integer().is_some();
     let is_rank = |node: NodeId| {
-        let source = &cfg.nodes[cfg.origin(node).0].source;
-        matches!(source, Source::ThreadRank | Source::Known { what: "thread_rank", .. })
+        let origin = cfg.origin(node);
+        let is_of_block = cfg.queries.get(&origin).is_some_and(|(_, query)| query.answer == Answer::BlockRank);
+        is_of_block
+            || matches!(cfg.nodes[origin.0].source, Source::ThreadRank | Source::Known { what: "thread_rank", .. })
     };
     let compares =
         matches!(op, BinaryOp::Eq | BinaryOp::Ne | BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge);
