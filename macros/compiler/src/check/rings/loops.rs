@@ -89,6 +89,7 @@ impl Walker<'_, '_, '_, '_> {
         let before = (counted.before, kernel.cfg.blocks[counted.before.0].steps.len());
         let value = |node| self.evaluator.value(node, before);
         let (start, end) = (value(counted.start), value(counted.end));
+
         // What comes after the loop may ask for the number of its iterations.
         let counts = self.evaluator.counters.get(Counter::Iterations(block));
         let more = i64::from(counted.inclusive);

@@ -13,6 +13,7 @@
 mod accesses;
 mod assemble;
 mod calls;
+mod classes;
 mod constants;
 mod copies;
 mod counters;
@@ -23,6 +24,7 @@ mod kernel;
 mod launch;
 mod loops;
 mod objects;
+mod parts;
 mod pipelines;
 mod polls;
 mod races;
@@ -32,7 +34,8 @@ mod value;
 mod walk;
 mod warps;
 
-use assemble::{Assembled, Classes, assemble};
+use assemble::{Assembled, assemble};
+use classes::Classes;
 pub(crate) use constants::Assumed;
 pub(crate) use constants::Constants;
 pub(super) use constants::{array, count_of_literals};

@@ -227,7 +227,7 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
         let kernel = self.evaluator.kernel;
         let (on, then, otherwise) = match kernel.cfg.blocks[block.0].end {
             End::Never if self.evaluator.arguments.is_some() => {
-                return Err(Refusal::new(kernel.whole(), "a thread fails with these arguments"));
+                return Err(Refusal::of_arguments(kernel.whole(), "a thread fails"));
             }
             End::Never | End::Leave => return Ok(Next::Ends),
             End::Goto(next) => return Ok(Next::Goes(next)),
@@ -388,7 +388,7 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
         };
         let mut here = self.kernel().cfg.assertions.iter().filter(|assertion| assertion.at == point);
         match here.any(|assertion| holds(assertion) == Some(0)) {
-            true => Err(Refusal::new(at, "a thread fails with these arguments")),
+            true => Err(Refusal::of_arguments(at, "a thread fails")),
             false => Ok(()),
         }
     }
