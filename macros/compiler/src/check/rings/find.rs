@@ -7,7 +7,7 @@ use super::kernel::{Kernel, Refusal};
 use super::objects::Objects;
 use super::races::Guard;
 use super::walk::Sites;
-use super::{assemble_most, report};
+use super::{assemble_most, report, staged};
 use crate::diag::Diag;
 use crate::messages::rings as messages;
 use crate::rings::{self, Content, CountFault, Fault, Reason, Verdict};
@@ -17,6 +17,9 @@ const ARGUMENTS: i64 = 3;
 
 /// The largest number of states of all checks of a kernel.
 const STATES: usize = 10_000;
+
+/// The largest argument for which copies out of rows are followed: each row is then used again.
+const STAGED: i64 = 3;
 
 /// The faults that are sought.
 #[derive(Debug, Clone, Copy)]
@@ -51,17 +54,14 @@ pub(super) fn find(
     let mut refused: Option<Refusal> = None;
     for arguments in launches.chain(alternating) {
         let classes = of_arguments(&arguments);
-        let found = match find_for(kernel, objects.clone(), &classes, &arguments, &mut sought) {
-            // What is not followed with some rounds is not followed with more.
-            Err(refusal) if arguments.number > 0 && refused.as_ref().is_some_and(|before| refusal.is_same(before)) => {
-                return None;
-            }
-            Err(refusal) => {
-                refused = Some(refusal).filter(|_| arguments.number > 0);
-                None
-            }
-            Ok(found) => found,
-        };
+        let found = find_for(kernel, objects.clone(), &classes, &arguments, &mut sought);
+        let is_same = |refusal: &Refusal| refused.as_ref().is_some_and(|before| refusal.is_same(before));
+        // What is not followed with some rounds is not followed with more.
+        let ends = arguments.number > 0 && found.as_ref().is_err_and(is_same);
+        refused = found.as_ref().err().filter(|_| arguments.number > 0).cloned();
+        let is_staged = (1..=STAGED).contains(&arguments.number);
+        let staged = || is_staged.then(|| staged::find(kernel, objects, &classes, &arguments)).flatten();
+        let found = found.ok().flatten().or_else(staged);
         if let Some(fault) = found {
             let largest = Arguments { number: last, alternating: false };
             // A fault with no rounds and with many does not depend on their number.
@@ -72,7 +72,7 @@ pub(super) fn find(
             let named = if always { Vec::new() } else { report::arguments(kernel, &depends, &arguments) };
             return Some(messages::for_arguments(fault, &named));
         }
-        if !depends.on_numbers {
+        if ends || !depends.on_numbers {
             return None;
         }
     }

@@ -29,6 +29,8 @@ mod pipelines;
 mod polls;
 mod races;
 mod report;
+mod skipped;
+mod staged;
 mod symbol;
 mod value;
 mod walk;

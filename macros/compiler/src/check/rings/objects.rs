@@ -192,7 +192,7 @@ pub(super) fn array_of(region: &Region) -> Option<usize> {
     }
 }
 
-fn length(kernel: &Kernel<'_, '_>, array: usize) -> Option<u32> {
+pub(super) fn length(kernel: &Kernel<'_, '_>, array: usize) -> Option<u32> {
     let (_, length) = kernel.function.shared.get(array)?;
     u32::try_from(kernel.constants.of(*length)?).ok()
 }
