@@ -5,7 +5,7 @@ use crate::{RingCase, RingReport};
 
 /// Returns what is known of the rings of a kernel in a file with these constants.
 #[track_caller]
-fn cases(constants: &str, source: &str) -> Vec<RingCase> {
+pub(super) fn cases(constants: &str, source: &str) -> Vec<RingCase> {
     let Attributed { options, item, .. } = Attributed::parse(source);
     match session().rings(constants, options, item) {
         Ok(cases) => cases,
