@@ -11,7 +11,7 @@ use super::races::{self, Guard};
 use super::value::Evaluator;
 use super::walk::{Program, Sites, walk};
 use super::warps::{Actors, Aim, Unit, join};
-use crate::rings::{Condition, Op, Role, Skeleton, SlotArray, Step};
+use crate::rings::{Condition, Expr, Op, Role, Skeleton, SlotArray, Step};
 
 /// The largest number of different programs of a block's threads. With as many roles, nothing is proved.
 const PROGRAMS: usize = 32;
@@ -99,7 +99,12 @@ pub(super) fn assemble(
     let slots = slots.chain(further).collect();
     Ok(Assembled {
         skeleton: Skeleton {
-            blocks: kernel.blocks,
+            // Blocks that have nothing to do with each other do the same, each for itself.
+            blocks: if roles.iter().flat_map(|role| &role.steps).all(|step| is_of_own_block(&step.op)) {
+                1
+            } else {
+                kernel.blocks
+            },
             barriers: objects.barriers.iter().map(|(_, barriers, _)| *barriers).collect(),
             slots,
             roles,
@@ -110,6 +115,34 @@ pub(super) fn assemble(
         filled_by_warps,
         threads: actors.into_iter().map(|actors| (actors.threads, actors.unit)).collect(),
     })
+}
+
+/// Whether a step concerns the own block alone, and is the same in all blocks.
+fn is_of_own_block(op: &Op) -> bool {
+    let own = |block: &Expr| *block == Expr::rank();
+    let same = |expr: &Expr| !expr.has_rank();
+    match op {
+        Op::Wait { barrier, parity } => same(&barrier.index) && same(parity),
+        Op::WaitToken { barrier } | Op::Expect { barrier, .. } => same(&barrier.index),
+        Op::Arrive { barrier, block, .. } => same(&barrier.index) && own(block),
+        Op::Copy { slot, barrier, block, signals, .. } => {
+            same(&slot.index) && same(&barrier.index) && own(block) && own(signals)
+        }
+        Op::Share { slot, barrier, .. } => same(&slot.index) && same(&barrier.index),
+        Op::BeginFill { slot, block, .. }
+        | Op::EndFill { slot, block }
+        | Op::BeginRead { slot, block, .. }
+        | Op::EndRead { slot, block } => same(&slot.index) && own(block),
+        Op::Store { slot, .. } => same(&slot.index),
+        Op::Set(values) => values.iter().all(|(_, value)| same(value)),
+        Op::Branch { condition: Condition::Counters(condition), .. } => same(condition),
+        Op::Branch { condition: Condition::Shared | Condition::Constant(_) | Condition::Free, .. }
+        | Op::WaitStores { .. }
+        | Op::Sync { .. }
+        | Op::NextRound
+        | Op::Jump(_)
+        | Op::Leave => true,
+    }
 }
 
 /// The array of slots that a step reads.

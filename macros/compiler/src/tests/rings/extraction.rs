@@ -68,6 +68,16 @@ pub(super) fn faulty(source: &str, rule: &str) {
     assert_eq!(found, [rule], "{:?} of\n{source}", faults(source).first().map(|fault| fault.text().to_string()));
 }
 
+/// The blocks of a cluster that have nothing to do with each other are one.
+#[test]
+fn blocks_for_themselves() {
+    let in_clusters = |source: String| source.replace("block = 96", "cluster = 8, block = 96");
+    let released: [&str; 3] = [WAIT, READ, RELEASE];
+    proved(&in_clusters(changed("64", &[ACQUIRE, FILL], &released)));
+    let inverted = ACQUIRE.replace("== 0", "== 1");
+    faulty(&in_clusters(changed("64", &[&inverted, FILL], &released)), "ring_deadlock");
+}
+
 #[test]
 fn a_ring() {
     proved(&changed("64", &[ACQUIRE, FILL], &[WAIT, READ, RELEASE]));
