@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::counters::Counters;
 use super::given::Arguments;
-use super::kernel::{Kernel, Point};
+use super::kernel::{Kernel, Point, array_of};
 use super::launch::Depends;
-use super::objects::{Objects, array_of};
+use super::objects::Objects;
 use super::value::{Evaluator, Value, differing};
 use crate::check::bit_set::BlockSet;
 use crate::check::cfg::{BlockId, CopyStep, End, MemoryStep, NodeId, Region, Select, StepKind, Variable};

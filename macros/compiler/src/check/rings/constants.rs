@@ -236,6 +236,13 @@ pub(in crate::check) fn array(inside: &TokenStream) -> Option<(TokenStream, Toke
     Some((trees[..at].iter().cloned().collect(), trees[at + 1..].iter().cloned().collect()))
 }
 
+/// The element type and the length of an array type.
+pub(super) fn inner(ty: &TokenStream) -> Option<(TokenStream, TokenStream)> {
+    ty.clone()
+        .into_iter()
+        .find_map(|tree| if let TokenTree::Group(group) = tree { array(&group.stream()) } else { None })
+}
+
 /// Reads an expression.
 struct Reader<'a, 'f> {
     constants: &'a Constants<'f>,

@@ -8,8 +8,8 @@ use super::constants::Constants;
 use super::pipelines::Pipelines;
 use crate::check::bit_set::BlockSet;
 use crate::check::cfg::{
-    BarrierCall, BlockId, Cfg, CountedLoop, End, Extent, Granule, GroupStep, NodeId, Shared, Source, StepKind, Team,
-    Tile, ValueStep, Variable,
+    BarrierCall, BlockId, Cfg, CountedLoop, End, Extent, Granule, GroupStep, NodeId, Region, Root, Shared, Source,
+    StepKind, Team, Tile, ValueStep, Variable,
 };
 use crate::check::uniform::control::{following, following_until};
 use crate::check::uniform::values::Values;
@@ -49,6 +49,15 @@ impl Refusal {
 
 /// The number of dynamic shared memory among the arrays, which none of `Function::shared` has.
 pub(super) const DYNAMIC: usize = usize::MAX - 1;
+
+/// Returns the shared array that a region is a part of, if that is certain.
+pub(super) fn array_of(region: &Region) -> Option<usize> {
+    match (region.root, region.via) {
+        (Root::Shared(Shared::Array(array)) | Root::Remote(Shared::Array(array)), None) => Some(array),
+        (Root::Shared(Shared::Dynamic) | Root::Remote(Shared::Dynamic), None) => Some(DYNAMIC),
+        _ => None,
+    }
+}
 
 /// The number of threads in a warp.
 pub(super) const WARP: u32 = 32;

@@ -45,7 +45,8 @@ use find::{Sought, find};
 use given::Arguments;
 use kernel::Kernel;
 pub(crate) use kernel::Refusal;
-use objects::{Objects, array_of};
+use kernel::array_of;
+use objects::Objects;
 use walk::Sites;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
-use super::constants::array;
+use super::constants::{array, inner};
 use super::counters::Counters;
 use super::flat;
-use super::kernel::{DYNAMIC, Kernel, Point, Refusal};
+use super::kernel::{DYNAMIC, Kernel, Point, Refusal, array_of};
 use super::parts;
 use super::value::Evaluator;
 use crate::check::cfg::{
@@ -180,15 +180,6 @@ impl Objects {
         let any = left_out.peek().is_some();
         left_out.for_each(|slot| (slot.followed, slot.whole) = (false, false));
         any
-    }
-}
-
-/// Returns the shared array that a region is a part of, if that is certain.
-pub(super) fn array_of(region: &Region) -> Option<usize> {
-    match (region.root, region.via) {
-        (Root::Shared(Shared::Array(array)) | Root::Remote(Shared::Array(array)), None) => Some(array),
-        (Root::Shared(Shared::Dynamic) | Root::Remote(Shared::Dynamic), None) => Some(DYNAMIC),
-        _ => None,
     }
 }
 
@@ -442,13 +433,6 @@ fn slot(kernel: &Kernel<'_, '_>, array: usize, tile: Option<i64>, in_parts: Opti
             followed: true,
         },
     })
-}
-
-/// The element type and the length of an array type.
-pub(super) fn inner(ty: &TokenStream) -> Option<(TokenStream, TokenStream)> {
-    ty.clone()
-        .into_iter()
-        .find_map(|tree| if let TokenTree::Group(group) = tree { array(&group.stream()) } else { None })
 }
 
 /// Returns in how many indexes the tiles that are copied to an array are selected, if all in the same, and whether other copies

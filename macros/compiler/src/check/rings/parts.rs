@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::constants::inner;
 use super::counters::Counters;
-use super::kernel::{Kernel, Point};
-use super::objects::{array_of, inner};
+use super::kernel::{Kernel, Point, array_of};
 use super::value::Evaluator;
 use crate::check::cfg::{AccessKind, CopyStep, Region, Select};
 

@@ -8,8 +8,8 @@ use super::assemble::Assembled;
 use super::classes::Classes;
 use super::counters::Counters;
 use super::given::Arguments;
-use super::kernel::{DYNAMIC, Kernel, Refusal, WARP};
-use super::objects::{Objects, Slot, array_of, length};
+use super::kernel::{DYNAMIC, Kernel, Refusal, WARP, array_of};
+use super::objects::{Objects, Slot, length};
 use super::races::Guard;
 use super::report;
 use super::value::Evaluator;
@@ -138,12 +138,10 @@ fn is_of_copies(fault: &Fault) -> bool {
 /// Whether some lane arrives at a barrier where another waits: that orders them, too.
 fn tells_others(lanes: &[(Program, u32)]) -> bool {
     let steps = || lanes.iter().flat_map(|(program, _)| &program.steps);
-    let awaited: BTreeSet<u32> = steps()
-        .filter_map(|step| match &step.op {
-            Op::Wait { barrier, .. } | Op::WaitToken { barrier } => Some(barrier.array),
-            _ => None,
-        })
-        .collect();
+    let awaited = |step: &Step| {
+        if let Op::Wait { barrier, .. } | Op::WaitToken { barrier } = &step.op { Some(barrier.array) } else { None }
+    };
+    let awaited: BTreeSet<u32> = steps().filter_map(awaited).collect();
     let arrives = |step: &Step| matches!(&step.op, Op::Arrive { barrier, .. } if awaited.contains(&barrier.array));
     steps().any(arrives)
 }
