@@ -8,7 +8,8 @@
 //!
 //! `pipelines` has the methods of `Pipeline`, `constants` and `symbol` have values that the text does not say, `value` the values of nodes,
 //! `given` and `launch` those of a certain launch, `objects` the barriers and slots, `walk` and
-//! `calls` a thread's steps, `warps` the actors, `assemble` the roles, `report` the faults as messages.
+//! `calls` a thread's steps, `skipped` what they pass over, `classes` the threads with the same ones, `warps` the actors, `assemble` the roles,
+//! `staged` the rows that bulk copies read and threads write again, `report` the faults as messages.
 
 mod accesses;
 mod assemble;
