@@ -164,6 +164,49 @@ fn released_after_it_is_read(input: &[u32], out: &mut [u32], chunks: u32) {
     }
 }
 
+/// A row is written again when the copy of two rounds before has read it.
+#[cluster_kernel(block = 64)]
+fn stored_in_turn(input: &[u32], out: &mut [u32], chunks: u32) {
+    let block = this_thread_block();
+    let warp = tiled_partition::<32>(&block);
+    let i = block.thread_rank();
+    let stages = shared_array::<[u32; 32], 2>();
+    let rows = shared_array::<[u32; 32], 2>();
+    let full = shared_barriers::<2>();
+    let empty = shared_barriers::<2>();
+    full.init_collective(&block, 1);
+    empty.init_collective(&block, 32);
+    if warp.meta_group_rank() == 1 {
+        if i == 32 {
+            for k in 0..chunks {
+                empty[k % 2].wait_parity(k / 2 % 2 == 0);
+                full[k % 2].expect_tx(128);
+                bulk_copy_async(&stages[k % 2], &input[k * 32..(k + 1) * 32], &full[k % 2]);
+                let _ = full[k % 2].arrive();
+            }
+        }
+    } else {
+        for k in 0..chunks {
+            full[k % 2].wait_parity(k / 2 % 2 == 1);
+            let x = stages[k % 2][31 - i];
+            let _ = empty[k % 2].arrive();
+            let row = &rows[k % 2];
+            if i == 0 {
+                bulk_wait_group_read::<1>();
+            }
+            warp.sync();
+            row[i] = x;
+            warp.sync();
+            if i == 0 {
+                bulk_copy_async(&mut out[k * 32..(k + 1) * 32], row);
+            }
+        }
+        if i == 0 {
+            bulk_wait_group_read::<0>();
+        }
+    }
+}
+
 pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
     phalanx::Program::of::<acquired>,
     phalanx::Program::of::<acquired_of_three>,
@@ -171,4 +214,5 @@ pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
     phalanx::Program::of::<acquired_by_masks>,
     phalanx::Program::of::<acquired_in_a_larger_block>,
     phalanx::Program::of::<released_after_it_is_read>,
+    phalanx::Program::of::<stored_in_turn>,
 ];

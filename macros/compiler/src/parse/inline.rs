@@ -159,10 +159,15 @@ impl Inliner<'_> {
         Some(parse_quote_spanned!(ty.span()=> #ty))
     }
 
+    /// Whether a name may mean something else here than in the module: what bodies declare is seen in them alone.
+    fn is_taken(&self, name: &String) -> bool {
+        if self.open.is_empty() { self.declared.contains(name) } else { self.taken.contains(name) }
+    }
+
     fn may_stand(&self, known: &Known) -> bool {
         let is_open = self.open.contains(&known.identity);
         let is_read = self.reads == Reads::All || known.is_plain();
-        is_read && self.left > 0 && !is_open && known.names.iter().all(|name| !self.taken.contains(name))
+        is_read && self.left > 0 && !is_open && known.names.iter().all(|name| !self.is_taken(name))
     }
 
     /// Returns the body of a function that is called by its name, or by its type and its name.
@@ -178,7 +183,7 @@ impl Inliner<'_> {
         if own.is_some() && !(takes_values(known) && known.types.is_empty()) {
             return None;
         }
-        if self.taken.contains(&first) || known.receiver().is_some() || !self.may_stand(known) {
+        if self.is_taken(&first) || known.receiver().is_some() || !self.may_stand(known) {
             return None;
         }
         let arguments: Vec<&Expr> = call.args.iter().collect();
@@ -198,7 +203,7 @@ impl Inliner<'_> {
         let arguments: Vec<&Expr> = call.args.iter().collect();
         // The receiver is read before the arguments are computed.
         let in_order = arguments.iter().all(|argument| is_place(argument) || !mentions(argument));
-        if call.turbofish.is_some() || self.taken.contains(ty) || !in_order || !self.may_stand(known) {
+        if call.turbofish.is_some() || self.is_taken(ty) || !in_order || !self.may_stand(known) {
             return None;
         }
         let own = Ident::new(ty, name.span());

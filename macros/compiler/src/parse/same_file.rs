@@ -281,8 +281,8 @@ impl<'a> Visit<'a> for Names {
         visit::visit_stmt(self, stmt);
     }
 
-    fn visit_attribute(&mut self, _: &'a Attribute) {
-        self.stays = false;
+    fn visit_attribute(&mut self, attr: &'a Attribute) {
+        self.stays &= attr.path().is_ident("unroll");
     }
 }
 

@@ -63,6 +63,14 @@ impl VisitMut for Substitute<'_> {
                 }
                 None
             }
+            Expr::Index(index) => {
+                if let Some(place) = self.place(&index.expr) {
+                    *index.expr = place;
+                    self.visit_expr_mut(&mut index.index);
+                    return;
+                }
+                None
+            }
             Expr::MethodCall(call) => {
                 if let Some(place) = self.place(&call.receiver) {
                     *call.receiver = place;

@@ -81,7 +81,9 @@ impl Shape {
                 let base = affine.and_then(|(left, right)| left.checked_sub(right));
                 let step = left.step.checked_sub(right.step)?;
                 // Below this the difference of natural numbers would be negative, which has no value.
-                let natural = base.filter(|base| *base < 0 && step > 0).map_or(0, |base| (step - 1 - base) / step);
+                // Of what other counters add, nothing is known but that it is not below 0.
+                let least = base.or_else(|| right.constant().filter(|less| *less > 0)?.checked_neg());
+                let natural = least.filter(|least| *least < 0 && step > 0).map_or(0, |least| (step - 1 - least) / step);
                 Some(Shape { start: start.max(natural), period: left.period, step, base })
             }
             Operator::Mul => match (left.constant(), right.constant()) {
@@ -110,6 +112,7 @@ impl Shape {
                 }
                 _ => periodic,
             },
+            Operator::Shl | Operator::Shr => periodic,
             Operator::Eq | Operator::Ne | Operator::Lt | Operator::Le if left.step == right.step => {
                 Some(Shape { start, period: left.period, step: 0, base: None })
             }

@@ -29,6 +29,8 @@ pub enum Operator {
     Rem,
     And,
     Xor,
+    Shl,
+    Shr,
     Eq,
     Ne,
     Lt,
@@ -123,10 +125,18 @@ impl Operator {
             Operator::Rem => left.checked_rem(right).filter(|_| natural),
             Operator::And => natural.then_some(left & right),
             Operator::Xor => natural.then_some(left ^ right),
+            // What a number of the machine would lose has no value, nor a shift by as many bits as it has.
+            Operator::Shl => bits(right).and_then(|by| left.checked_mul(1 << by)).filter(|moved| moved >> 31 == 0),
+            Operator::Shr => bits(right).filter(|_| natural).map(|by| left >> by),
             Operator::Eq => Some(i64::from(left == right)),
             Operator::Ne => Some(i64::from(left != right)),
             Operator::Lt => Some(i64::from(left < right)),
             Operator::Le => Some(i64::from(left <= right)),
         }
     }
+}
+
+/// The number of bits of a shift, which every type of at least 32 bits has.
+fn bits(number: i64) -> Option<u32> {
+    u32::try_from(number).ok().filter(|bits| *bits < 32)
 }

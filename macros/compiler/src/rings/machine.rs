@@ -72,6 +72,8 @@ pub(super) struct Machine {
     pub(super) nested: bool,
     /// Whether the rounds of some actor count.
     pub(super) counts: bool,
+    /// Whether threads that arrive as one may complete a phase and go on in the next one, as one by one they would.
+    pub(super) carries: bool,
     /// The furthest that data lie behind the round of a thread that names them.
     pub(super) behind: i32,
     pub(super) barriers_at: usize,
@@ -126,6 +128,7 @@ impl Machine {
             streams,
             nested,
             counts,
+            carries: false,
             behind,
             barriers_at,
             slots_at,

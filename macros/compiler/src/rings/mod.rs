@@ -36,6 +36,7 @@ use ledger::Ledger;
 use machine::Machine;
 use rotation::Rotation;
 use search::{Search, search};
+use splits::Splits;
 
 /// Checks a skeleton; visits at most about `limit_of_states` states.
 pub fn check(skeleton: &Skeleton, limit_of_states: usize) -> Verdict {
@@ -78,7 +79,11 @@ fn judge(skeleton: &Skeleton, limit: usize, only_proofs: bool) -> Result<Verdict
         if let Some(fault) = checker.search(&mut machine, split)? {
             let is_of_count = matches!(fault, Verdict::Fault { fault: Fault::Count(_), .. });
             let other = if only_proofs || is_of_count { None } else { checker.of_count(&mut machine) };
-            return Ok(other.unwrap_or(fault));
+            let found = other.unwrap_or(fault);
+            return match overruns(&found) {
+                Some(barrier) if !checker.has_fault_in_turn(&mut machine, &splits) => Err(Reason::Arrivals { barrier }),
+                Some(_) | None => Ok(found),
+            };
         }
     }
     // Where units complete the phases of a barrier in turn, threads of several units have to be single at once.
@@ -98,6 +103,16 @@ fn judge(skeleton: &Skeleton, limit: usize, only_proofs: bool) -> Result<Verdict
         checker.reason = checker.reason.or(Some(Reason::Arrivals { barrier }));
     }
     Ok(checker.reason.map_or(Verdict::Proved { states: checker.states }, Verdict::NotProved))
+}
+
+/// The barrier at which several threads arrive as one where a phase expects fewer.
+fn overruns(found: &Verdict) -> Option<u32> {
+    match found {
+        Verdict::Fault { fault: Fault::Count(CountFault::Arrivals { threads, barrier, .. }), .. } => {
+            (threads.number > 1).then_some(barrier.array)
+        }
+        Verdict::Fault { .. } | Verdict::Proved { .. } | Verdict::NotProved(_) => None,
+    }
 }
 
 /// The searches of one check.
@@ -134,6 +149,18 @@ impl Checker<'_> {
         let whole = vec![1; machine.units.len()];
         let found = self.search(machine, &whole).ok()??;
         matches!(found, Verdict::Fault { fault: Fault::Count(CountFault::Arrivals { .. }), .. }).then_some(found)
+    }
+
+    /// Where threads that arrive as one have too many arrivals for a phase: whether something is wrong if the rest of them arrives in the
+    /// next one.
+    fn has_fault_in_turn(&mut self, machine: &mut Machine, splits: &Splits) -> bool {
+        machine.carries = true;
+        let whole = vec![1; machine.units.len()];
+        self.states = 0;
+        let mut all = splits.searches.iter().chain([&splits.all, &whole]);
+        let is_found = all.any(|split| matches!(self.search(machine, split), Ok(Some(_))));
+        let unknown = matches!(self.reason, Some(Reason::States));
+        is_found || unknown && sample::sample_in_turn(self.skeleton).is_some()
     }
 
     fn once(&mut self, machine: &Machine, reduced: bool) -> Search {

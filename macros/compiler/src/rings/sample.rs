@@ -50,7 +50,15 @@ impl Order {
 
 /// Looks for a fault in some runs of a skeleton; returns it with what happens before.
 pub fn sample(skeleton: &Skeleton) -> Option<(Fault, Vec<Event>)> {
-    let mut machine = Machine::new(skeleton).ok()?;
+    sample_of(skeleton, Machine::new(skeleton).ok()?)
+}
+
+/// The same, where threads that arrive as one complete a phase and go on in the next one.
+pub(super) fn sample_in_turn(skeleton: &Skeleton) -> Option<(Fault, Vec<Event>)> {
+    sample_of(skeleton, Machine { carries: true, ..Machine::new(skeleton).ok()? })
+}
+
+fn sample_of(skeleton: &Skeleton, mut machine: Machine) -> Option<(Fault, Vec<Event>)> {
     let splits = splits(&machine);
     // Threads that are one actor have to be represented by it.
     if !splits.exact && (not_represented(skeleton).is_some() || not_owned(&machine).is_some()) {

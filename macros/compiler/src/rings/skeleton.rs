@@ -1,6 +1,8 @@
 //! The synchronization skeleton of a kernel, as plain data: what is left when its values are dropped. It knows no syntax
 //! and no spans; each step carries a number that the caller chose, by which it finds the source again.
 
+use std::collections::BTreeSet;
+
 use super::expr::Expr;
 
 /// A kernel's phase barriers, the buffers that they guard, and the roles of its threads.
@@ -231,4 +233,35 @@ pub enum Condition {
     Constant(u32),
     /// The branch is a decision of each thread's own.
     Free,
+}
+
+impl Op {
+    /// The counters that the step sets or reads.
+    pub(crate) fn counters(&self) -> BTreeSet<u32> {
+        let (set, read): (Vec<u32>, Vec<&Expr>) = match self {
+            Op::Set(values) => {
+                (values.iter().map(|(counter, _)| *counter).collect(), values.iter().map(|(_, expr)| expr).collect())
+            }
+            Op::Wait { barrier, parity } => (Vec::new(), vec![&barrier.index, parity]),
+            Op::WaitToken { barrier } | Op::Expect { barrier, .. } => (Vec::new(), vec![&barrier.index]),
+            Op::Arrive { barrier, block, .. } => (Vec::new(), vec![&barrier.index, block]),
+            Op::Copy { slot, barrier, block, signals, .. } => {
+                (Vec::new(), vec![&slot.index, &barrier.index, block, signals])
+            }
+            Op::Share { slot, barrier, .. } => (Vec::new(), vec![&slot.index, &barrier.index]),
+            Op::BeginFill { slot, block, .. }
+            | Op::EndFill { slot, block }
+            | Op::BeginRead { slot, block, .. }
+            | Op::EndRead { slot, block } => (Vec::new(), vec![&slot.index, block]),
+            Op::Store { slot, .. } => (Vec::new(), vec![&slot.index]),
+            Op::Branch { condition: Condition::Counters(expr), .. } => (Vec::new(), vec![expr]),
+            Op::Branch { condition: Condition::Shared | Condition::Constant(_) | Condition::Free, .. }
+            | Op::WaitStores { .. }
+            | Op::Sync { .. }
+            | Op::NextRound
+            | Op::Jump(_)
+            | Op::Leave => (Vec::new(), Vec::new()),
+        };
+        set.into_iter().chain(read.into_iter().flat_map(Expr::counters)).collect()
+    }
 }

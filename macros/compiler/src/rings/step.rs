@@ -241,6 +241,9 @@ impl Work<'_> {
         let lacks = self.state[at] >> 1;
         let arrivals = count.saturating_mul(u32::from(own.weight));
         let number = u16::try_from(arrivals).ok().filter(|arrivals| *arrivals <= lacks);
+        if number.is_none() && self.machine.carries && !drops && count > 0 {
+            return self.arrive_in_turn(actor, barrier, count);
+        }
         let Some(number) = number else {
             let lacks = u32::from(lacks);
             return Err(Fault::Count(CountFault::Arrivals { threads, barrier: object, arrivals, lacks }).into());
@@ -253,6 +256,29 @@ impl Work<'_> {
         if drops {
             self.state[at + 2] = self.state[at + 2].saturating_sub(number);
             self.state[at + 4] |= own.bit;
+        }
+        Ok(())
+    }
+
+    /// Lets the threads of an actor arrive one after the other: where some complete a phase, the rest arrives in the next one.
+    fn arrive_in_turn(&mut self, actor: usize, barrier: usize, count: u32) -> Result<(), Stop> {
+        let own = &self.machine.actors[actor];
+        let at = self.barrier_at(barrier);
+        let mut rest = u32::from(own.weight);
+        self.ledger.mixes(barrier);
+        while rest > 0 {
+            let lacks = u32::from(self.state[at] >> 1);
+            let now = rest.min(lacks / count);
+            if now == 0 {
+                let (threads, barrier) = (own.threads, self.machine.places.barriers[barrier].object);
+                return Err(Fault::Count(CountFault::Arrivals { threads, barrier, arrivals: count, lacks }).into());
+            }
+            self.state[at] -= u16::try_from(now * count).unwrap_or(0) << 1;
+            self.state[at + 3] |= own.bit;
+            rest -= now;
+            if rest > 0 {
+                self.finish_phase(barrier)?;
+            }
         }
         Ok(())
     }

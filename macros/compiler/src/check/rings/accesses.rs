@@ -1,7 +1,6 @@
 //! A thread's own accesses of slots: those between two steps are one, except where accesses of single elements are told apart.
 
-use super::kernel::{Point, Refusal};
-use super::objects::array_of;
+use super::kernel::{Point, Refusal, array_of};
 use super::walk::{Pending, Walker};
 use crate::check::cfg::{AccessKind, BlockId, MemoryStep, Region, Select, Step as GraphStep, StepKind};
 use crate::rings::{Data, Element, Expr, Op};

@@ -2,17 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::classes::Classes;
 use super::counters::Counters;
 use super::given::Arguments;
-use super::kernel::{Kernel, Point, Refusal, WARP};
-use super::launch::Depends;
-use super::objects::{Objects, Slot, array_of};
+use super::kernel::{Kernel, Refusal, WARP};
+use super::objects::{Objects, Slot};
 use super::races::{self, Guard};
-use super::value::{Evaluator, Value, differing};
+use super::value::Evaluator;
 use super::walk::{Program, Sites, walk};
 use super::warps::{Actors, Aim, Unit, join};
-use crate::check::cfg::{BlockId, CopyStep, MemoryStep, NodeId, Region, Select, StepKind, Variable};
-use crate::rings::{Condition, Op, Role, Skeleton, SlotArray, Step};
+use crate::rings::{Condition, Expr, Op, Role, Skeleton, SlotArray, Step};
 
 /// The largest number of different programs of a block's threads. With as many roles, nothing is proved.
 const PROGRAMS: usize = 32;
@@ -28,39 +27,6 @@ pub(super) struct Assembled {
     pub(super) guards: Vec<Guard>,
     /// The shared arrays that warps fill: the skeleton does not show conflicts between their own threads.
     pub(super) filled_by_warps: BTreeSet<usize>,
-}
-
-/// The threads that compute the same values where their ranks matter.
-#[derive(Clone)]
-struct Class {
-    values: Vec<Value>,
-    threads: Vec<u32>,
-}
-
-/// A value on which a thread's steps may depend.
-#[derive(Clone, Copy)]
-struct Asked {
-    node: NodeId,
-    point: Point,
-    /// If the node is an index into a flat array, what it selects, and the length of a stage: only the stage matters.
-    part: Option<(Select, i64)>,
-}
-
-impl Asked {
-    fn of(node: NodeId, point: Point) -> Asked {
-        Asked { node, point, part: None }
-    }
-}
-
-/// The threads of a block by the values that their ranks decide.
-pub(super) struct Classes {
-    /// The nodes on which a thread's steps may depend.
-    asked: Vec<Asked>,
-    /// The asked values that may differ between threads; all threads of a class have the same.
-    differing: Vec<Asked>,
-    /// For each differing value, whether it depends on what a launch is given.
-    given: Vec<bool>,
-    all: Vec<Class>,
 }
 
 /// Makes the skeleton of a kernel, for certain arguments or for all.
@@ -133,7 +99,12 @@ pub(super) fn assemble(
     let slots = slots.chain(further).collect();
     Ok(Assembled {
         skeleton: Skeleton {
-            blocks: kernel.blocks,
+            // Blocks that have nothing to do with each other do the same, each for itself.
+            blocks: if roles.iter().flat_map(|role| &role.steps).all(|step| is_of_own_block(&step.op)) {
+                1
+            } else {
+                kernel.blocks
+            },
             barriers: objects.barriers.iter().map(|(_, barriers, _)| *barriers).collect(),
             slots,
             roles,
@@ -144,6 +115,34 @@ pub(super) fn assemble(
         filled_by_warps,
         threads: actors.into_iter().map(|actors| (actors.threads, actors.unit)).collect(),
     })
+}
+
+/// Whether a step concerns the own block alone, and is the same in all blocks.
+fn is_of_own_block(op: &Op) -> bool {
+    let own = |block: &Expr| *block == Expr::rank();
+    let same = |expr: &Expr| !expr.has_rank();
+    match op {
+        Op::Wait { barrier, parity } => same(&barrier.index) && same(parity),
+        Op::WaitToken { barrier } | Op::Expect { barrier, .. } => same(&barrier.index),
+        Op::Arrive { barrier, block, .. } => same(&barrier.index) && own(block),
+        Op::Copy { slot, barrier, block, signals, .. } => {
+            same(&slot.index) && same(&barrier.index) && own(block) && own(signals)
+        }
+        Op::Share { slot, barrier, .. } => same(&slot.index) && same(&barrier.index),
+        Op::BeginFill { slot, block, .. }
+        | Op::EndFill { slot, block }
+        | Op::BeginRead { slot, block, .. }
+        | Op::EndRead { slot, block } => same(&slot.index) && own(block),
+        Op::Store { slot, .. } => same(&slot.index),
+        Op::Set(values) => values.iter().all(|(_, value)| same(value)),
+        Op::Branch { condition: Condition::Counters(condition), .. } => same(condition),
+        Op::Branch { condition: Condition::Shared | Condition::Constant(_) | Condition::Free, .. }
+        | Op::WaitStores { .. }
+        | Op::Sync { .. }
+        | Op::NextRound
+        | Op::Jump(_)
+        | Op::Leave => true,
+    }
 }
 
 /// The array of slots that a step reads.
@@ -225,143 +224,6 @@ fn slot_array(slot: &Slot, number: u32, roles: &[Role]) -> SlotArray {
         }
     };
     SlotArray { stages: slot.stages, parts }
-}
-
-impl Classes {
-    /// Returns the threads by the values that depend on their ranks. They hold for fewer slots, too.
-    pub(super) fn of(kernel: &Kernel<'_, '_>, objects: &Objects) -> Classes {
-        let differing = differing(kernel);
-        let asked = asked(kernel, objects);
-        let differing: Vec<Asked> = asked.iter().copied().filter(|asked| differing.contains(&asked.node)).collect();
-        let mut all: Vec<Class> = Vec::new();
-        (0..kernel.threads).for_each(|thread| join_class(&mut all, values(kernel, &differing, None, thread), thread));
-        let given = differing.iter().map(|asked| {
-            let depends = kernel.depends(&[(asked.node, asked.point)]);
-            depends.on_numbers || depends.on_queries
-        });
-        let given = given.collect();
-        Classes { asked, differing, given, all }
-    }
-
-    /// Returns the threads by the values that they have for certain arguments, too.
-    pub(super) fn with(&self, kernel: &Kernel<'_, '_>, arguments: &Arguments) -> Classes {
-        let mut all = Vec::new();
-        for class in &self.all {
-            let nodes = self.differing.iter().zip(&class.values).zip(&self.given);
-            let open = nodes.filter(|((_, value), given)| **given && **value == Value::Unknown);
-            let open: Vec<Asked> = open.map(|((asked, _), _)| *asked).collect();
-            if open.is_empty() {
-                all.push(class.clone());
-                continue;
-            }
-            let mut parts: Vec<Class> = Vec::new();
-            for thread in &class.threads {
-                join_class(&mut parts, values(kernel, &open, Some(arguments), *thread), *thread);
-            }
-            all.extend(parts);
-        }
-        Classes { asked: self.asked.clone(), differing: self.differing.clone(), given: self.given.clone(), all }
-    }
-
-    /// Returns how the threads' steps depend on what a launch is given.
-    pub(super) fn depends(&self, kernel: &Kernel<'_, '_>) -> Depends {
-        let asked: Vec<(NodeId, Point)> = self.asked.iter().map(|asked| (asked.node, asked.point)).collect();
-        kernel.depends(&asked)
-    }
-}
-
-fn values(kernel: &Kernel<'_, '_>, nodes: &[Asked], arguments: Option<&Arguments>, thread: u32) -> Vec<Value> {
-    let counters = Counters::default();
-    let evaluator = Evaluator { kernel, counters: &counters, arguments, thread, after: None };
-    let value = |asked: &Asked| match asked.part {
-        Some((select, tile)) => evaluator.part(select, tile, asked.point),
-        None => evaluator.value(asked.node, asked.point),
-    };
-    nodes.iter().map(value).collect()
-}
-
-/// Adds a thread to the class of those with the same values.
-fn join_class(classes: &mut Vec<Class>, values: Vec<Value>, thread: u32) {
-    match classes.iter_mut().find(|class| class.values == values) {
-        Some(class) => class.threads.push(thread),
-        None => classes.push(Class { values, threads: vec![thread] }),
-    }
-}
-
-/// The nodes whose values a thread's steps may depend on, with the points where they do.
-fn asked(kernel: &Kernel<'_, '_>, objects: &Objects) -> Vec<Asked> {
-    let cfg = kernel.cfg;
-    let mut counters: BTreeSet<Variable> = BTreeSet::new();
-    // Which loops are followed depends on the variables that matter, and these on what is in the loops.
-    loop {
-        let is_skipped = |head: &BlockId| kernel.is_skipped(*head, &|variable| counters.contains(&variable));
-        let (skipped, followed): (Vec<BlockId>, Vec<BlockId>) = cfg.counted.keys().partition(|head| is_skipped(head));
-        let inside = |block: BlockId| {
-            let arms = skipped.iter().filter_map(|head| kernel.regions.get(head));
-            arms.into_iter().any(|(arms, _)| arms.contains(block))
-        };
-        let mut asked = asked_by_steps(kernel, objects);
-        for (number, content) in cfg.blocks.iter().enumerate() {
-            let block = BlockId(number);
-            if !cfg.counted.contains_key(&block) && !inside(block) {
-                asked.extend(content.end.condition().map(|on| Asked::of(on, (block, content.steps.len()))));
-            }
-        }
-        for counted in followed.iter().filter_map(|head| cfg.counted.get(head)) {
-            let before = (counted.before, cfg.blocks[counted.before.0].steps.len());
-            asked.extend([Asked::of(counted.start, before), Asked::of(counted.end, before)]);
-        }
-        let needed = kernel.needed_by(asked.iter().map(|asked| asked.node));
-        if needed.is_subset(&counters) {
-            for variable in counters.iter().filter(|variable| cfg.only_value(**variable).is_none()) {
-                asked.extend(kernel.sets(*variable).iter().map(|(point, value, _)| Asked::of(*value, *point)));
-            }
-            return asked;
-        }
-        counters.extend(needed);
-    }
-}
-
-/// The nodes that steps depend on.
-fn asked_by_steps(kernel: &Kernel<'_, '_>, objects: &Objects) -> Vec<Asked> {
-    let cfg = kernel.cfg;
-    let mut asked = Vec::new();
-    for (number, content) in cfg.blocks.iter().enumerate() {
-        let block = BlockId(number);
-        for (index, step) in content.steps.iter().enumerate() {
-            let point = (block, index);
-            let asks = |node: NodeId| Asked::of(node, point);
-            let first =
-                |path: &[Select]| path.first().into_iter().flat_map(Select::nodes).map(asks).collect::<Vec<_>>();
-            let slot = |region: &Region| array_of(region).and_then(|array| objects.slot(array)).map(|(_, slot)| slot);
-            // Of an index into a flat array, the stage matters alone.
-            let of_slot = |region: &Region| match (slot(region).and_then(|slot| slot.tile), region.path.first()) {
-                (Some(tile), Some(select)) => {
-                    let node = select.nodes().next();
-                    node.map(|node| Asked { node, point, part: Some((*select, tile)) }).into_iter().collect()
-                }
-                _ => first(&region.path),
-            };
-            let mut nodes = Vec::new();
-            if let StepKind::BarrierCall(call) = &step.kind {
-                let call = &cfg.barrier_calls[call.0];
-                nodes.extend(call.operands.iter().copied().chain(call.region.rank).map(asks));
-                nodes.extend(first(&call.region.path));
-            }
-            if let StepKind::Memory(MemoryStep::Access(id)) = &step.kind {
-                let region = &cfg.accesses[id.0].region;
-                nodes.extend(slot(region).filter(|slot| slot.rows).map_or(Vec::new(), |_| of_slot(region)));
-            }
-            if let StepKind::Copy(copy) = step.kind
-                && let CopyStep::Begin { reads, writes, .. } = &cfg.copies[copy.0]
-            {
-                let shared = reads.iter().chain(writes).filter(|region| region.root.party().is_some());
-                nodes.extend(shared.flat_map(of_slot));
-            }
-            asked.extend(nodes);
-        }
-    }
-    asked
 }
 
 /// The largest number of constants whose values are told apart where decisions are compared.

@@ -1,8 +1,7 @@
 //! The steps of a thread that concern phase barriers and copies.
 
 use super::counters::Counter;
-use super::kernel::{Point, Refusal, is_by_parity};
-use super::objects::array_of;
+use super::kernel::{Point, Refusal, array_of, is_by_parity};
 use super::pipelines::Action;
 use super::value::Value;
 use super::walk::Walker;

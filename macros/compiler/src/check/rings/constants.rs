@@ -72,12 +72,24 @@ impl<'f> Constants<'f> {
         let asked = self.asked.borrow();
         let unknown = asked.iter().find_map(|(name, value)| {
             let defined = self.defined(&name.last, DEPTH);
-            let values = if defined.is_empty() && name.is_integer { TRIED.to_vec() } else { defined };
+            let values = match self.is_flag(&name.last) {
+                true => vec![0, 1],
+                false if defined.is_empty() && name.is_integer => TRIED.to_vec(),
+                false => defined,
+            };
             (value.is_none() && !values.is_empty()).then_some((name, values))
         });
         let Some((name, values)) = unknown else { return Vec::new() };
         let with = |value| self.tried.iter().map(|(name, value)| (name.clone(), *value)).chain([(name.key(), value)]);
         values.into_iter().map(|value| with(value).collect()).collect()
+    }
+
+    /// Whether a name is that of a const parameter that is a truth value.
+    fn is_flag(&self, name: &Ident) -> bool {
+        self.function.generics.params.iter().any(|param| match param {
+            GenericParam::Const(param, ty) => param == name && ty.to_string() == "bool",
+            GenericParam::Type(_) => false,
+        })
     }
 
     /// Returns the value of a constant that a body names.
@@ -114,6 +126,7 @@ impl<'f> Constants<'f> {
     pub(super) fn bytes(&self, ty: &TokenStream) -> Option<u64> {
         let trees: Vec<TokenTree> = ty.clone().into_iter().collect();
         match &trees[..] {
+            [TokenTree::Ident(name)] if name == "bf16" || name == "f16" => Some(2),
             [TokenTree::Ident(name)] => match scalar(&name.to_string())? {
                 "bool" => Some(1),
                 "usize" | "isize" => Some(8),
@@ -127,6 +140,14 @@ impl<'f> Constants<'f> {
                 }
                 Delimiter::Parenthesis | Delimiter::Brace => None,
             },
+            [TokenTree::Ident(name), TokenTree::Punct(open), row @ .., TokenTree::Punct(close)]
+                if name == "Swizzled" && open.as_char() == '<' && close.as_char() == '>' =>
+            {
+                let is_comma = |tree: &TokenTree| matches!(tree, TokenTree::Punct(punct) if punct.as_char() == ',');
+                let at = row.iter().position(is_comma)?;
+                let [element, length] = [&row[..at], &row[at + 1..]].map(|part| part.iter().cloned().collect());
+                self.bytes(&element)?.checked_mul(u64::try_from(self.length(&length)?).ok()?)
+            }
             _ => None,
         }
     }
@@ -213,6 +234,13 @@ pub(in crate::check) fn array(inside: &TokenStream) -> Option<(TokenStream, Toke
     let is_semicolon = |tree: &TokenTree| matches!(tree, TokenTree::Punct(punct) if punct.as_char() == ';');
     let at = trees.iter().rposition(is_semicolon)?;
     Some((trees[..at].iter().cloned().collect(), trees[at + 1..].iter().cloned().collect()))
+}
+
+/// The element type and the length of an array type.
+pub(super) fn inner(ty: &TokenStream) -> Option<(TokenStream, TokenStream)> {
+    ty.clone()
+        .into_iter()
+        .find_map(|tree| if let TokenTree::Group(group) = tree { array(&group.stream()) } else { None })
 }
 
 /// Reads an expression.

@@ -1,7 +1,7 @@
 //! The steps of a thread that begin asynchronous copies, or wait for them.
 
-use super::kernel::{Point, Refusal};
-use super::objects::{array_of, bytes_of};
+use super::kernel::{Point, Refusal, array_of};
+use super::objects::bytes_of;
 use super::walk::Walker;
 use crate::check::cfg::{
     Access, AccessKind, BarrierCall, Completion, CopyBy, CopyStep, Granule, GroupStep, MemoryStep, Region, Select,
@@ -85,10 +85,7 @@ impl Walker<'_, '_, '_, '_> {
                 let others = copied.take_while(|(_, other)| place(other.at) == place(access.at));
                 let repeats = |other: &Access| self.block_of(&other.region, point, call.at).is_ok_and(|of| of == block);
                 if self.evaluator.arguments.is_some() && others.into_iter().any(|(_, other)| repeats(other)) {
-                    return Err(Refusal::new(
-                        call.at,
-                        "a multicast names a block twice with these arguments, and fails",
-                    ));
+                    return Err(Refusal::of_arguments(call.at, "a multicast names a block twice, and fails,"));
                 }
                 self.copy_into(point, call, &access.region, ((point.0, index), CopyBy::Thread))
             }
@@ -110,7 +107,8 @@ impl Walker<'_, '_, '_, '_> {
         };
         let bytes = match region.path.len().checked_sub(usize::from(slot.rows)) {
             Some(0) => u32::try_from(slot.bytes).ok(),
-            Some(1) => u32::try_from(slot.element).ok().filter(|_| is_element(region)),
+            Some(1) if is_element(region) => u32::try_from(slot.element).ok(),
+            Some(1) => bytes_of(self.evaluator, slot, region, point).and_then(|bytes| u32::try_from(bytes).ok()),
             Some(_) | None => None,
         };
         let bytes = match slot.followed {

@@ -1,13 +1,13 @@
 //! The search for certain small arguments with which a kernel has a fault: then each trip count and each condition is a number, and
 //! the skeleton has no run that the kernel does not have.
 
-use super::assemble::Classes;
+use super::classes::Classes;
 use super::given::Arguments;
-use super::kernel::Kernel;
+use super::kernel::{Kernel, Refusal};
 use super::objects::Objects;
 use super::races::Guard;
 use super::walk::Sites;
-use super::{assemble_most, report};
+use super::{assemble_most, report, staged};
 use crate::diag::Diag;
 use crate::messages::rings as messages;
 use crate::rings::{self, Content, CountFault, Fault, Reason, Verdict};
@@ -17,6 +17,9 @@ const ARGUMENTS: i64 = 3;
 
 /// The largest number of states of all checks of a kernel.
 const STATES: usize = 10_000;
+
+/// The largest argument for which copies out of rows are followed: each row is then used again.
+const STAGED: i64 = 3;
 
 /// The faults that are sought.
 #[derive(Debug, Clone, Copy)]
@@ -48,18 +51,28 @@ pub(super) fn find(
     let last = (stages + ARGUMENTS) * depends.granule;
     let alternating = depends.on_choices.then_some(Arguments { number: last, alternating: true });
     let of_arguments = |arguments: &Arguments| classes.with(kernel, arguments);
+    let mut refused: Option<Refusal> = None;
     for arguments in launches.chain(alternating) {
         let classes = of_arguments(&arguments);
-        if let Some(fault) = find_for(kernel, objects.clone(), &classes, &arguments, &mut sought) {
+        let found = find_for(kernel, objects.clone(), &classes, &arguments, &mut sought);
+        let is_same = |refusal: &Refusal| refused.as_ref().is_some_and(|before| refusal.is_same(before));
+        // What is not followed with some rounds is not followed with more.
+        let ends = arguments.number > 0 && found.as_ref().is_err_and(is_same);
+        refused = found.as_ref().err().filter(|_| arguments.number > 0).cloned();
+        let is_staged = (1..=STAGED).contains(&arguments.number);
+        let staged = || is_staged.then(|| staged::find(kernel, objects, &classes, &arguments)).flatten();
+        let found = found.ok().flatten().or_else(staged);
+        if let Some(fault) = found {
             let largest = Arguments { number: last, alternating: false };
             // A fault with no rounds and with many does not depend on their number.
             let always = arguments.number == 0
-                && find_for(kernel, objects.clone(), &of_arguments(&largest), &largest, &mut sought)
-                    .is_some_and(|other| other.rule == fault.rule && other.at.begins_with(fault.at));
+                && find_for(kernel, objects.clone(), &of_arguments(&largest), &largest, &mut sought).is_ok_and(
+                    |other| other.is_some_and(|other| other.rule == fault.rule && other.at.begins_with(fault.at)),
+                );
             let named = if always { Vec::new() } else { report::arguments(kernel, &depends, &arguments) };
             return Some(messages::for_arguments(fault, &named));
         }
-        if !depends.on_numbers {
+        if ends || !depends.on_numbers {
             return None;
         }
     }
@@ -73,13 +86,13 @@ fn find_for(
     classes: &Classes,
     arguments: &Arguments,
     sought: &mut Option<Sought>,
-) -> Option<Diag> {
+) -> Result<Option<Diag>, Refusal> {
     loop {
         let sites = Sites::default();
         // An argument may be too small for the kernel.
-        let assembled = assemble_most(kernel, &mut objects, classes, &sites, Some(arguments)).ok()?;
+        let assembled = assemble_most(kernel, &mut objects, classes, &sites, Some(arguments))?;
         if assembled.allows_more {
-            return None;
+            return Err(Refusal::new(kernel.whole(), "the steps have runs that the kernel may not have"));
         }
         let verdict = sought.as_ref().map(|sought| rings::check(&assembled.skeleton, sought.limit));
         if let (Some(verdict), Some(sought)) = (&verdict, sought.as_mut()) {
@@ -97,13 +110,13 @@ fn find_for(
             other => other,
         };
         let Some(Verdict::Fault { fault, trace }) = verdict else {
-            let stale = rings::stale(&assembled.skeleton)?;
-            return Some(report::stale(kernel, &objects, &sites, &assembled, &stale));
+            let stale = rings::stale(&assembled.skeleton);
+            return Ok(stale.map(|stale| report::stale(kernel, &objects, &sites, &assembled, &stale)));
         };
         // The arguments need not be those of a kernel that expects stages of their number.
         let is_of_index = matches!(fault, Fault::Count(CountFault::Index { .. }));
         if is_of_index && sought.as_ref().is_some_and(|sought| !sought.indexes) {
-            return None;
+            return Ok(None);
         }
         // Accesses need not be of the same part of a slot. Then another fault may be certain. What a peer reads that nobody has written
         // is for other rules.
@@ -112,9 +125,11 @@ fn find_for(
         match report::slot_of(&fault).map(|slot| assembled.guards[slot as usize]) {
             Some(guard) if !matches!(fault, Fault::Undrained(_)) && (!guard.certain || is_of_others(&guard)) => {
                 let array = objects.slots[guard.slot].array;
-                objects.leave_out(|slot| slot.array == array).then_some(())?;
+                if !objects.leave_out(|slot| slot.array == array) {
+                    return Ok(None);
+                }
             }
-            Some(_) | None => return Some(report::fault(kernel, &objects, &sites, &assembled, &fault, &trace)),
+            Some(_) | None => return Ok(Some(report::fault(kernel, &objects, &sites, &assembled, &fault, &trace))),
         }
     }
 }

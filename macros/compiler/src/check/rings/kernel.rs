@@ -8,8 +8,8 @@ use super::constants::Constants;
 use super::pipelines::Pipelines;
 use crate::check::bit_set::BlockSet;
 use crate::check::cfg::{
-    BarrierCall, BlockId, Cfg, CountedLoop, End, Extent, Granule, GroupStep, NodeId, Shared, Source, StepKind, Team,
-    Tile, ValueStep, Variable,
+    BarrierCall, BlockId, Cfg, CountedLoop, End, Extent, Granule, GroupStep, NodeId, Region, Root, Shared, Source,
+    StepKind, Team, Tile, ValueStep, Variable,
 };
 use crate::check::uniform::control::{following, following_until};
 use crate::check::uniform::values::Values;
@@ -27,16 +27,37 @@ pub(super) type Point = (BlockId, usize);
 pub(crate) struct Refusal {
     pub(crate) at: SpanRange,
     pub(crate) why: String,
+    /// Whether other arguments may be followed: these ones do not work.
+    of_arguments: bool,
 }
 
 impl Refusal {
     pub(super) fn new(at: SpanRange, why: impl Into<String>) -> Refusal {
-        Refusal { at, why: why.into() }
+        Refusal { at, why: why.into(), of_arguments: false }
+    }
+
+    /// Certain arguments do not work.
+    pub(super) fn of_arguments(at: SpanRange, why: &str) -> Refusal {
+        Refusal { of_arguments: true, ..Refusal::new(at, format!("{why} with these arguments")) }
+    }
+
+    /// Whether more rounds are refused for the reason for which fewer ones were.
+    pub(super) fn is_same(&self, fewer: &Refusal) -> bool {
+        !self.of_arguments && self.why == fewer.why && self.at.begins_with(fewer.at)
     }
 }
 
 /// The number of dynamic shared memory among the arrays, which none of `Function::shared` has.
 pub(super) const DYNAMIC: usize = usize::MAX - 1;
+
+/// Returns the shared array that a region is a part of, if that is certain.
+pub(super) fn array_of(region: &Region) -> Option<usize> {
+    match (region.root, region.via) {
+        (Root::Shared(Shared::Array(array)) | Root::Remote(Shared::Array(array)), None) => Some(array),
+        (Root::Shared(Shared::Dynamic) | Root::Remote(Shared::Dynamic), None) => Some(DYNAMIC),
+        _ => None,
+    }
+}
 
 /// The number of threads in a warp.
 pub(super) const WARP: u32 = 32;

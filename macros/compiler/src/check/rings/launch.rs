@@ -96,6 +96,19 @@ impl Kernel<'_, '_> {
         evaluator.value(node, self.evaluated(node)?).known()
     }
 
+    /// The index of a block in its cluster, on one axis: consecutive ranks differ on the first one.
+    pub(super) fn block_index(&self, axis: usize) -> Option<Value> {
+        let each = self.function.options.cluster.as_ref().map_or(&[][..], |cluster| &cluster.each);
+        let extents = each.iter().map(|extent| self.constants.setting(extent)).collect::<Option<Vec<i64>>>()?;
+        let Some(extent) = extents.get(axis) else { return Some(Value::constant(0)) };
+        let before = extents[..axis].iter().product();
+        let index = binary(BinaryOp::Div, Value::Expr(Expr::rank()), Value::constant(before));
+        Some(match extents.len() == axis + 1 {
+            true => index,
+            false => binary(BinaryOp::Rem, index, Value::constant(*extent)),
+        })
+    }
+
     /// Whether a value is computed from what the launch is given, and not from what loops count.
     fn is_given(&self, node: NodeId) -> bool {
         let counters = Counters::default();
@@ -133,6 +146,7 @@ impl Evaluator<'_, '_, '_> {
         let query = |node: NodeId| kernel.cfg.queries.get(&node).copied();
         if let Some((group, query)) = query(node) {
             return match (group, query.answer) {
+                (Group::Grid, Answer::Number) => Some(Value::constant(i64::from(query.uniform_at == UniformAt::Grid))),
                 (Group::Grid, Answer::BlockCount) => Some(Value::constant(blocks)),
                 (Group::Grid, Answer::BlockRank) => {
                     Some(Value::Expr(if blocks == 1 { Expr::constant(0) } else { Expr::rank() }))
@@ -143,12 +157,14 @@ impl Evaluator<'_, '_, '_> {
                 (Group::ThreadBlock | Group::Cluster | Group::Grid | Group::Tile | Group::Coalesced, _) => None,
             };
         }
-        // The axes of the index of the only block.
-        let of = &kernel.cfg.nodes[node.0];
-        let ([extent], Source::Operands, 1) = (&of.operands[..], &of.source, blocks) else { return None };
-        let (_, query) = query(kernel.cfg.origin(*extent))?;
-        let is_index = query.answer == Answer::Extent && query.uniform_at != UniformAt::Grid;
-        is_index.then(|| Value::constant(0))
+        // The axes of the index of a block, or of the only cluster.
+        let (extent, axis) = kernel.cfg.axes.get(&node)?;
+        let (group, query) = query(kernel.cfg.origin(*extent))?;
+        match (group, query.answer, query.uniform_at) {
+            (Group::ThreadBlock | Group::Grid, Answer::Extent, UniformAt::Block) => kernel.block_index(*axis),
+            (Group::Grid, Answer::Extent, UniformAt::Cluster) => Some(Value::constant(0)),
+            (Group::ThreadBlock | Group::Cluster | Group::Grid | Group::Tile | Group::Coalesced, ..) => None,
+        }
     }
 }
 

@@ -89,6 +89,7 @@ impl Walker<'_, '_, '_, '_> {
         let before = (counted.before, kernel.cfg.blocks[counted.before.0].steps.len());
         let value = |node| self.evaluator.value(node, before);
         let (start, end) = (value(counted.start), value(counted.end));
+
         // What comes after the loop may ask for the number of its iterations.
         let counts = self.evaluator.counters.get(Counter::Iterations(block));
         let more = i64::from(counted.inclusive);
@@ -249,11 +250,16 @@ impl Walker<'_, '_, '_, '_> {
             self.evaluator.trips(counted).filter(|trips| *trips > 0)?;
             Some(counted.inside)
         };
+        let has_run = |block: BlockId, certain: &BTreeSet<BlockId>| {
+            cfg.counted.get(&block).is_some_and(|counted| certain.contains(&counted.inside))
+        };
         let mut next = is_run(head);
         while let Some(block) = next {
             next = match cfg.blocks[block.0].end {
-                // The numbers of an inner loop follow, and then the rest.
-                End::Branch { otherwise, .. } if certain.contains(&block) => Some(otherwise),
+                // The numbers of an inner loop follow, and then the rest. One that is not empty may begin behind its head.
+                End::Branch { otherwise, .. } if certain.contains(&block) || has_run(block, &certain) => {
+                    Some(otherwise)
+                }
                 End::Branch { .. } => is_run(block),
                 End::Goto(next) if next != head => Some(next),
                 End::Goto(_) | End::Option { .. } | End::Never | End::Leave => None,

@@ -8,11 +8,13 @@
 //!
 //! `pipelines` has the methods of `Pipeline`, `constants` and `symbol` have values that the text does not say, `value` the values of nodes,
 //! `given` and `launch` those of a certain launch, `objects` the barriers and slots, `walk` and
-//! `calls` a thread's steps, `warps` the actors, `assemble` the roles, `report` the faults as messages.
+//! `calls` a thread's steps, `skipped` what they pass over, `classes` the threads with the same ones, `warps` the actors, `assemble` the roles,
+//! `staged` the rows that bulk copies read and threads write again, `report` the faults as messages.
 
 mod accesses;
 mod assemble;
 mod calls;
+mod classes;
 mod constants;
 mod copies;
 mod counters;
@@ -23,16 +25,20 @@ mod kernel;
 mod launch;
 mod loops;
 mod objects;
+mod parts;
 mod pipelines;
 mod polls;
 mod races;
 mod report;
+mod skipped;
+mod staged;
 mod symbol;
 mod value;
 mod walk;
 mod warps;
 
-use assemble::{Assembled, Classes, assemble};
+use assemble::{Assembled, assemble};
+use classes::Classes;
 pub(crate) use constants::Assumed;
 pub(crate) use constants::Constants;
 pub(super) use constants::{array, count_of_literals};
@@ -40,7 +46,8 @@ use find::{Sought, find};
 use given::Arguments;
 use kernel::Kernel;
 pub(crate) use kernel::Refusal;
-use objects::{Objects, array_of};
+use kernel::array_of;
+use objects::Objects;
 use walk::Sites;
 
 use std::collections::{BTreeMap, BTreeSet};

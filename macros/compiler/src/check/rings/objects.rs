@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
-use super::constants::array;
+use super::constants::{array, inner};
 use super::counters::Counters;
 use super::flat;
-use super::kernel::{DYNAMIC, Kernel, Point, Refusal};
+use super::kernel::{DYNAMIC, Kernel, Point, Refusal, array_of};
+use super::parts;
 use super::value::Evaluator;
 use crate::check::cfg::{
     Access, AccessKind, BlockId, Completion, CopyBy, CopyStep, MemoryStep, Region, Root, Select, Shared, StepKind,
@@ -182,16 +183,7 @@ impl Objects {
     }
 }
 
-/// Returns the shared array that a region is a part of, if that is certain.
-pub(super) fn array_of(region: &Region) -> Option<usize> {
-    match (region.root, region.via) {
-        (Root::Shared(Shared::Array(array)) | Root::Remote(Shared::Array(array)), None) => Some(array),
-        (Root::Shared(Shared::Dynamic) | Root::Remote(Shared::Dynamic), None) => Some(DYNAMIC),
-        _ => None,
-    }
-}
-
-fn length(kernel: &Kernel<'_, '_>, array: usize) -> Option<u32> {
+pub(super) fn length(kernel: &Kernel<'_, '_>, array: usize) -> Option<u32> {
     let (_, length) = kernel.function.shared.get(array)?;
     u32::try_from(kernel.constants.of(*length)?).ok()
 }
@@ -204,6 +196,7 @@ fn slots(kernel: &Kernel<'_, '_>, barriers: &BTreeSet<usize>) -> Vec<Slot> {
     // The flat arrays of whose elements copies write as many each time, with that number.
     let flat = writes.iter().filter_map(|(array, writes)| Some((*array, flat::copied(kernel, writes.iter())?)));
     let flat: BTreeMap<usize, i64> = flat.collect();
+    let in_parts = parts::of_rows(kernel, &writes);
     let mut hidden: BTreeSet<usize> = barriers.clone();
     let mut accessed: BTreeSet<usize> = BTreeSet::new();
     let mut any = false;
@@ -233,14 +226,16 @@ fn slots(kernel: &Kernel<'_, '_>, barriers: &BTreeSet<usize>) -> Vec<Slot> {
             // That the source of a copy to a peer is read is not followed.
             hidden.extend(reads.iter().filter(|_| is_of_peer).filter_map(array_of));
             let read = reads.iter().filter(|region| !simple || !whole(region) && !of_row(region));
-            let written = writes.iter().filter(|region| !simple || !whole(region));
+            let is_in_parts = |region: &Region| array_of(region).is_some_and(|array| in_parts.contains_key(&array));
+            let written = writes.iter().filter(|region| !simple || !whole(region) && !is_in_parts(region));
             hidden.extend(read.chain(written).filter_map(array_of));
         }
     }
     let lent = cfg.calls.iter().flat_map(|call| call.regions.iter().flatten());
     hidden.extend(lent.filter_map(array_of));
     let followed = accessed.difference(&hidden).filter(|_| !any);
-    let mut slots: Vec<Slot> = followed.filter_map(|array| slot(kernel, *array, flat.get(array).copied())).collect();
+    let of = |array: &usize| slot(kernel, *array, flat.get(array).copied(), in_parts.get(array).copied());
+    let mut slots: Vec<Slot> = followed.filter_map(of).collect();
     // The last ones are the first that are left out.
     slots.sort_by_key(|slot| slot.tile.is_some());
     let others = writes.iter().filter(|(array, _)| slots.iter().all(|slot| slot.array != **array));
@@ -281,16 +276,16 @@ fn unfollowed(kernel: &Kernel<'_, '_>, array: usize, writes: &[(Region, Point)])
 /// it is counted, if all copies to the array write as much of it.
 pub(super) fn bytes_of(evaluator: &Evaluator<'_, '_, '_>, slot: &Slot, region: &Region, point: Point) -> Option<u64> {
     let kernel = evaluator.kernel;
-    let (element, _) = array_of(region).and_then(|array| kernel.function.shared.get(array))?;
+    let (element, length) = array_of(region).and_then(|array| kernel.function.shared.get(array))?;
     if region.part || region.path.is_empty() {
         return (!region.part && !slot.rows).then_some(slot.bytes);
     }
     let (last, first) = region.path.split_last()?;
-    let mut ty = element.clone();
+    let (mut ty, mut length) = (element.clone(), kernel.constants.of(*length));
     for select in first {
         matches!(select, Select::At(_)).then_some(())?;
         match inner(&ty) {
-            Some((inside, _)) => ty = inside,
+            Some((inside, rows)) => (ty, length) = (inside, kernel.constants.length(&rows)),
             // The name of a type.
             None => return (slot.bytes == TILE).then_some(TILE),
         }
@@ -298,11 +293,12 @@ pub(super) fn bytes_of(evaluator: &Evaluator<'_, '_, '_>, slot: &Slot, region: &
     let elements = match last {
         Select::At(_) => 1,
         // A length that arguments decide need not be one that the kernel is made for.
-        Select::Range { start, end } => {
+        Select::Range { .. } | Select::Half { .. } => {
             let open = Evaluator { arguments: None, ..*evaluator };
-            u64::try_from(open.length(*start, *end, point)?).ok().filter(|length| *length > 0)?
+            let length = parts::length_of(&open, *last, length, point)?;
+            u64::try_from(length).ok().filter(|length| *length > 0)?
         }
-        Select::Chunk { .. } | Select::Half { .. } | Select::Unknown => return None,
+        Select::Chunk { .. } | Select::Unknown => return None,
     };
     match kernel.constants.bytes(&ty) {
         Some(bytes) => bytes.checked_mul(elements),
@@ -349,7 +345,9 @@ fn dynamic(kernel: &Kernel<'_, '_>) -> Option<(u64, u32)> {
     Some((size, u32::try_from(u64::try_from(bytes).ok()?.checked_div(size)?).ok()?))
 }
 
-fn slot(kernel: &Kernel<'_, '_>, array: usize, tile: Option<i64>) -> Option<Slot> {
+/// The slots of an array, whose parts are a `tile` of its elements if it is flat, or of whose rows copies write parts: then with whether
+/// nothing else of it is read than rows.
+fn slot(kernel: &Kernel<'_, '_>, array: usize, tile: Option<i64>, in_parts: Option<bool>) -> Option<Slot> {
     let nothing = TokenStream::new();
     let (element, stages, size) = match array {
         DYNAMIC => {
@@ -366,7 +364,10 @@ fn slot(kernel: &Kernel<'_, '_>, array: usize, tile: Option<i64>) -> Option<Slot
     let peers =
         kernel.cfg.accesses.iter().filter(|access| access.kind == AccessKind::AsyncWrite && is_of(&access.region));
     let lengths: BTreeSet<usize> = peers.map(|access| access.region.path.len()).collect();
-    let in_part = lengths.iter().any(|length| *length > usize::from(rows));
+    let in_part = match in_parts {
+        Some(reads_rows) => !reads_rows,
+        None => lengths.iter().any(|length| *length > usize::from(rows)),
+    };
     let copied = !lengths.is_empty()
         || kernel.cfg.copies.iter().any(|copy| match copy {
             CopyStep::Begin { writes, .. } => writes.as_ref().is_some_and(is_of),
@@ -432,13 +433,6 @@ fn slot(kernel: &Kernel<'_, '_>, array: usize, tile: Option<i64>) -> Option<Slot
             followed: true,
         },
     })
-}
-
-/// The element type and the length of an array type.
-fn inner(ty: &TokenStream) -> Option<(TokenStream, TokenStream)> {
-    ty.clone()
-        .into_iter()
-        .find_map(|tree| if let TokenTree::Group(group) = tree { array(&group.stream()) } else { None })
 }
 
 /// Returns in how many indexes the tiles that are copied to an array are selected, if all in the same, and whether other copies

@@ -14,7 +14,7 @@ use crate::check::cfg::{BlockId, CountedLoop, Extent, Formula, NodeId, Source, V
 use crate::check::uniform::control::{following, following_until};
 use crate::model::expr::BinaryOp;
 use crate::model::group::Group;
-use crate::model::query::Answer;
+use crate::model::query::{Answer, UniformAt};
 use crate::rings::{Expr, Operator};
 
 /// The longest chain of operands that is followed.
@@ -166,6 +166,10 @@ impl Evaluator<'_, '_, '_> {
                 None => Value::Unknown,
             },
             Source::Operands => match kernel.cfg.formulas.get(&node) {
+                // Their operands are not asked for, or they would be counted.
+                Some(Formula::Length | Formula::Negative | Formula::RemEuclid | Formula::GoesOn { .. }) => {
+                    Value::Unknown
+                }
                 Some(formula) => computed(*formula, operand(0), operand(1)),
                 None if kernel.cfg.cuts.contains_key(&node) => self.uncut(node, operand(0)),
                 None => Value::Unknown,
@@ -198,6 +202,12 @@ impl Evaluator<'_, '_, '_> {
                 (Group::Cluster, Answer::BlockRank) => return Some(Value::Expr(Expr::rank())),
                 (Group::ThreadBlock | Group::Cluster | Group::Grid | Group::Tile | Group::Coalesced, _) => {}
             }
+        }
+        if let Some((extent, axis)) = kernel.cfg.axes.get(&node)
+            && let Some((Group::Cluster, query)) = kernel.cfg.queries.get(&kernel.cfg.origin(*extent))
+            && (query.answer, query.uniform_at) == (Answer::Extent, UniformAt::Block)
+        {
+            return kernel.block_index(*axis);
         }
         let position = kernel.cfg.positions.get(&node)?;
         let exact = position.offset == crate::check::cfg::Offset::Zero && position.rank_in.is_none();
@@ -443,12 +453,17 @@ pub(super) fn binary(op: BinaryOp, left: Value, right: Value) -> Value {
             let both = binary(BinaryOp::Mul, left.clone(), right.clone());
             return binary(BinaryOp::Sub, binary(BinaryOp::Add, left, right), both);
         }
-        BinaryOp::Shl | BinaryOp::Shr => {
-            let Some(bits @ 0..31) = right.known() else { return Value::Unknown };
-            let op = if op == BinaryOp::Shl { BinaryOp::Mul } else { BinaryOp::Div };
-            return binary(op, left, Value::constant(1 << bits));
+        BinaryOp::Shl | BinaryOp::Shr => match (op, right.known()) {
+            (BinaryOp::Shl, Some(bits @ 0..31)) => return binary(BinaryOp::Mul, left, Value::constant(1 << bits)),
+            (_, Some(bits @ 0..31)) => return binary(BinaryOp::Div, left, Value::constant(1 << bits)),
+            (_, Some(_)) => return Value::Unknown,
+            (BinaryOp::Shl, None) => Operator::Shl,
+            (_, None) => Operator::Shr,
+        },
+        BinaryOp::BitOr => {
+            let both = binary(BinaryOp::BitAnd, left.clone(), right.clone());
+            return binary(BinaryOp::Sub, binary(BinaryOp::Add, left, right), both);
         }
-        BinaryOp::BitOr => return Value::Unknown,
     };
     if let (Value::Expr(left), Value::Expr(right)) = (&left, &right) {
         let whole = left.clone().apply(operator, right.clone());

@@ -10,10 +10,9 @@ use super::objects::Objects;
 use super::value::{Evaluator, Value, binary};
 use phalanx_contract::uniformity::Uniformity;
 
-use crate::check::bit_set::BlockSet;
 use crate::check::cfg::{
-    AccessKind, Assertion, BlockId, End, Extent, GroupStep, MemoryStep, NodeId, Source, Step as GraphStep, StepKind,
-    TokenStep, ValueStep,
+    Assertion, BlockId, End, Extent, GroupStep, MemoryStep, NodeId, Source, Step as GraphStep, StepKind, TokenStep,
+    ValueStep,
 };
 use crate::model::expr::Callee;
 use crate::model::group::Group;
@@ -78,6 +77,8 @@ pub(super) struct Program {
     pub(super) keys: BTreeMap<usize, Vec<Key>>,
     /// The indexes of the steps at which the thread's warp meets: they do nothing else.
     pub(super) meetings: BTreeSet<usize>,
+    /// Whether the warp meets beside accesses of slots where a branch is passed over: their order is not kept.
+    pub(super) meets_aside: bool,
     /// Whether the steps lack something that keeps the kernel from some of their runs.
     pub(super) allows_more: bool,
     /// The shared arrays with an access that may not be made.
@@ -227,7 +228,7 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
         let kernel = self.evaluator.kernel;
         let (on, then, otherwise) = match kernel.cfg.blocks[block.0].end {
             End::Never if self.evaluator.arguments.is_some() => {
-                return Err(Refusal::new(kernel.whole(), "a thread fails with these arguments"));
+                return Err(Refusal::of_arguments(kernel.whole(), "a thread fails"));
             }
             End::Never | End::Leave => return Ok(Next::Ends),
             End::Goto(next) => return Ok(Next::Goes(next)),
@@ -311,71 +312,6 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
         }
     }
 
-    /// Loses what the arms of a branch set to what is not counted.
-    fn lose_on_arms(&self, block: BlockId) {
-        let Some((arms, _)) = self.kernel().regions.get(&block) else { return };
-        for arm in arms.iter() {
-            for (index, step) in self.kernel().cfg.blocks[arm.0].steps.iter().enumerate() {
-                if let Some((variable, value, Extent::Whole)) = step.kind.set()
-                    && self.evaluator.counter(variable).is_some()
-                    && self.evaluator.set(variable, value, (arm, index)) == Value::Unknown
-                {
-                    self.evaluator.lose(variable);
-                }
-            }
-        }
-    }
-
-    /// Returns the block where the arms of a branch have merged if nothing on them concerns barriers. What they access is taken to be
-    /// accessed.
-    fn skip(&mut self, block: BlockId) -> Result<Option<BlockId>, Refusal> {
-        let kernel = self.evaluator.kernel;
-        let counts = |variable| self.evaluator.counter(variable).is_some();
-        let Some((arms, Some(end))) = kernel.regions.get(&block).filter(|_| kernel.is_skipped(block, &counts)) else {
-            return Ok(None);
-        };
-        let (arms, end): (BlockSet, BlockId) = (arms.clone(), *end);
-        let certain = self.evaluator.arguments.map(|_| self.certain(block)).unwrap_or_default();
-        // A loop that waits for another thread's store orders what follows.
-        let is_atomic = |step: &GraphStep| match step.kind {
-            StepKind::Memory(MemoryStep::Access(id)) => {
-                matches!(kernel.cfg.accesses[id.0].kind, AccessKind::Atomic | AccessKind::AtomicRead)
-            }
-            StepKind::Memory(MemoryStep::Fence) => true,
-            StepKind::Memory(MemoryStep::WaitPrevious)
-            | StepKind::Value(_)
-            | StepKind::Group(_)
-            | StepKind::Token(_)
-            | StepKind::BarrierCall(_)
-            | StepKind::Copy(_)
-            | StepKind::Call(_) => false,
-        };
-        let mut steps = arms.iter().flat_map(|arm| &kernel.cfg.blocks[arm.0].steps);
-        self.program.allows_more |= kernel.repeats(block, &arms, end) && steps.any(is_atomic);
-        let mut met = None;
-        for arm in arms.iter() {
-            for (index, step) in kernel.cfg.blocks[arm.0].steps.iter().enumerate() {
-                if let StepKind::Memory(MemoryStep::Access(_)) = step.kind {
-                    self.access((arm, index), step, certain.contains(&arm))?;
-                }
-                if let StepKind::Call(call) = step.kind {
-                    self.program.allows_more |= matches!(kernel.cfg.calls[call.0].callee, Callee::Function(_));
-                }
-                if let StepKind::Group(GroupStep::Collective { team, .. }) = &step.kind {
-                    let meets = is_within_warp(team) && self.evaluator.arguments.is_some();
-                    self.program.allows_more |= !meets;
-                    met = met.or(meets.then_some(((arm, index), step.at)));
-                }
-            }
-        }
-        self.flush();
-        // Once is enough: nothing between the collectives concerns others.
-        if let Some((point, at)) = met {
-            self.meet_warp(point, at);
-        }
-        Ok(Some(end))
-    }
-
     /// Refuses arguments with which an assertion does not hold.
     fn asserts(&self, point: Point, at: SpanRange) -> Result<(), Refusal> {
         let Some(_) = self.evaluator.arguments else { return Ok(()) };
@@ -388,7 +324,7 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
         };
         let mut here = self.kernel().cfg.assertions.iter().filter(|assertion| assertion.at == point);
         match here.any(|assertion| holds(assertion) == Some(0)) {
-            true => Err(Refusal::new(at, "a thread fails with these arguments")),
+            true => Err(Refusal::of_arguments(at, "a thread fails")),
             false => Ok(()),
         }
     }
@@ -486,7 +422,7 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
     }
 
     /// The threads of the warp meet.
-    fn meet_warp(&mut self, point: Point, at: SpanRange) {
+    pub(super) fn meet_warp(&mut self, point: Point, at: SpanRange) {
         self.flush();
         self.program.meetings.insert(self.program.steps.len());
         self.push(point, at, Op::Set(Vec::new()));

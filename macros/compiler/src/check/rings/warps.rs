@@ -91,6 +91,7 @@ pub(super) fn join(programs: Vec<(Program, Vec<u32>)>, aim: Aim) -> Vec<Actors> 
 fn of_warp(leader: &Program, others: &Program, aim: Aim) -> Option<Program> {
     // Whether a step of the leader is one of all threads.
     let mut is_of_all: BTreeMap<usize, bool> = BTreeMap::new();
+    let counted_by_others: BTreeSet<u32> = others.steps.iter().flat_map(|step| step.op.counters()).collect();
     let mut keys = leader.keys.clone();
     // As single threads, lanes that meet have runs that the kernel does not have, so that no fault of theirs would count.
     let stays_together = aim == Aim::Fault && !leader.meetings.is_empty();
@@ -120,7 +121,7 @@ fn of_warp(leader: &Program, others: &Program, aim: Aim) -> Option<Program> {
             // What the leader does alone may depend on the round.
             work.extend([(at + 1, other, since), (*otherwise, other, since)]);
         } else if !together {
-            work.push((at + 1, other, alone(op, since)?));
+            work.push((at + 1, other, alone(op, since, |counter| counted_by_others.contains(&counter))?));
         } else if let (Op::Branch { condition, otherwise }, Some(Op::Branch { otherwise: others_otherwise, .. })) =
             (op, others_op)
         {
@@ -194,7 +195,7 @@ fn all_do(op: &Op, since: Since) -> Option<Since> {
 }
 
 /// What the threads have done after a step of the leader alone.
-fn alone(op: &Op, since: Since) -> Option<Since> {
+fn alone(op: &Op, since: Since, known_to_others: impl Fn(u32) -> bool) -> Option<Since> {
     match op {
         Op::Wait { .. } => (since != Since::All).then_some(Since::LeaderWaited),
         Op::Arrive { token: false, drops: false, .. } | Op::Expect { .. } | Op::Copy { .. } => match since {
@@ -215,10 +216,11 @@ fn alone(op: &Op, since: Since) -> Option<Since> {
             Since::Nothing => Some(Since::LeaderActed),
             Since::LeaderActed | Since::LeaderWaited | Since::All => Some(since),
         },
+        // The others do not count it.
+        Op::Set(values) => values.iter().all(|(counter, _)| !known_to_others(*counter)).then_some(since),
         Op::WaitToken { .. }
         | Op::Arrive { .. }
         | Op::Sync { .. }
-        | Op::Set(_)
         | Op::NextRound
         | Op::Branch { .. }
         | Op::Jump(_)

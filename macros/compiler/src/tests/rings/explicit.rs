@@ -160,6 +160,8 @@ impl Run<'_> {
                         Operator::Rem => left.rem_euclid(right),
                         Operator::And => left & right,
                         Operator::Xor => left ^ right,
+                        Operator::Shl => left << right,
+                        Operator::Shr => left >> right,
                         Operator::Eq => i64::from(left == right),
                         Operator::Ne => i64::from(left != right),
                         Operator::Lt => i64::from(left < right),

@@ -5,7 +5,7 @@ use crate::{RingCase, RingReport};
 
 /// Returns what is known of the rings of a kernel in a file with these constants.
 #[track_caller]
-fn cases(constants: &str, source: &str) -> Vec<RingCase> {
+pub(super) fn cases(constants: &str, source: &str) -> Vec<RingCase> {
     let Attributed { options, item, .. } = Attributed::parse(source);
     match session().rings(constants, options, item) {
         Ok(cases) => cases,
@@ -66,6 +66,16 @@ pub(super) fn is_proved(source: &str) -> bool {
 pub(super) fn faulty(source: &str, rule: &str) {
     let found: Vec<_> = faults(source).iter().map(|fault| fault.rule().to_string()).collect();
     assert_eq!(found, [rule], "{:?} of\n{source}", faults(source).first().map(|fault| fault.text().to_string()));
+}
+
+/// The blocks of a cluster that have nothing to do with each other are one.
+#[test]
+fn blocks_for_themselves() {
+    let in_clusters = |source: String| source.replace("block = 96", "cluster = 8, block = 96");
+    let released: [&str; 3] = [WAIT, READ, RELEASE];
+    proved(&in_clusters(changed("64", &[ACQUIRE, FILL], &released)));
+    let inverted = ACQUIRE.replace("== 0", "== 1");
+    faulty(&in_clusters(changed("64", &[&inverted, FILL], &released)), "ring_deadlock");
 }
 
 #[test]

@@ -1,0 +1,224 @@
+//! The threads of a block by the values that their ranks decide: those with the same ones take the same steps.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::counters::Counters;
+use super::given::Arguments;
+use super::kernel::{Kernel, Point, array_of};
+use super::launch::Depends;
+use super::objects::Objects;
+use super::value::{Evaluator, Value, differing};
+use crate::check::bit_set::BlockSet;
+use crate::check::cfg::{BlockId, CopyStep, End, MemoryStep, NodeId, Region, Select, StepKind, Variable};
+use crate::check::uniform::control::following_until;
+
+/// The threads that compute the same values where their ranks matter.
+#[derive(Clone)]
+pub(super) struct Class {
+    values: Vec<Value>,
+    pub(super) threads: Vec<u32>,
+}
+
+/// A value on which a thread's steps may depend.
+#[derive(Clone, Copy)]
+struct Asked {
+    node: NodeId,
+    point: Point,
+    /// If the node is an index into a flat array, what it selects, and the length of a stage: only the stage matters.
+    part: Option<(Select, i64)>,
+}
+
+impl Asked {
+    fn of(node: NodeId, point: Point) -> Asked {
+        Asked { node, point, part: None }
+    }
+}
+
+/// The threads of a block by the values that their ranks decide.
+pub(super) struct Classes {
+    /// The nodes on which a thread's steps may depend.
+    asked: Vec<Asked>,
+    /// The asked values that may differ between threads; all threads of a class have the same.
+    differing: Vec<Asked>,
+    /// For each differing value, whether it depends on what a launch is given.
+    given: Vec<bool>,
+    guards: Guards,
+    pub(super) all: Vec<Class>,
+}
+
+/// For each block of a differing value, the branches that lead there, each with whether it has to go to its first arm.
+type Guards = BTreeMap<BlockId, Vec<(BlockId, bool)>>;
+
+impl Classes {
+    /// Returns the threads by the values that depend on their ranks. They hold for fewer slots, too.
+    pub(super) fn of(kernel: &Kernel<'_, '_>, objects: &Objects) -> Classes {
+        let differing = differing(kernel);
+        let asked = asked(kernel, objects);
+        let differing: Vec<Asked> = asked.iter().copied().filter(|asked| differing.contains(&asked.node)).collect();
+        let guards: Guards =
+            differing.iter().map(|asked_at| (asked_at.point.0, guards(kernel, &asked, asked_at.point.0))).collect();
+        let mut all: Vec<Class> = Vec::new();
+        for thread in 0..kernel.threads {
+            join_class(&mut all, values(kernel, (&differing, &guards), None, thread), thread);
+        }
+        let given = differing.iter().map(|asked| {
+            let depends = kernel.depends(&[(asked.node, asked.point)]);
+            depends.on_numbers || depends.on_queries
+        });
+        let given = given.collect();
+        Classes { asked, differing, given, guards, all }
+    }
+
+    /// Returns the threads by the values that they have for certain arguments, too.
+    pub(super) fn with(&self, kernel: &Kernel<'_, '_>, arguments: &Arguments) -> Classes {
+        let mut all = Vec::new();
+        for class in &self.all {
+            let nodes = self.differing.iter().zip(&class.values).zip(&self.given);
+            let open = nodes.filter(|((_, value), given)| **given && **value == Value::Unknown);
+            let open: Vec<Asked> = open.map(|((asked, _), _)| *asked).collect();
+            if open.is_empty() {
+                all.push(class.clone());
+                continue;
+            }
+            let mut parts: Vec<Class> = Vec::new();
+            for thread in &class.threads {
+                join_class(&mut parts, values(kernel, (&open, &self.guards), Some(arguments), *thread), *thread);
+            }
+            all.extend(parts);
+        }
+        let (asked, differing, given) = (self.asked.clone(), self.differing.clone(), self.given.clone());
+        Classes { asked, differing, given, guards: self.guards.clone(), all }
+    }
+
+    /// Returns how the threads' steps depend on what a launch is given.
+    pub(super) fn depends(&self, kernel: &Kernel<'_, '_>) -> Depends {
+        let asked: Vec<(NodeId, Point)> = self.asked.iter().map(|asked| (asked.node, asked.point)).collect();
+        kernel.depends(&asked)
+    }
+}
+
+/// The branches on whose arms a block is, and nowhere behind them, of those whose conditions are asked.
+fn guards(kernel: &Kernel<'_, '_>, asked: &[Asked], block: BlockId) -> Vec<(BlockId, bool)> {
+    let guard = |(branch, (arms, end)): (&BlockId, &(BlockSet, Option<BlockId>))| {
+        let End::Branch { then, otherwise, .. } = kernel.cfg.blocks[branch.0].end else { return None };
+        let is_asked = |on: NodeId| asked.iter().any(|asked| asked.node == on && asked.point.0 == *branch);
+        let condition = kernel.cfg.blocks[branch.0].end.condition();
+        let end = end.filter(|_| arms.contains(block) && condition.is_some_and(is_asked))?;
+        let leads =
+            |arm: BlockId| arm != end && (arm == block || following_until(kernel.cfg, arm, end).contains(block));
+        match (leads(then), leads(otherwise)) {
+            (true, false) => Some((*branch, true)),
+            (false, true) => Some((*branch, false)),
+            (true, true) | (false, false) => None,
+        }
+    };
+    kernel.regions.iter().filter_map(guard).collect()
+}
+
+/// The values that a thread computes. One that it never comes to has none.
+fn values(
+    kernel: &Kernel<'_, '_>,
+    (nodes, guards): (&[Asked], &Guards),
+    arguments: Option<&Arguments>,
+    thread: u32,
+) -> Vec<Value> {
+    let counters = Counters::default();
+    let evaluator = Evaluator { kernel, counters: &counters, arguments, thread, after: None };
+    let mut known: BTreeMap<BlockId, Option<i64>> = BTreeMap::new();
+    let mut passes = |(branch, first): &(BlockId, bool)| {
+        let content = &kernel.cfg.blocks[branch.0];
+        let decide =
+            || content.end.condition().and_then(|on| evaluator.value(on, (*branch, content.steps.len())).known());
+        known.entry(*branch).or_insert_with(decide).is_some_and(|decided| (decided != 0) != *first)
+    };
+    let value = |asked: &Asked| match asked.part {
+        _ if guards.get(&asked.point.0).is_some_and(|guards| guards.iter().any(&mut passes)) => Value::constant(0),
+        Some((select, tile)) => evaluator.part(select, tile, asked.point),
+        None => evaluator.value(asked.node, asked.point),
+    };
+    nodes.iter().map(value).collect()
+}
+
+/// Adds a thread to the class of those with the same values.
+fn join_class(classes: &mut Vec<Class>, values: Vec<Value>, thread: u32) {
+    match classes.iter_mut().find(|class| class.values == values) {
+        Some(class) => class.threads.push(thread),
+        None => classes.push(Class { values, threads: vec![thread] }),
+    }
+}
+
+/// The nodes whose values a thread's steps may depend on, with the points where they do.
+fn asked(kernel: &Kernel<'_, '_>, objects: &Objects) -> Vec<Asked> {
+    let cfg = kernel.cfg;
+    let mut counters: BTreeSet<Variable> = BTreeSet::new();
+    // Which loops are followed depends on the variables that matter, and these on what is in the loops.
+    loop {
+        let is_skipped = |head: &BlockId| kernel.is_skipped(*head, &|variable| counters.contains(&variable));
+        let (skipped, followed): (Vec<BlockId>, Vec<BlockId>) = cfg.counted.keys().partition(|head| is_skipped(head));
+        let inside = |block: BlockId| {
+            let arms = skipped.iter().filter_map(|head| kernel.regions.get(head));
+            arms.into_iter().any(|(arms, _)| arms.contains(block))
+        };
+        let mut asked = asked_by_steps(kernel, objects);
+        for (number, content) in cfg.blocks.iter().enumerate() {
+            let block = BlockId(number);
+            if !cfg.counted.contains_key(&block) && !inside(block) {
+                asked.extend(content.end.condition().map(|on| Asked::of(on, (block, content.steps.len()))));
+            }
+        }
+        for counted in followed.iter().filter_map(|head| cfg.counted.get(head)) {
+            let before = (counted.before, cfg.blocks[counted.before.0].steps.len());
+            asked.extend([Asked::of(counted.start, before), Asked::of(counted.end, before)]);
+        }
+        let needed = kernel.needed_by(asked.iter().map(|asked| asked.node));
+        if needed.is_subset(&counters) {
+            for variable in counters.iter().filter(|variable| cfg.only_value(**variable).is_none()) {
+                asked.extend(kernel.sets(*variable).iter().map(|(point, value, _)| Asked::of(*value, *point)));
+            }
+            return asked;
+        }
+        counters.extend(needed);
+    }
+}
+
+/// The nodes that steps depend on.
+fn asked_by_steps(kernel: &Kernel<'_, '_>, objects: &Objects) -> Vec<Asked> {
+    let cfg = kernel.cfg;
+    let mut asked = Vec::new();
+    for (number, content) in cfg.blocks.iter().enumerate() {
+        let block = BlockId(number);
+        for (index, step) in content.steps.iter().enumerate() {
+            let point = (block, index);
+            let asks = |node: NodeId| Asked::of(node, point);
+            let first =
+                |path: &[Select]| path.first().into_iter().flat_map(Select::nodes).map(asks).collect::<Vec<_>>();
+            let slot = |region: &Region| array_of(region).and_then(|array| objects.slot(array)).map(|(_, slot)| slot);
+            // Of an index into a flat array, the stage matters alone.
+            let of_slot = |region: &Region| match (slot(region).and_then(|slot| slot.tile), region.path.first()) {
+                (Some(tile), Some(select)) => {
+                    let node = select.nodes().next();
+                    node.map(|node| Asked { node, point, part: Some((*select, tile)) }).into_iter().collect()
+                }
+                _ => first(&region.path),
+            };
+            let mut nodes = Vec::new();
+            if let StepKind::BarrierCall(call) = &step.kind {
+                let call = &cfg.barrier_calls[call.0];
+                nodes.extend(call.operands.iter().copied().chain(call.region.rank).map(asks));
+                nodes.extend(first(&call.region.path));
+            }
+            if let StepKind::Memory(MemoryStep::Access(id)) = &step.kind {
+                let region = &cfg.accesses[id.0].region;
+                nodes.extend(slot(region).filter(|slot| slot.rows).map_or(Vec::new(), |_| of_slot(region)));
+            }
+            if let StepKind::Copy(copy) = step.kind
+                && let CopyStep::Begin { reads, writes, .. } = &cfg.copies[copy.0]
+            {
+                let shared = reads.iter().chain(writes).filter(|region| region.root.party().is_some());
+                nodes.extend(shared.flat_map(of_slot));
+            }
+            asked.extend(nodes);
+        }
+    }
+    asked
+}

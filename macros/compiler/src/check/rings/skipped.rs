@@ -1,0 +1,106 @@
+//! Branches and loops that are passed over as a whole, because nothing on their arms concerns barriers: what they access, and where the
+//! lanes of a warp meet in them.
+
+use super::kernel::{Point, Refusal, is_within_warp};
+use super::value::Value;
+use super::walk::Walker;
+use crate::check::bit_set::BlockSet;
+use crate::check::cfg::{AccessKind, BlockId, Extent, GroupStep, MemoryStep, Step as GraphStep, StepKind};
+use crate::model::expr::Callee;
+use crate::span::SpanRange;
+
+impl Walker<'_, '_, '_, '_> {
+    /// Loses what the arms of a branch set to what is not counted.
+    pub(super) fn lose_on_arms(&self, block: BlockId) {
+        let Some((arms, _)) = self.kernel().regions.get(&block) else { return };
+        for arm in arms.iter() {
+            for (index, step) in self.kernel().cfg.blocks[arm.0].steps.iter().enumerate() {
+                if let Some((variable, value, Extent::Whole)) = step.kind.set()
+                    && self.evaluator.counter(variable).is_some()
+                    && self.evaluator.set(variable, value, (arm, index)) == Value::Unknown
+                {
+                    self.evaluator.lose(variable);
+                }
+            }
+        }
+    }
+
+    /// Returns the block where the arms of a branch have merged if nothing on them concerns barriers. What they access is taken to be
+    /// accessed.
+    pub(super) fn skip(&mut self, block: BlockId) -> Result<Option<BlockId>, Refusal> {
+        let kernel = self.evaluator.kernel;
+        let counts = |variable| self.evaluator.counter(variable).is_some();
+        let Some((arms, Some(end))) = kernel.regions.get(&block).filter(|_| kernel.is_skipped(block, &counts)) else {
+            return Ok(None);
+        };
+        let (arms, end): (BlockSet, BlockId) = (arms.clone(), *end);
+        let certain = self.evaluator.arguments.map(|_| self.certain(block)).unwrap_or_default();
+        // A loop that waits for another thread's store orders what follows.
+        let is_atomic = |step: &GraphStep| match step.kind {
+            StepKind::Memory(MemoryStep::Access(id)) => {
+                matches!(kernel.cfg.accesses[id.0].kind, AccessKind::Atomic | AccessKind::AtomicRead)
+            }
+            StepKind::Memory(MemoryStep::Fence) => true,
+            StepKind::Memory(MemoryStep::WaitPrevious)
+            | StepKind::Value(_)
+            | StepKind::Group(_)
+            | StepKind::Token(_)
+            | StepKind::BarrierCall(_)
+            | StepKind::Copy(_)
+            | StepKind::Call(_) => false,
+        };
+        let mut steps = arms.iter().flat_map(|arm| &kernel.cfg.blocks[arm.0].steps);
+        self.program.allows_more |= kernel.repeats(block, &arms, end) && steps.any(is_atomic);
+        let met = self.met_on(&arms);
+        // Where each access comes after the collectives of its iteration, so does the last one. Once is enough: nothing between the collectives
+        // concerns others.
+        let follows = self.accesses_follow(&arms);
+        if let Some((point, at)) = met.filter(|_| follows) {
+            self.meet_warp(point, at);
+        }
+        for arm in arms.iter() {
+            for (index, step) in kernel.cfg.blocks[arm.0].steps.iter().enumerate() {
+                if let StepKind::Memory(MemoryStep::Access(_)) = step.kind {
+                    self.access((arm, index), step, certain.contains(&arm))?;
+                }
+                if let StepKind::Call(call) = step.kind {
+                    self.program.allows_more |= matches!(kernel.cfg.calls[call.0].callee, Callee::Function(_));
+                }
+                if let StepKind::Group(GroupStep::Collective { team, .. }) = &step.kind {
+                    self.program.allows_more |= !is_within_warp(team) || self.evaluator.arguments.is_none();
+                }
+            }
+        }
+        self.flush();
+        if let Some((point, at)) = met.filter(|_| !follows) {
+            self.program.meets_aside |= self.accesses_slots(block);
+            self.meet_warp(point, at);
+        }
+        Ok(Some(end))
+    }
+
+    /// The first collective of the warp, or of a part of it, on the arms of a branch.
+    fn met_on(&self, arms: &BlockSet) -> Option<(Point, SpanRange)> {
+        self.evaluator.arguments?;
+        let steps = |arm: BlockId| self.kernel().cfg.blocks[arm.0].steps.iter().enumerate();
+        let mut all = arms.iter().flat_map(|arm| steps(arm).map(move |(index, step)| ((arm, index), step)));
+        all.find(|(_, step)| meets(step)).map(|(point, step)| (point, step.at))
+    }
+
+    /// Whether the collectives on the arms of a branch are all in one block, with the accesses of slots after them.
+    fn accesses_follow(&self, arms: &BlockSet) -> bool {
+        let steps = |arm: BlockId| &self.kernel().cfg.blocks[arm.0].steps[..];
+        let mut meeting = arms.iter().filter(|arm| steps(*arm).iter().any(meets));
+        let (Some(block), None) = (meeting.next(), meeting.next()) else { return false };
+        let last = steps(block).iter().rposition(meets);
+        arms.iter().all(|arm| {
+            let first = steps(arm).iter().position(|step| self.is_access(step));
+            first.is_none_or(|first| arm == block && last.is_some_and(|last| last < first))
+        })
+    }
+}
+
+/// Whether lanes of a warp come to a step together.
+fn meets(step: &GraphStep) -> bool {
+    matches!(&step.kind, StepKind::Group(GroupStep::Collective { team, .. }) if is_within_warp(team))
+}

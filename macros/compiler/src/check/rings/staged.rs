@@ -1,0 +1,176 @@
+//! Rows that threads write and bulk copies to global memory read, and that are written again: with certain arguments, the threads of the
+//! warp that begins the copies take known steps, so that a copy that nobody has waited for is found. No barrier of the ring is needed for
+//! that: one thread of each kind in the warp stands for itself alone.
+
+use std::collections::BTreeSet;
+
+use super::assemble::Assembled;
+use super::classes::Classes;
+use super::counters::Counters;
+use super::given::Arguments;
+use super::kernel::{DYNAMIC, Kernel, Refusal, WARP, array_of};
+use super::objects::{Objects, Slot, length};
+use super::races::Guard;
+use super::report;
+use super::value::Evaluator;
+use super::walk::{Program, Sites, walk};
+use super::warps::Unit;
+use crate::check::cfg::{Completion, CopyStep, Region, Select};
+use crate::diag::Diag;
+use crate::rings::{self, Among, Content, Fault, Op, Role, Skeleton, SlotArray, Step, Use, Verdict};
+
+/// The largest number of states of one check: a warp's steps are nearly in a row.
+const STATES: usize = 1_000;
+
+/// Looks for a copy out of a row that is written again before the copy has read it.
+pub(super) fn find(
+    kernel: &Kernel<'_, '_>,
+    objects: &Objects,
+    classes: &Classes,
+    arguments: &Arguments,
+) -> Option<Diag> {
+    let staged: BTreeSet<usize> = stored(kernel).filter_map(array_of).filter(|array| *array != DYNAMIC).collect();
+    staged.into_iter().filter_map(|array| slot(kernel, array)).find_map(|slot| {
+        let objects = Objects { barriers: objects.barriers.clone(), slots: vec![slot] };
+        let each = classes.all.iter().filter_map(|class| class.threads.first());
+        each.into_iter().find_map(|thread| of_thread(kernel, &objects, classes, arguments, *thread).ok()?)
+    })
+}
+
+/// What bulk copies read.
+fn stored<'k>(kernel: &'k Kernel<'_, '_>) -> impl Iterator<Item = &'k Region> {
+    kernel.cfg.copies.iter().flat_map(|copy| match copy {
+        CopyStep::Begin { reads, completion: Completion::BulkGroup, .. } => &reads[..],
+        CopyStep::Begin { .. } | CopyStep::Wait { .. } => &[],
+    })
+}
+
+/// The slots of an array that threads write, and of which copies read whole ones: its rows, or all of it.
+fn slot(kernel: &Kernel<'_, '_>, array: usize) -> Option<Slot> {
+    let is_of = |region: &&Region| array_of(region) == Some(array);
+    let of_threads = || kernel.cfg.accesses.iter().filter(|access| access.completion.is_none());
+    let written = of_threads().any(|access| access.kind.changes() && is_of(&&access.region));
+    let is_row = |region: &Region| matches!(region.path[..], [Select::At(_)]) && !region.open && !region.part;
+    let is_whole = |region: &Region| region.path.is_empty() && !region.open && !region.part;
+    let rows = stored(kernel).filter(is_of).all(is_row);
+    let accesses = || kernel.cfg.accesses.iter().map(|access| &access.region).filter(is_of);
+    let names_rows = rows && accesses().all(|region| matches!(region.path.first(), Some(Select::At(_))));
+    (written && (names_rows || stored(kernel).filter(is_of).all(is_whole))).then_some(())?;
+    Some(Slot {
+        array,
+        stages: if rows { length(kernel, array)? } else { 1 },
+        rows,
+        tile: None,
+        bytes: 1,
+        element: 1,
+        whole: true,
+        shared: false,
+        together: false,
+        followed: true,
+    })
+}
+
+/// Looks for the fault in the steps of a thread that begins copies, and of the others of its warp where it is known when they meet.
+fn of_thread(
+    kernel: &Kernel<'_, '_>,
+    objects: &Objects,
+    classes: &Classes,
+    arguments: &Arguments,
+    thread: u32,
+) -> Result<Option<Diag>, Refusal> {
+    let (counters, sites) = (Counters::default(), Sites::default());
+    let steps = |thread: u32| {
+        walk(
+            &Evaluator { kernel, counters: &counters, arguments: Some(arguments), thread, after: None },
+            objects,
+            &sites,
+        )
+    };
+    let first = thread / WARP * WARP;
+    let lane = |threads: &[u32]| threads.iter().copied().find(|other| (first..first + WARP).contains(other));
+    let others = classes.all.iter().filter_map(|class| lane(&class.threads)).filter(|other| *other != thread);
+    let others: Vec<u32> = others.collect();
+    let mut lanes: Vec<(Program, u32)>;
+    loop {
+        let known = counters.len();
+        lanes = vec![(steps(thread)?, thread)];
+        let begins = |step: &Step| matches!(step.op, Op::Store { .. });
+        if !lanes[0].0.steps.iter().any(begins) {
+            return Ok(None);
+        }
+        for other in &others {
+            lanes.push((steps(*other)?, *other));
+        }
+        // The numbers of counters are those of all lanes.
+        if counters.len() == known {
+            break;
+        }
+    }
+    let is_known = |program: &Program| !program.allows_more && program.uncertain.is_empty();
+    if !is_known(&lanes[0].0) {
+        return Ok(None);
+    }
+    if !lanes.iter().all(|(program, _)| is_known(program) && !program.meets_aside) || tells_others(&lanes) {
+        lanes.truncate(1);
+    }
+    let roles = lanes.iter().map(|(program, _)| Role { threads: 1, stream: 0, steps: of_copies(program) }).collect();
+    let slots = vec![SlotArray { stages: objects.slots[0].stages, parts: 0 }];
+    let assembled = Assembled {
+        skeleton: Skeleton { blocks: 1, barriers: Vec::new(), slots, roles },
+        threads: lanes.iter().map(|(_, thread)| (vec![*thread], Unit::Thread)).collect(),
+        allows_more: false,
+        guards: vec![Guard { slot: 0, certain: true }],
+        filled_by_warps: BTreeSet::new(),
+    };
+    Ok(match rings::check(&assembled.skeleton, STATES) {
+        Verdict::Fault { fault, trace } if is_of_copies(&fault) => {
+            Some(report::fault(kernel, objects, &sites, &assembled, &fault, &trace))
+        }
+        Verdict::Fault { .. } | Verdict::Proved { .. } | Verdict::NotProved(_) => None,
+    })
+}
+
+/// Whether a copy and a write are at the same time.
+fn is_of_copies(fault: &Fault) -> bool {
+    matches!(fault, Fault::Overwrite { by: Use::Read, .. } | Fault::Read { content: Content::BeingFilled, .. })
+}
+
+/// Whether some lane arrives at a barrier where another waits: that orders them, too.
+fn tells_others(lanes: &[(Program, u32)]) -> bool {
+    let steps = || lanes.iter().flat_map(|(program, _)| &program.steps);
+    let awaited = |step: &Step| {
+        if let Op::Wait { barrier, .. } | Op::WaitToken { barrier } = &step.op { Some(barrier.array) } else { None }
+    };
+    let awaited: BTreeSet<u32> = steps().filter_map(awaited).collect();
+    let arrives = |step: &Step| matches!(&step.op, Op::Arrive { barrier, .. } if awaited.contains(&barrier.array));
+    steps().any(arrives)
+}
+
+/// The steps of a lane that concern copies, and its meetings.
+fn of_copies(program: &Program) -> Vec<Step> {
+    let step = |(at, step): (usize, &Step)| {
+        let op = match &step.op {
+            _ if program.meetings.contains(&at) => Op::Sync { meeting: step.id, among: Among::Block },
+            Op::Sync { meeting, .. } => Op::Sync { meeting: *meeting, among: Among::Block },
+            Op::Wait { .. }
+            | Op::WaitToken { .. }
+            | Op::Arrive { .. }
+            | Op::Expect { .. }
+            | Op::Copy { .. }
+            | Op::Share { .. }
+            | Op::BeginRead { .. }
+            | Op::EndRead { .. } => Op::Set(Vec::new()),
+            Op::BeginFill { .. }
+            | Op::EndFill { .. }
+            | Op::Store { .. }
+            | Op::WaitStores { .. }
+            | Op::Set(_)
+            | Op::NextRound
+            | Op::Branch { .. }
+            | Op::Jump(_)
+            | Op::Leave => step.op.clone(),
+        };
+        Step { id: step.id, op }
+    };
+    program.steps.iter().enumerate().map(step).collect()
+}

@@ -1,0 +1,90 @@
+//! Large kernels of the project with one mistake each: a wait, an arrival, a parity, a count or a stage. As they are, nothing is reported.
+
+use std::fs;
+use std::path::Path;
+
+use super::super::session;
+use crate::RingReport;
+use crate::parse::same_file::attributed;
+
+const GEMM: &str = "examples/bench/src/tensor/gemm.rs";
+const ATTENTION: &str = "examples/bench/src/tensor/attention.rs";
+const PERSISTENT: &str = "ui-tests/conformance/src/kernels/persistent.rs";
+
+fn text(file: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(file);
+    fs::read_to_string(path).expect("the kernels lie beside the crate")
+}
+
+/// The rules that the rings of the kernel in a text break, with any of the values of constants that are tried.
+fn rules(text: &str) -> Vec<String> {
+    let all = attributed(text).expect("items");
+    let kernel = all.into_iter().find(|item| item.is_kernel).expect("a kernel");
+    let rule = |report: RingReport| match report {
+        RingReport::Refused(fault) => Some(fault.rule().to_string()),
+        RingReport::Proved { .. } | RingReport::Open { .. } | RingReport::Waived => None,
+    };
+    match session().rings(text, kernel.options, kernel.item) {
+        Ok(cases) => cases.into_iter().filter_map(|case| rule(case.report)).collect(),
+        Err(faults) => faults.iter().map(|fault| fault.rule().to_string()).collect(),
+    }
+}
+
+#[test]
+fn right_kernels() {
+    for file in [GEMM, ATTENTION, PERSISTENT] {
+        assert_eq!(rules(&text(file)), Vec::<String>::new(), "{file}");
+    }
+}
+
+#[track_caller]
+fn check(file: &str, mutants: &[(&str, &str)]) {
+    let text = text(file);
+    for (old, new) in mutants {
+        assert!(text.contains(old), "{file} has no {old}");
+        let found = rules(&text.replacen(old, new, 1));
+        assert!(found.iter().any(|rule| rule.starts_with("ring_")), "{old} -> {new}: {found:?}");
+    }
+}
+
+#[test]
+fn mistakes_in_a_product() {
+    check(
+        GEMM,
+        &[
+            ("empty[stage].wait_parity(step / STAGES as u32 % 2 == 0);", ""),
+            ("4 * CONSUMERS as u32", "4 * CONSUMERS as u32 - 1"),
+            ("wait_mma_prior::<1>", "wait_mma_prior::<2>"),
+            ("bulk_wait_group_read::<1>", "bulk_wait_group_read::<2>"),
+            ("warp.sync(); // the part is complete", ""),
+        ],
+    );
+}
+
+#[test]
+fn mistakes_in_an_attention() {
+    check(
+        ATTENTION,
+        &[
+            ("k_full[stage].wait_parity(step / STAGES as u32 % 2 == 1);", ""),
+            ("(step - 1) / STAGES as u32 % 2 == 1", "step / STAGES as u32 % 2 == 1"),
+            ("let _ = v_empty[before].arrive();", ""),
+            ("v_empty[before]", "v_empty[stage]"),
+            ("bulk_wait_group_read::<0>(); // the part's", "// the part's"),
+        ],
+    );
+}
+
+#[test]
+fn mistakes_in_a_product_of_pairs_of_blocks() {
+    check(
+        PERSISTENT,
+        &[
+            ("step / STAGES as u32 % 2 == 0", "step / STAGES as u32 % 2 == 1"),
+            ("b.expect_multicast(&b_tiles[stage][HALF..], &full[stage]);", ""),
+            ("(step + k - 1) % STAGES", "(step + k) % STAGES"),
+            ("4 * BLOCKS as u32", "4 * BLOCKS as u32 + 1"),
+            ("bulk_wait_group_read::<1>(); // the part before", "// the part before"),
+        ],
+    );
+}
