@@ -69,7 +69,7 @@ pub(super) fn options(program: &Program, variant: Variant) -> Vec<Cow<'static, s
 impl Program {
     /// Compiles with NVRTC, which needs no GPU, for `architecture` (`sm_90a`), to a CUBIN. A launch does this
     /// implicitly. This CUBIN works for every launch; that of a launch may assume a grid of one dimension, and slices of fewer
-    /// than 2^32 elements.
+    /// than 2^31 elements.
     pub fn compile(&self, architecture: &str) -> Result<Vec<u8>> {
         self.compile_variant(architecture, Variant::GENERAL)
     }

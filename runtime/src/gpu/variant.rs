@@ -10,7 +10,7 @@ pub(crate) struct Variant {
     /// Grids have one dimension and fewer than 2^32 threads, so that ranks are indexes and words: those of three dimensions
     /// take 64-bit products.
     pub(super) flat_grid: bool,
-    /// All slices have fewer than 2^32 elements, so that an index of 32 bits and a length are compared as words.
+    /// All slices have fewer than 2^31 elements, so that an index of 32 bits and a length are compared as words.
     pub(super) short_slices: bool,
     /// All integers are less than 2^32, so that they are divided as words.
     pub(super) short_integers: bool,
@@ -67,7 +67,7 @@ impl Variant {
         let threads = u64::from(shape.grid.x) * shape.block.count();
         Variant {
             flat_grid: program.names_grid() && shape.grid.y == 1 && shape.grid.z == 1 && threads < 1 << 32,
-            short_slices: known.longest_slice < 1 << 32,
+            short_slices: known.longest_slice < 1 << 31,
             short_integers: program.has_wide_integers() && known.largest_integer < 1 << 32,
             multiples: if program.needs_alignment() { known.multiples } else { 0 },
             deadline: false,
@@ -153,11 +153,11 @@ mod tests {
             Variant::of(&program, &shape, known)
         };
         assert_eq!(
-            of((1 << 32) - 1),
+            of((1 << 31) - 1),
             Variant { short_slices: true, ..Variant::GENERAL },
             "the text does not name the grid, tests no alignment, and has no integer of 64 bits"
         );
-        assert_eq!(of(1 << 32), Variant::GENERAL);
+        assert_eq!(of(1 << 31), Variant::GENERAL);
         let macros = |variant| {
             let options = options(&program, variant).into_iter();
             options.filter(|option| option.starts_with("--define-macro")).count()

@@ -3,10 +3,10 @@
 #define PHALANX_PEERS
 #include <phalanx/barrier.cuh>
 #include <phalanx/groups.cuh>
-#include <phalanx/interval.cuh>
 #include <phalanx/launch.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/range.cuh>
+#include <phalanx/range_values.cuh>
 #include <phalanx/scalar.cuh>
 #include <phalanx/tile.cuh>
 #include <phalanx/within.cuh>

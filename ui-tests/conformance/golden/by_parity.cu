@@ -2,10 +2,10 @@
 #define PHALANX_BLOCK 128, 1, 1
 #include <phalanx/barrier.cuh>
 #include <phalanx/groups.cuh>
-#include <phalanx/interval.cuh>
 #include <phalanx/launch.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/range.cuh>
+#include <phalanx/range_values.cuh>
 #include <phalanx/scalar.cuh>
 #include <phalanx/tile.cuh>
 #include <phalanx/within.cuh>

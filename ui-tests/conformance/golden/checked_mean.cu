@@ -1,12 +1,12 @@
 #define PHALANX_LAUNCH "checked_mean_param_3"
 #define PHALANX_BLOCK 32, 1, 1
 #include <phalanx/groups.cuh>
-#include <phalanx/interval.cuh>
 #include <phalanx/launch.cuh>
 #include <phalanx/math.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/message.cuh>
 #include <phalanx/range.cuh>
+#include <phalanx/range_values.cuh>
 #include <phalanx/scalar.cuh>
 
 using namespace phalanx;

@@ -2,12 +2,13 @@
 #define PHALANX_BLOCK 1, 1, 1
 #include <phalanx/arguments.cuh>
 #include <phalanx/bits.cuh>
-#include <phalanx/interval.cuh>
 #include <phalanx/launch.cuh>
+#include <phalanx/limits.cuh>
 #include <phalanx/math.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/message.cuh>
 #include <phalanx/range.cuh>
+#include <phalanx/range_values.cuh>
 #include <phalanx/scalar.cuh>
 #include <phalanx/subslice.cuh>
 #include <phalanx/within.cuh>

@@ -2,10 +2,10 @@
 #define PHALANX_BLOCK 128, 1, 1
 #include <phalanx/arguments.cuh>
 #include <phalanx/groups.cuh>
-#include <phalanx/interval.cuh>
 #include <phalanx/launch.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/range.cuh>
+#include <phalanx/range_values.cuh>
 #include <phalanx/scalar.cuh>
 #include <phalanx/stepped_range.cuh>
 #include <phalanx/vector.cuh>
@@ -20,8 +20,10 @@ copy(readonly_slice<f32> input, slice_mut<f32> output, const __grid_constant__ l
     auto grid = this_grid();
     auto whole = input.len() / 4 * 4;
     const auto steps = range(grid.thread_rank() * 4, whole).step_by(grid.num_threads() * 4);
-    if (covers_vectors<4>(output, values_of(steps)) && covers_vectors<4>(input, values_of(steps))) {
-        for (auto i : unclamped(steps)) {
+    const auto rounds = unclamped(steps);
+    const auto values = values_of(steps, rounds);
+    if (covers_vectors<4>(output, values) && covers_vectors<4>(input, values)) {
+        for (auto i : rounds) {
 #line 140 "ui-tests/conformance/src/kernels/vectors.rs"
             store_vec_unchecked(output, i, load_vec_unchecked<4>(input, i));
         }
@@ -33,8 +35,10 @@ copy(readonly_slice<f32> input, slice_mut<f32> output, const __grid_constant__ l
     }
 #line 142 "ui-tests/conformance/src/kernels/vectors.rs"
     const auto steps_2 = range(whole + grid.thread_rank(), input.len()).step_by(grid.num_threads());
-    if (covers(output, values_of(steps_2)) && covers(input, values_of(steps_2))) {
-        for (auto i_2 : unclamped(steps_2)) {
+    const auto rounds_2 = unclamped(steps_2);
+    const auto values_2 = values_of(steps_2, rounds_2);
+    if (covers(output, values_2) && covers(input, values_2)) {
+        for (auto i_2 : rounds_2) {
 #line 143 "ui-tests/conformance/src/kernels/vectors.rs"
             output.get_unchecked(i_2) = input.get_unchecked(i_2);
         }

@@ -4,10 +4,11 @@
 #include <phalanx/arguments.cuh>
 #include <phalanx/array.cuh>
 #include <phalanx/groups.cuh>
-#include <phalanx/interval.cuh>
 #include <phalanx/launch.cuh>
+#include <phalanx/limits.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/range.cuh>
+#include <phalanx/range_values.cuh>
 #include <phalanx/scalar.cuh>
 #include <phalanx/stepped_range.cuh>
 #include <phalanx/within.cuh>

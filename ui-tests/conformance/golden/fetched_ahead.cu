@@ -4,10 +4,10 @@
 #include <phalanx/barrier.cuh>
 #include <phalanx/copy.cuh>
 #include <phalanx/groups.cuh>
-#include <phalanx/interval.cuh>
 #include <phalanx/launch.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/range.cuh>
+#include <phalanx/range_values.cuh>
 #include <phalanx/scalar.cuh>
 #include <phalanx/subslice.cuh>
 #include <phalanx/tile.cuh>

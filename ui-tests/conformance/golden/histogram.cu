@@ -4,10 +4,10 @@
 #define PHALANX_PEERS
 #include <phalanx/atomic.cuh>
 #include <phalanx/groups.cuh>
-#include <phalanx/interval.cuh>
 #include <phalanx/launch.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/range.cuh>
+#include <phalanx/range_values.cuh>
 #include <phalanx/scalar.cuh>
 #include <phalanx/stepped_range.cuh>
 
@@ -36,8 +36,10 @@ histogram(readonly_slice<u32> input, slice_mut<u32> bins, const __grid_constant_
     cluster.sync_shared(); // orders the block's own shared memory: line 75 accesses shared memory
     auto grid = this_grid();
     const auto steps_2 = range(grid.thread_rank(), input.len()).step_by(grid.num_threads());
-    if (covers(input, values_of(steps_2))) {
-        for (auto i : unclamped(steps_2)) {
+    const auto rounds = unclamped(steps_2);
+    const auto values = values_of(steps_2, rounds);
+    if (covers(input, values)) {
+        for (auto i : rounds) {
 #line 80 "ui-tests/conformance/src/kernels/guide.rs"
             auto bin_2 = input.get_unchecked(i) % (width * cluster.num_blocks());
             cluster.map_shared_rank(own, bin_2 / width).atomic(bin_2 % width).fetch_add(1, relaxed);

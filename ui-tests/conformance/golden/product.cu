@@ -6,12 +6,13 @@
 #include <phalanx/copy.cuh>
 #include <phalanx/groups.cuh>
 #include <phalanx/half.cuh>
-#include <phalanx/interval.cuh>
 #include <phalanx/lanes.cuh>
 #include <phalanx/launch.cuh>
+#include <phalanx/limits.cuh>
 #include <phalanx/matrix.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/range.cuh>
+#include <phalanx/range_values.cuh>
 #include <phalanx/scalar.cuh>
 #include <phalanx/subslice.cuh>
 #include <phalanx/tile.cuh>

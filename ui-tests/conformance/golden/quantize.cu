@@ -5,11 +5,11 @@
 #include <phalanx/float_math.cuh>
 #include <phalanx/groups.cuh>
 #include <phalanx/half.cuh>
-#include <phalanx/interval.cuh>
 #include <phalanx/launch.cuh>
 #include <phalanx/math.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/range.cuh>
+#include <phalanx/range_values.cuh>
 #include <phalanx/scalar.cuh>
 #include <phalanx/transcendental.cuh>
 #include <phalanx/wrapping.cuh>

@@ -3,10 +3,10 @@
 #define PHALANX_CLUSTER 4, 1, 1
 #define PHALANX_PEERS
 #include <phalanx/groups.cuh>
-#include <phalanx/interval.cuh>
 #include <phalanx/launch.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/range.cuh>
+#include <phalanx/range_values.cuh>
 #include <phalanx/scalar.cuh>
 #include <phalanx/within.cuh>
 

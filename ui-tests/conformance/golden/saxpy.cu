@@ -2,10 +2,10 @@
 #define PHALANX_BLOCK 128, 1, 1
 #include <phalanx/float_math.cuh>
 #include <phalanx/groups.cuh>
-#include <phalanx/interval.cuh>
 #include <phalanx/launch.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/range.cuh>
+#include <phalanx/range_values.cuh>
 #include <phalanx/scalar.cuh>
 #include <phalanx/stepped_range.cuh>
 #include <phalanx/within.cuh>
@@ -17,8 +17,10 @@ saxpy(f32 a, readonly_slice<f32> x, slice_mut<f32> y, const __grid_constant__ la
 #line 40 "ui-tests/conformance/src/kernels/guide.rs"
     auto grid = this_grid();
     const auto steps = range(grid.thread_rank(), x.len()).step_by(grid.num_threads());
-    if (covers(y, values_of(steps)) && covers(x, values_of(steps))) {
-        for (auto i : unclamped(steps)) {
+    const auto rounds = unclamped(steps);
+    const auto values = values_of(steps, rounds);
+    if (covers(y, values) && covers(x, values)) {
+        for (auto i : rounds) {
 #line 42 "ui-tests/conformance/src/kernels/guide.rs"
             y.get_unchecked(i) = mul_add(x.get_unchecked(i), a, y.get_unchecked(i));
         }

@@ -2,10 +2,10 @@
 #define PHALANX_PLACED_SHARED_BYTES 62848
 #define PHALANX_BLOCK 256, 1, 1
 #include <phalanx/groups.cuh>
-#include <phalanx/interval.cuh>
 #include <phalanx/launch.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/range.cuh>
+#include <phalanx/range_values.cuh>
 #include <phalanx/scalar.cuh>
 #include <phalanx/stepped_range.cuh>
 #include <phalanx/within.cuh>

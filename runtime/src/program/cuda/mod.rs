@@ -30,8 +30,10 @@ pub(crate) const HEADERS: &[Header] = headers! {
     "block_barrier.cuh"
     "checked.cuh"
     "copy.cuh"
+    "counting.cuh"
     "deadline.cuh"
     "deferred.cuh"
+    "division.cuh"
     "failure.cuh"
     "fast.cuh"
     "float_math.cuh"
@@ -46,6 +48,7 @@ pub(crate) const HEADERS: &[Header] = headers! {
     "lanes.cuh"
     "launch.cuh"
     "launch_dependents.cuh"
+    "limits.cuh"
     "math.cuh"
     "matrix.cuh"
     "memory.cuh"
@@ -56,8 +59,10 @@ pub(crate) const HEADERS: &[Header] = headers! {
     "print.cuh"
     "profile.cuh"
     "range.cuh"
+    "range_values.cuh"
     "scalar.cuh"
     "sin_cos.cuh"
+    "spread.cuh"
     "stepped_range.cuh"
     "subslice.cuh"
     "swizzled.cuh"
@@ -79,17 +84,21 @@ pub(crate) const HEADERS: &[Header] = headers! {
 const BY_NAME: &[(&str, &[&str])] = &[
     ("arguments.cuh", &["assume_arguments"]),
     ("atomic.cuh", &["atomic", "fence"]),
+    ("counting.cuh", &["counting", "counting_through"]),
     ("deferred.cuh", &["deferred", "deferred_vector"]),
     ("fp8.cuh", &["e4m3", "e5m2"]),
     ("half.cuh", &["f16", "bf16"]),
-    ("interval.cuh", &["values_of", "values_in", "increased", "decreased", "counting", "counting_through"]),
+    ("interval.cuh", &["values_in"]),
     ("launch.cuh", &["launch_block"]),
+    ("limits.cuh", &["confined", "limited"]),
     ("profile.cuh", &["profiled"]),
+    ("range_values.cuh", &["values_of", "unclamped", "increased", "decreased"]),
+    ("spread.cuh", &["spread_by"]),
     ("stepped_range.cuh", &["range_inclusive", "rev", "step_by", "stepped"]),
     ("tuple.cuh", &["tuple"]),
     ("vector_interval.cuh", &["covers_vectors", "covers_row_vectors"]),
     ("vector_within.cuh", &["vector_within", "row_vector_within"]),
-    ("within.cuh", &["require"]),
+    ("within.cuh", &["require", "holds"]),
 ];
 
 /// Returns the headers for a text: those of `wanted` that are not chosen by name, and those that are.

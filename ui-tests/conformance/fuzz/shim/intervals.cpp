@@ -2,6 +2,8 @@
 // values of two loops is one of those that the interval of the result allows, and a test that memory is covered holds
 // only if each index is within bounds. Prints the first error and returns 1. The ranges are random.
 #include "cuda.h"
+#include <phalanx/counting.cuh>
+#include <phalanx/limits.cuh>
 #include <phalanx/math.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/vector_interval.cuh>
@@ -117,7 +119,7 @@ static void with_range(F f) {
         if (again != values) {
             fail_at("the plain range", low, high);
         }
-        f(values_of(stepped), values);
+        f(below(2) == 0 ? values_of(stepped) : values_of(stepped, unclamped(stepped)), values);
     }
 }
 
@@ -182,16 +184,20 @@ static void compare() {
             }
             // Elements and vectors of a slice that begins at any multiple of 4 bytes.
             alignas(16) static f32 elements[80];
-            const slice_mut<f32> memory{{elements + below(4), below(80)}};
+            const slice_mut<f32> memory{{elements + below(4), static_cast<detail::slice_length>(below(80))}};
             const auto index = a * few + b;
             const bool elements_covered = covers(memory, index), vectors_covered = covers_vectors<4>(memory, index);
-            covered += elements_covered + vectors_covered;
+            const bool converted_covered = covers_as<u64>(memory, index);
+            covered += elements_covered + vectors_covered + converted_covered;
             for (auto x : as_) {
                 for (auto y : bs) {
                     const auto at = number(x) * few + number(y);
                     try {
                         if (elements_covered) {
                             memory[at];
+                        }
+                        if (converted_covered) {
+                            memory[as<u64>(at)];
                         }
                         if (vectors_covered) {
                             load_vec<4>(memory, at);

@@ -169,13 +169,13 @@ pub(crate) enum CuStmt {
         then: Vec<CuStmt>,
         otherwise: Vec<CuStmt>,
     },
-    /// A loop without checks if the test holds, and with them if not. There is only the loop with checks if a callee has
+    /// A loop and what follows it without checks if the test holds, and with them if not. There is only the loop with checks if a callee has
     /// anything that threads do together, because the threads of a warp could be in different ones.
     Hoisted {
         test: CuExpr,
         callees: Vec<SlotId>,
-        unchecked: Box<CuStmt>,
-        checked: Box<CuStmt>,
+        unchecked: Vec<CuStmt>,
+        checked: Vec<CuStmt>,
     },
     While {
         unroll: Option<Unroll>,

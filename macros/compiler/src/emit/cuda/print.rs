@@ -142,14 +142,14 @@ impl Printer<'_> {
                 choice.text("if (");
                 choice.expr(test, 0);
                 choice.text(") {\n");
-                choice.statements(std::slice::from_ref(unchecked));
+                choice.statements(unchecked);
                 choice.close(" else ");
                 match callees.is_empty() {
                     true => self.fragments(&choice.out),
                     false => self.out.push(Fragment::Alone { callees: callees.clone(), text: choice.out }),
                 }
                 self.text("{\n");
-                self.statements(std::slice::from_ref(checked));
+                self.statements(checked);
                 self.close("\n");
             }
             CuStmt::While { unroll, condition, body } => {

@@ -55,7 +55,7 @@ fn arithmetic() {
     hoists("for i in 0..a { m[(i * b + 3) / 2 % 5] = 1; }", "covers(m, (values_of(steps) * b + 3) / 2 % 5)", &[]);
     hoists("for i in 0..a { m[b / 2] += w[0]; }", "covers(m, values_of(b / 2)) && covers(w, values_of(0))", &[]);
     hoists("for i in 0..a { m[i >> 2 ^ b] = 1; }", "covers(m, values_of(steps) >> 2 ^ b)", &[]);
-    hoists("for i in 0..a as u32 { m[i as usize] = 1; }", "covers(m, as<usize>(values_of(steps)))", &[]);
+    hoists("for i in 0..a as u32 { m[i as usize] = 1; }", "covers_as<usize>(m, values_of(steps))", &[]);
     hoists("for i in (0..a).rev() { m[a - 1 - i] = 1; }", "covers(m, a - 1 - values_of(steps))", &[]);
     hoists("for i in 0..a { let j = i + b; let k = j * 2; m[k] = 1; }", "covers(m, (values_of(steps) + b) * 2)", &[]);
     hoists("for i in 0..a { m[(i + b).min(a - 1)] = 1; }", "covers(m, min(values_of(steps) + b, a - 1))", &[]);

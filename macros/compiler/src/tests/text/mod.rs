@@ -9,6 +9,7 @@ mod deferred;
 mod iterations;
 mod order;
 mod parts;
+mod rest;
 mod straight;
 mod whole_warps;
 

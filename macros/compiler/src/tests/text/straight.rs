@@ -188,6 +188,8 @@ fn arms_of_branches() {
     );
     fronts("*r = w[b]; if f > -0.5 { *r += w[a]; }", &["within(w, b) & when(f > -<slot0 0.5>, within(w, a))"]);
     checks_all("*r = w[b]; let g = f * f; if g > 0.5 { *r += w[a]; }");
+    // What a reference refers to changes where it is not named.
+    checks_all("let mut i = a; let to = &mut i; *r = w[b]; *to += 1; *r += w[i];");
     // What an arm changes is known on no path after it.
     checks_all("let mut i = a; *r = w[b]; if a > 3 { i += 1; } *r += w[i];");
     fronts(

@@ -3,6 +3,7 @@
 // literal may be combined with a typed operand. The machine code is that of the raw type. scalar.cuh has the names
 // (`u32`) and casts, math.cuh the named functions.
 #pragma once
+#include <phalanx/division.cuh>
 #include <phalanx/failure.cuh>
 
 // nvcc has the type if the host compiler has it, NVRTC with --device-int128.
@@ -137,10 +138,20 @@ struct integer {
     }
     __device__ __forceinline__ friend constexpr integer operator/(integer a, detail::divisor<integer> b) {
         check_division(a, b);
+        if constexpr (detail::same<Raw, unsigned>) {
+            if (!PHALANX_IS_CONSTANT(b.value.value)) {
+                return integer(detail::divided(a.value, b.value.value).quotient);
+            }
+        }
         return integer(static_cast<Raw>(a.value / b.value.value));
     }
     __device__ __forceinline__ friend constexpr integer operator%(integer a, detail::divisor<integer> b) {
         check_division(a, b);
+        if constexpr (detail::same<Raw, unsigned>) {
+            if (!PHALANX_IS_CONSTANT(b.value.value)) {
+                return integer(detail::divided(a.value, b.value.value).remainder);
+            }
+        }
         return integer(static_cast<Raw>(a.value % b.value.value));
     }
     __device__ __forceinline__ friend constexpr integer operator&(integer a, integer b) {

@@ -6,7 +6,6 @@
 //     if (covers(a, row * n + values_of(steps))) { /* the loop without checks */ } else { /* the loop with checks */ }
 #pragma once
 #include <phalanx/array.cuh>
-#include <phalanx/stepped_range.cuh>
 
 namespace phalanx {
 namespace detail {
@@ -228,11 +227,12 @@ struct test {
     __device__ __forceinline__ friend constexpr test operator&&(test a, bool b) { return a.holds & b; }
 };
 
-// Whether all of the values are indexes of `length` elements.
+// Whether all of the values are indexes of `length` elements. A length that `is_short` is a positive word with a sign.
 template <class Raw>
-__device__ __forceinline__ constexpr bool are_below(interval<Raw> values, unsigned long long length) {
+__device__ __forceinline__ constexpr bool are_below(interval<Raw> values, unsigned long long length, bool is_short = false) {
     // A number of a signed type that is too large is the negative one of a value.
-    const bool is_value = !signed_integer<Raw> || sizeof(Raw) == 8 || static_cast<unsigned long long>(values.high) <= max_of<Raw>();
+    const bool is_value = !signed_integer<Raw> || sizeof(Raw) == 8 || sizeof(Raw) == 4 && is_short ||
+                          static_cast<unsigned long long>(values.high) <= max_of<Raw>();
     const bool is_natural = values.natural || values.low >= 0;
     return values.none || values.known && is_natural && is_value && static_cast<unsigned long long>(values.high) < length;
 }
@@ -261,219 +261,6 @@ __device__ __forceinline__ constexpr detail::interval<Raw> values_in(const local
     return {least.low, most.low, 1, least.known && most.known};
 }
 
-// The values of a loop over a range. They are unknown if there are none.
-template <class Raw>
-__device__ __forceinline__ constexpr detail::interval<Raw> values_of(detail::forward_range<Raw> range) {
-    const detail::interval<Raw> low(range.low), high(range.high);
-    return {low.low, high.low - 1, 1, low.known && high.known && low.low < high.low};
-}
-template <class Raw>
-__device__ __forceinline__ constexpr detail::interval<Raw> values_of(detail::reversed_range<Raw> range) {
-    return values_of(detail::forward_range<Raw>{range.low, range.high});
-}
-template <class Raw>
-__device__ __forceinline__ constexpr detail::interval<Raw> values_of(detail::forward_steps<Raw> range) {
-    const detail::interval<Raw> low(range.current), high(range.high);
-    // It is 0 if the step is the number of values of the type.
-    const auto step = static_cast<detail::bits_of<Raw>>(range.skip + 1);
-    const bool some = low.known && high.known && range.more && step != 0;
-    const auto steps = some ? range.last() / step : 0;
-    return {low.low, low.low + static_cast<long long>(steps * step), step, some};
-}
-
-template <class Raw>
-__device__ __forceinline__ constexpr detail::interval<Raw> values_of(detail::inclusive_range<Raw> range) {
-    return detail::between(range.current, range.last, 1, range.more);
-}
-template <class Raw>
-__device__ __forceinline__ constexpr detail::interval<Raw> values_of(detail::stepped_range<Raw> range) {
-    const auto size = static_cast<detail::bits_of<Raw>>(range.skip + 1);
-    const bool some = range.more && size != 0;
-    const auto steps = some ? range.left / size : 0;
-    const auto last = static_cast<Raw>(static_cast<detail::bits_of<Raw>>(range.current) + steps * range.step);
-    return detail::between(range.current, last, size, some);
-}
-
-namespace detail {
-
-// What is added to each value of an interval. It is known while no term is so large that a sum of some could overflow.
-struct displacement {
-    long long by = 0;
-    unsigned long long ceiling = 0;
-    // Whether it is certainly no decrease, and no increase.
-    bool known = true, natural = true, lowers = true;
-
-    template <class Value>
-    __device__ __forceinline__ constexpr displacement up_by(Value value) const {
-        return added(values_of(value), 1);
-    }
-    template <class Value>
-    __device__ __forceinline__ constexpr displacement down_by(Value value) const {
-        return added(values_of(value), -1);
-    }
-
-private:
-    template <class Interval>
-    __device__ __forceinline__ constexpr displacement added(Interval value, int sign) const {
-        constexpr long long most = 1ll << 56;
-        const bool is_small = value.ceiling <= most || -most < value.low && value.low < most;
-        return {by + sign * value.low, ceiling + (value.ceiling < most ? value.ceiling : most), known && value.known && is_small,
-                natural && value.natural && (sign > 0 || value.ceiling == 0),
-                lowers && value.natural && (sign < 0 || value.ceiling == 0)};
-    }
-};
-
-} // namespace detail
-
-template <class Value>
-__device__ __forceinline__ constexpr detail::displacement up_by(Value value) {
-    return detail::displacement().up_by(value);
-}
-template <class Value>
-__device__ __forceinline__ constexpr detail::displacement down_by(Value value) {
-    return detail::displacement().down_by(value);
-}
-
-// The values of several indexes that differ by what the loop does not change: `i + 1`, `i - n`. Only the sums have to be values of the type:
-// what wraps on the way to them wraps back.
-template <class Raw, class... Shifts>
-__device__ __forceinline__ constexpr detail::interval<Raw> spread_by(detail::interval<Raw> base, detail::displacement first, Shifts... others) {
-    // Where some certainly increase the values and others decrease them, the ones say nothing of the lowest sum, and the others
-    // nothing of the highest: what is compared are natural numbers, of 32 bits if the terms are.
-    const bool is_apart = (first.natural || ... || others.natural) && (first.lowers || ... || others.lowers);
-    unsigned long long up = 0, down = 0, steps = 0, ceiling = 0;
-    long long low = is_apart ? 0 : first.by, high = low;
-    bool known = true, natural = true;
-    const auto add = [&](detail::displacement of) {
-        const auto by = static_cast<unsigned long long>(of.by);
-        if (is_apart && of.natural) {
-            up = by > up ? by : up;
-        } else if (is_apart && of.lowers) {
-            down = 0 - by > down ? 0 - by : down;
-        } else {
-            low = of.by < low ? of.by : low;
-            high = of.by > high ? of.by : high;
-        }
-        steps |= static_cast<unsigned long long>(of.by - first.by);
-        ceiling = of.ceiling > ceiling ? of.ceiling : ceiling;
-        known = known && of.known;
-        natural = natural && of.natural;
-    };
-    (add(first), ..., add(others));
-    if (is_apart) {
-        const auto least = -static_cast<long long>(down), most = static_cast<long long>(up);
-        low = least < low ? least : low;
-        high = most > high ? most : high;
-    }
-    return base + detail::interval<Raw>(low, high, steps, ceiling, known, false, natural);
-}
-
-namespace detail {
-
-// The values of a variable that a `while` loop increases by a step as long as it is below a bound. They are unknown if there are none,
-// or if the variable could wrap.
-template <class Raw>
-struct counting_steps {
-    long long low, end, step;
-    bool known;
-
-    __device__ __forceinline__ constexpr counting_steps(interval<Raw> first, interval<Raw> end, long long beyond, interval<Raw> step)
-        : low(first.low), end(end.low + beyond), step(step.low),
-          known(first.known && end.known && step.known && step.low > 0 && first.low < end.low + beyond &&
-                end.low + beyond - 1 + step.low <= interval<Raw>::most()) {}
-};
-
-} // namespace detail
-
-// The values of `i` in `while i < end { ..; i += step; }`
-template <class Raw, class End, class Step>
-__device__ __forceinline__ constexpr detail::counting_steps<Raw> counting(integer<Raw> first, End end, Step step) {
-    return {first, end, 0, step};
-}
-// The same while `i <= end`.
-template <class Raw, class End, class Step>
-__device__ __forceinline__ constexpr detail::counting_steps<Raw> counting_through(integer<Raw> first, End end, Step step) {
-    return {first, end, 1, step};
-}
-template <class Raw>
-__device__ __forceinline__ constexpr detail::interval<Raw> values_of(detail::counting_steps<Raw> steps) {
-    const auto step = static_cast<unsigned long long>(steps.step);
-    const auto distance = steps.end - 1 - steps.low;
-    // The last value differs from the first by a multiple of what the step is one of.
-    const auto past = distance & static_cast<long long>((step & (0 - step)) - 1);
-    return {steps.low, steps.low + distance - past, step, steps.known};
-}
-
-namespace detail {
-
-// The numbers of a loop's iterations, from 0.
-template <class Raw, class Range>
-__device__ __forceinline__ constexpr interval<Raw> rounds_of(Range range) {
-    const auto values = values_of(range);
-    const auto distance = static_cast<unsigned long long>(values.high - values.low);
-    const auto last = values.steps == 0 ? 0 : distance / values.steps;
-    return {0, static_cast<long long>(last), 1, values.known};
-}
-
-} // namespace detail
-
-// The values of a variable that is `first` in the first iteration of a loop over a range, and `step` more or less in each
-// further one.
-template <class Raw, class Step, class Range>
-__device__ __forceinline__ constexpr detail::interval<Raw> increased(integer<Raw> first, Step step, Range range) {
-    return detail::interval<Raw>(first) + detail::rounds_of<Raw>(range) * detail::interval<Raw>(step);
-}
-template <class Raw, class Step, class Range>
-__device__ __forceinline__ constexpr detail::interval<Raw> decreased(integer<Raw> first, Step step, Range range) {
-    return detail::interval<Raw>(first) - detail::rounds_of<Raw>(range) * detail::interval<Raw>(step);
-}
-
-namespace detail {
-
-// A range that counts down how many values are left.
-template <class Raw>
-struct counted_steps {
-    Raw current;
-    bits_of<Raw> step, left;
-
-    __device__ __forceinline__ counted_steps begin() const { return *this; }
-    __device__ __forceinline__ range_end end() const { return {}; }
-    __device__ __forceinline__ integer<Raw> operator*() const { return current; }
-    __device__ __forceinline__ void operator++() {
-        current = static_cast<Raw>(current + step);
-        --left;
-    }
-    __device__ __forceinline__ bool operator!=(range_end) const { return left != 0; }
-};
-
-} // namespace detail
-
-// The same range without what only a range needs that comes near its type's limits. It may be empty: a test of accesses whose
-// index does not change says nothing of the range.
-template <class Range>
-__device__ __forceinline__ Range unclamped(Range range) {
-    return range;
-}
-template <class Raw>
-__device__ __forceinline__ detail::counted_steps<Raw> unclamped(detail::forward_steps<Raw> range) {
-    // It is 0 if the step is the number of values of the type.
-    const auto step = static_cast<detail::bits_of<Raw>>(range.skip + 1);
-    const auto further = step == 0 ? 0 : range.last() / step;
-    return {range.current, step, static_cast<detail::bits_of<Raw>>(range.more ? further + 1 : 0)};
-}
-
-// Whether there are such values. Without them, `unclamped` has no meaning.
-template <class Raw>
-__device__ __forceinline__ constexpr detail::test is_counting(detail::counting_steps<Raw> steps) {
-    return steps.known;
-}
-template <class Raw>
-__device__ __forceinline__ detail::counted_steps<Raw> unclamped(detail::counting_steps<Raw> steps) {
-    using bits = detail::bits_of<Raw>;
-    const auto step = static_cast<bits>(steps.step), distance = static_cast<bits>(steps.end - 1 - steps.low);
-    return {static_cast<Raw>(steps.low), step, static_cast<bits>(distance / step + 1)};
-}
-
 // The values after a conversion of each.
 template <class To, class Raw>
 __device__ __forceinline__ constexpr auto as(detail::interval<Raw> values) {
@@ -484,145 +271,24 @@ __device__ __forceinline__ constexpr auto as(detail::interval<Raw> values) {
     return detail::interval<raw>(kept.low, kept.high, kept.steps, kept.ceiling, kept.known, kept.none, kept.natural, has_all);
 }
 
-namespace detail {
-
-// A comparison that a value plus a displacement passes: the least and the most that the sum may be, or what it is not.
-struct lower_limit {
-    long long least;
-    displacement added;
-    bool known;
-};
-struct upper_limit {
-    long long most;
-    displacement added;
-    bool known;
-};
-struct excluded_value {
-    long long value;
-    displacement added;
-    bool known;
-};
-
-template <class>
-inline constexpr bool is_lower = false;
-template <>
-inline constexpr bool is_lower<lower_limit> = true;
-template <class>
-inline constexpr bool is_upper = false;
-template <>
-inline constexpr bool is_upper<upper_limit> = true;
-
-// Whether the sum of each of the values and the displacement is a value of the type, so that it is compared as it is.
-template <class Raw, class Limit>
-__device__ __forceinline__ constexpr bool says_something(interval<Raw> values, Limit limit) {
-    const long long by = limit.added.by;
-    const bool is_sum = values.known && interval<Raw>::least() <= values.low + by && values.high + by <= interval<Raw>::most();
-    return limit.known && limit.added.known && (by == 0 || is_sum);
-}
-
-// The values that pass a comparison.
-template <class Raw>
-__device__ __forceinline__ constexpr interval<Raw> limited_by(interval<Raw> all, lower_limit limit) {
-    const auto values = all.exact();
-    const long long least = limit.least - limit.added.by;
-    if (!values.known || !says_something(values, limit) || least <= values.low) {
-        return values;
-    }
-    // The next value that differs from the lowest by a multiple of what all differ by.
-    const auto step = values.granule(), missing = static_cast<unsigned long long>(least) - static_cast<unsigned long long>(values.low);
-    const long long low = values.low + static_cast<long long>(step == 0 ? missing : (missing + step - 1) & -step);
-    return {low, values.high, values.steps, true, values.none || low > values.high};
-}
-template <class Raw>
-__device__ __forceinline__ constexpr interval<Raw> limited_by(interval<Raw> all, upper_limit limit) {
-    const auto values = all.exact();
-    const long long high = limit.most - limit.added.by;
-    if (!values.known || !says_something(values, limit) || values.high <= high) {
-        return values;
-    }
-    return {values.low, high, values.steps, true, values.none || high < values.low};
-}
-template <class Raw>
-__device__ __forceinline__ constexpr interval<Raw> limited_by(interval<Raw> all, excluded_value limit) {
-    const auto values = all.exact();
-    const long long value = limit.value - limit.added.by;
-    if (!values.known || !says_something(values, limit) || value != values.low && value != values.high) {
-        return values;
-    }
-    const auto step = static_cast<long long>(values.granule());
-    const long long low = values.low + (value == values.low ? step : 0), high = values.high - (value == values.high ? step : 0);
-    return {low, high, values.steps, true, values.none || step == 0 || low > high};
-}
-
-// The least and the most that limits from both sides allow.
-struct bounds_of_limits {
-    long long low = -(1ll << 62), high = 1ll << 62;
-
-    __device__ __forceinline__ constexpr void add(lower_limit limit) {
-        const long long least = limit.least - limit.added.by;
-        low = least > low ? least : low;
-    }
-    __device__ __forceinline__ constexpr void add(upper_limit limit) {
-        const long long most = limit.most - limit.added.by;
-        high = most < high ? most : high;
-    }
-    __device__ __forceinline__ constexpr void add(excluded_value) {}
-};
-
-} // namespace detail
-
-// The comparisons with a bound that a value passes, or its sum with a displacement: `less_than(n, up_by(1))` is `value + 1 < n`.
-template <class Bound>
-__device__ __forceinline__ constexpr detail::lower_limit at_least(Bound bound, detail::displacement added = {}) {
-    const auto value = values_of(bound);
-    return {value.low, added, value.known};
-}
-template <class Bound>
-__device__ __forceinline__ constexpr detail::lower_limit more_than(Bound bound, detail::displacement added = {}) {
-    const auto value = values_of(bound);
-    return {value.low + 1, added, value.known};
-}
-template <class Bound>
-__device__ __forceinline__ constexpr detail::upper_limit at_most(Bound bound, detail::displacement added = {}) {
-    const auto value = values_of(bound);
-    return {value.low, added, value.known};
-}
-template <class Bound>
-__device__ __forceinline__ constexpr detail::upper_limit less_than(Bound bound, detail::displacement added = {}) {
-    const auto value = values_of(bound);
-    return {value.low - 1, added, value.known};
-}
-template <class Bound>
-__device__ __forceinline__ constexpr detail::excluded_value other_than(Bound bound, detail::displacement added = {}) {
-    const auto value = values_of(bound);
-    return {value.low, added, value.known};
-}
-
-// The values that pass all of some comparisons.
-template <class Raw, class... Limits>
-__device__ __forceinline__ constexpr detail::interval<Raw> limited(detail::interval<Raw> values, Limits... limits) {
-    ((values = detail::limited_by(values, limits)), ...);
-    return values;
-}
-
-// The values that some comparisons allow. Where they bound them from both sides, the thread's own values do not matter, so that
-// all threads make the same test.
-template <class Raw, class... Limits>
-__device__ __forceinline__ constexpr detail::interval<Raw> confined(detail::interval<Raw> all, Limits... limits) {
-    const auto values = all.exact();
-    if constexpr ((detail::is_lower<Limits> || ...) && (detail::is_upper<Limits> || ...)) {
-        detail::bounds_of_limits bounds;
-        (bounds.add(limits), ...);
-        const bool known = (detail::says_something(values, limits) && ...);
-        return {bounds.low, bounds.high, 1, known, values.none || known && bounds.low > bounds.high};
-    }
-    return limited(values, limits...);
-}
-
 // Whether `memory[i]` is within bounds for all of these values of `i`.
 template <class Memory, class Raw>
 __device__ __forceinline__ constexpr detail::test covers(const Memory& memory, detail::interval<Raw> values) {
-    return detail::are_below(values, memory.len().value);
+#ifdef PHALANX_SHORT_SLICES
+    constexpr bool is_short = requires { memory.length; };
+#else
+    constexpr bool is_short = false;
+#endif
+    return detail::are_below(values, memory.len().value, is_short);
+}
+// Whether `memory[as<To>(i)]` is. A number that is negative, or one of 32 bits that is none, is larger than every length in 64 bits.
+template <class To, class Memory, class Raw>
+__device__ __forceinline__ constexpr detail::test covers_as(const Memory& memory, detail::interval<Raw> values) {
+    if constexpr (detail::signed_integer<Raw> && sizeof(Raw) == 4 && sizeof(To) == 8) {
+        return covers(memory, values);
+    } else {
+        return covers(memory, as<To>(values));
+    }
 }
 
 // Whether `row[i]` is within bounds, where a row is an array that is an element of memory.

@@ -46,13 +46,28 @@ __device__ __forceinline__ T load_readonly(const T* place) {
 }
 #endif
 
-// The length of a slice. In the launches that PHALANX_SHORT_SLICES names, none has 2^32 elements or more, so that the compiler
-// compares an index of 32 bits with a length as words.
+// The length of a slice. In the launches that PHALANX_SHORT_SLICES names, none has 2^31 elements or more, so that an index of 32 bits,
+// with a sign or without, and a length are compared as words.
 #ifdef PHALANX_SHORT_SLICES
 using slice_length = unsigned;
 #else
 using slice_length = unsigned long long;
 #endif
+
+// An index that is within bounds of a slice. If its length has 31 bits, a word has no sign: extended as if it had one, it is the same, and
+// the compiler finds what the addresses of neighbours have in common, which it does not look for where a sum of words could wrap.
+struct tested_index {
+    unsigned long long value;
+
+    template <index_type Raw>
+    __device__ __forceinline__ constexpr tested_index(integer<Raw> i) : value(static_cast<unsigned long long>(i.value)) {}
+#ifdef PHALANX_SHORT_SLICES
+    __device__ __forceinline__ constexpr tested_index(integer<unsigned> i)
+        : value(static_cast<unsigned long long>(static_cast<int>(i.value))) {}
+#endif
+    template <raw_integer Literal>
+    __device__ __forceinline__ constexpr tested_index(Literal i) : value(static_cast<unsigned long long>(i)) {}
+};
 
 // Returns the address of shared memory, also of a peer's, that the instructions take.
 __device__ __forceinline__ unsigned shared_address(const void* place) {
@@ -68,7 +83,7 @@ struct slice {
     detail::slice_length length;
 
     __device__ __forceinline__ const T& operator[](detail::located_index i) const { return data[i.below(length)]; }
-    __device__ __forceinline__ const T& get_unchecked(detail::index i) const { return data[i.value]; }
+    __device__ __forceinline__ const T& get_unchecked(detail::tested_index i) const { return data[i.value]; }
     __device__ __forceinline__ usize len() const { return length; }
     __device__ __forceinline__ bool is_empty() const { return length == 0; }
 };
@@ -85,7 +100,7 @@ struct readonly_slice {
     __device__ __forceinline__ decltype(auto) operator[](detail::located_index i) const {
         return detail::load_readonly(data + i.below(length));
     }
-    __device__ __forceinline__ decltype(auto) get_unchecked(detail::index i) const { return detail::load_readonly(data + i.value); }
+    __device__ __forceinline__ decltype(auto) get_unchecked(detail::tested_index i) const { return detail::load_readonly(data + i.value); }
     __device__ __forceinline__ usize len() const { return length; }
     __device__ __forceinline__ bool is_empty() const { return length == 0; }
 };
@@ -97,7 +112,7 @@ struct writable {
     detail::slice_length length;
 
     __device__ __forceinline__ T& operator[](detail::located_index i) const { return data[i.below(length)]; }
-    __device__ __forceinline__ T& get_unchecked(detail::index i) const { return data[i.value]; }
+    __device__ __forceinline__ T& get_unchecked(detail::tested_index i) const { return data[i.value]; }
     __device__ __forceinline__ usize len() const { return length; }
     __device__ __forceinline__ bool is_empty() const { return length == 0; }
     template <class Index>

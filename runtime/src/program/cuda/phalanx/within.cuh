@@ -99,6 +99,9 @@ __device__ __forceinline__ constexpr detail::guarded_check<Of> when(bool conditi
     return {condition, of};
 }
 
+// Whether accesses are within bounds, where that only decides what is done.
+__device__ __forceinline__ constexpr bool holds(detail::check auto checks) { return checks.holds; }
+
 // Whether `memory[i]` is within bounds. The site of its failure is that of this call.
 template <class Memory>
 __device__ __forceinline__ constexpr detail::bounds_check<unsigned long long> within(const Memory& memory, detail::index i, PHALANX_SITE) {

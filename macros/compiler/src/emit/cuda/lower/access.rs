@@ -55,13 +55,17 @@ impl<'e> Access<'e> {
 
     /// Whether the index and the length are constants.
     pub(super) fn is_constant(&self) -> bool {
-        let is_array = match self.memory.memory() {
+        self.is_of_array() && self.index.integer().is_some()
+    }
+
+    /// Whether the length is a constant.
+    pub(super) fn is_of_array(&self) -> bool {
+        match self.memory.memory() {
             Some(Memory::SharedArray | Memory::RemoteArray) => true,
             Some(Memory::Global | Memory::GlobalMut | Memory::SharedSlice | Memory::RemoteSlice) | None => {
                 row(self.memory).is_some()
             }
-        };
-        is_array && self.index.integer().is_some()
+        }
     }
 
     /// Returns the number of lanes of a vector's access: `None` inside if the syntax does not show where the vector's
@@ -173,6 +177,19 @@ pub(super) trait Region {
             },
             _ => None,
         }
+    }
+}
+
+/// Returns the name of a test and what it is about. The test of `as<usize>(i)` is one of `i`, which knows the type of `i`.
+pub(super) fn converted(callee: &'static str, index: CuExpr) -> (Vec<Fragment>, CuExpr) {
+    match index {
+        CuExpr::Call { callee: cast, mut arguments, .. }
+            if cast.first() == Some(&"as<".into()) && arguments.len() == 1 =>
+        {
+            let ty = cast[1..].to_vec();
+            ([vec![Fragment::Text(format!("{callee}_as<"))], ty].concat(), arguments.remove(0))
+        }
+        index => (vec![callee.into()], index),
     }
 }
 

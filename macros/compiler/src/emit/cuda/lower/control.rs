@@ -4,13 +4,14 @@
 use super::deferred::Deferred;
 use super::hoist::Hoisted;
 use super::nest::Form;
+use super::rest::Joined;
 use super::{Dest, Lower};
 use crate::emit::cuda::ast::{CuExpr, CuStmt};
 use crate::model::effect::effect;
-use crate::model::expr::{Block, Condition, Expr, ExprKind};
+use crate::model::expr::{Block, Condition, Expr, ExprKind, Stmt};
 use crate::model::facts::Effect;
 use crate::model::range::{Adaptor, Range};
-use crate::model::{LoopId, SiteId, Unroll};
+use crate::model::{LoopId, SiteId, SlotId, Unroll};
 
 /// A loop or labelled block that `break` can leave.
 pub(super) struct JumpTarget {
@@ -31,6 +32,14 @@ struct Reported {
     inside: String,
     /// Whether the loop without checks ran, if it stores to memory.
     tested: Option<String>,
+}
+
+/// A loop without checks, which runs if the test holds, and the same loop with checks.
+struct Choice {
+    test: CuExpr,
+    callees: Vec<SlotId>,
+    unchecked: CuStmt,
+    checked: CuStmt,
 }
 
 /// A test of one part of a condition.
@@ -123,7 +132,9 @@ impl Lower<'_> {
         self.choose(None, condition, then, otherwise);
     }
 
-    pub(super) fn jump_target(&mut self, expr: &Expr, dest: &Dest) {
+    /// Lowers a loop or a labelled block, and with a loop perhaps the statements after it. Returns whether it did.
+    pub(super) fn jump_target(&mut self, expr: &Expr, dest: &Dest, rest: &[Stmt]) -> bool {
+        let mut joins = false;
         match &expr.kind {
             ExprKind::Labelled { id, label, block, .. } => {
                 self.enter(*id, false, &label.to_string(), dest);
@@ -140,15 +151,16 @@ impl Lower<'_> {
             }
             ExprKind::While { id, label, condition, body } => {
                 self.enter(*id, true, &name(label), dest);
-                if self.counting_while(expr, *id, condition, body) {
+                if let Some(joins) = self.counting_while(expr, *id, condition, body, rest) {
                     self.leave();
-                    return;
+                    return joins;
                 }
                 let tests = self.tests(condition);
                 let (condition, before) = match &tests[..] {
-                    [Test { before, holds, bind }] if before.is_empty() && bind.is_empty() => {
-                        (holds.clone(), Vec::new())
-                    }
+                    [Test { before, holds, bind }] if before.is_empty() && bind.is_empty() => match &**condition {
+                        Condition::Value(value) => (self.eager(value), Vec::new()),
+                        Condition::Let { .. } | Condition::All(_) => (holds.clone(), Vec::new()),
+                    },
                     // The tests need statements, which move into the loop.
                     _ => (CuExpr::name("true"), tests.into_iter().flat_map(Test::or_break).collect()),
                 };
@@ -166,84 +178,135 @@ impl Lower<'_> {
                     None => (self.names.fresh("i"), false),
                 };
                 self.enter(*id, true, &name(label), dest);
-                self.counted_loop(expr, (*id, variable, used), steps, body);
+                joins = self.counted_loop(expr, (*id, variable, used), steps, body, rest);
                 self.leave();
             }
             _ => {}
         }
+        joins
     }
 
     /// Lowers a loop over a range: twice if its checks can move to before it, once with a test of all of its iterations
-    /// before it if the loop cannot be printed twice.
-    fn counted_loop(&mut self, whole: &Expr, (id, name, used): (LoopId, String, bool), range: CuExpr, body: &Block) {
+    /// before it if the loop cannot be printed twice. Returns whether it lowered the statements after it, too.
+    fn counted_loop(
+        &mut self,
+        whole: &Expr,
+        (id, name, used): (LoopId, String, bool),
+        range: CuExpr,
+        body: &Block,
+        rest: &[Stmt],
+    ) -> bool {
         let unroll = self.unroll(id);
         let steps = self.names.free("steps");
-        let hoisted = if self.checks_all { None } else { self.hoist(whole, &steps) };
-        let Some(Hoisted { test, accesses, form, callees, deferred, unroll: ahead, counted: _ }) = hoisted else {
+        // The number of rounds takes a division, which is made once.
+        let divides = matches!(&whole.kind, ExprKind::For { range, .. } if divides(range));
+        let values = divides.then(|| self.names.free("values"));
+        let hoisted = if self.checks_all { None } else { self.hoist(whole, &steps, values.as_deref()) };
+        let Some(Hoisted { test, accesses, form, callees, deferred, unroll: ahead, counted: _, is_of_slices }) =
+            hoisted
+        else {
             let body = self.loop_body(Vec::new(), body);
             self.out.push(CuStmt::For { unroll, name, used, range, body });
-            return;
+            return false;
         };
-        let steps = self.names.fresh(&steps);
-        self.out.push(CuStmt::Declare { ty: vec!["const auto".into()], name: steps.clone(), init: Some(range) });
+        let steps = self.declare_constant(&steps, range);
+        let mut unclamped = CuExpr::call("unclamped", vec![CuExpr::name(&steps)]);
+        if let Some(values) = values {
+            unclamped = CuExpr::name(&self.declare_constant("rounds", unclamped));
+            let of = vec![CuExpr::name(&steps), unclamped.clone()];
+            self.declare_constant(&values, CuExpr::call("values_of", of));
+        }
         if form != Form::Twice {
             self.declare_all_within(test, accesses);
             let body = self.loop_body(Vec::new(), body);
             self.out.push(CuStmt::For { unroll, name, used, range: CuExpr::name(&steps), body });
-            return;
+            return false;
         }
         let reported = deferred.map(|deferred| self.defer(&deferred, test.clone()));
         let unchecked = self.unchecked_body(&accesses, body);
-        let range = CuExpr::call("unclamped", vec![CuExpr::name(&steps)]);
         let ahead = unroll.or(ahead);
-        let unchecked = Box::new(CuStmt::For { unroll: ahead, name: name.clone(), used, range, body: unchecked });
+        let unchecked = CuStmt::For { unroll: ahead, name: name.clone(), used, range: unclamped, body: unchecked };
         if let Some(reported) = &reported {
             self.end_deferral(reported);
         }
         let checked = self.checked_body(body);
         self.store_guard = None;
-        let checked = Box::new(CuStmt::For { unroll, name, used, range: CuExpr::name(&steps), body: checked });
+        let checked = CuStmt::For { unroll, name, used, range: CuExpr::name(&steps), body: checked };
         match reported {
-            None => self.out.push(CuStmt::Hoisted { test, callees, unchecked, checked }),
+            None => {
+                let rest = if is_of_slices { rest } else { &[] };
+                self.choice(whole, rest, Choice { test, callees, unchecked, checked })
+            }
             Some(Reported { inside, .. }) => {
                 let inside = CuExpr::name(&inside);
                 let is_out = inside.clone().not();
-                self.out.push(CuStmt::If { condition: inside, then: vec![*unchecked], otherwise: Vec::new() });
-                self.out.push(CuStmt::If { condition: is_out, then: vec![*checked], otherwise: Vec::new() });
+                self.out.push(CuStmt::If { condition: inside, then: vec![unchecked], otherwise: Vec::new() });
+                self.out.push(CuStmt::If { condition: is_out, then: vec![checked], otherwise: Vec::new() });
+                false
             }
         }
     }
 
     /// Lowers a `while` loop that counts, if a test before it shows anything: to a loop over the values of its counter without
-    /// checks and to itself with checks, or once after the test. Returns whether it did.
-    fn counting_while(&mut self, whole: &Expr, id: LoopId, condition: &Condition, body: &Block) -> bool {
-        let Condition::Value(condition) = condition else { return false };
+    /// checks and to itself with checks, or once after the test. Returns whether it lowered the statements after it, too, if it did.
+    fn counting_while(
+        &mut self,
+        whole: &Expr,
+        id: LoopId,
+        condition: &Condition,
+        body: &Block,
+        rest: &[Stmt],
+    ) -> Option<bool> {
+        let Condition::Value(condition) = condition else { return None };
         let steps = self.names.free("steps");
-        let hoisted = if self.checks_all { None } else { self.hoist(whole, &steps) };
-        let Some(Hoisted { test, accesses, form, callees, unroll: ahead, counted: Some(counted), .. }) = hoisted else {
-            return false;
-        };
+        let hoisted = if self.checks_all { None } else { self.hoist(whole, &steps, None) };
+        let Hoisted { test, accesses, form, callees, unroll: ahead, counted, is_of_slices, .. } = hoisted?;
+        let counted = counted?;
         let unroll = self.unroll(id);
-        let steps = self.names.fresh(&steps);
-        self.out.push(CuStmt::Declare { ty: vec!["const auto".into()], name: steps.clone(), init: Some(counted) });
+        let steps = self.declare_constant(&steps, counted);
         if form != Form::Twice {
             self.declare_all_within(test, accesses);
             let condition = self.value(condition);
             let body = self.loop_body(Vec::new(), body);
             self.out.push(CuStmt::While { unroll, condition, body });
-            return true;
+            return Some(false);
         }
         let unchecked = self.unchecked_body(&accesses, body);
         let counts = CuExpr::call("is_counting", vec![CuExpr::name(&steps)]);
         let range = CuExpr::call("unclamped", vec![CuExpr::name(&steps)]);
         let name = self.names.fresh("i");
         let ahead = unroll.or(ahead);
-        let unchecked = Box::new(CuStmt::For { unroll: ahead, name, used: false, range, body: unchecked });
+        let unchecked = CuStmt::For { unroll: ahead, name, used: false, range, body: unchecked };
         let condition = self.value(condition);
         let checked = self.checked_body(body);
-        let checked = Box::new(CuStmt::While { unroll, condition, body: checked });
-        self.out.push(CuStmt::Hoisted { test: counts.and(test), callees, unchecked, checked });
-        true
+        let checked = CuStmt::While { unroll, condition, body: checked };
+        let rest = if is_of_slices { rest } else { &[] };
+        Some(self.choice(whole, rest, Choice { test: counts.and(test), callees, unchecked, checked }))
+    }
+
+    /// Lowers the choice between a loop without checks and one with them, and with it the statements after the loop that
+    /// share its test. Returns whether there are any.
+    fn choice(&mut self, whole: &Expr, rest: &[Stmt], choice: Choice) -> bool {
+        let Choice { mut test, mut callees, unchecked, checked } = choice;
+        let (mut unchecked, mut checked) = (vec![unchecked], vec![checked]);
+        let joined = if rest.is_empty() { None } else { self.join(whole, rest) };
+        let joins = joined.is_some();
+        if let Some(Joined { tested, callees: called }) = joined {
+            test = test.and(tested.holds());
+            callees.extend(called);
+            let ((), without) = self.nested(|lower| {
+                lower.begin_tested(&tested);
+                lower.all_statements(rest);
+                lower.end_tested(&tested);
+            });
+            unchecked.extend(without);
+            self.checks_all = true;
+            let ((), with) = self.nested(|lower| lower.all_statements(rest));
+            self.checks_all = false;
+            checked.extend(with);
+        }
+        self.out.push(CuStmt::Hoisted { test, callees, unchecked, checked });
+        joins
     }
 
     /// Lowers the body of a loop that is printed twice, without the checks of these accesses.
@@ -262,6 +325,13 @@ impl Lower<'_> {
         let statements = self.loop_body(Vec::new(), body);
         self.checks_all = false;
         statements
+    }
+
+    /// Declares a variable of this name or a similar one, and returns its name.
+    fn declare_constant(&mut self, name: &str, value: CuExpr) -> String {
+        let name = self.names.fresh(name);
+        self.out.push(CuStmt::Declare { ty: vec!["const auto".into()], name: name.clone(), init: Some(value) });
+        name
     }
 
     /// Declares a variable with the value of a test, without which the accesses in all iterations of a loop are tested.
@@ -409,6 +479,12 @@ impl Lower<'_> {
 /// Returns the value of a block that has no statements.
 fn plain_tail(block: &Block) -> Option<&Expr> {
     block.tail.as_deref().filter(|_| block.statements.is_empty())
+}
+
+/// Whether it takes a division by a variable to know how often a loop over a range runs.
+fn divides(range: &Range) -> bool {
+    let is_variable = |step: &Expr| step.integer().is_none() && !matches!(step.kind, ExprKind::Constant(_));
+    range.adaptors.iter().filter_map(Adaptor::step).any(is_variable)
 }
 
 fn name(label: &Option<proc_macro2::Ident>) -> String {

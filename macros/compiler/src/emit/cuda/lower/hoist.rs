@@ -39,11 +39,14 @@ pub(super) struct Hoisted<'e> {
     pub(super) unroll: Option<Unroll>,
     /// The values of the counter of a `while`.
     pub(super) counted: Option<CuExpr>,
+    /// Whether the test is about the length of a slice. One of arrays, the compiler of CUDA C++ often decides.
+    pub(super) is_of_slices: bool,
 }
 
 impl Lower<'_> {
-    /// Returns the test before a loop whose range is in the variable `steps`, if it shows anything.
-    pub(super) fn hoist<'e>(&mut self, whole: &'e Expr, steps: &str) -> Option<Hoisted<'e>>
+    /// Returns the test before a loop whose range is in the variable `steps`, if it shows anything. The values of the range may be in a
+    /// variable, too.
+    pub(super) fn hoist<'e>(&mut self, whole: &'e Expr, steps: &str, values: Option<&str>) -> Option<Hoisted<'e>>
     where
         Self: 'e,
     {
@@ -57,16 +60,18 @@ impl Lower<'_> {
             None => None,
         };
         if let Some(variable) = variable {
-            known.insert(variable, CuExpr::name(steps));
+            let of_steps = || CuExpr::call("values_of", vec![CuExpr::name(steps)]);
+            known.insert(variable, values.map_or_else(of_steps, CuExpr::name));
         }
         for (local, range) in loops {
             if let Some(range) = known.inner_range(range) {
-                known.insert(local, range);
+                known.insert(local, CuExpr::call("values_of", vec![range]));
             }
         }
         let mut tests = Tests::default();
         let mut accesses = Vec::new();
         let mut conditional = Vec::new();
+        let mut is_of_slices = false;
         for (statement, access) in candidates.into_iter().filter(|(_, access)| !is_plain(whole, access)) {
             let Some((site, test)) = known.test(access, statement) else { continue };
             if known.lower.unchecked.contains(&site) {
@@ -88,6 +93,7 @@ impl Lower<'_> {
             // The same test is about the same indexes, and holds if it is known to hold of one access.
             if tests.add(all_within, test) {
                 accesses.push(site);
+                is_of_slices |= Access::of(access).is_some_and(|of| !of.is_of_array());
             }
         }
         // What an access that happens in each iteration needs anyway.
@@ -108,7 +114,7 @@ impl Lower<'_> {
         for test in deferred.iter().flat_map(|deferred| &deferred.accesses).filter_map(first) {
             tests.require(test);
         }
-        Some(Hoisted { test: tests.conjunction()?, accesses, form, callees, deferred, unroll, counted })
+        Some(Hoisted { test: tests.conjunction()?, accesses, form, callees, deferred, unroll, counted, is_of_slices })
     }
 }
 

@@ -102,10 +102,10 @@ impl<'l, 'f, 'e> Values<'l, 'f, 'e> {
         Values { lower, nest, steps, intervals: BTreeMap::new(), guarded: Guarded::default() }
     }
 
-    pub(super) fn insert(&mut self, local: LocalId, range: CuExpr) {
+    pub(super) fn insert(&mut self, local: LocalId, values: CuExpr) {
         let is_counter = self.nest.variable == Some(local) && !self.nest.declared.contains(&local);
         if is_counter || !self.is_assigned(local) {
-            self.intervals.insert(local, CuExpr::call("values_of", vec![range]));
+            self.intervals.insert(local, values);
         }
     }
 
@@ -160,7 +160,11 @@ impl<'l, 'f, 'e> Values<'l, 'f, 'e> {
             fixed @ Value::Fixed(_) => Shifted::of(fixed.interval()),
         };
         let (callee, memory) = match (access.lanes(self), row(access.memory)) {
-            (None, None) => (vec!["covers".into()], Some(self.memory(access.memory)?)),
+            (None, None) => {
+                let memory = Some(self.memory(access.memory)?);
+                let (callee, values) = values.converted("covers");
+                return Some((access.site, Test { callee, memory, values }));
+            }
             (None, Some(rows)) => (self.of_rows("covers_row", rows)?, None),
             (Some(lanes), rows) => {
                 let name = if rows.is_some() { "covers_row_vectors" } else { "covers_vectors" };

@@ -65,7 +65,9 @@ impl<'l, 'f, 'e> Values<'l, 'f, 'e> {
         self.lets.remove(&local);
         if let Some(init) = init {
             self.inits.insert(local, init);
-            if let Some(value) = self.typed(init, ty) {
+            if !self.lower.borrowed.contains(&local)
+                && let Some(value) = self.typed(init, ty)
+            {
                 self.lets.insert(local, value);
             }
         }
@@ -209,9 +211,9 @@ impl Region for Values<'_, '_, '_> {
         self.lower.value(expr)
     }
 
-    // Only a call can borrow a variable mutably, and a call ends the run.
+    // What a reference refers to may change where the variable is not named.
     fn changes(&self, local: LocalId) -> bool {
-        self.assigned.contains(&local)
+        self.assigned.contains(&local) || self.lower.borrowed.contains(&local)
     }
 
     fn init(&self, local: LocalId) -> Option<&Expr> {

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use super::access::converted;
 use crate::emit::cuda::ast::{CuExpr, Fragment};
 
 /// The most tests before a loop, and the most accesses that one test is about.
@@ -37,6 +38,15 @@ impl Shifted {
         self.whole = CuExpr::Infix { op: "+", left: Box::new(by.clone()), right: Box::new(self.whole), site: None };
         self.by.push((false, by));
         self
+    }
+
+    /// Returns the name of a test, and the values that it is about (`access::converted`).
+    pub(super) fn converted(self, callee: &'static str) -> (Vec<Fragment>, Shifted) {
+        if !self.by.is_empty() {
+            return (vec![callee.into()], self);
+        }
+        let (callee, values) = converted(callee, self.whole);
+        (callee, Shifted::of(values))
     }
 
     pub(super) fn text(self) -> CuExpr {

@@ -5,6 +5,7 @@ mod access;
 mod control;
 mod counter;
 mod deferred;
+mod eager;
 mod floats;
 mod guards;
 mod hoist;
@@ -22,7 +23,9 @@ mod op;
 mod parts;
 mod pattern;
 mod recurrence;
+mod rest;
 mod straight;
+mod tested;
 mod value;
 
 pub(crate) use nest::has_collectives;
@@ -47,10 +50,13 @@ use crate::model::kind::{Kind, Memory};
 use crate::model::op::Op;
 use crate::model::place::local_of;
 use crate::model::ty::{ValueType, known_shape};
+use crate::model::walk::walk_block;
 use crate::model::{Function, LocalId, SiteId, ValueId};
 use floats::Floats;
 use integers::Integers;
 use parts::Parts;
+use rest::rest;
+use straight::Run;
 
 /// Lowers the body to statements, and returns the names that it used.
 pub(super) fn body<'f>(checked: &'f Checked<'f>, names: Names, fused: &'f BTreeSet<LocalId>) -> (Vec<CuStmt>, Names) {
@@ -75,6 +81,7 @@ pub(super) fn body<'f>(checked: &'f Checked<'f>, names: Names, fused: &'f BTreeS
         floats: Floats::of(function),
         parts: Parts::of(function),
         constant: BTreeSet::new(),
+        borrowed: borrowed(function),
     };
     for (index, constant) in function.values.iter().enumerate() {
         if constant.declared {
@@ -113,6 +120,8 @@ struct Lower<'f> {
     parts: Parts,
     /// The variables that are declared as `const`.
     constant: BTreeSet<LocalId>,
+    /// The variables that are borrowed mutably for longer than a call.
+    borrowed: BTreeSet<LocalId>,
 }
 
 /// The destination of a value.
@@ -150,17 +159,33 @@ impl Lower<'_> {
 
     /// Lowers the statements of a block and then, by `tail`, its value, if it has one.
     fn block<R>(&mut self, block: &Block, tail: impl FnOnce(&mut Self, &Expr) -> R) -> Option<R> {
-        let runs = self.runs(block);
-        for (index, statement) in block.statements.iter().enumerate() {
-            self.front(&runs, index, statement.span);
-            self.statement(statement);
-        }
+        let runs = self.runs(&block.statements, block.tail.as_deref());
+        self.statements(&block.statements, &runs, block.tail.is_none());
         let value = block.tail.as_ref().map(|value| {
             self.front(&runs, block.statements.len(), value.span);
             tail(self, value)
         });
         self.end_runs(&runs);
         value
+    }
+
+    /// Lowers statements, which are all of a block, with its value, if `is_whole` is true.
+    fn statements(&mut self, statements: &[Stmt], runs: &[Run], is_whole: bool) {
+        let mut index = 0;
+        while let Some(statement) = statements.get(index) {
+            self.front(runs, index, statement.span);
+            index += 1;
+            match &statement.kind {
+                StmtKind::Expr(expr) if matches!(expr.kind, ExprKind::For { .. } | ExprKind::While { .. }) => {
+                    self.out.push(CuStmt::Line(statement.span.line()));
+                    let rest = rest(&statements[index..], is_whole);
+                    if self.jump_target(expr, &Dest::Discard, rest) {
+                        index += rest.len();
+                    }
+                }
+                _ => self.statement(statement),
+            }
+        }
     }
 
     fn statement(&mut self, statement: &Stmt) {
@@ -297,7 +322,7 @@ impl Lower<'_> {
                 None => self.match_expr(scrutinee, arms, dest),
             },
             ExprKind::Labelled { .. } | ExprKind::Loop { .. } | ExprKind::While { .. } | ExprKind::For { .. } => {
-                self.jump_target(expr, dest);
+                self.jump_target(expr, dest, &[]);
             }
             // As a statement, C++ takes `u32(x);` for a declaration.
             ExprKind::None(_) if *dest == Dest::Discard => {}
@@ -388,6 +413,25 @@ impl Lower<'_> {
         }
         values
     }
+}
+
+/// Returns the variables that are borrowed mutably for longer than a call.
+fn borrowed(function: &Function) -> BTreeSet<LocalId> {
+    let mut borrows: BTreeMap<LocalId, isize> = BTreeMap::new();
+    let mut count = |expr: &Expr, by| {
+        if let ExprKind::Borrow { mutable: true, target } = &expr.kind
+            && let Some(local) = local_of(target)
+        {
+            *borrows.entry(local).or_default() += by;
+        }
+    };
+    walk_block(&function.body, &mut |expr| {
+        count(expr, 1);
+        if let ExprKind::Call { arguments, .. } = &expr.kind {
+            arguments.iter().for_each(|argument| count(argument, -1));
+        }
+    });
+    borrows.into_iter().filter(|(_, count)| *count > 0).map(|(local, _)| local).collect()
 }
 
 /// Whether an operand is copied. Groups and memory are used in place, and a borrowed variable is passed by reference. A

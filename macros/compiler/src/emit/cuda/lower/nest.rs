@@ -384,7 +384,7 @@ pub(crate) fn has_collectives(function: &Function) -> bool {
 }
 
 /// Whether threads do an operation together, or wait in it.
-fn is_collective(op: Op) -> bool {
+pub(super) fn is_collective(op: Op) -> bool {
     match op {
         Op::Sync(..)
         | Op::Arrive(..)

@@ -10,12 +10,10 @@
 //! error. What else could show it ends the run as well: whatever may fail, leave the run, wait, print, or is not
 //! understood.
 
-use std::collections::BTreeSet;
-
 use super::Lower;
 use super::access::{Access, AccessForm};
 use super::known::{Test, Values};
-use super::nest::Closure;
+use super::tested::Tested;
 use crate::emit::cuda::ast::{CuExpr, CuStmt};
 use crate::model::expr::{Arm, BinaryOp, Block, Condition, Expr, ExprKind, Stmt, StmtKind};
 use crate::model::facts::Effect;
@@ -28,36 +26,32 @@ use crate::span::SpanRange;
 const MOST_TESTS: usize = 16;
 
 /// The largest `if` whose accesses are tested before it, in expressions.
-const LARGEST_ARMS: usize = 64;
+const LARGEST_ARMS: usize = 128;
 
 /// A run of statements, and the test before it.
 pub(super) struct Run {
     /// The index of the first statement.
     start: usize,
-    /// The variable that, if it is true, makes the test unnecessary.
-    unless: Option<String>,
-    test: CuExpr,
-    accesses: Vec<SiteId>,
-    calls: Vec<(SiteId, LocalId)>,
+    tested: Tested,
 }
 
 impl Lower<'_> {
     /// Returns the runs of a block.
-    pub(super) fn runs<'e>(&mut self, block: &'e Block) -> Vec<Run>
+    pub(super) fn runs<'e>(&mut self, statements: &'e [Stmt], tail: Option<&'e Expr>) -> Vec<Run>
     where
         Self: 'e,
     {
         let mut runs = Vec::new();
-        let count = block.statements.len() + usize::from(block.tail.is_some());
+        let count = statements.len() + usize::from(tail.is_some());
         let mut start = 0;
         while start < count {
             let mut scan = Scan::new(self);
             let mut next = start;
             while next < count {
                 let before = scan.found();
-                let goes_on = match block.statements.get(next) {
+                let goes_on = match statements.get(next) {
                     Some(statement) => scan.statement(statement).is_some(),
-                    None => block.tail.as_ref().is_none_or(|tail| scan.expr(tail).is_some()),
+                    None => tail.is_none_or(|tail| scan.expr(tail).is_some()),
                 };
                 // A statement whose first access is not known before the run begins a run of its own.
                 if !goes_on && scan.found() == before && next > start {
@@ -82,42 +76,18 @@ impl Lower<'_> {
     pub(super) fn front(&mut self, runs: &[Run], statement: usize, span: SpanRange) {
         let Some(run) = runs.iter().find(|run| run.start == statement) else { return };
         self.out.push(CuStmt::Line(span.line()));
-        let test = CuStmt::Expr(CuExpr::call("require", vec![run.test.clone()]));
-        self.out.push(match &run.unless {
+        let test = CuStmt::Expr(CuExpr::call("require", vec![run.tested.test.clone()]));
+        self.out.push(match &run.tested.unless {
             Some(all_within) => {
                 CuStmt::If { condition: CuExpr::name(all_within).not(), then: vec![test], otherwise: Vec::new() }
             }
             None => test,
         });
-        self.unchecked.extend(&run.accesses);
-        let closures: BTreeSet<LocalId> = run.calls.iter().map(|(_, closure)| *closure).collect();
-        for closure in closures {
-            let name = self.unchecked_closure(closure);
-            let calls = run.calls.iter().filter(|(_, called)| *called == closure);
-            self.tested_calls.extend(calls.map(|(site, _)| (*site, name.clone())));
-        }
-    }
-
-    /// Declares a closure like another one, but without checks, and returns its name.
-    fn unchecked_closure(&mut self, closure: LocalId) -> String {
-        let name = self.names.fresh(&format!("{}_within", self.names.local(closure)));
-        let Some(Closure { params, body, .. }) = self.closures.get(&closure) else { return name };
-        let mut accesses = BTreeSet::new();
-        walk(body, &mut |inner| accesses.extend(Access::of(inner).map(|access| access.site)));
-        self.unchecked.extend(&accesses);
-        let init = Some(self.lambda(params, body, None));
-        self.unchecked.retain(|site| !accesses.contains(site));
-        self.out.push(CuStmt::Declare { ty: vec!["auto".into()], name: name.clone(), init });
-        name
+        self.begin_tested(&run.tested);
     }
 
     pub(super) fn end_runs(&mut self, runs: &[Run]) {
-        for site in runs.iter().flat_map(|run| &run.accesses) {
-            self.unchecked.remove(site);
-        }
-        for (site, _) in runs.iter().flat_map(|run| &run.calls) {
-            self.tested_calls.remove(site);
-        }
+        runs.iter().for_each(|run| self.end_tested(&run.tested));
     }
 }
 
@@ -142,8 +112,8 @@ struct Guarded {
 }
 
 /// A run, statement by statement. Its methods return `None` where it ends.
-struct Scan<'l, 'f, 'e> {
-    values: Values<'l, 'f, 'e>,
+pub(super) struct Scan<'l, 'f, 'e> {
+    pub(super) values: Values<'l, 'f, 'e>,
     /// When the run gets to where the scan is.
     guard: Guard,
     tests: Vec<Guarded>,
@@ -157,7 +127,7 @@ struct Scan<'l, 'f, 'e> {
 }
 
 impl<'l, 'f: 'e, 'e> Scan<'l, 'f, 'e> {
-    fn new(lower: &'l mut Lower<'f>) -> Self {
+    pub(super) fn new(lower: &'l mut Lower<'f>) -> Self {
         let (values, guard) = (Values::new(lower), Guard::Always);
         let (tests, accesses, calls) = (Vec::new(), Vec::new(), Vec::new());
         Scan { values, guard, tests, loads: 0, accesses, calls, in_closure: false }
@@ -178,6 +148,12 @@ impl<'l, 'f: 'e, 'e> Scan<'l, 'f, 'e> {
         if first.guard.is_some() && self.tests.iter().all(|test| test.guard == first.guard) {
             return None;
         }
+        Some(Run { start, tested: self.tested()? })
+    }
+
+    /// Returns the test of the accesses, if there are any.
+    pub(super) fn tested(self) -> Option<Tested> {
+        let first = self.tests.first()?;
         let is_same = self.tests.iter().all(|test| test.all_within == first.all_within);
         let unless = first.all_within.clone().filter(|_| is_same);
         let parts = self.tests.chunk_by(|one, next| one.guard == next.guard && one.all_within == next.all_within);
@@ -192,7 +168,7 @@ impl<'l, 'f: 'e, 'e> Scan<'l, 'f, 'e> {
             })
         });
         let test = tests.reduce(both)?;
-        Some(Run { start, unless, test, accesses: self.accesses, calls: self.calls })
+        Some(Tested { unless, test, accesses: self.accesses, calls: self.calls })
     }
 
     /// Scans what is executed only if a condition holds, whose value before the run is unknown if it is `None`.
@@ -208,7 +184,7 @@ impl<'l, 'f: 'e, 'e> Scan<'l, 'f, 'e> {
         result
     }
 
-    fn statement(&mut self, statement: &'e Stmt) -> Option<()> {
+    pub(super) fn statement(&mut self, statement: &'e Stmt) -> Option<()> {
         match &statement.kind {
             StmtKind::Let { local, ty, init } => {
                 if let Some(init) = init {
@@ -265,6 +241,12 @@ impl<'l, 'f: 'e, 'e> Scan<'l, 'f, 'e> {
                     _ => self.expr(right),
                 }?;
                 goes_on(!self.values.lower.may_fail(*op, left, right))
+            }
+            // rustc decides an array's check of a literal.
+            ExprKind::Index { base, index, .. }
+                if matches!(base.kind, ExprKind::Local(_)) && base.memory().is_none() && index.integer().is_some() =>
+            {
+                Some(())
             }
             ExprKind::Index { base, index, .. } => {
                 self.indexed(base, index)?;

@@ -1,0 +1,58 @@
+// The values of the counter of a `while` loop, which is a loop over a range where a test has shown what they are:
+//
+//     const auto steps = counting(i, n, 4);
+//     if (is_counting(steps) && covers(a, values_of(steps))) { for (auto k : unclamped(steps)) { /* without checks */ } }
+#pragma once
+#include <phalanx/range_values.cuh>
+
+namespace phalanx {
+
+namespace detail {
+
+// The values of a variable that a `while` loop increases by a step as long as it is below a bound. They are unknown if there are none,
+// or if the variable could wrap.
+template <class Raw>
+struct counting_steps {
+    long long low, end, step;
+    bool known;
+
+    __device__ __forceinline__ constexpr counting_steps(interval<Raw> first, interval<Raw> end, long long beyond, interval<Raw> step)
+        : low(first.low), end(end.low + beyond), step(step.low),
+          known(first.known && end.known && step.known && step.low > 0 && first.low < end.low + beyond &&
+                end.low + beyond - 1 + step.low <= interval<Raw>::most()) {}
+};
+
+} // namespace detail
+
+// The values of `i` in `while i < end { ..; i += step; }`
+template <class Raw, class End, class Step>
+__device__ __forceinline__ constexpr detail::counting_steps<Raw> counting(integer<Raw> first, End end, Step step) {
+    return {first, end, 0, step};
+}
+// The same while `i <= end`.
+template <class Raw, class End, class Step>
+__device__ __forceinline__ constexpr detail::counting_steps<Raw> counting_through(integer<Raw> first, End end, Step step) {
+    return {first, end, 1, step};
+}
+template <class Raw>
+__device__ __forceinline__ constexpr detail::interval<Raw> values_of(detail::counting_steps<Raw> steps) {
+    const auto step = static_cast<unsigned long long>(steps.step);
+    const auto distance = steps.end - 1 - steps.low;
+    // The last value differs from the first by a multiple of what the step is one of.
+    const auto past = distance & static_cast<long long>((step & (0 - step)) - 1);
+    return {steps.low, steps.low + distance - past, step, steps.known};
+}
+
+// Whether there are such values. Without them, `unclamped` has no meaning.
+template <class Raw>
+__device__ __forceinline__ constexpr detail::test is_counting(detail::counting_steps<Raw> steps) {
+    return steps.known;
+}
+template <class Raw>
+__device__ __forceinline__ detail::counted_steps<Raw> unclamped(detail::counting_steps<Raw> steps) {
+    using bits = detail::bits_of<Raw>;
+    const auto step = static_cast<bits>(steps.step), distance = static_cast<bits>(steps.end - 1 - steps.low);
+    return {static_cast<Raw>(steps.low), step, static_cast<bits>(distance / step + 1)};
+}
+
+} // namespace phalanx
