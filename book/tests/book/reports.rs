@@ -55,7 +55,7 @@ fn reports_are_pages_of_their_own() -> phalanx::Result<()> {
     assert!(text.contains("data race: bytes 4..8 (element 1) of `values`") && text.contains("values[i] = "), "{text}");
     assert!(text.contains("set PHALANX_SCHEDULE=round-robin"), "{text}");
     assert!(
-        tips.contains("write of 1.0 by block (0,0,0) thread (1,0,0), at book/tests/book/shown/race.rs:10:"),
+        tips.contains("write of 2.0 by block (0,0,0) thread (1,0,0), at book/tests/book/shown/race.rs:9:"),
         "{tips}"
     );
     assert_eq!((&*lines, &*bars), ("1", "3"), "{text}");
