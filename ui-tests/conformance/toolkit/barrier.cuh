@@ -143,6 +143,9 @@ struct remote_barrier {
     __device__ __forceinline__ void arrive_n(u32 n) const {
         cuda::ptx::mbarrier_arrive(cuda::ptx::sem_release, cuda::ptx::scope_cluster, cuda::ptx::space_cluster, handle, n.value);
     }
+    // The toolkit has no arrival that is confined to shared memory.
+    __device__ __forceinline__ void arrive_shared() const { arrive(); }
+    __device__ __forceinline__ void arrive_n_shared(u32 n) const { arrive_n(n); }
 };
 
 __device__ __forceinline__ remote_barrier cluster_group::map_shared_rank(const cluster_barrier& own, u32 peer, unsigned site) const {

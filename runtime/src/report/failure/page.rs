@@ -21,13 +21,15 @@ impl Failure {
     /// use phalanx::prelude::*;
     ///
     /// #[cluster_kernel(block = 32)]
-    /// fn shift(values: &mut [u32]) {
+    /// fn follow(next: &[u32], values: &mut [u32]) {
     ///     let i = this_grid().thread_rank();
-    ///     values[i] = values[(i + 1) % 32];
+    ///     values[i] = values[next[i]];
     /// }
     ///
-    /// let mut values = Device::simulator().upload(&[1; 32])?;
-    /// let Err(phalanx::Error::Kernel(failure)) = shift(&mut values).grid(1).launch(&Device::simulator()) else {
+    /// let device = Device::simulator();
+    /// let next = device.upload(&Vec::from_iter((0..32).map(|i| (i + 1) % 32)))?;
+    /// let mut values = device.upload(&[1; 32])?;
+    /// let Err(phalanx::Error::Kernel(failure)) = follow(&next, &mut values).grid(1).launch(&device) else {
     ///     panic!("the kernel races");
     /// };
     /// # let file = std::env::temp_dir().join("race.html");

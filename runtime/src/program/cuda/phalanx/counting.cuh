@@ -20,6 +20,15 @@ struct counting_steps {
         : low(first.low), end(end.low + beyond), step(step.low),
           known(first.known && end.known && step.known && step.low > 0 && first.low < end.low + beyond &&
                 end.low + beyond - 1 + step.low <= interval<Raw>::most()) {}
+
+    // A friend, so that range_values.cuh finds it.
+    __device__ __forceinline__ friend constexpr interval<Raw> values_of(counting_steps steps) {
+        const auto step = static_cast<unsigned long long>(steps.step);
+        const auto distance = steps.end - 1 - steps.low;
+        // The last value differs from the first by a multiple of what the step is one of.
+        const auto past = distance & static_cast<long long>((step & (0 - step)) - 1);
+        return {steps.low, steps.low + distance - past, step, steps.known};
+    }
 };
 
 } // namespace detail
@@ -33,14 +42,6 @@ __device__ __forceinline__ constexpr detail::counting_steps<Raw> counting(intege
 template <class Raw, class End, class Step>
 __device__ __forceinline__ constexpr detail::counting_steps<Raw> counting_through(integer<Raw> first, End end, Step step) {
     return {first, end, 1, step};
-}
-template <class Raw>
-__device__ __forceinline__ constexpr detail::interval<Raw> values_of(detail::counting_steps<Raw> steps) {
-    const auto step = static_cast<unsigned long long>(steps.step);
-    const auto distance = steps.end - 1 - steps.low;
-    // The last value differs from the first by a multiple of what the step is one of.
-    const auto past = distance & static_cast<long long>((step & (0 - step)) - 1);
-    return {steps.low, steps.low + distance - past, step, steps.known};
 }
 
 // Whether there are such values. Without them, `unclamped` has no meaning.

@@ -2,10 +2,12 @@
 //! a loop, and stores the sum after it. Both copies of the loop are followed by a copy of these statements, so that no branch
 //! stands between the loop and the store, and one test decides for both:
 //!
-//!     if (covers(a, values_of(steps) + i) && holds(within(b, i))) {
-//!         for (auto k : unclamped(steps)) { sum += a.get_unchecked(k + i); }
-//!         b.get_unchecked(i) = sum;
-//!     } else { /* the loop and the store, with checks */ }
+//! ```text
+//! if (covers(a, values_of(steps) + i) && holds(within(b, i))) {
+//!     for (auto k : unclamped(steps)) { sum += a.get_unchecked(k + i); }
+//!     b.get_unchecked(i) = sum;
+//! } else { /* the loop and the store, with checks */ }
+//! ```
 //!
 //! The test fails nobody. An access may be among those that it is about if its index is known before the loop, whatever
 //! happens in between: where the test holds, the access is within bounds if it is made at all.
