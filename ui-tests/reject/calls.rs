@@ -14,6 +14,9 @@ fn calls(output: &mut [u32], n: u32) {
     let a = shared_array::<u32>();
     let b = dynamic_shared();
     Some(1, 2);
+    output[0] = std::cmp::min(n, 3);
+    let token = this_cluster().barrier_arrive();
+    drop(token);
 }
 
 fn main() {}

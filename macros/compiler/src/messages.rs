@@ -389,6 +389,20 @@ pub(crate) fn called_variable(at: SpanRange, name: &str) -> Diag {
         .help(format!("rename the variable, which hides every function of the name `{name}`"))
 }
 
+pub(crate) fn comparison_function(at: SpanRange, name: &str) -> Diag {
+    Diag::new(Rule::UnsupportedCall, at, format!("the function `{name}` is not part of the kernel language"))
+        .help(format!("write the method: `a.{name}(b)`"))
+}
+
+pub(crate) fn dropped_by_call(at: SpanRange) -> Diag {
+    Diag::new(
+        Rule::UnsupportedCall,
+        at,
+        "a token must not be dropped: the thread has arrived, and others rely on its wait",
+    )
+    .help("wait with the token, or, where elected threads wait for all, say so: `token.forget()`")
+}
+
 pub(crate) fn unknown_macro(at: SpanRange, name: &str) -> Diag {
     let diag = Diag::new(Rule::UnknownMacro, at, format!("`{name}!` is not part of the kernel language"));
     diag.help(match name {
@@ -397,7 +411,10 @@ pub(crate) fn unknown_macro(at: SpanRange, name: &str) -> Diag {
         "write" | "writeln" | "format" | "format_args" | "concat" | "stringify" => {
             "a kernel has no strings: write the format string in `println!` or `panic!` itself".into()
         }
-        _ => format!("supported macros are {}", list(MACROS)),
+        _ => format!(
+            "supported macros are {}; in place of one of your own, write a function with `#[device]`",
+            list(MACROS)
+        ),
     })
 }
 

@@ -54,10 +54,33 @@ impl Parser<'_> {
         if let Some(operation) = self.operation(path, last, &call.args, span) {
             return operation;
         }
-        match self.vector_constructor(path, call, span) {
-            Some(vector) => vector,
+        if let Some(vector) = self.vector_constructor(path, call, span) {
+            return vector;
+        }
+        match self.function_of_rust(path, &call.args, span) {
+            Some(refused) => refused,
             None => self.device_call(path, last, &call.args, span),
         }
+    }
+
+    /// Refuses functions of Rust's library for which the language has another form. rustc would only say that they are no device functions.
+    fn function_of_rust(&mut self, path: &syn::ExprPath, arguments: &Arguments, span: SpanRange) -> Option<Expr> {
+        let names: Vec<String> = path.path.segments.iter().map(|segment| segment.ident.to_string()).collect();
+        let argument = match arguments.first() {
+            Some(syn::Expr::Path(argument)) => argument.path.get_ident().and_then(|ident| self.lookup(ident)),
+            _ => None,
+        };
+        let is_token = || argument.is_some_and(|local| matches!(self.function.kind(local), Kind::Token(_)));
+        let refused = match names.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+            ["cmp", name @ ("min" | "max")] | ["std" | "core", "cmp", name @ ("min" | "max")] => {
+                messages::comparison_function(span, name)
+            }
+            ["drop"] | ["mem", "drop" | "forget"] | ["std" | "core", "mem", "drop" | "forget"] if is_token() => {
+                messages::dropped_by_call(span)
+            }
+            _ => return None,
+        };
+        Some(self.error(refused))
     }
 
     /// Parses `size_of::<T>()` and `align_of::<T>()`, which are constants that rustc evaluates as they stand.

@@ -92,6 +92,9 @@ impl<'f> Builder<'f> {
             ExprKind::Borrow { target: inner, .. } | ExprKind::Deref(inner) => self.value(inner).with(None),
             ExprKind::Axis(inner, axis) => self.axis(inner, *axis, at),
             ExprKind::Unary(UnaryOp::Not, inner) => {
+                if let ExprKind::Bool(holds) = inner.kind {
+                    return Value::of(self.node(Source::Integer(u64::from(!holds)), Vec::new(), at));
+                }
                 let operand = self.value(inner).node;
                 Value::of(self.node(Source::Not, vec![operand], at))
             }

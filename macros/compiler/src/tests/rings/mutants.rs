@@ -69,6 +69,8 @@ fn mistakes_in_an_attention() {
             ("k_full[stage].wait_parity(step / STAGES as u32 % 2 == 1);", ""),
             ("(step - 1) / STAGES as u32 % 2 == 1", "step / STAGES as u32 % 2 == 1"),
             ("let _ = v_empty[before].arrive();", ""),
+            ("q_full.wait_parity(false)", "q_full.wait_parity(!(false))"),
+            ("k_full[0].wait_parity(false)", "k_full[0].wait_parity(!false)"),
             ("v_empty[before]", "v_empty[stage]"),
             ("bulk_wait_group_read::<0>(); // the part's", "// the part's"),
         ],
