@@ -62,13 +62,6 @@ pub(super) fn refused(
     uses: &[(Arc<GpuMemory>, Access)],
 ) -> Option<LaunchError> {
     let by_address = |memory: &GpuMemory| memory.is_borrowed() && memory.owner().is_none();
-    match mode {
-        Mode::Launch | Mode::Timeline => Some(LaunchError::WaitsInGraph),
-        Mode::Enqueue | Mode::Keep if program.prints() => Some(LaunchError::PrintsInGraph),
-        Mode::Enqueue | Mode::Keep if has_deadline => Some(LaunchError::DeadlineInGraph),
-        Mode::Enqueue | Mode::Keep if !uses.iter().all(|(memory, _)| by_address(memory)) => {
-            Some(LaunchError::OwnedInGraph)
-        }
-        Mode::Enqueue | Mode::Keep => None,
-    }
+    let is_kept = uses.iter().all(|(memory, _)| by_address(memory));
+    mode.refused_in_graph(program, has_deadline).or((!is_kept).then_some(LaunchError::OwnedInGraph))
 }

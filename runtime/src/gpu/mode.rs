@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::program::Program;
+use crate::report::error::LaunchError;
 use crate::report::timeline::Timeline;
 
 /// What the host does after it has started a kernel.
@@ -14,6 +16,18 @@ pub(crate) enum Mode {
     Launch,
     /// The host waits, and the launch records its barriers.
     Timeline,
+}
+
+impl Mode {
+    /// Returns why no graph, ours or another library's, takes a launch of the program.
+    pub(crate) fn refused_in_graph(self, program: &Program, has_deadline: bool) -> Option<LaunchError> {
+        match self {
+            Mode::Launch | Mode::Timeline => Some(LaunchError::WaitsInGraph),
+            Mode::Enqueue | Mode::Keep if program.prints() => Some(LaunchError::PrintsInGraph),
+            Mode::Enqueue | Mode::Keep if has_deadline => Some(LaunchError::DeadlineInGraph),
+            Mode::Enqueue | Mode::Keep => None,
+        }
+    }
 }
 
 /// What a launch asks for besides its shape.

@@ -48,13 +48,8 @@ pub(super) fn captured(
     are_borrowed: bool,
     deadline: Option<Duration>,
 ) -> Result<(), LaunchError> {
-    match mode {
-        Mode::Launch | Mode::Timeline => Err(LaunchError::WaitsInGraph),
-        Mode::Enqueue | Mode::Keep if program.prints() => Err(LaunchError::PrintsInGraph),
-        Mode::Enqueue | Mode::Keep if deadline.is_some() => Err(LaunchError::DeadlineInGraph),
-        Mode::Enqueue | Mode::Keep if are_borrowed => Err(LaunchError::BorrowedInGraph),
-        Mode::Enqueue | Mode::Keep => Ok(()),
-    }
+    let refused = mode.refused_in_graph(program, deadline.is_some());
+    refused.or(are_borrowed.then_some(LaunchError::BorrowedInGraph)).map_or(Ok(()), Err)
 }
 
 /// Rejects a kernel that may not begin before the launches in front of it have ended.

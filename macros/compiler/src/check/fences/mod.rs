@@ -24,7 +24,7 @@ pub(crate) use effects::{EffectOf, Effects};
 use super::cfg::Cfg;
 use super::tokens::Tokens;
 use crate::model::atomic::MemoryOrder;
-use crate::model::barrier::{BarrierForm, PhaseAction};
+use crate::model::barrier::BarrierForm;
 use crate::model::expr::{ExprKind, FunctionPath};
 use crate::model::group::Group;
 use crate::model::group_barrier::{BarrierMethod, BarrierOperation};
@@ -47,7 +47,7 @@ pub(crate) struct Fences<'f> {
     callees: BTreeMap<SlotId, &'f FunctionPath>,
 }
 
-/// An operation at a barrier for which threads of several blocks wait.
+/// An operation at a barrier for which threads of several blocks wait, its place and what its fence depends on.
 #[derive(Debug)]
 pub(crate) struct Barrier {
     pub(crate) at: SpanRange,
@@ -55,7 +55,7 @@ pub(crate) struct Barrier {
     pub(crate) needs: Needs,
 }
 
-/// What the source names at such a barrier.
+/// An operation at a barrier for which threads of several blocks wait, as the source names it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Operation {
     /// A method of the cluster.
@@ -202,8 +202,10 @@ pub(super) fn infer<'f>(function: &'f Function, cfg: &Cfg<'f>, tokens: &Tokens<'
 /// The needs of the arrivals at peers' phase barriers that control reaches.
 fn needs_of_peers(cfg: &Cfg<'_>, barriers: &Barriers, has_orders: bool) -> BTreeMap<Position, Needs> {
     let effects = StepEffects::before_peers(cfg);
+    // Where threads tell each other something in ways that are not followed, each of them may know of all effects.
     let everything_is_told = has_orders || remote::has_unknown_barriers(cfg);
-    let needs = remote::needs(cfg, &effects, everything_is_told).into_iter().map(|(place, mut before)| {
+    let needs = remote::needs(cfg, &effects).into_iter().map(|(place, known)| {
+        let mut before = if everything_is_told { effects.all() } else { known };
         // The barrier lies in shared memory: that it has been initialized is the least that an arrival tells.
         if let Some(barrier) = barriers.get(&place) {
             before.add(EffectOf::own("arrives at a peer's barrier", MemoryEffects::SHARED), barrier.at);
@@ -264,9 +266,9 @@ impl Operations {
                 let new = || Barrier { at: expr.span, operation, needs: Needs::default() };
                 found.barriers.entry(place).or_insert_with(new);
             };
+            // A peer's barrier has no methods but arrivals.
             if let Op::Barrier(barrier, method) = op
                 && barrier.form == BarrierForm::Remote
-                && matches!(method.action, PhaseAction::Arrive | PhaseAction::ArriveN)
             {
                 add(Operation::Peer(method.name));
             }

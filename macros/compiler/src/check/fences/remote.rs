@@ -1,5 +1,5 @@
-//! What an arrival at a peer's phase barrier must publish: everything that its thread did before it, and what other threads did
-//! that had told this one by then, by a barrier or a copy.
+//! The effects that an arrival at a peer's phase barrier must publish: those of its thread before it, and those of other threads that
+//! had told this one by then, by a barrier or a copy.
 //!
 //! An arrival at the cluster's barrier covers its own thread alone, because every other thread arrives as well. Here one
 //! thread may arrive for all, so that the effects are followed from thread to thread: each barrier collects what was done before
@@ -22,23 +22,17 @@ enum Teller {
     Split(Group),
 }
 
-/// What a step has to do with a barrier.
+/// The part that a step takes in the exchange by a barrier.
 enum Exchange {
     Arrives(Teller),
     Waits(Teller),
     Both(Teller),
 }
 
-/// The effects that may precede each arrival at a peer's barrier, by its place. `everything_is_told`: threads tell each other
-/// something in ways that are not followed, so that each of them may know of all effects.
-pub(super) fn needs(cfg: &Cfg<'_>, effects: &StepEffects, everything_is_told: bool) -> BTreeMap<Position, Effects> {
-    let all = || {
-        let mut all = effects.none();
-        all.extend(cfg.blocks.iter().flat_map(|block| &block.steps).filter_map(|step| effects.number(step)));
-        all
-    };
-    let mut known = Known { cfg, effects, at: Vec::new(), told: BTreeMap::new(), found: BTreeMap::new() };
-    known.at = cfg.blocks.iter().map(|_| if everything_is_told { all() } else { effects.none() }).collect();
+/// Returns the effects that may precede each arrival at a peer's barrier, by its place.
+pub(super) fn needs(cfg: &Cfg<'_>, effects: &StepEffects) -> BTreeMap<Position, Effects> {
+    let at = cfg.blocks.iter().map(|_| effects.none()).collect();
+    let mut known = Known { cfg, effects, at, told: BTreeMap::new(), found: BTreeMap::new() };
     while known.walk() {}
     known.found.into_iter().map(|(place, set)| (place, effects.named(&set))).collect()
 }
@@ -46,9 +40,9 @@ pub(super) fn needs(cfg: &Cfg<'_>, effects: &StepEffects, everything_is_told: bo
 struct Known<'a, 'f> {
     cfg: &'a Cfg<'f>,
     effects: &'a StepEffects,
-    /// What may have been done before each block.
+    /// The effects that a thread may know of before each block.
     at: Vec<EffectSet>,
-    /// What may have been done before somebody arrived.
+    /// The effects that some thread may have known of when it arrived, by barrier.
     told: BTreeMap<Teller, EffectSet>,
     found: BTreeMap<Position, EffectSet>,
 }
@@ -103,7 +97,7 @@ pub(super) fn has_unknown_barriers(cfg: &Cfg<'_>) -> bool {
     cfg.barrier_calls.iter().any(is_unknown) || cfg.calls.iter().any(|call| !call.barriers.is_empty())
 }
 
-/// What the step has to do with a barrier. A barrier at which all threads of a group arrive and wait by one statement needs no entry:
+/// Returns the part that the step takes in the exchange by a barrier. A barrier at which all threads of a group arrive and wait by one statement needs no entry:
 /// whoever comes behind it has passed it, and so have the effects before it.
 fn exchange(cfg: &Cfg<'_>, step: &Step) -> Option<Exchange> {
     match &step.kind {

@@ -37,7 +37,7 @@ pub(super) fn find(
     })
 }
 
-/// What bulk copies read.
+/// The regions that bulk copies to global memory read.
 fn stored<'k>(kernel: &'k Kernel<'_, '_>) -> impl Iterator<Item = &'k Region> {
     kernel.cfg.copies.iter().flat_map(|copy| match copy {
         CopyStep::Begin { reads, completion: Completion::BulkGroup, .. } => &reads[..],

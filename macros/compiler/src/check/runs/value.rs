@@ -75,7 +75,7 @@ impl Number {
 }
 
 impl Runs<'_, '_> {
-    /// The same in a grid of several clusters of one block each.
+    /// Returns the runs of threads in a grid of so many clusters of one block each.
     pub(in crate::check) fn in_grid(self, blocks: u64) -> Self {
         Runs { grid: Some(blocks), ..self }
     }
