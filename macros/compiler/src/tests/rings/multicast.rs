@@ -59,7 +59,7 @@ fn rings_of_multicasts() {
             RingReport::Proved { arrays, .. } => arrays.len() == 1,
             RingReport::Open { .. } | RingReport::Refused(_) | RingReport::Waived => false,
         };
-        assert_eq!(matches!(&cases[..], [case] if proved(&case.report)), send == by_one.1, "{cases:?} of\n{source}");
+        assert!(matches!(&cases[..], [case] if proved(&case.report)), "{cases:?} of\n{source}");
     }
 }
 
