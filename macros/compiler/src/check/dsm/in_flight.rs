@@ -14,6 +14,7 @@ use phalanx_contract::protocol::Party;
 use super::affine::Change;
 use super::copies::Copies;
 use super::divergent_arms::DivergentArms;
+use super::each_pair;
 use super::index_path::IndexPath;
 use super::record::{Instance, OpenAccess, Record, RecordKey, Timing, intersect};
 use super::step_facts::{AccessFacts, StepFacts};
@@ -245,6 +246,8 @@ pub(super) struct InFlight<'a, 'f> {
     /// Whether the owner and a peer may both access the memory of each access.
     pub(super) shared_with_peers: Vec<bool>,
     pub(super) role: Role,
+    /// The number of blocks in a cluster, if it is known.
+    pub(super) blocks: Option<u32>,
     /// Whether the function is given a token of a barrier of the cluster.
     pub(super) takes_token: bool,
     /// The waits at phase barriers that order like a barrier of the cluster.
@@ -267,6 +270,11 @@ impl InFlight<'_, '_> {
         }
     }
 
+    /// Whether an access to memory that is mapped may be to another block's: not if the rank is the block's own.
+    pub(super) fn reaches_another(&self, id: AccessId) -> bool {
+        each_pair::reaches_another(&self.facts.access(id).path, self.blocks)
+    }
+
     /// Whether the condition is `block.thread_rank() == 0`, which holds for exactly one thread of each block.
     fn is_thread_zero(&self, condition: NodeId) -> bool {
         let node = &self.cfg.nodes[condition.0];
@@ -287,7 +295,8 @@ impl InFlight<'_, '_> {
         let access = &self.cfg.accesses[id.0];
         let Some((party, _)) = access.region.root.party() else { return };
         // A closure's accesses are open for the function that makes the closure.
-        if party == Party::Peer && !matches!(access.kind, AccessKind::Lent | AccessKind::ByClosure) {
+        let is_open = party == Party::Peer && !matches!(access.kind, AccessKind::Lent | AccessKind::ByClosure);
+        if is_open && self.reaches_another(id) {
             state.open.insert(RecordKey::Access(id), OpenAccess::default());
         }
         let may_race = !matches!(access.kind, AccessKind::Lent | AccessKind::Opaque) && self.shared_with_peers[id.0];

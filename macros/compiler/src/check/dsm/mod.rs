@@ -17,6 +17,7 @@ mod calls;
 mod conflict;
 mod copies;
 mod divergent_arms;
+mod each_pair;
 mod exit;
 mod explain;
 mod guards;
@@ -124,15 +125,27 @@ fn analyze(inputs: Inputs<'_, '_>, in_detail: bool, diags: &mut Diags) -> Option
     let slices = Slices::of(cfg, role);
     let shared_with_peers = shared_with_peers(cfg, role, &slices);
     let (copies, takes_token) = (Copies::of(cfg, completions), is_given_token(function));
-    let in_flight =
-        InFlight { cfg, facts, arms, shared_with_peers, role, takes_token, handshakes, gathers, copies, ordered };
+    let blocks = blocks_of_cluster(function).and_then(|blocks| u32::try_from(blocks).ok());
+    let in_flight = InFlight {
+        cfg,
+        facts,
+        arms,
+        shared_with_peers,
+        role,
+        blocks,
+        takes_token,
+        handshakes,
+        gathers,
+        copies,
+        ordered,
+    };
     let states = engine::solve(&in_flight, cfg);
     let rows = if role == Role::Device { rows::of(function, cfg) } else { Vec::new() };
     let mut check = Check {
         function,
         in_flight: &in_flight,
         slices,
-        blocks: blocks_of_cluster(function).and_then(|blocks| u32::try_from(blocks).ok()),
+        blocks,
         faults: BTreeMap::new(),
         first_accesses: Vec::new(),
         questions: Questions::default(),
@@ -257,6 +270,7 @@ impl Check<'_, '_> {
         if !guard.is_certain() {
             return self.protocol.ask(guard, &diag);
         }
+        self.has_conflicts = true;
         let other = diag.notes.first().and_then(|(at, _)| *at).map(position);
         let id = (diag.rule, position(diag.at));
         let fault = self.faults.entry(id).or_insert(Fault { diag, on_other_arm, others: BTreeSet::new() });
@@ -286,7 +300,7 @@ impl Check<'_, '_> {
             | AccessKind::AsyncWrite
             | AccessKind::Opaque => {}
         }
-        if party == Party::Peer {
+        if party == Party::Peer && self.in_flight.reaches_another(id) {
             self.check_entered(state, access, shared);
         }
         let uses = conflict::uses_of(access.kind);
