@@ -132,7 +132,18 @@ mod tests {
                         BinaryOp::Div => a / b,
                         BinaryOp::Rem => a % b,
                         BinaryOp::BitXor => a ^ b,
-                        other => panic!("no operator of these tests: {other:?}"),
+                        BinaryOp::BitAnd
+                        | BinaryOp::BitOr
+                        | BinaryOp::Shl
+                        | BinaryOp::Shr
+                        | BinaryOp::Eq
+                        | BinaryOp::Ne
+                        | BinaryOp::Lt
+                        | BinaryOp::Le
+                        | BinaryOp::Gt
+                        | BinaryOp::Ge
+                        | BinaryOp::And
+                        | BinaryOp::Or => panic!("no operator of these tests: {op:?}"),
                     }
                 }
             }
