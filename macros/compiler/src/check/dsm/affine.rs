@@ -280,7 +280,7 @@ impl Affine {
     }
 
     /// The part of the value that is a number in a cluster of this many blocks.
-    fn rest(self, blocks: u32) -> i64 {
+    pub(super) fn rest(self, blocks: u32) -> i64 {
         i64::from(self.blocks) * i64::from(blocks) + i64::from(self.offset)
     }
 
@@ -388,39 +388,6 @@ impl Affine {
             (None | Some(_), _) => Overlap::Possible,
         };
         apart.and(repeats)
-    }
-
-    /// The value in the block of this rank, in a cluster of this many blocks.
-    pub(super) fn at_number(self, rank: u32, blocks: u32) -> Option<Affine> {
-        let known = Affine { rank: 0, blocks: 0, offset: i32::try_from(self.rest(blocks)).ok()?, ..self };
-        let known = known.plus(Affine::of_number(i32::try_from(rank).ok()?.checked_mul(self.rank)?))?;
-        match self.cycle {
-            Some(Cycle::Blocks) => Affine { cycle: None, ..known }.modulo(blocks),
-            Some(Cycle::Constant(_) | Cycle::Mask(_)) | None => Some(known),
-        }
-    }
-
-    /// The value if the base is this remainder plus a multiple of the modulus, which is the base from then on.
-    pub(super) fn at_residue(self, base: Base, modulus: i32, remainder: i32) -> Option<Affine> {
-        if self.base != base || base == Base::Zero {
-            return Some(self);
-        }
-        let known = Affine {
-            factor: self.factor.checked_mul(modulus)?,
-            offset: self.offset.checked_add(self.factor.checked_mul(remainder)?)?,
-            ..self
-        };
-        // A multiple of what the value is known modulo is no part of it.
-        let is_whole = i32::try_from(known.modulus).is_ok_and(|of| of > 0 && known.factor % of == 0);
-        let known = if is_whole { Affine { base: Base::Zero, factor: 0, ..known } } else { known };
-        known.modulo(0)
-    }
-
-    /// The remainder of the value by what it is known modulo, if that is at least this, and nothing else is part of it.
-    pub(super) fn remainder_by(self, least: u32) -> Option<u32> {
-        let same = Affine { modulus: self.modulus, wraparound: self.wraparound, ..Affine::of_number(self.offset) };
-        let modulus = i32::try_from(self.modulus).ok().filter(|_| self == same && self.modulus >= least.max(1))?;
-        u32::try_from(self.offset.rem_euclid(modulus)).ok()
     }
 
     fn without_rank(self) -> Affine {

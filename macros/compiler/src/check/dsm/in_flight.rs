@@ -14,7 +14,6 @@ use phalanx_contract::protocol::Party;
 use super::affine::Change;
 use super::copies::Copies;
 use super::divergent_arms::DivergentArms;
-use super::each_pair;
 use super::index_path::IndexPath;
 use super::record::{Instance, OpenAccess, Record, RecordKey, Timing, intersect};
 use super::step_facts::{AccessFacts, StepFacts};
@@ -246,8 +245,6 @@ pub(super) struct InFlight<'a, 'f> {
     /// Whether the owner and a peer may both access the memory of each access.
     pub(super) shared_with_peers: Vec<bool>,
     pub(super) role: Role,
-    /// The number of blocks in a cluster, if it is known.
-    pub(super) blocks: Option<u32>,
     /// Whether the function is given a token of a barrier of the cluster.
     pub(super) takes_token: bool,
     /// The waits at phase barriers that order like a barrier of the cluster.
@@ -268,11 +265,6 @@ impl InFlight<'_, '_> {
             Role::Device => true,
             Role::Method => false,
         }
-    }
-
-    /// Whether an access to memory that is mapped may be to another block's: not if the rank is the block's own.
-    pub(super) fn reaches_another(&self, id: AccessId) -> bool {
-        each_pair::reaches_another(&self.facts.access(id).path, self.blocks)
     }
 
     /// Whether the condition is `block.thread_rank() == 0`, which holds for exactly one thread of each block.
@@ -296,12 +288,12 @@ impl InFlight<'_, '_> {
         let Some((party, _)) = access.region.root.party() else { return };
         // A closure's accesses are open for the function that makes the closure.
         let is_open = party == Party::Peer && !matches!(access.kind, AccessKind::Lent | AccessKind::ByClosure);
-        if is_open && self.reaches_another(id) {
+        if is_open && !self.facts.access(id).is_of_own_block {
             state.open.insert(RecordKey::Access(id), OpenAccess::default());
         }
         let may_race = !matches!(access.kind, AccessKind::Lent | AccessKind::Opaque) && self.shared_with_peers[id.0];
         if may_race && (party == Party::Owner || self.may_have_entered(state, access.given_to)) {
-            let AccessFacts { path, arrival_pending } = self.facts.access(id);
+            let AccessFacts { path, arrival_pending, .. } = self.facts.access(id);
             let is_sent = access.kind == AccessKind::AsyncWrite;
             let completion = access.completion;
             let record = Record { completion, is_sent, ..Record::new(path.clone(), *arrival_pending) };
@@ -373,7 +365,7 @@ impl InFlight<'_, '_> {
         }
         // Its accesses may still be in flight after it has returned.
         for argument in call.shared_memory() {
-            if let Some(AccessFacts { path, arrival_pending }) = self.facts.argument(id, argument) {
+            if let Some(AccessFacts { path, arrival_pending, .. }) = self.facts.argument(id, argument) {
                 if returns {
                     let record = Record::new(path.clone(), true);
                     state.record(RecordKey::Argument { call: id, argument, arrived: true }, record);

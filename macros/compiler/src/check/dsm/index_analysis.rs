@@ -274,6 +274,11 @@ impl<'a, 'f> IndexAnalysis<'a, 'f> {
         self.comparisons.iter().flatten().any(|comparison| comparison.bounds_block_rank(self.cfg))
     }
 
+    /// The number of blocks in a cluster, if it is known.
+    pub(super) fn blocks(&self) -> Option<u32> {
+        self.blocks.and_then(|blocks| u32::try_from(blocks).ok())
+    }
+
     /// Whether an index may depend on the variable.
     pub(super) fn is_relevant(&self, variable: Variable) -> bool {
         self.relevant_variables[self.live.variables().number(variable)]

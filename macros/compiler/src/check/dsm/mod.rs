@@ -125,27 +125,15 @@ fn analyze(inputs: Inputs<'_, '_>, in_detail: bool, diags: &mut Diags) -> Option
     let slices = Slices::of(cfg, role);
     let shared_with_peers = shared_with_peers(cfg, role, &slices);
     let (copies, takes_token) = (Copies::of(cfg, completions), is_given_token(function));
-    let blocks = blocks_of_cluster(function).and_then(|blocks| u32::try_from(blocks).ok());
-    let in_flight = InFlight {
-        cfg,
-        facts,
-        arms,
-        shared_with_peers,
-        role,
-        blocks,
-        takes_token,
-        handshakes,
-        gathers,
-        copies,
-        ordered,
-    };
+    let in_flight =
+        InFlight { cfg, facts, arms, shared_with_peers, role, takes_token, handshakes, gathers, copies, ordered };
     let states = engine::solve(&in_flight, cfg);
     let rows = if role == Role::Device { rows::of(function, cfg) } else { Vec::new() };
     let mut check = Check {
         function,
         in_flight: &in_flight,
         slices,
-        blocks,
+        blocks: blocks_of_cluster(function).and_then(|blocks| u32::try_from(blocks).ok()),
         faults: BTreeMap::new(),
         first_accesses: Vec::new(),
         questions: Questions::default(),
@@ -300,7 +288,7 @@ impl Check<'_, '_> {
             | AccessKind::AsyncWrite
             | AccessKind::Opaque => {}
         }
-        if party == Party::Peer && self.in_flight.reaches_another(id) {
+        if party == Party::Peer && !self.in_flight.facts.access(id).is_of_own_block {
             self.check_entered(state, access, shared);
         }
         let uses = conflict::uses_of(access.kind);
