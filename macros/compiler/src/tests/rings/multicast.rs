@@ -104,6 +104,27 @@ fn mistakes_in_rings_of_multicasts() {
     }
 }
 
+/// The first rounds send tiles that no round has sent before, and do not wait.
+#[test]
+fn first_rounds_without_a_wait() {
+    let after = |condition: &str| {
+        let acquire = format!("if {condition} {{ {ACQUIRE} }}");
+        found(&ring(&[&acquire, EXPECT, SEND, ARRIVE], &[WAIT, READ, RELEASE]))
+    };
+    for condition in ["k > 1", "k >= 2", "2 <= k", "!(k < 2)", "k >= 1"] {
+        assert!(!after(condition).contains(&"multicast_unarmed".into()), "{condition}");
+    }
+    assert!(after("k > 1").is_empty());
+    for condition in ["k > 2", "k >= 3", "k < 2", "chunks > 1", "k % 3 > 0"] {
+        assert_eq!(after(condition), ["multicast_unarmed"], "{condition}");
+    }
+    // The loop begins anew: its first rounds send the tiles of the last ones.
+    let again = ring(&["if k > 1 { ", ACQUIRE, " }", EXPECT, SEND, ARRIVE], &[WAIT, READ, RELEASE])
+        .replace("if i == 32 {", "if i == 32 { for _ in 0..2 {")
+        .replace("} else if i == 0", "} } else if i == 0");
+    assert!(found(&again).contains(&"multicast_unarmed".into()));
+}
+
 /// A launch with two equal ranks fails at the multicast, and shows no fault of the ring.
 #[test]
 fn receivers_that_the_launch_gives() {
