@@ -356,4 +356,15 @@ fn waited_on_some_paths(out: &mut TensorMap<[[f32; 32]; 8]>, n: u32) {
     }
 }
 
+/// One statement, by which two threads write each element.
+#[cluster_kernel(block = 64)]
+fn by_one_statement(a: &[f32], out: &mut [f32]) {
+    let block = this_thread_block();
+    let i = block.thread_rank();
+    let row = shared_array::<f32, 32>();
+    row[i / 2] = a[i];
+    block.sync();
+    out[i] = row[i % 32];
+}
+
 fn main() {}

@@ -323,16 +323,6 @@ pub(crate) fn unsynchronized_blocks(
     (thread, block): (u64, u64),
     (writer, writers_block): (u64, u64),
 ) -> Diag {
-    if !reads && is_same_place(at, write) {
-        let message =
-            format!("an element of {name} is written by several blocks, with no barrier of the grid in between");
-        let note = format!(
-            "thread {writer} of block {writers_block} and thread {thread} of block {block} write the same element here"
-        );
-        return Diag::new(Rule::UnsynchronizedAccess, at, message).note(write, note).help(
-            "let one block write each element; where two blocks write it in different iterations of a loop, synchronize them in between: `grid.sync();`",
-        );
-    }
     let is_accessed = if reads { "read" } else { "written" };
     let message = format!(
         "an element of {name} is {is_accessed} that a thread of another block writes, with no barrier of the grid in between"

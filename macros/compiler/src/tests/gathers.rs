@@ -62,7 +62,7 @@ fn all_tell_one() {
         if me == 2 { done.wait_parity(false); out[t] = cluster.map_shared_rank(&s, 1)[0][t]; }",
         &[
             ("cluster.num_threads()", "block.num_threads()"),
-            ("out[t] =", "} if me == 1 { out[t] ="),
+            ("out[t] =", "} if me == 3 { out[t] ="),
             ("s[0][t] = x[t];", "if me == 1 { cluster.map_shared_rank(&done, 2).arrive(); } s[0][t] = x[t];"),
         ],
     );

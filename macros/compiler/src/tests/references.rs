@@ -152,9 +152,12 @@ fn names_that_are_assigned() {
     assert_eq!(body("cur[rank] = 1;"), ["overwrite_while_read"]);
     let assigned = "let mut a = &u[..]; a = &t[0]; let p = cluster.map_shared_rank(&t, other); output[0] = p[0][rank]; a[rank] = 1;";
     assert_eq!(broken(assigned), ["overwrite_while_read"]);
-    let peer = "let mut p = cluster.map_shared_rank(&u, other); p = cluster.map_shared_rank(&u, cluster.block_rank());
+    let peer = "let mut p = cluster.map_shared_rank(&u, cluster.block_rank()); p = cluster.map_shared_rank(&u, other);
         output[0] = p[rank]; u[rank] = 1;";
     assert_eq!(broken(peer), ["overwrite_while_read"]);
+    let own = "let mut p = cluster.map_shared_rank(&u, other); p = cluster.map_shared_rank(&u, cluster.block_rank());
+        output[0] = p[rank]; u[rank] = 1;";
+    assert!(broken(own).is_empty());
     let group = "let warp = tiled_partition::<32>(&block); let some = tiled_partition::<4>(&warp); let mut g = tiled_partition::<4>(&warp);
         let agreed = g.any(rank == 3); g = some; if agreed { g.sync(); }";
     assert_eq!(broken(group), ["divergent_collective"]);

@@ -181,7 +181,15 @@ fn launch<T: WarpgroupElement<S>, S: Sum, const DEPTH: usize>(
 ) -> phalanx::Result<()> {
     let [rows, columns] = [m.div_ceil(TILE[0]), n.div_ceil(TILE[1])].map(|tiles| tiles as u32);
     let blocks = scale.pick(crate::tensor::multiprocessors(device).unwrap_or(1), 3);
-    gemm::<T, S, DEPTH>(&a.tensor([m, k])?, &b.tensor([n, k])?, &mut c.tensor_mut([m, n])?, rows, columns, k.div_ceil(DEPTH) as u32, 1.0)
-        .grid(blocks)
-        .enqueue(device)
+    gemm::<T, S, DEPTH>(
+        &a.tensor([m, k])?,
+        &b.tensor([n, k])?,
+        &mut c.tensor_mut([m, n])?,
+        rows,
+        columns,
+        k.div_ceil(DEPTH) as u32,
+        1.0,
+    )
+    .grid(blocks)
+    .enqueue(device)
 }

@@ -70,7 +70,8 @@ fn registers(a: &[bf16], b: &[bf16], c: &mut [bf16], n: usize, k: usize) {
     let (y, x) = (i / 16 * 8, i % 16 * 4); // what it computes: columns `x..x + 4` and `x + 64..x + 68`
     let mut sums = [[0.0f32; 8]; 8];
     for start in (0..k).step_by(SHORT) {
-        let (u, v) = (a.load_vec::<8>((top + line) * k + start + part), b.load_vec::<8>((left + line) * k + start + part));
+        let (u, v) =
+            (a.load_vec::<8>((top + line) * k + start + part), b.load_vec::<8>((left + line) * k + start + part));
         #[unroll]
         for e in 0..8 {
             a_tile[part + e][line] = u[e].to_f32();
