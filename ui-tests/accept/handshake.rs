@@ -41,5 +41,21 @@ fn read_by_the_peer(out: &mut [u32]) {
     array[i] = 0;
 }
 
+/// Two pairs of four blocks.
+#[cluster_kernel(cluster = 4, block = 64)]
+fn of_four(out: &mut [u32]) {
+    let cluster = this_cluster();
+    let array = shared_array::<u32, 64>();
+    let bar = shared_cluster_barrier();
+    bar.init_collective(&cluster, 64);
+    let other = cluster.block_rank() ^ 1;
+    let i = this_thread_block().thread_rank();
+    cluster.map_shared_rank(&array, other)[i] = i;
+    cluster.map_shared_rank(&bar, other).arrive();
+    bar.wait_parity(false);
+    out[cluster.thread_rank()] = array[63 - i];
+    cluster.sync();
+}
+
 pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] =
-    &[phalanx::Program::of::<written_by_the_peer>, phalanx::Program::of::<read_by_the_peer>];
+    &[phalanx::Program::of::<written_by_the_peer>, phalanx::Program::of::<read_by_the_peer>, phalanx::Program::of::<of_four>];

@@ -100,17 +100,17 @@ fn with_its_own(out: &mut [u32]) {
     cluster.sync();
 }
 
-/// The next of four blocks is not the one that writes here.
+/// The block that tells this one is not the one that writes here.
 #[cluster_kernel(cluster = 4, block = 64)]
 fn of_four(out: &mut [u32]) {
     let cluster = this_cluster();
     let array = shared_array::<u32, 64>();
     let bar = shared_cluster_barrier();
     bar.init_collective(&cluster, 64);
-    let other = cluster.block_rank() ^ 1;
+    let (next, last) = ((cluster.block_rank() + 1) % 4, (cluster.block_rank() + 3) % 4);
     let i = this_thread_block().thread_rank();
-    cluster.map_shared_rank(&array, other)[i] = i;
-    cluster.map_shared_rank(&bar, other).arrive();
+    cluster.map_shared_rank(&array, next)[i] = i;
+    cluster.map_shared_rank(&bar, last).arrive();
     bar.wait_parity(false);
     out[cluster.thread_rank()] = array[63 - i];
     cluster.sync();
