@@ -96,6 +96,7 @@ mod warpgroup_transposed;
 mod warpgroups;
 mod warps;
 mod weak;
+mod whole_warps;
 
 use crate::Module;
 
@@ -182,6 +183,7 @@ pub fn modules() -> Vec<Module> {
         warpgroups::modules(),
         warpgroup_registers::modules(),
         warpgroup_transposed::modules(),
+        whole_warps::modules(),
     ];
     modules.into_iter().flatten().collect()
 }
