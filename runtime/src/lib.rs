@@ -85,7 +85,7 @@ pub use kernel::group::{
 };
 pub use kernel::matrix::{
     Accumulator, AccumulatorElement, ElementOfA, ElementOfB, InFlight, Matrix, MatrixA, MatrixB, MatrixElement,
-    MultipliedBy, StoredByRows, StoredTransposed, Summed, Transposed, WarpgroupOperand, tf32,
+    MultipliedBy, StoredByRows, StoredTransposed, Summed, Transposed, WarpgroupElement, WarpgroupOperand, tf32,
 };
 pub use kernel::memory::{
     Atomic, Global, GlobalMut, RemoteArray, RemoteSlice, SharedArray, SharedSlice, Swizzled, Vector, VectorElement,

@@ -101,6 +101,18 @@ fn writes(flags: &[u32]) {
     }
 }
 
+/// Whichever block gets there reads its own memory.
+#[cluster_kernel(cluster = 4, block = 64)]
+fn the_own_rank(input: &[u32], out: &mut [u32]) {
+    let cluster = this_cluster();
+    let tile = shared_array::<u32, 64>();
+    let i = this_thread_block().thread_rank();
+    tile[i] = input[this_grid().thread_rank()];
+    this_thread_block().sync();
+    let rank = (cluster.block_rank() + cluster.num_blocks()) % cluster.num_blocks();
+    out[this_grid().thread_rank()] = cluster.map_shared_rank(&tile, rank)[63 - i];
+}
+
 pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
     phalanx::Program::of::<a_last_barrier>,
     phalanx::Program::of::<an_arrival_is_enough>,
@@ -108,4 +120,5 @@ pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
     phalanx::Program::of::<a_return_behind_the_barrier>,
     phalanx::Program::of::<a_break_behind_the_barrier>,
     phalanx::Program::of::<writes>,
+    phalanx::Program::of::<the_own_rank>,
 ];

@@ -275,12 +275,25 @@ def attention(problem):
 
 def gemm(problem):
     m, n, k = problem["m"], problem["n"], problem["k"]
-    a, b = reals(m, k, dtype=torch.bfloat16), reals(n, k, dtype=torch.bfloat16)
+    if problem["type"] == "i8":
+        a, b = (torch.randint(-128, 128, (rows, k), dtype=torch.int8, device="cuda") for rows in (m, n))
+    else:
+        dtype = torch.float8_e4m3fn if problem["type"] == "e4m3" else torch.bfloat16
+        a, b = (reals(rows, k).to(dtype) for rows in (m, n))
     want = a[:4].double() @ b.double().T
-    count = max(1, -(-4 * L2 // (2 * (m * k + n * k + m * n))))
-    sets = [(a.clone(), b.clone(), torch.empty(m, n, dtype=torch.bfloat16, device="cuda")) for _ in range(count)]
-    calls = [lambda a=a, b=b, c=c: torch.mm(a, b.T, out=c) for a, b, c in sets]
-    return [("torch.mm (cuBLAS)", lambda: close(calls[0]()[:4], want, 1e-2), lambda: calls)]
+    count = max(1, -(-4 * L2 // (a.element_size() * (m * k + n * k) + 2 * m * n)))
+    sets = [(a.clone(), b.clone()) for _ in range(count)]
+    if problem["type"] == "i8":
+        name, function, unit = "torch._int_mm (cuBLASLt)", lambda a, b: torch._int_mm(a, b.T), 1.0
+    elif problem["type"] == "e4m3":
+        one = torch.ones((), device="cuda")
+        scaled = dict(scale_a=one, scale_b=one, out_dtype=torch.bfloat16, use_fast_accum=True)
+        name, function, unit = "torch._scaled_mm (cuBLASLt)", lambda a, b: torch._scaled_mm(a, b.T, **scaled), 64.0
+    else:
+        out = torch.empty(m, n, dtype=torch.bfloat16, device="cuda")
+        name, function, unit = "torch.mm (cuBLAS)", lambda a, b: torch.mm(a, b.T, out=out), 1.0
+    calls = [lambda a=a, b=b: function(a, b) for a, b in sets]
+    return [(name, lambda: close(calls[0]()[:4], want, 1e-2, unit), lambda: calls)]
 
 
 def flash_attention(problem):

@@ -203,6 +203,7 @@ fn case(heads: usize, len: usize, causal: bool) -> Case {
         size: format!("{heads} heads, {len} keys"),
         // Products of queries with keys and of weights with values; half of them where keys are left out.
         operations: (4 * heads * len * len * WIDTH) as u64 / if causal { 2 } else { 1 },
+        element: size_of::<bf16>(),
         problem: json!({ "operation": "flash_attention", "heads": heads, "len": len, "width": WIDTH, "causal": causal }),
         prepare: Box::new(move |device| {
             let operands = [33, 34, 35].map(|seed| super::bf16s(seed, heads * len * WIDTH));

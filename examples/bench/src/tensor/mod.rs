@@ -12,9 +12,10 @@ use crate::timing::{Clock, Times};
 use crate::{Result, data, memory};
 
 mod attention;
-mod gemm;
+mod product;
 
-/// The operations of a multiprocessor's tensor cores in a cycle, in `bf16` with sums in `f32` (NVIDIA H100 Tensor Core GPU Architecture).
+/// The operations of a multiprocessor's tensor cores in a cycle, on elements of 16 bits; on elements of 8 bits there are twice as many
+/// (NVIDIA H100 Tensor Core GPU Architecture).
 const OPERATIONS_PER_CYCLE: u64 = 4_096;
 
 /// One kernel at one size, before its data are on a device.
@@ -23,6 +24,8 @@ struct Case {
     size: String,
     /// The multiplications and additions of the algorithm.
     operations: u64,
+    /// The bytes of an element of the operands.
+    element: usize,
     /// The problem as the script of the libraries takes it.
     problem: Value,
     #[expect(clippy::type_complexity, reason = "an alias would say no more")]
@@ -43,6 +46,7 @@ pub struct Row {
     kernel: String,
     size: String,
     operations: u64,
+    element: usize,
     ours: Times,
     /// The problem, as the script of the libraries takes it.
     pub problem: Value,
@@ -51,7 +55,7 @@ pub struct Row {
 /// The measurements of all kernels on a GPU.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Measured {
-    /// The operations of all tensor cores in a microsecond, at the highest clock.
+    /// The operations of all tensor cores in a microsecond on elements of 16 bits, at the highest clock.
     peak: f64,
     /// A row for each case.
     pub rows: Vec<Row>,
@@ -60,7 +64,7 @@ pub struct Measured {
 }
 
 fn cases(scale: Scale) -> Vec<Case> {
-    gemm::cases(scale).into_iter().chain(attention::cases(scale)).collect()
+    product::cases(scale).into_iter().chain(attention::cases(scale)).collect()
 }
 
 /// Checks and times the kernels on a GPU.
@@ -84,11 +88,12 @@ fn row(case: &Case, device: &Device, clock: &mut Clock) -> Result<Row> {
     let sets = prepared.sets();
     let times = clock.time(&mut [&mut |round| Ok(prepared.enqueue(device, round % sets)?)])?;
     device.synchronize()?;
-    let Case { kernel, size, operations, problem, .. } = case;
+    let Case { kernel, size, operations, element, problem, .. } = case;
     Ok(Row {
         kernel: (*kernel).to_owned(),
         size: size.clone(),
         operations: *operations,
+        element: *element,
         ours: times[0],
         problem: problem.clone(),
     })
@@ -119,7 +124,8 @@ pub fn markdown(measured: &Measured, answers: &[Answer]) -> String {
         "| kernel | size | ours, µs | TFLOP/s | of the peak | libraries, µs | ours / the fastest |\n|---|---|---|---|---|---|---|\n",
     );
     for (at, row) in measured.rows.iter().enumerate() {
-        let Row { kernel, size, operations, ours, .. } = row;
+        let Row { kernel, size, operations, element, ours, .. } = row;
+        let peak = measured.peak * 2.0 / *element as f64;
         let libraries = answers.get(at).map(|answer| &answer.measured[..]).unwrap_or_default();
         let all: Vec<String> = libraries.iter().map(|one| format!("{} {:.1}", one.name, one.times.median)).collect();
         let fastest = libraries.iter().map(|one| one.times.median).min_by(f64::total_cmp);
@@ -129,7 +135,7 @@ pub fn markdown(measured: &Measured, answers: &[Answer]) -> String {
             ours.low,
             ours.high,
             rate(*operations, ours.median),
-            100.0 * *operations as f64 / ours.median / measured.peak,
+            100.0 * *operations as f64 / ours.median / peak,
             if all.is_empty() { "–".to_owned() } else { all.join(", ") },
             fastest.map_or("–".to_owned(), |fastest| format!("{:.2}", ours.median / fastest)),
         );
@@ -164,6 +170,7 @@ mod tests {
             kernel: "product".into(),
             size: "large".into(),
             operations: 800_000_000,
+            element: 2,
             ours: times(2.0),
             problem: json!({}),
         };

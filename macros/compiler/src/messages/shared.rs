@@ -287,6 +287,13 @@ pub(crate) fn unsynchronized_access(
     in_one_warp: bool,
 ) -> Diag {
     let (is_accessed, (thread, writer)) = (if reads { "read" } else { "written" }, ranks);
+    if !reads && is_same_place(at, write) {
+        let message =
+            format!("an element of {name} is written by several threads, with no barrier of the block in between");
+        return Diag::new(Rule::UnsynchronizedAccess, at, message)
+            .note(write, format!("threads {} and {} of the block write the same element here", thread.min(writer), thread.max(writer)))
+            .help("let one thread write each element; where two threads write it in different iterations of a loop, synchronize them in between: `block.sync();`");
+    }
     let diag = Diag::new(
         Rule::UnsynchronizedAccess,
         at,
@@ -302,6 +309,11 @@ pub(crate) fn unsynchronized_access(
     })
 }
 
+/// Whether two accesses are one statement, which several threads execute.
+fn is_same_place(at: SpanRange, other: SpanRange) -> bool {
+    (at.line(), at.column()) == (other.line(), other.column())
+}
+
 /// Two threads of two blocks of a grid, each by its rank in its block and the block's rank.
 pub(crate) fn unsynchronized_blocks(
     at: SpanRange,
@@ -311,6 +323,16 @@ pub(crate) fn unsynchronized_blocks(
     (thread, block): (u64, u64),
     (writer, writers_block): (u64, u64),
 ) -> Diag {
+    if !reads && is_same_place(at, write) {
+        let message =
+            format!("an element of {name} is written by several blocks, with no barrier of the grid in between");
+        let note = format!(
+            "thread {writer} of block {writers_block} and thread {thread} of block {block} write the same element here"
+        );
+        return Diag::new(Rule::UnsynchronizedAccess, at, message).note(write, note).help(
+            "let one block write each element; where two blocks write it in different iterations of a loop, synchronize them in between: `grid.sync();`",
+        );
+    }
     let is_accessed = if reads { "read" } else { "written" };
     let message = format!(
         "an element of {name} is {is_accessed} that a thread of another block writes, with no barrier of the grid in between"

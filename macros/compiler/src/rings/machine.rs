@@ -74,6 +74,8 @@ pub(super) struct Machine {
     pub(super) counts: bool,
     /// Whether threads that arrive as one may complete a phase and go on in the next one, as one by one they would.
     pub(super) carries: bool,
+    /// Whether there are more actors than a set of arrived actors holds.
+    pub(super) crowded: bool,
     /// The furthest that data lie behind the round of a thread that names them.
     pub(super) behind: i32,
     pub(super) barriers_at: usize,
@@ -129,6 +131,7 @@ impl Machine {
             nested,
             counts,
             carries: false,
+            crowded: false,
             behind,
             barriers_at,
             slots_at,
@@ -142,6 +145,7 @@ impl Machine {
     pub(super) fn split(&mut self, skeleton: &Skeleton, split: &[u32]) -> Result<(), Reason> {
         let mut streams: Vec<u32> = Vec::new();
         self.actors.clear();
+        self.crowded = false;
         let mut bits = 0;
         for (number, unit) in self.units.iter().enumerate() {
             let role = &skeleton.roles[unit.role];
@@ -153,7 +157,8 @@ impl Machine {
             let count = split[number].clamp(1, unit.threads);
             for representative in 0..count {
                 let weight = if representative + 1 == count { unit.threads - count + 1 } else { 1 };
-                let bit = if unit.threads == 1 { 0 } else { 1u16.checked_shl(bits).ok_or(Reason::Size)? };
+                let bit = if unit.threads == 1 { 0 } else { 1u16.checked_shl(bits).unwrap_or(0) };
+                self.crowded |= unit.threads > 1 && bit == 0;
                 bits += u32::from(unit.threads > 1);
                 let role = u32::try_from(unit.role).map_err(|_| Reason::Size)?;
                 self.actors.push(Actor {
@@ -225,6 +230,12 @@ impl Machine {
 
     pub(super) fn ended(&self, state: &[u16], actor: usize) -> bool {
         self.node(state, actor).action == Action::End
+    }
+
+    /// Returns the slots that bulk copies of an actor still read.
+    pub(super) fn stored(&self, state: &[u16], actor: usize) -> Vec<usize> {
+        let stores = self.actors[actor].stores.iter().flat_map(|(_, at)| &state[*at..*at + STORES]);
+        stores.filter_map(|store| usize::from(*store).checked_sub(1)).collect()
     }
 
     /// Returns which way a constant goes, if somebody has asked for it.

@@ -68,6 +68,9 @@ fn sample_of(skeleton: &Skeleton, mut machine: Machine) -> Option<(Fault, Vec<Ev
     let mut left = RUNS;
     for split in splits.searches.iter().take(1).chain([&splits.all, &whole]) {
         machine.split(skeleton, split).ok()?;
+        if machine.crowded {
+            return None;
+        }
         for actor in 0..machine.actors.len() {
             for (before, late) in [(true, false), (false, false), (true, true), (false, true)] {
                 left = left.checked_sub(1)?;

@@ -25,11 +25,17 @@ impl Table {
 
     /// Adds a state; returns whether it is new.
     pub(super) fn insert(&mut self, state: &[u16]) -> bool {
+        let before = self.count;
+        self.number(state) == before
+    }
+
+    /// Returns the number of a state, which is added if it is new.
+    pub(super) fn number(&mut self, state: &[u16]) -> usize {
         let (hash, mask) = (hash(state), self.slots.len() - 1);
         let mut at = hash as usize & mask;
         while self.slots[at].1 != 0 {
             if self.slots[at].0 == hash && self.state(self.slots[at].1 as usize - 1) == state {
-                return false;
+                return self.slots[at].1 as usize - 1;
             }
             at = (at + 1) & mask;
         }
@@ -39,7 +45,7 @@ impl Table {
         if self.count * 2 > self.slots.len() {
             self.grow();
         }
-        true
+        self.count - 1
     }
 
     fn grow(&mut self) {

@@ -33,6 +33,7 @@ mod names;
 mod no_panic;
 mod numbers;
 mod offsets;
+mod pairs_of_blocks;
 mod phases;
 mod previous;
 mod random;

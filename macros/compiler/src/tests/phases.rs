@@ -130,3 +130,23 @@ fn fields_that_methods_change() {
     assert!(ring(by_hand).is_empty());
     assert_eq!(ring("p.stage += 1; if p.stage == 2 { p.stage = 0; }"), ["ring_count"]);
 }
+
+/// Of barriers that a thread initializes in a loop, the others must be told, whatever the loop's end is.
+#[test]
+fn inits_in_a_loop() {
+    let after = |last: &str, then: &str| {
+        rules(&format!(
+            "#[cluster_kernel(block = 160)] fn loops<const N: u32>(out: &mut [u32], n: u32) {{
+                let block = this_thread_block(); let i = block.thread_rank(); let full = shared_barriers::<4>();
+                if i == 0 {{ for s in 0..{last} {{ full[s].init(1); }} }}
+                {then}
+                if i == 128 {{ let _ = full[n % 4].arrive(); }} else if i < 128 {{ full[n % 4].wait_parity(false); out[i] = n; }}
+            }}"
+        ))
+    };
+    for last in ["4", "N", "n", "STAGES"] {
+        assert!(after(last, "block.sync();").is_empty(), "{last}");
+        assert_eq!(after(last, "tiled_partition::<32>(&block).sync();"), ["barrier_unpublished"], "{last}");
+        assert_eq!(after(last, ""), ["barrier_unpublished"], "{last}");
+    }
+}

@@ -18,7 +18,7 @@ pub use self::element::{AccumulatorElement, ElementOfA, ElementOfB, MatrixElemen
 pub use self::in_flight::{InFlight, Summed};
 pub(crate) use self::layout::Layout;
 pub(crate) use self::operand::{OperandElement, OperandTile};
-pub use self::operand::{Transposed, WarpgroupOperand, transposed};
+pub use self::operand::{Transposed, WarpgroupElement, WarpgroupOperand, transposed};
 pub use self::product::MultipliedBy;
 use crate::fp8::{e4m3, e5m2};
 use crate::kernel::memory::Elements;

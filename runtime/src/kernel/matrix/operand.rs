@@ -3,6 +3,7 @@
 
 use half::{bf16, f16};
 
+use super::product::Product;
 use super::{MatrixElement, tf32};
 use crate::fp8::{e4m3, e5m2};
 use crate::kernel::memory::{SwizzledMemory, SwizzledTiles, exchanged};
@@ -90,6 +91,57 @@ pub trait OperandElement: TensorElement {
 /// The type of elements that are taken from a transposed tile.
 #[doc(hidden)]
 pub trait TransposedElement: OperandElement {}
+
+/// An element of which warpgroups multiply two tiles and add to sums of `V`: the bound of a kernel that is generic over its elements. Those of
+/// `f32` are multiplied as [`tf32`], and are not among them. The trait is sealed.
+///
+/// ```
+/// use phalanx::prelude::*;
+/// use phalanx::WarpgroupElement;
+///
+/// /// Multiplies 64 rows by the transpose of 64 rows of 128 bytes.
+/// #[cluster_kernel(block = 128)]
+/// fn product<T: WarpgroupElement<f32>, const N: usize>(
+///     a: &TensorMap<[Swizzled<T, N>; 64]>,
+///     c: &mut [f32],
+/// ) {
+///     let block = this_thread_block();
+///     let warpgroup = tiled_partition::<128>(&block);
+///     let tile = shared_array::<Swizzled<T, N>, 64>();
+///     let full = shared_barrier();
+///     full.init_collective(&block, 1);
+///     if block.thread_rank() == 0 {
+///         a.load_async([0, 0], &tile, &full);
+///         let _ = full.arrive();
+///     }
+///     full.wait_parity(false);
+///     let zeros = Accumulator::<f32, 64, 64>::splat(0.0);
+///     let sum = warpgroup.wait_mma(warpgroup.mma_async(zeros, &tile, &tile));
+///     for i in 0..32 {
+///         let (row, column) = (sum.row(block.thread_rank(), i), sum.column(block.thread_rank(), i));
+///         c[row * 64 + column] = sum[i];
+///     }
+/// }
+///
+/// # fn main() -> phalanx::Result<()> {
+/// let device = Device::simulator();
+/// let mut c = device.zeros(64 * 64)?;
+/// let wide = device.upload(&vec![bf16::from_f32(2.0); 64 * 64])?;
+/// product::<bf16, 64>(&wide.tensor([64, 64])?, &mut c).grid(1).launch(&device)?;
+/// assert_eq!(c.read()?, [256.0; 64 * 64]);
+/// let narrow = device.upload(&vec![e4m3::from_f32(2.0); 64 * 128])?;
+/// product::<e4m3, 128>(&narrow.tensor([64, 128])?, &mut c).grid(1).launch(&device)?;
+/// assert_eq!(c.read()?, [512.0; 64 * 64]);
+/// # Ok(())
+/// # }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "warpgroups do not multiply `{Self}` with sums of `{V}`",
+    note = "two operands of `f16` add to `f32` or `f16`, two of `bf16`, `e4m3` or `e5m2` to `f32`, and two of `i8` or `u8` to `i32`"
+)]
+pub trait WarpgroupElement<V: MatrixElement>: OperandElement<Factor = Self> + Product<Self, V> {}
+#[diagnostic::do_not_recommend]
+impl<T: OperandElement<Factor = T> + Product<T, V>, V: MatrixElement> WarpgroupElement<V> for T {}
 
 mod sealed {
     pub trait Operand {}

@@ -82,18 +82,17 @@ impl Event {
         (0..ALL).any(|thread| self.ordered[thread].is_none() && self.reaches(thread))
     }
 
-    /// Returns whether it accesses another block's memory for some of its threads; the rank that a literal names is not
-    /// considered.
+    /// Returns whether it accesses another block's memory for some of its threads. A block may map its own rank.
     pub(super) fn is_remote(&self) -> bool {
         match self.access.owner {
             Owner::Own => false,
-            Owner::Next | Owner::Previous | Owner::Rank(_) => true,
-            Owner::Relative(_) => (0..ALL).any(|thread| self.reaches(thread)),
+            Owner::Next | Owner::Previous => true,
+            Owner::Rank(_) | Owner::Relative(_) => (0..ALL).any(|thread| self.reaches(thread)),
         }
     }
 
     fn reaches(&self, thread: usize) -> bool {
-        let is_any = !matches!(self.access.owner, Owner::Relative(_));
+        let is_any = !matches!(self.access.owner, Owner::Rank(_) | Owner::Relative(_));
         let of = |owner: usize| self.touched[owner][thread] != 0 && (is_any || owner != thread / THREADS);
         (0..BLOCKS).any(of)
     }

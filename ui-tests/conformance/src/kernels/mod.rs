@@ -92,6 +92,7 @@ mod vectors;
 mod warp_guide;
 mod warp_values;
 mod warpgroup_registers;
+mod warpgroup_sums;
 mod warpgroup_transposed;
 mod warpgroups;
 mod warps;
@@ -182,6 +183,7 @@ pub fn modules() -> Vec<Module> {
         type_names::modules(),
         warpgroups::modules(),
         warpgroup_registers::modules(),
+        warpgroup_sums::modules(),
         warpgroup_transposed::modules(),
         whole_warps::modules(),
     ];

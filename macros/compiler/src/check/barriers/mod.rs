@@ -339,32 +339,37 @@ impl<'a, 'f> Check<'a, 'f, '_> {
     fn check_ready(&mut self, state: &State, call: &BarrierCall, id: Id, block: BlockId) {
         let Some(paths) = state.paths.get(&id) else { return };
         let peers = self.lives.within == Uniformity::Cluster;
-        let threads = self.cx.threads();
         let beyond_a_warp = || self.cx.comes_from_another_warp(block, id);
         let name = self.cx.name(id);
         let is_new = |life: Lifecycle| matches!(life, Lifecycle::New | Lifecycle::Invalid);
         for path in paths.iter().filter(|path| path.life == Lifecycle::Given) {
             self.add_effect(id, BarrierUses::NEEDS, unless(path));
         }
-        let new = paths.iter().filter(|path| is_new(path.life) && path.observers == Observers::All);
-        if let Some(path) = new.min_by_key(|path| path.unless().count()) {
-            let ended = (path.life == Lifecycle::Invalid).then(|| self.place(id, &[PhaseAction::Invalidate])).flatten();
-            let later = self.place(id, &[PhaseAction::Init, PhaseAction::InitCollective]);
-            let diag = messages::barrier_uninitialized(call.at, &name, ended, later, self.in_one_block(id));
-            return self.report_if(id, unless(path), diag);
-        }
         let unpublished = paths.iter().filter(|path| match (path.life, path.observers) {
             (Lifecycle::Unknown, _) | (_, Observers::All) => false,
-            (life, Observers::OtherThread) => is_new(life) && threads != Some(1),
+            (life, Observers::OtherThread) => is_new(life) && self.cx.threads() != Some(1),
             (life, Observers::OtherWarp) => is_new(life) && (peers || beyond_a_warp()),
             (Lifecycle::Invalid, Observers::Own | Observers::Arrived(_)) => true,
             (Lifecycle::New | Lifecycle::Live, Observers::Own | Observers::Arrived(_)) => peers,
             (Lifecycle::Given, _) => false,
         });
-        if let Some(path) = unpublished.min_by_key(|path| path.unless().count()) {
+        let unpublished = unpublished.min_by_key(|path| path.unless().count());
+        // A loop that initializes is taken to do so: what is left to mend is that the others must wait for it.
+        let is_certain = unpublished.is_some_and(|path| path.unless().count() == 0);
+        let is_begun = |path: &PathState| {
+            is_certain && paths.iter().any(|other| other.life == Lifecycle::Live && other.assumed == path.assumed)
+        };
+        let is_unbegun = |path: &&PathState| path.observers == Observers::All && is_new(path.life) && !is_begun(path);
+        if let Some(path) = paths.iter().filter(is_unbegun).min_by_key(|path| path.unless().count()) {
+            let ended = (path.life == Lifecycle::Invalid).then(|| self.place(id, &[PhaseAction::Invalidate])).flatten();
+            let later = self.place(id, &[PhaseAction::Init, PhaseAction::InitCollective]);
+            let diag = messages::barrier_uninitialized(call.at, &name, ended, later, self.in_one_block(id));
+            return self.report_if(id, unless(path), diag);
+        }
+        if let Some(path) = unpublished {
             let init = self.place(id, &[PhaseAction::Init]);
-            let group = call.barrier.scope.group();
-            let diag = messages::barrier_unpublished(call.at, &name, init, peers.then_some(group));
+            let peers = peers.then(|| call.barrier.scope.group());
+            let diag = messages::barrier_unpublished(call.at, &name, init, peers);
             self.report_if(id, unless(path), diag);
         }
     }

@@ -85,7 +85,7 @@ pub(super) struct Ranks {
 }
 
 /// The most blocks that a cluster can have (CUDA C++ Programming Guide, Thread Block Clusters).
-const MAX_CLUSTER_SIZE: u32 = 16;
+pub(super) const MAX_CLUSTER_SIZE: u32 = 16;
 
 impl Affine {
     /// The block's rank in its cluster.
@@ -275,12 +275,12 @@ impl Affine {
     }
 
     /// What the value is known modulo, in a cluster of this many blocks; 0 if it is known exactly.
-    fn effective_modulus(self, blocks: u32) -> u32 {
+    pub(super) fn effective_modulus(self, blocks: u32) -> u32 {
         gcd(self.modulus, if self.cycle == Some(Cycle::Blocks) { blocks } else { 0 })
     }
 
     /// The part of the value that is a number in a cluster of this many blocks.
-    fn rest(self, blocks: u32) -> i64 {
+    pub(super) fn rest(self, blocks: u32) -> i64 {
         i64::from(self.blocks) * i64::from(blocks) + i64::from(self.offset)
     }
 

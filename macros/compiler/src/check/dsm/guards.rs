@@ -3,7 +3,7 @@
 //! truth values that were joined.
 
 use super::affine::{Affine, Change, Wraparound};
-use super::index_value::{IndexValue, Size};
+use super::index_value::{Form, IndexValue, Size};
 use crate::check::cfg::{BasicBlock, BlockId, Cfg, End, NodeId, Source, Step, StepKind, ValueStep, Variable};
 use crate::model::expr::BinaryOp;
 use crate::model::group::Group;
@@ -193,7 +193,13 @@ impl Comparison {
     }
 
     /// Calls `learn` with each bound that holds on the edge to a block.
-    pub(super) fn learn(&self, to: BlockId, value: impl Fn(NodeId) -> IndexValue, mut learn: impl FnMut(Fact)) {
+    pub(super) fn learn(
+        &self,
+        to: BlockId,
+        blocks: Option<u64>,
+        value: impl Fn(NodeId) -> IndexValue,
+        mut learn: impl FnMut(Fact),
+    ) {
         let op = match (Some(to) == self.then, Some(to) == self.otherwise) {
             (true, false) => self.op,
             (false, true) => self.op.negated(),
@@ -210,7 +216,7 @@ impl Comparison {
             if let Some(subject) = subject.filter(|_| bounds != Bounds::default()) {
                 learn(Fact::Bounds(subject, bounds));
             }
-            if let Some(ranks) = RankBounds::of(op, &value, &limit) {
+            if let Some(ranks) = RankBounds::of(op, &value, &limit, blocks) {
                 learn(Fact::Ranks(ranks));
             }
         }
@@ -346,7 +352,7 @@ pub(super) struct RankBounds {
 
 impl RankBounds {
     /// The bounds of the rank, if the value is the rank plus something, and compares with the limit in this way.
-    fn of(op: Ordering, value: &IndexValue, limit: &IndexValue) -> Option<RankBounds> {
+    fn of(op: Ordering, value: &IndexValue, limit: &IndexValue, blocks: Option<u64>) -> Option<RankBounds> {
         let value = value
             .affine()
             .filter(|value| value.rank == 1 && value.modulus == 0 && value.cycle.is_none() && !value.may_wrap())?;
@@ -354,6 +360,9 @@ impl RankBounds {
         let limit = limit.minus(Affine { rank: 0, ..value })?;
         let after = limit.plus(Affine::of_number(1));
         let bounds = |lower, upper| RankBounds { lower, upper, clear: None };
+        let is_last = after
+            .and_then(Affine::number)
+            .is_some_and(|after| blocks.is_some_and(|blocks| i64::try_from(blocks) == Ok(i64::from(after))));
         match op {
             Ordering::Less => Some(bounds(None, Some(limit))),
             Ordering::LessOrEqual => Some(bounds(None, after)),
@@ -361,7 +370,7 @@ impl RankBounds {
             Ordering::GreaterOrEqual => Some(bounds(Some(limit), None)),
             Ordering::Equal => Some(bounds(Some(limit), after)),
             Ordering::NotEqual if limit.number() == Some(0) => Some(bounds(after, None)),
-            Ordering::NotEqual => None,
+            Ordering::NotEqual => limit.number().filter(|_| is_last).map(|_| bounds(None, Some(limit))),
         }
     }
 
@@ -417,6 +426,13 @@ impl RankBounds {
         };
         let first = self.lower.or(Some(Affine::of_number(0)));
         is_before(self.upper, lower) || is_before(upper, first)
+    }
+
+    /// Whether a block of this rank may be within these bounds; `at` says what a bound is there.
+    pub(super) fn admits(&self, rank: u32, at: impl Fn(IndexValue) -> IndexValue) -> bool {
+        let number = |bound: Option<Affine>| at(IndexValue::from(Form::Affine(bound?))).number().map(i64::from);
+        let rank = i64::from(rank);
+        number(self.lower).is_none_or(|lower| lower <= rank) && number(self.upper).is_none_or(|upper| rank < upper)
     }
 
     /// Bounds of the value that is affine in a rank within these bounds.

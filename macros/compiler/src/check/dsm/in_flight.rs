@@ -287,12 +287,13 @@ impl InFlight<'_, '_> {
         let access = &self.cfg.accesses[id.0];
         let Some((party, _)) = access.region.root.party() else { return };
         // A closure's accesses are open for the function that makes the closure.
-        if party == Party::Peer && !matches!(access.kind, AccessKind::Lent | AccessKind::ByClosure) {
+        let is_open = party == Party::Peer && !matches!(access.kind, AccessKind::Lent | AccessKind::ByClosure);
+        if is_open && !self.facts.access(id).is_of_own_block {
             state.open.insert(RecordKey::Access(id), OpenAccess::default());
         }
         let may_race = !matches!(access.kind, AccessKind::Lent | AccessKind::Opaque) && self.shared_with_peers[id.0];
         if may_race && (party == Party::Owner || self.may_have_entered(state, access.given_to)) {
-            let AccessFacts { path, arrival_pending } = self.facts.access(id);
+            let AccessFacts { path, arrival_pending, .. } = self.facts.access(id);
             let is_sent = access.kind == AccessKind::AsyncWrite;
             let completion = access.completion;
             let record = Record { completion, is_sent, ..Record::new(path.clone(), *arrival_pending) };
@@ -364,7 +365,7 @@ impl InFlight<'_, '_> {
         }
         // Its accesses may still be in flight after it has returned.
         for argument in call.shared_memory() {
-            if let Some(AccessFacts { path, arrival_pending }) = self.facts.argument(id, argument) {
+            if let Some(AccessFacts { path, arrival_pending, .. }) = self.facts.argument(id, argument) {
                 if returns {
                     let record = Record::new(path.clone(), true);
                     state.record(RecordKey::Argument { call: id, argument, arrived: true }, record);

@@ -274,6 +274,11 @@ impl<'a, 'f> IndexAnalysis<'a, 'f> {
         self.comparisons.iter().flatten().any(|comparison| comparison.bounds_block_rank(self.cfg))
     }
 
+    /// The number of blocks in a cluster, if it is known.
+    pub(super) fn blocks(&self) -> Option<u32> {
+        self.blocks.and_then(|blocks| u32::try_from(blocks).ok())
+    }
+
     /// Whether an index may depend on the variable.
     pub(super) fn is_relevant(&self, variable: Variable) -> bool {
         self.relevant_variables[self.live.variables().number(variable)]
@@ -300,31 +305,7 @@ impl<'a, 'f> IndexAnalysis<'a, 'f> {
             Source::Constant(value) if self.cluster_constant == Some(*value) => IndexValue::blocks(self.blocks),
             Source::Constant(value) => IndexValue::constant(*value),
             Source::Not => operand(0).complement(),
-            Source::Binary(op) => {
-                let (a, b) = (operand(0), operand(1));
-                match op {
-                    BinaryOp::Add => a.plus(&b),
-                    BinaryOp::Sub => a.minus(&b),
-                    BinaryOp::Mul => a.times(&b),
-                    BinaryOp::Rem => a.remainder(&b),
-                    BinaryOp::BitAnd => a.and(&b),
-                    BinaryOp::BitXor => a.xor(&b),
-                    BinaryOp::Shl => a.shifted_left(&b),
-                    BinaryOp::Div if self.in_detail => a.divided(&b),
-                    BinaryOp::Shr if self.in_detail => a.shifted_right(&b),
-                    BinaryOp::Div
-                    | BinaryOp::Shr
-                    | BinaryOp::BitOr
-                    | BinaryOp::Eq
-                    | BinaryOp::Ne
-                    | BinaryOp::Lt
-                    | BinaryOp::Le
-                    | BinaryOp::Gt
-                    | BinaryOp::Ge
-                    | BinaryOp::And
-                    | BinaryOp::Or => IndexValue::UNKNOWN,
-                }
-            }
+            Source::Binary(op) => self.operator(*op, &operand(0), &operand(1)),
             Source::Read(variable) => self.read(state, id, *variable),
             Source::Counter { of, by, range } => {
                 let advanced = by.map_or(IndexValue::UNKNOWN, |by| self.read_counter(id, *of, by));
@@ -344,8 +325,7 @@ impl<'a, 'f> IndexAnalysis<'a, 'f> {
                 Some(_) | None => IndexValue::UNKNOWN,
             },
             Source::Round(..) if !self.in_detail || self.cfg.cuts.contains_key(&id) => IndexValue::UNKNOWN,
-            Source::Round(_, BinaryOp::Div) => operand(0).divided(&operand(1)),
-            Source::Round(_, BinaryOp::Shr) => operand(0).shifted_right(&operand(1)),
+            Source::Round(_, op @ (BinaryOp::Div | BinaryOp::Shr)) => self.operator(*op, &operand(0), &operand(1)),
             Source::Operands
             | Source::Param(_)
             | Source::Round(..)
@@ -354,6 +334,15 @@ impl<'a, 'f> IndexAnalysis<'a, 'f> {
             | Source::Shuffled { .. }
             | Source::Call { .. } => IndexValue::UNKNOWN,
         }
+    }
+
+    /// The result of an operator. In detail, it may be known in each block where it is not affine.
+    fn operator(&self, op: BinaryOp, a: &IndexValue, b: &IndexValue) -> IndexValue {
+        let result = IndexValue::of_operator(op, a, b, self.in_detail);
+        if !self.in_detail || result.form != Form::Unknown && op != BinaryOp::BitXor {
+            return result;
+        }
+        self.blocks.and_then(|blocks| IndexValue::by_rank(op, a, b, blocks)).unwrap_or(result)
     }
 
     /// The value of a node wherever it is evaluated, which the second operand of `&&` may not have been.
@@ -376,7 +365,7 @@ impl<'a, 'f> IndexAnalysis<'a, 'f> {
             Form::Unknown => {
                 self.skews.read(variable).map_or(known, |IndexValue { form, .. }| IndexValue { form, ..known })
             }
-            Form::Affine(_) | Form::InChunk { .. } | Form::InHalf { .. } => known,
+            Form::Affine(_) | Form::InChunk { .. } | Form::InHalf { .. } | Form::ByRank(_) => known,
         }
     }
 
@@ -470,7 +459,7 @@ impl Analysis for IndexAnalysis<'_, '_> {
         for comparison in &self.comparisons[from.0] {
             let KnownValues { nodes, bounds: known, ranks: known_ranks, .. } = state;
             let value = |node: NodeId| nodes.get(&node).copied().unwrap_or_else(|| self.constant_value(node));
-            comparison.learn(to, value, |fact| match fact {
+            comparison.learn(to, self.blocks, value, |fact| match fact {
                 Fact::Bounds(subject, bounds) => known.entry(subject).or_default().narrow(bounds),
                 Fact::Ranks(ranks) => known_ranks.narrow(ranks),
             });

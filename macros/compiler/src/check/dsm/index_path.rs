@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use super::affine::{Affine, Change, Ranks, Wraparound};
+use super::each_pair;
 use super::guards::RankBounds;
 use super::index_value::{Form, IndexValue};
 use super::overlap::{ConstantIs, Overlap};
@@ -95,7 +96,7 @@ impl IndexPath {
     /// Whether the owner, by this path, and a peer, by the other, may select the same element: `None` if they never do, and
     /// otherwise what must hold of constants for that.
     pub(super) fn aliasing(&self, peers: &IndexPath, blocks: Option<u32>) -> Option<Vec<ConstantIs>> {
-        let owner = peers.values().next().and_then(IndexValue::affine);
+        let owner = peers.owner().and_then(IndexValue::affine);
         if self.ranks.excludes(owner, &peers.ranks) {
             return None;
         }
@@ -108,7 +109,17 @@ impl IndexPath {
                 Overlap::Possible => {}
             }
         }
-        Some(conditions)
+        each_pair::may_meet(self, peers, blocks).then_some(conditions)
+    }
+
+    /// The owner's rank, as the peer computes it.
+    pub(super) fn owner(&self) -> Option<&IndexValue> {
+        self.values().next()
+    }
+
+    /// Bounds of the rank of the block that makes the access.
+    pub(super) fn ranks(&self) -> &RankBounds {
+        &self.ranks
     }
 
     /// Whether it selects the same element of the same block, whichever block of the cluster makes the access.
@@ -134,7 +145,7 @@ impl IndexPath {
         self.values.is_some() && other.values.is_some() && self.indexes().zip(other.indexes()).all(are_comparable)
     }
 
-    fn indexes(&self) -> impl Iterator<Item = &IndexValue> {
+    pub(super) fn indexes(&self) -> impl Iterator<Item = &IndexValue> {
         self.values().skip(1).take(self.dimensions)
     }
 

@@ -3,7 +3,10 @@
 //! difference may go below zero.
 
 mod bits;
+mod by_rank;
 mod chunks;
+
+use by_rank::ByRank;
 
 use super::affine::{Affine, Base, Change, Cycle, Ranks, Wraparound};
 use super::overlap::Overlap;
@@ -50,6 +53,8 @@ pub(super) enum Form {
     },
     /// The value lies in one half of `split_at(mid)`: it is less than `mid`, or in the second half not less.
     InHalf { mid: Affine, second: bool },
+    /// The value is another number in each block.
+    ByRank(ByRank),
 }
 
 /// Where in its chunk a value lies.
@@ -140,7 +145,7 @@ impl IndexValue {
     /// Whether the value differs between threads or is not understood.
     pub(super) fn is_varied(&self) -> bool {
         match self.form {
-            Form::Unknown => true,
+            Form::Unknown | Form::ByRank(_) => true,
             Form::Affine(affine) | Form::InChunk { index: affine, .. } | Form::InHalf { mid: affine, .. } => {
                 affine.rank != 0
             }
@@ -159,7 +164,7 @@ impl IndexValue {
     pub(super) fn affine(&self) -> Option<Affine> {
         match self.form {
             Form::Affine(affine) => Some(affine),
-            Form::Unknown | Form::InChunk { .. } | Form::InHalf { .. } => None,
+            Form::Unknown | Form::InChunk { .. } | Form::InHalf { .. } | Form::ByRank(_) => None,
         }
     }
 
@@ -336,7 +341,7 @@ impl IndexValue {
     /// Whether an assignment to this variable changes the value.
     pub(super) fn depends_on(&self, variable: Variable) -> bool {
         match self.form {
-            Form::Unknown => false,
+            Form::Unknown | Form::ByRank(_) => false,
             Form::Affine(affine) | Form::InChunk { index: affine, .. } | Form::InHalf { mid: affine, .. } => {
                 affine.depends_on(variable)
             }
@@ -348,7 +353,7 @@ impl IndexValue {
         if self.depends_on(variable) {
             let rewritten = |affine: Affine| affine.rewritten(variable, change);
             let form = match self.form {
-                Form::Unknown => None,
+                Form::Unknown | Form::ByRank(_) => None,
                 Form::InHalf { mid, second } => rewritten(mid).map(|mid| Form::InHalf { mid, second }),
                 Form::Affine(affine) => rewritten(affine).map(Form::Affine),
                 Form::InChunk { index, size, near, offset } => {
@@ -372,7 +377,7 @@ impl IndexValue {
         }
         let chunks = [self, peers].into_iter().find_map(|value| match value.form {
             Form::InChunk { size, .. } => Some(size),
-            Form::Unknown | Form::Affine(_) | Form::InHalf { .. } => None,
+            Form::Unknown | Form::Affine(_) | Form::InHalf { .. } | Form::ByRank(_) => None,
         });
         if let Some(size) = chunks
             && let Some(((a, offset), (b, others))) = self.in_chunk_of(size).zip(peers.in_chunk_of(size))
@@ -400,7 +405,9 @@ impl IndexValue {
             {
                 Overlap::Never
             }
-            (Form::Unknown | Form::Affine(_) | Form::InChunk { .. } | Form::InHalf { .. }, _) => Overlap::Possible,
+            (Form::Unknown | Form::Affine(_) | Form::InChunk { .. } | Form::InHalf { .. } | Form::ByRank(_), _) => {
+                Overlap::Possible
+            }
         }
     }
 }

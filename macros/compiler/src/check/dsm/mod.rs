@@ -17,6 +17,7 @@ mod calls;
 mod conflict;
 mod copies;
 mod divergent_arms;
+mod each_pair;
 mod exit;
 mod explain;
 mod guards;
@@ -257,6 +258,7 @@ impl Check<'_, '_> {
         if !guard.is_certain() {
             return self.protocol.ask(guard, &diag);
         }
+        self.has_conflicts = true;
         let other = diag.notes.first().and_then(|(at, _)| *at).map(position);
         let id = (diag.rule, position(diag.at));
         let fault = self.faults.entry(id).or_insert(Fault { diag, on_other_arm, others: BTreeSet::new() });
@@ -286,7 +288,7 @@ impl Check<'_, '_> {
             | AccessKind::AsyncWrite
             | AccessKind::Opaque => {}
         }
-        if party == Party::Peer {
+        if party == Party::Peer && !self.in_flight.facts.access(id).is_of_own_block {
             self.check_entered(state, access, shared);
         }
         let uses = conflict::uses_of(access.kind);

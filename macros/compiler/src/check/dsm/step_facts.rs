@@ -4,6 +4,7 @@
 use phalanx_contract::protocol::DYNAMIC;
 
 use super::affine::Change;
+use super::each_pair;
 use super::index_analysis::{IndexAnalysis, KnownValues};
 use super::index_path::IndexPath;
 use super::index_value::IndexValue;
@@ -20,6 +21,8 @@ pub(super) struct AccessFacts {
     pub(super) path: IndexPath,
     /// The thread may have arrived at a barrier of the cluster and not waited yet.
     pub(super) arrival_pending: bool,
+    /// It is to memory that is mapped by the rank of the block itself.
+    pub(super) is_of_own_block: bool,
 }
 
 /// The facts of all steps of a function.
@@ -45,14 +48,16 @@ impl StepFacts {
         }
         engine::visit(indexes, cfg, &known, |state, step| match &step.kind {
             StepKind::Memory(MemoryStep::Access(id)) => {
-                facts.accesses[id.0].path = path(cfg, state, &cfg.accesses[id.0].region, &[])
+                let path = path(cfg, state, &cfg.accesses[id.0].region, &[]);
+                let is_of_own_block = !each_pair::reaches_another(&path, indexes.blocks());
+                facts.accesses[id.0] = AccessFacts { path, is_of_own_block, arrival_pending: false };
             }
             StepKind::Call(CallId(id)) => {
                 let call = &cfg.calls[*id];
                 let path = |region: &Region| path(cfg, state, region, &cfg.nodes[call.node.0].operands);
                 let given = call.regions.iter().map(|region| AccessFacts {
                     path: region.as_ref().map(path).unwrap_or_default(),
-                    arrival_pending: false,
+                    ..AccessFacts::default()
                 });
                 // The last entry is for what the callee names itself.
                 facts.calls[*id] = given.chain([AccessFacts::default()]).collect();

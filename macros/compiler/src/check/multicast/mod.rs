@@ -10,6 +10,7 @@
 //! a thread's own reads. The simulator reports what is left.
 
 mod released;
+mod rounds;
 
 use std::collections::BTreeSet;
 

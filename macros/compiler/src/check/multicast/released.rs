@@ -6,6 +6,7 @@
 
 use std::collections::BTreeSet;
 
+use super::rounds::Rounds;
 use crate::check::bit_set::BlockSet;
 use crate::check::cfg::{
     BlockId, Call, Cfg, GroupStep, NodeId, Region, Root, Select, Shared, Source, Step, StepKind, Variable,
@@ -99,17 +100,19 @@ impl<'a, 'f> Released<'a, 'f> {
         match index.and_then(|counter| self.start_of(counter)) {
             Some(start) => {
                 let end = (start, self.cfg.blocks[start.0].steps.len());
-                self.is_reached((sent.0, sent.1 + 1), end) && self.is_reached(end, sent)
+                let any = Rounds::default();
+                self.is_reached((sent.0, sent.1 + 1), end, &any) && self.is_reached(end, sent, &any)
             }
-            None => self.is_reached((sent.0, sent.1 + 1), sent),
+            None => self.is_reached((sent.0, sent.1 + 1), sent, &Rounds::of(self.cfg, tile)),
         }
     }
 
     /// Whether control may come from one point to another without a wait that tells of peers.
-    fn is_reached(&self, from: Point, to: Point) -> bool {
+    fn is_reached(&self, from: Point, to: Point, rounds: &Rounds) -> bool {
         let mut seen = BTreeSet::new();
-        let mut work = vec![from];
-        while let Some((block, first)) = work.pop() {
+        let mut work = vec![(from, false)];
+        while let Some(((block, first), is_anew)) = work.pop() {
+            let is_anew = is_anew || rounds.before == Some(block);
             let content = &self.cfg.blocks[block.0];
             let mut steps = content.steps.iter().enumerate().skip(first);
             let stops = steps.find_map(|(index, step)| match () {
@@ -121,7 +124,11 @@ impl<'a, 'f> Released<'a, 'f> {
                 Some(true) => return true,
                 Some(false) => continue,
                 None if (block, content.steps.len()) == to => return true,
-                None => work.extend(content.end.successors().filter(|next| seen.insert(*next)).map(|next| (next, 0))),
+                None => {
+                    let is_taken = |next: &BlockId| is_anew || !rounds.first_rounds.contains(&(block, *next));
+                    let next = content.end.successors().filter(is_taken).filter(|next| seen.insert((*next, is_anew)));
+                    work.extend(next.map(|next| ((next, 0), is_anew)));
+                }
             }
         }
         false

@@ -51,6 +51,15 @@ pub(super) struct Slot {
     pub(super) followed: bool,
 }
 
+impl Slot {
+    /// Returns a row of an array, or all of it, whose accesses each concern all of it, so that its size does not matter.
+    pub(super) fn whole(array: usize, rows: bool, stages: u32) -> Slot {
+        let (bytes, element, tile) = (1, 1, None);
+        let (shared, together, followed) = (false, false, true);
+        Slot { array, stages, rows, tile, bytes, element, whole: true, shared, together, followed }
+    }
+}
+
 /// The number that stands for the bytes of a tile whose type is the name of another. No other copy has as few bytes.
 const TILE: u64 = 1;
 

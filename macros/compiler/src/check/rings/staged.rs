@@ -56,18 +56,7 @@ fn slot(kernel: &Kernel<'_, '_>, array: usize) -> Option<Slot> {
     let accesses = || kernel.cfg.accesses.iter().map(|access| &access.region).filter(is_of);
     let names_rows = rows && accesses().all(|region| matches!(region.path.first(), Some(Select::At(_))));
     (written && (names_rows || stored(kernel).filter(is_of).all(is_whole))).then_some(())?;
-    Some(Slot {
-        array,
-        stages: if rows { length(kernel, array)? } else { 1 },
-        rows,
-        tile: None,
-        bytes: 1,
-        element: 1,
-        whole: true,
-        shared: false,
-        together: false,
-        followed: true,
-    })
+    Some(Slot::whole(array, rows, if rows { length(kernel, array)? } else { 1 }))
 }
 
 /// Looks for the fault in the steps of a thread that begins copies, and of the others of its warp where it is known when they meet.

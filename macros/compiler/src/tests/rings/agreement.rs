@@ -8,13 +8,15 @@ use super::kernels::{
     stores, tiles_of_a_ring, turn, two_queues, using,
 };
 use super::words::{WithRole, Word, arrive, fill, filled, rounds, share, skeleton, wait};
-use crate::rings::{Among, Skeleton, Verdict, check};
+use crate::rings::{Among, Skeleton, Verdict, check, proved_in_order};
 use crate::tests::random::Random;
 
 /// How a comparison came out.
 #[derive(Debug, Default)]
 struct Tally {
     proved: usize,
+    /// Proved by one order of the steps.
+    in_order: usize,
     faulty: usize,
     /// Not proved though no explicit run has a fault, and though one has.
     unproved: usize,
@@ -44,6 +46,11 @@ fn compare(skeleton: &Skeleton, strings: &[Vec<bool>], tally: &mut Tally) -> Opt
                 return None;
             }
         }
+    }
+    let in_order = proved_in_order(skeleton, 200_000);
+    tally.in_order += usize::from(in_order.is_some());
+    if let (Some(_), Some(_)) = (in_order, &fault) {
+        return Some(format!("proved in one order\nexplicit runs: {fault:?}\n{skeleton:#?}"));
     }
     match (&verdict, &fault) {
         (Verdict::Proved { .. }, None) => tally.proved += 1,
@@ -238,7 +245,7 @@ fn mutants(seed: u64, number: usize) -> Tally {
 #[test]
 fn mutated_rings() {
     let tally = mutants(1, 80);
-    assert!(tally.proved > 5 && tally.faulty > 25, "{tally:?}");
+    assert!(tally.proved > 5 && tally.in_order > 5 && tally.faulty > 25, "{tally:?}");
 }
 
 /// As many mutated rings as `PHALANX_RINGS` says, from the seed `PHALANX_SEED` on.

@@ -13,6 +13,7 @@ mod launches;
 mod loops;
 mod multicast;
 mod mutants;
+mod ordered;
 mod peers;
 mod persistent;
 mod polls;

@@ -7,7 +7,7 @@ use super::super::session;
 use crate::RingReport;
 use crate::parse::same_file::attributed;
 
-const GEMM: &str = "examples/bench/src/tensor/gemm.rs";
+const GEMM: &str = "examples/bench/src/tensor/product/persistent.rs";
 const ATTENTION: &str = "examples/bench/src/tensor/attention.rs";
 const PERSISTENT: &str = "ui-tests/conformance/src/kernels/persistent.rs";
 

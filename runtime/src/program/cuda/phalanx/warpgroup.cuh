@@ -127,6 +127,35 @@ __device__ __forceinline__ void keep(accumulator<f16, 64, N>& sum) {
     }
 }
 
+// Changes the sums, as no thread ever does.
+__device__ __forceinline__ void disturb(f32& sum) { asm volatile("add.f32 %0, %0, %0;" : "+f"(sum.value)); }
+__device__ __forceinline__ void disturb(i32& sum) { asm volatile("add.s32 %0, %0, %0;" : "+r"(sum.value)); }
+template <class V, unsigned long long N>
+__device__ __forceinline__ void disturb(accumulator<V, 64, N>& sum) {
+#pragma unroll
+    for (unsigned i = 0; i < N / 2; ++i) {
+        disturb(sum.elements[i]);
+    }
+}
+template <unsigned long long N>
+__device__ __forceinline__ void disturb(accumulator<f16, 64, N>& sum) {
+#pragma unroll
+    for (unsigned i = 0; i < N / 4; ++i) {
+        asm volatile("not.b32 %0, %0;" : "+r"(sum.word(i)));
+    }
+}
+
+// After a wait: keeps the assembler from reading the sums before it. It takes a group that a loop begins and begins again for one, and after
+// `wait_group 1` in the loop for ended, and moves what reads its registers above the `wait_group 0` behind the loop (ptxas 13.0 and
+// 13.5). Here their values depend on a branch behind the wait, whose condition it does not know: a launch always has a place
+// for its failure.
+template <class Sum>
+__device__ __forceinline__ void settle(Sum& sum) {
+    if (of_launch<failure_record*, PHALANX_OFFSET_OF(launch_block, record)>() == nullptr) {
+        disturb(sum);
+    }
+}
+
 template <class T, unsigned long long K>
 __device__ __forceinline__ void keep(matrix_a<T, 64, K>& a) {
 #pragma unroll
@@ -232,6 +261,7 @@ template <class Sum, class T, class U>
 __device__ __forceinline__ Sum wait_mma(const thread_block_tile<128>&, in_flight<Sum, T, U> product) {
     asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
     detail::keep(product.sum);
+    detail::settle(product.sum);
     return product.sum;
 }
 
@@ -240,6 +270,7 @@ template <class Sum, class T, class U>
 __device__ __forceinline__ Sum wait_mma_except_last(const thread_block_tile<128>&, in_flight<Sum, T, U> product) {
     asm volatile("wgmma.wait_group.sync.aligned 1;" ::: "memory");
     detail::keep(product.sum);
+    detail::settle(product.sum);
     return product.sum;
 }
 

@@ -10,7 +10,9 @@ impl IndexValue {
             Form::InChunk { index, size, near, offset: Offset::Between(0, 0) | Offset::Anywhere(0) } => {
                 Form::InChunk { index, size, near, offset: Offset::Anywhere(0) }.into()
             }
-            Form::Unknown | Form::Affine(_) | Form::InChunk { .. } | Form::InHalf { .. } => IndexValue::UNKNOWN,
+            Form::Unknown | Form::Affine(_) | Form::InChunk { .. } | Form::InHalf { .. } | Form::ByRank(_) => {
+                IndexValue::UNKNOWN
+            }
         }
     }
 
@@ -25,7 +27,9 @@ impl IndexValue {
                 Form::InChunk { index, size, offset: Offset::Between(0, 0), .. },
                 Form::InChunk { index: next, size: other, near: true, offset: Offset::Between(0, 0) },
             ) if size == other && index.is_just_before(next) => self.as_chunk(),
-            (Form::Unknown | Form::Affine(_) | Form::InChunk { .. } | Form::InHalf { .. }, _) => IndexValue::UNKNOWN,
+            (Form::Unknown | Form::Affine(_) | Form::InChunk { .. } | Form::InHalf { .. } | Form::ByRank(_), _) => {
+                IndexValue::UNKNOWN
+            }
         }
     }
 
@@ -39,7 +43,9 @@ impl IndexValue {
                 let upper = self.lower.and_then(|lower| lower.checked_add(length));
                 IndexValue { form: Form::Unknown, lower: self.lower, upper: upper.map(Size::Number) }
             }
-            (Form::Unknown | Form::Affine(_) | Form::InChunk { .. } | Form::InHalf { .. }, _) => IndexValue::UNKNOWN,
+            (Form::Unknown | Form::Affine(_) | Form::InChunk { .. } | Form::InHalf { .. } | Form::ByRank(_), _) => {
+                IndexValue::UNKNOWN
+            }
         }
     }
 
@@ -103,13 +109,13 @@ impl IndexValue {
     pub(super) fn in_chunk_of(&self, chunks: Size) -> Option<(Affine, Offset)> {
         match self.as_chunk_start() {
             Form::InChunk { index, size, offset, .. } if size == chunks => Some((index, offset)),
-            Form::Unknown | Form::Affine(_) if self.is_below(chunks) => {
+            Form::Unknown | Form::Affine(_) | Form::ByRank(_) if self.is_below(chunks) => {
                 Some((Affine::of_number(0), Offset::Anywhere(0)))
             }
-            Form::Unknown | Form::Affine(_) if matches!(chunks, Size::Constant(_)) => {
+            Form::Unknown | Form::Affine(_) | Form::ByRank(_) if matches!(chunks, Size::Constant(_)) => {
                 Some((Affine::of_number(0), Offset::Between(self.lower.unwrap_or(0), self.max()?)))
             }
-            Form::Unknown | Form::Affine(_) | Form::InChunk { .. } | Form::InHalf { .. } => None,
+            Form::Unknown | Form::Affine(_) | Form::InChunk { .. } | Form::InHalf { .. } | Form::ByRank(_) => None,
         }
     }
 
@@ -126,7 +132,9 @@ impl IndexValue {
                 let offset = Offset::Between(lower - most, max - number.lower.unwrap_or(0));
                 Form::InChunk { index, size, near, offset }.into()
             }
-            (Form::InChunk { .. } | Form::Unknown | Form::Affine(_) | Form::InHalf { .. }, _) => IndexValue::UNKNOWN,
+            (Form::InChunk { .. } | Form::Unknown | Form::Affine(_) | Form::InHalf { .. } | Form::ByRank(_), _) => {
+                IndexValue::UNKNOWN
+            }
         }
     }
 

@@ -4,11 +4,10 @@
 //! operands while it stores the last one (CUTLASS's persistent kernels for Hopper).
 
 use phalanx::prelude::*;
-use serde_json::json;
+use phalanx::{MatrixElement, WarpgroupElement};
 
-use super::{Case, Prepared};
+use super::{Case, Size, case};
 use crate::case::Scale;
-use crate::{Result, compare, data, memory};
 
 /// The rows of the result that a warpgroup computes.
 const ROWS: usize = 64;
@@ -16,14 +15,10 @@ const ROWS: usize = 64;
 const CONSUMERS: usize = 2;
 /// The rows and the columns of a tile of the result.
 const TILE: [usize; 2] = [ROWS * CONSUMERS, 256];
-/// The part of the sum that a stage holds, in rows of 128 bytes.
-const DEPTH: usize = 64;
 const STAGES: usize = 4;
 /// The rows of tiles that blocks compute side by side.
 const GROUP: u32 = 8;
 
-type Left = [Swizzled<bf16, DEPTH>; TILE[0]];
-type Right = [Swizzled<bf16, DEPTH>; TILE[1]];
 /// The rows and columns of the result that a warp stores at once.
 type Part = [Swizzled<bf16, 64>; 16];
 
@@ -36,15 +31,45 @@ fn place(tile: u32, rows: u32, columns: u32) -> (u32, u32) {
     (group * GROUP + within % height, within / height)
 }
 
+// ANCHOR: signature
+/// The type of a sum, and how an element of the result is made of it.
+#[device]
+trait Sum: Number + AccumulatorElement<ROWS, { TILE[1] }> + MatrixElement<Value = Self> {
+    fn scaled(self, scale: f32) -> bf16;
+}
+
+#[device]
+impl Sum for f32 {
+    fn scaled(self, scale: f32) -> bf16 {
+        bf16::from_f32(self * scale)
+    }
+}
+
+#[device]
+impl Sum for i32 {
+    fn scaled(self, scale: f32) -> bf16 {
+        bf16::from_f32(self as f32 * scale)
+    }
+}
+
 /// Computes `a * b`, where the columns of `b` are contiguous, in `steps` parts of the sum, at least one. The result has `rows` by `columns`
 /// tiles. What lies outside of the operands is zeros, and what lies outside of the result is not stored.
 #[cluster_kernel(block = 384)]
-fn gemm(a: &TensorMap<Left>, b: &TensorMap<Right>, c: &mut TensorMap<Part>, rows: u32, columns: u32, steps: u32) {
+fn gemm<T: WarpgroupElement<S>, S: Sum, const DEPTH: usize>(
+    a: &TensorMap<[Swizzled<T, DEPTH>; TILE[0]]>,
+    b: &TensorMap<[Swizzled<T, DEPTH>; TILE[1]]>,
+    c: &mut TensorMap<Part>,
+    rows: u32,
+    columns: u32,
+    steps: u32,
+    scale: f32,
+) {
+    // ANCHOR_END: signature
     let block = this_thread_block();
     let warpgroup = tiled_partition::<128>(&block);
     let warp = tiled_partition::<32>(&block);
-    let a_tiles = shared_array::<Left, STAGES>();
-    let b_tiles = shared_array::<Right, STAGES>();
+    let a_tiles = shared_array::<[Swizzled<T, DEPTH>; TILE[0]], STAGES>();
+    let b_tiles = shared_array::<[Swizzled<T, DEPTH>; TILE[1]], STAGES>();
     let parts = shared_array::<Part, 16>();
     let full = shared_barriers::<STAGES>();
     let empty = shared_barriers::<STAGES>();
@@ -76,7 +101,7 @@ fn gemm(a: &TensorMap<Left>, b: &TensorMap<Right>, c: &mut TensorMap<Part>, rows
         let own = which as usize * ROWS;
         for tile in (first..rows * columns).step_by(blocks) {
             let (row, column) = place(tile, rows, columns);
-            let zeros = Accumulator::<f32, ROWS, { TILE[1] }>::splat(0.0);
+            let zeros = Accumulator::<S, ROWS, { TILE[1] }>::splat(S::default());
             let stage = step % STAGES as u32;
             full[stage].wait_parity(step / STAGES as u32 % 2 == 1);
             let mut product = warpgroup.mma_async(zeros, &a_tiles[stage][own..own + ROWS], &b_tiles[stage]);
@@ -95,8 +120,12 @@ fn gemm(a: &TensorMap<Left>, b: &TensorMap<Right>, c: &mut TensorMap<Part>, rows
             if rank % 32 == 0 {
                 let _ = empty[(step - 1) % STAGES as u32].arrive();
             }
+            let mut rounded = Accumulator::<bf16, ROWS, { TILE[1] }>::splat(bf16::ZERO);
+            #[unroll]
+            for i in 0..rounded.len() {
+                rounded[i] = sum[i].scaled(scale);
+            }
             // Each warp stores its 16 rows, 64 columns at a time, by two parts of shared memory in turn.
-            let rounded = sum.to_bf16();
             let top = (row * TILE[0] as u32 + warp.meta_group_rank() * 16) as i32;
             #[unroll]
             for quarter in 0..4 {
@@ -126,68 +155,33 @@ fn gemm(a: &TensorMap<Left>, b: &TensorMap<Right>, c: &mut TensorMap<Part>, rows
     }
 }
 
+/// The sizes that are measured, and one in the simulator that fills no tile and gives each block two of them.
 pub(super) fn cases(scale: Scale) -> Vec<Case> {
     let full = [[4_096; 3], [8_192; 3], [16_384, 4_096, 4_096]];
-    // Ragged, with two tiles of each block.
     let small = [[300, 520, 320]];
     let sizes = scale.pick(&full[..], &small[..]);
-    sizes.iter().map(|size| case(scale, *size)).collect()
+    let wide = sizes.iter().map(|size| case("bf16 GEMM", *size, scale, 1.0, launch::<bf16, f32, 64>));
+    let size = scale.pick([8_192; 3], small[0]);
+    let narrow = [
+        // The tensor cores keep some 13 bits after the point of the largest term; sums are about 30 at the full size.
+        case("e4m3 GEMM", size, scale, 64.0, launch::<e4m3, f32, 128>),
+        // Sums are exact, and rounded to `bf16`.
+        case("i8 GEMM", size, scale, 1.0, launch::<i8, i32, 128>),
+    ];
+    wide.chain(narrow).collect()
 }
 
-fn case(scale: Scale, [m, n, k]: [usize; 3]) -> Case {
+fn launch<T: WarpgroupElement<S>, S: Sum, const DEPTH: usize>(
+    device: &Device,
+    a: &Buffer<T>,
+    b: &Buffer<T>,
+    c: &mut Buffer<bf16>,
+    Size { m, n, k }: Size,
+    scale: Scale,
+) -> phalanx::Result<()> {
     let [rows, columns] = [m.div_ceil(TILE[0]), n.div_ceil(TILE[1])].map(|tiles| tiles as u32);
-    let steps = k.div_ceil(DEPTH) as u32;
-    Case {
-        kernel: "bf16 GEMM",
-        size: format!("{m} × {n} × {k}"),
-        operations: 2 * (m * n * k) as u64,
-        problem: json!({ "operation": "gemm", "m": m, "n": n, "k": k }),
-        prepare: Box::new(move |device| {
-            let (x, y) = (super::bf16s(31, m * k), super::bf16s(32, n * k));
-            let sets = memory::sets(device, 2 * (m * k + n * k + m * n));
-            let set = |_| Ok((device.upload(&x)?, device.upload(&y)?, device.zeros::<bf16>(m * n)?));
-            let sets = (0..sets).map(set).collect::<phalanx::Result<Vec<_>>>()?;
-            let blocks = scale.pick(super::multiprocessors(device)?, 3);
-            Ok(Box::new(Product { sets, size: [m, n, k], tiles: [rows, columns], steps, blocks, operands: [x, y] }))
-        }),
-    }
-}
-
-struct Product {
-    sets: Vec<(Buffer<bf16>, Buffer<bf16>, Buffer<bf16>)>,
-    size: [usize; 3],
-    tiles: [u32; 2],
-    steps: u32,
-    blocks: u32,
-    operands: [Vec<bf16>; 2],
-}
-
-impl Prepared for Product {
-    fn sets(&self) -> usize {
-        self.sets.len()
-    }
-
-    fn enqueue(&mut self, device: &Device, set: usize) -> phalanx::Result<()> {
-        let ([m, n, k], [rows, columns]) = (self.size, self.tiles);
-        let (a, b, c) = &mut self.sets[set];
-        gemm(&a.tensor([m, k])?, &b.tensor([n, k])?, &mut c.tensor_mut([m, n])?, rows, columns, self.steps)
-            .grid(self.blocks)
-            .enqueue(device)
-    }
-
-    fn check(&self) -> Result<()> {
-        let [m, n, k] = self.size;
-        let c = self.sets[0].2.read()?;
-        for i in data::sample(m, 16) {
-            let row = &self.operands[0][i * k..][..k];
-            let element = |j: usize| {
-                let column = &self.operands[1][j * k..][..k];
-                row.iter().zip(column).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum::<f64>()
-            };
-            let columns = data::sample(n, 256);
-            let got = columns.iter().map(|j| f64::from(c[i * n + j]));
-            compare::close(&format!("row {i}"), got, columns.iter().map(|j| element(*j)), 1e-2)?;
-        }
-        Ok(())
-    }
+    let blocks = scale.pick(crate::tensor::multiprocessors(device).unwrap_or(1), 3);
+    gemm::<T, S, DEPTH>(&a.tensor([m, k])?, &b.tensor([n, k])?, &mut c.tensor_mut([m, n])?, rows, columns, k.div_ceil(DEPTH) as u32, 1.0)
+        .grid(blocks)
+        .enqueue(device)
 }
