@@ -72,10 +72,8 @@ fn between_barriers(input: &[u32], out: &mut [u32], count: usize) {
     }
     tile[i] = sum;
     block.sync();
-    let warp = tiled_partition::<32>(&block);
-    if i < 64 {
-        sum = warp.reduce(tile[i], op::Plus);
-    }
+    let eight = tiled_partition::<8>(&block);
+    sum = eight.reduce(tile[i], op::Plus);
     out[i] = sum;
 }
 
@@ -135,7 +133,7 @@ fn a_loop_between_barriers(device: &Device) -> Outcome {
     let mut out = device.zeros(THREADS)?;
     between_barriers(&device.upload(&input)?, &mut out, 5).grid(1).launch(device)?;
     let own = |i: usize| (0..5).map(|k| input[k * THREADS + i]).sum::<u32>();
-    let sum = |i: usize| if i < 64 { (i / 32 * 32..i / 32 * 32 + 32).map(own).sum() } else { own(i) };
+    let sum = |i: usize| (i / 8 * 8..i / 8 * 8 + 8).map(own).sum();
     same(&out.read()?, &(0..THREADS).map(sum).collect::<Vec<u32>>(), |i| format!("out[{i}]"))?;
     let short = device.upload(&input[..5 * THREADS - 1])?;
     let result = between_barriers(&short, &mut out, 5).grid(1).launch(device);

@@ -95,9 +95,15 @@ __device__ __forceinline__ void require(Checks checks) {
 
 namespace detail {
 
-// Whether a condition holds for some thread of a warp, all of whose threads are here. Of what the compiler knows, none is asked.
+// Whether a condition holds for some thread of a warp, all of whose threads are here. Of what the compiler knows, none is asked; NVRTC 13.0
+// cannot say what it knows.
 __device__ __forceinline__ bool is_any_of_warp(bool holds) {
-    return __builtin_constant_p(holds) ? holds : __any_sync(~0u, holds) != 0;
+#if __CUDACC_VER_MAJOR__ > 13 || __CUDACC_VER_MINOR__ >= 5
+    if (__builtin_constant_p(holds)) {
+        return holds;
+    }
+#endif
+    return __any_sync(~0u, holds) != 0;
 }
 
 } // namespace detail
