@@ -14,7 +14,9 @@ block_sum(readonly_slice<u32> input, slice_mut<u32> out, const __grid_constant__
     auto block = this_thread_block();
     __shared__ shared_array<u32, 256> sums;
     auto i = block.thread_rank();
-    sums[i] = input[this_grid().thread_rank()];
+    require_of_warp(within(input, this_grid().thread_rank()) & within(sums, i));
+#line 52 "ui-tests/conformance/src/kernels/guide.rs"
+    sums.get_unchecked(i) = input.get_unchecked(this_grid().thread_rank());
     block.sync();
     auto half = block.num_threads() / 2;
     while (half > 0) {

@@ -7,6 +7,7 @@
 #include <phalanx/range.cuh>
 #include <phalanx/scalar.cuh>
 #include <phalanx/tile.cuh>
+#include <phalanx/within.cuh>
 
 using namespace phalanx;
 
@@ -18,11 +19,15 @@ claims(slice_mut<u32> rounds, slice_mut<u32> out, const __grid_constant__ launch
     auto block = this_thread_block();
     auto tile = tiled_partition<16>(block);
     auto work = u32(0);
-    for ([[maybe_unused]] auto i : range(0, grid.uniform(rounds[0]))) {
+    require_of_warp(within(rounds, 0));
+#line 287 "ui-tests/conformance/src/kernels/groups.rs"
+    for ([[maybe_unused]] auto i : range(0, grid.uniform(rounds.get_unchecked(0)))) {
         cluster.sync(); // orders all memory: line 287 reads global memory
         work += 1;
     }
-    auto left = cluster.uniform(rounds[1 + grid.cluster_rank()]);
+    require_of_warp(within(rounds, 1 + grid.cluster_rank()));
+#line 291 "ui-tests/conformance/src/kernels/groups.rs"
+    auto left = cluster.uniform(rounds.get_unchecked(1 + grid.cluster_rank()));
     while (left > 0) {
         cluster.sync(); // orders all memory: line 287 reads global memory
         left -= 1;
@@ -33,7 +38,9 @@ claims(slice_mut<u32> rounds, slice_mut<u32> out, const __grid_constant__ launch
         left += 1;
         work += 100;
     }
-    if (tile.uniform(block.thread_rank() / 16 % 2 == rounds[0] % 2)) {
+    require_of_warp(within(rounds, 0));
+#line 302 "ui-tests/conformance/src/kernels/groups.rs"
+    if (tile.uniform(block.thread_rank() / 16 % 2 == rounds.get_unchecked(0) % 2)) {
         work += tile.reduce(u32(1000), op::plus());
     }
     if (block.thread_rank() % 3 == 0) {

@@ -18,27 +18,35 @@ scan(readonly_slice<u32> input, slice_mut<u32> out, const __grid_constant__ laun
     __shared__ shared_array<u32, 64> sums;
     auto i = block.thread_rank();
     auto at = this_grid().thread_rank();
-    sums[i] = input[at];
+    require_of_warp(within(input, at) & within(sums, i));
+#line 207 "ui-tests/conformance/src/kernels/guide.rs"
+    sums.get_unchecked(i) = input.get_unchecked(at);
     block.sync();
     auto distance = u32(1);
     #pragma unroll
     while (distance < as<u32>(N)) {
-        require(within(sums, i) & when(i >= distance, within(sums, i - distance)));
+        require_of_warp(within(sums, i) & when(i >= distance, within(sums, i - distance)));
 #line 212 "ui-tests/conformance/src/kernels/guide.rs"
         auto sum = sums.get_unchecked(i);
         if (i >= distance) {
             sum = sums.get_unchecked(i - distance) + sum;
         }
         block.sync();
-        sums[i] = sum;
+        require_of_warp(within(sums, i));
+#line 217 "ui-tests/conformance/src/kernels/guide.rs"
+        sums.get_unchecked(i) = sum;
         block.sync();
         distance *= 2;
     }
     cluster.sync_shared(); // orders the block's own shared memory: line 207 accesses shared memory
-    auto sum_2 = sums[i];
+    require_of_warp(within(sums, i));
+#line 222 "ui-tests/conformance/src/kernels/guide.rs"
+    auto sum_2 = sums.get_unchecked(i);
     if (cluster.block_rank() == 1) {
         auto before = cluster.map_shared_rank(sums, 0);
-        sum_2 = before[N - 1] + sum_2;
+        require_of_warp(within(before, N - 1));
+#line 225 "ui-tests/conformance/src/kernels/guide.rs"
+        sum_2 = before.get_unchecked(N - 1) + sum_2;
     }
     cluster.sync(); // orders all memory: line 225 reads a peer's shared memory
     out[at] = sum_2;

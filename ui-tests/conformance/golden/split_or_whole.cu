@@ -7,6 +7,7 @@
 #include <phalanx/memory.cuh>
 #include <phalanx/option.cuh>
 #include <phalanx/scalar.cuh>
+#include <phalanx/within.cuh>
 
 using namespace phalanx;
 
@@ -16,7 +17,9 @@ split_or_whole(slice_mut<u32> out, bool split, const __grid_constant__ launch_bl
     auto cluster = this_cluster();
     __shared__ shared_array<u32, 32> array;
     auto i = this_thread_block().thread_rank();
-    array[i] = cluster.thread_rank() * 3;
+    require_of_warp(within(array, i));
+#line 137 "ui-tests/conformance/src/kernels/guide.rs"
+    array.get_unchecked(i) = cluster.thread_rank() * 3;
     option<cluster_group::arrival_token> token;
     if (split) {
 #line 138 "ui-tests/conformance/src/kernels/guide.rs"
@@ -35,6 +38,8 @@ split_or_whole(slice_mut<u32> out, bool split, const __grid_constant__ launch_bl
         cluster.sync_shared(); // orders the block's own shared memory: line 137 accesses shared memory
     }
     auto peer = cluster.map_shared_rank(array, 1 - cluster.block_rank());
-    out[cluster.thread_rank()] = peer[i] + work;
+    require_of_warp(within(peer, i) & within(out, cluster.thread_rank()));
+#line 146 "ui-tests/conformance/src/kernels/guide.rs"
+    out.get_unchecked(cluster.thread_rank()) = peer.get_unchecked(i) + work;
     cluster.sync(); // orders all memory: line 146 reads a peer's shared memory
 }

@@ -5,6 +5,7 @@
 #include <phalanx/memory.cuh>
 #include <phalanx/scalar.cuh>
 #include <phalanx/tile.cuh>
+#include <phalanx/within.cuh>
 
 using namespace phalanx;
 
@@ -15,7 +16,9 @@ sum_by_warps(readonly_slice<f32> input, slice_mut<f32> out, const __grid_constan
     auto warp = tiled_partition<32>(block);
     __shared__ shared_array<f32, 8> sums;
 
-    auto sum = warp.reduce(input[this_grid().thread_rank()], op::plus());
+    require_of_warp(within(input, this_grid().thread_rank()));
+#line 15 "ui-tests/conformance/src/kernels/warp_guide.rs"
+    auto sum = warp.reduce(input.get_unchecked(this_grid().thread_rank()), op::plus());
     if (warp.thread_rank() == 0) {
         sums[warp.meta_group_rank()] = sum;
     }
@@ -23,7 +26,9 @@ sum_by_warps(readonly_slice<f32> input, slice_mut<f32> out, const __grid_constan
 
     if (warp.meta_group_rank() == 0) {
         auto tile = tiled_partition<8>(warp);
-        auto total = tile.whole_warp().reduce(sums[tile.thread_rank()], op::plus());
+        require_of_warp(within(sums, tile.thread_rank()));
+#line 23 "ui-tests/conformance/src/kernels/warp_guide.rs"
+        auto total = tile.whole_warp().reduce(sums.get_unchecked(tile.thread_rank()), op::plus());
         if (block.thread_rank() == 0) {
             out[this_grid().block_rank()] = total;
         }

@@ -63,7 +63,7 @@ through_shared(readonly_slice<Particle> particles, slice_mut<Particle> out, slic
     auto i = this_thread_block().thread_rank();
     __shared__ shared_array<Particle, 32> shared;
     __shared__ shared_array<local_array<Arrow, 2>, 32> rows;
-    require(within(particles, i) & within(shared, i) & within(particles, 31 - i) & within(rows, i) & within_row<decltype(rows.get_unchecked(0))>(1));
+    require_of_warp(within(particles, i) & within(shared, i) & within(particles, 31 - i) & within(rows, i) & within_row<decltype(rows.get_unchecked(0))>(1));
 #line 201 "ui-tests/conformance/src/kernels/structs.rs"
     shared.get_unchecked(i) = particles.get_unchecked(i);
     shared.get_unchecked(i).pos.x = particles.get_unchecked(31 - i).mass * f32(0.0f) + f32(2.0f) * shared.get_unchecked(i).pos.x;

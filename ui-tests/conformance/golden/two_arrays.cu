@@ -26,9 +26,11 @@ two_arrays(slice_mut<u64> out, const __grid_constant__ launch_block phalanx_laun
     auto& floats = placed_shared<shared_array<f64, 7680>, 336>();
     auto& wide = placed_shared<shared_array<Wide, 64>, 61776>();
     auto i = block.thread_rank();
-    bytes[i] = as<u8>(i);
+    require_of_warp(within(bytes, i));
+#line 21 "ui-tests/conformance/src/kernels/large_shared.rs"
+    bytes.get_unchecked(i) = as<u8>(i);
     const auto steps = range(i, 7680).step_by(256);
-    if (covers(floats, values_of(steps))) {
+    if (all_of_warp(covers(floats, values_of(steps)))) {
         for (auto k : unclamped(steps)) {
 #line 23 "ui-tests/conformance/src/kernels/large_shared.rs"
             floats.get_unchecked(k) = as<f64>(k);
@@ -36,11 +38,15 @@ two_arrays(slice_mut<u64> out, const __grid_constant__ launch_block phalanx_laun
     } else {
         for (auto k : steps) {
 #line 23 "ui-tests/conformance/src/kernels/large_shared.rs"
-            floats[k] = as<f64>(k);
+            require_of_warp(within(floats, k));
+#line 23 "ui-tests/conformance/src/kernels/large_shared.rs"
+            floats.get_unchecked(k) = as<f64>(k);
         }
     }
 #line 25 "ui-tests/conformance/src/kernels/large_shared.rs"
-    wide[i % 64] = Wide{.a = 5};
+    require_of_warp(within(wide, i % 64));
+#line 25 "ui-tests/conformance/src/kernels/large_shared.rs"
+    wide.get_unchecked(i % 64) = Wide{.a = 5};
     block.sync();
     require(within(bytes, 255 - i) & within(floats, 7679 - i) & within(wide, i / 4) & within(out, i));
 #line 27 "ui-tests/conformance/src/kernels/large_shared.rs"

@@ -38,8 +38,10 @@ impl Parser<'_> {
                 // A lone semicolon.
                 SynStmt::Expr(syn::Expr::Verbatim(nothing), Some(_)) if nothing.is_empty() => None,
                 SynStmt::Expr(expr, semicolon) => {
+                    // An `if` without `else` has no value: it is a statement of the block, with those before it.
+                    let is_value = !matches!(expr, syn::Expr::If(syn::ExprIf { else_branch: None, .. }));
                     let expr = self.expr(expr);
-                    if is_last && semicolon.is_none() {
+                    if is_last && semicolon.is_none() && is_value {
                         tail = Some(Box::new(expr));
                         break;
                     }

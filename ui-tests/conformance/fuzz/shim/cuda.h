@@ -70,6 +70,7 @@ template <class T>
 inline T max(T a, T b) {
     return a < b ? b : a;
 }
+inline int __any_sync(unsigned, int holds) { return holds; }
 inline unsigned atomicExch(unsigned*, unsigned) { return 0; }
 inline unsigned long long __cvta_generic_to_shared(const void* place) { return reinterpret_cast<uintptr_t>(place); }
 inline unsigned long long __cvta_generic_to_global(const void* place) { return reinterpret_cast<uintptr_t>(place); }

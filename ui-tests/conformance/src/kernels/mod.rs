@@ -97,6 +97,7 @@ mod warpgroup_transposed;
 mod warpgroups;
 mod warps;
 mod weak;
+mod whole_warps;
 
 use crate::Module;
 
@@ -184,6 +185,7 @@ pub fn modules() -> Vec<Module> {
         warpgroup_registers::modules(),
         warpgroup_sums::modules(),
         warpgroup_transposed::modules(),
+        whole_warps::modules(),
     ];
     modules.into_iter().flatten().collect()
 }

@@ -23,8 +23,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use phalanx_contract::uniformity::Uniformity;
 
 use super::cfg::{
-    BarrierCallId, BlockId, CallId, Cfg, Completion, CopyStep, GroupStep, NodeId, Source, Step, StepKind, Team,
-    ValueStep,
+    BarrierCallId, BlockId, CallId, Cfg, Completion, CopyStep, GroupStep, MemoryStep, NodeId, Source, Step, StepKind,
+    Team, ValueStep,
 };
 use super::reached::Reached;
 use crate::diag::{Diag, Diags};
@@ -42,14 +42,23 @@ use level::Level;
 use summary::{Need, Summary};
 use values::Values;
 
-/// The places where all threads of a warp are together, of collectives of tiles that are smaller than a warp, which the whole warp does
-/// there at once, and of waits at phase barriers while products of warpgroups may be in flight.
+/// The places where all threads of a warp are together.
 #[derive(Debug, Default)]
-pub(crate) struct WholeWarps(BTreeSet<(u32, u32)>);
+pub(crate) struct WholeWarps {
+    /// Those of collectives of tiles that are smaller than a warp, which the whole warp does there at once, and of waits at phase
+    /// barriers while products of warpgroups may be in flight.
+    collectives: BTreeSet<(u32, u32)>,
+    /// Those of a kernel's accesses to memory.
+    accesses: BTreeSet<(u32, u32)>,
+}
 
 impl WholeWarps {
     pub(crate) fn contains(&self, at: SpanRange) -> bool {
-        self.0.contains(&position(at))
+        self.collectives.contains(&position(at))
+    }
+
+    pub(crate) fn access(&self, at: SpanRange) -> bool {
+        self.accesses.contains(&position(at))
     }
 }
 
@@ -82,15 +91,24 @@ pub(super) fn whole_warps(function: &Function, cfg: &Cfg<'_>, values: &Values<'_
         | StepKind::Call(_)
         | StepKind::Token(_) => false,
     };
-    // A macro may give several the same place.
+    let collectives = whole(cfg, values, may_be_whole);
+    // Where a rule is waived, threads may be elsewhere than the analysis says.
+    let is_known = function.role == Role::Kernel && !Rule::CONVERGENCE.into_iter().any(|rule| function.waives(rule));
+    let accesses = whole(cfg, values, |step| is_known && matches!(step.kind, StepKind::Memory(MemoryStep::Access(_))));
+    WholeWarps { collectives, accesses }
+}
+
+/// Returns the places that all threads of a warp reach together, whichever of the steps is meant. A macro may give several the same place.
+fn whole(cfg: &Cfg<'_>, values: &Values<'_, '_>, is_meant: impl Fn(&Step) -> bool) -> BTreeSet<(u32, u32)> {
     let mut places: BTreeMap<(u32, u32), bool> = BTreeMap::new();
     for block in (0..cfg.blocks.len()).map(BlockId).filter(|block| values.is_reached(*block)) {
-        let steps = cfg.blocks[block.0].steps.iter().filter(|step| may_be_whole(step));
-        for step in steps {
-            *places.entry(position(step.at)).or_insert(true) &= values.is_reached_uniformly(block, Uniformity::Warp);
+        let mut steps = cfg.blocks[block.0].steps.iter().filter(|step| is_meant(step)).peekable();
+        if steps.peek().is_some() {
+            let is_whole = values.is_reached_uniformly(block, Uniformity::Warp);
+            steps.for_each(|step| *places.entry(position(step.at)).or_insert(true) &= is_whole);
         }
     }
-    WholeWarps(places.into_iter().filter_map(|(at, is_whole)| is_whole.then_some(at)).collect())
+    places.into_iter().filter_map(|(at, is_whole)| is_whole.then_some(at)).collect()
 }
 
 pub(super) fn check<'f>(function: &'f Function, cfg: &Cfg<'f>, values: &Values<'_, 'f>, diags: &mut Diags) -> Summary {

@@ -5,6 +5,7 @@
 mod atoms;
 mod bounds;
 mod control;
+mod convergence;
 mod deferred;
 mod iterations;
 mod order;

@@ -93,6 +93,33 @@ __device__ __forceinline__ void require(Checks checks) {
     }
 }
 
+namespace detail {
+
+// Whether a condition holds for some thread of a warp, all of whose threads are here. Of what the compiler knows, none is asked; NVRTC 13.0
+// cannot say what it knows.
+__device__ __forceinline__ bool is_any_of_warp(bool holds) {
+#if __CUDACC_VER_MAJOR__ > 13 || __CUDACC_VER_MINOR__ >= 5
+    if (__builtin_constant_p(holds)) {
+        return holds;
+    }
+#endif
+    return __any_sync(~0u, holds) != 0;
+}
+
+} // namespace detail
+
+// Whether a test holds for all threads of a warp, all of whose threads are here.
+__device__ __forceinline__ bool all_of_warp(bool holds) { return !detail::is_any_of_warp(!holds); }
+
+// Ends a warp, all of whose threads are here, if an access of one of them is out of bounds.
+template <detail::check Checks>
+__device__ __forceinline__ void require_of_warp(Checks checks) {
+    if (detail::is_any_of_warp(!checks.holds)) {
+        require(checks);
+        detail::end_thread(detail::this_launch());
+    }
+}
+
 // The check of accesses that are made only if a condition holds.
 template <detail::check Of>
 __device__ __forceinline__ constexpr detail::guarded_check<Of> when(bool condition, Of of) {

@@ -1,7 +1,8 @@
 //! Lowers branches, loops and jumps. C++ has no labelled loops: a jump past the innermost one is a `goto` to a label
 //! after the loop (`break`) or at the end of its body (`continue`).
 
-use super::deferred::Deferred;
+use super::convergence::agreed;
+use super::deferred::Reported;
 use super::hoist::Hoisted;
 use super::nest::Form;
 use super::rest::Joined;
@@ -26,20 +27,13 @@ pub(super) struct JumpTarget {
     continues: Option<String>,
 }
 
-/// The variables of a loop that reports accesses after its end.
-struct Reported {
-    /// Whether all accesses were within bounds.
-    inside: String,
-    /// Whether the loop without checks ran, if it stores to memory.
-    tested: Option<String>,
-}
-
 /// A loop without checks, which runs if the test holds, and the same loop with checks.
 struct Choice {
     test: CuExpr,
     callees: Vec<SlotId>,
     unchecked: CuStmt,
     checked: CuStmt,
+    is_of_warp: bool,
 }
 
 /// A test of one part of a condition.
@@ -202,8 +196,17 @@ impl Lower<'_> {
         let divides = matches!(&whole.kind, ExprKind::For { range, .. } if divides(range));
         let values = divides.then(|| self.names.free("values"));
         let hoisted = if self.checks_all { None } else { self.hoist(whole, &steps, values.as_deref()) };
-        let Some(Hoisted { test, accesses, form, callees, deferred, unroll: ahead, counted: _, is_of_slices }) =
-            hoisted
+        let Some(Hoisted {
+            test,
+            accesses,
+            form,
+            callees,
+            deferred,
+            unroll: ahead,
+            counted: _,
+            is_of_slices,
+            is_of_warp,
+        }) = hoisted
         else {
             let body = self.loop_body(Vec::new(), body);
             self.out.push(CuStmt::For { unroll, name, used, range, body });
@@ -217,25 +220,25 @@ impl Lower<'_> {
             self.declare_constant(&values, CuExpr::call("values_of", of));
         }
         if form != Form::Twice {
-            self.declare_all_within(test, accesses);
+            self.declare_all_within(agreed(test, is_of_warp), accesses, is_of_warp);
             let body = self.loop_body(Vec::new(), body);
             self.out.push(CuStmt::For { unroll, name, used, range: CuExpr::name(&steps), body });
             return false;
         }
         let reported = deferred.map(|deferred| self.defer(&deferred, test.clone()));
-        let unchecked = self.unchecked_body(&accesses, body);
+        let unchecked = self.unchecked_body(&accesses, body, is_of_warp);
         let ahead = unroll.or(ahead);
         let unchecked = CuStmt::For { unroll: ahead, name: name.clone(), used, range: unclamped, body: unchecked };
         if let Some(reported) = &reported {
             self.end_deferral(reported);
         }
-        let checked = self.checked_body(body);
+        let checked = self.checked_body(body, is_of_warp);
         self.store_guard = None;
         let checked = CuStmt::For { unroll, name, used, range: CuExpr::name(&steps), body: checked };
         match reported {
             None => {
                 let rest = if is_of_slices { rest } else { &[] };
-                self.choice(whole, rest, Choice { test, callees, unchecked, checked })
+                self.choice(whole, rest, Choice { test, callees, unchecked, checked, is_of_warp })
             }
             Some(Reported { inside, .. }) => {
                 let inside = CuExpr::name(&inside);
@@ -260,34 +263,34 @@ impl Lower<'_> {
         let Condition::Value(condition) = condition else { return None };
         let steps = self.names.free("steps");
         let hoisted = if self.checks_all { None } else { self.hoist(whole, &steps, None) };
-        let Hoisted { test, accesses, form, callees, unroll: ahead, counted, is_of_slices, .. } = hoisted?;
+        let Hoisted { test, accesses, form, callees, unroll: ahead, counted, is_of_slices, is_of_warp, .. } = hoisted?;
         let counted = counted?;
         let unroll = self.unroll(id);
         let steps = self.declare_constant(&steps, counted);
         if form != Form::Twice {
-            self.declare_all_within(test, accesses);
+            self.declare_all_within(agreed(test, is_of_warp), accesses, is_of_warp);
             let condition = self.value(condition);
             let body = self.loop_body(Vec::new(), body);
             self.out.push(CuStmt::While { unroll, condition, body });
             return Some(false);
         }
-        let unchecked = self.unchecked_body(&accesses, body);
+        let unchecked = self.unchecked_body(&accesses, body, is_of_warp);
         let counts = CuExpr::call("is_counting", vec![CuExpr::name(&steps)]);
         let range = CuExpr::call("unclamped", vec![CuExpr::name(&steps)]);
         let name = self.names.fresh("i");
         let ahead = unroll.or(ahead);
         let unchecked = CuStmt::For { unroll: ahead, name, used: false, range, body: unchecked };
         let condition = self.value(condition);
-        let checked = self.checked_body(body);
+        let checked = self.checked_body(body, is_of_warp);
         let checked = CuStmt::While { unroll, condition, body: checked };
         let rest = if is_of_slices { rest } else { &[] };
-        Some(self.choice(whole, rest, Choice { test: counts.and(test), callees, unchecked, checked }))
+        Some(self.choice(whole, rest, Choice { test: counts.and(test), callees, unchecked, checked, is_of_warp }))
     }
 
     /// Lowers the choice between a loop without checks and one with them, and with it the statements after the loop that
     /// share its test. Returns whether there are any.
     fn choice(&mut self, whole: &Expr, rest: &[Stmt], choice: Choice) -> bool {
-        let Choice { mut test, mut callees, unchecked, checked } = choice;
+        let Choice { mut test, mut callees, unchecked, checked, is_of_warp } = choice;
         let (mut unchecked, mut checked) = (vec![unchecked], vec![checked]);
         let joined = if rest.is_empty() { None } else { self.join(whole, rest) };
         let joins = joined.is_some();
@@ -296,23 +299,24 @@ impl Lower<'_> {
             callees.extend(called);
             let ((), without) = self.nested(|lower| {
                 lower.begin_tested(&tested);
-                lower.all_statements(rest);
+                lower.apart(!is_of_warp, |lower| lower.all_statements(rest));
                 lower.end_tested(&tested);
             });
             unchecked.extend(without);
             self.checks_all = true;
-            let ((), with) = self.nested(|lower| lower.all_statements(rest));
+            let ((), with) = self.nested(|lower| lower.apart(!is_of_warp, |lower| lower.all_statements(rest)));
             self.checks_all = false;
             checked.extend(with);
         }
+        let test = agreed(test, is_of_warp);
         self.out.push(CuStmt::Hoisted { test, callees, unchecked, checked });
         joins
     }
 
     /// Lowers the body of a loop that is printed twice, without the checks of these accesses.
-    fn unchecked_body(&mut self, accesses: &[SiteId], body: &Block) -> Vec<CuStmt> {
+    fn unchecked_body(&mut self, accesses: &[SiteId], body: &Block, is_of_warp: bool) -> Vec<CuStmt> {
         self.unchecked.extend(accesses);
-        let statements = self.loop_body(Vec::new(), body);
+        let statements = self.apart(!is_of_warp, |lower| lower.loop_body(Vec::new(), body));
         accesses.iter().for_each(|site| {
             self.unchecked.remove(site);
         });
@@ -320,9 +324,9 @@ impl Lower<'_> {
     }
 
     /// Lowers the body of a loop that is printed twice, with all checks.
-    fn checked_body(&mut self, body: &Block) -> Vec<CuStmt> {
+    fn checked_body(&mut self, body: &Block, is_of_warp: bool) -> Vec<CuStmt> {
         self.checks_all = true;
-        let statements = self.loop_body(Vec::new(), body);
+        let statements = self.apart(!is_of_warp, |lower| lower.loop_body(Vec::new(), body));
         self.checks_all = false;
         statements
     }
@@ -335,36 +339,12 @@ impl Lower<'_> {
     }
 
     /// Declares a variable with the value of a test, without which the accesses in all iterations of a loop are tested.
-    fn declare_all_within(&mut self, test: CuExpr, accesses: Vec<SiteId>) {
+    fn declare_all_within(&mut self, test: CuExpr, accesses: Vec<SiteId>, is_of_warp: bool) {
         let all_within = self.names.fresh("all_within");
+        self.agreed.extend(is_of_warp.then(|| all_within.clone()));
         let ty = vec!["const bool".into()];
         self.out.push(CuStmt::Declare { ty, name: all_within.clone(), init: Some(test) });
         self.all_within.extend(accesses.into_iter().map(|site| (site, all_within.clone())));
-    }
-
-    /// Lowers accesses as those of a loop that reports them after its end, from here on.
-    fn defer(&mut self, deferred: &Deferred<'_>, test: CuExpr) -> Reported {
-        let tested = deferred.stores.then(|| self.names.fresh("tested"));
-        let test = match &tested {
-            Some(tested) => {
-                let ty = vec!["const bool".into()];
-                self.out.push(CuStmt::Declare { ty, name: tested.clone(), init: Some(test) });
-                CuExpr::name(tested)
-            }
-            None => test,
-        };
-        let inside = self.names.fresh("inside");
-        self.out.push(CuStmt::Declare { ty: vec!["bool".into()], name: inside.clone(), init: Some(test) });
-        self.store_guard = Some(CuExpr::name(&inside));
-        let accesses = deferred.accesses.iter().map(|access| access.site);
-        self.deferred = accesses.map(|site| (site, inside.clone())).collect();
-        Reported { inside, tested }
-    }
-
-    /// Lowers from here on the loop that reports them. What ran before has made its stores.
-    fn end_deferral(&mut self, reported: &Reported) {
-        self.deferred.clear();
-        self.store_guard = reported.tested.as_ref().map(|tested| CuExpr::name(tested).not());
     }
 
     fn unroll(&self, id: LoopId) -> Option<Unroll> {

@@ -8,8 +8,10 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
+use super::Lower;
 use super::access::{Access, AccessForm, Region, may_fail, row};
 use super::nest::{Form, Nest};
+use crate::emit::cuda::ast::{CuExpr, CuStmt};
 use crate::model::SiteId;
 use crate::model::expr::{Condition, Expr, ExprKind};
 use crate::model::facts::Effect;
@@ -22,6 +24,41 @@ pub(super) struct Deferred<'e> {
     pub(super) accesses: Vec<Access<'e>>,
     /// Whether the loop writes memory.
     pub(super) stores: bool,
+}
+
+/// The variables of a loop that reports accesses after its end.
+pub(super) struct Reported {
+    /// Whether all accesses were within bounds.
+    pub(super) inside: String,
+    /// Whether the loop without checks ran, if it stores to memory.
+    pub(super) tested: Option<String>,
+}
+
+impl Lower<'_> {
+    /// Lowers accesses as those of a loop that reports them after its end, from here on.
+    pub(super) fn defer(&mut self, deferred: &Deferred<'_>, test: CuExpr) -> Reported {
+        let tested = deferred.stores.then(|| self.names.fresh("tested"));
+        let test = match &tested {
+            Some(tested) => {
+                let ty = vec!["const bool".into()];
+                self.out.push(CuStmt::Declare { ty, name: tested.clone(), init: Some(test) });
+                CuExpr::name(tested)
+            }
+            None => test,
+        };
+        let inside = self.names.fresh("inside");
+        self.out.push(CuStmt::Declare { ty: vec!["bool".into()], name: inside.clone(), init: Some(test) });
+        self.store_guard = Some(CuExpr::name(&inside));
+        let accesses = deferred.accesses.iter().map(|access| access.site);
+        self.deferred = accesses.map(|site| (site, inside.clone())).collect();
+        Reported { inside, tested }
+    }
+
+    /// Lowers from here on the loop that reports them. What ran before has made its stores.
+    pub(super) fn end_deferral(&mut self, reported: &Reported) {
+        self.deferred.clear();
+        self.store_guard = reported.tested.as_ref().map(|tested| CuExpr::name(tested).not());
+    }
 }
 
 /// Returns the accesses that the loop reports after its end, which are those that neither the test before it nor the compiler

@@ -41,6 +41,8 @@ pub(super) struct Hoisted<'e> {
     pub(super) counted: Option<CuExpr>,
     /// Whether the test is about the length of a slice. One of arrays, the compiler of CUDA C++ often decides.
     pub(super) is_of_slices: bool,
+    /// Whether all threads of a warp come to the loop together, so that the test is to be one of all of them.
+    pub(super) is_of_warp: bool,
 }
 
 impl Lower<'_> {
@@ -114,7 +116,9 @@ impl Lower<'_> {
         for test in deferred.iter().flat_map(|deferred| &deferred.accesses).filter_map(first) {
             tests.require(test);
         }
-        Some(Hoisted { test: tests.conjunction()?, accesses, form, callees, deferred, unroll, counted, is_of_slices })
+        let is_of_warp = deferred.is_none() && self.is_loop_of_warp(whole);
+        let test = tests.conjunction()?;
+        Some(Hoisted { test, accesses, form, callees, deferred, unroll, counted, is_of_slices, is_of_warp })
     }
 }
 

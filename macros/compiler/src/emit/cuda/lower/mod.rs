@@ -3,6 +3,7 @@
 
 mod access;
 mod control;
+mod convergence;
 mod counter;
 mod deferred;
 mod eager;
@@ -52,6 +53,7 @@ use crate::model::place::local_of;
 use crate::model::ty::{ValueType, known_shape};
 use crate::model::walk::walk_block;
 use crate::model::{Function, LocalId, SiteId, ValueId};
+use crate::span::SpanRange;
 use floats::Floats;
 use integers::Integers;
 use parts::Parts;
@@ -77,6 +79,9 @@ pub(super) fn body<'f>(checked: &'f Checked<'f>, names: Names, fused: &'f BTreeS
         deferred: BTreeMap::new(),
         store_guard: None,
         checks_all: false,
+        is_apart: false,
+        last_meeting: convergence::last_meeting(function),
+        agreed: BTreeSet::new(),
         integers: Integers::of(function),
         floats: Floats::of(function),
         parts: Parts::of(function),
@@ -115,6 +120,12 @@ struct Lower<'f> {
     store_guard: Option<CuExpr>,
     /// Set in a loop that runs if that test fails: its loops are lowered once, with checks in each iteration.
     checks_all: bool,
+    /// Set where threads of a warp may be in different copies of a loop.
+    is_apart: bool,
+    /// Where threads meet for the last time, if those of a warp may wait for each other before it.
+    last_meeting: Option<SpanRange>,
+    /// The variables with the values of tests that hold for all threads of a warp, or for none.
+    agreed: BTreeSet<String>,
     integers: Integers,
     floats: Floats,
     parts: Parts,

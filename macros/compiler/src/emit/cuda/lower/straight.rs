@@ -33,6 +33,8 @@ pub(super) struct Run {
     /// The index of the first statement.
     start: usize,
     tested: Tested,
+    /// Whether all threads of a warp come to it together.
+    is_of_warp: bool,
 }
 
 impl Lower<'_> {
@@ -76,7 +78,8 @@ impl Lower<'_> {
     pub(super) fn front(&mut self, runs: &[Run], statement: usize, span: SpanRange) {
         let Some(run) = runs.iter().find(|run| run.start == statement) else { return };
         self.out.push(CuStmt::Line(span.line()));
-        let test = CuStmt::Expr(CuExpr::call("require", vec![run.tested.test.clone()]));
+        let name = if run.is_of_warp { "require_of_warp" } else { "require" };
+        let test = CuStmt::Expr(CuExpr::call(name, vec![run.tested.test.clone()]));
         self.out.push(match &run.tested.unless {
             Some(all_within) => {
                 CuStmt::If { condition: CuExpr::name(all_within).not(), then: vec![test], otherwise: Vec::new() }
@@ -109,6 +112,7 @@ struct Guarded {
     all_within: Option<String>,
     test: Test,
     site: SiteId,
+    is_of_warp: bool,
 }
 
 /// A run, statement by statement. Its methods return `None` where it ends.
@@ -142,13 +146,22 @@ impl<'l, 'f: 'e, 'e> Scan<'l, 'f, 'e> {
     /// before a loop may make that of an access unnecessary.
     fn run(self, start: usize) -> Option<Run> {
         let first = self.tests.first()?;
-        if self.loads < 2 && self.tests.iter().all(|test| test.all_within.is_none()) {
+        let is_of_warp = self.is_of_warp();
+        if self.loads < 2 && !is_of_warp && self.tests.iter().all(|test| test.all_within.is_none()) {
             return None;
         }
         if first.guard.is_some() && self.tests.iter().all(|test| test.guard == first.guard) {
             return None;
         }
-        Some(Run { start, tested: self.tested()? })
+        Some(Run { start, tested: self.tested()?, is_of_warp })
+    }
+
+    /// Whether all threads of a warp come to the run together: they do so to an access that is made whenever the run is, and what
+    /// makes the test unnecessary does so for all of them.
+    fn is_of_warp(&self) -> bool {
+        let is_agreed =
+            |test: &Guarded| test.all_within.as_ref().is_none_or(|name| self.values.lower.agreed.contains(name));
+        self.tests.iter().any(|test| test.is_of_warp && test.guard.is_none()) && self.tests.iter().all(is_agreed)
     }
 
     /// Returns the test of the accesses, if there are any.
@@ -424,7 +437,8 @@ impl<'l, 'f: 'e, 'e> Scan<'l, 'f, 'e> {
             let lower = &self.values.lower;
             // A loop with checks runs because the test before an outer one did not hold, either.
             let all_within = lower.all_within.get(&access.site).filter(|_| !lower.checks_all).cloned();
-            self.tests.push(Guarded { guard, all_within, test, site: access.site });
+            let is_of_warp = !self.in_closure && lower.is_of_warp(expr);
+            self.tests.push(Guarded { guard, all_within, test, site: access.site, is_of_warp });
             self.loads += usize::from(loads && !access.is_constant());
         }
         // Other calls of a closure make other accesses.

@@ -172,7 +172,8 @@ impl Lower<'_> {
         let params = params.collect();
         let jump_targets = std::mem::take(&mut self.jump_targets);
         let dest = if matches!(body.result_kind, Kind::Unit | Kind::Never) { Dest::Discard } else { Dest::Return };
-        let ((), body) = self.nested(|lower| lower.into(body, &dest));
+        // It may be called where threads of a warp are apart.
+        let ((), body) = self.nested(|lower| lower.apart(true, |lower| lower.into(body, &dest)));
         self.jump_targets = jump_targets;
         CuExpr::Lambda { capture, params, body }
     }

@@ -1,0 +1,99 @@
+//! Tests that whole warps make together. A thread that fails leaves, and what remains of its warp is, for the assembler, a warp whose
+//! threads may be anywhere: it keeps what all of them share in the registers of each, and waits for them before every barrier. So in a
+//! kernel whose threads do something together, where all threads of a warp come to a test (`check::uniform`), the warp leaves as a
+//! whole if one of its threads fails, and all of it runs the same copy of a loop. Nothing else shows that: the launch has failed.
+//!
+//! Threads that did not wait for each other do so at such a test. That is no matter unless one of them waits, before it, for what another
+//! one does after it: there are no such tests in kernels with phase barriers, with loops that may wait for an atomic, or with text of which
+//! nothing is known.
+
+use super::Lower;
+use super::access::Access;
+use super::nest::is_collective;
+use crate::emit::cuda::ast::CuExpr;
+use crate::model::Function;
+use crate::model::expr::{Expr, ExprKind};
+use crate::model::op::Op;
+use crate::model::walk::{walk, walk_block};
+use crate::span::SpanRange;
+
+/// Returns the last place where threads meet in a function, or the last loop in which they do, if threads of a warp may wait for each other
+/// at tests before it.
+pub(super) fn last_meeting(function: &Function) -> Option<SpanRange> {
+    let (mut last, mut may_wait) = (None, false);
+    walk_block(&function.body, &mut |expr| {
+        if is_meeting(expr) {
+            last = later(last, expr.span);
+        }
+        match &expr.kind {
+            ExprKind::Op { op, .. } => may_wait |= matches!(op, Op::Barrier(..) | Op::MmaAsync { .. }),
+            ExprKind::Call { .. } | ExprKind::Cuda(_) => may_wait = true,
+            ExprKind::For { .. } | ExprKind::Loop { .. } | ExprKind::While { .. } => {
+                let (mut meets, mut spins) = (false, false);
+                walk(expr, &mut |inner| {
+                    meets |= is_meeting(inner);
+                    spins |= is_atomic(inner);
+                });
+                last = if meets { later(last, expr.span) } else { last };
+                may_wait |= spins && !matches!(expr.kind, ExprKind::For { .. });
+            }
+            _ => {}
+        }
+    });
+    last.filter(|_| !may_wait)
+}
+
+/// Returns the one that ends later.
+fn later(one: Option<SpanRange>, other: SpanRange) -> Option<SpanRange> {
+    Some(one.filter(|one| one.hi.end() >= other.hi.end()).unwrap_or(other))
+}
+
+/// Whether threads meet in an operation, apart from its operands.
+fn is_meeting(expr: &Expr) -> bool {
+    let ExprKind::Op { op, .. } = expr.kind else { return false };
+    let makes = matches!(
+        op,
+        Op::SharedArray(_) | Op::SharedBarrier(..) | Op::Forget(_) | Op::Partition(..) | Op::TiledPartition(..)
+    );
+    is_collective(op) && !makes && !matches!(op, Op::Nanosleep | Op::LaunchDependents | Op::WaitPrevious)
+}
+
+fn is_atomic(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Op { op, .. } => matches!(op, Op::Atomic(_) | Op::Fence(..)),
+        // What its body does, it does here.
+        ExprKind::CallClosure { .. } => true,
+        _ => false,
+    }
+}
+
+impl Lower<'_> {
+    /// Whether all threads of a warp come to an access together, and to the tests before it.
+    pub(super) fn is_of_warp(&self, access: &Expr) -> bool {
+        let is_before = |last: SpanRange| access.span.lo.start() < last.hi.end();
+        !self.is_apart && self.last_meeting.is_some_and(is_before) && self.whole_warps.access(access.span)
+    }
+
+    /// Whether all threads of a warp come to a loop together, because they do so to an access inside of it.
+    pub(super) fn is_loop_of_warp(&self, whole: &Expr) -> bool {
+        let mut found = false;
+        walk(whole, &mut |inner| {
+            found |= Access::of(inner).is_some_and(|access| access.memory.memory().is_some()) && self.is_of_warp(inner);
+        });
+        found
+    }
+
+    /// Lowers what only some threads of a warp may come to.
+    pub(super) fn apart<R>(&mut self, is_apart: bool, lower: impl FnOnce(&mut Self) -> R) -> R {
+        let outer = self.is_apart;
+        self.is_apart |= is_apart;
+        let result = lower(self);
+        self.is_apart = outer;
+        result
+    }
+}
+
+/// Returns whether a test holds for all threads of a warp, if they come to it together.
+pub(super) fn agreed(test: CuExpr, is_of_warp: bool) -> CuExpr {
+    if is_of_warp { CuExpr::call("all_of_warp", vec![test]) } else { test }
+}
