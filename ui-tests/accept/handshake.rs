@@ -57,5 +57,8 @@ fn of_four(out: &mut [u32]) {
     cluster.sync();
 }
 
-pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] =
-    &[phalanx::Program::of::<written_by_the_peer>, phalanx::Program::of::<read_by_the_peer>, phalanx::Program::of::<of_four>];
+pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
+    phalanx::Program::of::<written_by_the_peer>,
+    phalanx::Program::of::<read_by_the_peer>,
+    phalanx::Program::of::<of_four>,
+];
