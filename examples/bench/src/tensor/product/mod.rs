@@ -62,8 +62,8 @@ struct Size {
     k: usize,
 }
 
-/// What a launch takes: a device, `a`, `b` and the result.
-type Launch<T> = fn(&Device, &Buffer<T>, &Buffer<T>, &mut Buffer<bf16>, Size, Scale) -> phalanx::Result<()>;
+/// What a launch takes: a device, `a`, `b` and the result, their size, and the number of blocks that fill the device.
+type Launch<T> = fn(&Device, &Buffer<T>, &Buffer<T>, &mut Buffer<bf16>, Size, u32) -> phalanx::Result<()>;
 
 /// A case for a kernel. A result may differ by a hundredth from that in `f64`, relative to values larger than `unit`.
 fn case<T: Element>(kernel: &'static str, size: [usize; 3], scale: Scale, unit: f64, launch: Launch<T>) -> Case {
@@ -79,7 +79,8 @@ fn case<T: Element>(kernel: &'static str, size: [usize; 3], scale: Scale, unit: 
             let sets = memory::sets(device, size_of::<T>() * (m * k + n * k) + size_of::<bf16>() * m * n);
             let set = |_| Ok((device.upload(&operands[0])?, device.upload(&operands[1])?, device.zeros(m * n)?));
             let sets = (0..sets).map(set).collect::<phalanx::Result<Vec<_>>>()?;
-            Ok(Box::new(Product { sets, operands, size: Size { m, n, k }, scale, unit, launch }))
+            let blocks = scale.pick(super::multiprocessors(device)?, 3);
+            Ok(Box::new(Product { sets, operands, size: Size { m, n, k }, blocks, unit, launch }))
         }),
     }
 }
@@ -88,7 +89,7 @@ struct Product<T: DeviceCopy> {
     sets: Vec<(Buffer<T>, Buffer<T>, Buffer<bf16>)>,
     operands: [Vec<T>; 2],
     size: Size,
-    scale: Scale,
+    blocks: u32,
     unit: f64,
     launch: Launch<T>,
 }
@@ -100,7 +101,7 @@ impl<T: Element> Prepared for Product<T> {
 
     fn enqueue(&mut self, device: &Device, set: usize) -> phalanx::Result<()> {
         let (a, b, c) = &mut self.sets[set];
-        (self.launch)(device, a, b, c, self.size, self.scale)
+        (self.launch)(device, a, b, c, self.size, self.blocks)
     }
 
     fn check(&self) -> Result<()> {

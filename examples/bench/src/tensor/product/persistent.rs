@@ -177,10 +177,9 @@ fn launch<T: WarpgroupElement<S>, S: Sum, const DEPTH: usize>(
     b: &Buffer<T>,
     c: &mut Buffer<bf16>,
     Size { m, n, k }: Size,
-    scale: Scale,
+    blocks: u32,
 ) -> phalanx::Result<()> {
     let [rows, columns] = [m.div_ceil(TILE[0]), n.div_ceil(TILE[1])].map(|tiles| tiles as u32);
-    let blocks = scale.pick(crate::tensor::multiprocessors(device).unwrap_or(1), 3);
     gemm::<T, S, DEPTH>(
         &a.tensor([m, k])?,
         &b.tensor([n, k])?,
