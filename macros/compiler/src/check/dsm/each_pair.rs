@@ -8,7 +8,7 @@ use super::affine::{Base, MAX_CLUSTER_SIZE, Ranks};
 use super::guards::RankBounds;
 use super::index_path::IndexPath;
 use super::index_value::IndexValue;
-use super::overlap::Overlap;
+use super::overlap::{ConstantIs, Overlap};
 use crate::check::cfg::gcd;
 
 /// The largest modulus of a variable of which each remainder is tried.
@@ -19,8 +19,27 @@ const MOST_COMBINATIONS: u32 = 64;
 /// What is known of a variable: its remainder by a modulus.
 type Residue = (Base, i32, i32);
 
+/// Whether the owner, by its path, and a peer, by the other, may select the same element: `None` if they never do, and otherwise what
+/// must hold of constants for that.
+pub(super) fn aliasing(own: &IndexPath, peers: &IndexPath, blocks: Option<u32>) -> Option<Vec<ConstantIs>> {
+    let owner = peers.owner().and_then(IndexValue::affine);
+    if own.ranks().excludes(owner, peers.ranks()) {
+        return None;
+    }
+    let ranks = Ranks { owner, blocks };
+    let mut conditions = Vec::new();
+    for (own, peers) in own.indexes().zip(peers.indexes()) {
+        match own.overlap(peers, ranks) {
+            Overlap::Never => return None,
+            Overlap::If(condition) => conditions.push(condition),
+            Overlap::Possible => {}
+        }
+    }
+    may_meet(own, peers, blocks).then_some(conditions)
+}
+
 /// Whether in some pair of blocks both may select the same element, whatever constants are.
-pub(super) fn may_meet(own: &IndexPath, peers: &IndexPath, blocks: Option<u32>) -> bool {
+fn may_meet(own: &IndexPath, peers: &IndexPath, blocks: Option<u32>) -> bool {
     let sizes = blocks.map_or(2..=MAX_CLUSTER_SIZE, |blocks| blocks..=blocks);
     sizes.into_iter().any(|blocks| {
         combinations(own, peers, blocks).iter().any(|residues| {

@@ -3,10 +3,9 @@
 use std::rc::Rc;
 
 use super::affine::{Affine, Change, Ranks, Wraparound};
-use super::each_pair;
 use super::guards::RankBounds;
 use super::index_value::{Form, IndexValue};
-use super::overlap::{ConstantIs, Overlap};
+use super::overlap::Overlap;
 use crate::check::cfg::Variable;
 
 /// The indexes that select a part of a shared object.
@@ -91,25 +90,6 @@ impl IndexPath {
             let values = whole.iter().chain([row]).copied().collect();
             (by, IndexPath { values: Some(values), dimensions: self.dimensions + 1, ranks: self.ranks })
         })
-    }
-
-    /// Whether the owner, by this path, and a peer, by the other, may select the same element: `None` if they never do, and
-    /// otherwise what must hold of constants for that.
-    pub(super) fn aliasing(&self, peers: &IndexPath, blocks: Option<u32>) -> Option<Vec<ConstantIs>> {
-        let owner = peers.owner().and_then(IndexValue::affine);
-        if self.ranks.excludes(owner, &peers.ranks) {
-            return None;
-        }
-        let ranks = Ranks { owner, blocks };
-        let mut conditions = Vec::new();
-        for (own, peers) in self.indexes().zip(peers.indexes()) {
-            match own.overlap(peers, ranks) {
-                Overlap::Never => return None,
-                Overlap::If(condition) => conditions.push(condition),
-                Overlap::Possible => {}
-            }
-        }
-        each_pair::may_meet(self, peers, blocks).then_some(conditions)
     }
 
     /// The owner's rank, as the peer computes it.

@@ -448,7 +448,7 @@ impl Check<'_, '_> {
             return slices.may_overlap(first.shared, second.shared).then(Vec::new);
         }
         let (own, peers) = if first.party == Party::Owner { (first, second) } else { (second, first) };
-        own.path.aliasing(peers.path, self.blocks)
+        each_pair::aliasing(own.path, peers.path, self.blocks)
     }
 
     /// Whether two parts may have an element in common, whatever constants are.

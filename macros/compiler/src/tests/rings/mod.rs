@@ -2,6 +2,7 @@
 
 mod agreement;
 mod cases;
+mod changed_lines;
 mod counters;
 mod explicit;
 mod extraction;

@@ -5,21 +5,23 @@ use std::path::Path;
 
 use super::super::session;
 use crate::RingReport;
-use crate::parse::same_file::attributed;
+use crate::parse::same_file::{Attributed, attributed};
 
-const GEMM: &str = "examples/bench/src/tensor/product/persistent.rs";
-const ATTENTION: &str = "examples/bench/src/tensor/attention.rs";
-const PERSISTENT: &str = "ui-tests/conformance/src/kernels/persistent.rs";
+pub(super) const GEMM: &str = "examples/bench/src/tensor/product/persistent.rs";
+pub(super) const ATTENTION: &str = "examples/bench/src/tensor/attention.rs";
+pub(super) const PERSISTENT: &str = "ui-tests/conformance/src/kernels/persistent.rs";
 
-fn text(file: &str) -> String {
+pub(super) fn text(file: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(file);
     fs::read_to_string(path).expect("the kernels lie beside the crate")
 }
 
-/// The rules that the rings of the kernel in a text break, with any of the values of constants that are tried.
+/// The rules that the rings of the first kernel in a text break, with any of the values of constants that are tried.
 fn rules(text: &str) -> Vec<String> {
-    let all = attributed(text).expect("items");
-    let kernel = all.into_iter().find(|item| item.is_kernel).expect("a kernel");
+    rules_of_rings(text, attributed(text).expect("items").into_iter().find(|item| item.is_kernel).expect("a kernel"))
+}
+
+fn rules_of_rings(text: &str, kernel: Attributed) -> Vec<String> {
     let rule = |report: RingReport| match report {
         RingReport::Refused(fault) => Some(fault.rule().to_string()),
         RingReport::Proved { .. } | RingReport::Open { .. } | RingReport::Waived => None,
@@ -28,6 +30,15 @@ fn rules(text: &str) -> Vec<String> {
         Ok(cases) => cases.into_iter().filter_map(|case| rule(case.report)).collect(),
         Err(faults) => faults.iter().map(|fault| fault.rule().to_string()).collect(),
     }
+}
+
+/// The rules that a kernel of a text breaks, those of its rings among them.
+pub(super) fn all_rules(text: &str, kernel: &str) -> Vec<String> {
+    let named = |item: &Attributed| item.is_kernel && item.item.to_string().contains(&format!("fn {kernel} "));
+    let kernel = attributed(text).expect("items").into_iter().find(named).expect("the kernel");
+    let faults = session().check_kernel_in(text, kernel.options.clone(), kernel.item.clone());
+    let rules = faults.iter().map(|fault| fault.rule().to_string());
+    rules.chain(rules_of_rings(text, kernel)).collect()
 }
 
 #[test]
