@@ -1,7 +1,7 @@
-//! A matrix product in `bf16`, by warpgroups that are specialised: one thread loads tiles into a ring by tensor maps, and two warpgroups
-//! multiply them, each with one product in flight while it waits for the next tiles. Each block computes several tiles of the result,
-//! in an order in which blocks that run at the same time share their operands in the second-level cache, and loads the next tile's
-//! operands while it stores the last one (CUTLASS's persistent kernels for Hopper).
+//! A matrix product of `bf16`, `e4m3` or `i8`, by warpgroups that are specialised: one thread loads tiles into a ring by tensor maps, and
+//! two warpgroups multiply them, each with one product in flight while it waits for the next tiles. Each block computes several tiles of
+//! the result, in an order in which blocks that run at the same time share their operands in the second-level cache, and loads the next
+//! tile's operands while it stores the last one (CUTLASS's persistent kernels for Hopper).
 
 use phalanx::prelude::*;
 use phalanx::{MatrixElement, WarpgroupElement};

@@ -127,7 +127,7 @@ __device__ __forceinline__ void keep(accumulator<f16, 64, N>& sum) {
     }
 }
 
-// Changes the sums, as no thread ever does.
+// Changes the sums. No thread ever comes here.
 __device__ __forceinline__ void disturb(f32& sum) { asm volatile("add.f32 %0, %0, %0;" : "+f"(sum.value)); }
 __device__ __forceinline__ void disturb(i32& sum) { asm volatile("add.s32 %0, %0, %0;" : "+r"(sum.value)); }
 template <class V, unsigned long long N>
