@@ -1,4 +1,4 @@
-//! Who knows what has happened: for each last access, wait and phase, the actors and the phases of barriers that come after it.
+//! A record of who knows what has happened: for each last access, wait and phase, the actors and the phases of barriers that come after it.
 
 use std::collections::BTreeMap;
 

@@ -62,7 +62,7 @@ struct Size {
     k: usize,
 }
 
-/// What a launch takes: a device, `a`, `b` and the result, their size, and the number of blocks that fill the device.
+/// A function that launches a kernel on a device with `a`, `b`, the result, their size, and the number of blocks that fill the device.
 type Launch<T> = fn(&Device, &Buffer<T>, &Buffer<T>, &mut Buffer<bf16>, Size, u32) -> phalanx::Result<()>;
 
 /// A case for a kernel. A result may differ by a hundredth from that in `f64`, relative to values larger than `unit`.

@@ -16,7 +16,7 @@ const LARGEST_MODULUS: u32 = 12;
 /// The most combinations of remainders that are tried.
 const MOST_COMBINATIONS: u32 = 64;
 
-/// What is known of a variable: its remainder by a modulus.
+/// The remainder of a variable by a modulus, as the variable, the modulus and the remainder.
 type Residue = (Base, i32, i32);
 
 /// Whether the owner, by its path, and a peer, by the other, may select the same element: `None` if they never do, and otherwise what
@@ -196,7 +196,7 @@ mod tests {
         all
     }
 
-    /// What is said to be disjoint is so for all ranks and values of the variable; and half of what is disjoint is said to be.
+    /// Indexes that are said to be disjoint are so for all ranks and values of the variable, and half of those that are disjoint are said to be.
     #[test]
     fn what_never_meets_is_disjoint() {
         let (mut disjoint, mut all_disjoint) = (0, 0);

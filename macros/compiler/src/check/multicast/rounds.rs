@@ -10,7 +10,7 @@ use crate::model::expr::BinaryOp;
 /// The number of operators and variables through which an index is followed.
 const DEPTH: u8 = 8;
 
-/// What a path cannot do that comes back to the same tile without beginning the loop anew.
+/// The edges and the block that a path cannot take if it comes back to the same tile without beginning the loop anew.
 #[derive(Default)]
 pub(super) struct Rounds {
     /// The block before the loop.
@@ -20,7 +20,7 @@ pub(super) struct Rounds {
 }
 
 impl Rounds {
-    /// Of the tile of a multicast.
+    /// Returns what the paths between multicasts to this tile cannot do.
     pub(super) fn of(cfg: &Cfg<'_>, tile: &Region) -> Rounds {
         Rounds::known(cfg, tile).unwrap_or_default()
     }

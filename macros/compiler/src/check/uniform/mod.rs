@@ -45,10 +45,10 @@ use values::Values;
 /// The places where all threads of a warp are together.
 #[derive(Debug, Default)]
 pub(crate) struct WholeWarps {
-    /// Those of collectives of tiles that are smaller than a warp, which the whole warp does there at once, and of waits at phase
+    /// Places of collectives of tiles that are smaller than a warp, which the whole warp does there at once, and of waits at phase
     /// barriers while products of warpgroups may be in flight.
     collectives: BTreeSet<(u32, u32)>,
-    /// Those of a kernel's accesses to memory.
+    /// Places of a kernel's accesses to memory.
     accesses: BTreeSet<(u32, u32)>,
 }
 
