@@ -25,11 +25,8 @@ pub(super) fn instruction(arguments: &[TypeArgument]) -> Option<String> {
     };
     let list = |item: &dyn Fn(u128) -> String| (0..words).map(item).collect::<Vec<_>>().join(", ");
     let registers = list(&|number| format!("%{number}"));
-    let operands = list(&|number| match sum {
-        "f16" => format!("\"+r\"(sum.word({number}))"),
-        "i32" => format!("\"+r\"(sum.elements[{number}].value)"),
-        _ => format!("\"+f\"(sum.elements[{number}].value)"),
-    });
+    let kind = if sum == "f32" { "f" } else { "r" };
+    let operands = list(&|number| format!("\"+{kind}\"(sum.registers[{number}])"));
     let (a, b) = (words, words + 1);
     // Neither operand is negated. Only those of 16 bits may be transposed.
     let (scales, transposes) = match is_half {

@@ -23,27 +23,56 @@ struct element_of<tf32> {
     using type = f32;
 };
 
-// The elements that a lane holds, which are also words of 32 bits.
-template <class Matrix, class T, unsigned long long N>
-struct alignas(4) lane_elements {
-    T elements[N];
+// The registers of a thread that hold elements. Narrow ones are packed into words here, and not left to the compiler, which keeps each in a
+// register of its own where a matrix is carried around a loop.
+template <class T>
+struct register_of {
+    using type = unsigned;
+};
+template <>
+struct register_of<f32> {
+    using type = float;
+};
+template <>
+struct register_of<i32> {
+    using type = int;
+};
 
-    __device__ __forceinline__ static constexpr Matrix filled(T value) {
+// The elements that a lane holds.
+template <class Matrix, class T, unsigned long long N>
+struct lane_elements {
+    using register_type = typename register_of<T>::type;
+    enum : unsigned { packed = sizeof(register_type) / sizeof(T) };
+
+    register_type registers[N / packed];
+
+    __device__ __forceinline__ static Matrix filled(T value) {
+        struct {
+            T elements[packed];
+        } word;
+        for (T& element : word.elements) {
+            element = value;
+        }
         Matrix m;
-        for (unsigned long long i = 0; i < N; ++i) {
-            m.elements[i] = value;
+        for (register_type& into : m.registers) {
+            into = __builtin_bit_cast(register_type, word);
         }
         return m;
     }
 
-    __device__ __forceinline__ constexpr T& operator[](located_index i) { return elements[i.below(N)]; }
-    __device__ __forceinline__ constexpr const T& operator[](located_index i) const { return elements[i.below(N)]; }
-    __device__ __forceinline__ constexpr T& get_unchecked(index i) { return elements[i.value]; }
-    __device__ __forceinline__ constexpr const T& get_unchecked(index i) const { return elements[i.value]; }
+    __device__ __forceinline__ T& operator[](located_index i) { return elements()[i.below(N)]; }
+    __device__ __forceinline__ const T& operator[](located_index i) const { return elements()[i.below(N)]; }
+    __device__ __forceinline__ T& get_unchecked(index i) { return elements()[i.value]; }
+    __device__ __forceinline__ const T& get_unchecked(index i) const { return elements()[i.value]; }
     __device__ __forceinline__ constexpr usize len() const { return N; }
     __device__ __forceinline__ constexpr bool is_empty() const { return N == 0; }
 
-    __device__ __forceinline__ unsigned& word(unsigned i) { return reinterpret_cast<unsigned*>(elements)[i]; }
+    // A register as a word, whatever it holds.
+    __device__ __forceinline__ unsigned& word(unsigned i) { return reinterpret_cast<unsigned*>(registers)[i]; }
+
+private:
+    __device__ __forceinline__ T* elements() { return reinterpret_cast<T*>(registers); }
+    __device__ __forceinline__ const T* elements() const { return reinterpret_cast<const T*>(registers); }
 };
 
 } // namespace detail
@@ -91,10 +120,10 @@ struct tensor_cores;
 #define PHALANX_MMA_TO_F32(T, U, SHAPE, TYPES)                                                                         \
     template <>                                                                                                        \
     struct tensor_cores<T, U, f32> {                                                                                   \
-        __device__ __forceinline__ static void multiply(const unsigned* a, const unsigned* b, f32* c) {                \
+        __device__ __forceinline__ static void multiply(const unsigned* a, const unsigned* b, float* c) {              \
             asm volatile("mma.sync.aligned." SHAPE ".row.col.f32." TYPES ".f32 "                                        \
                          "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"                             \
-                         : "+f"(c[0].value), "+f"(c[1].value), "+f"(c[2].value), "+f"(c[3].value)                      \
+                         : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])                                              \
                          : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));                          \
         }                                                                                                              \
     };
@@ -109,11 +138,10 @@ PHALANX_MMA_TO_F32(e5m2, e5m2, "m16n8k32", "e5m2.e5m2")
 
 template <>
 struct tensor_cores<f16, f16, f16> {
-    __device__ __forceinline__ static void multiply(const unsigned* a, const unsigned* b, f16* c) {
-        unsigned* words = reinterpret_cast<unsigned*>(c);
+    __device__ __forceinline__ static void multiply(const unsigned* a, const unsigned* b, unsigned* c) {
         asm volatile("mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 "
                      "{%0, %1}, {%2, %3, %4, %5}, {%6, %7}, {%0, %1};"
-                     : "+r"(words[0]), "+r"(words[1])
+                     : "+r"(c[0]), "+r"(c[1])
                      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
     }
 };
@@ -122,10 +150,10 @@ struct tensor_cores<f16, f16, f16> {
 #define PHALANX_MMA_TO_I32(T, U, TYPES)                                                                                \
     template <>                                                                                                        \
     struct tensor_cores<T, U, i32> {                                                                                   \
-        __device__ __forceinline__ static void multiply(const unsigned* a, const unsigned* b, i32* c) {                \
+        __device__ __forceinline__ static void multiply(const unsigned* a, const unsigned* b, int* c) {                \
             asm volatile("mma.sync.aligned.m16n8k32.row.col.s32." TYPES ".s32 "                                        \
                          "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"                             \
-                         : "+r"(c[0].value), "+r"(c[1].value), "+r"(c[2].value), "+r"(c[3].value)                      \
+                         : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3])                                              \
                          : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));                          \
         }                                                                                                              \
     };
@@ -143,7 +171,7 @@ template <template <class, unsigned long long, unsigned long long> class Matrix,
 __device__ __forceinline__ void round_elements(Matrix<tf32, M, N>& matrix) {
 #pragma unroll
     for (unsigned i = 0; i < M * N / 32; ++i) {
-        asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(matrix.word(i)) : "f"(matrix.elements[i].value));
+        asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(matrix.word(i)) : "f"(matrix.registers[i]));
     }
 }
 
@@ -157,7 +185,7 @@ tensor_product(matrix_a<T, 16, K> a, matrix_b<U, K, N> b, accumulator<V, 16, N> 
     detail::round_elements(b);
 #pragma unroll
     for (unsigned block = 0; block < N / 8; ++block) {
-        detail::tensor_cores<T, U, V>::multiply(&a.word(0), &b.word(2 * block), &c.elements[4 * block]);
+        detail::tensor_cores<T, U, V>::multiply(&a.word(0), &b.word(2 * block), &c.registers[4 * block / c.packed]);
     }
     return c;
 }

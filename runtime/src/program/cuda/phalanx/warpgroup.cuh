@@ -109,41 +109,22 @@ __device__ __forceinline__ void check_shape(unsigned long long rows, unsigned lo
     }
 }
 
-// Keeps the compiler from moving accesses of the sums across this place.
-__device__ __forceinline__ void keep(f32& sum) { asm volatile("" : "+f"(sum.value)::"memory"); }
-__device__ __forceinline__ void keep(i32& sum) { asm volatile("" : "+r"(sum.value)::"memory"); }
-template <class V, unsigned long long N>
-__device__ __forceinline__ void keep(accumulator<V, 64, N>& sum) {
+// Keeps the compiler from moving accesses of a matrix across this place.
+__device__ __forceinline__ void keep(float& of) { asm volatile("" : "+f"(of)::"memory"); }
+__device__ __forceinline__ void keep(int& of) { asm volatile("" : "+r"(of)::"memory"); }
+__device__ __forceinline__ void keep(unsigned& of) { asm volatile("" : "+r"(of)::"memory"); }
+template <class Matrix>
+__device__ __forceinline__ void keep_all(Matrix& matrix) {
 #pragma unroll
-    for (unsigned i = 0; i < N / 2; ++i) {
-        keep(sum.elements[i]);
-    }
-}
-template <unsigned long long N>
-__device__ __forceinline__ void keep(accumulator<f16, 64, N>& sum) {
-#pragma unroll
-    for (unsigned i = 0; i < N / 4; ++i) {
-        asm volatile("" : "+r"(sum.word(i))::"memory");
+    for (auto& of : matrix.registers) {
+        keep(of);
     }
 }
 
-// Changes the sums. No thread ever comes here.
-__device__ __forceinline__ void disturb(f32& sum) { asm volatile("add.f32 %0, %0, %0;" : "+f"(sum.value)); }
-__device__ __forceinline__ void disturb(i32& sum) { asm volatile("add.s32 %0, %0, %0;" : "+r"(sum.value)); }
-template <class V, unsigned long long N>
-__device__ __forceinline__ void disturb(accumulator<V, 64, N>& sum) {
-#pragma unroll
-    for (unsigned i = 0; i < N / 2; ++i) {
-        disturb(sum.elements[i]);
-    }
-}
-template <unsigned long long N>
-__device__ __forceinline__ void disturb(accumulator<f16, 64, N>& sum) {
-#pragma unroll
-    for (unsigned i = 0; i < N / 4; ++i) {
-        asm volatile("not.b32 %0, %0;" : "+r"(sum.word(i)));
-    }
-}
+// Changes sums. No thread ever comes here.
+__device__ __forceinline__ void disturb(float& of) { asm volatile("add.f32 %0, %0, %0;" : "+f"(of)); }
+__device__ __forceinline__ void disturb(int& of) { asm volatile("add.s32 %0, %0, %0;" : "+r"(of)); }
+__device__ __forceinline__ void disturb(unsigned& of) { asm volatile("not.b32 %0, %0;" : "+r"(of)); }
 
 // After a wait: keeps the assembler from reading the sums before it. It takes a group that a loop begins and begins again for one, and after
 // `wait_group 1` in the loop for ended, and moves what reads its registers above the `wait_group 0` behind the loop (ptxas 13.0 and
@@ -152,15 +133,10 @@ __device__ __forceinline__ void disturb(accumulator<f16, 64, N>& sum) {
 template <class Sum>
 __device__ __forceinline__ void settle(Sum& sum) {
     if (of_launch<failure_record*, PHALANX_OFFSET_OF(launch_block, record)>() == nullptr) {
-        disturb(sum);
-    }
-}
-
-template <class T, unsigned long long K>
-__device__ __forceinline__ void keep(matrix_a<T, 64, K>& a) {
 #pragma unroll
-    for (unsigned i = 0; i < K / 4; ++i) {
-        asm volatile("" : "+r"(a.word(i))::"memory");
+        for (auto& of : sum.registers) {
+            disturb(of);
+        }
     }
 }
 
@@ -173,7 +149,7 @@ begin_product(accumulator<V, 64, N> sum, const A& a, const B& b, unsigned site) 
     check_shape<N>(a.lines, a.depth, b, site);
     // What threads wrote to the tiles is in the generic proxy.
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-    keep(sum);
+    keep_all(sum);
     asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
     constexpr unsigned long long known = A::known_depth != 0 ? A::known_depth : B::known_depth;
     const unsigned steps = static_cast<unsigned>((known != 0 ? known : a.depth) * A::element / 32);
@@ -183,7 +159,7 @@ begin_product(accumulator<V, 64, N> sum, const A& a, const B& b, unsigned site) 
                                                                                            b.first + B::step * step);
     }
     asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
-    keep(sum);
+    keep_all(sum);
     return {sum};
 }
 
@@ -194,16 +170,16 @@ begin_product(accumulator<V, 64, N> sum, matrix_a<T, 64, K> a, const B& b, unsig
     static_assert(B::known_depth == 0 || B::known_depth == K);
     check_shape<N>(64, K, b, site);
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-    keep(sum);
-    keep(a);
+    keep_all(sum);
+    keep_all(a);
     asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
 #pragma unroll
     for (unsigned step = 0; step < K / 16; ++step) {
         warpgroup_cores<T, U, V, N>::template multiply<B::is_transposed>(sum, &a.word(4 * step), b.first + B::step * step);
     }
     asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
-    keep(a);
-    keep(sum);
+    keep_all(a);
+    keep_all(sum);
     return {sum};
 }
 
@@ -260,7 +236,7 @@ __device__ __forceinline__ Product mma_async(const thread_block_tile<128>&, cons
 template <class Sum, class T, class U>
 __device__ __forceinline__ Sum wait_mma(const thread_block_tile<128>&, in_flight<Sum, T, U> product) {
     asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
-    detail::keep(product.sum);
+    detail::keep_all(product.sum);
     detail::settle(product.sum);
     return product.sum;
 }
@@ -269,7 +245,7 @@ __device__ __forceinline__ Sum wait_mma(const thread_block_tile<128>&, in_flight
 template <class Sum, class T, class U>
 __device__ __forceinline__ Sum wait_mma_except_last(const thread_block_tile<128>&, in_flight<Sum, T, U> product) {
     asm volatile("wgmma.wait_group.sync.aligned 1;" ::: "memory");
-    detail::keep(product.sum);
+    detail::keep_all(product.sum);
     detail::settle(product.sum);
     return product.sum;
 }
