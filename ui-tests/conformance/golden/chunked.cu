@@ -10,6 +10,7 @@
 #include <phalanx/range.cuh>
 #include <phalanx/range_values.cuh>
 #include <phalanx/scalar.cuh>
+#include <phalanx/spread.cuh>
 #include <phalanx/subslice.cuh>
 #include <phalanx/within.cuh>
 #include <phalanx/wrapping.cuh>
@@ -87,12 +88,23 @@ chunked(readonly_slice<u32> a, slice_mut<u32> out, usize size, const __grid_cons
 #line 131 "ui-tests/conformance/src/kernels/elements.rs"
         auto length = saturating_sub(a.len() + 1, size_4);
 #line 131 "ui-tests/conformance/src/kernels/elements.rs"
-        for (auto position_2 : range(0, length)) {
+        const auto steps = range(0, length);
+        if (covers(a, spread_by(length - 1 - values_of(steps), up_by(0), up_by(size_4).down_by(1))) && is_natural(size_4)) {
+            for (auto position_2 : unclamped(steps)) {
 #line 131 "ui-tests/conformance/src/kernels/elements.rs"
-            auto window = subslice(a, length - 1 - position_2, length - 1 - position_2 + size_4);
-            require(within(window, 0) & within(window, window.len() - 1));
+                auto window = subslice_unchecked(a, length - 1 - position_2, length - 1 - position_2 + size_4);
+                require(within(window, 0) & within(window, window.len() - 1));
 #line 132 "ui-tests/conformance/src/kernels/elements.rs"
-            total = wrapping_mul(total, 31) + window.get_unchecked(0) * window.get_unchecked(window.len() - 1);
+                total = wrapping_mul(total, 31) + window.get_unchecked(0) * window.get_unchecked(window.len() - 1);
+            }
+        } else {
+            for (auto position_2 : steps) {
+#line 131 "ui-tests/conformance/src/kernels/elements.rs"
+                auto window = subslice(a, length - 1 - position_2, length - 1 - position_2 + size_4);
+                require(within(window, 0) & within(window, window.len() - 1));
+#line 132 "ui-tests/conformance/src/kernels/elements.rs"
+                total = wrapping_mul(total, 31) + window.get_unchecked(0) * window.get_unchecked(window.len() - 1);
+            }
         }
     }
 #line 134 "ui-tests/conformance/src/kernels/elements.rs"
@@ -103,9 +115,9 @@ chunked(readonly_slice<u32> a, slice_mut<u32> out, usize size, const __grid_cons
 #line 137 "ui-tests/conformance/src/kernels/elements.rs"
         usize by = 20;
 #line 137 "ui-tests/conformance/src/kernels/elements.rs"
-        const auto steps = range(0, min(a.len(), by));
-        if (covers(a, values_of(steps)) && covers(shared, values_of(steps)) && covers_row<decltype(grid.get_unchecked(0))>(confined(values_of(steps), less_than(12)) % 4) && covers(grid, confined(values_of(steps), less_than(12)) / 4)) {
-            for (auto position_3 : unclamped(steps)) {
+        const auto steps_2 = range(0, min(a.len(), by));
+        if (covers(a, values_of(steps_2)) && covers(shared, values_of(steps_2)) && covers_row<decltype(grid.get_unchecked(0))>(confined(values_of(steps_2), less_than(12)) % 4) && covers(grid, confined(values_of(steps_2), less_than(12)) / 4)) {
+            for (auto position_3 : unclamped(steps_2)) {
 #line 137 "ui-tests/conformance/src/kernels/elements.rs"
                 auto i_2 = position_3;
 #line 137 "ui-tests/conformance/src/kernels/elements.rs"
@@ -116,7 +128,7 @@ chunked(readonly_slice<u32> a, slice_mut<u32> out, usize size, const __grid_cons
                 }
             }
         } else {
-            for (auto position_3 : steps) {
+            for (auto position_3 : steps_2) {
 #line 137 "ui-tests/conformance/src/kernels/elements.rs"
                 auto i_2 = position_3;
 #line 137 "ui-tests/conformance/src/kernels/elements.rs"
@@ -145,15 +157,15 @@ chunked(readonly_slice<u32> a, slice_mut<u32> out, usize size, const __grid_cons
 #line 146 "ui-tests/conformance/src/kernels/elements.rs"
         usize by_2 = size;
 #line 146 "ui-tests/conformance/src/kernels/elements.rs"
-        const auto steps_2 = range(0, saturating_sub(shared.len(), by_2));
-        if (covers(shared, values_of(steps_2) + by_2)) {
-            for (auto position_5 : unclamped(steps_2)) {
+        const auto steps_3 = range(0, saturating_sub(shared.len(), by_2));
+        if (covers(shared, values_of(steps_3) + by_2)) {
+            for (auto position_5 : unclamped(steps_3)) {
 #line 146 "ui-tests/conformance/src/kernels/elements.rs"
                 auto x_2 = shared.get_unchecked(position_5 + by_2);
                 total ^= x_2;
             }
         } else {
-            for (auto position_5 : steps_2) {
+            for (auto position_5 : steps_3) {
 #line 146 "ui-tests/conformance/src/kernels/elements.rs"
                 auto x_2 = shared[position_5 + by_2];
                 total ^= x_2;

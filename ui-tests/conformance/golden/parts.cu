@@ -4,6 +4,7 @@
 #include <phalanx/launch.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/range.cuh>
+#include <phalanx/range_within.cuh>
 #include <phalanx/scalar.cuh>
 #include <phalanx/subslice.cuh>
 #include <phalanx/within.cuh>
@@ -38,10 +39,10 @@ parts(readonly_slice<u32> a, slice_mut<u32> out, u32 lo, usize hi, const __grid_
     out[4] = sum(subslice_inclusive(a, lo, u32(9)));
     out[5] = sum(subslice_inclusive(a, 0, hi));
     out[6] = sum(subslice(subslice_from(row, 1), 1, 3));
-    out[7] = as<u32>(row.len()) + as<u32>(subslice(a, 3, 5).len());
-    out[8] = as<u32>(row.is_empty()) + 2 * as<u32>(subslice(a, 4, 4).is_empty());
-    require(within(row, 0) & within(row, row.len() - 1) & within(out, 9));
-#line 38 "ui-tests/conformance/src/kernels/memory.rs"
+    require(range_within(a, 3, 5) & within(out, 7) & range_within(a, 4, 4) & within(out, 8) & within(row, 0) & within(row, row.len() - 1) & within(out, 9));
+#line 36 "ui-tests/conformance/src/kernels/memory.rs"
+    out.get_unchecked(7) = as<u32>(row.len()) + as<u32>(subslice_unchecked(a, 3, 5).len());
+    out.get_unchecked(8) = as<u32>(row.is_empty()) + 2 * as<u32>(subslice_unchecked(a, 4, 4).is_empty());
     out.get_unchecked(9) = row.get_unchecked(0) + row.get_unchecked(row.len() - 1);
     out[10] = as<u32>(subslice_inclusive(a, 3, 2).len());
     out[11] = subslice(a, 2, 8)[3];

@@ -14,6 +14,7 @@
 #include <phalanx/range.cuh>
 #include <phalanx/range_values.cuh>
 #include <phalanx/scalar.cuh>
+#include <phalanx/spread.cuh>
 #include <phalanx/subslice.cuh>
 #include <phalanx/tile.cuh>
 #include <phalanx/tuple.cuh>
@@ -34,32 +35,45 @@ __device__ __forceinline__ void fetch(const thread_block_tile<4>& quad, shared_s
     auto k = parameter_1._1;
     auto rank = as<usize>(quad.meta_group_rank());
     const auto steps = range(usize(0), usize(2));
-    const bool all_within = covers(to_a, rank + values_of(steps) * 64);
-    #pragma unroll
-    for (auto i : steps) {
+    if (covers_row<decltype(to_a.get_unchecked(0))>(values_of(DEPTH) - 1) && covers(to_a, rank + values_of(steps) * 64) && covers(a, spread_by((top + (rank + values_of(steps) * 64)) * k, up_by(start), up_by(start).up_by(DEPTH).down_by(1))) && is_natural(DEPTH)) {
+        #pragma unroll
+        for (auto i : unclamped(steps)) {
 #line 34 "ui-tests/conformance/src/corpus/tensor_cores.rs"
-        auto row = rank + i * 64;
-        auto from = (top + row) * k + start;
-        if (!all_within) {
-            require(within(to_a, row));
+            auto row = rank + i * 64;
+            auto from = (top + row) * k + start;
+            memcpy_async(quad, copied_part_unchecked(row_of_unchecked(to_a, row), 0, DEPTH), copied_part_unchecked(a, from, from + DEPTH));
         }
-#line 36 "ui-tests/conformance/src/corpus/tensor_cores.rs"
-        memcpy_async(quad, copied_part(row_of_unchecked(to_a, row), 0, DEPTH), copied_part(a, from, from + DEPTH));
+    } else {
+        #pragma unroll
+        for (auto i : steps) {
+#line 34 "ui-tests/conformance/src/corpus/tensor_cores.rs"
+            auto row = rank + i * 64;
+            auto from = (top + row) * k + start;
+            memcpy_async(quad, copied_part(row_of(to_a, row), 0, DEPTH), copied_part(a, from, from + DEPTH));
+        }
     }
+#line 38 "ui-tests/conformance/src/corpus/tensor_cores.rs"
     const auto steps_2 = range(usize(0), usize(2));
-    const bool all_within_2 = covers(to_b, rank / 2 + values_of(steps_2) * 32);
-    #pragma unroll
-    for (auto i_2 : steps_2) {
+    if (covers(to_b, rank / 2 + values_of(steps_2) * 32) && covers(b, spread_by((start + (rank / 2 + values_of(steps_2) * 32)) * n, up_by(left).up_by(rank % 2 * DEPTH), up_by(left).up_by(rank % 2 * DEPTH).up_by(DEPTH).down_by(1))) && is_natural(DEPTH)) {
+        #pragma unroll
+        for (auto i_2 : unclamped(steps_2)) {
 #line 40 "ui-tests/conformance/src/corpus/tensor_cores.rs"
-        auto row_2 = rank / 2 + i_2 * 32;
-        auto column = rank % 2 * DEPTH;
+            auto row_2 = rank / 2 + i_2 * 32;
+            auto column = rank % 2 * DEPTH;
 #line 41 "ui-tests/conformance/src/corpus/tensor_cores.rs"
-        auto from_2 = (start + row_2) * n + left + column;
-        if (!all_within_2) {
-            require(within(to_b, row_2));
+            auto from_2 = (start + row_2) * n + left + column;
+            memcpy_async(quad, copied_part(row_of_unchecked(to_b, row_2), column, column + DEPTH), copied_part_unchecked(b, from_2, from_2 + DEPTH));
         }
-#line 42 "ui-tests/conformance/src/corpus/tensor_cores.rs"
-        memcpy_async(quad, copied_part(row_of_unchecked(to_b, row_2), column, column + DEPTH), copied_part(b, from_2, from_2 + DEPTH));
+    } else {
+        #pragma unroll
+        for (auto i_2 : steps_2) {
+#line 40 "ui-tests/conformance/src/corpus/tensor_cores.rs"
+            auto row_2 = rank / 2 + i_2 * 32;
+            auto column = rank % 2 * DEPTH;
+#line 41 "ui-tests/conformance/src/corpus/tensor_cores.rs"
+            auto from_2 = (start + row_2) * n + left + column;
+            memcpy_async(quad, copied_part(row_of(to_b, row_2), column, column + DEPTH), copied_part(b, from_2, from_2 + DEPTH));
+        }
     }
 }
 

@@ -5,7 +5,9 @@
 #include <phalanx/launch.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/range.cuh>
+#include <phalanx/range_values.cuh>
 #include <phalanx/scalar.cuh>
+#include <phalanx/spread.cuh>
 #include <phalanx/subslice.cuh>
 
 using namespace phalanx;
@@ -18,21 +20,43 @@ unrolled(readonly_slice<u32> input, slice_mut<u32> out, const __grid_constant__ 
     {
         auto& items = sums;
 #line 237 "ui-tests/conformance/src/kernels/guide.rs"
-        #pragma unroll 4
-        for (auto k : range(0, items.len())) {
+        const auto steps = range(0, items.len());
+        if (covers(input, spread_by(values_of(steps) * 8, up_by(0), up_by(8).down_by(1))) && is_natural(8)) {
+            #pragma unroll 4
+            for (auto k : unclamped(steps)) {
 #line 238 "ui-tests/conformance/src/kernels/guide.rs"
-            auto& sum = items[k];
-            {
-                auto items_2 = subslice(input, k * 8, k * 8 + 8);
+                auto& sum = items[k];
+                {
+                    auto items_2 = subslice_unchecked(input, k * 8, k * 8 + 8);
 #line 239 "ui-tests/conformance/src/kernels/guide.rs"
-                #pragma unroll 3
-                for (auto position : range(0, items_2.len())) {
+                    #pragma unroll 3
+                    for (auto position : range(0, items_2.len())) {
 #line 240 "ui-tests/conformance/src/kernels/guide.rs"
-                    auto x = items_2[position];
-                    if (x == i) {
-                        continue;
+                        auto x = items_2[position];
+                        if (x == i) {
+                            continue;
+                        }
+                        sum += x;
                     }
-                    sum += x;
+                }
+            }
+        } else {
+            #pragma unroll 4
+            for (auto k : steps) {
+#line 238 "ui-tests/conformance/src/kernels/guide.rs"
+                auto& sum = items[k];
+                {
+                    auto items_2 = subslice(input, k * 8, k * 8 + 8);
+#line 239 "ui-tests/conformance/src/kernels/guide.rs"
+                    #pragma unroll 3
+                    for (auto position : range(0, items_2.len())) {
+#line 240 "ui-tests/conformance/src/kernels/guide.rs"
+                        auto x = items_2[position];
+                        if (x == i) {
+                            continue;
+                        }
+                        sum += x;
+                    }
                 }
             }
         }

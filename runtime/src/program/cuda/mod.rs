@@ -60,6 +60,7 @@ pub(crate) const HEADERS: &[Header] = headers! {
     "profile.cuh"
     "range.cuh"
     "range_values.cuh"
+    "range_within.cuh"
     "scalar.cuh"
     "sin_cos.cuh"
     "spread.cuh"
@@ -93,6 +94,7 @@ const BY_NAME: &[(&str, &[&str])] = &[
     ("limits.cuh", &["confined", "limited"]),
     ("profile.cuh", &["profiled"]),
     ("range_values.cuh", &["values_of", "unclamped", "increased", "decreased"]),
+    ("range_within.cuh", &["range_within", "row_range_within"]),
     ("spread.cuh", &["spread_by"]),
     ("stepped_range.cuh", &["range_inclusive", "rev", "step_by", "stepped"]),
     ("tuple.cuh", &["tuple"]),

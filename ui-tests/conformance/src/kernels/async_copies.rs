@@ -3,7 +3,9 @@
 
 use phalanx::prelude::*;
 
-use crate::{Module, Outcome, check_list, equal, failure, kernel_list, read, same};
+use crate::{Module, Outcome, check_list, equal, failure, find, kernel_list, read, same};
+
+const SOURCE: &str = include_str!("async_copies.rs");
 
 /// Copies a part of the input to a part of shared memory, to the barrier or to the group, by the block or by its warps.
 #[cluster_kernel(block = 96)]
@@ -291,6 +293,57 @@ fn a_bulk_copy_is_of_sixteens(device: &Device) -> Outcome {
     Ok(())
 }
 
+/// Eight threads copy a row. The ranges of a block are tested before its loops; in the second one, a round waits for its copies.
+#[cluster_kernel(block = 64)]
+fn by_rows(input: &[u32], out: &mut [u32], width: u32, rounds: u32) {
+    let block = this_thread_block();
+    let eight = tiled_partition::<8>(&block);
+    let tile = shared_array::<[u32; 36], 64>();
+    let line = eight.meta_group_rank();
+    for k in 0..8 {
+        let first = (line + k * 8) * width;
+        memcpy_async(&eight, &tile[line + k * 8][..32], &input[first..first + 32]);
+    }
+    eight.wait_async();
+    block.sync();
+    let mut sum = 0;
+    for j in 0..32 {
+        sum += tile[block.thread_rank()][j];
+    }
+    for k in 0..rounds {
+        block.sync(); // all have read the row
+        if eight.meta_group_rank() == 0 {
+            memcpy_async(&eight, &tile[k % 64][..32], /* row */ &input[k * width..k * width + 32]);
+        }
+        eight.wait_async();
+        block.sync();
+        sum += tile[k % 64][block.thread_rank() % 32];
+    }
+    out[this_grid().thread_rank()] = sum;
+}
+
+fn rows_are_copied(device: &Device) -> Outcome {
+    for (width, rounds) in [(32, 3), (40, 64), (33, 64)] {
+        let host: Vec<u32> = (0..64 * width).map(|i| i * 7 % 1_001).collect();
+        let input = device.upload(&host)?;
+        let mut out = device.zeros(64)?;
+        by_rows(&input, &mut out, width, rounds).grid(1).launch(device)?;
+        let row = |k: u32| &host[(k * width) as usize..][..32];
+        let want = Vec::from_iter(
+            (0..64).map(|i| row(i).iter().sum::<u32>() + (0..rounds).map(|k| row(k)[i as usize % 32]).sum::<u32>()),
+        );
+        same(&out.read()?, &want, |i| format!("thread {i}, rows of {width}"))?;
+        // One row more than there is.
+        let failure = failure(by_rows(&input, &mut out, width, 65).grid(1).launch(device))?;
+        let (start, length) = (64 * width, 64 * width);
+        let want = format!("range {start}..{} out of bounds for length {length}", start + 32);
+        if failure.cause.to_string() != want || failure.location != Some(find(file!(), SOURCE, "row")) {
+            return Err(format!("{failure}, and not {want}").into());
+        }
+    }
+    Ok(())
+}
+
 /// Returns this file's part of the table.
 pub(super) fn modules() -> Vec<Module> {
     vec![Module {
@@ -302,7 +355,17 @@ pub(super) fn modules() -> Vec<Module> {
             proxies_see_each_other,
             functions_copy,
             a_bulk_copy_is_of_sixteens,
+            rows_are_copied,
         ],
-        kernels: kernel_list![parts::<u8>, parts::<u64>, staged, fetched_ahead, in_turns, by_functions, bulk_parts,],
+        kernels: kernel_list![
+            parts::<u8>,
+            parts::<u64>,
+            staged,
+            fetched_ahead,
+            in_turns,
+            by_functions,
+            bulk_parts,
+            by_rows
+        ],
     }]
 }

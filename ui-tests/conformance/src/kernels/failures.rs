@@ -125,6 +125,31 @@ failing! { input, out, n;
         for k in 0..n { out[0] += /* loop_of_indexes_from_memory */ input[input[k] * 22 + 1]; }
     }
 
+    loop_of_parts, "range 60..68 out of bounds for length 64", {
+        for k in 0..n {
+            let part = /* loop_of_parts */ &input[k * 10..k * 10 + 8];
+            out[k] = part[0] + part[7];
+        }
+    }
+    loop_of_parts_by_number, "range 55..66 out of bounds for length 64", {
+        for k in 0..n {
+            let part = /* loop_of_parts_by_number */ &input[k * (n + 4)..(k + 1) * (n + 4)];
+            out[k] = part[0];
+        }
+    }
+    loop_of_parts_that_end_early, "range 2..0 out of bounds for length 64", {
+        let length = n - 9;
+        for k in 2..n {
+            let part = /* loop_of_parts_that_end_early */ &input[k..k + length];
+            out[k] = part.len() as i32;
+        }
+    }
+    straight_part, "range 57..65 out of bounds for length 64", {
+        out[1] = input[n] + input[n + 1];
+        let part = /* straight_part */ &input[n + 50..n + 58];
+        out[2] = part[0];
+    }
+
     in_device_function, "index 70 out of bounds for length 64", { out[0] = third(input, n); }
 
     // Divisions.

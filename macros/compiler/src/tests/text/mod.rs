@@ -10,6 +10,7 @@ mod deferred;
 mod iterations;
 mod order;
 mod parts;
+mod ranges;
 mod rest;
 mod straight;
 mod whole_warps;

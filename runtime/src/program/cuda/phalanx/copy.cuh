@@ -146,6 +146,14 @@ __device__ __forceinline__ auto copied_part(Memory&& memory, Start start, End en
     return detail::located_part<decltype(detail::whole(whole))>{part, whole, detail::index(start).value};
 }
 
+// The same without its check: a test before it has shown that it holds.
+template <class Memory, class Start, class End>
+__device__ __forceinline__ auto copied_part_unchecked(Memory&& memory, Start start, End end) {
+    const auto whole = detail::whole(memory);
+    const auto part = subslice_unchecked(whole, start, end);
+    return detail::located_part<decltype(detail::whole(whole))>{part, whole, detail::index(start).value};
+}
+
 // `memcpy_async(&group, &shared, slice, &bar)`
 template <class Group, class To, class From, bool of_cluster>
 __device__ __forceinline__ void memcpy_async(const Group& group, To&& destination, const From& source,

@@ -271,6 +271,15 @@ __device__ __forceinline__ constexpr auto as(detail::interval<Raw> values) {
     return detail::interval<raw>(kept.low, kept.high, kept.steps, kept.ceiling, kept.known, kept.none, kept.natural, has_all);
 }
 
+// Whether a number, which is the length of a range, is not negative.
+template <class Raw>
+__device__ __forceinline__ constexpr detail::test is_natural(integer<Raw> length) {
+    return !detail::signed_integer<Raw> || length.value >= 0;
+}
+__device__ __forceinline__ constexpr detail::test is_natural(detail::raw_integer auto literal) {
+    return literal >= 0;
+}
+
 // Whether `memory[i]` is within bounds for all of these values of `i`.
 template <class Memory, class Raw>
 __device__ __forceinline__ constexpr detail::test covers(const Memory& memory, detail::interval<Raw> values) {

@@ -57,6 +57,13 @@ __device__ __forceinline__ auto subslice(Memory&& memory, Start start, End end, 
     return detail::part(whole, from.value, to.value - from.value);
 }
 
+// The same without its check: a test before it has shown that it holds.
+template <class Memory, class Start, class End>
+__device__ __forceinline__ auto subslice_unchecked(Memory&& memory, Start start, End end) {
+    const detail::index from(start), to(end);
+    return detail::part(detail::whole(memory), from.value, to.value - from.value);
+}
+
 // `&memory[start..=end]`
 template <class Memory, class Start, class End>
 __device__ __forceinline__ auto subslice_inclusive(Memory&& memory, Start start, End end, PHALANX_SITE) {

@@ -32,6 +32,8 @@ pub(super) enum AccessForm<'e> {
     LoadVec(ValueId),
     /// `memory.store_vec(index, vector)`, with the vector.
     StoreVec(&'e Expr),
+    /// `&memory[index..end]`, with the end.
+    Range(&'e Expr),
 }
 
 impl<'e> Access<'e> {
@@ -45,6 +47,7 @@ impl<'e> Access<'e> {
                     Op::LoadVec(lanes) => AccessForm::LoadVec(*lanes),
                     Op::StoreVec => AccessForm::StoreVec(operands.get(2)?),
                     Op::Part { form: Part::Row, .. } => AccessForm::Row,
+                    Op::Part { form: Part::Range, .. } => AccessForm::Range(operands.get(2)?),
                     _ => return None,
                 };
                 Some(Access { site: *site, memory: operands.first()?, index: operands.get(1)?, form })
@@ -55,7 +58,19 @@ impl<'e> Access<'e> {
 
     /// Whether the index and the length are constants.
     pub(super) fn is_constant(&self) -> bool {
-        self.is_of_array() && self.index.integer().is_some()
+        self.is_of_array() && self.index.integer().is_some() && self.range_end().is_none_or(is_constant)
+    }
+
+    /// Whether it is a range whose check the compiler of CUDA C++ decides.
+    pub(super) fn is_constant_range(&self) -> bool {
+        self.range_end().is_some() && self.is_constant()
+    }
+
+    fn range_end(&self) -> Option<&'e Expr> {
+        match self.form {
+            AccessForm::Range(end) => Some(end),
+            AccessForm::Element | AccessForm::Row | AccessForm::LoadVec(_) | AccessForm::StoreVec(_) => None,
+        }
     }
 
     /// Whether the length is a constant.
@@ -72,7 +87,7 @@ impl<'e> Access<'e> {
     /// type comes from.
     pub(super) fn lanes(&self, region: &impl Region) -> Option<Option<Vec<Fragment>>> {
         match self.form {
-            AccessForm::Element | AccessForm::Row => None,
+            AccessForm::Element | AccessForm::Row | AccessForm::Range(_) => None,
             AccessForm::LoadVec(lanes) => Some(Some(vec![Fragment::Digits(lanes)])),
             AccessForm::StoreVec(vector) => Some(region.lanes(vector)),
         }
@@ -196,6 +211,10 @@ pub(super) fn converted(callee: &'static str, index: CuExpr) -> (Vec<Fragment>, 
 /// Whether an operation of integers may fail. A literal is no divisor of -1.
 pub(super) fn may_fail(op: BinaryOp, right: &Expr) -> bool {
     op.divides() && right.integer().is_none_or(|divisor| divisor == 0)
+}
+
+fn is_constant(expr: &Expr) -> bool {
+    matches!(expr.kind, ExprKind::Int { .. } | ExprKind::Constant(_))
 }
 
 /// Returns the memory of which an expression is an element that is an array.

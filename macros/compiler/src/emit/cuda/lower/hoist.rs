@@ -75,17 +75,16 @@ impl Lower<'_> {
         let mut conditional = Vec::new();
         let mut is_of_slices = false;
         for (statement, access) in candidates.into_iter().filter(|(_, access)| !is_plain(whole, access)) {
-            let Some((site, test)) = known.test(access, statement) else { continue };
+            let Some((site, mut of_access)) = known.tests(access, statement) else { continue };
             if known.lower.unchecked.contains(&site) {
                 continue;
             }
-            let mut test = test;
             if known.nest.conditional.contains_key(&site) {
-                let Some(guarded) = known.guarded_test(access, statement, site) else {
-                    conditional.push((site, test));
+                let Some(guarded) = known.guarded_tests(access, statement, site) else {
+                    conditional.push((site, of_access));
                     continue;
                 };
-                test = guarded;
+                of_access = guarded;
             }
             let all_within = known.lower.all_within.get(&site).cloned();
             // What an outer loop has tested for all of its iterations, or the compiler of CUDA C++ decides.
@@ -93,13 +92,15 @@ impl Lower<'_> {
                 continue;
             }
             // The same test is about the same indexes, and holds if it is known to hold of one access.
-            if tests.add(all_within, test) {
+            if of_access.into_iter().all(|test| tests.add(all_within.clone(), test)) {
                 accesses.push(site);
                 is_of_slices |= Access::of(access).is_some_and(|of| !of.is_of_array());
             }
         }
         // What an access that happens in each iteration needs anyway.
-        accesses.extend(conditional.iter().filter(|(_, test)| tests.contains(test)).map(|(site, _)| *site));
+        accesses.extend(
+            conditional.iter().filter(|(_, of)| of.iter().all(|test| tests.contains(test))).map(|(site, _)| *site),
+        );
         let is_known =
             |expr, site| accesses.contains(&site) || known.lower.unchecked.contains(&site) || is_plain(whole, expr);
         let unroll = is_recurrence(&known.nest).then_some(Unroll::Recurrence);
@@ -108,7 +109,9 @@ impl Lower<'_> {
         let first = |access: &Access<'_>| {
             let callee = match access.form {
                 AccessForm::LoadVec(lanes) => template("covers_vectors", vec![Fragment::Digits(lanes)]),
-                AccessForm::Element | AccessForm::Row | AccessForm::StoreVec(_) => vec!["covers".into()],
+                AccessForm::Element | AccessForm::Row | AccessForm::StoreVec(_) | AccessForm::Range(_) => {
+                    vec!["covers".into()]
+                }
             };
             let values = Shifted::of(CuExpr::call("values_of", vec![CuExpr::name("0")]));
             Some(Test { callee, memory: Some(known.memory(access.memory)?), values })

@@ -7,10 +7,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Lower;
-use super::access::{Access, LARGEST_INDEX, Region, row};
+use super::access::{Access, AccessForm, LARGEST_INDEX, Region, row};
 use super::counter::Counter;
 use super::guards::{Limit, Limitable, Relation, limits};
-use super::loop_tests::{Shifted, Test, displacement};
+use super::loop_tests::{Distance, Shifted, Test, displacement};
 use super::nest::Nest;
 use crate::emit::cuda::ast::{CuExpr, Fragment};
 use crate::emit::cuda::signature::{cast, template};
@@ -52,6 +52,13 @@ impl Value {
         match self {
             Value::Fixed(value) => CuExpr::call("values_of", vec![value]),
             Value::Varying(values, _) => values.text(),
+        }
+    }
+
+    fn shifted(self) -> Shifted {
+        match self {
+            Value::Varying(values, _) => values,
+            fixed @ Value::Fixed(_) => Shifted::of(fixed.interval()),
         }
     }
 
@@ -136,34 +143,47 @@ impl<'l, 'f, 'e> Values<'l, 'f, 'e> {
         }
     }
 
-    /// Returns the test of an access that is made under conditions, if they are comparisons that limit the index, or that it does not
-    /// depend on. Where they are not understood, the test might fail for threads that do not make the access.
-    pub(super) fn guarded_test(&mut self, access: &'e Expr, statement: usize, site: SiteId) -> Option<Test> {
+    /// Returns the tests of an access that is made under conditions, if they are comparisons that limit the index, or that it does not
+    /// depend on. Where they are not understood, a test might fail for threads that do not make the access.
+    pub(super) fn guarded_tests(&mut self, access: &'e Expr, statement: usize, site: SiteId) -> Option<Vec<Test>> {
         let limits = limits(self.nest.conditional.get(&site)?, self)?;
         let has_lanes = Access::of(access)?.lanes(self).is_some();
         self.guarded = Guarded { limits, has_lanes, ..Guarded::default() };
-        let test = self.test(access, statement);
+        let tests = self.tests(access, statement);
         let guarded = std::mem::take(&mut self.guarded);
         let is_limited = guarded.limits.iter().all(|limit| guarded.used.contains(&limit.variable));
-        test.filter(|_| is_limited || !guarded.depends).map(|(_, test)| test)
+        tests.filter(|_| is_limited || !guarded.depends).map(|(_, tests)| tests)
     }
 
-    /// Returns the site of an access in a statement of the body, and the test that it is within bounds.
-    pub(super) fn test(&mut self, access: &'e Expr, statement: usize) -> Option<(SiteId, Test)> {
+    /// Returns the site of an access in a statement of the body, and the tests that it is within bounds.
+    pub(super) fn tests(&mut self, access: &'e Expr, statement: usize) -> Option<(SiteId, Vec<Test>)> {
         let mut access = Access::of(access)?;
         if let Some(row) = self.row_of(access.memory) {
             access.memory = row;
         }
-        let mut left = LARGEST_INDEX;
-        let values = match self.interval(access.index, statement, &mut left)? {
-            Value::Varying(values, _) => values,
-            fixed @ Value::Fixed(_) => Shifted::of(fixed.interval()),
+        let tests = match access.form {
+            AccessForm::Range(end) => self.range(&access, end, statement)?,
+            AccessForm::Element | AccessForm::Row | AccessForm::LoadVec(_) | AccessForm::StoreVec(_) => {
+                let values = self.index(access.index, statement)?.shifted();
+                vec![self.test(&access, values)?]
+            }
         };
+        Some((access.site, tests))
+    }
+
+    /// Returns the test of an access at these values of its index.
+    fn test(&self, access: &Access<'e>, values: Shifted) -> Option<Test> {
         let (callee, memory) = match (access.lanes(self), row(access.memory)) {
             (None, None) => {
                 let memory = Some(self.memory(access.memory)?);
-                let (callee, values) = values.converted("covers");
-                return Some((access.site, Test { callee, memory, values }));
+                // Both ends of a range are compared alike, so that one test is about both.
+                let (callee, values) = match access.form {
+                    AccessForm::Range(_) => (vec!["covers".into()], values),
+                    AccessForm::Element | AccessForm::Row | AccessForm::LoadVec(_) | AccessForm::StoreVec(_) => {
+                        values.converted("covers")
+                    }
+                };
+                return Some(Test { callee, memory, values });
             }
             (None, Some(rows)) => (self.of_rows("covers_row", rows)?, None),
             (Some(lanes), rows) => {
@@ -171,7 +191,29 @@ impl<'l, 'f, 'e> Values<'l, 'f, 'e> {
                 (template(name, lanes?), Some(self.memory(rows.unwrap_or(access.memory))?))
             }
         };
-        Some((access.site, Test { callee, memory, values }))
+        Some(Test { callee, memory, values })
+    }
+
+    /// Returns the tests of the first and the last element of a range, if the syntax shows that it does not end before it starts: of
+    /// `i..i + length` and `i * length..(i + 1) * length`. They do not hold for an empty range at either end of the memory.
+    fn range(&mut self, access: &Access<'e>, end: &'e Expr, statement: usize) -> Option<Vec<Test>> {
+        let end = self.index(end, statement)?.shifted();
+        let last = self.test(access, end.clone().shifted(true, CuExpr::name("1")))?;
+        if access.index.integer() == Some(0) {
+            return Some(vec![last]);
+        }
+        let start = self.index(access.index, statement)?.shifted();
+        let distance = end.distance_from(&start)?;
+        let mut tests = vec![self.test(access, start)?, last];
+        if let Distance::Length(length) = distance {
+            tests.push(Test { callee: vec!["is_natural".into()], memory: None, values: Shifted::of(length) });
+        }
+        Some(tests)
+    }
+
+    /// Returns the values of an index.
+    fn index(&mut self, index: &Expr, statement: usize) -> Option<Value> {
+        self.interval(index, statement, &mut LARGEST_INDEX.clone())
     }
 
     /// Returns the row of memory that a variable of the loop is a name of.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Lower;
-use super::access::{Access, LARGEST_INDEX, Region, may_fail, row};
+use super::access::{Access, AccessForm, LARGEST_INDEX, Region, may_fail, row};
 use crate::emit::cuda::ast::{CuExpr, Fragment};
 use crate::emit::cuda::name::field_name;
 use crate::emit::cuda::signature::{cast, shape, template};
@@ -82,6 +82,14 @@ impl<'l, 'f, 'e> Values<'l, 'f, 'e> {
     /// Returns the test of an access.
     pub(super) fn test(&mut self, access: &Access<'_>) -> Option<Test> {
         let index = self.index(access.index)?;
+        if let AccessForm::Range(end) = access.form {
+            let ends = [index, self.index(end)?];
+            let (callee, memory) = match row(access.memory) {
+                None => (vec!["range_within".into()], Some(self.memory(access.memory)?)),
+                Some(rows) => (self.of_rows("row_range_within", rows)?, None),
+            };
+            return Some(Test { callee, arguments: memory.into_iter().chain(ends).collect() });
+        }
         let (name, memory) = match (access.lanes(self), row(access.memory)) {
             (None, None) => (vec!["within".into()], vec![self.memory(access.memory)?]),
             (None, Some(rows)) => (self.of_rows("within_row", rows)?, Vec::new()),

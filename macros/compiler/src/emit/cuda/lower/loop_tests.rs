@@ -53,6 +53,25 @@ impl Shifted {
         self.whole
     }
 
+    /// Returns how far the values are from those of `start`, if they are `start + length`, or `(i + 1) * length` where `start` is
+    /// `i * length`.
+    pub(super) fn distance_from(&self, start: &Shifted) -> Option<Distance> {
+        if let Some(((false, length), before)) = self.by.split_last()
+            && self.base == start.base
+            && *before == start.by[..]
+        {
+            return Some(Distance::Length(length.clone()));
+        }
+        let is_next = |of: &CuExpr, number: &CuExpr| matches!(of, CuExpr::Infix { op: "+", left, right, .. } if **left == *number && **right == CuExpr::name("1"));
+        match (&self.whole, &start.whole) {
+            (
+                CuExpr::Infix { op: "*", left, right, .. },
+                CuExpr::Infix { op: "*", left: number, right: length, .. },
+            ) if right == length && is_next(left, number) => Some(Distance::Factor),
+            _ => None,
+        }
+    }
+
     /// Returns `up_by(a).down_by(b)`.
     fn shift(&self) -> CuExpr {
         displacement(&self.by)
@@ -73,6 +92,14 @@ pub(super) fn displacement(terms: &[(bool, CuExpr)]) -> CuExpr {
         arguments: vec![by.clone()],
         site: None,
     })
+}
+
+/// How far the end of a range is from its start.
+pub(super) enum Distance {
+    /// A value that the loop does not change. One of a signed type may be negative.
+    Length(CuExpr),
+    /// A factor of the start, which is a natural number where the values of a product are known.
+    Factor,
 }
 
 /// The test that the elements of memory at the values of an index are within bounds.

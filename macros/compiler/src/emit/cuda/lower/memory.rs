@@ -15,6 +15,15 @@ pub(super) fn part(form: Part, operands: Vec<CuExpr>, site: Option<SiteId>) -> C
     function(part_name(form), operands, site)
 }
 
+/// The same without its check, which a test before it has made.
+pub(super) fn unchecked_part(form: Part, operands: Vec<CuExpr>, site: Option<SiteId>) -> CuExpr {
+    match form {
+        Part::Row => function("row_of_unchecked", operands, None),
+        Part::Range => function("subslice_unchecked", operands, None),
+        Part::Inclusive | Part::From | Part::Chunk => part(form, operands, site),
+    }
+}
+
 fn part_name(form: Part) -> &'static str {
     match form {
         Part::Range => "subslice",
@@ -54,10 +63,11 @@ pub(super) fn copy(copy: CopyOp, mut arguments: Vec<CuExpr>, site: Option<SiteId
 
 /// Lets a copy know of which memory a slice is a part.
 fn locate(argument: &mut CuExpr) {
-    if let CuExpr::Call { callee, .. } = argument
-        && *callee == [part_name(Part::Range).into()]
-    {
+    let CuExpr::Call { callee, .. } = argument else { return };
+    if *callee == [part_name(Part::Range).into()] {
         *callee = vec!["copied_part".into()];
+    } else if *callee == ["subslice_unchecked".into()] {
+        *callee = vec!["copied_part_unchecked".into()];
     }
 }
 

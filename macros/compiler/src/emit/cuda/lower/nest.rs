@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::counter::Counter;
 use super::induction::Induction;
+use crate::model::copy::CopyOp;
 use crate::model::effect::effect;
 use crate::model::expr::{BinaryOp, Block, Callee, Condition, Expr, ExprKind, StmtKind};
 use crate::model::facts::Effect;
@@ -183,7 +184,9 @@ impl<'e> Nest<'e> {
                 }
                 Form::Twice
             }
-            ExprKind::Op { op: Op::LoadVec(_) | Op::StoreVec | Op::Part { form: Part::Row, .. }, .. } => {
+            ExprKind::Op {
+                op: Op::LoadVec(_) | Op::StoreVec | Op::Part { form: Part::Row | Part::Range, .. }, ..
+            } => {
                 self.accesses.push((self.statement, expr));
                 Form::Twice
             }
@@ -390,7 +393,7 @@ pub(super) fn is_collective(op: Op) -> bool {
         | Op::Arrive(..)
         | Op::Wait(..)
         | Op::Barrier(..)
-        | Op::Copy(_)
+        | Op::Copy(CopyOp::Wait { .. } | CopyOp::BulkWait { .. })
         | Op::Warp(..)
         | Op::LoadMatrix { .. }
         | Op::StoreMatrix { .. }
@@ -406,7 +409,9 @@ pub(super) fn is_collective(op: Op) -> bool {
         | Op::Forget(_)
         | Op::SharedArray(_)
         | Op::SharedBarrier(..) => true,
-        Op::This(_)
+        // Each thread issues its own share of a copy.
+        Op::Copy(CopyOp::Cooperative { .. } | CopyOp::Bulk(_) | CopyOp::Tensor(_) | CopyOp::Store)
+        | Op::This(_)
         | Op::Query(..)
         | Op::Uniform(_)
         | Op::MapSharedRank(_)

@@ -11,7 +11,7 @@ use crate::model::copy::CopyOp;
 use crate::model::expr::Expr;
 use crate::model::group::Group;
 use crate::model::group_barrier::BarrierMethod;
-use crate::model::op::{Op, Part, Stored};
+use crate::model::op::{Op, Stored};
 use crate::model::ty::ValueType;
 use crate::model::{SiteId, ValueId};
 use crate::span::SpanRange;
@@ -81,9 +81,7 @@ impl Lower<'_> {
                 let element = types.map(|(element, _)| shape(&element.shape)).unwrap_or_default();
                 CuExpr::Call { callee: template(name, element), arguments: values.collect(), site }
             }
-            Op::Part { form: Part::Row, .. } if unchecked => {
-                memory::function("row_of_unchecked", values.collect(), None)
-            }
+            Op::Part { form, .. } if unchecked => memory::unchecked_part(form, values.collect(), site),
             Op::Part { form, .. } => memory::part(form, values.collect(), site),
             Op::SplitAt { .. } => memory::function("split_at", values.collect(), site),
             Op::LoadVec(lanes) if unchecked => memory::load_vec("load_vec_unchecked", lanes, values.collect(), None),

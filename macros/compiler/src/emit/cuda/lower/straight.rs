@@ -419,7 +419,7 @@ impl<'l, 'f: 'e, 'e> Scan<'l, 'f, 'e> {
     /// Adds an access to the tests, or ends the run if it keeps its check.
     fn access(&mut self, expr: &'e Expr, loads: bool) -> Option<()> {
         let access = Access::of(expr)?;
-        if self.values.lower.unchecked.contains(&access.site) {
+        if self.values.lower.unchecked.contains(&access.site) || access.is_constant_range() {
             return Some(());
         }
         let test = self.values.test(&access)?;
