@@ -110,88 +110,98 @@ fn registers(a: &[bf16], b: &[bf16], c: &mut [bf16], n: usize, k: usize) {
 // ANCHOR: warps
 /// The part of the sum that a stage holds, from here on: rows of 128 bytes.
 const DEPTH: usize = 64;
-/// The stages of tiles that arrive while others are multiplied.
+/// The columns of the result that a block computes here.
+const COLUMNS: usize = 256;
+/// The stages of tiles, of which two arrive while the third is multiplied, and the copies for one that a thread has a share in.
 const LOADED: usize = 3;
+const COPIES: usize = (EDGE + COLUMNS) / 32;
 
 /// Rows are padded by 16 bytes, so that the 8 rows that `ldmatrix` reads at once lie in different banks.
-type Rows = [[bf16; DEPTH + 8]; EDGE];
+type Row = [bf16; DEPTH + 8];
 
-/// Begins the copies of a tile: a group of four threads copies a row of 128 bytes at a time.
+/// Begins the copies of 32 rows. Eight threads copy one, so that they read a whole line of the cache.
 #[device]
-fn fetch(quad: &Tile<4>, to: &SharedSlice<[bf16; DEPTH + 8]>, from: &[bf16], top: usize, start: usize, k: usize) {
-    #[unroll]
-    for i in 0..2 {
-        let row = quad.meta_group_rank() as usize + i * 64;
-        let first = (top + row) * k + start;
-        memcpy_async(quad, &to[row][..DEPTH], &from[first..first + DEPTH]);
-    }
+fn fetch(eight: &Tile<8>, to: &SharedSlice<Row>, row: u32, from: &[bf16], start: u32, k: u32) {
+    let row = row + eight.meta_group_rank();
+    let first = (start + row * k) as usize;
+    memcpy_async(eight, &to[row][..DEPTH], &from[first..first + DEPTH]);
 }
 
-/// Tensor cores multiply, by 8 warps of 64 by 32 results, and two stages are in flight (CUTLASS's multistage product).
+/// Tensor cores multiply, by 8 warps of 64 by 64 results, and two stages are in flight (CUTLASS's multistage product).
 #[cluster_kernel(block = 256)]
-fn warps(a: &[bf16], b: &[bf16], c: &mut [bf16], n: usize, k: usize) {
+fn warps(a: &[bf16], b: &[bf16], c: &mut [bf16], n: u32, k: u32) {
     let block = this_thread_block();
     let warp = tiled_partition::<32>(&block);
-    let quad = tiled_partition::<4>(&block);
-    let a_tiles = shared_array::<Rows, LOADED>();
-    let b_tiles = shared_array::<Rows, LOADED>();
+    let eight = tiled_partition::<8>(&block);
+    let a_tiles = shared_array::<[Row; EDGE], LOADED>();
+    let b_tiles = shared_array::<[Row; COLUMNS], LOADED>();
     let at = block.group_index();
-    let (top, left) = (at.y as usize * EDGE, at.x as usize * EDGE);
-    let (row, column) = (warp.meta_group_rank() / 4 * 64, warp.meta_group_rank() % 4 * 32);
-    let steps = k / DEPTH;
-    fetch(&quad, &a_tiles[0], a, top, 0, k);
-    fetch(&quad, &b_tiles[0], b, left, 0, k);
-    if steps > 1 {
-        fetch(&quad, &a_tiles[1], a, top, DEPTH, k);
-        fetch(&quad, &b_tiles[1], b, left, DEPTH, k);
-    }
-    let mut sums = [[Accumulator::<f32, 16, 16>::splat(0.0); 2]; 4];
-    for step in 0..steps {
-        if step + 1 < steps {
-            quad.wait_prior::<4>(); // all but the next stage's
-        } else {
-            quad.wait_async();
-        }
-        block.sync(); // all rows have arrived, and the stage before is free
-        let after = step + 2;
-        if after < steps {
-            fetch(&quad, &a_tiles[after % LOADED], a, top, after * DEPTH, k);
-            fetch(&quad, &b_tiles[after % LOADED], b, left, after * DEPTH, k);
-        }
-        let (a_tile, b_tile) = (&a_tiles[step % LOADED], &b_tiles[step % LOADED]);
+    let (top, left) = (at.y * EDGE as u32, at.x * COLUMNS as u32);
+    let (row, column) = (warp.meta_group_rank() / 4 * 64, warp.meta_group_rank() % 4 * 64);
+    let steps = k / DEPTH as u32;
+    assert!(steps >= LOADED as u32, "a sum of fewer parts than stages");
+    for stage in 0..LOADED as u32 - 1 {
+        let start = stage * DEPTH as u32;
         #[unroll]
-        for part in 0..DEPTH as u32 / 16 {
-            let mut x = [MatrixA::<bf16, 16, 16>::splat(bf16::ZERO); 4];
-            let mut y = [MatrixB::<bf16, 16, 16>::splat(bf16::ZERO); 2];
+        for part in 0..4 {
+            fetch(&eight, &a_tiles[stage], part * 32, a, top * k + start, k);
+            fetch(&eight, &b_tiles[stage], part * 64, b, left * k + start, k);
+            fetch(&eight, &b_tiles[stage], part * 64 + 32, b, left * k + start, k);
+        }
+    }
+    eight.wait_prior::<COPIES>(); // all but the last stage's
+    block.sync();
+    let mut sums = [[Accumulator::<f32, 16, 16>::splat(0.0); 4]; 4];
+    // A part is loaded to registers while the one before is multiplied.
+    let mut x = [[MatrixA::<bf16, 16, 16>::splat(bf16::ZERO); 4]; 2];
+    let mut y = [[MatrixB::<bf16, 16, 16>::splat(bf16::ZERO); 4]; 2];
+    #[unroll]
+    for i in 0..4 {
+        x[0][i] = warp.load_matrix(&a_tiles[0], row + i as u32 * 16, 0);
+        y[0][i] = warp.load_matrix_transposed(&b_tiles[0], column + i as u32 * 16, 0);
+    }
+    for step in 0..steps {
+        let (stage, free) = (step % LOADED as u32, (step + LOADED as u32 - 1) % LOADED as u32);
+        // The last steps fetch what nobody reads, and need no branch.
+        let start = (step + LOADED as u32 - 1).min(steps - 1) * DEPTH as u32;
+        #[unroll]
+        for part in 0..4 {
+            // A quarter of the copies beside a quarter of the products.
+            fetch(&eight, &a_tiles[free], part * 32, a, top * k + start, k);
+            fetch(&eight, &b_tiles[free], part * 64, b, left * k + start, k);
+            fetch(&eight, &b_tiles[free], part * 64 + 32, b, left * k + start, k);
+            if part == 3 {
+                eight.wait_prior::<COPIES>();
+                block.sync(); // the next stage has arrived, and all have read this one
+            }
+            let (from, next) = if part == 3 { ((step + 1) % LOADED as u32, 0) } else { (stage, (part + 1) * 16) };
+            let (now, then) = (part as usize % 2, (part as usize + 1) % 2);
             #[unroll]
             for i in 0..4 {
-                x[i] = warp.load_matrix(a_tile, row + i as u32 * 16, part * 16);
-            }
-            #[unroll]
-            for j in 0..2 {
-                y[j] = warp.load_matrix_transposed(b_tile, column + j as u32 * 16, part * 16);
+                x[then][i] = warp.load_matrix(&a_tiles[from], row + i as u32 * 16, next);
+                y[then][i] = warp.load_matrix_transposed(&b_tiles[from], column + i as u32 * 16, next);
             }
             #[unroll]
             for i in 0..4 {
                 #[unroll]
-                for j in 0..2 {
-                    sums[i][j] = warp.mma(x[i], y[j], sums[i][j]);
+                for j in 0..4 {
+                    sums[i][j] = warp.mma(x[now][i], y[now][j], sums[i][j]);
                 }
             }
         }
     }
+    eight.wait_async();
     let lane = warp.thread_rank();
     #[unroll]
     for i in 0..4 {
         #[unroll]
-        for j in 0..2 {
+        for j in 0..4 {
             let sum = sums[i][j].to_bf16();
             #[unroll]
-            for pair in 0..4u32 {
+            for pair in 0..4 {
                 let y = row + i as u32 * 16 + sum.row(lane, pair * 2);
                 let x = column + j as u32 * 16 + sum.column(lane, pair * 2);
-                let two = bf16x2::new([sum[pair * 2], sum[pair * 2 + 1]]);
-                c.store_vec((top + y as usize) * n + left + x as usize, two);
+                c.store_vec((top + y) * n + left + x, bf16x2::new([sum[pair * 2], sum[pair * 2 + 1]]));
             }
         }
     }
@@ -305,7 +315,7 @@ pub(super) fn cases(scale: Scale) -> Vec<Case> {
             registers(a, b, c, size.n, size.k).grid(grid(size, EDGE, EDGE)).enqueue(device)
         }),
         ("step 4, tensor cores by warps", |device, a, b, c, size, _| {
-            warps(a, b, c, size.n, size.k).grid(grid(size, EDGE, EDGE)).enqueue(device)
+            warps(a, b, c, size.n as u32, size.k as u32).grid(grid(size, EDGE, COLUMNS)).enqueue(device)
         }),
         ("step 5, by warpgroups", |device, a, b, c, Size { m, n, k }, _| {
             let (a, b, steps) = (a.tensor([m, k])?, b.tensor([n, k])?, (k / DEPTH) as u32);
