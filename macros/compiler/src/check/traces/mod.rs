@@ -117,6 +117,9 @@ pub(super) fn check<'f>(
     let first = launches(runs, threads * blocks, &check.bounds_of_barriers());
     crowded::check(&check).into_iter().for_each(|fault| diags.push(fault));
     let mut works = false;
+    if questions.copies && runs.has_integers {
+        check.push(check.run_without_rounds(Launch { argument: 0, element: None, ..first[0] }), diags);
+    }
     for (number, launch) in first.iter().enumerate() {
         works |= check.report(*launch, number == 0 && counts_bytes, &mut passed, diags);
     }
@@ -289,6 +292,14 @@ impl Check<'_, '_> {
         if counts_bytes {
             faults.extend(bytes::check(self, launch));
         }
+        Some(faults)
+    }
+
+    /// The copies that are left in a launch whose loops have no rounds.
+    fn run_without_rounds(&self, launch: Launch) -> Option<Vec<Diag>> {
+        let mut faults = Vec::new();
+        self.trace(launch, None, &mut Vec::new(), &mut faults)?;
+        faults.retain(|fault| fault.rule == Rule::CopyInFlight);
         Some(faults)
     }
 

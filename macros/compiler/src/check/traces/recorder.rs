@@ -60,6 +60,8 @@ impl<'a, 'f> Recorder<'a, 'f> {
     pub(super) fn end(mut self, ends: bool) -> (Trace, Vec<Diag>) {
         if !ends {
             self.tell();
+        } else if self.assumed.is_none() {
+            self.found.extend(self.flights.left(self.check.runs.has_integers.then_some(self.launch.argument)));
         }
         self.trace.made[..self.told].iter_mut().for_each(|made| made.may_be_told = true);
         (self.trace, self.found)
