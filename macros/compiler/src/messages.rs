@@ -151,7 +151,7 @@ pub(crate) fn unsupported_type_with(at: SpanRange, help: &str) -> Diag {
 
 pub(crate) fn group_by_value(at: SpanRange, name: &str) -> Diag {
     Diag::new(Rule::UnsupportedType, at, format!("`{name}` must be passed by reference"))
-        .help(format!("write `&{name}`; a type of your own needs another name than that of a group"))
+        .help(format!("write `&{name}`, or give a type of your own another name"))
 }
 
 // Syntax.
@@ -466,9 +466,9 @@ pub(crate) fn operand_kind(at: SpanRange, found: Kind) -> Diag {
         Kind::Extent => {
             diag.help("use one of its extents, such as `.x`, or bind it by itself: `let at = block.group_index();`")
         }
-        Kind::Memory(Memory::Global | Memory::GlobalMut) => {
-            diag.help("borrow all of it, also in a tuple: `let (from, to) = (&mut x[..], &mut y[..]);`")
-        }
+        Kind::Memory(Memory::Global | Memory::GlobalMut) => diag.help(
+            "use one of its elements; in a tuple, borrow all of it: `let (from, to) = (&mut x[..], &mut y[..]);`",
+        ),
         _ => diag,
     }
 }
