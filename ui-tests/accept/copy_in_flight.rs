@@ -134,3 +134,17 @@ fn two_inboxes(input: &[u32], out: &mut [u32]) {
     }
     cluster.sync();
 }
+
+/// The first copy is waited for in the first round, which there is.
+#[cluster_kernel(block = 64)]
+fn some_round(data: &[u32], out: &mut [u32], rows: u32) {
+    let block = this_thread_block();
+    let row = shared_array::<u32, 64>();
+    let i = block.thread_rank();
+    assert!(rows > 0);
+    memcpy_async(&block, &row, &data[..64]);
+    for k in 0..rows {
+        block.wait_async();
+        out[k * 64 + i] = row[63 - i];
+    }
+}

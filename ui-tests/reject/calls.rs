@@ -19,4 +19,35 @@ fn calls(output: &mut [u32], n: u32) {
     drop(token);
 }
 
+/// One fault, although the token is not waited for.
+#[cluster_kernel(cluster = 2)]
+fn dropped() {
+    let cluster = this_cluster();
+    let token = cluster.barrier_arrive();
+    drop(token);
+}
+
+#[cluster_kernel(block = 64)]
+fn mapped(output: &mut [f32]) {
+    let halves = [1.0f32, 2.0].map(bf16::from_f32);
+    output[0] = halves[0].to_f32();
+}
+
+#[cluster_kernel(block = 64)]
+fn in_tuples(x: &mut [f32], y: &mut [f32]) {
+    let block = this_thread_block();
+    let (mut from, mut to) = (x, y);
+    let (at, i) = (block.group_index(), block.thread_rank());
+    to[i] = from[at.x];
+}
+
+type Tile = [f32; 4];
+
+#[cluster_kernel(block = 64)]
+fn named_as_a_group(output: &mut [f32]) {
+    let tiles = shared_array::<Tile, 4>();
+    tiles[0][0] = 1.0;
+    output[0] = tiles[0][0];
+}
+
 fn main() {}

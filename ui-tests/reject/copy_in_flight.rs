@@ -165,3 +165,16 @@ fn one_copy_too_few(data: &[u32], out: &mut [u32]) {
         block.sync();
     }
 }
+
+/// Where `rows` is 0, nothing waits for the first copy.
+#[cluster_kernel(block = 64)]
+fn no_round(data: &[u32], out: &mut [u32], rows: u32) {
+    let block = this_thread_block();
+    let row = shared_array::<u32, 64>();
+    let i = block.thread_rank();
+    memcpy_async(&block, &row, &data[..64]);
+    for k in 0..rows {
+        block.wait_async();
+        out[k * 64 + i] = row[63 - i];
+    }
+}

@@ -29,7 +29,7 @@ pub(crate) use uniform::*;
 use crate::diag::Diag;
 use crate::model::copy::TensorCopy;
 use crate::model::group::Group;
-use crate::model::kind::Kind;
+use crate::model::kind::{Kind, Memory};
 use crate::model::method::VALUE_METHODS;
 use crate::model::op::{MEMORY_METHODS, Stored};
 use crate::model::ty::SCALARS;
@@ -151,7 +151,7 @@ pub(crate) fn unsupported_type_with(at: SpanRange, help: &str) -> Diag {
 
 pub(crate) fn group_by_value(at: SpanRange, name: &str) -> Diag {
     Diag::new(Rule::UnsupportedType, at, format!("`{name}` must be passed by reference"))
-        .help(format!("write `&{name}`"))
+        .help(format!("write `&{name}`, or give a type of your own another name"))
 }
 
 // Syntax.
@@ -463,6 +463,12 @@ pub(crate) fn operand_kind(at: SpanRange, found: Kind) -> Diag {
     let diag = Diag::new(Rule::WrongKind, at, format!("{} is not a number or a truth value", found.noun()));
     match found {
         Kind::Reference { .. } => diag.help("read the value that it refers to: `*reference`"),
+        Kind::Extent => {
+            diag.help("use one of its extents, such as `.x`, or bind it by itself: `let at = block.group_index();`")
+        }
+        Kind::Memory(Memory::Global | Memory::GlobalMut) => diag.help(
+            "use one of its elements; in a tuple, borrow all of it: `let (from, to) = (&mut x[..], &mut y[..]);`",
+        ),
         _ => diag,
     }
 }

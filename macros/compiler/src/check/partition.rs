@@ -19,8 +19,8 @@ use phalanx_contract::uniformity::Uniformity;
 use super::accessors::each_region;
 use super::branch_correlation::{Followed, Outcomes};
 use super::cfg::{
-    Access, AccessId, BarrierCall, BarrierCallId, BasicBlock, BlockId, Call, CallId, Cfg, CopyId, CopyStep, End,
-    MemoryStep, Region, Step, StepKind, ValueStep,
+    Access, AccessId, Assertion, BarrierCall, BarrierCallId, BasicBlock, BlockId, Call, CallId, Cfg, CopyId, CopyStep,
+    End, MemoryStep, Region, Step, StepKind, ValueStep,
 };
 use super::cfg::{Node, NodeId, Select, Source, Variable};
 use super::constant_propagation::{ConstantPropagation, Constants, Number};
@@ -315,7 +315,11 @@ impl<'f> Splitter<'_, 'f> {
             let mut known = known.clone();
             let BasicBlock { steps, end } = &self.cfg.blocks[block.0];
             let mut copied = Vec::new();
-            for step in steps {
+            let here = BlockId(split.blocks.len());
+            let asserted = |before: usize| self.cfg.assertions.iter().filter(move |of| of.at == (*block, before));
+            for (number, step) in steps.iter().enumerate() {
+                let at = (here, copied.len());
+                split.assertions.extend(asserted(number).map(|assertion| Assertion { at, ..assertion.clone() }));
                 if let StepKind::Value(ValueStep::Set { value, .. }) = step.kind
                     && let Some(number) = known.numbers.number(value)
                 {
@@ -325,6 +329,8 @@ impl<'f> Splitter<'_, 'f> {
                 copied.push(Step { kind: self.copy(&mut split, &known, &step.kind), at: step.at });
                 self.transfer(&mut known, step);
             }
+            let at = (here, copied.len());
+            split.assertions.extend(asserted(steps.len()).map(|assertion| Assertion { at, ..assertion.clone() }));
             let end = match (end, self.decided(*block, &known)) {
                 (End::Never, _) => End::Never,
                 (End::Leave, _) => End::Leave,

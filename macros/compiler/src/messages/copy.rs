@@ -269,6 +269,16 @@ pub(crate) fn copy_left(at: SpanRange, completion: CompletionMechanism) -> Diag 
     .help(help)
 }
 
+/// The same, where the integers among the arguments are one number.
+pub(crate) fn copy_left_for(at: SpanRange, completion: CompletionMechanism, argument: Option<u64>) -> Diag {
+    let diag = copy_left(at, completion);
+    match argument {
+        Some(0) => diag
+            .remark("this happens where an argument is 0, so that a loop has no round; `assert!` says that it is not"),
+        Some(_) | None => diag,
+    }
+}
+
 /// A place in shared memory that a bulk copy cannot begin at.
 pub(crate) fn copy_place(at: SpanRange, first: u64, multiple: u64) -> Diag {
     Diag::new(

@@ -37,6 +37,14 @@ impl MemoryOrder {
         }
     }
 
+    /// Whether an atomic of this order acquires.
+    pub(crate) fn acquires(self) -> bool {
+        match self {
+            MemoryOrder::Acquire | MemoryOrder::AcqRel | MemoryOrder::SeqCst => true,
+            MemoryOrder::Relaxed | MemoryOrder::Release => false,
+        }
+    }
+
     pub(crate) fn cuda_name(self) -> &'static str {
         match self {
             MemoryOrder::Relaxed => "relaxed",

@@ -76,7 +76,9 @@ impl Parser<'_> {
                 messages::comparison_function(span, name)
             }
             ["drop"] | ["mem", "drop" | "forget"] | ["std" | "core", "mem", "drop" | "forget"] if is_token() => {
-                messages::dropped_by_call(span)
+                self.diags.push(messages::dropped_by_call(span));
+                // It has the token now, so that nothing else is wrong with that.
+                return None;
             }
             _ => return None,
         };

@@ -11,6 +11,7 @@ use syn::{
     PathArguments, ReceiverKind, Type, parse_quote_spanned,
 };
 
+use super::lengths::Lengths;
 use super::same_file::{Known, Module, declared_in, is_place, name_of, words};
 use super::stand_ins::{LeaveBlock, Stands, Substitute, respanned, with_constants};
 use crate::model::followed::{Followed, Selected};
@@ -46,6 +47,7 @@ pub(crate) fn inlined(item: &TokenStream, file: &str, reads: Reads) -> Option<In
         taken,
         declared,
         types: Vec::new(),
+        lengths: Lengths::default(),
         open: Vec::new(),
         followed: Vec::new(),
         left: MOST_BODIES,
@@ -65,6 +67,7 @@ struct Inliner<'m> {
     declared: Vec<String>,
     /// The locals whose type is written, each with it.
     types: Vec<(String, String)>,
+    lengths: Lengths,
     /// The functions whose bodies are being put in place of a call.
     open: Vec<u64>,
     followed: Vec<Followed>,
@@ -75,6 +78,7 @@ struct Inliner<'m> {
 impl VisitMut for Inliner<'_> {
     fn visit_local_mut(&mut self, local: &mut Local) {
         self.declare(local);
+        self.lengths.declare(local);
         visit_mut::visit_local_mut(self, local);
     }
 
@@ -164,6 +168,12 @@ impl Inliner<'_> {
         if self.open.is_empty() { self.declared.contains(name) } else { self.taken.contains(name) }
     }
 
+    /// Whether some function of the module declares a name.
+    fn in_bodies(&self, name: &Ident) -> bool {
+        let all = self.module.functions.values().chain(self.module.methods.values());
+        all.flat_map(|known| &known.declares).any(|declared| *name == **declared)
+    }
+
     fn may_stand(&self, known: &Known) -> bool {
         let is_open = self.open.contains(&known.identity);
         let is_read = self.reads == Reads::All || known.is_plain();
@@ -178,7 +188,15 @@ impl Inliner<'_> {
             (None, Some((ty, name))) => (self.module.methods.get(&(ty.to_string(), name.to_string()))?, Some(ty), name),
             (None, None) => return None,
         };
-        let constants = constants_of(known, &path.path.segments.last()?.arguments)?;
+        let arguments = &path.path.segments.last()?.arguments;
+        let constants = match constants_of(known, arguments) {
+            None if arguments.is_none() => {
+                let is_declared = |name: &Ident| self.declared.iter().filter(|other| *name == **other).count() == 1;
+                let is_own = |name: &Ident| is_declared(name) && (self.open.is_empty() || !self.in_bodies(name));
+                self.lengths.constants(known, call.args.iter().cloned(), is_own)?
+            }
+            constants => constants?,
+        };
         let first = own.unwrap_or(name).to_string();
         if own.is_some() && !(takes_values(known) && known.types.is_empty()) {
             return None;

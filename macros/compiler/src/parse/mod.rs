@@ -20,6 +20,7 @@ mod inner_attributes;
 pub(crate) mod instance;
 mod iter_consumers;
 mod iter_sources;
+mod lengths;
 mod macro_call;
 mod matrix;
 mod method;

@@ -6,7 +6,7 @@ use super::machine::Machine;
 use super::moves::{Mode, Move, Outcome, attempt, begin, moves};
 use super::search::deadlock;
 use super::skeleton::Skeleton;
-use super::splits::{not_owned, not_represented, splits};
+use super::splits::splits;
 use super::verdict::{Event, Fault};
 
 /// The largest number of moves of a run.
@@ -60,10 +60,6 @@ pub(super) fn sample_in_turn(skeleton: &Skeleton) -> Option<(Fault, Vec<Event>)>
 
 fn sample_of(skeleton: &Skeleton, mut machine: Machine) -> Option<(Fault, Vec<Event>)> {
     let splits = splits(&machine);
-    // Threads that are one actor have to be represented by it.
-    if !splits.exact && (not_represented(skeleton).is_some() || not_owned(&machine).is_some()) {
-        return None;
-    }
     let whole = vec![1; machine.units.len()];
     let mut left = RUNS;
     for split in splits.searches.iter().take(1).chain([&splits.all, &whole]) {
@@ -98,6 +94,11 @@ fn run(machine: &Machine, order: Order, logged: bool) -> Option<(Fault, Vec<Even
         all.sort_by_key(|chosen| order.rank(*chosen));
         let mut next = None;
         for chosen in all {
+            // Those that are in flight for one barrier land one after the other: hundreds of single elements would use up the run.
+            let chosen = match chosen {
+                Move::Land(kind) => Move::LandAll(machine.places.copies[kind].barrier),
+                Move::Actor(_) | Move::LandAll(_) => chosen,
+            };
             match attempt(machine, &mut ledger, &state, chosen, mode) {
                 (_, Some(_)) => return None,
                 (Outcome::Blocked, None) => {}

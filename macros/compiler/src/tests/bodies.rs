@@ -244,3 +244,44 @@ fn a_buffer_that_a_function_chooses() {
     assert_eq!(broken(&text("cur")), [""; 0]);
     assert!(!broken(&text("cluster.block_rank()")).is_empty());
 }
+
+/// The constant of a function is the length of the array that it is given.
+#[test]
+fn lengths_of_arrays() {
+    let text = |length: &str, barrier: &str| {
+        format!(
+            "const SIZE: usize = 128;
+            #[device]
+            fn tree<T: Number, const N: usize>(block: &ThreadBlock, s: &SharedArray<T, N>, add: impl Fn(T, T) -> T) -> T {{
+                let i = block.thread_rank() as usize;
+                let mut half = N / 2;
+                while half > 0 {{
+                    if i < half {{ s[i] = add(s[i], s[i + half]); }}
+                    {barrier}
+                    half /= 2;
+                }}
+                s[0]
+            }}
+            #[cluster_kernel(block = 128)]
+            fn sums(x: &[f32], out: &mut [f32]) {{
+                let block = this_thread_block();
+                let values = shared_array::<f32, {length}>();
+                let i = block.thread_rank();
+                values[i] = x[i];
+                block.sync();
+                let sum = tree(&block, &values, |a, b| a + b);
+                out[i] = sum;
+            }}"
+        )
+    };
+    for length in ["128", "SIZE"] {
+        assert_eq!(broken(&text(length, "block.sync();")), [""; 0], "{length}");
+        for barrier in ["", "tiled_partition::<32>(block).sync();", "if half > 32 { block.sync(); }"] {
+            assert_eq!(broken(&text(length, barrier)), ["unsynchronized_access"], "{length} {barrier}");
+        }
+    }
+    // Another variable of the name may be another array.
+    let twice = text("128", "")
+        .replace("let sum =", "let values = shared_array::<f32, 128>(); values[i] = 0.0; block.sync(); let sum =");
+    assert_eq!(broken(&twice), [""; 0]);
+}

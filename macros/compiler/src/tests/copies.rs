@@ -449,3 +449,29 @@ fn the_last_round() {
     let test = format!("if k + 1 < n {{ {} }} else {{ {} }}", waits[0], waits[1]);
     assert!(pipeline(&test, &copy("true")).contains(&"copy_in_flight".to_owned()));
 }
+
+/// What is begun before a loop is left in flight where the loop has no round, unless the kernel asserts that it has one.
+#[test]
+fn loops_without_a_round() {
+    let pipeline = |before: &str, round: &str| {
+        let copies = "let stages = shared_array::<[u32; 64], 3>(); memcpy_async(&block, &stages[0], &input[..64]);
+            memcpy_async(&block, &stages[1], &input[64..128]);";
+        let ahead = "if k + 2 < n { memcpy_async(&block, &stages[(k + 2) % 3], &input[(k + 2) * 64..(k + 3) * 64]); }";
+        broken(&format!(
+            "{before} {copies} for k in 0..n {{ {round} output[i] += stages[k % 3][63 - i]; block.sync(); {ahead} }}"
+        ))
+    };
+    let last = "if k + 1 < n { block.wait_prior::<1>(); } else { block.wait_async(); }";
+    for round in ["block.wait_async();", last] {
+        for before in
+            ["assert!(n > 0);", "assert!(n >= 2);", "assert!(1 <= n);", "assert!(n != 0);", "if n == 0 { return; }"]
+        {
+            assert_eq!(pipeline(before, round), [""; 0], "{before} {round}");
+        }
+        for before in ["", "assert!(n < 1000);"] {
+            assert_eq!(pipeline(before, round), ["copy_in_flight"], "{before} {round}");
+        }
+    }
+    // A wait that some launch never comes to.
+    assert_eq!(pipeline("assert!(n > 0);", "if k == 9 { block.wait_async(); }"), ["copy_in_flight"]);
+}

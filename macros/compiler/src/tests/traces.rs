@@ -106,7 +106,7 @@ fn copies_that_are_left() {
     }
     for body in [
         r#"memcpy_async(&block, &t[0], &input[..128]); for k in 0..4u32 { if k + 1 < 4 { memcpy_async(&block, &t[(k + 1) % 2], &input[(k+1)*128..(k+2)*128]); block.wait_prior::<1>(); } else { block.wait_async(); } out[k * 128 + i] = t[k % 2][i]; block.sync(); }"#,
-        r#"memcpy_async(&block, &t[0], &input[..128]); memcpy_async(&block, &t[1], &input[128..256]); for k in 0..n { if k + 2 < n { memcpy_async(&block, &t[(k + 2) % 3], &input[(k+2)*128..(k+3)*128]); block.wait_prior::<2>(); } else { block.wait_async(); } out[k * 128 + i] = t[k % 3][i]; block.sync(); }"#,
+        r#"assert!(n > 0); memcpy_async(&block, &t[0], &input[..128]); memcpy_async(&block, &t[1], &input[128..256]); for k in 0..n { if k + 2 < n { memcpy_async(&block, &t[(k + 2) % 3], &input[(k+2)*128..(k+3)*128]); block.wait_prior::<2>(); } else { block.wait_async(); } out[k * 128 + i] = t[k % 3][i]; block.sync(); }"#,
         r#"memcpy_async(&block, &a, &input[..128]); memcpy_async(&block, &b, &input[128..256]); block.wait_prior::<1>(); out[i] = a[i]; block.wait_async(); out[i] = b[i];"#,
         r#"let mut cur = &a; let mut next = &b; memcpy_async(&block, cur, &input[..128]); for k in 1..5u32 { memcpy_async(&block, next, &input[k*128..(k+1)*128]); block.wait_prior::<1>(); out[k*128 + i] = cur[i]; block.sync(); std::mem::swap(&mut cur, &mut next); } block.wait_async();"#,
         r#"memcpy_async(&block, &a, &input[..128]); memcpy_async(&block, &t[0], &input[..128]); memcpy_async(&block, &b, &input[128..256]); memcpy_async(&block, &t[1], &input[..128]); block.wait_prior::<2>(); out[i] = a[i] + t[0][i]; block.wait_async();"#,
@@ -251,17 +251,19 @@ fn what_the_file_shows() {
     assert!(found("block.sync();").is_empty());
 }
 
-/// A barrier expects the bytes that all copies to it bring.
+/// A barrier expects the bytes that all copies to it bring. Split barriers keep rings from being followed.
 #[test]
 fn bytes_of_copies() {
-    let sent = |expected: &str, send: &str| {
+    const SYNC: &str = "cluster.sync();";
+    const SPLIT: &str = "let token = cluster.barrier_arrive(); cluster.barrier_wait(token);";
+    let sent = |expected: &str, send: &str, barrier: &str| {
         let head = "let cluster = this_cluster(); let s = shared_array::<u32, 64>(); let bars = shared_cluster_barriers::<2>();
             if t == 0 { bars[0].init(1); bars[1].init(1); } cluster.sync();
             let next = (cluster.block_rank() + 1) % 4; let there = cluster.map_shared_rank(&s, next);
             let full = cluster.map_shared_rank(&bars[0], next);";
         let body = format!(
             "if t == 0 {{ bars[0].expect_tx({expected}); let _ = bars[0].arrive(); }} {send} bars[0].wait_parity(false); out[t] = s[t];
-             cluster.sync();"
+             {barrier}"
         );
         of("cluster = 4, block = 64", head, &body)
     };
@@ -272,14 +274,18 @@ fn bytes_of_copies() {
         ("4 * 32", "for k in 0..2u32 { if t < 32 { there.store_async(k * 32 + t, 7, &full); } }"),
         ("2 * 256", "there.store_async(t, 7, &full);"),
     ] {
-        assert_eq!(sent(expected, send), ["ring_count"], "{expected} {send}");
+        assert_eq!(sent(expected, send, SYNC), ["ring_deadlock"], "{expected} {send}");
+        assert_eq!(sent(expected, send, SPLIT), ["ring_count"], "{expected} {send}");
     }
     for (expected, send) in [
         ("256", "there.store_async(t, 7, &full);"),
         ("128", "if t < 32 { there.store_async(t, 7, &full); }"),
         ("4 * 64", "for k in 0..2u32 { if t < 32 { there.store_async(k * 32 + t, 7, &full); } }"),
     ] {
-        assert!(sent(expected, send).is_empty(), "{expected} {send}: {:?}", sent(expected, send));
+        for barrier in [SYNC, SPLIT] {
+            let found = sent(expected, send, barrier);
+            assert!(found.is_empty(), "{expected} {send}: {found:?}");
+        }
     }
 }
 

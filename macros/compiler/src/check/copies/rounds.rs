@@ -1,9 +1,10 @@
-//! Branches that say whether a loop over a range has a further round: `k + 1 < n` in a loop `for k in 0..n`, or `s < n` before it. What is
-//! in flight only where there is one cannot be in flight behind the loop. Facts of the function's text, no analysis of its states.
+//! Branches that say whether a loop over a range has a further round: `k + 1 < n` in a loop `for k in 0..n`, or `s < n` before it, which
+//! may be asserted, too. What is in flight only where there is one cannot be in flight behind the loop. Facts of the function's text, no
+//! analysis of its states.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::check::cfg::{BlockId, Cfg, End, Extent, Formula, NodeId, Source, Variable};
+use crate::check::cfg::{Assertion, BlockId, Cfg, End, Extent, Formula, NodeId, Source, Variable};
 use crate::check::uniform::control::reachable;
 use crate::model::expr::BinaryOp;
 
@@ -48,12 +49,29 @@ impl Rounds {
             for (number, block) in cfg.blocks.iter().enumerate() {
                 let End::Branch { on, then, otherwise } = block.end else { continue };
                 let is_inside = rest.iter().any(|rest| rest.contains(BlockId(number)));
-                let Some(Further { where_true, exactly }) = goes_on(cfg, on, counted, is_inside) else { continue };
+                let (Source::Binary(op), &[left, right]) = (&cfg.nodes[on.0].source, &cfg.nodes[on.0].operands[..])
+                else {
+                    continue;
+                };
+                let Some(Further { where_true, exactly }) = goes_on(cfg, (*op, [left, right]), counted, is_inside)
+                else {
+                    continue;
+                };
                 let (further, other) = if where_true { (then, otherwise) } else { (otherwise, then) };
                 let from = BlockId(number);
                 rounds.goes_on.entry((from, further)).or_default().insert(*head);
                 if exactly {
                     rounds.is_last.entry((from, other)).or_default().insert(*head);
+                }
+            }
+            for assertion in &cfg.assertions {
+                let (from, _) = assertion.at;
+                let is_inside = rest.iter().any(|rest| rest.contains(from));
+                let Some(test) = asserted(cfg, assertion) else { continue };
+                if goes_on(cfg, test, counted, is_inside).is_some_and(|further| further.where_true) {
+                    for to in cfg.blocks[from.0].end.successors() {
+                        rounds.goes_on.entry((from, to)).or_default().insert(*head);
+                    }
                 }
             }
             for (number, block) in cfg.blocks.iter().enumerate() {
@@ -118,14 +136,31 @@ struct Further {
     exactly: bool,
 }
 
+/// The comparison that holds behind an assertion.
+fn asserted(cfg: &Cfg<'_>, assertion: &Assertion) -> Option<(BinaryOp, [NodeId; 2])> {
+    match (assertion.compares, &assertion.operands[..]) {
+        (Some(op), &[left, right]) => Some((op, [left, right])),
+        (None, [holds]) => match (&cfg.nodes[holds.0].source, &cfg.nodes[holds.0].operands[..]) {
+            (Source::Binary(op), &[left, right]) => Some((*op, [left, right])),
+            _ => None,
+        },
+        (Some(_) | None, _) => None,
+    }
+}
+
 /// Finds out whether a condition tells that a loop has a further round. Outside of the loop, that is the first one.
-fn goes_on(cfg: &Cfg<'_>, on: NodeId, counted: &Counted, is_inside: bool) -> Option<Further> {
-    let of = &cfg.nodes[on.0];
-    let (Source::Binary(op), [left, right]) = (&of.source, &of.operands[..]) else { return None };
-    let is_turned = matches!(op, BinaryOp::Gt | BinaryOp::Ge);
+fn goes_on(
+    cfg: &Cfg<'_>,
+    (op, [left, right]): (BinaryOp, [NodeId; 2]),
+    counted: &Counted,
+    is_inside: bool,
+) -> Option<Further> {
+    let is_number = |node: NodeId| literal(cfg, node).is_some();
+    let is_turned = matches!(op, BinaryOp::Gt | BinaryOp::Ge)
+        || matches!(op, BinaryOp::Ne | BinaryOp::Eq) && is_number(right) && !is_number(left);
     let (left, right) = if is_turned { (right, left) } else { (left, right) };
-    let (left, ahead) = offset(cfg, *left, 0);
-    let (right, behind) = offset(cfg, *right, 0);
+    let (left, ahead) = offset(cfg, left, 0);
+    let (right, behind) = offset(cfg, right, 0);
     let (end, more) = offset(cfg, counted.end, 0);
     let is_end = right == end
         || cfg.nodes[right.0].source.integer().is_some_and(|at| cfg.nodes[end.0].source.integer() == Some(at));
@@ -146,7 +181,9 @@ fn goes_on(cfg: &Cfg<'_>, on: NodeId, counted: &Counted, is_inside: bool) -> Opt
     } else if let BinaryOp::Le | BinaryOp::Ge = op {
         (ahead > by, true, is_inside && ahead == by + 1)
     } else {
-        (is_next && matches!(op, BinaryOp::Ne | BinaryOp::Eq), *op == BinaryOp::Ne, true)
+        // Before a loop from 0 on, `n != 0`.
+        let is_first = !is_inside && ahead == by;
+        ((is_next || is_first) && matches!(op, BinaryOp::Ne | BinaryOp::Eq), op == BinaryOp::Ne, is_inside)
     };
     says.then_some(Further { where_true, exactly })
 }

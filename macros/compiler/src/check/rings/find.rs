@@ -100,12 +100,14 @@ fn find_for(
                 Verdict::Proved { states } => sought.limit.saturating_sub(*states),
                 // Larger arguments have more.
                 Verdict::NotProved(Reason::States) => 0,
+                // Of threads that copy alike, all states are visited.
+                Verdict::NotProved(Reason::ManyThreads { .. }) => sought.limit / 4,
                 Verdict::NotProved(_) | Verdict::Fault { .. } => sought.limit,
             };
         }
         // Where there are too many states for a search, some runs may have the fault.
         let verdict = match verdict {
-            Some(Verdict::NotProved(Reason::States)) => rings::sample(&assembled.skeleton)
+            Some(Verdict::NotProved(Reason::States | Reason::ManyThreads { .. })) => rings::sample(&assembled.skeleton)
                 .map_or(verdict, |(fault, trace)| Some(Verdict::Fault { fault, trace })),
             other => other,
         };

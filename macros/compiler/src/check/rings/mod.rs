@@ -8,7 +8,7 @@
 //!
 //! `pipelines` has the methods of `Pipeline`, `constants` and `symbol` have values that the text does not say, `value` the values of nodes,
 //! `given` and `launch` those of a certain launch, `objects` the barriers and slots, `walk` and
-//! `calls` a thread's steps, `skipped` what they pass over, `classes` the threads with the same ones, `warps` the actors, `assemble` the roles,
+//! `calls` a thread's steps, `skipped` what they pass over, `classes` the threads with the same ones, `warps` and `lanes` the actors, `assemble` the roles,
 //! `staged` the rows that bulk copies read and threads write again, `report` the faults as messages.
 
 mod accesses;
@@ -22,6 +22,7 @@ mod find;
 mod flat;
 mod given;
 mod kernel;
+mod lanes;
 mod launch;
 mod loops;
 mod objects;
@@ -333,7 +334,8 @@ fn assemble_most(
 ) -> Result<Assembled, Refusal> {
     loop {
         match assemble(kernel, (objects, classes), sites, arguments) {
-            Ok(assembled) if assembled.filled_by_warps.is_empty() => return Ok(assembled),
+            // For a fault, it is enough that the runs in which the lanes of a warp stay together are runs of the kernel.
+            Ok(assembled) if arguments.is_some() || assembled.filled_by_warps.is_empty() => return Ok(assembled),
             Ok(assembled) => drop(objects.leave_out(|slot| assembled.filled_by_warps.contains(&slot.array))),
             Err(refusal) => {
                 // Without accesses of its slots, the barriers alone may be proved.

@@ -267,8 +267,8 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
         if !is_aside && value == Value::Unknown {
             self.lose_on_arms(block);
         }
-        if let Some(known) = value.known() {
-            return Ok(Next::Goes(if known != 0 { then } else { otherwise }));
+        if let Some(known) = self.in_all_blocks(&value) {
+            return Ok(Next::Goes(if known { then } else { otherwise }));
         }
         // A thread that fails ends the launch.
         for (fails, goes_on) in [(then, otherwise), (otherwise, then)] {
@@ -297,6 +297,17 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
             },
         };
         Ok(Next::Decides { condition, keys, then, otherwise, counts })
+    }
+
+    /// Whether a condition holds, if that is the same in all blocks of the cluster.
+    fn in_all_blocks(&self, value: &Value) -> Option<bool> {
+        if let Some(known) = value.known() {
+            return Some(known != 0);
+        }
+        let Value::Expr(expr) = value else { return None };
+        let in_block = |rank| if expr.has_counters() { None } else { Some(expr.value(&[], rank, 0).ok()? != 0) };
+        let first = in_block(0)?;
+        (1..i64::from(self.kernel().blocks)).all(|rank| in_block(rank) == Some(first)).then_some(first)
     }
 
     /// The key of a decision that nothing here explains, but that all threads of the scope take alike.

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::kernel::WARP;
+use super::lanes;
 use super::walk::Program;
 use crate::rings::{Condition, Op};
 
@@ -52,28 +53,33 @@ pub(super) fn join(programs: Vec<(Program, Vec<u32>)>, aim: Aim) -> Vec<Actors> 
     for (number, (_, threads)) in programs.iter().enumerate() {
         by_thread.extend(threads.iter().map(|thread| (*thread, number)));
     }
-    let mut joined: BTreeMap<(usize, usize), Option<Actors>> = BTreeMap::new();
+    let mut joined: BTreeMap<Vec<usize>, Option<Actors>> = BTreeMap::new();
     let mut in_warps: BTreeSet<u32> = BTreeSet::new();
     let threads = by_thread.keys().next_back().map_or(0, |last| last + 1);
     for first in (0..threads / WARP).map(|warp| warp * WARP) {
-        let of = |thread: u32| by_thread.get(&thread).copied();
-        let lanes = first..first + WARP;
+        let lanes: Option<Vec<usize>> = (first..first + WARP).map(|lane| by_thread.get(&lane).copied()).collect();
+        let Some(lanes) = lanes else { continue };
         // The leader is the thread whose program no other has, or any where all do the same and meet.
-        let alone = |thread: &u32| lanes.clone().filter(|other| of(*other) == of(*thread)).count() == 1;
-        let meets = |thread: &u32| of(*thread).is_some_and(|program| !programs[program].0.meetings.is_empty());
-        let Some(leader) = lanes.clone().find(alone).or(Some(first).filter(meets)) else { continue };
-        let mut others = lanes.clone().filter(|thread| *thread != leader).map(of);
-        let Some((leads, Some(follows))) = of(leader).zip(others.next()) else { continue };
-        if !others.all(|other| other == Some(follows)) {
-            continue;
-        }
-        let warps = joined.entry((leads, follows)).or_insert_with(|| {
-            let program = of_warp(&programs[leads].0, &programs[follows].0, aim)?;
-            Some(Actors { program, threads: Vec::new(), unit: Unit::Warp })
+        let count = |program: usize| lanes.iter().filter(|other| **other == program).count();
+        let meet = lanes.iter().any(|program| !programs[*program].0.meetings.is_empty());
+        let alone = lanes.iter().position(|program| count(*program) == 1);
+        let leader = alone.or((count(lanes[0]) == lanes.len() && meet).then_some(0));
+        let follows = leader.map(|leader| lanes[usize::from(leader == 0)]);
+        let is_led = |leader: usize, follows| lanes.iter().enumerate().all(|(at, of)| at == leader || *of == follows);
+        let led = leader.zip(follows).filter(|(leader, follows)| is_led(*leader, *follows));
+        let warps = joined.entry(lanes.clone()).or_insert_with(|| {
+            let led = led.and_then(|(leader, follows)| of_warp(&programs[lanes[leader]].0, &programs[follows].0, aim));
+            let of_lanes = || {
+                let all: BTreeSet<usize> = lanes.iter().copied().collect();
+                let number = |program: usize| u32::try_from(count(program)).unwrap_or(WARP);
+                let all: Vec<_> = all.into_iter().map(|program| (&programs[program].0, number(program))).collect();
+                (aim == Aim::Fault && meet).then(|| lanes::in_one_order(&all)).flatten()
+            };
+            Some(Actors { program: led.or_else(of_lanes)?, threads: Vec::new(), unit: Unit::Warp })
         });
         if let Some(warps) = warps {
-            warps.threads.push(leader);
-            in_warps.extend(lanes);
+            warps.threads.push(first + leader.map_or(0, |leader| u32::try_from(leader).unwrap_or(0)));
+            in_warps.extend(first..first + WARP);
         }
     }
     let alone = programs.into_iter().filter_map(|(mut program, mut threads)| {
@@ -99,7 +105,7 @@ fn of_warp(leader: &Program, others: &Program, aim: Aim) -> Option<Program> {
     let mut work = vec![(0, 0, Since::Nothing)];
     while let Some((at, other, since)) = work.pop() {
         let since = if stays_together { Since::Nothing } else { since };
-        let (at, other) = (behind_jumps(leader, at)?, behind_jumps(others, other)?);
+        let (at, other) = (lanes::behind(leader, at)?, lanes::behind(others, other)?);
         if !seen.insert((at, other, since)) {
             continue;
         }
@@ -157,17 +163,6 @@ fn do_the_same(one: Option<&Op>, other: Option<&Op>) -> bool {
         (Some(Op::Branch { condition: one, .. }), Some(Op::Branch { condition: other, .. })) => one == other,
         (one, other) => one == other,
     }
-}
-
-/// The step where a thread comes to.
-fn behind_jumps(program: &Program, mut at: usize) -> Option<usize> {
-    for _ in 0..=program.steps.len() {
-        match program.steps.get(at).map(|step| &step.op) {
-            Some(Op::Jump(to)) => at = *to,
-            _ => return Some(at),
-        }
-    }
-    None
 }
 
 /// What the threads have done after a step that all of them do, if a warp may do it as one.

@@ -18,6 +18,8 @@ const BULK: u64 = 16;
 struct Flight {
     /// What it writes, if that is known.
     to: Option<Part>,
+    /// Whether it writes to shared memory.
+    into_shared: bool,
     at: SpanRange,
 }
 
@@ -29,6 +31,16 @@ impl Flights {
     /// Which copies are in flight is unknown.
     pub(super) fn forget(&mut self) {
         self.0.clear();
+    }
+
+    /// The fault of a thread that exits, where arguments of the kernel may be this number.
+    ///
+    /// ```text
+    /// memcpy_async(&block, &tile, &input[..64]); for k in 0..n { block.wait_async(); .. }     // there may be no round
+    /// ```
+    pub(super) fn left(&self, argument: Option<u64>) -> Option<Diag> {
+        let flight = self.0.iter().find(|flight| flight.into_shared)?;
+        Some(messages::copy_left_for(flight.at, CompletionMechanism::Group, argument))
     }
 
     /// The fault of an access to what a copy writes.
@@ -52,7 +64,8 @@ impl Flights {
             CopyStep::Begin { writes, completion: Completion::Group, by: CopyBy::Group, at, .. } => {
                 let to = writes.as_ref().and_then(|region| check.elements.part(thread, thread.place(region)?));
                 let fault = to.as_ref().and_then(|to| self.begin(check, to, *at, made, now));
-                self.0.push(Flight { to, at: *at });
+                let into_shared = writes.as_ref().is_some_and(|region| region.root.party().is_some());
+                self.0.push(Flight { to, into_shared, at: *at });
                 fault
             }
             CopyStep::Begin { writes, reads, by: CopyBy::Thread, at, .. } => {

@@ -158,6 +158,8 @@ impl Check<'_, '_> {
         match (&of.source, &of.operands[..]) {
             (Source::Not, [operand]) => is_open(operand),
             (Source::Read(variable), _) => self.cfg.only_value(*variable).is_some_and(|value| is_open(&value)),
+            // What the thread knows of itself comes first, and decides where it is not true.
+            (Source::Binary(BinaryOp::And), [first, second]) => data.is_fixed(self.cfg, *first) && is_open(second),
             (Source::Binary(op) | Source::Round(_, op), [a, b]) => {
                 let loaded = [a, b].map(|side| data.loaded(self.cfg, *side, DEPTH));
                 let is_compared = matches!(

@@ -18,12 +18,14 @@ mod crowded;
 mod data;
 mod elements;
 mod grid;
+mod learned;
 mod races;
 mod recorder;
 mod threads;
 mod trace;
 mod transfers;
 
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 
 use phalanx_contract::uniformity::Uniformity;
@@ -45,6 +47,7 @@ use crate::model::{Function, Role};
 use crate::rules::Rule;
 use data::Data;
 use elements::Elements;
+use learned::{Learners, Learning};
 use recorder::Recorder;
 use threads::{blocks_to_follow, ranks_to_follow};
 use trace::Trace;
@@ -94,12 +97,29 @@ pub(super) fn check<'f>(
     }
     let runs = Runs::of(function, cfg, values.control, threads);
     let (elements, questions, runs) = (&elements, &questions, &runs);
-    let orders = orders(function);
-    let check = Check { function, cfg, values, elements, questions, runs, orders, threads, blocks, is_of_grid: false };
+    let (orders, acquires) = orders(function);
+    let learning = &Learning::of(cfg, acquires);
+    let check = Check {
+        function,
+        cfg,
+        values,
+        elements,
+        questions,
+        runs,
+        learning,
+        learners: RefCell::default(),
+        orders,
+        threads,
+        blocks,
+        is_of_grid: false,
+    };
     let mut passed = BTreeSet::new();
     let first = launches(runs, threads * blocks, &check.bounds_of_barriers());
     crowded::check(&check).into_iter().for_each(|fault| diags.push(fault));
     let mut works = false;
+    if questions.copies && runs.has_integers {
+        check.push(check.run_without_rounds(Launch { argument: 0, element: None, ..first[0] }), diags);
+    }
     for (number, launch) in first.iter().enumerate() {
         works |= check.report(*launch, number == 0 && counts_bytes, &mut passed, diags);
     }
@@ -114,7 +134,7 @@ pub(super) fn check<'f>(
     }
     if works && grid::is_asked(function, cfg, elements) {
         let runs = &Runs::of(function, cfg, values.control, threads).in_grid(grid::BLOCKS);
-        let check = Check { runs, blocks: grid::BLOCKS, is_of_grid: true, ..check };
+        let check = Check { runs, learners: RefCell::default(), blocks: grid::BLOCKS, is_of_grid: true, ..check };
         first.iter().for_each(|launch| check.push(grid::check(&check, *launch), diags));
     }
     works
@@ -184,6 +204,8 @@ struct Check<'a, 'f> {
     elements: &'a Elements<'a, 'f>,
     questions: &'a Questions,
     runs: &'a Runs<'a, 'f>,
+    learning: &'a Learning<'a, 'f>,
+    learners: RefCell<Learners>,
     /// Whether atomics or fences may order what threads do.
     orders: bool,
     threads: u64,
@@ -192,16 +214,21 @@ struct Check<'a, 'f> {
     is_of_grid: bool,
 }
 
-/// Whether an atomic or a fence of the function may order what threads do before and after it.
-fn orders(function: &Function) -> bool {
-    let mut orders = false;
+/// Whether an atomic or a fence of the function may order what threads do before and after it, and whether a thread may learn by an
+/// atomic what another has done.
+fn orders(function: &Function) -> (bool, bool) {
+    let (mut orders, mut acquires) = (false, false);
     walk_block(&function.body, &mut |expr| {
         if let ExprKind::Op { op: Op::Atomic(atomic), .. } = &expr.kind {
-            orders |= atomic.orders.iter().flatten().any(|order| *order != MemoryOrder::Relaxed);
+            for order in atomic.orders.iter().flatten() {
+                orders |= *order != MemoryOrder::Relaxed;
+                acquires |= order.acquires();
+            }
         }
-        orders |= matches!(&expr.kind, ExprKind::Op { op: Op::Fence(..), .. });
+        let is_fence = matches!(&expr.kind, ExprKind::Op { op: Op::Fence(..), .. });
+        (orders, acquires) = (orders | is_fence, acquires | is_fence);
     });
-    orders
+    (orders, acquires)
 }
 
 impl Check<'_, '_> {
@@ -268,6 +295,14 @@ impl Check<'_, '_> {
         Some(faults)
     }
 
+    /// The copies that are left in a launch whose loops have no rounds.
+    fn run_without_rounds(&self, launch: Launch) -> Option<Vec<Diag>> {
+        let mut faults = Vec::new();
+        self.trace(launch, None, &mut Vec::new(), &mut faults)?;
+        faults.retain(|fault| fault.rule == Rule::CopyInFlight);
+        Some(faults)
+    }
+
     /// The faults of a launch in which one thread enters an arm of a branch on data, and nothing is known of the others there.
     fn run_assumed(&self, launch: Launch, branch: BlockId) -> Option<Vec<Diag>> {
         let (arms, mut traces) = (self.runs.arms(branch)?, Vec::new());
@@ -299,7 +334,7 @@ impl Check<'_, '_> {
         for block in blocks {
             for rank in &ranks {
                 let id = ThreadId { block: Some(block), rank: *rank };
-                let mut recorder = Recorder::new(self, id, assumed);
+                let mut recorder = Recorder::new(self, launch, id, assumed);
                 let mut left = each;
                 let ends = self.runs.run(launch, id, &mut left, &mut recorder).ok()?;
                 let (trace, found) = recorder.end(ends);

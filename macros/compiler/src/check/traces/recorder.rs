@@ -9,10 +9,10 @@ use super::trace::{Made, Point, Stored, Time, Trace, Transfer, Use};
 use super::transfers;
 use crate::check::bit_set::BlockSet;
 use crate::check::cfg::{
-    Access, AccessId, AccessKind, BlockId, Covers, Granule, GroupStep, MemoryStep, NodeId, Step, StepKind, TokenStep,
-    ValueStep,
+    Access, AccessId, AccessKind, BlockId, Covers, Granule, GroupStep, MemoryStep, NodeId, Step, StepKind, Team,
+    TokenStep, ValueStep,
 };
-use crate::check::runs::{Observer, Thread, ThreadId};
+use crate::check::runs::{Launch, Observer, Thread, ThreadId};
 use crate::diag::Diag;
 use crate::messages;
 use crate::model::barrier::PhaseAction;
@@ -20,6 +20,7 @@ use crate::model::group::Group;
 
 pub(super) struct Recorder<'a, 'f> {
     check: &'a Check<'a, 'f>,
+    launch: Launch,
     trace: Trace,
     time: Time,
     flights: Flights,
@@ -33,9 +34,10 @@ pub(super) struct Recorder<'a, 'f> {
 }
 
 impl<'a, 'f> Recorder<'a, 'f> {
-    pub(super) fn new(check: &'a Check<'a, 'f>, id: ThreadId, assumed: Option<&'a BlockSet>) -> Self {
+    pub(super) fn new(check: &'a Check<'a, 'f>, launch: Launch, id: ThreadId, assumed: Option<&'a BlockSet>) -> Self {
         Recorder {
             check,
+            launch,
             trace: Trace {
                 id,
                 made: Vec::new(),
@@ -58,6 +60,8 @@ impl<'a, 'f> Recorder<'a, 'f> {
     pub(super) fn end(mut self, ends: bool) -> (Trace, Vec<Diag>) {
         if !ends {
             self.tell();
+        } else if self.assumed.is_none() {
+            self.found.extend(self.flights.left(self.check.runs.has_integers.then_some(self.launch.argument)));
         }
         self.trace.made[..self.told].iter_mut().for_each(|made| made.may_be_told = true);
         (self.trace, self.found)
@@ -147,7 +151,8 @@ impl<'a, 'f> Recorder<'a, 'f> {
     fn together(&mut self, at: Point) {
         self.time.with_warp = combined(self.time.with_warp, at);
         if self.has_signals {
-            self.signal();
+            self.tell();
+            self.time.may_know |= self.check.learning.before(at) && self.check.warp_learns(self.launch, self.trace.id);
         }
     }
 
@@ -161,10 +166,8 @@ impl<'a, 'f> Recorder<'a, 'f> {
             // The warps of a warpgroup multiply together, and none waits for another.
             GroupStep::Collective { name: "mma_async" | "wait_mma", .. } => self.together(at),
             GroupStep::Collective { team, .. } => {
-                // A tile may have several warps.
-                let is_of_warp = team.tile.is_none_or(|tile| matches!(tile.size, Granule::Number(size) if size <= 32));
                 self.together(at);
-                if !is_of_warp {
+                if !is_within_warp(team) {
                     self.signal();
                 }
             }
@@ -240,11 +243,12 @@ impl Observer for Recorder<'_, '_> {
                 match &step.kind {
                     StepKind::Memory(MemoryStep::Access(id)) => {
                         let access = &self.check.cfg.accesses[id.0];
-                        let is_signal = match access.atomic {
-                            Some(_) => self.check.orders,
-                            None => !is_followed(access),
-                        };
-                        if is_signal {
+                        if access.atomic.is_some() && self.check.orders {
+                            self.tell();
+                        }
+                        if self.check.learning.learns_by(access.atomic)
+                            || access.atomic.is_none() && !is_followed(access)
+                        {
                             self.signal();
                         }
                     }
@@ -279,8 +283,13 @@ impl Observer for Recorder<'_, '_> {
     }
 }
 
+/// Whether the group has threads of one warp alone: a tile may have several.
+pub(super) fn is_within_warp(team: &Team) -> bool {
+    team.tile.is_none_or(|tile| matches!(tile.size, Granule::Number(size) if size <= 32))
+}
+
 /// Whether a thread may learn by it what others did.
-fn waits(action: PhaseAction) -> bool {
+pub(super) fn waits(action: PhaseAction) -> bool {
     match action {
         PhaseAction::Wait | PhaseAction::WaitParity | PhaseAction::ArriveAndWait | PhaseAction::TryWait => true,
         PhaseAction::Init

@@ -10,6 +10,7 @@ mod flat;
 mod growth;
 mod innocent;
 mod kernels;
+mod lanes;
 mod launches;
 mod loops;
 mod multicast;

@@ -1,0 +1,179 @@
+//! Rings in which the lanes of a warp do different things, such as one that tells each block by another lane, or in which many threads
+//! copy alike: nothing is proved of them, right ones are accepted, and each mistake is refused.
+
+use super::super::faults;
+use super::extraction::faulty;
+
+fn found(source: &str) -> Vec<String> {
+    faults(source).iter().map(|fault| fault.rule().to_string()).collect()
+}
+
+/// A product of a cluster of two blocks, each of which loads its own rows, and half of the columns for both.
+fn product(producer: &[&str], consumer: &[&str]) -> String {
+    format!(
+        "#[cluster_kernel(cluster = 2, block = 256)] fn gemm(a: &TensorMap<Rows>, b: &TensorMap<Half>, c: &mut [f32], parts: u32) {{
+            let cluster = this_cluster();
+            let block = this_thread_block();
+            let warpgroup = tiled_partition::<128>(&block);
+            let (rank, me) = (warpgroup.thread_rank(), cluster.block_rank());
+            let lane = rank % 32;
+            let left = shared_array::<[Swizzled<bf16, 64>; 64], 2>();
+            let right = shared_array::<[Swizzled<bf16, 64>; 64], 2>();
+            let full = shared_cluster_barriers::<2>();
+            let empty = shared_cluster_barriers::<2>();
+            full.init_collective(&cluster, 1);
+            empty.init_collective(&cluster, 8);
+            if warpgroup.meta_group_rank() == 1 {{
+                if rank == 0 {{
+                    for part in 0..parts {{ let s = part % 2; {} }}
+                }}
+            }} else {{
+                let mut sum = Accumulator::<f32, 64, 64>::splat(0.0);
+                for part in 0..parts {{ let s = part % 2; {} }}
+                for i in 0..32 {{ c[(me * 64 + sum.row(rank, i)) * 64 + sum.column(rank, i)] = sum[i]; }}
+            }}
+            cluster.sync();
+        }}",
+        producer.concat(),
+        consumer.concat(),
+    )
+}
+
+const ACQUIRE: &str = "empty[s].wait_parity(part / 2 % 2 == 0);";
+const LOAD: &str = "a.load_async([me as i32 * 64, part as i32 * 64], &left[s], &full[s]);";
+const EXPECT: &str = "b.expect_multicast(&right[s][..32], &full[s]); b.expect_multicast(&right[s][32..], &full[s]);";
+const SEND: &str =
+    "b.multicast_async([me as i32 * 32, part as i32 * 64], &right[s][me * 32..(me + 1) * 32], &full[s], &cluster);";
+const ARRIVE: &str = "let _ = full[s].arrive();";
+const WAIT: &str = "full[s].wait_parity(part / 2 % 2 == 1);";
+const MULTIPLY: &str =
+    "let product = warpgroup.mma_async(sum, &left[s], &right[s]); sum = warpgroup.wait_mma(product);";
+const RELEASE: &str = "if lane < 2 { cluster.map_shared_rank(&empty[s], lane).arrive(); }";
+
+#[test]
+fn each_block_is_told_by_a_lane_of_its_own() {
+    let producer = [ACQUIRE, LOAD, EXPECT, SEND, ARRIVE];
+    let apart = "if lane == 3 { cluster.map_shared_rank(&empty[s], 0).arrive(); }
+        if lane == 9 { cluster.map_shared_rank(&empty[s], 1).arrive(); }";
+    let other = "if lane > 29 { cluster.map_shared_rank(&empty[s], 31 - lane).arrive(); }";
+    let by_rank = "if lane < 2 && lane != me { cluster.map_shared_rank(&empty[s], lane).arrive(); }
+        if lane == me { let _ = empty[s].arrive(); }";
+    for release in [RELEASE, apart, other, by_rank] {
+        let consumer = [WAIT, MULTIPLY, release];
+        assert!(
+            found(&product(&producer, &consumer)).is_empty(),
+            "{:?} of {release}",
+            found(&product(&producer, &consumer))
+        );
+        let inverted = ACQUIRE.replace("== 0", "== 1");
+        faulty(&product(&[&inverted, LOAD, EXPECT, SEND, ARRIVE], &consumer), "ring_deadlock");
+        faulty(&product(&[ACQUIRE, LOAD, EXPECT, SEND], &consumer), "ring_deadlock");
+        let half = "b.expect_multicast(&right[s][..32], &full[s]);";
+        faulty(&product(&[ACQUIRE, LOAD, half, SEND, ARRIVE], &consumer), "ring_read");
+        let early = WAIT.replace("== 1", "== 0");
+        assert!(!found(&product(&producer, &[&early, MULTIPLY, release])).is_empty(), "{release}");
+        let counts = |count: u32| {
+            let count = format!("empty.init_collective(&cluster, {count});");
+            product(&producer, &consumer).replace("empty.init_collective(&cluster, 8);", &count)
+        };
+        faulty(&counts(9), "ring_deadlock");
+        faulty(&counts(4), "ring_overwrite");
+        let to_one =
+            release.replace("lane < 2", "lane < 1").replace("lane > 29", "lane > 30").replace("lane == 9", "false");
+        if to_one != release && release != by_rank {
+            assert!(!found(&product(&producer, &[WAIT, MULTIPLY, &to_one])).is_empty(), "{release}");
+        }
+    }
+}
+
+/// Each thread of each block sends one element to all blocks.
+fn exchange(arm: &[&str], send: &str, wait: &str) -> String {
+    format!(
+        "#[cluster_kernel(cluster = 4, block = 64)] fn sums(values: &[f32], out: &mut [f32], rounds: u32) {{
+            let cluster = this_cluster();
+            let block = this_thread_block();
+            let (i, me) = (block.thread_rank(), cluster.block_rank());
+            let inbox = shared_array::<[[f32; 64]; 4], 2>();
+            let arrived = shared_cluster_barriers::<2>();
+            arrived.init_collective(&cluster, 1);
+            let mut x = values[cluster.thread_rank()];
+            for round in 0..rounds {{
+                let s = round % 2;
+                if i == 0 {{ {} }}
+                {send}
+                {wait}
+                x = inbox[s][0][i] + inbox[s][1][i] + inbox[s][2][i] + inbox[s][3][i];
+                block.sync();
+            }}
+            out[cluster.thread_rank()] = x;
+            cluster.sync();
+        }}",
+        arm.concat()
+    )
+}
+
+const BYTES: &str = "arrived[s].expect_tx(4 * 64 * 4);";
+const ARMED: &str = "let _ = arrived[s].arrive();";
+const TO_ALL: &str = "for peer in 0..4 {
+    let there = cluster.map_shared_rank(&inbox[s], peer);
+    there[me].store_async(i, x, &cluster.map_shared_rank(&arrived[s], peer));
+}";
+const ARRIVED: &str = "arrived[s].wait_parity(round / 2 % 2 == 1);";
+
+#[test]
+fn many_threads_send() {
+    assert!(found(&exchange(&[BYTES, ARMED], TO_ALL, ARRIVED)).is_empty());
+    faulty(&exchange(&["arrived[s].expect_tx(3 * 64 * 4);", ARMED], TO_ALL, ARRIVED), "ring_deadlock");
+    faulty(&exchange(&["arrived[s].expect_tx(5 * 64 * 4);", ARMED], TO_ALL, ARRIVED), "ring_deadlock");
+    faulty(&exchange(&[ARMED], TO_ALL, ARRIVED), "ring_deadlock");
+    faulty(&exchange(&[BYTES], TO_ALL, ARRIVED), "ring_deadlock");
+    faulty(&exchange(&[BYTES, ARMED], &TO_ALL.replace("0..4", "0..3"), ARRIVED), "ring_deadlock");
+    assert!(!found(&exchange(&[BYTES, ARMED], TO_ALL, &ARRIVED.replace("== 1", "== 0"))).is_empty());
+    assert!(!found(&exchange(&[BYTES, ARMED], TO_ALL, &ARRIVED.replace("arrived[s]", "arrived[0]"))).is_empty());
+}
+
+/// A block copies the next part while it reads the one before.
+fn doubled(copy: &str, wait: &str, end: &str) -> String {
+    format!(
+        "#[cluster_kernel(block = 128)] fn dots(a: &[f32], b: &[f32], out: &mut [f32], chunks: u32) {{
+            let block = this_thread_block();
+            let warp = tiled_partition::<32>(&block);
+            let i = block.thread_rank();
+            let left = shared_array::<[f32; 128], 2>();
+            let right = shared_array::<[f32; 128], 2>();
+            let bars = shared_barriers::<2>();
+            assert!(chunks > 0);
+            bars.init_collective(&block, 128);
+            memcpy_async(&block, &left[0], &a[..128], &bars[0]);
+            memcpy_async(&block, &right[0], &b[..128], &bars[0]);
+            let mut sum = 0.0;
+            for chunk in 0..chunks {{
+                let s = chunk % 2;
+                if chunk + 1 < chunks {{ let n = (chunk + 1) % 2; {copy} }}
+                {wait}
+                sum += left[s][i] * right[s][127 - i];
+                {end}
+            }}
+            out[i] = sum;
+        }}"
+    )
+}
+
+const COPY: &str = "memcpy_async(&block, &left[n], &a[(chunk + 1) * 128..(chunk + 2) * 128], &bars[n]);
+    memcpy_async(&block, &right[n], &b[(chunk + 1) * 128..(chunk + 2) * 128], &bars[n]);";
+
+#[test]
+fn a_block_copies_to_two_buffers_in_turn() {
+    let wait = "bars[s].arrive_and_wait();";
+    assert!(found(&doubled(COPY, wait, "block.sync();")).is_empty());
+    for end in ["", "warp.sync();", "if chunk > 1 { block.sync(); }"] {
+        let source = doubled(COPY, wait, end);
+        assert!(
+            matches!(&found(&source)[..], [rule] if rule.starts_with("ring_")),
+            "{:?} of\n{source}",
+            found(&source)
+        );
+    }
+    faulty(&doubled(&COPY.replace("left[n]", "left[s]"), wait, "block.sync();"), "ring_overwrite");
+    assert!(!found(&doubled(COPY, "bars[0].arrive_and_wait();", "block.sync();")).is_empty());
+}
