@@ -18,12 +18,16 @@ mod classes;
 mod constants;
 mod copies;
 mod counters;
+mod decision;
 mod find;
 mod flat;
 mod given;
 mod kernel;
 mod launch;
+mod leaders;
+mod least;
 mod loops;
+mod mend;
 mod objects;
 mod parts;
 mod pipelines;
@@ -33,6 +37,7 @@ mod report;
 mod skipped;
 mod staged;
 mod symbol;
+mod tested;
 mod value;
 mod walk;
 mod warps;
@@ -42,7 +47,7 @@ use classes::Classes;
 pub(crate) use constants::Assumed;
 pub(crate) use constants::Constants;
 pub(super) use constants::{array, count_of_literals};
-use find::{Sought, find};
+use find::{Sought, find, find_staged};
 use given::Arguments;
 use kernel::Kernel;
 pub(crate) use kernel::Refusal;
@@ -244,11 +249,23 @@ fn judge<'f>(
     assumed.extend(kernel.pipelines.types().cloned().map(Assumed::Pipeline));
     let objects = Objects::of(&kernel)?;
     let classes = Classes::of(&kernel, &objects);
-    let (known, sought) = match prove(&kernel, objects.clone(), &classes, limit) {
-        Ok((proved, arrays, may_be_stale)) => {
+    let (known, sought) = match prove_by_tests(&kernel, &objects, &classes, limit) {
+        Ok((mut proved, arrays, may_be_stale)) => {
             let followed = objects.followed().count();
-            if arrays == followed && !may_be_stale {
-                return Ok(proved);
+            if arrays == followed {
+                // What is stored out of other arrays may still be written too early.
+                let slots = if let Known::Proved { slots, .. } = &proved { slots.clone() } else { BTreeSet::new() };
+                let asked = constants.asked();
+                if let Some(fault) = find_staged(&kernel, &objects, &classes, &slots) {
+                    return Ok(Known::Faulty(Some(Box::new(fault))));
+                }
+                constants.forget(asked);
+                if let Known::Proved { slots, left_out, .. } = &mut proved {
+                    *left_out |= !staged::arrays(&kernel).is_subset(slots);
+                }
+                if !may_be_stale {
+                    return Ok(proved);
+                }
             }
             (Ok(proved), (arrays < followed).then_some(Sought { limit, indexes: false }))
         }
@@ -261,6 +278,23 @@ fn judge<'f>(
     }
     constants.forget(asked);
     known
+}
+
+/// Looks for a proof for all arguments; without one, once more as if nothing were known of them.
+fn prove_by_tests(
+    kernel: &Kernel<'_, '_>,
+    objects: &Objects,
+    classes: &Classes,
+    limit: usize,
+) -> Result<(Known, usize, bool), (Refusal, bool)> {
+    let found = prove(kernel, objects.clone(), classes, limit);
+    if found.is_ok() || !kernel.tests.ignore(true) {
+        kernel.tests.ignore(false);
+        return found;
+    }
+    let otherwise = prove(kernel, objects.clone(), classes, limit);
+    kernel.tests.ignore(false);
+    otherwise.or(found)
 }
 
 /// Looks for a proof for all arguments, and says for how many arrays it is one and whether a parity may be stale nevertheless. Without

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::kernel::WARP;
+use super::leaders::{behind_jumps, do_the_same, merged};
 use super::walk::Program;
 use crate::rings::{Condition, Op};
 
@@ -48,36 +49,58 @@ pub(super) enum Aim {
 
 /// Makes one actor of each warp that may be one.
 pub(super) fn join(programs: Vec<(Program, Vec<u32>)>, aim: Aim) -> Vec<Actors> {
-    let mut by_thread: BTreeMap<u32, usize> = BTreeMap::new();
+    let threads = programs.iter().flat_map(|(_, threads)| threads).max().map_or(0, |last| last + 1);
+    let mut by_thread: Vec<Option<usize>> = vec![None; threads as usize];
     for (number, (_, threads)) in programs.iter().enumerate() {
-        by_thread.extend(threads.iter().map(|thread| (*thread, number)));
+        threads.iter().for_each(|thread| by_thread[*thread as usize] = Some(number));
     }
-    let mut joined: BTreeMap<(usize, usize), Option<Actors>> = BTreeMap::new();
-    let mut in_warps: BTreeSet<u32> = BTreeSet::new();
-    let threads = by_thread.keys().next_back().map_or(0, |last| last + 1);
+    let mut joined: BTreeMap<(Vec<usize>, usize), Option<Actors>> = BTreeMap::new();
+    // By warp.
+    let mut in_warps = vec![false; threads as usize / WARP as usize + 1];
+    let mut lanes_of = vec![0_u32; programs.len()];
     for first in (0..threads / WARP).map(|warp| warp * WARP) {
-        let of = |thread: u32| by_thread.get(&thread).copied();
+        let of = |thread: u32| by_thread[thread as usize];
         let lanes = first..first + WARP;
-        // The leader is the thread whose program no other has, or any where all do the same and meet.
-        let alone = |thread: &u32| lanes.clone().filter(|other| of(*other) == of(*thread)).count() == 1;
-        let meets = |thread: &u32| of(*thread).is_some_and(|program| !programs[program].0.meetings.is_empty());
-        let Some(leader) = lanes.clone().find(alone).or(Some(first).filter(meets)) else { continue };
-        let mut others = lanes.clone().filter(|thread| *thread != leader).map(of);
-        let Some((leads, Some(follows))) = of(leader).zip(others.next()) else { continue };
-        if !others.all(|other| other == Some(follows)) {
-            continue;
+        // Loops over indexes are several times faster where the compiler does not optimize.
+        lanes_of.fill(0);
+        let mut thread = first;
+        while thread < lanes.end {
+            if let Some(program) = of(thread) {
+                lanes_of[program] += 1;
+            }
+            thread += 1;
         }
-        let warps = joined.entry((leads, follows)).or_insert_with(|| {
-            let program = of_warp(&programs[leads].0, &programs[follows].0, aim)?;
+        // The leaders are the threads whose programs no others have, or any one where all do the same and meet; the others do the same.
+        let mut present = (0..programs.len()).filter(|program| lanes_of[*program] > 1);
+        let (Some(follows), None) = (present.next(), present.next()) else { continue };
+        let meets = !programs[follows].0.meetings.is_empty();
+        let number: u32 = lanes_of.iter().sum();
+        let mut leaders: Vec<u32> = Vec::new();
+        if lanes_of[follows] < WARP {
+            leaders.extend(lanes.clone().filter(|lane| of(*lane).is_some_and(|program| program != follows)));
+        } else if meets {
+            leaders.push(first);
+        }
+        let Some(leader) = leaders.first().copied().filter(|_| number == WARP) else { continue };
+        let lead: Vec<usize> = leaders.iter().filter_map(|leader| of(*leader)).collect();
+        let warps = joined.entry((lead, follows)).or_insert_with_key(|(lead, follows)| {
+            let others = &programs[*follows].0;
+            let program = match &lead[..] {
+                [leader] => of_warp(&programs[*leader].0, others, aim)?,
+                several => {
+                    let several: Vec<&Program> = several.iter().map(|leader| &programs[*leader].0).collect();
+                    of_warp(&merged(&several, others)?, others, aim)?
+                }
+            };
             Some(Actors { program, threads: Vec::new(), unit: Unit::Warp })
         });
         if let Some(warps) = warps {
             warps.threads.push(leader);
-            in_warps.extend(lanes);
+            in_warps[(first / WARP) as usize] = true;
         }
     }
     let alone = programs.into_iter().filter_map(|(mut program, mut threads)| {
-        threads.retain(|thread| !in_warps.contains(thread));
+        threads.retain(|thread| !in_warps[(thread / WARP) as usize]);
         program.allows_more |= !program.meetings.is_empty();
         (!threads.is_empty()).then_some(Actors { program, threads, unit: Unit::Thread })
     });
@@ -149,25 +172,6 @@ fn of_warp(leader: &Program, others: &Program, aim: Aim) -> Option<Program> {
         }
     }
     Some(program)
-}
-
-/// Whether two steps do the same, wherever they lead.
-fn do_the_same(one: Option<&Op>, other: Option<&Op>) -> bool {
-    match (one, other) {
-        (Some(Op::Branch { condition: one, .. }), Some(Op::Branch { condition: other, .. })) => one == other,
-        (one, other) => one == other,
-    }
-}
-
-/// The step where a thread comes to.
-fn behind_jumps(program: &Program, mut at: usize) -> Option<usize> {
-    for _ in 0..=program.steps.len() {
-        match program.steps.get(at).map(|step| &step.op) {
-            Some(Op::Jump(to)) => at = *to,
-            _ => return Some(at),
-        }
-    }
-    None
 }
 
 /// What the threads have done after a step that all of them do, if a warp may do it as one.

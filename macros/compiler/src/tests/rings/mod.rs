@@ -2,6 +2,7 @@
 
 mod agreement;
 mod cases;
+mod certain;
 mod changed_lines;
 mod counters;
 mod explicit;
@@ -11,7 +12,9 @@ mod growth;
 mod innocent;
 mod kernels;
 mod launches;
+mod leaders;
 mod loops;
+mod mends;
 mod multicast;
 mod mutants;
 mod ordered;
