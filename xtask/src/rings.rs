@@ -13,9 +13,11 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use crate::run::{Result, at};
 
 /// The folders whose kernels are listed.
-const FOLDERS: [&str; 5] = [
+const FOLDERS: [&str; 7] = [
     "examples/src/bin",
     "examples/bench/src/showcases",
+    "examples/bench/src/tensor",
+    "examples/bench/src/tensor/product",
     "ui-tests/conformance/src/kernels",
     "ui-tests/conformance/src/corpus",
     "ui-tests/accept",

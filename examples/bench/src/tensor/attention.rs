@@ -96,6 +96,7 @@ fn attention<const CAUSAL: bool>(
     let number = if CAUSAL { count - 1 - block.group_index().x } else { block.group_index().x };
     let top = number * KEYS as u32;
     let tiles = if CAUSAL { number + 1 } else { count };
+    assert!(tiles > 0, "no keys");
     if which == CONSUMERS as u32 {
         warpgroup.decrease_registers::<40>();
         if rank == 0 {

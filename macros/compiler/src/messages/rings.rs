@@ -10,15 +10,52 @@ use crate::span::SpanRange;
 const STEPS: usize = 16;
 
 pub(crate) fn deadlock(at: SpanRange) -> Diag {
-    Diag::new(Rule::RingDeadlock, at, "each phase that a thread waits for must be completed, but this wait may never end").help(
+    Diag::new(
+        Rule::RingDeadlock,
+        at,
+        "each phase that a thread waits for must be completed, but this wait may never end",
+    )
+}
+
+/// Nothing but a parity seems to be wrong.
+pub(crate) fn wrong_parity(deadlock: Diag) -> Diag {
+    deadlock.help(
         "compare the parities of waits and arrivals round by round: the first wait for an empty stage passes at once if its parity is that of the phase before the first",
     )
 }
 
 /// A phase gets other bytes than it expects.
-pub(crate) fn wrong_bytes(at: SpanRange) -> Diag {
-    Diag { help: None, ..deadlock(at) }
+pub(crate) fn wrong_bytes(deadlock: Diag) -> Diag {
+    deadlock
         .help("expect as many bytes as the copies of a phase bring, once: `bar.expect_tx(bytes)`, before the arrival")
+}
+
+/// Some arrivals have come, and nobody is left to make the others.
+pub(crate) fn fewer_arrivals(
+    deadlock: Diag,
+    barrier: &str,
+    (came, expected): (u32, u32),
+    init: Option<SpanRange>,
+) -> Diag {
+    let (arrivals, comes) =
+        (if expected == 1 { "arrival" } else { "arrivals" }, if came == 1 { "comes" } else { "come" });
+    let diag = init.into_iter().fold(deadlock, |diag, init| diag.note(init, "the number of arrivals is stated here"));
+    diag.help(format!(
+        "{barrier} expects {expected} {arrivals} in a phase, and {came} {comes}: state the number that comes, or let the others arrive, too"
+    ))
+}
+
+pub(crate) fn no_arrival(deadlock: Diag, array: &str) -> Diag {
+    deadlock.help(format!(
+        "no thread arrives at {array}: let those threads arrive there, in each round, whose reads or writes this wait is for"
+    ))
+}
+
+/// One lane arrives for a warp that has not met.
+pub(crate) fn not_met(diag: Diag) -> Diag {
+    Diag { help: None, ..diag }.help(
+        "one lane arrives for its warp, whose other lanes may not have come so far: let them meet before it does, `warp.sync()`",
+    )
 }
 
 /// A phase does not wait for the copy, because no bytes are expected.

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::counters::{Kept, kept};
 use super::expr::{Expr, Operator};
+use super::live::live;
 use super::places::Places;
 use super::skeleton::{Among, Condition, Data, Element, Op, Role};
 use super::verdict::Reason;
@@ -120,6 +121,8 @@ struct Builder<'a> {
     block: u32,
     places: &'a mut Places,
     kept: Vec<Kept>,
+    /// The counters that matter at each step.
+    live: Vec<BTreeSet<u32>>,
     nodes: Vec<Node>,
     ids: BTreeMap<(Option<usize>, Counters), u16>,
     /// The nodes whose followers are not known yet.
@@ -131,7 +134,8 @@ pub(super) fn automaton(role: &Role, number: u32, block: u32, places: &mut Place
     let kept = kept(role);
     let counters = vec![0; kept.len()];
     let (nodes, ids, open) = (Vec::new(), BTreeMap::new(), Vec::new());
-    let mut builder = Builder { role, number, block, places: &mut *places, kept, nodes, ids, open };
+    let live = live(role);
+    let mut builder = Builder { role, number, block, places: &mut *places, kept, live, nodes, ids, open };
     let start = builder.go_to(0, counters)?;
     while let Some((node, step, counters)) = builder.open.pop() {
         let (first, second) = match &role.steps[step].op {
@@ -167,14 +171,13 @@ impl Builder<'_> {
             let value = |expr: &Expr| expr.value(&counters, i64::from(self.block), here.id);
             step = match &here.op {
                 Op::Set(values) => {
-                    let values: Vec<_> = values.iter().map(|(_, expr)| value(expr)).collect::<Result<_, _>>()?;
-                    if let Op::Set(targets) = &here.op {
-                        for ((counter, _), value) in targets.iter().zip(values) {
-                            let counter = *counter as usize;
-                            let kept = self.kept[counter].representative(value);
-                            counters[counter] = kept.ok_or(Reason::Arithmetic { step: here.id })?;
-                        }
-                    }
+                    let matters = |(counter, _): &&(u32, Expr)| self.live[step + 1].contains(counter);
+                    let set = |(counter, expr): &(u32, Expr)| {
+                        let kept = self.kept[*counter as usize].representative(value(expr)?);
+                        Ok((*counter as usize, kept.ok_or(Reason::Arithmetic { step: here.id })?))
+                    };
+                    let values: Vec<_> = values.iter().filter(matters).map(set).collect::<Result<_, _>>()?;
+                    values.into_iter().for_each(|(counter, value)| counters[counter] = value);
                     step + 1
                 }
                 Op::NextRound => {
@@ -197,7 +200,14 @@ impl Builder<'_> {
     }
 
     fn node(&mut self, step: Option<usize>, counters: Counters) -> Result<u16, Reason> {
-        let counters = if step.is_some() { counters } else { Counters::new() };
+        let counters = match step {
+            Some(step) => {
+                let matters = |counter: usize| self.live[step].iter().any(|live| *live as usize == counter);
+                let kept = counters.into_iter().enumerate();
+                kept.map(|(counter, value)| if matters(counter) { value } else { 0 }).collect()
+            }
+            None => Counters::new(),
+        };
         if let Some(node) = self.ids.get(&(step, counters.clone())) {
             return Ok(*node);
         }

@@ -163,7 +163,7 @@ pub(super) fn kept(role: &Role) -> Vec<Kept> {
             // Values that are not bounded from below have no place before the start of the period.
             if let Use::Into(target) = *used
                 && let Kept::Modulo { start: 1.., .. } = kept[target]
-                && !expr.counters().all(|counter| grows(expr, counter))
+                && !expr.counters().all(|counter| grows(expr, counter, &kept))
             {
                 kept[target] = Kept::Exactly;
             }
@@ -198,9 +198,16 @@ fn joined(one: Kept, other: Kept) -> Kept {
     }
 }
 
-/// Returns whether the expression is the counter plus a constant that is not negative.
-fn grows(expr: &Expr, counter: u32) -> bool {
-    shape(expr, counter).is_some_and(|shape| shape.step == 1 && shape.period == 1 && shape.base >= Some(0))
+/// Returns whether the expression is the counter plus what is not negative: constants, and counters that are kept modulo a period.
+fn grows(expr: &Expr, counter: u32, kept: &[Kept]) -> bool {
+    let adds = expr.terms.iter().all(|term| match *term {
+        Term::Constant(value) => value >= 0,
+        Term::Counter(other) => other == counter || matches!(kept[other as usize], Kept::Modulo { .. }),
+        Term::Apply(operator) => operator == Operator::Add,
+        Term::Rank | Term::Unknown => false,
+    });
+    let alone = |shape: Shape| shape.step == 1 && shape.period == 1;
+    shape(expr, counter).is_some_and(|of| alone(of) && (of.base >= Some(0) || adds))
 }
 
 fn shape(expr: &Expr, counter: u32) -> Option<Shape> {

@@ -4,7 +4,7 @@
 use super::automaton::{Action, Automaton, Node, automaton};
 use super::places::{CopyKind, Places};
 use super::skeleton::{Among, Data, Op, Skeleton};
-use super::verdict::{Reason, Threads};
+use super::verdict::{BarrierState, Object, Reason, Threads};
 
 /// A state: the fields of all actors, streams, barriers, slots, copies, constants, tokens and stores, in this order.
 pub(super) type State = Vec<u16>;
@@ -226,6 +226,32 @@ impl Machine {
 
     pub(super) fn node(&self, state: &[u16], actor: usize) -> &Node {
         &self.automata[self.actors[actor].automaton].nodes[usize::from(state[ACTOR * actor])]
+    }
+
+    /// Returns the slot that a step is about.
+    pub(super) fn slot_of(&self, action: &Action) -> Option<Object> {
+        let slot = match *action {
+            Action::Copy { kind, .. } | Action::Share { one: kind, .. } => self.places.copies[kind].slot,
+            Action::BeginFill { slot, .. }
+            | Action::EndFill { slot }
+            | Action::BeginRead { slot, .. }
+            | Action::EndRead { slot }
+            | Action::Store { slot, .. } => slot,
+            _ => return None,
+        };
+        Some(self.places.slots[slot].object)
+    }
+
+    /// Returns what a barrier's current phase lacks.
+    pub(super) fn barrier_state(&self, state: &[u16], barrier: usize) -> BarrierState {
+        let at = self.barriers_at + BARRIER * barrier;
+        let units = i64::from(state[at + 1].cast_signed());
+        BarrierState {
+            barrier: self.places.barriers[barrier].object,
+            parity: state[at] & 1 == 1,
+            arrivals: u32::from(state[at] >> 1),
+            bytes: units * i64::from(self.places.unit),
+        }
     }
 
     pub(super) fn ended(&self, state: &[u16], actor: usize) -> bool {

@@ -9,6 +9,7 @@ mod counters;
 pub(crate) mod expr;
 mod known;
 mod ledger;
+mod live;
 mod machine;
 mod moves;
 mod normal;
@@ -30,7 +31,7 @@ pub use skeleton::{Among, BarrierArray, Condition, Data, Element, Op, Role, Skel
 pub use stale::{Stale, may_be_stale, stale};
 pub use verdict::{
     BarrierState, Content, CountFault, Event, EventAction, Fault, LateWait, Object, Reason, Threads, UndrainedFault,
-    Use, Verdict,
+    Use, Verdict, Waiting,
 };
 
 use automaton::Action;

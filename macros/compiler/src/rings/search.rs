@@ -1,11 +1,12 @@
 //! The breadth-first search over the states of a machine, so that the first fault that is found has a shortest trace.
 
+use super::automaton::Action;
 use super::ledger::Ledger;
 use super::machine::{Machine, State};
 use super::moves::{Mode, Move, Outcome, attempt, begin, moves};
 use super::rotation::Rotation;
 use super::table::Table;
-use super::verdict::{Event, Fault, Reason};
+use super::verdict::{Event, Fault, Reason, Waiting};
 
 /// How a search ended.
 pub(super) struct Search {
@@ -89,7 +90,14 @@ pub(super) fn search(
 /// Returns the fault of a state in which nothing can happen, unless all threads have exited.
 pub(super) fn deadlock(machine: &Machine, state: &[u16]) -> Option<Fault> {
     let waiting = (0..machine.actors.len()).filter(|actor| !machine.ended(state, *actor));
-    let waiting = waiting.map(|actor| (machine.actors[actor].threads, machine.node(state, actor).id));
+    let waiting = waiting.map(|actor| {
+        let node = machine.node(state, actor);
+        let barrier = match node.action {
+            Action::Wait { barrier, .. } | Action::WaitToken { barrier } => Some(machine.barrier_state(state, barrier)),
+            _ => None,
+        };
+        Waiting { threads: machine.actors[actor].threads, step: node.id, barrier }
+    });
     let waiting: Vec<_> = waiting.collect();
     (!waiting.is_empty()).then_some(Fault::Deadlock { waiting })
 }

@@ -4,9 +4,7 @@ use super::automaton::Action;
 use super::ledger::Ledger;
 use super::machine::{ACTOR, BARRIER, EMPTY, Machine, SLOT, STORES, State, data_number};
 use super::skeleton::Data;
-use super::verdict::{
-    BarrierState, Content, CountFault, Event, EventAction, Fault, LateWait, Reason, UndrainedFault, Use,
-};
+use super::verdict::{Content, CountFault, Event, EventAction, Fault, LateWait, Object, Reason, UndrainedFault, Use};
 
 /// The largest number of copies of one kind in flight.
 const LARGEST: u16 = 1024;
@@ -51,7 +49,7 @@ impl Work<'_> {
         let own = &machine.actors[actor];
         let node = machine.node(&self.state, actor);
         let (threads, weight) = (own.threads, own.weight);
-        let event = EventAction::Step { threads, step: node.id };
+        let event = (EventAction::Step { threads, step: node.id }, machine.slot_of(&node.action));
         let mut about = None;
         let mut finishes = false;
         match &node.action {
@@ -179,7 +177,7 @@ impl Work<'_> {
     pub(super) fn land(&mut self, kind: usize) -> Result<(), Stop> {
         let copy = self.machine.places.copies[kind];
         let slot = self.machine.places.slots[copy.slot].object;
-        let event = EventAction::Lands { slot };
+        let event = (EventAction::Lands { slot }, None);
         self.state[self.machine.copies_at + kind] -= 1;
         let signals = self.machine.places.barriers[copy.barrier].object.block;
         if self.has_left(slot.block) || self.has_left(signals) {
@@ -202,7 +200,7 @@ impl Work<'_> {
             let slot = usize::from(self.state[at + number]).saturating_sub(1);
             self.has_read(slot);
             let threads = self.machine.actors[actor].threads;
-            self.log(EventAction::Stored { threads, slot: self.machine.places.slots[slot].object }, None);
+            self.log((EventAction::Stored { threads, slot: self.machine.places.slots[slot].object }, None), None);
         }
         let stores = &mut self.state[at..at + STORES];
         stores.rotate_left(over);
@@ -386,19 +384,8 @@ impl Work<'_> {
         Err(Fault::Read { threads: self.machine.actors[actor].threads, slot: of.object, content }.into())
     }
 
-    fn log(&mut self, action: EventAction, barrier: Option<usize>) {
-        let barrier = barrier.map(|barrier| self.barrier_state(barrier));
-        self.log.iter_mut().for_each(|log| log.push(Event { action, barrier }));
-    }
-
-    fn barrier_state(&self, barrier: usize) -> BarrierState {
-        let at = self.barrier_at(barrier);
-        let units = i64::from(self.state[at + 1].cast_signed());
-        BarrierState {
-            barrier: self.machine.places.barriers[barrier].object,
-            parity: self.parity(barrier),
-            arrivals: u32::from(self.state[at] >> 1),
-            bytes: units * i64::from(self.machine.places.unit),
-        }
+    fn log(&mut self, (action, slot): (EventAction, Option<Object>), barrier: Option<usize>) {
+        let barrier = barrier.map(|barrier| self.machine.barrier_state(&self.state, barrier));
+        self.log.iter_mut().for_each(|log| log.push(Event { action, barrier, slot }));
     }
 }

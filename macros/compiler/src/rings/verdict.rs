@@ -102,8 +102,8 @@ pub struct Object {
 pub enum Fault {
     /// No thread can go on.
     Deadlock {
-        /// The threads that wait, each with the caller's number of its step.
-        waiting: Vec<(Threads, u32)>,
+        /// The threads that wait.
+        waiting: Vec<Waiting>,
     },
     /// A slot is filled while it is in use.
     Overwrite {
@@ -136,6 +136,17 @@ pub enum Fault {
     },
     /// Something is in flight to or from a block or a thread that has exited.
     Undrained(UndrainedFault),
+}
+
+/// Threads that wait for ever.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    /// The threads.
+    pub threads: Threads,
+    /// The caller's number of their step.
+    pub step: u32,
+    /// The barrier at which they wait, unless they are to meet others.
+    pub barrier: Option<BarrierState>,
 }
 
 /// What a slot is in use for.
@@ -223,6 +234,8 @@ pub struct Event {
     pub action: EventAction,
     /// What the barrier lacks afterwards if the step is about one.
     pub barrier: Option<BarrierState>,
+    /// The slot that a step of threads is about.
+    pub slot: Option<Object>,
 }
 
 /// What happens in one step of an interleaving.

@@ -28,6 +28,9 @@ fn simulators(many: bool) -> impl Iterator<Item = Simulator> {
 /// Returns a failure of the kernel, with the number of rounds.
 fn failure(kernel: &Arc<Kernel>, many: bool) -> Option<(u32, Cause)> {
     let fewest = u32::from(kernel.roles.iter().any(|role| role.more < 0));
+    // With fewer rounds, the kernel fails on purpose.
+    let asserted = kernel.least.filter(|least| !least.returns).map_or(0, |least| least.rounds);
+    let fewest = fewest.max(asserted);
     (fewest..=2 * kernel.stages + 4).find_map(|rounds| {
         let causes = simulators(many).find_map(|simulator| walk::run(kernel, rounds, simulator));
         causes.map(|cause| (rounds, cause))
@@ -51,6 +54,9 @@ impl Count {
         let mut random = Random::new(seed);
         let mut kernel = Kernel::right(&mut random);
         (0..random.below(3)).for_each(|_| kernel.mutate(&mut random));
+        if seed % 2 == 1 {
+            kernel.begin_early(&mut random);
+        }
         let text = kernel.text();
         let item = text.parse().unwrap_or_else(|error| panic!("{error}\n{text}"));
         let options = format!("block = {}", if kernel.named { "THREADS".into() } else { kernel.block().to_string() });

@@ -22,6 +22,16 @@ pub(super) struct Kernel {
     pub(super) named: bool,
     /// Whether the groups that read are warps, of which one thread waits or arrives for all.
     pub(super) warps: bool,
+    /// The least number of rounds, if the kernel says that there is one.
+    pub(super) least: Option<Least>,
+}
+
+/// What a kernel does with fewer rounds than it needs.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Least {
+    pub(super) rounds: u32,
+    /// Whether it does nothing; otherwise, it fails.
+    pub(super) returns: bool,
 }
 
 /// The iterations of a role, and the steps of each.
@@ -30,6 +40,8 @@ pub(super) struct Role {
     /// The first round, and how many rounds there are more than the argument says.
     pub(super) from: u32,
     pub(super) more: i32,
+    /// The rounds that come before the loop, whatever the argument says.
+    pub(super) before: u32,
     pub(super) steps: Vec<Step>,
     pub(super) form: Form,
 }
@@ -134,11 +146,15 @@ impl Kernel {
                 vec![Step::Alone, reads[0], Step::Meet, reads[1], Step::Meet, Step::Alone, reads[2]]
             }
         };
-        let mut roles = vec![Role { from: 0, more: 0, steps: fills, form: FORMS[random.below(FORMS.len())] }];
-        roles.extend(readers.iter().map(|_| {
-            let form = FORMS[random.below(FORMS.len())];
-            Role { from: 0, more: 0, steps: reads.clone(), form }
-        }));
+        let mut role = |steps: &Vec<Step>| Role {
+            from: 0,
+            more: 0,
+            before: 0,
+            steps: steps.clone(),
+            form: FORMS[random.below(FORMS.len())],
+        };
+        let mut roles = vec![role(&fills)];
+        roles.extend(readers.iter().map(|_| role(&reads)));
         Kernel {
             stages,
             counts: [1, readers.iter().sum::<u32>() / if warps { WARP } else { 1 }],
@@ -148,6 +164,16 @@ impl Kernel {
             meet: random.below(2) == 0,
             named: random.below(2) == 0,
             warps,
+            least: None,
+        }
+    }
+
+    /// Says that there is a least number of rounds, and moves some of them out of the loops; at times, one more than there are.
+    pub(super) fn begin_early(&mut self, random: &mut Random) {
+        let rounds = random.below(4) as u32;
+        self.least = Some(Least { rounds, returns: random.below(3) == 0 });
+        for role in &mut self.roles {
+            role.before = random.below(1 + rounds as usize) as u32 + u32::from(random.below(6) == 0);
         }
     }
 
@@ -248,6 +274,12 @@ impl Kernel {
         line(&format!("let empty = shared_barriers::<{length}>();"));
         line(&format!("full.init_collective(&block, {fills});"));
         line(&format!("empty.init_collective(&block, {reads});"));
+        match self.least {
+            Some(Least { rounds, returns: true }) => line(&format!("if rounds < {rounds} {{ return; }}")),
+            Some(Least { rounds: 1, returns: false }) => line("assert!(rounds > 0);"),
+            Some(Least { rounds, returns: false }) => line(&format!("assert!(rounds >= {rounds});")),
+            None => {}
+        }
         line("let mut sum = 0;");
         for (number, role) in self.roles.iter().enumerate() {
             let threads = self.threads(number);
@@ -266,29 +298,13 @@ impl Kernel {
                 more if more > 0 => format!("rounds + {more}"),
                 more => format!("rounds - {}", -more),
             };
-            let (head, foot) = role.form.text(role.from, &end);
+            let round = self.round(role);
+            for k in role.from..role.from + role.before {
+                line(&format!("{{ let k = {k}u32; {round} }}"));
+            }
+            let (head, foot) = role.form.text(role.from + role.before, &end);
             line(&head);
-            let (mut skips, mut alone) = (None, false);
-            for step in &role.steps {
-                match step {
-                    Step::Sometimes(rest) => skips = Some(*rest),
-                    Step::Alone => alone = true,
-                    Step::Wait(..) | Step::Arrive(..) | Step::Meet | Step::Fill(_) | Step::Read(_) => {
-                        let mut what = self.step(step);
-                        // The warp meets as a whole.
-                        if std::mem::take(&mut alone) && !matches!(step, Step::Meet) {
-                            what = format!("if warp.thread_rank() == 0 {{ {what} }}");
-                        }
-                        match skips.take() {
-                            Some(rest) => line(&format!("if k % 2 == {rest} {{ {what} }}")),
-                            None => line(&what),
-                        }
-                    }
-                }
-            }
-            if self.by_hand {
-                line(&format!("stage += 1; if stage == {stages} {{ stage = 0; phase = !phase; }}"));
-            }
+            line(&round);
             line(foot);
             line("}");
         }
@@ -298,6 +314,34 @@ impl Kernel {
         line("out[this_grid().thread_rank()] = sum;");
         line("}");
         text
+    }
+
+    /// Returns the text of one round of a role, whose number is `k`.
+    fn round(&self, role: &Role) -> String {
+        let mut lines: Vec<String> = Vec::new();
+        let (mut skips, mut alone) = (None, false);
+        for step in &role.steps {
+            match step {
+                Step::Sometimes(rest) => skips = Some(*rest),
+                Step::Alone => alone = true,
+                Step::Wait(..) | Step::Arrive(..) | Step::Meet | Step::Fill(_) | Step::Read(_) => {
+                    let mut what = self.step(step);
+                    // The warp meets as a whole.
+                    if std::mem::take(&mut alone) && !matches!(step, Step::Meet) {
+                        what = format!("if warp.thread_rank() == 0 {{ {what} }}");
+                    }
+                    lines.push(match skips.take() {
+                        Some(rest) => format!("if k % 2 == {rest} {{ {what} }}"),
+                        None => what,
+                    });
+                }
+            }
+        }
+        if self.by_hand {
+            let stages = self.stages();
+            lines.push(format!("stage += 1; if stage == {stages} {{ stage = 0; phase = !phase; }}"));
+        }
+        lines.join("\n")
     }
 
     fn step(&self, step: &Step) -> String {

@@ -41,6 +41,9 @@ fn thread<const N: usize>(kernel: &Kernel, rounds: u32) {
     let empty = shared_barriers::<Empty, N>();
     full.init_collective(&block, kernel.counts[0]);
     empty.init_collective(&block, kernel.counts[1]);
+    if kernel.least.is_some_and(|least| rounds < least.rounds) {
+        return;
+    }
     for (number, role) in kernel.roles.iter().enumerate() {
         if kernel.threads(number).contains(&block.thread_rank()) {
             self::role(role, (&full, &empty, &stages), warp.as_ref(), rounds);
@@ -55,7 +58,8 @@ type Objects<'o, const N: usize> = (&'o Barriers<N, Full>, &'o Barriers<N, Empty
 
 fn role<const N: usize>(role: &Role, (full, empty, stages): Objects<'_, N>, warp: Option<&Tile<32>>, rounds: u32) {
     let stage = |k: u32, Index(later): Index| ((k + later) % N as u32) as usize;
-    for k in role.from..rounds.saturating_add_signed(role.more) {
+    let begun = role.from + role.before;
+    for k in role.from..begun.max(rounds.saturating_add_signed(role.more)) {
         let (mut skips, mut alone) = (false, false);
         for step in &role.steps {
             let is_prefix = matches!(step, Step::Sometimes(_) | Step::Alone);

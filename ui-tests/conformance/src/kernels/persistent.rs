@@ -34,6 +34,7 @@ fn product(a: &TensorMap<Left>, b: &TensorMap<Right>, c: &mut TensorMap<Part>, r
     empty.init_collective(&cluster, 4 * BLOCKS as u32);
     let (rank, side) = (warpgroup.thread_rank(), cluster.block_rank());
     let (first, clusters) = (this_grid().cluster_rank() as u32, this_grid().num_clusters() as u32);
+    assert!(steps > 0, "a sum of no parts");
     if warpgroup.meta_group_rank() == 1 {
         if rank == 0 {
             let mut step = 0;

@@ -75,6 +75,7 @@ fn gemm<T: WarpgroupElement<S>, S: Sum, const DEPTH: usize>(
     let empty = shared_barriers::<STAGES>();
     full.init_collective(&block, 1);
     empty.init_collective(&block, 4 * CONSUMERS as u32);
+    assert!(steps > 0, "a sum of no parts");
     let (which, rank) = (warpgroup.meta_group_rank(), warpgroup.thread_rank());
     let (first, blocks) = (this_grid().block_rank() as u32, this_grid().num_blocks() as u32);
     // The parts of sums that the thread has begun, of all tiles.

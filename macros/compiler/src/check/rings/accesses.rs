@@ -85,7 +85,7 @@ impl Walker<'_, '_, '_, '_> {
         let tile = slot.and_then(|(_, slot)| slot.tile);
         let index = match (region.path.first(), tile) {
             (Some(select), Some(tile)) => self.evaluator.part(*select, tile, point).expr(),
-            (Some(Select::At(index)), None) => self.evaluator.value(*index, point).expr(),
+            (Some(Select::At(index)), None) => self.evaluator.decisive(*index, point).expr(),
             (Some(Select::Chunk { .. } | Select::Range { .. } | Select::Half { .. } | Select::Unknown) | None, _) => {
                 None
             }

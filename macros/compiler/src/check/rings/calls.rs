@@ -26,7 +26,7 @@ impl Walker<'_, '_, '_, '_> {
         let array = array.ok_or_else(|| Refusal::new(at, "the text does not show which barrier this is"))?;
         let index = match region.path.first() {
             None => Some(Expr::constant(0)),
-            Some(Select::At(index)) => self.evaluator.value(*index, point).expr(),
+            Some(Select::At(index)) => self.evaluator.decisive(*index, point).expr(),
             Some(Select::Chunk { .. } | Select::Range { .. } | Select::Half { .. } | Select::Unknown) => None,
         };
         let index = index.ok_or_else(|| Refusal::new(at, "the barrier's index is not a function of the round"))?;

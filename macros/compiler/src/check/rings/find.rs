@@ -1,6 +1,8 @@
 //! The search for certain small arguments with which a kernel has a fault: then each trip count and each condition is a number, and
 //! the skeleton has no run that the kernel does not have.
 
+use std::collections::BTreeSet;
+
 use super::classes::Classes;
 use super::given::Arguments;
 use super::kernel::{Kernel, Refusal};
@@ -41,6 +43,7 @@ pub(super) fn find(
         sought.limit = sought.limit.min(STATES);
     }
     let depends = classes.depends(kernel);
+    let arrays = staged::arrays(kernel);
     let stages = objects.barriers.iter().map(|(_, barriers, _)| i64::from(barriers.stages)).max().unwrap_or(1);
     // As many rounds as there are stages, or one more, leave the parities of some or all of them odd.
     let odd = stages..=stages + 1;
@@ -60,7 +63,7 @@ pub(super) fn find(
         let ends = arguments.number > 0 && found.as_ref().is_err_and(is_same);
         refused = found.as_ref().err().filter(|_| arguments.number > 0).cloned();
         let is_staged = (1..=STAGED).contains(&arguments.number);
-        let staged = || is_staged.then(|| staged::find(kernel, objects, &classes, &arguments)).flatten();
+        let staged = || is_staged.then(|| staged::find(kernel, objects, &classes, (&arrays, &arguments))).flatten();
         let found = found.ok().flatten().or_else(staged);
         if let Some(fault) = found {
             let largest = Arguments { number: last, alternating: false };
@@ -77,6 +80,25 @@ pub(super) fn find(
         }
     }
     None
+}
+
+/// Looks for small arguments with which a row that a bulk copy reads is written too early, among the arrays that no proof is about.
+pub(super) fn find_staged(
+    kernel: &Kernel<'_, '_>,
+    objects: &Objects,
+    classes: &Classes,
+    proved: &BTreeSet<usize>,
+) -> Option<Diag> {
+    let arrays: BTreeSet<usize> = staged::arrays(kernel).difference(proved).copied().collect();
+    if arrays.is_empty() {
+        return None;
+    }
+    let depends = classes.depends(kernel);
+    let last = if depends.on_numbers { STAGED } else { 1 };
+    (1..=last).map(|number| Arguments { number, alternating: false }).find_map(|arguments| {
+        let fault = staged::find(kernel, objects, &classes.with(kernel, &arguments), (&arrays, &arguments))?;
+        Some(messages::for_arguments(fault, &report::arguments(kernel, &depends, &arguments)))
+    })
 }
 
 /// Looks for a fault of the kernel for certain arguments.
@@ -105,10 +127,12 @@ fn find_for(
                 Verdict::NotProved(_) | Verdict::Fault { .. } => sought.limit,
             };
         }
-        // Where there are too many states for a search, some runs may have the fault.
+        // Where there are too many states for a search, or actors, some runs may have the fault.
         let verdict = match verdict {
-            Some(Verdict::NotProved(Reason::States | Reason::ManyThreads { .. })) => rings::sample(&assembled.skeleton)
-                .map_or(verdict, |(fault, trace)| Some(Verdict::Fault { fault, trace })),
+            Some(Verdict::NotProved(Reason::States | Reason::Size | Reason::ManyThreads { .. })) => {
+                rings::sample(&assembled.skeleton)
+                    .map_or(verdict, |(fault, trace)| Some(Verdict::Fault { fault, trace }))
+            }
             other => other,
         };
         let Some(Verdict::Fault { fault, trace }) = verdict else {

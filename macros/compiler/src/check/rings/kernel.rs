@@ -6,6 +6,7 @@ use phalanx_contract::uniformity::Uniformity;
 
 use super::constants::Constants;
 use super::pipelines::Pipelines;
+use super::tested::Tests;
 use crate::check::bit_set::BlockSet;
 use crate::check::cfg::{
     BarrierCall, BlockId, Cfg, CountedLoop, End, Extent, Granule, GroupStep, NodeId, Region, Root, Shared, Source,
@@ -97,6 +98,8 @@ pub(super) struct Kernel<'a, 'f> {
     lost: BTreeMap<Point, Vec<Variable>>,
     /// Where each node is evaluated.
     evaluated: BTreeMap<NodeId, Point>,
+    /// The calls, with their nodes.
+    calls: Vec<(Point, NodeId)>,
     /// Whether each block is in a loop.
     loops: Vec<bool>,
     /// For each branch, the blocks on its arms and the block where those have merged.
@@ -104,6 +107,7 @@ pub(super) struct Kernel<'a, 'f> {
     /// The variables that are truth values, because a branch or a wait takes them for one.
     booleans: BTreeSet<Variable>,
     pub(super) pipelines: Pipelines,
+    pub(super) tests: Tests,
 }
 
 impl<'a, 'f> Kernel<'a, 'f> {
@@ -124,16 +128,21 @@ impl<'a, 'f> Kernel<'a, 'f> {
             sets: BTreeMap::new(),
             lost: BTreeMap::new(),
             evaluated: BTreeMap::new(),
+            calls: Vec::new(),
             loops: (0..cfg.blocks.len()).map(|block| following(cfg, BlockId(block)).contains(BlockId(block))).collect(),
             regions: values.control.regions(cfg).map(|(branch, arms, end)| (branch, (arms, end))).collect(),
             booleans: BTreeSet::new(),
             pipelines: Pipelines::default(),
+            tests: Tests::default(),
         };
         for (block, content) in cfg.blocks.iter().enumerate() {
             for (index, step) in content.steps.iter().enumerate() {
                 let point = (BlockId(block), index);
                 if let StepKind::Value(ValueStep::Evaluate(node)) = step.kind {
                     kernel.evaluated.insert(node, point);
+                }
+                if let StepKind::Call(call) = step.kind {
+                    kernel.calls.push((point, cfg.calls[call.0].node));
                 }
                 if let Some((variable, value, extent)) = step.kind.set() {
                     kernel.sets.entry(variable).or_default().push((point, value, extent));
@@ -145,6 +154,7 @@ impl<'a, 'f> Kernel<'a, 'f> {
         let values = |sets: &Vec<(Point, NodeId, Extent)>| sets.iter().map(|(_, value, _)| *value).collect();
         let sets = kernel.sets.iter().map(|(variable, sets)| (*variable, values(sets)));
         kernel.pipelines = Pipelines::of(cfg, &sets.collect());
+        kernel.tests = Tests::of(cfg, |node| kernel.is_natural(node));
         kernel
     }
 
@@ -343,20 +353,8 @@ impl<'a, 'f> Kernel<'a, 'f> {
 
     /// Whether the pipeline is at the same stage at both points, of which the second comes later.
     pub(super) fn keeps_stage(&self, pipeline: Variable, from: Point, to: Point) -> bool {
-        let calls = self.cfg.blocks.iter().enumerate().flat_map(|(block, content)| {
-            let steps = content.steps.iter().enumerate();
-            steps.map(move |(index, step)| ((BlockId(block), index), step))
-        });
-        let changes = calls.filter(|(_, step)| match step.kind {
-            StepKind::Call(call) => self.pipelines.changes(self.cfg.calls[call.0].node, pipeline),
-            StepKind::Value(_)
-            | StepKind::Memory(_)
-            | StepKind::Group(_)
-            | StepKind::Token(_)
-            | StepKind::BarrierCall(_)
-            | StepKind::Copy(_) => false,
-        });
-        !self.may_pass_between(changes.map(|(point, _)| point), from, to)
+        let changes = self.calls.iter().filter(|(_, node)| self.pipelines.changes(*node, pipeline));
+        !self.may_pass_between(changes.map(|(point, _)| *point), from, to)
     }
 
     fn find_booleans(&mut self) {

@@ -110,7 +110,7 @@ fn distance((of, from): (&Program, usize), meant: (&Program, usize)) -> Option<u
     let mut work = VecDeque::from([(from, 0)]);
     let mut seen = BTreeSet::new();
     while let Some((at, steps)) = work.pop_front() {
-        let at = behind(of, at)?;
+        let at = of.behind_jumps(at)?;
         if !seen.insert(at) {
             continue;
         }
@@ -218,16 +218,5 @@ fn by_lanes(step: &Step, many: u32) -> Option<Vec<Step>> {
 }
 
 fn behind_jumps(lanes: &[Lanes<'_>], places: &[usize]) -> Option<Places> {
-    lanes.iter().zip(places).map(|((of, _), at)| behind(of, *at)).collect()
-}
-
-/// The step where a lane comes to.
-pub(super) fn behind(program: &Program, mut at: usize) -> Option<usize> {
-    for _ in 0..=program.steps.len() {
-        match program.steps.get(at).map(|step| &step.op) {
-            Some(Op::Jump(to)) => at = *to,
-            _ => return Some(at),
-        }
-    }
-    None
+    lanes.iter().zip(places).map(|((of, _), at)| of.behind_jumps(*at)).collect()
 }

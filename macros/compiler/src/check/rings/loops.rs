@@ -3,18 +3,24 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::counters::{Counter, Counters};
+use super::decision::{Certain, Decision, Key, any_of};
 use super::kernel::{Point, Refusal};
 use super::symbol::Symbol;
+use super::tested::negated;
 use super::value::Evaluator;
-use super::walk::{Key, Walker};
+use super::walk::Walker;
 use crate::check::cfg::{BlockId, Cfg, CountedLoop, End, Extent, NodeId, Source, Step, StepKind, Variable};
 use crate::check::uniform::control::{following, following_until};
 use crate::model::expr::BinaryOp;
 use crate::rings::{Condition, Expr, Op, Operator};
+use crate::span::SpanRange;
 
 /// The largest number of iterations that is followed exactly where arguments are open. The iterations of longer loops are taken
 /// to be open, too.
 const LONGEST: i64 = 8;
+
+/// The largest number of iterations that are followed before the first decision of a loop.
+const CERTAIN: i64 = 2 * LONGEST;
 
 impl Walker<'_, '_, '_, '_> {
     /// Counts where control comes to the head of a loop: resets the number of iterations of one that begins, and goes on to the next
@@ -61,30 +67,31 @@ impl Walker<'_, '_, '_, '_> {
         let content = &kernel.cfg.blocks[head.0];
         let End::Branch { on, then, otherwise } = content.end else { return Ok(None) };
         let Some(counted) = kernel.cfg.counted.get(&head) else { return Ok(None) };
+        if counted.before != from || !self.is_asked_once(head, counted) {
+            return Ok(None);
+        }
+        let Decision { condition: Condition::Shared, keys, certain: None, .. } = self.counted(head, on, counted)?
+        else {
+            return Ok(None);
+        };
+        // A length that is known is not 0.
+        Ok(any_of(&keys).map(|says| (says, then, otherwise)))
+    }
+
+    /// Whether a loop is in another one, so that whether it has iterations about which arguments decide is the same each time.
+    fn is_asked_once(&self, head: BlockId, counted: &CountedLoop) -> bool {
+        let kernel = self.kernel();
         let counts = |variable| self.evaluator.counters.get(Counter::Variable(variable)).is_some();
         let is_plain =
             |step: &Step| !matches!(step.kind, StepKind::Memory(_) | StepKind::Group(_)) && !self.is_relevant(step);
-        if counted.before != from
-            || self.evaluator.arguments.is_some()
-            || !kernel.is_in_loop(from)
-            || !content.steps.iter().all(is_plain)
-            || kernel.is_skipped(head, &counts)
-        {
-            return Ok(None);
-        }
-        let (Condition::Shared, keys, _) = self.counted(head, on, counted)? else { return Ok(None) };
-        let form = keys.into_iter().find_map(|key| if let Key::Form(form) = key { Some(form) } else { None });
-        // A length that is known is not 0.
-        Ok(form.map(|form| (format!("any {form}"), then, otherwise)))
+        self.evaluator.arguments.is_none()
+            && kernel.is_in_loop(counted.before)
+            && kernel.cfg.blocks[head.0].steps.iter().all(is_plain)
+            && !kernel.is_skipped(head, &counts)
     }
 
     /// The decision of a loop over a range.
-    pub(super) fn counted(
-        &self,
-        block: BlockId,
-        on: NodeId,
-        counted: &CountedLoop,
-    ) -> Result<(Condition, Vec<Key>, Option<u32>), Refusal> {
+    pub(super) fn counted(&self, block: BlockId, on: NodeId, counted: &CountedLoop) -> Result<Decision, Refusal> {
         let kernel = self.kernel();
         let before = (counted.before, kernel.cfg.blocks[counted.before.0].steps.len());
         let value = |node| self.evaluator.value(node, before);
@@ -100,27 +107,36 @@ impl Walker<'_, '_, '_, '_> {
             let keys = length.zip(by.symbol()).and_then(form).into_iter().chain(self.agreed(block, on).ok());
             let keys: Vec<Key> = keys.collect();
             return match keys.is_empty() || self.evaluator.arguments.is_some() {
-                true => Ok((Condition::Shared, vec![self.agreed(block, on)?], None)),
-                false => Ok((Condition::Shared, keys, counts)),
+                true => Ok(Decision::new(Condition::Shared, vec![self.agreed(block, on)?], None)),
+                false => Ok(Decision::new(Condition::Shared, keys, counts)),
             };
         };
         let iterations = |length: i64| (length + more).max(0).checked_add(by - 1).map(|length| length / by);
         match length.as_ref().and_then(|length| length.known()) {
             Some(length) if self.evaluator.arguments.is_none() && length > LONGEST => {
                 let form = format!("for {}", iterations(length).unwrap_or(0));
-                return Ok((Condition::Shared, vec![Key::Form(form)], counts));
+                return Ok(Decision::new(Condition::Shared, vec![Key::Form(form)], counts));
             }
             Some(length) => {
                 let counter = self.evaluator.counters.number(Counter::Iterations(block));
                 let most = Expr::constant(iterations(length).unwrap_or(0));
                 let condition = Condition::Counters(Expr::counter(counter).apply(Operator::Lt, most));
-                return Ok((condition, Vec::new(), Some(counter)));
+                return Ok(Decision::new(condition, Vec::new(), Some(counter)));
             }
             None => {}
         }
         if let Some(length) = length {
-            let keys = trips(length, by, more).into_iter().chain(self.agreed(block, on).ok());
-            return Ok((Condition::Shared, keys.collect(), counts));
+            let iterations = self.evaluator.least(&length, before).and_then(iterations).unwrap_or(0);
+            let iterations = if (1..=CERTAIN).contains(&iterations) { iterations } else { 0 };
+            let rest = length.plus(-by * iterations, &Symbol::constant(1));
+            let keys = rest.and_then(|rest| trips(rest, by, more)).into_iter().chain(self.agreed(block, on).ok());
+            let mut decision = Decision::new(Condition::Shared, keys.collect(), counts);
+            if iterations > 0 {
+                decision.counts = Some(self.evaluator.counters.number(Counter::Iterations(block)));
+                let any = any_of(&decision.keys).filter(|_| self.is_asked_once(block, counted));
+                decision.certain = Some(Certain { iterations, any });
+            }
+            return Ok(decision);
         }
         if let (Some(start), Some(end)) = (start.expr(), end.expr())
             && self.is_kept(&start, block, counted)
@@ -130,9 +146,43 @@ impl Walker<'_, '_, '_, '_> {
             let next = Expr::counter(counter).apply(Operator::Mul, Expr::constant(by)).apply(Operator::Add, start);
             let condition =
                 Condition::Counters(next.apply(Operator::Lt, end.apply(Operator::Add, Expr::constant(more))));
-            return Ok((condition, Vec::new(), Some(counter)));
+            return Ok(Decision::new(condition, Vec::new(), Some(counter)));
         }
-        Ok((Condition::Shared, vec![self.agreed(block, on)?], None))
+        Ok(Decision::new(Condition::Shared, vec![self.agreed(block, on)?], None))
+    }
+
+    /// Adds the steps of a decision, of which the last ones lead on where it is for one more iteration.
+    pub(super) fn decide(&mut self, end: Point, at: SpanRange, decision: Decision, otherwise: BlockId) {
+        let Decision { condition, keys, counts, certain } = decision;
+        let branches = |condition, otherwise| Op::Branch { condition, otherwise };
+        let next = |walker: &Self| walker.program.steps.len();
+        let mut leads_on = Vec::new();
+        if let (Some(Certain { iterations, any }), Some(counter)) = (certain, counts) {
+            let begun =
+                |number: i64| Condition::Counters(Expr::counter(counter).apply(Operator::Lt, Expr::constant(number)));
+            self.push(end, at, branches(begun(iterations), next(self) + 2));
+            leads_on.push(next(self));
+            self.push(end, at, Op::Jump(usize::MAX));
+            if let Some(says) = any {
+                let constant = self.sites.constant(says);
+                self.targets.push((next(self), otherwise));
+                self.push(end, at, branches(Condition::Constant(constant), usize::MAX));
+                self.push(end, at, branches(begun(iterations + 1), next(self) + 2));
+                leads_on.push(next(self));
+                self.push(end, at, Op::Jump(usize::MAX));
+            }
+        }
+        let branch = next(self);
+        self.targets.push((branch, otherwise));
+        self.program.keys.extend((!keys.is_empty()).then_some((branch, keys)));
+        self.push(end, at, branches(condition, usize::MAX));
+        for jump in leads_on {
+            self.program.steps[jump].op = Op::Jump(next(self));
+        }
+        if let Some(counter) = counts {
+            let more = Expr::counter(counter).apply(Operator::Add, Expr::constant(1));
+            self.push(end, at, Op::Set(vec![(counter, more)]));
+        }
     }
 
     /// Whether what a value is computed from stays the same while a loop runs: then the loop's end may ask for it each time.
@@ -318,29 +368,6 @@ fn mirrored(op: BinaryOp) -> Option<BinaryOp> {
         BinaryOp::Gt => Some(BinaryOp::Lt),
         BinaryOp::Ge => Some(BinaryOp::Le),
         BinaryOp::Eq | BinaryOp::Ne => Some(op),
-        BinaryOp::Add
-        | BinaryOp::Sub
-        | BinaryOp::Mul
-        | BinaryOp::Div
-        | BinaryOp::Rem
-        | BinaryOp::BitAnd
-        | BinaryOp::BitOr
-        | BinaryOp::BitXor
-        | BinaryOp::Shl
-        | BinaryOp::Shr
-        | BinaryOp::And
-        | BinaryOp::Or => None,
-    }
-}
-
-fn negated(op: BinaryOp) -> Option<BinaryOp> {
-    match op {
-        BinaryOp::Lt => Some(BinaryOp::Ge),
-        BinaryOp::Le => Some(BinaryOp::Gt),
-        BinaryOp::Gt => Some(BinaryOp::Le),
-        BinaryOp::Ge => Some(BinaryOp::Lt),
-        BinaryOp::Eq => Some(BinaryOp::Ne),
-        BinaryOp::Ne => Some(BinaryOp::Eq),
         BinaryOp::Add
         | BinaryOp::Sub
         | BinaryOp::Mul

@@ -18,13 +18,17 @@ mod classes;
 mod constants;
 mod copies;
 mod counters;
+mod decision;
 mod find;
 mod flat;
 mod given;
 mod kernel;
 mod lanes;
 mod launch;
+mod leaders;
+mod least;
 mod loops;
+mod mend;
 mod objects;
 mod parts;
 mod pipelines;
@@ -34,6 +38,7 @@ mod report;
 mod skipped;
 mod staged;
 mod symbol;
+mod tested;
 mod value;
 mod walk;
 mod warps;
@@ -43,7 +48,7 @@ use classes::Classes;
 pub(crate) use constants::Assumed;
 pub(crate) use constants::Constants;
 pub(super) use constants::{array, count_of_literals};
-use find::{Sought, find};
+use find::{Sought, find, find_staged};
 use given::Arguments;
 use kernel::Kernel;
 pub(crate) use kernel::Refusal;
@@ -179,7 +184,9 @@ pub(super) fn check<'f>(function: &'f Function, cfg: &Cfg<'f>, values: &Values<'
         let limit = if tried.is_empty() { STATES } else { left };
         let constants = Constants::new(function, tried);
         let mut assumed = Vec::new();
-        let known = judge(function, cfg, values, (&constants, &mut assumed), limit).unwrap_or_else(Known::Open);
+        let mut unstored = Vec::new();
+        let known =
+            judge(function, cfg, values, (&constants, &mut assumed, &mut unstored), limit).unwrap_or_else(Known::Open);
         assumed.extend(constants.assumed());
         if let Known::Open(_) = known {
             let others = constants.alternatives();
@@ -200,6 +207,7 @@ pub(super) fn check<'f>(function: &'f Function, cfg: &Cfg<'f>, values: &Values<'
             Known::Open(_) => 0,
         });
         rings.cases.push(Case { assumed, known });
+        rings.cases.extend(of_stores(function, cfg, values, unstored));
     }
     for case in &mut rings.cases {
         let values = case.values();
@@ -223,15 +231,36 @@ fn barriers(function: &Function, cfg: &Cfg<'_>) -> Vec<(String, SpanRange)> {
     named
 }
 
-fn judge<'f>(
+/// Values that are tried for constants, by their names.
+type Tried = BTreeMap<String, i64>;
+
+/// Looks for rows that are stored too early where a proof does not depend on constants, but what is stored does, for these values and those
+/// that they lead to.
+fn of_stores<'f>(function: &'f Function, cfg: &Cfg<'f>, values: &Values<'_, 'f>, mut open: Vec<Tried>) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for _ in 0..CASES {
+        let Some(tried) = open.pop() else { break };
+        let constants = Constants::new(function, tried);
+        let Ok(kernel) = followed(function, cfg, values, &constants) else { continue };
+        let Ok(objects) = Objects::of(&kernel) else { continue };
+        match find_staged(&kernel, &objects, &Classes::of(&kernel, &objects), &BTreeSet::new()) {
+            Some(fault) => {
+                cases.push(Case { assumed: constants.assumed(), known: Known::Faulty(Some(Box::new(fault))) });
+            }
+            None => open.extend(constants.alternatives()),
+        }
+    }
+    cases
+}
+
+/// Returns a kernel whose number of threads and blocks is known.
+fn followed<'c, 'f>(
     function: &'f Function,
-    cfg: &Cfg<'f>,
-    values: &Values<'_, 'f>,
-    (constants, assumed): (&Constants<'f>, &mut Vec<Assumed>),
-    limit: usize,
-) -> Result<Known, Refusal> {
-    let whole = SpanRange::at(function.name.span());
-    let refuse = |why: &str| Refusal::new(whole, why);
+    cfg: &'c Cfg<'f>,
+    values: &'c Values<'_, 'f>,
+    constants: &'c Constants<'f>,
+) -> Result<Kernel<'c, 'f>, Refusal> {
+    let refuse = |why: &str| Refusal::new(SpanRange::at(function.name.span()), why);
     let block = function.options.block.as_ref().and_then(|block| constants.count(block));
     let threads =
         block.ok_or_else(|| refuse("the number of threads in a block is not known where the kernel is compiled"))?;
@@ -241,15 +270,39 @@ fn judge<'f>(
             .ok_or_else(|| refuse("the number of blocks in a cluster is not known where the kernel is compiled"))?,
         None => 1,
     };
-    let kernel = Kernel::new(function, cfg, values, constants, (threads, blocks));
+    Ok(Kernel::new(function, cfg, values, constants, (threads, blocks)))
+}
+
+fn judge<'f>(
+    function: &'f Function,
+    cfg: &Cfg<'f>,
+    values: &Values<'_, 'f>,
+    (constants, assumed, unstored): (&Constants<'f>, &mut Vec<Assumed>, &mut Vec<Tried>),
+    limit: usize,
+) -> Result<Known, Refusal> {
+    let kernel = followed(function, cfg, values, constants)?;
     assumed.extend(kernel.pipelines.types().cloned().map(Assumed::Pipeline));
     let objects = Objects::of(&kernel)?;
     let classes = Classes::of(&kernel, &objects);
-    let (known, sought) = match prove(&kernel, objects.clone(), &classes, limit) {
-        Ok((proved, arrays, may_be_stale)) => {
+    let (known, sought) = match prove_by_tests(&kernel, &objects, &classes, limit) {
+        Ok((mut proved, arrays, may_be_stale)) => {
             let followed = objects.followed().count();
-            if arrays == followed && !may_be_stale {
-                return Ok(proved);
+            if arrays == followed {
+                // What is stored out of other arrays may still be written too early.
+                let slots = if let Known::Proved { slots, .. } = &proved { slots.clone() } else { BTreeSet::new() };
+                let asked = constants.asked();
+                if let Some(fault) = find_staged(&kernel, &objects, &classes, &slots) {
+                    return Ok(Known::Faulty(Some(Box::new(fault))));
+                }
+                // A value that only the stores ask for is no part of what is proved.
+                *unstored = constants.alternatives();
+                constants.forget(asked);
+                if let Known::Proved { slots, left_out, .. } = &mut proved {
+                    *left_out |= !staged::arrays(&kernel).is_subset(slots);
+                }
+                if !may_be_stale {
+                    return Ok(proved);
+                }
             }
             (Ok(proved), (arrays < followed).then_some(Sought { limit, indexes: false }))
         }
@@ -262,6 +315,23 @@ fn judge<'f>(
     }
     constants.forget(asked);
     known
+}
+
+/// Looks for a proof for all arguments; without one, once more as if nothing were known of them.
+fn prove_by_tests(
+    kernel: &Kernel<'_, '_>,
+    objects: &Objects,
+    classes: &Classes,
+    limit: usize,
+) -> Result<(Known, usize, bool), (Refusal, bool)> {
+    let found = prove(kernel, objects.clone(), classes, limit);
+    if found.is_ok() || !kernel.tests.ignore(true) {
+        kernel.tests.ignore(false);
+        return found;
+    }
+    let otherwise = prove(kernel, objects.clone(), classes, limit);
+    kernel.tests.ignore(false);
+    otherwise.or(found)
 }
 
 /// Looks for a proof for all arguments, and says for how many arrays it is one and whether a parity may be stale nevertheless. Without

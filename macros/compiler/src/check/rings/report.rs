@@ -2,8 +2,9 @@
 
 use super::assemble::Assembled;
 use super::given::{Arguments, Given};
-use super::kernel::{Kernel, Refusal};
+use super::kernel::{Kernel, Refusal, WARP};
 use super::launch::Depends;
+use super::mend::{self, Lack};
 use super::objects::{Objects, Slot};
 use super::walk::Sites;
 use super::warps::Unit;
@@ -11,6 +12,7 @@ use crate::diag::Diag;
 use crate::messages::rings as messages;
 use crate::rings::{
     BarrierState, CountFault, Event, EventAction, Fault, Object, Op, Reason, Stale, Threads, UndrainedFault, Use,
+    Waiting,
 };
 use crate::span::SpanRange;
 
@@ -105,20 +107,28 @@ pub(super) fn fault(
     let last = trace.iter().rev().find_map(|event| words.place(event)).unwrap_or(whole);
     let diag = match fault {
         Fault::Deadlock { waiting } => {
-            let at = waiting.first().and_then(|(_, step)| sites.at(*step)).unwrap_or(last);
-            let waits = waiting
-                .iter()
-                .map(|(threads, step)| (sites.at(*step).unwrap_or(whole), words.does(*threads, *step, None)));
-            let diag = if words.lacks_bytes_alone(waiting, trace) {
-                messages::wrong_bytes(at)
-            } else {
-                messages::deadlock(at)
+            let waits = waiting.iter().map(|wait| {
+                let at = sites.at(wait.step).unwrap_or(whole);
+                (at, words.does(wait.threads, wait.step, (wait.barrier, None)))
+            });
+            let lacking = mend::lacking(assembled, waiting, trace);
+            let at = lacking.map(|(wait, ..)| wait).or(waiting.first()).and_then(|wait| sites.at(wait.step));
+            let diag = messages::deadlock(at.unwrap_or(last));
+            let diag = match lacking {
+                Some((_, state, Lack::Fewer { came, expected })) => {
+                    let init = words.init(state.barrier);
+                    messages::fewer_arrivals(diag, &words.barrier(state.barrier), (came, expected), init)
+                }
+                Some((_, state, Lack::All)) => messages::no_arrival(diag, &words.array_of(state.barrier)),
+                None if waiting.iter().any(lacks_bytes_alone) => messages::wrong_bytes(diag),
+                None => messages::wrong_parity(diag),
             };
             return words.with_trace(diag, trace, waits.collect());
         }
         Fault::Overwrite { threads, slot, by } => {
-            let fills = *by == Use::Fill;
-            messages::overwrite(last, &words.slot(*slot), words.who(*threads), fills)
+            let by_lane = *by == Use::Read && mend::reads_behind_a_lane(assembled, *slot, trace);
+            let diag = messages::overwrite(last, &words.slot(*slot), words.who(*threads), *by == Use::Fill);
+            if by_lane { messages::not_met(diag) } else { diag }
         }
         Fault::Read { threads, slot, .. } => {
             let message = match words.does_any(trace, |op, of| {
@@ -141,7 +151,8 @@ pub(super) fn fault(
         Fault::Count(CountFault::Index { step, .. }) => messages::index(sites.at(*step).unwrap_or(last)),
         Fault::Overtaken { threads, barrier, .. } => {
             let waiting = words.standing(*threads, trace).unwrap_or(last);
-            messages::overtaken(waiting, &words.barrier(*barrier), words.who(*threads))
+            let diag = messages::overtaken(waiting, &words.barrier(*barrier), words.who(*threads));
+            if mend::is_led(assembled, *threads, trace) { messages::not_met(diag) } else { diag }
         }
         Fault::Undrained(UndrainedFault::Arrival { barrier, .. }) => {
             messages::undrained(last, &format!("an arrival at {}", words.barrier(*barrier)))
@@ -149,10 +160,12 @@ pub(super) fn fault(
         Fault::Undrained(UndrainedFault::Copy { slot }) => {
             let awaited = words.does_any(trace, |op, _| matches!(op, Op::Wait { .. } | Op::WaitToken { .. }));
             let message = if awaited { messages::undrained } else { messages::not_awaited };
-            message(last, &format!("a copy into {}", words.slot(*slot)))
+            let begun = words.begun(trace, |op, of| matches!(op, Op::Copy { .. }) && of == *slot);
+            message(begun.unwrap_or(last), &format!("a copy into {}", words.slot(*slot)))
         }
         Fault::Undrained(UndrainedFault::Store { slot, .. }) => {
-            messages::undrained(last, &format!("a copy out of {}", words.slot(*slot)))
+            let begun = words.begun(trace, |op, of| matches!(op, Op::Store { .. }) && of == *slot);
+            messages::undrained(begun.unwrap_or(last), &format!("a copy out of {}", words.slot(*slot)))
         }
     };
     words.with_trace(diag, trace, Vec::new())
@@ -173,6 +186,11 @@ pub(super) fn stale(
     messages::stale(at(stale.again), (&barrier, at(stale.first)), (&partner, at(stale.answer)), who)
 }
 
+/// Whether a barrier at which threads wait in the end lacks bytes, and no arrivals.
+fn lacks_bytes_alone(wait: &Waiting) -> bool {
+    wait.barrier.is_some_and(|state| state.arrivals == 0 && state.bytes != 0)
+}
+
 impl Words<'_, '_, '_> {
     fn place(&self, event: &Event) -> Option<SpanRange> {
         match event.action {
@@ -191,9 +209,17 @@ impl Words<'_, '_, '_> {
 
     /// The operation of a step.
     fn op(&self, threads: Threads, step: u32) -> Option<&Op> {
-        let role = &self.assembled.skeleton.roles[threads.role as usize];
-        let ops = role.steps.iter().filter(|known| known.id == step);
-        ops.map(|known| &known.op).find(|op| !matches!(op, Op::Jump(_) | Op::Set(_)))
+        mend::op(self.assembled, threads, step)
+    }
+
+    /// The place where the last such operation on a slot begins.
+    fn begun(&self, trace: &[Event], is_meant: impl Fn(&Op, Object) -> bool) -> Option<SpanRange> {
+        trace.iter().rev().find_map(|event| match (event.action, event.slot) {
+            (EventAction::Step { threads, step }, Some(slot)) => {
+                self.op(threads, step).is_some_and(|op| is_meant(op, slot)).then(|| self.sites.at(step))?
+            }
+            (EventAction::Step { .. }, None) | (EventAction::Lands { .. } | EventAction::Stored { .. }, _) => None,
+        })
     }
 
     /// Whether an interleaving has such an operation of some threads.
@@ -210,21 +236,14 @@ impl Words<'_, '_, '_> {
             && !self.does_any(trace, |op, _| matches!(op, Op::Expect { .. }))
     }
 
-    /// Whether a barrier at which threads wait in the end lacks bytes, and no arrivals.
-    fn lacks_bytes_alone(&self, waiting: &[(Threads, u32)], trace: &[Event]) -> bool {
-        let arrays = waiting.iter().filter_map(|(threads, step)| match self.op(*threads, *step) {
-            Some(Op::Wait { barrier, .. } | Op::WaitToken { barrier }) => Some(barrier.array),
-            Some(_) | None => None,
-        });
-        arrays.into_iter().any(|array| {
-            let states = trace.iter().rev().filter_map(|event| event.barrier.as_ref());
-            let last = states.into_iter().find(|state| state.barrier.array == array);
-            last.is_some_and(|state| state.arrivals == 0 && state.bytes != 0)
-        })
-    }
-
     fn init(&self, barrier: Object) -> Option<SpanRange> {
         self.objects.barriers.get(barrier.array as usize).map(|(.., at)| *at)
+    }
+
+    /// The name of an array of barriers.
+    fn array_of(&self, barrier: Object) -> String {
+        let array = self.objects.barriers.get(barrier.array as usize);
+        format!("`{}`", self.kernel.name_of(array.map_or(usize::MAX, |(array, ..)| *array)))
     }
 
     fn barrier(&self, barrier: Object) -> String {
@@ -262,7 +281,10 @@ impl Words<'_, '_, '_> {
         let several = &all[first..all.len().min(first + threads.number as usize)];
         match (several, unit) {
             ([one], Unit::Thread) => (format!("thread {one}{of_block}"), false),
-            ([one], Unit::Warp) => (format!("the warp of thread {one}{of_block}"), false),
+            ([one], Unit::Warp) => {
+                let first = one / WARP * WARP;
+                (format!("the warp of threads {first} to {}{of_block}", first + WARP - 1), false)
+            }
             ([first, .., last], Unit::Thread) if (last - first) as usize + 1 == several.len() => {
                 (format!("threads {first} to {last}{of_block}"), true)
             }
@@ -270,7 +292,10 @@ impl Words<'_, '_, '_> {
                 let (several, first) = (several.len(), several.first().unwrap_or(&0));
                 let like = match unit {
                     Unit::Thread => format!("{several} threads like {first}{of_block}"),
-                    Unit::Warp => format!("{several} warps like that of thread {first}{of_block}"),
+                    Unit::Warp => {
+                        let first = first / WARP * WARP;
+                        format!("{several} warps like that of threads {first} to {}{of_block}", first + WARP - 1)
+                    }
                 };
                 (like, true)
             }
@@ -278,15 +303,20 @@ impl Words<'_, '_, '_> {
     }
 
     /// What the threads do at a step.
-    fn does(&self, threads: Threads, step: u32, state: Option<BarrierState>) -> String {
+    fn does(&self, threads: Threads, step: u32, about: (Option<BarrierState>, Option<Object>)) -> String {
         let (who, several) = self.who(threads);
-        let (verb, rest) = self.what(threads, step, state);
+        let (verb, rest) = self.what(threads, step, about);
         let ending = if several { "" } else { "s" };
         format!("{who} {verb}{ending}{rest}")
     }
 
     /// The verb of what a thread does at a step, and the rest of the sentence.
-    fn what(&self, threads: Threads, step: u32, state: Option<BarrierState>) -> (&'static str, String) {
+    fn what(
+        &self,
+        threads: Threads,
+        step: u32,
+        (state, slot): (Option<BarrierState>, Option<Object>),
+    ) -> (&'static str, String) {
         let op = self.op(threads, step);
         let barrier = |array: u32| match state {
             Some(state) => self.barrier(state.barrier),
@@ -296,8 +326,13 @@ impl Words<'_, '_, '_> {
             }
         };
         let slot = |array: u32| {
-            let array = self.guarded(array).map_or(usize::MAX, |slot| slot.array);
-            format!("`{}`", self.kernel.name_of(array))
+            slot.map_or_else(
+                || {
+                    let array = self.guarded(array).map_or(usize::MAX, |slot| slot.array);
+                    format!("`{}`", self.kernel.name_of(array))
+                },
+                |slot| self.slot(slot),
+            )
         };
         match op {
             Some(Op::Wait { barrier: of, .. } | Op::WaitToken { barrier: of }) => {
@@ -329,7 +364,7 @@ impl Words<'_, '_, '_> {
         let mut steps: Vec<(Option<SpanRange>, String)> = Vec::new();
         let mut landed: Option<(EventAction, Object)> = None;
         let begins = |event: &&Event| match event.action {
-            EventAction::Step { threads, step } => self.what(threads, step, None).0 == "synchronize",
+            EventAction::Step { threads, step } => self.what(threads, step, (None, None)).0 == "synchronize",
             EventAction::Lands { .. } | EventAction::Stored { .. } => false,
         };
         for event in trace.iter().skip_while(begins) {
@@ -346,7 +381,7 @@ impl Words<'_, '_, '_> {
             let state = state.unwrap_or_default();
             let text = match event.action {
                 EventAction::Step { threads, step } => {
-                    format!("{}{state}", self.does(threads, step, event.barrier))
+                    format!("{}{state}", self.does(threads, step, (event.barrier, event.slot)))
                 }
                 EventAction::Lands { slot } => {
                     let completes = event.barrier.map(|state| format!(" and tells {}", self.barrier(state.barrier)));

@@ -22,18 +22,27 @@ use crate::rings::{self, Among, Content, Fault, Op, Role, Skeleton, SlotArray, S
 /// The largest number of states of one check: a warp's steps are nearly in a row.
 const STATES: usize = 1_000;
 
-/// Looks for a copy out of a row that is written again before the copy has read it.
+/// The largest number of threads that are followed with all of their warps.
+const FOLLOWED: usize = 32;
+
+/// Returns the arrays that bulk copies to global memory read.
+pub(super) fn arrays(kernel: &Kernel<'_, '_>) -> BTreeSet<usize> {
+    stored(kernel).filter_map(array_of).filter(|array| *array != DYNAMIC).collect()
+}
+
+/// Looks for a copy out of a row of one of these arrays that is written again before the copy has read it.
 pub(super) fn find(
     kernel: &Kernel<'_, '_>,
     objects: &Objects,
     classes: &Classes,
-    arguments: &Arguments,
+    (arrays, arguments): (&BTreeSet<usize>, &Arguments),
 ) -> Option<Diag> {
-    let staged: BTreeSet<usize> = stored(kernel).filter_map(array_of).filter(|array| *array != DYNAMIC).collect();
-    staged.into_iter().filter_map(|array| slot(kernel, array)).find_map(|slot| {
+    arrays.iter().copied().filter_map(|array| slot(kernel, array)).find_map(|slot| {
         let objects = Objects { barriers: objects.barriers.clone(), slots: vec![slot] };
         let each = classes.all.iter().filter_map(|class| class.threads.first());
-        each.into_iter().find_map(|thread| of_thread(kernel, &objects, classes, arguments, *thread).ok()?)
+        let mut left = FOLLOWED;
+        each.into_iter()
+            .find_map(|thread| of_thread(kernel, (&objects, classes), arguments, *thread, &mut left).ok()?)
     })
 }
 
@@ -62,10 +71,10 @@ fn slot(kernel: &Kernel<'_, '_>, array: usize) -> Option<Slot> {
 /// Looks for the fault in the steps of a thread that begins copies, and of the others of its warp where it is known when they meet.
 fn of_thread(
     kernel: &Kernel<'_, '_>,
-    objects: &Objects,
-    classes: &Classes,
+    (objects, classes): (&Objects, &Classes),
     arguments: &Arguments,
     thread: u32,
+    left: &mut usize,
 ) -> Result<Option<Diag>, Refusal> {
     let (counters, sites) = (Counters::default(), Sites::default());
     let steps = |thread: u32| {
@@ -84,7 +93,7 @@ fn of_thread(
         let known = counters.len();
         lanes = vec![(steps(thread)?, thread)];
         let begins = |step: &Step| matches!(step.op, Op::Store { .. });
-        if !lanes[0].0.steps.iter().any(begins) {
+        if *left == 0 || !lanes[0].0.steps.iter().any(begins) {
             return Ok(None);
         }
         for other in &others {
@@ -95,6 +104,7 @@ fn of_thread(
             break;
         }
     }
+    *left -= 1;
     let is_known = |program: &Program| !program.allows_more && program.uncertain.is_empty();
     if !is_known(&lanes[0].0) {
         return Ok(None);

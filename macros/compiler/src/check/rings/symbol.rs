@@ -17,6 +17,25 @@ impl Symbol {
         Symbol { terms: BTreeMap::from([(name, 1)]), constant: 0 }
     }
 
+    /// The name of what a node holds, if nothing else is known of it.
+    pub(super) fn name(node: usize) -> String {
+        format!("n{node}")
+    }
+
+    /// Returns the name of the one unknown number of which this one is the sum with a constant, and the constant.
+    pub(super) fn unit(&self) -> Option<(&str, i64)> {
+        let mut terms = self.terms.iter();
+        match (terms.next(), terms.next()) {
+            (Some((name, 1)), None) => Some((name, self.constant)),
+            _ => None,
+        }
+    }
+
+    /// Returns the sum without its constant, and the constant.
+    pub(super) fn split(self) -> (Symbol, i64) {
+        (Symbol { terms: self.terms, constant: 0 }, self.constant)
+    }
+
     pub(super) fn constant(constant: i64) -> Symbol {
         Symbol { terms: BTreeMap::new(), constant }
     }

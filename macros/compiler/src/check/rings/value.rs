@@ -11,7 +11,7 @@ use super::given::Arguments;
 use super::kernel::{Kernel, Point};
 use super::symbol::Symbol;
 use crate::check::cfg::{BlockId, CountedLoop, Extent, Formula, NodeId, Source, Variable};
-use crate::check::uniform::control::{following, following_until};
+use crate::check::uniform::control::following;
 use crate::model::expr::BinaryOp;
 use crate::model::group::Group;
 use crate::model::query::{Answer, UniformAt};
@@ -127,6 +127,15 @@ impl Evaluator<'_, '_, '_> {
     }
 
     fn value_within(&self, node: NodeId, point: Point, depth: u32) -> Value {
+        let value = self.fixed_within(node, point, depth);
+        match (&value, self.after) {
+            (Value::Symbol(number), Some(after)) => self.counted_to(number, after).map_or(value, Value::Expr),
+            (Value::Expr(_) | Value::Unknown, _) | (Value::Symbol(_), None) => value,
+        }
+    }
+
+    /// The value, as a symbol also where a loop has ended that counts to it.
+    fn fixed_within(&self, node: NodeId, point: Point, depth: u32) -> Value {
         let Some(depth) = depth.checked_sub(1) else { return Value::Unknown };
         let kernel = self.kernel;
         let of = &kernel.cfg.nodes[node.0];
@@ -218,9 +227,6 @@ impl Evaluator<'_, '_, '_> {
     /// A value that nothing here explains: a symbol if it is computed once and all threads of the scope have the same.
     fn opaque(&self, node: NodeId) -> Value {
         let kernel = self.kernel;
-        if let Some(head) = self.after.and_then(|point| self.counted_to(node, point)) {
-            return Value::Expr(Expr::counter(self.counters.number(Counter::Iterations(head))));
-        }
         let once = kernel.evaluated(node).is_some_and(|(block, _)| !kernel.is_in_loop(block));
         let is_alike = || kernel.values.level(node).is_uniform(kernel.scope());
         // What a group says of itself stays the same, wherever a thread asks. A `Dim3` is no number.
@@ -232,30 +238,9 @@ impl Evaluator<'_, '_, '_> {
             return Value::Symbol(Symbol::of(format!("{group:?} {}", query.name)));
         }
         match self.arguments.is_none() && once && is_alike() {
-            true => Value::Symbol(Symbol::of(format!("n{}", node.0))),
+            true => Value::Symbol(Symbol::of(Symbol::name(node.0))),
             false => Value::Unknown,
         }
-    }
-
-    /// The loop from 0 to a number, which has ended where control comes to the point.
-    fn counted_to(&self, node: NodeId, point: Point) -> Option<BlockId> {
-        let cfg = self.kernel.cfg;
-        let open = Evaluator { after: None, ..*self };
-        let bound = Some(Symbol::of(format!("n{}", node.0))).filter(|_| self.kernel.is_natural(node))?;
-        let has_ended = |(head, counted): &(&BlockId, &CountedLoop)| {
-            let before = (counted.before, cfg.blocks[counted.before.0].steps.len());
-            let plain = counted.by == Some(1) && !counted.inclusive;
-            // Control comes from the head, and not from within the loop.
-            plain
-                && point.0 != **head
-                && point.0 != counted.inside
-                && !following_until(cfg, cfg.entry, **head).contains(point.0)
-                && point.0 != cfg.entry
-                && !following_until(cfg, counted.inside, **head).contains(point.0)
-                && open.value(counted.start, before).known() == Some(0)
-                && open.value(counted.end, before).symbol().as_ref() == Some(&bound)
-        };
-        cfg.counted.iter().find(has_ended).map(|(head, _)| *head)
     }
 
     fn variable(&self, variable: Variable, read: NodeId, point: Point, depth: u32) -> Value {
@@ -292,6 +277,7 @@ impl Evaluator<'_, '_, '_> {
     /// `let rounds = if first < tiles { (tiles - first).div_ceil(stride) } else { 0 };`.
     fn is_settled(&self, variable: Variable, read: Point, depth: u32) -> bool {
         let kernel = self.kernel;
+        let open = Evaluator { after: None, ..*self };
         let sets = kernel.sets(variable);
         let later = following(kernel.cfg, read.0);
         let is_alike = |block: BlockId| {
@@ -304,7 +290,7 @@ impl Evaluator<'_, '_, '_> {
         };
         let symbol = |(point, value, _): &(Point, NodeId, Extent)| {
             let is_number = |node: NodeId| !kernel.is_boolean(node);
-            is_number(*value).then(|| self.value_within(*value, *point, depth).symbol())?
+            is_number(*value).then(|| open.value_within(*value, *point, depth).symbol())?
         };
         let mut any = false;
         let all = !sets.is_empty() && sets.iter().all(is_last);
@@ -379,7 +365,11 @@ impl Evaluator<'_, '_, '_> {
         if let (Source::Operands, true, Some((first, _))) = (&of.source, of.operands.is_empty(), self.first(variable)) {
             return Value::Expr(first);
         }
-        self.value(value, point)
+        match self.value(value, point) {
+            // `step += steps;` behind a loop over `0..steps`.
+            Value::Symbol(_) | Value::Unknown => self.decisive(value, point),
+            of_counters @ Value::Expr(_) => of_counters,
+        }
     }
 }
 

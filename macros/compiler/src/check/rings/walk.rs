@@ -5,6 +5,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::counters::{Counter, Counters};
+use super::decision::{Decision, Key};
 use super::kernel::{Kernel, Point, Refusal, is_warp, is_within_warp};
 use super::objects::Objects;
 use super::value::{Evaluator, Value, binary};
@@ -39,7 +40,7 @@ impl Sites {
     }
 
     /// The number of what stays the same while the kernel runs, by what it says.
-    fn constant(&self, says: String) -> u32 {
+    pub(super) fn constant(&self, says: String) -> u32 {
         let mut all = self.constants.borrow_mut();
         let known = all.iter().position(|known| *known == says);
         let number = known.unwrap_or_else(|| {
@@ -56,17 +57,6 @@ impl Sites {
     pub(super) fn at(&self, number: u32) -> Option<SpanRange> {
         self.all.borrow().get(number as usize).map(|(_, at)| *at)
     }
-}
-
-/// What makes two decisions the same one.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Key {
-    /// All threads of the scope decide alike at this branch.
-    Branch(BlockId),
-    /// The same, of the part of the condition that is open for some threads.
-    Part(BlockId, NodeId),
-    /// The canonical form of what is decided.
-    Form(String),
 }
 
 /// The steps of a thread.
@@ -87,6 +77,19 @@ pub(super) struct Program {
     pub(super) together: BTreeMap<u32, BTreeSet<Option<u64>>>,
 }
 
+impl Program {
+    /// Returns the step that follows the jumps from one on, if they do not go round.
+    pub(super) fn behind_jumps(&self, mut at: usize) -> Option<usize> {
+        for _ in 0..=self.steps.len() {
+            match self.steps.get(at).map(|step| &step.op) {
+                Some(Op::Jump(to)) => at = *to,
+                _ => return Some(at),
+            }
+        }
+        None
+    }
+}
+
 /// A thread's accesses of a slot since its last step.
 pub(super) struct Pending {
     pub(super) array: usize,
@@ -101,18 +104,18 @@ pub(super) struct Pending {
 /// What control does at the end of a block.
 enum Next {
     Goes(BlockId),
-    Decides { condition: Condition, keys: Vec<Key>, then: BlockId, otherwise: BlockId, counts: Option<u32> },
+    Decides { decision: Decision, then: BlockId, otherwise: BlockId },
     Ends,
 }
 
 pub(super) struct Walker<'w, 'k, 'a, 'f> {
     pub(super) evaluator: &'w Evaluator<'k, 'a, 'f>,
     pub(super) objects: &'w Objects,
-    sites: &'w Sites,
+    pub(super) sites: &'w Sites,
     pub(super) program: Program,
     labels: BTreeMap<BlockId, usize>,
     /// The jumps and branches whose targets are blocks so far.
-    targets: Vec<(usize, BlockId)>,
+    pub(super) targets: Vec<(usize, BlockId)>,
     open: Vec<BlockId>,
     pub(super) pending: Vec<Pending>,
     /// The barrier of the copy that begins at the next step.
@@ -205,18 +208,11 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
                         None => next,
                     };
                 }
-                Next::Decides { condition, keys, then, otherwise, counts } => {
+                Next::Decides { decision, then, otherwise } => {
                     if [then, otherwise].iter().any(|next| self.kernel().cfg.counted.contains_key(next)) {
                         return Err(Refusal::new(at, "a loop is repeated from the middle of a condition"));
                     }
-                    let branch = self.program.steps.len();
-                    self.targets.push((branch, otherwise));
-                    self.program.keys.extend((!keys.is_empty()).then_some((branch, keys)));
-                    self.push(end, at, Op::Branch { condition, otherwise: usize::MAX });
-                    if let Some(counter) = counts {
-                        let next = Expr::counter(counter).apply(Operator::Add, Expr::constant(1));
-                        self.push(end, at, Op::Set(vec![(counter, next)]));
-                    }
+                    self.decide(end, at, decision, otherwise);
                     self.open.push(otherwise);
                     block = then;
                 }
@@ -286,17 +282,19 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
         }
         if let Some((key, then, otherwise)) = by_hand {
             let keys = std::iter::once(key).chain(self.agreed(block, on).ok()).collect();
-            return Ok(Next::Decides { condition: Condition::Shared, keys, then, otherwise, counts: None });
+            return Ok(Next::Decides { decision: Decision::new(Condition::Shared, keys, None), then, otherwise });
         }
-        let (condition, keys, counts) = match counted {
+        let decision = match counted {
             Some(counted) => self.counted(block, on, counted)?,
             None => match value {
-                Value::Expr(expr) => (Condition::Counters(expr), Vec::new(), None),
-                Value::Symbol(symbol) => (Condition::Shared, vec![Key::Form(format!("if {symbol}"))], None),
-                Value::Unknown => (Condition::Shared, vec![self.agreed(block, on)?], None),
+                Value::Expr(expr) => Decision::new(Condition::Counters(expr), Vec::new(), None),
+                Value::Symbol(symbol) => {
+                    Decision::new(Condition::Shared, vec![Key::Form(format!("if {symbol}"))], None)
+                }
+                Value::Unknown => Decision::new(Condition::Shared, vec![self.agreed(block, on)?], None),
             },
         };
-        Ok(Next::Decides { condition, keys, then, otherwise, counts })
+        Ok(Next::Decides { decision, then, otherwise })
     }
 
     /// Whether a condition holds, if that is the same in all blocks of the cluster.

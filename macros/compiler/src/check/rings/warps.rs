@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::kernel::WARP;
 use super::lanes;
+use super::leaders::{do_the_same, merged};
 use super::walk::Program;
 use crate::rings::{Condition, Op};
 
@@ -49,41 +50,43 @@ pub(super) enum Aim {
 
 /// Makes one actor of each warp that may be one.
 pub(super) fn join(programs: Vec<(Program, Vec<u32>)>, aim: Aim) -> Vec<Actors> {
-    let mut by_thread: BTreeMap<u32, usize> = BTreeMap::new();
+    let threads = programs.iter().flat_map(|(_, threads)| threads).max().map_or(0, |last| last + 1);
+    let mut by_thread: Vec<Option<usize>> = vec![None; threads as usize];
     for (number, (_, threads)) in programs.iter().enumerate() {
-        by_thread.extend(threads.iter().map(|thread| (*thread, number)));
+        threads.iter().for_each(|thread| by_thread[*thread as usize] = Some(number));
     }
-    let mut joined: BTreeMap<Vec<usize>, Option<Actors>> = BTreeMap::new();
-    let mut in_warps: BTreeSet<u32> = BTreeSet::new();
-    let threads = by_thread.keys().next_back().map_or(0, |last| last + 1);
+    // By the programs of its lanes, with how many have each.
+    let mut joined: BTreeMap<Vec<(usize, u32)>, Option<Actors>> = BTreeMap::new();
+    // By warp.
+    let mut in_warps = vec![false; threads as usize / WARP as usize + 1];
+    let mut lanes_of = vec![0_u32; programs.len()];
     for first in (0..threads / WARP).map(|warp| warp * WARP) {
-        let lanes: Option<Vec<usize>> = (first..first + WARP).map(|lane| by_thread.get(&lane).copied()).collect();
-        let Some(lanes) = lanes else { continue };
-        // The leader is the thread whose program no other has, or any where all do the same and meet.
-        let count = |program: usize| lanes.iter().filter(|other| **other == program).count();
-        let meet = lanes.iter().any(|program| !programs[*program].0.meetings.is_empty());
-        let alone = lanes.iter().position(|program| count(*program) == 1);
-        let leader = alone.or((count(lanes[0]) == lanes.len() && meet).then_some(0));
-        let follows = leader.map(|leader| lanes[usize::from(leader == 0)]);
-        let is_led = |leader: usize, follows| lanes.iter().enumerate().all(|(at, of)| at == leader || *of == follows);
-        let led = leader.zip(follows).filter(|(leader, follows)| is_led(*leader, *follows));
-        let warps = joined.entry(lanes.clone()).or_insert_with(|| {
-            let led = led.and_then(|(leader, follows)| of_warp(&programs[lanes[leader]].0, &programs[follows].0, aim));
-            let of_lanes = || {
-                let all: BTreeSet<usize> = lanes.iter().copied().collect();
-                let number = |program: usize| u32::try_from(count(program)).unwrap_or(WARP);
-                let all: Vec<_> = all.into_iter().map(|program| (&programs[program].0, number(program))).collect();
-                (aim == Aim::Fault && meet).then(|| lanes::in_one_order(&all)).flatten()
-            };
-            Some(Actors { program: led.or_else(of_lanes)?, threads: Vec::new(), unit: Unit::Warp })
+        // Loops over indexes are several times faster where the compiler does not optimize.
+        lanes_of.fill(0);
+        let mut thread = first;
+        while thread < first + WARP {
+            if let Some(program) = by_thread[thread as usize] {
+                lanes_of[program] += 1;
+            }
+            thread += 1;
+        }
+        if lanes_of.iter().sum::<u32>() != WARP {
+            continue;
+        }
+        let is_alone = |lane: &u32| by_thread[*lane as usize].is_some_and(|program| lanes_of[program] == 1);
+        let leader = (first..first + WARP).find(is_alone).unwrap_or(first);
+        let present = lanes_of.iter().copied().enumerate().filter(|(_, lanes)| *lanes > 0);
+        let warps = joined.entry(present.collect()).or_insert_with_key(|lanes| {
+            let program = led(&programs, lanes, aim).or_else(|| in_one_order(&programs, lanes, aim))?;
+            Some(Actors { program, threads: Vec::new(), unit: Unit::Warp })
         });
         if let Some(warps) = warps {
-            warps.threads.push(first + leader.map_or(0, |leader| u32::try_from(leader).unwrap_or(0)));
-            in_warps.extend(first..first + WARP);
+            warps.threads.push(leader);
+            in_warps[(first / WARP) as usize] = true;
         }
     }
     let alone = programs.into_iter().filter_map(|(mut program, mut threads)| {
-        threads.retain(|thread| !in_warps.contains(thread));
+        threads.retain(|thread| !in_warps[(thread / WARP) as usize]);
         program.allows_more |= !program.meetings.is_empty();
         (!threads.is_empty()).then_some(Actors { program, threads, unit: Unit::Thread })
     });
@@ -91,6 +94,28 @@ pub(super) fn join(programs: Vec<(Program, Vec<u32>)>, aim: Aim) -> Vec<Actors> 
     // Messages say from which thread to which.
     all.iter_mut().for_each(|actors| actors.threads.sort_unstable());
     all
+}
+
+/// Returns the steps of a warp whose leaders are the lanes whose programs no others have, or any one where all do the same and meet, and whose
+/// others do the same.
+fn led(programs: &[(Program, Vec<u32>)], lanes: &[(usize, u32)], aim: Aim) -> Option<Program> {
+    let (leaders, others): (Vec<_>, Vec<_>) = lanes.iter().partition(|(_, lanes)| *lanes == 1);
+    let [(follows, _)] = others[..] else { return None };
+    let others = &programs[follows].0;
+    let leaders: Vec<&Program> = leaders.iter().map(|(leader, _)| &programs[*leader].0).collect();
+    match &leaders[..] {
+        [] if others.meetings.is_empty() => None,
+        [] => of_warp(others, others, aim),
+        [leader] => of_warp(leader, others, aim),
+        several => of_warp(&merged(several, others)?, others, aim),
+    }
+}
+
+/// Returns the steps of a warp whose lanes meet, and do different things in one order, in which some run of the kernel does them.
+fn in_one_order(programs: &[(Program, Vec<u32>)], lanes: &[(usize, u32)], aim: Aim) -> Option<Program> {
+    let meet = lanes.iter().any(|(program, _)| !programs[*program].0.meetings.is_empty());
+    let lanes: Vec<_> = lanes.iter().map(|(program, lanes)| (&programs[*program].0, *lanes)).collect();
+    (aim == Aim::Fault && meet).then(|| lanes::in_one_order(&lanes)).flatten()
 }
 
 /// Returns the steps of a warp, if they are those of its leader, of which the other threads do some as well.
@@ -105,7 +130,7 @@ fn of_warp(leader: &Program, others: &Program, aim: Aim) -> Option<Program> {
     let mut work = vec![(0, 0, Since::Nothing)];
     while let Some((at, other, since)) = work.pop() {
         let since = if stays_together { Since::Nothing } else { since };
-        let (at, other) = (lanes::behind(leader, at)?, lanes::behind(others, other)?);
+        let (at, other) = (leader.behind_jumps(at)?, others.behind_jumps(other)?);
         if !seen.insert((at, other, since)) {
             continue;
         }
@@ -155,14 +180,6 @@ fn of_warp(leader: &Program, others: &Program, aim: Aim) -> Option<Program> {
         }
     }
     Some(program)
-}
-
-/// Whether two steps do the same, wherever they lead.
-fn do_the_same(one: Option<&Op>, other: Option<&Op>) -> bool {
-    match (one, other) {
-        (Some(Op::Branch { condition: one, .. }), Some(Op::Branch { condition: other, .. })) => one == other,
-        (one, other) => one == other,
-    }
 }
 
 /// What the threads have done after a step that all of them do, if a warp may do it as one.

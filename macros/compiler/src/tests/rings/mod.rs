@@ -2,6 +2,7 @@
 
 mod agreement;
 mod cases;
+mod certain;
 mod changed_lines;
 mod counters;
 mod explicit;
@@ -12,7 +13,9 @@ mod innocent;
 mod kernels;
 mod lanes;
 mod launches;
+mod leaders;
 mod loops;
+mod mends;
 mod multicast;
 mod mutants;
 mod ordered;

@@ -69,6 +69,14 @@ fn rings_of_one_group() {
     ] {
         refused(RING, &[change], &[rule]);
     }
+    // The parity of a ring of two stages in one of three.
+    let three = RING
+        .replace("k % 2]", "k % 3]")
+        .replace("k / 2 % 2", "k / 3 % 2")
+        .replace(", 2>()", ", 3>()")
+        .replace("::<2>()", "::<3>()");
+    let of_two = ("empty[k % 3].wait_parity(k / 3 % 2 == 0);", "empty[k % 3].wait_parity(k / 2 % 2 == 0);");
+    refused(&three, &[of_two], &["ring_deadlock"]);
     let swapped = format!("{RELEASE} {READ}");
     refused(RING, &[(READ, ""), (RELEASE, &swapped)], &["ring_overwrite"]);
     let late = format!("{ARRIVE} {EXPECT}");

@@ -1,0 +1,43 @@
+//! What decides which way a thread goes, and what makes two decisions the same one.
+
+use crate::check::cfg::{BlockId, NodeId};
+use crate::rings::Condition;
+
+/// What makes two decisions the same one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Key {
+    /// All threads of the scope decide alike at this branch.
+    Branch(BlockId),
+    /// The same, of the part of the condition that is open for some threads.
+    Part(BlockId, NodeId),
+    /// The canonical form of what is decided.
+    Form(String),
+}
+
+/// What a branch depends on: that of a loop, whether there is one more iteration.
+pub(super) struct Decision {
+    pub(super) condition: Condition,
+    pub(super) keys: Vec<Key>,
+    /// The counter of the iterations.
+    pub(super) counts: Option<u32>,
+    pub(super) certain: Option<Certain>,
+}
+
+/// The iterations that a loop has before the first one about which arguments decide.
+pub(super) struct Certain {
+    pub(super) iterations: i64,
+    /// What says whether there are more, if that is the same each time.
+    pub(super) any: Option<String>,
+}
+
+impl Decision {
+    pub(super) fn new(condition: Condition, keys: Vec<Key>, counts: Option<u32>) -> Decision {
+        Decision { condition, keys, counts, certain: None }
+    }
+}
+
+/// What says whether a loop has iterations that decisions with these keys are about.
+pub(super) fn any_of(keys: &[Key]) -> Option<String> {
+    let form = keys.iter().find_map(|key| if let Key::Form(form) = key { Some(form) } else { None });
+    form.map(|form| format!("any {form}"))
+}
