@@ -217,4 +217,35 @@ fn released_before_it_is_read(input: &[u32], out: &mut [u32], chunks: u32) {
     }
 }
 
+/// One lane releases a stage for its warp, whose others may still read it.
+#[cluster_kernel(block = 160)]
+fn released_by_one_lane(input: &[u32], out: &mut [u32], chunks: u32) {
+    let block = this_thread_block();
+    let warp = tiled_partition::<32>(&block);
+    let i = block.thread_rank();
+    let stages = shared_array::<[u32; 128], 2>();
+    let full = shared_barriers::<2>();
+    let empty = shared_barriers::<2>();
+    full.init_collective(&block, 1);
+    empty.init_collective(&block, 4);
+    if i == 128 {
+        for k in 0..chunks {
+            empty[k % 2].wait_parity(k / 2 % 2 == 0);
+            full[k % 2].expect_tx(512);
+            bulk_copy_async(&stages[k % 2], &input[k * 128..(k + 1) * 128], &full[k % 2]);
+            let _ = full[k % 2].arrive();
+        }
+    } else if i < 128 {
+        let mut sum = 0;
+        for k in 0..chunks {
+            full[k % 2].wait_parity(k / 2 % 2 == 1);
+            sum += stages[k % 2][127 - i];
+            if warp.thread_rank() == 0 {
+                let _ = empty[k % 2].arrive();
+            }
+        }
+        out[i] = sum;
+    }
+}
+
 fn main() {}

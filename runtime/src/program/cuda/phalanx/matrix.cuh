@@ -50,12 +50,12 @@ struct lane_elements {
         struct {
             T elements[packed];
         } word;
-        for (T& element : word.elements) {
-            element = value;
+        for (unsigned i = 0; i < packed; ++i) {
+            word.elements[i] = value;
         }
         Matrix m;
-        for (register_type& into : m.registers) {
-            into = __builtin_bit_cast(register_type, word);
+        for (unsigned i = 0; i < N / packed; ++i) {
+            m.registers[i] = __builtin_bit_cast(register_type, word);
         }
         return m;
     }

@@ -109,15 +109,16 @@ __device__ __forceinline__ void check_shape(unsigned long long rows, unsigned lo
     }
 }
 
-// Keeps the compiler from moving accesses of a matrix across this place.
+// Keeps the compiler from moving accesses of a matrix across this place. The loop counts: one by references is unrolled so late that the
+// registers lie in memory meanwhile, and the assembler waits after each product.
 __device__ __forceinline__ void keep(float& of) { asm volatile("" : "+f"(of)::"memory"); }
 __device__ __forceinline__ void keep(int& of) { asm volatile("" : "+r"(of)::"memory"); }
 __device__ __forceinline__ void keep(unsigned& of) { asm volatile("" : "+r"(of)::"memory"); }
 template <class Matrix>
 __device__ __forceinline__ void keep_all(Matrix& matrix) {
 #pragma unroll
-    for (auto& of : matrix.registers) {
-        keep(of);
+    for (unsigned i = 0; i < sizeof(matrix.registers) / 4; ++i) {
+        keep(matrix.registers[i]);
     }
 }
 
@@ -134,8 +135,8 @@ template <class Sum>
 __device__ __forceinline__ void settle(Sum& sum) {
     if (of_launch<failure_record*, PHALANX_OFFSET_OF(launch_block, record)>() == nullptr) {
 #pragma unroll
-        for (auto& of : sum.registers) {
-            disturb(of);
+        for (unsigned i = 0; i < sizeof(sum.registers) / 4; ++i) {
+            disturb(sum.registers[i]);
         }
     }
 }
