@@ -1,20 +1,20 @@
-//! What decides which way a thread goes, and what makes two decisions the same one.
+//! The decisions of threads about which way to go, with the keys by which two of them are the same one.
 
 use crate::check::cfg::{BlockId, NodeId};
 use crate::rings::Condition;
 
-/// What makes two decisions the same one.
+/// A mark of a decision: two decisions with a key in common are the same one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Key {
     /// All threads of the scope decide alike at this branch.
     Branch(BlockId),
-    /// The same, of the part of the condition that is open for some threads.
+    /// All threads of the scope decide alike about this part of the branch's condition, which is open for some of them.
     Part(BlockId, NodeId),
     /// The canonical form of what is decided.
     Form(String),
 }
 
-/// What a branch depends on: that of a loop, whether there is one more iteration.
+/// The decision at a branch. At that of a loop, it is whether there is one more iteration.
 pub(super) struct Decision {
     pub(super) condition: Condition,
     pub(super) keys: Vec<Key>,
@@ -26,7 +26,7 @@ pub(super) struct Decision {
 /// The iterations that a loop has before the first one about which arguments decide.
 pub(super) struct Certain {
     pub(super) iterations: i64,
-    /// What says whether there are more, if that is the same each time.
+    /// The canonical form of whether there are more, if that is the same each time.
     pub(super) any: Option<String>,
 }
 
@@ -36,7 +36,7 @@ impl Decision {
     }
 }
 
-/// What says whether a loop has iterations that decisions with these keys are about.
+/// Returns the canonical form of whether a loop has the iterations that decisions with these keys are about.
 pub(super) fn any_of(keys: &[Key]) -> Option<String> {
     let form = keys.iter().find_map(|key| if let Key::Form(form) = key { Some(form) } else { None });
     form.map(|form| format!("any {form}"))

@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use super::leaders::do_the_same;
 use super::walk::Program;
 use crate::rings::{Condition, Op, Step};
 
@@ -80,7 +81,7 @@ pub(super) fn in_one_order(lanes: &[Lanes<'_>]) -> Option<Program> {
     Some(program)
 }
 
-/// Who takes the next step: some lanes by themselves, or all.
+/// The lanes that take the next step: those with one program by themselves, or all.
 struct Goes {
     by: Option<usize>,
 }
@@ -150,11 +151,9 @@ fn is_same((of, at): (&Program, usize), (other, and): (&Program, usize)) -> bool
         return ends(one) && ends(two);
     }
     let (Some(one), Some(two)) = (one, two) else { return false };
-    let alike = match (&one.op, &two.op) {
-        (Op::Branch { condition: one, .. }, Op::Branch { condition: two, .. }) => one == two,
-        (one, two) => one == two,
-    };
-    alike && one.id == two.id && of.meetings.contains(&at) == other.meetings.contains(&and)
+    do_the_same(Some(&one.op), Some(&two.op))
+        && one.id == two.id
+        && of.meetings.contains(&at) == other.meetings.contains(&and)
 }
 
 /// Whether some lanes may take a step by themselves: it never waits, and what it sets no others read.

@@ -1,4 +1,4 @@
-//! What is certain of a number about which arguments decide: the least that it can be, by the comparisons that hold at a place, and that
+//! The certain values of a number about which arguments decide: the least that it can be, by the comparisons that hold at a place, and that
 //! it is the number of iterations of a loop that has ended.
 
 use super::counters::{Counter, Counters};

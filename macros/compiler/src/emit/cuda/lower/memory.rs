@@ -15,7 +15,7 @@ pub(super) fn part(form: Part, operands: Vec<CuExpr>, site: Option<SiteId>) -> C
     function(part_name(form), operands, site)
 }
 
-/// The same without its check, which a test before it has made.
+/// Lowers a part of memory to a function without a check, which a test before it has made.
 pub(super) fn unchecked_part(form: Part, operands: Vec<CuExpr>, site: Option<SiteId>) -> CuExpr {
     match form {
         Part::Row => function("row_of_unchecked", operands, None),
