@@ -98,8 +98,8 @@ pub use kernel::previous::{launch_dependents, wait_previous};
 pub use kernel::tensor::{TensorMap, TensorMapMut, TensorTile};
 pub use kernel::token::ArrivalToken;
 pub use launch::{
-    Archive, Buffer, CollectiveElement, Communicator, Device, Enqueued, Exploration, Finding, Graph, Launch, Occupancy,
-    PinnedBuffer, PinnedCopy, Stream, StreamEvent, Tensor, TensorMut, View, ViewMut,
+    Archive, Buffer, CollectiveElement, Communicator, Completion, Device, Enqueued, Exploration, Finding, Graph,
+    Launch, Occupancy, PinnedBuffer, PinnedCopy, Stream, StreamEvent, Tensor, TensorMut, View, ViewMut,
 };
 pub use location::Location;
 pub use phalanx_contract::fence::Fence;

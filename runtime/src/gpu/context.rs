@@ -19,7 +19,7 @@ use super::loaded::Loaded;
 use super::mode::{Access, Asked, Mode, Started};
 use super::observe::{self, Stage};
 use super::profile::Profile;
-use super::queue::{GpuMemory, Queue, Unfinished, Watch, counted_blocks};
+use super::queue::{Ended, GpuMemory, Mark, Queue, Unfinished, Watch, counted_blocks};
 use super::record::Record;
 use super::store;
 use super::variant::Variant;
@@ -242,10 +242,25 @@ impl Gpu {
         self.finish(queue, None, true)
     }
 
+    /// Marks the end of the work of a stream so far.
+    pub(crate) fn mark(&self, queue: &Arc<Queue>) -> Result<Arc<Mark>> {
+        self.check_not_capturing(queue)?;
+        queue.mark()
+    }
+
     /// Waits for a launch, and reports its failure.
     pub(crate) fn wait(&self, queue: &Arc<Queue>, launch: u64) -> Result<()> {
         self.check_not_capturing(queue)?;
         self.finish(queue, Some(launch), false)
+    }
+
+    /// Reports what has ended at a mark that has come: the failure of the launch `own`, or the first that nobody waits for. Nobody waits, unless
+    /// kernels of the stream print: their texts are read when it has nothing to do.
+    pub(crate) fn finish_at(&self, mark: &Mark, own: Option<u64>) -> Result<()> {
+        match mark.queue().prints() || mark.queue().is_lost() {
+            true => self.finish(mark.queue(), own, own.is_none()),
+            false => self.report(mark.finish(own, own.is_none())),
+        }
     }
 
     fn finish(&self, queue: &Queue, own: Option<u64>, any: bool) -> Result<()> {
@@ -254,6 +269,11 @@ impl Gpu {
         if queue.is_lost() {
             self.keep_forever(queue);
         }
+        self.report(ended)
+    }
+
+    /// Writes what kernels printed, and returns a failure as an error.
+    pub(super) fn report(&self, ended: Ended) -> Result<()> {
         // Formatting the values runs user code, and so does the sink that takes the text, so that no lock is held.
         let printed = ended.printed.map(|records| match records.is_empty() {
             true => {}

@@ -47,7 +47,8 @@ pub(crate) mod variant;
 
 #[cfg(not(feature = "gpu"))]
 pub(crate) use absent::{
-    Gpu, GpuCommunicator, GpuCopy, GpuEvent, GpuGraph, GpuMemory, Part, Pinned, Queue, Recording, tensor_map, unique_id,
+    Gpu, GpuCommunicator, GpuCopy, GpuEvent, GpuGraph, GpuMemory, Mark, Part, Pinned, Queue, Recording, tensor_map,
+    unique_id,
 };
 #[cfg(feature = "gpu")]
 pub(crate) use communicator::{GpuCommunicator, Part, unique_id};
@@ -59,6 +60,6 @@ pub(crate) use ffi::pinned::Pinned;
 pub(crate) use graph::{GpuGraph, Recording};
 pub(crate) use mode::{Access, Asked, Mode, Started};
 #[cfg(feature = "gpu")]
-pub(crate) use queue::{GpuCopy, GpuEvent, GpuMemory, Queue};
+pub(crate) use queue::{GpuCopy, GpuEvent, GpuMemory, Mark, Queue};
 #[cfg(feature = "gpu")]
 pub(crate) use tensor_map::tensor_map;

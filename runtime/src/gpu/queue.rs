@@ -22,12 +22,14 @@ use crate::shape::Shape;
 
 mod event;
 mod host_copy;
+mod mark;
 mod memory;
 mod unfinished;
 mod watch;
 
 pub(crate) use event::GpuEvent;
 pub(crate) use host_copy::GpuCopy;
+pub(crate) use mark::Mark;
 pub(crate) use memory::GpuMemory;
 use unfinished::MOST_COUNTED;
 pub(super) use unfinished::Unfinished;
@@ -201,15 +203,27 @@ impl Queue {
             return Ended { failure: Some(*record), printed: Ok(Records::default()) };
         }
         let ended = ended.and_then(|()| self.stream.synchronize().map_err(driver("cuStreamSynchronize")));
+        // After an error of the driver there is nothing to read.
+        let printed = ended.and_then(|()| {
+            self.state().prints.as_mut().map_or(Ok(Records::default()), |prints| prints.take(&self.stream))
+        });
+        self.collect(upto, own, any, printed)
+    }
+
+    /// Returns the failure of the launch `own`, or else the first that nobody waits for if `any` is set, of the launches up to `upto`, which
+    /// have ended.
+    fn collect(&self, upto: u64, own: Option<u64>, any: bool, printed: Result<Records>) -> Ended {
         let mut state = self.state();
-        let State { slots, failures, prints, .. } = &mut *state;
+        let State { slots, failures, .. } = &mut *state;
         slots.collect(upto, failures);
         let failure = own.and_then(|launch| failures.own(launch));
         let failure = if any { failure.or_else(|| failures.first()) } else { failure };
-        // After an error of the driver there is nothing to read.
-        let prints = prints.as_mut();
-        let printed = ended.and_then(|()| prints.map_or(Ok(Records::default()), |prints| prints.take(&self.stream)));
         Ended { failure, printed }
+    }
+
+    /// Returns whether kernels of the stream have printed.
+    pub(super) fn prints(&self) -> bool {
+        self.state().prints.is_some()
     }
 
     /// Returns whether the stream has nothing to do and nothing to report.

@@ -136,10 +136,8 @@ impl Gpu {
 
     /// Waits for a copy, and returns the memory of the host, or the failure of a launch before it for which nobody waits.
     pub(crate) fn finish_copy<T: DeviceCopy>(&self, copy: GpuCopy<T>) -> Result<Pinned<T>> {
-        match copy.finish()? {
-            Some(record) => Err(self.failure(&record)),
-            None => copy.into_host(),
-        }
+        self.report(copy.ended().finish(None, true))?;
+        copy.into_host()
     }
 
     fn check_context(&self, context: &CudaContext) -> Result<()> {

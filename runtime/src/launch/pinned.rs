@@ -2,12 +2,13 @@
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
 
 use super::buffer::{Buffer, Memory};
 use super::device::{Device, Target};
 use super::host::HostQueue;
 use super::stream::{Stream, StreamQueue};
-use crate::gpu::{GpuCopy, Pinned};
+use crate::gpu::{GpuCopy, Mark, Pinned};
 use crate::kernel::memory::GlobalMemory;
 use crate::program::types::DeviceCopy;
 use crate::report::error::{Error, Result};
@@ -61,7 +62,7 @@ impl<T: DeviceCopy> DerefMut for PinnedBuffer<T> {
     }
 }
 
-/// A copy with memory of the host, which it has until [`PinnedCopy::wait`] returns it: nothing can be written to it, or freed, while the
+/// A copy with memory of the host, which it has until [`PinnedCopy::wait`] or `.await` returns it: nothing can be written to it, or freed, while the
 /// GPU accesses it. If the copy is dropped, the memory is freed after its end, for which the host waits then.
 #[must_use = "dropping it waits for the copy, and frees the host's memory; call `.wait()`"]
 pub struct PinnedCopy<T: DeviceCopy> {
@@ -169,6 +170,14 @@ impl<T: DeviceCopy> PinnedCopy<T> {
             (Target::Gpu(_) | Target::Simulator(_), _, _) => unreachable!("a copy is of its stream's kind"),
         };
         Ok(PinnedBuffer { pages })
+    }
+
+    /// Returns its end on a GPU.
+    pub(super) fn mark(&self) -> Option<&Arc<Mark>> {
+        match &self.copy {
+            Copied::Gpu(copy) => Some(copy.ended()),
+            Copied::Simulator(_) => None,
+        }
     }
 
     /// Returns whether the copy has ended.

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use super::capture::{Capture, HostEvent};
 use super::device::{Device, Target};
 use super::host::HostQueue;
-use crate::gpu::{GpuEvent, Queue};
+use crate::gpu::{GpuEvent, Mark, Queue};
 use crate::report::error::{Error, Result};
 use crate::report::graph::GraphError;
 
@@ -212,7 +212,7 @@ impl fmt::Debug for StreamEvent {
 
 /// A launch that was enqueued on a [`Stream`].
 ///
-/// Its failure is kept for [`Enqueued::wait`]. If the handle is dropped, who next waits for the stream gets the failure, or
+/// Its failure is kept for [`Enqueued::wait`], or `.await` ([`Completion`](crate::Completion)). If the handle is dropped, who next waits for the stream gets the failure, or
 /// [`Device::synchronize`].
 ///
 /// ```
@@ -249,6 +249,18 @@ impl Enqueued {
             (_, StreamQueue::Simulator(queue)) => number.map_or(Ok(()), |number| queue.wait(number)),
             (_, StreamQueue::Capture(_)) => Err(GraphError::Waits.into()),
             (Target::Simulator(_), StreamQueue::Gpu(_)) => unreachable!("a stream is of its device's kind"),
+        }
+    }
+}
+
+impl Enqueued {
+    /// Returns the failure of the launch, at a mark behind it that has come on a GPU.
+    pub(super) fn finish(mut self, mark: Option<&Mark>) -> Result<()> {
+        match (&self.stream.device.target, mark) {
+            (Target::Gpu(gpu), Some(mark)) => {
+                self.number.take().map_or(Ok(()), |number| gpu.finish_at(mark, Some(number)))
+            }
+            (Target::Gpu(_) | Target::Simulator(_), _) => self.wait(),
         }
     }
 }

@@ -6,8 +6,7 @@ use std::sync::Arc;
 
 use super::super::ffi::pinned::Pinned;
 use super::super::mode::Access;
-use super::super::record::Record;
-use super::{GpuEvent, GpuMemory, Queue};
+use super::{GpuMemory, Mark, Queue};
 use crate::program::types::DeviceCopy;
 use crate::report::error::{Error, Result};
 
@@ -15,10 +14,8 @@ use crate::report::error::{Error, Result};
 pub(crate) struct GpuCopy<T: DeviceCopy> {
     /// `None` after [`GpuCopy::into_host`].
     host: Option<Pinned<T>>,
-    ended: GpuEvent,
-    queue: Arc<Queue>,
-    /// The number of the last launch that comes before it on the stream.
-    after: u64,
+    /// Its end.
+    ended: Arc<Mark>,
     /// Whether the device wrote the host's memory.
     wrote_host: bool,
 }
@@ -57,23 +54,14 @@ impl Queue {
         wrote_host: bool,
         copy: impl FnOnce(&mut Pinned<T>) -> Result<()>,
     ) -> Result<GpuCopy<T>> {
-        let enqueued = self.enqueue(&[uses], |state, _| copy(&mut host).map(|()| state.slots.issued()));
-        match enqueued.and_then(|after| Ok((after, self.record()?))) {
-            Ok((after, ended)) => Ok(GpuCopy { host: Some(host), ended, queue: self.clone(), after, wrote_host }),
+        match self.enqueue(&[uses], |_, _| copy(&mut host)).and_then(|()| self.mark()) {
+            Ok(ended) => Ok(GpuCopy { host: Some(host), ended, wrote_host }),
             Err(error) => {
                 // The copy may be in flight, and nothing says until when.
                 mem::forget(host);
                 Err(error)
             }
         }
-    }
-
-    /// Returns the first failure, for which nobody waits, of the launches up to this number, which have ended.
-    fn failure_upto(&self, launch: u64) -> Option<Record> {
-        let mut state = self.state();
-        let super::State { slots, failures, .. } = &mut *state;
-        slots.collect(launch, failures);
-        failures.first()
     }
 }
 
@@ -83,14 +71,9 @@ impl<T: DeviceCopy> GpuCopy<T> {
         self.ended.is_complete()
     }
 
-    /// Waits for the copy, and returns the failure of a launch before it.
-    pub(in crate::gpu) fn finish(&self) -> Result<Option<Record>> {
-        let ended = self.ended.synchronize();
-        // The kernel's failure comes first, because it may have caused an error of the driver.
-        match self.queue.failure_upto(self.after) {
-            Some(record) => Ok(Some(record)),
-            None => ended.map(|()| None),
-        }
+    /// Returns its end.
+    pub(crate) fn ended(&self) -> &Arc<Mark> {
+        &self.ended
     }
 
     /// Returns the host's memory after the copy has ended, if it holds values.

@@ -93,7 +93,7 @@ impl Queue {
     }
 
     /// Returns whether there is a launch with a deadline that has not ended.
-    fn look(&self) -> Result<bool> {
+    pub(super) fn look(&self) -> Result<bool> {
         let mut state = self.state();
         let State { watches, failures, .. } = &mut *state;
         loop {
