@@ -97,6 +97,8 @@ pub use kernel::pipeline::Pipeline;
 pub use kernel::previous::{launch_dependents, wait_previous};
 pub use kernel::tensor::{TensorMap, TensorMapMut, TensorTile};
 pub use kernel::token::ArrivalToken;
+#[cfg(feature = "gpu")]
+pub use launch::DlpackTensor;
 pub use launch::{
     Archive, Buffer, CollectiveElement, Communicator, Completion, Device, Enqueued, Exploration, Finding, Graph,
     Launch, Occupancy, PinnedBuffer, PinnedCopy, Stream, StreamEvent, Tensor, TensorMut, View, ViewMut,
@@ -109,6 +111,7 @@ pub use program::tensor::TensorElement;
 pub use program::types::{DeviceCopy, DeviceScalar};
 pub use report::attributes::KernelAttributes;
 pub use report::barrier_fence::BarrierFence;
+pub use report::dlpack::DlpackError;
 pub use report::error::{Error, LaunchError, Result};
 pub use report::failure::{Cause, Failure, MissingThreads, WaitingThreads};
 pub use report::graph::GraphError;

@@ -60,6 +60,24 @@ def main():
         close(captured - 1, source, weight)
     print("a captured graph, replayed three times: the same")
 
+    for length in (1, 1000, 1 << 20):
+        found = op.ramp(length, 0.5)
+        torch.testing.assert_close(found, torch.arange(length, device="cuda") * 0.5)
+        kept = found[length // 2 :] + 1
+        del found
+        torch.testing.assert_close(kept - 1, torch.arange(length // 2, length, device="cuda") * 0.5)
+    y = torch.empty(3, 500, device="cuda")
+    torch.testing.assert_close(op.ramp_(y).view(-1), torch.arange(1500.0, device="cuda"))
+    print("memory by DLPack, in and out: the same")
+    for wrong, words in ((y.t(), "make it contiguous"), (y.half(), "elements of f16, not f32")):
+        try:
+            op.ramp_(wrong)
+        except RuntimeError as error:
+            assert words in str(error), error
+            print("a tensor is refused:", error)
+        else:
+            sys.exit("a tensor was taken that cannot be")
+
     start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
     for name, run in (("ours", lambda: op.rms_norm(x, weight)), ("PyTorch", lambda: torch.nn.functional.rms_norm(x, (4096,), weight, 1e-6))):
         for _ in range(10):

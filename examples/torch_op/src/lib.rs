@@ -1,4 +1,4 @@
-//! RMS norm as an operator of PyTorch: the kernel, and its launch on memory and a stream of another library. `python` makes a
+//! RMS norm as an operator of PyTorch, and a ramp in memory that comes and goes by DLPack: the kernels, and their launch on memory and a stream of another library. `python` makes a
 //! Python module of it; `python/phalanx_torch_op` takes tensors.
 
 #[cfg(feature = "python")]
@@ -53,6 +53,24 @@ pub fn enqueue(
     Ok(())
 }
 
+/// Writes 0, `step`, 2 * `step` and so on.
+#[cluster_kernel(block = BLOCK)]
+pub fn ramp(out: &mut [f32], step: f32) {
+    let i = this_grid().thread_rank();
+    if i < out.len() {
+        out[i] = i as f32 * step;
+    }
+}
+
+/// Enqueues that kernel for all of `out`.
+pub fn enqueue_ramp(stream: &Stream, out: &mut Buffer<f32>, step: f32) -> Result<()> {
+    let blocks = out.len().div_ceil(BLOCK);
+    if blocks > 0 {
+        ramp(out, step).grid(blocks as u32).on(stream).enqueue()?;
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -77,6 +95,17 @@ mod tests {
                     "{found}, not {expected}"
                 );
             }
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn a_ramp_goes_up_to_the_end() -> Result<()> {
+        let device = Device::simulator();
+        for length in [0, 1, 256, 300] {
+            let mut out = device.zeros(length)?;
+            enqueue_ramp(&device.stream()?, &mut out, 0.5)?;
+            assert_eq!(out.read()?, Vec::from_iter((0..length).map(|i| i as f32 * 0.5)));
         }
         Ok(())
     }

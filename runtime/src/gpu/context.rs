@@ -236,6 +236,14 @@ impl Gpu {
         [&self.default].into_iter().chain(&others).try_for_each(|queue| self.finish(queue, None, true))
     }
 
+    /// Waits for all work on the GPU, also that of others, and leaves failures to those who wait for them. Returns whether all has ended.
+    pub(crate) fn has_been_left(&self) -> bool {
+        let others = self.others().clone();
+        let mut queues = [&self.default].into_iter().chain(&others);
+        queues.all(|queue| queue.end_late_launches().is_ok() && !queue.is_lost())
+            && self.context().synchronize().is_ok()
+    }
+
     /// Waits for a stream, forwards what its kernels printed, and reports the first that failed and that nobody waits for.
     pub(crate) fn synchronize_queue(&self, queue: &Arc<Queue>) -> Result<()> {
         self.check_not_capturing(queue)?;

@@ -147,6 +147,15 @@ impl Device {
         }
     }
 
+    /// Waits for all work on the device, also that of other libraries, and leaves failures to those who wait for them. Returns whether all has ended.
+    #[cfg(feature = "gpu")]
+    pub(super) fn has_been_left(&self) -> bool {
+        match &self.target {
+            Target::Gpu(gpu) => gpu.has_been_left(),
+            Target::Simulator(_) => true,
+        }
+    }
+
     /// Passes the output of kernels on this device to `function`, instead of writing it to standard output. Each call
     /// has the text of one `print!`, or of one `println!` with its line feed.
     ///

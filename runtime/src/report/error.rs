@@ -5,6 +5,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use super::dlpack::DlpackError;
 use super::failure::Failure;
 use super::graph::GraphError;
 pub use super::launch_error::LaunchError;
@@ -216,6 +217,10 @@ pub enum Error {
     #[error(transparent)]
     Tensor(#[from] TensorError),
 
+    /// A tensor of another library is no memory for a kernel.
+    #[error(transparent)]
+    Dlpack(#[from] DlpackError),
+
     /// A graph, or the stream that captures one, was used against its rules.
     #[error(transparent)]
     Graph(#[from] GraphError),
@@ -394,6 +399,7 @@ impl Error {
             | Error::NoGpuSupport
             | Error::Tensor(_)
             | Error::Graph(_)
+            | Error::Dlpack(_)
             | Error::NcclMissing { .. }
             | Error::Nccl { .. }
             | Error::Collective(_)

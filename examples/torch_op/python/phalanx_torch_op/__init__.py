@@ -1,4 +1,4 @@
-"""RMS norm of float32 tensors, by a kernel that is written in Rust."""
+"""RMS norm of float32 tensors, and ramps, by kernels that are written in Rust."""
 
 import torch
 
@@ -23,6 +23,17 @@ def rms_norm(x: torch.Tensor, weight: torch.Tensor, eps: float = 1e-6) -> torch.
         x.data_ptr(), weight.data_ptr(), out.data_ptr(), x.numel(), weight.numel(), columns, eps, device, stream
     )
     return out
+
+
+def ramp(length: int, step: float = 1.0, device=None) -> torch.Tensor:
+    """Returns 0, `step`, 2 * `step` and so on, in memory that the Rust library allocated. DLPack hands it over without a copy."""
+    return torch.utils.dlpack.from_dlpack(_native.ramp(length, step, *_place(torch.device(device or "cuda"))))
+
+
+def ramp_(x: torch.Tensor, step: float = 1.0) -> torch.Tensor:
+    """Writes the same to `x`, which DLPack lends without a copy, and waits for it."""
+    _native.fill_ramp(x.__dlpack__(), step, *_place(x.device))
+    return x
 
 
 def synchronize(device=None) -> None:
