@@ -170,6 +170,19 @@ impl Gpu {
         match *self {}
     }
 
+    pub(crate) fn managed(&self, _bytes: usize) -> Result<GpuMemory> {
+        match *self {}
+    }
+
+    pub(crate) fn host_slice<'a, T: DeviceCopy>(
+        &self,
+        _memory: &'a mut GpuMemory,
+        _start: usize,
+        _len: usize,
+    ) -> Result<&'a mut [T]> {
+        match *self {}
+    }
+
     pub(crate) fn write<T: DeviceCopy>(&self, _memory: &GpuMemory, _offset: usize, _data: &[T]) -> Result<()> {
         match *self {}
     }

@@ -11,10 +11,13 @@ use cudarc::driver::sys::{
     self, CUfunction_attribute, CUlaunchAttribute, CUlaunchAttributeID, CUlaunchAttributeValue,
     CUlaunchAttributeValue_union__bindgen_ty_1 as ClusterDim, CUlaunchConfig,
 };
-use cudarc::driver::{CudaContext, CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, SyncOnDrop};
+use cudarc::driver::{
+    CudaContext, CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, SyncOnDrop, UnifiedSlice,
+};
 
 pub(super) mod capture;
 pub(super) mod graph;
+pub(super) mod managed;
 pub(super) mod nccl;
 #[cfg(feature = "nvtx")]
 pub(super) mod nvtx;
@@ -103,11 +106,18 @@ pub(super) fn tensor_map(parts: &MapParts) -> Result<[u64; 16]> {
 
 /// Device memory, which is freed in the order of the stream that it was allocated on, unless it is borrowed.
 pub(super) struct Allocation {
-    /// `None` if it is borrowed.
-    slice: Option<CudaSlice<u8>>,
+    storage: Storage,
     /// Kept here, because asking the slice for it may make calls of the driver.
     address: u64,
     bytes: usize,
+}
+
+/// What keeps device memory alive.
+enum Storage {
+    Owned(CudaSlice<u8>),
+    Managed(UnifiedSlice<u8>),
+    /// Its owner does.
+    Foreign,
 }
 
 /// Who else works on borrowed memory: the stream that its owner uses it on.
@@ -148,7 +158,7 @@ pub(super) fn borrow<T>(slice: &impl DevicePtr<T>) -> (Allocation, Owner) {
     let (address, guard) = slice.device_ptr(&stream);
     let event = event_of(&guard);
     drop(guard);
-    (Allocation { slice: None, address, bytes }, Owner { stream, event })
+    (Allocation::foreign(address, bytes), Owner { stream, event })
 }
 
 /// Borrows memory of cudarc's to be written, for as long as the caller keeps the borrow.
@@ -158,7 +168,7 @@ pub(super) fn borrow_mut<T>(slice: &mut impl DevicePtrMut<T>) -> (Allocation, Ow
     let (address, guard) = slice.device_ptr_mut(&stream);
     let event = event_of(&guard);
     drop(guard);
-    (Allocation { slice: None, address, bytes }, Owner { stream, event })
+    (Allocation::foreign(address, bytes), Owner { stream, event })
 }
 
 fn event_of(guard: &SyncOnDrop<'_>) -> Option<sys::CUevent> {
@@ -171,17 +181,26 @@ fn event_of(guard: &SyncOnDrop<'_>) -> Option<sys::CUevent> {
 impl Allocation {
     /// Makes an allocation of memory that someone else frees, and keeps as long as this is used.
     pub(super) fn foreign(address: u64, bytes: usize) -> Allocation {
-        Allocation { slice: None, address, bytes }
+        Allocation { storage: Storage::Foreign, address, bytes }
     }
 
     /// Returns whether someone else frees the memory.
     pub(super) fn is_foreign(&self) -> bool {
-        self.slice.is_none()
+        matches!(self.storage, Storage::Foreign)
     }
 
-    fn new(stream: &CudaStream, slice: CudaSlice<u8>) -> Allocation {
-        let (address, bytes) = (slice.device_ptr(stream).0, slice.len());
-        Allocation { slice: Some(slice), address, bytes }
+    /// Returns whether the host accesses it, too.
+    pub(super) fn is_managed(&self) -> bool {
+        matches!(self.storage, Storage::Managed(_))
+    }
+
+    fn of(storage: Storage, stream: &CudaStream) -> Allocation {
+        let (address, bytes) = match &storage {
+            Storage::Owned(slice) => (slice.device_ptr(stream).0, slice.len()),
+            Storage::Managed(slice) => (slice.device_ptr(stream).0, slice.len()),
+            Storage::Foreign => unreachable!("`foreign` is told where it is"),
+        };
+        Allocation { storage, address, bytes }
     }
 
     /// Returns the address on the device.
@@ -308,7 +327,7 @@ pub(super) fn allocate(stream: &Arc<CudaStream>, bytes: usize) -> Result<Allocat
     // The driver refuses an allocation of no bytes.
     // SAFETY: every value of a byte is valid, and the callers write the bytes before they are read.
     let slice = unsafe { stream.alloc::<u8>(bytes.max(1)) }.map_err(driver("cuMemAllocAsync"))?;
-    Ok(Allocation::new(stream, slice))
+    Ok(Allocation::of(Storage::Owned(slice), stream))
 }
 
 /// Takes over memory that cudarc handed out as elements of `T`, after the pending work on its stream, and frees it in
@@ -320,7 +339,7 @@ pub(super) fn from_slice<T>(stream: &Arc<CudaStream>, slice: CudaSlice<T>) -> Re
     let ended = owner.synchronize().and_then(|()| stream.synchronize());
     // SAFETY: the allocation is ours after `leak`, of so many bytes, and any bytes are valid as `u8`.
     let memory = unsafe { stream.upgrade_device_ptr::<u8>(address, bytes) };
-    ended.map(|()| Allocation::new(stream, memory)).map_err(driver("cuStreamSynchronize"))
+    ended.map(|()| Allocation::of(Storage::Owned(memory), stream)).map_err(driver("cuStreamSynchronize"))
 }
 
 /// Hands memory to cudarc as `len` elements of `T`, after all pending work on it.
@@ -331,7 +350,7 @@ pub(super) fn into_slice<T: DeviceCopy>(
 ) -> Result<CudaSlice<T>> {
     assert!(len * size_of::<T>() <= memory.bytes, "a buffer's length fits its memory");
     stream.synchronize().map_err(driver("cuStreamSynchronize"))?;
-    let slice = memory.slice.expect("borrowed memory is in no buffer that could be moved");
+    let Storage::Owned(slice) = memory.storage else { return Err(Error::ManagedMemory) };
     // SAFETY: the allocation is ours after `leak`, holds so many elements, and they are values of `T` as for `read`.
     Ok(unsafe { stream.upgrade_device_ptr::<T>(slice.leak(), len) })
 }

@@ -1,4 +1,4 @@
-//! NVIDIA's side: the capabilities of a GPU (`caps`), its context with the loaded kernels (`loaded`) and their launches (`context`), its
+//! NVIDIA's side: the capabilities of a GPU (`caps`), its context with the loaded kernels (`loaded`) and their launches (`context`, whose `wait` is for what comes at their end), its
 //! streams and the memory that they use (`queue`), copies (`transfer`), the run-time compiler (`nvrtc`) and its store on
 //! disk (`store`); what the driver knows of a kernel (`attributes`), what a launch hands to its kernel (`block`) and where that lies (`slots`), the record of a failing
 //! kernel (`record`), graphs of launches (`graph`, and those of other libraries, `capture`), collectives of several GPUs (`communicator`), what others may watch (`observe`), what kernels print (`print`), the times that they record at barriers (`profile`), the maps of tensors (`tensor_map`), and the driver calls

@@ -178,11 +178,16 @@ impl Queue {
     }
 
     /// Lets later work of this stream wait for the work of others on `memory`, which is about to be freed here.
-    pub(super) fn outlive(self: &Arc<Self>, memory: &GpuMemory) {
-        if self.several.load(Ordering::SeqCst) {
-            // An error here is one of the whole context, which the next call returns.
-            let _ = self.enqueue(&[(memory, Access::Write)], |_, _| Ok(()));
+    pub(super) fn outlive(self: &Arc<Self>, memory: &GpuMemory) -> Result<()> {
+        match self.several.load(Ordering::SeqCst) {
+            true => self.enqueue(&[(memory, Access::Write)], |_, _| Ok(())),
+            false => self.check_not_lost(),
         }
+    }
+
+    /// Waits for the stream, and leaves failures to those who wait for them. Returns whether it has ended.
+    fn has_ended(&self) -> bool {
+        self.end_late_launches().is_ok() && !self.is_lost() && self.stream.synchronize().is_ok()
     }
 
     fn ticks(&self) -> u64 {

@@ -37,6 +37,26 @@ impl Gpu {
         Ok(memory)
     }
 
+    /// Returns memory with `bytes` zeros, which the host accesses, too.
+    pub(crate) fn managed(&self, bytes: usize) -> Result<GpuMemory> {
+        let home = self.default_queue();
+        let memory = GpuMemory::new(home, ffi::managed::allocate_managed(home.stream(), bytes)?);
+        home.enqueue(&[(&memory, Access::Write)], |_, _| ffi::clear(home.stream(), memory.region()))?;
+        Ok(memory)
+    }
+
+    /// Returns `len` elements of managed memory from the byte `start` on, after all work that uses it. It reports the failures of that.
+    pub(crate) fn host_slice<'a, T: DeviceCopy>(
+        &self,
+        memory: &'a mut GpuMemory,
+        start: usize,
+        len: usize,
+    ) -> Result<&'a mut [T]> {
+        self.synchronize_queue(self.default_queue())?;
+        memory.before(Access::Write).iter().try_for_each(|(user, _)| self.finish_user(user))?;
+        memory.host_slice(start..start + len * size_of::<T>())
+    }
+
     /// Overwrites bytes of `memory` from `offset` on, after all work that uses it.
     pub(crate) fn write<T: DeviceCopy>(&self, memory: &GpuMemory, offset: usize, data: &[T]) -> Result<()> {
         let home = self.default_queue();
@@ -92,9 +112,17 @@ impl Gpu {
     fn finish_work_on(&self, memory: &GpuMemory) -> Result<()> {
         let home = self.default_queue();
         self.synchronize_queue(home)?;
-        match memory.writer().filter(|writer| !Arc::ptr_eq(writer, home)) {
-            Some(writer) => self.synchronize_queue(&writer),
-            None => Ok(()),
+        memory.writer().map_or(Ok(()), |writer| self.finish_user(&writer))
+    }
+
+    /// Waits for a stream that uses memory of this GPU, and reports its failure; one of another GPU's, to which the memory is lent, is left to who waits for that.
+    fn finish_user(&self, user: &Arc<Queue>) -> Result<()> {
+        if Arc::ptr_eq(user, self.default_queue()) {
+            return Ok(());
+        }
+        match user.stream().context().cu_ctx() == self.context().cu_ctx() {
+            true => self.synchronize_queue(user),
+            false => user.mark()?.synchronize(),
         }
     }
 

@@ -44,14 +44,27 @@ pub(super) enum Memory {
 /// Memory of a simulator, which counts towards what its device has.
 pub(super) struct HostMemory {
     pub(super) memory: GlobalMemory,
+    pub(super) kind: Kind,
     _reserved: Reserved,
 }
 
+/// Whether the host accesses the elements in place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Device,
+    Managed,
+}
+
 impl Memory {
-    fn host(host: &Arc<Host>, bytes: usize, memory: impl FnOnce() -> Option<GlobalMemory>) -> Result<Memory> {
+    fn host(
+        host: &Arc<Host>,
+        bytes: usize,
+        kind: Kind,
+        memory: impl FnOnce() -> Option<GlobalMemory>,
+    ) -> Result<Memory> {
         let reserved = Host::reserve(host, bytes).ok_or(Error::OutOfMemory { bytes })?;
         let memory = memory().ok_or(Error::OutOfMemory { bytes })?;
-        Ok(Memory::Host(Arc::new(HostMemory { memory, _reserved: reserved })))
+        Ok(Memory::Host(Arc::new(HostMemory { memory, kind, _reserved: reserved })))
     }
 }
 
@@ -59,18 +72,24 @@ impl<T: DeviceCopy> Buffer<T> {
     fn uploaded(device: &Device, data: &[T]) -> Result<Self> {
         let memory = match &device.target {
             Target::Gpu(gpu) => Memory::Gpu(Arc::new(gpu.upload(data)?)),
-            Target::Simulator(host) => Memory::host(host, size_of_val(data), || GlobalMemory::try_from_slice(data))?,
+            Target::Simulator(host) => {
+                Memory::host(host, size_of_val(data), Kind::Device, || GlobalMemory::try_from_slice(data))?
+            }
         };
         Ok(Buffer::new(device, data.len(), memory))
     }
 
-    fn zeroed(device: &Device, len: usize) -> Result<Self> {
+    /// Makes a buffer of zeros.
+    pub(super) fn zeroed(device: &Device, len: usize, kind: Kind) -> Result<Self> {
         let size = size_of::<T>();
         let bytes = len.checked_mul(size).filter(|&bytes| isize::try_from(bytes).is_ok());
         let bytes = bytes.ok_or(Error::BufferTooLarge { len, size })?;
         let memory = match &device.target {
-            Target::Gpu(gpu) => Memory::Gpu(Arc::new(gpu.zeros(bytes)?)),
-            Target::Simulator(host) => Memory::host(host, bytes, || GlobalMemory::try_zeros(bytes))?,
+            Target::Gpu(gpu) => Memory::Gpu(Arc::new(match kind {
+                Kind::Device => gpu.zeros(bytes)?,
+                Kind::Managed => gpu.managed(bytes)?,
+            })),
+            Target::Simulator(host) => Memory::host(host, bytes, kind, || GlobalMemory::try_zeros(bytes))?,
         };
         Ok(Buffer::new(device, len, memory))
     }
@@ -213,6 +232,11 @@ impl<T: DeviceCopy> Buffer<T> {
         (&self.memory, self.start)
     }
 
+    /// The same, to change the memory.
+    pub(super) fn place_mut(&mut self) -> (&mut Memory, usize) {
+        (&mut self.memory, self.start)
+    }
+
     /// Returns the device, the number of elements and the memory.
     pub(super) fn into_parts(self) -> (Device, usize, Memory) {
         (self.device, self.len, self.memory)
@@ -275,7 +299,7 @@ impl Device {
 
     /// Returns a buffer of `len` elements, whose bytes are all zero.
     pub fn zeros<T: DeviceCopy>(&self, len: usize) -> Result<Buffer<T>> {
-        Buffer::zeroed(self, len)
+        Buffer::zeroed(self, len, Kind::Device)
     }
 }
 

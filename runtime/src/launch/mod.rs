@@ -1,5 +1,5 @@
 //! The host's side: devices (`device`; `host` is the simulator as one), their streams (`stream`) and memory (`buffer`, `view` for a part
-//! of one, and `tensor` for one with a shape; `foreign` is what cudarc has, `dlpack` what other libraries have, `reinterpret` gives other types), copies on a stream (`copy`, and `pinned` with the host's memory), the end of its work as a future (`completion`), launches (`builder`, with their `arguments` and the
+//! of one, and `tensor` for one with a shape; `foreign` is what cudarc has, `dlpack` what other libraries have, `reinterpret` gives other types), copies on a stream (`copy`, and `pinned` with the host's memory, which `managed` is too), the end of its work as a future (`completion`), launches (`builder`, with their `arguments` and the
 //! checks before them, `check`; `simulated` is one in the simulator), archives of their code (`archive`), what several devices compute together (`communicator`, whose processes `meeting` brings together), graphs of them (`graph`, and `capture` while one is recorded), and one program under many schedules (`explore`). Only this module knows both the
 //! simulator and GPUs.
 
@@ -20,6 +20,7 @@ mod explore;
 mod foreign;
 mod graph;
 mod host;
+mod managed;
 mod meeting;
 #[cfg(test)]
 mod on_each_device;

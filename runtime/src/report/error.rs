@@ -245,6 +245,28 @@ pub enum Error {
     #[error("the buffer's memory cannot be handed out, because a view of it was leaked by `std::mem::forget`")]
     Leaked,
 
+    /// The host asked for a buffer's elements in place, which are the device's alone.
+    #[error(
+        "the buffer's elements are not the host's, too; make it by `device.managed(len)`, or copy them by `read` and `write`"
+    )]
+    NotManaged,
+
+    /// The host asked for a buffer's elements in place, which something else may use meanwhile.
+    #[error(
+        "the buffer's memory is not its own alone: a graph uses it, or it is a part of another buffer; drop the graph, or ask for the whole buffer"
+    )]
+    SharedMemory,
+
+    /// Managed memory was to be handed to cudarc as a slice.
+    #[error("managed memory is no `CudaSlice`; copy it to a buffer of `device.zeros(len)` first")]
+    ManagedMemory,
+
+    /// The host must not access managed memory while kernels run.
+    #[error(
+        "this GPU has no managed memory that the host may access while kernels run, as under Windows; use `device.pinned(len)` and copies"
+    )]
+    NoManagedMemory,
+
     /// A buffer is in the memory of another device.
     #[error("this needs memory of {expected}, but the buffer is on {found}")]
     WrongDevice {
@@ -391,6 +413,10 @@ impl Error {
             | Error::BufferTooLarge { .. }
             | Error::OutOfMemory { .. }
             | Error::Leaked
+            | Error::NotManaged
+            | Error::SharedMemory
+            | Error::ManagedMemory
+            | Error::NoManagedMemory
             | Error::BorrowEnded
             | Error::WrongDevice { .. }
             | Error::ForeignStream { .. }

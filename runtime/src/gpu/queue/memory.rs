@@ -1,11 +1,13 @@
 //! Memory of a GPU, and the streams that use it. Like cudarc, we let a stream wait for what other streams do with the memory that
 //! it uses; unlike cudarc, which keeps one event for all readers, we remember each stream that reads.
 
+use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
 
 use super::super::ffi::{Allocation, Owner, Region};
 use super::super::mode::Access;
 use super::Queue;
+use crate::program::types::DeviceCopy;
 use crate::report::error::{Error, Result};
 
 /// Device memory as bytes. It is freed in the order of the default stream.
@@ -66,13 +68,23 @@ impl GpuMemory {
         self.allocation.as_ref().is_some_and(Allocation::is_foreign)
     }
 
+    /// Returns whether the host accesses it, too. Such memory is freed at once, not in the order of a stream.
+    fn is_managed(&self) -> bool {
+        self.allocation.as_ref().is_some_and(Allocation::is_managed)
+    }
+
+    /// Returns elements as the host's, which no work uses.
+    pub(in crate::gpu) fn host_slice<T: DeviceCopy>(&mut self, bytes: Range<usize>) -> Result<&mut [T]> {
+        self.allocation.as_mut().expect("only `into_allocation` takes it, with `self`").host_slice(bytes)
+    }
+
     /// Returns the address on the device.
     pub(crate) fn address(&self) -> u64 {
         self.address
     }
 
     /// Returns the addresses of its bytes.
-    pub(in crate::gpu) fn bytes(&self) -> std::ops::Range<u64> {
+    pub(in crate::gpu) fn bytes(&self) -> Range<u64> {
         self.address..self.address + self.region().len() as u64
     }
 
@@ -116,7 +128,11 @@ impl Drop for GpuMemory {
     fn drop(&mut self) {
         if self.allocation.is_some() && !self.is_borrowed() {
             let home = self.home.clone();
-            home.outlive(self);
+            let is_left = home.outlive(self).is_ok() && (!self.is_managed() || home.has_ended());
+            if !is_left {
+                // A kernel that cannot be ended may use it.
+                std::mem::forget(self.allocation.take());
+            }
         }
     }
 }

@@ -54,6 +54,13 @@ impl GlobalMemory {
         (0..length).map(|index| unsafe { load(first.add(index)) }).collect()
     }
 
+    /// Returns so many elements from a byte on, which no kernel uses meanwhile.
+    pub(crate) fn as_mut_slice<T: DeviceCopy>(&mut self, start: usize, length: usize) -> &mut [T] {
+        let first = self.part::<T>(start, length);
+        // SAFETY: the elements lie in the buffer, which is borrowed, and are values of `T`.
+        unsafe { std::slice::from_raw_parts_mut(first.as_ptr(), length) }
+    }
+
     /// Overwrites the elements from a byte on.
     pub(crate) fn write<T: DeviceCopy>(&self, start: usize, values: &[T]) {
         let first = self.part::<T>(start, values.len());
