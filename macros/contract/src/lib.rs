@@ -7,6 +7,7 @@
 
 #![no_std]
 
+pub mod capability;
 pub mod constant;
 pub mod fence;
 mod groups;

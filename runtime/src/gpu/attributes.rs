@@ -49,6 +49,9 @@ impl Gpu {
         variant: Variant,
     ) -> Result<u32> {
         let ready = self.prepare(kernel, program, shape, variant)?;
+        if !self.caps().has_clusters() {
+            return Ok(1);
+        }
         ffi::largest_cluster(self.default_queue().stream(), &ready.function, &ready.shape)
     }
 }

@@ -119,7 +119,7 @@ impl Gpu {
             memory_bytes: context.total_mem().map_err(driver("cuDeviceTotalMem"))?,
         };
         let (major, minor) = caps.capability;
-        if major < 9 {
+        if major < 8 {
             return Err(Error::CapabilityTooLow { name: caps.name, major, minor });
         }
         let several = Arc::new(AtomicBool::new(false));
@@ -381,7 +381,7 @@ impl Gpu {
             }
         };
         let loaded = &mut kernels.loaded[number];
-        let clusters = loaded.check_fits(self.default.stream(), shape)?;
+        let clusters = loaded.check_fits(self.default.stream(), shape, &self.caps)?;
         Ok(Fitting { number, function: loaded.function.clone(), clusters })
     }
 

@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
+use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT;
 use cudarc::driver::{CudaFunction, CudaStream};
 
-use super::ffi;
+use super::caps::Caps;
+use super::ffi::{self, driver};
 use crate::program::Program;
 use crate::report::error::{Error, LaunchError, Result};
 use crate::shape::{Dim3, Shape};
@@ -28,7 +30,7 @@ impl Loaded {
 
     /// Returns how many clusters of this shape fit on the device at once, and fails if none does. It asks the driver
     /// once for each shape.
-    pub(super) fn check_fits(&mut self, stream: &CudaStream, shape: &Shape) -> Result<usize> {
+    pub(super) fn check_fits(&mut self, stream: &CudaStream, shape: &Shape, caps: &Caps) -> Result<usize> {
         let key = (shape.cluster, shape.block, shape.dynamic_shared_bytes);
         if let Some((_, clusters)) = self.fits.iter().find(|(fitting, _)| *fitting == key) {
             return Ok(*clusters);
@@ -45,11 +47,24 @@ impl Loaded {
             ffi::allow_dynamic_shared(&self.function, shape.dynamic_shared_bytes)?;
             self.dynamic_shared = shape.dynamic_shared_bytes;
         }
-        let clusters = ffi::max_active_clusters(stream, &self.function, shape)?;
+        let clusters = match caps.has_clusters() {
+            true => ffi::max_active_clusters(stream, &self.function, shape)?,
+            false => max_active_blocks(stream, &self.function, shape)?,
+        };
         if clusters == 0 {
             return error(LaunchError::NoActiveCluster { blocks, threads, shared });
         }
         self.fits.push((key, clusters));
         Ok(clusters)
     }
+}
+
+/// Returns how many blocks of `shape` a device without clusters can run concurrently, regardless of the grid.
+fn max_active_blocks(stream: &CudaStream, function: &CudaFunction, shape: &Shape) -> Result<usize> {
+    let (threads, bytes) = (shape.block.count() as u32, shape.dynamic_shared_bytes);
+    let of_one = function
+        .occupancy_max_active_blocks_per_multiprocessor(threads, bytes, None)
+        .map_err(driver("cuOccupancyMaxActiveBlocksPerMultiprocessor"))?;
+    let all = stream.context().attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+    Ok(of_one as usize * all.map_err(driver("cuDeviceGetAttribute"))?.max(0) as usize)
 }

@@ -402,6 +402,7 @@ pub(super) mod tests {
         collective: false,
         converged: true,
         barriers: &[],
+        needs: &[],
     };
 
     pub(in super::super) fn copy(value: Constant) -> Program {

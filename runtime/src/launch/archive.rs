@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::{env, fmt, fs};
 
 use super::builder::Launch;
+use super::check;
 use crate::gpu::caps::Caps;
 use crate::gpu::store::{self, archive::Contents};
 use crate::gpu::variant::Variant;
@@ -81,6 +82,7 @@ impl Archive {
 
     fn add_variant(&mut self, program: &Program, variant: Variant) -> Result<&mut Self> {
         for architecture in &self.architectures {
+            program.check_architecture(architecture)?;
             let compile = || store::compiled(program, architecture, variant);
             self.contents.add(program, architecture, variant, compile)?;
         }
@@ -113,6 +115,32 @@ impl fmt::Debug for Archive {
 }
 
 impl Program {
+    /// Returns an error if the kernel, or a function that it calls, does what GPUs of an architecture cannot, such as `sm_89`: it names the line.
+    ///
+    /// ```
+    /// use phalanx::prelude::*;
+    /// use phalanx::Program;
+    ///
+    /// #[cluster_kernel(block = 32)]
+    /// fn meet() {
+    ///     this_cluster().sync();
+    /// }
+    ///
+    /// # fn main() -> phalanx::Result<()> {
+    /// let program = Program::of::<meet>()?;
+    /// program.check_architecture("sm_120a")?;
+    /// let error = program.check_architecture("sm_89").unwrap_err();
+    /// assert!(error.to_string().contains("needs compute capability 9.0 or later"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn check_architecture(&self, architecture: &str) -> Result<()> {
+        let capability = Caps::capability_of(architecture);
+        let capability = capability.ok_or_else(|| Error::UnknownArchitecture(architecture.into()))?;
+        let error = |reason| Error::Launch { kernel: self.name().into(), reason };
+        check::instructions(self, capability).map_err(error)
+    }
+
     /// Returns whether the archives that [`embed!`](crate::embed) has added have code of the kernel for every launch on an
     /// architecture, such as `sm_90a`. A test that asks this fails when the build script forgets a kernel.
     pub fn is_embedded(&self, architecture: &str) -> bool {
@@ -142,7 +170,7 @@ mod tests {
     fn architectures_are_those_that_launches_ask_for() {
         let error = Archive::new(["sm_90a", "sm_90"]).unwrap_err();
         assert!(matches!(&error, Error::UnknownArchitecture(name) if name == "sm_90"), "{error}");
-        assert!(error.to_string().contains("as `sm_90a` or `sm_100a`"), "{error}");
+        assert!(error.to_string().contains("as `sm_80`, `sm_90a` or `sm_100a`"), "{error}");
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use crate::gpu::Mode;
 use crate::gpu::caps::Caps;
+use crate::location::Location;
 use crate::program::Program;
 use crate::program::options::KernelOptions;
 use crate::report::error::{Error, LaunchError, Result};
@@ -34,6 +35,8 @@ impl Sizes {
 /// Returns the shape that the attribute and the launch give together, if it fits on the device.
 pub(super) fn fitting(program: &Program, sizes: &Sizes, caps: &Caps) -> Result<Shape> {
     let shape = shape(&program.options(), sizes).and_then(|shape| {
+        instructions(program, caps.capability)?;
+        clusters(&shape, caps)?;
         shared(program, &shape, caps)?;
         local(program.local_memory().largest)?;
         Ok(shape)
@@ -61,6 +64,26 @@ pub(super) fn dependent(program: &Program) -> Result<(), LaunchError> {
         return Err(LaunchError::DependentGridBarrier);
     }
     Ok(())
+}
+
+/// Rejects what a GPU of this compute capability has no instructions for.
+pub(super) fn instructions(program: &Program, found: (i32, i32)) -> Result<(), LaunchError> {
+    if let Some((file, need)) = program.needs().iter().find(|(_, need)| !need.capability.is_met_by(found)) {
+        let location = Location { file: (*file).into(), line: need.line, column: need.column };
+        return Err(LaunchError::Capability { what: need.what, needed: need.capability.name(), location, found });
+    }
+    match program.has_narrow_matrices() && found < (8, 9) {
+        true => Err(LaunchError::NarrowMatrices { found }),
+        false => Ok(()),
+    }
+}
+
+/// Rejects clusters of several blocks where the device has none.
+fn clusters(shape: &Shape, caps: &Caps) -> Result<(), LaunchError> {
+    match shape.cluster.count() {
+        blocks if blocks > 1 && !caps.has_clusters() => Err(LaunchError::NoClusters { blocks, found: caps.capability }),
+        _ => Ok(()),
+    }
 }
 
 /// Returns the shape that the attribute and the launch give together.
@@ -167,6 +190,84 @@ mod tests {
         refused(fixed, sizes(4, 4, 64), "its attribute fixes cluster = (2,1,1), but `.cluster(..)` asks for (4,1,1)");
         assert_eq!(shape(&FREE, &grid_only), Err(LaunchError::NoBlock));
         assert_eq!(shape(&FREE, &Sizes::default()), Err(LaunchError::NoGrid));
+    }
+
+    mod kernels {
+        use crate::prelude::*;
+
+        #[cluster_kernel(block = 32)]
+        pub(super) fn plain(out: &mut [u32]) {
+            let (cluster, grid) = (this_cluster(), this_grid());
+            let (block, bar) = (this_thread_block(), shared_barrier());
+            bar.init_collective(&block, 2 * block.num_threads());
+            let token = bar.arrive_n(2);
+            bar.wait(token);
+            out[grid.thread_rank()] = cluster.block_rank() + cluster.num_blocks();
+        }
+
+        #[device]
+        fn meet(cluster: &Cluster) {
+            cluster.sync();
+        }
+
+        pub(super) const MEETS: u32 = line!() - 3;
+
+        #[cluster_kernel(block = 32)]
+        pub(super) fn meets(out: &mut [u32]) {
+            let cluster = this_cluster();
+            meet(&cluster);
+            out[this_grid().thread_rank()] = 1;
+        }
+
+        #[cluster_kernel(block = 128)]
+        pub(super) fn leaves_registers(out: &mut [u32]) {
+            let warpgroup = tiled_partition::<128>(&this_thread_block());
+            warpgroup.decrease_registers::<40>();
+            out[warpgroup.thread_rank()] = 1;
+        }
+
+        #[cluster_kernel(block = 32)]
+        pub(super) fn narrow(out: &mut [f32]) {
+            let warp = tiled_partition::<32>(&this_thread_block());
+            let (a, b) = (MatrixA::<e4m3, 16, 32>::splat(e4m3::ZERO), MatrixB::<e4m3, 32, 8>::splat(e4m3::ZERO));
+            let sum = warp.mma(a, b, Accumulator::<f32, 16, 8>::splat(0.0));
+            out[warp.thread_rank()] = sum[0];
+        }
+    }
+
+    /// A GPU of this compute capability, with as much memory as an H100.
+    fn gpu(capability: (i32, i32)) -> Caps {
+        Caps { capability, ..Caps::h100() }
+    }
+
+    #[test]
+    fn a_kernel_runs_where_its_instructions_are() {
+        use crate::program::template::Function;
+        const ALL: [(i32, i32); 6] = [(8, 0), (8, 6), (8, 9), (9, 0), (10, 3), (12, 1)];
+        fn runs<K: Function>() -> Vec<(i32, i32)> {
+            let program = Program::of::<K>().unwrap();
+            ALL.into_iter()
+                .filter(|found| fitting(&program, &sizes(4, 1, program_block(&program)), &gpu(*found)).is_ok())
+                .collect()
+        }
+        fn program_block(program: &Program) -> Dim3 {
+            program.options().block.unwrap().into()
+        }
+        assert_eq!(runs::<kernels::plain>(), ALL);
+        assert_eq!(runs::<kernels::meets>(), ALL[3..]);
+        assert_eq!(runs::<kernels::leaves_registers>(), [(9, 0)]);
+        assert_eq!(runs::<kernels::narrow>(), ALL[2..]);
+        let program = Program::of::<kernels::meets>().unwrap();
+        let error = fitting(&program, &sizes(4, 1, 32), &gpu((8, 6))).unwrap_err().to_string();
+        let place = format!("a barrier of the cluster, at {}:{}:13", file!(), kernels::MEETS);
+        let end = "needs compute capability 9.0 or later, and this GPU has 8.6";
+        assert!(error.contains(&place) && error.ends_with(end), "{error}");
+        let plain = Program::of::<kernels::plain>().unwrap();
+        let error = fitting(&plain, &sizes(4, 2, 32), &gpu((8, 9))).unwrap_err().to_string();
+        assert!(
+            error.contains("clusters of 2 blocks need compute capability 9.0 or later, and this GPU has 8.9"),
+            "{error}"
+        );
     }
 
     #[test]

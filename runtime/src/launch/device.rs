@@ -35,15 +35,23 @@ pub(crate) enum Target {
 }
 
 impl Device {
-    /// Opens the GPU with this ordinal, counted from 0 as the driver does (`CUDA_VISIBLE_DEVICES` applies).
+    /// Opens the GPU with this ordinal, counted from 0 as the driver does (`CUDA_VISIBLE_DEVICES` applies). From compute capability 8.0 on, it runs
+    /// the kernels that do without what it lacks: the launch of another one is an error that names the line.
     pub fn gpu(ordinal: usize) -> Result<Device> {
         Gpu::open(ordinal).map(|gpu| Device { target: Target::Gpu(gpu) })
     }
 
     /// Opens all GPUs that support clusters, in the driver's order (`CUDA_VISIBLE_DEVICES` applies).
     pub fn gpus() -> Result<Vec<Device>> {
-        let all = (0..Gpu::count()?).map(Device::gpu);
-        all.filter(|device| !matches!(device, Err(Error::CapabilityTooLow { .. }))).collect()
+        (0..Gpu::count()?).map(Device::gpu).filter(Device::may_have_clusters).collect()
+    }
+
+    /// Returns whether a GPU has clusters, or could not be opened for another reason.
+    fn may_have_clusters(opened: &Result<Device>) -> bool {
+        match opened {
+            Ok(device) => device.caps().has_clusters(),
+            Err(error) => !matches!(error, Error::CapabilityTooLow { .. }),
+        }
     }
 
     /// Returns whether kernels on this device can access the memory of another one, once [`Device::enable_access`] allows it: GPUs that NVLink or
@@ -108,8 +116,7 @@ impl Device {
     /// Opens the first GPU that supports clusters, or returns the simulator if there is none. [`Device::description`]
     /// says which, and why.
     pub fn auto() -> Device {
-        let first =
-            |count| (0..count).map(Device::gpu).find(|device| !matches!(device, Err(Error::CapabilityTooLow { .. })));
+        let first = |count| (0..count).map(Device::gpu).find(Device::may_have_clusters);
         match Gpu::count().map(first) {
             Ok(Some(Ok(device))) => device,
             Ok(Some(Err(error))) | Err(error) => Device::host(default_simulator(), Some(cause(&error))),

@@ -8,6 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use phalanx_contract::capability::Need;
+
 use super::constants::{self, Constants};
 use super::definition::Types;
 use super::literal;
@@ -50,6 +52,8 @@ pub struct Program {
     sends_to_peers: bool,
     sites: SiteMap,
     barriers: Vec<BarrierFence>,
+    needs: Vec<(&'static str, Need)>,
+    has_narrow_matrices: bool,
 }
 
 impl Program {
@@ -91,6 +95,16 @@ impl Program {
     /// Returns the barriers of the cluster in the kernel and its callees, each with the fence that was chosen for its arrival.
     pub fn barriers(&self) -> &[BarrierFence] {
         &self.barriers
+    }
+
+    /// Returns what the kernel and its callees do that not every GPU can, with the file of each.
+    pub(crate) fn needs(&self) -> &[(&'static str, Need)] {
+        &self.needs
+    }
+
+    /// Whether the kernel has a matrix for the tensor cores of 8-bit floats.
+    pub(crate) fn has_narrow_matrices(&self) -> bool {
+        self.has_narrow_matrices
     }
 
     /// Returns the options that the kernel's attribute fixes.
@@ -209,6 +223,8 @@ impl Program {
             sends_to_peers: cuda::sends_to_peers(&text.out),
             sites: text.sites,
             barriers: order.functions.iter().flat_map(|function| function.definition.template.fences()).collect(),
+            needs: order.functions.iter().flat_map(|function| function.definition.template.needs()).collect(),
+            has_narrow_matrices: names.types.has_narrow_matrices,
         })
     }
 }

@@ -59,6 +59,7 @@ mod tests {
             collective: false,
             converged: true,
             barriers: &[],
+            needs: &[],
         };
         let definition = Definition {
             template: &TEMPLATE,

@@ -8,6 +8,7 @@
 
 use std::marker::PhantomData;
 
+use phalanx_contract::capability::Need;
 use phalanx_contract::fence::{ChosenFence, MemoryEffects};
 use phalanx_contract::protocol::ProtocolSummary;
 use phalanx_contract::uniformity::{Bound, UniformitySummary};
@@ -47,12 +48,19 @@ pub struct Template {
     pub converged: bool,
     /// The operations at the cluster's barrier with their fences, in the order of their numbers in [`Fragment::Fence`].
     pub barriers: &'static [ChosenFence],
+    /// What the function does that not every GPU can.
+    pub needs: &'static [Need],
 }
 
 impl Template {
     /// Returns whether a kernel has a parameter that is an integer of 64 bits.
     pub(crate) fn has_wide_integers(&self) -> bool {
         self.body.iter().any(|fragment| matches!(fragment, Fragment::Prologue { has_wide: true, .. }))
+    }
+
+    /// Returns what the function does that not every GPU can, with its file.
+    pub(crate) fn needs(&self) -> impl Iterator<Item = (&'static str, Need)> {
+        self.needs.iter().map(|need| (self.file, *need))
     }
 
     /// Returns the function's arrivals at the cluster's barrier, with their fences.

@@ -68,7 +68,7 @@ pub enum Error {
 
     /// No GPU asks for CUBINs of an architecture of this name.
     #[error(
-        "`{0}` is no architecture that a launch asks for; write the compute capability of the GPUs, 9.0 or later, as `sm_90a` or \
+        "`{0}` is no architecture that a launch asks for; write the compute capability of the GPUs, 8.0 or later, as `sm_80`, `sm_90a` or \
          `sm_100a`"
     )]
     UnknownArchitecture(String),
@@ -92,7 +92,7 @@ pub enum Error {
     },
 
     /// The GPU has no thread block clusters.
-    #[error("{name} has compute capability {major}.{minor}; thread block clusters need 9.0 (Hopper) or later")]
+    #[error("{name} has compute capability {major}.{minor}, and kernels need 8.0 (Ampere) or later")]
     CapabilityTooLow {
         /// The GPU's name.
         name: String,

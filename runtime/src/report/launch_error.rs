@@ -1,5 +1,6 @@
 //! The rules that a launch can break, each with its numbers and the mend.
 
+use crate::location::Location;
 use crate::shape::{Dim3, Shape};
 
 /// The rule that a launch breaks. CUDA's own limits are in the programming guide's table of compute capabilities.
@@ -29,6 +30,36 @@ pub enum LaunchError {
         fixed: usize,
         /// The bytes that the launch asks for.
         asked: usize,
+    },
+    /// The kernel, or a function that it calls, has an operation that the device lacks.
+    #[error("{what}, at {location}, needs {needed}, and this GPU has {}.{}", .found.0, .found.1)]
+    Capability {
+        /// The operation.
+        what: &'static str,
+        /// What it needs.
+        needed: &'static str,
+        /// Where it is.
+        location: Location,
+        /// The device's compute capability.
+        found: (i32, i32),
+    },
+    /// The kernel multiplies 8-bit floats, and the device's tensor cores do not.
+    #[error(
+        "matrices of `e4m3` and `e5m2` need compute capability 8.9 or later, and this GPU has {}.{}; convert them to `bf16`", .found.0, .found.1
+    )]
+    NarrowMatrices {
+        /// The device's compute capability.
+        found: (i32, i32),
+    },
+    /// The cluster has several blocks, and the device has no clusters.
+    #[error(
+        "clusters of {blocks} blocks need compute capability 9.0 or later, and this GPU has {}.{}; launch clusters of one block", .found.0, .found.1
+    )]
+    NoClusters {
+        /// The blocks of a cluster.
+        blocks: u64,
+        /// The device's compute capability.
+        found: (i32, i32),
     },
     /// A size is zero in some dimension.
     #[error("the {what} size {extent} has a zero")]

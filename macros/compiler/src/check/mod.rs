@@ -49,6 +49,7 @@ use proc_macro2::TokenStream;
 
 use crate::diag::{Diag, Diags, Reported};
 use crate::messages;
+use crate::model::capability;
 use crate::model::expr::{Expr, ExprKind};
 use crate::model::walk::walk_block;
 use crate::model::{Function, Role, SiteId, SlotId};
@@ -107,6 +108,16 @@ fn several_warps(cfg: &Cfg<'_>, diags: &mut Diags) {
     }
 }
 
+/// Refuses what the architecture of the kernel's attribute lacks. What device functions need is compared with the GPU at the launch.
+fn check_arch(function: &Function, diags: &mut Diags) {
+    let Some(arch) = function.options.arch else { return };
+    for (need, at) in capability::needs(function) {
+        if !need.capability.is_met_by(arch) {
+            diags.push(messages::beyond_arch(at, need.what, need.capability.name(), arch));
+        }
+    }
+}
+
 /// Follows the threads of a function that other checks have not looked at yet, and reports the faults of [`traces`]. Returns whether a
 /// launch was followed in which no thread fails, or none could be.
 pub(crate) fn follow_threads(function: &Function, diags: &mut Diags) -> bool {
@@ -130,6 +141,7 @@ fn run_with<'f>(function: &'f Function, with_rings: bool, diags: &mut Diags) -> 
     several_warps(&cfg, diags);
     previous::check(function, &cfg, diags);
     registers::check(function, &cfg, diags);
+    check_arch(function, diags);
     let tokens = Tokens::of(function, &cfg);
     forgotten::mark(&mut cfg, &tokens, diags);
     let mut pending = tokens::check(&cfg, &tokens, diags);

@@ -22,6 +22,11 @@ pub(crate) fn malformed_option(at: SpanRange, name: &str, form: &str) -> Diag {
     Diag::new(Rule::AttributeOption, at, format!("option `{name}` must be written `{form}`"))
 }
 
+pub(crate) fn beyond_arch(at: SpanRange, what: &str, needed: &str, (major, minor): (i32, i32)) -> Diag {
+    Diag::new(Rule::LaunchLimit, at, format!("{what} needs {needed}, and the attribute's `arch` is of {major}.{minor}"))
+        .help("leave `arch` out, or do without it on such GPUs")
+}
+
 pub(crate) fn malformed_options(at: SpanRange) -> Diag {
     Diag::new(Rule::AttributeOption, at, "an option must be a name, with a value if it takes one")
         .help("write `cluster = 4, block = 256, non_portable`")

@@ -3,6 +3,7 @@
 
 pub(crate) mod atomic;
 pub(crate) mod barrier;
+pub(crate) mod capability;
 pub(crate) mod copy;
 pub(crate) mod effect;
 pub(crate) mod expr;

@@ -18,6 +18,8 @@ pub(crate) struct Options {
     pub(crate) fmad: bool,
     /// Whether every barrier of the cluster orders all memory, rather than what it must.
     pub(crate) full_fences: bool,
+    /// The compute capability of `arch`, which the kernel must run on.
+    pub(crate) arch: Option<(i32, i32)>,
     /// Whether barriers are recorded on the GPU too.
     pub(crate) profile: bool,
     /// The parameters that may be read before `wait_previous()`, as the attribute names them.

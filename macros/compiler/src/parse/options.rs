@@ -15,7 +15,7 @@ use crate::model::options::{Extents, Options, Setting, Waiver};
 use crate::rules::{Requirement, Rule, Unchecked};
 use crate::span::SpanRange;
 
-pub(crate) const OF_KERNELS: [&str; 12] = [
+pub(crate) const OF_KERNELS: [&str; 13] = [
     "cluster",
     "block",
     "min_blocks",
@@ -26,6 +26,7 @@ pub(crate) const OF_KERNELS: [&str; 12] = [
     "fmad",
     "profile",
     "fence",
+    "arch",
     "early",
     "unchecked",
 ];
@@ -72,6 +73,7 @@ pub(crate) fn kernel_options(tokens: TokenStream, diags: &mut Diags) -> Options 
             }
             "profile" => options.profile = flag(name, meta)?,
             "fence" => options.full_fences = fence(meta)?,
+            "arch" => options.arch = Some(arch(meta)?),
             "early" => options.early = early(meta)?,
             _ => options.unchecked = Some(waivers(meta, diags)),
         }
@@ -184,6 +186,17 @@ fn number(value: &Expr) -> Option<Setting> {
         _ => None,
     };
     Some(Setting { tokens: value.to_token_stream(), literal, at: SpanRange::of(value) })
+}
+
+/// Parses the option `arch`, the name of an architecture of compute capability 8.0 or later.
+fn arch(meta: &Meta) -> Result<(i32, i32), Diag> {
+    let malformed = || messages::malformed_option(SpanRange::of(meta), "arch", "arch = \"sm_80\"");
+    let Meta::NameValue(pair) = meta else { return Err(malformed()) };
+    let Expr::Lit(ExprLit { lit: Lit::Str(name), .. }) = &pair.value else { return Err(malformed()) };
+    let text = name.value();
+    let digits = text.strip_prefix("sm_").map(|rest| rest.trim_end_matches(['a', 'f']));
+    let number = digits.and_then(|digits| digits.parse::<u16>().ok()).filter(|number| (80..1000).contains(number));
+    number.map(|number| (i32::from(number / 10), i32::from(number % 10))).ok_or_else(malformed)
 }
 
 /// Parses the option `fence`, and returns whether every barrier of the cluster orders all memory.

@@ -107,6 +107,7 @@ static ROTATE: Template = Template {
     collective: false,
     converged: true,
     barriers: &[],
+    needs: &[],
 };
 
 const fn site(line: u32) -> Site {

@@ -56,6 +56,7 @@ static SQUARE: Template = Template {
     collective: false,
     converged: true,
     barriers: &[],
+    needs: &[],
 };
 
 fn square_u32() -> Definition {
@@ -105,6 +106,7 @@ static TWICE: Template = Template {
     collective: false,
     converged: true,
     barriers: &[],
+    needs: &[],
 };
 
 static CHOOSES: Template = Template {
@@ -227,6 +229,7 @@ static DOUBLE: Template = Template {
     collective: false,
     converged: true,
     barriers: &[],
+    needs: &[],
 };
 
 #[test]
@@ -272,6 +275,7 @@ const DOUBLE_AS_DEVICE: Template = Template {
     collective: false,
     converged: true,
     barriers: &[],
+    needs: &[],
 };
 
 fn forever() -> Definition {

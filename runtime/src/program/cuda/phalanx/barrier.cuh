@@ -96,12 +96,24 @@ struct phase_barrier {
         return token;
     }
     __device__ __forceinline__ arrival_token arrive_n(u32 n) const {
+#ifdef PHALANX_HAS_CLUSTERS
         arrival_token token;
         asm volatile("mbarrier.arrive.release.cta.shared::cta.b64 %0, [%1], %2;"
                      : "=l"(token.state)
                      : "r"(address()), "r"(n.value)
                      : "memory");
         return token;
+#else
+        // Several arrivals at once must not end the phase there. The last one may.
+        if (n.value > 1) {
+            [[maybe_unused]] unsigned long long state;
+            asm volatile("mbarrier.arrive.noComplete.release.cta.shared::cta.b64 %0, [%1], %2;"
+                         : "=l"(state)
+                         : "r"(address()), "r"(n.value - 1)
+                         : "memory");
+        }
+        return arrive();
+#endif
     }
     __device__ __forceinline__ void arrive_and_drop() const {
         [[maybe_unused]] unsigned long long state;
@@ -131,11 +143,15 @@ struct phase_barrier {
             const unsigned long long gone = detail::nanoseconds() - start;
             const unsigned long long left = gone < nanoseconds.value ? nanoseconds.value - gone : 0;
             unsigned over;
+#ifdef PHALANX_HAS_CLUSTERS
             PHALANX_SCOPED("{\n.reg .pred over;\nmbarrier.try_wait.acquire",
                            "over, [%1], %2, %3;\nselp.u32 %0, 1, 0, over;\n}",
                            : "=r"(over)
                            : "r"(address()), "l"(token.state), "r"(static_cast<unsigned>(left < 1000000 ? left : 1000000))
                            : "memory")
+#else
+            over = is_over(token);
+#endif
             if (looked(over PHALANX_AND_WAITED) || left == 0) {
                 return over != 0;
             }
@@ -175,13 +191,13 @@ struct phase_barrier {
     }
     __device__ __forceinline__ bool is_over(const arrival_token& token) const {
         unsigned over;
-        PHALANX_SCOPED("{\n.reg .pred over;\nmbarrier.try_wait.acquire", "over, [%1], %2;\nselp.u32 %0, 1, 0, over;\n}",
+        PHALANX_SCOPED("{\n.reg .pred over;\n" PHALANX_TRY_WAIT ".acquire", "over, [%1], %2;\nselp.u32 %0, 1, 0, over;\n}",
                        : "=r"(over) : "r"(address()), "l"(token.state) : "memory")
         return over != 0;
     }
     __device__ __forceinline__ bool is_over(bool parity) const {
         unsigned over;
-        PHALANX_SCOPED("{\n.reg .pred over;\nmbarrier.try_wait.parity.acquire",
+        PHALANX_SCOPED("{\n.reg .pred over;\n" PHALANX_TRY_WAIT ".parity.acquire",
                        "over, [%1], %2;\nselp.u32 %0, 1, 0, over;\n}",
                        : "=r"(over) : "r"(address()), "r"(static_cast<unsigned>(parity)) : "memory")
         return over != 0;

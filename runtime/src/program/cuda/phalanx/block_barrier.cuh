@@ -57,7 +57,7 @@ __device__ __forceinline__ bool phase_is_over(unsigned long long state) {
     unsigned over;
     asm volatile("{\n"
                  ".reg .pred over;\n"
-                 "mbarrier.try_wait.acquire.cta.shared::cta.b64 over, [%1], %2;\n"
+                 PHALANX_TRY_WAIT ".acquire.cta.shared::cta.b64 over, [%1], %2;\n"
                  "selp.u32 %0, 1, 0, over;\n"
                  "}"
                  : "=r"(over)

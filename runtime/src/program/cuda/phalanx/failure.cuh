@@ -8,6 +8,7 @@
 // name. `#line` is honoured. A method of a class template that has such an argument must be a template itself: for
 // others NVRTC reports the closing parenthesis from their second use on (13.0 and 13.5).
 #pragma once
+#include <phalanx/clusters.cuh>
 #include <phalanx/launch.cuh>
 
 // The last parameter of each function that can fail. It is a macro, because each call of a function costs compile time.
@@ -85,7 +86,7 @@ struct recorded {
 __device__ PHALANX_RARELY void stay_for_peers(const launch_block* launch) {
     const unsigned block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
     const unsigned threads = blockDim.x * blockDim.y * blockDim.z;
-    if (__clusterSizeInBlocks() == 1 || block >= launch->blocks) {
+    if (size_of_cluster() == 1 || block >= launch->blocks) {
         return;
     }
     // The word may still have the count of an earlier launch.

@@ -2,6 +2,7 @@
 // the shared memory of peers. Ranks run x fastest. The macro checks which threads may call what; only a rank that the
 // cluster does not have fails here. PTX ISA: Special Registers; barrier{.cta}; barrier.cluster; mapa; getctarank.
 #pragma once
+#include <phalanx/clusters.cuh>
 #include <phalanx/memory.cuh>
 
 namespace phalanx {
@@ -91,17 +92,17 @@ __device__ __forceinline__ constexpr unsigned blocks_of_cluster() {
 }
 __device__ __forceinline__ unsigned block_in_cluster() {
     constexpr unsigned blocks = blocks_of_cluster();
-    return blocks > 1 ? known_below(__clusterRelativeBlockRank(), blocks) : 0;
+    return blocks > 1 ? known_below(rank_in_cluster(), blocks) : 0;
 }
 #else
 __device__ __forceinline__ dim3 cluster_extents() {
-    return __clusterDim();
+    return extents_of_cluster();
 }
 __device__ __forceinline__ unsigned blocks_of_cluster() {
-    return __clusterSizeInBlocks();
+    return size_of_cluster();
 }
 __device__ __forceinline__ unsigned block_in_cluster() {
-    return __clusterRelativeBlockRank();
+    return rank_in_cluster();
 }
 #endif
 // Reads the global timer; the compiler does not move accesses to memory across it.
@@ -196,7 +197,7 @@ struct cluster_group {
     __device__ __forceinline__ u32 size() const { return num_threads(); }
     __device__ __forceinline__ u32 block_rank() const { return rank; }
     __device__ __forceinline__ u32 num_blocks() const { return detail::not_zero(blocks); }
-    __device__ __forceinline__ extent block_index() const { return detail::extent_of(__clusterRelativeBlockIdx()); }
+    __device__ __forceinline__ extent block_index() const { return detail::extent_of(detail::index_in_cluster()); }
     __device__ __forceinline__ extent dim_blocks() const { return detail::extent_of(detail::cluster_extents()); }
     __device__ __forceinline__ extent dim_threads() const {
         const auto blocks = detail::cluster_extents(), block = detail::block_extents();
@@ -271,30 +272,28 @@ struct cluster_group {
     // Returns the rank of the block that owns this shared memory.
     template <class T, unsigned long long N>
     __device__ __forceinline__ u32 query_shared_rank(const shared_array<T, N>& array) const {
-        return __cluster_query_shared_rank(array.elements);
+        return detail::rank_of_memory(array.elements);
     }
     template <class T, unsigned long long N>
     __device__ __forceinline__ u32 query_shared_rank(const remote_array<T, N>& array) const {
-        return __cluster_query_shared_rank(array.data);
+        return detail::rank_of_memory(array.data);
     }
     template <class T>
     __device__ __forceinline__ u32 query_shared_rank(shared_slice<T> array) const {
-        return __cluster_query_shared_rank(array.data);
+        return detail::rank_of_memory(array.data);
     }
     template <class T>
     __device__ __forceinline__ u32 query_shared_rank(remote_slice<T> array) const {
-        return __cluster_query_shared_rank(array.data);
+        return detail::rank_of_memory(array.data);
     }
 
   private:
-    // This uses the builtin and not inline PTX, so that the compiler does not assume that the result is the block's own
-    // memory.
     template <class T>
     __device__ __forceinline__ T* map(const T* local, u32 peer, unsigned site) const {
         if (peer >= blocks) {
             detail::fail(detail::rank_out_of_range, site, record_value(peer), record_value(u32(blocks)));
         }
-        return static_cast<T*>(__cluster_map_shared_rank(local, peer.value));
+        return detail::memory_of_rank(const_cast<T*>(local), peer.value);
     }
 };
 
@@ -313,12 +312,12 @@ struct grid_group {
     __device__ __forceinline__ usize size() const { return num_threads(); }
     __device__ __forceinline__ usize block_rank() const { return detail::rank_in_grid(blockIdx, gridDim); }
     __device__ __forceinline__ usize num_blocks() const { return detail::not_zero(detail::volume_of_grid(gridDim)); }
-    __device__ __forceinline__ usize cluster_rank() const { return detail::rank_in_grid(__clusterIdx(), __clusterGridDimInClusters()); }
-    __device__ __forceinline__ usize num_clusters() const { return detail::not_zero(detail::volume_of_grid(__clusterGridDimInClusters())); }
+    __device__ __forceinline__ usize cluster_rank() const { return detail::rank_in_grid(detail::index_of_cluster(), detail::extents_in_clusters()); }
+    __device__ __forceinline__ usize num_clusters() const { return detail::not_zero(detail::volume_of_grid(detail::extents_in_clusters())); }
     __device__ __forceinline__ extent block_index() const { return detail::extent_of(blockIdx); }
     __device__ __forceinline__ extent dim_blocks() const { return detail::extent_of(gridDim); }
-    __device__ __forceinline__ extent cluster_index() const { return detail::extent_of(__clusterIdx()); }
-    __device__ __forceinline__ extent dim_clusters() const { return detail::extent_of(__clusterGridDimInClusters()); }
+    __device__ __forceinline__ extent cluster_index() const { return detail::extent_of(detail::index_of_cluster()); }
+    __device__ __forceinline__ extent dim_clusters() const { return detail::extent_of(detail::extents_in_clusters()); }
 
     // The simulator verifies the assertion; it is trusted here.
     template <class T>
