@@ -107,7 +107,10 @@ impl Case {
     /// The constants with the values that they are taken to have.
     pub(crate) fn values(&self) -> Vec<(String, i64)> {
         let value = |assumed: &Assumed| match assumed {
-            Assumed::Constant(constant, value) => Some((constant.to_string().replace(" :: ", "::"), *value)),
+            Assumed::Constant(constant, value) => {
+                let path = constant.to_string().replace(' ', "");
+                Some((path.trim_start_matches("::core::mem::").to_string(), *value))
+            }
             Assumed::Pipeline(_) => None,
         };
         self.assumed.iter().filter_map(value).collect()

@@ -88,6 +88,7 @@ fn of_all(kernel: &Kernel<'_, '_>, objects: &Objects, slot: Slot, arguments: &Ar
         }
     }
     assembled.skeleton.slots[number].parts = 0;
+    assembled.guards[number].stored = true;
     if assembled.allows_more {
         return None;
     }
@@ -179,7 +180,7 @@ fn of_thread(
         skeleton: Skeleton { blocks: 1, barriers: Vec::new(), slots, roles },
         threads: lanes.iter().map(|(_, thread)| (vec![*thread], Unit::Thread)).collect(),
         allows_more: false,
-        guards: vec![Guard { slot: 0, certain: true }],
+        guards: vec![Guard { slot: 0, certain: true, stored: true }],
         filled_by_warps: BTreeSet::new(),
     };
     Ok(match rings::check(&assembled.skeleton, STATES) {
