@@ -75,8 +75,17 @@ impl<'f> Constants<'f> {
 
     /// Returns further values to try, where no value was known for a name.
     pub(super) fn alternatives(&self) -> Vec<BTreeMap<String, i64>> {
+        self.alternatives_of(|_| true)
+    }
+
+    /// The same, but no sizes of types.
+    pub(super) fn alternatives_but_sizes(&self) -> Vec<BTreeMap<String, i64>> {
+        self.alternatives_of(|name| !self.is_type(&name.last))
+    }
+
+    fn alternatives_of(&self, is_tried: impl Fn(&Name) -> bool) -> Vec<BTreeMap<String, i64>> {
         let asked = self.asked.borrow();
-        let unknown = asked.iter().find_map(|(name, value)| {
+        let unknown = asked.iter().filter(|(name, _)| is_tried(name)).find_map(|(name, value)| {
             let defined = self.defined(&name.last, DEPTH);
             let values = match () {
                 () if self.is_type(&name.last) => SIZES.to_vec(),

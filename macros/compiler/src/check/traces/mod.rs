@@ -53,10 +53,10 @@ use threads::{blocks_to_follow, ranks_to_follow};
 use trace::Trace;
 
 /// The largest number of steps that are followed in all runs of a launch.
-const STEPS: usize = 12_000;
+const STEPS: usize = 40_000;
 
 /// The largest number of steps of one thread: what comes later in a long loop is what came before.
-const STEPS_OF_THREAD: usize = 800;
+const STEPS_OF_THREAD: usize = 2_400;
 
 /// The largest number of launches in which the value of a branch is set that the text does not show.
 const ENTERED: usize = 4;
