@@ -388,7 +388,7 @@ fn variants_of_options_of_tokens() {
 /// What one warp alone writes is uniform in the warp once that has met, whatever other warps do meanwhile.
 #[test]
 fn own_elements_of_warps() {
-    let found = |write: &str, meets: &str, read: &str| {
+    let queue = |write: &str, meets: &str, read: &str, read_by_all: &str| {
         rules(&format!(
             "#[cluster_kernel(block = 128)]
             fn queue(out: &mut [u32], n: u32) {{
@@ -404,17 +404,21 @@ fn own_elements_of_warps() {
                     {write}
                     {meets}
                     {read}
-                    warp.sync();
+                    {read_by_all}
                     if k >= n {{ break; }}
                     out[k * 32 + lane] = k;
                 }}
             }}"
         ))
     };
+    let found = |write: &str, meets: &str, read: &str| queue(write, meets, read, "warp.sync();");
     const WRITE: &str = "if lane == 0 { items[warp.meta_group_rank()] = next.atomic(0).fetch_add(1, Relaxed); }";
     const READ: &str = "let k = items[warp.meta_group_rank()];";
     assert_eq!(found(WRITE, "warp.sync();", READ), Vec::<String>::new());
     assert_eq!(found(WRITE, "warp.sync();", "let k = items[own];"), Vec::<String>::new());
+    // Lane 0 may write the next item before others have read this one.
+    assert!(!queue(WRITE, "warp.sync();", READ, "").is_empty());
+    assert!(!queue(WRITE, "warp.sync();", READ, "if n > 3 { warp.sync(); }").is_empty());
     for (write, meets, read) in [
         (WRITE, "", READ),
         (WRITE, "tiled_partition::<16>(&block).sync();", READ),
