@@ -377,3 +377,30 @@ fn rows_of_warps_that_are_stored() {
         assert_eq!(stored(waits, before, after), ["unsynchronized_access"], "{waits} {before} {after}");
     }
 }
+
+/// What warps count in bins of their own, at indexes that come from memory, other warps read behind a barrier of the block.
+#[test]
+fn bins_of_warps() {
+    let counted = |cleared: &str, counted: &str| {
+        rules(&format!(
+            "#[cluster_kernel(block = 256)] fn hist(data: &[u32], bins: &mut [u32], n: u32) {{
+                let block = this_thread_block();
+                let warp = tiled_partition::<32>(&block);
+                let i = block.thread_rank();
+                let own = shared_array::<[u32; 32], 8>();
+                own[i / 32][i % 32] = 0;
+                {cleared}
+                for k in (i..n).step_by(256) {{ own[i / 32].atomic(data[k] % 32).fetch_add(1, Relaxed); }}
+                {counted}
+                let mut sum = 0;
+                for w in 0..8 {{ sum += own[w][i % 32]; }}
+                if i < 32 {{ bins.atomic(i).fetch_add(sum, Relaxed); }}
+                warp.sync();
+            }}"
+        ))
+    };
+    let (of_warp, of_block) = ("warp.sync();", "block.sync();");
+    assert_eq!(counted(of_warp, of_block), [""; 0]);
+    assert_eq!(counted(of_block, of_warp), ["unsynchronized_access"]);
+    assert_eq!(counted("", of_block), ["unsynchronized_access"]);
+}

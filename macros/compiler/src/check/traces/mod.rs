@@ -149,7 +149,9 @@ fn launches(runs: &Runs<'_, '_>, threads: u64, bounds: &BTreeSet<u64>) -> Vec<La
         (false, true) => vec![launch(0, Some(1)), launch(0, None)],
         (true, _) => {
             let few = [launch(5, Some(1)), launch(2 * threads, None)];
-            few.into_iter().chain(bounds.iter().map(|bound| launch(*bound, None))).collect()
+            // What all threads do to elements that memory names shows where each of them has a round.
+            let many = runs.reads_integers.then(|| launch(2 * threads, Some(1)));
+            few.into_iter().chain(many).chain(bounds.iter().map(|bound| launch(*bound, None))).collect()
         }
     }
 }
