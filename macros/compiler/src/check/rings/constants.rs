@@ -262,11 +262,8 @@ struct Asked {
 /// The size of a type in bytes, for rustc.
 fn size_of(ty: &Ident) -> TokenStream {
     let size: TokenStream = "::core::mem::size_of::<T>()".parse().unwrap_or_default();
-    let of_type = |tree| match tree {
-        TokenTree::Ident(word) if word == "T" => TokenTree::Ident(ty.clone()),
-        other => other,
-    };
-    size.into_iter().map(of_type).collect()
+    let is_type = |tree: &TokenTree| matches!(tree, TokenTree::Ident(word) if word == "T");
+    size.into_iter().map(|tree| if is_type(&tree) { TokenTree::Ident(ty.clone()) } else { tree }).collect()
 }
 
 /// The words in an expression.
