@@ -246,3 +246,29 @@ fn optional_element(input: &[u32], out: &mut [u32], n: u32) {
         next = if k < n { Some(input[k * 64 + i]) } else { None };
     }
 }
+
+/// A queue of each warp's own: what lane 0 takes from it, the others read once the warp has met.
+#[cluster_kernel(block = 128)]
+fn queue_of_a_warp(out: &mut [u32], n: u32) {
+    let block = this_thread_block();
+    let warp = tiled_partition::<32>(&block);
+    let lane = warp.thread_rank();
+    let next = shared_array::<u32, 1>();
+    let items = shared_array::<u32, 4>();
+    if block.thread_rank() == 0 {
+        next[0] = 0;
+    }
+    block.sync();
+    loop {
+        if lane == 0 {
+            items[warp.meta_group_rank()] = next.atomic(0).fetch_add(1, Relaxed);
+        }
+        warp.sync();
+        let item = items[warp.meta_group_rank()];
+        warp.sync();
+        if item >= n {
+            break;
+        }
+        out[item * 32 + lane] = item;
+    }
+}

@@ -216,3 +216,44 @@ pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
     phalanx::Program::of::<released_after_it_is_read>,
     phalanx::Program::of::<stored_in_turn>,
 ];
+
+/// Threads of four warps write a tile for a bulk copy, which the one that begins it waits for before all of them go on.
+#[cluster_kernel(block = 160)]
+fn tile_that_a_copy_has_read(input: &[f32], out: &mut [f32], tiles: u32) {
+    let block = this_thread_block();
+    let i = block.thread_rank();
+    let stages = shared_array::<[f32; 128], 2>();
+    let result = shared_array::<f32, 128>();
+    let full = shared_barriers::<2>();
+    let empty = shared_barriers::<2>();
+    let written = shared_barrier();
+    full.init_collective(&block, 1);
+    empty.init_collective(&block, 128);
+    written.init_collective(&block, 128);
+    if i == 128 {
+        for k in 0..tiles {
+            empty[k % 2].wait_parity(k / 2 % 2 == 0);
+            full[k % 2].expect_tx(512);
+            bulk_copy_async(&stages[k % 2], &input[k * 128..(k + 1) * 128], &full[k % 2]);
+            let _ = full[k % 2].arrive();
+        }
+    } else if i < 128 {
+        for k in 0..tiles {
+            full[k % 2].wait_parity(k / 2 % 2 == 1);
+            let x = stages[k % 2][127 - i];
+            let _ = empty[k % 2].arrive();
+            if i == 0 {
+                bulk_wait_group_read::<0>();
+            }
+            written.arrive_and_wait();
+            result[i] = x;
+            written.arrive_and_wait();
+            if i == 0 {
+                bulk_copy_async(&mut out[k * 128..(k + 1) * 128], &result);
+            }
+        }
+        if i == 0 {
+            bulk_wait_group_read::<0>();
+        }
+    }
+}

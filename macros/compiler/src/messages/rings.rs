@@ -58,6 +58,14 @@ pub(crate) fn not_met(diag: Diag) -> Diag {
     )
 }
 
+/// What still reads the slot is a copy to global memory.
+pub(crate) fn still_stored(diag: Diag) -> Diag {
+    Diag { help: None, ..diag }.help(
+        "the thread that begins the copy waits until it has been read, `bulk_wait_group_read::<0>()`, and then meets those that write, before \
+         they do",
+    )
+}
+
 /// A phase does not wait for the copy, because no bytes are expected.
 pub(crate) fn no_bytes(at: SpanRange, slot: &str, who: (String, bool)) -> Diag {
     Diag { help: None, ..read(at, slot, who) }

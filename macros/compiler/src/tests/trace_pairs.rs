@@ -295,3 +295,112 @@ fn tests_of_phases() {
     assert_eq!(tried("let _ = bar.try_wait(&token);"), ["unsynchronized_access"]);
     assert_eq!(tried("while !bar.try_wait(&token) {}"), [""; 0]);
 }
+
+/// What a sort does wrong in its last and widest steps alone is behind all others.
+#[test]
+fn late_steps_of_a_sort() {
+    let sorted = |meets: &str| {
+        rules(&format!(
+            "#[cluster_kernel(block = 128)] fn sort(data: &mut [u32]) {{
+                let block = this_thread_block();
+                let warp = tiled_partition::<32>(&block);
+                let i = block.thread_rank();
+                let keys = shared_array::<u32, 256>();
+                keys[i] = data[i];
+                keys[i + 128] = data[i + 128];
+                block.sync();
+                let mut size = 2;
+                while size <= 256 {{
+                    let mut stride = size / 2;
+                    while stride > 0 {{
+                        let low = 2 * i - (i & (stride - 1));
+                        let (a, b) = (keys[low], keys[low + stride]);
+                        if (a > b) == (low & size == 0) {{ keys[low] = b; keys[low + stride] = a; }}
+                        {meets}
+                        stride /= 2;
+                    }}
+                    size *= 2;
+                }}
+                data[i] = keys[i];
+                data[i + 128] = keys[i + 128];
+                warp.sync();
+            }}"
+        ))
+    };
+    for right in ["block.sync();", "if stride != 2 { block.sync(); } else { warp.sync(); }"] {
+        assert_eq!(sorted(right), [""; 0], "{right}");
+    }
+    for wrong in [
+        "warp.sync();",
+        "if stride > 32 { block.sync(); } else { warp.sync(); }",
+        "if size < 256 || stride > 64 { block.sync(); } else { warp.sync(); }",
+        "if stride < 64 { block.sync(); } else { warp.sync(); }",
+    ] {
+        assert_eq!(sorted(wrong), ["unsynchronized_access"], "{wrong}");
+    }
+}
+
+/// A copy out of a row lasts until its thread has waited, wherever the lanes of the warp meet before.
+#[test]
+fn rows_of_warps_that_are_stored() {
+    let stored = |waits: &str, meets: &str, met: &str| {
+        rules(&format!(
+            "#[cluster_kernel(block = 128)] fn rows(a: &[f32], out: &mut [f32], tiles: u32) {{
+                let block = this_thread_block();
+                let warp = tiled_partition::<32>(&block);
+                let (i, lane) = (block.thread_rank(), warp.thread_rank());
+                let rows = shared_array::<[f32; 32], 4>();
+                for tile in 0..tiles {{
+                    let x = a[tile * 128 + i];
+                    {waits}
+                    {meets}
+                    rows[warp.meta_group_rank()][lane] = x;
+                    {met}
+                    if lane == 0 {{
+                        let at = tile * 128 + i;
+                        bulk_copy_async(&mut out[at..at + 32], &rows[warp.meta_group_rank()]);
+                    }}
+                }}
+                if lane == 0 {{ bulk_wait_group_read::<0>(); }}
+            }}"
+        ))
+    };
+    let (waits, meets) = ("if lane == 0 { bulk_wait_group_read::<0>(); }", "warp.sync();");
+    assert_eq!(stored(waits, meets, meets), [""; 0]);
+    for (waits, before, after) in [
+        ("", meets, meets),
+        ("if lane == 1 { bulk_wait_group_read::<0>(); }", meets, meets),
+        ("if lane == 0 { bulk_wait_group_read::<1>(); }", meets, meets),
+        (waits, "", meets),
+        (waits, meets, ""),
+    ] {
+        assert_eq!(stored(waits, before, after), ["unsynchronized_access"], "{waits} {before} {after}");
+    }
+}
+
+/// What warps count in bins of their own, at indexes that come from memory, other warps read behind a barrier of the block.
+#[test]
+fn bins_of_warps() {
+    let counted = |cleared: &str, counted: &str| {
+        rules(&format!(
+            "#[cluster_kernel(block = 256)] fn hist(data: &[u32], bins: &mut [u32], n: u32) {{
+                let block = this_thread_block();
+                let warp = tiled_partition::<32>(&block);
+                let i = block.thread_rank();
+                let own = shared_array::<[u32; 32], 8>();
+                own[i / 32][i % 32] = 0;
+                {cleared}
+                for k in (i..n).step_by(256) {{ own[i / 32].atomic(data[k] % 32).fetch_add(1, Relaxed); }}
+                {counted}
+                let mut sum = 0;
+                for w in 0..8 {{ sum += own[w][i % 32]; }}
+                if i < 32 {{ bins.atomic(i).fetch_add(sum, Relaxed); }}
+                warp.sync();
+            }}"
+        ))
+    };
+    let (of_warp, of_block) = ("warp.sync();", "block.sync();");
+    assert_eq!(counted(of_warp, of_block), [""; 0]);
+    assert_eq!(counted(of_block, of_warp), ["unsynchronized_access"]);
+    assert_eq!(counted("", of_block), ["unsynchronized_access"]);
+}

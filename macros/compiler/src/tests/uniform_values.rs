@@ -384,3 +384,52 @@ fn variants_of_options_of_tokens() {
         assert!(broken(body).contains(&"divergent_collective".to_string()), "{body}: {:?}", broken(body));
     }
 }
+
+/// What one warp alone writes is uniform in the warp once that has met, whatever other warps do meanwhile.
+#[test]
+fn own_elements_of_warps() {
+    let queue = |write: &str, meets: &str, read: &str, read_by_all: &str| {
+        rules(&format!(
+            "#[cluster_kernel(block = 128)]
+            fn queue(out: &mut [u32], n: u32) {{
+                let block = this_thread_block();
+                let warp = tiled_partition::<32>(&block);
+                let (i, lane) = (block.thread_rank(), warp.thread_rank());
+                let own = block.thread_rank() / 32;
+                let next = shared_array::<u32, 1>();
+                let items = shared_array::<u32, 8>();
+                if i == 0 {{ next[0] = 0; }}
+                block.sync();
+                loop {{
+                    {write}
+                    {meets}
+                    {read}
+                    {read_by_all}
+                    if k >= n {{ break; }}
+                    out[k * 32 + lane] = k;
+                }}
+            }}"
+        ))
+    };
+    let found = |write: &str, meets: &str, read: &str| queue(write, meets, read, "warp.sync();");
+    const WRITE: &str = "if lane == 0 { items[warp.meta_group_rank()] = next.atomic(0).fetch_add(1, Relaxed); }";
+    const READ: &str = "let k = items[warp.meta_group_rank()];";
+    assert_eq!(found(WRITE, "warp.sync();", READ), Vec::<String>::new());
+    assert_eq!(found(WRITE, "warp.sync();", "let k = items[own];"), Vec::<String>::new());
+    // Lane 0 may write the next item before others have read this one.
+    assert!(!queue(WRITE, "warp.sync();", READ, "").is_empty());
+    assert!(!queue(WRITE, "warp.sync();", READ, "if n > 3 { warp.sync(); }").is_empty());
+    for (write, meets, read) in [
+        (WRITE, "", READ),
+        (WRITE, "tiled_partition::<16>(&block).sync();", READ),
+        (WRITE, "warp.sync(); if lane == 1 { items[i / 32] = 3; }", READ),
+        (WRITE, "warp.sync();", "let k = items[i / 16];"),
+        (WRITE, "warp.sync();", "let k = items[lane % 8];"),
+        ("if lane == 0 { items[(i / 32 + 1) % 4] = next.atomic(0).fetch_add(1, Relaxed); }", "warp.sync();", READ),
+        ("if lane == 0 { items[i / 64] = next.atomic(0).fetch_add(1, Relaxed); }", "warp.sync();", READ),
+        (WRITE, "warp.sync();", "let part = &items[1..5]; let k = part[i / 32];"),
+    ] {
+        let found = found(write, meets, read);
+        assert!(found.contains(&"divergent_collective".to_string()), "{write} {meets} {read}: {found:?}");
+    }
+}

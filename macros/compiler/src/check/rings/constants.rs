@@ -16,6 +16,12 @@ const DEPTH: u32 = 8;
 /// The values that are tried for a constant that has no definition, or several: numbers of stages.
 const TRIED: [i64; 8] = [2, 3, 4, 1, 5, 6, 8, 7];
 
+/// The sizes in bytes that are tried for a type that a kernel is generic over.
+const SIZES: [i64; 2] = [4, 2];
+
+/// The numbers of threads that are tried for a constant in the size of a block.
+const THREADS: [i64; 4] = [64, 128, 32, 256];
+
 /// The values of names.
 #[derive(Debug)]
 pub(crate) struct Constants<'f> {
@@ -69,19 +75,49 @@ impl<'f> Constants<'f> {
 
     /// Returns further values to try, where no value was known for a name.
     pub(super) fn alternatives(&self) -> Vec<BTreeMap<String, i64>> {
+        self.alternatives_of(|_| true)
+    }
+
+    /// The same, but no sizes of types.
+    pub(super) fn alternatives_but_sizes(&self) -> Vec<BTreeMap<String, i64>> {
+        self.alternatives_of(|name| !self.is_type(&name.last))
+    }
+
+    fn alternatives_of(&self, is_tried: impl Fn(&Name) -> bool) -> Vec<BTreeMap<String, i64>> {
         let asked = self.asked.borrow();
-        let unknown = asked.iter().find_map(|(name, value)| {
+        let unknown = asked.iter().filter(|(name, _)| is_tried(name)).find_map(|(name, value)| {
             let defined = self.defined(&name.last, DEPTH);
-            let values = match self.is_flag(&name.last) {
-                true => vec![0, 1],
-                false if defined.is_empty() && name.is_integer => TRIED.to_vec(),
-                false => defined,
+            let values = match () {
+                () if self.is_type(&name.last) => SIZES.to_vec(),
+                () if self.is_flag(&name.last) => vec![0, 1],
+                () if defined.is_empty() && name.is_integer && self.counts_threads(&name.last) => THREADS.to_vec(),
+                () if defined.is_empty() && name.is_integer => TRIED.to_vec(),
+                () => defined,
             };
             (value.is_none() && !values.is_empty()).then_some((name, values))
         });
         let Some((name, values)) = unknown else { return Vec::new() };
         let with = |value| self.tried.iter().map(|(name, value)| (name.clone(), *value)).chain([(name.key(), value)]);
         values.into_iter().map(|value| with(value).collect()).collect()
+    }
+
+    /// Whether a name is that of a type that the function is generic over.
+    fn is_type(&self, name: &Ident) -> bool {
+        self.function.generics.params.iter().any(|param| match param {
+            GenericParam::Type(param) => param == name,
+            GenericParam::Const(..) => false,
+        })
+    }
+
+    /// Whether a type is one that the function is generic over.
+    fn names_type(&self, ty: &TokenStream) -> bool {
+        names(ty).iter().any(|name| self.is_type(name))
+    }
+
+    /// Whether a name stands in the size of a block that has one dimension.
+    fn counts_threads(&self, name: &Ident) -> bool {
+        let each = self.function.options.block.as_ref().map_or(&[][..], |block| &block.each);
+        matches!(each, [extent] if names(&extent.tokens).iter().any(|other| other == name))
     }
 
     /// Whether a name is that of a const parameter that is a truth value.
@@ -126,6 +162,11 @@ impl<'f> Constants<'f> {
     pub(super) fn bytes(&self, ty: &TokenStream) -> Option<u64> {
         let trees: Vec<TokenTree> = ty.clone().into_iter().collect();
         match &trees[..] {
+            [TokenTree::Ident(name)] if self.is_type(name) => {
+                let name = Name { path: size_of(name), last: name.clone(), is_integer: true };
+                let bytes = self.named(name, DEPTH)?;
+                u64::try_from(bytes).ok()
+            }
             [TokenTree::Ident(name)] if name == "bf16" || name == "f16" => Some(2),
             [TokenTree::Ident(name)] => match scalar(&name.to_string())? {
                 "bool" => Some(1),
@@ -216,6 +257,13 @@ struct Asked {
     is_integer: bool,
     /// The number of definitions that may still be followed.
     depth: u32,
+}
+
+/// The size of a type in bytes, for rustc.
+fn size_of(ty: &Ident) -> TokenStream {
+    let size: TokenStream = "::core::mem::size_of::<T>()".parse().unwrap_or_default();
+    let is_type = |tree: &TokenTree| matches!(tree, TokenTree::Ident(word) if word == "T");
+    size.into_iter().map(|tree| if is_type(&tree) { TokenTree::Ident(ty.clone()) } else { tree }).collect()
 }
 
 /// The words in an expression.
@@ -340,11 +388,15 @@ impl Reader<'_, '_> {
         let close = rest.iter().position(|tree| text(tree) == ">").filter(|_| is_size)?;
         let arguments =
             rest.get(close + 1).filter(|tree| matches!(tree, TokenTree::Group(group) if group.stream().is_empty()))?;
-        let ty = rest.get(end + 1..close)?.iter().cloned().collect();
+        let ty: TokenStream = rest.get(end + 1..close)?.iter().cloned().collect();
         let bytes = i64::try_from(self.constants.bytes(&ty)?).ok()?;
         let path = rest[..=close].iter().chain([arguments]).cloned().collect();
         let TokenTree::Ident(last) = rest[end - 3].clone() else { return None };
         self.at = begin + close + 2;
+        // The size of a parameter is noted as such.
+        if self.constants.names_type(&ty) {
+            return Some(bytes);
+        }
         self.constants.note(Name { path, last, is_integer: true }, Some(bytes), self.asked.depth);
         Some(bytes)
     }

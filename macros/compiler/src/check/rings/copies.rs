@@ -39,21 +39,10 @@ impl Walker<'_, '_, '_, '_> {
                     }
                 }
             }
-            CopyStep::Wait { completion: completion @ (Completion::BulkGroup | Completion::Product), but, .. }
-                if self.objects.are_stored(kernel, *completion) =>
-            {
-                let but = but.map_or(Some(0), |but| kernel.constants.of(but));
-                // Where a wait for some is not followed, a proof takes none to be waited for, which allows more; a fault is sought in runs in
-                // which all have been read by then.
-                let but = but.and_then(|but| self.objects.reads_of_last(kernel, *completion, but));
-                let but = but.or(self.evaluator.arguments.map(|_| 0));
+            CopyStep::Wait { completion: completion @ (Completion::BulkGroup | Completion::Product), but, .. } => {
                 let at = kernel.cfg.blocks[point.0.0].steps[point.1].at;
-                match but.and_then(|but| u32::try_from(but).ok()) {
-                    Some(but) => {
-                        self.flush();
-                        self.push(point, at, Op::WaitStores { queue: queue_of(*completion), but });
-                    }
-                    None => self.program.allows_more = true,
+                if self.objects.are_stored(kernel, *completion) {
+                    self.wait_for_stores((point, at), *completion, but.map_or(Some(0), |but| kernel.constants.of(but)));
                 }
                 // All threads of a warp execute it before one goes on (PTX ISA, wgmma.wait_group.sync).
                 if *completion == Completion::Product {
@@ -66,6 +55,22 @@ impl Walker<'_, '_, '_, '_> {
             CopyStep::Begin { .. } | CopyStep::Wait { .. } => {}
         }
         Ok(())
+    }
+
+    /// Adds a wait until the slots have been read by all but the last of what completes in one way.
+    fn wait_for_stores(&mut self, (point, at): (Point, SpanRange), completion: Completion, but: Option<i64>) {
+        let kernel = self.evaluator.kernel;
+        // Where a wait for some is not followed, a proof takes none to be waited for, which allows more; a fault is sought in runs in
+        // which all have been read by then.
+        let but = but.and_then(|but| self.objects.reads_of_last(kernel, completion, but));
+        let but = but.or(self.evaluator.arguments.map(|_| 0));
+        match but.and_then(|but| u32::try_from(but).ok()) {
+            Some(but) => {
+                self.flush();
+                self.push(point, at, Op::WaitStores { queue: queue_of(completion), but });
+            }
+            None => self.program.allows_more = true,
+        }
     }
 
     /// Adds a copy into the memory of a peer, which the last access before it names.

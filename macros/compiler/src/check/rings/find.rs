@@ -62,8 +62,9 @@ pub(super) fn find(
         // What is not followed with some rounds is not followed with more.
         let ends = arguments.number > 0 && found.as_ref().is_err_and(is_same);
         refused = found.as_ref().err().filter(|_| arguments.number > 0).cloned();
-        let is_staged = (1..=STAGED).contains(&arguments.number);
-        let staged = || is_staged.then(|| staged::find(kernel, objects, &classes, (&arrays, &arguments))).flatten();
+        let is_staged = (1..=STAGED).contains(&arguments.number) || !depends.on_numbers;
+        let staged = || staged::find(kernel, objects, &classes, (&arrays, &arguments), depends.on_numbers);
+        let staged = || if is_staged { staged() } else { None };
         let found = found.ok().flatten().or_else(staged);
         if let Some(fault) = found {
             let largest = Arguments { number: last, alternating: false };
@@ -96,7 +97,13 @@ pub(super) fn find_staged(
     let depends = classes.depends(kernel);
     let last = if depends.on_numbers { STAGED } else { 1 };
     (1..=last).map(|number| Arguments { number, alternating: false }).find_map(|arguments| {
-        let fault = staged::find(kernel, objects, &classes.with(kernel, &arguments), (&arrays, &arguments))?;
+        let fault = staged::find(
+            kernel,
+            objects,
+            &classes.with(kernel, &arguments),
+            (&arrays, &arguments),
+            depends.on_numbers,
+        )?;
         Some(messages::for_arguments(fault, &report::arguments(kernel, &depends, &arguments)))
     })
 }

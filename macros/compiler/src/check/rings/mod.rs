@@ -107,7 +107,10 @@ impl Case {
     /// The constants with the values that they are taken to have.
     pub(crate) fn values(&self) -> Vec<(String, i64)> {
         let value = |assumed: &Assumed| match assumed {
-            Assumed::Constant(constant, value) => Some((constant.to_string().replace(" :: ", "::"), *value)),
+            Assumed::Constant(constant, value) => {
+                let path = constant.to_string().replace(' ', "");
+                Some((path.trim_start_matches("::core::mem::").to_string(), *value))
+            }
             Assumed::Pipeline(_) => None,
         };
         self.assumed.iter().filter_map(value).collect()
@@ -247,7 +250,7 @@ fn of_stores<'f>(function: &'f Function, cfg: &Cfg<'f>, values: &Values<'_, 'f>,
             Some(fault) => {
                 cases.push(Case { assumed: constants.assumed(), known: Known::Faulty(Some(Box::new(fault))) });
             }
-            None => open.extend(constants.alternatives()),
+            None => open.extend(constants.alternatives_but_sizes()),
         }
     }
     cases
@@ -295,7 +298,7 @@ fn judge<'f>(
                     return Ok(Known::Faulty(Some(Box::new(fault))));
                 }
                 // A value that only the stores ask for is no part of what is proved.
-                *unstored = constants.alternatives();
+                *unstored = constants.alternatives_but_sizes();
                 constants.forget(asked);
                 if let Known::Proved { slots, left_out, .. } = &mut proved {
                     *left_out |= !staged::arrays(&kernel).is_subset(slots);

@@ -26,6 +26,8 @@ pub(super) struct Guard {
     pub(super) slot: usize,
     /// Whether a fill and a read of a slot at the same time are of the same memory.
     pub(super) certain: bool,
+    /// Whether only bulk copies to global memory read it.
+    pub(super) stored: bool,
 }
 
 /// An access: a role, and the number of the step.
@@ -40,7 +42,7 @@ pub(super) fn separate(
     actors: &mut [Actors],
 ) -> (Vec<Guard>, Vec<SlotArray>) {
     let mut guards: Vec<Guard> =
-        objects.slots.iter().enumerate().map(|(slot, of)| Guard { slot, certain: of.whole }).collect();
+        objects.slots.iter().enumerate().map(|(slot, of)| Guard { slot, certain: of.whole, stored: false }).collect();
     let mut arrays = Vec::new();
     for (slot, of) in objects.slots.iter().enumerate().filter(|(_, of)| !of.whole) {
         let number = narrow(slot);
@@ -100,7 +102,7 @@ pub(super) fn separate(
                 let array = narrow(objects.slots.len() + arrays.len());
                 filled.insert(write, array);
                 met.into_iter().for_each(|access| read.entry(access).or_default().push(array));
-                guards.push(Guard { slot, certain: true });
+                guards.push(Guard { slot, certain: true, stored: false });
                 arrays.push(SlotArray { stages: of.stages, parts: 0 });
             }
         }

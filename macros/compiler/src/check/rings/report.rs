@@ -128,7 +128,12 @@ pub(super) fn fault(
         Fault::Overwrite { threads, slot, by } => {
             let by_lane = *by == Use::Read && mend::reads_behind_a_lane(assembled, *slot, trace);
             let diag = messages::overwrite(last, &words.slot(*slot), words.who(*threads), *by == Use::Fill);
-            if by_lane { messages::not_met(diag) } else { diag }
+            let is_stored = assembled.guards.get(slot.array as usize).is_some_and(|guard| guard.stored);
+            match () {
+                () if is_stored => messages::still_stored(diag),
+                () if by_lane => messages::not_met(diag),
+                () => diag,
+            }
         }
         Fault::Read { threads, slot, .. } => {
             let message = match words.does_any(trace, |op, of| {

@@ -1,10 +1,11 @@
 //! Rows that threads write and bulk copies to global memory read, and that are written again: with certain arguments, the threads of the
 //! warp that begins the copies take known steps, so that a copy that nobody has waited for is found. No barrier of the ring is needed for
-//! that: one thread of each kind in the warp stands for itself alone.
+//! that: one thread of each kind in the warp stands for itself alone. Where nothing is found so, all threads are followed with the
+//! barriers by which they order a row's copy and its writes: those of another warp may write what is still read, or what is read too early.
 
 use std::collections::BTreeSet;
 
-use super::assemble::Assembled;
+use super::assemble::{Assembled, assemble};
 use super::classes::Classes;
 use super::counters::Counters;
 use super::given::Arguments;
@@ -15,12 +16,17 @@ use super::report;
 use super::value::Evaluator;
 use super::walk::{Program, Sites, walk};
 use super::warps::Unit;
-use crate::check::cfg::{Completion, CopyStep, Region, Select};
+use crate::check::cfg::{AccessKind, Completion, CopyStep, Region, Select};
 use crate::diag::Diag;
-use crate::rings::{self, Among, Content, Fault, Op, Role, Skeleton, SlotArray, Step, Use, Verdict};
+use crate::rings::{
+    self, Among, Content, Fault, Op, Reason, Role, Skeleton, SlotArray, Step, UndrainedFault, Use, Verdict,
+};
 
 /// The largest number of states of one check: a warp's steps are nearly in a row.
 const STATES: usize = 1_000;
+
+/// The largest number of states of a search with all threads.
+const STATES_OF_ALL: usize = 1_500;
 
 /// The largest number of threads that are followed with all of their warps.
 const FOLLOWED: usize = 32;
@@ -30,20 +36,71 @@ pub(super) fn arrays(kernel: &Kernel<'_, '_>) -> BTreeSet<usize> {
     stored(kernel).filter_map(array_of).filter(|array| *array != DYNAMIC).collect()
 }
 
-/// Looks for a copy out of a row of one of these arrays that is written again before the copy has read it.
+/// Looks for a copy out of a row of one of these arrays that is written again before the copy has read it. Whether the number of rounds
+/// depends on numbers that a launch is given, `on_numbers` says.
 pub(super) fn find(
     kernel: &Kernel<'_, '_>,
     objects: &Objects,
     classes: &Classes,
     (arrays, arguments): (&BTreeSet<usize>, &Arguments),
+    on_numbers: bool,
 ) -> Option<Diag> {
     arrays.iter().copied().filter_map(|array| slot(kernel, array)).find_map(|slot| {
+        let barriers = objects;
         let objects = Objects { barriers: objects.barriers.clone(), slots: vec![slot] };
         let each = classes.all.iter().filter_map(|class| class.threads.first());
         let mut left = FOLLOWED;
         each.into_iter()
             .find_map(|thread| of_thread(kernel, (&objects, classes), arguments, *thread, &mut left).ok()?)
+            .or_else(|| {
+                // The last row is used again, and earlier ones, too.
+                let rounds = 2 + i64::from(slot.stages > 1);
+                let is_one = !on_numbers || arguments.number == rounds;
+                is_one.then(|| of_all(kernel, barriers, slot, arguments)).flatten()
+            })
     })
+}
+
+/// Looks for the fault in the steps of all threads, of whose accesses those of one array are followed, and of these those that are certain.
+fn of_all(kernel: &Kernel<'_, '_>, objects: &Objects, slot: Slot, arguments: &Arguments) -> Option<Diag> {
+    let mut objects = objects.clone();
+    // What copies bring to a row is in it when a barrier says so.
+    let is_copied = |copy: &CopyStep| match copy {
+        CopyStep::Begin { writes, .. } => writes.as_ref().and_then(array_of) == Some(slot.array),
+        CopyStep::Wait { .. } => false,
+    };
+    if kernel.cfg.copies.iter().any(is_copied) {
+        return None;
+    }
+    objects.slots.retain(|known| known.array != slot.array);
+    objects.leave_out(|_| true);
+    let number = objects.slots.len();
+    objects.slots.push(Slot { whole: false, ..slot });
+    let classes = Classes::of(kernel, &objects).with(kernel, arguments);
+    let sites = Sites::default();
+    let mut assembled = assemble(kernel, (&objects, &classes), &sites, Some(arguments)).ok()?;
+    // Threads may read and write different elements.
+    for step in assembled.skeleton.roles.iter_mut().flat_map(|role| &mut role.steps) {
+        if let Op::BeginRead { slot, .. } | Op::EndRead { slot, .. } = &step.op
+            && slot.array as usize == number
+        {
+            step.op = Op::Set(Vec::new());
+        }
+    }
+    assembled.skeleton.slots[number].parts = 0;
+    assembled.guards[number].stored = true;
+    if assembled.allows_more {
+        return None;
+    }
+    let found = match rings::check(&assembled.skeleton, STATES_OF_ALL) {
+        Verdict::Fault { fault, trace } => Some((fault, trace)),
+        Verdict::NotProved(Reason::States | Reason::Size | Reason::ManyThreads { .. }) => {
+            rings::sample(&assembled.skeleton)
+        }
+        Verdict::NotProved(_) | Verdict::Proved { .. } => None,
+    };
+    let (fault, trace) = found.filter(|(fault, _)| is_of_copies(fault))?;
+    Some(report::fault(kernel, &objects, &sites, &assembled, &fault, &trace))
 }
 
 /// The regions that bulk copies to global memory read.
@@ -59,6 +116,11 @@ fn slot(kernel: &Kernel<'_, '_>, array: usize) -> Option<Slot> {
     let is_of = |region: &&Region| array_of(region) == Some(array);
     let of_threads = || kernel.cfg.accesses.iter().filter(|access| access.completion.is_none());
     let written = of_threads().any(|access| access.kind.changes() && is_of(&&access.region));
+    // What is lent, or accessed by a closure, need not be written.
+    let is_open = |kind: AccessKind| matches!(kind, AccessKind::Lent | AccessKind::Opaque | AccessKind::ByClosure);
+    if of_threads().any(|access| is_open(access.kind) && is_of(&&access.region)) {
+        return None;
+    }
     let is_row = |region: &Region| matches!(region.path[..], [Select::At(_)]) && !region.open && !region.part;
     let is_whole = |region: &Region| region.path.is_empty() && !region.open && !region.part;
     let rows = stored(kernel).filter(is_of).all(is_row);
@@ -118,7 +180,7 @@ fn of_thread(
         skeleton: Skeleton { blocks: 1, barriers: Vec::new(), slots, roles },
         threads: lanes.iter().map(|(_, thread)| (vec![*thread], Unit::Thread)).collect(),
         allows_more: false,
-        guards: vec![Guard { slot: 0, certain: true }],
+        guards: vec![Guard { slot: 0, certain: true, stored: true }],
         filled_by_warps: BTreeSet::new(),
     };
     Ok(match rings::check(&assembled.skeleton, STATES) {
@@ -129,9 +191,14 @@ fn of_thread(
     })
 }
 
-/// Whether a copy and a write are at the same time.
+/// Whether a copy and a write are at the same time, or a copy is left.
 fn is_of_copies(fault: &Fault) -> bool {
-    matches!(fault, Fault::Overwrite { by: Use::Read, .. } | Fault::Read { content: Content::BeingFilled, .. })
+    matches!(
+        fault,
+        Fault::Overwrite { by: Use::Read, .. }
+            | Fault::Read { content: Content::BeingFilled, .. }
+            | Fault::Undrained(UndrainedFault::Store { .. })
+    )
 }
 
 /// Whether some lane arrives at a barrier where another waits: that orders them, too.

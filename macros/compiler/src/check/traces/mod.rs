@@ -53,10 +53,10 @@ use threads::{blocks_to_follow, ranks_to_follow};
 use trace::Trace;
 
 /// The largest number of steps that are followed in all runs of a launch.
-const STEPS: usize = 12_000;
+const STEPS: usize = 40_000;
 
 /// The largest number of steps of one thread: what comes later in a long loop is what came before.
-const STEPS_OF_THREAD: usize = 800;
+const STEPS_OF_THREAD: usize = 2_400;
 
 /// The largest number of launches in which the value of a branch is set that the text does not show.
 const ENTERED: usize = 4;
@@ -149,7 +149,9 @@ fn launches(runs: &Runs<'_, '_>, threads: u64, bounds: &BTreeSet<u64>) -> Vec<La
         (false, true) => vec![launch(0, Some(1)), launch(0, None)],
         (true, _) => {
             let few = [launch(5, Some(1)), launch(2 * threads, None)];
-            few.into_iter().chain(bounds.iter().map(|bound| launch(*bound, None))).collect()
+            // What all threads do to elements that memory names shows where each of them has a round.
+            let many = runs.reads_integers.then(|| launch(2 * threads, Some(1)));
+            few.into_iter().chain(many).chain(bounds.iter().map(|bound| launch(*bound, None))).collect()
         }
     }
 }

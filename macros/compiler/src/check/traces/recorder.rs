@@ -42,6 +42,7 @@ impl<'a, 'f> Recorder<'a, 'f> {
                 id,
                 made: Vec::new(),
                 barriers: Vec::new(),
+                with_warp: vec![Time::default().with_warp],
                 transfers: Vec::new(),
                 passed: BTreeSet::new(),
                 is_assumed: assumed.is_some(),
@@ -150,6 +151,8 @@ impl<'a, 'f> Recorder<'a, 'f> {
 
     fn together(&mut self, at: Point) {
         self.time.with_warp = combined(self.time.with_warp, at);
+        self.time.meetings += 1;
+        self.trace.with_warp.push(self.time.with_warp);
         if self.has_signals {
             self.tell();
             self.time.may_know |= self.check.learning.before(at) && self.check.warp_learns(self.launch, self.trace.id);

@@ -46,6 +46,8 @@ pub(super) struct Time {
     pub(super) barriers: usize,
     /// What the thread's warp has done together so far, as a hash.
     pub(super) with_warp: u64,
+    /// The number of times that the warp has done something together so far.
+    pub(super) meetings: usize,
     /// Whether the thread may have learned since the last barrier of the block what another did, by something that is not one.
     pub(super) may_know: bool,
     /// Whether the thread has passed over a part of a split barrier, so that its arrivals and waits are not all counted.
@@ -128,6 +130,8 @@ pub(super) struct Trace {
     pub(super) made: Vec<Made>,
     /// The arrivals and waits, by where they are.
     pub(super) barriers: Vec<Point>,
+    /// By the number of times that the thread's warp has done something together, what that was, as a hash.
+    pub(super) with_warp: Vec<u64>,
     /// The copies of shared memory that the thread begins.
     pub(super) transfers: Vec<Transfer>,
     /// The branches whose arms the thread has passed over.

@@ -69,7 +69,7 @@ pub(super) fn check(check: &Check<'_, '_>, traces: &[Trace], waived: bool) -> Op
                     made.time.barriers <= *limit
                         && (made.by.writes() || transfer.writes)
                         && transfer.part.contains(&made.element)
-                        && (!in_one_warp || !transfer.is_of_warp && made.time.with_warp == transfer.begin.with_warp)
+                        && (!in_one_warp || !transfer.is_of_warp && transfer.lasts_in_warp(trace, other, made.time))
                         && !transfer.is_ordered(made)
                         && check.function.waives_at(Rule::UnsynchronizedAccess, transfer.at) == waived
                 };
@@ -121,6 +121,17 @@ fn matrices(check: &Check<'_, '_>, traces: &[(&Trace, usize)], waived: bool) -> 
 }
 
 impl Transfer {
+    /// Whether the thread's warp, which another thread is of, has not met between the copy's end and a time of the other thread, nor
+    /// between that time and the copy's beginning.
+    fn lasts_in_warp(&self, own: &Trace, other: &Trace, time: Time) -> bool {
+        let have_met_alike = |meetings: usize| match (own.with_warp.get(meetings), other.with_warp.get(meetings)) {
+            (Some(own), Some(other)) => own == other,
+            (None, _) | (_, None) => false,
+        };
+        let ends = self.end.is_none_or(|end| time.meetings <= end.meetings);
+        self.begin.meetings <= time.meetings && ends && have_met_alike(time.meetings)
+    }
+
     /// Whether a matrix may be stored before this begins, or after it has ended, in each run.
     fn is_ordered_with(&self, stored: &Transfer) -> bool {
         let is_after = match (self.completion, self.end) {

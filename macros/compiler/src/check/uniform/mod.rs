@@ -13,6 +13,7 @@ mod explain;
 mod factored;
 mod factors;
 pub(crate) mod level;
+mod own_elements;
 mod quotient;
 pub(crate) mod summary;
 pub(crate) mod values;

@@ -2,13 +2,14 @@
 //!
 //! A variable that is set on one arm of a branch has, where the arms merge, a value that depends on what was tested
 //! (`control` has the merge points). A load of shared memory is uniform in the block once a barrier follows every write to it;
-//! after a further write, nothing is known of it.
+//! after a further write, nothing is known of it. Of an array whose elements each are written by one warp alone, a load of the warp's
+//! own is uniform in the warp once that has met (`own_elements`).
 //!
 //! The claims are about the threads that are at a point together. Whether all threads of a group are there is decided in the
 //! parent module.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use bitflags::bitflags;
 use phalanx_contract::uniformity::Uniformity;
@@ -16,6 +17,7 @@ use phalanx_contract::uniformity::Uniformity;
 use super::control::Control;
 use super::factors::Factors;
 use super::level::{Level, Required, Unknown};
+use super::own_elements;
 use crate::check::cfg::{
     BlockId, Cfg, Extent, Granule, GroupStep, MemoryStep, NodeId, Root, Shared, Source, Step, StepKind, Team,
     ValueStep, Variable,
@@ -39,6 +41,8 @@ pub(crate) struct Values<'a, 'f> {
     /// The factors of values that were asked for.
     pub(super) factors: RefCell<BTreeMap<NodeId, Factors>>,
     levels: RefCell<Levels>,
+    /// The arrays whose elements each are written by one warp alone.
+    own_elements: BTreeSet<Shared>,
     reached: Vec<bool>,
 }
 
@@ -84,6 +88,8 @@ bitflags! {
         const FAR = 1 << 5;
         /// The same, before an arrival at the cluster's barrier.
         const FAR_CLUSTER = 1 << 6;
+        /// A write of the block, since which the warp has not met.
+        const OWN_WARP = 1 << 7;
 
         /// The writes that a reader in the block may miss.
         const OF_BLOCK =
@@ -232,10 +238,15 @@ impl State {
 
     fn sync(&mut self, group: Group) {
         self.each(|unseen| match group {
-            Group::ThreadBlock => unseen & !(Unseen::OWN | Unseen::OWN_CLUSTER),
+            Group::ThreadBlock => unseen & !(Unseen::OWN | Unseen::OWN_CLUSTER | Unseen::OWN_WARP),
             Group::Cluster | Group::Grid => Unseen::empty(),
             Group::Tile | Group::Coalesced => unseen,
         });
+    }
+
+    /// All threads of a warp meet.
+    fn sync_warp(&mut self) {
+        self.each(|unseen| unseen & !Unseen::OWN_WARP);
     }
 }
 
@@ -248,7 +259,9 @@ impl<'a, 'f> Values<'a, 'f> {
     pub(crate) fn of(function: &'f Function, cfg: &'a Cfg<'f>, control: &'a Control, live: &'a Live) -> Values<'a, 'f> {
         let levels = RefCell::new(Levels::of_nodes(cfg.nodes.len()));
         let (fixed, factors) = (FixedValues::of(cfg), RefCell::default());
-        let mut values = Values { cfg, control, live, function, fixed, factors, levels, reached: Vec::new() };
+        let own_elements = own_elements::of(cfg);
+        let mut values =
+            Values { cfg, control, live, function, fixed, factors, levels, own_elements, reached: Vec::new() };
         loop {
             let states = engine::solve(&values, cfg);
             let levels = values.levels.get_mut();
@@ -361,6 +374,13 @@ impl<'a, 'f> Values<'a, 'f> {
                 Root::Remote(shared) if !state.unseen_in(*shared).intersects(Unseen::OF_CLUSTER) => {
                     at_most(Uniformity::Cluster)
                 }
+                Root::Shared(shared)
+                    if self.own_elements.contains(shared)
+                        && node.operands.first().is_some_and(|place| own_elements::is_own_place(self.cfg, *place))
+                        && !state.unseen_in(*shared).contains(Unseen::OWN_WARP) =>
+                {
+                    at_most(Uniformity::Warp)
+                }
                 Root::Shared(_) | Root::Remote(_) => Level::known(Uniformity::Divergent),
             },
             Source::Agreed { team, .. } => Self::agreed(operands(), team),
@@ -394,7 +414,11 @@ impl Analysis for Values<'_, '_> {
     type State = State;
 
     fn entry(&self) -> State {
-        State { variables: BTreeMap::new(), unseen: BTreeMap::new(), others: Unseen::OWN | Unseen::FAR }
+        State {
+            variables: BTreeMap::new(),
+            unseen: BTreeMap::new(),
+            others: Unseen::OWN | Unseen::OWN_WARP | Unseen::FAR,
+        }
     }
 
     fn transfer(&self, state: &mut State, step: &Step) {
@@ -409,7 +433,9 @@ impl Analysis for Values<'_, '_> {
             StepKind::Memory(MemoryStep::Access(id)) => {
                 let access = &self.cfg.accesses[id.0];
                 match access.region.root {
-                    Root::Shared(shared) if access.kind.changes() => state.write(shared, Unseen::OWN | Unseen::FAR),
+                    Root::Shared(shared) if access.kind.changes() => {
+                        state.write(shared, Unseen::OWN | Unseen::OWN_WARP | Unseen::FAR)
+                    }
                     Root::Remote(shared) if access.kind.changes() => state.write(shared, Unseen::PEER | Unseen::FAR),
                     Root::ReadOnly | Root::Global | Root::Shared(_) | Root::Remote(_) => {}
                 }
@@ -426,9 +452,14 @@ impl Analysis for Values<'_, '_> {
             // A relaxed arrival publishes nothing.
             StepKind::Group(GroupStep::Arrive { group, method, .. }) if !method.relaxed => state.arrive(*group),
             StepKind::Group(GroupStep::Wait { group, .. }) => state.wait(*group),
-            StepKind::Group(GroupStep::Collective { team, barrier: true, .. }) => state.sync(team.group),
+            StepKind::Group(GroupStep::Collective { team, barrier: true, .. }) => {
+                state.sync(team.group);
+                if own_elements::is_warp(team) {
+                    state.sync_warp();
+                }
+            }
             // A callee may write to dynamic shared memory without being passed it.
-            StepKind::Call(_) => state.write(Shared::Dynamic, Unseen::OWN | Unseen::FAR),
+            StepKind::Call(_) => state.write(Shared::Dynamic, Unseen::OWN | Unseen::OWN_WARP | Unseen::FAR),
             StepKind::Group(
                 GroupStep::Arrive { .. }
                 | GroupStep::ArriveForgotten { .. }

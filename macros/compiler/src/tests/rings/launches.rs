@@ -199,3 +199,51 @@ fn messages_name_the_arguments() {
     let text = message(&always);
     assert!(text.contains("must") && !text.contains("this happens where"), "{text}");
 }
+
+/// A ring of elements of any type, or of a block with any number of readers.
+fn generic(parameters: &str, (block, element, readers): (&str, &str, &str), odd: &str) -> String {
+    format!(
+        "#[cluster_kernel(block = {block})] fn sums<{parameters}>(input: &[{element}], out: &mut [{element}], chunks: u32) {{
+            let block = this_thread_block();
+            let i = block.thread_rank();
+            let stages = shared_array::<[{element}; 64], 3>();
+            let full = shared_barriers::<3>();
+            let empty = shared_barriers::<3>();
+            full.init_collective(&block, 1);
+            empty.init_collective(&block, {readers});
+            if i == {readers} {{
+                for k in 0..chunks {{
+                    empty[k % 3].wait_parity(k / 3 % 2 == {odd});
+                    full[k % 3].expect_tx(64 * size_of::<{element}>() as u32);
+                    bulk_copy_async(&stages[k % 3], &input[k * 64..(k + 1) * 64], &full[k % 3]);
+                    let _ = full[k % 3].arrive();
+                }}
+            }} else if i < {readers} {{
+                let mut sum = input[0];
+                for k in 0..chunks {{
+                    full[k % 3].wait_parity(k / 3 % 2 == 1);
+                    sum = sum + stages[k % 3][63 - i % 64];
+                    let _ = empty[k % 3].arrive();
+                }}
+                out[i] = sum;
+            }}
+        }}"
+    )
+}
+
+#[test]
+fn sizes_of_types_and_blocks_are_tried() {
+    let reports = |source: &str| {
+        let cases = super::extraction::cases("", source).into_iter();
+        cases.map(|case| (case.values, matches!(case.report, crate::RingReport::Proved { .. }))).collect::<Vec<_>>()
+    };
+    let of = |name: &str, value: i64| vec![(name.to_string(), value)];
+    for (odd, is_proved) in [("0", true), ("1", false)] {
+        let of_types = reports(&generic("E: Number", ("96", "E", "64"), odd));
+        let each = [4, 2].map(|bytes| (of("size_of::<E>()", bytes), is_proved));
+        assert_eq!(of_types, each);
+        let of_blocks = reports(&generic("const W: u32", ("W + 32", "f32", "W"), odd));
+        let is_of_two_warps = |(values, _): &&(Vec<(String, i64)>, bool)| values.contains(&of("W", 64)[0]);
+        assert_eq!(of_blocks.iter().find(is_of_two_warps).map(|case| case.1), Some(is_proved), "{of_blocks:?}");
+    }
+}

@@ -156,3 +156,83 @@ fn flags_as_parameters() {
     };
     assert_eq!((refused(0), refused(1)), (Some(false), Some(true)));
 }
+
+/// A persistent kernel whose consumers write a tile for a bulk copy, which thread 0 begins.
+fn epilogue(parts: [&str; 5]) -> String {
+    let [waits, freed, written, stores, last] = parts;
+    format!(
+        "#[cluster_kernel(block = 160)] fn sums(input: &[f32], out: &mut [f32], tiles: u32) {{
+            let block = this_thread_block();
+            let i = block.thread_rank();
+            let warp = tiled_partition::<32>(&block);
+            let stages = shared_array::<[f32; 128], 2>();
+            let result = shared_array::<[f32; 128], 1>();
+            let full = shared_barriers::<2>();
+            let empty = shared_barriers::<2>();
+            let written = shared_barrier();
+            full.init_collective(&block, 1);
+            empty.init_collective(&block, 128);
+            written.init_collective(&block, 128);
+            if i == 128 {{
+                for k in 0..tiles {{
+                    empty[k % 2].wait_parity(k / 2 % 2 == 0);
+                    full[k % 2].expect_tx(512);
+                    bulk_copy_async(&stages[k % 2], &input[k * 128..(k + 1) * 128], &full[k % 2]);
+                    let _ = full[k % 2].arrive();
+                }}
+            }} else if i < 128 {{
+                for k in 0..tiles {{
+                    full[k % 2].wait_parity(k / 2 % 2 == 1);
+                    let x = stages[k % 2][127 - i];
+                    let _ = empty[k % 2].arrive();
+                    {waits}
+                    {freed}
+                    result[0][i] = x;
+                    {written}
+                    {stores}
+                }}
+                {last}
+            }}
+            let _ = warp;
+        }}"
+    )
+}
+
+/// The order of a tile's copy and of its writes by other warps is that of a phase barrier.
+#[test]
+fn rows_that_other_warps_write() {
+    let right = [
+        "if i == 0 { bulk_wait_group_read::<0>(); }",
+        "written.arrive_and_wait();",
+        "written.arrive_and_wait();",
+        "if i == 0 { bulk_copy_async(&mut out[k * 128..(k + 1) * 128], &result[0]); }",
+        "if i == 0 { bulk_wait_group_read::<0>(); }",
+    ];
+    assert_eq!(rules(&epilogue(right)), Vec::<String>::new());
+    let with = |at: usize, text: &str| {
+        let mut parts = right;
+        parts[at] = text;
+        rules(&epilogue(parts))
+    };
+    // The copy is waited for behind itself, too.
+    let at_once =
+        "if i == 0 { bulk_copy_async(&mut out[k * 128..(k + 1) * 128], &result[0]); bulk_wait_group_read::<0>(); }";
+    assert_eq!(with(3, at_once), Vec::<String>::new());
+    let waits_late = "if i == 0 && k > 1 { bulk_wait_group_read::<0>(); }";
+    for (at, text, rule) in [
+        (0, "", "ring_overwrite"),
+        (0, "if i == 32 { bulk_wait_group_read::<0>(); }", "ring_overwrite"),
+        (0, "if i == 0 { bulk_wait_group_read::<1>(); }", "ring_overwrite"),
+        (0, waits_late, "ring_overwrite"),
+        (1, "", "ring_overwrite"),
+        (1, "warp.sync();", "ring_overwrite"),
+        (2, "", "ring_read"),
+        (2, "warp.sync();", "ring_overwrite"),
+        (4, "if i == 0 && tiles > 100 { bulk_wait_group_read::<0>(); }", "ring_undrained"),
+    ] {
+        let found = with(at, text);
+        // Where no thread waits in any round, the copy itself says so.
+        assert!(found.iter().any(|found| found == rule || found == "copy_in_flight"), "{at} {text}: {found:?}");
+    }
+    assert!(!with(4, "").is_empty());
+}

@@ -1,0 +1,145 @@
+//! Shared arrays with an element for each warp, which no other warp writes: `items[warp.meta_group_rank()] = k; warp.sync();`. What the
+//! warp reads of its own element then is one value, whatever other warps do meanwhile. The warp meets between a read and the next write,
+//! too: an array that a lane may write while others still read it is none of these.
+
+use std::collections::BTreeSet;
+
+use crate::check::cfg::{
+    Access, AccessKind, BlockId, Cfg, Coordinate, Digit, Granule, GroupStep, MemoryStep, NodeId, Offset, Region, Root,
+    Select, Shared, Source, Step, StepKind, Team,
+};
+use crate::model::expr::BinaryOp;
+use crate::model::group::Group;
+
+/// The number of threads in a warp.
+const WARP: u64 = 32;
+
+/// Returns the arrays of whose elements each warp writes its own alone, and that nothing accesses in another way than by one index.
+pub(super) fn of(cfg: &Cfg<'_>) -> BTreeSet<Shared> {
+    let (mut written, mut others) = (BTreeSet::new(), BTreeSet::new());
+    for access in &cfg.accesses {
+        match access.region.root {
+            Root::Shared(shared) | Root::Remote(shared) if !matches!(shared, Shared::Array(_)) => {
+                // It may be any array.
+                if access.kind.changes() {
+                    return BTreeSet::new();
+                }
+            }
+            Root::Shared(shared) if is_own(cfg, access) => drop(written.insert(shared)),
+            Root::Shared(shared) | Root::Remote(shared) => drop(others.insert(shared)),
+            Root::ReadOnly | Root::Global => {}
+        }
+    }
+    let is_lent = |region: &Region| region.root.party().map(|(_, shared)| shared);
+    others.extend(cfg.calls.iter().flat_map(|call| call.regions.iter().flatten()).filter_map(is_lent));
+    written.retain(|shared| !others.contains(shared) && !is_rewritten_early(cfg, *shared));
+    written
+}
+
+/// Whether a thread may come from a read of an array to a write without its warp having met: other lanes may not have read yet.
+fn is_rewritten_early(cfg: &Cfg<'_>, shared: Shared) -> bool {
+    // The first access after a step that has one, if the warp does not meet before.
+    let next = |block: BlockId, from: usize| {
+        cfg.blocks[block.0].steps[from..].iter().find_map(|step| match &step.kind {
+            StepKind::Memory(MemoryStep::Access(id)) => {
+                let access = &cfg.accesses[id.0];
+                let is_write = access.region.root == Root::Shared(shared) && access.kind.changes();
+                is_write.then_some(Next::Write)
+            }
+            StepKind::Group(GroupStep::Collective { team, barrier: true, .. })
+                if is_warp(team) || !team.group.is_of_a_warp() =>
+            {
+                Some(Next::Meets)
+            }
+            StepKind::Memory(MemoryStep::Fence | MemoryStep::WaitPrevious)
+            | StepKind::Value(_)
+            | StepKind::Group(_)
+            | StepKind::BarrierCall(_)
+            | StepKind::Copy(_)
+            | StepKind::Call(_)
+            | StepKind::Token(_) => None,
+        })
+    };
+    let is_read = |step: &Step| match step.kind {
+        StepKind::Memory(MemoryStep::Access(id)) => {
+            let access = &cfg.accesses[id.0];
+            access.region.root == Root::Shared(shared) && !access.kind.changes()
+        }
+        StepKind::Memory(MemoryStep::Fence | MemoryStep::WaitPrevious)
+        | StepKind::Value(_)
+        | StepKind::Group(_)
+        | StepKind::BarrierCall(_)
+        | StepKind::Copy(_)
+        | StepKind::Call(_)
+        | StepKind::Token(_) => false,
+    };
+    let blocks = || (0..cfg.blocks.len()).map(BlockId);
+    let reads = blocks().flat_map(|block| {
+        let steps = cfg.blocks[block.0].steps.iter().enumerate();
+        steps.filter(|(_, step)| is_read(step)).map(move |(number, _)| (block, number + 1))
+    });
+    let mut work: Vec<(BlockId, usize)> = reads.collect();
+    let mut seen = BTreeSet::new();
+    while let Some((block, from)) = work.pop() {
+        match next(block, from) {
+            Some(Next::Write) => return true,
+            Some(Next::Meets) => {}
+            None => {
+                let successors = cfg.blocks[block.0].end.successors();
+                work.extend(successors.filter(|block| seen.insert(*block)).map(|block| (block, 0)));
+            }
+        }
+    }
+    false
+}
+
+/// What a thread does next to an array, or its warp.
+enum Next {
+    Write,
+    Meets,
+}
+
+/// Whether an access is of one element, and if it may change that, of the warp's own.
+fn is_own(cfg: &Cfg<'_>, access: &Access) -> bool {
+    let region = &access.region;
+    let [Select::At(index)] = region.path[..] else { return false };
+    let is_plain = access.given_to.is_none() && access.completion.is_none();
+    let is_element = region.via.is_none() && region.inner.is_none() && !region.open && !region.part;
+    is_plain
+        && is_element
+        && match access.kind {
+            AccessKind::Read | AccessKind::AtomicRead => true,
+            AccessKind::Write | AccessKind::Atomic => is_of_warp(cfg, index),
+            AccessKind::Lent | AccessKind::AsyncWrite | AccessKind::Opaque | AccessKind::ByClosure => false,
+        }
+}
+
+/// Whether a place in an array is that of the warp's own element: its operands are the array and the index.
+pub(super) fn is_own_place(cfg: &Cfg<'_>, place: NodeId) -> bool {
+    let of = &cfg.nodes[place.0];
+    matches!((&of.source, &of.operands[..]), (Source::Operands, [_, index]) if is_of_warp(cfg, *index))
+}
+
+/// Whether an index is the warp's rank in the block, and no other warp has the same.
+fn is_of_warp(cfg: &Cfg<'_>, index: NodeId) -> bool {
+    let warp = Digit { of: Coordinate::Rank, modulus: None, divisor: Granule::Number(WARP) };
+    let index = cfg.origin(index);
+    let is_at = |node: NodeId, digit: Digit| {
+        let position = cfg.positions.get(&cfg.origin(node));
+        position.is_some_and(|at| at.digit == digit && at.offset == Offset::Zero && at.rank_in.is_none())
+    };
+    let is_rank = |node: NodeId| is_at(node, Digit::whole(Coordinate::Rank));
+    let of = &cfg.nodes[index.0];
+    match (&of.source, &of.operands[..]) {
+        (Source::Round(Granule::Number(WARP), BinaryOp::Div), [rank, ..]) => is_rank(*rank),
+        (Source::Binary(BinaryOp::Div), [rank, by]) => {
+            is_rank(*rank) && cfg.nodes[cfg.origin(*by).0].source.integer() == Some(WARP)
+        }
+        _ => is_at(index, warp),
+    }
+}
+
+/// Whether a group is a whole warp.
+pub(super) fn is_warp(team: &Team) -> bool {
+    team.group == Group::Tile && team.tile.is_some_and(|tile| tile.size == Granule::Number(WARP))
+}
