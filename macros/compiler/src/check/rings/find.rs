@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::classes::Classes;
-use super::given::Arguments;
+use super::given::{Arguments, Elements};
 use super::kernel::{Kernel, Refusal};
 use super::objects::Objects;
 use super::races::Guard;
@@ -50,12 +50,18 @@ pub(super) fn find(
     let numbers = if sought.is_some() { 0..=stages + ARGUMENTS } else { odd.clone() };
     let multiples = [1].into_iter().chain(odd).chain([stages + ARGUMENTS]).map(|number| number * depends.granule);
     let numbers = numbers.chain(multiples.filter(|_| depends.granule > 1));
-    let launches = numbers.map(|number| Arguments { number, alternating: false });
+    let with = |elements| move |number| Arguments { number, elements };
+    let launches = numbers.clone().map(with(Elements::Same));
     let last = (stages + ARGUMENTS) * depends.granule;
-    let alternating = depends.on_choices.then_some(Arguments { number: last, alternating: true });
+    let others = [last].into_iter().map(with(Elements::Alternating)).chain(numbers.map(with(Elements::Ascending)));
+    let others = others.filter(|_| depends.on_choices);
     let of_arguments = |arguments: &Arguments| classes.with(kernel, arguments);
     let mut refused: Option<Refusal> = None;
-    for arguments in launches.chain(alternating) {
+    let mut ended = false;
+    for arguments in launches.chain(others) {
+        if ended && arguments.elements != Elements::Ascending {
+            continue;
+        }
         let classes = of_arguments(&arguments);
         let found = find_for(kernel, objects.clone(), &classes, &arguments, &mut sought);
         let is_same = |refusal: &Refusal| refused.as_ref().is_some_and(|before| refusal.is_same(before));
@@ -67,7 +73,7 @@ pub(super) fn find(
         let staged = || if is_staged { staged() } else { None };
         let found = found.ok().flatten().or_else(staged);
         if let Some(fault) = found {
-            let largest = Arguments { number: last, alternating: false };
+            let largest = Arguments { number: last, elements: Elements::Same };
             // A fault with no rounds and with many does not depend on their number.
             let always = arguments.number == 0
                 && find_for(kernel, objects.clone(), &of_arguments(&largest), &largest, &mut sought).is_ok_and(
@@ -76,9 +82,10 @@ pub(super) fn find(
             let named = if always { Vec::new() } else { report::arguments(kernel, &depends, &arguments) };
             return Some(messages::for_arguments(fault, &named));
         }
-        if ends || !depends.on_numbers {
+        if !depends.on_numbers {
             return None;
         }
+        ended |= ends;
     }
     None
 }
@@ -96,7 +103,7 @@ pub(super) fn find_staged(
     }
     let depends = classes.depends(kernel);
     let last = if depends.on_numbers { STAGED } else { 1 };
-    (1..=last).map(|number| Arguments { number, alternating: false }).find_map(|arguments| {
+    (1..=last).map(|number| Arguments { number, elements: Elements::Same }).find_map(|arguments| {
         let fault = staged::find(
             kernel,
             objects,

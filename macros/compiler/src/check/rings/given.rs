@@ -7,10 +7,20 @@ use crate::model::ty::{ParamType, TypeShape, ValueType};
 /// The arguments of a certain launch.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Arguments {
-    /// The value of each scalar parameter, of each length, and of each element that is read.
+    /// The value of each scalar parameter and of each length.
     pub(super) number: i64,
-    /// Whether elements are 0 and 1 in turn instead, and truth values are false.
-    pub(super) alternating: bool,
+    pub(super) elements: Elements,
+}
+
+/// The elements of slices in a certain launch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Elements {
+    /// Each is the number of the launch.
+    Same,
+    /// They are 0 and 1 in turn, and truth values are false.
+    Alternating,
+    /// They are the multiples of the number of the launch from 0 on, as the places where parts of so many begin.
+    Ascending,
 }
 
 /// The kind of number that a launch gives to a node.

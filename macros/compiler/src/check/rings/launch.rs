@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::counters::Counters;
-use super::given::{Arguments, Given};
+use super::given::{Arguments, Elements, Given};
 use super::kernel::{Kernel, Point};
 use super::value::{Evaluator, Value, binary};
 use crate::check::cfg::{Formula, NodeId, Source};
@@ -112,7 +112,7 @@ impl Kernel<'_, '_> {
     /// Whether a value is computed from what the launch is given, and not from what loops count.
     fn is_given(&self, node: NodeId) -> bool {
         let counters = Counters::default();
-        let arguments = Arguments { number: 1, alternating: false };
+        let arguments = Arguments { number: 1, elements: Elements::Same };
         let of = |arguments| Evaluator { kernel: self, counters: &counters, arguments, thread: 0, after: None };
         let Some(point) = self.evaluated(node) else { return false };
         of(None).value(node, point).known().is_none() && of(Some(&arguments)).value(node, point).known().is_some()
@@ -126,11 +126,16 @@ impl Evaluator<'_, '_, '_> {
         let kernel = self.kernel;
         match kernel.given(node) {
             Some(Given::Length) => Some(Value::constant(arguments.number)),
-            Some(Given::Number { index: Some(index), .. }) if arguments.alternating => {
+            Some(Given::Number { index: Some(index), .. }) if arguments.elements == Elements::Alternating => {
                 Some(binary(BinaryOp::Rem, value(index), Value::constant(2)))
             }
             Some(Given::Number { most: 1, .. }) => {
-                Some(Value::constant(i64::from(arguments.number > 0 && !arguments.alternating)))
+                let truth = arguments.number > 0 && arguments.elements != Elements::Alternating;
+                Some(Value::constant(i64::from(truth)))
+            }
+            Some(Given::Number { index: Some(index), most }) if arguments.elements == Elements::Ascending => {
+                let element = binary(BinaryOp::Mul, value(index), Value::constant(arguments.number));
+                Some(element).filter(|element| element.known().is_none_or(|element| element <= most))
             }
             Some(Given::Number { most, .. }) => {
                 Some(Value::constant(arguments.number)).filter(|_| arguments.number <= most)

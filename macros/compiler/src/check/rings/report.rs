@@ -1,7 +1,7 @@
 //! Faults of skeletons as messages, and reasons why there is neither a fault nor a proof.
 
 use super::assemble::Assembled;
-use super::given::{Arguments, Given};
+use super::given::{Arguments, Elements, Given};
 use super::kernel::{Kernel, Refusal, WARP};
 use super::launch::Depends;
 use super::mend::{self, Lack};
@@ -69,13 +69,16 @@ pub(super) fn reason(kernel: &Kernel<'_, '_>, objects: &Objects, sites: &Sites, 
 
 /// Returns the arguments on which a kernel's rings depend, each with its value in a certain launch.
 pub(super) fn arguments(kernel: &Kernel<'_, '_>, depends: &Depends, arguments: &Arguments) -> Vec<(String, String)> {
-    let Arguments { number, alternating } = *arguments;
+    let Arguments { number, elements } = *arguments;
     let mut named: Vec<(String, String)> = Vec::new();
     for node in &depends.given {
         let (Some(given), Some(name)) = (kernel.given(*node), kernel.name_of_given(*node)) else { continue };
         let value = match given {
-            Given::Number { index: Some(_), .. } if alternating => "0 and 1 in turn".to_string(),
-            Given::Number { most: 1, .. } => (number > 0 && !alternating).to_string(),
+            Given::Number { index: Some(_), .. } if elements == Elements::Alternating => "0 and 1 in turn".to_string(),
+            Given::Number { most: 1, .. } => (number > 0 && elements != Elements::Alternating).to_string(),
+            Given::Number { index: Some(_), .. } if elements == Elements::Ascending => {
+                format!("0, {number}, {} and so on", number * 2)
+            }
             Given::Number { .. } | Given::Length => number.to_string(),
         };
         if named.iter().all(|(known, _)| *known != name) {

@@ -94,8 +94,14 @@ fn each_line_that_synchronizes() {
             }
         }
     }
-    // Lanes write a part of shared memory while the store before may read it: the simulator reports the race.
-    let left = ["gemm: warp.sync();: removed", "attention: warp.sync();: removed", "product: warp.sync();: removed"];
+    // Lanes write a part of shared memory while a store or other lanes may read it, or read what is not there yet: the simulator reports
+    // the race.
+    let left = [
+        "gemm: warp.sync();: removed",
+        "attention: warp.sync(); // the part before has been read: removed",
+        "attention: warp.sync(); // the part is complete: removed",
+        "product: warp.sync();: removed",
+    ];
     assert_eq!(accepted, left);
     assert!(tried >= 140, "{tried} changes");
 }

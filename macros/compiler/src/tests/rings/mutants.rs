@@ -83,7 +83,7 @@ fn mistakes_in_an_attention() {
             ("q_full.wait_parity(false)", "q_full.wait_parity(!(false))"),
             ("k_full[0].wait_parity(false)", "k_full[0].wait_parity(!false)"),
             ("v_empty[before]", "v_empty[stage]"),
-            ("bulk_wait_group_read::<0>(); // the part's", "// the part's"),
+            ("let _ = k_empty[0].arrive();", ""),
         ],
     );
 }
