@@ -296,25 +296,111 @@ def gemm(problem):
     return [(name, lambda: close(calls[0]()[:4], want, 1e-2, unit), lambda: calls)]
 
 
+def batched_gemm(problem):
+    matrices, m, n, k = (problem[name] for name in ("matrices", "m", "n", "k"))
+    a, b = (reals(matrices, rows, k, dtype=torch.bfloat16) for rows in (m, n))
+    want = a[:, :4].double() @ b.double().transpose(-1, -2)
+    count = max(1, -(-4 * L2 // (2 * matrices * (m * k + n * k + m * n))))
+    sets = [(a.clone(), b.clone()) for _ in range(count)]
+    out = torch.empty(matrices, m, n, dtype=torch.bfloat16, device="cuda")
+    calls = [lambda a=a, b=b: torch.bmm(a, b.transpose(-1, -2), out=out) for a, b in sets]
+    return [("torch.bmm (cuBLAS)", lambda: close(calls[0]()[:, :4], want, 1e-2), lambda: calls)]
+
+
+def grouped_gemm(problem):
+    lengths, n, k = problem["lengths"], problem["n"], problem["k"]
+    ends = torch.tensor(lengths, device="cuda").cumsum(0).int()
+    a, b = reals(sum(lengths), k, dtype=torch.bfloat16), reals(len(lengths), n, k, dtype=torch.bfloat16)
+    rows = lengths[0]
+    want = a[rows - 4 : rows + 4].double()
+    want = torch.cat([want[:4] @ b[0].double().T, want[4:] @ b[1].double().T])
+    out = torch.empty(sum(lengths), n, dtype=torch.bfloat16, device="cuda")
+    parts = list(zip(a.split(lengths), b, out.split(lengths)))
+
+    def loop():
+        for x, w, y in parts:
+            torch.mm(x, w.T, out=y)
+        return out
+
+    grouped = lambda: torch._grouped_mm(a, b.transpose(-1, -2), offs=ends)
+    check = lambda call: lambda: close(call()[rows - 4 : rows + 4], want, 1e-2)
+    return [
+        ("torch._grouped_mm", check(grouped), lambda: [grouped]),
+        ("torch.mm for each group (cuBLAS)", check(loop), lambda: [loop]),
+    ]
+
+
+def layer(problem):
+    m, n, k = problem["m"], problem["n"], problem["k"]
+    a, b = (reals(rows, k, dtype=torch.bfloat16) for rows in (m, n))
+    bias, residual = reals(n, dtype=torch.bfloat16), reals(m, n, dtype=torch.bfloat16)
+    activation = F.silu if problem["activation"] == "silu" else lambda x: F.gelu(x, approximate="tanh")
+    scale = 4 / k**0.5
+
+    def function(a, b=b, bias=bias, residual=residual):
+        return activation(a @ b.T * scale + bias) + residual
+
+    want = function(a[:4].double(), b.double(), bias.double(), residual[:4].double())
+    # The sums are rounded to bf16 between the operations.
+    check = lambda y: close(y[:4], want, 4e-2)
+    out = torch.empty(m, n, dtype=torch.bfloat16, device="cuda")
+    alone = lambda: torch.mm(a, b.T, out=out)
+    product = lambda: close(alone()[:4], a[:4].double() @ b.double().T, 1e-2)
+    return eager_and_compiled("torch", function, [a], check) + [("torch.mm alone (cuBLAS)", product, lambda: [alone])]
+
+
+def attended(q, k, v, causal):
+    """The last four queries of the first head of a sequence, in f64: `[len, width]` of each operand."""
+    scores = q[-4:].double() @ k.double().T / q.shape[-1] ** 0.5
+    if causal:
+        scores += torch.full_like(scores, -torch.inf).triu(k.shape[0] - 3)
+    return torch.softmax(scores, -1) @ v.double()
+
+
 def flash_attention(problem):
     from torch.nn.attention import SDPBackend, sdpa_kernel
 
-    shape = (1, problem["heads"], problem["len"], problem["width"])
-    q, k, v = (reals(*shape, dtype=torch.bfloat16) for _ in range(3))
-    scores = q[:, 0, -4:].double() @ k[:, 0].double().transpose(-1, -2) / problem["width"] ** 0.5
-    if problem["causal"]:
-        scores += torch.full_like(scores[0], -torch.inf).triu(problem["len"] - 3)
-    want = torch.softmax(scores, -1) @ v[:, 0].double()
+    heads, key_heads, causal = problem["heads"], problem["key_heads"], problem["causal"]
+    (length,) = problem["lengths"]
+    q, k, v = (reals(1, h, length, problem["width"], dtype=torch.bfloat16) for h in (heads, key_heads, key_heads))
+    want = attended(q[0, 0], k[0, 0], v[0, 0], causal)
 
     def backend(which):
         def call():
             with sdpa_kernel(which):
-                return F.scaled_dot_product_attention(q, k, v, is_causal=problem["causal"])
+                shared = {"enable_gqa": True} if heads != key_heads else {}
+                return F.scaled_dot_product_attention(q, k, v, is_causal=causal, **shared)
 
-        return lambda: close(call()[:, 0, -4:], want, 2e-2, 0.1), lambda: [call]
+        return lambda: close(call()[0, 0, -4:], want, 2e-2, 0.1), lambda: [call]
 
     backends = [("cuDNN", SDPBackend.CUDNN_ATTENTION), ("flash", SDPBackend.FLASH_ATTENTION)]
     return [(f"torch SDPA ({name})", *backend(which)) for name, which in backends]
+
+
+def packed_attention(problem):
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+
+    lengths, causal = problem["lengths"], problem["causal"]
+    heads = (problem["heads"], problem["key_heads"], problem["key_heads"])
+    q, k, v = (reals(sum(lengths), h, problem["width"], dtype=torch.bfloat16) for h in heads)
+    starts = F.pad(torch.tensor(lengths, device="cuda").cumsum(0), (1, 0)).int()
+    last = lengths[0]
+    want = attended(q[:last, 0], k[:last, 0], v[:last, 0], causal)
+
+    def flash():
+        longest = max(lengths)
+        return torch.ops.aten._flash_attention_forward(q, k, v, starts, starts, longest, longest, 0.0, causal, False)[0]
+
+    parts = [[x.transpose(0, 1)[None] for x in one] for one in zip(*(x.split(lengths) for x in (q, k, v)))]
+
+    def loop():
+        with sdpa_kernel(SDPBackend.CUDNN_ATTENTION):
+            return [F.scaled_dot_product_attention(*x, is_causal=causal, enable_gqa=True) for x in parts]
+
+    return [
+        ("FlashAttention-2, varlen", lambda: close(flash()[last - 4 : last, 0], want, 2e-2, 0.1), lambda: [flash]),
+        ("torch SDPA for each (cuDNN)", lambda: close(loop()[0][0, 0, -4:], want, 2e-2, 0.1), lambda: [loop]),
+    ]
 
 
 def measure(problem):

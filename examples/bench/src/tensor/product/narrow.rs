@@ -63,7 +63,7 @@ fn few_rows(a: &TensorMap<Few>, b: &TensorMap<Many>, c: &mut [bf16], rows: u32, 
 
 pub(super) fn cases(scale: Scale) -> Vec<Case> {
     let size = scale.pick([16, 8_192, 8_192], [13, 150, 1_600]);
-    vec![case::<bf16>("bf16 GEMM of few rows", size, scale, 1.0, |device, a, b, c, Size { m, n, k }, _| {
+    vec![case::<bf16>("bf16 GEMM of few rows", size, scale, 1.0, |device, a, b, c, Size { m, n, k, .. }, _| {
         few_rows(&a.tensor([m, k])?, &b.tensor([n, k])?, c, m as u32, n as u32, k.div_ceil(DEPTH) as u32)
             .grid(n.div_ceil(COLUMNS) as u32)
             .enqueue(device)

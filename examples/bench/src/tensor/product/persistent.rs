@@ -1,26 +1,27 @@
-//! A matrix product of `bf16`, `e4m3` or `i8`, by warpgroups that are specialised: one thread loads tiles into a ring by tensor maps, and
+//! Matrix products of `bf16`, `e4m3` or `i8`, by warpgroups that are specialised: one thread loads tiles into a ring by tensor maps, and
 //! two warpgroups multiply them, each with one product in flight while it waits for the next tiles. Each block computes several tiles of
 //! the result, in an order in which blocks that run at the same time share their operands in the second-level cache, and loads the next
-//! tile's operands while it stores the last one (CUTLASS's persistent kernels for Hopper).
+//! tile's operands while it stores the last one (CUTLASS's persistent kernels for Hopper). `gemm` multiplies pairs of matrices, and
+//! an epilogue adds what a layer of a network does; `grouped` multiplies groups of rows with a matrix each.
 
 use phalanx::prelude::*;
 use phalanx::{MatrixElement, WarpgroupElement};
-
-use super::{Case, Size, case};
-use crate::case::Scale;
 
 /// The rows of the result that a warpgroup computes.
 const ROWS: usize = 64;
 /// The warpgroups that multiply.
 const CONSUMERS: usize = 2;
 /// The rows and the columns of a tile of the result.
-const TILE: [usize; 2] = [ROWS * CONSUMERS, 256];
+pub(super) const TILE: [usize; 2] = [ROWS * CONSUMERS, 256];
 const STAGES: usize = 4;
 /// The rows of tiles that blocks compute side by side.
 const GROUP: u32 = 8;
 
+/// A tile of an operand, of one of its matrices.
+type Left<T, const DEPTH: usize> = [[Swizzled<T, DEPTH>; TILE[0]]; 1];
+type Right<T, const DEPTH: usize> = [[Swizzled<T, DEPTH>; TILE[1]]; 1];
 /// The rows and columns of the result that a warp stores at once.
-type Part = [Swizzled<bf16, 64>; 16];
+type Part = [[Swizzled<bf16, 64>; 16]; 1];
 
 /// The row and the column of a tile of the result, in tiles.
 #[device]
@@ -31,34 +32,183 @@ fn place(tile: u32, rows: u32, columns: u32) -> (u32, u32) {
     (group * GROUP + within % height, within / height)
 }
 
-// ANCHOR: signature
-/// The type of a sum, and how an element of the result is made of it.
+/// The type of a sum.
 #[device]
-trait Sum: Number + AccumulatorElement<ROWS, { TILE[1] }> + MatrixElement<Value = Self> {
-    fn scaled(self, scale: f32) -> bf16;
+pub(super) trait Sum: Number + AccumulatorElement<ROWS, { TILE[1] }> + MatrixElement<Value = Self> {
+    fn real(self) -> f32;
 }
 
 #[device]
 impl Sum for f32 {
-    fn scaled(self, scale: f32) -> bf16 {
-        bf16::from_f32(self * scale)
+    fn real(self) -> f32 {
+        self
     }
 }
 
 #[device]
 impl Sum for i32 {
-    fn scaled(self, scale: f32) -> bf16 {
-        bf16::from_f32(self as f32 * scale)
+    fn real(self) -> f32 {
+        self as f32
     }
 }
 
-/// Computes `a * b`, where the columns of `b` are contiguous, in `steps` parts of the sum, at least one. The result has `rows` by `columns`
-/// tiles. What lies outside of the operands is zeros, and what lies outside of the result is not stored.
+/// Loads the operands of a tile of the result, in `steps` parts: rows of a matrix of `a`, and of one of `b`. `begun` parts were loaded before.
+#[device]
+fn load<T: TensorElement, const DEPTH: usize>(
+    a: &TensorMap<Left<T, DEPTH>>,
+    b: &TensorMap<Right<T, DEPTH>>,
+    a_tiles: &SharedArray<Left<T, DEPTH>, STAGES>,
+    b_tiles: &SharedArray<Right<T, DEPTH>, STAGES>,
+    full: &Barriers<STAGES>,
+    empty: &Barriers<STAGES>,
+    matrix: [u32; 2],
+    row: [u32; 2],
+    begun: u32,
+    steps: u32,
+) {
+    for k in 0..steps {
+        let (stage, round) = ((begun + k) % STAGES as u32, (begun + k) / STAGES as u32);
+        let start = (k * DEPTH as u32) as i32;
+        empty[stage].wait_parity(round % 2 == 0);
+        a.load_async([matrix[0] as i32, row[0] as i32, start], &a_tiles[stage], &full[stage]);
+        b.load_async([matrix[1] as i32, row[1] as i32, start], &b_tiles[stage], &full[stage]);
+        let _ = full[stage].arrive();
+    }
+}
+
+/// Multiplies what `load` loads. One product is in flight while the next tiles are waited for.
+#[device]
+fn multiply<T: WarpgroupElement<S>, S: Sum, const DEPTH: usize>(
+    warpgroup: &Tile<128>,
+    a_tiles: &SharedArray<Left<T, DEPTH>, STAGES>,
+    b_tiles: &SharedArray<Right<T, DEPTH>, STAGES>,
+    full: &Barriers<STAGES>,
+    empty: &Barriers<STAGES>,
+    begun: u32,
+    steps: u32,
+) -> Accumulator<S, ROWS, { TILE[1] }> {
+    let (own, rank) = (warpgroup.meta_group_rank() as usize * ROWS, warpgroup.thread_rank());
+    let zeros = Accumulator::<S, ROWS, { TILE[1] }>::splat(S::default());
+    let stage = begun % STAGES as u32;
+    full[stage].wait_parity(begun / STAGES as u32 % 2 == 1);
+    let mut product = warpgroup.mma_async(zeros, &a_tiles[stage][0][own..own + ROWS], &b_tiles[stage][0]);
+    for k in 1..steps {
+        let step = begun + k;
+        let stage = step % STAGES as u32;
+        full[stage].wait_parity(step / STAGES as u32 % 2 == 1);
+        product = warpgroup.mma_async(product, &a_tiles[stage][0][own..own + ROWS], &b_tiles[stage][0]);
+        warpgroup.wait_mma_prior::<1>(); // the product before has read its stage
+        if rank % 32 == 0 {
+            let _ = empty[(step - 1) % STAGES as u32].arrive();
+        }
+    }
+    let sum = warpgroup.wait_mma(product);
+    if rank % 32 == 0 {
+        let _ = empty[(begun + steps - 1) % STAGES as u32].arrive();
+    }
+    sum
+}
+
+/// Rounds what a function makes of two neighbours of a sum, whose row and column in the tile it is given, too.
+#[device]
+fn rounded<S: Sum>(
+    sum: Accumulator<S, ROWS, { TILE[1] }>,
+    rank: u32,
+    epilogue: impl Fn([f32; 2], u32, u32) -> [f32; 2],
+) -> Accumulator<bf16, ROWS, { TILE[1] }> {
+    let mut result = Accumulator::<bf16, ROWS, { TILE[1] }>::splat(bf16::ZERO);
+    #[unroll]
+    for pair in 0..result.len() as u32 / 2 {
+        let i = pair * 2;
+        let two = epilogue([sum[i].real(), sum[i + 1].real()], sum.row(rank, i), sum.column(rank, i));
+        result[i] = bf16::from_f32(two[0]);
+        result[i + 1] = bf16::from_f32(two[1]);
+    }
+    result
+}
+
+/// What becomes of two neighbours of a sum, in row `y` and from column `x` on, in the plain product and in a layer of a network.
+#[device]
+pub(super) trait Epilogue {
+    fn of(two: [f32; 2], scale: f32, bias: &[bf16], residual: &[bf16], y: u32, x: u32) -> [f32; 2];
+}
+
+pub(super) struct Scaled;
+
+#[device]
+impl Epilogue for Scaled {
+    fn of(two: [f32; 2], scale: f32, _bias: &[bf16], _residual: &[bf16], _y: u32, _x: u32) -> [f32; 2] {
+        [two[0] * scale, two[1] * scale]
+    }
+}
+
+// ANCHOR: layer
+/// `x` times the probability that a normal number is less, by the usual approximation (Hendrycks and Gimpel 2016).
+#[device]
+fn gelu(x: f32) -> f32 {
+    let inner = x * (x * x).mul_add(0.044_715, 1.0) * (2.0 * 0.797_884_6);
+    x * fast::recip(1.0 + fast::exp(-inner))
+}
+
+#[device]
+fn silu(x: f32) -> f32 {
+    x * fast::recip(1.0 + fast::exp(-x))
+}
+
+/// `activation(scale * two + bias) + residual`; what lies outside of the result is not stored.
+#[device]
+fn fused(
+    two: [f32; 2],
+    scale: f32,
+    bias: &[bf16],
+    residual: &[bf16],
+    y: u32,
+    x: u32,
+    activation: impl Fn(f32) -> f32,
+) -> [f32; 2] {
+    let at = y as usize * bias.len() + x as usize;
+    let mut result = [0.0; 2];
+    if (x as usize) < bias.len() && at < residual.len() {
+        let (bias, residual) = (bias.load_vec::<2>(x as usize), residual.load_vec::<2>(at));
+        #[unroll]
+        for i in 0..2 {
+            result[i] = activation(two[i].mul_add(scale, bias[i].to_f32())) + residual[i].to_f32();
+        }
+    }
+    result
+}
+
+pub(super) struct Gelu;
+
+#[device]
+impl Epilogue for Gelu {
+    fn of(two: [f32; 2], scale: f32, bias: &[bf16], residual: &[bf16], y: u32, x: u32) -> [f32; 2] {
+        fused(two, scale, bias, residual, y, x, |sum| gelu(sum))
+    }
+}
+
+pub(super) struct Silu;
+
+#[device]
+impl Epilogue for Silu {
+    fn of(two: [f32; 2], scale: f32, bias: &[bf16], residual: &[bf16], y: u32, x: u32) -> [f32; 2] {
+        fused(two, scale, bias, residual, y, x, |sum| silu(sum))
+    }
+}
+// ANCHOR_END: layer
+
+// ANCHOR: signature
+/// Computes the product of each matrix of `a` with that of `b`, whose columns are contiguous, in `steps` parts of the sum, at least one, and
+/// stores what an epilogue makes of it. A result has `rows` by `columns` tiles. What lies outside of the operands is zeros, and what lies
+/// outside of the result is not stored.
 #[cluster_kernel(block = 384)]
-fn gemm<T: WarpgroupElement<S>, S: Sum, const DEPTH: usize>(
-    a: &TensorMap<[Swizzled<T, DEPTH>; TILE[0]]>,
-    b: &TensorMap<[Swizzled<T, DEPTH>; TILE[1]]>,
+pub(super) fn gemm<T: WarpgroupElement<S>, S: Sum, E: Epilogue, const DEPTH: usize>(
+    a: &TensorMap<Left<T, DEPTH>>,
+    b: &TensorMap<Right<T, DEPTH>>,
+    bias: &[bf16],
+    residual: &[bf16],
     c: &mut TensorMap<Part>,
+    matrices: u32,
     rows: u32,
     columns: u32,
     steps: u32,
@@ -68,66 +218,38 @@ fn gemm<T: WarpgroupElement<S>, S: Sum, const DEPTH: usize>(
     let block = this_thread_block();
     let warpgroup = tiled_partition::<128>(&block);
     let warp = tiled_partition::<32>(&block);
-    let a_tiles = shared_array::<[Swizzled<T, DEPTH>; TILE[0]], STAGES>();
-    let b_tiles = shared_array::<[Swizzled<T, DEPTH>; TILE[1]], STAGES>();
+    let a_tiles = shared_array::<Left<T, DEPTH>, STAGES>();
+    let b_tiles = shared_array::<Right<T, DEPTH>, STAGES>();
     let parts = shared_array::<Part, 16>();
-    let full = shared_barriers::<STAGES>();
-    let empty = shared_barriers::<STAGES>();
+    let (full, empty) = (shared_barriers::<STAGES>(), shared_barriers::<STAGES>());
     full.init_collective(&block, 1);
     empty.init_collective(&block, 4 * CONSUMERS as u32);
     assert!(steps > 0, "a sum of no parts");
     let (which, rank) = (warpgroup.meta_group_rank(), warpgroup.thread_rank());
     let (first, blocks) = (this_grid().block_rank() as u32, this_grid().num_blocks() as u32);
+    let tiles = rows * columns;
     // The parts of sums that the thread has begun, of all tiles.
-    let mut step = 0;
+    let mut begun = 0;
     if which == CONSUMERS as u32 {
         warpgroup.decrease_registers::<40>();
         if rank == 0 {
-            for tile in (first..rows * columns).step_by(blocks) {
-                let (row, column) = place(tile, rows, columns);
-                let (top, left) = ((row * TILE[0] as u32) as i32, (column * TILE[1] as u32) as i32);
-                for k in 0..steps {
-                    let stage = step % STAGES as u32;
-                    let start = (k * DEPTH as u32) as i32;
-                    empty[stage].wait_parity(step / STAGES as u32 % 2 == 0);
-                    a.load_async([top, start], &a_tiles[stage], &full[stage]);
-                    b.load_async([left, start], &b_tiles[stage], &full[stage]);
-                    let _ = full[stage].arrive();
-                    step += 1;
-                }
+            for tile in (first..matrices * tiles).step_by(blocks) {
+                let (row, column) = place(tile % tiles, rows, columns);
+                let (matrix, at) = (tile / tiles, [row * TILE[0] as u32, column * TILE[1] as u32]);
+                load::<T, DEPTH>(a, b, &a_tiles, &b_tiles, &full, &empty, [matrix, matrix], at, begun, steps);
+                begun += steps;
             }
         }
     } else {
         warpgroup.increase_registers::<232>();
-        let own = which as usize * ROWS;
-        for tile in (first..rows * columns).step_by(blocks) {
-            let (row, column) = place(tile, rows, columns);
-            let zeros = Accumulator::<S, ROWS, { TILE[1] }>::splat(S::default());
-            let stage = step % STAGES as u32;
-            full[stage].wait_parity(step / STAGES as u32 % 2 == 1);
-            let mut product = warpgroup.mma_async(zeros, &a_tiles[stage][own..own + ROWS], &b_tiles[stage]);
-            step += 1;
-            for _ in 1..steps {
-                let stage = step % STAGES as u32;
-                full[stage].wait_parity(step / STAGES as u32 % 2 == 1);
-                product = warpgroup.mma_async(product, &a_tiles[stage][own..own + ROWS], &b_tiles[stage]);
-                warpgroup.wait_mma_prior::<1>(); // the product before has read its stage
-                if rank % 32 == 0 {
-                    let _ = empty[(step - 1) % STAGES as u32].arrive();
-                }
-                step += 1;
-            }
-            let sum = warpgroup.wait_mma(product);
-            if rank % 32 == 0 {
-                let _ = empty[(step - 1) % STAGES as u32].arrive();
-            }
-            let mut rounded = Accumulator::<bf16, ROWS, { TILE[1] }>::splat(bf16::ZERO);
-            #[unroll]
-            for i in 0..rounded.len() {
-                rounded[i] = sum[i].scaled(scale);
-            }
+        for tile in (first..matrices * tiles).step_by(blocks) {
+            let (row, column) = place(tile % tiles, rows, columns);
+            let sum = multiply::<T, S, DEPTH>(&warpgroup, &a_tiles, &b_tiles, &full, &empty, begun, steps);
+            begun += steps;
+            let (top, left) = (row * TILE[0] as u32 + which * ROWS as u32, column * TILE[1] as u32);
+            let result = rounded(sum, rank, |two, y, x| E::of(two, scale, bias, residual, top + y, left + x));
             // Each warp stores its 16 rows, 64 columns at a time, by two parts of shared memory in turn.
-            let top = (row * TILE[0] as u32 + warp.meta_group_rank() * 16) as i32;
+            let at = [(tile / tiles) as i32, (row * TILE[0] as u32 + warp.meta_group_rank() * 16) as i32];
             #[unroll]
             for quarter in 0..4 {
                 let part = &parts[warp.meta_group_rank() * 2 + quarter % 2];
@@ -140,13 +262,13 @@ fn gemm<T: WarpgroupElement<S>, S: Sum, const DEPTH: usize>(
                     let mut elements = Accumulator::<bf16, 16, 16>::splat(bf16::ZERO);
                     #[unroll]
                     for i in 0..8 {
-                        elements[i] = rounded[quarter * 32 + piece * 8 + i];
+                        elements[i] = result[quarter * 32 + piece * 8 + i];
                     }
-                    warp.store_matrix(part, 0, piece * 16, elements);
+                    warp.store_matrix(&part[0], 0, piece * 16, elements);
                 }
                 warp.sync(); // the part is complete
                 if warp.thread_rank() == 0 {
-                    c.store_async([top, (column * TILE[1] as u32 + quarter * 64) as i32], part);
+                    c.store_async([at[0], at[1], (left + quarter * 64) as i32], part);
                 }
             }
         }
@@ -156,40 +278,121 @@ fn gemm<T: WarpgroupElement<S>, S: Sum, const DEPTH: usize>(
     }
 }
 
-/// The sizes that are measured, and one in the simulator that fills no tile and gives each block two of them.
-pub(super) fn cases(scale: Scale) -> Vec<Case> {
-    let full = [[4_096; 3], [8_192; 3], [16_384, 4_096, 4_096]];
-    let small = [[300, 520, 320]];
-    let sizes = scale.pick(&full[..], &small[..]);
-    let wide = sizes.iter().map(|size| case("bf16 GEMM", *size, scale, 1.0, launch::<bf16, f32, 64>));
-    let size = scale.pick([8_192; 3], small[0]);
-    let narrow = [
-        // The tensor cores keep some 13 bits after the point of the largest term; sums are about 30 at the full size.
-        case("e4m3 GEMM", size, scale, 64.0, launch::<e4m3, f32, 128>),
-        // Sums are exact, and rounded to `bf16`.
-        case("i8 GEMM", size, scale, 1.0, launch::<i8, i32, 128>),
-    ];
-    wide.chain(narrow).collect()
+/// The number of tiles that the rows of all groups take.
+#[device]
+fn rows_of_tiles(starts: &[u32]) -> u32 {
+    let mut rows = 0;
+    for group in 0..starts.len() as u32 - 1 {
+        rows += (starts[group + 1] - starts[group]).div_ceil(TILE[0] as u32);
+    }
+    rows
 }
 
-fn launch<T: WarpgroupElement<S>, S: Sum, const DEPTH: usize>(
-    device: &Device,
-    a: &Buffer<T>,
-    b: &Buffer<T>,
-    c: &mut Buffer<bf16>,
-    Size { m, n, k }: Size,
-    blocks: u32,
-) -> phalanx::Result<()> {
-    let [rows, columns] = [m.div_ceil(TILE[0]), n.div_ceil(TILE[1])].map(|tiles| tiles as u32);
-    gemm::<T, S, DEPTH>(
-        &a.tensor([m, k])?,
-        &b.tensor([n, k])?,
-        &mut c.tensor_mut([m, n])?,
-        rows,
-        columns,
-        k.div_ceil(DEPTH) as u32,
-        1.0,
-    )
-    .grid(blocks)
-    .enqueue(device)
+/// The group that a row of tiles belongs to, the first row of the tile, and the end of the group's rows.
+#[device]
+fn group_of(starts: &[u32], row: u32) -> (u32, u32, u32) {
+    let mut found = (0, 0, 0);
+    let mut before = 0;
+    for group in 0..starts.len() as u32 - 1 {
+        let (start, end) = (starts[group], starts[group + 1]);
+        let next = before + (end - start).div_ceil(TILE[0] as u32);
+        if before <= row && row < next {
+            found = (group, start + (row - before) * TILE[0] as u32, end);
+        }
+        before = next;
+    }
+    found
 }
+
+/// 16 rows of 64 columns, padded by 16 bytes, so that eight of them lie in different banks.
+type Rows = [[bf16; 64 + 8]; 16];
+
+/// Stores those of a warp's 16 rows that lie before `end`, 64 columns at a time.
+#[device]
+fn store_rows(
+    warp: &Tile<32>,
+    part: &SharedSlice<[bf16; 64 + 8]>,
+    c: &mut [bf16],
+    result: Accumulator<bf16, ROWS, { TILE[1] }>,
+    width: u32,
+    top: u32,
+    end: u32,
+    left: u32,
+) {
+    let lane = warp.thread_rank();
+    #[unroll]
+    for quarter in 0..4 {
+        warp.sync(); // the part before has been read
+        #[unroll]
+        for piece in 0..4 {
+            let mut elements = Accumulator::<bf16, 16, 16>::splat(bf16::ZERO);
+            #[unroll]
+            for i in 0..8 {
+                elements[i] = result[quarter * 32 + piece * 8 + i];
+            }
+            warp.store_matrix(part, 0, piece * 16, elements);
+        }
+        warp.sync(); // the part is complete
+        #[unroll]
+        for i in 0..4 {
+            let (row, column) = (lane / 8 + i * 4, left + quarter as u32 * 64 + lane % 8 * 8);
+            if top + row < end && column < width {
+                let at = (top + row) as usize * width as usize + column as usize;
+                c.store_vec(at, part[row].load_vec::<8>(lane % 8 * 8));
+            }
+        }
+    }
+}
+
+// ANCHOR: grouped
+/// Computes products of groups of rows, each with a matrix of its own, as layers of a mixture of experts do: group `i` has the rows of `a` from
+/// `starts[i]` to `starts[i + 1]`, and the matrix `i` of `b`. A tile holds rows of one group, and those behind the group's end are not stored.
+#[cluster_kernel(block = 384)]
+pub(super) fn grouped(
+    a: &TensorMap<Left<bf16, 64>>,
+    b: &TensorMap<Right<bf16, 64>>,
+    starts: &[u32],
+    c: &mut [bf16],
+    width: u32,
+    steps: u32,
+) {
+    let block = this_thread_block();
+    let warpgroup = tiled_partition::<128>(&block);
+    let warp = tiled_partition::<32>(&block);
+    let a_tiles = shared_array::<Left<bf16, 64>, STAGES>();
+    let b_tiles = shared_array::<Right<bf16, 64>, STAGES>();
+    let parts = shared_array::<Rows, 8>();
+    let (full, empty) = (shared_barriers::<STAGES>(), shared_barriers::<STAGES>());
+    full.init_collective(&block, 1);
+    empty.init_collective(&block, 4 * CONSUMERS as u32);
+    assert!(steps > 0, "a sum of no parts");
+    let (which, rank) = (warpgroup.meta_group_rank(), warpgroup.thread_rank());
+    let (first, blocks) = (this_grid().block_rank() as u32, this_grid().num_blocks() as u32);
+    let (rows, columns) = (rows_of_tiles(starts), width.div_ceil(TILE[1] as u32));
+    let total = rows * columns;
+    let mut begun = 0;
+    if which == CONSUMERS as u32 {
+        warpgroup.decrease_registers::<40>();
+        if rank == 0 {
+            for tile in (first..total).step_by(blocks) {
+                let (row, column) = place(tile, rows, columns);
+                let (group, top, _) = group_of(starts, row);
+                let at = [top, column * TILE[1] as u32];
+                load::<bf16, 64>(a, b, &a_tiles, &b_tiles, &full, &empty, [0, group], at, begun, steps);
+                begun += steps;
+            }
+        }
+    } else {
+        warpgroup.increase_registers::<232>();
+        for tile in (first..total).step_by(blocks) {
+            let (row, column) = place(tile, rows, columns);
+            let (_, top, end) = group_of(starts, row);
+            let sum = multiply::<bf16, f32, 64>(&warpgroup, &a_tiles, &b_tiles, &full, &empty, begun, steps);
+            begun += steps;
+            let number = warp.meta_group_rank();
+            let (own, left) = (&parts[number], column * TILE[1] as u32);
+            store_rows(&warp, own, c, sum.to_bf16(), width, top + number * 16, end, left);
+        }
+    }
+}
+// ANCHOR_END: grouped

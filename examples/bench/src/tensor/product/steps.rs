@@ -317,13 +317,13 @@ pub(super) fn cases(scale: Scale) -> Vec<Case> {
         ("step 4, tensor cores by warps", |device, a, b, c, size, _| {
             warps(a, b, c, size.n as u32, size.k as u32).grid(grid(size, EDGE, COLUMNS)).enqueue(device)
         }),
-        ("step 5, by warpgroups", |device, a, b, c, Size { m, n, k }, _| {
+        ("step 5, by warpgroups", |device, a, b, c, Size { m, n, k, .. }, _| {
             let (a, b, steps) = (a.tensor([m, k])?, b.tensor([n, k])?, (k / DEPTH) as u32);
-            warpgroups(&a, &b, c, n, steps).grid(grid(Size { m, n, k }, EDGE, EDGE)).enqueue(device)
+            warpgroups(&a, &b, c, n, steps).grid(grid(Size { matrices: 1, m, n, k }, EDGE, EDGE)).enqueue(device)
         }),
-        ("step 6, a ring of stages", |device, a, b, c, Size { m, n, k }, _| {
+        ("step 6, a ring of stages", |device, a, b, c, Size { m, n, k, .. }, _| {
             let (a, b, steps) = (a.tensor([m, k])?, b.tensor([n, k])?, (k / DEPTH) as u32);
-            ring(&a, &b, c, n, steps).grid(grid(Size { m, n, k }, EDGE, WIDE)).enqueue(device)
+            ring(&a, &b, c, n, steps).grid(grid(Size { matrices: 1, m, n, k }, EDGE, WIDE)).enqueue(device)
         }),
     ];
     let size = scale.pick([4_096; 3], [128, 256, 320]);

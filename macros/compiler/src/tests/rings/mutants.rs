@@ -63,7 +63,7 @@ fn mistakes_in_a_product() {
     check(
         GEMM,
         &[
-            ("empty[stage].wait_parity(step / STAGES as u32 % 2 == 0);", ""),
+            ("empty[stage].wait_parity(round % 2 == 0);", ""),
             ("4 * CONSUMERS as u32", "4 * CONSUMERS as u32 - 1"),
             ("wait_mma_prior::<1>", "wait_mma_prior::<2>"),
             ("bulk_wait_group_read::<1>", "bulk_wait_group_read::<2>"),
