@@ -64,6 +64,7 @@ fn mask(scores: &mut Scores, rank: u32, above: u32) {
     }
 }
 
+// ANCHOR: tail
 /// The scores of what lies behind the `left` keys of a tile are left out.
 #[device]
 fn mask_tail(scores: &mut Scores, rank: u32, left: u32) {
@@ -74,8 +75,9 @@ fn mask_tail(scores: &mut Scores, rank: u32, left: u32) {
         }
     }
 }
+// ANCHOR_END: tail
 
-// ANCHOR: signature
+// ANCHOR: start
 /// Each block computes 128 queries of a head, whose keys and values it reads from the last ones to the first: all of the sequence, or, if
 /// the attention is `CAUSAL`, those that are not behind the query. Sequence `z` has the rows from `starts[z]` to `starts[z + 1]` of the
 /// operands and of the result, in which the next head and the next row are so many elements away. `sharing` heads of queries have one
@@ -92,7 +94,6 @@ fn attention<const CAUSAL: bool>(
     sharing: u32,
     scale: f32,
 ) {
-    // ANCHOR_END: signature
     let at = this_grid().block_index();
     let start = starts[at.z];
     let len = starts[at.z + 1] - start;
@@ -100,6 +101,7 @@ fn attention<const CAUSAL: bool>(
     if at.x >= count {
         return; // others have more queries
     }
+    // ANCHOR_END: start
     let block = this_thread_block();
     let warpgroup = tiled_partition::<128>(&block);
     let warp = tiled_partition::<32>(&block);
@@ -126,6 +128,7 @@ fn attention<const CAUSAL: bool>(
     let first_row = start + top;
     if which == CONSUMERS as u32 {
         warpgroup.decrease_registers::<40>();
+        // ANCHOR: load
         if rank == 0 {
             for part in 0..CONSUMERS as u32 {
                 queries.load_async([head, 0, (first_row + part * ROWS as u32) as i32, 0], &q[part], &q_full);
@@ -142,6 +145,7 @@ fn attention<const CAUSAL: bool>(
                 let _ = v_full[stage].arrive();
             }
         }
+        // ANCHOR_END: load
     } else {
         warpgroup.increase_registers::<232>();
         q_full.wait_parity(false);
@@ -162,6 +166,7 @@ fn attention<const CAUSAL: bool>(
         let mut sum = weigh(&mut scores, max, scale);
         let mut weights = MatrixA::<bf16, ROWS, KEYS>::from_accumulator(scores.to_bf16());
         let mut result = Accumulator::<f32, ROWS, WIDTH>::splat(0.0);
+        // ANCHOR: loop
         for step in 1..tiles {
             let (stage, before) = (step % STAGES as u32, (step - 1) % STAGES as u32);
             k_full[stage].wait_parity(step / STAGES as u32 % 2 == 1);
@@ -190,11 +195,13 @@ fn attention<const CAUSAL: bool>(
                 result[i] *= factor[i / 2 % 2];
             }
         }
+        // ANCHOR_END: loop
         let last = (tiles - 1) % STAGES as u32;
         v_full[last].wait_parity((tiles - 1) / STAGES as u32 % 2 == 1);
         let weighted = warpgroup.mma_async(result, weights, v[last][0].transposed());
         result = warpgroup.wait_mma(weighted);
         sum = [quad.reduce(sum[0], op::Plus), quad.reduce(sum[1], op::Plus)];
+        // ANCHOR: store
         // The rows of a sequence end where those of the next one begin, so that each thread looks at the row that it stores.
         let part = &parts[warp.meta_group_rank()];
         let (lane, first) = (warp.thread_rank(), top + warp.meta_group_rank() * 16);
@@ -220,6 +227,7 @@ fn attention<const CAUSAL: bool>(
                 }
             }
         }
+        // ANCHOR_END: store
     }
 }
 

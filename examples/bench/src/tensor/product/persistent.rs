@@ -76,6 +76,7 @@ fn load<T: TensorElement, const DEPTH: usize>(
     }
 }
 
+// ANCHOR: multiply
 /// Multiplies what `load` loads. One product is in flight while the next tiles are waited for.
 #[device]
 fn multiply<T: WarpgroupElement<S>, S: Sum, const DEPTH: usize>(
@@ -108,6 +109,7 @@ fn multiply<T: WarpgroupElement<S>, S: Sum, const DEPTH: usize>(
     }
     sum
 }
+// ANCHOR_END: multiply
 
 /// Rounds what a function makes of two neighbours of a sum, whose row and column in the tile it is given, too.
 #[device]
