@@ -197,10 +197,10 @@ fn messages_name_the_arguments() {
     // A parity that is wrong in the first round.
     let parity = ring("let chunks = n;", FILL, &[&WAIT.replace("== 1", "== 0"), READ, RELEASE].concat());
     assert!(message(&parity).contains("this happens where `n` is 1"), "{}", message(&parity));
-    let offsets = "let chunks = flags[block.group_index().x + 1] - flags[block.group_index().x];";
+    let offsets = "let chunks = (flags[block.group_index().x + 1] - flags[block.group_index().x]) / 64;";
     let parity = ring(offsets, FILL, &[&WAIT.replace("== 1", "== 0"), READ, RELEASE].concat());
     let text = message(&parity);
-    assert!(text.contains("this happens where `flags[..]` is 0, 1, 2 and so on"), "{text}");
+    assert!(text.contains("this happens where `flags[..]` is 0, 64, 128 and so on"), "{text}");
     // A fault that all launches have.
     let always = ring(&format!("let chunks = n; {first}"), FILL, &[WAIT, READ, RELEASE].concat());
     let text = message(&always);
