@@ -23,7 +23,7 @@ impl Capability {
     pub const fn name(self) -> &'static str {
         match self {
             Capability::Clusters => "compute capability 9.0 or later",
-            Capability::Warpgroups => "compute capability 9.0, and no later one",
+            Capability::Warpgroups => "compute capability 9.0 alone",
         }
     }
 }

@@ -4,6 +4,8 @@
 
 use std::time::Duration;
 
+use phalanx_contract::capability::Capability;
+
 use crate::gpu::Mode;
 use crate::gpu::caps::Caps;
 use crate::location::Location;
@@ -36,7 +38,7 @@ impl Sizes {
 pub(super) fn fitting(program: &Program, sizes: &Sizes, caps: &Caps) -> Result<Shape> {
     let shape = shape(&program.options(), sizes).and_then(|shape| {
         instructions(program, caps.capability)?;
-        clusters(&shape, caps)?;
+        clusters(shape.cluster.count(), caps.capability)?;
         shared(program, &shape, caps)?;
         local(program.local_memory().largest)?;
         Ok(shape)
@@ -72,17 +74,17 @@ pub(super) fn instructions(program: &Program, found: (i32, i32)) -> Result<(), L
         let location = Location { file: (*file).into(), line: need.line, column: need.column };
         return Err(LaunchError::Capability { what: need.what, needed: need.capability.name(), location, found });
     }
-    match program.has_narrow_matrices() && found < (8, 9) {
-        true => Err(LaunchError::NarrowMatrices { found }),
-        false => Ok(()),
+    if program.has_narrow_matrices() && found < (8, 9) {
+        return Err(LaunchError::NarrowMatrices { found });
     }
+    clusters(program.options().cluster.map_or(1, |cluster| volume(cluster.into())), found)
 }
 
-/// Rejects clusters of several blocks where the device has none.
-fn clusters(shape: &Shape, caps: &Caps) -> Result<(), LaunchError> {
-    match shape.cluster.count() {
-        blocks if blocks > 1 && !caps.has_clusters() => Err(LaunchError::NoClusters { blocks, found: caps.capability }),
-        _ => Ok(()),
+/// Rejects clusters of several blocks where a GPU has none.
+fn clusters(blocks: u64, found: (i32, i32)) -> Result<(), LaunchError> {
+    match blocks > 1 && !Capability::Clusters.is_met_by(found) {
+        true => Err(LaunchError::NoClusters { blocks, found }),
+        false => Ok(()),
     }
 }
 

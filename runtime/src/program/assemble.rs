@@ -204,6 +204,7 @@ impl Program {
         }
         head.extend(headers.iter().map(|header| format!("#include <phalanx/{header}>\n")));
 
+        let templates = order.functions.iter().map(|function| function.definition.template);
         Ok(Program {
             name: kernel.definition.template.name,
             file: kernel.definition.template.file,
@@ -223,7 +224,7 @@ impl Program {
             sends_to_peers: cuda::sends_to_peers(&text.out),
             sites: text.sites,
             barriers: order.functions.iter().flat_map(|function| function.definition.template.fences()).collect(),
-            needs: order.functions.iter().flat_map(|function| function.definition.template.needs()).collect(),
+            needs: templates.flat_map(|of| of.needs.iter().map(|need| (of.file, *need))).collect(),
             has_narrow_matrices: names.types.has_narrow_matrices,
         })
     }

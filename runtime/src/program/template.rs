@@ -58,11 +58,6 @@ impl Template {
         self.body.iter().any(|fragment| matches!(fragment, Fragment::Prologue { has_wide: true, .. }))
     }
 
-    /// Returns what the function does that not every GPU can, with its file.
-    pub(crate) fn needs(&self) -> impl Iterator<Item = (&'static str, Need)> {
-        self.needs.iter().map(|need| (self.file, *need))
-    }
-
     /// Returns the function's arrivals at the cluster's barrier, with their fences.
     pub(crate) fn fences(&self) -> impl Iterator<Item = BarrierFence> {
         let arrivals = self.barriers.iter().filter(|barrier| !barrier.waits);

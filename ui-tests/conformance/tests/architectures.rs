@@ -24,7 +24,8 @@ fn kernels_compile_for_the_architectures_that_they_run_on() {
                 program.cuda_source().contains("asm volatile") || program.cuda_source().contains("asm(");
             match program.check_architecture(architecture) {
                 Err(Error::Launch {
-                    reason: LaunchError::Capability { .. } | LaunchError::NarrowMatrices { .. },
+                    reason:
+                        LaunchError::Capability { .. } | LaunchError::NarrowMatrices { .. } | LaunchError::NoClusters { .. },
                     ..
                 }) => {
                     refused += 1;

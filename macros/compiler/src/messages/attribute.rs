@@ -23,7 +23,7 @@ pub(crate) fn malformed_option(at: SpanRange, name: &str, form: &str) -> Diag {
 }
 
 pub(crate) fn beyond_arch(at: SpanRange, what: &str, needed: &str, (major, minor): (i32, i32)) -> Diag {
-    Diag::new(Rule::LaunchLimit, at, format!("{what} needs {needed}, and the attribute's `arch` is of {major}.{minor}"))
+    Diag::new(Rule::LaunchLimit, at, format!("{what} needs {needed}, but the attribute's `arch` has {major}.{minor}"))
         .help("leave `arch` out, or do without it on such GPUs")
 }
 

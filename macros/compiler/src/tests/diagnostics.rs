@@ -88,6 +88,7 @@ fn each_option_once() {
         ("fmad", "fmad"),
         ("profile", "profile"),
         ("fence", "fence = \"full\""),
+        ("arch", "arch = \"sm_90\""),
         ("early", "early(n)"),
         ("unchecked", "unchecked(token_never_waited)"),
     ];

@@ -77,7 +77,7 @@ fn load<T: TensorElement, const DEPTH: usize>(
 }
 
 // ANCHOR: multiply
-/// Multiplies what `load` loads. One product is in flight while the next tiles are waited for.
+/// Multiplies what `load` loads, the rows from `own` on. One product is in flight while the next tiles are waited for.
 #[device]
 fn multiply<T: WarpgroupElement<S>, S: Sum, const DEPTH: usize>(
     warpgroup: &Tile<128>,
@@ -85,27 +85,29 @@ fn multiply<T: WarpgroupElement<S>, S: Sum, const DEPTH: usize>(
     b_tiles: &SharedArray<Right<T, DEPTH>, STAGES>,
     full: &Barriers<STAGES>,
     empty: &Barriers<STAGES>,
+    own: usize,
     begun: u32,
     steps: u32,
 ) -> Accumulator<S, ROWS, { TILE[1] }> {
-    let (own, rank) = (warpgroup.meta_group_rank() as usize * ROWS, warpgroup.thread_rank());
     let zeros = Accumulator::<S, ROWS, { TILE[1] }>::splat(S::default());
-    let stage = begun % STAGES as u32;
-    full[stage].wait_parity(begun / STAGES as u32 % 2 == 1);
+    let mut step = begun;
+    let stage = step % STAGES as u32;
+    full[stage].wait_parity(step / STAGES as u32 % 2 == 1);
     let mut product = warpgroup.mma_async(zeros, &a_tiles[stage][0][own..own + ROWS], &b_tiles[stage][0]);
-    for k in 1..steps {
-        let step = begun + k;
+    step += 1;
+    for _ in 1..steps {
         let stage = step % STAGES as u32;
         full[stage].wait_parity(step / STAGES as u32 % 2 == 1);
         product = warpgroup.mma_async(product, &a_tiles[stage][0][own..own + ROWS], &b_tiles[stage][0]);
         warpgroup.wait_mma_prior::<1>(); // the product before has read its stage
-        if rank % 32 == 0 {
+        if warpgroup.thread_rank() % 32 == 0 {
             let _ = empty[(step - 1) % STAGES as u32].arrive();
         }
+        step += 1;
     }
     let sum = warpgroup.wait_mma(product);
-    if rank % 32 == 0 {
-        let _ = empty[(begun + steps - 1) % STAGES as u32].arrive();
+    if warpgroup.thread_rank() % 32 == 0 {
+        let _ = empty[(step - 1) % STAGES as u32].arrive();
     }
     sum
 }
@@ -242,10 +244,15 @@ pub(super) fn gemm<T: WarpgroupElement<S>, S: Sum, E: Epilogue, const DEPTH: usi
         }
     } else {
         warpgroup.increase_registers::<232>();
+        let own = which as usize % CONSUMERS * ROWS; // a remainder, from which the compiler knows that it is in the tile
         for tile in (first..matrices * tiles).step_by(blocks) {
             let (row, column) = place(tile % tiles, rows, columns);
-            let sum = multiply::<T, S, DEPTH>(&warpgroup, &a_tiles, &b_tiles, &full, &empty, begun, steps);
-            begun += steps;
+            let sum = multiply::<T, S, DEPTH>(&warpgroup, &a_tiles, &b_tiles, &full, &empty, own, begun, steps);
+            // One by one, as in `multiply`: the assembler then keeps the count, and the addresses made of it, in uniform registers, and the
+            // instructions of a product follow each other without a pause.
+            for _ in 0..steps {
+                begun += 1;
+            }
             let (top, left) = (row * TILE[0] as u32 + which * ROWS as u32, column * TILE[1] as u32);
             let result = rounded(sum, rank, |two, y, x| E::of(two, scale, bias, residual, top + y, left + x));
             // Each warp stores its 16 rows, 64 columns at a time, by two parts of shared memory in turn.
@@ -384,11 +391,14 @@ pub(super) fn grouped(
         }
     } else {
         warpgroup.increase_registers::<232>();
+        let own = which as usize % CONSUMERS * ROWS; // a remainder, from which the compiler knows that it is in the tile
         for tile in (first..total).step_by(blocks) {
             let (row, column) = place(tile, rows, columns);
             let (_, top, end) = group_of(starts, row);
-            let sum = multiply::<bf16, f32, 64>(&warpgroup, &a_tiles, &b_tiles, &full, &empty, begun, steps);
-            begun += steps;
+            let sum = multiply::<bf16, f32, 64>(&warpgroup, &a_tiles, &b_tiles, &full, &empty, own, begun, steps);
+            for _ in 0..steps {
+                begun += 1; // as in `gemm`
+            }
             let number = warp.meta_group_rank();
             let (own, left) = (&parts[number], column * TILE[1] as u32);
             store_rows(&warp, own, c, sum.to_bf16(), width, top + number * 16, end, left);

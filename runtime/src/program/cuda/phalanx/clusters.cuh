@@ -2,7 +2,7 @@
 // each block is one, and knows its own memory only (CUDA C++ Programming Guide, Thread Block Clusters: compute capability 9.0).
 #pragma once
 
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
 #define PHALANX_HAS_CLUSTERS
 // Tests whether a phase of an mbarrier has ended; the hardware may suspend the thread meanwhile (PTX ISA, mbarrier.test_wait,
 // mbarrier.try_wait).
