@@ -32,9 +32,10 @@ impl Allocation {
             return Err(Error::NotManaged);
         }
         assert!(bytes.start <= bytes.end && bytes.end <= self.bytes, "the range lies in the memory");
-        assert!(self.address as usize + bytes.start & (align_of::<T>() - 1) == 0, "a buffer is aligned");
+        let first = self.address as usize + bytes.start;
+        assert!(first.is_multiple_of(align_of::<T>()), "a buffer is aligned");
         let len = bytes.len().checked_div(size_of::<T>()).unwrap_or(0);
-        let first = (self.address as usize + bytes.start) as *mut T;
+        let first = first as *mut T;
         // SAFETY: the memory is at this address of the host, too, of so many bytes, all of which have been written, and lives as long as `self`,
         // which is borrowed.
         let contents = unsafe { std::slice::from_raw_parts(first.cast::<u8>(), len * size_of::<T>()) };
