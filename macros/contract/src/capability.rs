@@ -28,6 +28,13 @@ impl Capability {
     }
 }
 
+/// Returns the compute capability that the name of an architecture has, of 8.0 or later: `sm_89`, `sm_90a`, `sm_100f`.
+pub fn of_architecture(name: &str) -> Option<(i32, i32)> {
+    let digits = name.strip_prefix("sm_")?;
+    let number: u16 = digits.strip_suffix(['a', 'f']).unwrap_or(digits).parse().ok()?;
+    (80..1000).contains(&number).then_some((i32::from(number / 10), i32::from(number % 10)))
+}
+
 /// An operation of a function that not every GPU has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Need {
@@ -44,6 +51,12 @@ pub struct Need {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_have_capabilities() {
+        let found = ["sm_80", "sm_90a", "sm_100f", "sm_121a", "sm_75", "90a", "sm_90aa", ""].map(of_architecture);
+        assert_eq!(found, [Some((8, 0)), Some((9, 0)), Some((10, 0)), Some((12, 1)), None, None, None, None]);
+    }
 
     #[test]
     fn hopper_alone_has_products_of_warpgroups() {

@@ -227,6 +227,11 @@ impl Gpu {
         self.peers.lock().unwrap_or_else(PoisonError::into_inner).contains(&peer.ordinal)
     }
 
+    /// Returns the default stream and the others.
+    fn queues(&self) -> Vec<Arc<Queue>> {
+        std::iter::once(&self.default).chain(self.others().iter()).cloned().collect()
+    }
+
     fn others(&self) -> MutexGuard<'_, Vec<Arc<Queue>>> {
         self.others.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -388,8 +393,7 @@ impl Gpu {
     /// Waits for the launches with a deadline, on all streams, before the driver waits for the whole context: nobody else would end those
     /// that are late.
     fn end_late_launches(&self) -> Result<()> {
-        let queues: Vec<Arc<Queue>> = std::iter::once(&self.default).chain(self.others().iter()).cloned().collect();
-        queues.iter().try_for_each(|queue| queue.end_late_launches())
+        self.queues().iter().try_for_each(|queue| queue.end_late_launches())
     }
 
     fn load(&self, program: &Arc<Program>, variant: Variant) -> Result<Loaded> {

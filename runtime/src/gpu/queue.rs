@@ -185,9 +185,11 @@ impl Queue {
         }
     }
 
-    /// Waits for the stream, and leaves failures to those who wait for them. Returns whether it has ended.
-    fn has_ended(&self) -> bool {
-        self.end_late_launches().is_ok() && !self.is_lost() && self.stream.synchronize().is_ok()
+    /// Waits for the stream, and leaves failures to those who wait for them.
+    pub(super) fn synchronize(&self) -> Result<()> {
+        self.end_late_launches()?;
+        self.check_not_lost()?;
+        self.stream.synchronize().map_err(driver("cuStreamSynchronize"))
     }
 
     fn ticks(&self) -> u64 {

@@ -122,7 +122,7 @@ impl Gpu {
         }
         match user.stream().context().cu_ctx() == self.context().cu_ctx() {
             true => self.synchronize_queue(user),
-            false => user.mark()?.synchronize(),
+            false => user.synchronize(),
         }
     }
 

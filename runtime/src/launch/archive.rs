@@ -4,6 +4,8 @@
 use std::path::{Path, PathBuf};
 use std::{env, fmt, fs};
 
+use phalanx_contract::capability::of_architecture;
+
 use super::builder::Launch;
 use super::check;
 use crate::gpu::caps::Caps;
@@ -135,8 +137,8 @@ impl Program {
     /// # }
     /// ```
     pub fn check_architecture(&self, architecture: &str) -> Result<()> {
-        let capability = Caps::capability_of(architecture);
-        let capability = capability.ok_or_else(|| Error::UnknownArchitecture(architecture.into()))?;
+        let capability =
+            of_architecture(architecture).ok_or_else(|| Error::UnknownArchitecture(architecture.into()))?;
         let error = |reason| Error::Launch { kernel: self.name().into(), reason };
         check::instructions(self, capability).map_err(error)
     }

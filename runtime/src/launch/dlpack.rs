@@ -157,10 +157,7 @@ impl DlpackTensor {
     fn lengths(&self) -> Result<(Vec<usize>, usize)> {
         let shape = self.numbers(self.raw().shape);
         let lengths: Option<Vec<usize>> = shape.iter().map(|length| usize::try_from(*length).ok()).collect();
-        let counted = lengths.and_then(|lengths| {
-            let product = lengths.iter().try_fold(1usize, |product, length| product.checked_mul(*length));
-            product.map(|product| (lengths, product))
-        });
+        let counted = lengths.and_then(|lengths| count(&lengths).map(|count| (lengths, count)));
         counted.ok_or_else(|| DlpackError::Shape(shape.to_vec()).into())
     }
 
@@ -201,6 +198,11 @@ impl DlpackTensor {
     fn has_been_left(&self) -> bool {
         self.used_on.get().is_none_or(Device::has_been_left)
     }
+}
+
+/// Returns the number of elements, unless there are more than addresses.
+fn count(shape: &[usize]) -> Option<usize> {
+    shape.iter().try_fold(1usize, |product, length| product.checked_mul(*length))
 }
 
 /// Returns whether elements of this shape lie one behind the other.
@@ -256,7 +258,7 @@ impl<T: DeviceScalar> Buffer<T> {
         let Target::Gpu(gpu) = &self.device().target else {
             return Err(Error::WrongDevice { expected: "a GPU".into(), found: self.device().to_string() });
         };
-        let len = shape.iter().try_fold(1usize, |product, length| product.checked_mul(*length));
+        let len = count(shape);
         if len != Some(self.len()) {
             return Err(Error::LengthMismatch { buffer: self.len(), data: len.unwrap_or(usize::MAX) });
         }

@@ -4,6 +4,7 @@
 #![warn(clippy::wildcard_enum_match_arm)]
 
 use phalanx_contract::Groups;
+use phalanx_contract::capability::{Capability, Need};
 use phalanx_contract::fence::MemoryEffects;
 use phalanx_contract::protocol::{Behavior, DYNAMIC, Effect, ParameterUses, Predicate, Row, When};
 use phalanx_contract::uniformity::Uniformity;
@@ -35,6 +36,16 @@ pub(super) fn groups(groups: Groups) -> TokenStream {
 pub(super) fn index_set(indexes: impl IntoIterator<Item = usize>) -> TokenStream {
     let indexes = indexes.into_iter();
     quote!(::phalanx::__private::contract::IndexSet::EMPTY #(.with(#indexes))*)
+}
+
+pub(super) fn need(need: Need) -> TokenStream {
+    let Need { capability, what, line, column } = need;
+    let (path, need) = (path("capability", "Capability"), path("capability", "Need"));
+    let capability = match capability {
+        Capability::Clusters => quote!(#path::Clusters),
+        Capability::Warpgroups => quote!(#path::Warpgroups),
+    };
+    quote!(#need { capability: #capability, what: #what, line: #line, column: #column })
 }
 
 pub(super) fn uniformity(uniformity: Uniformity) -> TokenStream {

@@ -1,13 +1,12 @@
 //! The function's text as data for the runtime: a static template, and the values that rustc evaluates for it.
 
-use phalanx_contract::capability::Capability;
 use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
 
 use super::cuda::{Fragment, Text, has_collectives};
 use super::headers::headers;
 use super::host::internal;
-use super::{fences, followed, item, protocol, uniformity};
+use super::{constant, fences, followed, item, protocol, uniformity};
 use crate::check::{Checked, previous};
 use crate::model::capability;
 use crate::model::options::{Extents, Setting};
@@ -36,19 +35,7 @@ pub(super) fn definition(function: &Function, text: &Text, checked: &Checked<'_>
         }
     });
     let sites = in_scope(&quote!(Site), sites.collect());
-    let needs = capability::needs(function).into_iter().map(|(need, _)| {
-        let (what, line, column) = (need.what, need.line, need.column);
-        let capability = match need.capability {
-            Capability::Clusters => quote!(Clusters),
-            Capability::Warpgroups => quote!(Warpgroups),
-        };
-        quote!(::phalanx::__private::contract::capability::Need {
-            capability: ::phalanx::__private::contract::capability::Capability::#capability,
-            what: #what,
-            line: #line,
-            column: #column,
-        })
-    });
+    let needs = capability::needs(function).into_iter().map(|(need, _)| constant::need(need));
     let (locals, constants) = (&text.locals, &text.constants);
     let collective = has_collectives(function);
     let converged = !Rule::CONVERGENCE.into_iter().any(|rule| function.waives(rule));

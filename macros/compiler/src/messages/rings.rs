@@ -58,7 +58,7 @@ pub(crate) fn not_met(diag: Diag) -> Diag {
     )
 }
 
-/// What still reads the slot is a copy to global memory.
+/// Replaces the help where a copy to global memory still reads the slot.
 pub(crate) fn still_stored(diag: Diag) -> Diag {
     Diag { help: None, ..diag }.help(
         "the thread that begins the copy waits until it has been read, `bulk_wait_group_read::<0>()`, and then meets those that write, before \

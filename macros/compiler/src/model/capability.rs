@@ -1,5 +1,5 @@
-//! Which operations need more of a GPU than compute capability 8.0 has. Types that need more, such as those of products of a warp, are rustc's to
-//! know: their text refuses GPUs that lack the instruction.
+//! The operations that need more of a GPU than compute capability 8.0 has. The types of matrices, some of which need 8.9, only rustc knows: the
+//! runtime looks at them.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 

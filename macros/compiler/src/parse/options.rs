@@ -2,6 +2,7 @@
 //! invalid option is reported and left out, so that one compile shows all errors. Literals are checked against the
 //! limits here; the values of constants are known to rustc, which runs the same checks (`phalanx::program::options`).
 
+use phalanx_contract::capability;
 use proc_macro2::{Ident, TokenStream};
 use quote::ToTokens;
 use syn::ext::IdentExt;
@@ -193,10 +194,7 @@ fn arch(meta: &Meta) -> Result<(i32, i32), Diag> {
     let malformed = || messages::malformed_option(SpanRange::of(meta), "arch", "arch = \"sm_80\"");
     let Meta::NameValue(pair) = meta else { return Err(malformed()) };
     let Expr::Lit(ExprLit { lit: Lit::Str(name), .. }) = &pair.value else { return Err(malformed()) };
-    let text = name.value();
-    let digits = text.strip_prefix("sm_").map(|rest| rest.trim_end_matches(['a', 'f']));
-    let number = digits.and_then(|digits| digits.parse::<u16>().ok()).filter(|number| (80..1000).contains(number));
-    number.map(|number| (i32::from(number / 10), i32::from(number % 10))).ok_or_else(malformed)
+    capability::of_architecture(&name.value()).ok_or_else(malformed)
 }
 
 /// Parses the option `fence`, and returns whether every barrier of the cluster orders all memory.

@@ -11,15 +11,13 @@ use crate::report::error::{Error, Result};
 impl Gpu {
     /// Waits for all streams, forwards what their kernels printed, and reports the first kernel that failed.
     pub(crate) fn synchronize(&self) -> Result<()> {
-        let others = self.others().clone();
-        [&self.default].into_iter().chain(&others).try_for_each(|queue| self.finish(queue, None, true))
+        self.queues().iter().try_for_each(|queue| self.finish(queue, None, true))
     }
 
     /// Waits for all work on the GPU, also that of others, and leaves failures to those who wait for them. Returns whether all has ended.
     pub(crate) fn has_been_left(&self) -> bool {
-        let others = self.others().clone();
-        let mut queues = [&self.default].into_iter().chain(&others);
-        queues.all(|queue| queue.end_late_launches().is_ok() && !queue.is_lost())
+        self.end_late_launches().is_ok()
+            && !self.queues().iter().any(|queue| queue.is_lost())
             && self.context().synchronize().is_ok()
     }
 
@@ -79,12 +77,8 @@ impl Gpu {
 
     /// Keeps what a kernel that never ends may use: its stream with the records, and all loaded kernels, which cannot be unloaded meanwhile.
     fn keep_forever(&self, queue: &Queue) {
-        let others = self.others();
-        let same =
-            [&self.default].into_iter().chain(others.iter()).find(|other| std::ptr::eq(&raw const ***other, queue));
-        if let Some(queue) = same {
-            std::mem::forget(queue.clone());
-        }
+        let same = self.queues().into_iter().find(|other| std::ptr::eq(&raw const **other, queue));
+        std::mem::forget(same);
         self.kernels().loaded.iter().for_each(|loaded| std::mem::forget(loaded.function.clone()));
     }
 

@@ -128,7 +128,7 @@ impl Drop for GpuMemory {
     fn drop(&mut self) {
         if self.allocation.is_some() && !self.is_borrowed() {
             let home = self.home.clone();
-            let is_left = home.outlive(self).is_ok() && (!self.is_managed() || home.has_ended());
+            let is_left = home.outlive(self).is_ok() && (!self.is_managed() || home.synchronize().is_ok());
             if !is_left {
                 // A kernel that cannot be ended may use it.
                 std::mem::forget(self.allocation.take());

@@ -46,7 +46,7 @@ fn case(kernel: &'static str, gelu: bool, [m, n, k]: [usize; 3], scale: Scale) -
 }
 
 struct Layer {
-    /// Of each set `a`, `b` and the residual, and the result.
+    /// The sets of buffers: of each `a`, `b` and the residual, and the result.
     sets: Vec<([Buffer<bf16>; 3], Buffer<bf16>)>,
     bias_of_device: Buffer<bf16>,
     operands: [Vec<bf16>; 4],
@@ -55,7 +55,7 @@ struct Layer {
     blocks: u32,
 }
 
-/// What a sum is multiplied by: the elements of the operands are as large as 1, and the sums as the root of `k`.
+/// The factor of a sum: the elements of the operands are as large as 1, and the sums as the root of `k`.
 fn factor(k: usize) -> f32 {
     4.0 / (k as f32).sqrt()
 }

@@ -67,7 +67,7 @@ struct Size {
     k: usize,
 }
 
-/// What launches of persistent kernels need beside the operands.
+/// The arguments of persistent kernels beside the operands.
 struct Rest {
     /// The number of blocks that fill the device.
     blocks: u32,

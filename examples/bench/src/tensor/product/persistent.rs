@@ -131,7 +131,7 @@ fn rounded<S: Sum>(
     result
 }
 
-/// What becomes of two neighbours of a sum, in row `y` and from column `x` on, in the plain product and in a layer of a network.
+/// The last step of a product: it makes elements of the result of two neighbours of a sum, in row `y` and from column `x` on.
 #[device]
 pub(super) trait Epilogue {
     fn of(two: [f32; 2], scale: f32, bias: &[bf16], residual: &[bf16], y: u32, x: u32) -> [f32; 2];

@@ -78,7 +78,7 @@ impl<'f> Constants<'f> {
         self.alternatives_of(|_| true)
     }
 
-    /// The same, but no sizes of types.
+    /// Returns further values to try as [`Constants::alternatives`] does, but none for the sizes of types.
     pub(super) fn alternatives_but_sizes(&self) -> Vec<BTreeMap<String, i64>> {
         self.alternatives_of(|name| !self.is_type(&name.last))
     }

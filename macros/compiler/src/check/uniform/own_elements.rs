@@ -93,7 +93,7 @@ fn is_rewritten_early(cfg: &Cfg<'_>, shared: Shared) -> bool {
     false
 }
 
-/// What a thread does next to an array, or its warp.
+/// The next thing that a thread does to an array, or that its warp does together.
 enum Next {
     Write,
     Meets,
