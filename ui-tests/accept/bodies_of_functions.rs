@@ -90,5 +90,35 @@ fn by_rounds(x: &mut [u32], n: u32) {
     x[cluster.thread_rank()] = sum;
 }
 
-pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] =
-    &[phalanx::Program::of::<by_functions>, phalanx::Program::of::<by_methods>, phalanx::Program::of::<by_rounds>];
+/// Counts a round, and what only the thread knows.
+#[device]
+fn count(rounds: &mut u32, own: &mut u32, by: u32) {
+    *rounds += 1;
+    *own += by;
+}
+
+/// Each counter is as uniform as what the body adds to it, also a field that a method has set before.
+#[cluster_kernel(cluster = 2, block = 32)]
+fn by_counters(x: &mut [u32], n: u32) {
+    let cluster = this_cluster();
+    let (mut rounds, mut own) = (0, 0);
+    let mut turns = Turns::new();
+    for _ in 0..n {
+        count(&mut rounds, &mut own, cluster.thread_rank());
+        if rounds % 3 == 0 {
+            cluster.sync();
+        }
+        turn(&mut turns.front);
+        if turns.front == 1 {
+            cluster.sync();
+        }
+    }
+    x[cluster.thread_rank()] = own;
+}
+
+pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
+    phalanx::Program::of::<by_functions>,
+    phalanx::Program::of::<by_methods>,
+    phalanx::Program::of::<by_rounds>,
+    phalanx::Program::of::<by_counters>,
+];

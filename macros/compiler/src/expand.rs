@@ -9,7 +9,7 @@ use quote::quote;
 use syn::{Attribute, Item, ItemFn};
 
 use crate::check::rings::Rings;
-use crate::check::{self, Checked, Program};
+use crate::check::{self, Asks, Checked, Program};
 use crate::diag::{Diag, Diags, Fault, Reported};
 use crate::emit;
 use crate::fragment;
@@ -92,8 +92,7 @@ impl Judged<'_> {
     /// Whether the verdict depends on what called functions do.
     fn needs_bodies(&self) -> bool {
         let Ok(checked) = &self.checked else { return true };
-        let is_open = checked.asks_of_memory() || checked.asks_of_methods() || checked.rings().are_open();
-        is_open || checked.function().is_traced()
+        !checked.asks().is_empty() || checked.rings().are_open() || checked.function().is_traced()
     }
 }
 
@@ -138,8 +137,7 @@ fn judge_with_bodies<'f>(first: Judged<'f>, bodies: &'f WithBodies, diags: &mut 
     let (of_rings, others): (Vec<_>, Vec<_>) =
         found.take().into_iter().partition(|fault| Rule::OF_RINGS.contains(&fault.rule));
     let rings = rings_with_bodies(&first, &mut second, of_rings);
-    let asks_of_methods = first.checked.as_ref().is_ok_and(Checked::asks_of_methods);
-    let is_answer = |checked: &Checked<'_>| !checked.asks_of_memory();
+    let asked = first.checked.as_ref().map_or(Asks::empty(), Checked::asks);
     let of_traces = traces::faults(&first, (&mut second, function), &others, are_followed);
     let judged = match (first.checked, second.checked) {
         (Err(Reported), Ok(right)) if !diags.any(|rule, _| !Rule::OF_VALUES.contains(&rule)) => {
@@ -147,21 +145,24 @@ fn judge_with_bodies<'f>(first: Judged<'f>, bodies: &'f WithBodies, diags: &mut 
             conditional.extend(diags.take().into_iter().map(|fault| Conditional::unless(fault, are_followed)));
             Judged { checked: Ok(right), conditional, selections }
         }
-        (Ok(checked), Ok(right)) if second.conditional.is_empty() && is_answer(&right) => {
-            Judged { checked: Ok(checked.right_if(are_followed(Span::call_site()))), selections, ..first }
-        }
-        (Ok(checked), Ok(_)) => {
-            let valued = |(values, valued): &'f Valued| {
-                let checked = check::run_without_rings(valued, &mut diags.nested()).ok()?;
-                is_answer(&checked).then_some(values)
+        (Ok(checked), Ok(right)) => {
+            let of_text = if second.conditional.is_empty() { asked - right.asks() } else { Asks::empty() };
+            let (is_followed, valued) = (are_followed(Span::call_site()), known.filter(|_| of_text != asked));
+            let valued = valued.and_then(|(values, valued)| {
+                let valued = check::run_without_rings(valued, &mut diags.nested()).ok()?;
+                Some((asked - valued.asks(), values.are_right(Span::call_site())))
+            });
+            let (answers, condition) = match valued {
+                Some((answers, are_right)) if answers != of_text => (answers, quote!(#is_followed && #are_right)),
+                _ => (of_text, is_followed),
             };
-            let Some(values) = known.and_then(valued) else { return Judged { checked: Ok(checked), ..first } };
-            let (are_followed, are_right) = (are_followed(Span::call_site()), values.are_right(Span::call_site()));
-            let right_if = quote!(#are_followed && #are_right);
-            Judged { checked: Ok(checked.right_if(right_if)), selections, ..first }
+            match answers.is_empty() {
+                true => Judged { checked: Ok(checked), ..first },
+                false => Judged { checked: Ok(checked.answered_if(answers, condition)), selections, ..first },
+            }
         }
         // rustc asks the methods only where it builds the kernel.
-        (Ok(checked), Err(Reported)) if asks_of_methods => {
+        (Ok(checked), Err(Reported)) if asked.contains(Asks::METHODS) => {
             let of_methods = others.into_iter().filter(|fault| fault.rule == Rule::DivergentCollective);
             let mut conditional = first.conditional;
             conditional.extend(of_methods.map(|fault| Conditional::when(fault, are_followed)));
@@ -296,7 +297,9 @@ pub(crate) fn check_file(session: Session, file: &str) -> Vec<Fault> {
         held.for_each(|conditional| diags.push(conditional.fault));
         if let Ok(checked) = &judged.checked {
             all.extend(checked.rings_if().into_iter().flat_map(|(rings, _)| rings.faults().map(Diag::to_fault)));
-            let known = |fault: &Fault| checked.is_right_if().is_some() && Rule::OF_PAIRS.contains(&fault.rule());
+            let known = |fault: &Fault| {
+                checked.is_answered_if(Asks::MEMORY).is_some() && Rule::OF_PAIRS.contains(&fault.rule())
+            };
             all.extend(
                 program.add(checked).into_iter().filter(|fault| !known(fault) && session.without != Some(fault.rule())),
             );

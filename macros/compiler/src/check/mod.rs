@@ -44,6 +44,7 @@ use unchecked::LeftToRustc;
 
 use std::collections::BTreeSet;
 
+use bitflags::bitflags;
 use phalanx_contract::Groups;
 use proc_macro2::TokenStream;
 
@@ -68,6 +69,25 @@ use uniform::level::Required;
 use uniform::summary::Summary;
 use uniform::values::Values;
 
+bitflags! {
+    /// What rustc is asked of called functions.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(crate) struct Asks: u8 {
+        /// What they do to shared memory and to a peer's.
+        const MEMORY = 1;
+        /// Whether their results differ between threads.
+        const UNIFORMITY = 1 << 1;
+        /// Whether the results of methods do, which rustc is asked where it builds the kernel.
+        const METHODS = 1 << 2;
+    }
+}
+
+/// What the bodies of called functions answer, and the condition that they are what is called.
+struct Answered {
+    answers: Asks,
+    condition: TokenStream,
+}
+
 /// A function that breaks no rule, with the facts that the checks found.
 pub(crate) struct Checked<'f> {
     function: &'f Function,
@@ -81,7 +101,7 @@ pub(crate) struct Checked<'f> {
     fences: Fences<'f>,
     rings: Rings,
     whole_warps: WholeWarps,
-    is_right_if: Option<TokenStream>,
+    answered: Option<Answered>,
     rings_if: Option<(Rings, TokenStream)>,
     faulty_if: Vec<(Diag, TokenStream)>,
 }
@@ -229,7 +249,7 @@ fn run_with<'f>(function: &'f Function, with_rings: bool, diags: &mut Diags) -> 
         fences,
         rings,
         whole_warps,
-        is_right_if: None,
+        answered: None,
         rings_if: None,
         faulty_if: Vec::new(),
     })
@@ -303,24 +323,23 @@ impl<'f> Checked<'f> {
         self.function
     }
 
-    /// Whether rustc is asked what called functions do to shared memory and to a peer's.
-    pub(crate) fn asks_of_memory(&self) -> bool {
-        self.protocol.demands.iter().any(|demand| Rule::OF_PAIRS.contains(&demand.rule))
+    /// What rustc is asked of called functions, and may be answered by their bodies.
+    pub(crate) fn asks(&self) -> Asks {
+        let mut asks = Asks::empty();
+        asks.set(Asks::MEMORY, self.protocol.demands.iter().any(|demand| Rule::OF_PAIRS.contains(&demand.rule)));
+        asks.set(Asks::UNIFORMITY, self.summary.asked().any(|obligation| obligation.message.is_some()));
+        asks.set(Asks::METHODS, self.summary.methods().next().is_some());
+        asks
     }
 
-    /// Whether rustc is asked whether results of methods differ between threads.
-    pub(crate) fn asks_of_methods(&self) -> bool {
-        self.summary.methods().next().is_some()
+    /// Makes rustc ask what is answered only if a condition does not hold.
+    pub(crate) fn answered_if(self, answers: Asks, condition: TokenStream) -> Checked<'f> {
+        Checked { answered: Some(Answered { answers, condition }), ..self }
     }
 
-    /// Makes rustc ask that only if a condition does not hold.
-    pub(crate) fn right_if(self, condition: TokenStream) -> Checked<'f> {
-        Checked { is_right_if: Some(condition), ..self }
-    }
-
-    /// The condition under which nothing is to be asked of memory.
-    pub(crate) fn is_right_if(&self) -> Option<&TokenStream> {
-        self.is_right_if.as_ref()
+    /// The condition under which something need not be asked.
+    pub(crate) fn is_answered_if(&self, asked: Asks) -> Option<&TokenStream> {
+        self.answered.as_ref().filter(|answered| answered.answers.contains(asked)).map(|answered| &answered.condition)
     }
 
     /// For each call while an arrival is pending, by slot, the groups of which the callee must execute no collective.

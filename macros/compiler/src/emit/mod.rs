@@ -40,7 +40,7 @@ fn text(checked: &Checked<'_>) -> TokenStream {
     let marker = item::marker(function);
     let broken = checked.broken().iter().map(|broken| host::one_collective(function, broken));
     let bindings = item::bindings(function);
-    let checks = uniformity::checks(function, checked.summary());
+    let checks = uniformity::checks(checked);
     let (protocol, rings) = (protocol::checks(checked), rings::checks(checked));
     let instances = instances::checks(checked);
     let start = quote!(#(#broken)* #bindings #checks #protocol #rings #instances);

@@ -9,9 +9,9 @@ use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 
 use super::{callee, constant};
-use crate::check::Checked;
 use crate::check::dsm::overlap::ConstantIs;
 use crate::check::dsm::protocol::{Demand, Guard};
+use crate::check::{Asks, Checked};
 use crate::model::{Function, Role};
 use crate::rules::Rule;
 use crate::span::SpanRange;
@@ -80,7 +80,7 @@ pub(super) fn checks(checked: &Checked<'_>) -> TokenStream {
                 GUARD, <#marker as ::phalanx::__private::Summary>::CALLEES, #message
             )
         };
-        let right_if = checked.is_right_if().filter(|_| Rule::OF_PAIRS.contains(rule));
+        let right_if = checked.is_answered_if(Asks::MEMORY).filter(|_| Rule::OF_PAIRS.contains(rule));
         if condition.constants.is_empty() && right_if.is_none() {
             let asked = quote_spanned!(span=> { const GUARD: #ty = #guard; #refuse });
             match said.iter_mut().find(|(other, text, _)| other.begins_with(*at) && text == message) {

@@ -9,10 +9,10 @@ use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 
 use super::{callee, constant};
-use crate::check::Checked;
 use crate::check::cfg::Team;
 use crate::check::uniform::level::{Level, Unknown};
 use crate::check::uniform::summary::{Call, Need, Obligation, Summary};
+use crate::check::{Asks, Checked};
 use crate::model::{Function, Role, SlotId};
 
 struct Tables<'a> {
@@ -37,7 +37,8 @@ pub(super) fn constants(checked: &Checked<'_>, items: &[TokenStream]) -> TokenSt
 }
 
 /// Makes the checks of what the body requires of its callees, at the spans where it requires it.
-pub(super) fn checks(function: &Function, summary: &Summary) -> TokenStream {
+pub(super) fn checks(checked: &Checked<'_>) -> TokenStream {
+    let (function, summary) = (checked.function(), checked.summary());
     let tables = Tables { function, summary };
     let marker = &function.name;
     let asked: Vec<_> = summary.asked().filter(|obligation| obligation.message.is_some()).collect();
@@ -54,13 +55,25 @@ pub(super) fn checks(function: &Function, summary: &Summary) -> TokenStream {
                 );
             }
         });
-        Some(quote_spanned!(span=> const _: () = { #(#agree)* };))
+        Some(match checked.is_answered_if(Asks::UNIFORMITY) {
+            None => quote_spanned!(span=> const _: () = { #(#agree)* };),
+            Some(condition) => {
+                let unless = quote_spanned!(span=> { if !(#condition) { #(#agree)* } });
+                constant::evaluated(function, condition, &unless, span)
+            }
+        })
     });
+    // The height is a constant of a type, which can name none of the function's own.
+    let answered = checked.is_answered_if(Asks::METHODS).filter(|answered| !function.generics.names_one_of(answered));
     let methods = summary.methods().map(|(slot, obligation)| {
         let Obligation { at, need, .. } = obligation;
         let slot = super::host::slot_place(SlotId(slot), *at);
         let need = tables.need(need);
-        quote_spanned!(at.lo=> ::phalanx::__private::agreed_result::<{ #need.strictest_height() }, _>(#slot);)
+        let height = match answered {
+            None => quote_spanned!(at.lo=> #need.strictest_height()),
+            Some(condition) => quote_spanned!(at.lo=> if #condition { 0 } else { #need.strictest_height() }),
+        };
+        quote_spanned!(at.lo=> ::phalanx::__private::agreed_result::<{ #height }, _>(#slot);)
     });
     quote!(#(#asked)* #(#methods)*)
 }
