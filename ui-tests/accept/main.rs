@@ -63,6 +63,7 @@ mod ring_read;
 mod ring_undrained;
 mod rings_beside;
 mod rings_of_constants;
+mod rings_of_states;
 mod rings_together;
 mod rows_in_calls;
 mod shared_in_calls;
@@ -151,6 +152,7 @@ fn kernels() -> impl Iterator<Item = phalanx::Program> {
         ring_undrained::KERNELS,
         rings_beside::KERNELS,
         rings_of_constants::KERNELS,
+        rings_of_states::KERNELS,
         rings_together::KERNELS,
         rows_in_calls::KERNELS,
         shared_in_calls::KERNELS,

@@ -130,7 +130,7 @@ fn judge<'f>(function: &'f Function, known: impl FnOnce() -> Option<&'f Valued>,
 fn judge_with_bodies<'f>(first: Judged<'f>, bodies: &'f WithBodies, diags: &mut Diags) -> Judged<'f> {
     let WithBodies { function, known, followed, .. } = bodies;
     let known = known.as_ref();
-    let selections = emit::followed::selections(followed);
+    let selections = emit::followed::selections(function, followed);
     let are_followed = |_| emit::followed::condition(followed);
     let mut found = diags.nested();
     let mut second = judge(function, || known, &mut found);
@@ -174,7 +174,7 @@ fn judge_with_bodies<'f>(first: Judged<'f>, bodies: &'f WithBodies, diags: &mut 
     match (judged.checked, rings) {
         (Ok(checked), Some(rings)) => {
             let checked = checked.with_rings_if(rings, are_followed(Span::call_site()));
-            Judged { checked: Ok(checked), selections: emit::followed::selections(followed), ..judged }
+            Judged { checked: Ok(checked), selections: emit::followed::selections(function, followed), ..judged }
         }
         (checked, _) => Judged { checked, ..judged },
     }

@@ -7,9 +7,10 @@
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 
+use super::item::{Declared, declared};
 use super::{callee, constant};
 use crate::model::expr::FunctionPath;
-use crate::model::followed::{Followed, Selected};
+use crate::model::followed::{Followed, FollowedMethod, Selected};
 use crate::model::{Function, Role};
 
 /// Makes the constant of a function's `Summary` by which callers know its text.
@@ -33,13 +34,15 @@ pub(crate) fn condition(followed: &[Followed]) -> TokenStream {
     quote!(#(#each)&&*)
 }
 
-/// Makes a function that nobody calls, in which rustc selects the methods, or reports that it selects others.
-pub(crate) fn selections(followed: &[Followed]) -> TokenStream {
+/// Makes a function that nobody calls, in which rustc selects the methods, or reports that it selects others. It has the generics of the
+/// caller, which the methods' types may name.
+pub(crate) fn selections(caller: &Function, followed: &[Followed]) -> TokenStream {
     let each = followed.iter().filter_map(|function| {
-        let (ty, arguments, selected) = function.method.as_ref()?;
+        let FollowedMethod { ty, constants, arguments, selected, .. } = function.method.as_ref()?;
         let (marker, span) = (function.marker(), function.name.span());
         let entry = format_ident!("{}__on_device", function.name, span = span);
         let arguments = std::iter::repeat_n(quote_spanned!(span=> loop {}), *arguments);
+        let marker = quote_spanned!(span=> #marker::<#(#constants),*>);
         let slot =
             quote_spanned!(span=> &<::phalanx::__private::Callee<#marker> as ::core::default::Default>::default());
         Some(match selected {
@@ -53,13 +56,14 @@ pub(crate) fn selections(followed: &[Followed]) -> TokenStream {
     if each.is_empty() {
         return TokenStream::new();
     }
+    let Declared { declared, where_clause, .. } = declared(&caller.generics);
     quote! {
         const _: () = {
             #[allow(
                 unreachable_code, unused_variables, unused_mut, unused_must_use, dead_code, clippy::all, clippy::pedantic,
                 reason = "it is only compiled"
             )]
-            fn __phalanx_selected() { #(#each)* }
+            fn __phalanx_selected<#declared>() #where_clause { #(#each)* }
         };
     }
 }

@@ -72,7 +72,7 @@ pub(super) fn judge<'f>(
     let (item, followed) = bodies.map_or((item, &[][..]), |bodies| (&bodies.item, &bodies.followed));
     let selections = |judged: TokenStream| match followed.is_empty() {
         true => judged,
-        false => emit::followed::selections(followed),
+        false => emit::followed::selections(function, followed),
     };
     let are_followed = (!followed.is_empty()).then(|| emit::followed::condition(followed));
     let (fault, values) = match faults_of(function, options, item, session) {

@@ -61,9 +61,10 @@ pub(super) fn faults(
 
 /// Adds such faults to the verdict.
 pub(super) fn add<'f>(judged: Judged<'f>, of_traces: Vec<Conditional>, followed: &[Followed]) -> Judged<'f> {
-    if judged.checked.is_err() || of_traces.is_empty() {
-        return judged;
-    }
+    let selections = match &judged.checked {
+        Ok(checked) if !of_traces.is_empty() => emit::followed::selections(checked.function(), followed),
+        Ok(_) | Err(Reported) => return judged,
+    };
     let conditional = judged.conditional.into_iter().chain(of_traces).collect();
-    Judged { conditional, selections: emit::followed::selections(followed), ..judged }
+    Judged { conditional, selections, ..judged }
 }

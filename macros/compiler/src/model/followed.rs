@@ -1,6 +1,6 @@
 //! A device function whose body was read in the file around its caller. rustc confirms that the call is one of this function.
 
-use proc_macro2::Ident;
+use proc_macro2::{Ident, TokenStream, TokenTree};
 
 /// A function that the checks have followed.
 #[derive(Debug, Clone)]
@@ -9,8 +9,22 @@ pub(crate) struct Followed {
     pub(crate) name: Ident,
     /// The identity of its text.
     pub(crate) text: u64,
-    /// Of a method or an associated function: its type, its number of arguments beside the receiver, and how it is selected.
-    pub(crate) method: Option<(Ident, usize, Selected)>,
+    /// Of a method or an associated function: what rustc selects it by.
+    pub(crate) method: Option<FollowedMethod>,
+}
+
+/// A function of a type that the checks have followed.
+#[derive(Debug, Clone)]
+pub(crate) struct FollowedMethod {
+    /// The type, as the caller writes it.
+    pub(crate) ty: TokenStream,
+    /// The words of the type, and of the trait, where the function is defined.
+    pub(crate) of: String,
+    /// The type's arguments.
+    pub(crate) constants: Vec<TokenTree>,
+    /// The number of arguments beside the receiver.
+    pub(crate) arguments: usize,
+    pub(crate) selected: Selected,
 }
 
 /// How rustc selects a function of a type.
@@ -25,7 +39,7 @@ pub(crate) enum Selected {
 impl Followed {
     /// Whether rustc has to confirm the same of both.
     pub(crate) fn is_same(&self, other: &Followed) -> bool {
-        let method = |of: &Followed| of.method.as_ref().map(|(ty, _, selected)| (ty.to_string(), *selected));
+        let method = |of: &Followed| of.method.as_ref().map(|method| (method.ty.to_string(), method.selected));
         self.name == other.name && self.text == other.text && method(self) == method(other)
     }
 
@@ -33,9 +47,16 @@ impl Followed {
     pub(crate) fn marker(&self) -> Ident {
         match &self.method {
             None => self.name.clone(),
-            Some((ty, ..)) => Ident::new(&method_marker(&ty.to_string(), &self.name), self.name.span()),
+            Some(FollowedMethod { of, .. }) => Ident::new(&method_marker(of, &self.name), self.name.span()),
         }
     }
+}
+
+/// Returns the words that distinguish one `impl` from another, as part of a name: `S_u32`.
+pub(crate) fn joined_words(tokens: &TokenStream) -> String {
+    let text = tokens.to_string().replace("r#", "");
+    let words = text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join("_")
 }
 
 /// Returns the name of a method's marker; `of` is the type, and the trait, as words.

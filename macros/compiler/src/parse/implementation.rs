@@ -11,7 +11,7 @@ use super::same_file::identity_of;
 use super::signature::bounded;
 use crate::diag::Diags;
 use crate::messages;
-use crate::model::followed::method_marker;
+use crate::model::followed::{joined_words, method_marker};
 use crate::model::options::Options;
 use crate::model::{Generics, Implementation, Method, Role};
 use crate::span::SpanRange;
@@ -86,7 +86,7 @@ pub(crate) fn implementation(item: &ItemImpl, diags: &mut Diags) -> Implementati
                 // The name tells apart methods of `S<u32>` and `S<f32>`, and of `Trait<u32>` and `Trait<f32>` for one
                 // type.
                 let implemented = item.trait_.as_ref().map(|(path, _)| path);
-                let prefix = words(&quote!(#own_type #implemented));
+                let prefix = joined_words(&quote!(#own_type #implemented));
                 whole.sig.ident = Ident::new(&method_marker(&prefix, method), method.span());
                 let mut all = generics.clone();
                 all.params.extend(whole.sig.generics.params.clone());
@@ -160,13 +160,6 @@ fn standard_trait(path: &syn::Path) -> Option<String> {
     let (first, last) = (path.segments.first()?.ident.to_string(), path.segments.last()?.ident.to_string());
     let is_known = path.segments.len() == 1 && STANDARD_TRAITS.contains(&last.trim_end_matches("Assign"));
     (is_known || ["std", "core"].contains(&first.as_str())).then_some(last)
-}
-
-/// Returns the words that distinguish one `impl` from another, as part of a name: `S_u32`.
-fn words(tokens: &TokenStream) -> String {
-    let text = tokens.to_string().replace("r#", "");
-    let words = text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty());
-    words.collect::<Vec<_>>().join("_")
 }
 
 /// Returns the generics that a method declares itself.

@@ -7,14 +7,15 @@ use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote_spanned};
 use syn::visit_mut::{self, VisitMut};
 use syn::{
-    Block, Expr, ExprCall, ExprMethodCall, FnArg, GenericArgument, GenericParam, ItemFn, Lifetime, Local, Pat,
-    PathArguments, ReceiverKind, Type, parse_quote_spanned,
+    Block, Expr, ExprCall, ExprMethodCall, FnArg, GenericParam, ItemFn, Lifetime, Local, Pat, PatIdent, PathArguments,
+    ReceiverKind, Type, parse_quote_spanned,
 };
 
 use super::lengths::Lengths;
+use super::local_types::{NamedType, single};
 use super::same_file::{Known, Module, declared_in, is_place, name_of, words};
 use super::stand_ins::{LeaveBlock, Stands, Substitute, respanned, with_constants};
-use crate::model::followed::{Followed, Selected};
+use crate::model::followed::{Followed, FollowedMethod, Selected};
 
 /// The most bodies that are put in place of calls.
 const MOST_BODIES: usize = 64;
@@ -65,8 +66,8 @@ struct Inliner<'m> {
     taken: BTreeSet<String>,
     /// The names that the function declares, each as often as it does.
     declared: Vec<String>,
-    /// The locals whose type is written, each with it.
-    types: Vec<(String, String)>,
+    /// The locals in scope, the innermost last, with the types that are written.
+    types: Vec<(String, Option<NamedType>)>,
     lengths: Lengths,
     /// The functions whose bodies are being put in place of a call.
     open: Vec<u64>,
@@ -77,9 +78,30 @@ struct Inliner<'m> {
 
 impl VisitMut for Inliner<'_> {
     fn visit_local_mut(&mut self, local: &mut Local) {
-        self.declare(local);
+        let ty = self.declare(local);
         self.lengths.declare(local);
-        visit_mut::visit_local_mut(self, local);
+        if let Some(init) = &mut local.init {
+            visit_mut::visit_local_init_mut(self, init);
+        }
+        let pat = match &local.pat {
+            Pat::Type(typed) => &*typed.pat,
+            pat => pat,
+        };
+        match name_of(pat) {
+            Some(name) => self.types.push((name.ident.to_string(), ty)),
+            None => self.visit_pat_mut(&mut local.pat),
+        }
+    }
+
+    fn visit_pat_ident_mut(&mut self, pat: &mut PatIdent) {
+        self.types.push((pat.ident.to_string(), None));
+        visit_mut::visit_pat_ident_mut(self, pat);
+    }
+
+    fn visit_block_mut(&mut self, block: &mut Block) {
+        let outside = self.types.len();
+        visit_mut::visit_block_mut(self, block);
+        self.types.truncate(outside);
     }
 
     fn visit_item_mut(&mut self, _: &mut syn::Item) {}
@@ -93,15 +115,25 @@ impl VisitMut for Inliner<'_> {
         if let Some((identity, body)) = replaced {
             self.open.push(identity);
             *expr = body;
-            visit_mut::visit_expr_mut(self, expr);
+            self.visit_in_scope(expr);
             self.open.pop();
             return;
         }
-        visit_mut::visit_expr_mut(self, expr);
+        self.visit_in_scope(expr);
     }
 }
 
 impl Inliner<'_> {
+    /// Visits the parts of an expression. What they declare ends with it, but for a condition's, which its body sees.
+    fn visit_in_scope(&mut self, expr: &mut Expr) {
+        let is_condition = matches!(expr, Expr::Let(_) | Expr::Binary(_));
+        let outside = self.types.len();
+        visit_mut::visit_expr_mut(self, expr);
+        if !is_condition {
+            self.types.truncate(outside);
+        }
+    }
+
     fn parameters(&mut self, item: &ItemFn) {
         for input in &item.sig.inputs {
             if let FnArg::Typed(input) = input
@@ -111,56 +143,57 @@ impl Inliner<'_> {
                     Type::Reference(reference) => &*reference.elem,
                     ty => ty,
                 };
-                self.has_type(&name.ident, ty);
+                self.types.push((name.ident.to_string(), NamedType::of(ty)));
             }
         }
     }
 
-    fn has_type(&mut self, name: &Ident, ty: &Type) {
-        let once = self.declared.iter().filter(|declared| *name == **declared).count() == 1;
-        if let (true, Type::Path(path)) = (once, ty)
-            && let Some(ty) = path.path.get_ident()
-        {
-            self.types.push((name.to_string(), ty.to_string()));
-        }
-    }
-
-    /// Notes the type of a local, which the declaration then states.
-    fn declare(&mut self, local: &mut Local) {
+    /// Returns the type of a local, which the declaration then states, and what it begins with.
+    fn declare(&mut self, local: &mut Local) -> Option<NamedType> {
         match &local.pat {
             Pat::Type(typed) => {
-                if let Some(name) = name_of(&typed.pat) {
-                    let (name, ty) = (name.ident.clone(), typed.ty.clone());
-                    self.has_type(&name, &ty);
+                let ty = NamedType::of(&typed.ty)?;
+                if let Some(init) = &mut local.init
+                    && let Expr::Call(call) = &mut *init.expr
+                    && let Expr::Path(path) = &mut *call.func
+                    && self.returns_own(&path.path, &ty)
+                    && let Some(first) = path.path.segments.first_mut()
+                {
+                    let (at, arguments) = (first.ident.span(), ty.arguments());
+                    first.arguments = PathArguments::AngleBracketed(parse_quote_spanned!(at=> ::<#(#arguments),*>));
                 }
+                Some(ty)
             }
-            Pat::Ident(_) => {
-                let Some(name) = name_of(&local.pat).map(|name| name.ident.clone()) else { return };
-                let Some(ty) = local.init.as_ref().and_then(|init| self.type_of(&init.expr)) else { return };
-                self.has_type(&name, &ty);
-                let pat = &local.pat;
-                local.pat = Pat::Type(parse_quote_spanned!(name.span()=> #pat: #ty));
+            Pat::Ident(name) => {
+                let ty = self.type_of(&local.init.as_ref()?.expr)?;
+                let (pat, at) = (&local.pat, name.ident.span());
+                let stated = ty.tokens(at);
+                local.pat = Pat::Type(parse_quote_spanned!(at=> #pat: #stated));
+                Some(ty)
             }
-            _ => {}
+            _ => None,
         }
+    }
+
+    /// Whether a path names a function of a type without the type's arguments, and the function returns the type.
+    fn returns_own(&self, path: &syn::Path, ty: &NamedType) -> bool {
+        let Some((own, name)) = type_and_name(path) else { return false };
+        let is_bare = own.arguments().is_empty() && !ty.arguments().is_empty() && own.name() == ty.name();
+        is_bare && self.module.method(ty, name).is_some_and(|(known, _)| known.returns_own(ty.name()))
     }
 
     /// Returns the type of a struct's literal, or of what a function of the type returns.
-    fn type_of(&self, expr: &Expr) -> Option<Type> {
-        let has_methods = |ty: &Ident| self.module.methods.keys().any(|(of, _)| *ty == **of);
-        let ty = match expr {
-            Expr::Struct(literal) => literal.path.get_ident().filter(|ty| has_methods(ty))?,
+    fn type_of(&self, expr: &Expr) -> Option<NamedType> {
+        match expr {
+            Expr::Struct(literal) => NamedType::of_path(&literal.path).filter(|ty| self.module.has_methods(ty)),
             Expr::Call(call) => {
                 let Expr::Path(path) = &*call.func else { return None };
-                let (ty, name) = two_names(&path.path)?;
-                let known = self.module.methods.get(&(ty.to_string(), name.to_string()))?;
-                let Type::Path(result) = known.result()? else { return None };
-                let result = result.path.get_ident()?;
-                (result == "Self" || result == ty).then_some(ty)?
+                let (ty, name) = type_and_name(&path.path)?;
+                let (known, _) = self.module.method(&ty, name)?;
+                known.returns_own(ty.name()).then_some(ty)
             }
-            _ => return None,
-        };
-        Some(parse_quote_spanned!(ty.span()=> #ty))
+            _ => None,
+        }
     }
 
     /// Whether a name may mean something else here than in the module: what bodies declare is seen in them alone.
@@ -183,13 +216,16 @@ impl Inliner<'_> {
     /// Returns the body of a function that is called by its name, or by its type and its name.
     fn call(&mut self, call: &ExprCall) -> Option<(u64, Expr)> {
         let Expr::Path(path) = &*call.func else { return None };
-        let (known, own, name) = match (one_name(&path.path), two_names(&path.path)) {
-            (Some(name), _) => (self.module.functions.get(&name.to_string())?, None, name),
-            (None, Some((ty, name))) => (self.module.methods.get(&(ty.to_string(), name.to_string()))?, Some(ty), name),
+        let (known, own, name, of_type) = match (one_name(&path.path), type_and_name(&path.path)) {
+            (Some(name), _) => (self.module.functions.get(&name.to_string())?, None, name, Vec::new()),
+            (None, Some((ty, name))) => {
+                let (known, constants) = self.module.method(&ty, name)?;
+                (known, Some(ty), name, constants)
+            }
             (None, None) => return None,
         };
         let arguments = &path.path.segments.last()?.arguments;
-        let constants = match constants_of(known, arguments) {
+        let mut constants = match constants_of(known, arguments) {
             None if arguments.is_none() => {
                 let is_declared = |name: &Ident| self.declared.iter().filter(|other| *name == **other).count() == 1;
                 let is_own = |name: &Ident| is_declared(name) && (self.open.is_empty() || !self.in_bodies(name));
@@ -197,7 +233,9 @@ impl Inliner<'_> {
             }
             constants => constants?,
         };
-        let first = own.unwrap_or(name).to_string();
+        constants.extend(of_type);
+        let own = own.as_ref();
+        let first = own.map_or(name, NamedType::name).to_string();
         if own.is_some() && !(takes_values(known) && known.types.is_empty()) {
             return None;
         }
@@ -214,29 +252,33 @@ impl Inliner<'_> {
     fn method_call(&mut self, call: &ExprMethodCall) -> Option<(u64, Expr)> {
         let Expr::Path(receiver) = &*call.receiver else { return None };
         let (local, name) = (receiver.path.get_ident()?, &call.method);
-        let ty = &self.types.iter().find(|(known, _)| *local == **known)?.1;
-        let known = self.module.methods.get(&(ty.clone(), name.to_string()))?;
+        let own = self.types.iter().rev().find(|(known, _)| *local == **known)?.1.clone()?;
+        let (known, constants) = self.module.method(&own, name)?;
         known.receiver()?;
         let mentions = |argument: &Expr| words(&argument.to_token_stream()).any(|word| word == *local);
         let arguments: Vec<&Expr> = call.args.iter().collect();
         // The receiver is read before the arguments are computed.
         let in_order = arguments.iter().all(|argument| is_place(argument) || !mentions(argument));
-        if call.turbofish.is_some() || self.is_taken(ty) || !in_order || !self.may_stand(known) {
+        if call.turbofish.is_some() || self.is_taken(&own.name().to_string()) || !in_order || !self.may_stand(known) {
             return None;
         }
-        let own = Ident::new(ty, name.span());
         if !takes_values(known) || !known.types.is_empty() || known.constants.iter().any(|(_, used)| *used) {
             return None;
         }
-        let body = self.body(known, (Some(&own), name, &[]), Some(&call.receiver), &arguments)?;
+        let body = self.body(known, (Some(&own), name, &constants), Some(&call.receiver), &arguments)?;
         self.follow(known, Some(&own), name, Selected::ByReceiver);
         Some((known.identity, body))
     }
 
-    fn follow(&mut self, known: &Known, own: Option<&Ident>, name: &Ident, selected: Selected) {
+    fn follow(&mut self, known: &Known, own: Option<&NamedType>, name: &Ident, selected: Selected) {
         self.left -= 1;
-        let arguments = known.sig.inputs.len() - usize::from(known.receiver().is_some());
-        let method = own.map(|own| (own.clone(), arguments, selected));
+        let method = own.map(|own| FollowedMethod {
+            ty: own.tokens(name.span()),
+            of: known.of.clone(),
+            constants: self.module.resolved(own).arguments().to_vec(),
+            arguments: known.sig.inputs.len() - usize::from(known.receiver().is_some()),
+            selected,
+        });
         let followed = Followed { name: name.clone(), text: known.identity, method };
         if !self.followed.iter().any(|other| other.is_same(&followed)) {
             self.followed.push(followed);
@@ -247,7 +289,7 @@ impl Inliner<'_> {
     fn body(
         &self,
         known: &Known,
-        (own, name, constants): (Option<&Ident>, &Ident, &[(String, TokenTree)]),
+        (own, name, constants): (Option<&NamedType>, &Ident, &[(String, TokenTree)]),
         receiver: Option<&Expr>,
         arguments: &[&Expr],
     ) -> Option<Expr> {
@@ -329,7 +371,9 @@ impl Inliner<'_> {
             return None;
         }
         let mut block: Block = syn::parse2(of_call(known.block.to_token_stream())).ok()?;
-        let mut substitute = Substitute { stands: &stands, own, declares: &known.declares, fits: true };
+        let own_path = own.map(|own| own.tokens(at));
+        let mut substitute =
+            Substitute { stands: &stands, own: own_path.as_ref(), declares: &known.declares, fits: true };
         substitute.visit_block_mut(&mut block);
         if !substitute.fits {
             return None;
@@ -346,11 +390,7 @@ impl Inliner<'_> {
             [syn::Stmt::Expr(value, None)] => value.to_token_stream(),
             _ => block.to_token_stream(),
         };
-        let own_type = known.result().and_then(|ty| match ty {
-            Type::Path(path) => path.path.get_ident(),
-            _ => None,
-        });
-        let is_own = own.is_some() && own_type.is_some_and(|ty| ty == "Self" || own.is_some_and(|own| own == ty));
+        let is_own = own.is_some_and(|own| known.returns_own(own.name()));
         let value = match known.result().filter(|ty| is_value(ty) && !is_own) {
             Some(ty) if known.is_generic(ty) => {
                 let result = fresh("result");
@@ -405,15 +445,7 @@ fn constants_of(known: &Known, arguments: &PathArguments) -> Option<Vec<(String,
         PathArguments::None if known.constants.iter().any(|(_, used)| *used) => return None,
         PathArguments::None => return Some(Vec::new()),
         PathArguments::Parenthesized(_) => return None,
-        PathArguments::AngleBracketed(arguments) => {
-            let single = |argument: &GenericArgument| {
-                let mut tokens = argument.to_token_stream().into_iter();
-                let (first, second) = (tokens.next()?, tokens.next());
-                let is_word = matches!(first, TokenTree::Ident(_) | TokenTree::Literal(_));
-                (second.is_none() && is_word).then_some(first)
-            };
-            arguments.args.iter().map(single).collect()
-        }
+        PathArguments::AngleBracketed(arguments) => arguments.args.iter().map(single).collect(),
     };
     let params = || known.sig.generics.params.iter().filter(|param| !matches!(param, GenericParam::Lifetime(_)));
     if given.len() != params().count() {
@@ -433,9 +465,10 @@ fn one_name(path: &syn::Path) -> Option<&Ident> {
     path.leading_colon.is_none().then_some(&only.ident)
 }
 
-fn two_names(path: &syn::Path) -> Option<(&Ident, &Ident)> {
+/// Returns the type and the name of a path that is these two.
+fn type_and_name(path: &syn::Path) -> Option<(NamedType, &Ident)> {
     let mut segments = path.segments.iter();
     let (first, second, None) = (segments.next()?, segments.next()?, segments.next()) else { return None };
-    let plain = path.leading_colon.is_none() && first.arguments.is_none();
-    plain.then_some((&first.ident, &second.ident))
+    let own = NamedType::of_segment(first).filter(|_| path.leading_colon.is_none())?;
+    Some((own, &second.ident))
 }

@@ -21,6 +21,7 @@ pub(crate) mod instance;
 mod iter_consumers;
 mod iter_sources;
 mod lengths;
+mod local_types;
 mod macro_call;
 mod matrix;
 mod method;

@@ -4,6 +4,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::local_types::NamedType;
+use crate::model::followed::joined_words;
 use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::visit::{self, Visit};
@@ -24,6 +26,10 @@ pub(super) struct Known {
     pub(super) returns: bool,
     /// The first names of the paths in it that are neither of these nor its parameters'.
     pub(super) names: BTreeSet<String>,
+    /// Of a method: the constants of its type, in the order of the type's arguments.
+    pub(super) of_type: Vec<String>,
+    /// Of a method: the words of its type, and of the trait.
+    pub(super) of: String,
 }
 
 /// The functions of a module, by name, and the methods of its types, by type and name.
@@ -31,6 +37,8 @@ pub(super) struct Known {
 pub(super) struct Module {
     pub(super) functions: BTreeMap<String, Known>,
     pub(super) methods: BTreeMap<(String, String), Known>,
+    /// Other names for types.
+    aliases: BTreeMap<String, NamedType>,
 }
 
 impl Module {
@@ -44,34 +52,81 @@ impl Module {
     }
 
     fn of(items: &[Item]) -> Module {
-        let (mut functions, mut methods) = (BTreeMap::new(), BTreeMap::new());
+        let (mut functions, mut methods, mut aliases) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         for item in items {
             match item {
                 Item::Fn(ItemFn { attrs, sig, block, .. }) if is_device(attrs) => {
-                    let known = Known::of(sig, block, identity_of(&quote!(#sig #block)));
+                    let known = Known::of(sig, block, identity_of(&quote!(#sig #block)), OfType::default());
                     functions.entry(sig.ident.to_string()).or_insert_with(Vec::new).push(known);
                 }
-                Item::Impl(item)
-                    if is_device(&item.attrs) && item.trait_.is_none() && item.generics.params.is_empty() =>
-                {
+                Item::Impl(item) if is_device(&item.attrs) => {
                     let own = &item.self_ty;
                     let Type::Path(path) = &**own else { continue };
-                    let Some(name) = path.path.get_ident() else { continue };
+                    let Some(name) = path.path.segments.last() else { continue };
                     for member in &item.items {
                         let ImplItem::Fn(method) = member else { continue };
-                        if method.attrs.iter().any(|attr| !attr.path().is_ident("doc")) {
-                            continue;
-                        }
                         let (sig, block) = (&method.sig, &method.block);
-                        let known = Known::of(sig, block, identity_of(&quote!(#own #sig #block)));
-                        methods.entry((name.to_string(), sig.ident.to_string())).or_insert_with(Vec::new).push(known);
+                        let is_plain = method.attrs.iter().all(|attr| attr.path().is_ident("doc"));
+                        let of = OfType::of(item).filter(|_| is_plain);
+                        let known = of.and_then(|of| Known::of(sig, block, identity_of(&quote!(#own #sig #block)), of));
+                        let key = (name.ident.to_string(), sig.ident.to_string());
+                        methods.entry(key).or_insert_with(Vec::new).push(known);
                     }
+                }
+                Item::Type(item) if item.generics.params.is_empty() && item.attrs.is_empty() => {
+                    aliases.extend(NamedType::of(&item.ty).map(|ty| (item.ident.to_string(), ty)));
                 }
                 _ => {}
             }
         }
         // Of two definitions, a condition decides which one there is.
-        Module { functions: only(functions), methods: only(methods) }
+        Module { functions: only(functions), methods: only(methods), aliases }
+    }
+
+    /// The type that another name stands for.
+    pub(super) fn resolved<'t>(&'t self, ty: &'t NamedType) -> &'t NamedType {
+        let alias = self.aliases.get(&ty.name().to_string()).filter(|_| ty.arguments().is_empty());
+        alias.unwrap_or(ty)
+    }
+
+    pub(super) fn has_methods(&self, ty: &NamedType) -> bool {
+        let name = self.resolved(ty).name();
+        self.methods.keys().any(|(of, _)| *name == **of)
+    }
+
+    /// Returns a function of a type, with the constants that the type's arguments are for it.
+    pub(super) fn method(&self, ty: &NamedType, name: &Ident) -> Option<(&Known, Vec<(String, TokenTree)>)> {
+        let ty = self.resolved(ty);
+        let known = self.methods.get(&(ty.name().to_string(), name.to_string()))?;
+        let (names, given) = (known.of_type.iter().cloned(), ty.arguments().iter().cloned());
+        (names.len() == given.len()).then(|| (known, names.zip(given).collect()))
+    }
+}
+
+/// What a method's `impl` says of its type.
+#[derive(Default)]
+struct OfType {
+    /// The constants that are the type's arguments.
+    constants: Vec<String>,
+    /// The words of the type, and of the trait.
+    words: String,
+}
+
+impl OfType {
+    /// Reads the head of an `impl` whose type has no parameters but constants, and whose methods hold for all of them.
+    fn of(item: &syn::ItemImpl) -> Option<OfType> {
+        let (own, of_trait) = (&item.self_ty, item.trait_.as_ref().map(|(path, _)| path));
+        let ty = NamedType::of(own)?;
+        let declared = item.generics.params.iter().map(|param| match param {
+            syn::GenericParam::Const(param) => Some(param.ident.to_string()),
+            syn::GenericParam::Lifetime(_) | syn::GenericParam::Type(_) => None,
+        });
+        let mut declared = declared.collect::<Option<Vec<String>>>()?;
+        let constants: Vec<String> = ty.arguments().iter().map(ToString::to_string).collect();
+        declared.sort();
+        let mut sorted = constants.clone();
+        sorted.sort();
+        (declared == sorted).then(|| OfType { constants, words: joined_words(&quote!(#own #of_trait)) })
     }
 }
 
@@ -158,7 +213,7 @@ fn is_device(attrs: &[Attribute]) -> bool {
 
 impl Known {
     /// Reads a function; `None` if its body cannot stand in another function.
-    fn of(sig: &Signature, block: &Block, identity: u64) -> Option<Known> {
+    fn of(sig: &Signature, block: &Block, identity: u64, of: OfType) -> Option<Known> {
         let plain = sig.asyncness.is_none() && matches!(sig.safety, syn::Safety::Default);
         if !plain {
             return None;
@@ -192,11 +247,13 @@ impl Known {
         let declares = of_body.declared;
         let mut names = of_body.named;
         names.extend(of_params.named);
-        let is_constant = |name: &String| constants.iter().any(|(constant, _)| constant == name);
+        let is_constant =
+            |name: &String| constants.iter().any(|(constant, _)| constant == name) || of.constants.contains(name);
         let is_own = |name: &String| is_constant(name) || types.contains(name);
         names.retain(|name| !declares.contains(name) && !of_params.declared.contains(name) && !is_own(name));
         let (sig, block, returns) = (sig.clone(), block.clone(), of_body.returns);
-        stays.then_some(Known { sig, block, identity, declares, constants, types, returns, names })
+        let OfType { constants: of_type, words: of } = of;
+        stays.then_some(Known { sig, block, identity, declares, constants, types, returns, names, of_type, of })
     }
 
     /// Whether its body can stand in another function as it is, with the types that it states.
@@ -217,6 +274,12 @@ impl Known {
             ReturnType::Type(_, ty) => Some(ty),
             ReturnType::Default => None,
         }
+    }
+
+    /// Whether a method returns its own type.
+    pub(super) fn returns_own(&self, own: &Ident) -> bool {
+        let name = self.result().and_then(NamedType::of);
+        name.is_some_and(|ty| ty.name() == "Self" || ty.name() == own)
     }
 
     /// Returns the receiver.

@@ -22,7 +22,8 @@ pub(super) enum Stands {
 /// Puts what stands for the parameters in their place, and the type for `Self`.
 pub(super) struct Substitute<'s> {
     pub(super) stands: &'s [(String, Stands)],
-    pub(super) own: Option<&'s Ident>,
+    /// The type that `Self` is, as a path of an expression.
+    pub(super) own: Option<&'s TokenStream>,
     pub(super) declares: &'s BTreeSet<String>,
     /// Whether all uses are such that this is possible.
     pub(super) fits: bool,
@@ -97,6 +98,14 @@ impl VisitMut for Substitute<'_> {
         }
     }
 
+    fn visit_field_value_mut(&mut self, field: &mut syn::FieldValue) {
+        // `S { x }` names the field and the value at once.
+        if field.colon_token.is_none() && self.stand(&field.expr).is_some() {
+            field.colon_token = Some(Default::default());
+        }
+        visit_mut::visit_field_value_mut(self, field);
+    }
+
     fn visit_pat_ident_mut(&mut self, pat: &mut syn::PatIdent) {
         // A local hides a parameter.
         self.fits &= !self.stands.iter().any(|(param, _)| pat.ident == *param);
@@ -107,9 +116,9 @@ impl VisitMut for Substitute<'_> {
         if let Some(first) = path.segments.first_mut()
             && first.ident == "Self"
         {
-            match self.own {
-                Some(own) => first.ident = own.clone(),
-                None => self.fits = false,
+            match self.own.map(|own| syn::parse2(own.clone())) {
+                Some(Ok(own)) => *first = own,
+                Some(Err(_)) | None => self.fits = false,
             }
         }
         visit_mut::visit_path_mut(self, path);

@@ -424,12 +424,10 @@ impl<'f> Builder<'f> {
     ) -> Value {
         let mut values = self.values(values.chain(base));
         let whole = self.combined(values.iter().map(|value| value.node).collect(), at);
-        // The base comes last, and is not a field.
-        values.truncate(members.len());
-        let fields = match base {
-            Some(_) => Vec::new(),
-            None => members.into_iter().zip(values).collect(),
-        };
+        // The base comes last, and has the fields that are not written.
+        let others = values.split_off(members.len()).into_iter().flat_map(|base| base.fields);
+        let others: Vec<_> = others.filter(|(field, _)| !members.contains(field)).collect();
+        let fields = members.into_iter().zip(values).chain(others).collect();
         Value { fields, ..whole }
     }
 

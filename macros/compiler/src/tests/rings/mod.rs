@@ -21,6 +21,7 @@ mod mutants;
 mod ordered;
 mod peers;
 mod persistent;
+mod pipeline_states;
 mod polls;
 mod products;
 mod races;
