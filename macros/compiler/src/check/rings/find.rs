@@ -7,6 +7,7 @@ use super::classes::Classes;
 use super::given::{Arguments, Elements};
 use super::kernel::{Kernel, Refusal};
 use super::objects::Objects;
+use super::preconditions::Preconditions;
 use super::races::Guard;
 use super::walk::Sites;
 use super::{assemble_most, report, staged};
@@ -50,7 +51,7 @@ pub(super) fn find(
     let numbers = if sought.is_some() { 0..=stages + ARGUMENTS } else { odd.clone() };
     let multiples = [1].into_iter().chain(odd).chain([stages + ARGUMENTS]).map(|number| number * depends.granule);
     let numbers = numbers.chain(multiples.filter(|_| depends.granule > 1));
-    let with = |elements| move |number| Arguments { number, elements };
+    let with = |elements| move |number| Arguments::new(number, elements);
     let launches = numbers.clone().map(with(Elements::Same));
     let last = (stages + ARGUMENTS) * depends.granule;
     let others = [last].into_iter().map(with(Elements::Alternating)).chain(numbers.map(with(Elements::Ascending)));
@@ -58,7 +59,13 @@ pub(super) fn find(
     let of_arguments = |arguments: &Arguments| classes.with(kernel, arguments);
     let mut refused: Option<Refusal> = None;
     let mut ended = false;
-    for arguments in launches.chain(others) {
+    let preconditions = Preconditions::of(kernel);
+    let mut tried: Vec<Arguments> = Vec::new();
+    for arguments in launches.chain(others).flat_map(|arguments| preconditions.launches(&arguments)) {
+        if tried.contains(&arguments) {
+            continue;
+        }
+        tried.push(arguments.clone());
         if ended && arguments.elements != Elements::Ascending {
             continue;
         }
@@ -73,9 +80,10 @@ pub(super) fn find(
         let staged = || if is_staged { staged() } else { None };
         let found = found.ok().flatten().or_else(staged);
         if let Some(fault) = found {
-            let largest = Arguments { number: last, elements: Elements::Same };
+            let largest = preconditions.launches(&Arguments::new(last, Elements::Same)).swap_remove(0);
             // A fault with no rounds and with many does not depend on their number.
             let always = arguments.number == 0
+                && arguments.others().next().is_none()
                 && find_for(kernel, objects.clone(), &of_arguments(&largest), &largest, &mut sought).is_ok_and(
                     |other| other.is_some_and(|other| other.rule == fault.rule && other.at.begins_with(fault.at)),
                 );
@@ -103,7 +111,9 @@ pub(super) fn find_staged(
     }
     let depends = classes.depends(kernel);
     let last = if depends.on_numbers { STAGED } else { 1 };
-    (1..=last).map(|number| Arguments { number, elements: Elements::Same }).find_map(|arguments| {
+    let preconditions = Preconditions::of(kernel);
+    let launches = (1..=last).flat_map(|number| preconditions.launches(&Arguments::new(number, Elements::Same)));
+    launches.into_iter().find_map(|arguments| {
         let fault = staged::find(
             kernel,
             objects,

@@ -1,15 +1,47 @@
 //! Finds the nodes whose values a launch gives: scalar parameters, lengths of slices, and elements of slices that nothing writes.
 
+use std::collections::BTreeMap;
+
 use super::kernel::Kernel;
 use crate::check::cfg::{Formula, NodeId, Root, Source};
 use crate::model::ty::{ParamType, TypeShape, ValueType};
 
 /// The arguments of a certain launch.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Arguments {
-    /// The value of each scalar parameter and of each length.
+    /// The value of each scalar parameter and of each length that is not among the others.
     pub(super) number: i64,
     pub(super) elements: Elements,
+    others: BTreeMap<Number, i64>,
+}
+
+/// A scalar parameter, or the length of a slice, by the position of the parameter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Number {
+    position: usize,
+    pub(super) is_length: bool,
+}
+
+impl Arguments {
+    pub(super) fn new(number: i64, elements: Elements) -> Arguments {
+        Arguments { number, elements, others: BTreeMap::new() }
+    }
+
+    /// The same arguments with another value for one.
+    pub(super) fn with(&self, number: Number, value: i64) -> Arguments {
+        let mut other = self.clone();
+        other.others.insert(number, value);
+        other
+    }
+
+    pub(super) fn value(&self, number: Number) -> i64 {
+        self.others.get(&number).copied().unwrap_or(self.number)
+    }
+
+    /// The numbers that have a value of their own.
+    pub(super) fn others(&self) -> impl Iterator<Item = (Number, i64)> {
+        self.others.iter().map(|(number, value)| (*number, *value))
+    }
 }
 
 /// The elements of slices in a certain launch.
@@ -76,6 +108,27 @@ impl Kernel<'_, '_> {
         }
     }
 
+    /// The parameter or the length that a launch gives to a node, unless it is a truth value or an element.
+    pub(super) fn number_of(&self, node: NodeId) -> Option<Number> {
+        let position = |node: NodeId| match self.cfg.nodes[self.cfg.origin(node).0].source {
+            Source::Param(position) => Some(position),
+            _ => None,
+        };
+        match self.given(node)? {
+            Given::Number { index: None, most: 2.. } => Some(Number { position: position(node)?, is_length: false }),
+            Given::Length => {
+                Some(Number { position: position(*self.cfg.nodes[node.0].operands.first()?)?, is_length: true })
+            }
+            Given::Number { .. } => None,
+        }
+    }
+
+    /// The text that names a number of a launch: `n`, `x.len()`.
+    pub(super) fn name_of_number(&self, number: Number) -> Option<String> {
+        let name = &self.function.local(self.function.params.get(number.position)?.local).name;
+        Some(if number.is_length { format!("{name}.len()") } else { name.to_string() })
+    }
+
     /// Whether a value is a parameter of an unsigned type, or a length.
     pub(super) fn is_natural(&self, node: NodeId) -> bool {
         let Source::Param(position) = self.cfg.nodes[node.0].source else {
@@ -99,7 +152,7 @@ impl Kernel<'_, '_> {
                 let place = &self.cfg.nodes[of.operands.first()?.0];
                 Some(format!("{}[..]", parameter(*place.operands.first()?)?))
             }
-            Given::Length => Some(format!("{}.len()", parameter(*of.operands.first()?)?)),
+            Given::Length => self.name_of_number(self.number_of(node)?),
         }
     }
 

@@ -112,7 +112,7 @@ impl Kernel<'_, '_> {
     /// Whether a value is computed from what the launch is given, and not from what loops count.
     fn is_given(&self, node: NodeId) -> bool {
         let counters = Counters::default();
-        let arguments = Arguments { number: 1, elements: Elements::Same };
+        let arguments = Arguments::new(1, Elements::Same);
         let of = |arguments| Evaluator { kernel: self, counters: &counters, arguments, thread: 0, after: None };
         let Some(point) = self.evaluated(node) else { return false };
         of(None).value(node, point).known().is_none() && of(Some(&arguments)).value(node, point).known().is_some()
@@ -125,7 +125,7 @@ impl Evaluator<'_, '_, '_> {
         let arguments = self.arguments?;
         let kernel = self.kernel;
         match kernel.given(node) {
-            Some(Given::Length) => Some(Value::constant(arguments.number)),
+            Some(Given::Length) => kernel.number_of(node).map(|number| Value::constant(arguments.value(number))),
             Some(Given::Number { index: Some(index), .. }) if arguments.elements == Elements::Alternating => {
                 Some(binary(BinaryOp::Rem, value(index), Value::constant(2)))
             }
@@ -138,7 +138,8 @@ impl Evaluator<'_, '_, '_> {
                 Some(element).filter(|element| element.known().is_none_or(|element| element <= most))
             }
             Some(Given::Number { most, .. }) => {
-                Some(Value::constant(arguments.number)).filter(|_| arguments.number <= most)
+                let number = kernel.number_of(node).map_or(arguments.number, |number| arguments.value(number));
+                (number <= most).then(|| Value::constant(number))
             }
             None => self.of_grid(node),
         }

@@ -7,7 +7,7 @@
 //! of a case whose values the constants have.
 //!
 //! `pipelines` has the methods of `Pipeline`, `constants` and `symbol` have values that the text does not say, `value` the values of nodes,
-//! `given` and `launch` those of a certain launch, `objects` the barriers and slots, `walk` and
+//! `given` and `launch` those of a certain launch, `preconditions` what has to hold of it, `objects` the barriers and slots, `walk` and
 //! `calls` a thread's steps, `skipped` what they pass over, `classes` the threads with the same ones, `warps` and `lanes` the actors, `assemble` the roles,
 //! `staged` the rows that bulk copies read and threads write again, `report` the faults as messages.
 
@@ -33,6 +33,7 @@ mod objects;
 mod parts;
 mod pipelines;
 mod polls;
+mod preconditions;
 mod races;
 mod report;
 mod skipped;

@@ -69,7 +69,7 @@ pub(super) fn reason(kernel: &Kernel<'_, '_>, objects: &Objects, sites: &Sites, 
 
 /// Returns the arguments on which a kernel's rings depend, each with its value in a certain launch.
 pub(super) fn arguments(kernel: &Kernel<'_, '_>, depends: &Depends, arguments: &Arguments) -> Vec<(String, String)> {
-    let Arguments { number, elements } = *arguments;
+    let Arguments { number, elements, .. } = *arguments;
     let mut named: Vec<(String, String)> = Vec::new();
     for node in &depends.given {
         let (Some(given), Some(name)) = (kernel.given(*node), kernel.name_of_given(*node)) else { continue };
@@ -79,10 +79,17 @@ pub(super) fn arguments(kernel: &Kernel<'_, '_>, depends: &Depends, arguments: &
             Given::Number { index: Some(_), .. } if elements == Elements::Ascending => {
                 format!("0, {number}, {} and so on", number * 2)
             }
-            Given::Number { .. } | Given::Length => number.to_string(),
+            Given::Number { .. } | Given::Length => {
+                kernel.number_of(*node).map_or(number, |number| arguments.value(number)).to_string()
+            }
         };
         if named.iter().all(|(known, _)| *known != name) {
             named.push((name, value));
+        }
+    }
+    for (number, value) in arguments.others() {
+        if let Some(name) = kernel.name_of_number(number).filter(|name| named.iter().all(|(known, _)| known != name)) {
+            named.push((name, value.to_string()));
         }
     }
     named

@@ -23,6 +23,7 @@ mod peers;
 mod persistent;
 mod pipeline_states;
 mod polls;
+mod preconditions;
 mod products;
 mod races;
 mod skeletons;
