@@ -45,6 +45,7 @@ mod skews;
 mod stages;
 mod text;
 mod trace_accesses;
+mod trace_learning;
 mod trace_orders;
 mod trace_pairs;
 mod traces;

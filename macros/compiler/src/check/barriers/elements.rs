@@ -135,6 +135,7 @@ impl<'a, 'f> Check<'a, 'f> {
                 argument: if self.runs.has_integers { argument } else { 0 },
                 element: self.runs.reads_integers.then_some(element),
                 length: None,
+                agreed: None,
                 holds: None,
             };
             if !launches.contains(&launch) {

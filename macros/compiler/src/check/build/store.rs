@@ -77,8 +77,17 @@ impl<'f> Builder<'f> {
                 self.set_node(self.variable_of(local), node, Extent::Part, at);
                 self.write_behind(local, node, at);
             }
+            let is_element = !matches!(argument.result_kind, Kind::Memory(_));
             if let (Some(_), Some(region)) = (argument.memory(), &value.region) {
-                self.access(region.clone(), how, at);
+                match (is_element, callee, receiver) {
+                    // What is passed as a copy has been read.
+                    (true, Callee::Method(..) | Callee::Associated(..), false) => {}
+                    (true, Callee::Method(..), true) => {
+                        self.access(region.clone(), how, at);
+                        self.last_access_covers(Covers::Receiver);
+                    }
+                    _ => self.access(region.clone(), how, at),
+                }
             } else if let Kind::TensorMap { .. } | Kind::OptionalMemory(Memory::Global | Memory::GlobalMut) =
                 argument.result_kind
             {

@@ -126,7 +126,9 @@ impl<'f> Builder<'f> {
                     let region = region.filter(|_| matches!(expr.result_kind, Kind::Barrier(_)));
                     let nodes: Vec<_> = values.into_iter().map(|value| value.node).collect();
                     let region = region.map(|region| region.at(Select::At(nodes[1])));
-                    return Value { region, ..self.combined(nodes, at) };
+                    let value = self.combined(nodes, at);
+                    self.formulas.insert(value.node, Formula::Element);
+                    return Value { region, ..value };
                 }
                 let variable = self.variable(expr);
                 // A row of an array of arrays is still memory, and nothing is read yet.
@@ -134,7 +136,11 @@ impl<'f> Builder<'f> {
                 if is_row { variable } else { self.load(variable.region, vec![variable.node], at) }
             }
             ExprKind::Field { base, member } => self.field_of(base, member, at),
-            ExprKind::Array { elements, .. } => self.combine(elements, at),
+            ExprKind::Array { elements, .. } => {
+                let value = self.combine(elements, at);
+                self.formulas.insert(value.node, Formula::Array);
+                value
+            }
             ExprKind::Tuple { elements, .. } => {
                 let members = (0..).map(Member::Unnamed);
                 let members: Vec<_> = members.zip(elements).map(|(member, _)| self.field(&member)).collect();
@@ -177,6 +183,7 @@ impl<'f> Builder<'f> {
                 let regions = arguments.iter().zip(&values).map(|(argument, value)| {
                     argument
                         .memory()
+                        .filter(|_| of_function || matches!(argument.result_kind, Kind::Memory(_)))
                         .map(|_| value.region.clone().unwrap_or_else(|| region_of_kind(argument.result_kind)))
                 });
                 let regions = regions.collect();

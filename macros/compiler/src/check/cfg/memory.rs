@@ -220,6 +220,8 @@ pub(crate) enum Covers {
     Whole,
     /// A field of it, or another part of a value.
     Field,
+    /// An element whose method is called: the method may change it, and has nothing else by which a thread could learn of another.
+    Receiver,
     /// The access is one of so many elements, from this index on, of the memory that the last selection is made of.
     Vector { first: NodeId, lanes: u64 },
     /// The rows and columns of a matrix from these on, of the memory before the last selection, by all threads of a warp together.
@@ -230,7 +232,7 @@ impl Covers {
     /// The values that select.
     pub(crate) fn nodes(self) -> impl Iterator<Item = NodeId> {
         let (first, second) = match self {
-            Covers::Whole | Covers::Field => (None, None),
+            Covers::Whole | Covers::Field | Covers::Receiver => (None, None),
             Covers::Vector { first, .. } => (Some(first), None),
             Covers::Matrix { row, column } => (Some(row), Some(column)),
         };

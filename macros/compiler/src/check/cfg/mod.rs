@@ -176,6 +176,13 @@ impl Cfg<'_> {
         self.nodes[node.0].source.read().and_then(|variable| self.only_value(variable)).unwrap_or(node)
     }
 
+    /// The elements of an array that the text lists.
+    pub(crate) fn listed(&self, array: NodeId) -> Option<&[NodeId]> {
+        let array = self.origin(array);
+        let is_listed = self.formulas.get(&array) == Some(&Formula::Array);
+        is_listed.then(|| &self.nodes[array.0].operands[..])
+    }
+
     /// Whether this holds of all the sources from which a value is computed. A variable is followed to its only value; one that is set
     /// more than once has none.
     pub(crate) fn is_computed_from(&self, value: NodeId, mut is: impl FnMut(&Source<'_>) -> bool) -> bool {

@@ -74,6 +74,10 @@ pub(crate) enum Formula {
     Negative,
     /// `a.rem_euclid(b)`
     RemEuclid,
+    /// `[a, b, c]`
+    Array,
+    /// `array[index]`, of a local array.
+    Element,
     /// Whether a range of numbers goes on; the operands are its ends and its steps.
     GoesOn { inclusive: bool },
 }

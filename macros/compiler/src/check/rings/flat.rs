@@ -261,6 +261,8 @@ impl<'a, 'f> Evaluator<'_, 'a, 'f> {
                         | Formula::NextMultiple
                         | Formula::Negative
                         | Formula::RemEuclid
+                        | Formula::Array
+                        | Formula::Element
                         | Formula::GoesOn { .. },
                     )
                     | None => None,

@@ -175,8 +175,18 @@ impl Evaluator<'_, '_, '_> {
                 None => Value::Unknown,
             },
             Source::Operands => match kernel.cfg.formulas.get(&node) {
+                Some(Formula::Length) => match kernel.cfg.listed(of.operands[0]) {
+                    Some(elements) => i64::try_from(elements.len()).map_or(Value::Unknown, Value::constant),
+                    None => Value::Unknown,
+                },
+                Some(Formula::Element) => {
+                    let elements = kernel.cfg.listed(of.operands[0]);
+                    let index = || operand(1).known().and_then(|index| usize::try_from(index).ok());
+                    let element = elements.and_then(|elements| elements.get(index()?));
+                    element.map_or(Value::Unknown, |element| self.value_within(*element, point, depth))
+                }
                 // Their operands are not asked for, or they would be counted.
-                Some(Formula::Length | Formula::Negative | Formula::RemEuclid | Formula::GoesOn { .. }) => {
+                Some(Formula::Negative | Formula::RemEuclid | Formula::Array | Formula::GoesOn { .. }) => {
                     Value::Unknown
                 }
                 Some(formula) => computed(*formula, operand(0), operand(1)),
@@ -420,7 +430,12 @@ fn computed(formula: Formula, left: Value, right: Value) -> Value {
         Formula::NextMultiple => binary(BinaryOp::Mul, up(left, &right), right),
         Formula::Min => select(left.clone(), right.clone()),
         Formula::Max => select(right.clone(), left.clone()),
-        Formula::Length | Formula::Negative | Formula::RemEuclid | Formula::GoesOn { .. } => Value::Unknown,
+        Formula::Length
+        | Formula::Negative
+        | Formula::RemEuclid
+        | Formula::Array
+        | Formula::Element
+        | Formula::GoesOn { .. } => Value::Unknown,
     }
 }
 

@@ -4,6 +4,8 @@
 //! A value that the text does not show is unknown. A branch on it is passed over, if its arms merge, and with it what they do. A loop with
 //! barriers may have a few iterations, whatever ends it (`exits`).
 
+mod agreed;
+mod booleans;
 mod exits;
 mod long_loops;
 mod needed;
@@ -38,6 +40,8 @@ pub(super) struct Launch {
     pub(super) element: Option<u64>,
     /// The length of each slice that is an argument, if it is known.
     pub(super) length: Option<u64>,
+    /// What each load gives that the text does not show, if all threads of the block get the same.
+    pub(super) agreed: Option<u64>,
     /// A branch on a value that the text does not show, and whether the value is true.
     pub(super) holds: Option<(BlockId, bool)>,
 }
@@ -97,6 +101,8 @@ pub(super) struct Runs<'a, 'f> {
     heads: BTreeMap<BlockId, BlockId>,
     /// The values that are truth values.
     booleans: BTreeSet<NodeId>,
+    /// The loads of what the text does not show by which all threads of the block get the same.
+    agreed: BTreeSet<NodeId>,
     /// By block of the graph: the numbers of the steps that are executed.
     steps: Vec<Vec<usize>>,
     /// By node: the number of bits that it keeps, and the digit of the thread's rank that it is exactly.
@@ -145,7 +151,8 @@ impl<'a, 'f> Runs<'a, 'f> {
             exits: exits::of(cfg),
             regions: control.regions(cfg).map(|(branch, arms, end)| (branch, (arms, end))).collect(),
             heads: cfg.counted.iter().map(|(head, counted)| (counted.inside, *head)).collect(),
-            booleans: booleans(cfg),
+            booleans: booleans::of(cfg),
+            agreed: BTreeSet::new(),
             has_integers,
             reads_integers,
         }
@@ -195,6 +202,11 @@ impl<'a, 'f> Runs<'a, 'f> {
     /// The blocks on the arms of a branch.
     pub(super) fn arms(&self, branch: BlockId) -> Option<&BlockSet> {
         self.regions.get(&branch).map(|(arms, _)| arms)
+    }
+
+    /// The blocks on the arms of a branch, if they merge again.
+    pub(super) fn merged_arms(&self, branch: BlockId) -> Option<&BlockSet> {
+        self.regions.get(&branch).filter(|(_, end)| end.is_some()).map(|(arms, _)| arms)
     }
 
     /// Whether a value is a slice that the host passes.
@@ -463,38 +475,4 @@ impl Thread<'_, '_, '_> {
         let length = u64::try_from(end.saturating_add(counted.inclusive.into()).saturating_sub(start)).unwrap_or(0);
         Some(length.div_ceil(Some(self.stride(counted)?.0.unsigned_abs()).filter(|by| *by > 0)?))
     }
-}
-
-/// The values that a branch takes for truth values, and those that they are made of.
-fn booleans(cfg: &Cfg<'_>) -> BTreeSet<NodeId> {
-    let sets = cfg.values_of_variables();
-    let mut found = BTreeSet::new();
-    let mut work: Vec<NodeId> = cfg.blocks.iter().filter_map(|block| block.end.condition()).collect();
-    while let Some(node) = work.pop() {
-        if !found.insert(node) {
-            continue;
-        }
-        let of = &cfg.nodes[node.0];
-        match &of.source {
-            Source::Not
-            | Source::Binary(BinaryOp::And | BinaryOp::Or | BinaryOp::BitAnd | BinaryOp::BitOr | BinaryOp::BitXor) => {
-                work.extend(&of.operands);
-            }
-            Source::Read(variable) => work.extend(sets.get(variable).into_iter().flatten()),
-            Source::Operands
-            | Source::Integer(_)
-            | Source::Constant(_)
-            | Source::Binary(_)
-            | Source::Counter { .. }
-            | Source::Param(_)
-            | Source::Known { .. }
-            | Source::ThreadRank
-            | Source::Round(..)
-            | Source::Load(_)
-            | Source::Agreed { .. }
-            | Source::Shuffled { .. }
-            | Source::Call { .. } => {}
-        }
-    }
-    found
 }

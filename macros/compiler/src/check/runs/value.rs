@@ -130,6 +130,8 @@ impl Thread<'_, '_, '_> {
             (Source::Load(Root::ReadOnly), _) => {
                 Number::given(self.launch.element.filter(|_| self.runs.reads_integers)?)
             }
+            (Source::Load(_), _) if self.runs.agreed.contains(&node) => Number::given(self.launch.agreed?),
+            (Source::Load(_), _) if self.runs.agreed.contains(&node) => Number::given(self.launch.agreed?),
             (Source::Not, [operand]) if self.runs.booleans.contains(&node) => {
                 let of = known(operand)?;
                 (of.natural()? <= 1).then_some(Number { value: 1 - of.value, ..of })
@@ -149,8 +151,14 @@ impl Thread<'_, '_, '_> {
                 (Some(Formula::NextMultiple), [a, b]) => known(a)?.function(known(b)?, u64::checked_next_multiple_of),
                 (Some(Formula::Min), [a, b]) => known(a)?.function(known(b)?, |a, b| Some(a.min(b))),
                 (Some(Formula::Max), [a, b]) => known(a)?.function(known(b)?, |a, b| Some(a.max(b))),
-                (Some(Formula::Length), [of]) => {
-                    self.runs.is_slice_argument(*of).then(|| Number::given(self.launch.length?))?
+                (Some(Formula::Length), [of]) => match cfg.listed(*of) {
+                    Some(elements) => Number::own(elements.len() as u64),
+                    None => self.runs.is_slice_argument(*of).then(|| Number::given(self.launch.length?))?,
+                },
+                (Some(Formula::Element), [array, index]) => {
+                    let index = known(index)?;
+                    let element = cfg.listed(*array)?.get(usize::try_from(index.value).ok()?).and_then(known)?;
+                    Some(Number { is_given: element.is_given || index.is_given, ..element })
                 }
                 (Some(Formula::Negative), [of]) => known(of).map(|of| Number { value: -of.value, ..of }),
                 (Some(Formula::RemEuclid), [a, b]) => {
@@ -168,6 +176,8 @@ impl Thread<'_, '_, '_> {
                         | Formula::Negative
                         | Formula::RemEuclid
                         | Formula::Length
+                        | Formula::Array
+                        | Formula::Element
                         | Formula::GoesOn { .. },
                     )
                     | None,

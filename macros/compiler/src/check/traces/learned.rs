@@ -8,7 +8,7 @@ use super::Check;
 use super::recorder::{is_within_warp, waits};
 use super::trace::Point;
 use crate::check::bit_set::BlockSet;
-use crate::check::cfg::{AccessKind, BlockId, Cfg, GroupStep, MemoryStep, Step, StepKind};
+use crate::check::cfg::{AccessKind, BlockId, Cfg, Covers, GroupStep, MemoryStep, Step, StepKind};
 use crate::check::engine::{self, Analysis, Join};
 use crate::check::runs::{Launch, Observer, Thread, ThreadId};
 use crate::model::atomic::AtomicAccess;
@@ -128,6 +128,7 @@ impl Analysis for Learning<'_, '_> {
             StepKind::Memory(MemoryStep::Access(id)) => {
                 let access = &self.cfg.accesses[id.0];
                 state.0 |= match access.kind {
+                    AccessKind::Opaque if access.covers == Covers::Receiver => false,
                     AccessKind::Lent | AccessKind::Opaque | AccessKind::ByClosure => true,
                     AccessKind::Read
                     | AccessKind::Write

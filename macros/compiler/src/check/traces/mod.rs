@@ -95,7 +95,7 @@ pub(super) fn check<'f>(
     if !questions.has_any() {
         return true;
     }
-    let runs = Runs::of(function, cfg, values.control, threads);
+    let runs = Runs::of(function, cfg, values.control, threads).with_agreed(values);
     let (elements, questions, runs) = (&elements, &questions, &runs);
     let (orders, acquires) = orders(function);
     let learning = &Learning::of(cfg, acquires);
@@ -132,6 +132,9 @@ pub(super) fn check<'f>(
     for holds in entered.take(ENTERED) {
         check.report(Launch { holds: Some(holds), element: None, ..first[0] }, false, &mut BTreeSet::new(), diags);
     }
+    if runs.may_agree() && !passed.is_empty() {
+        check.report(Launch { agreed: Some(0), element: None, ..first[0] }, false, &mut BTreeSet::new(), diags);
+    }
     if works && grid::is_asked(function, cfg, elements) {
         let runs = &Runs::of(function, cfg, values.control, threads).in_grid(grid::BLOCKS);
         let check = Check { runs, learners: RefCell::default(), blocks: grid::BLOCKS, is_of_grid: true, ..check };
@@ -143,7 +146,7 @@ pub(super) fn check<'f>(
 /// The launches that are tried: arguments that are few rounds of a loop, and arguments that no thread's rank reaches; elements of which
 /// two are alike, and elements of which nothing is known. `bounds` are arguments at which a barrier may be left out.
 fn launches(runs: &Runs<'_, '_>, threads: u64, bounds: &BTreeSet<u64>) -> Vec<Launch> {
-    let launch = |argument, element| Launch { argument, element, length: Some(4 * threads), holds: None };
+    let launch = |argument, element| Launch { argument, element, length: Some(4 * threads), agreed: None, holds: None };
     match (runs.has_integers, runs.reads_integers) {
         (false, false) => vec![launch(0, None)],
         (false, true) => vec![launch(0, Some(1)), launch(0, None)],

@@ -76,6 +76,8 @@ impl Values<'_, '_> {
                     | Formula::Max
                     | Formula::Negative
                     | Formula::RemEuclid
+                    | Formula::Array
+                    | Formula::Element
                     | Formula::GoesOn { .. },
                 ) => Factors::NONE,
                 None if self.cfg.cuts.contains_key(&node) => of(0).wrapped(),

@@ -1,0 +1,113 @@
+//! What tells a thread nothing of others: methods of elements, tests of barriers that nobody heeds, numbers on which a block agrees; and
+//! loops over numbers that the text lists.
+
+use super::session;
+use super::traces::in_block;
+
+/// The rules that a file with these items and this body of a kernel breaks.
+fn with_items(items: &str, body: &str) -> Vec<String> {
+    let faults = session().check_file(&format!(
+        "{items}
+        #[cluster_kernel(block = 64)] fn learns(rows: &mut [Row], n: u32, tickets: &mut [u32]) {{
+            let block = this_thread_block(); let t = block.thread_rank();
+            let s = shared_array::<Row, 64>(); {body}
+        }}"
+    ));
+    faults.iter().map(|fault| fault.rule().to_string()).collect()
+}
+
+const ROW: &str = "#[derive(Clone, Copy, DeviceCopy)] #[repr(C)] struct Row { a: u32 }
+    #[device] impl Row {
+        fn plus(self, other: Row) -> Row { Row { a: self.a + other.a } }
+        fn add(&mut self, other: Row) { self.a += other.a; }
+    }";
+
+/// A method may change the element that it is called on, and orders nothing.
+#[test]
+fn methods_of_elements() {
+    for body in [
+        "s[t] = rows[t]; block.sync(); let x = s[(t + 1) % 64]; s[t] = s[t].plus(x);",
+        "s[t] = rows[t]; let x = s[t].plus(s[63 - t]); rows[t] = x;",
+        "s[t] = rows[t]; let x = s[63 - t]; s[t].add(x); rows[t] = x;",
+    ] {
+        assert_eq!(with_items(ROW, body), ["unsynchronized_access"], "{body}");
+    }
+    for body in [
+        "s[t] = rows[t]; block.sync(); let x = s[(t + 1) % 64]; block.sync(); s[t] = s[t].plus(x);",
+        "s[t] = rows[t]; block.sync(); let x = s[t].plus(s[63 - t]); rows[t] = x;",
+        "s[t] = rows[t]; s[t].add(rows[0]); block.sync(); rows[t] = s[63 - t];",
+    ] {
+        assert_eq!(with_items(ROW, body), [""; 0], "{body}");
+    }
+}
+
+#[test]
+fn numbers_that_the_text_lists() {
+    for list in [
+        "[64, 32, 16, 8]",
+        "&[64, 32, 16, 8]",
+        "[64u32, 32, 16, 8].iter().copied()",
+        "[8, 16, 32, 64].into_iter().rev()",
+    ] {
+        let sums = |meets: &str| {
+            let pattern = if list.starts_with('&') { "&half" } else { "half" };
+            in_block(&format!(
+                "s[t] = input[t]; block.sync();
+                for {pattern} in {list} {{ if t < half {{ s[t] += s[t + half]; }} {meets} }}
+                if t == 0 {{ out[0] = s[0]; }}"
+            ))
+        };
+        assert_eq!(sums(""), ["unsynchronized_access"], "{list}");
+        assert_eq!(sums("block.sync();"), [""; 0], "{list}");
+    }
+}
+
+/// Whatever tile a scheduler gives out, all threads of the block have the same one.
+#[test]
+fn numbers_that_a_block_agrees_on() {
+    let of_ticket = |meets: &str, guard: &str| {
+        in_block(&format!(
+            "if t == 0 {{ u[0] = out.atomic(0).fetch_add(1, Relaxed); }}
+            block.sync();
+            let tile = u[0];
+            if t == 0 {{ s[0] = 1; }}
+            {meets}
+            if {guard} {{ out[tile * 128 + t] = s[0]; }}"
+        ))
+    };
+    for guard in ["tile * 128 + t < 500", "(tile + 1) * 128 <= n + t", "tile < 500", "t < 60"] {
+        assert_eq!(of_ticket("", guard), ["unsynchronized_access"], "{guard}");
+        assert_eq!(of_ticket("block.sync();", guard), [""; 0], "{guard}");
+    }
+}
+
+/// A test of a barrier that may fail is no wait, unless a thread goes on only where it has not failed.
+#[test]
+fn tests_of_barriers() {
+    let tested = |test: &str| {
+        in_block(&format!(
+            "let bar = shared_barrier(); bar.init_collective(&block, 128);
+            s[t] = input[t];
+            let token = bar.arrive();
+            let mut spun = 0;
+            {test}
+            out[t] = s[127 - t] + spun;"
+        ))
+    };
+    for test in [
+        "if !bar.try_wait(&token) { spun += 1; }",
+        "if bar.try_wait(&token) { spun += 1; }",
+        "let done = bar.try_wait(&token); if !done { spun += 1; }",
+        "bar.try_wait(&token);",
+    ] {
+        assert_eq!(tested(test), ["unsynchronized_access"], "{test}");
+    }
+    for test in [
+        "while !bar.try_wait(&token) { spun += 1; }",
+        "loop { if bar.try_wait(&token) { break; } }",
+        "if !bar.try_wait(&token) { bar.wait(token); }",
+        "if !bar.try_wait(&token) { return; }",
+    ] {
+        assert_eq!(tested(test), [""; 0], "{test}");
+    }
+}
