@@ -1,7 +1,7 @@
 //! The file that an item stands in, as text: which constants it defines. They are guesses of what the item names, since only rustc
 //! resolves names; what rests on one has to be confirmed by rustc. `parse/same_file` reads the functions.
 
-use proc_macro2::Span;
+use proc_macro2::{Literal, Span, TokenTree};
 
 use crate::model::ty::scalar;
 use crate::model::{Definition, Definitions};
@@ -27,7 +27,41 @@ pub(crate) fn definitions(text: &str) -> Definitions {
             }
         }
     }
+    for (at, word) in text.match_indices("enum ") {
+        let begins = text[..at].chars().next_back().is_none_or(|before| !is_of_name(before));
+        for (name, value) in begins.then(|| variants(&text[at + word.len()..])).flatten().unwrap_or_default() {
+            all.entry(name)
+                .or_default()
+                .push(Definition { ty: "i64", value: TokenTree::from(Literal::i64_unsuffixed(value)).into() });
+        }
+    }
     all
+}
+
+/// Reads `Name { A, B = 3, C }` at the start of a text, an enum without data: the path of each variant, without spaces, and its number.
+fn variants(text: &str) -> Option<Vec<(String, i64)>> {
+    let (name, rest) = text.split_once('{')?;
+    let (list, _) = rest.split_once('}')?;
+    let name = name.trim();
+    let is_word = |text: &str| !text.is_empty() && text.chars().all(is_of_name);
+    let mut next = 0;
+    let variant = |variant: &str| {
+        let (variant, number) = match variant.split_once('=') {
+            Some((variant, number)) => (variant, number.trim().parse().ok()?),
+            None => (variant, next),
+        };
+        next = number + 1;
+        is_word(variant.trim()).then(|| (format!("{name}::{}", variant.trim()), number))
+    };
+    let list = without_comments(list);
+    let variants = list.split(',').filter(|variant| !variant.trim().is_empty()).map(variant);
+    variants.collect::<Option<_>>().filter(|_| is_word(name))
+}
+
+/// Returns a list without its comments, and without attributes that stand on a line of their own.
+fn without_comments(list: &str) -> String {
+    let lines = list.lines().map(|line| line.split("//").next().unwrap_or_default());
+    lines.filter(|line| !line.trim_start().starts_with("#[")).collect::<Vec<_>>().join("\n")
 }
 
 /// Reads `NAME: type = value;` of an integer or a truth value at the start of a text.
@@ -70,11 +104,16 @@ mod tests {
     fn constants_of_a_file() {
         check("const N: usize = 4;", &[("N", &["4"])]);
         check("pub(crate) const WARPS : u32=BLOCK as u32 / 32 ;", &[("WARPS", &["BLOCK as u32 / 32"])]);
+        check(
+            "enum Role { Idle, /// Fills.\n Load = 4,\n #[default]\n Compute }",
+            &[("Role::Compute", &["5"]), ("Role::Idle", &["0"]), ("Role::Load", &["4"])],
+        );
         check("mod a { const N: u32 = 1; } mod b { const N: u32 = 2; }", &[("N", &["1", "2"])]);
     }
 
     #[test]
     fn what_is_no_constant() {
+        check("enum Shape { Round(f32), Flat } enum Of<T> { A, B(T) } enum Word { A = N }", &[]);
         check("// const N: usize = 4;", &[]);
         check("fn f<const N: usize>() { let mut sum = N; }", &[]);
         check("*const u8; const fn f() -> u32 { 0 }; myconst N: u32 = 1;", &[]);

@@ -29,12 +29,12 @@ pub(super) struct Assembled {
     pub(super) filled_by_warps: BTreeSet<usize>,
 }
 
-/// Makes the skeleton of a kernel, for certain arguments or for all.
+/// Makes the skeleton of a kernel, for certain arguments or for all: for a fault, or for a proof.
 pub(super) fn assemble(
     kernel: &Kernel<'_, '_>,
     (objects, classes): (&Objects, &Classes),
     sites: &Sites,
-    arguments: Option<&Arguments>,
+    (arguments, aim): (Option<&Arguments>, Aim),
 ) -> Result<Assembled, Refusal> {
     let counters = Counters::default();
     let evaluator = |thread| Evaluator { kernel, counters: &counters, arguments, thread, after: None };
@@ -58,7 +58,7 @@ pub(super) fn assemble(
             break;
         }
     }
-    let mut actors = join(programs, if arguments.is_some() { Aim::Fault } else { Aim::Proof });
+    let mut actors = join(programs, aim);
     actors.retain(|actors| actors.program.steps.iter().any(|step| matters(&step.op)));
     copied_by_one_group(kernel, &actors)?;
     let (mut guards, further) = match arguments {

@@ -8,9 +8,7 @@ use super::kernel::{Kernel, Point, array_of};
 use super::launch::Depends;
 use super::objects::Objects;
 use super::value::{Evaluator, Value, differing};
-use crate::check::bit_set::BlockSet;
-use crate::check::cfg::{BlockId, CopyStep, End, MemoryStep, NodeId, Region, Select, StepKind, Variable};
-use crate::check::uniform::control::following_until;
+use crate::check::cfg::{BlockId, CopyStep, MemoryStep, NodeId, Region, Select, StepKind, Variable};
 
 /// The threads that compute the same values where their ranks matter.
 #[derive(Clone)]
@@ -97,22 +95,12 @@ impl Classes {
     }
 }
 
-/// The branches on whose arms a block is, and nowhere behind them, of those whose conditions are asked.
+/// The branches on whose arms a block is, of those whose conditions are asked.
 fn guards(kernel: &Kernel<'_, '_>, asked: &[Asked], block: BlockId) -> Vec<(BlockId, bool)> {
-    let guard = |(branch, (arms, end)): (&BlockId, &(BlockSet, Option<BlockId>))| {
-        let End::Branch { then, otherwise, .. } = kernel.cfg.blocks[branch.0].end else { return None };
-        let is_asked = |on: NodeId| asked.iter().any(|asked| asked.node == on && asked.point.0 == *branch);
-        let condition = kernel.cfg.blocks[branch.0].end.condition();
-        let end = end.filter(|_| arms.contains(block) && condition.is_some_and(is_asked))?;
-        let leads =
-            |arm: BlockId| arm != end && (arm == block || following_until(kernel.cfg, arm, end).contains(block));
-        match (leads(then), leads(otherwise)) {
-            (true, false) => Some((*branch, true)),
-            (false, true) => Some((*branch, false)),
-            (true, true) | (false, false) => None,
-        }
-    };
-    kernel.regions.iter().filter_map(guard).collect()
+    let condition = |branch: BlockId| kernel.cfg.blocks[branch.0].end.condition();
+    let is_asked =
+        |branch: BlockId| asked.iter().any(|asked| Some(asked.node) == condition(branch) && asked.point.0 == branch);
+    kernel.guards_of(block).into_iter().filter(|(branch, _)| is_asked(*branch)).collect()
 }
 
 /// The values that a thread computes. One that it never comes to has none.

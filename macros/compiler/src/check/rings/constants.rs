@@ -86,7 +86,7 @@ impl<'f> Constants<'f> {
     fn alternatives_of(&self, is_tried: impl Fn(&Name) -> bool) -> Vec<BTreeMap<String, i64>> {
         let asked = self.asked.borrow();
         let unknown = asked.iter().filter(|(name, _)| is_tried(name)).find_map(|(name, value)| {
-            let defined = self.defined(&name.last, DEPTH);
+            let defined = self.defined_by(name, DEPTH);
             let values = match () {
                 () if self.is_type(&name.last) => SIZES.to_vec(),
                 () if self.is_flag(&name.last) => vec![0, 1],
@@ -202,8 +202,7 @@ impl<'f> Constants<'f> {
     /// Returns the value of a name, and notes that it was asked for.
     fn named(&self, name: Name, depth: u32) -> Option<i64> {
         let tried = self.tried.get(&name.key()).copied();
-        let value =
-            tried.or_else(|| if let [value] = self.defined(&name.last, depth)[..] { Some(value) } else { None });
+        let value = tried.or_else(|| if let [value] = self.defined_by(&name, depth)[..] { Some(value) } else { None });
         self.note(name, value, depth);
         value
     }
@@ -222,6 +221,15 @@ impl<'f> Constants<'f> {
     /// The value of a constant, if the file shows one.
     pub(crate) fn named_in_file(&self, name: &Ident) -> Option<i64> {
         if let [value] = self.defined(name, DEPTH)[..] { Some(value) } else { None }
+    }
+
+    /// The values that definitions show for a path: for its last name, or for an enum and its variant.
+    fn defined_by(&self, name: &Name, depth: u32) -> Vec<i64> {
+        let of_last = self.defined(&name.last, depth);
+        let path: String = name.key().split_whitespace().collect();
+        let variant = || self.function.definitions.get(&path).into_iter().flatten();
+        let number = |of: &Definition| self.read(&of.value, Asked { is_integer: true, depth: 0 });
+        if of_last.is_empty() { variant().filter_map(number).collect() } else { of_last }
     }
 
     /// The values that definitions show for a name.

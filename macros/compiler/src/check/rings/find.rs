@@ -10,6 +10,7 @@ use super::objects::Objects;
 use super::preconditions::Preconditions;
 use super::races::Guard;
 use super::walk::Sites;
+use super::warps::Aim;
 use super::{assemble_most, report, staged};
 use crate::diag::Diag;
 use crate::messages::rings as messages;
@@ -136,7 +137,7 @@ fn find_for(
     loop {
         let sites = Sites::default();
         // An argument may be too small for the kernel.
-        let assembled = assemble_most(kernel, &mut objects, classes, &sites, Some(arguments))?;
+        let assembled = assemble_most(kernel, &mut objects, classes, &sites, (Some(arguments), Aim::Fault))?.0;
         if assembled.allows_more {
             return Err(Refusal::new(kernel.whole(), "the steps have runs that the kernel may not have"));
         }

@@ -6,6 +6,7 @@ use phalanx_contract::uniformity::Uniformity;
 
 use super::constants::Constants;
 use super::pipelines::Pipelines;
+use super::reached::Guards;
 use super::tested::Tests;
 use crate::check::bit_set::BlockSet;
 use crate::check::cfg::{
@@ -108,6 +109,7 @@ pub(super) struct Kernel<'a, 'f> {
     booleans: BTreeSet<Variable>,
     pub(super) pipelines: Pipelines,
     pub(super) tests: Tests,
+    pub(super) guards: Guards,
 }
 
 impl<'a, 'f> Kernel<'a, 'f> {
@@ -134,6 +136,7 @@ impl<'a, 'f> Kernel<'a, 'f> {
             booleans: BTreeSet::new(),
             pipelines: Pipelines::default(),
             tests: Tests::default(),
+            guards: Guards::default(),
         };
         for (block, content) in cfg.blocks.iter().enumerate() {
             for (index, step) in content.steps.iter().enumerate() {

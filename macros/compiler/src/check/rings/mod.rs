@@ -8,7 +8,7 @@
 //!
 //! `pipelines` has the methods of `Pipeline`, `constants` and `symbol` have values that the text does not say, `value` the values of nodes,
 //! `given` and `launch` those of a certain launch, `preconditions` what has to hold of it, `objects` the barriers and slots, `walk` and
-//! `calls` a thread's steps, `skipped` what they pass over, `classes` the threads with the same ones, `warps` and `lanes` the actors, `assemble` the roles,
+//! `calls` a thread's steps, `skipped` what they pass over, `reached` what their ranks exclude, `classes` the threads with the same ones, `warps` and `lanes` the actors, `assemble` the roles,
 //! `staged` the rows that bulk copies read and threads write again, `report` the faults as messages.
 
 mod accesses;
@@ -35,6 +35,7 @@ mod pipelines;
 mod polls;
 mod preconditions;
 mod races;
+mod reached;
 mod report;
 mod skipped;
 mod staged;
@@ -56,6 +57,7 @@ pub(crate) use kernel::Refusal;
 use kernel::array_of;
 use objects::Objects;
 use walk::Sites;
+use warps::Aim;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -328,12 +330,12 @@ fn prove_by_tests(
     classes: &Classes,
     limit: usize,
 ) -> Result<(Known, usize, bool), (Refusal, bool)> {
-    let found = prove(kernel, objects.clone(), classes, limit);
+    let found = prove(kernel, objects, classes, limit);
     if found.is_ok() || !kernel.tests.ignore(true) {
         kernel.tests.ignore(false);
         return found;
     }
-    let otherwise = prove(kernel, objects.clone(), classes, limit);
+    let otherwise = prove(kernel, objects, classes, limit);
     kernel.tests.ignore(false);
     otherwise.or(found)
 }
@@ -342,16 +344,38 @@ fn prove_by_tests(
 /// one, says whether an index may be out of range.
 fn prove(
     kernel: &Kernel<'_, '_>,
-    mut objects: Objects,
+    objects: &Objects,
     classes: &Classes,
     limit: usize,
+) -> Result<(Known, usize, bool), (Refusal, bool)> {
+    let mut are_filled = false;
+    let found = prove_as(kernel, objects.clone(), classes, (limit, Aim::Proof), &mut are_filled);
+    if !are_filled {
+        return found;
+    }
+    let of_fills = prove_as(kernel, objects.clone(), classes, (limit, Aim::ProofOfFills), &mut are_filled);
+    match (&found, &of_fills) {
+        (Ok((_, arrays, _)), Ok((_, more, _))) if more > arrays => of_fills,
+        (Err(_), Ok(_)) => of_fills,
+        _ => found,
+    }
+}
+
+/// Looks for a proof, and says whether it leaves out arrays that warps fill.
+fn prove_as(
+    kernel: &Kernel<'_, '_>,
+    mut objects: Objects,
+    classes: &Classes,
+    (limit, aim): (usize, Aim),
+    are_filled: &mut bool,
 ) -> Result<(Known, usize, bool), (Refusal, bool)> {
     // What keeps an array from being proved, which a copy to it then keeps from being followed.
     let mut left_out = None;
     loop {
         let sites = Sites::default();
-        let assembled = assemble_most(kernel, &mut objects, classes, &sites, None)
+        let (assembled, leaves_out) = assemble_most(kernel, &mut objects, classes, &sites, (None, aim))
             .map_err(|refusal| (left_out.take().unwrap_or(refusal), false))?;
+        *are_filled |= leaves_out;
         match rings::prove(&assembled.skeleton, limit) {
             Verdict::Proved { states } => {
                 // What a copy writes has to be followed.
@@ -398,24 +422,29 @@ fn copied_unfollowed(objects: &Objects, assembled: &Assembled) -> Option<u32> {
     copy.map(|step| step.id)
 }
 
-/// Makes a skeleton with as many of the slots as it can have.
+/// Makes a skeleton with as many of the slots as it can have. Says whether it leaves out arrays that warps fill.
 fn assemble_most(
     kernel: &Kernel<'_, '_>,
     objects: &mut Objects,
     classes: &Classes,
     sites: &Sites,
-    arguments: Option<&Arguments>,
-) -> Result<Assembled, Refusal> {
+    (arguments, aim): (Option<&Arguments>, Aim),
+) -> Result<(Assembled, bool), Refusal> {
+    let mut leaves_out = false;
     loop {
-        match assemble(kernel, (objects, classes), sites, arguments) {
+        match assemble(kernel, (objects, classes), sites, (arguments, aim)) {
             // For a fault, it is enough that the runs in which the lanes of a warp stay together are runs of the kernel.
-            Ok(assembled) if arguments.is_some() || assembled.filled_by_warps.is_empty() => return Ok(assembled),
-            Ok(assembled) => drop(objects.leave_out(|slot| assembled.filled_by_warps.contains(&slot.array))),
+            Ok(assembled) if aim == Aim::Fault || assembled.filled_by_warps.is_empty() => {
+                return Ok((assembled, leaves_out));
+            }
+            Ok(assembled) => {
+                leaves_out |= objects.leave_out(|slot| assembled.filled_by_warps.contains(&slot.array));
+            }
             Err(refusal) => {
                 // Without accesses of its slots, the barriers alone may be proved.
                 let mut bare = objects.clone();
                 let any = bare.leave_out(|_| true);
-                if !any || assemble(kernel, (&bare, classes), sites, arguments).is_err() {
+                if !any || assemble(kernel, (&bare, classes), sites, (arguments, aim)).is_err() {
                     return Err(refusal);
                 }
                 let last = objects.followed().last().map(|slot| slot.array);

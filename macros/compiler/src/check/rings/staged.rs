@@ -15,7 +15,7 @@ use super::races::Guard;
 use super::report;
 use super::value::Evaluator;
 use super::walk::{Program, Sites, walk};
-use super::warps::Unit;
+use super::warps::{Aim, Unit};
 use crate::check::cfg::{AccessKind, Completion, CopyStep, Region, Select};
 use crate::diag::Diag;
 use crate::rings::{
@@ -78,7 +78,7 @@ fn of_all(kernel: &Kernel<'_, '_>, objects: &Objects, slot: Slot, arguments: &Ar
     objects.slots.push(Slot { whole: false, ..slot });
     let classes = Classes::of(kernel, &objects).with(kernel, arguments);
     let sites = Sites::default();
-    let mut assembled = assemble(kernel, (&objects, &classes), &sites, Some(arguments)).ok()?;
+    let mut assembled = assemble(kernel, (&objects, &classes), &sites, (Some(arguments), Aim::Fault)).ok()?;
     // Threads may read and write different elements.
     for step in assembled.skeleton.roles.iter_mut().flat_map(|role| &mut role.steps) {
         if let Op::BeginRead { slot, .. } | Op::EndRead { slot, .. } = &step.op

@@ -126,7 +126,7 @@ impl Evaluator<'_, '_, '_> {
         }
     }
 
-    fn value_within(&self, node: NodeId, point: Point, depth: u32) -> Value {
+    pub(super) fn value_within(&self, node: NodeId, point: Point, depth: u32) -> Value {
         let value = self.fixed_within(node, point, depth);
         match (&value, self.after) {
             (Value::Symbol(number), Some(after)) => self.counted_to(number, after).map_or(value, Value::Expr),
@@ -269,6 +269,9 @@ impl Evaluator<'_, '_, '_> {
             }
         }
         let evaluated = kernel.evaluated(read).unwrap_or(point);
+        if let Some((set, value)) = self.reached(variable, evaluated, depth) {
+            return self.value_within(value, set, depth);
+        }
         if matches!(variable, Variable::Field(..)) && kernel.sets(variable).is_empty()
             || kernel.may_be_set_between(variable, evaluated, point)
         {

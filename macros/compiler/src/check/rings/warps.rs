@@ -44,6 +44,8 @@ pub(super) struct Actors {
 pub(super) enum Aim {
     /// A proof: a warp is one actor only if that has each fault that its threads have.
     Proof,
+    /// A proof of what warps fill, too: one that fills and whose lanes never meet is no actor, since that would hide conflicts between them.
+    ProofOfFills,
     /// A fault: a run in which the lanes of a warp stay together is one of the kernel, whether or not they must.
     Fault,
 }
@@ -73,6 +75,12 @@ pub(super) fn join(programs: Vec<(Program, Vec<u32>)>, aim: Aim) -> Vec<Actors> 
         if lanes_of.iter().sum::<u32>() != WARP {
             continue;
         }
+        let mut present =
+            programs.iter().zip(&lanes_of).filter(|(_, lanes)| **lanes > 0).map(|((program, _), _)| program);
+        if aim == Aim::ProofOfFills && present.clone().all(|program| program.meetings.is_empty()) && present.any(fills)
+        {
+            continue;
+        }
         let is_alone = |lane: &u32| by_thread[*lane as usize].is_some_and(|program| lanes_of[program] == 1);
         let leader = (first..first + WARP).find(is_alone).unwrap_or(first);
         let present = lanes_of.iter().copied().enumerate().filter(|(_, lanes)| *lanes > 0);
@@ -94,6 +102,10 @@ pub(super) fn join(programs: Vec<(Program, Vec<u32>)>, aim: Aim) -> Vec<Actors> 
     // Messages say from which thread to which.
     all.iter_mut().for_each(|actors| actors.threads.sort_unstable());
     all
+}
+
+fn fills(program: &Program) -> bool {
+    program.steps.iter().any(|step| matches!(step.op, Op::BeginFill { .. }))
 }
 
 /// Returns the steps of a warp whose leaders are the lanes whose programs no others have, or any one where all do the same and meet, and whose

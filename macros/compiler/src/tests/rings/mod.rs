@@ -26,6 +26,7 @@ mod polls;
 mod preconditions;
 mod products;
 mod races;
+mod roles;
 mod skeletons;
 mod staged;
 mod tiles;

@@ -1,0 +1,75 @@
+//! Which of a variable's assignments a thread comes to, where its rank decides: of `let role = if warp == 0 { 1 } else { 2 };` each thread
+//! has one.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+use super::kernel::{Kernel, Point};
+use super::value::Evaluator;
+use crate::check::cfg::{BlockId, End, Extent, NodeId, Variable};
+use crate::check::uniform::control::{following, following_until};
+
+/// For each block that was asked for, the branches on whose arms it is, each with whether it has to go to its first arm.
+#[derive(Debug, Default)]
+pub(super) struct Guards(RefCell<BTreeMap<BlockId, Vec<(BlockId, bool)>>>);
+
+impl Kernel<'_, '_> {
+    /// The branches on whose arms a block is, and nowhere behind them, each with whether it has to go to its first arm.
+    pub(super) fn guards_of(&self, block: BlockId) -> Vec<(BlockId, bool)> {
+        let guard = |branch: &BlockId| {
+            let End::Branch { then, otherwise, .. } = self.cfg.blocks[branch.0].end else { return None };
+            let (arms, end) = &self.regions[branch];
+            let end = end.filter(|_| arms.contains(block))?;
+            let leads =
+                |arm: BlockId| arm != end && (arm == block || following_until(self.cfg, arm, end).contains(block));
+            match (leads(then), leads(otherwise)) {
+                (true, false) => Some((*branch, true)),
+                (false, true) => Some((*branch, false)),
+                (true, true) | (false, false) => None,
+            }
+        };
+        let mut known = self.guards.0.borrow_mut();
+        known.entry(block).or_insert_with(|| self.regions.keys().filter_map(guard).collect()).clone()
+    }
+}
+
+impl Evaluator<'_, '_, '_> {
+    /// The assignment whose value a variable has for the thread at a point, if there are several and its rank decides which one it comes to
+    /// last.
+    pub(super) fn reached(&self, variable: Variable, at: Point, depth: u32) -> Option<(Point, NodeId)> {
+        let kernel = self.kernel;
+        let sets = kernel.sets(variable);
+        let once =
+            |(point, _, extent): &(Point, NodeId, Extent)| *extent == Extent::Whole && !kernel.is_in_loop(point.0);
+        if sets.len() < 2 || !sets.iter().all(once) {
+            return None;
+        }
+        // Whether the thread comes to a block, as far as its rank decides.
+        let comes_to = |block: BlockId| {
+            let passes = kernel.guards_of(block).into_iter().map(|(branch, first)| {
+                let content = &kernel.cfg.blocks[branch.0];
+                let on = content.end.condition()?;
+                let holds = self.value_within(on, (branch, content.steps.len()), depth).known()?;
+                Some((holds != 0) == first)
+            });
+            let passes: Vec<Option<bool>> = passes.collect();
+            match passes.contains(&Some(false)) {
+                true => Some(false),
+                false => passes.iter().all(Option::is_some).then_some(true),
+            }
+        };
+        let reached: Vec<_> =
+            sets.iter().map(|set| (set, comes_to(set.0.0))).filter(|(_, comes)| *comes != Some(false)).collect();
+        if let [((point, value, _), _)] = reached[..] {
+            return Some((*point, *value));
+        }
+        let is_before = |one: Point, other: Point| {
+            one.0 == other.0 && one.1 < other.1 || one.0 != other.0 && following(kernel.cfg, one.0).contains(other.0)
+        };
+        let is_last = |last: Point| {
+            is_before(last, at) && reached.iter().all(|((other, ..), _)| *other == last || is_before(*other, last))
+        };
+        let last = reached.iter().find(|((point, ..), comes)| *comes == Some(true) && is_last(*point));
+        last.map(|((point, value, _), _)| (*point, *value))
+    }
+}
