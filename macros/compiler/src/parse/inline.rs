@@ -13,7 +13,7 @@ use syn::{
 
 use super::lengths::Lengths;
 use super::local_types::{NamedType, single};
-use super::same_file::{Known, Module, declared_in, is_place, name_of, words};
+use super::same_file::{Known, Module, declared_everywhere, declared_in, is_place, name_of, words};
 use super::stand_ins::{LeaveBlock, Stands, Substitute, respanned, with_constants};
 use crate::model::followed::{Followed, FollowedMethod, Selected};
 
@@ -39,7 +39,8 @@ pub(crate) enum Reads {
 pub(crate) fn inlined(item: &TokenStream, file: &str, reads: Reads) -> Option<Inlined> {
     let mut item: ItemFn = syn::parse2(item.clone()).ok()?;
     let module = Module::around(&item.sig.ident, file)?;
-    let declared = declared_in(&item);
+    let everywhere = declared_everywhere(&item);
+    let declared = [declared_in(&item), everywhere.clone()].concat();
     let mut taken: BTreeSet<String> = declared.iter().cloned().collect();
     let known = module.functions.values().chain(module.methods.values());
     taken.extend(known.flat_map(|known| known.declares.iter().cloned()));
@@ -47,6 +48,7 @@ pub(crate) fn inlined(item: &TokenStream, file: &str, reads: Reads) -> Option<In
         module: &module,
         taken,
         declared,
+        everywhere,
         types: Vec::new(),
         lengths: Lengths::default(),
         open: Vec::new(),
@@ -66,6 +68,8 @@ struct Inliner<'m> {
     taken: BTreeSet<String>,
     /// The names that the function declares, each as often as it does.
     declared: Vec<String>,
+    /// Those of them that mean the same in all of the function: its generics, and the words of items in its body.
+    everywhere: Vec<String>,
     /// The locals in scope, the innermost last, with the types that are written.
     types: Vec<(String, Option<NamedType>)>,
     lengths: Lengths,
@@ -136,14 +140,14 @@ impl Inliner<'_> {
 
     fn parameters(&mut self, item: &ItemFn) {
         for input in &item.sig.inputs {
-            if let FnArg::Typed(input) = input
-                && let Some(name) = name_of(&input.pat)
-            {
-                let ty = match &*input.ty {
-                    Type::Reference(reference) => &*reference.elem,
-                    ty => ty,
-                };
-                self.types.push((name.ident.to_string(), NamedType::of(ty)));
+            let FnArg::Typed(input) = input else { continue };
+            let ty = match &*input.ty {
+                Type::Reference(reference) => &*reference.elem,
+                ty => ty,
+            };
+            match name_of(&input.pat) {
+                Some(name) => self.types.push((name.ident.to_string(), NamedType::of(ty))),
+                None => self.visit_pat_mut(&mut input.pat.clone()),
             }
         }
     }
@@ -198,7 +202,11 @@ impl Inliner<'_> {
 
     /// Whether a name may mean something else here than in the module: what bodies declare is seen in them alone.
     fn is_taken(&self, name: &String) -> bool {
-        if self.open.is_empty() { self.declared.contains(name) } else { self.taken.contains(name) }
+        let is_in_scope = || self.types.iter().any(|(local, _)| local == name);
+        match self.open.is_empty() {
+            true => is_in_scope() || self.everywhere.contains(name),
+            false => self.taken.contains(name),
+        }
     }
 
     /// Whether some function of the module declares a name.
@@ -297,6 +305,7 @@ impl Inliner<'_> {
         let of_call = |tokens: TokenStream| respanned(with_constants(tokens, constants), at);
         let fresh = |of: &str| format_ident!("{name}_{of}", span = at);
         let mut lets = Vec::new();
+        let mut patterns = Vec::new();
         let mut stands = Vec::new();
         let (all, mut arguments) = (arguments, arguments.iter());
         for input in &known.sig.inputs {
@@ -317,8 +326,15 @@ impl Inliner<'_> {
                     }
                 }
                 FnArg::Typed(input) => {
-                    let param = name_of(&input.pat)?;
                     let argument = arguments.next()?;
+                    let Some(param) = name_of(&input.pat) else {
+                        let whole = fresh(&format!("argument_{}", lets.len()));
+                        let (pat, ty) = (of_call(input.pat.to_token_stream()), of_call(input.ty.to_token_stream()));
+                        lets.push(quote_spanned!(at=> let #whole: #ty = #argument;));
+                        // Its names may be those of other arguments.
+                        patterns.push(quote_spanned!(at=> let #pat: #ty = #whole;));
+                        continue;
+                    };
                     let (local, mutable) = (fresh(&param.ident.to_string()), &param.mutability);
                     let outer: &Expr = argument;
                     let stand = match (&*input.ty, outer) {
@@ -405,7 +421,7 @@ impl Inliner<'_> {
             }
             None => body,
         };
-        syn::parse2(quote_spanned!(at=> { #(#lets)* #value })).ok()
+        syn::parse2(quote_spanned!(at=> { #(#lets)* #(#patterns)* #value })).ok()
     }
 }
 

@@ -244,7 +244,16 @@ impl Known {
             .flat_map(|tokens| words(&tokens).map(|word| word.to_string()).collect::<Vec<_>>())
             .collect();
         let constants: Vec<(String, bool)> = params.map(|name| (name.clone(), used.contains(&name))).collect();
-        let declares = of_body.declared;
+        let mut declares = of_body.declared;
+        let mut patterns = none();
+        for input in &sig.inputs {
+            if let FnArg::Typed(input) = input
+                && name_of(&input.pat).is_none()
+            {
+                patterns.visit_pat(&input.pat);
+            }
+        }
+        declares.extend(patterns.declared);
         let mut names = of_body.named;
         names.extend(of_params.named);
         let is_constant =
@@ -349,7 +358,7 @@ impl<'a> Visit<'a> for Names {
     }
 }
 
-/// The names of locals and constants that a block and parameters declare, each as often as it is declared.
+/// The names of locals that a block and parameters declare, each as often as it is declared.
 pub(super) fn declared_in(item: &ItemFn) -> Vec<String> {
     struct Declared(Vec<String>);
     impl<'a> Visit<'a> for Declared {
@@ -358,6 +367,17 @@ pub(super) fn declared_in(item: &ItemFn) -> Vec<String> {
             visit::visit_pat_ident(self, pat);
         }
 
+        fn visit_item(&mut self, _: &'a Item) {}
+    }
+    let mut declared = Declared(Vec::new());
+    declared.visit_item_fn(item);
+    declared.0
+}
+
+/// The words of the items in a function's body, and its generics.
+pub(super) fn declared_everywhere(item: &ItemFn) -> Vec<String> {
+    struct Items(Vec<String>);
+    impl<'a> Visit<'a> for Items {
         fn visit_item(&mut self, item: &'a Item) {
             let words = item.to_token_stream().into_iter();
             self.0.extend(words.filter_map(|tree| match tree {
@@ -366,8 +386,8 @@ pub(super) fn declared_in(item: &ItemFn) -> Vec<String> {
             }));
         }
     }
-    let mut declared = Declared(Vec::new());
-    declared.visit_item_fn(item);
+    let mut declared = Items(Vec::new());
+    declared.visit_block(&item.block);
     let generics = item.sig.generics.params.iter().map(|param| match param {
         syn::GenericParam::Lifetime(param) => param.lifetime.to_string(),
         syn::GenericParam::Type(param) => param.ident.to_string(),

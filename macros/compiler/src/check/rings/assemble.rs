@@ -215,12 +215,17 @@ fn slot_array(slot: &Slot, number: u32, roles: &[Role]) -> SlotArray {
             u32::try_from(slot.bytes / u64::from(**bytes)).unwrap_or(u32::MAX)
         }
         _ => {
-            let parts = roles.iter().map(|role| {
+            // Threads that fill by the same steps fill together.
+            let mut parts: BTreeMap<(Vec<u32>, Option<usize>), u32> = BTreeMap::new();
+            for (number, role) in roles.iter().enumerate() {
                 let copies = u32::from(role.steps.iter().any(|step| copied(step).is_some()));
-                if role.steps.iter().any(fills) { role.threads + copies } else { copies }
-            });
-            let parts = if slot.shared { parts.max().unwrap_or(0) } else { parts.sum::<u32>() };
-            parts.max(1)
+                let by: Vec<u32> = role.steps.iter().filter(|step| fills(step)).map(|step| step.id).collect();
+                let threads = if by.is_empty() { 0 } else { role.threads };
+                let alone = by.is_empty().then_some(number);
+                *parts.entry((by, alone)).or_default() += threads + copies;
+            }
+            let all = if slot.shared { parts.values().copied().max() } else { Some(parts.values().sum()) };
+            all.unwrap_or(0).max(1)
         }
     };
     SlotArray { stages: slot.stages, parts }

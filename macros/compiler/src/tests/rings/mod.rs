@@ -3,6 +3,7 @@
 mod agreement;
 mod cases;
 mod certain;
+mod chains;
 mod changed_lines;
 mod counters;
 mod explicit;
