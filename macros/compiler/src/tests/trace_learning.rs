@@ -41,6 +41,50 @@ fn methods_of_elements() {
     }
 }
 
+/// A warp's barrier orders nothing between two warps, whatever permutes the threads.
+#[test]
+fn all_threads_of_small_blocks() {
+    let permuted = |barrier: &str| with_items(ROW, &format!("s[t * 5 % 64] = rows[t]; {barrier} rows[t] = s[t];"));
+    assert_eq!(permuted("tiled_partition::<32>(&block).sync();"), ["unsynchronized_access"]);
+    assert_eq!(permuted("block.sync();"), [""; 0]);
+}
+
+/// A row that is written as a whole is written in each of its elements; a matrix is read where it lies.
+#[test]
+fn rows_and_matrices() {
+    let row = |barrier: &str| {
+        in_block(&format!(
+            "let parts = shared_array::<[u32; 2], 4>();
+            if warp.thread_rank() == 0 {{ parts[warp.meta_group_rank()] = [input[0], input[1]]; }}
+            {barrier}
+            if t == 0 {{ out[0] = parts[1][1]; }}"
+        ))
+    };
+    assert_eq!(row(""), ["unsynchronized_access"]);
+    assert_eq!(row("block.sync();"), [""; 0]);
+    let prefetched = |left: u32| {
+        super::rules(&format!(
+            "#[cluster_kernel(block = 64)] fn multiplies(a: &[[bf16; 16]], out: &mut [u32], parts: u32) {{
+                let block = this_thread_block();
+                let warp = tiled_partition::<32>(&block);
+                let left = shared_array::<[[bf16; 16]; 32], 3>();
+                let mut sum = 0;
+                for p in 0..parts.min(2) {{ memcpy_async(&block, &left[p], &a[p * 32..(p + 1) * 32]); }}
+                for p in 0..parts {{
+                    if p + 1 < parts {{ block.wait_prior::<{left}>(); }} else {{ block.wait_async(); }}
+                    let x: MatrixA<bf16, 16, 16> = warp.load_matrix(&left[p % 3], 0, 0);
+                    sum += x[0].to_f32() as u32;
+                    block.sync();
+                    if p + 2 < parts {{ memcpy_async(&block, &left[(p + 2) % 3], &a[(p + 2) * 32..(p + 3) * 32]); }}
+                }}
+                out[block.thread_rank()] = sum;
+            }}"
+        ))
+    };
+    assert_eq!(prefetched(1), [""; 0]);
+    assert_eq!(prefetched(2), ["copy_in_flight"]);
+}
+
 #[test]
 fn numbers_that_the_text_lists() {
     for list in [

@@ -52,6 +52,14 @@ impl Flights {
         Some(messages::copy_in_flight(at, flight.at, name, writes, true, CompletionMechanism::Group))
     }
 
+    /// The fault of a load or a store of a matrix by a warp, of which all matrices have such a part.
+    pub(super) fn matrix(&self, check: &Check<'_, '_>, part: &Part, at: SpanRange, writes: bool) -> Option<Diag> {
+        let meets = |flight: &&Flight| flight.to.as_ref().is_some_and(|to| to.meets(part));
+        let flight = self.0.iter().find(meets)?;
+        let name = check.cfg.name_of(check.function, part.shared)?.to_string();
+        Some(messages::copy_in_flight(at, flight.at, &name, writes, true, CompletionMechanism::Group))
+    }
+
     pub(super) fn copy(
         &mut self,
         check: &Check<'_, '_>,

@@ -66,34 +66,52 @@ impl Part {
     }
 }
 
+/// What an array is made of.
+#[derive(Debug, Clone, Copy)]
+struct Shape {
+    dimensions: usize,
+    /// The size of an element in bytes, if it is a number.
+    size: Option<u64>,
+    /// The number of elements of a row in the last dimension, if there are several and the text shows the number.
+    row: Option<u64>,
+}
+
+impl Shape {
+    fn of_one_dimension(size: u64) -> Shape {
+        Shape { dimensions: 1, size: Some(size), row: None }
+    }
+}
+
 /// The memory that is followed.
 pub(super) struct Elements<'a, 'f> {
     cfg: &'a Cfg<'f>,
-    /// The number of dimensions, and the size of an element in bytes if it is a number.
-    shapes: BTreeMap<Shared, (usize, Option<u64>)>,
+    shapes: BTreeMap<Shared, Shape>,
 }
 
 impl<'a, 'f> Elements<'a, 'f> {
     pub(super) fn of(function: &Function, cfg: &'a Cfg<'f>) -> Elements<'a, 'f> {
         let arrays = function.shared.iter().enumerate();
         let arrays = arrays.filter_map(|(index, (element, _))| {
-            let (shared, (dimensions, size)) = (Shared::Array(index), shape(element)?);
+            let (shared, shape) = (Shared::Array(index), shape(element)?);
             // What an alias stands for shows where it is indexed.
-            let dimensions = if size.is_some() { dimensions } else { dimensions.max(depth(cfg, shared)) };
-            (dimensions <= MOST_DIMENSIONS).then_some((shared, (dimensions, size)))
+            let deepest =
+                if shape.size.is_some() { shape.dimensions } else { shape.dimensions.max(depth(cfg, shared)) };
+            let row = shape.row.filter(|_| deepest == shape.dimensions);
+            (deepest <= MOST_DIMENSIONS).then_some((shared, Shape { dimensions: deepest, row, ..shape }))
         });
         let slices = cfg.slices.iter().enumerate();
-        let slices = slices.filter_map(|(index, slice)| Some((Shared::Slice(index), (1, Some(slice.size?)))));
+        let slices =
+            slices.filter_map(|(index, slice)| Some((Shared::Slice(index), Shape::of_one_dimension(slice.size?))));
         // All of the dynamic memory, if it has one type.
         let whole = cfg.dynamic.first().copied().flatten();
         let whole = whole.filter(|size| cfg.slices.is_empty() && cfg.dynamic.iter().all(|of| *of == Some(*size)));
-        let whole = whole.map(|size| (Shared::Dynamic, (1, Some(size))));
+        let whole = whole.map(|size| (Shared::Dynamic, Shape::of_one_dimension(size)));
         // A kernel that says nothing of its block may be for one thread.
         let params = function.params.iter().enumerate().filter(|_| function.options.block.is_some());
         let params = params.filter_map(|(position, param)| {
             let ParamType::Slice { mutable: true, element } = &param.ty else { return None };
             let TypeShape::Scalar(name, _) = element.shape else { return None };
-            Some((Shared::Param(position), (1, size_of(name))))
+            Some((Shared::Param(position), Shape { dimensions: 1, size: size_of(name), row: None }))
         });
         Elements { cfg, shapes: arrays.chain(slices).chain(whole).chain(params).collect() }
     }
@@ -134,14 +152,17 @@ impl<'a, 'f> Elements<'a, 'f> {
             several = lanes.min(MOST_LANES);
         }
         let part = self.part_of(thread, place, access.region.param, access.atomic.is_some())?;
-        let (dimensions, _) = self.shapes.get(&part.shared)?;
+        let Shape { dimensions, row, .. } = *self.shapes.get(&part.shared)?;
         let (last, rows) = part.ranges.split_last()?;
         let is_one = |(start, end): &(u64, u64)| start + 1 == *end;
-        // Of a whole row, it is the first element.
+        // Of a whole row, it is each element, or the first one.
         let has_all = match several {
-            1 => part.ranges.len() <= *dimensions && is_one(last),
-            _ => part.ranges.len() == *dimensions,
+            1 => part.ranges.len() <= dimensions && is_one(last),
+            _ => part.ranges.len() == dimensions,
         };
+        if part.ranges.len() + 1 == dimensions {
+            several = row.unwrap_or(1).min(MOST_LANES);
+        }
         if !has_all || !rows.iter().all(is_one) {
             return None;
         }
@@ -166,8 +187,8 @@ impl<'a, 'f> Elements<'a, 'f> {
             place.ranges.push(Some((first, end)));
         }
         let part = self.part(thread, place)?;
-        let (dimensions, _) = self.shapes.get(&part.shared)?;
-        (part.ranges.len() <= *dimensions).then_some(part)
+        let dimensions = self.shapes.get(&part.shared)?.dimensions;
+        (part.ranges.len() <= dimensions).then_some(part)
     }
 
     /// The part of the memory that a place is for a thread.
@@ -202,7 +223,7 @@ impl<'a, 'f> Elements<'a, 'f> {
 
     /// The size of an element in bytes, of memory in one dimension.
     pub(super) fn size(&self, shared: Shared) -> Option<u64> {
-        self.shapes.get(&shared).filter(|(dimensions, _)| *dimensions == 1).and_then(|(_, size)| *size)
+        self.shapes.get(&shared).filter(|shape| shape.dimensions == 1).and_then(|shape| shape.size)
     }
 }
 
@@ -230,17 +251,19 @@ fn size_of(scalar: &str) -> Option<u64> {
     SCALARS.iter().find(|(name, _)| *name == scalar).map(|(_, size)| *size)
 }
 
-/// The number of dimensions of an array with such elements, and the size of a number in bytes.
-fn shape(element: &TokenStream) -> Option<(usize, Option<u64>)> {
+/// The shape of an array with such elements.
+fn shape(element: &TokenStream) -> Option<Shape> {
     let mut trees = element.clone().into_iter();
     match (trees.next()?, trees.next()) {
-        (TokenTree::Ident(name), None) => Some((1, size_of(&name.to_string()))),
+        (TokenTree::Ident(name), None) => Some(Shape { dimensions: 1, size: size_of(&name.to_string()), row: None }),
         (TokenTree::Group(group), None) if group.delimiter() == Delimiter::Bracket => {
-            let (dimensions, size) = shape(&array(&group.stream())?.0)?;
-            (dimensions < MOST_DIMENSIONS).then_some((dimensions + 1, size))
+            let (inner, length) = array(&group.stream())?;
+            let shape = shape(&inner)?;
+            let row = if shape.dimensions == 1 { length.to_string().parse().ok() } else { shape.row };
+            (shape.dimensions < MOST_DIMENSIONS).then_some(Shape { dimensions: shape.dimensions + 1, row, ..shape })
         }
         // A path, such as `Swizzled<bf16, 64>`.
-        (TokenTree::Ident(_), Some(_)) => Some((1, None)),
+        (TokenTree::Ident(_), Some(_)) => Some(Shape { dimensions: 1, size: None, row: None }),
         _ => None,
     }
 }

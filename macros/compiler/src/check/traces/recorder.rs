@@ -89,6 +89,8 @@ impl<'a, 'f> Recorder<'a, 'f> {
         let writes = access.kind.changes();
         if let Covers::Matrix { row, column } = access.covers {
             let part = self.check.elements.matrix(thread, &access.region, [row, column]);
+            let fault = part.as_ref().and_then(|part| self.flights.matrix(self.check, part, access.at, writes));
+            self.found.extend(fault);
             self.trace.transfers.extend(part.map(|part| Transfer::of_warp(part, writes, self.time, access.at)));
             return;
         }

@@ -7,6 +7,9 @@ use crate::check::cfg::Cfg;
 /// The largest number of threads that are followed in all blocks together.
 const MOST: usize = 32;
 
+/// The number of threads up to which all of one block are followed.
+const SMALL: usize = 64;
+
 /// The largest number of blocks of which threads are followed.
 const MOST_BLOCKS: u64 = 8;
 
@@ -29,7 +32,7 @@ pub(super) fn ranks_to_follow(cfg: &Cfg<'_>, row: Option<u64>, threads: u64, blo
     if !meet {
         return BTreeSet::from([0, last]).into_iter().collect();
     }
-    if threads as usize <= most {
+    if threads as usize <= most.max(SMALL / blocks) {
         return (0..threads).collect();
     }
     let mut all = vec![0, 1, last, 32, 31, 2, 33];
