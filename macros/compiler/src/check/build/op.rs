@@ -10,7 +10,7 @@ use crate::check::cfg::{
 };
 use crate::model::ValueId;
 use crate::model::barrier::{BarrierForm, PhaseAction};
-use crate::model::expr::{Expr, ExprKind};
+use crate::model::expr::{BinaryOp, Expr, ExprKind};
 use crate::model::group::Group;
 use crate::model::group_barrier::BarrierMethod;
 use crate::model::kind::Kind;
@@ -231,6 +231,11 @@ impl<'f> Builder<'f> {
                     && let Some(length) = self.length_of_array(region.as_ref())
                 {
                     return Value::of(self.node(Source::Integer(length), Vec::new(), at));
+                }
+                if op == Op::Length
+                    && let Some((start, end)) = region.as_ref().and_then(Region::ends)
+                {
+                    return Value::of(self.node(Source::Binary(BinaryOp::Sub), vec![end, start], at));
                 }
                 let value = self.combined(nodes, at);
                 if op == Op::Length {

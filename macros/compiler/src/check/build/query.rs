@@ -3,7 +3,8 @@
 use phalanx_contract::uniformity::Uniformity;
 
 use super::{Builder, Source, Value};
-use crate::check::cfg::{Coordinate, Digit, Granule, NodeId, Position, Region, Shared, Team, Tile};
+use crate::check::cfg::{Coordinate, Digit, Granule, NodeId, Position, Region, Select, Shared, Team, Tile};
+use crate::check::rings::inner;
 use crate::model::expr::{Expr, ExprKind};
 use crate::model::group::Group;
 use crate::model::op::Op;
@@ -71,12 +72,18 @@ impl<'f> Builder<'f> {
         }
     }
 
-    /// Returns the number of elements of a whole shared array, if it is a literal.
+    /// Returns the number of elements of a whole shared array, or of a row of one, if it is a literal.
     pub(super) fn length_of_array(&self, memory: Option<&Region>) -> Option<u64> {
-        let region = memory.filter(|region| region.path.is_empty() && !region.part && region.via.is_none())?;
+        let region = memory.filter(|region| !region.part && region.via.is_none())?;
         let (_, Shared::Array(array)) = region.root.party()? else { return None };
-        let (_, length) = self.function.shared.get(array)?;
-        self.function.values[usize::from(length.0)].literal
+        let (element, length) = self.function.shared.get(array)?;
+        let Some(rows) = region.path.len().checked_sub(1) else {
+            return self.function.values[usize::from(length.0)].literal;
+        };
+        let is_element = |select: &Select| matches!(select, Select::At(_));
+        let row = (0..rows).try_fold(element.clone(), |row, _| inner(&row).map(|(element, _)| element));
+        let (_, length) = row.filter(|_| region.path.iter().all(is_element)).and_then(|row| inner(&row))?;
+        length.to_string().parse().ok()
     }
 
     /// Returns the thread's position in its block that a query's answer determines.

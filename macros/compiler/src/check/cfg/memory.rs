@@ -107,6 +107,14 @@ impl Shared {
 }
 
 impl Region {
+    /// The ends of the range of elements that it has, if it is one.
+    pub(crate) fn ends(&self) -> Option<(NodeId, NodeId)> {
+        match self.path.last() {
+            Some(Select::Range { start, end }) if self.open && !self.part => Some((*start, *end)),
+            _ => None,
+        }
+    }
+
     /// All of the memory.
     pub(crate) fn of(root: Root) -> Region {
         Region { root, rank: None, path: Vec::new(), open: false, part: false, inner: None, via: None, param: None }

@@ -293,7 +293,7 @@ pub(in crate::check) fn array(inside: &TokenStream) -> Option<(TokenStream, Toke
 }
 
 /// The element type and the length of an array type.
-pub(super) fn inner(ty: &TokenStream) -> Option<(TokenStream, TokenStream)> {
+pub(in crate::check) fn inner(ty: &TokenStream) -> Option<(TokenStream, TokenStream)> {
     ty.clone()
         .into_iter()
         .find_map(|tree| if let TokenTree::Group(group) = tree { array(&group.stream()) } else { None })

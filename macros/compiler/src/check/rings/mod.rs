@@ -49,7 +49,7 @@ use assemble::{Assembled, assemble};
 use classes::Classes;
 pub(crate) use constants::Assumed;
 pub(crate) use constants::Constants;
-pub(super) use constants::{array, count_of_literals};
+pub(super) use constants::{array, count_of_literals, inner};
 use find::{Sought, find, find_staged};
 use given::Arguments;
 use kernel::Kernel;

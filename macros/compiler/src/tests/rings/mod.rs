@@ -11,6 +11,7 @@ mod extraction;
 mod flat;
 mod growth;
 mod innocent;
+mod iterators;
 mod kernels;
 mod lanes;
 mod launches;

@@ -1,0 +1,59 @@
+//! Stages that are read by iterators: a release before the read is a fault, and one after it is proved, whatever reads.
+
+use super::super::{Attributed, session};
+use crate::RingReport;
+
+const READS: &[&str] = &[
+    "for d in 0..32 { sum += chunks[k % 2][d]; }",
+    "sum += chunks[k % 2].iter().copied().sum::<u32>();",
+    "for x in &chunks[k % 2] { sum += *x; }",
+    "let row = &chunks[k % 2]; sum += row.iter().fold(0, |a, b| a + *b);",
+    "sum += chunks[k % 2].iter().zip(&input[..32]).map(|(a, b)| a * b).sum::<u32>();",
+    "for (d, x) in chunks[k % 2].iter().enumerate() { sum += *x * d as u32; }",
+    "for pair in chunks[k % 2].chunks(2) { sum += pair[0]; }",
+    "sum += chunks[k % 2].iter().copied().max().unwrap_or(0);",
+];
+
+fn verdict(consumes: &[&str]) -> String {
+    let kernel = format!(
+        "#[cluster_kernel(block = 64)] fn sums(input: &[u32], out: &mut [u32], rounds: u32) {{
+            let block = this_thread_block();
+            let i = block.thread_rank();
+            let chunks = shared_array::<[u32; 32], 2>();
+            let (full, empty) = (shared_barriers::<2>(), shared_barriers::<2>());
+            full.init_collective(&block, 1);
+            empty.init_collective(&block, 32);
+            if i == 32 {{
+                for k in 0..rounds {{
+                    empty[k % 2].wait_parity(k / 2 % 2 == 0);
+                    full[k % 2].expect_tx(128);
+                    bulk_copy_async(&chunks[k % 2], &input[k * 32..(k + 1) * 32], &full[k % 2]);
+                    let _ = full[k % 2].arrive();
+                }}
+            }} else if i < 32 {{
+                let mut sum = 0;
+                for k in 0..rounds {{
+                    full[k % 2].wait_parity(k / 2 % 2 == 1);
+                    {}
+                }}
+                out[i] = sum;
+            }}
+        }}",
+        consumes.concat()
+    );
+    let Attributed { options, item, .. } = Attributed::parse(&kernel);
+    match session().rings("", options, item) {
+        Ok(cases) if cases.iter().all(|case| matches!(case.report, RingReport::Proved { .. })) => "proved".into(),
+        Ok(cases) => format!("{cases:?}"),
+        Err(faults) => faults.iter().map(|fault| fault.rule().to_string()).collect(),
+    }
+}
+
+#[test]
+fn a_stage_is_read_before_its_release() {
+    let release = "let _ = empty[k % 2].arrive();";
+    for read in READS {
+        assert_eq!(verdict(&[read, release]), "proved", "{read}");
+        assert_eq!(verdict(&[release, read]), "ring_overwrite", "{read}");
+    }
+}
