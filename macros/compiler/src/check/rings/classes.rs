@@ -160,7 +160,7 @@ fn asked(kernel: &Kernel<'_, '_>, objects: &Objects) -> Vec<Asked> {
         }
         let needed = kernel.needed_by(asked.iter().map(|asked| asked.node));
         if needed.is_subset(&counters) {
-            for variable in counters.iter().filter(|variable| cfg.only_value(**variable).is_none()) {
+            for variable in &counters {
                 asked.extend(kernel.sets(*variable).iter().map(|(point, value, _)| Asked::of(*value, *point)));
             }
             return asked;

@@ -20,6 +20,7 @@ mod loops;
 mod mends;
 mod multicast;
 mod mutants;
+mod of_warps;
 mod ordered;
 mod peers;
 mod persistent;
