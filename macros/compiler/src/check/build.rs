@@ -1,5 +1,5 @@
-//! Lowers a function's tree to the control-flow graph: evaluation order, jumps, moves and drops of tokens, and the values that are
-//! computed. Statements and blocks are here; expressions are in `value`, branches in `condition`, operations in `op`, memory in `memory`.
+//! Lowers a function's tree to the control-flow graph: evaluation order, jumps, moves and drops of tokens, and values. Statements and
+//! blocks are here; expressions are in `value`, branches in `condition`, operations in `op`, `method` and `memory`.
 
 mod arms;
 mod closure;
@@ -8,6 +8,7 @@ mod copy;
 mod fields;
 mod granule;
 mod memory;
+mod method;
 mod op;
 mod query;
 mod reference;
@@ -473,10 +474,6 @@ impl<'f> Builder<'f> {
         }
         self.waiting.truncate(before);
         values
-    }
-
-    fn nodes(&mut self, exprs: impl IntoIterator<Item = &'f Expr>) -> Vec<NodeId> {
-        self.values(exprs).into_iter().map(|value| value.node).collect()
     }
 
     /// Drops what a jump leaves behind: the waiting operands, and the locals of the scopes from `depth` inwards.

@@ -129,7 +129,8 @@ pub(crate) static VALUE_METHODS: &[ValueMethod] = methods! {
     "bits.cuh", NEVER =>
         count_ones 0, count_zeros 0, leading_zeros 0, trailing_zeros 0, leading_ones 0, trailing_ones 0, rotate_left 1,
         rotate_right 1, reverse_bits 0, swap_bytes 0, to_be 0, to_le 0, cast_signed 0, cast_unsigned 0, unsigned_abs 0,
-        abs_diff 1, is_positive 0, is_negative 0, midpoint 1, is_power_of_two 0, next_power_of_two 0;
+        abs_diff 1, is_positive 0, is_negative 0, midpoint 1, is_power_of_two 0, is_multiple_of 1,
+        next_power_of_two 0;
     "bits.cuh", DIVISION =>
         div_ceil 1, next_multiple_of 1;
     "bits.cuh", LOGARITHM =>

@@ -49,6 +49,24 @@ fn all_threads_of_small_blocks() {
     assert_eq!(permuted("block.sync();"), [""; 0]);
 }
 
+/// One field of an element is no other one, and is the same wherever it is named.
+#[test]
+fn fields_and_functions() {
+    const PAIR: &str = "#[derive(Clone, Copy, DeviceCopy)] #[repr(C)] struct Row { a: u32, b: u32, c: [u32; 2] }";
+    for (body, is_wrong) in [
+        ("s[t].a = n; s[t].b = t; BARRIER tickets[t] = s[63 - t].a + s[63 - t].b;", true),
+        ("s[t].a = n; BARRIER tickets[t] = s[63 - t].b;", false),
+        ("s[t].c[0] = n; BARRIER tickets[t] = s[63 - t].c[1];", false),
+        ("s[t].a = n; BARRIER tickets[t] = s[t.abs_diff(20)].a;", true),
+        ("if rows.is_empty() { return; } s[t].a = n; BARRIER tickets[t] = s[63 - t].a;", true),
+        ("s[t].a = n; BARRIER if !t.is_multiple_of(2) { tickets[t] = s[t - 1].a; }", true),
+    ] {
+        let expected = if is_wrong { &["unsynchronized_access"][..] } else { &[] };
+        assert_eq!(with_items(PAIR, &body.replace("BARRIER", "")), expected, "{body}");
+        assert_eq!(with_items(PAIR, &body.replace("BARRIER", "block.sync();")), [""; 0], "{body}");
+    }
+}
+
 /// A row that is written as a whole is written in each of its elements; a matrix is read where it lies.
 #[test]
 fn rows_and_matrices() {

@@ -116,6 +116,7 @@ methods! { OfSigned of SignedInteger, for i8 i16 i32 i64 i128 isize: {
 
 methods! { OfUnsigned of UnsignedInteger, for u8 u16 u32 u64 u128 usize: {
     is_power_of_two(a) -> bool;
+    is_multiple_of(a, b: T) -> bool;
     next_power_of_two(a) -> T = a.checked_next_power_of_two().unwrap_or(0);
     checked_next_power_of_two(a) -> Option<T>;
     #[track_caller]

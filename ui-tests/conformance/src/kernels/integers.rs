@@ -104,8 +104,10 @@ macro_rules! unsigned {
                 x.div_euclid(y) => x / y;
                 x.rem_euclid(y) => x % y;
             }
-            table! { tests: |x: $t, _y: $t| -> bool, for |_, _| true;
+            table! { tests: |x: $t, y: $t| -> bool, for |_, _| true;
                 x.is_power_of_two() => x.is_power_of_two();
+                x.is_multiple_of(y) => x.is_multiple_of(y);
+                x.is_multiple_of(y & 3) => x.is_multiple_of(y & 3);
             }
             table! { mixed: |x: $t, y: $s| -> $t, for |_, _| true;
                 x.wrapping_add_signed(y) => x.wrapping_add_signed(y);

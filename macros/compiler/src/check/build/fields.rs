@@ -4,7 +4,7 @@
 use super::{Builder, NodeId, Value, Variable};
 use crate::check::cfg::{StepKind, ValueStep};
 use crate::model::LocalId;
-use crate::model::expr::Member;
+use crate::model::expr::{Expr, ExprKind, Member};
 use crate::span::SpanRange;
 
 /// The name of the field that stands for the variant of an `Option`. No field of a user's has it.
@@ -91,5 +91,15 @@ impl Builder<'_> {
 
     fn variant(&mut self) -> u16 {
         self.numbered(VARIANT.to_string())
+    }
+}
+
+/// Whether an expression is a field of an element of memory, or a part of one.
+pub(super) fn is_part_of_memory(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Field { base, .. } | ExprKind::Index { base, .. } => {
+            base.memory().is_some() || is_part_of_memory(base)
+        }
+        _ => false,
     }
 }

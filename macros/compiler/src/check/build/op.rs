@@ -237,6 +237,12 @@ impl<'f> Builder<'f> {
                 {
                     return Value::of(self.node(Source::Binary(BinaryOp::Sub), vec![end, start], at));
                 }
+                if op == Op::IsEmpty {
+                    let length = self.combined(nodes, at).node;
+                    self.formulas.insert(length, Formula::Length);
+                    let nothing = self.node(Source::Integer(0), Vec::new(), at);
+                    return Value::of(self.node(Source::Binary(BinaryOp::Eq), vec![length, nothing], at));
+                }
                 let value = self.combined(nodes, at);
                 if op == Op::Length {
                     self.formulas.insert(value.node, Formula::Length);

@@ -2,6 +2,7 @@
 
 use phalanx_contract::uniformity::Uniformity;
 
+use super::fields::is_part_of_memory;
 use super::memory::region_of_kind;
 use super::{
     BlockId, Builder, Call, CallId, CountedLoop, End, Jump, NodeId, Source, StepKind, TokenStep, Value, Variable,
@@ -151,19 +152,7 @@ impl<'f> Builder<'f> {
                 self.aggregate(members, fields.iter().map(|(_, field)| field), base.as_deref(), at)
             }
             ExprKind::Op { op, operands, .. } => self.op(*op, operands, expr),
-            ExprKind::Method { method, operands, .. } => {
-                let value = self.combine(operands, at);
-                let formula = match method.name {
-                    "div_ceil" => Some(Formula::DivCeil),
-                    "rem_euclid" => Some(Formula::RemEuclid),
-                    "next_multiple_of" => Some(Formula::NextMultiple),
-                    "min" => Some(Formula::Min),
-                    "max" => Some(Formula::Max),
-                    _ => None,
-                };
-                self.formulas.extend(formula.map(|formula| (value.node, formula)));
-                value
-            }
+            ExprKind::Method { method, operands, .. } => self.method(method.name, operands, at),
             ExprKind::ScalarCall { operands, .. } | ExprKind::FastCall { operands, .. } => self.combine(operands, at),
             ExprKind::Call { callee, slot, arguments } => {
                 let mut values = self.values(arguments);
@@ -372,7 +361,11 @@ impl<'f> Builder<'f> {
         self.jumps.push(Jump { id, after, again, depth, waiting, value });
     }
 
-    fn combine(&mut self, exprs: impl IntoIterator<Item = &'f Expr>, at: SpanRange) -> Value {
+    pub(super) fn nodes(&mut self, exprs: impl IntoIterator<Item = &'f Expr>) -> Vec<NodeId> {
+        self.values(exprs).into_iter().map(|value| value.node).collect()
+    }
+
+    pub(super) fn combine(&mut self, exprs: impl IntoIterator<Item = &'f Expr>, at: SpanRange) -> Value {
         let operands = self.nodes(exprs);
         self.combined(operands, at)
     }
@@ -413,7 +406,9 @@ impl<'f> Builder<'f> {
         }
         let value = self.value(base);
         if base.memory().is_some() {
-            self.last_access_covers(Covers::Field);
+            self.last_access_covers(Covers::Field(Some(field)));
+        } else if is_part_of_memory(base) {
+            self.last_access_covers(Covers::Field(None));
         }
         match value.fields.into_iter().find(|(known, _)| *known == field) {
             Some((_, value)) => value,

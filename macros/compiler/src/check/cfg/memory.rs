@@ -226,8 +226,8 @@ pub(crate) struct Access {
 pub(crate) enum Covers {
     /// The access is one of the whole region.
     Whole,
-    /// A field of it, or another part of a value.
-    Field,
+    /// A field of it, by its number, or another part of a value.
+    Field(Option<u16>),
     /// An element whose method is called: the method may change it, and has nothing else by which a thread could learn of another.
     Receiver,
     /// The access is one of so many elements, from this index on, of the memory that the last selection is made of.
@@ -240,7 +240,7 @@ impl Covers {
     /// The values that select.
     pub(crate) fn nodes(self) -> impl Iterator<Item = NodeId> {
         let (first, second) = match self {
-            Covers::Whole | Covers::Field | Covers::Receiver => (None, None),
+            Covers::Whole | Covers::Field(_) | Covers::Receiver => (None, None),
             Covers::Vector { first, .. } => (Some(first), None),
             Covers::Matrix { row, column } => (Some(row), Some(column)),
         };

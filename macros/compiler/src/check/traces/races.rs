@@ -205,8 +205,12 @@ impl Check<'_, '_> {
 
     /// Whether the two may access different fields of an element.
     fn are_fields(&self, a: &Made, b: &Made) -> bool {
-        let is_field = |made: &Made| self.cfg.accesses[made.access.0].covers == Covers::Field;
-        is_field(a) && is_field(b) && a.access != b.access
+        let covers = |made: &Made| self.cfg.accesses[made.access.0].covers;
+        match (covers(a), covers(b)) {
+            (Covers::Field(Some(one)), Covers::Field(Some(other))) => one != other,
+            (Covers::Field(_), Covers::Field(_)) => a.access != b.access,
+            _ => false,
+        }
     }
 
     fn is_waived(&self, rule: Rule, made: &Made) -> bool {

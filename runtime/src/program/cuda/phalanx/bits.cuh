@@ -152,6 +152,11 @@ template <class Raw>
 __device__ __forceinline__ bool is_power_of_two(integer<Raw> a) {
     return count_ones(a) == 1;
 }
+// Of 0, only 0 is a multiple.
+template <class Raw>
+__device__ __forceinline__ constexpr bool is_multiple_of(integer<Raw> a, detail::given<integer<Raw>> b) {
+    return b.value == 0 ? a.value == 0 : a.value % b.value == 0;
+}
 // Returns 0 if the result does not fit.
 template <class Raw>
 __device__ __forceinline__ integer<Raw> next_power_of_two(integer<Raw> a) {
