@@ -49,7 +49,7 @@ use data::Data;
 use elements::Elements;
 use learned::{Learners, Learning};
 use recorder::Recorder;
-use threads::{blocks_to_follow, ranks_to_follow};
+use threads::{are_few, blocks_to_follow, ranks_to_follow};
 use trace::Trace;
 
 /// The largest number of steps that are followed in all runs of a launch.
@@ -57,6 +57,9 @@ const STEPS: usize = 40_000;
 
 /// The largest number of steps of one thread: what comes later in a long loop is what came before.
 const STEPS_OF_THREAD: usize = 2_400;
+
+/// The largest number of steps of one thread where all of a small block are followed.
+const STEPS_OF_EACH: usize = 160;
 
 /// The largest number of launches in which the value of a branch is set that the text does not show.
 const ENTERED: usize = 4;
@@ -112,6 +115,7 @@ pub(super) fn check<'f>(
         threads,
         blocks,
         is_of_grid: false,
+        follows_all: false,
     };
     let mut passed = BTreeSet::new();
     let first = launches(runs, threads * blocks, &check.bounds_of_barriers());
@@ -122,6 +126,10 @@ pub(super) fn check<'f>(
     }
     for (number, launch) in first.iter().enumerate() {
         works |= check.report(*launch, number == 0 && counts_bytes, &mut passed, diags);
+    }
+    if works && blocks == 1 && questions.races && are_few(threads) {
+        let all = Check { learners: RefCell::default(), follows_all: true, ..check };
+        all.report(Launch { element: None, ..first[0] }, false, &mut BTreeSet::new(), diags);
     }
     let data = Data::of(cfg);
     for branch in passed.iter().filter(|branch| questions.races && check.is_on_data(&data, **branch)).take(ENTERED) {
@@ -217,6 +225,8 @@ struct Check<'a, 'f> {
     blocks: u64,
     /// Whether the blocks are those of a grid, and not of a cluster.
     is_of_grid: bool,
+    /// Whether all threads are followed, each for a few steps.
+    follows_all: bool,
 }
 
 /// Whether an atomic or a fence of the function may order what threads do before and after it, and whether a thread may learn by an
@@ -333,9 +343,12 @@ impl Check<'_, '_> {
         let blocks = blocks_to_follow(self.blocks, across);
         let extents = self.function.options.block.as_ref().map_or(&[][..], |block| &block.each);
         let row = extents.first().filter(|_| extents.len() > 1).and_then(|row| row.literal);
-        let ranks = ranks_to_follow(self.cfg, row, self.threads, blocks.len(), meet);
+        let (ranks, most) = match self.follows_all {
+            true => ((0..self.threads).collect(), STEPS_OF_EACH),
+            false => (ranks_to_follow(self.cfg, row, self.threads, blocks.len(), meet), STEPS_OF_THREAD),
+        };
         // Threads that stop at different places have not less in common.
-        let each = STEPS_OF_THREAD.min(STEPS / (blocks.len() * ranks.len()));
+        let each = most.min(STEPS / (blocks.len() * ranks.len()));
         for block in blocks {
             for rank in &ranks {
                 let id = ThreadId { block: Some(block), rank: *rank };

@@ -7,8 +7,8 @@ use crate::check::cfg::Cfg;
 /// The largest number of threads that are followed in all blocks together.
 const MOST: usize = 32;
 
-/// The number of threads up to which all of one block are followed.
-const SMALL: usize = 64;
+/// The number of threads up to which all of one block are followed, too.
+const SMALL: u64 = 64;
 
 /// The largest number of blocks of which threads are followed.
 const MOST_BLOCKS: u64 = 8;
@@ -24,6 +24,11 @@ pub(super) fn blocks_to_follow(blocks: u64, across: bool) -> Vec<u64> {
     all.into_iter().collect()
 }
 
+/// Whether all threads of a block are to be followed, too, for a few steps: they may meet in an order that no distance describes.
+pub(super) fn are_few(threads: u64) -> bool {
+    (MOST as u64 + 1..=SMALL).contains(&threads)
+}
+
 /// The ranks of the threads of a block that are followed. They are those on both sides of powers of two, from which threads at usual
 /// distances meet, on both sides of a warp's end, and those that literals of the text name.
 pub(super) fn ranks_to_follow(cfg: &Cfg<'_>, row: Option<u64>, threads: u64, blocks: usize, meet: bool) -> Vec<u64> {
@@ -32,7 +37,7 @@ pub(super) fn ranks_to_follow(cfg: &Cfg<'_>, row: Option<u64>, threads: u64, blo
     if !meet {
         return BTreeSet::from([0, last]).into_iter().collect();
     }
-    if threads as usize <= most.max(SMALL / blocks) {
+    if threads as usize <= most {
         return (0..threads).collect();
     }
     let mut all = vec![0, 1, last, 32, 31, 2, 33];

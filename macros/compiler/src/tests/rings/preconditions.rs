@@ -18,7 +18,7 @@ const PRECONDITIONS: &[(&str, &str)] = &[
     ("debug_assert!(out.len() >= 100);", "`rounds` is 3, `out.len()` is 100"),
     ("if out.len() < 32 { panic!(\"too short\"); }", "`rounds` is 3, `out.len()` is 32"),
     ("if input.len() < 32 * rounds as usize { return; }", "`rounds` is 3, `input.len()` is 96"),
-    ("if input.is_empty() { return; }", "`input.len()` is 3, `rounds` is 3"),
+    ("if input.is_empty() { return; }", "`rounds` is 3, `input.len()` is 3"),
     ("if out.len() < 32 || rounds < 2 { return; }", "`rounds` is 3, `out.len()` is 32"),
     ("assert!(rounds >= 40);", "`rounds` is 40"),
     ("assert!(rounds % 8 == 0);", "`rounds` is 8"),
