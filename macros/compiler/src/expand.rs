@@ -105,10 +105,11 @@ fn judge<'f>(function: &'f Function, known: impl FnOnce() -> Option<&'f Valued>,
         return Judged { checked, conditional: Vec::new(), selections };
     };
     let mut faults = diags.nested();
-    // The rings of a function that is right were checked with the same values.
+    // The rings of a function that is right were checked with the same values, unless one is the length of a local array.
+    let asks_again = function.has_named_lengths() && checked.as_ref().is_ok_and(|checked| checked.rings().are_open());
     let with_values = match checked {
-        Ok(_) => check::run_without_rings(known, &mut faults),
-        Err(_) => check::run(known, &mut faults),
+        Ok(_) if !asks_again => check::run_without_rings(known, &mut faults),
+        Ok(_) | Err(_) => check::run(known, &mut faults),
     };
     match (checked, with_values) {
         (Err(Reported), Ok(with_values)) => {
@@ -117,9 +118,15 @@ fn judge<'f>(function: &'f Function, known: impl FnOnce() -> Option<&'f Valued>,
             Judged { checked: Ok(with_values), conditional, selections }
         }
         (Ok(checked), Err(Reported)) => {
-            let found = faults.take().into_iter().filter(|fault| traces::is_of_values(&checked, known, fault));
+            let is_of_rings = |fault: &Diag| asks_again && Rule::OF_RINGS.contains(&fault.rule);
+            let is_found = |fault: &Diag| is_of_rings(fault) || traces::is_of_values(&checked, known, fault);
+            let found = faults.take().into_iter().filter(is_found);
             let conditional = found.map(|fault| Conditional::when(fault, |span| values.are_right(span))).collect();
             Judged { checked: Ok(checked), conditional, selections }
+        }
+        (Ok(checked), Ok(mut with_values)) if asks_again => {
+            let checked = checked.with_rings_if(with_values.take_rings(), values.are_right(Span::call_site()));
+            Judged { checked: Ok(checked), conditional: Vec::new(), selections }
         }
         (checked, _) => Judged { checked, conditional: Vec::new(), selections },
     }
@@ -172,20 +179,28 @@ fn judge_with_bodies<'f>(first: Judged<'f>, bodies: &'f WithBodies, diags: &mut 
     };
     let judged = traces::add(judged, of_traces, followed);
     match (judged.checked, rings) {
-        (Ok(checked), Some(rings)) => {
-            let checked = checked.with_rings_if(rings, are_followed(Span::call_site()));
+        (Ok(checked), Some((rings, is_right))) => {
+            let (is_followed, is_right) = (are_followed(Span::call_site()), is_right.into_iter());
+            let checked = checked.with_rings_if(rings, quote!(#is_followed #(&& (#is_right))*));
             Judged { checked: Ok(checked), selections: emit::followed::selections(function, followed), ..judged }
         }
         (checked, _) => Judged { checked, ..judged },
     }
 }
 
-/// What is known of rings with the bodies of what the function calls, if it is open without them.
-fn rings_with_bodies(first: &Judged<'_>, second: &mut Judged<'_>, faults: Vec<Diag>) -> Option<Rings> {
+/// What is known of rings with the bodies of what the function calls, if it is open without them, and what has to hold of constants.
+fn rings_with_bodies(
+    first: &Judged<'_>,
+    second: &mut Judged<'_>,
+    faults: Vec<Diag>,
+) -> Option<(Rings, Option<TokenStream>)> {
     first.checked.as_ref().ok().filter(|checked| checked.rings().are_open())?;
     Some(match &mut second.checked {
-        Ok(checked) => checked.take_rings(),
-        Err(Reported) => Rings::faulty(faults.into_iter()),
+        Ok(checked) => match checked.take_rings_if() {
+            Some((rings, is_right)) => (rings, Some(is_right)),
+            None => (checked.take_rings(), None),
+        },
+        Err(Reported) => (Rings::faulty(faults.into_iter()), None),
     })
 }
 

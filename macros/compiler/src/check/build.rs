@@ -7,6 +7,7 @@ mod condition;
 mod copy;
 mod fields;
 mod granule;
+mod local_array;
 mod memory;
 mod method;
 mod op;

@@ -393,6 +393,11 @@ impl<'f> Checked<'f> {
         self.rings_if.as_ref()
     }
 
+    /// Takes what is known of the rings if a condition holds.
+    pub(crate) fn take_rings_if(&mut self) -> Option<(Rings, TokenStream)> {
+        self.rings_if.take()
+    }
+
     /// Adds faults of the instances of which a condition holds.
     pub(crate) fn with_faulty_if(self, faulty_if: Vec<(Diag, TokenStream)>) -> Checked<'f> {
         Checked { faulty_if, ..self }

@@ -5,8 +5,10 @@ use proc_macro2::TokenStream;
 use super::{Parsed, define, judge, judge_with_bodies, parse_kernel, with_bodies, with_values};
 use crate::check::rings::{Case, Known};
 use crate::diag::{Diags, Fault};
+use crate::rules::Rule;
 use crate::session::Session;
 use crate::source;
+use crate::values::Conditional;
 
 /// What is known of a kernel's rings of phase barriers if constants have certain values.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,6 +77,11 @@ pub(crate) fn rings(
             None => judged,
         };
         if let Ok(checked) = &judged.checked {
+            let is_of_rings = |fault: &&Conditional| fault.if_right && Rule::OF_RINGS.contains(&fault.fault.rule);
+            if let Some(conditional) = judged.conditional.iter().find(is_of_rings) {
+                let report = RingReport::Refused(conditional.fault.to_fault());
+                return Ok(vec![RingCase { values: Vec::new(), report }]);
+            }
             let rings = checked.rings_if().map_or(checked.rings(), |(rings, _)| rings);
             return Ok(rings.cases.iter().map(RingCase::of).collect());
         }

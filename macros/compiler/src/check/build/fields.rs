@@ -20,7 +20,7 @@ impl Builder<'_> {
         self.numbered(name)
     }
 
-    fn numbered(&mut self, name: String) -> u16 {
+    pub(super) fn numbered(&mut self, name: String) -> u16 {
         let next = u16::try_from(self.fields.len()).unwrap_or(u16::MAX);
         *self.fields.entry(name).or_insert(next)
     }

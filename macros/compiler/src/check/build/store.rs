@@ -37,6 +37,9 @@ impl<'f> Builder<'f> {
             self.set_node(Variable::Local(local), value.node, Extent::Field, at);
             return self.set(variable, value, at);
         }
+        if self.store_element(variable, value, at) {
+            return;
+        }
         // The place has operands of its own: indexes, and references.
         let value_place = self.variable(variable);
         let at_place = value_place.node;

@@ -105,7 +105,12 @@ impl<'f> Builder<'f> {
                 self.formulas.insert(value.node, Formula::Negative);
                 value
             }
-            ExprKind::Repeat { element: inner, .. } | ExprKind::Vector { argument: inner, .. } => {
+            ExprKind::Repeat { element: inner, length, .. } => {
+                let operand = self.value(inner).node;
+                let value = self.combined(vec![operand], at);
+                self.with_repeated(value, inner, length)
+            }
+            ExprKind::Vector { argument: inner, .. } => {
                 let operand = self.value(inner).node;
                 self.combined(vec![operand], at)
             }
@@ -121,6 +126,9 @@ impl<'f> Builder<'f> {
             }
             ExprKind::Binary { op, left, right, .. } => self.binary(*op, left, right, at),
             ExprKind::Index { base, index, .. } | ExprKind::UncheckedPlace { base, index } => {
+                if let Some(element) = self.element_of(base, index, at) {
+                    return element;
+                }
                 if base.memory().is_none() {
                     let values = self.values([&**base, &**index]);
                     let region = values.first().and_then(|base| base.region.clone());
@@ -140,7 +148,7 @@ impl<'f> Builder<'f> {
             ExprKind::Array { elements, .. } => {
                 let value = self.combine(elements, at);
                 self.formulas.insert(value.node, Formula::Array);
-                value
+                self.with_elements(value, &elements.iter().collect::<Vec<_>>())
             }
             ExprKind::Tuple { elements, .. } => {
                 let members = (0..).map(Member::Unnamed);

@@ -78,6 +78,10 @@ pub(crate) enum Formula {
     Array,
     /// `array[index]`, of a local array.
     Element,
+    /// The element of a local array at an index; the operands are the index and all elements.
+    Pick,
+    /// An element of a local array after one has been set; the operands are the index of that, its new value, and the element before.
+    Replaced { element: u64 },
     /// Whether a range of numbers goes on; the operands are its ends and its steps.
     GoesOn { inclusive: bool },
 }

@@ -263,6 +263,8 @@ impl<'a, 'f> Evaluator<'_, 'a, 'f> {
                         | Formula::RemEuclid
                         | Formula::Array
                         | Formula::Element
+                        | Formula::Pick
+                        | Formula::Replaced { .. }
                         | Formula::GoesOn { .. },
                     )
                     | None => None,

@@ -10,8 +10,8 @@ use super::reached::Guards;
 use super::tested::Tests;
 use crate::check::bit_set::BlockSet;
 use crate::check::cfg::{
-    BarrierCall, BlockId, Cfg, CountedLoop, End, Extent, Granule, GroupStep, NodeId, Region, Root, Shared, Source,
-    StepKind, Team, Tile, ValueStep, Variable,
+    BarrierCall, BlockId, Cfg, CountedLoop, End, Extent, Formula, Granule, GroupStep, NodeId, Region, Root, Shared,
+    Source, StepKind, Team, Tile, ValueStep, Variable,
 };
 use crate::check::uniform::control::{following, following_until};
 use crate::check::uniform::values::Values;
@@ -305,8 +305,11 @@ impl<'a, 'f> Kernel<'a, 'f> {
             }
             Source::Not => self.is_boolean(of.operands[0]),
             Source::Read(variable) => self.booleans.contains(variable),
-            Source::Operands
-            | Source::Integer(_)
+            Source::Operands => match self.cfg.formulas.get(&node) {
+                Some(Formula::Pick) => of.operands[1..].iter().all(|element| self.is_boolean(*element)),
+                _ => false,
+            },
+            Source::Integer(_)
             | Source::Constant(_)
             | Source::Counter { .. }
             | Source::Param(_)
@@ -371,6 +374,9 @@ impl<'a, 'f> Kernel<'a, 'f> {
             let of = &self.cfg.nodes[node.0];
             if let Source::Not = of.source {
                 work.push(of.operands[0]);
+            }
+            if let Some(Formula::Pick | Formula::Replaced { .. }) = self.cfg.formulas.get(&node) {
+                work.extend(&of.operands[1..]);
             }
             if let Some(variable) = of.source.read()
                 && self.booleans.insert(variable)

@@ -12,6 +12,7 @@
 //! `staged` the rows that bulk copies read and threads write again, `report` the faults as messages.
 
 mod accesses;
+mod arrays;
 mod assemble;
 mod calls;
 mod classes;

@@ -6,6 +6,7 @@
 
 use std::collections::BTreeSet;
 
+use super::arrays;
 use super::counters::{Counter, Counters};
 use super::given::Arguments;
 use super::kernel::{Kernel, Point};
@@ -184,6 +185,9 @@ impl Evaluator<'_, '_, '_> {
                     let index = || operand(1).known().and_then(|index| usize::try_from(index).ok());
                     let element = elements.and_then(|elements| elements.get(index()?));
                     element.map_or(Value::Unknown, |element| self.value_within(*element, point, depth))
+                }
+                Some(formula @ (Formula::Pick | Formula::Replaced { .. })) => {
+                    arrays::computed(*formula, of.operands.len(), operand)
                 }
                 // Their operands are not asked for, or they would be counted.
                 Some(Formula::Negative | Formula::RemEuclid | Formula::Array | Formula::GoesOn { .. }) => {
@@ -438,6 +442,8 @@ fn computed(formula: Formula, left: Value, right: Value) -> Value {
         | Formula::RemEuclid
         | Formula::Array
         | Formula::Element
+        | Formula::Pick
+        | Formula::Replaced { .. }
         | Formula::GoesOn { .. } => Value::Unknown,
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::check::cfg::{Cfg, NodeId, Source};
+use crate::check::cfg::{Cfg, Formula, NodeId, Source};
 use crate::model::expr::BinaryOp;
 
 pub(super) fn of(cfg: &Cfg<'_>) -> BTreeSet<NodeId> {
@@ -18,6 +18,9 @@ pub(super) fn of(cfg: &Cfg<'_>) -> BTreeSet<NodeId> {
             Source::Not
             | Source::Binary(BinaryOp::And | BinaryOp::Or | BinaryOp::BitAnd | BinaryOp::BitOr | BinaryOp::BitXor) => {
                 work.extend(&of.operands);
+            }
+            Source::Operands if matches!(cfg.formulas.get(&node), Some(Formula::Pick | Formula::Replaced { .. })) => {
+                work.extend(&of.operands[1..]);
             }
             Source::Read(variable) => work.extend(sets.get(variable).into_iter().flatten()),
             Source::Operands

@@ -155,6 +155,16 @@ impl Thread<'_, '_, '_> {
                     Some(elements) => Number::own(elements.len() as u64),
                     None => self.runs.is_slice_argument(*of).then(|| Number::given(self.launch.length?))?,
                 },
+                (Some(Formula::Pick), [index, elements @ ..]) => {
+                    let index = known(index)?;
+                    let element = elements.get(usize::try_from(index.value).ok()?).and_then(known)?;
+                    Some(Number { is_given: element.is_given || index.is_given, ..element })
+                }
+                (Some(Formula::Replaced { element }), [index, new, old]) => {
+                    let index = known(index)?;
+                    let value = known(if index.natural() == Some(*element) { new } else { old })?;
+                    Some(Number { is_given: value.is_given || index.is_given, ..value })
+                }
                 (Some(Formula::Element), [array, index]) => {
                     let index = known(index)?;
                     let element = cfg.listed(*array)?.get(usize::try_from(index.value).ok()?).and_then(known)?;
@@ -178,6 +188,8 @@ impl Thread<'_, '_, '_> {
                         | Formula::Length
                         | Formula::Array
                         | Formula::Element
+                        | Formula::Pick
+                        | Formula::Replaced { .. }
                         | Formula::GoesOn { .. },
                     )
                     | None,

@@ -78,6 +78,8 @@ impl Values<'_, '_> {
                     | Formula::RemEuclid
                     | Formula::Array
                     | Formula::Element
+                    | Formula::Pick
+                    | Formula::Replaced { .. }
                     | Formula::GoesOn { .. },
                 ) => Factors::NONE,
                 None if self.cfg.cuts.contains_key(&node) => of(0).wrapped(),

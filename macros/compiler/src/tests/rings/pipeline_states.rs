@@ -195,6 +195,30 @@ const FORMS: &[(&str, Form)] = &[
             ..METHOD
         },
     ),
+    ("phases of stages", PHASES),
+    (
+        "phases that are listed",
+        Form { loads: "let mut phases = [FIRST, FIRST, FIRST];", reads: "let mut phases = [0, 0, 0u32];", ..PHASES },
+    ),
+    (
+        "as many phases as a constant says",
+        Form {
+            items: "const DEPTH: usize = 3;",
+            loads: "let mut phases = [FIRST; DEPTH];",
+            reads: "let mut phases = [0; DEPTH];",
+            ..PHASES
+        },
+    ),
+    (
+        "truth values of stages",
+        Form {
+            loads: "let mut phases = [HOLDS; 3];",
+            reads: "let mut phases = [false; 3];",
+            parity: "phases[k % 3]",
+            next: "phases[k % 3] = !phases[k % 3];",
+            ..PHASES
+        },
+    ),
     (
         "a constant",
         Form {
@@ -204,6 +228,17 @@ const FORMS: &[(&str, Form)] = &[
         },
     ),
 ];
+
+/// A local array with the phase of each stage.
+const PHASES: Form = Form {
+    items: "",
+    loads: "let mut phases = [FIRST; 3];",
+    reads: "let mut phases = [0; 3];",
+    stage: "(k % 3)",
+    parity: "phases[k % 3] == 1",
+    next: "phases[k % 3] ^= 1;",
+    ..METHOD
+};
 
 /// The items and the kernel of a ring that keeps its state in a form.
 fn ring(form: &Form, first: &str) -> (String, String) {
@@ -246,6 +281,7 @@ fn ring(form: &Form, first: &str) -> (String, String) {
         ("GENERIC", GENERIC),
         ("ADVANCE_N", ADVANCE_N),
         ("ADVANCE", ADVANCE),
+        ("HOLDS", if first == "1" { "true" } else { "false" }),
         ("FIRST", first),
     ];
     let with_words = |text: &str| words.iter().fold(text.to_string(), |text, (word, is)| text.replace(word, is));

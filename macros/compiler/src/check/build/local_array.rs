@@ -1,0 +1,103 @@
+//! Local arrays of a few numbers, as the phases of a ring's stages: each element is a variable of its own, as a field is.
+
+use proc_macro2::TokenStream;
+
+use super::{Builder, NodeId, Source, Value, Variable};
+use crate::check::cfg::{Extent, Formula};
+use crate::model::LocalId;
+use crate::model::expr::{Expr, ExprKind};
+use crate::span::SpanRange;
+
+/// The largest number of elements that are followed.
+const MOST: usize = 8;
+
+impl<'f> Builder<'f> {
+    /// The elements of an array that is made of numbers in the text.
+    pub(super) fn with_elements(&mut self, whole: Value, elements: &[&Expr]) -> Value {
+        let is_number = |element: &&Expr| matches!(element.kind, ExprKind::Int { .. } | ExprKind::Bool(_));
+        if elements.len() > MOST || !elements.iter().all(is_number) {
+            return whole;
+        }
+        let nodes: Vec<NodeId> = elements.iter().map(|element| self.number(element)).collect();
+        let fields = nodes.into_iter().enumerate();
+        let fields = fields.map(|(index, node)| (self.element(index), Value::of(node))).collect();
+        Value { fields, ..whole }
+    }
+
+    /// The elements of `[number; length]`.
+    pub(super) fn with_repeated(&mut self, whole: Value, element: &Expr, length: &TokenStream) -> Value {
+        match length.to_string().trim_end_matches("usize").parse::<usize>() {
+            Ok(length) if length <= MOST => self.with_elements(whole, &vec![element; length]),
+            _ => whole,
+        }
+    }
+
+    /// Reads the element of a local array at an index, if its elements are variables.
+    pub(super) fn element_of(&mut self, base: &Expr, index: &'f Expr, at: SpanRange) -> Option<Value> {
+        let (local, length) = self.array(base)?;
+        if let Some(index) = index.integer() {
+            let index = usize::try_from(index).ok().filter(|index| *index < length)?;
+            let field = self.element(index);
+            return Some(Value::of(self.read(Variable::Field(local, field), at)));
+        }
+        let index = self.value(index).node;
+        let mut operands = vec![index];
+        for element in 0..length {
+            let field = self.element(element);
+            operands.push(self.read(Variable::Field(local, field), at));
+        }
+        let node = self.node(Source::Operands, operands, at);
+        self.formulas.insert(node, Formula::Pick);
+        Some(Value::of(node))
+    }
+
+    /// Stores to the element of a local array at an index. Returns whether its elements are variables.
+    pub(super) fn store_element(&mut self, place: &'f Expr, value: &Value, at: SpanRange) -> bool {
+        let ExprKind::Index { base, index, .. } = &place.kind else { return false };
+        let Some((local, length)) = self.array(base) else { return false };
+        if let Some(index) = index.integer() {
+            let Some(index) = usize::try_from(index).ok().filter(|index| *index < length) else { return false };
+            let field = self.element(index);
+            self.set_node(Variable::Local(local), value.node, Extent::Field, at);
+            self.set(Variable::Field(local, field), &Value::of(value.node), at);
+            return true;
+        }
+        let index = self.value(index).node;
+        let both = self.combined(vec![value.node, index], at).node;
+        self.set_node(Variable::Local(local), both, Extent::Field, at);
+        // The value may depend on elements, which are set one after the other.
+        let new = self.temporary();
+        self.set_node(new, value.node, Extent::Whole, at);
+        for element in 0..length {
+            let field = Variable::Field(local, self.element(element));
+            let operands = vec![index, self.read(new, at), self.read(field, at)];
+            let node = self.node(Source::Operands, operands, at);
+            self.formulas.insert(node, Formula::Replaced { element: element as u64 });
+            self.set(field, &Value::of(node), at);
+        }
+        true
+    }
+
+    /// The local array that an expression is, and the number of its elements, if these are variables.
+    fn array(&mut self, base: &Expr) -> Option<(LocalId, usize)> {
+        let ExprKind::Local(local) = base.kind else { return None };
+        if self.variable_of(local) != Variable::Local(local) {
+            return None;
+        }
+        let known = self.fields_of.get(&local).cloned()?;
+        let length = (0..MOST).take_while(|index| known.contains(&self.element(*index))).count();
+        (length > 0).then_some((local, length))
+    }
+
+    fn element(&mut self, index: usize) -> u16 {
+        self.numbered(format!("[{index}]"))
+    }
+
+    fn number(&mut self, element: &Expr) -> NodeId {
+        let number = match element.kind {
+            ExprKind::Bool(holds) => u64::from(holds),
+            _ => element.integer().unwrap_or(u64::MAX),
+        };
+        self.node(Source::Integer(number), Vec::new(), element.span)
+    }
+}
