@@ -91,13 +91,15 @@ fn a_closure_writes_to_what_it_captures() {
     for body in [
         "let mut flag = 0; let mut put = |x: u32| flag = x; put(rank);",
         "let mut flag = 0; let mut put = |x: u32| flag += x; put(rank);",
-        "let mut flags = [0u32; 2]; let mut put = |x: u32| flags[1] = x; put(rank); let flag = flags[0];",
+        "let mut flags = [0u32; 2]; let mut put = |x: u32| flags[1] = x; put(rank); let flag = flags[1];",
+        "let mut flags = [0u32; 2]; let mut put = |i: u32, x: u32| flags[i] = x; put(n, rank); let flag = flags[0];",
         "let mut flag = 0; let mut put = || flag = rank; let mut again = || put(); again();",
         "let mut flag = 0; let mut put = |x: u32| if x > 3 { flag = 1; }; put(rank);",
     ] {
         assert_eq!(test(body), ["divergent_collective"], "{body}");
     }
     for body in [
+        "let mut flags = [0u32; 2]; let mut put = |x: u32| flags[1] = x; put(rank); let flag = flags[0];",
         "let mut flag = rank; let mut put = |x: u32| flag = x; put(3);",
         "let mut flag = 0; let mut put = |x: u32| flag = x; put(cluster.block_rank());",
     ] {
