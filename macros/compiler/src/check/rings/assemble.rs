@@ -80,9 +80,15 @@ pub(super) fn assemble(
         let count = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
         roles.push(Role { threads: count(threads.len()), stream: count(stream), steps: program.steps.clone() });
     }
-    let by_warps = actors.iter().filter(|actors| actors.unit == Unit::Warp).flat_map(|actors| &actors.program.steps);
-    let filled =
-        by_warps.filter_map(|step| if let Op::BeginFill { slot, .. } = &step.op { Some(slot.array) } else { None });
+    let by_warps = actors.iter().filter(|actors| actors.unit == Unit::Warp);
+    let filled = by_warps.flat_map(|actors| {
+        let filled = actors.program.steps.iter().filter_map(|step| match &step.op {
+            Op::BeginFill { slot, .. } => Some(slot.array),
+            _ => None,
+        });
+        let is_shown = |array: &u32| fills_for_others(&actors.program.steps, *array, kernel.blocks);
+        filled.filter(move |array| !is_shown(array)).collect::<Vec<_>>()
+    });
     // A further array of slots stands for a part of what a slot of the kernel does.
     let slot_of = |array: u32| guards.get(array as usize).map_or(array as usize, |guard| guard.slot);
     // Their lanes may be apart where they copy together and read, too.
@@ -143,6 +149,30 @@ fn is_of_own_block(op: &Op) -> bool {
         | Op::Jump(_)
         | Op::Leave => true,
     }
+}
+
+/// Whether a warp's lanes have no conflict with each other in an array: one step fills its slots, of other blocks than those in which the warp
+/// does anything else with the array.
+fn fills_for_others(steps: &[Step], array: u32, blocks: u32) -> bool {
+    let (mut fills, mut others) = (Vec::new(), Vec::new());
+    for step in steps {
+        match &step.op {
+            Op::BeginFill { slot, block, .. } if slot.array == array => fills.push((step.id, block)),
+            Op::BeginRead { slot, block, .. } if slot.array == array => others.push(block),
+            Op::Copy { slot, block, .. } if slot.array == array => others.push(block),
+            Op::Store { slot, .. } | Op::Share { slot, .. } if slot.array == array => return false,
+            _ => {}
+        }
+    }
+    let [(_, filled)] = fills[..] else { return false };
+    let differ = |other: &&Expr| {
+        (0..i64::from(blocks)).all(|rank| match (filled.value(&[], rank, 0), other.value(&[], rank, 0)) {
+            (Ok(one), Ok(other)) => one != other,
+            _ => false,
+        })
+    };
+    let is_fixed = |expr: &Expr| !expr.has_counters();
+    is_fixed(filled) && others.iter().all(|other| is_fixed(other) && differ(other))
 }
 
 /// The array of slots that a step reads.

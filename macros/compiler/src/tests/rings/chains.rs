@@ -36,3 +36,36 @@ fn one_thread_arrives_for_its_block() {
         }
     }
 }
+
+/// Each warp of a block arrives for itself, when its lanes have met.
+#[test]
+fn one_lane_arrives_for_its_warp() {
+    let of_warps = |count: u32, passes: &[&str]| {
+        rules(&format!(
+            "#[cluster_kernel(cluster = 4, block = 64)] fn chain(input: &[u32], out: &mut [u32]) {{
+                let (cluster, block) = (this_cluster(), this_thread_block());
+                let warp = tiled_partition::<32>(&block);
+                let (rank, i) = (cluster.block_rank(), block.thread_rank());
+                let state = shared_array::<u32, 64>();
+                let came = shared_cluster_barrier();
+                came.init_collective(&cluster, {count});
+                let mut value = input[this_grid().thread_rank()];
+                if rank > 0 {{ came.wait_parity(false); value += state[i]; }}
+                if rank < 3 {{ {} }}
+                out[this_grid().thread_rank()] = value;
+                cluster.sync();
+            }}",
+            passes.concat()
+        ))
+    };
+    let tell = "if warp.thread_rank() == 0 { cluster.map_shared_rank(&came, rank + 1).arrive(); }";
+    assert_eq!(of_warps(2, &[WRITE, "warp.sync();", tell]), [""; 0]);
+    for (count, wrong) in [
+        (1, &[WRITE, "warp.sync();", tell][..]),
+        (2, &[WRITE, tell]),
+        (2, &["warp.sync();", tell, WRITE]),
+        (2, &[WRITE, "warp.sync();", "let x = cluster.map_shared_rank(&state, rank + 1)[i ^ 1]; value += x;", tell]),
+    ] {
+        assert_ne!(of_warps(count, wrong), [""; 0], "{count} {wrong:?}");
+    }
+}
