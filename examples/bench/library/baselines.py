@@ -349,6 +349,22 @@ def layer(problem):
     return eager_and_compiled("torch", function, [a], check) + [("torch.mm alone (cuBLAS)", product, lambda: [alone])]
 
 
+def normed_gemm(problem):
+    m, n, k = problem["m"], problem["n"], problem["k"]
+    x, gamma, w = (reals(*shape, dtype=torch.bfloat16) for shape in ((m, k), (k,), (n, k)))
+
+    def function(x, gamma=gamma, w=w):
+        return F.rms_norm(x, (k,), gamma, 1e-6) @ w.T
+
+    want = function(x[:4].double(), gamma.double(), w.double())
+    # The normalized rows are rounded to bf16.
+    check = lambda y: close(y[:4], want, 4e-2, k**0.5 / 3)
+    out = torch.empty(m, n, dtype=torch.bfloat16, device="cuda")
+    alone = lambda: torch.mm(x, w.T, out=out)
+    product = lambda: close(alone()[:4], x[:4].double() @ w.double().T, 1e-2)
+    return eager_and_compiled("torch", function, [x], check) + [("torch.mm alone (cuBLAS)", product, lambda: [alone])]
+
+
 def attended(q, k, v, causal):
     """The last four queries of the first head of a sequence, in f64: `[len, width]` of each operand."""
     scores = q[-4:].double() @ k.double().T / q.shape[-1] ** 0.5

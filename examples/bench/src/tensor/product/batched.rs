@@ -3,13 +3,14 @@
 use phalanx::WarpgroupElement;
 use phalanx::prelude::*;
 
-use super::persistent::{Scaled, Sum, TILE, gemm};
+use super::epilogue::Scaled;
+use super::persistent::{Sum, TILE, gemm};
 use super::{Case, Rest, Size, batched, case};
 use crate::case::Scale;
 
 /// The sizes that are measured, and one in the simulator that fills no tile and gives each block two of them.
 pub(super) fn cases(scale: Scale) -> Vec<Case> {
-    let full = [[4_096; 3], [8_192; 3], [16_384, 4_096, 4_096]];
+    let full = [[4_096; 3], [8_192, 4_096, 4_096], [8_192; 3], [16_384, 4_096, 4_096]];
     let small = [[300, 520, 320]];
     let sizes = scale.pick(&full[..], &small[..]);
     let wide = sizes.iter().map(|size| case("bf16 GEMM", *size, scale, 1.0, launch::<bf16, f32, 64>));

@@ -8,14 +8,16 @@ use crate::case::Scale;
 use crate::{Result, compare, data, memory};
 
 mod batched;
+mod epilogue;
 mod grouped;
 mod layer;
 mod narrow;
+mod normed;
 mod persistent;
 mod steps;
 
 pub(super) fn cases(scale: Scale) -> Vec<Case> {
-    let all = [steps::cases, batched::cases, layer::cases, grouped::cases, narrow::cases];
+    let all = [steps::cases, batched::cases, layer::cases, normed::cases, grouped::cases, narrow::cases];
     all.into_iter().flat_map(|cases| cases(scale)).collect()
 }
 

@@ -7,6 +7,8 @@
 use phalanx::prelude::*;
 use phalanx::{MatrixElement, WarpgroupElement};
 
+use super::epilogue::Epilogue;
+
 /// The rows of the result that a warpgroup computes.
 const ROWS: usize = 64;
 /// The warpgroups that multiply.
@@ -130,74 +132,6 @@ fn rounded<S: Sum>(
     }
     result
 }
-
-/// The last step of a product: it makes elements of the result of two neighbours of a sum, in row `y` and from column `x` on.
-#[device]
-pub(super) trait Epilogue {
-    fn of(two: [f32; 2], scale: f32, bias: &[bf16], residual: &[bf16], y: u32, x: u32) -> [f32; 2];
-}
-
-pub(super) struct Scaled;
-
-#[device]
-impl Epilogue for Scaled {
-    fn of(two: [f32; 2], scale: f32, _bias: &[bf16], _residual: &[bf16], _y: u32, _x: u32) -> [f32; 2] {
-        [two[0] * scale, two[1] * scale]
-    }
-}
-
-// ANCHOR: layer
-/// `x` times the probability that a normal number is less, by the usual approximation (Hendrycks and Gimpel 2016).
-#[device]
-fn gelu(x: f32) -> f32 {
-    let inner = x * (x * x).mul_add(0.044_715, 1.0) * (2.0 * 0.797_884_6);
-    x * fast::recip(1.0 + fast::exp(-inner))
-}
-
-#[device]
-fn silu(x: f32) -> f32 {
-    x * fast::recip(1.0 + fast::exp(-x))
-}
-
-/// `activation(scale * two + bias) + residual`; what lies outside of the result is not stored.
-#[device]
-fn fused(
-    two: [f32; 2],
-    scale: f32,
-    bias: &[bf16],
-    residual: &[bf16],
-    y: u32,
-    x: u32,
-    activation: impl Fn(f32) -> f32,
-) -> [f32; 2] {
-    // No branch, so that many loads are in flight: what is loaded for a place outside is that of the last one.
-    let column = (x as usize).min(bias.len() - 2);
-    let at = (y as usize * bias.len() + column).min(residual.len() - 2);
-    let (bias, residual) = (bias.load_vec::<2>(column), residual.load_vec::<2>(at));
-    [
-        activation(two[0].mul_add(scale, bias[0].to_f32())) + residual[0].to_f32(),
-        activation(two[1].mul_add(scale, bias[1].to_f32())) + residual[1].to_f32(),
-    ]
-}
-
-pub(super) struct Gelu;
-
-#[device]
-impl Epilogue for Gelu {
-    fn of(two: [f32; 2], scale: f32, bias: &[bf16], residual: &[bf16], y: u32, x: u32) -> [f32; 2] {
-        fused(two, scale, bias, residual, y, x, |sum| gelu(sum))
-    }
-}
-
-pub(super) struct Silu;
-
-#[device]
-impl Epilogue for Silu {
-    fn of(two: [f32; 2], scale: f32, bias: &[bf16], residual: &[bf16], y: u32, x: u32) -> [f32; 2] {
-        fused(two, scale, bias, residual, y, x, |sum| silu(sum))
-    }
-}
-// ANCHOR_END: layer
 
 // ANCHOR: signature
 /// Computes the product of each matrix of `a` with that of `b`, whose columns are contiguous, in `steps` parts of the sum, at least one, and
@@ -406,3 +340,156 @@ pub(super) fn grouped(
     }
 }
 // ANCHOR_END: grouped
+
+// ANCHOR: square
+/// Adds up the squares of 32 rows of what `load` loads for a tile of the result, from `top` on. A thread has the sums of four rows,
+/// `lane / 4 + 8 * i`, over its columns.
+#[device]
+fn square(
+    warp: &Tile<32>,
+    a_tiles: &SharedArray<Left<bf16, 64>, STAGES>,
+    full: &Barriers<STAGES>,
+    empty: &Barriers<STAGES>,
+    top: u32,
+    begun: u32,
+    steps: u32,
+) -> [f32; 4] {
+    let mut sums = [0.0; 4];
+    for k in 0..steps {
+        let (stage, round) = ((begun + k) % STAGES as u32, (begun + k) / STAGES as u32);
+        full[stage].wait_parity(round % 2 == 1);
+        #[unroll]
+        for part in 0..8 {
+            let x: MatrixA<bf16, 16, 16> = warp.load_matrix(&a_tiles[stage][0], top + part / 4 * 16, part % 4 * 16);
+            #[unroll]
+            for i in 0..8 {
+                let row = part as usize / 4 * 2 + i / 2 % 2;
+                sums[row] = x[i].to_f32().mul_add(x[i].to_f32(), sums[row]);
+            }
+        }
+        let _ = empty[stage].arrive(); // by each thread, which has read for itself
+    }
+    sums
+}
+// ANCHOR_END: square
+
+// ANCHOR: normed
+/// Computes `rms_norm(a) * b`. It multiplies the rows of `a` as they are, and scales those of the result: a norm is one factor for all of a
+/// row. The two blocks of a cluster compute tiles side by side, of the same rows, each of which adds up the squares of half of them, from
+/// the tiles that it multiplies anyway, and sends the factors to both. `pairs` is the number of such pairs of tiles in a row of tiles, and
+/// `width` that of a row's elements.
+#[cluster_kernel(cluster = 2, block = 384)]
+pub(super) fn normed(
+    a: &TensorMap<Left<bf16, 64>>,
+    b: &TensorMap<Right<bf16, 64>>,
+    c: &mut TensorMap<Part>,
+    rows: u32,
+    pairs: u32,
+    steps: u32,
+    width: u32,
+    epsilon: f32,
+) {
+    let cluster = this_cluster();
+    let block = this_thread_block();
+    let warpgroup = tiled_partition::<128>(&block);
+    let warp = tiled_partition::<32>(&block);
+    let quad = tiled_partition::<4>(&block);
+    let a_tiles = shared_array::<Left<bf16, 64>, STAGES>();
+    let b_tiles = shared_array::<Right<bf16, 64>, STAGES>();
+    let parts = shared_array::<Part, 16>();
+    // The factors of each warpgroup's rows, of which the block of the same number sends them.
+    let factors = shared_array::<[f32; ROWS], CONSUMERS>();
+    let (full, empty) = (shared_barriers::<STAGES>(), shared_barriers::<STAGES>());
+    let (sent, used) = (shared_cluster_barrier(), shared_cluster_barrier());
+    full.init_collective(&block, 1);
+    empty.init_collective(&block, 4 * CONSUMERS as u32 + 64);
+    sent.init_collective(&cluster, 1);
+    used.init_collective(&cluster, 2 * 128);
+    assert!(steps > 0, "a sum of no parts");
+    let (which, rank, side) = (warpgroup.meta_group_rank(), warpgroup.thread_rank(), cluster.block_rank());
+    let (first, clusters) = (this_grid().cluster_rank() as u32, this_grid().num_clusters() as u32);
+    let (mut begun, mut turn) = (0, 0);
+    if which == CONSUMERS as u32 {
+        warpgroup.decrease_registers::<40>();
+        if warp.meta_group_rank() >= 4 * CONSUMERS as u32 + 2 {
+            let (half, lane) = (warp.meta_group_rank() % 2 * 32, warp.thread_rank());
+            for _ in (first..rows * pairs).step_by(clusters) {
+                let sums = square(&warp, &a_tiles, &full, &empty, side * ROWS as u32 + half, begun, steps);
+                begun += steps;
+                let mut sum = 0.0;
+                #[unroll]
+                for i in 0..4 {
+                    let of_row = quad.reduce(sums[i], op::Plus);
+                    sum = if lane % 4 == i as u32 { of_row } else { sum };
+                }
+                let factor = (sum / width as f32 + epsilon).rsqrt();
+                used.wait_parity(turn % 2 == 0); // both blocks have read the factors of the tile before
+                for other in 0..2 {
+                    let there = cluster.map_shared_rank(&factors, other);
+                    let told = cluster.map_shared_rank(&sent, other);
+                    there[side].store_async(half + lane / 4 + lane % 4 * 8, factor, &told);
+                }
+                if rank == 64 {
+                    sent.expect_tx(2 * ROWS as u32 * 4); // the factors that both blocks send
+                    let _ = sent.arrive();
+                }
+                turn += 1;
+            }
+        } else if rank == 0 {
+            for tile in (first..rows * pairs).step_by(clusters) {
+                let (row, pair) = place(tile, rows, pairs);
+                let at = [row * TILE[0] as u32, (pair * 2 + side) * TILE[1] as u32];
+                load::<bf16, 64>(a, b, &a_tiles, &b_tiles, &full, &empty, [0, 0], at, begun, steps);
+                begun += steps;
+            }
+        }
+    } else {
+        warpgroup.increase_registers::<232>();
+        let number = which as usize % CONSUMERS; // a remainder, from which the compiler knows that it is in the tile
+        for tile in (first..rows * pairs).step_by(clusters) {
+            let (row, pair) = place(tile, rows, pairs);
+            let own = number * ROWS;
+            let mut sum = multiply::<bf16, f32, 64>(&warpgroup, &a_tiles, &b_tiles, &full, &empty, own, begun, steps);
+            for _ in 0..steps {
+                begun += 1; // as in `gemm`
+            }
+            sent.wait_parity(turn % 2 == 1);
+            let of_rows = [factors[number][sum.row(rank, 0)], factors[number][sum.row(rank, 2)]];
+            cluster.map_shared_rank(&used, number as u32).arrive();
+            turn += 1;
+            #[unroll]
+            for i in 0..sum.len() {
+                sum[i] *= of_rows[i / 2 % 2];
+            }
+            let result = sum.to_bf16();
+            let left = (pair * 2 + side) * TILE[1] as u32;
+            let top = (row * TILE[0] as u32 + warp.meta_group_rank() * 16) as i32;
+            #[unroll]
+            for quarter in 0..4 {
+                let part = &parts[warp.meta_group_rank() * 2 + quarter % 2];
+                if warp.thread_rank() == 0 {
+                    bulk_wait_group_read::<1>(); // as in `gemm`
+                }
+                warp.sync();
+                #[unroll]
+                for piece in 0..4 {
+                    let mut elements = Accumulator::<bf16, 16, 16>::splat(bf16::ZERO);
+                    #[unroll]
+                    for i in 0..8 {
+                        elements[i] = result[quarter * 32 + piece * 8 + i];
+                    }
+                    warp.store_matrix(&part[0], 0, piece * 16, elements);
+                }
+                warp.sync(); // the part is complete
+                if warp.thread_rank() == 0 {
+                    c.store_async([0, top, (left + quarter * 64) as i32], part);
+                }
+            }
+        }
+        if warp.thread_rank() == 0 {
+            bulk_wait_group_read::<0>(); // the block exits after its memory has been read
+        }
+    }
+    cluster.sync(); // no block exits while the other sends to it
+}
+// ANCHOR_END: normed

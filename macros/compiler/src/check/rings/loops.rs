@@ -271,7 +271,7 @@ impl Walker<'_, '_, '_, '_> {
     }
 
     /// The difference that a step makes to a variable, if it adds a number that does not change, or takes away one that is known.
-    fn difference(
+    pub(super) fn difference(
         &self,
         evaluator: &Evaluator<'_, '_, '_>,
         variable: Variable,

@@ -8,7 +8,7 @@
 //!
 //! `pipelines` has the methods of `Pipeline`, `constants` and `symbol` have values that the text does not say, `value` the values of nodes,
 //! `given` and `launch` those of a certain launch, `preconditions` what has to hold of it, `objects` the barriers and slots, `walk` and
-//! `calls` a thread's steps, `skipped` what they pass over, `reached` what their ranks exclude, `classes` the threads with the same ones, `warps` and `lanes` the actors, `assemble` the roles,
+//! `calls` a thread's steps, `skipped` and `raised` what they pass over, `reached` what their ranks exclude, `classes` the threads with the same ones, `warps` and `lanes` the actors, `assemble` the roles,
 //! `staged` the rows that bulk copies read and threads write again, `report` the faults as messages.
 
 mod accesses;
@@ -36,6 +36,7 @@ mod pipelines;
 mod polls;
 mod preconditions;
 mod races;
+mod raised;
 mod reached;
 mod report;
 mod skipped;

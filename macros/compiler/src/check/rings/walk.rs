@@ -284,6 +284,11 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
             let keys = std::iter::once(key).chain(self.agreed(block, on).ok()).collect();
             return Ok(Next::Decides { decision: Decision::new(Condition::Shared, keys, None), then, otherwise });
         }
+        if let Some(counted) = counted
+            && self.raise(block, counted)
+        {
+            return Ok(Next::Goes(otherwise));
+        }
         let decision = match counted {
             Some(counted) => self.counted(block, on, counted)?,
             None => match value {

@@ -6,8 +6,10 @@ use super::mutants::{ATTENTION, GEMM, PERSISTENT, all_rules, text};
 const STEPS: &str = "examples/bench/src/tensor/product/steps.rs";
 
 /// What a line that synchronizes contains.
-const CALLS: [&str; 9] = [
+const CALLS: [&str; 11] = [
     "wait_parity",
+    "expect_tx",
+    "there[side].store_async",
     ".arrive()",
     "load_async",
     "expect_multicast",
@@ -66,6 +68,15 @@ fn changes(text: &str, function: &str) -> Vec<Changed> {
             replace("another stage", "(step - 1) % STAGES", "step % STAGES");
         }
         replace("one thread for all warps", "if rank % 32 == 0", "if rank == 0");
+        replace("all threads for one", "if rank == 64", "if rank >= 64");
+        replace("one block for both", "for other in 0..2", "for other in 0..1");
+        replace("bytes of one block", "expect_tx(2 * ", "expect_tx(");
+        replace("bytes of three blocks", "expect_tx(2 * ", "expect_tx(3 * ");
+        replace("the factors of the other block", "there[side]", "there[1 - side]");
+        replace("the own barrier", "map_shared_rank(&sent, other)", "map_shared_rank(&sent, side)");
+        replace("another block", "map_shared_rank(&used, number as u32)", "map_shared_rank(&used, 1 - number as u32)");
+        replace("one block for both", "map_shared_rank(&used, number as u32)", "map_shared_rank(&used, 0)");
+        replace("no next phase", "turn += 1;", "");
         let is_statement = line.contains(';') && (!line.trim().starts_with("let ") || line.contains(".arrive()"));
         if is_statement && CALLS.iter().any(|call| line.contains(call)) {
             add("removed", at, 1, Vec::new());
@@ -90,6 +101,7 @@ fn each_line_that_synchronizes() {
     let product = ["load<", "multiply<", "gemm<"];
     let kernels = [
         (GEMM, "gemm", &product[..]),
+        (GEMM, "normed", &["square(", "normed("]),
         (ATTENTION, "attention", &["attention"]),
         (PERSISTENT, "product", &["product"]),
         (STEPS, "ring", &["ring"]),
@@ -104,11 +116,25 @@ fn each_line_that_synchronizes() {
     }
     // Lanes write a part of shared memory while a store or other lanes may read it, or read what is not there yet: the simulator reports
     // the race.
+    // The rings of `normed` are not proved, because many threads send alike: the simulator reports the deadlock, the arrival too many or the
+    // race with those who still read, and rustc that factors are read before they have arrived. An arrival at the next stage is right: the
+    // first stage of a round is released last.
     // A tile that a function of its own does not load is taken to be loaded by another one: the simulator reports that nothing wrote it.
     let left = [
         "gemm: a.load_async([matrix[0] as i32, row[0] as i32, start], &a_tiles[stage], &full[stage]);: removed",
         "gemm: b.load_async([matrix[1] as i32, row[1] as i32, start], &b_tiles[stage], &full[stage]);: removed",
         "gemm: warp.sync();: removed",
+        "normed: let _ = empty[stage].arrive(); // by each thread, which has read for itself: another stage",
+        "normed: used.init_collective(&cluster, 2 * 128);: an arrival more",
+        "normed: used.init_collective(&cluster, 2 * 128);: an arrival less",
+        "normed: used.wait_parity(turn % 2 == 0); // both blocks have read the factors of the tile before: removed",
+        "normed: let told = cluster.map_shared_rank(&sent, other);: the own barrier",
+        "normed: there[side].store_async(half + lane / 4 + lane % 4 * 8, factor, &told);: the factors of the other block",
+        "normed: if rank == 64 {: all threads for one",
+        "normed: sent.wait_parity(turn % 2 == 1);: removed",
+        "normed: cluster.map_shared_rank(&used, number as u32).arrive();: another block",
+        "normed: cluster.map_shared_rank(&used, number as u32).arrive();: one block for both",
+        "normed: warp.sync();: removed",
         "attention: warp.sync(); // the part before has been read: removed",
         "attention: warp.sync(); // the part is complete: removed",
         "product: warp.sync();: removed",

@@ -81,6 +81,35 @@ fn mistakes_in_persistent_rings() {
     }
 }
 
+/// A loop behind that over the parts counts them by ones.
+#[test]
+fn rounds_that_are_counted_by_ones() {
+    let form = |count: &str| {
+        let parts = "for part in 0..parts { let t = tile * parts + part; let k = begun + part; {} }";
+        format!("let mut begun = 0u32; for tile in (first..tiles).step_by(stride) {{ {parts} {count} }}")
+    };
+    let verdict = |producer: &str, consumer: &str| {
+        let (producer, consumer) = (form(producer), form(consumer));
+        let source = ring((&producer, &[ACQUIRE, LOAD, ARRIVE]), (&consumer, &[WAIT, READ, RELEASE]));
+        let source = source.replace("let stages", "assert!(parts > 0); let stages");
+        let Attributed { options, item, .. } = Attributed::parse(&source);
+        let cases = session().rings("", options, item).unwrap_or_default();
+        cases.iter().any(|case| matches!(case.report, RingReport::Proved { .. }))
+    };
+    let (at_once, by_ones) = ("begun += parts;", "for _ in 0..parts { begun += 1; }");
+    assert!(verdict(at_once, by_ones) && verdict(by_ones, at_once) && verdict(by_ones, by_ones));
+    for wrong in [
+        "for _ in 1..parts { begun += 1; }",
+        "for _ in 0..=parts { begun += 1; }",
+        "for _ in 0..parts { begun += 2; }",
+        "for _ in 0..tiles { begun += 1; }",
+        "for i in 0..parts { begun += i; }",
+        "for i in 0..parts { if i > 0 { begun += 1; } }",
+    ] {
+        assert!(!verdict(at_once, wrong), "{wrong}");
+    }
+}
+
 /// Loops whose numbers of rounds need not be the same are no proof.
 #[test]
 fn persistent_loops_that_differ() {
