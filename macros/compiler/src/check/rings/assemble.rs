@@ -37,7 +37,7 @@ pub(super) fn assemble(
     (arguments, aim): (Option<&Arguments>, Aim),
 ) -> Result<Assembled, Refusal> {
     let counters = Counters::default();
-    let evaluator = |thread| Evaluator { kernel, counters: &counters, arguments, thread, after: None };
+    let evaluator = |thread| Evaluator { kernel, counters: &counters, arguments, thread, after: None, inlines: false };
     let mut programs: Vec<(Program, Vec<u32>)> = Vec::new();
     loop {
         let known = counters.len();

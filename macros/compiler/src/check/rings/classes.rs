@@ -111,7 +111,7 @@ fn values(
     thread: u32,
 ) -> Vec<Value> {
     let counters = Counters::default();
-    let evaluator = Evaluator { kernel, counters: &counters, arguments, thread, after: None };
+    let evaluator = Evaluator { kernel, counters: &counters, arguments, thread, after: None, inlines: true };
     let mut known: BTreeMap<BlockId, Option<i64>> = BTreeMap::new();
     let mut passes = |(branch, first): &(BlockId, bool)| {
         let content = &kernel.cfg.blocks[branch.0];
@@ -160,7 +160,7 @@ fn asked(kernel: &Kernel<'_, '_>, objects: &Objects) -> Vec<Asked> {
         }
         let needed = kernel.needed_by(asked.iter().map(|asked| asked.node));
         if needed.is_subset(&counters) {
-            for variable in &counters {
+            for variable in counters.iter().filter(|variable| cfg.only_value(**variable).is_none()) {
                 asked.extend(kernel.sets(*variable).iter().map(|(point, value, _)| Asked::of(*value, *point)));
             }
             return asked;

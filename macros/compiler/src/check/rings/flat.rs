@@ -30,7 +30,7 @@ struct Place {
 /// The length of the ranges that copies write of an array, if all of them have one length and begin at a multiple of it.
 pub(super) fn copied<'w>(kernel: &Kernel<'_, '_>, writes: impl Iterator<Item = &'w (Region, Point)>) -> Option<i64> {
     let counters = Counters::default();
-    let evaluator = Evaluator { kernel, counters: &counters, arguments: None, thread: 0, after: None };
+    let evaluator = Evaluator { kernel, counters: &counters, arguments: None, thread: 0, after: None, inlines: false };
     let mut all = None;
     for (region, point) in writes {
         let [Select::Range { start, end }] = region.path[..] else { return None };

@@ -92,7 +92,8 @@ impl Kernel<'_, '_> {
     /// A number that the text shows.
     fn number(&self, node: NodeId) -> Option<i64> {
         let counters = Counters::default();
-        let evaluator = Evaluator { kernel: self, counters: &counters, arguments: None, thread: 0, after: None };
+        let evaluator =
+            Evaluator { kernel: self, counters: &counters, arguments: None, thread: 0, after: None, inlines: false };
         evaluator.value(node, self.evaluated(node)?).known()
     }
 
@@ -113,7 +114,14 @@ impl Kernel<'_, '_> {
     fn is_given(&self, node: NodeId) -> bool {
         let counters = Counters::default();
         let arguments = Arguments::new(1, Elements::Same);
-        let of = |arguments| Evaluator { kernel: self, counters: &counters, arguments, thread: 0, after: None };
+        let of = |arguments| Evaluator {
+            kernel: self,
+            counters: &counters,
+            arguments,
+            thread: 0,
+            after: None,
+            inlines: false,
+        };
         let Some(point) = self.evaluated(node) else { return false };
         of(None).value(node, point).known().is_none() && of(Some(&arguments)).value(node, point).known().is_some()
     }

@@ -215,8 +215,14 @@ impl Walker<'_, '_, '_, '_> {
             return None;
         };
         let counters = Counters::default();
-        let evaluator =
-            Evaluator { kernel, counters: &counters, arguments: None, thread: self.evaluator.thread, after: None };
+        let evaluator = Evaluator {
+            kernel,
+            counters: &counters,
+            arguments: None,
+            thread: self.evaluator.thread,
+            after: None,
+            inlines: false,
+        };
         let symbol = |node: NodeId, point: Point| evaluator.value(node, point).symbol();
         for (counts, bound, op) in [(*left, *right, Some(*op)), (*right, *left, mirrored(*op))] {
             let Some(variable) =

@@ -77,7 +77,8 @@ impl Objects {
 
     pub(super) fn of(kernel: &Kernel<'_, '_>) -> Result<Objects, Refusal> {
         let counters = Counters::default();
-        let evaluator = Evaluator { kernel, counters: &counters, arguments: None, thread: 0, after: None };
+        let evaluator =
+            Evaluator { kernel, counters: &counters, arguments: None, thread: 0, after: None, inlines: false };
         let mut counts: BTreeMap<usize, (u32, SpanRange)> = BTreeMap::new();
         let mut used: BTreeMap<usize, SpanRange> = BTreeMap::new();
         for step in kernel.cfg.blocks.iter().enumerate().flat_map(|(block, content)| {
@@ -257,7 +258,7 @@ fn slots(kernel: &Kernel<'_, '_>, barriers: &BTreeSet<usize>) -> Vec<Slot> {
 fn unfollowed(kernel: &Kernel<'_, '_>, array: usize, writes: &[(Region, Point)]) -> Option<Slot> {
     let (element, _) = kernel.function.shared.get(array)?;
     let counters = Counters::default();
-    let evaluator = Evaluator { kernel, counters: &counters, arguments: None, thread: 0, after: None };
+    let evaluator = Evaluator { kernel, counters: &counters, arguments: None, thread: 0, after: None, inlines: false };
     let shape = |(region, point): &(Region, Point)| match region.path.last() {
         Some(Select::At(_)) => Some((region.path.len(), None)),
         Some(Select::Range { start, end }) => Some((region.path.len(), Some(evaluator.length(*start, *end, *point)?))),

@@ -15,7 +15,7 @@ pub(super) fn of_rows(
     writes: &BTreeMap<usize, Vec<(Region, Point)>>,
 ) -> BTreeMap<usize, bool> {
     let counters = Counters::default();
-    let evaluator = Evaluator { kernel, counters: &counters, arguments: None, thread: 0, after: None };
+    let evaluator = Evaluator { kernel, counters: &counters, arguments: None, thread: 0, after: None, inlines: false };
     let is_in_parts = |array: usize, writes: &[(Region, Point)]| {
         let (element, rows) = inner(&kernel.function.shared.get(array)?.0)?;
         let (rows, bytes) = (kernel.constants.length(&rows)?, kernel.constants.bytes(&element));

@@ -113,8 +113,14 @@ impl<'p, 'a, 'f> Preconditions<'p, 'a, 'f> {
     fn difference(&self, condition: &Precondition, arguments: &Arguments) -> Option<i64> {
         let counters = Counters::default();
         let of_thread = |thread: u32| {
-            let evaluator =
-                Evaluator { kernel: self.kernel, counters: &counters, arguments: Some(arguments), thread, after: None };
+            let evaluator = Evaluator {
+                kernel: self.kernel,
+                counters: &counters,
+                arguments: Some(arguments),
+                thread,
+                after: None,
+                inlines: false,
+            };
             let value = |node: NodeId| evaluator.value(node, condition.at);
             let (result, off) = match condition.on {
                 Condition::Value(node) => (value(node).known()?, 1),

@@ -199,7 +199,8 @@ fn elements(
         _ => return None,
     };
     let counters = Counters::default();
-    let evaluator = Evaluator { kernel, counters: &counters, arguments: Some(arguments), thread, after: None };
+    let evaluator =
+        Evaluator { kernel, counters: &counters, arguments: Some(arguments), thread, after: None, inlines: false };
     let index = match slot.tile {
         Some(tile) => evaluator.inside(index, tile, point)?,
         None => evaluator.value(index, point).expr()?,

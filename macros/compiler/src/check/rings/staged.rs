@@ -141,7 +141,7 @@ fn of_thread(
     let (counters, sites) = (Counters::default(), Sites::default());
     let steps = |thread: u32| {
         walk(
-            &Evaluator { kernel, counters: &counters, arguments: Some(arguments), thread, after: None },
+            &Evaluator { kernel, counters: &counters, arguments: Some(arguments), thread, after: None, inlines: false },
             objects,
             &sites,
         )

@@ -74,6 +74,9 @@ pub(super) struct Evaluator<'k, 'a, 'f> {
     pub(super) thread: u32,
     /// The point where loops may have ended whose bounds are then the numbers of their iterations.
     pub(super) after: Option<Point>,
+    /// Whether a variable that is set once stands for its value, also where that changes from round to round: two threads' values compare
+    /// only so.
+    pub(super) inlines: bool,
 }
 
 impl Evaluator<'_, '_, '_> {
@@ -264,7 +267,7 @@ impl Evaluator<'_, '_, '_> {
             let bound = || (Evaluator { after: None, ..*self }).value_within(value, set, depth);
             let is_bound = self.after.is_some() && matches!(bound(), Value::Symbol(_));
             let value = self.value_within(value, set, depth);
-            let changes = !is_bound && matches!(&value, Value::Expr(expr) if expr.has_counters());
+            let changes = !self.inlines && !is_bound && matches!(&value, Value::Expr(expr) if expr.has_counters());
             if !changes && value != Value::Unknown {
                 return value;
             }
