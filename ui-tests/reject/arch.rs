@@ -23,6 +23,11 @@ fn meets(output: &mut [u32]) {
     output[this_grid().thread_rank()] = cluster.block_rank();
 }
 
+#[cluster_kernel(cluster = 2, block = 64, arch = "sm_80")]
+fn has_clusters(output: &mut [u32]) {
+    output[this_grid().thread_rank()] = 1;
+}
+
 #[cluster_kernel(block = 128, arch = "sm_100a")]
 fn leaves_registers(output: &mut [u32]) {
     let block = this_thread_block();

@@ -46,6 +46,7 @@ use std::collections::BTreeSet;
 
 use bitflags::bitflags;
 use phalanx_contract::Groups;
+use phalanx_contract::capability::Capability;
 use proc_macro2::TokenStream;
 
 use crate::diag::{Diag, Diags, Reported};
@@ -131,6 +132,12 @@ fn several_warps(cfg: &Cfg<'_>, diags: &mut Diags) {
 /// Refuses what the architecture of the kernel's attribute lacks. What device functions need is compared with the GPU at the launch.
 fn check_arch(function: &Function, diags: &mut Diags) {
     let Some(arch) = function.options.arch else { return };
+    let cluster = function.options.cluster.as_ref();
+    if let Some(cluster) = cluster.filter(|cluster| cluster.count().is_some_and(|blocks| blocks > 1))
+        && !Capability::Clusters.is_met_by(arch)
+    {
+        diags.push(messages::beyond_arch(cluster.at, "a cluster of several blocks", Capability::Clusters.name(), arch));
+    }
     for (need, at) in capability::needs(function) {
         if !need.capability.is_met_by(arch) {
             diags.push(messages::beyond_arch(at, need.what, need.capability.name(), arch));
