@@ -72,7 +72,7 @@ fn definition(text: &str) -> Option<(&str, Definition)> {
     let (value, _) = rest.split_once(';')?;
     let is_word = |text: &str| !text.is_empty() && text.chars().all(is_of_name);
     // Only such characters are sure to be tokens.
-    let is_arithmetic = |of: char| is_of_name(of) || of.is_ascii_whitespace() || "+-*/%(){}:".contains(of);
+    let is_arithmetic = |of: char| is_of_name(of) || of.is_ascii_whitespace() || "+-*/%(){}:<>".contains(of);
     let ty = scalar(ty.trim()).filter(|ty| !ty.starts_with('f'))?;
     if !is_word(name) || !value.chars().all(is_arithmetic) {
         return None;
@@ -108,6 +108,7 @@ mod tests {
             "enum Role { Idle, /// Fills.\n Load = 4,\n #[default]\n Compute }",
             &[("Role::Compute", &["5"]), ("Role::Idle", &["0"]), ("Role::Load", &["4"])],
         );
+        check("const BYTES: usize = 4 * size_of::<f32>();", &[("BYTES", &["4 * size_of :: < f32 > ()"])]);
         check("mod a { const N: u32 = 1; } mod b { const N: u32 = 2; }", &[("N", &["1", "2"])]);
     }
 
