@@ -227,9 +227,11 @@ impl<'f> Constants<'f> {
     fn defined_by(&self, name: &Name, depth: u32) -> Vec<i64> {
         let of_last = self.defined(&name.last, depth);
         let path: String = name.key().split_whitespace().collect();
-        let variant = || self.function.definitions.get(&path).into_iter().flatten();
-        let number = |of: &Definition| self.read(&of.value, Asked { is_integer: true, depth: 0 });
-        if of_last.is_empty() { variant().filter_map(number).collect() } else { of_last }
+        if !of_last.is_empty() || !path.contains("::") {
+            return of_last;
+        }
+        let variants = self.function.definitions.get(&path).into_iter().flatten();
+        variants.filter_map(|variant| variant.value.to_string().parse().ok()).collect()
     }
 
     /// The values that definitions show for a name.
