@@ -108,7 +108,7 @@ mod tests {
             "enum Role { Idle, /// Fills.\n Load = 4,\n #[default]\n Compute }",
             &[("Role::Compute", &["5"]), ("Role::Idle", &["0"]), ("Role::Load", &["4"])],
         );
-        check("const BYTES: usize = 4 * size_of::<f32>();", &[("BYTES", &["4 * size_of::<f32>()"])]);
+        check("const BYTES: usize = 4 * size_of::<f32>();", &[("BYTES", &["4 * size_of ::< f32 > ()"])]);
         check("mod a { const N: u32 = 1; } mod b { const N: u32 = 2; }", &[("N", &["1", "2"])]);
     }
 
