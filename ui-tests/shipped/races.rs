@@ -70,4 +70,21 @@ fn kbmod_108(input: &[u32], out: &mut [u32]) {
     out[i] = least;
 }
 
+/// <https://github.com/CanReader/FastNN/issues/8>: the threads of a warp add in shared memory as if they ran in lockstep.
+#[cluster_kernel(block = 32)]
+fn fastnn_8(input: &[u32], out: &mut [u32]) {
+    let i = this_thread_block().thread_rank();
+    let sums = shared_array::<u32, 64>();
+    sums[i] = input[i];
+    sums[i + 32] = input[i + 32];
+    for step in [32, 16, 8, 4, 2, 1] {
+        if i < step {
+            sums[i] += sums[i + step];
+        }
+    }
+    if i == 0 {
+        out[0] = sums[0];
+    }
+}
+
 fn main() {}

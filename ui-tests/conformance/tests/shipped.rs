@@ -20,7 +20,6 @@ macro_rules! bugs {
 }
 
 const BUGS: &[Bug] = bugs![
-    fastnn_8 says "never written", 1;
     cuda_jl_1220 says "data race", 2;
     cuml_458 says "deadlock", 2;
     thunderkittens_194 says "data race", 2;
@@ -36,23 +35,6 @@ fn the_simulator_reports_each() {
         let text = found.error.to_string();
         assert!(matches!(found.error, Error::Kernel(_)), "{name}: {text}");
         assert!(text.contains(words), "{name}: {text}");
-    }
-}
-
-/// <https://github.com/CanReader/FastNN/issues/8>: the threads of a warp add in shared memory as if they ran in lockstep.
-#[cluster_kernel(block = 32)]
-fn fastnn_8(input: &[u32], out: &mut [u32]) {
-    let i = this_thread_block().thread_rank();
-    let sums = shared_array::<u32, 64>();
-    sums[i] = input[i];
-    sums[i + 32] = input[i + 32];
-    for step in [32, 16, 8, 4, 2, 1] {
-        if i < step {
-            sums[i] += sums[i + step];
-        }
-    }
-    if i == 0 {
-        out[0] = sums[0];
     }
 }
 
