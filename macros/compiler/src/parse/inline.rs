@@ -171,7 +171,7 @@ impl Inliner<'_> {
             Pat::Ident(name) => {
                 let ty = self.type_of(&local.init.as_ref()?.expr)?;
                 let (pat, at) = (&local.pat, name.ident.span());
-                let stated = ty.tokens(at);
+                let stated = respanned(ty.tokens(), at);
                 local.pat = Pat::Type(parse_quote_spanned!(at=> #pat: #stated));
                 Some(ty)
             }
@@ -281,7 +281,7 @@ impl Inliner<'_> {
     fn follow(&mut self, known: &Known, own: Option<&NamedType>, name: &Ident, selected: Selected) {
         self.left -= 1;
         let method = own.map(|own| FollowedMethod {
-            ty: own.tokens(name.span()),
+            ty: respanned(own.tokens(), name.span()),
             of: known.of.clone(),
             constants: self.module.resolved(own).arguments().to_vec(),
             arguments: known.sig.inputs.len() - usize::from(known.receiver().is_some()),
@@ -387,7 +387,7 @@ impl Inliner<'_> {
             return None;
         }
         let mut block: Block = syn::parse2(of_call(known.block.to_token_stream())).ok()?;
-        let own_path = own.map(|own| own.tokens(at));
+        let own_path = own.map(|own| respanned(own.tokens(), at));
         let mut substitute =
             Substitute { stands: &stands, own: own_path.as_ref(), declares: &known.declares, fits: true };
         substitute.visit_block_mut(&mut block);

@@ -1,11 +1,9 @@
 //! Types as a function writes them for its locals, as far as each is a name with constants: `State`, `State<4>`. They are guesses of
 //! which methods are called, since only rustc resolves names.
 
-use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::{GenericArgument, Path, PathArguments, PathSegment, Type};
-
-use super::stand_ins::respanned;
 
 /// A type that is a name, with constants for its parameters.
 #[derive(Clone)]
@@ -44,10 +42,9 @@ impl NamedType {
     }
 
     /// Returns the type in a form that can stand in an expression too: `State::<4>`.
-    pub(super) fn tokens(&self, at: Span) -> TokenStream {
+    pub(super) fn tokens(&self) -> TokenStream {
         let (name, arguments) = (&self.name, &self.arguments);
-        let tokens = if arguments.is_empty() { name.to_token_stream() } else { quote!(#name::<#(#arguments),*>) };
-        respanned(tokens, at)
+        if arguments.is_empty() { name.to_token_stream() } else { quote!(#name::<#(#arguments),*>) }
     }
 }
 

@@ -94,6 +94,25 @@ impl Builder<'_> {
     }
 }
 
+impl<'f> Builder<'f> {
+    /// Builds a tuple or a struct.
+    pub(super) fn aggregate(
+        &mut self,
+        members: Vec<u16>,
+        values: impl Iterator<Item = &'f Expr>,
+        base: Option<&'f Expr>,
+        at: SpanRange,
+    ) -> Value {
+        let mut values = self.values(values.chain(base));
+        let whole = self.combined(values.iter().map(|value| value.node).collect(), at);
+        // The base comes last, and has the fields that are not written.
+        let others = values.split_off(members.len()).into_iter().flat_map(|base| base.fields);
+        let others: Vec<_> = others.filter(|(field, _)| !members.contains(field)).collect();
+        let fields = members.into_iter().zip(values).chain(others).collect();
+        Value { fields, ..whole }
+    }
+}
+
 /// Whether an expression is a field of an element of memory, or a part of one.
 pub(super) fn is_part_of_memory(expr: &Expr) -> bool {
     match &expr.kind {

@@ -424,23 +424,6 @@ impl<'f> Builder<'f> {
         }
     }
 
-    /// Builds a tuple or a struct.
-    fn aggregate(
-        &mut self,
-        members: Vec<u16>,
-        values: impl Iterator<Item = &'f Expr>,
-        base: Option<&'f Expr>,
-        at: SpanRange,
-    ) -> Value {
-        let mut values = self.values(values.chain(base));
-        let whole = self.combined(values.iter().map(|value| value.node).collect(), at);
-        // The base comes last, and has the fields that are not written.
-        let others = values.split_off(members.len()).into_iter().flat_map(|base| base.fields);
-        let others: Vec<_> = others.filter(|(field, _)| !members.contains(field)).collect();
-        let fields = members.into_iter().zip(values).chain(others).collect();
-        Value { fields, ..whole }
-    }
-
     /// Builds inline CUDA, whose effect on its operands is unknown.
     fn inline_cuda(&mut self, inline_cuda: &'f InlineCuda, expr: &'f Expr) -> Value {
         let at = expr.span;

@@ -1,12 +1,12 @@
 //! A kernel as the extraction reads it: its graph, the sizes of its groups, and where variables are set.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use phalanx_contract::uniformity::Uniformity;
 
 use super::constants::Constants;
 use super::pipelines::Pipelines;
-use super::reached::Guards;
 use super::tested::Tests;
 use crate::check::bit_set::BlockSet;
 use crate::check::cfg::{
@@ -109,7 +109,8 @@ pub(super) struct Kernel<'a, 'f> {
     booleans: BTreeSet<Variable>,
     pub(super) pipelines: Pipelines,
     pub(super) tests: Tests,
-    pub(super) guards: Guards,
+    /// For each block that was asked for, the branches on whose arms it is, each with whether it has to go to its first arm.
+    pub(super) guards: RefCell<BTreeMap<BlockId, Vec<(BlockId, bool)>>>,
 }
 
 impl<'a, 'f> Kernel<'a, 'f> {
@@ -136,7 +137,7 @@ impl<'a, 'f> Kernel<'a, 'f> {
             booleans: BTreeSet::new(),
             pipelines: Pipelines::default(),
             tests: Tests::default(),
-            guards: Guards::default(),
+            guards: RefCell::default(),
         };
         for (block, content) in cfg.blocks.iter().enumerate() {
             for (index, step) in content.steps.iter().enumerate() {

@@ -1,17 +1,10 @@
 //! Which of a variable's assignments a thread comes to, where its rank decides: of `let role = if warp == 0 { 1 } else { 2 };` each thread
 //! has one.
 
-use std::cell::RefCell;
-use std::collections::BTreeMap;
-
 use super::kernel::{Kernel, Point};
 use super::value::Evaluator;
 use crate::check::cfg::{BlockId, End, Extent, NodeId, Variable};
 use crate::check::uniform::control::{following, following_until};
-
-/// For each block that was asked for, the branches on whose arms it is, each with whether it has to go to its first arm.
-#[derive(Debug, Default)]
-pub(super) struct Guards(RefCell<BTreeMap<BlockId, Vec<(BlockId, bool)>>>);
 
 impl Kernel<'_, '_> {
     /// The branches on whose arms a block is, and nowhere behind them, each with whether it has to go to its first arm.
@@ -28,7 +21,7 @@ impl Kernel<'_, '_> {
                 (true, true) | (false, false) => None,
             }
         };
-        let mut known = self.guards.0.borrow_mut();
+        let mut known = self.guards.borrow_mut();
         known.entry(block).or_insert_with(|| self.regions.keys().filter_map(guard).collect()).clone()
     }
 }

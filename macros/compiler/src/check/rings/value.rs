@@ -6,7 +6,6 @@
 
 use std::collections::BTreeSet;
 
-use super::arrays;
 use super::counters::{Counter, Counters};
 use super::given::Arguments;
 use super::kernel::{Kernel, Point};
@@ -190,7 +189,7 @@ impl Evaluator<'_, '_, '_> {
                     element.map_or(Value::Unknown, |element| self.value_within(*element, point, depth))
                 }
                 Some(formula @ (Formula::Pick | Formula::Replaced { .. })) => {
-                    arrays::computed(*formula, of.operands.len(), operand)
+                    Self::of_array(*formula, of.operands.len(), operand)
                 }
                 // Their operands are not asked for, or they would be counted.
                 Some(Formula::Negative | Formula::RemEuclid | Formula::Array | Formula::GoesOn { .. }) => {
