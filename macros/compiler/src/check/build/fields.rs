@@ -115,10 +115,6 @@ impl<'f> Builder<'f> {
 
 /// Whether an expression is a field of an element of memory, or a part of one.
 pub(super) fn is_part_of_memory(expr: &Expr) -> bool {
-    match &expr.kind {
-        ExprKind::Field { base, .. } | ExprKind::Index { base, .. } => {
-            base.memory().is_some() || is_part_of_memory(base)
-        }
-        _ => false,
-    }
+    let (ExprKind::Field { base, .. } | ExprKind::Index { base, .. }) = &expr.kind else { return false };
+    base.memory().is_some() || is_part_of_memory(base)
 }

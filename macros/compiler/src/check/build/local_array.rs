@@ -94,10 +94,8 @@ impl<'f> Builder<'f> {
     }
 
     fn number(&mut self, element: &Expr) -> NodeId {
-        let number = match element.kind {
-            ExprKind::Bool(holds) => u64::from(holds),
-            _ => element.integer().unwrap_or(u64::MAX),
-        };
+        let truth = if let ExprKind::Bool(holds) = element.kind { Some(u64::from(holds)) } else { None };
+        let number = truth.or_else(|| element.integer()).unwrap_or(u64::MAX);
         self.node(Source::Integer(number), Vec::new(), element.span)
     }
 }

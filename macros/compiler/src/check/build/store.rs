@@ -54,10 +54,12 @@ impl<'f> Builder<'f> {
             (_, None) => {
                 let region = value_place.region.unwrap_or(Region::of(Root::Global));
                 self.access(region, AccessKind::Write, variable.span);
-                let field = match &variable.kind {
-                    ExprKind::Field { base, member } if base.memory().is_some() => Some(self.field(member)),
-                    _ => None,
+                let of_element = if let ExprKind::Field { base, member } = &variable.kind {
+                    base.memory().map(|_| member)
+                } else {
+                    None
                 };
+                let field = of_element.map(|member| self.field(member));
                 if let Some(access) = self.accesses.last_mut() {
                     access.stored = Some(value.node);
                     if variable.memory().is_none() && !matches!(variable.kind, ExprKind::UncheckedPlace { .. }) {

@@ -82,10 +82,9 @@ pub(super) fn assemble(
     }
     let by_warps = actors.iter().filter(|actors| actors.unit == Unit::Warp);
     let filled = by_warps.flat_map(|actors| {
-        let filled = actors.program.steps.iter().filter_map(|step| match &step.op {
-            Op::BeginFill { slot, .. } => Some(slot.array),
-            _ => None,
-        });
+        let steps = actors.program.steps.iter();
+        let filled =
+            steps.filter_map(|step| if let Op::BeginFill { slot, .. } = &step.op { Some(slot.array) } else { None });
         let is_shown = |array: &u32| fills_for_others(&actors.program.steps, *array, kernel.blocks);
         filled.filter(move |array| !is_shown(array)).collect::<Vec<_>>()
     });
@@ -156,12 +155,20 @@ fn is_of_own_block(op: &Op) -> bool {
 fn fills_for_others(steps: &[Step], array: u32, blocks: u32) -> bool {
     let (mut fills, mut others) = (Vec::new(), Vec::new());
     for step in steps {
-        match &step.op {
-            Op::BeginFill { slot, block, .. } if slot.array == array => fills.push((step.id, block)),
-            Op::BeginRead { slot, block, .. } if slot.array == array => others.push(block),
-            Op::Copy { slot, block, .. } if slot.array == array => others.push(block),
-            Op::Store { slot, .. } | Op::Share { slot, .. } if slot.array == array => return false,
-            _ => {}
+        if let Op::BeginFill { slot, block, .. } = &step.op
+            && slot.array == array
+        {
+            fills.push((step.id, block));
+        }
+        if let Op::BeginRead { slot, block, .. } | Op::Copy { slot, block, .. } = &step.op
+            && slot.array == array
+        {
+            others.push(block);
+        }
+        if let Op::Store { slot, .. } | Op::Share { slot, .. } = &step.op
+            && slot.array == array
+        {
+            return false;
         }
     }
     let [(_, filled)] = fills[..] else { return false };

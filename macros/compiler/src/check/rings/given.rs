@@ -110,9 +110,9 @@ impl Kernel<'_, '_> {
 
     /// The parameter or the length that a launch gives to a node, unless it is a truth value or an element.
     pub(super) fn number_of(&self, node: NodeId) -> Option<Number> {
-        let position = |node: NodeId| match self.cfg.nodes[self.cfg.origin(node).0].source {
-            Source::Param(position) => Some(position),
-            _ => None,
+        let position = |node: NodeId| {
+            let source = &self.cfg.nodes[self.cfg.origin(node).0].source;
+            if let Source::Param(position) = source { Some(*position) } else { None }
         };
         match self.given(node)? {
             Given::Number { index: None, most: 2.. } => Some(Number { position: position(node)?, is_length: false }),

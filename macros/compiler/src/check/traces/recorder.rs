@@ -319,11 +319,10 @@ impl Check<'_, '_> {
     fn is_heeded(&self, result: NodeId) -> bool {
         let mut same = BTreeSet::from([result]);
         for (number, node) in self.cfg.nodes.iter().enumerate() {
-            let is_test = match &node.source {
-                Source::Not => node.operands.iter().any(|operand| same.contains(operand)),
-                Source::Read(variable) => self.cfg.only_value(*variable).is_some_and(|value| same.contains(&value)),
-                _ => false,
-            };
+            let is_not =
+                matches!(node.source, Source::Not) && node.operands.iter().any(|operand| same.contains(operand));
+            let read = node.source.read().and_then(|variable| self.cfg.only_value(variable));
+            let is_test = is_not || read.is_some_and(|value| same.contains(&value));
             match is_test {
                 true => _ = same.insert(NodeId(number)),
                 false if node.operands.iter().any(|operand| same.contains(operand)) => return true,
