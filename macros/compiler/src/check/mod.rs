@@ -71,19 +71,19 @@ use uniform::summary::Summary;
 use uniform::values::Values;
 
 bitflags! {
-    /// What rustc is asked of called functions.
+    /// Questions about called functions that are left to rustc.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub(crate) struct Asks: u8 {
-        /// What they do to shared memory and to a peer's.
+        /// The question which shared memory they access, and which of a peer's.
         const MEMORY = 1;
-        /// Whether their results differ between threads.
+        /// The question whether their results differ between threads.
         const UNIFORMITY = 1 << 1;
-        /// Whether the results of methods do, which rustc is asked where it builds the kernel.
+        /// The same question about methods, which rustc is asked where it builds the kernel.
         const METHODS = 1 << 2;
     }
 }
 
-/// What the bodies of called functions answer, and the condition that they are what is called.
+/// Questions that the bodies of called functions answer, and the condition that these are what is called.
 struct Answered {
     answers: Asks,
     condition: TokenStream,
@@ -330,7 +330,7 @@ impl<'f> Checked<'f> {
         self.function
     }
 
-    /// What rustc is asked of called functions, and may be answered by their bodies.
+    /// Returns the questions that are left to rustc, and that the bodies of called functions may answer.
     pub(crate) fn asks(&self) -> Asks {
         let mut asks = Asks::empty();
         asks.set(Asks::MEMORY, self.protocol.demands.iter().any(|demand| Rule::OF_PAIRS.contains(&demand.rule)));

@@ -4,9 +4,9 @@
 use std::collections::BTreeMap;
 
 use proc_macro2::{Ident, TokenTree};
-use quote::ToTokens;
 use syn::{Expr, FnArg, GenericArgument, Local, Path, PathArguments, Type};
 
+use super::local_types::single;
 use super::same_file::{Known, name_of};
 use super::syntax::strip;
 
@@ -66,7 +66,5 @@ fn length(path: &Path) -> Option<TokenTree> {
     let PathArguments::AngleBracketed(arguments) = &path.segments.last()?.arguments else { return None };
     let mut arguments = arguments.args.iter().filter(|argument| !matches!(argument, GenericArgument::Lifetime(_)));
     let (_, second, None) = (arguments.next()?, arguments.next()?, arguments.next()) else { return None };
-    let mut tokens = second.to_token_stream().into_iter();
-    let (first, None) = (tokens.next()?, tokens.next()) else { return None };
-    matches!(first, TokenTree::Ident(_) | TokenTree::Literal(_)).then_some(first)
+    single(second)
 }

@@ -27,7 +27,7 @@ impl Arguments {
         Arguments { number, elements, others: BTreeMap::new() }
     }
 
-    /// The same arguments with another value for one.
+    /// Returns these arguments with another value for one of them.
     pub(super) fn with(&self, number: Number, value: i64) -> Arguments {
         let mut other = self.clone();
         other.others.insert(number, value);

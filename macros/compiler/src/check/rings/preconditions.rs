@@ -1,4 +1,4 @@
-//! What must hold of a launch's numbers so that no thread fails, and none leaves at once: assertions, and branches of which one arm ends
+//! Preconditions of a kernel, which a launch's numbers have to meet so that no thread fails, and none leaves at once: assertions, and branches of which one arm ends
 //! the thread. A launch in which something does not hold is given other numbers, where the condition is one about a single number.
 
 use std::collections::BTreeSet;

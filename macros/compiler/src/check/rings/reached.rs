@@ -1,4 +1,4 @@
-//! Which of a variable's assignments a thread comes to, where its rank decides: of `let role = if warp == 0 { 1 } else { 2 };` each thread
+//! Finds the assignment to a variable that a thread comes to, where its rank decides: of `let role = if warp == 0 { 1 } else { 2 };` each thread
 //! has one.
 
 use super::kernel::{Kernel, Point};
