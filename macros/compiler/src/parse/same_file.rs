@@ -4,12 +4,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::local_types::NamedType;
-use crate::model::followed::joined_words;
 use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::visit::{self, Visit};
 use syn::{Attribute, Block, Expr, FnArg, ImplItem, Item, ItemFn, Member, Pat, Path, ReturnType, Signature, Type};
+
+use super::local_types::NamedType;
+use crate::model::followed::joined_words;
 
 /// A function that can be read in place of its calls.
 pub(super) struct Known {

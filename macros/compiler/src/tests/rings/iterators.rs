@@ -1,8 +1,5 @@
 //! Stages that are read by iterators: a release before the read is a fault, and one after it is proved, whatever reads.
 
-use super::super::{Attributed, session};
-use crate::RingReport;
-
 const READS: &[&str] = &[
     "for d in 0..32 { sum += chunks[k % 2][d]; }",
     "sum += chunks[k % 2].iter().copied().sum::<u32>();",
@@ -41,12 +38,7 @@ fn verdict(consumes: &[&str]) -> String {
         }}",
         consumes.concat()
     );
-    let Attributed { options, item, .. } = Attributed::parse(&kernel);
-    match session().rings("", options, item) {
-        Ok(cases) if cases.iter().all(|case| matches!(case.report, RingReport::Proved { .. })) => "proved".into(),
-        Ok(cases) => format!("{cases:?}"),
-        Err(faults) => faults.iter().map(|fault| fault.rule().to_string()).collect(),
-    }
+    super::verdict("", &kernel)
 }
 
 #[test]

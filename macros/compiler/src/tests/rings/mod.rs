@@ -35,3 +35,22 @@ mod staged;
 mod tiles;
 mod together;
 mod words;
+
+use super::{Attributed, session};
+use crate::{RingCase, RingReport};
+
+/// What is known of a kernel's rings, case by case: `proved`, `open` and where, or the rule that they break. The items stand in its file.
+fn verdict(items: &str, kernel: &str) -> String {
+    let Attributed { options, item, .. } = Attributed::parse(kernel);
+    let known = |case: &RingCase| match &case.report {
+        RingReport::Proved { .. } => "proved".into(),
+        RingReport::Refused(fault) => fault.rule().to_string(),
+        RingReport::Open { line, why } => format!("open in line {line}: {why}"),
+        RingReport::Waived => "waived".into(),
+    };
+    let verdicts: Vec<String> = match session().rings(&format!("{items} {kernel}"), options, item) {
+        Ok(cases) => cases.iter().map(known).collect(),
+        Err(faults) => faults.iter().map(|fault| fault.rule().to_string()).collect(),
+    };
+    verdicts.join(", ")
+}

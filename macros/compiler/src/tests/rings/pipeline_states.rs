@@ -1,9 +1,6 @@
 //! The stage and the phase of a ring, kept in every form that a program may keep them in: a proof does not depend on the form, nor does
 //! a fault's message.
 
-use super::super::{Attributed, session};
-use crate::{RingCase, RingReport};
-
 /// Where the rounds' state lives: the types and functions, how it begins for the loads (their first phase is `FIRST`) and for the
 /// threads that read, the loop, the stage, the parity, and how it goes on.
 struct Form {
@@ -288,20 +285,9 @@ fn ring(form: &Form, first: &str) -> (String, String) {
     (with_words(form.items), with_words(kernel))
 }
 
-/// What is known of the ring: `proved`, `open`, or the rule that it breaks.
 fn verdict(form: &Form, first: &str) -> String {
     let (items, kernel) = ring(form, first);
-    let Attributed { options, item, .. } = Attributed::parse(&kernel);
-    let known = |case: &RingCase| match &case.report {
-        RingReport::Proved { .. } => "proved".into(),
-        RingReport::Refused(fault) => fault.rule().to_string(),
-        RingReport::Open { .. } | RingReport::Waived => "open".into(),
-    };
-    let verdicts: Vec<String> = match session().rings(&format!("{items} {kernel}"), options, item) {
-        Ok(cases) => cases.iter().map(known).collect(),
-        Err(faults) => faults.iter().map(|fault| fault.rule().to_string()).collect(),
-    };
-    verdicts.join(", ")
+    super::verdict(&items, &kernel)
 }
 
 #[test]

@@ -1,8 +1,5 @@
 //! The roles of a block's warps, chosen in every form that a program may choose them in: a ring is followed in each.
 
-use super::super::{Attributed, session};
-use crate::{RingCase, RingReport};
-
 const ENUM: &str =
     "#[derive(Clone, Copy, PartialEq, DeviceCopy)] #[repr(u8)] enum Role { Idle, /// Fills.\n Load = 4, Compute }";
 const OF: &str =
@@ -64,18 +61,7 @@ fn verdict((items, choice, [loads, computes, rest]): (&str, &str, [&str; 3]), co
             {close}
         }}"
     );
-    let Attributed { options, item, .. } = Attributed::parse(&kernel);
-    let known = |case: &RingCase| match &case.report {
-        RingReport::Proved { .. } => "proved".into(),
-        RingReport::Refused(fault) => fault.rule().to_string(),
-        RingReport::Open { line, why } => format!("open in line {line}: {why}"),
-        RingReport::Waived => "waived".into(),
-    };
-    let verdicts: Vec<String> = match session().rings(&format!("{items} {kernel}"), options, item) {
-        Ok(cases) => cases.iter().map(known).collect(),
-        Err(faults) => faults.iter().map(|fault| fault.rule().to_string()).collect(),
-    };
-    verdicts.join(", ")
+    super::verdict(&items, &kernel)
 }
 
 #[test]
