@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::classes::Classes;
 use super::counters::Counters;
+use super::gathered;
 use super::given::Arguments;
 use super::kernel::{Kernel, Refusal, WARP};
 use super::objects::{Objects, Slot};
@@ -99,7 +100,7 @@ pub(super) fn assemble(
     let is_apart = |slot: usize| guards.get(slot).is_some_and(|guard| guard.certain && !objects.slots[slot].whole);
     let slots = objects.slots.iter().enumerate().map(|(number, slot)| match !slot.followed || is_apart(number) {
         true => SlotArray { stages: slot.stages, parts: 0 },
-        false => slot_array(slot, u32::try_from(number).unwrap_or(u32::MAX), &roles),
+        false => slot_array(slot, u32::try_from(number).unwrap_or(u32::MAX), (&roles, kernel.blocks)),
     });
     let slots = slots.chain(further).collect();
     Ok(Assembled {
@@ -237,7 +238,7 @@ fn matters(op: &Op) -> bool {
 
 /// The array of slots. The threads of one block fill a slot that peers access, and not those of two at the same time. A slot that copies alone fill is full when they have written its bytes, and a single element when anything has
 /// written it; any other slot, when each thread and each copy that fills it has done so once.
-fn slot_array(slot: &Slot, number: u32, roles: &[Role]) -> SlotArray {
+fn slot_array(slot: &Slot, number: u32, (roles, blocks): (&[Role], u32)) -> SlotArray {
     let fills =
         |step: &Step| matches!(&step.op, Op::BeginFill { slot, .. } | Op::Share { slot, .. } if slot.array == number);
     let shares = |step: &Step| matches!(&step.op, Op::Share { slot, .. } if slot.array == number);
@@ -262,7 +263,8 @@ fn slot_array(slot: &Slot, number: u32, roles: &[Role]) -> SlotArray {
                 *parts.entry((by, alone)).or_default() += threads + copies;
             }
             let all = if slot.shared { parts.values().copied().max() } else { Some(parts.values().sum()) };
-            all.unwrap_or(0).max(1)
+            let blocks = if slot.gathered { gathered::blocks_that_fill(number, roles, blocks) } else { 1 };
+            all.unwrap_or(0).max(1) * blocks
         }
     };
     SlotArray { stages: slot.stages, parts }

@@ -22,12 +22,14 @@ mod counters;
 mod decision;
 mod find;
 mod flat;
+mod gathered;
 mod given;
 mod kernel;
 mod lanes;
 mod launch;
 mod leaders;
 mod least;
+mod listed;
 mod loops;
 mod mend;
 mod objects;
@@ -402,6 +404,9 @@ fn prove_as(
                 Some(slot) => {
                     let refusal = report::unconfirmed(&sites, kernel.whole(), &fault, &trace);
                     let array = objects.slots[slot as usize].array;
+                    if objects.gather(kernel, array) {
+                        continue;
+                    }
                     if !objects.leave_out(|slot| slot.array == array) {
                         return Err((refusal, false));
                     }

@@ -45,6 +45,8 @@ pub(super) struct Slot {
     pub(super) whole: bool,
     /// Whether threads of other blocks access it, other than by copies.
     pub(super) shared: bool,
+    /// Whether several blocks fill it together, each a part of its own.
+    pub(super) gathered: bool,
     /// Whether threads copy to it together, each a part.
     pub(super) together: bool,
     /// Whether its accesses are followed. Otherwise, only what copies into it tell barriers is.
@@ -55,8 +57,8 @@ impl Slot {
     /// Returns a row of an array, or all of it, whose accesses each concern all of it, so that its size does not matter.
     pub(super) fn whole(array: usize, rows: bool, stages: u32) -> Slot {
         let (bytes, element, tile) = (1, 1, None);
-        let (shared, together, followed) = (false, false, true);
-        Slot { array, stages, rows, tile, bytes, element, whole: true, shared, together, followed }
+        let (shared, gathered, together, followed) = (false, false, false, true);
+        Slot { array, stages, rows, tile, bytes, element, whole: true, shared, gathered, together, followed }
     }
 }
 
@@ -277,6 +279,7 @@ fn unfollowed(kernel: &Kernel<'_, '_>, array: usize, writes: &[(Region, Point)])
         element: bytes,
         whole: false,
         shared: false,
+        gathered: false,
         together: false,
         followed: false,
     })
@@ -410,6 +413,7 @@ fn slot(kernel: &Kernel<'_, '_>, array: usize, tile: Option<i64>, in_parts: Opti
             element: bytes,
             whole: copied,
             shared,
+            gathered: false,
             together,
             followed: true,
         });
@@ -426,6 +430,7 @@ fn slot(kernel: &Kernel<'_, '_>, array: usize, tile: Option<i64>, in_parts: Opti
                 element,
                 whole: copied || is_single(kernel, &kernel.function.shared[array].0),
                 shared,
+                gathered: false,
                 together,
                 followed: true,
             }
@@ -439,6 +444,7 @@ fn slot(kernel: &Kernel<'_, '_>, array: usize, tile: Option<i64>, in_parts: Opti
             element: bytes,
             whole: copied || stages == 1 && !in_part,
             shared,
+            gathered: false,
             together,
             followed: true,
         },

@@ -16,9 +16,6 @@ use super::warps::Actors;
 use crate::check::cfg::{MemoryStep, NodeId, Select, StepKind};
 use crate::rings::{Data, Element, Op, SlotArray, Step};
 
-/// The largest number of elements that one thread names at a step.
-const ELEMENTS: usize = 1024;
-
 /// What an array of slots of a skeleton stands for.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Guard {
@@ -205,22 +202,7 @@ fn elements(
         Some(tile) => evaluator.inside(index, tile, point)?,
         None => evaluator.value(index, point).expr()?,
     };
-    // The numbers of loops that are passed over as a whole.
-    let mut all: Vec<Vec<i64>> = vec![vec![0; counters.len()]];
-    for counter in index.counters().collect::<BTreeSet<_>>() {
-        let Counter::Variable(variable) = counters.all().get(counter as usize).copied()? else { return None };
-        if walked.get(Counter::Variable(variable)).is_some() {
-            return None;
-        }
-        let numbers = evaluator.numbers(variable).filter(|numbers| numbers.len() * all.len() <= ELEMENTS)?;
-        let counter = counter as usize;
-        let with = |values: &Vec<i64>, number: i64| {
-            let mut values = values.clone();
-            values[counter] = number;
-            values
-        };
-        all = all.iter().flat_map(|values| numbers.iter().map(|number| with(values, *number))).collect();
-    }
+    let all = evaluator.listed(&index, |variable| walked.get(Counter::Variable(variable)).is_some())?;
     // The ranks of blocks are not followed here.
     (!index.has_rank()).then(|| all.iter().map(|values| index.value(values, 0, 0).ok()).collect())?
 }

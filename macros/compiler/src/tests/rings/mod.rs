@@ -9,6 +9,7 @@ mod counters;
 mod explicit;
 mod extraction;
 mod flat;
+mod gathered;
 mod growth;
 mod innocent;
 mod iterators;
