@@ -1,7 +1,7 @@
 //! The steps of a thread that begin asynchronous copies, or wait for them.
 
 use super::kernel::{Point, Refusal, array_of};
-use super::objects::bytes_of;
+use super::slots::bytes_of;
 use super::walk::Walker;
 use crate::check::cfg::{
     Access, AccessKind, BarrierCall, Completion, CopyBy, CopyStep, Granule, GroupStep, MemoryStep, Region, Select,

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use super::counters::Counters;
 use super::kernel::{Kernel, Point, array_of};
-use super::objects::{Objects, Slot};
+use super::objects::Objects;
+use super::slots::Slot;
 use super::value::Evaluator;
 use crate::check::cfg::{Access, AccessKind, BlockId, MemoryStep, Select, StepKind};
 use crate::rings::{Expr, Op, Role};

@@ -42,6 +42,7 @@ mod raised;
 mod reached;
 mod report;
 mod skipped;
+mod slots;
 mod staged;
 mod symbol;
 mod tested;
