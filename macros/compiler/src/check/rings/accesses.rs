@@ -3,7 +3,7 @@
 use super::kernel::{Point, Refusal, array_of};
 use super::walk::{Pending, Walker};
 use crate::check::cfg::{AccessKind, BlockId, MemoryStep, Region, Select, Step as GraphStep, StepKind};
-use crate::rings::{Data, Element, Expr, Op};
+use crate::rings::{Data, Element, Expr, Op, Operator};
 use crate::span::SpanRange;
 
 impl Walker<'_, '_, '_, '_> {
@@ -28,6 +28,7 @@ impl Walker<'_, '_, '_, '_> {
             | AccessKind::ByClosure => true,
         };
         let certain_arguments = self.evaluator.arguments.is_some();
+        let fills = fills && (certain_arguments || !self.objects.slot(array).is_some_and(|(_, slot)| slot.in_place));
         // Each access is compared with others on its own.
         let apart = certain_arguments && self.objects.slot(array).is_some_and(|(_, slot)| !slot.whole);
         // In a run with certain arguments, what need not happen does not.
@@ -79,11 +80,21 @@ impl Walker<'_, '_, '_, '_> {
 
     pub(super) fn slot_index(&self, region: &Region, point: Point, at: SpanRange) -> Result<Expr, Refusal> {
         let slot = array_of(region).and_then(|array| self.objects.slot(array));
-        if slot.is_some_and(|(_, slot)| !slot.rows) {
-            return Ok(Expr::constant(0));
-        }
+        let (depth, columns) = slot.map_or((1, 1), |(_, slot)| (slot.depth, slot.columns));
         let tile = slot.and_then(|(_, slot)| slot.tile);
         let index = match (region.path.first(), tile) {
+            _ if depth == 0 => Some(Expr::constant(0)),
+            (Some(Select::At(row)), None) if depth == 2 => {
+                let row = self.evaluator.decisive(*row, point).expr();
+                let row = row.map(|row| row.apply(Operator::Mul, Expr::constant(i64::from(columns))));
+                match region.path.get(1) {
+                    Some(Select::At(column)) => {
+                        let column = self.evaluator.decisive(*column, point).expr();
+                        row.zip(column).map(|(row, column)| row.apply(Operator::Add, column))
+                    }
+                    _ => None,
+                }
+            }
             (Some(select), Some(tile)) => self.evaluator.part(*select, tile, point).expr(),
             (Some(Select::At(index)), None) => self.evaluator.decisive(*index, point).expr(),
             (Some(Select::Chunk { .. } | Select::Range { .. } | Select::Half { .. } | Select::Unknown) | None, _) => {

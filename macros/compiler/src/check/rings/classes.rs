@@ -51,7 +51,7 @@ impl Classes {
     /// Returns the threads by the values that depend on their ranks. They hold for fewer slots, too.
     pub(super) fn of(kernel: &Kernel<'_, '_>, objects: &Objects) -> Classes {
         let differing = differing(kernel);
-        let asked = asked(kernel, objects);
+        let (asked, _) = asked(kernel, objects);
         let differing: Vec<Asked> = asked.iter().copied().filter(|asked| differing.contains(&asked.node)).collect();
         let guards: Guards =
             differing.iter().map(|asked_at| (asked_at.point.0, guards(kernel, &asked, asked_at.point.0))).collect();
@@ -135,8 +135,13 @@ fn join_class(classes: &mut Vec<Class>, values: Vec<Value>, thread: u32) {
     }
 }
 
-/// The nodes whose values a thread's steps may depend on, with the points where they do.
-fn asked(kernel: &Kernel<'_, '_>, objects: &Objects) -> Vec<Asked> {
+/// The variables that a thread's steps may depend on.
+pub(super) fn needed(kernel: &Kernel<'_, '_>, objects: &Objects) -> BTreeSet<Variable> {
+    asked(kernel, objects).1
+}
+
+/// The nodes whose values a thread's steps may depend on, with the points where they do, and the variables.
+fn asked(kernel: &Kernel<'_, '_>, objects: &Objects) -> (Vec<Asked>, BTreeSet<Variable>) {
     let cfg = kernel.cfg;
     let mut counters: BTreeSet<Variable> = BTreeSet::new();
     // Which loops are followed depends on the variables that matter, and these on what is in the loops.
@@ -163,7 +168,7 @@ fn asked(kernel: &Kernel<'_, '_>, objects: &Objects) -> Vec<Asked> {
             for variable in counters.iter().filter(|variable| cfg.only_value(**variable).is_none()) {
                 asked.extend(kernel.sets(*variable).iter().map(|(point, value, _)| Asked::of(*value, *point)));
             }
-            return asked;
+            return (asked, counters);
         }
         counters.extend(needed);
     }
@@ -197,7 +202,11 @@ fn asked_by_steps(kernel: &Kernel<'_, '_>, objects: &Objects) -> Vec<Asked> {
             }
             if let StepKind::Memory(MemoryStep::Access(id)) = &step.kind {
                 let region = &cfg.accesses[id.0].region;
-                nodes.extend(slot(region).filter(|slot| slot.rows).map_or(Vec::new(), |_| of_slot(region)));
+                match slot(region).map_or(0, |slot| slot.depth) {
+                    0 => {}
+                    1 => nodes.extend(of_slot(region)),
+                    depth => nodes.extend(region.path[..depth].iter().flat_map(Select::nodes).map(asks)),
+                }
             }
             if let StepKind::Copy(copy) = step.kind
                 && let CopyStep::Begin { reads, writes, .. } = &cfg.copies[copy.0]

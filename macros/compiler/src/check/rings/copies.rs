@@ -110,7 +110,7 @@ impl Walker<'_, '_, '_, '_> {
         let Some((array, slot)) = array_of(region).and_then(|array| self.objects.copied(array)) else {
             return Err(Refusal::new(at, "the accesses of what the copy writes are not followed"));
         };
-        let bytes = match region.path.len().checked_sub(usize::from(slot.rows)) {
+        let bytes = match region.path.len().checked_sub(slot.depth) {
             Some(0) => u32::try_from(slot.bytes).ok(),
             Some(1) if is_element(region) => u32::try_from(slot.element).ok(),
             Some(1) => bytes_of(self.evaluator, slot, region, point).and_then(|bytes| u32::try_from(bytes).ok()),

@@ -3,12 +3,13 @@
 use std::collections::BTreeSet;
 
 use super::counters::Counters;
-use super::kernel::{Kernel, Point, array_of};
+use super::kernel::{Kernel, Point};
 use super::objects::Objects;
+use super::reached::is_passed;
 use super::slots::Slot;
 use super::value::Evaluator;
-use crate::check::cfg::{Access, AccessKind, BlockId, MemoryStep, Select, StepKind};
-use crate::rings::{Expr, Op, Role};
+use crate::check::cfg::{Access, Select};
+use crate::rings::{Op, Role};
 
 /// The values of an index, for each rank of a block.
 type Places = Vec<BTreeSet<i64>>;
@@ -44,8 +45,9 @@ pub(super) fn blocks_that_fill(array: u32, roles: &[Role], blocks: u32) -> u32 {
 
 /// Whether an index of what threads write of a slot shows that no two blocks write the same element.
 fn are_apart(kernel: &Kernel<'_, '_>, slot: &Slot) -> bool {
-    let writes = writes(kernel, slot.array);
-    let first = usize::from(slot.rows && slot.tile.is_none());
+    let mut writes = kernel.accesses_of(slot.array);
+    writes.retain(|(access, _)| access.kind.changes());
+    let first = if slot.tile.is_none() { slot.depth } else { 0 };
     let indexes = writes.iter().map(|(access, _)| access.region.path.len()).min().unwrap_or(0);
     (first..indexes).any(|at| {
         let mut all: Places = vec![BTreeSet::new(); kernel.blocks as usize];
@@ -56,21 +58,6 @@ fn are_apart(kernel: &Kernel<'_, '_>, slot: &Slot) -> bool {
         let number: usize = all.iter().map(BTreeSet::len).sum();
         all_known && number == all.iter().flatten().collect::<BTreeSet<_>>().len()
     })
-}
-
-/// The accesses by which threads write an array, with their places.
-fn writes<'k>(kernel: &Kernel<'k, '_>, array: usize) -> Vec<(&'k Access, Point)> {
-    let cfg = kernel.cfg;
-    let steps = cfg.blocks.iter().enumerate().flat_map(|(block, content)| {
-        content.steps.iter().enumerate().map(move |(index, step)| ((BlockId(block), index), step))
-    });
-    let write = steps.filter_map(|(point, step)| {
-        let StepKind::Memory(MemoryStep::Access(access)) = step.kind else { return None };
-        let access = &cfg.accesses[access.0];
-        let is_write = access.kind != AccessKind::Read && array_of(&access.region) == Some(array);
-        is_write.then_some((access, point))
-    });
-    write.collect()
 }
 
 /// Adds the values of an index of an access that a thread makes, for each rank of its block. None if they are not known.
@@ -89,19 +76,9 @@ fn note(
         None => evaluator.value(index, point).expr()?,
     };
     let numbers = evaluator.listed(&index, |_| false)?;
-    let guards: Vec<(Expr, bool)> = kernel
-        .guards_of(point.0)
-        .into_iter()
-        .filter_map(|(branch, first)| {
-            let content = &kernel.cfg.blocks[branch.0];
-            let on = evaluator.value(content.end.condition()?, (branch, content.steps.len())).expr()?;
-            (!on.has_counters()).then_some((on, first))
-        })
-        .collect();
+    let guards = evaluator.guards_before(point.0);
     for (rank, places) in (0..).zip(all) {
-        let passes = |(on, first): &(Expr, bool)| on.value(&[], rank, 0).is_ok_and(|holds| (holds != 0) != *first);
-        let comes = !guards.iter().any(passes);
-        if comes {
+        if is_passed(&guards, rank) {
             for values in &numbers {
                 places.insert(index.value(values, rank, 0).ok()?);
             }

@@ -10,8 +10,8 @@ use super::pipelines::Pipelines;
 use super::tested::Tests;
 use crate::check::bit_set::BlockSet;
 use crate::check::cfg::{
-    BarrierCall, BlockId, Cfg, CountedLoop, End, Extent, Formula, Granule, GroupStep, NodeId, Region, Root, Shared,
-    Source, StepKind, Team, Tile, ValueStep, Variable,
+    Access, BarrierCall, BlockId, Cfg, CountedLoop, End, Extent, Formula, Granule, GroupStep, MemoryStep, NodeId,
+    Region, Root, Shared, Source, StepKind, Team, Tile, ValueStep, Variable,
 };
 use crate::check::uniform::control::{following, following_until};
 use crate::check::uniform::values::Values;
@@ -192,6 +192,20 @@ impl<'a, 'f> Kernel<'a, 'f> {
     /// The place of what concerns no step: the kernel's name.
     pub(super) fn whole(&self) -> SpanRange {
         SpanRange::at(self.function.name.span())
+    }
+
+    /// The accesses of a shared array, with their places.
+    pub(super) fn accesses_of(&self, array: usize) -> Vec<(&'a Access, Point)> {
+        let cfg = self.cfg;
+        let steps = cfg.blocks.iter().enumerate().flat_map(|(block, content)| {
+            content.steps.iter().enumerate().map(move |(index, step)| ((BlockId(block), index), step))
+        });
+        let access = steps.filter_map(|(point, step)| {
+            let StepKind::Memory(MemoryStep::Access(access)) = step.kind else { return None };
+            let access = &cfg.accesses[access.0];
+            (array_of(&access.region) == Some(array)).then_some((access, point))
+        });
+        access.collect()
     }
 
     /// The name of a shared array.

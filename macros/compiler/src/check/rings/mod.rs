@@ -20,6 +20,7 @@ mod constants;
 mod copies;
 mod counters;
 mod decision;
+mod elements;
 mod find;
 mod flat;
 mod gathered;
@@ -254,6 +255,7 @@ fn of_stores<'f>(function: &'f Function, cfg: &Cfg<'f>, values: &Values<'_, 'f>,
         let constants = Constants::new(function, tried);
         let Ok(kernel) = followed(function, cfg, values, &constants) else { continue };
         let Ok(objects) = Objects::of(&kernel) else { continue };
+        let objects = elements::split(&kernel, objects);
         match find_staged(&kernel, &objects, &Classes::of(&kernel, &objects), &BTreeSet::new()) {
             Some(fault) => {
                 cases.push(Case { assumed: constants.assumed(), known: Known::Faulty(Some(Box::new(fault))) });
@@ -293,7 +295,7 @@ fn judge<'f>(
 ) -> Result<Known, Refusal> {
     let kernel = followed(function, cfg, values, constants)?;
     assumed.extend(kernel.pipelines.types().cloned().map(Assumed::Pipeline));
-    let objects = Objects::of(&kernel)?;
+    let objects = elements::split(&kernel, Objects::of(&kernel)?);
     let classes = Classes::of(&kernel, &objects);
     let (known, sought) = match prove_by_tests(&kernel, &objects, &classes, limit) {
         Ok((mut proved, arrays, may_be_stale)) => {
@@ -390,14 +392,23 @@ fn prove_as(
                     return Err((left_out.take().unwrap_or(refusal), false));
                 }
                 let name = |array: usize| kernel.name_of(array);
+                // What threads change in place is not proved to be theirs then.
+                let slots: BTreeSet<usize> =
+                    objects.followed().filter(|slot| !slot.in_place).map(|slot| slot.array).collect();
+                let number = slots.len();
                 let proved = Known::Proved {
                     barriers: objects.barriers.iter().map(|(array, ..)| name(*array)).collect(),
-                    arrays: objects.followed().map(|slot| name(slot.array)).collect(),
-                    slots: objects.followed().map(|slot| slot.array).collect(),
+                    arrays: objects
+                        .followed()
+                        .map(|slot| slot.array)
+                        .filter(|array| slots.contains(array))
+                        .map(name)
+                        .collect(),
+                    left_out: objects.slots.iter().any(|slot| !slots.contains(&slot.array)),
+                    slots,
                     states,
-                    left_out: objects.slots.iter().any(|slot| !slot.followed),
                 };
-                return Ok((proved, objects.followed().count(), rings::may_be_stale(&assembled.skeleton)));
+                return Ok((proved, number, rings::may_be_stale(&assembled.skeleton)));
             }
             Verdict::NotProved(reason) => return Err((report::reason(kernel, &objects, &sites, reason), false)),
             Verdict::Fault { fault, trace } => match report::slot_of(&fault) {

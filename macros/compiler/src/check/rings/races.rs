@@ -45,16 +45,18 @@ pub(super) fn separate(
     for (slot, of) in objects.slots.iter().enumerate().filter(|(_, of)| !of.whole) {
         let number = narrow(slot);
         let is_stored = |op: &Op| matches!(op, Op::Store { slot, .. } if slot.array == number);
-        if steps(actors).any(|(_, step)| is_stored(&step.op)) {
+        let is_copied = |op: &Op| matches!(op, Op::Copy { slot, .. } if slot.array == number);
+        let is_any = |of: &dyn Fn(&Op) -> bool| steps(actors).any(|(_, step)| of(&step.op));
+        // What is written in place, and stored from there, is in the way of copies to it.
+        if is_any(&is_stored) && !is_any(&is_copied) {
             continue;
         }
         let named = |access: Access, thread: u32| {
             let point = sites.point(access.1)?;
             elements(kernel, (arguments, counters), thread, point, of)
         };
-        let copies = |op: &Op| matches!(op, Op::Copy { slot, .. } if slot.array == number);
         let copies: BTreeSet<Access> =
-            steps(actors).filter(|(_, step)| copies(&step.op)).map(|(role, step)| (role, step.id)).collect();
+            steps(actors).filter(|(_, step)| is_copied(&step.op)).map(|(role, step)| (role, step.id)).collect();
         // Where some copy is still in flight, it may be the one of any element that copies write.
         let in_part: Vec<Access> =
             copies.iter().copied().filter(|copy| is_access(kernel, sites.point(copy.1))).collect();
@@ -191,7 +193,7 @@ fn elements(
     let step = kernel.cfg.blocks[point.0.0].steps.get(point.1)?;
     let StepKind::Memory(MemoryStep::Access(access)) = step.kind else { return None };
     let region = &kernel.cfg.accesses[access.0].region;
-    let inside = usize::from(slot.rows && slot.tile.is_none());
+    let inside = if slot.tile.is_none() { slot.depth } else { 0 };
     let index: NodeId = match region.path.get(inside) {
         Some(Select::At(index)) if region.path.len() == inside + 1 && !region.open => *index,
         _ => return None,

@@ -5,6 +5,7 @@ use super::kernel::{Kernel, Point};
 use super::value::Evaluator;
 use crate::check::cfg::{BlockId, End, Extent, NodeId, Variable};
 use crate::check::uniform::control::{following, following_until};
+use crate::rings::Expr;
 
 impl Kernel<'_, '_> {
     /// The branches on whose arms a block is, and nowhere behind them, each with whether it has to go to its first arm.
@@ -27,6 +28,22 @@ impl Kernel<'_, '_> {
 }
 
 impl Evaluator<'_, '_, '_> {
+    /// The conditions of the branches on whose arms a block is, each with what it has to be, where they depend on ranks alone.
+    pub(super) fn guards_before(&self, block: BlockId) -> Vec<(Expr, bool)> {
+        let guard = |(branch, first): (BlockId, bool)| {
+            let content = &self.kernel.cfg.blocks[branch.0];
+            let on = self.value(content.end.condition()?, (branch, content.steps.len())).expr()?;
+            (!on.has_counters()).then_some((on, first))
+        };
+        self.kernel.guards_of(block).into_iter().filter_map(guard).collect()
+    }
+
+    /// Whether the thread may come to a block, as far as its rank decides, in some block of the cluster.
+    pub(super) fn may_come_to(&self, block: BlockId) -> bool {
+        let guards = self.guards_before(block);
+        (0..i64::from(self.kernel.blocks)).any(|rank| is_passed(&guards, rank))
+    }
+
     /// The assignment whose value a variable has for the thread at a point, if there are several and its rank decides which one it comes to
     /// last.
     pub(super) fn reached(&self, variable: Variable, at: Point, depth: u32) -> Option<(Point, NodeId)> {
@@ -65,4 +82,9 @@ impl Evaluator<'_, '_, '_> {
         let last = reached.iter().find(|((point, ..), comes)| *comes == Some(true) && is_last(*point));
         last.map(|((point, value, _), _)| (*point, *value))
     }
+}
+
+/// Whether conditions may be what they have to be in the block of a rank.
+pub(super) fn is_passed(guards: &[(Expr, bool)], rank: i64) -> bool {
+    !guards.iter().any(|(on, first)| on.value(&[], rank, 0).is_ok_and(|holds| (holds != 0) != *first))
 }

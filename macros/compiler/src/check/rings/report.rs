@@ -275,11 +275,13 @@ impl Words<'_, '_, '_> {
 
     fn slot(&self, slot: Object) -> String {
         let array = self.guarded(slot.array);
-        let index = |tile: Option<i64>| match tile {
-            Some(tile) => format!("{}..{}", i64::from(slot.index) * tile, (i64::from(slot.index) + 1) * tile),
-            None => slot.index.to_string(),
+        let index = |of: &Slot| match of.tile {
+            _ if of.depth == 0 => None,
+            Some(tile) => Some(format!("{}..{}", i64::from(slot.index) * tile, (i64::from(slot.index) + 1) * tile)),
+            None if of.depth == 2 => Some(format!("{}][{}", slot.index / of.columns, slot.index % of.columns)),
+            None => Some(slot.index.to_string()),
         };
-        let (array, index) = array.map_or((usize::MAX, None), |of| (of.array, of.rows.then(|| index(of.tile))));
+        let (array, index) = array.map_or((usize::MAX, None), |of| (of.array, index(of)));
         self.element(array, index, slot)
     }
 

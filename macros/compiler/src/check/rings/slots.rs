@@ -21,8 +21,10 @@ pub(super) struct Slot {
     pub(super) array: usize,
     /// The number of slots.
     pub(super) stages: u32,
-    /// Whether the first index selects the slot.
-    pub(super) rows: bool,
+    /// The number of indexes that select the slot: 0 if it is all of the array, 1 for a row or an element, 2 for an element of a row.
+    pub(super) depth: usize,
+    /// The number of slots that the first index selects together.
+    pub(super) columns: u32,
     /// The number of elements of a slot, if the first index is one of elements of which several are a slot.
     pub(super) tile: Option<i64>,
     /// The number of bytes of a slot.
@@ -33,6 +35,9 @@ pub(super) struct Slot {
     pub(super) whole: bool,
     /// Whether threads of other blocks access it, other than by copies.
     pub(super) shared: bool,
+    /// Whether copies fill it and threads of the block change what they brought. A proof takes such a change for a read: it is about copies
+    /// alone.
+    pub(super) in_place: bool,
     /// Whether several blocks fill it together, each a part of its own.
     pub(super) gathered: bool,
     /// Whether threads copy to it together, each a part.
@@ -43,10 +48,24 @@ pub(super) struct Slot {
 
 impl Slot {
     /// Returns a row of an array, or all of it, whose accesses each concern all of it, so that its size does not matter.
-    pub(super) fn whole(array: usize, rows: bool, stages: u32) -> Slot {
-        let (bytes, element, tile) = (1, 1, None);
-        let (shared, gathered, together, followed) = (false, false, false, true);
-        Slot { array, stages, rows, tile, bytes, element, whole: true, shared, gathered, together, followed }
+    pub(super) fn whole(array: usize, depth: usize, stages: u32) -> Slot {
+        let (bytes, element, tile, columns) = (1, 1, None, 1);
+        let (shared, in_place, gathered, together, followed) = (false, false, false, false, true);
+        Slot {
+            array,
+            stages,
+            depth,
+            columns,
+            tile,
+            bytes,
+            element,
+            whole: true,
+            shared,
+            in_place,
+            gathered,
+            together,
+            followed,
+        }
     }
 }
 
@@ -131,12 +150,14 @@ fn unfollowed(kernel: &Kernel<'_, '_>, array: usize, writes: &[(Region, Point)])
     Some(Slot {
         array,
         stages: length(kernel, array)?,
-        rows: true,
+        depth: 1,
+        columns: 1,
         tile: None,
         bytes,
         element: bytes,
         whole: false,
         shared: false,
+        in_place: false,
         gathered: false,
         together: false,
         followed: false,
@@ -149,7 +170,7 @@ pub(super) fn bytes_of(evaluator: &Evaluator<'_, '_, '_>, slot: &Slot, region: &
     let kernel = evaluator.kernel;
     let (element, length) = array_of(region).and_then(|array| kernel.function.shared.get(array))?;
     if region.part || region.path.is_empty() {
-        return (!region.part && !slot.rows).then_some(slot.bytes);
+        return (!region.part && slot.depth == 0).then_some(slot.bytes);
     }
     let (last, first) = region.path.split_last()?;
     let (mut ty, mut length) = (element.clone(), kernel.constants.of(*length));
@@ -249,6 +270,9 @@ fn slot(kernel: &Kernel<'_, '_>, array: usize, tile: Option<i64>, in_parts: Opti
         .accesses
         .iter()
         .any(|access| access.kind.changes() && is_of(&access.region) && access.completion.is_none());
+    let by_peers = |access: &Access| access.completion.is_none() && matches!(access.region.root, Root::Remote(_));
+    let shared = kernel.cfg.accesses.iter().any(|access| is_of(&access.region) && by_peers(access));
+    let in_place = copied && written && !shared && lengths.is_empty();
     let copied = copied && !written && !in_part;
     // Of a copy that threads make together, each brings a part.
     let together = kernel.cfg.copies.iter().any(|copy| match copy {
@@ -258,19 +282,19 @@ fn slot(kernel: &Kernel<'_, '_>, array: usize, tile: Option<i64>, in_parts: Opti
     if together && !copied {
         return None;
     }
-    let by_peers = |access: &Access| access.completion.is_none() && matches!(access.region.root, Root::Remote(_));
-    let shared = kernel.cfg.accesses.iter().any(|access| is_of(&access.region) && by_peers(access));
     if let Some(tile) = tile {
         let elements = u64::try_from(tile).ok()?;
         return Some(Slot {
             array,
             stages: u32::try_from(u64::from(stages).div_ceil(elements)).ok()?,
-            rows: true,
+            depth: 1,
+            columns: 1,
             tile: Some(tile),
             bytes: bytes.checked_mul(elements)?,
             element: bytes,
             whole: copied,
             shared,
+            in_place,
             gathered: false,
             together,
             followed: true,
@@ -282,12 +306,14 @@ fn slot(kernel: &Kernel<'_, '_>, array: usize, tile: Option<i64>, in_parts: Opti
             Slot {
                 array,
                 stages,
-                rows,
+                depth: 1,
+                columns: 1,
                 tile: None,
                 bytes,
                 element,
                 whole: copied || is_single(kernel, &kernel.function.shared[array].0),
                 shared,
+                in_place,
                 gathered: false,
                 together,
                 followed: true,
@@ -296,12 +322,14 @@ fn slot(kernel: &Kernel<'_, '_>, array: usize, tile: Option<i64>, in_parts: Opti
         false => Slot {
             array,
             stages: 1,
-            rows,
+            depth: 0,
+            columns: 1,
             tile: None,
             bytes: bytes * u64::from(stages),
             element: bytes,
             whole: copied || stages == 1 && !in_part,
             shared,
+            in_place,
             gathered: false,
             together,
             followed: true,
@@ -332,7 +360,7 @@ fn is_single(kernel: &Kernel<'_, '_>, element: &TokenStream) -> bool {
     inside.is_some_and(|(element, length)| kernel.constants.length(&length) == Some(1) && !is_array(&element))
 }
 
-fn is_array(element: &TokenStream) -> bool {
+pub(super) fn is_array(element: &TokenStream) -> bool {
     let mut trees = element.clone().into_iter();
     match (trees.next(), trees.next()) {
         (Some(TokenTree::Group(group)), None) => {

@@ -128,7 +128,7 @@ fn slot(kernel: &Kernel<'_, '_>, array: usize) -> Option<Slot> {
     let accesses = || kernel.cfg.accesses.iter().map(|access| &access.region).filter(is_of);
     let names_rows = rows && accesses().all(|region| matches!(region.path.first(), Some(Select::At(_))));
     (written && (names_rows || stored(kernel).filter(is_of).all(is_whole))).then_some(())?;
-    Some(Slot::whole(array, rows, if rows { length(kernel, array)? } else { 1 }))
+    Some(Slot::whole(array, usize::from(rows), if rows { length(kernel, array)? } else { 1 }))
 }
 
 /// Looks for the fault in the steps of a thread that begins copies, and of the others of its warp where it is known when they meet.
