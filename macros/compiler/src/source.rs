@@ -1,4 +1,4 @@
-//! The file that an item stands in, as text: which constants it defines. They are guesses of what the item names, since only rustc
+//! The file that an item stands in, as text: which constants it defines, and how large its structures are. They are guesses of what the item names, since only rustc
 //! resolves names; what rests on one has to be confirmed by rustc. `parse/same_file` reads the functions.
 
 use proc_macro2::{Literal, Span, TokenTree};
@@ -35,7 +35,58 @@ pub(crate) fn definitions(text: &str) -> Definitions {
                 .push(Definition { ty: "i64", value: TokenTree::from(Literal::i64_unsuffixed(value)).into() });
         }
     }
+    for (at, word) in text.match_indices("struct ") {
+        let begins = text[..at].chars().next_back().is_none_or(|before| !is_of_name(before));
+        if let Some((name, bytes)) = begins.then(|| structure(&text[at + word.len()..])).flatten() {
+            all.entry(size_of(name))
+                .or_default()
+                .push(Definition { ty: "i64", value: TokenTree::from(Literal::u64_unsuffixed(bytes)).into() });
+        }
+    }
     all
+}
+
+/// The key of the size of a type among the definitions.
+pub(crate) fn size_of(name: &str) -> String {
+    format!("::core::mem::size_of::<{name}>()")
+}
+
+/// Reads `Name { a: f32, b: [u32; 3] }` at the start of a text, a structure of scalars and arrays of them: the name and the number of bytes
+/// in the order of the fields, as `repr(C)` has it.
+fn structure(text: &str) -> Option<(&str, u64)> {
+    let (name, rest) = text.split_once('{')?;
+    let (list, _) = rest.split_once('}')?;
+    let name = name.trim();
+    if name.is_empty() || !name.chars().all(is_of_name) {
+        return None;
+    }
+    let list = without_comments(list);
+    let (mut bytes, mut largest) = (0_u64, 1_u64);
+    // The commas of types stand in brackets that have none of fields.
+    for field in list.split(',').filter(|field| !field.trim().is_empty()) {
+        let (_, ty) = field.split_once(':')?;
+        let (size, align) = size_and_alignment(ty.trim())?;
+        bytes = bytes.checked_next_multiple_of(align)?.checked_add(size)?;
+        largest = largest.max(align);
+    }
+    Some((name, bytes.checked_next_multiple_of(largest)?)).filter(|(_, bytes)| *bytes > 0)
+}
+
+/// The size and the alignment of a scalar, or of an array of them whose length is a literal.
+fn size_and_alignment(ty: &str) -> Option<(u64, u64)> {
+    if let Some((element, length)) = ty.strip_prefix('[').and_then(|ty| ty.strip_suffix(']')?.rsplit_once(';')) {
+        let (size, align) = size_and_alignment(element.trim())?;
+        return Some((size.checked_mul(length.trim().parse().ok()?)?, align));
+    }
+    let bytes = match ty {
+        "bf16" | "f16" => 2,
+        ty => match scalar(ty)? {
+            "bool" => 1,
+            "usize" | "isize" => 8,
+            ty => ty[1..].parse::<u64>().ok()? / 8,
+        },
+    };
+    Some((bytes, bytes))
 }
 
 /// Reads `Name { A, B = 3, C }` at the start of a text, an enum without data: the path of each variant, without spaces, and its number.
@@ -108,6 +159,10 @@ mod tests {
             "enum Role { Idle, /// Fills.\n Load = 4,\n #[default]\n Compute }",
             &[("Role::Compute", &["5"]), ("Role::Idle", &["0"]), ("Role::Load", &["4"])],
         );
+        check(
+            "struct P { a: u32, pub b: f32 } pub struct Q {\n    // One.\n    x: u8, y: [f64; 2], z: bf16,\n}",
+            &[("::core::mem::size_of::<P>()", &["8"]), ("::core::mem::size_of::<Q>()", &["32"])],
+        );
         check("const BYTES: usize = 4 * size_of::<f32>();", &[("BYTES", &["4 * size_of ::< f32 > ()"])]);
         check("mod a { const N: u32 = 1; } mod b { const N: u32 = 2; }", &[("N", &["1", "2"])]);
     }
@@ -115,6 +170,7 @@ mod tests {
     #[test]
     fn what_is_no_constant() {
         check("enum Shape { Round(f32), Flat } enum Of<T> { A, B(T) } enum Word { A = N }", &[]);
+        check("struct S<T> { a: T } struct U; struct V { p: P } struct W { a: [f32; N] } struct X(u32);", &[]);
         check("// const N: usize = 4;", &[]);
         check("fn f<const N: usize>() { let mut sum = N; }", &[]);
         check("*const u8; const fn f() -> u32 { 0 }; myconst N: u32 = 1;", &[]);

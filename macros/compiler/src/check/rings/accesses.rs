@@ -2,7 +2,7 @@
 
 use super::kernel::{Point, Refusal, array_of};
 use super::walk::{Pending, Walker};
-use crate::check::cfg::{AccessKind, BlockId, MemoryStep, Region, Select, Step as GraphStep, StepKind};
+use crate::check::cfg::{AccessKind, BlockId, Covers, MemoryStep, Region, Select, Step as GraphStep, StepKind};
 use crate::rings::{Data, Element, Expr, Op, Operator};
 use crate::span::SpanRange;
 
@@ -19,13 +19,10 @@ impl Walker<'_, '_, '_, '_> {
             return Ok(());
         }
         let fills = match access.kind {
-            AccessKind::Read | AccessKind::AtomicRead => false,
-            AccessKind::Write
-            | AccessKind::Atomic
-            | AccessKind::Lent
-            | AccessKind::AsyncWrite
-            | AccessKind::Opaque
-            | AccessKind::ByClosure => true,
+            // Such accesses are followed where they are in the way of copies alone.
+            AccessKind::Read | AccessKind::AtomicRead | AccessKind::Atomic => false,
+            AccessKind::Opaque => access.covers != Covers::Receiver,
+            AccessKind::Write | AccessKind::Lent | AccessKind::AsyncWrite | AccessKind::ByClosure => true,
         };
         let certain_arguments = self.evaluator.arguments.is_some();
         let fills = fills && (certain_arguments || !self.objects.slot(array).is_some_and(|(_, slot)| slot.in_place));

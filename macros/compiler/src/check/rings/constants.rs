@@ -9,6 +9,7 @@ use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
 use crate::model::options::{Extents, Setting};
 use crate::model::ty::scalar;
 use crate::model::{Definition, Function, GenericParam, ValueId};
+use crate::source;
 
 /// The largest number of definitions that lead from a name to its value.
 const DEPTH: u32 = 8;
@@ -168,10 +169,15 @@ impl<'f> Constants<'f> {
                 u64::try_from(bytes).ok()
             }
             [TokenTree::Ident(name)] if name == "bf16" || name == "f16" => Some(2),
-            [TokenTree::Ident(name)] => match scalar(&name.to_string())? {
-                "bool" => Some(1),
-                "usize" | "isize" => Some(8),
-                name => name[1..].parse::<u64>().ok().map(|bits| bits / 8),
+            [TokenTree::Ident(name)] => match scalar(&name.to_string()) {
+                Some("bool") => Some(1),
+                Some("usize" | "isize") => Some(8),
+                Some(name) => name[1..].parse::<u64>().ok().map(|bits| bits / 8),
+                None if self.function.definitions.contains_key(&source::size_of(&name.to_string())) => {
+                    let name = Name { path: size_of(name), last: name.clone(), is_integer: true };
+                    self.named(name, DEPTH).and_then(|bytes| u64::try_from(bytes).ok())
+                }
+                None => None,
             },
             [TokenTree::Group(group)] => match group.delimiter() {
                 Delimiter::None => self.bytes(&group.stream()),

@@ -11,7 +11,8 @@ use super::kernel::{DYNAMIC, Kernel, Point, array_of};
 use super::parts;
 use super::value::Evaluator;
 use crate::check::cfg::{
-    Access, AccessKind, BlockId, Completion, CopyBy, CopyStep, MemoryStep, Region, Root, Select, Shared, StepKind,
+    Access, AccessKind, BlockId, Completion, CopyBy, CopyStep, Covers, MemoryStep, Region, Root, Select, Shared,
+    StepKind,
 };
 
 /// A shared array whose rows, or which as a whole, are slots.
@@ -91,6 +92,8 @@ pub(super) fn slots(kernel: &Kernel<'_, '_>, barriers: &BTreeSet<usize>) -> Vec<
     let mut any = false;
     for access in &cfg.accesses {
         let is_plain = matches!(access.kind, AccessKind::Read | AccessKind::Write);
+        let is_copied = || array_of(&access.region).is_some_and(|array| writes.contains_key(&array));
+        let is_plain = is_plain || is_in_place(access) && is_copied();
         let is_copy =
             access.kind == AccessKind::AsyncWrite && matches!(access.completion, Some(Completion::Barrier(_)));
         let simple = (is_plain || is_copy) && access.given_to.is_none();
@@ -131,6 +134,12 @@ pub(super) fn slots(kernel: &Kernel<'_, '_>, barriers: &BTreeSet<usize>) -> Vec<
     let others: Vec<Slot> = others.filter_map(|(array, writes)| unfollowed(kernel, *array, writes)).collect();
     slots.extend(others);
     slots
+}
+
+/// Whether an access reads or changes what is there and nothing else: an atomic operation, or a method of an element.
+fn is_in_place(access: &Access) -> bool {
+    let is_method = access.kind == AccessKind::Opaque && access.covers == Covers::Receiver;
+    matches!(access.kind, AccessKind::Atomic | AccessKind::AtomicRead) || is_method
 }
 
 /// An array of which only what copies into it tell barriers is followed.
@@ -270,6 +279,7 @@ fn slot(kernel: &Kernel<'_, '_>, array: usize, tile: Option<i64>, in_parts: Opti
         .accesses
         .iter()
         .any(|access| access.kind.changes() && is_of(&access.region) && access.completion.is_none());
+    let written = written || kernel.cfg.accesses.iter().any(|access| is_in_place(access) && is_of(&access.region));
     let by_peers = |access: &Access| access.completion.is_none() && matches!(access.region.root, Root::Remote(_));
     let shared = kernel.cfg.accesses.iter().any(|access| is_of(&access.region) && by_peers(access));
     let in_place = copied && written && !shared && lengths.is_empty();
