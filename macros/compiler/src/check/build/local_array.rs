@@ -5,7 +5,8 @@ use proc_macro2::TokenStream;
 use super::{Builder, NodeId, Source, Value, Variable};
 use crate::check::cfg::{Extent, Formula};
 use crate::model::LocalId;
-use crate::model::expr::{Expr, ExprKind};
+use crate::model::expr::{Expr, ExprKind, Stmt, StmtKind};
+use crate::model::walk::{Node, block_nodes};
 use crate::span::SpanRange;
 
 /// The largest number of elements that are followed.
@@ -76,6 +77,28 @@ impl<'f> Builder<'f> {
             self.set(field, &Value::of(node), at);
         }
         true
+    }
+
+    /// The number of elements of a local array, or of what refers to one, if its declaration shows it.
+    pub(super) fn length_of_local(&self, array: &Expr) -> Option<u64> {
+        let array = if let ExprKind::Borrow { target, .. } = &array.kind { target } else { array };
+        let ExprKind::Local(mut local) = array.kind else { return None };
+        while let Some(target) = self.referents.get(&local) {
+            local = *target;
+        }
+        let mut length = None;
+        block_nodes(&self.function.body, &mut |node| {
+            if let Node::Statement(Stmt { kind: StmtKind::Let { local: declared, init: Some(init), .. }, .. }) = node
+                && *declared == local
+            {
+                length = match &init.kind {
+                    ExprKind::Array { elements, .. } => u64::try_from(elements.len()).ok(),
+                    ExprKind::Repeat { length, .. } => length.to_string().trim_end_matches("usize").parse().ok(),
+                    _ => None,
+                };
+            }
+        });
+        length
     }
 
     /// The local array that an expression is, and the number of its elements, if these are variables.

@@ -227,8 +227,9 @@ impl<'f> Builder<'f> {
             | Op::IsEmpty
             | Op::Unwrap
             | Op::UnwrapOr => {
+                let of_local = || operands.first().and_then(|array| self.length_of_local(array));
                 if op == Op::Length
-                    && let Some(length) = self.length_of_array(region.as_ref())
+                    && let Some(length) = self.length_of_array(region.as_ref()).or_else(of_local)
                 {
                     return Value::of(self.node(Source::Integer(length), Vec::new(), at));
                 }

@@ -38,28 +38,19 @@ pub(super) fn assemble(
     sites: &Sites,
     (arguments, aim): (Option<&Arguments>, Aim),
 ) -> Result<Assembled, Refusal> {
-    let counters = Counters::default();
-    let evaluator = |thread| Evaluator { kernel, counters: &counters, arguments, thread, after: None, inlines: false };
-    let mut programs: Vec<(Program, Vec<u32>)> = Vec::new();
-    loop {
-        let known = counters.len();
-        programs.clear();
-        for class in &classes.all {
-            let Some(first) = class.threads.first() else { continue };
-            let program = walk(&evaluator(*first), objects, sites)?;
-            match programs.iter_mut().find(|(known, _)| known.steps == program.steps) {
-                Some((_, threads)) => threads.extend(&class.threads),
-                None => programs.push((program, class.threads.clone())),
-            }
-            if programs.len() > PROGRAMS {
-                return Err(Refusal::new(kernel.whole(), "too many threads do different things"));
-            }
-        }
-        // The numbers of counters are those of all roles.
-        if counters.len() == known {
-            break;
-        }
-    }
+    let walked = |passes_over| {
+        let counters = Counters::default();
+        kernel.passes_over.set(passes_over);
+        let programs = programs(kernel, (objects, classes), sites, (arguments, &counters));
+        kernel.passes_over.set(false);
+        programs.map(|programs| programs.map(|programs| (programs, counters)))
+    };
+    let known = match walked(false)? {
+        None if arguments.is_some() => walked(true)?,
+        known => known,
+    };
+    let too_many = || Refusal::new(kernel.whole(), "too many threads do different things");
+    let (programs, counters) = known.ok_or_else(too_many)?;
     let mut actors = join(programs, aim);
     actors.retain(|actors| actors.program.steps.iter().any(|step| matters(&step.op)));
     copied_by_one_group(kernel, &actors)?;
@@ -149,6 +140,36 @@ fn is_of_own_block(op: &Op) -> bool {
         | Op::NextRound
         | Op::Jump(_)
         | Op::Leave => true,
+    }
+}
+
+/// The different programs of a block's threads, with their threads, unless there are too many.
+fn programs(
+    kernel: &Kernel<'_, '_>,
+    (objects, classes): (&Objects, &Classes),
+    sites: &Sites,
+    (arguments, counters): (Option<&Arguments>, &Counters),
+) -> Result<Option<Vec<(Program, Vec<u32>)>>, Refusal> {
+    let evaluator = |thread| Evaluator { kernel, counters, arguments, thread, after: None, inlines: false };
+    let mut programs: Vec<(Program, Vec<u32>)> = Vec::new();
+    loop {
+        let known = counters.len();
+        programs.clear();
+        for class in &classes.all {
+            let Some(first) = class.threads.first() else { continue };
+            let program = walk(&evaluator(*first), objects, sites)?;
+            match programs.iter_mut().find(|(known, _)| known.steps == program.steps) {
+                Some((_, threads)) => threads.extend(&class.threads),
+                None => programs.push((program, class.threads.clone())),
+            }
+            if programs.len() > PROGRAMS {
+                return Ok(None);
+            }
+        }
+        // The numbers of counters are those of all roles.
+        if counters.len() == known {
+            return Ok(Some(programs));
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! A kernel as the extraction reads it: its graph, the sizes of its groups, and where variables are set.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 
 use phalanx_contract::uniformity::Uniformity;
@@ -109,6 +109,8 @@ pub(super) struct Kernel<'a, 'f> {
     booleans: BTreeSet<Variable>,
     pub(super) pipelines: Pipelines,
     pub(super) tests: Tests,
+    /// Whether loops that a thread's rank decides about are passed over, although what they access is known: there are too many of them.
+    pub(super) passes_over: Cell<bool>,
     /// For each block that was asked for, the branches on whose arms it is, each with whether it has to go to its first arm.
     pub(super) guards: RefCell<BTreeMap<BlockId, Vec<(BlockId, bool)>>>,
 }
@@ -137,6 +139,7 @@ impl<'a, 'f> Kernel<'a, 'f> {
             booleans: BTreeSet::new(),
             pipelines: Pipelines::default(),
             tests: Tests::default(),
+            passes_over: Cell::new(false),
             guards: RefCell::default(),
         };
         for (block, content) in cfg.blocks.iter().enumerate() {

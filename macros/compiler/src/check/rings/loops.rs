@@ -1,6 +1,6 @@
 //! Loops over ranges: their numbers, their decisions, and what is certain to happen in them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::counters::{Counter, Counters};
 use super::decision::{Certain, Decision, Key, any_of};
@@ -295,36 +295,6 @@ impl Walker<'_, '_, '_, '_> {
             return Some(step);
         }
         step.known().filter(|_| *op == BinaryOp::Sub).map(|number| Symbol::constant(-number))
-    }
-
-    /// The blocks that a thread comes to in each iteration of a loop over a range that has one.
-    pub(super) fn certain(&self, head: BlockId) -> BTreeSet<BlockId> {
-        let cfg = self.kernel().cfg;
-        let mut certain = BTreeSet::new();
-        let is_run = |head: BlockId| {
-            let counted = cfg.counted.get(&head)?;
-            self.evaluator.trips(counted).filter(|trips| *trips > 0)?;
-            Some(counted.inside)
-        };
-        let has_run = |block: BlockId, certain: &BTreeSet<BlockId>| {
-            cfg.counted.get(&block).is_some_and(|counted| certain.contains(&counted.inside))
-        };
-        let mut next = is_run(head);
-        while let Some(block) = next {
-            next = match cfg.blocks[block.0].end {
-                // The numbers of an inner loop follow, and then the rest. One that is not empty may begin behind its head.
-                End::Branch { otherwise, .. } if certain.contains(&block) || has_run(block, &certain) => {
-                    Some(otherwise)
-                }
-                End::Branch { .. } => is_run(block),
-                End::Goto(next) if next != head => Some(next),
-                End::Goto(_) | End::Option { .. } | End::Never | End::Leave => None,
-            };
-            if !certain.insert(block) && next.is_some_and(|next| certain.contains(&next)) {
-                break;
-            }
-        }
-        certain
     }
 }
 

@@ -15,6 +15,7 @@ mod accesses;
 mod arrays;
 mod assemble;
 mod calls;
+mod certain;
 mod classes;
 mod constants;
 mod copies;

@@ -250,8 +250,10 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
         // What it takes to decide about a branch that is passed over need not be counted.
         let aside = Counters::default();
         let counts = |variable| self.evaluator.counter(variable).is_some();
-        let is_aside =
-            kernel.is_skipped(block, &counts) && !(self.evaluator.arguments.is_some() && self.accesses_slots(block));
+        let passes_over = kernel.passes_over.get() && self.repeats(block);
+        // With certain arguments, what counters decide is known, and so are the accesses that depend on it.
+        let follows_accesses = self.evaluator.arguments.is_some() && !passes_over && self.accesses_slots(block);
+        let is_aside = kernel.is_skipped(block, &counts) && !follows_accesses;
         let evaluator = if is_aside { self.evaluator.aside(&aside) } else { *self.evaluator };
         let (on, value) = match counted.is_some() || by_hand.is_some() {
             true => (on, Value::Unknown),
@@ -273,9 +275,7 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
                 return Ok(Next::Goes(goes_on));
             }
         }
-        // With certain arguments, what counters decide is known, and so are the accesses that depend on it.
-        let decided = self.evaluator.arguments.is_some() && matches!(value, Value::Expr(_));
-        if !(decided && self.accesses_slots(block))
+        if !(follows_accesses && matches!(value, Value::Expr(_)))
             && let Some(next) = self.skip(block)?
         {
             return Ok(Next::Goes(next));
@@ -300,6 +300,12 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
             },
         };
         Ok(Next::Decides { decision, then, otherwise })
+    }
+
+    /// Whether a branch is that of a loop.
+    fn repeats(&self, block: BlockId) -> bool {
+        let region = self.kernel().regions.get(&block);
+        region.is_some_and(|(arms, end)| end.is_none_or(|end| self.kernel().repeats(block, arms, end)))
     }
 
     /// Whether a condition holds, if that is the same in all blocks of the cluster.
