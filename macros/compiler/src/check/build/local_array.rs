@@ -81,7 +81,10 @@ impl<'f> Builder<'f> {
 
     /// The number of elements of a local array, or of what refers to one, if its declaration shows it.
     pub(super) fn length_of_local(&self, array: &Expr) -> Option<u64> {
-        let array = if let ExprKind::Borrow { target, .. } = &array.kind { target } else { array };
+        let array = match &array.kind {
+            ExprKind::Borrow { target, .. } | ExprKind::Deref(target) => target,
+            _ => array,
+        };
         let ExprKind::Local(mut local) = array.kind else { return None };
         while let Some(target) = self.referents.get(&local) {
             local = *target;

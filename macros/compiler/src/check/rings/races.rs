@@ -14,8 +14,11 @@ use super::slots::Slot;
 use super::value::Evaluator;
 use super::walk::{Program, Sites};
 use super::warps::Actors;
-use crate::check::cfg::{MemoryStep, NodeId, Select, StepKind};
+use crate::check::cfg::{Covers, MemoryStep, NodeId, Select, StepKind};
 use crate::rings::{Data, Element, Op, SlotArray, Step};
+
+/// The largest number of elements of a row that threads access as a whole.
+const WHOLE: i64 = 4096;
 
 /// What an array of slots of a skeleton stands for.
 #[derive(Debug, Clone, Copy)]
@@ -192,10 +195,20 @@ fn elements(
 ) -> Option<Vec<i64>> {
     let step = kernel.cfg.blocks[point.0.0].steps.get(point.1)?;
     let StepKind::Memory(MemoryStep::Access(access)) = step.kind else { return None };
-    let region = &kernel.cfg.accesses[access.0].region;
+    let access = &kernel.cfg.accesses[access.0];
+    let region = &access.region;
     let inside = if slot.tile.is_none() { slot.depth } else { 0 };
-    let index: NodeId = match region.path.get(inside) {
-        Some(Select::At(index)) if region.path.len() == inside + 1 && !region.open => *index,
+    let (index, number): (NodeId, i64) = match (region.path.get(inside..)?, access.covers) {
+        ([Select::At(index)], Covers::Whole) if !region.open => (*index, 1),
+        // All of a row.
+        ([], Covers::Whole) if !region.open && !region.part => {
+            let number = i64::try_from(slot.bytes / slot.element.max(1)).ok()?;
+            return (number <= WHOLE).then(|| (0..number).collect());
+        }
+        // The first of the lanes is selected, too.
+        ([] | [Select::At(_) | Select::Unknown], Covers::Vector { first, lanes }) => {
+            (first, i64::try_from(lanes).ok()?)
+        }
         _ => return None,
     };
     let counters = Counters::default();
@@ -207,5 +220,9 @@ fn elements(
     };
     let all = evaluator.listed(&index, |variable| walked.get(Counter::Variable(variable)).is_some())?;
     // The ranks of blocks are not followed here.
-    (!index.has_rank()).then(|| all.iter().map(|values| index.value(values, 0, 0).ok()).collect())?
+    if index.has_rank() {
+        return None;
+    }
+    let first: Option<Vec<i64>> = all.iter().map(|values| index.value(values, 0, 0).ok()).collect();
+    Some(first?.into_iter().flat_map(|first| first..first + number).collect())
 }

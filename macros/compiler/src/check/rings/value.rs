@@ -361,9 +361,8 @@ impl Evaluator<'_, '_, '_> {
     /// Returns the number of iterations of a loop over a range, if it is known.
     pub(super) fn trips(&self, counted: &CountedLoop) -> Option<i64> {
         let before = (counted.before, self.kernel.cfg.blocks[counted.before.0].steps.len());
-        let known = |node| self.value(node, before).known();
         let by = counted.by.map(i64::abs).filter(|by| *by > 0)?;
-        let length = known(counted.end)?.checked_sub(known(counted.start)?)? + i64::from(counted.inclusive);
+        let length = self.length(counted.start, counted.end, before)? + i64::from(counted.inclusive);
         Some(length.max(0).checked_add(by - 1)? / by)
     }
 
