@@ -86,7 +86,7 @@ pub(super) fn check_sum(function: &Function, cfg: &Cfg<'_>, control: &Control, d
     let mut fault = None;
     for argument in arguments {
         let launch =
-            Launch { argument: *argument, element: None, length: Some(4 * threads), agreed: None, holds: None };
+            Launch { argument: *argument, element: None, length: Some(4 * threads), agreed: None, data: None, holds: None };
         // The change of each warpgroup, or the registers that it has without one.
         let mut all = Vec::new();
         for warpgroup in 0..threads / WARPGROUP {

@@ -9,6 +9,7 @@ mod booleans;
 mod exits;
 mod long_loops;
 mod needed;
+mod on_data;
 mod signature;
 mod tokens;
 mod value;
@@ -25,6 +26,7 @@ use super::uniform::control::Control;
 use crate::model::expr::BinaryOp;
 use crate::model::ty::{ParamType, TypeShape, ValueType};
 use crate::model::{Function, LocalId};
+use on_data::OnData;
 use tokens::Tokens;
 pub(super) use value::Number;
 
@@ -42,6 +44,8 @@ pub(super) struct Launch {
     pub(super) length: Option<u64>,
     /// What each load gives that the text does not show, if all threads of the block get the same.
     pub(super) agreed: Option<u64>,
+    /// What each load of an integer gives that the host passes, if the thread is one whose data are all alike.
+    pub(super) data: Option<u64>,
     /// A branch on a value that the text does not show, and whether the value is true.
     pub(super) holds: Option<(BlockId, bool)>,
 }
@@ -103,6 +107,8 @@ pub(super) struct Runs<'a, 'f> {
     booleans: BTreeSet<NodeId>,
     /// The loads of what the text does not show by which all threads of the block get the same.
     agreed: BTreeSet<NodeId>,
+    /// The loads of integers that the host passes, and what depends on them.
+    on_data: OnData,
     /// By block of the graph: the numbers of the steps that are executed.
     steps: Vec<Vec<usize>>,
     /// By node: the number of bits that it keeps, and the digit of the thread's rank that it is exactly.
@@ -153,6 +159,7 @@ impl<'a, 'f> Runs<'a, 'f> {
             heads: cfg.counted.iter().map(|(head, counted)| (counted.inside, *head)).collect(),
             booleans: booleans::of(cfg),
             agreed: BTreeSet::new(),
+            on_data: OnData::default(),
             has_integers,
             reads_integers,
         }
@@ -234,7 +241,7 @@ fn exact_digit(cfg: &Cfg<'_>, node: NodeId) -> Option<Digit> {
     (position.offset == Offset::Zero && position.rank_in.is_none()).then_some(position.digit)
 }
 
-fn is_integer(ty: &ValueType) -> bool {
+pub(super) fn is_integer(ty: &ValueType) -> bool {
     matches!(ty.shape, TypeShape::Scalar(name, _) if !matches!(name, "bool" | "f32" | "f64"))
 }
 
@@ -399,6 +406,7 @@ impl Thread<'_, '_, '_> {
                     }
                     None => self.known(on).map(|number| number.value != 0),
                 };
+                let holds = holds.filter(|_| !self.is_left_to_all(block));
                 let holds = holds.or(self.launch.holds.filter(|(at, _)| *at == block).map(|(_, holds)| holds));
                 match holds {
                     Some(true) => then,

@@ -127,10 +127,13 @@ impl Thread<'_, '_, '_> {
             (Source::Param(position), _) => {
                 self.runs.is_integer_argument(*position).then(|| Number::given(self.launch.argument))?
             }
+            // Its thread is certain of it.
+            (Source::Load(_), _) if self.runs.on_data.loads(node) && self.launch.data.is_some() => {
+                Number::own(self.launch.data?)
+            }
             (Source::Load(Root::ReadOnly), _) => {
                 Number::given(self.launch.element.filter(|_| self.runs.reads_integers)?)
             }
-            (Source::Load(_), _) if self.runs.agreed.contains(&node) => Number::given(self.launch.agreed?),
             (Source::Load(_), _) if self.runs.agreed.contains(&node) => Number::given(self.launch.agreed?),
             (Source::Not, [operand]) if self.runs.booleans.contains(&node) => {
                 let of = known(operand)?;

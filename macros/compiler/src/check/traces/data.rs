@@ -9,11 +9,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::Check;
 use crate::check::bit_set::BlockSet;
 use crate::check::cfg::{
-    Access, AccessId, AccessKind, BlockId, Cfg, MemoryStep, NodeId, Root, Shared, Source, Step, StepKind, ValueStep,
+    Access, AccessId, AccessKind, BlockId, Cfg, Extent, MemoryStep, NodeId, Root, Shared, Source, Step, StepKind, ValueStep,
     Variable,
 };
+use crate::check::runs::is_integer;
 use crate::check::uniform::control::following;
+use crate::model::Function;
 use crate::model::expr::BinaryOp;
+use crate::model::ty::ParamType;
+
+/// The types of elements of shared memory that are integers.
+const INTEGERS: [&str; 10] = ["u8", "u16", "u32", "u64", "usize", "i8", "i16", "i32", "i64", "isize"];
 
 /// The longest chain of operands that is followed.
 const DEPTH: u32 = 12;
@@ -54,6 +60,30 @@ impl Data {
         }
     }
 
+    /// The loads of integers that the host passes.
+    pub(super) fn integers(&self, function: &Function, cfg: &Cfg<'_>) -> BTreeSet<NodeId> {
+        let is_integer = |load: &NodeId| match cfg.nodes[load.0].source {
+            Source::Load(Root::Shared(Shared::Array(array))) => {
+                let (element, _) = &function.shared[array];
+                INTEGERS.contains(&element.to_string().as_str())
+            }
+            _ => parameter(cfg, *load).is_some_and(|position| match &function.params[position].ty {
+                ParamType::Slice { element, .. } => is_integer(element),
+                ParamType::Value(_)
+                | ParamType::Reference { .. }
+                | ParamType::OptionalSlice { .. }
+                | ParamType::Group(_)
+                | ParamType::Tile { .. }
+                | ParamType::Memory { .. }
+                | ParamType::TensorMap { .. }
+                | ParamType::Barrier { .. }
+                | ParamType::Closure { .. } => false,
+            }),
+        };
+        let loads = (0..cfg.nodes.len()).map(NodeId).filter(|node| matches!(cfg.nodes[node.0].source, Source::Load(_)));
+        loads.filter(|load| self.loaded(cfg, *load, DEPTH).is_some() && is_integer(load)).collect()
+    }
+
     /// The element that a value is computed from, and nothing else, in a way that leaves it any value.
     fn loaded(&self, cfg: &Cfg<'_>, node: NodeId, depth: u32) -> Option<Loaded> {
         let depth = depth.checked_sub(1)?;
@@ -68,6 +98,24 @@ impl Data {
             // A cast, or the absolute value.
             (Source::Operands, [inner]) if !cfg.formulas.contains_key(&node) => self.loaded(cfg, *inner, depth),
             _ => None,
+        }
+    }
+
+    /// The element that a value is computed from with numbers that the thread knows, so that it may be more or less than any.
+    fn compared(&self, cfg: &Cfg<'_>, node: NodeId, depth: u32) -> Option<Loaded> {
+        let depth = depth.checked_sub(1)?;
+        let of = &cfg.nodes[node.0];
+        match (&of.source, &of.operands[..]) {
+            (Source::Binary(BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div), [a, b]) => {
+                let [one, other] = [a, b].map(|side| self.compared(cfg, *side, depth));
+                match (one, other) {
+                    (Some(loaded), None) if self.is_fixed(cfg, *b) => Some(loaded),
+                    (None, Some(loaded)) if self.is_fixed(cfg, *a) => Some(loaded),
+                    (_, Some(_) | None) => None,
+                }
+            }
+            (Source::Read(variable), _) => self.compared(cfg, cfg.only_value(*variable)?, depth),
+            _ => self.loaded(cfg, node, DEPTH),
         }
     }
 
@@ -105,6 +153,18 @@ impl Data {
         }
         true
     }
+}
+
+/// The parameter that an element is one of.
+fn parameter(cfg: &Cfg<'_>, load: NodeId) -> Option<usize> {
+    let mut of = load;
+    for _ in 0..DEPTH {
+        of = cfg.origin(*cfg.nodes[of.0].operands.first()?);
+        if let Source::Param(position) = cfg.nodes[of.0].source {
+            return Some(position);
+        }
+    }
+    None
 }
 
 /// The loads of global memory that no write to any comes before in the kernel: they find what the host has passed.
@@ -147,21 +207,30 @@ impl Check<'_, '_> {
         let is_asserted = self.cfg.assertions.iter().flat_map(|assertion| &assertion.operands).any(asserts);
         let condition = self.cfg.blocks[branch.0].end.condition();
         let is_loop = self.runs.arms(branch).is_none_or(|arms| arms.contains(branch));
-        !is_asserted && !is_loop && condition.is_some_and(|condition| self.is_open(data, condition, DEPTH))
+        !is_asserted && !is_loop && condition.is_some_and(|condition| self.is_open(data, condition, branch, DEPTH))
     }
 
     /// Whether a truth value may be either, by what the host passes.
-    fn is_open(&self, data: &Data, node: NodeId, depth: u32) -> bool {
+    fn is_open(&self, data: &Data, node: NodeId, at: BlockId, depth: u32) -> bool {
         let Some(depth) = depth.checked_sub(1) else { return false };
         let of = &self.cfg.nodes[node.0];
-        let is_open = |node: &NodeId| self.is_open(data, *node, depth);
+        let is_open = |node: &NodeId| self.is_open(data, *node, at, depth);
         match (&of.source, &of.operands[..]) {
             (Source::Not, [operand]) => is_open(operand),
-            (Source::Read(variable), _) => self.cfg.only_value(*variable).is_some_and(|value| is_open(&value)),
-            // What the thread knows of itself comes first, and decides where it is not true.
-            (Source::Binary(BinaryOp::And), [first, second]) => data.is_fixed(self.cfg, *first) && is_open(second),
+            (Source::Read(variable), _) => match self.cfg.only_value(*variable) {
+                Some(value) => is_open(&value),
+                None => self.is_open_where_set(data, *variable, at, depth),
+            },
+            // What the thread knows of itself comes first, and decides where it is not true, or not false.
+            (Source::Binary(BinaryOp::And | BinaryOp::Or), [first, second]) => {
+                data.is_fixed(self.cfg, *first) && is_open(second)
+            }
             (Source::Binary(op) | Source::Round(_, op), [a, b]) => {
-                let loaded = [a, b].map(|side| data.loaded(self.cfg, *side, DEPTH));
+                let is_equality = matches!(op, BinaryOp::Eq | BinaryOp::Ne);
+                let loaded = [a, b].map(|side| match is_equality {
+                    true => data.loaded(self.cfg, *side, DEPTH),
+                    false => data.compared(self.cfg, *side, DEPTH),
+                });
                 let is_compared = matches!(
                     op,
                     BinaryOp::Eq | BinaryOp::Ne | BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge
@@ -172,13 +241,32 @@ impl Check<'_, '_> {
                     [Some((one, first)), Some((two, second))] => is_compared && one == two && first != second,
                     [Some(_), None] => is_compared && is_fixed(b),
                     [None, Some(_)] => is_compared && is_fixed(a),
-                    [None, None] => {
-                        let is_equality = matches!(op, BinaryOp::Eq | BinaryOp::Ne);
-                        is_equality && (is_open(a) && is_fixed(b) || is_open(b) && is_fixed(a))
-                    }
+                    [None, None] => is_equality && (is_open(a) && is_fixed(b) || is_open(b) && is_fixed(a)),
                 }
             }
             _ => false,
         }
+    }
+
+    /// Whether a variable may be either at a block, where one of the arms that set it sets it to a truth value that may be; the thread knows
+    /// which arm it takes.
+    fn is_open_where_set(&self, data: &Data, variable: Variable, at: BlockId, depth: u32) -> bool {
+        let control = self.values.control;
+        let of_all: BTreeSet<BlockId> = control.deciders(at).collect();
+        let mut is_any_open = false;
+        for (number, block) in self.cfg.blocks.iter().enumerate() {
+            let sets = block.steps.iter().filter_map(|step| step.kind.set());
+            for (_, value, extent) in sets.filter(|(set, ..)| *set == variable) {
+                let mut deciders = control.deciders(BlockId(number)).filter(|branch| !of_all.contains(branch));
+                let conditions = |branch: BlockId| self.cfg.blocks[branch.0].end.condition();
+                let is_known = deciders.all(|branch| conditions(branch).is_some_and(|on| data.is_fixed(self.cfg, on)));
+                let is_open = self.is_open(data, value, BlockId(number), depth);
+                if extent != Extent::Whole || !is_known || !is_open && !data.is_fixed(self.cfg, value) {
+                    return false;
+                }
+                is_any_open |= is_open;
+            }
+        }
+        is_any_open
     }
 }

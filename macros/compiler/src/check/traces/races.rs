@@ -16,7 +16,7 @@ use crate::rules::Rule;
 const PAIRS: usize = 200_000;
 
 /// An access with the trace that it is in.
-type MadeBy<'t> = (&'t Trace, &'t Made);
+pub(super) type MadeBy<'t> = (&'t Trace, &'t Made);
 
 /// `unsynchronized_access`: between a thread's write to shared memory and another thread's access to the same element there is a barrier.
 ///
@@ -28,28 +28,40 @@ pub(super) fn within_block(check: &Check<'_, '_>, traces: &[Trace], waived: bool
     if waived && !check.function.waives(Rule::UnsynchronizedAccess) {
         return None;
     }
-    let is_pair = |(one, a): MadeBy<'_>, (two, b): MadeBy<'_>| {
-        let in_one_warp = one.is_in_warp_of(two);
-        let is_told = |of: &Made, other: &Made| of.may_be_told && other.time.may_know;
-        one.id.block == two.id.block
-            && are_certain((one, a), (two, b))
-            && !check.are_fields(a, b)
-            && !(a.time.is_lost || b.time.is_lost)
-            && (!in_one_warp || a.time.with_warp == b.time.with_warp)
-            && !are_ordered(a.time, b.time, 0)
-            && !(is_told(a, b) || is_told(b, a))
-            && check.conflict((one, a), (two, b))
-            && !wrote_it_alike((one, a), b)
-            && !wrote_it_alike((two, b), a)
-            && check.is_waived(Rule::UnsynchronizedAccess, if a.by.writes() { b } else { a }) == waived
-    };
-    let (one, two) = first_pair(traces, is_pair)?;
+    let (one, two) = first_pair(traces, |one, two| are_unordered(check, one, two, waived))?;
+    Some(unsynchronized(check, one, two))
+}
+
+/// Whether no barrier is between two accesses of threads of one block that need one.
+pub(super) fn are_unordered(
+    check: &Check<'_, '_>,
+    (one, a): MadeBy<'_>,
+    (two, b): MadeBy<'_>,
+    waived: bool,
+) -> bool {
+    let in_one_warp = one.is_in_warp_of(two);
+    let is_told = |of: &Made, other: &Made| of.may_be_told && other.time.may_know;
+    one.id.block == two.id.block
+        && are_certain((one, a), (two, b))
+        && !check.are_fields(a, b)
+        && !(a.time.is_lost || b.time.is_lost)
+        && (!in_one_warp || a.time.with_warp == b.time.with_warp)
+        && !are_ordered(a.time, b.time, 0)
+        && !(is_told(a, b) || is_told(b, a))
+        && check.conflict((one, a), (two, b))
+        && !wrote_it_alike((one, a), b)
+        && !wrote_it_alike((two, b), a)
+        && check.is_waived(Rule::UnsynchronizedAccess, if a.by.writes() { b } else { a }) == waived
+}
+
+/// The fault of two such accesses.
+pub(super) fn unsynchronized(check: &Check<'_, '_>, one: MadeBy<'_>, two: MadeBy<'_>) -> Diag {
     let (reader, writer) = if one.1.by.writes() { (two, one) } else { (one, two) };
     let [at, other] = [reader, writer].map(|(_, made)| check.cfg.accesses[made.access.0].at);
     let name = check.name(reader.1.element);
     let in_one_warp = reader.0.is_in_warp_of(writer.0);
     let (reads, ranks) = (!reader.1.by.writes(), (reader.0.id.rank, writer.0.id.rank));
-    Some(messages::unsynchronized_access(at, other, &name, reads, ranks, in_one_warp))
+    messages::unsynchronized_access(at, other, &name, reads, ranks, in_one_warp)
 }
 
 /// `unordered_remote_write`, between peers: the accesses of two blocks to an element of a third, of which one is a write, are ordered.
