@@ -6,7 +6,9 @@
 
 mod agreed;
 mod booleans;
+mod computed;
 mod exits;
+mod idle;
 mod long_loops;
 mod needed;
 mod on_data;
@@ -26,6 +28,7 @@ use super::uniform::control::Control;
 use crate::model::expr::BinaryOp;
 use crate::model::ty::{ParamType, TypeShape, ValueType};
 use crate::model::{Function, LocalId};
+use idle::Idle;
 use on_data::OnData;
 use tokens::Tokens;
 pub(super) use value::Number;
@@ -103,6 +106,8 @@ pub(super) struct Runs<'a, 'f> {
     exits: BTreeMap<BlockId, BlockId>,
     /// The heads of loops over ranges, by the first blocks of their iterations.
     heads: BTreeMap<BlockId, BlockId>,
+    /// The loops that runs pass over, by their heads.
+    idle: BTreeMap<BlockId, Idle>,
     /// The values that are truth values.
     booleans: BTreeSet<NodeId>,
     /// The loads of what the text does not show by which all threads of the block get the same.
@@ -157,12 +162,14 @@ impl<'a, 'f> Runs<'a, 'f> {
             exits: exits::of(cfg),
             regions: control.regions(cfg).map(|(branch, arms, end)| (branch, (arms, end))).collect(),
             heads: cfg.counted.iter().map(|(head, counted)| (counted.inside, *head)).collect(),
+            idle: BTreeMap::new(),
             booleans: booleans::of(cfg),
             agreed: BTreeSet::new(),
             on_data: OnData::default(),
             has_integers,
             reads_integers,
         }
+        .without_idle_loops()
     }
 
     /// Follows a thread for as many steps as there are left. Returns whether it comes to the end of the kernel.
@@ -186,6 +193,9 @@ impl<'a, 'f> Runs<'a, 'f> {
         };
         let (mut block, all) = (self.cfg.entry, *left);
         loop {
+            while let Some(end) = thread.after_idle_loop(block) {
+                block = end;
+            }
             for number in &self.steps[block.0] {
                 let step = &self.cfg.blocks[block.0].steps[*number];
                 let Some(rest) = left.checked_sub(1) else { return Ok(false) };
@@ -241,7 +251,7 @@ fn exact_digit(cfg: &Cfg<'_>, node: NodeId) -> Option<Digit> {
     (position.offset == Offset::Zero && position.rank_in.is_none()).then_some(position.digit)
 }
 
-pub(super) fn is_integer(ty: &ValueType) -> bool {
+fn is_integer(ty: &ValueType) -> bool {
     matches!(ty.shape, TypeShape::Scalar(name, _) if !matches!(name, "bool" | "f32" | "f64"))
 }
 

@@ -2,7 +2,7 @@
 //! compared with what others do whatever their data are. A branch that has to be taken alike by all threads, because there is a barrier on it,
 //! is left to all even then.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Runs, Thread};
 use crate::check::cfg::{BlockId, NodeId, StepKind};
@@ -10,8 +10,8 @@ use crate::check::cfg::{BlockId, NodeId, StepKind};
 /// What depends on data.
 #[derive(Debug, Default)]
 pub(super) struct OnData {
-    /// The loads.
-    loads: BTreeSet<NodeId>,
+    /// The loads, with the numbers of bits of what they give.
+    loads: BTreeMap<NodeId, u32>,
     /// The values that depend on one, by themselves or by a branch.
     values: BTreeSet<NodeId>,
     /// The branches on such values on whose arms, or behind which, threads do something together.
@@ -19,18 +19,23 @@ pub(super) struct OnData {
 }
 
 impl OnData {
-    pub(super) fn loads(&self, node: NodeId) -> bool {
-        self.loads.contains(&node)
+    /// What a load gives of data that are all this number, as far as the type lets them: there it is one of the largest.
+    pub(super) fn load(&self, node: NodeId, number: u64) -> Option<u64> {
+        self.loads.get(&node).map(|bits| match bits {
+            8 => number & 7 | 0xf8,
+            16 => number & 0xff | 0x4000,
+            _ => number,
+        })
     }
 }
 
 impl Runs<'_, '_> {
     /// Returns the runs of threads of which one may have data that are all alike, by the loads of such data.
-    pub(in crate::check) fn with_data(mut self, loads: BTreeSet<NodeId>) -> Self {
+    pub(in crate::check) fn with_data(mut self, loads: BTreeMap<NodeId, u32>) -> Self {
         if loads.is_empty() {
             return self;
         }
-        let (mut values, mut set) = (loads.clone(), BTreeSet::new());
+        let (mut values, mut set): (BTreeSet<NodeId>, BTreeSet<_>) = (loads.keys().copied().collect(), BTreeSet::new());
         let conditions = || {
             let blocks = self.cfg.blocks.iter().enumerate();
             blocks.filter_map(|(number, block)| Some((BlockId(number), block.end.condition()?)))

@@ -119,6 +119,10 @@ impl Thread<'_, '_, '_> {
         if let Some(digit) = self.runs.digits[node.0] {
             return Number::own(digit.of_rank(self.id.rank)?);
         }
+        // Its thread is certain of it.
+        if let Some(of_data) = self.launch.data.and_then(|number| self.runs.on_data.load(node, number)) {
+            return Number::own(of_data);
+        }
         let value = match (&whole.source, &whole.operands[..]) {
             (Source::Integer(number), _) => Number::own(*number),
             (Source::ThreadRank, _) => Number::own(self.id.rank),
@@ -126,10 +130,6 @@ impl Thread<'_, '_, '_> {
             (Source::Counter { .. }, _) => self.counter(block),
             (Source::Param(position), _) => {
                 self.runs.is_integer_argument(*position).then(|| Number::given(self.launch.argument))?
-            }
-            // Its thread is certain of it.
-            (Source::Load(_), _) if self.runs.on_data.loads(node) && self.launch.data.is_some() => {
-                Number::own(self.launch.data?)
             }
             (Source::Load(Root::ReadOnly), _) => {
                 Number::given(self.launch.element.filter(|_| self.runs.reads_integers)?)
@@ -147,6 +147,9 @@ impl Thread<'_, '_, '_> {
                 (_, Some(_) | None, _) => None,
             },
             (Source::Operands, _) if cfg.axes.contains_key(&node) => Number::own(self.axis(node)?),
+            (Source::Operands, operands) if cfg.computed.contains_key(&node) => {
+                self.computed(*cfg.computed.get(&node)?, operands)
+            }
             (Source::Operands, operands) => match (cfg.formulas.get(&node), operands) {
                 (Some(Formula::DivCeil), [a, b]) => {
                     known(a)?.function(known(b)?, |a, b| a.checked_add(b.checked_sub(1)?)?.checked_div(b))

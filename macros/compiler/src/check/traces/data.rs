@@ -9,17 +9,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::Check;
 use crate::check::bit_set::BlockSet;
 use crate::check::cfg::{
-    Access, AccessId, AccessKind, BlockId, Cfg, Extent, MemoryStep, NodeId, Root, Shared, Source, Step, StepKind, ValueStep,
-    Variable,
+    Access, AccessId, AccessKind, BlockId, Cfg, Extent, MemoryStep, NodeId, Root, Shared, Source, Step, StepKind,
+    ValueStep, Variable,
 };
-use crate::check::runs::is_integer;
 use crate::check::uniform::control::following;
 use crate::model::Function;
 use crate::model::expr::BinaryOp;
-use crate::model::ty::ParamType;
+use crate::model::ty::{ParamType, TypeShape, ValueType};
 
-/// The types of elements of shared memory that are integers.
-const INTEGERS: [&str; 10] = ["u8", "u16", "u32", "u64", "usize", "i8", "i16", "i32", "i64", "isize"];
+/// The integers that are followed as data, with their numbers of bits.
+const INTEGERS: [(&str, u32); 8] =
+    [("u8", 8), ("u16", 16), ("u32", 32), ("u64", 64), ("usize", 64), ("i32", 32), ("i64", 64), ("isize", 64)];
 
 /// The longest chain of operands that is followed.
 const DEPTH: u32 = 12;
@@ -28,6 +28,8 @@ const DEPTH: u32 = 12;
 pub(super) struct Data {
     /// The shared memory that has only elements that the host passes.
     given: BTreeSet<Shared>,
+    /// The shared memory that has only elements that are computed from such, too.
+    derived: BTreeSet<Shared>,
     /// The loads of global memory before which the kernel writes none.
     fresh: BTreeSet<NodeId>,
     /// The values that each variable gets.
@@ -39,37 +41,47 @@ type Loaded = (Root, NodeId);
 
 impl Data {
     pub(super) fn of(cfg: &Cfg<'_>) -> Data {
-        let mut data = Data { given: BTreeSet::new(), fresh: fresh(cfg), sets: cfg.values_of_variables() };
+        let mut data = Data {
+            given: BTreeSet::new(),
+            derived: BTreeSet::new(),
+            fresh: fresh(cfg),
+            sets: cfg.values_of_variables(),
+        };
         let written = cfg.accesses.iter().filter(|access| access.kind != AccessKind::Read);
         let written: Vec<_> = written.filter_map(|access| Some((access.region.root.party()?.1, access))).collect();
         data.given = written.iter().map(|(shared, _)| *shared).collect();
+        data.derived.clone_from(&data.given);
         // Less is known to be given the more is known not to be.
         loop {
-            let is_given = |access: &Access| match (access.completion, access.stored) {
-                (Some(_), _) => true,
-                (None, Some(stored)) => data.loaded(cfg, stored, DEPTH).is_some(),
-                (None, None) => false,
+            let without = |all: &BTreeSet<Shared>, is: &dyn Fn(NodeId) -> bool| {
+                let is_one = |access: &Access| match (access.completion, access.stored) {
+                    (Some(_), _) => true,
+                    (None, stored) => stored.is_some_and(is),
+                };
+                let others = written.iter().filter(|(_, access)| !is_one(access)).map(|(shared, _)| *shared);
+                let others: BTreeSet<Shared> = others.collect();
+                all.difference(&others).copied().collect::<BTreeSet<Shared>>()
             };
-            let others: Vec<Shared> =
-                written.iter().filter(|(_, access)| !is_given(access)).map(|(shared, _)| *shared).collect();
-            let before = data.given.len();
-            data.given.retain(|shared| !others.contains(shared));
-            if data.given.len() == before {
+            let given = without(&data.given, &|stored| data.loaded(cfg, stored, DEPTH).is_some());
+            let derived = without(&data.derived, &|stored| data.compared(cfg, stored, DEPTH).is_some());
+            let before = (data.given.len(), data.derived.len());
+            (data.given, data.derived) = (given, derived);
+            if (data.given.len(), data.derived.len()) == before {
                 return data;
             }
         }
     }
 
-    /// The loads of integers that the host passes.
-    pub(super) fn integers(&self, function: &Function, cfg: &Cfg<'_>) -> BTreeSet<NodeId> {
-        let is_integer = |load: &NodeId| match cfg.nodes[load.0].source {
-            Source::Load(Root::Shared(Shared::Array(array))) => {
-                let (element, _) = &function.shared[array];
-                INTEGERS.contains(&element.to_string().as_str())
-            }
-            _ => parameter(cfg, *load).is_some_and(|position| match &function.params[position].ty {
-                ParamType::Slice { element, .. } => is_integer(element),
-                ParamType::Value(_)
+    /// The loads of integers that the host passes, with their numbers of bits.
+    pub(super) fn integers(&self, function: &Function, cfg: &Cfg<'_>) -> BTreeMap<NodeId, u32> {
+        let scalar = |load: NodeId| match cfg.nodes[load.0].source {
+            Source::Load(Root::Shared(Shared::Array(array))) => Some(function.shared[array].0.to_string()),
+            _ => match &function.params[parameter(cfg, load)?].ty {
+                ParamType::Slice { element: ValueType { shape: TypeShape::Scalar(name, _), .. }, .. } => {
+                    Some((*name).to_string())
+                }
+                ParamType::Slice { .. }
+                | ParamType::Value(_)
                 | ParamType::Reference { .. }
                 | ParamType::OptionalSlice { .. }
                 | ParamType::Group(_)
@@ -77,11 +89,13 @@ impl Data {
                 | ParamType::Memory { .. }
                 | ParamType::TensorMap { .. }
                 | ParamType::Barrier { .. }
-                | ParamType::Closure { .. } => false,
-            }),
+                | ParamType::Closure { .. } => None,
+            },
         };
         let loads = (0..cfg.nodes.len()).map(NodeId).filter(|node| matches!(cfg.nodes[node.0].source, Source::Load(_)));
-        loads.filter(|load| self.loaded(cfg, *load, DEPTH).is_some() && is_integer(load)).collect()
+        let loads = loads.filter(|load| self.loaded(cfg, *load, DEPTH).is_some());
+        let bits = |name: String| INTEGERS.iter().find(|(known, _)| *known == name).map(|(_, bits)| *bits);
+        loads.filter_map(|load| Some((load, bits(scalar(load)?)?))).collect()
     }
 
     /// The element that a value is computed from, and nothing else, in a way that leaves it any value.
@@ -96,7 +110,7 @@ impl Data {
             }
             (Source::Read(variable), _) => self.loaded(cfg, cfg.only_value(*variable)?, depth),
             // A cast, or the absolute value.
-            (Source::Operands, [inner]) if !cfg.formulas.contains_key(&node) => self.loaded(cfg, *inner, depth),
+            (Source::Operands, [inner]) if is_other(cfg, node) => self.loaded(cfg, *inner, depth),
             _ => None,
         }
     }
@@ -109,10 +123,14 @@ impl Data {
             (Source::Binary(BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div), [a, b]) => {
                 let [one, other] = [a, b].map(|side| self.compared(cfg, *side, depth));
                 match (one, other) {
+                    (Some(loaded), Some(_)) => Some(loaded),
                     (Some(loaded), None) if self.is_fixed(cfg, *b) => Some(loaded),
                     (None, Some(loaded)) if self.is_fixed(cfg, *a) => Some(loaded),
-                    (_, Some(_) | None) => None,
+                    (None, Some(_)) | (Some(_) | None, None) => None,
                 }
+            }
+            (Source::Load(root @ Root::Shared(shared)), [index, ..]) if self.derived.contains(shared) => {
+                Some((*root, *index))
             }
             (Source::Read(variable), _) => self.compared(cfg, cfg.only_value(*variable)?, depth),
             _ => self.loaded(cfg, node, DEPTH),
@@ -153,6 +171,11 @@ impl Data {
         }
         true
     }
+}
+
+/// Whether a value is no known function of its operands.
+fn is_other(cfg: &Cfg<'_>, node: NodeId) -> bool {
+    !cfg.formulas.contains_key(&node) && !cfg.computed.contains_key(&node)
 }
 
 /// The parameter that an element is one of.
@@ -223,7 +246,7 @@ impl Check<'_, '_> {
             },
             // What the thread knows of itself comes first, and decides where it is not true, or not false.
             (Source::Binary(BinaryOp::And | BinaryOp::Or), [first, second]) => {
-                data.is_fixed(self.cfg, *first) && is_open(second)
+                (data.is_fixed(self.cfg, *first) || is_open(first)) && is_open(second)
             }
             (Source::Binary(op) | Source::Round(_, op), [a, b]) => {
                 let is_equality = matches!(op, BinaryOp::Eq | BinaryOp::Ne);

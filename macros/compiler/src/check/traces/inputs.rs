@@ -15,7 +15,7 @@ use crate::diag::Diag;
 
 /// The numbers that are tried. They are larger than any array, so that they are indexes only where the text makes one of any number (`% 16`, a
 /// digit): what the host passes as an index may be the thread's own. Their digits to the bases of usual sizes are small, or all alike.
-const NUMBERS: [u64; 6] = [0x0100_0001, 0x0100_0002, 0x0100_0000, 0x0100_0003, 0x1111_1111, 0x2222_2222];
+const NUMBERS: [u64; 6] = [0x0100_0001, 0x0100_0002, 0x0100_00ff, 0x0100_0000, 0x1111_1111, 0x2222_2222];
 
 /// The largest number of steps of a thread whose data are known.
 const STEPS: usize = 800;

@@ -23,6 +23,7 @@ mod inputs;
 mod learned;
 mod races;
 mod recorder;
+mod slices;
 mod threads;
 mod trace;
 mod transfers;
@@ -131,16 +132,18 @@ pub(super) fn check<'f>(
     for (number, launch) in first.iter().enumerate() {
         works |= check.report(*launch, number == 0 && counts_bytes, &mut passed, diags);
     }
+    // One in which each thread has its part of a loop over what the arguments count.
+    let most = first.iter().map(|launch| launch.argument).max().unwrap_or(0);
+    let longest = Launch { argument: most, element: None, ..first[0] };
     if works && blocks == 1 && questions.races && are_few(threads) {
         let all = Check { learners: RefCell::default(), follows_all: true, ..check };
-        all.report(Launch { element: None, ..first[0] }, false, &mut BTreeSet::new(), diags);
+        all.report(longest, false, &mut BTreeSet::new(), diags);
     }
     for branch in passed.iter().filter(|branch| questions.races && check.is_on_data(&data, **branch)).take(ENTERED) {
         check.push(check.run_assumed(Launch { element: None, ..first[0] }, *branch), diags);
     }
     if questions.races && check.has_inputs() {
-        let longest = first.iter().map(|launch| launch.argument).max().unwrap_or(0);
-        check.push(check.run_on_data(Launch { argument: longest, element: None, ..first[0] }), diags);
+        check.push(check.run_on_data(longest), diags);
     }
     let entered =
         passed.iter().filter(|branch| check.decides_for_all(**branch)).flat_map(|at| [(*at, true), (*at, false)]);
@@ -161,7 +164,14 @@ pub(super) fn check<'f>(
 /// The launches that are tried: arguments that are few rounds of a loop, and arguments that no thread's rank reaches; elements of which
 /// two are alike, and elements of which nothing is known. `bounds` are arguments at which a barrier may be left out.
 fn launches(runs: &Runs<'_, '_>, threads: u64, bounds: &BTreeSet<u64>) -> Vec<Launch> {
-    let launch = |argument, element| Launch { argument, element, length: Some(4 * threads), agreed: None, data: None, holds: None };
+    let launch = |argument, element| Launch {
+        argument,
+        element,
+        length: Some(4 * threads),
+        agreed: None,
+        data: None,
+        holds: None,
+    };
     match (runs.has_integers, runs.reads_integers) {
         (false, false) => vec![launch(0, None)],
         (false, true) => vec![launch(0, Some(1)), launch(0, None)],

@@ -190,6 +190,8 @@ impl<'a, 'f> Recorder<'a, 'f> {
                     self.barrier(team.group, at, (true, true));
                 }
             }
+            // No thread waits for another to begin its part of a copy.
+            GroupStep::Collective { name: "memcpy_async", .. } => {}
             // The warps of a warpgroup multiply together, and none waits for another.
             GroupStep::Collective { name: "mma_async" | "wait_mma", .. } => self.together(at),
             GroupStep::Collective { team, .. } => {
