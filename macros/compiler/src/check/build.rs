@@ -4,6 +4,7 @@
 mod arms;
 mod closure;
 mod condition;
+mod constants;
 mod copy;
 mod fields;
 mod granule;
@@ -15,6 +16,7 @@ mod query;
 mod reference;
 mod store;
 mod value;
+mod width;
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,9 +24,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use phalanx_contract::uniformity::Uniformity;
 
 use super::cfg::{
-    Access, Assertion, BarrierCall, BasicBlock, BlockId, Call, CallId, Cfg, ChangeOfRegisters, CopyStep, CountedLoop,
-    End, Extent, Formula, GivenTo, GroupStep, MemoryStep, Node, NodeId, Position, Region, Root, Select, Shared, Slice,
-    Source, Step, StepKind, Team, TokenStep, ValueStep, Variable,
+    Access, Assertion, BarrierCall, BasicBlock, BlockId, Call, CallId, Cfg, ChangeOfRegisters, Computed, CopyStep,
+    CountedLoop, End, Extent, Formula, GivenTo, GroupStep, MemoryStep, Node, NodeId, Position, Region, Select, Shared,
+    Slice, Source, Step, StepKind, Team, TokenStep, ValueStep, Variable,
 };
 use crate::model::expr::{Block, Expr, ExprKind, Stmt, StmtKind};
 use crate::model::group::Group;
@@ -53,6 +55,10 @@ pub(crate) fn build(function: &Function) -> Result<Cfg<'_>, SpanRange> {
         thread_indexes: BTreeSet::new(),
         cuts: BTreeMap::new(),
         formulas: BTreeMap::new(),
+        computed: BTreeMap::new(),
+        widths: BTreeMap::new(),
+        lanes: BTreeMap::new(),
+        constants: constants::of(function),
         counted: BTreeMap::new(),
         assertions: Vec::new(),
         collectives_of_warps: Vec::new(),
@@ -105,6 +111,7 @@ pub(crate) fn build(function: &Function) -> Result<Cfg<'_>, SpanRange> {
         positions: builder.positions,
         cuts: builder.cuts,
         formulas: builder.formulas,
+        computed: builder.computed,
         counted: builder.counted,
         assertions: builder.assertions,
         collectives_of_warps: builder.collectives_of_warps,
@@ -133,6 +140,13 @@ struct Builder<'f> {
     thread_indexes: BTreeSet<LocalId>,
     cuts: BTreeMap<NodeId, u32>,
     formulas: BTreeMap<NodeId, Formula>,
+    computed: BTreeMap<NodeId, Computed>,
+    /// The numbers of bits of the locals that are unsigned integers.
+    widths: BTreeMap<LocalId, u32>,
+    /// The numbers of elements of the locals that are vectors.
+    lanes: BTreeMap<LocalId, u64>,
+    /// The constants that the body defines, by name.
+    constants: BTreeMap<String, syn::Expr>,
     counted: BTreeMap<BlockId, CountedLoop>,
     assertions: Vec<Assertion>,
     collectives_of_warps: Vec<(Team, &'static str, SpanRange)>,
@@ -385,7 +399,8 @@ impl<'f> Builder<'f> {
 
     fn statement(&mut self, statement: &'f Stmt) {
         match &statement.kind {
-            StmtKind::Let { local, init, .. } => {
+            StmtKind::Let { local, ty, init } => {
+                self.note_width(*local, ty.as_ref(), init.as_ref());
                 if let Some(init) = init {
                     let value = self.value(init);
                     self.move_to(Variable::Local(*local), &value, init.span);
@@ -439,29 +454,6 @@ impl<'f> Builder<'f> {
                 }
             }
             StmtKind::Item(_) => {}
-        }
-    }
-
-    /// Records what a local stands for, if it is a group, memory or a closure.
-    fn name(&mut self, local: LocalId, init: &Expr, value: Value) {
-        if self.is_thread_index(init) && self.function.local(local).mutable.is_none() {
-            self.thread_indexes.insert(local);
-        }
-        if let Kind::Group(_) = init.result_kind {
-            let team = self.team(init);
-            self.teams.insert(local, team);
-        }
-        if let Kind::Memory(_) | Kind::Barrier(_) = init.result_kind {
-            let region = value.region.unwrap_or_else(|| region_of_kind(init.result_kind));
-            if let Root::Shared(shared) = region.root {
-                self.names.entry(shared).or_insert(local);
-            }
-            self.stand_for(local, region, init.span);
-        } else if let Kind::Reference { .. } = init.result_kind {
-            self.refer(local, init);
-        }
-        if let Some(closure) = value.closure {
-            self.named_closures.insert(local, closure);
         }
     }
 

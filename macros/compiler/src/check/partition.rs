@@ -301,6 +301,7 @@ impl<'f> Splitter<'_, 'f> {
             positions: self.cfg.positions.clone(),
             cuts: self.cfg.cuts.clone(),
             formulas: self.cfg.formulas.clone(),
+            computed: self.cfg.computed.clone(),
             // Only the rings ask for them, and of the graph that was not split.
             counted: BTreeMap::new(),
             assertions: Vec::new(),

@@ -85,8 +85,14 @@ pub(super) fn check_sum(function: &Function, cfg: &Cfg<'_>, control: &Control, d
     let arguments = if runs.has_integers { ARGUMENTS } else { &ARGUMENTS[..1] };
     let mut fault = None;
     for argument in arguments {
-        let launch =
-            Launch { argument: *argument, element: None, length: Some(4 * threads), agreed: None, holds: None };
+        let launch = Launch {
+            argument: *argument,
+            element: None,
+            length: Some(4 * threads),
+            agreed: None,
+            data: None,
+            holds: None,
+        };
         // The change of each warpgroup, or the registers that it has without one.
         let mut all = Vec::new();
         for warpgroup in 0..threads / WARPGROUP {

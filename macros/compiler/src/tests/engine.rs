@@ -90,6 +90,7 @@ fn cfg<const N: usize>(blocks: [(&[&'static str], End); N]) -> Cfg<'static> {
         positions: BTreeMap::new(),
         cuts: BTreeMap::new(),
         formulas: BTreeMap::new(),
+        computed: BTreeMap::new(),
         counted: BTreeMap::new(),
         assertions: Vec::new(),
         collectives_of_warps: Vec::new(),

@@ -136,6 +136,7 @@ impl<'a, 'f> Check<'a, 'f> {
                 element: self.runs.reads_integers.then_some(element),
                 length: None,
                 agreed: None,
+                data: None,
                 holds: None,
             };
             if !launches.contains(&launch) {

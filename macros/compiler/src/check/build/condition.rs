@@ -49,7 +49,7 @@ impl<'f> Builder<'f> {
                 if operands.first().is_some_and(|operand| matches!(operand.result_kind, Kind::OptionalToken(_))) =>
             {
                 let value = self.value(&operands[0]);
-                let on = self.is_variant(&value, self.nodes[value.node.0].at);
+                let on = self.is_variant(&value, *variant, self.nodes[value.node.0].at);
                 self.option_branch(*variant, on, &value, yes, no);
                 // The token of a tested temporary is dropped on the arm where there is one.
                 let holds = if *variant == Variant::Some { yes } else { no };
@@ -158,7 +158,7 @@ impl<'f> Builder<'f> {
             let at = self.nodes[value.node.0].at;
             let on = match field {
                 Some(field) if !field.is_irrefutable() => self.combined(vec![value.node], at).node,
-                _ => self.is_variant(value, at),
+                _ => self.is_variant(value, *variant, at),
             };
             self.option_branch(*variant, on, value, yes, no);
         } else if pattern.is_irrefutable() {

@@ -2,9 +2,10 @@
 //! whether there is something may be uniform where what there is differs.
 
 use super::{Builder, NodeId, Value, Variable};
-use crate::check::cfg::{StepKind, ValueStep};
+use crate::check::cfg::{Computed, StepKind, ValueStep};
 use crate::model::LocalId;
 use crate::model::expr::{Expr, ExprKind, Member};
+use crate::model::op::Variant;
 use crate::span::SpanRange;
 
 /// The name of the field that stands for the variant of an `Option`. No field of a user's has it.
@@ -34,10 +35,16 @@ impl Builder<'_> {
         set.into_iter().map(|field| (field, Value::of(self.read(Variable::Field(local, field), at)))).collect()
     }
 
-    /// An `Option` that holds this value or nothing: which of the two, the text says.
-    pub(super) fn in_variant(&mut self, held: Value, at: SpanRange) -> Value {
-        let mut value = self.without_variant(&held);
+    /// An `Option` that holds this value (`some`) or nothing.
+    pub(super) fn in_variant(&mut self, held: Value, some: bool, at: SpanRange) -> Value {
         let variant = self.nothing(at);
+        self.computed.insert(variant.node, Computed::Number(u64::from(some)));
+        self.in_known_variant(held, variant)
+    }
+
+    /// An `Option` that holds this value where its variant, which is 0 or 1, says so.
+    pub(super) fn in_known_variant(&mut self, held: Value, variant: Value) -> Value {
+        let mut value = self.without_variant(&held);
         value.fields.push((self.variant(), variant));
         value
     }
@@ -50,25 +57,39 @@ impl Builder<'_> {
         held
     }
 
-    /// The value of whether a value is of some variant, which is another value than what it holds.
-    pub(super) fn is_variant(&mut self, value: &Value, at: SpanRange) -> NodeId {
+    /// The number of an `Option`'s variant.
+    pub(super) fn variant_of(&mut self, value: &Value, at: SpanRange) -> Option<NodeId> {
         let variant = self.variant();
         let known = value.fields.iter().find(|(field, _)| *field == variant).map(|(_, known)| known.node);
-        let known = known.unwrap_or_else(|| match self.nodes[value.node.0].source.read() {
+        known.or_else(|| match self.nodes[value.node.0].source.read() {
             Some(Variable::Local(local)) if !self.is_set_since(value.node, local) => {
-                self.read(Variable::Field(local, variant), at)
+                Some(self.read(Variable::Field(local, variant), at))
             }
-            _ => value.node,
-        });
-        self.combined(vec![known], at).node
+            _ => None,
+        })
+    }
+
+    /// The value of whether a value is of some variant, which is another value than what it holds.
+    pub(super) fn is_variant(&mut self, value: &Value, variant: Variant, at: SpanRange) -> NodeId {
+        let known = self.variant_of(value, at);
+        let node = self.combined(vec![known.unwrap_or(value.node)], at).node;
+        let some = match variant {
+            Variant::Some => Some(true),
+            Variant::None => Some(false),
+            Variant::Ok | Variant::Err => None,
+        };
+        if let (Some(_), Some(some)) = (known, some) {
+            self.computed.insert(node, Computed::Is { some });
+        }
+        node
     }
 
     /// The value with its variant as it is now, for tests that come later.
     pub(super) fn with_variant(&mut self, value: &Value, at: SpanRange) -> Value {
-        let known = self.is_variant(value, at);
-        let mut value = self.without_variant(value);
-        value.fields.push((self.variant(), Value::of(known)));
-        value
+        let known = self.variant_of(value, at);
+        let now = self.combined(vec![known.unwrap_or(value.node)], at);
+        self.computed.extend(known.map(|_| (now.node, Computed::Held)));
+        self.in_known_variant(value.clone(), now)
     }
 
     /// Whether a local, or a part of it, may have been set since a node was evaluated.
@@ -87,6 +108,17 @@ impl Builder<'_> {
             }
         }
         true
+    }
+
+    /// What an `Option` holds, or else the second value, if there is one.
+    pub(super) fn unwrapped(&mut self, value: &Value, nodes: &[NodeId], at: SpanRange) -> Value {
+        let variant = self.variant_of(value, at);
+        let is_or = nodes.len() > 1;
+        let held = self.combined(nodes.iter().copied().chain(variant.filter(|_| is_or)).collect(), at);
+        let computed = if is_or { Computed::HeldOr } else { Computed::Held };
+        self.computed.insert(held.node, computed);
+        let region = value.region.clone();
+        Value { region, ..held }
     }
 
     fn variant(&mut self) -> u16 {

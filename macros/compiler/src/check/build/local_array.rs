@@ -22,7 +22,7 @@ impl<'f> Builder<'f> {
         let nodes: Vec<NodeId> = elements.iter().map(|element| self.number(element)).collect();
         let fields = nodes.into_iter().enumerate();
         let fields = fields.map(|(index, node)| (self.element(index), Value::of(node))).collect();
-        Value { fields, ..whole }
+        Value { fields: [whole.fields.clone(), fields].concat(), ..whole }
     }
 
     /// The elements of `[number; length]`.
@@ -35,7 +35,7 @@ impl<'f> Builder<'f> {
 
     /// Reads the element of a local array at an index, if its elements are variables.
     pub(super) fn element_of(&mut self, base: &Expr, index: &'f Expr, at: SpanRange) -> Option<Value> {
-        let (local, length) = self.array(base)?;
+        let (local, length) = self.local_array(base)?;
         if let Some(index) = index.integer() {
             let index = usize::try_from(index).ok().filter(|index| *index < length)?;
             let field = self.element(index);
@@ -55,7 +55,7 @@ impl<'f> Builder<'f> {
     /// Stores to the element of a local array at an index. Returns whether its elements are variables.
     pub(super) fn store_element(&mut self, place: &'f Expr, value: &Value, at: SpanRange) -> bool {
         let ExprKind::Index { base, index, .. } = &place.kind else { return false };
-        let Some((local, length)) = self.array(base) else { return false };
+        let Some((local, length)) = self.local_array(base) else { return false };
         if let Some(index) = index.integer() {
             let Some(index) = usize::try_from(index).ok().filter(|index| *index < length) else { return false };
             let field = self.element(index);
@@ -105,7 +105,7 @@ impl<'f> Builder<'f> {
     }
 
     /// The local array that an expression is, and the number of its elements, if these are variables.
-    fn array(&mut self, base: &Expr) -> Option<(LocalId, usize)> {
+    fn local_array(&mut self, base: &Expr) -> Option<(LocalId, usize)> {
         let ExprKind::Local(local) = base.kind else { return None };
         if self.variable_of(local) != Variable::Local(local) {
             return None;
@@ -113,6 +113,11 @@ impl<'f> Builder<'f> {
         let known = self.fields_of.get(&local).cloned()?;
         let length = (0..MOST).take_while(|index| known.contains(&self.element(*index))).count();
         (length > 0).then_some((local, length))
+    }
+
+    /// Whether a field stands for an element.
+    pub(super) fn is_element(&self, field: u16) -> bool {
+        self.fields.iter().any(|(name, number)| *number == field && name.starts_with('['))
     }
 
     fn element(&mut self, index: usize) -> u16 {

@@ -1,20 +1,25 @@
 //! Methods of numbers, of which some are known functions of their operands.
 
 use super::{Builder, Source, Value};
-use crate::check::cfg::{Formula, NodeId};
+use crate::check::cfg::{Computed, Formula, NodeId};
 use crate::model::expr::{BinaryOp, Expr};
+use crate::model::method::ValueMethod;
 use crate::span::SpanRange;
 
 impl<'f> Builder<'f> {
     /// Builds `a.name(b)`.
-    pub(super) fn method(&mut self, name: &str, operands: &'f [Expr], at: SpanRange) -> Value {
+    pub(super) fn method(&mut self, method: &'static ValueMethod, operands: &'f [Expr], at: SpanRange) -> Value {
         let value = self.combine(operands, at);
-        let formula = match (name, &self.nodes[value.node.0].operands[..]) {
+        let formula = match (method.name, &self.nodes[value.node.0].operands[..]) {
             ("div_ceil", _) => Formula::DivCeil,
             ("rem_euclid", _) => Formula::RemEuclid,
             ("next_multiple_of", _) => Formula::NextMultiple,
             ("min", _) => Formula::Min,
             ("max", _) => Formula::Max,
+            ("clamp", &[of, least, most]) => {
+                let of = self.formula(Formula::Max, [of, least], at);
+                return Value::of(self.formula(Formula::Min, [of, most], at));
+            }
             ("is_multiple_of", &[of, by]) => {
                 let rest = self.node(Source::Binary(BinaryOp::Rem), vec![of, by], at);
                 let nothing = self.node(Source::Integer(0), Vec::new(), at);
@@ -24,10 +29,25 @@ impl<'f> Builder<'f> {
                 let (most, least) = (self.formula(Formula::Max, [a, b], at), self.formula(Formula::Min, [a, b], at));
                 return Value::of(self.node(Source::Binary(BinaryOp::Sub), vec![most, least], at));
             }
-            _ => return value,
+            (name, _) => {
+                let Some(bits) = operands.iter().find_map(|operand| self.width(operand)) else { return value };
+                return self.of_unsigned(value, name, bits, at);
+            }
         };
         self.formulas.insert(value.node, formula);
         value
+    }
+
+    /// The result of a method of unsigned integers of so many bits.
+    fn of_unsigned(&mut self, value: Value, name: &'static str, bits: u32, at: SpanRange) -> Value {
+        self.computed.insert(value.node, Computed::Method { name, bits });
+        if !name.starts_with("checked_") {
+            return value;
+        }
+        let operands = self.nodes[value.node.0].operands.clone();
+        let fits = self.combined(operands, at);
+        self.computed.insert(fits.node, Computed::Fits { name, bits });
+        self.in_known_variant(value, fits)
     }
 
     fn formula(&mut self, formula: Formula, of: [NodeId; 2], at: SpanRange) -> NodeId {

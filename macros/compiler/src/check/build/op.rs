@@ -89,7 +89,7 @@ impl<'f> Builder<'f> {
                 self.move_token(into, token, at);
                 let taken = self.with_variant(&values[0], at);
                 let nothing = self.nothing(at);
-                let none = self.in_variant(nothing, at);
+                let none = self.in_variant(nothing, false, at);
                 self.store(&operands[0], &none, at);
                 return taken.with(Some(into));
             }
@@ -113,8 +113,9 @@ impl<'f> Builder<'f> {
             Op::LoadUnchecked => return self.load(region.map(|region| region.at(Select::At(nodes[1]))), nodes, at),
             Op::StoreVec => {
                 let vector = region.unwrap_or(Region::of(Root::Global)).at(Select::Unknown);
-                // rustc knows how many elements it has.
-                let covers = Covers::Vector { first: nodes[1], lanes: 1 };
+                // rustc knows how many elements it has, where the text does not show it.
+                let lanes = operands.get(2).and_then(|vector| self.lanes(vector)).unwrap_or(1);
+                let covers = Covers::Vector { first: nodes[1], lanes };
                 self.access_part(vector, AccessKind::Write, covers, at);
                 self.nothing(at).node
             }
@@ -244,6 +245,9 @@ impl<'f> Builder<'f> {
                     let nothing = self.node(Source::Integer(0), Vec::new(), at);
                     return Value::of(self.node(Source::Binary(BinaryOp::Eq), vec![length, nothing], at));
                 }
+                if let (Op::Unwrap | Op::UnwrapOr, Some(value)) = (op, values.first()) {
+                    return self.unwrapped(value, &nodes, at);
+                }
                 let value = self.combined(nodes, at);
                 if op == Op::Length {
                     self.formulas.insert(value.node, Formula::Length);
@@ -255,10 +259,10 @@ impl<'f> Builder<'f> {
                     None => value,
                 };
             }
-            Op::Is(_) => {
+            Op::Is(variant) => {
                 self.drop_temporary(token, at);
                 match values.first() {
-                    Some(value) => self.is_variant(value, at),
+                    Some(value) => self.is_variant(value, variant, at),
                     None => self.nothing(at).node,
                 }
             }

@@ -3,8 +3,9 @@
 
 use std::collections::BTreeSet;
 
-use super::{Builder, NodeId};
-use crate::check::cfg::Extent;
+use super::memory::region_of_kind;
+use super::{Builder, NodeId, Value};
+use crate::check::cfg::{Extent, Root};
 use crate::model::expr::{Expr, ExprKind};
 use crate::model::kind::Kind;
 use crate::model::place::local_of;
@@ -13,6 +14,29 @@ use crate::model::{Function, LocalId};
 use crate::span::SpanRange;
 
 impl Builder<'_> {
+    /// Records what a local stands for, if it is a group, memory or a closure.
+    pub(super) fn name(&mut self, local: LocalId, init: &Expr, value: Value) {
+        if self.is_thread_index(init) && self.function.local(local).mutable.is_none() {
+            self.thread_indexes.insert(local);
+        }
+        if let Kind::Group(_) = init.result_kind {
+            let team = self.team(init);
+            self.teams.insert(local, team);
+        }
+        if let Kind::Memory(_) | Kind::Barrier(_) = init.result_kind {
+            let region = value.region.unwrap_or_else(|| region_of_kind(init.result_kind));
+            if let Root::Shared(shared) = region.root {
+                self.names.entry(shared).or_insert(local);
+            }
+            self.stand_for(local, region, init.span);
+        } else if let Kind::Reference { .. } = init.result_kind {
+            self.refer(local, init);
+        }
+        if let Some(closure) = value.closure {
+            self.named_closures.insert(local, closure);
+        }
+    }
+
     /// Records the variable that a local reference refers to. What is in memory is read where the reference is bound.
     pub(super) fn refer(&mut self, local: LocalId, init: &Expr) {
         let target = if let ExprKind::Borrow { target, .. } = &init.kind { target } else { init };

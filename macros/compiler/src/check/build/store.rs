@@ -88,6 +88,9 @@ impl<'f> Builder<'f> {
             }
             let is_element = !matches!(argument.result_kind, Kind::Memory(_));
             if let (Some(_), Some(region)) = (argument.memory(), &value.region) {
+                // Of memory that nothing writes, a method can learn nothing of other threads.
+                let is_read = region.root == Root::ReadOnly && !matches!(callee, Callee::Function(_));
+                let how = if is_read { AccessKind::Read } else { how };
                 match (is_element, callee, receiver) {
                     // What is passed as a copy has been read.
                     (true, Callee::Method(..) | Callee::Associated(..), false) => {}

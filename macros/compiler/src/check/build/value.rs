@@ -53,7 +53,11 @@ impl<'f> Builder<'f> {
                 Some(number) => Value::of(self.node(Source::Integer(number), Vec::new(), at)),
                 None => self.nothing(at),
             },
-            ExprKind::Constant(value) => Value::of(self.node(Source::Constant(*value), Vec::new(), at)),
+            ExprKind::Constant(value) => {
+                let name = self.function.values[usize::from(value.0)].tokens.to_string();
+                let known = self.constant_of_body(&name, at);
+                known.unwrap_or_else(|| Value::of(self.node(Source::Constant(*value), Vec::new(), at)))
+            }
             ExprKind::Bool(holds) => Value::of(self.node(Source::Integer(u64::from(*holds)), Vec::new(), at)),
             ExprKind::Error | ExprKind::Float { .. } | ExprKind::Operator(..) => self.nothing(at),
             ExprKind::Some(inner) => {
@@ -67,7 +71,7 @@ impl<'f> Builder<'f> {
                     }
                     variable => variable,
                 };
-                self.in_variant(value, at).with(token)
+                self.in_variant(value, true, at).with(token)
             }
             ExprKind::None(_) => {
                 let nothing = self.nothing(at);
@@ -76,7 +80,7 @@ impl<'f> Builder<'f> {
                     self.step(StepKind::Token(TokenStep::Clear { variable }), at);
                     variable
                 });
-                self.in_variant(nothing, at).with(token)
+                self.in_variant(nothing, false, at).with(token)
             }
             ExprKind::Cast(inner, ty) => {
                 let value = self.value(inner);
@@ -133,10 +137,12 @@ impl<'f> Builder<'f> {
                     let values = self.values([&**base, &**index]);
                     let region = values.first().and_then(|base| base.region.clone());
                     let region = region.filter(|_| matches!(expr.result_kind, Kind::Barrier(_)));
-                    let nodes: Vec<_> = values.into_iter().map(|value| value.node).collect();
-                    let region = region.map(|region| region.at(Select::At(nodes[1])));
+                    let nodes: Vec<_> = values.iter().map(|value| value.node).collect();
+                    let index = nodes[1];
+                    let region = region.map(|region| region.at(Select::At(index)));
                     let value = self.combined(nodes, at);
                     self.formulas.insert(value.node, Formula::Element);
+                    let value = self.element_with_fields(&values[0], index, value, at);
                     return Value { region, ..value };
                 }
                 let variable = self.variable(expr);
@@ -146,8 +152,8 @@ impl<'f> Builder<'f> {
             }
             ExprKind::Field { base, member } => self.field_of(base, member, at),
             ExprKind::Array { elements, .. } => {
-                let value = self.combine(elements, at);
-                self.formulas.insert(value.node, Formula::Array);
+                let values = self.values(elements);
+                let value = self.array(&values, at);
                 self.with_elements(value, &elements.iter().collect::<Vec<_>>())
             }
             ExprKind::Tuple { elements, .. } => {
@@ -160,7 +166,7 @@ impl<'f> Builder<'f> {
                 self.aggregate(members, fields.iter().map(|(_, field)| field), base.as_deref(), at)
             }
             ExprKind::Op { op, operands, .. } => self.op(*op, operands, expr),
-            ExprKind::Method { method, operands, .. } => self.method(method.name, operands, at),
+            ExprKind::Method { method, operands, .. } => self.method(method, operands, at),
             ExprKind::ScalarCall { operands, .. } | ExprKind::FastCall { operands, .. } => self.combine(operands, at),
             ExprKind::Call { callee, slot, arguments } => {
                 let mut values = self.values(arguments);

@@ -20,7 +20,7 @@ pub(crate) use memory::{
 pub(crate) use position::{Coordinate, Digit, Granule, Offset, Position, gcd};
 pub(crate) use step::{BarrierCall, Call, GroupStep, MemoryStep, Step, StepKind, TokenStep, ValueStep};
 pub(crate) use team::{Team, Tile, spans_cluster};
-pub(crate) use value::{Assertion, CountedLoop, Extent, Formula, Node, Source, Variable};
+pub(crate) use value::{Assertion, Computed, CountedLoop, Extent, Formula, Node, Source, Variable};
 
 use proc_macro2::Ident;
 
@@ -74,6 +74,8 @@ pub(crate) struct Cfg<'f> {
     pub(crate) cuts: BTreeMap<NodeId, u32>,
     /// The nodes that are computed from their operands by a known function.
     pub(crate) formulas: BTreeMap<NodeId, Formula>,
+    /// The nodes that runs compute from their operands in another way.
+    pub(crate) computed: BTreeMap<NodeId, Computed>,
     /// The `for` loops over ranges, by the block that decides whether there is one more iteration.
     pub(crate) counted: BTreeMap<BlockId, CountedLoop>,
     /// The tests of `assert!` and its like. A thread for which one does not hold ends the launch.

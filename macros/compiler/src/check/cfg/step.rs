@@ -4,7 +4,7 @@
 use phalanx_contract::protocol::{DYNAMIC, Party};
 use phalanx_contract::uniformity::Uniformity;
 
-use super::memory::{GivenTo, Region, Shared};
+use super::memory::{GivenTo, Region, Root, Shared};
 use super::team::{Team, spans_cluster};
 use super::value::{Extent, Variable};
 use super::{AccessId, BarrierCallId, CallId, CopyId, NodeId};
@@ -151,9 +151,11 @@ impl<'f> Call<'f> {
         self.function().is_some()
     }
 
-    /// Whether it is a method that is given values alone. Methods have no collectives, so that a thread learns nothing of others by it.
+    /// Whether it is a method that is given values, and memory that nothing writes, alone. Methods have no collectives, so that a thread learns
+    /// nothing of others by it.
     pub(crate) fn is_of_values(&self) -> bool {
-        let is_told = self.barriers.is_empty() && self.regions.iter().all(Option::is_none);
+        let is_told =
+            self.barriers.is_empty() && self.regions.iter().flatten().all(|region| region.root == Root::ReadOnly);
         self.function().is_none() && is_told && self.teams.iter().all(Option::is_none) && !self.passes_closure
     }
 

@@ -86,6 +86,23 @@ pub(crate) enum Formula {
     GoesOn { inclusive: bool },
 }
 
+/// A function of its operands beyond the formulas, which only runs of single threads compute.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Computed {
+    /// This number.
+    Number(u64),
+    /// `a.name(b)`, of unsigned integers of so many bits; of a checked method, what its result holds.
+    Method { name: &'static str, bits: u32 },
+    /// Whether the result of a checked method of such integers holds a number.
+    Fits { name: &'static str, bits: u32 },
+    /// Whether an `Option` is `Some`, or `None`, by the number of its variant.
+    Is { some: bool },
+    /// What an `Option` holds.
+    Held,
+    /// The same, or else the second operand; the third is the number of the variant.
+    HeldOr,
+}
+
 /// A `for` loop over a range of numbers.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CountedLoop {

@@ -6,9 +6,12 @@
 
 mod agreed;
 mod booleans;
+mod computed;
 mod exits;
+mod idle;
 mod long_loops;
 mod needed;
+mod on_data;
 mod signature;
 mod tokens;
 mod value;
@@ -25,6 +28,8 @@ use super::uniform::control::Control;
 use crate::model::expr::BinaryOp;
 use crate::model::ty::{ParamType, TypeShape, ValueType};
 use crate::model::{Function, LocalId};
+use idle::Idle;
+use on_data::OnData;
 use tokens::Tokens;
 pub(super) use value::Number;
 
@@ -42,6 +47,8 @@ pub(super) struct Launch {
     pub(super) length: Option<u64>,
     /// What each load gives that the text does not show, if all threads of the block get the same.
     pub(super) agreed: Option<u64>,
+    /// What each load of an integer gives that the host passes, if the thread is one whose data are all alike.
+    pub(super) data: Option<u64>,
     /// A branch on a value that the text does not show, and whether the value is true.
     pub(super) holds: Option<(BlockId, bool)>,
 }
@@ -99,10 +106,14 @@ pub(super) struct Runs<'a, 'f> {
     exits: BTreeMap<BlockId, BlockId>,
     /// The heads of loops over ranges, by the first blocks of their iterations.
     heads: BTreeMap<BlockId, BlockId>,
+    /// The loops that runs pass over, by their heads.
+    idle: BTreeMap<BlockId, Idle>,
     /// The values that are truth values.
     booleans: BTreeSet<NodeId>,
     /// The loads of what the text does not show by which all threads of the block get the same.
     agreed: BTreeSet<NodeId>,
+    /// The loads of integers that the host passes, and what depends on them.
+    on_data: OnData,
     /// By block of the graph: the numbers of the steps that are executed.
     steps: Vec<Vec<usize>>,
     /// By node: the number of bits that it keeps, and the digit of the thread's rank that it is exactly.
@@ -151,11 +162,14 @@ impl<'a, 'f> Runs<'a, 'f> {
             exits: exits::of(cfg),
             regions: control.regions(cfg).map(|(branch, arms, end)| (branch, (arms, end))).collect(),
             heads: cfg.counted.iter().map(|(head, counted)| (counted.inside, *head)).collect(),
+            idle: BTreeMap::new(),
             booleans: booleans::of(cfg),
             agreed: BTreeSet::new(),
+            on_data: OnData::default(),
             has_integers,
             reads_integers,
         }
+        .without_idle_loops()
     }
 
     /// Follows a thread for as many steps as there are left. Returns whether it comes to the end of the kernel.
@@ -179,6 +193,9 @@ impl<'a, 'f> Runs<'a, 'f> {
         };
         let (mut block, all) = (self.cfg.entry, *left);
         loop {
+            while let Some(end) = thread.after_idle_loop(block) {
+                block = end;
+            }
             for number in &self.steps[block.0] {
                 let step = &self.cfg.blocks[block.0].steps[*number];
                 let Some(rest) = left.checked_sub(1) else { return Ok(false) };
@@ -399,6 +416,7 @@ impl Thread<'_, '_, '_> {
                     }
                     None => self.known(on).map(|number| number.value != 0),
                 };
+                let holds = holds.filter(|_| !self.is_left_to_all(block));
                 let holds = holds.or(self.launch.holds.filter(|(at, _)| *at == block).map(|(_, holds)| holds));
                 match holds {
                     Some(true) => then,

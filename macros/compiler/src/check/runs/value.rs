@@ -119,6 +119,10 @@ impl Thread<'_, '_, '_> {
         if let Some(digit) = self.runs.digits[node.0] {
             return Number::own(digit.of_rank(self.id.rank)?);
         }
+        // Its thread is certain of it.
+        if let Some(of_data) = self.launch.data.and_then(|number| self.runs.on_data.load(node, number)) {
+            return Number::own(of_data);
+        }
         let value = match (&whole.source, &whole.operands[..]) {
             (Source::Integer(number), _) => Number::own(*number),
             (Source::ThreadRank, _) => Number::own(self.id.rank),
@@ -130,7 +134,6 @@ impl Thread<'_, '_, '_> {
             (Source::Load(Root::ReadOnly), _) => {
                 Number::given(self.launch.element.filter(|_| self.runs.reads_integers)?)
             }
-            (Source::Load(_), _) if self.runs.agreed.contains(&node) => Number::given(self.launch.agreed?),
             (Source::Load(_), _) if self.runs.agreed.contains(&node) => Number::given(self.launch.agreed?),
             (Source::Not, [operand]) if self.runs.booleans.contains(&node) => {
                 let of = known(operand)?;
@@ -144,6 +147,9 @@ impl Thread<'_, '_, '_> {
                 (_, Some(_) | None, _) => None,
             },
             (Source::Operands, _) if cfg.axes.contains_key(&node) => Number::own(self.axis(node)?),
+            (Source::Operands, operands) if cfg.computed.contains_key(&node) => {
+                self.computed(*cfg.computed.get(&node)?, operands)
+            }
             (Source::Operands, operands) => match (cfg.formulas.get(&node), operands) {
                 (Some(Formula::DivCeil), [a, b]) => {
                     known(a)?.function(known(b)?, |a, b| a.checked_add(b.checked_sub(1)?)?.checked_div(b))

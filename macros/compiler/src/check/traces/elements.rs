@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
+use super::slices::{self, Lies};
 use crate::check::cfg::{Access, AccessKind, Cfg, Covers, NodeId, Region, Root, Shared};
 use crate::check::rings::array;
 use crate::check::runs::{Number, Place, Thread};
@@ -86,6 +87,8 @@ impl Shape {
 pub(super) struct Elements<'a, 'f> {
     cfg: &'a Cfg<'f>,
     shapes: BTreeMap<Shared, Shape>,
+    /// The slices of dynamic memory that have bytes in common.
+    slices: BTreeMap<Shared, Lies>,
 }
 
 impl<'a, 'f> Elements<'a, 'f> {
@@ -113,7 +116,7 @@ impl<'a, 'f> Elements<'a, 'f> {
             let TypeShape::Scalar(name, _) = element.shape else { return None };
             Some((Shared::Param(position), Shape { dimensions: 1, size: size_of(name), row: None }))
         });
-        Elements { cfg, shapes: arrays.chain(slices).chain(whole).chain(params).collect() }
+        Elements { cfg, shapes: arrays.chain(slices).chain(whole).chain(params).collect(), slices: slices::of(cfg) }
     }
 
     /// The memory of a region, and of global memory the parameter of the kernel.
@@ -131,6 +134,7 @@ impl<'a, 'f> Elements<'a, 'f> {
         let accessed = followed.filter_map(|access| Some((Self::memory(&access.region)?, access.kind.changes())));
         let mut all: BTreeMap<Shared, Vec<bool>> = BTreeMap::new();
         for (shared, changes) in accessed {
+            let shared = self.slices.get(&shared).map_or(shared, |lies| lies.shared);
             all.entry(shared).or_default().push(changes);
         }
         all.iter().any(|(shared, changes)| {
@@ -155,6 +159,11 @@ impl<'a, 'f> Elements<'a, 'f> {
         let Shape { dimensions, row, .. } = *self.shapes.get(&part.shared)?;
         let (last, rows) = part.ranges.split_last()?;
         let is_one = |(start, end): &(u64, u64)| start + 1 == *end;
+        let units = access.region.root.party().and_then(|(_, shared)| Some(self.slices.get(&shared)?.each));
+        // An element, or a vector of some, is as many units of the memory that it has in common with others.
+        if let Some(units) = units {
+            several = last.1.checked_sub(last.0).filter(|length| length.is_multiple_of(units))?.min(MOST_LANES);
+        }
         // Of a whole row, it is each element, or the first one.
         let has_all = match several {
             1 => part.ranges.len() <= dimensions && is_one(last),
@@ -218,7 +227,11 @@ impl<'a, 'f> Elements<'a, 'f> {
             Some((own(start)?, own(end)?))
         };
         let ranges = place.ranges.into_iter().map(range).collect::<Option<Vec<_>>>()?;
-        self.shapes.contains_key(&shared).then_some(Part { owner, shared, ranges })
+        self.shapes.get(&shared)?;
+        match (self.slices.get(&shared), &ranges[..]) {
+            (Some(lies), &[range]) => Some(Part { owner, shared: lies.shared, ranges: vec![lies.units(range)?] }),
+            (_, _) => Some(Part { owner, shared, ranges }),
+        }
     }
 
     /// The size of an element in bytes, of memory in one dimension.
@@ -261,6 +274,10 @@ fn shape(element: &TokenStream) -> Option<Shape> {
             let shape = shape(&inner)?;
             let row = if shape.dimensions == 1 { length.to_string().parse().ok() } else { shape.row };
             (shape.dimensions < MOST_DIMENSIONS).then_some(Shape { dimensions: shape.dimensions + 1, row, ..shape })
+        }
+        // A tuple is a value like a struct.
+        (TokenTree::Group(group), None) if group.delimiter() == Delimiter::Parenthesis => {
+            Some(Shape { dimensions: 1, size: None, row: None })
         }
         // A path, such as `Swizzled<bf16, 64>`.
         (TokenTree::Ident(_), Some(_)) => Some(Shape { dimensions: 1, size: None, row: None }),

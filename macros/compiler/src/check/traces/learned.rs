@@ -16,8 +16,8 @@ use crate::model::atomic::AtomicAccess;
 /// The largest number of steps of a lane that is asked whether it learns anything.
 const STEPS_OF_LANE: usize = 400;
 
-/// What is known of warps: in a launch, by its argument and the branch that it decides, and by the block and the first thread.
-pub(super) type Learners = BTreeMap<(u64, Option<(BlockId, bool)>, Option<u64>, u64), bool>;
+/// What is known of warps: in a launch, by its argument, its data and the branch that it decides, and by the block and the first thread.
+pub(super) type Learners = BTreeMap<(u64, Option<u64>, Option<(BlockId, bool)>, Option<u64>, u64), bool>;
 
 /// Whether some thread may have learned something since the last barrier of the block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,7 +101,7 @@ impl Check<'_, '_> {
     /// Whether some thread of a warp may learn anything of others by itself: the ranks may decide that none does.
     pub(super) fn warp_learns(&self, launch: Launch, of: ThreadId) -> bool {
         let (first, block) = (of.rank / 32 * 32, of.block);
-        let key = (launch.argument, launch.holds, block, first);
+        let key = (launch.argument, launch.data, launch.holds, block, first);
         if let Some(known) = self.learners.borrow().get(&key) {
             return *known;
         }

@@ -12,15 +12,18 @@
 //! What is not known is left out: an element at an index that depends on an argument or on memory, what a branch on an unknown value
 //! does (but for one branch at a time that all threads of a block take alike), and all that may be ordered by something other than a barrier of the block or of the cluster. Not all threads are followed.
 
+mod anywhere;
 mod bytes;
 mod copies;
 mod crowded;
 mod data;
 mod elements;
 mod grid;
+mod inputs;
 mod learned;
 mod races;
 mod recorder;
+mod slices;
 mod threads;
 mod trace;
 mod transfers;
@@ -48,7 +51,7 @@ use crate::rules::Rule;
 use data::Data;
 use elements::Elements;
 use learned::{Learners, Learning};
-use recorder::Recorder;
+use recorder::{Assumed, Recorder};
 use threads::{are_few, blocks_to_follow, ranks_to_follow};
 use trace::Trace;
 
@@ -59,7 +62,7 @@ const STEPS: usize = 40_000;
 const STEPS_OF_THREAD: usize = 2_400;
 
 /// The largest number of steps of one thread where all of a small block are followed.
-const STEPS_OF_EACH: usize = 160;
+const STEPS_OF_EACH: usize = 640;
 
 /// The largest number of launches in which the value of a branch is set that the text does not show.
 const ENTERED: usize = 4;
@@ -98,7 +101,9 @@ pub(super) fn check<'f>(
     if !questions.has_any() {
         return true;
     }
+    let data = Data::of(cfg);
     let runs = Runs::of(function, cfg, values.control, threads).with_agreed(values);
+    let runs = if questions.races { runs.with_data(data.integers(function, cfg)) } else { runs };
     let (elements, questions, runs) = (&elements, &questions, &runs);
     let (orders, acquires) = orders(function);
     let learning = &Learning::of(cfg, acquires);
@@ -127,13 +132,18 @@ pub(super) fn check<'f>(
     for (number, launch) in first.iter().enumerate() {
         works |= check.report(*launch, number == 0 && counts_bytes, &mut passed, diags);
     }
+    // One in which each thread has its part of a loop over what the arguments count.
+    let most = first.iter().map(|launch| launch.argument).max().unwrap_or(0);
+    let longest = Launch { argument: most, element: None, ..first[0] };
     if works && blocks == 1 && questions.races && are_few(threads) {
         let all = Check { learners: RefCell::default(), follows_all: true, ..check };
-        all.report(Launch { element: None, ..first[0] }, false, &mut BTreeSet::new(), diags);
+        all.report(longest, false, &mut BTreeSet::new(), diags);
     }
-    let data = Data::of(cfg);
     for branch in passed.iter().filter(|branch| questions.races && check.is_on_data(&data, **branch)).take(ENTERED) {
         check.push(check.run_assumed(Launch { element: None, ..first[0] }, *branch), diags);
+    }
+    if questions.races && check.has_inputs() {
+        check.push(check.run_on_data(longest), diags);
     }
     let entered =
         passed.iter().filter(|branch| check.decides_for_all(**branch)).flat_map(|at| [(*at, true), (*at, false)]);
@@ -154,7 +164,14 @@ pub(super) fn check<'f>(
 /// The launches that are tried: arguments that are few rounds of a loop, and arguments that no thread's rank reaches; elements of which
 /// two are alike, and elements of which nothing is known. `bounds` are arguments at which a barrier may be left out.
 fn launches(runs: &Runs<'_, '_>, threads: u64, bounds: &BTreeSet<u64>) -> Vec<Launch> {
-    let launch = |argument, element| Launch { argument, element, length: Some(4 * threads), agreed: None, holds: None };
+    let launch = |argument, element| Launch {
+        argument,
+        element,
+        length: Some(4 * threads),
+        agreed: None,
+        data: None,
+        holds: None,
+    };
     match (runs.has_integers, runs.reads_integers) {
         (false, false) => vec![launch(0, None)],
         (false, true) => vec![launch(0, Some(1)), launch(0, None)],
@@ -296,6 +313,7 @@ impl Check<'_, '_> {
         passed.extend(traces.iter().flat_map(|trace| &trace.passed));
         for waived in [false, true] {
             faults.extend(races::within_block(self, &traces, waived));
+            faults.extend(anywhere::check(self, &traces, waived));
             if self.questions.writes_peers {
                 faults.extend(races::across_blocks(self, &traces, waived));
             }
@@ -352,7 +370,7 @@ impl Check<'_, '_> {
         for block in blocks {
             for rank in &ranks {
                 let id = ThreadId { block: Some(block), rank: *rank };
-                let mut recorder = Recorder::new(self, launch, id, assumed);
+                let mut recorder = Recorder::new(self, launch, id, assumed.map_or(Assumed::Nothing, Assumed::Arms));
                 let mut left = each;
                 let ends = self.runs.run(launch, id, &mut left, &mut recorder).ok()?;
                 let (trace, found) = recorder.end(ends);

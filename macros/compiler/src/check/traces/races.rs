@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use phalanx_contract::uniformity::Uniformity;
 
 use super::Check;
-use super::elements::Element;
+use super::elements::{Element, Elements};
 use super::trace::{Made, Stored, Time, Trace, Use, comparable};
 use crate::check::cfg::{Covers, NodeId, Shared};
 use crate::diag::Diag;
@@ -16,7 +16,7 @@ use crate::rules::Rule;
 const PAIRS: usize = 200_000;
 
 /// An access with the trace that it is in.
-type MadeBy<'t> = (&'t Trace, &'t Made);
+pub(super) type MadeBy<'t> = (&'t Trace, &'t Made);
 
 /// `unsynchronized_access`: between a thread's write to shared memory and another thread's access to the same element there is a barrier.
 ///
@@ -28,28 +28,35 @@ pub(super) fn within_block(check: &Check<'_, '_>, traces: &[Trace], waived: bool
     if waived && !check.function.waives(Rule::UnsynchronizedAccess) {
         return None;
     }
-    let is_pair = |(one, a): MadeBy<'_>, (two, b): MadeBy<'_>| {
-        let in_one_warp = one.is_in_warp_of(two);
-        let is_told = |of: &Made, other: &Made| of.may_be_told && other.time.may_know;
-        one.id.block == two.id.block
-            && are_certain((one, a), (two, b))
-            && !check.are_fields(a, b)
-            && !(a.time.is_lost || b.time.is_lost)
-            && (!in_one_warp || a.time.with_warp == b.time.with_warp)
-            && !are_ordered(a.time, b.time, 0)
-            && !(is_told(a, b) || is_told(b, a))
-            && check.conflict((one, a), (two, b))
-            && !wrote_it_alike((one, a), b)
-            && !wrote_it_alike((two, b), a)
-            && check.is_waived(Rule::UnsynchronizedAccess, if a.by.writes() { b } else { a }) == waived
-    };
-    let (one, two) = first_pair(traces, is_pair)?;
+    let (one, two) = first_pair(traces, |one, two| are_unordered(check, one, two, waived))?;
+    Some(unsynchronized(check, one, two))
+}
+
+/// Whether no barrier is between two accesses of threads of one block that need one.
+pub(super) fn are_unordered(check: &Check<'_, '_>, (one, a): MadeBy<'_>, (two, b): MadeBy<'_>, waived: bool) -> bool {
+    let in_one_warp = one.is_in_warp_of(two);
+    let is_told = |of: &Made, other: &Made| of.may_be_told && other.time.may_know;
+    one.id.block == two.id.block
+        && are_certain((one, a), (two, b))
+        && !check.are_fields(a, b)
+        && !(a.time.is_lost || b.time.is_lost)
+        && (!in_one_warp || a.time.with_warp == b.time.with_warp)
+        && !are_ordered(a.time, b.time, 0)
+        && !(is_told(a, b) || is_told(b, a))
+        && check.conflict((one, a), (two, b))
+        && !wrote_it_alike((one, a), b)
+        && !wrote_it_alike((two, b), a)
+        && check.is_waived(Rule::UnsynchronizedAccess, if a.by.writes() { b } else { a }) == waived
+}
+
+/// The fault of two such accesses.
+pub(super) fn unsynchronized(check: &Check<'_, '_>, one: MadeBy<'_>, two: MadeBy<'_>) -> Diag {
     let (reader, writer) = if one.1.by.writes() { (two, one) } else { (one, two) };
     let [at, other] = [reader, writer].map(|(_, made)| check.cfg.accesses[made.access.0].at);
-    let name = check.name(reader.1.element);
+    let name = check.name_at(reader.1);
     let in_one_warp = reader.0.is_in_warp_of(writer.0);
     let (reads, ranks) = (!reader.1.by.writes(), (reader.0.id.rank, writer.0.id.rank));
-    Some(messages::unsynchronized_access(at, other, &name, reads, ranks, in_one_warp))
+    messages::unsynchronized_access(at, other, &name, reads, ranks, in_one_warp)
 }
 
 /// `unordered_remote_write`, between peers: the accesses of two blocks to an element of a third, of which one is a write, are ordered.
@@ -215,6 +222,17 @@ impl Check<'_, '_> {
 
     fn is_waived(&self, rule: Rule, made: &Made) -> bool {
         self.function.waives_at(rule, self.cfg.accesses[made.access.0].at)
+    }
+
+    /// The element that an access names, as the text would name it: one memory may have several names.
+    fn name_at(&self, made: &Made) -> String {
+        let (owner, shared, indexes) = made.element;
+        match Elements::memory(&self.cfg.accesses[made.access.0].region) {
+            Some(named @ Shared::Slice(_)) => self.name((owner, named, indexes)),
+            Some(Shared::Array(_) | Shared::Dynamic | Shared::Param(_) | Shared::Any) | None => {
+                self.name((owner, shared, indexes))
+            }
+        }
     }
 
     /// The element as the text would name it.

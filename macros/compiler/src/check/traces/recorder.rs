@@ -18,6 +18,16 @@ use crate::messages;
 use crate::model::barrier::PhaseAction;
 use crate::model::group::Group;
 
+/// What is taken of the thread, and of no other.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Assumed<'a> {
+    Nothing,
+    /// It enters an arm of a branch on data; these are the blocks on the arms.
+    Arms(&'a BlockSet),
+    /// Its data are known.
+    Data,
+}
+
 pub(super) struct Recorder<'a, 'f> {
     check: &'a Check<'a, 'f>,
     launch: Launch,
@@ -26,32 +36,33 @@ pub(super) struct Recorder<'a, 'f> {
     flights: Flights,
     /// Whether a thread may learn of another by something that is no barrier of a group.
     has_signals: bool,
-    /// The arms of the branch on data that the thread is taken to enter.
-    assumed: Option<&'a BlockSet>,
-    /// The number of accesses of which the thread may tell another by something that is no barrier of a group.
-    told: usize,
+    assumed: Assumed<'a>,
+    /// The number of accesses of which the thread may tell another by something that is no barrier of a group, and of those at an index that is
+    /// not known.
+    told: [usize; 2],
     found: Vec<Diag>,
 }
 
 impl<'a, 'f> Recorder<'a, 'f> {
-    pub(super) fn new(check: &'a Check<'a, 'f>, launch: Launch, id: ThreadId, assumed: Option<&'a BlockSet>) -> Self {
+    pub(super) fn new(check: &'a Check<'a, 'f>, launch: Launch, id: ThreadId, assumed: Assumed<'a>) -> Self {
         Recorder {
             check,
             launch,
             trace: Trace {
                 id,
                 made: Vec::new(),
+                somewhere: Vec::new(),
                 barriers: Vec::new(),
                 with_warp: vec![Time::default().with_warp],
                 transfers: Vec::new(),
                 passed: BTreeSet::new(),
-                is_assumed: assumed.is_some(),
+                is_assumed: !matches!(assumed, Assumed::Nothing),
             },
             time: Time::default(),
             flights: Flights::default(),
             has_signals: check.has_signals(),
             assumed,
-            told: 0,
+            told: [0; 2],
             found: Vec::new(),
         }
     }
@@ -61,15 +72,21 @@ impl<'a, 'f> Recorder<'a, 'f> {
     pub(super) fn end(mut self, ends: bool) -> (Trace, Vec<Diag>) {
         if !ends {
             self.tell();
-        } else if self.assumed.is_none() {
+        } else if !self.trace.is_assumed {
             self.found.extend(self.flights.left(self.check.runs.has_integers.then_some(self.launch.argument)));
         }
-        self.trace.made[..self.told].iter_mut().for_each(|made| made.may_be_told = true);
+        let [made, somewhere] = self.told;
+        let told = self.trace.made[..made].iter_mut().chain(&mut self.trace.somewhere[..somewhere]);
+        told.for_each(|made| made.may_be_told = true);
         (self.trace, self.found)
     }
 
     fn access(&mut self, thread: &Thread<'_, '_, '_>, id: AccessId, block: BlockId) {
-        let is_assumed = self.assumed.is_some_and(|arms| arms.contains(block));
+        let is_assumed = match self.assumed {
+            Assumed::Nothing => false,
+            Assumed::Arms(arms) => arms.contains(block),
+            Assumed::Data => true,
+        };
         let access = &self.check.cfg.accesses[id.0];
         if self.check.orders && access.atomic.is_some() {
             self.tell();
@@ -94,23 +111,27 @@ impl<'a, 'f> Recorder<'a, 'f> {
             self.trace.transfers.extend(part.map(|part| Transfer::of_warp(part, writes, self.time, access.at)));
             return;
         }
-        let Some((elements, is_remote)) = self.check.elements.elements(thread, access) else { return };
         let by = match (access.atomic.is_some(), writes) {
             (false, false) => Use::Read,
             (false, true) => Use::Write,
             (true, false) => Use::AtomicRead,
             (true, true) => Use::AtomicWrite,
         };
-        for element in &elements {
-            self.found.extend(self.flights.access(self.check, element, access.at, writes));
-        }
         let stored = access.stored.and_then(|stored| match thread.known(stored) {
             Some(number) => Some(Stored::Number(number.value)),
             None => thread.signature(stored).map(Stored::Hash),
         });
         let (time, may_be_told) = (self.time, false);
-        let made = |element| Made { element, by, is_remote, time, access: id, may_be_told, is_assumed, stored };
-        self.trace.made.extend(elements.into_iter().map(made));
+        let made =
+            |element, is_remote| Made { element, by, is_remote, time, access: id, may_be_told, is_assumed, stored };
+        let Some((elements, is_remote)) = self.check.elements.elements(thread, access) else {
+            self.trace.somewhere.extend(self.check.somewhere(thread, access).map(|array| made(array, false)));
+            return;
+        };
+        for element in &elements {
+            self.found.extend(self.flights.access(self.check, element, access.at, writes));
+        }
+        self.trace.made.extend(elements.into_iter().map(|element| made(element, is_remote)));
         // Whoever finds what an atomic has stored knows of it.
         if self.check.orders && access.atomic.is_some() {
             self.tell();
@@ -125,7 +146,7 @@ impl<'a, 'f> Recorder<'a, 'f> {
 
     /// The thread may tell another of what it has done.
     fn tell(&mut self) {
-        self.told = self.trace.made.len();
+        self.told = [self.trace.made.len(), self.trace.somewhere.len()];
     }
 
     /// The thread may tell another of what it has done, and learn what another has.
@@ -169,6 +190,8 @@ impl<'a, 'f> Recorder<'a, 'f> {
                     self.barrier(team.group, at, (true, true));
                 }
             }
+            // No thread waits for another to begin its part of a copy.
+            GroupStep::Collective { name: "memcpy_async", .. } => {}
             // The warps of a warpgroup multiply together, and none waits for another.
             GroupStep::Collective { name: "mma_async" | "wait_mma", .. } => self.together(at),
             GroupStep::Collective { team, .. } => {

@@ -8,7 +8,7 @@ use crate::check::cfg::Cfg;
 const MOST: usize = 32;
 
 /// The number of threads up to which all of one block are followed, too.
-const SMALL: u64 = 64;
+const SMALL: u64 = 256;
 
 /// The largest number of blocks of which threads are followed.
 const MOST_BLOCKS: u64 = 8;

@@ -128,6 +128,8 @@ impl Transfer {
 pub(super) struct Trace {
     pub(super) id: ThreadId,
     pub(super) made: Vec<Made>,
+    /// The accesses of arrays at an index that is not known. Their elements tell the arrays alone.
+    pub(super) somewhere: Vec<Made>,
     /// The arrivals and waits, by where they are.
     pub(super) barriers: Vec<Point>,
     /// By the number of times that the thread's warp has done something together, what that was, as a hash.

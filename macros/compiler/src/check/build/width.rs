@@ -1,0 +1,85 @@
+//! The widths of unsigned integers and of vectors, as far as the text shows the types: what a method of a number gives may depend on the one,
+//! and which elements a store writes on the other.
+
+use super::Builder;
+use crate::model::LocalId;
+use crate::model::expr::{BinaryOp, Expr, ExprKind, LiteralType};
+use crate::model::op::Op;
+use crate::model::ty::{ParamType, TypeShape, ValueType};
+
+impl Builder<'_> {
+    /// Notes the type of a variable where it is declared.
+    pub(super) fn note_width(&mut self, local: LocalId, ty: Option<&ValueType>, init: Option<&Expr>) {
+        let width = match ty {
+            Some(ty) => width_of(ty),
+            None => init.and_then(|init| self.width(init)),
+        };
+        self.widths.extend(width.map(|width| (local, width)));
+        let lanes = init.and_then(|init| self.lanes(init));
+        self.lanes.extend(lanes.map(|lanes| (local, lanes)));
+    }
+
+    /// The number of elements of a vector.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "of other expressions, the text does not show the type")]
+    pub(super) fn lanes(&self, expr: &Expr) -> Option<u64> {
+        match &expr.kind {
+            ExprKind::Op { op: Op::LoadVec(lanes), .. } => self.function.values[usize::from(lanes.0)].literal,
+            ExprKind::Vector { is_matrix: false, splat: false, argument, .. } => match &argument.kind {
+                ExprKind::Array { elements, .. } => Some(elements.len() as u64),
+                _ => None,
+            },
+            ExprKind::Local(local) => self.lanes.get(local).copied(),
+            ExprKind::Binary { left, right, .. } => self.lanes(left).or_else(|| self.lanes(right)),
+            _ => None,
+        }
+    }
+
+    /// The number of bits of an unsigned integer; `None` if the text does not show that an expression is one.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "of other expressions, the text does not show the type")]
+    pub(super) fn width(&self, expr: &Expr) -> Option<u32> {
+        match &expr.kind {
+            ExprKind::Int { ty: LiteralType::Suffix(name), .. } => width_of_scalar(name),
+            ExprKind::Local(local) => self.widths.get(local).copied().or_else(|| self.width_of_param(*local)),
+            ExprKind::Cast(_, ty) => width_of(ty),
+            ExprKind::Axis(..) | ExprKind::Op { op: Op::Query(..), .. } => Some(32),
+            ExprKind::Op { op: Op::Length, .. } => Some(64),
+            ExprKind::Binary { op: BinaryOp::Shl | BinaryOp::Shr, left, .. } => self.width(left),
+            ExprKind::Binary { op, left, right, .. } if op.is_arithmetic() => {
+                self.width(left).or_else(|| self.width(right))
+            }
+            ExprKind::Method { method, operands, .. } => match method.name {
+                "count_ones" | "count_zeros" | "leading_zeros" | "trailing_zeros" | "leading_ones"
+                | "trailing_ones" | "ilog2" | "ilog10" => Some(32),
+                "min" | "max" | "clamp" | "wrapping_add" | "wrapping_sub" | "wrapping_mul" | "saturating_add"
+                | "saturating_sub" | "saturating_mul" | "pow" | "rotate_left" | "rotate_right" | "reverse_bits"
+                | "swap_bytes" | "abs_diff" | "isqrt" | "next_power_of_two" | "div_ceil" | "next_multiple_of" => {
+                    operands.iter().find_map(|operand| self.width(operand))
+                }
+                _ => None,
+            },
+            ExprKind::Array { elements, .. } => elements.iter().find_map(|element| self.width(element)),
+            ExprKind::Index { base, .. } if base.memory().is_none() => self.width(base),
+            ExprKind::Block(block) => block.tail.as_ref().and_then(|tail| self.width(tail)),
+            _ => None,
+        }
+    }
+
+    fn width_of_param(&self, local: LocalId) -> Option<u32> {
+        let param = self.function.params.iter().find(|param| param.local == local)?;
+        if let ParamType::Value(ty) = &param.ty { width_of(ty) } else { None }
+    }
+}
+
+fn width_of(ty: &ValueType) -> Option<u32> {
+    if let TypeShape::Scalar(name, _) = ty.shape { width_of_scalar(name) } else { None }
+}
+
+fn width_of_scalar(name: &str) -> Option<u32> {
+    match name {
+        "u8" => Some(8),
+        "u16" => Some(16),
+        "u32" => Some(32),
+        "u64" | "usize" => Some(64),
+        _ => None,
+    }
+}

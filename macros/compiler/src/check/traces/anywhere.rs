@@ -1,0 +1,96 @@
+//! Accesses at an index of which nothing is known, that meet others whatever the index is: other threads access all elements of the array.
+//!
+//! ```text
+//! if i < 16 { bases[i] = start(i); }      // and no `block.sync()`
+//! let place = bases[digit];               // for a thread from 16 on, each element is another thread's
+//! ```
+
+use std::collections::BTreeMap;
+
+use phalanx_contract::uniformity::Uniformity;
+
+use super::Check;
+use super::elements::Element;
+use super::races::{MadeBy, are_unordered, unsynchronized};
+use super::trace::{Made, Trace, comparable};
+use crate::check::cfg::{Access, AccessId, NodeId, Root, Select, Shared};
+use crate::check::runs::{Thread, ThreadId};
+use crate::diag::Diag;
+use crate::rules::Rule;
+
+/// The largest number of pairs that are compared.
+const PAIRS: usize = 100_000;
+
+/// The largest number of elements of an array that are asked for.
+const MOST_ELEMENTS: u64 = 1024;
+
+impl Check<'_, '_> {
+    /// The array of which a thread accesses some element, and does not show which.
+    pub(super) fn somewhere(&self, thread: &Thread<'_, '_, '_>, access: &Access) -> Option<Element> {
+        let (shared, index) = element_at(access)?;
+        let is_known = thread.known(index).is_some_and(|index| !index.is_given);
+        let length = self.runs.length(shared).filter(|length| (2..=MOST_ELEMENTS).contains(length));
+        let is_asked = self.follows_all && !is_known && length.is_some() && self.elements.size(shared).is_some();
+        is_asked.then(|| (thread.id.block.unwrap_or(0), shared, Default::default()))
+    }
+}
+
+/// The array and the index of an element.
+fn element_at(access: &Access) -> Option<(Shared, NodeId)> {
+    let region = &access.region;
+    match (region.root, &region.path[..]) {
+        (Root::Shared(shared), &[Select::At(index)]) if region.via.is_none() && !region.part => Some((shared, index)),
+        _ => None,
+    }
+}
+
+/// `unsynchronized_access`: each element that a thread may access at an unknown index, another accesses with no barrier in between, and one of
+/// the two writes.
+pub(super) fn check(check: &Check<'_, '_>, traces: &[Trace], waived: bool) -> Option<Diag> {
+    if waived && !check.function.waives(Rule::UnsynchronizedAccess) {
+        return None;
+    }
+    // Threads that have one index between them, and each of the others for itself.
+    let mut groups: BTreeMap<(AccessId, usize, Option<ThreadId>), Vec<MadeBy<'_>>> = BTreeMap::new();
+    let mut others: BTreeMap<Element, Vec<MadeBy<'_>>> = BTreeMap::new();
+    for (trace, alike) in comparable(traces) {
+        let mut counts: BTreeMap<AccessId, usize> = BTreeMap::new();
+        for made in trace.somewhere.iter().filter(|made| made.time.barriers <= alike) {
+            let Some((_, index)) = element_at(&check.cfg.accesses[made.access.0]) else { continue };
+            let is_shared = check.values.level(index).is_uniform(Uniformity::Block);
+            let number = counts.entry(made.access).or_default();
+            groups.entry((made.access, *number, (!is_shared).then_some(trace.id))).or_default().push((trace, made));
+            *number += 1;
+        }
+        for made in trace.made.iter().filter(|made| made.time.barriers <= alike) {
+            others.entry(made.element).or_default().push((trace, made));
+        }
+    }
+    let mut left = PAIRS;
+    groups.values().find_map(|group| meeting(check, group, &others, waived, &mut left))
+}
+
+/// The fault of threads of which one meets another at each element.
+fn meeting(
+    check: &Check<'_, '_>,
+    group: &[MadeBy<'_>],
+    others: &BTreeMap<Element, Vec<MadeBy<'_>>>,
+    waived: bool,
+    left: &mut usize,
+) -> Option<Diag> {
+    let (owner, shared, mut indexes) = group.first()?.1.element;
+    let mut found = None;
+    for index in 0..check.runs.length(shared)? {
+        indexes[0] = index;
+        let element = (owner, shared, indexes);
+        let mut pairs = others.get(&element)?.iter().flat_map(|two| group.iter().map(move |one| (one, two)));
+        let pair = pairs.find_map(|((trace, made), (other, by_other))| {
+            *left = left.checked_sub(1)?;
+            let made = Made { element, ..**made };
+            let meets = trace.id != other.id && are_unordered(check, (trace, &made), (other, by_other), waived);
+            meets.then(|| unsynchronized(check, (trace, &made), (other, by_other)))
+        })?;
+        found.get_or_insert(pair);
+    }
+    found
+}
