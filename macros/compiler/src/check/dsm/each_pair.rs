@@ -23,7 +23,7 @@ type Residue = (Base, i32, i32);
 /// must hold of constants for that.
 pub(super) fn aliasing(own: &IndexPath, peers: &IndexPath, blocks: Option<u32>) -> Option<Vec<ConstantIs>> {
     let owner = peers.owner().and_then(IndexValue::affine);
-    if own.ranks().excludes(owner, peers.ranks()) {
+    if own.ranks().excludes(owner, peers.ranks(), blocks) {
         return None;
     }
     let ranks = Ranks { owner, blocks };

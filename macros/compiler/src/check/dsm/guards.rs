@@ -216,7 +216,8 @@ impl Comparison {
             if let Some(subject) = subject.filter(|_| bounds != Bounds::default()) {
                 learn(Fact::Bounds(subject, bounds));
             }
-            if let Some(ranks) = RankBounds::of(op, &value, &limit, blocks) {
+            let congruent = || RankBounds::congruent(op, &value, &limit, blocks);
+            if let Some(ranks) = RankBounds::of(op, &value, &limit, blocks).or_else(congruent) {
                 learn(Fact::Ranks(ranks));
             }
         }
@@ -348,9 +349,44 @@ pub(super) struct RankBounds {
     upper: Option<Affine>,
     /// A number `d` for which `rank & d` or `rank % (2 * d)` is zero, so that neither is of `rank + d`.
     clear: Option<Affine>,
+    /// A value that the rank is equal to modulo what that is known modulo: of `rank == k % 2`, that of `k`.
+    congruent: Option<Affine>,
 }
 
 impl RankBounds {
+    /// What the rank is equal to modulo a number, if the value is the rank and compares with the limit in this way.
+    fn congruent(op: Ordering, value: &IndexValue, limit: &IndexValue, blocks: Option<u64>) -> Option<RankBounds> {
+        value.affine().filter(|value| *value == Affine::RANK)?;
+        let of = limit
+            .affine()
+            .filter(|limit| limit.rank == 0 && limit.modulus > 1 && limit.cycle.is_none() && !limit.may_wrap())?;
+        let congruent = match op {
+            Ordering::Equal => of,
+            // There is one other number.
+            Ordering::NotEqual if of.modulus == 2 && blocks == Some(2) && limit.is_below(Size::Number(2)) => {
+                of.plus(Affine::of_number(1))?
+            }
+            Ordering::NotEqual
+            | Ordering::Less
+            | Ordering::LessOrEqual
+            | Ordering::Greater
+            | Ordering::GreaterOrEqual => return None,
+        };
+        Some(RankBounds { congruent: Some(congruent), ..RankBounds::default() })
+    }
+
+    /// Whether the owner's rank and a peer's, which are two, would be one.
+    fn are_one(&self, peers: &RankBounds, blocks: Option<u32>) -> bool {
+        let between = self.congruent.zip(peers.congruent).and_then(|(own, peers)| own.minus(peers));
+        between.is_some_and(|between| {
+            let is_zero = between.factor == 0 && between.constant.is_none() && between.blocks == 0;
+            let by = i64::from(between.modulus);
+            is_zero
+                && i64::from(between.offset) % by.max(1) == 0
+                && blocks.is_some_and(|blocks| i64::from(blocks) <= by)
+        })
+    }
+
     /// The bounds of the rank, if the value is the rank plus something, and compares with the limit in this way.
     fn of(op: Ordering, value: &IndexValue, limit: &IndexValue, blocks: Option<u64>) -> Option<RankBounds> {
         let value = value
@@ -359,7 +395,7 @@ impl RankBounds {
         let limit = limit.affine().filter(|limit| limit.is_exact() && !limit.may_wrap())?;
         let limit = limit.minus(Affine { rank: 0, ..value })?;
         let after = limit.plus(Affine::of_number(1));
-        let bounds = |lower, upper| RankBounds { lower, upper, clear: None };
+        let bounds = |lower, upper| RankBounds { lower, upper, ..RankBounds::default() };
         let is_last = after
             .and_then(Affine::number)
             .is_some_and(|after| blocks.is_some_and(|blocks| i64::try_from(blocks) == Ok(i64::from(after))));
@@ -386,6 +422,7 @@ impl RankBounds {
             self.upper = Some(self.upper.filter(|known| stays(*known, new, -1)).unwrap_or(new));
         }
         self.clear = other.clear.or(self.clear);
+        self.congruent = other.congruent.or(self.congruent);
     }
 
     /// Keeps the bounds that are equal in both; says whether any was dropped.
@@ -394,12 +431,13 @@ impl RankBounds {
         self.lower = self.lower.filter(|lower| other.lower == Some(*lower));
         self.upper = self.upper.filter(|upper| other.upper == Some(*upper));
         self.clear = self.clear.filter(|clear| other.clear == Some(*clear));
+        self.congruent = self.congruent.filter(|congruent| other.congruent == Some(*congruent));
         before != *self
     }
 
     /// States the bounds in terms of what the variable holds after the change.
     pub(super) fn rewrite(&mut self, variable: Variable, change: Change) {
-        for bound in [&mut self.lower, &mut self.upper, &mut self.clear] {
+        for bound in [&mut self.lower, &mut self.upper, &mut self.clear, &mut self.congruent] {
             if let Some(affine) = bound
                 && affine.depends_on(variable)
             {
@@ -409,7 +447,10 @@ impl RankBounds {
     }
 
     /// Whether the owner's rank within these bounds is never the rank that a peer, within the others, maps.
-    pub(super) fn excludes(&self, mapped: Option<Affine>, peers: &RankBounds) -> bool {
+    pub(super) fn excludes(&self, mapped: Option<Affine>, peers: &RankBounds, blocks: Option<u32>) -> bool {
+        if self.are_one(peers, blocks) {
+            return true;
+        }
         let Some(mapped) = mapped else { return false };
         if let (Some(own), Some(peers)) = (self.clear, peers.clear)
             && own == peers

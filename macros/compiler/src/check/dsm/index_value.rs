@@ -331,7 +331,7 @@ impl IndexValue {
         }
     }
 
-    fn is_below(&self, size: Size) -> bool {
+    pub(super) fn is_below(&self, size: Size) -> bool {
         match (self.upper, size) {
             (Some(Size::Number(upper)), Size::Number(size)) => upper <= size,
             (upper, size) => upper == Some(size),
