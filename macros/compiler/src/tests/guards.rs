@@ -123,3 +123,64 @@ fn a_fixed_element_among_all() {
     assert!(put("0", "array[i + 1] = 5;").is_empty());
     assert!(put("0", "if i > 0 { array[i] = 5; }").is_empty());
 }
+
+/// Two blocks take turns by the remainder of a counter, which one of them has for its rank.
+#[test]
+fn turns() {
+    let broken = |blocks: u32, body: &str| {
+        rules(&format!(
+            "#[cluster_kernel(cluster = {blocks}, block = 32)]
+            fn turns(input: &[u32], out: &mut [u32], n: u32) {{
+                let (cluster, block) = (this_cluster(), this_thread_block());
+                let (i, rank) = (block.thread_rank(), cluster.block_rank());
+                let a = shared_array::<[u32; 32], 2>();
+                let peer = cluster.map_shared_rank(&a, rank ^ 1);
+                let mut v = input[i];
+                cluster.sync();
+                {body}
+                out[i] = v;
+                cluster.sync();
+            }}"
+        ))
+    };
+    let turns = |writes: &str, reads: &str| {
+        format!(
+            "for k in 0..n {{
+                if {writes} {{ peer[0][i] = v; }}
+                cluster.sync();
+                if {reads} {{ v += a[0][31 - i]; }}
+                block.sync();
+            }}"
+        )
+    };
+    for (writes, reads) in [
+        ("k % 2 == rank", "k % 2 != rank"),
+        ("rank == k % 2", "rank != k % 2"),
+        ("(k + 1) % 2 == rank", "(k + 1) % 2 != rank"),
+        ("k & 1 == rank", "!(k & 1 == rank)"),
+        ("k % 2 != rank", "k % 2 == rank"),
+        ("k % 2 == rank", "(k + 1) % 2 == rank"),
+    ] {
+        assert_eq!(broken(2, &turns(writes, reads)), [""; 0], "{writes}; {reads}");
+        // A third block may be the writer's neighbour.
+        assert!(!broken(4, &turns(writes, reads)).is_empty(), "{writes}; {reads}");
+    }
+    for (writes, reads) in [
+        ("k % 2 == rank", "k % 2 == rank"),
+        ("k % 3 == rank", "k % 3 != rank"),
+        ("k % 4 == rank", "k % 4 != rank"),
+        ("k / 2 == rank", "k / 2 != rank"),
+        ("k % 2 == rank", "true"),
+        ("true", "k % 2 != rank"),
+        ("k % 2 == rank", "k % 2 < rank"),
+        ("n % 2 == rank", "k % 2 != rank"),
+    ] {
+        assert!(!broken(2, &turns(writes, reads)).is_empty(), "{writes}; {reads}");
+    }
+    let right = turns("k % 2 == rank", "k % 2 != rank");
+    assert!(!broken(2, &right.replace("cluster.sync();", "block.sync();")).is_empty());
+    // The reader of a round is the writer of the next one: it has met the other since.
+    assert!(broken(2, &right.replace("block.sync();", "")).is_empty());
+    assert!(!broken(2, &right.replace("for k in 0..n {", "for j in 0..n { let k = j / 2;")).is_empty());
+    assert!(!broken(2, &right.replace("for k in 0..n {", "for k in (0..n).step_by(2) {")).is_empty());
+}
