@@ -13,6 +13,7 @@ use syn::{
 
 use super::lengths::Lengths;
 use super::local_types::{NamedType, single};
+use super::passed::{has_place, is_handle, is_value};
 use super::same_file::{Known, Module, declared_everywhere, declared_in, is_place, name_of, words};
 use super::stand_ins::{LeaveBlock, Stands, Substitute, respanned, with_constants};
 use crate::model::followed::{Followed, FollowedMethod, Selected};
@@ -339,7 +340,7 @@ impl Inliner<'_> {
                     let outer: &Expr = argument;
                     let stand = match (&*input.ty, outer) {
                         (Type::Reference(ty), Expr::Reference(argument))
-                            if ty.mutability.is_some() && is_value(&ty.elem) =>
+                            if ty.mutability.is_some() && has_place(&ty.elem) =>
                         {
                             let place = is_place(&argument.expr).then(|| argument.expr.clone())?;
                             // rustc would refuse a second use of what is borrowed.
@@ -434,24 +435,6 @@ fn takes_values(known: &Known) -> bool {
             ty => is_value(ty),
         },
     })
-}
-
-/// Whether a type is plain data by its syntax: no reference and no type with arguments.
-fn is_value(ty: &Type) -> bool {
-    match ty {
-        Type::Path(path) => path.path.get_ident().is_some(),
-        Type::Tuple(tuple) => tuple.elems.iter().all(is_value),
-        Type::Array(array) => is_value(&array.elem),
-        Type::Paren(paren) => is_value(&paren.elem),
-        _ => false,
-    }
-}
-
-/// Whether a type is, by its spelling, one of ours whose values are handed on as they are.
-fn is_handle(ty: &Type) -> bool {
-    const HANDLES: [&str; 4] = ["ArrivalToken", "RemoteArray", "RemoteBarrier", "RemoteSlice"];
-    let Type::Path(path) = ty else { return false };
-    path.path.segments.last().is_some_and(|last| HANDLES.iter().any(|handle| last.ident == handle))
 }
 
 /// Returns the constants that a call names for the parameters of a function, each one literal or name; `None` if one that the body

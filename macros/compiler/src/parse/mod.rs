@@ -29,6 +29,7 @@ mod name;
 mod operand_order;
 pub(crate) mod options;
 mod parameters;
+mod passed;
 mod pattern;
 mod reference;
 pub(crate) mod same_file;

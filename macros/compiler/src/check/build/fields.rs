@@ -39,6 +39,10 @@ impl Builder<'_> {
     pub(super) fn in_variant(&mut self, held: Value, some: bool, at: SpanRange) -> Value {
         let variant = self.nothing(at);
         self.computed.insert(variant.node, Computed::Number(u64::from(some)));
+        if !some {
+            // Nobody asks for it.
+            self.computed.insert(held.node, Computed::Number(0));
+        }
         self.in_known_variant(held, variant)
     }
 

@@ -35,6 +35,7 @@ mod listed;
 mod loops;
 mod mend;
 mod objects;
+mod options;
 mod parts;
 mod pipelines;
 mod polls;

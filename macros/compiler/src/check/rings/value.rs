@@ -197,7 +197,7 @@ impl Evaluator<'_, '_, '_> {
                 }
                 Some(formula) => computed(*formula, operand(0), operand(1)),
                 None if kernel.cfg.cuts.contains_key(&node) => self.uncut(node, operand(0)),
-                None => Value::Unknown,
+                None => self.of_option(node, operand),
             },
             Source::Param(_)
             | Source::Not
@@ -420,7 +420,7 @@ pub(super) fn differing(kernel: &Kernel<'_, '_>) -> BTreeSet<NodeId> {
 }
 
 /// The value of a known function.
-fn computed(formula: Formula, left: Value, right: Value) -> Value {
+pub(super) fn computed(formula: Formula, left: Value, right: Value) -> Value {
     let (Value::Expr(_), Value::Expr(_)) = (&left, &right) else { return Value::Unknown };
     let up = |left: Value, right: &Value| {
         let more = binary(BinaryOp::Sub, right.clone(), Value::constant(1));

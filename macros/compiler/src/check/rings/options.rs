@@ -1,0 +1,31 @@
+//! What `Option`s hold and whether they hold anything, as values; and methods of numbers that are no formulas.
+
+use super::value::{Evaluator, Value, binary, computed};
+use crate::check::cfg::{Computed, Formula, NodeId};
+use crate::model::expr::BinaryOp;
+
+impl Evaluator<'_, '_, '_> {
+    /// The value of a node that is computed of these operands.
+    pub(super) fn of_option(&self, node: NodeId, operand: impl Fn(usize) -> Value) -> Value {
+        let not = |value: Value| binary(BinaryOp::Sub, Value::constant(1), value);
+        match self.kernel.cfg.computed.get(&node) {
+            Some(Computed::Number(number)) => i64::try_from(*number).map_or(Value::Unknown, Value::constant),
+            Some(Computed::Is { some: true } | Computed::Held) => operand(0),
+            Some(Computed::Is { some: false }) => not(operand(0)),
+            Some(Computed::HeldOr) => match operand(2).known() {
+                Some(0) => operand(1),
+                Some(_) => operand(0),
+                None => {
+                    let held = binary(BinaryOp::Mul, operand(2), operand(0));
+                    let other = binary(BinaryOp::Mul, not(operand(2)), operand(1));
+                    binary(BinaryOp::Add, held, other)
+                }
+            },
+            Some(Computed::Method { name: "saturating_sub", .. }) => {
+                let most = computed(Formula::Max, operand(0), operand(1));
+                binary(BinaryOp::Sub, most, operand(1))
+            }
+            Some(Computed::Method { .. } | Computed::Fits { .. }) | None => Value::Unknown,
+        }
+    }
+}
