@@ -33,6 +33,7 @@ mod preconditions;
 mod products;
 mod races;
 mod roles;
+mod schedulers;
 mod skeletons;
 mod staged;
 mod tiles;
