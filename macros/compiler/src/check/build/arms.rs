@@ -14,6 +14,8 @@ use crate::span::SpanRange;
 pub(super) struct Yielded {
     /// The number of arms.
     arms: usize,
+    /// The number of those that yield `None`, of which nobody reads a field.
+    nothing: usize,
     /// The temporary of each field, with the number of arms that set it.
     fields: BTreeMap<u16, (Variable, usize)>,
 }
@@ -21,7 +23,10 @@ pub(super) struct Yielded {
 impl Builder<'_> {
     /// Sets the temporaries of the fields of a value that several arms yield.
     pub(super) fn set_fields(&mut self, joined: usize, value: &Value, at: SpanRange) {
-        self.yielded.entry(joined).or_default().arms += 1;
+        let is_nothing = self.is_nothing(value);
+        let yielded = self.yielded.entry(joined).or_default();
+        yielded.arms += 1;
+        yielded.nothing += usize::from(is_nothing);
         for (field, value) in &value.fields {
             let known = self.yielded.get(&joined).and_then(|yielded| yielded.fields.get(field));
             let (temporary, arms) = known.copied().unwrap_or_else(|| (self.temporary(), 0));
@@ -38,11 +43,11 @@ impl Builder<'_> {
         Value { fields, ..Value::of(self.read(variable, expr.span)).with(token) }
     }
 
-    /// The temporaries of the fields that every arm yields.
+    /// The temporaries of the fields that every arm yields that yields anything.
     fn fields_of_all_arms(&self, variable: Variable) -> Vec<(u16, Variable)> {
         let Variable::Temporary(joined) = variable else { return Vec::new() };
-        let Some(Yielded { arms: all, fields }) = self.yielded.get(&joined) else { return Vec::new() };
-        let of_all = fields.iter().filter(|(_, (_, arms))| arms == all);
+        let Some(Yielded { arms: all, nothing, fields }) = self.yielded.get(&joined) else { return Vec::new() };
+        let of_all = fields.iter().filter(|(_, (_, arms))| arms == all || arms + nothing == *all);
         of_all.map(|(field, (temporary, _))| (*field, *temporary)).collect()
     }
 }

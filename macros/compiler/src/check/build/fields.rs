@@ -61,6 +61,13 @@ impl Builder<'_> {
         held
     }
 
+    /// Whether a value is `None`, as the text shows.
+    pub(super) fn is_nothing(&mut self, value: &Value) -> bool {
+        let variant = self.variant();
+        let [(field, known)] = &value.fields[..] else { return false };
+        *field == variant && self.computed.get(&known.node) == Some(&Computed::Number(0))
+    }
+
     /// The number of an `Option`'s variant.
     pub(super) fn variant_of(&mut self, value: &Value, at: SpanRange) -> Option<NodeId> {
         let variant = self.variant();

@@ -5,6 +5,9 @@ use super::verdict;
 
 const SCHEDULER: &str = "#[derive(Clone, Copy, DeviceCopy)]
 #[repr(C)]
+pub struct Work { tile: u32, parts: u32 }
+#[derive(Clone, Copy, DeviceCopy)]
+#[repr(C)]
 pub struct Scheduler { next: u32, stride: u32, tiles: u32 }
 #[device]
 impl Scheduler {
@@ -22,6 +25,12 @@ impl Scheduler {
     fn chosen(&mut self) -> Option<u32> {
         if self.next < self.tiles { let tile = self.next; self.next += self.stride; Some(tile) } else { None }
     }
+    fn work(&mut self) -> Option<Work> {
+        if self.next >= self.tiles { return None; }
+        let work = Work { tile: self.next, parts: 1 };
+        self.next += self.stride;
+        Some(work)
+    }
     fn valid(&self) -> bool { self.next < self.tiles }
     fn advance(&mut self) { self.next += self.stride; }
 }
@@ -33,7 +42,12 @@ fn following(next: &mut u32, stride: u32, tiles: u32) -> Option<u32> {
 }";
 
 /// How a loop begins, and how the last statement of a round goes on.
-const LOOPS: [(&str, &str); 7] = [
+const LOOPS: [(&str, &str); 8] = [
+    (
+        "let mut s = Scheduler { next: first, stride, tiles };
+        while let Some(work) = s.work() { for _ in 0..work.parts { let tile = work.tile;",
+        "}",
+    ),
     ("let mut s = Scheduler { next: first, stride, tiles }; while let Some(tile) = s.next() {", ""),
     ("let mut s = Scheduler { next: first, stride, tiles }; while let Some(tile) = s.after() {", ""),
     ("let mut s = Scheduler { next: first, stride, tiles }; while let Some(tile) = s.chosen() {", ""),
