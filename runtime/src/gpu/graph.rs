@@ -254,7 +254,7 @@ impl Gpu {
 
     /// Launches a graph on a stream, after its earlier launches, and returns the number of this one.
     pub(crate) fn launch_graph(&self, graph: &GpuGraph, queue: &Arc<Queue>) -> Result<u64> {
-        if self.is_capturing(queue)? {
+        if queue.is_capturing()? {
             return Err(GraphError::Capturing.into());
         }
         let mut executable = graph.executable.lock().unwrap_or_else(PoisonError::into_inner);

@@ -14,6 +14,7 @@ use std::{env, ptr};
 use libloading::Library;
 
 use self::search::Place;
+use super::library;
 use super::observe::{self, Stage};
 use super::variant::Variant;
 use crate::program::Program;
@@ -251,7 +252,7 @@ impl Nvrtc {
     fn open(path: &Path, builtins: Option<&Path>) -> Result<Nvrtc, String> {
         let open = |path: &Path| {
             // SAFETY: the initializers of NVIDIA's libraries set up their own state only.
-            unsafe { Library::new(path) }.map_err(|error| error.to_string())
+            unsafe { Library::new(path) }.map_err(|error| library::reason(&error))
         };
         let builtins = builtins.map(open).transpose()?;
         Nvrtc::of(open(path)?, builtins)
@@ -261,7 +262,7 @@ impl Nvrtc {
         macro_rules! symbol {
             ($name:literal) => {
                 // SAFETY: nvrtc.h declares the function with the field's type, for every version since 11.1.
-                *unsafe { library.get($name) }.map_err(|error| error.to_string())?
+                *unsafe { library.get($name) }.map_err(|error| library::reason(&error))?
             };
         }
         Ok(Nvrtc {
@@ -367,6 +368,13 @@ pub(super) mod tests {
         let log = "phalanx/scalar.cuh(12): error: this\n          detected during\nsrc/k.rs(42): error: that\n";
         assert_eq!(rust_location(log).as_deref(), Some("src/k.rs:42"));
         assert_eq!(rust_location("k.cu(1): warning #1: x"), None);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn the_loader_names_what_it_did_not_find() {
+        let error = Nvrtc::open(Path::new("libnvrtc-none.so.7"), None).err().unwrap();
+        assert!(error.contains("libnvrtc-none.so.7: cannot open shared object file"), "{error}");
     }
 
     static COPY: Template = Template {

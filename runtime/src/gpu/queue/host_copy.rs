@@ -54,6 +54,7 @@ impl Queue {
         wrote_host: bool,
         copy: impl FnOnce(&mut Pinned<T>) -> Result<()>,
     ) -> Result<GpuCopy<T>> {
+        self.check_not_capturing()?;
         match self.enqueue(&[uses], |_, _| copy(&mut host)).and_then(|()| self.mark()) {
             Ok(ended) => Ok(GpuCopy { host: Some(host), ended, wrote_host }),
             Err(error) => {
