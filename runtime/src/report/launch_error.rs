@@ -43,6 +43,18 @@ pub enum LaunchError {
         /// The device's compute capability.
         found: (i32, i32),
     },
+    /// The kernel, or a function that it calls, has an operation of one generation of GPUs, and the architecture's name has no `a`.
+    #[error(
+        "{what}, at {location}, is for one generation of GPUs, whose name has `{architecture}a`, not `{architecture}`; name that"
+    )]
+    NoSuffix {
+        /// The operation.
+        what: &'static str,
+        /// Where it is.
+        location: Location,
+        /// The architecture.
+        architecture: String,
+    },
     /// The kernel multiplies 8-bit floats, and the device's tensor cores do not.
     #[error(
         "matrices of `e4m3` and `e5m2` need compute capability 8.9 or later, and this GPU has {}.{}; convert them to `bf16`", .found.0, .found.1
