@@ -61,6 +61,17 @@ struct Kernels {
     loaded: Vec<Loaded>,
 }
 
+impl Kernels {
+    /// Returns the number of a kernel, which is known, or has just been loaded: by another thread, too, perhaps.
+    fn number(&mut self, key: (TypeId, Variant), loaded: Option<Loaded>) -> usize {
+        let Kernels { numbers, loaded: all } = self;
+        *numbers.entry(key).or_insert_with(|| {
+            all.extend(loaded);
+            all.len() - 1
+        })
+    }
+}
+
 /// A kernel that is ready for launches of a shape.
 pub(super) struct Prepared {
     pub(super) number: usize,
@@ -365,17 +376,11 @@ impl Gpu {
 
     /// Returns a variant of the kernel, which is loaded if it is not yet, and fails if no cluster of this shape fits.
     fn fitting(&self, kernel: TypeId, program: &Arc<Program>, shape: &Shape, variant: Variant) -> Result<Fitting> {
+        let known = self.kernels().numbers.get(&(kernel, variant)).copied();
+        // NVRTC takes its time, in which other threads launch other kernels.
+        let loaded = known.is_none().then(|| self.load(program, variant)).transpose()?;
         let mut kernels = self.kernels();
-        let number = match kernels.numbers.get(&(kernel, variant)) {
-            Some(&number) => number,
-            None => {
-                let loaded = self.load(program, variant)?;
-                kernels.loaded.push(loaded);
-                let number = kernels.loaded.len() - 1;
-                kernels.numbers.insert((kernel, variant), number);
-                number
-            }
-        };
+        let number = kernels.number((kernel, variant), loaded);
         let loaded = &mut kernels.loaded[number];
         let clusters = loaded.check_fits(self.default.stream(), shape, &self.caps)?;
         Ok(Fitting { number, function: loaded.function.clone(), clusters })

@@ -389,7 +389,7 @@ impl<Place> Launch<'_, Place> {
             return Err(refused);
         }
         let shape = check::fitting(&program, &self.sizes, device.caps())?;
-        let deadline = self.deadline.or_else(|| device.deadline().filter(|_| mode == Mode::Launch));
+        let deadline = self.deadline.or_else(|| if mode == Mode::Launch { device.deadline() } else { None });
         let variant = Variant::of(&program, &shape, self.arguments.known()).with_deadline(deadline.is_some());
         if let StreamQueue::Capture(_) = &stream.queue {
             check::captured(&program, mode, self.arguments.are_borrowed(), deadline).map_err(error)?;
