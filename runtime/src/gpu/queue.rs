@@ -268,6 +268,10 @@ impl Queue {
 
     /// Returns whether the stream has nothing to do and nothing to report.
     pub(super) fn is_done(&self) -> bool {
+        // To ask for an event in the capture of another library would end that.
+        if self.is_capturing().unwrap_or(true) {
+            return false;
+        }
         let mut state = self.state();
         if !self.so_far.record(&self.stream).and_then(|()| self.so_far.try_is_complete()).unwrap_or(false) {
             return false;

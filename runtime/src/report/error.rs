@@ -19,7 +19,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// An operation on a device, a buffer or a launch failed.
 ///
 /// The driver's own error is the [`source`](std::error::Error::source), and [`cuda_code`](Error::cuda_code) is its
-/// number. `Debug` shows the same text as `Display`, so that a `main` that returns an error prints it as it is meant to be
+/// number. `Debug` shows the text of `Display`, so that a `main` that returns an error prints it as it is meant to be
 /// read.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
@@ -395,7 +395,9 @@ pub enum Error {
 
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
+        let text = self.to_string();
+        // `main` writes `Error: ` in front of it.
+        f.write_str(text.strip_prefix("error: ").unwrap_or(&text))
     }
 }
 

@@ -24,8 +24,8 @@ pub enum GraphError {
     Capturing,
     /// Another library captures the stream, and its graph would keep no memory.
     #[error(
-        "another library captures the stream into a CUDA graph, which takes launches from here, but neither copies nor collectives: it would not keep \
-         their memory; call them before the capture, or after it"
+        "another library captures the stream into a CUDA graph, which takes launches from here, but no copies, collectives and events: it would not \
+         keep what they use; call them before the capture, or after it"
     )]
     LaunchesAlone,
     /// A graph copies memory that is only borrowed.

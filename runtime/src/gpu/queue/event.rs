@@ -24,6 +24,7 @@ pub(crate) struct GpuEvent {
 impl Queue {
     /// Records an event after the work so far.
     pub(crate) fn record(self: &Arc<Self>) -> Result<GpuEvent> {
+        self.check_not_capturing()?;
         let tick = self.ticks();
         let event = self.stream().record_event(Some(CU_EVENT_DEFAULT)).map_err(driver("cuEventRecord"))?;
         Ok(GpuEvent { event, before: Some((self.clone(), tick)), recorded: AtomicBool::new(true) })
@@ -32,6 +33,7 @@ impl Queue {
     /// Lets later work wait for an event.
     pub(crate) fn wait(&self, event: &GpuEvent) -> Result<()> {
         event.check_recorded()?;
+        self.check_not_capturing()?;
         if let Some((queue, _)) = &event.before {
             queue.check_not_lost()?;
         }

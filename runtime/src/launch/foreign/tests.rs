@@ -169,6 +169,12 @@ fn kernels_are_captured_by_others() {
         assert!(matches!(stream.synchronize(), Err(Error::Graph(GraphError::Waits))));
         let refused = add(&mut values, 1).grid(2).on(&stream).launch();
         assert!(matches!(refused, Err(Error::Launch { reason: LaunchError::WaitsInGraph, .. })), "{refused:?}");
+        assert!(matches!(stream.record(), Err(Error::Graph(GraphError::LaunchesAlone))));
+        // Handles of the stream come and go, and the capture goes on.
+        for _ in 0..3 {
+            // SAFETY: as above.
+            drop(unsafe { Stream::from_raw(device, theirs.cu_stream().addr() as u64) }.unwrap());
+        }
         // Their graph would keep none of this memory.
         let copied = [stream.copy(&from, &mut to), stream.upload(host, &mut to).map(drop)];
         let is_refused = |result: &Result<()>| matches!(result, Err(Error::Graph(GraphError::LaunchesAlone)));
