@@ -294,6 +294,7 @@ impl Gpu {
             Mode::Timeline => Some(Profile::new(stream, shape)?),
             Mode::Enqueue | Mode::Keep | Mode::Launch => None,
         };
+        queue.wait_for_room()?;
         if deadline.is_some() {
             queue.watch();
         }

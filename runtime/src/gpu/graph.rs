@@ -262,6 +262,7 @@ impl Gpu {
         if queue.is_capturing()? {
             return Err(GraphError::Capturing.into());
         }
+        queue.wait_for_room()?;
         let mut executable = graph.executable.lock().unwrap_or_else(PoisonError::into_inner);
         let number = queue.enqueue(&graph.uses, |state, _| {
             let block = state.slot(queue.stream())?;

@@ -28,6 +28,9 @@ mod search;
 /// multiprocessor first, and so waited for each load of a product's inner loop.
 const REGISTERS: &str = "--ptxas-options=--register-usage-level=10";
 
+/// The oldest version that the tests are run with.
+const OLDEST: (i32, i32) = (13, 0);
+
 /// Returns the compiler's options for `program`: unmarked helpers of the prelude; Rust lines in profilers; `i128`; and
 /// Rust's float semantics, unless its attribute asks for less. `--use_fast_math` enables contraction by itself, which
 /// `--fmad=false` would prevent. Without textures and surfaces, which only handwritten CUDA C++ can name, each
@@ -113,9 +116,19 @@ impl Program {
                 kernel: self.name().into(),
                 location: rust_location(&log),
                 source_file: keep_source(self),
-                log,
+                log: log + &age(version()),
             }),
         }
+    }
+}
+
+/// Returns what to add to a log if it is that of an NVRTC which is older than those that kernels are for.
+fn age(version: Option<(i32, i32)>) -> String {
+    match version.filter(|version| *version < OLDEST) {
+        Some((major, minor)) => format!(
+            "\nnote: this NVRTC is one of CUDA {major}.{minor}, and kernels are for 13.0 or newer: install a newer one, or set PHALANX_NVRTC to its folder"
+        ),
+        None => String::new(),
     }
 }
 
@@ -368,6 +381,8 @@ pub(super) mod tests {
         let log = "phalanx/scalar.cuh(12): error: this\n          detected during\nsrc/k.rs(42): error: that\n";
         assert_eq!(rust_location(log).as_deref(), Some("src/k.rs:42"));
         assert_eq!(rust_location("k.cu(1): warning #1: x"), None);
+        assert!(age(Some((12, 4))).contains("this NVRTC is one of CUDA 12.4"), "{}", age(Some((12, 4))));
+        assert_eq!([age(Some((13, 0))), age(None)], ["", ""]);
     }
 
     #[cfg(target_os = "linux")]

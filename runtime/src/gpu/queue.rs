@@ -108,6 +108,12 @@ impl Queue {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Waits until the next launch has a record, where those of late launches are in its way: who waits with the state could not end them.
+    pub(super) fn wait_for_room(&self) -> Result<()> {
+        let is_there = || self.state().slots.are_taken().map(|taken| !taken);
+        if is_there()? { Ok(()) } else { watch::end_late_launches_until(is_there) }
+    }
+
     /// Enqueues work that uses this memory, after the work of other streams that it must not overtake. A launch gets those in front of it
     /// that it may overlap with; all other work comes behind them.
     pub(super) fn enqueue<M: Borrow<GpuMemory>, R>(

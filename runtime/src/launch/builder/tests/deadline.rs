@@ -227,6 +227,22 @@ fn whatever_waits_for_a_late_launch_ends_it() {
     });
 }
 
+/// More launches than a stream keeps in flight, behind one that does not end.
+#[test]
+fn launches_that_find_no_room_end_a_late_one() {
+    on_each_device(|device| {
+        let stream = device.stream().unwrap();
+        let (mut a, mut b) = (device.zeros(32).unwrap(), device.zeros(32).unwrap());
+        let late = starved(&mut a, 1).grid(1).on(&stream).deadline(SHORT).enqueue().unwrap();
+        let launches = if device.is_simulator() { 3 } else { 1500 };
+        for _ in 0..launches {
+            drop(starved(&mut b, 0).grid(1).on(&stream).enqueue().unwrap());
+        }
+        ended(late.wait());
+        assert_eq!(b.read().unwrap(), [1; 32], "{device}");
+    });
+}
+
 #[test]
 fn a_failure_before_the_deadline_is_as_without_one() {
     on_each_device(|device| {
