@@ -227,6 +227,15 @@ mod tests {
             copy(&kept, &mut whole.slice_mut(48..).unwrap(), Some(&mut apart)).grid(1).launch(device).unwrap();
             assert_eq!(apart.read().unwrap(), [7; 16], "{device}");
             assert_eq!(whole.read().unwrap(), [[1; 16], [7; 16], [7; 16], [7; 16]].concat(), "{device}");
+            // The memory of a part is no slice of its own.
+            drop(whole);
+            #[cfg(feature = "gpu")]
+            match kept.into_cuda_slice().unwrap_err() {
+                Error::SharedMemory => assert!(!device.is_simulator()),
+                error => {
+                    assert!(matches!(error, Error::WrongDevice { .. }) && device.is_simulator(), "{device}: {error}")
+                }
+            }
         });
     }
 }
