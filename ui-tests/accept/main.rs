@@ -194,3 +194,46 @@ fn every_accepted_kernel_compiles_to_a_cubin() {
         }
     }
 }
+
+/// GPUs other than Hopper with its own instructions: an A100, an L40S, Hopper without them, and Blackwell's.
+const OTHERS: [&str; 7] = ["sm_80", "sm_89", "sm_90", "sm_100f", "sm_103a", "sm_120f", "sm_121a"];
+
+/// Each kernel compiles for another architecture, in turn, or for all of them if PHALANX_ALL_ARCHITECTURES is set; or the check that a launch makes
+/// says which line cannot.
+#[test]
+fn every_accepted_kernel_compiles_for_the_architectures_that_it_runs_on() {
+    use phalanx::{Error, LaunchError};
+    let all = std::env::var_os("PHALANX_ALL_ARCHITECTURES").is_some();
+    let (mut compiled, mut refused) = ([0; OTHERS.len()], [0; OTHERS.len()]);
+    for (turn, program) in kernels().enumerate() {
+        for (at, architecture) in OTHERS.iter().enumerate().filter(|(at, _)| all || turn % OTHERS.len() == *at) {
+            match program.check_architecture(architecture) {
+                Ok(()) => {}
+                Err(Error::Launch {
+                    reason:
+                        LaunchError::Capability { .. }
+                        | LaunchError::NoSuffix { .. }
+                        | LaunchError::NarrowMatrices { .. }
+                        | LaunchError::NoClusters { .. },
+                    ..
+                }) => {
+                    refused[at] += 1;
+                    continue;
+                }
+                Err(error) => panic!("{error}"),
+            }
+            match program.compile(architecture) {
+                Ok(_) => compiled[at] += 1,
+                Err(Error::NvrtcMissing { .. }) if std::env::var_os("PHALANX_REQUIRE_NVRTC").is_none() => {
+                    return eprintln!("NVRTC is not here: the text is not compiled");
+                }
+                // What is written by hand is not known to any check.
+                Err(_) if program.cuda_source().contains("asm") => {}
+                Err(error) => panic!("{architecture}: {error}\n{}", program.cuda_source()),
+            }
+        }
+    }
+    println!("{OTHERS:?}: {compiled:?} compiled, {refused:?} refused");
+    assert!(compiled.iter().all(|count| *count > 5), "{compiled:?} of {OTHERS:?}");
+    assert!(refused[..2].iter().all(|count| *count > 5), "an A100 has no clusters: {refused:?}");
+}

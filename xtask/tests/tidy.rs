@@ -47,6 +47,7 @@ fn sources() -> Vec<(String, String)> {
         "examples/src",
         "examples/bench/src",
         "examples/bench/tests",
+        "examples/candle_op/src",
         "examples/embedded",
         "ui-tests/accept",
         "ui-tests/beside_cudarc/src",
@@ -79,6 +80,24 @@ fn every_file_says_what_it_is() {
 fn every_file_is_one_idea() {
     let long = sources().into_iter().filter(|(_, text)| text.lines().count() > 500);
     none("longer than 500 lines", long.map(|(name, text)| format!("{name}: {}", text.lines().count())));
+}
+
+/// A text that goes on in the next line without a backslash at the end of the first has the next one's indentation in its middle.
+#[test]
+fn messages_have_single_spaces() {
+    let mut wide = Vec::new();
+    for (name, text) in ["runtime/src/report", "macros/compiler/src"].into_iter().flat_map(|folder| files(folder, "rs"))
+    {
+        let is_wide = |line: &str| {
+            let mut words = line.trim_start().split("    ");
+            let before = words.next().is_some_and(|text| text.contains('"') && text.ends_with(char::is_alphanumeric));
+            before && !line.contains("\\n") && words.any(|text| text.trim_start().starts_with(char::is_alphanumeric))
+        };
+        wide.extend(
+            text.lines().zip(1..).filter(|(line, _)| is_wide(line)).map(|(_, number)| format!("{name}:{number}")),
+        );
+    }
+    none("four spaces inside of a text", wide);
 }
 
 #[test]

@@ -16,7 +16,7 @@ const ROUNDS: usize = 101;
 const BATCH: usize = 50;
 
 #[cluster_kernel(block = 32)]
-fn touch(input: &[f32], out: &mut [f32], scale: f32) {
+pub(crate) fn touch(input: &[f32], out: &mut [f32], scale: f32) {
     let i = this_thread_block().thread_rank();
     out[i] = input[i] * scale;
 }
@@ -39,14 +39,18 @@ pub fn twin() -> Twin {
     Twin::new("launch", include_str!("../twins/launch.cu"))
 }
 
+/// Returns the driver's own call of it.
+pub(crate) fn call(input: &Memory<f32>, out: &Memory<f32>) -> Call {
+    let words = [input.address(), 32, out.address(), 32].map(Argument::Word);
+    Call::new(1, 32, [&words[..], &[Argument::Real(2.0)]].concat())
+}
+
 /// Measures on a GPU.
 pub fn measure(device: &Device) -> Result<Launches> {
     let stream = memory::stream(device)?.ok_or("launches are measured on a GPU")?;
     let (input, mut out) = (Memory::upload(device, &[1.0f32; 32])?, Memory::zeros(device, 32)?);
     let twins = Twins::new(stream.clone());
-    let words = [input.address(), 32, out.address(), 32].map(Argument::Word);
-    let call = Call::new(1, 32, [&words[..], &[Argument::Real(2.0)]].concat());
-    let mut ready = twins.prepare(&twins.load(&twin())?, &call)?;
+    let mut ready = twins.prepare(&twins.load(&twin())?, &call(&input, &out))?;
 
     let mut times: [Vec<f64>; 4] = Default::default();
     // The first round warms up.

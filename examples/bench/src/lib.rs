@@ -8,6 +8,7 @@ pub mod atlas;
 pub mod case;
 pub mod compare;
 pub mod data;
+pub mod host;
 pub mod launches;
 pub mod library;
 pub mod memory;

@@ -12,7 +12,7 @@ use phalanx::Device;
 use phalanx_bench::part::Part;
 use phalanx_bench::run::Measured;
 use phalanx_bench::table::Table;
-use phalanx_bench::{Result, atlas, launches, library, plot, process, tensor};
+use phalanx_bench::{Result, atlas, host, launches, library, plot, process, tensor};
 use serde_json::Value;
 
 /// The longest that a part may take.
@@ -128,6 +128,7 @@ fn add(part: Part, value: Value, measured: &mut Measured, arguments: &Arguments)
         }
         Part::Atlas => atlas::markdown(&serde_json::from_value::<Vec<atlas::Page>>(value.clone())?),
         Part::Launches => launches::markdown(&serde_json::from_value(value.clone())?),
+        Part::Host => host::markdown(&serde_json::from_value(value.clone())?),
         Part::Tensor => {
             let measured: tensor::Measured = serde_json::from_value(value.clone())?;
             let problems: Vec<Value> = measured.rows.iter().map(|row| row.problem.clone()).collect();

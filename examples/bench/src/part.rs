@@ -1,10 +1,10 @@
-//! The parts of the benchmark that run in a process of their own: a showcase, the atlas, or the host's time for launches.
+//! The parts of the benchmark that run in a process of their own: a showcase, the atlas, or what the host takes.
 
 use phalanx::Device;
 use serde_json::Value;
 
 use crate::case::Showcase;
-use crate::{Result, atlas, launches, pairs, run, showcases, tensor, timing, twin};
+use crate::{Result, atlas, host, launches, pairs, run, showcases, tensor, timing, twin};
 
 /// A part of the benchmark.
 #[derive(Clone, Copy)]
@@ -15,6 +15,8 @@ pub enum Part {
     Atlas,
     /// The host's time for launches.
     Launches,
+    /// What the host runtime costs beside a launch.
+    Host,
     /// Kernels of the tensor cores.
     Tensor,
 }
@@ -23,7 +25,7 @@ impl Part {
     /// Returns all parts, in the order in which they run.
     pub fn all() -> Vec<Part> {
         let kernels = showcases::ALL.iter().chain(pairs::ALL);
-        kernels.map(Part::Showcase).chain([Part::Tensor, Part::Launches, Part::Atlas]).collect()
+        kernels.map(Part::Showcase).chain([Part::Tensor, Part::Launches, Part::Host, Part::Atlas]).collect()
     }
 
     /// Returns the name, by which a part is chosen.
@@ -32,6 +34,7 @@ impl Part {
             Part::Showcase(showcase) => showcase.name,
             Part::Atlas => "atlas",
             Part::Launches => "launches",
+            Part::Host => "host",
             Part::Tensor => "tensor",
         }
     }
@@ -42,16 +45,18 @@ impl Part {
             Part::Showcase(showcase) => showcase.about,
             Part::Atlas => "latency and bandwidth of distributed shared memory",
             Part::Launches => "the host's time for a launch, beside the driver's own call",
+            Part::Host => "graphs, streams, deadlines, and the device's time from one launch to the next",
             Part::Tensor => "products of matrices and attention by the tensor cores, beside libraries",
         }
     }
 
-    /// Measures on a GPU: `Measured`, the pages of the atlas, `Launches`, or `tensor::Measured`.
+    /// Measures on a GPU: `Measured`, the pages of the atlas, `Launches`, `Host`, or `tensor::Measured`.
     pub fn measure(self, device: &Device) -> Result<Value> {
         Ok(match self {
             Part::Showcase(showcase) => serde_json::to_value(run::measure(showcase, device)?)?,
             Part::Atlas => serde_json::to_value(atlas::measure(device)?)?,
             Part::Launches => serde_json::to_value(launches::measure(device)?)?,
+            Part::Host => serde_json::to_value(host::measure(device)?)?,
             Part::Tensor => serde_json::to_value(tensor::measure(device)?)?,
         })
     }
@@ -63,6 +68,7 @@ impl Part {
             Part::Showcase(showcase) => run::simulate(showcase, device),
             Part::Atlas => atlas::measure(device).map(drop),
             Part::Launches => launches::simulate(device),
+            Part::Host => host::simulate(device),
             Part::Tensor => tensor::simulate(device),
         }
     }
@@ -75,7 +81,7 @@ impl Part {
                 run::compile_twins(showcase)
             }
             Part::Atlas | Part::Tensor => Ok(()),
-            Part::Launches => launches::twin().cubin().map(drop),
+            Part::Launches | Part::Host => launches::twin().cubin().map(drop),
         }
     }
 

@@ -5,7 +5,7 @@ use std::any::TypeId;
 use std::convert::Infallible;
 use std::ffi::c_void;
 use std::marker::PhantomData;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use super::caps::Caps;
@@ -81,6 +81,10 @@ impl Gpu {
     }
 
     pub(crate) fn caps(&self) -> &Caps {
+        match *self {}
+    }
+
+    pub(crate) fn deadline(&self) -> &Mutex<Option<Duration>> {
         match *self {}
     }
 

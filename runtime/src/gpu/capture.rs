@@ -61,7 +61,6 @@ pub(super) fn refused(
     has_deadline: bool,
     uses: &[(Arc<GpuMemory>, Access)],
 ) -> Option<LaunchError> {
-    let by_address = |memory: &GpuMemory| memory.is_borrowed() && memory.owner().is_none();
-    let is_kept = uses.iter().all(|(memory, _)| by_address(memory));
+    let is_kept = uses.iter().all(|(memory, _)| memory.is_vouched_for());
     mode.refused_in_graph(program, has_deadline).or((!is_kept).then_some(LaunchError::OwnedInGraph))
 }

@@ -45,6 +45,7 @@ impl GpuCommunicator {
 
     /// Enqueues a collective, with the parts of the ranks in their order, each on another GPU.
     pub(crate) fn enqueue(&self, collective: Collective, kind: ElementKind, parts: &[Part<'_>]) -> Result<()> {
+        parts.iter().try_for_each(|part| part.queue.check_not_capturing())?;
         let mut ranks = self.ranks.lock().unwrap_or_else(PoisonError::into_inner);
         // NCCL enqueues at the end of the group, on all streams, which until then take no other work.
         in_order(parts, &mut || {

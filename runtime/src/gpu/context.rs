@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
 
-use cudarc::driver::sys::CUstreamCaptureStatus_enum::CU_STREAM_CAPTURE_STATUS_NONE;
 use cudarc::driver::{CudaContext, CudaFunction, CudaStream};
 use cudarc::nvrtc::Ptx;
 
@@ -24,7 +24,6 @@ use super::store;
 use super::variant::Variant;
 use crate::program::Program;
 use crate::report::error::{Error, LaunchError, Result};
-use crate::report::graph::GraphError;
 use crate::report::output::Output;
 use crate::shape::Shape;
 
@@ -49,6 +48,7 @@ pub(crate) struct Gpu {
     /// The other streams. One that the program has dropped stays until it has nothing to do and nothing to report.
     others: Mutex<Vec<Arc<Queue>>>,
     output: Output,
+    deadline: Mutex<Option<Duration>>,
     kernels: Mutex<Kernels>,
     /// What the launches that others have captured leave.
     captured: Captured,
@@ -59,6 +59,17 @@ pub(crate) struct Gpu {
 struct Kernels {
     numbers: BTreeMap<(TypeId, Variant), usize>,
     loaded: Vec<Loaded>,
+}
+
+impl Kernels {
+    /// Returns the number of a kernel, which is known, or has just been loaded: by another thread, too, perhaps.
+    fn number(&mut self, key: (TypeId, Variant), loaded: Option<Loaded>) -> usize {
+        let Kernels { numbers, loaded: all } = self;
+        *numbers.entry(key).or_insert_with(|| {
+            all.extend(loaded);
+            all.len() - 1
+        })
+    }
 }
 
 /// A kernel that is ready for launches of a shape.
@@ -108,6 +119,11 @@ impl Gpu {
         ffi::device_count()
     }
 
+    /// The deadline of launches that wait and name none.
+    pub(crate) fn deadline(&self) -> &Mutex<Option<Duration>> {
+        &self.deadline
+    }
+
     fn new(ordinal: usize) -> Result<Gpu> {
         use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN as SHARED;
         let attribute = driver("cuDeviceGetAttribute");
@@ -125,9 +141,9 @@ impl Gpu {
         let several = Arc::new(AtomicBool::new(false));
         let default = Arc::new(Queue::new(context.default_stream(), several.clone())?);
         let (others, output, kernels) = (Mutex::default(), Output::default(), Mutex::default());
-        let peers = Mutex::default();
+        let (peers, deadline) = (Mutex::default(), Mutex::default());
         let captured = Captured::default();
-        Ok(Gpu { ordinal, caps, context, default, several, peers, others, output, kernels, captured })
+        Ok(Gpu { ordinal, caps, context, default, several, peers, others, output, deadline, kernels, captured })
     }
 
     pub(crate) fn ordinal(&self) -> usize {
@@ -165,7 +181,7 @@ impl Gpu {
         }
         // The handle of the per-thread default stream (CU_STREAM_PER_THREAD) means another stream in each thread.
         if stream.cu_stream().addr() == 2 {
-            return Err(Error::ForeignStream { expected: self.to_string(), found: "a thread of the host".into() });
+            return Err(Error::PerThreadStream);
         }
         self.add_queue(|| Ok(stream))
     }
@@ -194,11 +210,10 @@ impl Gpu {
     pub(super) fn note_uses(&self) -> Result<()> {
         if !self.several.swap(true, Ordering::SeqCst) {
             drop(self.default.state());
-            self.default.end_late_launches()?;
             // That is the only stream so far. While another library captures, the driver refuses to wait for the whole context.
-            if let Err(error) = self.default.stream().synchronize() {
+            if let Err(error) = self.default.synchronize() {
                 self.several.store(false, Ordering::SeqCst);
-                return Err(driver("cuStreamSynchronize")(error));
+                return Err(error);
             }
         }
         Ok(())
@@ -256,7 +271,7 @@ impl Gpu {
         mode: Mode,
         asked: Asked<'_, Arc<GpuMemory>>,
     ) -> Result<Started> {
-        if self.is_capturing(queue)? {
+        if queue.is_capturing()? {
             if let Some(reason) = capture::refused(program, mode, asked.deadline.is_some(), uses) {
                 return Err(Error::Launch { kernel: program.name().into(), reason });
             }
@@ -279,6 +294,10 @@ impl Gpu {
             Mode::Timeline => Some(Profile::new(stream, shape)?),
             Mode::Enqueue | Mode::Keep | Mode::Launch => None,
         };
+        queue.wait_for_room()?;
+        if deadline.is_some() {
+            queue.watch();
+        }
         let is_counted = counted_blocks(shape) > 0;
         let span = observe::span(Stage::Launch, program.name());
         let number = queue.enqueue(uses, |state, mut unfinished| {
@@ -317,22 +336,6 @@ impl Gpu {
         }
         let timeline = profile.map(|profile| profile.timeline(stream, program)).transpose()?;
         Ok(Started { number, timeline })
-    }
-
-    /// Returns whether another library captures the stream, which ours are not.
-    pub(super) fn is_capturing(&self, queue: &Arc<Queue>) -> Result<bool> {
-        self.context.bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
-        // The default stream cannot be captured.
-        if Arc::ptr_eq(queue, &self.default) {
-            return Ok(false);
-        }
-        let status = queue.stream().capture_status().map_err(driver("cuStreamIsCapturing"))?;
-        Ok(status != CU_STREAM_CAPTURE_STATUS_NONE)
-    }
-
-    /// Returns an error if the host must not wait for the stream.
-    fn check_not_capturing(&self, queue: &Arc<Queue>) -> Result<()> {
-        if self.is_capturing(queue)? { Err(GraphError::Waits.into()) } else { Ok(()) }
     }
 
     /// Makes the kernel ready for launches of this shape, and loads it if this is its first use here.
@@ -374,17 +377,11 @@ impl Gpu {
 
     /// Returns a variant of the kernel, which is loaded if it is not yet, and fails if no cluster of this shape fits.
     fn fitting(&self, kernel: TypeId, program: &Arc<Program>, shape: &Shape, variant: Variant) -> Result<Fitting> {
+        let known = self.kernels().numbers.get(&(kernel, variant)).copied();
+        // NVRTC takes its time, in which other threads launch other kernels.
+        let loaded = known.is_none().then(|| self.load(program, variant)).transpose()?;
         let mut kernels = self.kernels();
-        let number = match kernels.numbers.get(&(kernel, variant)) {
-            Some(&number) => number,
-            None => {
-                let loaded = self.load(program, variant)?;
-                kernels.loaded.push(loaded);
-                let number = kernels.loaded.len() - 1;
-                kernels.numbers.insert((kernel, variant), number);
-                number
-            }
-        };
+        let number = kernels.number((kernel, variant), loaded);
         let loaded = &mut kernels.loaded[number];
         let clusters = loaded.check_fits(self.default.stream(), shape, &self.caps)?;
         Ok(Fitting { number, function: loaded.function.clone(), clusters })
@@ -413,6 +410,13 @@ impl Gpu {
     fn kernels(&self) -> MutexGuard<'_, Kernels> {
         // A panic while the lock was held leaves no inconsistent state that matters here.
         self.kernels.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Gpu {
+    fn drop(&mut self) {
+        // The kernels are unloaded now, and the streams may live on, with memory that is freed later.
+        self.queues().iter().for_each(|queue| drop(queue.synchronize()));
     }
 }
 

@@ -322,6 +322,16 @@ pub(super) fn clear(stream: &CudaStream, region: Region<'_>) -> Result<()> {
         .map_err(driver("cuMemsetD8Async"))
 }
 
+/// Returns whether a stream has nothing to do.
+pub(super) fn is_idle(stream: &CudaStream) -> Result<bool> {
+    stream.context().bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
+    // SAFETY: the handle is valid as long as the stream.
+    match unsafe { sys::cuStreamQuery(stream.cu_stream()) } {
+        sys::CUresult::CUDA_ERROR_NOT_READY => Ok(false),
+        result => result.result().map(|()| true).map_err(driver("cuStreamQuery")),
+    }
+}
+
 /// Allocates `bytes` bytes of uninitialized memory. The caller must write all of it before anything reads it.
 pub(super) fn allocate(stream: &Arc<CudaStream>, bytes: usize) -> Result<Allocation> {
     // The driver refuses an allocation of no bytes.
@@ -476,7 +486,7 @@ fn config(stream: &CudaStream, shape: &Shape, attributes: &mut [CUlaunchAttribut
 
 /// Returns the number of GPUs.
 pub(super) fn device_count() -> Result<usize> {
-    //         // A driver without a GPU has counted them: there are none.
+    // A driver without a GPU has counted them: there are none.
     match CudaContext::device_count() {
         Err(DriverError(sys::CUresult::CUDA_ERROR_NO_DEVICE)) => Ok(0),
         count => Ok(count.map_err(driver("cuInit"))?.max(0) as usize),

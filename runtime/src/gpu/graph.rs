@@ -36,7 +36,9 @@ pub(crate) struct Recording {
     kernels: BTreeMap<Node, Unfinished>,
     /// The memory that nodes use, by the address of its handle.
     memory: BTreeMap<usize, Used>,
+    /// The events that a launch records, and the others that it waits for.
     events: Vec<Arc<GpuEvent>>,
+    waits: Vec<Arc<GpuEvent>>,
 }
 
 /// The use of some memory, by the nodes after the last event.
@@ -54,8 +56,10 @@ pub(crate) struct GpuGraph {
     executable: Mutex<Executable>,
     uses: Vec<(Arc<GpuMemory>, Access)>,
     record: Arc<GpuMemory>,
-    /// The events that a launch records, and those that it waits for.
+    /// The events that a launch records.
     events: Vec<Arc<GpuEvent>>,
+    /// Those that it waits for, which live as long.
+    _waits: Vec<Arc<GpuEvent>>,
 }
 
 impl Recording {
@@ -158,7 +162,7 @@ impl Recording {
         if !self.events.iter().any(|own| Arc::ptr_eq(own, event)) {
             let node = self.graph.wait(&self.all(), event.event())?;
             self.divide(node);
-            self.events.push(event.clone());
+            self.waits.push(event.clone());
         }
         Ok(())
     }
@@ -171,7 +175,7 @@ impl Recording {
     /// Returns the graph for launches.
     pub(crate) fn finish(self) -> Result<GpuGraph> {
         let executable = Mutex::new(self.graph.instantiate()?);
-        Ok(GpuGraph { executable, uses: self.uses(), record: self.record, events: self.events })
+        Ok(GpuGraph { executable, uses: self.uses(), record: self.record, events: self.events, _waits: self.waits })
     }
 }
 
@@ -195,6 +199,7 @@ impl Gpu {
             kernels: BTreeMap::new(),
             memory: BTreeMap::new(),
             events: Vec::new(),
+            waits: Vec::new(),
         })
     }
 
@@ -254,9 +259,10 @@ impl Gpu {
 
     /// Launches a graph on a stream, after its earlier launches, and returns the number of this one.
     pub(crate) fn launch_graph(&self, graph: &GpuGraph, queue: &Arc<Queue>) -> Result<u64> {
-        if self.is_capturing(queue)? {
+        if queue.is_capturing()? {
             return Err(GraphError::Capturing.into());
         }
+        queue.wait_for_room()?;
         let mut executable = graph.executable.lock().unwrap_or_else(PoisonError::into_inner);
         let number = queue.enqueue(&graph.uses, |state, _| {
             let block = state.slot(queue.stream())?;
@@ -278,7 +284,8 @@ impl Gpu {
             *executable = recording.graph.instantiate()?;
         }
         // What earlier launches use is freed behind them.
-        (graph.uses, graph.record, graph.events) = (recording.uses(), recording.record, recording.events);
+        (graph.uses, graph.record) = (recording.uses(), recording.record);
+        (graph.events, graph._waits) = (recording.events, recording.waits);
         Ok(())
     }
 }

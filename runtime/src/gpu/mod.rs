@@ -1,7 +1,7 @@
 //! NVIDIA's side: the capabilities of a GPU (`caps`), its context with the loaded kernels (`loaded`) and their launches (`context`, whose `wait` is for what comes at their end), its
 //! streams and the memory that they use (`queue`), copies (`transfer`), the run-time compiler (`nvrtc`) and its store on
 //! disk (`store`); what the driver knows of a kernel (`attributes`), what a launch hands to its kernel (`block`) and where that lies (`slots`), the record of a failing
-//! kernel (`record`), graphs of launches (`graph`, and those of other libraries, `capture`), collectives of several GPUs (`communicator`), what others may watch (`observe`), what kernels print (`print`), the times that they record at barriers (`profile`), the maps of tensors (`tensor_map`), and the driver calls
+//! kernel (`record`), graphs of launches (`graph`, and those of other libraries, `capture`), collectives of several GPUs (`communicator`), libraries that are loaded when they are first used (`library`), what others may watch (`observe`), what kernels print (`print`), the times that they record at barriers (`profile`), the maps of tensors (`tensor_map`), and the driver calls
 //! below (`ffi`). How kernels are started is data (`mode`). Without the feature `gpu` there is no driver, and `absent` stands for all
 //! that needs one. This module knows
 //! neither the simulator nor a kernel's Rust types.
@@ -23,6 +23,7 @@ mod context;
 mod ffi;
 #[cfg(feature = "gpu")]
 mod graph;
+mod library;
 #[cfg(feature = "gpu")]
 mod loaded;
 mod mode;

@@ -14,6 +14,7 @@ use std::{env, ptr};
 use libloading::Library;
 
 use self::search::Place;
+use super::library;
 use super::observe::{self, Stage};
 use super::variant::Variant;
 use crate::program::Program;
@@ -26,6 +27,9 @@ mod search;
 /// Lets the assembler keep loads in flight where that takes registers. By default it saves registers for more blocks on a
 /// multiprocessor first, and so waited for each load of a product's inner loop.
 const REGISTERS: &str = "--ptxas-options=--register-usage-level=10";
+
+/// The oldest version that the tests are run with.
+const OLDEST: (i32, i32) = (13, 0);
 
 /// Returns the compiler's options for `program`: unmarked helpers of the prelude; Rust lines in profilers; `i128`; and
 /// Rust's float semantics, unless its attribute asks for less. `--use_fast_math` enables contraction by itself, which
@@ -112,9 +116,19 @@ impl Program {
                 kernel: self.name().into(),
                 location: rust_location(&log),
                 source_file: keep_source(self),
-                log,
+                log: log + &age(version()),
             }),
         }
+    }
+}
+
+/// Returns what to add to a log if it is that of an NVRTC which is older than those that kernels are for.
+fn age(version: Option<(i32, i32)>) -> String {
+    match version.filter(|version| *version < OLDEST) {
+        Some((major, minor)) => format!(
+            "\nnote: this NVRTC is one of CUDA {major}.{minor}, and kernels are for 13.0 or newer: install a newer one, or set PHALANX_NVRTC to its folder"
+        ),
+        None => String::new(),
     }
 }
 
@@ -251,7 +265,7 @@ impl Nvrtc {
     fn open(path: &Path, builtins: Option<&Path>) -> Result<Nvrtc, String> {
         let open = |path: &Path| {
             // SAFETY: the initializers of NVIDIA's libraries set up their own state only.
-            unsafe { Library::new(path) }.map_err(|error| error.to_string())
+            unsafe { Library::new(path) }.map_err(|error| library::reason(&error))
         };
         let builtins = builtins.map(open).transpose()?;
         Nvrtc::of(open(path)?, builtins)
@@ -261,7 +275,7 @@ impl Nvrtc {
         macro_rules! symbol {
             ($name:literal) => {
                 // SAFETY: nvrtc.h declares the function with the field's type, for every version since 11.1.
-                *unsafe { library.get($name) }.map_err(|error| error.to_string())?
+                *unsafe { library.get($name) }.map_err(|error| library::reason(&error))?
             };
         }
         Ok(Nvrtc {
@@ -367,6 +381,15 @@ pub(super) mod tests {
         let log = "phalanx/scalar.cuh(12): error: this\n          detected during\nsrc/k.rs(42): error: that\n";
         assert_eq!(rust_location(log).as_deref(), Some("src/k.rs:42"));
         assert_eq!(rust_location("k.cu(1): warning #1: x"), None);
+        assert!(age(Some((12, 4))).contains("this NVRTC is one of CUDA 12.4"), "{}", age(Some((12, 4))));
+        assert_eq!([age(Some((13, 0))), age(None)], ["", ""]);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn the_loader_names_what_it_did_not_find() {
+        let error = Nvrtc::open(Path::new("libnvrtc-none.so.7"), None).err().unwrap();
+        assert!(error.contains("libnvrtc-none.so.7: cannot open shared object file"), "{error}");
     }
 
     static COPY: Template = Template {

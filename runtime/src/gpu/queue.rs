@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use cudarc::driver::sys::CUstreamCaptureStatus_enum::CU_STREAM_CAPTURE_STATUS_NONE;
 use cudarc::driver::{CudaEvent, CudaStream};
 
 use super::block::LaunchBlock;
@@ -16,6 +17,7 @@ use super::record::Record;
 use super::slots::Slots;
 use crate::program::Program;
 use crate::report::error::{Error, Result};
+use crate::report::graph::GraphError;
 use crate::report::output::PRINT_BYTES;
 use crate::report::unreported::Unreported;
 use crate::shape::Shape;
@@ -106,6 +108,12 @@ impl Queue {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Waits until the next launch has a record, where those of late launches are in its way: who waits with the state could not end them.
+    pub(super) fn wait_for_room(&self) -> Result<()> {
+        let is_there = || self.state().slots.are_taken().map(|taken| !taken);
+        if is_there()? { Ok(()) } else { watch::end_late_launches_until(is_there) }
+    }
+
     /// Enqueues work that uses this memory, after the work of other streams that it must not overtake. A launch gets those in front of it
     /// that it may overlap with; all other work comes behind them.
     pub(super) fn enqueue<M: Borrow<GpuMemory>, R>(
@@ -189,7 +197,29 @@ impl Queue {
     pub(super) fn synchronize(&self) -> Result<()> {
         self.end_late_launches()?;
         self.check_not_lost()?;
+        self.wait_for_all()
+    }
+
+    /// Waits for the work so far, in which no launch has a deadline, but which may wait for other streams.
+    fn wait_for_all(&self) -> Result<()> {
+        watch::end_late_launches_until(|| ffi::is_idle(&self.stream))?;
         self.stream.synchronize().map_err(driver("cuStreamSynchronize"))
+    }
+
+    /// Returns whether another library captures the stream, which ours are not.
+    pub(super) fn is_capturing(&self) -> Result<bool> {
+        self.stream.context().bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
+        // The default stream cannot be captured.
+        if self.stream.cu_stream().is_null() {
+            return Ok(false);
+        }
+        let status = self.stream.capture_status().map_err(driver("cuStreamIsCapturing"))?;
+        Ok(status != CU_STREAM_CAPTURE_STATUS_NONE)
+    }
+
+    /// Returns an error if another library captures the stream: its graph would not keep the memory that work here uses.
+    pub(super) fn check_not_capturing(&self) -> Result<()> {
+        if self.is_capturing()? { Err(GraphError::LaunchesAlone.into()) } else { Ok(()) }
     }
 
     fn ticks(&self) -> u64 {
@@ -205,15 +235,24 @@ impl Queue {
     /// if `any` is set. If the driver fails, the failure of a kernel is returned nevertheless, because it may be the cause.
     pub(super) fn finish(&self, own: Option<u64>, any: bool) -> Ended {
         let upto = self.state().slots.issued();
-        let ended = self.end_late_launches();
-        if let Some(record) = self.lost.get() {
-            return Ended { failure: Some(*record), printed: Ok(Records::default()) };
-        }
-        let ended = ended.and_then(|()| self.stream.synchronize().map_err(driver("cuStreamSynchronize")));
-        // After an error of the driver there is nothing to read.
-        let printed = ended.and_then(|()| {
-            self.state().prints.as_mut().map_or(Ok(Records::default()), |prints| prints.take(&self.stream))
-        });
+        let printed = loop {
+            let ended = self.end_late_launches();
+            if let Some(record) = self.lost.get() {
+                return Ended { failure: Some(*record), printed: Ok(Records::default()) };
+            }
+            // After an error of the driver there is nothing to read.
+            if let Err(error) = ended.and_then(|()| self.wait_for_all()) {
+                break Err(error);
+            }
+            let mut state = self.state();
+            let has_watches = state.has_watches();
+            match &mut state.prints {
+                None => break Ok(Records::default()),
+                // Another thread has enqueued a launch meanwhile, which only who has the state can end.
+                Some(_) if has_watches => {}
+                Some(prints) => break prints.take(&self.stream),
+            }
+        };
         self.collect(upto, own, any, printed)
     }
 
@@ -235,6 +274,10 @@ impl Queue {
 
     /// Returns whether the stream has nothing to do and nothing to report.
     pub(super) fn is_done(&self) -> bool {
+        // To ask for an event in the capture of another library would end that.
+        if self.is_capturing().unwrap_or(true) {
+            return false;
+        }
         let mut state = self.state();
         if !self.so_far.record(&self.stream).and_then(|()| self.so_far.try_is_complete()).unwrap_or(false) {
             return false;
@@ -246,6 +289,11 @@ impl Queue {
 }
 
 impl State {
+    /// Returns whether there are launches with a deadline.
+    pub(super) fn has_watches(&self) -> bool {
+        !self.watches.is_empty()
+    }
+
     /// Returns the words that count the failed threads of so many blocks, for a launch that is to overlap with others; `None` if
     /// memory for them has to come first, so that the launch cannot.
     fn counts_beside(&mut self, stream: &Arc<CudaStream>, blocks: u32, others: &Unfinished) -> Result<Option<u64>> {

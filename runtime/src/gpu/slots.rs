@@ -81,12 +81,20 @@ impl Slots {
         })
     }
 
+    /// Returns whether the next launch would wait for an earlier one.
+    pub(super) fn are_taken(&self) -> Result<bool> {
+        let is_used_up = self.current.as_ref().is_some_and(|segment| segment.used == LAUNCHES);
+        match self.full.front().filter(|_| is_used_up && self.full.len() + 1 >= MOST) {
+            Some(oldest) => oldest.has_ended().map(|has_ended| !has_ended),
+            None => Ok(false),
+        }
+    }
+
     /// Returns a segment for the launches after the last: the oldest, if its launches have ended or no more may be made, or a new one.
     fn segment(&mut self, stream: &Arc<CudaStream>, failures: &mut Unreported<Record>) -> Result<Segment> {
         let first = self.issued + 1;
-        let has_ended = |segment: &Segment| segment.ended.try_is_complete().map_err(driver("cuEventQuery"));
         let again = match self.full.front() {
-            Some(oldest) => self.full.len() + 1 >= MOST || has_ended(oldest)?,
+            Some(oldest) => self.full.len() + 1 >= MOST || oldest.has_ended()?,
             None => false,
         };
         match again.then(|| self.full.pop_front()).flatten() {
@@ -116,6 +124,11 @@ impl Segment {
         let records = PinnedRecords::new(stream.context(), LAUNCHES)?;
         let ended = stream.context().new_event(None).map_err(driver("cuEventCreate"))?;
         Ok(Segment { records, words, first, used: 0, read: 0, changed: false, ended })
+    }
+
+    /// Returns whether all launches have ended, of one that is used up.
+    fn has_ended(&self) -> Result<bool> {
+        self.ended.try_is_complete().map_err(driver("cuEventQuery"))
     }
 
     /// Starts again, in the order of the stream.

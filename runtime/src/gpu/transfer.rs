@@ -5,20 +5,13 @@ use std::sync::Arc;
 use cudarc::driver::{CudaContext, CudaSlice, DevicePtr, DevicePtrMut};
 
 use super::context::Gpu;
+use super::ffi;
 use super::ffi::pinned::Pinned;
-use super::ffi::{self, Allocation, driver};
 use super::mode::Access;
 use super::observe::{self, Stage};
 use super::queue::{GpuCopy, GpuMemory, Queue};
 use crate::program::types::{DeviceCopy, bytes_of};
 use crate::report::error::{Error, Result};
-
-impl GpuMemory {
-    /// Makes memory of an address that the caller vouches for.
-    pub(crate) fn at(gpu: &Gpu, address: u64, bytes: usize) -> Result<GpuMemory> {
-        Ok(GpuMemory::new(gpu.default_queue(), Allocation::foreign(address, bytes)))
-    }
-}
 
 impl Gpu {
     /// Returns memory with a copy of `data`.
@@ -64,7 +57,7 @@ impl Gpu {
         let region = memory.region().part(offset, size_of_val(data));
         home.enqueue(&[(memory, Access::Write)], |_, _| ffi::write(home.stream(), region, bytes_of(data)))?;
         // The driver may still be reading `data`.
-        home.stream().synchronize().map_err(driver("cuStreamSynchronize"))
+        home.synchronize()
     }
 
     /// Copies bytes from one memory to another on a stream, after all work that uses either.
@@ -75,6 +68,7 @@ impl Gpu {
         (to, to_offset): (&GpuMemory, usize),
         bytes: usize,
     ) -> Result<()> {
+        queue.check_not_capturing()?;
         let _span = observe::span(Stage::Copy, "device to device");
         let (source, target) = (from.region().part(from_offset, bytes), to.region().part(to_offset, bytes));
         let uses = [(from, Access::Read), (to, Access::Write)];
@@ -89,6 +83,7 @@ impl Gpu {
         (target, to, to_offset): (&Gpu, &GpuMemory, usize),
         bytes: usize,
     ) -> Result<()> {
+        queue.check_not_capturing()?;
         source.note_uses()?;
         target.note_uses()?;
         let _span = observe::span(Stage::Copy, "GPU to GPU");
@@ -101,11 +96,20 @@ impl Gpu {
     /// Returns `len` elements from the byte `start` on, after all launches on the default stream and on the one that wrote them last. It
     /// reports the failures of those.
     pub(crate) fn read<T: DeviceCopy>(&self, memory: &GpuMemory, start: usize, len: usize) -> Result<Vec<T>> {
-        self.finish_work_on(memory)?;
         let home = self.default_queue();
-        let _span = observe::span(Stage::Copy, "device to host");
         let region = memory.region().part(start, len * size_of::<T>());
-        home.enqueue(&[(memory, Access::Read)], |_, _| ffi::read(home.stream(), region))
+        loop {
+            self.finish_work_on(memory)?;
+            let _span = observe::span(Stage::Copy, "device to host");
+            let read = home.enqueue(&[(memory, Access::Read)], |state, _| match state.has_watches() {
+                // Another thread has enqueued a launch with a deadline meanwhile, which nobody could end while this waits with the state.
+                true => Ok(None),
+                false => ffi::read(home.stream(), region).map(Some),
+            })?;
+            if let Some(read) = read {
+                return Ok(read);
+            }
+        }
     }
 
     /// Waits for the default stream and for the last that wrote to `memory`, and reports their failures.
@@ -130,6 +134,7 @@ impl Gpu {
     pub(crate) fn adopt<T>(&self, slice: CudaSlice<T>) -> Result<GpuMemory> {
         self.check_context(slice.context())?;
         let home = self.default_queue();
+        home.synchronize()?;
         Ok(GpuMemory::new(home, ffi::from_slice(home.stream(), slice)?))
     }
 

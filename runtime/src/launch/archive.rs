@@ -140,7 +140,8 @@ impl Program {
         let capability =
             of_architecture(architecture).ok_or_else(|| Error::UnknownArchitecture(architecture.into()))?;
         let error = |reason| Error::Launch { kernel: self.name().into(), reason };
-        check::instructions(self, capability).map_err(error)
+        let checked = check::instructions(self, capability).and_then(|()| check::suffix(self, architecture));
+        checked.map_err(error)
     }
 
     /// Returns whether the archives that [`embed!`](crate::embed) has added have code of the kernel for every launch on an

@@ -3,6 +3,7 @@
 
 use std::ffi::c_void;
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::buffer::{Buffer, HostMemory, Memory};
@@ -30,13 +31,22 @@ pub struct Arguments {
     devices: Vec<(usize, Device)>,
     /// The memory of the buffers on a GPU, and whether the kernel may write it.
     uses: Vec<(Arc<GpuMemory>, Access)>,
-    /// The memory of the buffers in the simulator.
-    host: Vec<Arc<HostMemory>>,
+    /// The memory of the buffers in the simulator, and whether the kernel may write it.
+    host: Vec<(Arc<HostMemory>, Access)>,
     /// The addresses of the buffers in the simulator and the sizes of their elements, with the positions.
     memory: Vec<(usize, usize, usize)>,
+    /// The addresses of the buffers' elements on their devices, in order, and whether the kernel may write them.
+    spans: Vec<Span>,
     known: Known,
     /// The error of the driver if it refused to make a tensor's map.
     refused: Option<Error>,
+}
+
+/// The elements of a buffer that is an argument.
+struct Span {
+    position: usize,
+    addresses: Range<u64>,
+    access: Access,
 }
 
 impl Arguments {
@@ -147,12 +157,16 @@ impl Arguments {
         self.devices.push((position, buffer.device().clone()));
         match buffer.memory() {
             Memory::Gpu(memory) => self.uses.push((memory.clone(), access)),
-            Memory::Host(memory) => self.host.push(memory.clone()),
+            Memory::Host(memory) => self.host.push((memory.clone(), access)),
         }
         self.known.length(buffer.len() as u64);
+        let mut first = buffer.address();
         if let MemoryId::Constant(base) = buffer.global().id() {
             self.memory.push((position, base.addr().get(), size_of::<T>()));
+            first = base.addr().get() as u64 + buffer.first_byte();
         }
+        let addresses = first..first.saturating_add((buffer.len() * size_of::<T>()) as u64);
+        self.spans.push(Span { position, addresses, access });
     }
 
     /// Returns the memory of the arguments at these positions, on a GPU.
@@ -191,7 +205,7 @@ impl Arguments {
     }
 
     /// Returns the memory of the buffers in the simulator.
-    pub(super) fn into_host_memory(self) -> Vec<Arc<HostMemory>> {
+    pub(super) fn into_host_memory(self) -> Vec<(Arc<HostMemory>, Access)> {
         self.host
     }
 
@@ -207,6 +221,21 @@ impl Arguments {
         let mut pointers = Vec::with_capacity(self.starts.len() + 1);
         pointers.extend(self.starts.iter().map(|&start| base.wrapping_add(start).cast::<c_void>()));
         pointers
+    }
+
+    /// Returns an error if the kernel may write what another argument has, too: safe programs can move the buffer out of a
+    /// [`ViewMut`](crate::ViewMut), and then have two buffers of one memory.
+    pub(super) fn check_overlap(&self) -> Result<(), LaunchError> {
+        for (at, span) in self.spans.iter().enumerate() {
+            let shares = |other: &&Span| {
+                (span.access == Access::Write || other.access == Access::Write)
+                    && span.addresses.start.max(other.addresses.start) < span.addresses.end.min(other.addresses.end)
+            };
+            if let Some(other) = self.spans[at + 1..].iter().find(shares) {
+                return Err(LaunchError::Overlap { first: span.position, second: other.position });
+            }
+        }
+        Ok(())
     }
 
     /// Returns an error unless `device` accesses the memory of all buffers.

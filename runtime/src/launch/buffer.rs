@@ -3,11 +3,11 @@
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::{Bound, Range, RangeBounds};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use super::device::{Device, Target};
-use super::host::{Host, Reserved};
-use crate::gpu::GpuMemory;
+use super::host::{Host, HostQueue, Reserved};
+use crate::gpu::{Gpu, GpuMemory};
 use crate::kernel::memory::{Global, GlobalMemory, GlobalMut};
 use crate::program::types::DeviceCopy;
 use crate::report::error::{Error, Result};
@@ -45,7 +45,23 @@ pub(super) enum Memory {
 pub(super) struct HostMemory {
     pub(super) memory: GlobalMemory,
     pub(super) kind: Kind,
+    /// The stream whose work wrote it last, on which a read reports failures.
+    writer: Mutex<Weak<HostQueue>>,
     _reserved: Reserved,
+}
+
+impl HostMemory {
+    /// Notes work that may have written it.
+    pub(super) fn written_on(&self, queue: &Arc<HostQueue>) {
+        *self.writer.lock().unwrap_or_else(PoisonError::into_inner) = Arc::downgrade(queue);
+    }
+
+    /// Returns the first failure of the stream that wrote it last.
+    fn finish(&self) -> Result<()> {
+        let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner).upgrade();
+        // A stream that is gone had no failures left.
+        writer.map_or(Ok(()), |writer| writer.synchronize())
+    }
 }
 
 /// Whether the host accesses the elements in place.
@@ -64,7 +80,7 @@ impl Memory {
     ) -> Result<Memory> {
         let reserved = Host::reserve(host, bytes).ok_or(Error::OutOfMemory { bytes })?;
         let memory = memory().ok_or(Error::OutOfMemory { bytes })?;
-        Ok(Memory::Host(Arc::new(HostMemory { memory, kind, _reserved: reserved })))
+        Ok(Memory::Host(Arc::new(HostMemory { memory, kind, writer: Mutex::default(), _reserved: reserved })))
     }
 }
 
@@ -100,6 +116,16 @@ impl<T: DeviceCopy> Buffer<T> {
 
     /// Makes a buffer of memory of a GPU by its address, which the caller vouches for.
     pub(super) fn at(device: &Device, address: u64, len: usize) -> Result<Self> {
+        Buffer::made(device, address, len, GpuMemory::at)
+    }
+
+    /// Makes a buffer of memory that `make` makes of an address of a GPU.
+    pub(super) fn made(
+        device: &Device,
+        address: u64,
+        len: usize,
+        make: fn(&Gpu, u64, usize) -> Result<GpuMemory>,
+    ) -> Result<Self> {
         let Target::Gpu(gpu) = &device.target else {
             return Err(Error::WrongDevice { expected: device.to_string(), found: "a GPU".into() });
         };
@@ -109,7 +135,7 @@ impl<T: DeviceCopy> Buffer<T> {
             past => return Err(Error::MisalignedElements { ty: T::info().to_string(), past, alignment }),
         }
         let bytes = len.checked_mul(size).ok_or(Error::BufferTooLarge { len, size })?;
-        GpuMemory::at(gpu, address, bytes).map(|memory| Buffer::new(device, len, Memory::Gpu(Arc::new(memory))))
+        make(gpu, address, bytes).map(|memory| Buffer::new(device, len, Memory::Gpu(Arc::new(memory))))
     }
 
     /// Returns the same memory from the element `start` on. The caller sees to it that nobody writes to one of the two
@@ -165,7 +191,12 @@ impl<T: DeviceCopy> Buffer<T> {
         let start = self.start + range.start * size_of::<T>();
         match (&self.device.target, &self.memory) {
             (Target::Gpu(gpu), Memory::Gpu(memory)) => gpu.read(memory, start, range.len()),
-            (_, Memory::Host(host)) => self.device.synchronize().map(|()| host.memory.read_part(start, range.len())),
+            (Target::Simulator(device), Memory::Host(memory)) => {
+                device.default.synchronize()?;
+                memory.finish()?;
+                Ok(memory.memory.read_part(start, range.len()))
+            }
+            (Target::Gpu(_), Memory::Host(_)) => unreachable!("`new` is given memory of the device"),
             (Target::Simulator(_), Memory::Gpu(_)) => unreachable!("`new` is given memory of the device"),
         }
     }

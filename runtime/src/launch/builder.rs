@@ -127,7 +127,7 @@ impl<Place> Launch<'_, Place> {
         self
     }
 
-    /// Ends the launch if it runs for longer than this, and returns an error that says at which barriers its threads waited, instead of waiting
+    /// Ends the launch if it runs for longer than this ([`Device::set_deadline`] is for all that name none), and returns an error that says at which barriers its threads waited, instead of waiting
     /// forever. The time begins when the host, while it waits for the launch, sees that it runs.
     ///
     /// Waits at phase barriers, split barriers of the block and barriers of the grid end, and so do loops over atomics; the error is
@@ -384,11 +384,12 @@ impl<Place> Launch<'_, Place> {
         let program = self.program?;
         let error = |reason| Error::Launch { kernel: program.name().into(), reason };
         self.arguments.check_device(device).map_err(error)?;
+        self.arguments.check_overlap().map_err(error)?;
         if let Some(refused) = self.arguments.refused() {
             return Err(refused);
         }
         let shape = check::fitting(&program, &self.sizes, device.caps())?;
-        let deadline = self.deadline;
+        let deadline = self.deadline.or_else(|| if mode == Mode::Launch { device.deadline() } else { None });
         let variant = Variant::of(&program, &shape, self.arguments.known()).with_deadline(deadline.is_some());
         if let StreamQueue::Capture(_) = &stream.queue {
             check::captured(&program, mode, self.arguments.are_borrowed(), deadline).map_err(error)?;

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
+use super::host::HostQueue;
 use super::simulated::Simulated;
 use crate::gpu::{GpuEvent, Recording};
 use crate::report::error::Result;
@@ -23,9 +24,13 @@ pub(super) enum Recorded {
 pub(super) enum Operation {
     /// A kernel, and the memory that it uses, which lives as long as the graph.
     Launch(Simulated<'static>),
-    Copy(Box<dyn Fn() + Send + Sync>),
+    /// A copy, as work of the stream on which the graph is launched.
+    Copy(Box<Copying>),
     Record(HostEvent),
 }
+
+/// What copies as work of a stream.
+pub(super) type Copying = dyn Fn(&Arc<HostQueue>) + Send + Sync;
 
 /// An event of a graph in the simulator: the time at which the graph's last launch came to it.
 pub(super) type HostEvent = Arc<Mutex<Option<Instant>>>;

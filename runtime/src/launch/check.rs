@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use phalanx_contract::capability::Capability;
+use phalanx_contract::capability::{Capability, Need};
 
 use crate::gpu::Mode;
 use crate::gpu::caps::Caps;
@@ -78,6 +78,19 @@ pub(super) fn instructions(program: &Program, found: (i32, i32)) -> Result<(), L
         return Err(LaunchError::NarrowMatrices { found });
     }
     clusters(program.options().cluster.map_or(1, |cluster| volume(cluster.into())), found)
+}
+
+/// Rejects what NVRTC compiles for one generation alone, if the architecture has no `a` at its end. Those that launches ask for have it.
+pub(super) fn suffix(program: &Program, architecture: &str) -> Result<(), LaunchError> {
+    let is_of_one = |(_, need): &&(&str, Need)| need.capability == Capability::Warpgroups;
+    match program.needs().iter().find(is_of_one) {
+        Some((file, need)) if !architecture.ends_with('a') => Err(LaunchError::NoSuffix {
+            what: need.what,
+            location: Location { file: (*file).into(), line: need.line, column: need.column },
+            architecture: architecture.into(),
+        }),
+        Some(_) | None => Ok(()),
+    }
 }
 
 /// Rejects clusters of several blocks where a GPU has none.
@@ -264,7 +277,12 @@ mod tests {
         let place = format!("a barrier of the cluster, at {}:{}:13", file!(), kernels::MEETS);
         let end = "needs compute capability 9.0 or later, and this GPU has 8.6";
         assert!(error.contains(&place) && error.ends_with(end), "{error}");
+        let leaves = Program::of::<kernels::leaves_registers>().unwrap();
+        leaves.check_architecture("sm_90a").unwrap();
+        let error = leaves.check_architecture("sm_90").unwrap_err().to_string();
+        assert!(error.contains(file!()) && error.ends_with("has `sm_90a`, not `sm_90`; name that"), "{error}");
         let plain = Program::of::<kernels::plain>().unwrap();
+        plain.check_architecture("sm_90").unwrap();
         let error = fitting(&plain, &sizes(4, 2, 32), &gpu((8, 9))).unwrap_err().to_string();
         assert!(
             error.contains("clusters of 2 blocks need compute capability 9.0 or later, and this GPU has 8.9"),

@@ -41,12 +41,12 @@ use crate::report::nccl::{Collective, CollectiveError, ElementKind, Reduction};
 /// # }
 /// ```
 pub struct Communicator {
+    /// `None` for simulators. It comes first, because NCCL's part ends before the contexts of the devices may.
+    gpus: Option<GpuCommunicator>,
     devices: Vec<Device>,
     /// The rank of the first device.
     first: usize,
     size: usize,
-    /// `None` for simulators.
-    gpus: Option<GpuCommunicator>,
 }
 
 /// The type of a collective's elements. The trait is sealed.

@@ -1,8 +1,11 @@
 //! Copies on a stream, which the host does not wait for.
 
+use std::sync::Arc;
+
 use super::buffer::{Buffer, Memory};
 use super::capture::Operation;
 use super::device::Target;
+use super::host::HostQueue;
 use super::stream::{Stream, StreamQueue};
 use crate::program::types::DeviceCopy;
 use crate::report::error::{Error, Result};
@@ -48,9 +51,12 @@ impl Stream {
             },
             (Target::Simulator(_), (Memory::Host(source), from_start), (Memory::Host(target), to_start)) => {
                 let (source, target) = (source.clone(), target.clone());
-                let copy = move || target.memory.write(to_start, &source.memory.read_part::<T>(from_start, len));
+                let copy = move |queue: &Arc<HostQueue>| {
+                    target.memory.write(to_start, &source.memory.read_part::<T>(from_start, len));
+                    target.written_on(queue);
+                };
                 match &self.queue {
-                    StreamQueue::Simulator(_) => copy(),
+                    StreamQueue::Simulator(queue) => copy(queue),
                     StreamQueue::Capture(capture) => {
                         capture.add(|recorded| {
                             recorded.simulator().push(Operation::Copy(Box::new(copy)));

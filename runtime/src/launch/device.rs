@@ -3,7 +3,8 @@
 
 use std::fmt;
 use std::str::FromStr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use super::host::Host;
 use crate::gpu::Gpu;
@@ -160,6 +161,43 @@ impl Device {
         match &self.target {
             Target::Gpu(gpu) => gpu.has_been_left(),
             Target::Simulator(_) => true,
+        }
+    }
+
+    /// Sets the [deadline](crate::Launch::deadline) of launches that wait for their end, by `launch`, and name none. The default is `None`, so that
+    /// a kernel may take any time. `enqueue` has no deadline but that of its launch, because nobody may be there to end it. All handles of a GPU share it.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use phalanx::prelude::*;
+    ///
+    /// /// Waits for a flag that nobody sets.
+    /// #[cluster_kernel(block = 32)]
+    /// fn forever(flag: &mut [u32]) {
+    ///     while flag.atomic(0).load(Acquire) == 0 {}
+    /// }
+    ///
+    /// # fn main() -> phalanx::Result<()> {
+    /// let device = Device::simulator();
+    /// device.set_deadline(Some(Duration::from_secs(10)));
+    /// let error = forever(&mut device.zeros(1)?).grid(1).launch(&device).unwrap_err();
+    /// assert!(error.to_string().contains("at its deadline of 10s"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn set_deadline(&self, after: Option<Duration>) {
+        *self.deadline_cell().lock().unwrap_or_else(PoisonError::into_inner) = after;
+    }
+
+    /// Returns the deadline of launches that wait and name none.
+    pub(super) fn deadline(&self) -> Option<Duration> {
+        *self.deadline_cell().lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn deadline_cell(&self) -> &Mutex<Option<Duration>> {
+        match &self.target {
+            Target::Gpu(gpu) => gpu.deadline(),
+            Target::Simulator(host) => &host.deadline,
         }
     }
 

@@ -6,10 +6,12 @@ use std::ffi::c_void;
 use std::fmt;
 use std::mem;
 use std::ptr::{self, NonNull};
+use std::sync::Arc;
 
-use super::buffer::Buffer;
+use super::buffer::{Buffer, Memory};
 use super::device::{Device, Target};
 use super::view::{View, ViewMut};
+use crate::gpu::GpuMemory;
 use crate::program::types::DeviceScalar;
 use crate::report::dlpack::DlpackError;
 use crate::report::error::{Error, Result};
@@ -110,8 +112,8 @@ impl Element {
 /// ```
 pub struct DlpackTensor {
     managed: NonNull<Managed>,
-    /// The device whose kernels may use it.
-    used_on: OnceCell<Device>,
+    /// The device whose kernels may use it, and its memory, which all views share.
+    used: OnceCell<(Device, Arc<GpuMemory>)>,
 }
 
 impl DlpackTensor {
@@ -121,7 +123,7 @@ impl DlpackTensor {
     /// It is the address of one, which nobody else frees or uses otherwise. Work of others that wrote the memory, or uses it while this value
     /// exists, is ordered with the launches that use it: on the same stream ([`Stream::from_raw`](crate::Stream::from_raw)), by events, or because the host waits.
     pub unsafe fn from_raw(managed: NonNull<c_void>) -> DlpackTensor {
-        DlpackTensor { managed: managed.cast(), used_on: OnceCell::new() }
+        DlpackTensor { managed: managed.cast(), used: OnceCell::new() }
     }
 
     /// Returns the address of the `DLManagedTensor`, whose `deleter` the receiver calls when it no longer needs the memory. The host waits for the
@@ -188,15 +190,23 @@ impl DlpackTensor {
         if len > 1 && !strides.is_empty() && !follow_each_other(&shape, strides) {
             return Err(DlpackError::NotContiguous { shape, strides: strides.to_vec() }.into());
         }
-        let buffer = Buffer::at(device, raw.data as u64 + raw.byte_offset, len)?;
-        // All kernels that may use it are on this device: another one was refused.
-        let _ = self.used_on.set(device.clone());
+        // All kernels that may use it are on this device, and all views have this type: others were refused.
+        if let Some((device, memory)) = self.used.get() {
+            return Ok(Buffer::new(device, len, Memory::Gpu(memory.clone())));
+        }
+        let buffer = Buffer::made(device, raw.data as u64 + raw.byte_offset, len, GpuMemory::lent)?;
+        if let Some(memory) = buffer.gpu_memory() {
+            let _ = self.used.set((device.clone(), memory.clone()));
+        }
         Ok(buffer)
     }
 
-    /// Waits for the launches that use it. Returns whether they have ended.
+    /// Waits for the launches that use it. Returns whether they have ended. A buffer that was moved out of a view is of no use from now on.
     fn has_been_left(&self) -> bool {
-        self.used_on.get().is_none_or(Device::has_been_left)
+        self.used.get().is_none_or(|(device, memory)| {
+            memory.end_borrow();
+            device.has_been_left()
+        })
     }
 }
 
@@ -282,7 +292,7 @@ impl<T: DeviceScalar> Buffer<T> {
             (*exported).managed.tensor.shape = (*exported).shape.as_mut_ptr();
             NonNull::new_unchecked(&raw mut (*exported).managed)
         };
-        Ok(DlpackTensor { managed, used_on: OnceCell::new() })
+        Ok(DlpackTensor { managed, used: OnceCell::new() })
     }
 }
 

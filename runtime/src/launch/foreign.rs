@@ -27,8 +27,11 @@ impl<T: DeviceCopy> Buffer<T> {
 
     /// Returns the memory as a slice of cudarc, without a copy, after all launches have ended.
     pub fn into_cuda_slice(self) -> Result<CudaSlice<T>> {
+        let start = self.place().1;
         let (device, len, memory) = self.into_parts();
         match (&device.target, memory) {
+            // Safe programs can move a part out of its view, and drop the whole.
+            (Target::Gpu(_), Memory::Gpu(_)) if start > 0 => Err(Error::SharedMemory),
             (Target::Gpu(gpu), Memory::Gpu(memory)) => {
                 // Launches and views have handles of their own, and borrow the buffer.
                 gpu.release(Arc::into_inner(memory).ok_or(Error::Leaked)?, len)

@@ -219,12 +219,12 @@ impl Graph {
 }
 
 /// Runs the operations of a graph in their order up to the first failure, and returns the number of this launch.
-fn repeat(operations: &[Operation], host: &Host, queue: &HostQueue) -> Result<u64> {
+fn repeat(operations: &[Operation], host: &Host, queue: &Arc<HostQueue>) -> Result<u64> {
     let run = |operation: &Operation| -> Option<Failure> {
         match operation {
-            Operation::Launch(launch) => launch.run(host, None),
+            Operation::Launch(launch) => launch.run(host, queue, None),
             Operation::Copy(copy) => {
-                copy();
+                copy(queue);
                 None
             }
             Operation::Record(event) => {

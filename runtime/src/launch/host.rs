@@ -3,6 +3,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use crate::gpu::caps::Caps;
 use crate::report::error::Result;
@@ -19,6 +20,8 @@ pub(crate) struct Host {
     /// The reason why [`Device::auto`](crate::Device::auto) selected no GPU.
     pub(super) reason: Option<String>,
     pub(crate) output: Output,
+    /// The deadline of launches that wait and name none.
+    pub(super) deadline: Mutex<Option<Duration>>,
     pub(crate) warnings: Warnings,
     pub(super) default: Arc<HostQueue>,
     /// The other streams. One that the program has dropped stays while it has failures to report.
@@ -64,6 +67,7 @@ impl Host {
             caps: Caps::h100(),
             reason,
             output: Output::default(),
+            deadline: Mutex::default(),
             warnings: Warnings::default(),
             default: Arc::default(),
             others: Mutex::default(),

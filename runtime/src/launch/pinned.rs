@@ -113,8 +113,9 @@ impl Stream {
             (StreamQueue::Gpu(queue), (Memory::Gpu(to), start), Pages::Gpu(host)) => {
                 Copied::Gpu(queue.upload(host, (to, start))?)
             }
-            (StreamQueue::Simulator(_), (Memory::Host(to), start), Pages::Simulator(host)) => {
+            (StreamQueue::Simulator(queue), (Memory::Host(to), start), Pages::Simulator(host)) => {
                 to.memory.write(start, &host);
+                to.written_on(queue);
                 Copied::Simulator(host)
             }
             (StreamQueue::Gpu(_) | StreamQueue::Simulator(_), _, _) => unreachable!("`check_copy` has compared them"),

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::buffer::HostMemory;
 use super::host::{Host, HostQueue, Told};
 use crate::gpu::observe::{self, Stage};
-use crate::gpu::{Mode, Started};
+use crate::gpu::{Access, Mode, Started};
 use crate::program::Program;
 use crate::report::error::{Error, LaunchError, Result};
 use crate::report::failure::{Cause, Failure};
@@ -22,8 +22,8 @@ pub(super) struct Simulated<'a> {
     pub(super) buffers: Vec<NamedBuffer>,
     /// The function of a thread, which runs the host body.
     pub(super) threads: Box<dyn Fn() + Send + Sync + 'a>,
-    /// The memory of the buffers.
-    pub(super) memory: Vec<Arc<HostMemory>>,
+    /// The memory of the buffers, and whether the kernel may write it.
+    pub(super) memory: Vec<(Arc<HostMemory>, Access)>,
     /// The deadline, which a deadlock misses.
     pub(super) deadline: Option<Duration>,
 }
@@ -44,9 +44,9 @@ impl<'a> Simulated<'a> {
     }
 
     /// Runs the kernel, and lets the stream know of its failure.
-    pub(super) fn start(&self, host: &Host, queue: &HostQueue, mode: Mode) -> Result<Started> {
+    pub(super) fn start(&self, host: &Host, queue: &Arc<HostQueue>, mode: Mode) -> Result<Started> {
         let recorder = (mode == Mode::Timeline).then(Recorder::default);
-        let failure = self.run(host, recorder.as_ref());
+        let failure = self.run(host, queue, recorder.as_ref());
         let told = match mode {
             Mode::Enqueue => Told::Anyone,
             Mode::Keep => Told::Handle,
@@ -65,8 +65,10 @@ impl<'a> Simulated<'a> {
         LaunchError::check_resident(&self.shape, sim::most_clusters(&self.shape)).map_err(error)
     }
 
-    /// Runs the kernel to its end, and returns its failure. What it prints and its warnings go to the program.
-    pub(super) fn run(&self, host: &Host, recorder: Option<&Recorder>) -> Option<Failure> {
+    /// Runs the kernel to its end as work of a stream, and returns its failure. What it prints and its warnings go to the program.
+    pub(super) fn run(&self, host: &Host, queue: &Arc<HostQueue>, recorder: Option<&Recorder>) -> Option<Failure> {
+        let written = self.memory.iter().filter(|(_, access)| *access == Access::Write);
+        written.for_each(|(memory, _)| memory.written_on(queue));
         let program = &self.program;
         let _span = observe::span(Stage::Launch, program.name());
         let warnings = WarningCollector::default();

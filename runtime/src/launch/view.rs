@@ -185,3 +185,57 @@ impl<T: DeviceCopy> fmt::Debug for View<'_, T> {
         write!(f, "View({:?})", self.buffer)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::mem;
+
+    use crate::launch::on_each_device::on_each_device;
+    use crate::report::error::{Error, LaunchError};
+
+    mod kernels {
+        use crate::prelude::*;
+
+        #[cluster_kernel(block = 16)]
+        pub(super) fn copy(from: &[u32], to: &mut [u32], also: Option<&mut [u32]>) {
+            let i = this_grid().thread_rank();
+            to[i] = from[i];
+            if let Some(also) = also {
+                also[i] = from[i];
+            }
+        }
+    }
+    use kernels::copy;
+
+    /// Safe programs can make two buffers of one memory.
+    #[test]
+    fn buffers_of_one_memory_are_no_arguments_of_one_kernel() {
+        on_each_device(|device| {
+            let (mut whole, mut kept) = (device.upload(&[1u32; 64]).unwrap(), device.zeros(32).unwrap());
+            whole.write_at(16, &[7; 32]).unwrap();
+            mem::swap(&mut *whole.slice_mut(16..48).unwrap(), &mut kept);
+            let overlap = |error| match error {
+                Error::Launch { reason: LaunchError::Overlap { first, second }, .. } => (first, second),
+                other => panic!("{device}: {other}"),
+            };
+            let mut apart = device.zeros(16).unwrap();
+            assert_eq!(overlap(copy(&kept, &mut whole, None).grid(1).launch(device).unwrap_err()), (1, 2));
+            let last = &mut *kept.slice_mut(31..).unwrap();
+            let second = copy(&whole.slice(..48).unwrap(), &mut apart, Some(last)).grid(1).launch(device).unwrap_err();
+            assert_eq!(overlap(second), (1, 3), "{device}");
+            // Parts that follow each other share nothing, and what is read may be read twice.
+            copy(&kept, &mut whole.slice_mut(48..).unwrap(), Some(&mut apart)).grid(1).launch(device).unwrap();
+            assert_eq!(apart.read().unwrap(), [7; 16], "{device}");
+            assert_eq!(whole.read().unwrap(), [[1; 16], [7; 16], [7; 16], [7; 16]].concat(), "{device}");
+            // The memory of a part is no slice of its own.
+            drop(whole);
+            #[cfg(feature = "gpu")]
+            match kept.into_cuda_slice().unwrap_err() {
+                Error::SharedMemory => assert!(!device.is_simulator()),
+                error => {
+                    assert!(matches!(error, Error::WrongDevice { .. }) && device.is_simulator(), "{device}: {error}")
+                }
+            }
+        });
+    }
+}

@@ -6,6 +6,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use super::dlpack::DlpackError;
+use super::driver;
 use super::failure::Failure;
 use super::graph::GraphError;
 pub use super::launch_error::LaunchError;
@@ -18,7 +19,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// An operation on a device, a buffer or a launch failed.
 ///
 /// The driver's own error is the [`source`](std::error::Error::source), and [`cuda_code`](Error::cuda_code) is its
-/// number. `Debug` shows the same text as `Display`, so that a `main` that returns an error prints it as it is meant to be
+/// number. `Debug` shows the text of `Display`, so that a `main` that returns an error prints it as it is meant to be
 /// read.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
@@ -83,7 +84,9 @@ pub enum Error {
     },
 
     /// The driver reports fewer GPUs than the ordinal asks for.
-    #[error("no GPU {ordinal}: the driver reports {count} GPU(s), counted from 0")]
+    #[error(
+        "no GPU {ordinal}: the driver reports {count} GPU(s), counted from 0; CUDA_VISIBLE_DEVICES in the environment may hide others"
+    )]
     NoSuchDevice {
         /// The ordinal that was asked for, counted from 0.
         ordinal: usize,
@@ -92,7 +95,9 @@ pub enum Error {
     },
 
     /// The GPU has no thread block clusters.
-    #[error("{name} has compute capability {major}.{minor}, and kernels need 8.0 (Ampere) or later")]
+    #[error(
+        "{name} has compute capability {major}.{minor}, and kernels need 8.0 (Ampere) or later; open another GPU, or use `Device::simulator()`"
+    )]
     CapabilityTooLow {
         /// The GPU's name.
         name: String,
@@ -235,7 +240,10 @@ pub enum Error {
     },
 
     /// The simulator has too little memory left for a buffer, of the host's or of the 80 GiB that it has as a device.
-    #[error("the simulator has no memory for a buffer of {bytes} bytes")]
+    #[error(
+        "the simulator has no memory for a buffer of {bytes} bytes: all buffers of a device may have 80 GiB, as on an H100, and this machine may have \
+         less; drop buffers, or make them smaller"
+    )]
     OutOfMemory {
         /// The size of the buffer in bytes.
         bytes: usize,
@@ -268,7 +276,7 @@ pub enum Error {
     NoManagedMemory,
 
     /// A buffer is in the memory of another device.
-    #[error("this needs memory of {expected}, but the buffer is on {found}")]
+    #[error("this needs memory of {expected}, but the buffer is on {found}; allocate it there, or copy it")]
     WrongDevice {
         /// The device that the operation is for.
         expected: String,
@@ -278,7 +286,8 @@ pub enum Error {
 
     /// A buffer was lent for a time, which is over.
     #[error(
-        "the memory of the buffer belongs to another user of cudarc, who lent it to a closure that has returned; use it inside of the closure"
+        "the memory of the buffer was lent for a time, which is over: another user of cudarc lent it to a closure that has returned, or the \
+         DLPack tensor that it belongs to is gone; use it before that"
     )]
     BorrowEnded,
 
@@ -287,13 +296,20 @@ pub enum Error {
     NoGpuSupport,
 
     /// A stream of cudarc's cannot be used on the device.
-    #[error("this needs a stream of {expected}, but the stream is one of {found}")]
+    #[error("this needs a stream of {expected}, but the stream is one of {found}; make it there")]
     ForeignStream {
         /// The device that the stream is for.
         expected: String,
         /// What the stream belongs to.
         found: String,
     },
+
+    /// The stream is the default one of each thread of the host.
+    #[error(
+        "the stream is another one in each thread of the host (CU_STREAM_PER_THREAD); make one by `CudaContext::new_stream`, as candle's \
+         `Device::new_cuda_with_stream` does, or lend memory to a stream from here, by `View::of_cuda` and `Buffer::with_cuda`"
+    )]
+    PerThreadStream,
 
     /// A kernel on the stream has ignored its deadline.
     #[error(
@@ -303,7 +319,9 @@ pub enum Error {
     StreamLost,
 
     /// An event was recorded on another device.
-    #[error("this needs an event of {expected}, but the event was recorded on {found}")]
+    #[error(
+        "this needs an event of {expected}, but the event was recorded on {found}; record it on a stream of that device"
+    )]
     WrongEvent {
         /// The device that the operation is on.
         expected: String,
@@ -346,7 +364,7 @@ pub enum Error {
     },
 
     /// A call of the CUDA driver failed.
-    #[error("{call} failed: {name} ({code}), {description}")]
+    #[error("{call} failed: {name} ({code}), {description}{}", driver::advice(*code))]
     Driver {
         /// The name of the driver's function.
         call: &'static str,
@@ -361,7 +379,10 @@ pub enum Error {
     },
 
     /// A call of NVRTC failed for a reason other than the text that it compiles.
-    #[error("{call} failed: nvrtcResult {code}, {description}")]
+    #[error(
+        "{call} failed: nvrtcResult {code}, {description}; the folder of libnvrtc must also have the libnvrtc-builtins of its version: install NVRTC \
+         anew, or set PHALANX_NVRTC to the folder of another one"
+    )]
     Nvrtc {
         /// The name of NVRTC's function.
         call: &'static str,
@@ -374,7 +395,9 @@ pub enum Error {
 
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
+        let text = self.to_string();
+        // `main` writes `Error: ` in front of it.
+        f.write_str(text.strip_prefix("error: ").unwrap_or(&text))
     }
 }
 
@@ -420,6 +443,7 @@ impl Error {
             | Error::BorrowEnded
             | Error::WrongDevice { .. }
             | Error::ForeignStream { .. }
+            | Error::PerThreadStream
             | Error::StreamLost
             | Error::WrongEvent { .. }
             | Error::NoGpuSupport
@@ -452,28 +476,4 @@ fn indented(log: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::error::Error as _;
-
-    use super::*;
-
-    #[test]
-    fn an_error_of_the_driver_keeps_its_code_and_its_source() {
-        let error = Error::Driver {
-            call: "cuMemAllocAsync",
-            name: "CUDA_ERROR_OUT_OF_MEMORY".into(),
-            code: 2,
-            description: "out of memory".into(),
-            source: "the driver's own".into(),
-        };
-        assert_eq!(error.to_string(), "cuMemAllocAsync failed: CUDA_ERROR_OUT_OF_MEMORY (2), out of memory");
-        assert_eq!(error.cuda_code(), Some(2));
-        assert_eq!(error.source().map(ToString::to_string).as_deref(), Some("the driver's own"));
-        assert_eq!(Error::DriverMissing.cuda_code(), None);
-    }
-
-    #[test]
-    fn a_main_that_returns_an_error_prints_its_message() {
-        assert_eq!(format!("{:?}", Error::DriverMissing), Error::DriverMissing.to_string());
-    }
-}
+mod tests;

@@ -22,6 +22,12 @@ pub enum GraphError {
          one launch; end the capture first"
     )]
     Capturing,
+    /// Another library captures the stream, and its graph would keep no memory.
+    #[error(
+        "another library captures the stream into a CUDA graph, which takes launches from here, but no copies, collectives and events: it would not \
+         keep what they use; call them before the capture, or after it"
+    )]
+    LaunchesAlone,
     /// A graph copies memory that is only borrowed.
     #[error(
         "a graph would outlive the borrow of the memory that is copied, which belongs to another user of cudarc; copy it to a \
@@ -40,7 +46,9 @@ pub enum GraphError {
     )]
     Peer,
     /// An event was captured, and its graph has not been launched yet.
-    #[error("the event has not been recorded: it is part of a graph that has not been launched yet")]
+    #[error(
+        "the event has not been recorded: it is part of a graph that has not been launched yet; launch the graph first"
+    )]
     NotLaunched,
     /// The graph is for another device.
     #[error("the graph was captured for {expected}, but the stream is one of {found}; capture it there")]

@@ -43,6 +43,18 @@ pub enum LaunchError {
         /// The device's compute capability.
         found: (i32, i32),
     },
+    /// The kernel, or a function that it calls, has an operation of one generation of GPUs, and the architecture's name has no `a`.
+    #[error(
+        "{what}, at {location}, is for one generation of GPUs, whose name has `{architecture}a`, not `{architecture}`; name that"
+    )]
+    NoSuffix {
+        /// The operation.
+        what: &'static str,
+        /// Where it is.
+        location: Location,
+        /// The architecture.
+        architecture: String,
+    },
     /// The kernel multiplies 8-bit floats, and the device's tensor cores do not.
     #[error(
         "matrices of `e4m3` and `e5m2` need compute capability 8.9 or later, and this GPU has {}.{}; convert them to `bf16`", .found.0, .found.1
@@ -194,7 +206,8 @@ pub enum LaunchError {
     WaitsInGraph,
     /// The launch is captured into a graph, and the kernel prints.
     #[error(
-        "it is captured into a graph and prints, but nobody could tell the prints of a graph's launches apart; launch it on          a stream, or take its prints out"
+        "it is captured into a graph and prints, but nobody could tell the prints of a graph's launches apart; launch it on \
+         a stream, or take its prints out"
     )]
     PrintsInGraph,
     /// The launch is captured into a graph, and has a deadline.
@@ -205,7 +218,8 @@ pub enum LaunchError {
     DeadlineInGraph,
     /// The launch is captured into a graph, which would outlive the borrow of an argument's memory.
     #[error(
-        "it is captured into a graph, which would outlive the borrow of a memory that belongs to another user of cudarc; copy          it to a buffer first, or hand it over by `Buffer::from_cuda_slice`"
+        "it is captured into a graph, which would outlive the borrow of a memory that belongs to another user of cudarc; copy \
+         it to a buffer first, or hand it over by `Buffer::from_cuda_slice`"
     )]
     BorrowedInGraph,
     /// The launch may begin before those in front of it have ended, and the kernel does not wait for them.
@@ -220,6 +234,17 @@ pub enum LaunchError {
          it; take `.dependent()` out"
     )]
     DependentGridBarrier,
+    /// Two arguments have the same memory, and the kernel may write one of them.
+    #[error(
+        "arguments {first} and {second} share memory, of which the kernel may write one, and it takes both for memory of their own; pass buffers, \
+         or parts of one, that do not overlap"
+    )]
+    Overlap {
+        /// The position of the first of them, counted from 1.
+        first: usize,
+        /// The position of the second.
+        second: usize,
+    },
     /// An argument is in the memory of another device.
     #[error(
         "argument {argument} is on {found}, but the launch is on {device}; upload it there, or let that device access the memory by `Device::enable_access`"

@@ -109,7 +109,9 @@ pub enum CollectiveError {
         size: usize,
     },
     /// The stream captures a graph.
-    #[error("a graph captures no collective; call it on the stream on which the graph is launched")]
+    #[error(
+        "a graph is for one GPU, and captures no collective; call it on the stream, before or after the graph's launch"
+    )]
     Captured,
     /// A variable of the environment says nothing.
     #[error(

@@ -25,7 +25,10 @@ fn kernels_compile_for_the_architectures_that_they_run_on() {
             match program.check_architecture(architecture) {
                 Err(Error::Launch {
                     reason:
-                        LaunchError::Capability { .. } | LaunchError::NarrowMatrices { .. } | LaunchError::NoClusters { .. },
+                        LaunchError::Capability { .. }
+                        | LaunchError::NoSuffix { .. }
+                        | LaunchError::NarrowMatrices { .. }
+                        | LaunchError::NoClusters { .. },
                     ..
                 }) => {
                     refused += 1;

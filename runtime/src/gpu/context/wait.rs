@@ -7,6 +7,7 @@ use super::super::record::Record;
 use super::Gpu;
 use crate::program::Program;
 use crate::report::error::{Error, Result};
+use crate::report::graph::GraphError;
 
 impl Gpu {
     /// Waits for all streams, forwards what their kernels printed, and reports the first kernel that failed.
@@ -23,19 +24,19 @@ impl Gpu {
 
     /// Waits for a stream, forwards what its kernels printed, and reports the first that failed and that nobody waits for.
     pub(crate) fn synchronize_queue(&self, queue: &Arc<Queue>) -> Result<()> {
-        self.check_not_capturing(queue)?;
+        check_may_wait(queue)?;
         self.finish(queue, None, true)
     }
 
     /// Marks the end of the work of a stream so far.
     pub(crate) fn mark(&self, queue: &Arc<Queue>) -> Result<Arc<Mark>> {
-        self.check_not_capturing(queue)?;
+        check_may_wait(queue)?;
         queue.mark()
     }
 
     /// Waits for a launch, and reports its failure.
     pub(crate) fn wait(&self, queue: &Arc<Queue>, launch: u64) -> Result<()> {
-        self.check_not_capturing(queue)?;
+        check_may_wait(queue)?;
         self.finish(queue, Some(launch), false)
     }
 
@@ -92,4 +93,9 @@ impl Gpu {
     fn programs(&self) -> Vec<Arc<Program>> {
         self.kernels().loaded.iter().map(|loaded| loaded.program.clone()).collect()
     }
+}
+
+/// Returns an error if the host must not wait for the stream, because another library captures it.
+fn check_may_wait(queue: &Queue) -> Result<()> {
+    if queue.is_capturing()? { Err(GraphError::Waits.into()) } else { Ok(()) }
 }

@@ -8,6 +8,7 @@ use std::sync::OnceLock;
 use cudarc::driver::CudaStream;
 use libloading::Library;
 
+use super::super::library;
 use super::Region;
 use crate::report::error::{Error, Result};
 use crate::report::nccl::{Collective, ElementKind, Reduction, UniqueId};
@@ -40,7 +41,7 @@ impl Nccl {
         let mut tried = Vec::new();
         for name in names(&|name| std::env::var_os(name)) {
             // SAFETY: the initializers of the library set up its own state only.
-            let found = unsafe { Library::new(&name) }.map_err(|error| error.to_string()).and_then(Nccl::of);
+            let found = unsafe { Library::new(&name) }.map_err(|error| library::reason(&error)).and_then(Nccl::of);
             match found {
                 Ok(nccl) => return Ok(nccl),
                 Err(error) => tried.push(error),
@@ -56,7 +57,9 @@ impl Nccl {
         /// `F` is the function's type.
         unsafe fn function<F: Copy>(library: &Library, name: &str) -> Result<F, String> {
             // SAFETY: passed on to the caller.
-            unsafe { library.get::<F>(name.as_bytes()) }.map(|function| *function).map_err(|error| error.to_string())
+            unsafe { library.get::<F>(name.as_bytes()) }
+                .map(|function| *function)
+                .map_err(|error| library::reason(&error))
         }
         // SAFETY: the types are those of nccl.h, which are the same in all versions of NCCL 2.
         unsafe {

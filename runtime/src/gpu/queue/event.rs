@@ -8,8 +8,8 @@ use cudarc::driver::sys::CUevent_flags::CU_EVENT_DEFAULT;
 use cudarc::driver::{CudaContext, CudaEvent};
 
 use super::super::ffi::driver;
-use super::{Queue, Unfinished};
-use crate::report::error::Result;
+use super::{Queue, Unfinished, watch};
+use crate::report::error::{Error, Result};
 use crate::report::graph::GraphError;
 
 /// An event with the time at which it came.
@@ -24,6 +24,7 @@ pub(crate) struct GpuEvent {
 impl Queue {
     /// Records an event after the work so far.
     pub(crate) fn record(self: &Arc<Self>) -> Result<GpuEvent> {
+        self.check_not_capturing()?;
         let tick = self.ticks();
         let event = self.stream().record_event(Some(CU_EVENT_DEFAULT)).map_err(driver("cuEventRecord"))?;
         Ok(GpuEvent { event, before: Some((self.clone(), tick)), recorded: AtomicBool::new(true) })
@@ -32,6 +33,10 @@ impl Queue {
     /// Lets later work wait for an event.
     pub(crate) fn wait(&self, event: &GpuEvent) -> Result<()> {
         event.check_recorded()?;
+        self.check_not_capturing()?;
+        if let Some((queue, _)) = &event.before {
+            queue.check_not_lost()?;
+        }
         let mut state = self.state();
         self.stream().wait(&event.event).map_err(driver("cuStreamWaitEvent"))?;
         // No launch behind it begins beside those in front of it.
@@ -66,9 +71,12 @@ impl GpuEvent {
         }
     }
 
-    /// Waits for the work before it.
+    /// Waits for the work before it, and ends launches that are past their deadline meanwhile.
     pub(crate) fn synchronize(&self) -> Result<()> {
-        self.check_recorded()?;
+        watch::end_late_launches_until(|| self.is_complete())?;
+        if !self.is_complete()? && self.before.as_ref().is_some_and(|(queue, _)| queue.is_lost()) {
+            return Err(Error::StreamLost);
+        }
         self.event.synchronize().map_err(driver("cuEventSynchronize"))
     }
 
@@ -81,8 +89,8 @@ impl GpuEvent {
 
     /// Waits for both and returns the time from this event to `later`, or zero if that was first.
     pub(crate) fn elapsed(&self, later: &GpuEvent) -> Result<Duration> {
-        self.check_recorded()?;
-        later.check_recorded()?;
+        self.synchronize()?;
+        later.synchronize()?;
         let milliseconds = self.event.elapsed_ms(&later.event).map_err(driver("cuEventElapsedTime"))?;
         Ok(Duration::try_from_secs_f64(f64::from(milliseconds) / 1e3).unwrap_or_default())
     }

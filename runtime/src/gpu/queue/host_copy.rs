@@ -4,6 +4,7 @@
 use std::mem;
 use std::sync::Arc;
 
+use super::super::ffi::capture::Relaxed;
 use super::super::ffi::pinned::Pinned;
 use super::super::mode::Access;
 use super::{GpuMemory, Mark, Queue};
@@ -54,6 +55,12 @@ impl Queue {
         wrote_host: bool,
         copy: impl FnOnce(&mut Pinned<T>) -> Result<()>,
     ) -> Result<GpuCopy<T>> {
+        if let Err(refused) = self.check_not_capturing() {
+            // To free the memory is no part of the capture.
+            let _relaxed = Relaxed::begin()?;
+            drop(host);
+            return Err(refused);
+        }
         match self.enqueue(&[uses], |_, _| copy(&mut host)).and_then(|()| self.mark()) {
             Ok(ended) => Ok(GpuCopy { host: Some(host), ended, wrote_host }),
             Err(error) => {

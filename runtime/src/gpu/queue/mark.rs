@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::super::print::Records;
-use super::{Ended, GpuEvent, Queue};
+use super::{Ended, GpuEvent, Queue, watch};
 use crate::report::error::Result;
 
 /// The end of the work that a stream had so far.
@@ -29,6 +29,7 @@ impl Mark {
 
     /// Returns whether it has come, or nobody can tell any longer. Launches that are past their deadline are ended.
     pub(crate) fn has_come(&self) -> bool {
+        watch::look_at_all();
         self.queue.look().is_err() || self.queue.is_lost() || self.event.is_complete().unwrap_or(true)
     }
 

@@ -4,6 +4,7 @@
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
 
+use super::super::context::Gpu;
 use super::super::ffi::{Allocation, Owner, Region};
 use super::super::mode::Access;
 use super::Queue;
@@ -20,6 +21,8 @@ pub(crate) struct GpuMemory {
     uses: Mutex<Uses>,
     /// Who else works on the memory, if it is borrowed from cudarc.
     owner: Option<Owner>,
+    /// Whether it is lent for a time, which the program does not vouch for.
+    is_lent: bool,
     /// Whether the borrow has ended, although there is still a handle of the memory.
     ended: RwLock<bool>,
 }
@@ -37,14 +40,31 @@ impl GpuMemory {
     pub(in crate::gpu) fn new(home: &Arc<Queue>, allocation: Allocation) -> GpuMemory {
         let address = allocation.address();
         let (home, uses, ended) = (home.clone(), Mutex::default(), RwLock::new(false));
-        GpuMemory { allocation: Some(allocation), address, home, uses, owner: None, ended }
+        GpuMemory { allocation: Some(allocation), address, home, uses, owner: None, is_lent: false, ended }
     }
 
     /// Makes memory that is borrowed. It is used only as long as the borrow lasts.
     pub(in crate::gpu) fn borrowed(home: &Arc<Queue>, (allocation, owner): (Allocation, Owner)) -> GpuMemory {
         let mut memory = GpuMemory::new(home, allocation);
-        memory.owner = Some(owner);
+        (memory.owner, memory.is_lent) = (Some(owner), true);
         memory
+    }
+
+    /// Makes memory of an address that is the program's until [`GpuMemory::end_borrow`].
+    pub(crate) fn lent(gpu: &Gpu, address: u64, bytes: usize) -> Result<GpuMemory> {
+        let mut memory = GpuMemory::at(gpu, address, bytes)?;
+        memory.is_lent = true;
+        Ok(memory)
+    }
+
+    /// Makes memory of an address that the caller vouches for.
+    pub(crate) fn at(gpu: &Gpu, address: u64, bytes: usize) -> Result<GpuMemory> {
+        Ok(GpuMemory::new(gpu.default_queue(), Allocation::foreign(address, bytes)))
+    }
+
+    /// Returns whether the program vouches for it, for as long as any graph has its address.
+    pub(in crate::gpu) fn is_vouched_for(&self) -> bool {
+        self.is_borrowed() && !self.is_lent
     }
 
     /// Returns who else works on the memory, if it is borrowed from cudarc.
@@ -53,7 +73,7 @@ impl GpuMemory {
     }
 
     /// Ends a borrow, after the uses that other threads of the host make of it right now.
-    pub(in crate::gpu) fn end_borrow(&self) {
+    pub(crate) fn end_borrow(&self) {
         *self.ended.write().unwrap_or_else(PoisonError::into_inner) = true;
     }
 

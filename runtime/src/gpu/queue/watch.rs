@@ -1,7 +1,8 @@
-//! Launches with a deadline. While the host waits for a stream, it looks at the time of those that run; it ends one that is late by its
+//! Launches with a deadline. While the host waits for a stream, it looks at the time of those that run, on all streams: it may be one of
+//! another stream that it waits for, by an event or for a buffer. It ends one that is late by its
 //! claim, which waits poll (deadline.cuh), and reads where they were. What ignores that cannot be ended: the stream is lost.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -16,8 +17,11 @@ use crate::report::error::Result;
 /// The time that a launch has to end once it is told to. Waits poll every few microseconds.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// The longest time between two looks.
-const PAUSE: Duration = Duration::from_millis(1);
+/// The time between the first two looks, and the longest.
+const PAUSES: [Duration; 2] = [Duration::from_micros(20), Duration::from_millis(1)];
+
+/// The streams that have had launches with a deadline, of all GPUs.
+static WATCHED: Mutex<Vec<Weak<Queue>>> = Mutex::new(Vec::new());
 
 /// A launch with a deadline.
 pub(in crate::gpu) struct Watch {
@@ -82,12 +86,22 @@ impl Watch {
 }
 
 impl Queue {
+    /// Has whoever waits for any stream look at the launches of this one.
+    pub(in crate::gpu) fn watch(self: &Arc<Self>) {
+        let mut watched = WATCHED.lock().unwrap_or_else(PoisonError::into_inner);
+        watched.retain(|queue| queue.strong_count() > 0);
+        if !watched.iter().any(|queue| std::ptr::eq(queue.as_ptr(), Arc::as_ptr(self))) {
+            watched.push(Arc::downgrade(self));
+        }
+    }
+
     /// Waits until no launch with a deadline is left, and ends those that are late.
     pub(in crate::gpu) fn end_late_launches(&self) -> Result<()> {
-        let mut pause = Duration::from_micros(20);
+        let [mut pause, longest] = PAUSES;
         while self.lost.get().is_none() && self.look()? {
+            look_at_all();
             thread::sleep(pause);
-            pause = (2 * pause).min(PAUSE);
+            pause = (2 * pause).min(longest);
         }
         Ok(())
     }
@@ -128,6 +142,27 @@ impl Queue {
         }
         Ok(true)
     }
+}
+
+/// Looks at all streams, and returns whether there are launches with a deadline that have not ended. Errors are for those who wait for
+/// the stream that has them.
+pub(super) fn look_at_all() -> bool {
+    let watched = WATCHED.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let mut any = false;
+    for queue in watched.iter().filter_map(Weak::upgrade) {
+        any |= !queue.is_lost() && queue.look().unwrap_or(false);
+    }
+    any
+}
+
+/// Ends launches that are late, on all streams, until something is over, or no launch has a deadline any longer.
+pub(super) fn end_late_launches_until(is_over: impl Fn() -> Result<bool>) -> Result<()> {
+    let [mut pause, longest] = PAUSES;
+    while look_at_all() && !is_over()? {
+        thread::sleep(pause);
+        pause = (2 * pause).min(longest);
+    }
+    Ok(())
 }
 
 fn is_complete(event: &CudaEvent) -> Result<bool> {

@@ -2,6 +2,7 @@
 //! kernel does. Every access is therefore a relaxed atomic: a race of the kernel yields wrong values, but no undefined
 //! behaviour of the simulator.
 
+use std::alloc::{Layout, alloc_zeroed};
 use std::any::TypeId;
 use std::cell::UnsafeCell;
 use std::mem::MaybeUninit;
@@ -28,10 +29,19 @@ unsafe impl Sync for GlobalMemory {}
 impl GlobalMemory {
     /// Returns a buffer of this many zero bytes; `None` if the host has no memory for them.
     pub(crate) fn try_zeros(bytes: usize) -> Option<Self> {
-        let (count, mut lines) = (bytes.div_ceil(16), Vec::new());
-        lines.try_reserve_exact(count).ok()?;
-        lines.extend((0..count).map(|_| Line(UnsafeCell::new([0; 16]))));
-        Some(GlobalMemory { lines: lines.into(), bytes, scalar: OnceLock::new() })
+        let layout = Layout::array::<Line>(bytes.div_ceil(size_of::<Line>())).ok()?;
+        let lines = match layout.size() {
+            0 => Box::default(),
+            size => {
+                // The system gives pages of zeros when they are first touched: a program may have buffers of which it uses a part.
+                // SAFETY: the layout has a size.
+                let first = NonNull::new(unsafe { alloc_zeroed(layout) })?.cast::<Line>();
+                let all = NonNull::slice_from_raw_parts(first, size / size_of::<Line>());
+                // SAFETY: it was allocated with the layout of so many lines, of which zeros are values, and nobody else has it.
+                unsafe { Box::from_raw(all.as_ptr()) }
+            }
+        };
+        Some(GlobalMemory { lines, bytes, scalar: OnceLock::new() })
     }
 
     /// Returns a buffer with a copy of the slice; `None` if the host has no memory for it.

@@ -330,6 +330,10 @@ fn an_assertion_shows_its_source_and_its_schedule() {
     ] {
         assert!(text.contains(part), "no `{part}` in\n{text}");
     }
+    assert!(
+        format!("{error:?}").starts_with("kernel `kept` at "),
+        "what `main` returns has `Error: ` in front of it: {error:?}"
+    );
     let here = std::path::Path::new("..").join(file!()).exists();
     assert!(text.contains("assert!(pairs.len() > 0,") || !here, "{text}");
     println!("{text}");

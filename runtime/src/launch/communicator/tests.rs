@@ -104,6 +104,33 @@ fn each_mistake_has_its_error() {
     );
 }
 
+/// Neither a graph of ours nor one of another library takes a collective, and the streams go on.
+#[test]
+fn a_graph_captures_no_collective() {
+    for devices in groups() {
+        let communicator = Communicator::new(&devices).unwrap();
+        let streams: Vec<Stream> = devices.iter().map(|device| device.stream().unwrap()).collect();
+        let streams: Vec<&Stream> = streams.iter().collect();
+        let mut buffers: Vec<Buffer<u32>> = devices.iter().map(|device| device.upload(&[1; 8]).unwrap()).collect();
+        let mut reduce = |streams: &[&Stream]| {
+            let mut parts: Vec<&mut Buffer<u32>> = buffers.iter_mut().collect();
+            communicator.all_reduce(&mut parts, Reduction::Sum, streams)
+        };
+        let captured = devices[0].capture(|stream| reduce(&[&[stream], &streams[1..]].concat())).map(drop).unwrap_err();
+        assert!(matches!(captured, Error::Collective(CollectiveError::Captured)), "{captured}");
+        #[cfg(feature = "gpu")]
+        if let Some(theirs) = streams[0].cuda_stream() {
+            use cudarc::driver::sys::{CUgraphInstantiate_flags as Flags, CUstreamCaptureMode as CaptureMode};
+            theirs.begin_capture(CaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED).unwrap();
+            let captured = reduce(&streams).unwrap_err();
+            assert!(matches!(captured, Error::Graph(crate::report::graph::GraphError::LaunchesAlone)), "{captured}");
+            drop(theirs.end_capture(Flags::CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH));
+        }
+        reduce(&streams).unwrap();
+        assert_eq!(buffers[0].read().unwrap(), [devices.len() as u32; 8]);
+    }
+}
+
 /// Copies between two devices, on the stream of either, come between what uses their buffers; and kernels use a peer's memory where that is
 /// possible.
 #[test]

@@ -155,3 +155,27 @@ fn memory_goes_out_and_comes_back() {
         backing.write(&[0.0; 8]).unwrap();
     });
 }
+
+#[test]
+fn a_tensor_s_memory_is_of_no_use_after_it() {
+    on_each_device(|device| {
+        if device.is_simulator() {
+            return;
+        }
+        let mut tensor = device.upload(&[1.0f32; 1 << 20]).unwrap().into_dlpack(&[1 << 20]).unwrap();
+        // Views on several streams keep the order of the program.
+        let streams = [device.stream().unwrap(), device.stream().unwrap()];
+        for round in 0..8 {
+            double(&mut tensor.view_mut(device).unwrap()).grid(1 << 18).on(&streams[round % 2]).enqueue().unwrap();
+        }
+        assert_eq!(tensor.view::<f32>(device).unwrap().read().unwrap(), [256.0; 1 << 20]);
+        // A safe program can move the buffer out of a view, which the tensor's end makes useless.
+        let mut kept = device.zeros(1).unwrap();
+        mem::swap(&mut *tensor.view_mut::<f32>(device).unwrap(), &mut kept);
+        assert_eq!(kept.read_range(..1).unwrap(), [256.0]);
+        drop(tensor);
+        assert!(matches!(kept.read(), Err(Error::BorrowEnded)));
+        let error = double(&mut kept).grid(1).launch(device).unwrap_err();
+        assert!(matches!(error, Error::BorrowEnded), "{error}");
+    });
+}

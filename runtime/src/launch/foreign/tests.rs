@@ -33,7 +33,10 @@ fn theirs(device: &Device) -> Option<[Arc<CudaStream>; 2]> {
 #[test]
 fn memory_of_the_host_is_no_cuda_slice() {
     let error = Device::simulator().upload(&[1.0f32]).unwrap().into_cuda_slice().unwrap_err();
-    assert_eq!(error.to_string(), "this needs memory of a GPU, but the buffer is on simulator");
+    assert_eq!(
+        error.to_string(),
+        "this needs memory of a GPU, but the buffer is on simulator; allocate it there, or copy it"
+    );
     assert!(Device::simulator().default_stream().cuda_stream().is_none());
 }
 
@@ -111,7 +114,10 @@ fn kernels_use_memory_at_an_address() {
         let Some([theirs, _]) = theirs(device) else {
             // SAFETY: nothing is accessed.
             let error = unsafe { View::<u32>::from_raw(device, 0x1000, 1) }.unwrap_err();
-            assert_eq!(error.to_string(), "this needs memory of simulator, but the buffer is on a GPU");
+            assert_eq!(
+                error.to_string(),
+                "this needs memory of simulator, but the buffer is on a GPU; allocate it there, or copy it"
+            );
             // SAFETY: as above.
             let error = unsafe { ViewMut::<u32>::from_raw(device, 0x1000, 1) }.unwrap_err();
             assert!(matches!(error, Error::WrongDevice { .. }), "{error}");
@@ -153,6 +159,8 @@ fn kernels_are_captured_by_others() {
         let (address, guard) = slice.device_ptr(&theirs);
         // SAFETY: the slice is alive to the end, and all work on it is on their stream.
         let mut values = unsafe { ViewMut::<u32>::from_raw(device, address, 64) }.unwrap();
+        let (from, mut to) = (device.zeros::<u32>(32).unwrap(), device.zeros(32).unwrap());
+        let host = device.pinned::<u32>(32).unwrap();
         theirs.begin_capture(CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_GLOBAL).unwrap();
         add(&mut values, 1).grid(2).on(&stream).enqueue().unwrap();
         // One block has no memory left.
@@ -161,6 +169,16 @@ fn kernels_are_captured_by_others() {
         assert!(matches!(stream.synchronize(), Err(Error::Graph(GraphError::Waits))));
         let refused = add(&mut values, 1).grid(2).on(&stream).launch();
         assert!(matches!(refused, Err(Error::Launch { reason: LaunchError::WaitsInGraph, .. })), "{refused:?}");
+        assert!(matches!(stream.record(), Err(Error::Graph(GraphError::LaunchesAlone))));
+        // Handles of the stream come and go, and the capture goes on.
+        for _ in 0..3 {
+            // SAFETY: as above.
+            drop(unsafe { Stream::from_raw(device, theirs.cu_stream().addr() as u64) }.unwrap());
+        }
+        // Their graph would keep none of this memory.
+        let copied = [stream.copy(&from, &mut to), stream.upload(host, &mut to).map(drop)];
+        let is_refused = |result: &Result<()>| matches!(result, Err(Error::Graph(GraphError::LaunchesAlone)));
+        assert!(copied.iter().all(is_refused), "{copied:?}");
         let flags = CUgraphInstantiate_flags::CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH;
         let graph = theirs.end_capture(flags).unwrap().unwrap();
         for round in 1..=3 {

@@ -144,6 +144,12 @@ fn events_of_a_graph_are_recorded_by_each_launch() {
         assert!(events[0].elapsed(&events[1]).unwrap().as_secs() < 1);
         device.default_stream().wait(&events[1]).unwrap();
         assert!(events[1].is_complete().unwrap());
+        // To wait for the event of another graph does not record it.
+        let mut others = Vec::new();
+        let _never_launched = device.capture(|stream| stream.record().map(|event| others.push(event))).unwrap();
+        let waits = device.capture(|stream| stream.wait(&others[0])).unwrap();
+        waits.launch(&stream).unwrap();
+        assert!(matches!(others[0].synchronize(), Err(Error::Graph(GraphError::NotLaunched))), "{device}");
     });
 }
 

@@ -206,6 +206,14 @@ fn failures_without_a_handle_go_to_who_waits_for_the_stream() {
         // A read reports what the writer of the buffer did.
         drop(numbered(&mut out, 150, 50).grid(1).on(&first).enqueue().unwrap());
         assert!(matches!(out.read(), Err(Error::Kernel(_))), "{device}");
+        // One of another buffer does not, nor a read of what another stream has written since.
+        let mut other = device.zeros(32).unwrap();
+        drop(numbered(&mut out, 250, 50).grid(1).on(&first).enqueue().unwrap());
+        add(&mut other, 3).grid(1).on(&second).enqueue().unwrap();
+        assert_eq!(other.read().unwrap(), [3; 32], "{device}");
+        second.copy(&other, &mut out).unwrap();
+        assert_eq!(out.read().unwrap(), [3; 32], "{device}");
+        assert!(text(first.synchronize()).contains("launch 250"), "{device}");
         // Also the failures of a stream that is gone.
         let gone = device.stream().unwrap();
         drop(numbered(&mut out, 200, 50).grid(1).on(&gone).enqueue().unwrap());
@@ -355,7 +363,7 @@ fn what_belongs_to_another_device_is_refused() {
         let refused = Stream::from_cuda_stream(&simulator, cuda.clone());
         assert!(matches!(refused, Err(Error::ForeignStream { .. })));
         let per_thread = cuda.context().per_thread_stream();
-        assert!(matches!(Stream::from_cuda_stream(device, per_thread), Err(Error::ForeignStream { .. })));
+        assert!(matches!(Stream::from_cuda_stream(device, per_thread), Err(Error::PerThreadStream)));
     });
 }
 

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::gpu::nvrtc;
 use crate::launch::on_each_device::on_each_device;
-use crate::launch::{Device, Launch};
+use crate::launch::{Buffer, Device, Launch};
 use crate::program::Program;
 use crate::program::template::Function;
 use crate::report::error::{Error, LaunchError, Result};
@@ -158,6 +158,88 @@ fn the_error_is_that_of_its_launch() {
         ended(stream.synchronize());
         stream.synchronize().unwrap();
         assert_eq!((a.read().unwrap(), b.read().unwrap()), (vec![0; 32], vec![1; 32]), "{device}");
+    });
+}
+
+#[test]
+fn a_device_s_deadline_is_for_launches_that_wait() {
+    on_each_device(|device| {
+        let mut out = device.zeros(32).unwrap();
+        device.set_deadline(Some(SHORT));
+        ended(starved(&mut out, 1).grid(1).launch(device));
+        starved(&mut out, 0).grid(1).deadline(LONG).launch(device).unwrap();
+        if device.is_simulator() {
+            starved(&mut out, 1).grid(1).enqueue(device).unwrap();
+            let error = device.synchronize().unwrap_err();
+            let is_deadlock = matches!(&error, Error::Kernel(failure) if matches!(failure.cause, Cause::Deadlock(_)));
+            assert!(is_deadlock, "an enqueued launch has none: {error}");
+        }
+        device.set_deadline(None);
+        starved(&mut out, 0).grid(1).launch(device).unwrap();
+    });
+}
+
+/// What waits for a late launch ends it, also if it is on another stream and waits by an event or for a buffer.
+#[test]
+fn whatever_waits_for_a_late_launch_ends_it() {
+    on_each_device(|device| {
+        let (late, other) = (device.stream().unwrap(), device.stream().unwrap());
+        let (mut out, mut copy) = (device.zeros(32).unwrap(), device.zeros(32).unwrap());
+        let starve = |out: &mut Buffer<u32>| starved(out, 1).grid(1).on(&late).deadline(SHORT).enqueue().unwrap();
+
+        let handle = starve(&mut out);
+        late.record().unwrap().synchronize().unwrap();
+        ended(handle.wait());
+
+        let (before, handle) = (late.record().unwrap(), starve(&mut out));
+        assert!(before.elapsed(&late.record().unwrap()).unwrap() < Duration::from_secs(60), "{device}");
+        ended(handle.wait());
+
+        let handle = starve(&mut out);
+        other.wait(&late.record().unwrap()).unwrap();
+        starved(&mut copy, 0).grid(1).on(&other).enqueue().unwrap();
+        other.synchronize().unwrap();
+        ended(handle.wait());
+
+        let handle = starve(&mut out);
+        other.copy(&out, &mut copy).unwrap();
+        other.record().unwrap().synchronize().unwrap();
+        ended(handle.wait());
+
+        let handle = starve(&mut out);
+        other.copy(&out, &mut copy).unwrap();
+        pollster::block_on(other.completion()).unwrap();
+        ended(handle.wait());
+
+        let handle = starve(&mut out);
+        drop(other.download(&out, device.pinned(32).unwrap()).unwrap().wait().unwrap());
+        ended(handle.wait());
+
+        let handle = starve(&mut out);
+        out.write(&[3; 32]).unwrap();
+        ended(handle.wait());
+
+        // On the default stream, for which a write waits, too.
+        starved(&mut copy, 1).grid(1).deadline(SHORT).enqueue(device).unwrap();
+        out.write(&[4; 32]).unwrap();
+        ended(device.synchronize());
+        assert_eq!(out.read().unwrap(), [4; 32], "{device}");
+    });
+}
+
+/// More launches than a stream keeps in flight, behind one that does not end.
+#[test]
+fn launches_that_find_no_room_end_a_late_one() {
+    on_each_device(|device| {
+        let stream = device.stream().unwrap();
+        let (mut a, mut b) = (device.zeros(32).unwrap(), device.zeros(32).unwrap());
+        let late = starved(&mut a, 1).grid(1).on(&stream).deadline(SHORT).enqueue().unwrap();
+        let launches = if device.is_simulator() { 3 } else { 1500 };
+        for _ in 0..launches {
+            drop(starved(&mut b, 0).grid(1).on(&stream).enqueue().unwrap());
+        }
+        ended(late.wait());
+        assert_eq!(b.read().unwrap(), [1; 32], "{device}");
     });
 }
 
