@@ -15,7 +15,7 @@ use crate::check::cfg::{
 use crate::check::uniform::control::following;
 use crate::model::Function;
 use crate::model::expr::BinaryOp;
-use crate::model::ty::{ParamType, TypeShape, ValueType};
+use crate::model::ty::{ParamType, TypeShape};
 
 /// The integers that are followed as data, with their numbers of bits.
 const INTEGERS: [(&str, u32); 8] =
@@ -74,23 +74,12 @@ impl Data {
 
     /// The loads of integers that the host passes, with their numbers of bits.
     pub(super) fn integers(&self, function: &Function, cfg: &Cfg<'_>) -> BTreeMap<NodeId, u32> {
-        let scalar = |load: NodeId| match cfg.nodes[load.0].source {
-            Source::Load(Root::Shared(Shared::Array(array))) => Some(function.shared[array].0.to_string()),
-            _ => match &function.params[parameter(cfg, load)?].ty {
-                ParamType::Slice { element: ValueType { shape: TypeShape::Scalar(name, _), .. }, .. } => {
-                    Some((*name).to_string())
-                }
-                ParamType::Slice { .. }
-                | ParamType::Value(_)
-                | ParamType::Reference { .. }
-                | ParamType::OptionalSlice { .. }
-                | ParamType::Group(_)
-                | ParamType::Tile { .. }
-                | ParamType::Memory { .. }
-                | ParamType::TensorMap { .. }
-                | ParamType::Barrier { .. }
-                | ParamType::Closure { .. } => None,
-            },
+        let scalar = |load: NodeId| {
+            if let Source::Load(Root::Shared(Shared::Array(array))) = cfg.nodes[load.0].source {
+                return Some(function.shared[array].0.to_string());
+            }
+            let ParamType::Slice { element, .. } = &function.params[parameter(cfg, load)?].ty else { return None };
+            if let TypeShape::Scalar(name, _) = element.shape { Some(name.to_string()) } else { None }
         };
         let loads = (0..cfg.nodes.len()).map(NodeId).filter(|node| matches!(cfg.nodes[node.0].source, Source::Load(_)));
         let loads = loads.filter(|load| self.loaded(cfg, *load, DEPTH).is_some());
