@@ -130,3 +130,53 @@ fn elements_computed_from_data() {
     assert_eq!(paths(""), RACE);
     assert_eq!(paths("block.sync();"), [""; 0]);
 }
+
+/// An index that depends on the kernel's one integer.
+#[test]
+fn indexes_by_an_argument() {
+    need_barriers(&[
+        "s[t] = input[t]; <sync> if t < n { out[t] = s[n - 1 - t]; }",
+        "if t < n { s[t] = input[t]; } <sync> if t < n { out[t] = s[n - t - 1]; }",
+    ]);
+    for body in [
+        // What the caller promises may keep them apart.
+        "s[t] = input[t]; out[t] = s[(t + n) % 128];",
+        "s[t % n] = input[t]; out[t] = s[t % n];",
+        "if t < 64 { s[t] = input[t]; out[t] = s[64 + n - n]; }",
+        "if t < n { s[t] = input[t]; } else { out[t] = s[n + (t - n)]; }",
+    ] {
+        assert_eq!(in_block(body), [""; 0], "{body}");
+    }
+}
+
+/// A kernel that is for no more elements than threads fails with more.
+#[test]
+fn no_more_elements_than_threads() {
+    let edges = "s[t] = if t < n { input[t] } else { 0 }; <sync> if t == 0 || t + 1 >= n { return; } out[t] = s[t + 1] - s[t - 1];";
+    need_barriers(&[edges]);
+}
+
+/// Numbers above 2^31 in a table by bytes of a checksum, and what is larger since data decided it.
+#[test]
+fn late_decisions() {
+    let bytes = |sync: &str| {
+        rules(&format!(
+            "#[cluster_kernel(block = 256)] fn checks(data: &[u8], out: &mut [u32], n: u32) {{
+                let block = this_thread_block(); let t = block.thread_rank(); let table = shared_array::<u32, 256>();
+                let mut c = t;
+                for _ in 0..8 {{ c = if c & 1 == 1 {{ 0xedb88320 ^ (c >> 1) }} else {{ c >> 1 }}; }}
+                table[t] = c; {sync}
+                let mut crc = 0xffffffff_u32;
+                for k in 0..n {{ crc = table[(crc ^ data[t * n + k] as u32) & 0xff] ^ (crc >> 8); }}
+                out[t] = !crc;
+            }}"
+        ))
+    };
+    assert_eq!(bytes(""), RACE);
+    assert_eq!(bytes("block.sync();"), [""; 0]);
+    need_barriers(&[
+        "let mut mine = input[t]; for r in 0..4u32 { s[t] = mine; block.sync();
+        let mut half = 64; while half > 0 { if t < half && s[t + half] > s[t] { s[t] = s[t + half]; } <sync> half /= 2; }
+        if s[0] == t { mine = 0; } block.sync(); }",
+    ]);
+}

@@ -24,6 +24,9 @@ const INTEGERS: [(&str, u32); 8] =
 /// The longest chain of operands that is followed.
 const DEPTH: u32 = 12;
 
+/// What a variable counts for that is set several times.
+const SETS: u32 = 4;
+
 /// What the host decides.
 pub(super) struct Data {
     /// The shared memory that has only elements that the host passes.
@@ -121,9 +124,25 @@ impl Data {
             (Source::Load(root @ Root::Shared(shared)), [index, ..]) if self.derived.contains(shared) => {
                 Some((*root, *index))
             }
-            (Source::Read(variable), _) => self.compared(cfg, cfg.only_value(*variable)?, depth),
+            (Source::Read(variable), _) => match cfg.only_value(*variable) {
+                Some(value) => self.compared(cfg, value, depth),
+                None => self.compared_where_set(cfg, *variable, depth.checked_sub(SETS)?),
+            },
             _ => self.loaded(cfg, node, DEPTH),
         }
+    }
+
+    /// The same of a variable that holds such a value, or now and then a number that the thread knows.
+    fn compared_where_set(&self, cfg: &Cfg<'_>, variable: Variable, depth: u32) -> Option<Loaded> {
+        let mut found = None;
+        for value in self.sets.get(&variable)? {
+            match self.compared(cfg, *value, depth) {
+                Some(loaded) => found = Some(loaded),
+                None if self.is_fixed(cfg, *value) => {}
+                None => return None,
+            }
+        }
+        found
     }
 
     /// Whether a value is computed from literals, arguments, counters of loops and the thread's place, and from no memory.

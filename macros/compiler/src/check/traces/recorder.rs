@@ -9,8 +9,8 @@ use super::trace::{Made, Point, Stored, Time, Trace, Transfer, Use};
 use super::transfers;
 use crate::check::bit_set::BlockSet;
 use crate::check::cfg::{
-    Access, AccessId, AccessKind, BlockId, Covers, Granule, GroupStep, MemoryStep, NodeId, Source, Step, StepKind,
-    Team, TokenStep, ValueStep,
+    Access, AccessId, AccessKind, BlockId, Covers, Granule, GroupStep, MemoryStep, NodeId, Select, Source, Step,
+    StepKind, Team, TokenStep, ValueStep,
 };
 use crate::check::runs::{Launch, Observer, Thread, ThreadId};
 use crate::diag::Diag;
@@ -56,6 +56,7 @@ impl<'a, 'f> Recorder<'a, 'f> {
                 with_warp: vec![Time::default().with_warp],
                 transfers: Vec::new(),
                 passed: BTreeSet::new(),
+                has_given: false,
                 is_assumed: !matches!(assumed, Assumed::Nothing),
             },
             time: Time::default(),
@@ -124,7 +125,10 @@ impl<'a, 'f> Recorder<'a, 'f> {
         let (time, may_be_told) = (self.time, false);
         let made =
             |element, is_remote| Made { element, by, is_remote, time, access: id, may_be_told, is_assumed, stored };
-        let Some((elements, is_remote)) = self.check.elements.elements(thread, access) else {
+        let Some((elements, is_remote)) = self.check.elements.elements(thread, access, self.check.accepts_given) else {
+            let indexes = access.region.path.iter().flat_map(Select::nodes);
+            let mut known = indexes.filter_map(|index| thread.known(index));
+            self.trace.has_given |= known.any(|index| index.is_given);
             self.trace.somewhere.extend(self.check.somewhere(thread, access).map(|array| made(array, false)));
             return;
         };

@@ -138,6 +138,24 @@ pub(super) struct Trace {
     pub(super) transfers: Vec<Transfer>,
     /// The branches whose arms the thread has passed over.
     pub(super) passed: BTreeSet<BlockId>,
+    /// Whether it has come to an index that depends on an argument.
+    pub(super) has_given: bool,
     /// Whether the thread is taken to enter an arm of a branch on data.
     pub(super) is_assumed: bool,
+}
+
+/// What the threads of some launches have come to that other launches may show more of.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    /// The branches whose arms some thread has passed over.
+    pub(super) passed: BTreeSet<BlockId>,
+    /// Whether an index depended on an argument.
+    pub(super) has_given: bool,
+}
+
+impl Seen {
+    pub(super) fn add(&mut self, traces: &[Trace]) {
+        self.passed.extend(traces.iter().flat_map(|trace| &trace.passed));
+        self.has_given |= traces.iter().any(|trace| trace.has_given);
+    }
 }
