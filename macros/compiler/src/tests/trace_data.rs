@@ -48,6 +48,7 @@ fn indexes_of_ones_own() {
         "for k in 0..4u32 { if t % 4 == 0 { s[t + k] = 0; } } if t % 4 == 0 { s[t + input[t] % 4] += 1; }",
         "if t == 0 { s[0] = 1; for k in 0..n { s[input[k] % 128] = k; } } block.sync(); out[t] = s[t];",
         // Whether there is a barrier, all threads decide alike.
+        "if input[0] > 3 { s[t] = n; block.sync(); out[t] = s[127 - t]; block.sync(); } else { s[127 - t] = 1; block.sync(); } out[t + 128] = s[t];",
         "s[t] = input[t]; if input[0] > 3 { block.sync(); } if input[0] > 3 { out[t] = s[input[t] % 128]; }",
         "for k in 0..n { s[t] = input[k]; let x = input[k]; if x > 3 { block.sync(); out[t] = s[x % 128]; block.sync(); } }",
         "let mut k = 0; while input[k] > 7 { s[t] = k; block.sync(); out[t] = s[input[k] % 128]; block.sync(); k += 1; } s[t] = 1;",

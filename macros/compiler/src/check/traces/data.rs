@@ -9,8 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::Check;
 use crate::check::bit_set::BlockSet;
 use crate::check::cfg::{
-    Access, AccessId, AccessKind, BlockId, Cfg, Extent, MemoryStep, NodeId, Root, Shared, Source, Step, StepKind,
-    ValueStep, Variable,
+    Access, AccessId, AccessKind, BlockId, Cfg, Extent, GroupStep, MemoryStep, NodeId, Root, Shared, Source, Step,
+    StepKind, ValueStep, Variable,
 };
 use crate::check::uniform::control::following;
 use crate::model::Function;
@@ -186,6 +186,18 @@ fn is_other(cfg: &Cfg<'_>, node: NodeId) -> bool {
     !cfg.formulas.contains_key(&node) && !cfg.computed.contains_key(&node)
 }
 
+/// Whether a step is a part of a barrier of the block or a larger group.
+fn is_of_block(step: &GroupStep) -> bool {
+    match step {
+        GroupStep::Collective { team, barrier, .. } => *barrier && !team.group.is_of_a_warp(),
+        GroupStep::Arrive { .. }
+        | GroupStep::Wait { .. }
+        | GroupStep::ArriveForgotten { .. }
+        | GroupStep::WaitElected { .. } => true,
+        GroupStep::Convergent { .. } | GroupStep::Aligned { .. } | GroupStep::FormGroup(_) => false,
+    }
+}
+
 /// The parameter that an element is one of.
 fn parameter(cfg: &Cfg<'_>, load: NodeId) -> Option<usize> {
     let mut of = load;
@@ -237,8 +249,15 @@ impl Check<'_, '_> {
         let asserts = |node: &NodeId| data.loaded(self.cfg, *node, DEPTH).is_some();
         let is_asserted = self.cfg.assertions.iter().flat_map(|assertion| &assertion.operands).any(asserts);
         let condition = self.cfg.blocks[branch.0].end.condition();
-        let is_loop = self.runs.arms(branch).is_none_or(|arms| arms.contains(branch));
-        !is_asserted && !is_loop && condition.is_some_and(|condition| self.is_open(data, condition, branch, DEPTH))
+        // Of an arm with a barrier, all threads take the same one.
+        let has_barrier = |block: BlockId| {
+            let mut steps = self.cfg.blocks[block.0].steps.iter();
+            steps.any(|step| matches!(&step.kind, StepKind::Group(step) if is_of_block(step)))
+        };
+        let is_for_one = |arms: &BlockSet| !arms.contains(branch) && !arms.iter().any(has_barrier);
+        !is_asserted
+            && self.runs.arms(branch).is_some_and(is_for_one)
+            && condition.is_some_and(|condition| self.is_open(data, condition, branch, DEPTH))
     }
 
     /// Whether a truth value may be either, by what the host passes.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::Check;
 use super::copies::Flights;
 use super::elements::is_followed;
-use super::trace::{Made, Point, Stored, Time, Trace, Transfer, Use};
+use super::trace::{Made, Point, Somewhere, Stored, Time, Trace, Transfer, Use};
 use super::transfers;
 use crate::check::bit_set::BlockSet;
 use crate::check::cfg::{
@@ -77,7 +77,8 @@ impl<'a, 'f> Recorder<'a, 'f> {
             self.found.extend(self.flights.left(self.check.runs.has_integers.then_some(self.launch.argument)));
         }
         let [made, somewhere] = self.told;
-        let told = self.trace.made[..made].iter_mut().chain(&mut self.trace.somewhere[..somewhere]);
+        let told = self.trace.made[..made].iter_mut();
+        let told = told.chain(self.trace.somewhere[..somewhere].iter_mut().map(|somewhere| &mut somewhere.made));
         told.for_each(|made| made.may_be_told = true);
         (self.trace, self.found)
     }
@@ -129,7 +130,11 @@ impl<'a, 'f> Recorder<'a, 'f> {
             let indexes = access.region.path.iter().flat_map(Select::nodes);
             let mut known = indexes.filter_map(|index| thread.known(index));
             self.trace.has_given |= known.any(|index| index.is_given);
-            self.trace.somewhere.extend(self.check.somewhere(thread, access).map(|array| made(array, false)));
+            self.trace.somewhere.extend(
+                self.check
+                    .somewhere(thread, access, block)
+                    .map(|(array, is_shared)| Somewhere { made: made(array, false), is_shared }),
+            );
             return;
         };
         for element in &elements {
