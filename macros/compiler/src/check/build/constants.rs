@@ -22,10 +22,10 @@ impl Builder<'_> {
     /// The value of a name, if it is one of a constant that the body defines and all of it is numbers.
     pub(super) fn constant_of_body(&mut self, name: &str, at: SpanRange) -> Option<Value> {
         let definition = self.constants.get(name)?.clone();
-        let value = self.constant(&definition, DEPTH, at);
-        value
+        self.constant(&definition, DEPTH, at)
     }
 
+    #[expect(clippy::wildcard_enum_match_arm, reason = "other expressions are numbers, or are not followed")]
     fn constant(&mut self, expr: &syn::Expr, depth: u32, at: SpanRange) -> Option<Value> {
         let depth = depth.checked_sub(1)?;
         Some(match expr {
@@ -95,6 +95,7 @@ impl Builder<'_> {
 }
 
 /// The number that an expression of literals and of the body's constants is.
+#[expect(clippy::wildcard_enum_match_arm, reason = "other expressions are not followed")]
 fn number(constants: &BTreeMap<String, syn::Expr>, expr: &syn::Expr, depth: u32) -> Option<i64> {
     let depth = depth.checked_sub(1)?;
     let number = |expr: &syn::Expr| number(constants, expr, depth);

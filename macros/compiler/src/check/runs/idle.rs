@@ -70,10 +70,11 @@ impl Runs<'_, '_> {
         let outside = (0..self.steps.len()).filter(|block| !arms.contains(BlockId(*block)));
         let mut reads = outside.flat_map(|block| {
             let steps = &self.cfg.blocks[block].steps;
-            self.steps[block].iter().filter_map(|step| match steps[*step].kind {
-                StepKind::Value(ValueStep::Evaluate(node)) => self.cfg.nodes[node.0].source.read(),
-                _ => None,
-            })
+            let evaluated = self.steps[block].iter().filter_map(|step| {
+                let StepKind::Value(ValueStep::Evaluate(node)) = steps[*step].kind else { return None };
+                Some(node)
+            });
+            evaluated.filter_map(|node| self.cfg.nodes[node.0].source.read())
         });
         (!reads.any(is_lost)).then_some(Idle { end, unknown })
     }

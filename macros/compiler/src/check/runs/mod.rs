@@ -121,6 +121,8 @@ pub(super) struct Runs<'a, 'f> {
     digits: Vec<Option<Digit>>,
     /// The loops over ranges that each block comes before, by their heads.
     entered: BTreeMap<BlockId, Vec<BlockId>>,
+    /// The number of arguments that are integers.
+    pub(super) integers: usize,
     pub(super) has_integers: bool,
     /// Whether all read-only memory has integers for elements.
     pub(super) reads_integers: bool,
@@ -144,8 +146,8 @@ impl<'a, 'f> Runs<'a, 'f> {
             | ParamType::Closure { .. } => None,
         });
         let reads_integers = read_only.next().is_some_and(|first| first && read_only.all(|is_integer| is_integer));
-        let has_integers =
-            function.params.iter().any(|param| matches!(&param.ty, ParamType::Value(ty) if is_integer(ty)));
+        let integers = function.params.iter();
+        let integers = integers.filter(|param| matches!(&param.ty, ParamType::Value(ty) if is_integer(ty))).count();
         let mut entered: BTreeMap<BlockId, Vec<BlockId>> = BTreeMap::new();
         for (head, counted) in &cfg.counted {
             entered.entry(counted.before).or_default().push(*head);
@@ -166,7 +168,8 @@ impl<'a, 'f> Runs<'a, 'f> {
             booleans: booleans::of(cfg),
             agreed: BTreeSet::new(),
             on_data: OnData::default(),
-            has_integers,
+            integers,
+            has_integers: integers > 0,
             reads_integers,
         }
         .without_idle_loops()

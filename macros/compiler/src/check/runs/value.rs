@@ -64,7 +64,23 @@ impl Number {
                 ..,
             ) => return None,
         };
-        let is_small = value.unsigned_abs() < 1 << 31;
+        // What is no larger than its operands is the same in each type that holds them.
+        let bits = match op {
+            BinaryOp::Div | BinaryOp::Rem | BinaryOp::BitAnd | BinaryOp::BitOr | BinaryOp::BitXor | BinaryOp::Shr => 32,
+            BinaryOp::Add
+            | BinaryOp::Sub
+            | BinaryOp::Mul
+            | BinaryOp::Shl
+            | BinaryOp::Eq
+            | BinaryOp::Ne
+            | BinaryOp::Lt
+            | BinaryOp::Le
+            | BinaryOp::Gt
+            | BinaryOp::Ge
+            | BinaryOp::And
+            | BinaryOp::Or => 31,
+        };
+        let is_small = value.unsigned_abs() < 1 << bits;
         is_small.then_some(Number { value, is_given: self.is_given || other.is_given })
     }
 

@@ -12,8 +12,8 @@ use phalanx_contract::uniformity::Uniformity;
 use super::Check;
 use super::elements::Element;
 use super::races::{MadeBy, are_unordered, unsynchronized};
-use super::trace::{Made, Trace, comparable};
-use crate::check::cfg::{Access, AccessId, NodeId, Root, Select, Shared};
+use super::trace::{Made, Somewhere, Trace, comparable};
+use crate::check::cfg::{Access, AccessId, BlockId, NodeId, Root, Select, Shared};
 use crate::check::runs::{Thread, ThreadId};
 use crate::diag::Diag;
 use crate::rules::Rule;
@@ -25,13 +25,23 @@ const PAIRS: usize = 100_000;
 const MOST_ELEMENTS: u64 = 1024;
 
 impl Check<'_, '_> {
-    /// The array of which a thread accesses some element, and does not show which.
-    pub(super) fn somewhere(&self, thread: &Thread<'_, '_, '_>, access: &Access) -> Option<Element> {
+    /// The array of which a thread accesses some element in a block of the graph, and does not show which; and whether all threads of the
+    /// block access one together.
+    pub(super) fn somewhere(
+        &self,
+        thread: &Thread<'_, '_, '_>,
+        access: &Access,
+        block: BlockId,
+    ) -> Option<(Element, bool)> {
         let (shared, index) = element_at(access)?;
         let is_known = thread.known(index).is_some_and(|index| !index.is_given);
         let length = self.runs.length(shared).filter(|length| (2..=MOST_ELEMENTS).contains(length));
         let is_asked = self.follows_all && !is_known && length.is_some() && self.elements.size(shared).is_some();
-        is_asked.then(|| (thread.id.block.unwrap_or(0), shared, Default::default()))
+        let is_shared = || {
+            self.values.level(index).is_uniform(Uniformity::Block)
+                && self.values.is_reached_uniformly(block, Uniformity::Block)
+        };
+        is_asked.then(|| ((thread.id.block.unwrap_or(0), shared, Default::default()), is_shared()))
     }
 }
 
@@ -55,9 +65,7 @@ pub(super) fn check(check: &Check<'_, '_>, traces: &[Trace], waived: bool) -> Op
     let mut others: BTreeMap<Element, Vec<MadeBy<'_>>> = BTreeMap::new();
     for (trace, alike) in comparable(traces) {
         let mut counts: BTreeMap<AccessId, usize> = BTreeMap::new();
-        for made in trace.somewhere.iter().filter(|made| made.time.barriers <= alike) {
-            let Some((_, index)) = element_at(&check.cfg.accesses[made.access.0]) else { continue };
-            let is_shared = check.values.level(index).is_uniform(Uniformity::Block);
+        for Somewhere { made, is_shared } in trace.somewhere.iter().filter(|of| of.made.time.barriers <= alike) {
             let number = counts.entry(made.access).or_default();
             groups.entry((made.access, *number, (!is_shared).then_some(trace.id))).or_default().push((trace, made));
             *number += 1;

@@ -9,13 +9,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::Check;
 use crate::check::bit_set::BlockSet;
 use crate::check::cfg::{
-    Access, AccessId, AccessKind, BlockId, Cfg, Extent, MemoryStep, NodeId, Root, Shared, Source, Step, StepKind,
-    ValueStep, Variable,
+    Access, AccessId, AccessKind, BlockId, Cfg, Extent, GroupStep, MemoryStep, NodeId, Root, Shared, Source, Step,
+    StepKind, ValueStep, Variable,
 };
 use crate::check::uniform::control::following;
 use crate::model::Function;
 use crate::model::expr::BinaryOp;
-use crate::model::ty::{ParamType, TypeShape, ValueType};
+use crate::model::ty::{ParamType, TypeShape};
 
 /// The integers that are followed as data, with their numbers of bits.
 const INTEGERS: [(&str, u32); 8] =
@@ -23,6 +23,9 @@ const INTEGERS: [(&str, u32); 8] =
 
 /// The longest chain of operands that is followed.
 const DEPTH: u32 = 12;
+
+/// What a variable counts for that is set several times.
+const SETS: u32 = 4;
 
 /// What the host decides.
 pub(super) struct Data {
@@ -74,23 +77,12 @@ impl Data {
 
     /// The loads of integers that the host passes, with their numbers of bits.
     pub(super) fn integers(&self, function: &Function, cfg: &Cfg<'_>) -> BTreeMap<NodeId, u32> {
-        let scalar = |load: NodeId| match cfg.nodes[load.0].source {
-            Source::Load(Root::Shared(Shared::Array(array))) => Some(function.shared[array].0.to_string()),
-            _ => match &function.params[parameter(cfg, load)?].ty {
-                ParamType::Slice { element: ValueType { shape: TypeShape::Scalar(name, _), .. }, .. } => {
-                    Some((*name).to_string())
-                }
-                ParamType::Slice { .. }
-                | ParamType::Value(_)
-                | ParamType::Reference { .. }
-                | ParamType::OptionalSlice { .. }
-                | ParamType::Group(_)
-                | ParamType::Tile { .. }
-                | ParamType::Memory { .. }
-                | ParamType::TensorMap { .. }
-                | ParamType::Barrier { .. }
-                | ParamType::Closure { .. } => None,
-            },
+        let scalar = |load: NodeId| {
+            if let Source::Load(Root::Shared(Shared::Array(array))) = cfg.nodes[load.0].source {
+                return Some(function.shared[array].0.to_string());
+            }
+            let ParamType::Slice { element, .. } = &function.params[parameter(cfg, load)?].ty else { return None };
+            if let TypeShape::Scalar(name, _) = element.shape { Some(name.to_string()) } else { None }
         };
         let loads = (0..cfg.nodes.len()).map(NodeId).filter(|node| matches!(cfg.nodes[node.0].source, Source::Load(_)));
         let loads = loads.filter(|load| self.loaded(cfg, *load, DEPTH).is_some());
@@ -132,9 +124,25 @@ impl Data {
             (Source::Load(root @ Root::Shared(shared)), [index, ..]) if self.derived.contains(shared) => {
                 Some((*root, *index))
             }
-            (Source::Read(variable), _) => self.compared(cfg, cfg.only_value(*variable)?, depth),
+            (Source::Read(variable), _) => match cfg.only_value(*variable) {
+                Some(value) => self.compared(cfg, value, depth),
+                None => self.compared_where_set(cfg, *variable, depth.checked_sub(SETS)?),
+            },
             _ => self.loaded(cfg, node, DEPTH),
         }
+    }
+
+    /// The same of a variable that holds such a value, or now and then a number that the thread knows.
+    fn compared_where_set(&self, cfg: &Cfg<'_>, variable: Variable, depth: u32) -> Option<Loaded> {
+        let mut found = None;
+        for value in self.sets.get(&variable)? {
+            match self.compared(cfg, *value, depth) {
+                Some(loaded) => found = Some(loaded),
+                None if self.is_fixed(cfg, *value) => {}
+                None => return None,
+            }
+        }
+        found
     }
 
     /// Whether a value is computed from literals, arguments, counters of loops and the thread's place, and from no memory.
@@ -176,6 +184,18 @@ impl Data {
 /// Whether a value is no known function of its operands.
 fn is_other(cfg: &Cfg<'_>, node: NodeId) -> bool {
     !cfg.formulas.contains_key(&node) && !cfg.computed.contains_key(&node)
+}
+
+/// Whether a step is a part of a barrier of the block or a larger group.
+fn is_of_block(step: &GroupStep) -> bool {
+    match step {
+        GroupStep::Collective { team, barrier, .. } => *barrier && !team.group.is_of_a_warp(),
+        GroupStep::Arrive { .. }
+        | GroupStep::Wait { .. }
+        | GroupStep::ArriveForgotten { .. }
+        | GroupStep::WaitElected { .. } => true,
+        GroupStep::Convergent { .. } | GroupStep::Aligned { .. } | GroupStep::FormGroup(_) => false,
+    }
 }
 
 /// The parameter that an element is one of.
@@ -229,8 +249,15 @@ impl Check<'_, '_> {
         let asserts = |node: &NodeId| data.loaded(self.cfg, *node, DEPTH).is_some();
         let is_asserted = self.cfg.assertions.iter().flat_map(|assertion| &assertion.operands).any(asserts);
         let condition = self.cfg.blocks[branch.0].end.condition();
-        let is_loop = self.runs.arms(branch).is_none_or(|arms| arms.contains(branch));
-        !is_asserted && !is_loop && condition.is_some_and(|condition| self.is_open(data, condition, branch, DEPTH))
+        // Of an arm with a barrier, all threads take the same one.
+        let has_barrier = |block: BlockId| {
+            let mut steps = self.cfg.blocks[block.0].steps.iter();
+            steps.any(|step| matches!(&step.kind, StepKind::Group(step) if is_of_block(step)))
+        };
+        let is_for_one = |arms: &BlockSet| !arms.contains(branch) && !arms.iter().any(has_barrier);
+        !is_asserted
+            && self.runs.arms(branch).is_some_and(is_for_one)
+            && condition.is_some_and(|condition| self.is_open(data, condition, branch, DEPTH))
     }
 
     /// Whether a truth value may be either, by what the host passes.

@@ -145,7 +145,12 @@ impl<'a, 'f> Elements<'a, 'f> {
 
     /// The elements that an access certainly accesses, if all of its indexes are known and depend on nothing that is given, and whether
     /// they are accessed as a peer's. Threads that share an element by atomics may meet there, whatever gives the index.
-    pub(super) fn elements(&self, thread: &Thread<'_, '_, '_>, access: &Access) -> Option<(Vec<Element>, bool)> {
+    pub(super) fn elements(
+        &self,
+        thread: &Thread<'_, '_, '_>,
+        access: &Access,
+        accepts_given: bool,
+    ) -> Option<(Vec<Element>, bool)> {
         let mut place = thread.place(&access.region)?;
         let is_remote = matches!(place.root, Root::Remote(_));
         let mut several = 1;
@@ -155,7 +160,7 @@ impl<'a, 'f> Elements<'a, 'f> {
             *place.ranges.last_mut()? = Some((first, end));
             several = lanes.min(MOST_LANES);
         }
-        let part = self.part_of(thread, place, access.region.param, access.atomic.is_some())?;
+        let part = self.part_of(thread, place, access.region.param, access.atomic.is_some() || accepts_given)?;
         let Shape { dimensions, row, .. } = *self.shapes.get(&part.shared)?;
         let (last, rows) = part.ranges.split_last()?;
         let is_one = |(start, end): &(u64, u64)| start + 1 == *end;

@@ -13,6 +13,7 @@
 //! does (but for one branch at a time that all threads of a block take alike), and all that may be ordered by something other than a barrier of the block or of the cluster. Not all threads are followed.
 
 mod anywhere;
+mod argument;
 mod bytes;
 mod copies;
 mod crowded;
@@ -53,7 +54,7 @@ use elements::Elements;
 use learned::{Learners, Learning};
 use recorder::{Assumed, Recorder};
 use threads::{are_few, blocks_to_follow, ranks_to_follow};
-use trace::Trace;
+use trace::{Seen, Trace};
 
 /// The largest number of steps that are followed in all runs of a launch.
 const STEPS: usize = 40_000;
@@ -121,37 +122,53 @@ pub(super) fn check<'f>(
         blocks,
         is_of_grid: false,
         follows_all: false,
+        accepts_given: false,
     };
-    let mut passed = BTreeSet::new();
+    let mut seen = Seen::default();
     let first = launches(runs, threads * blocks, &check.bounds_of_barriers());
     crowded::check(&check).into_iter().for_each(|fault| diags.push(fault));
     let mut works = false;
     if questions.copies && runs.has_integers {
         check.push(check.run_without_rounds(Launch { argument: 0, element: None, ..first[0] }), diags);
     }
+    let mut longest = first[0];
     for (number, launch) in first.iter().enumerate() {
-        works |= check.report(*launch, number == 0 && counts_bytes, &mut passed, diags);
+        let mut launch = *launch;
+        let mut is_right = check.report(launch, number == 0 && counts_bytes, &mut seen, diags);
+        // Arguments may count no more elements than there are threads.
+        if !is_right && launch.argument == 2 * threads * blocks {
+            launch.argument = threads * blocks;
+            is_right = check.report(launch, false, &mut seen, diags);
+        }
+        if is_right && launch.argument > longest.argument {
+            longest = launch;
+        }
+        works |= is_right;
     }
     // One in which each thread has its part of a loop over what the arguments count.
-    let most = first.iter().map(|launch| launch.argument).max().unwrap_or(0);
-    let longest = Launch { argument: most, element: None, ..first[0] };
+    let longest = Launch { element: None, ..longest };
     if works && blocks == 1 && questions.races && are_few(threads) {
         let all = Check { learners: RefCell::default(), follows_all: true, ..check };
-        all.report(longest, false, &mut BTreeSet::new(), diags);
+        all.report(longest, false, &mut Seen::default(), diags);
     }
-    for branch in passed.iter().filter(|branch| questions.races && check.is_on_data(&data, **branch)).take(ENTERED) {
+    if questions.races && runs.integers == 1 && seen.has_given {
+        let given = Check { learners: RefCell::default(), accepts_given: true, ..check };
+        check.push(given.run_for_arguments(first[0]), diags);
+    }
+    for branch in seen.passed.iter().filter(|branch| questions.races && check.is_on_data(&data, **branch)).take(ENTERED)
+    {
         check.push(check.run_assumed(Launch { element: None, ..first[0] }, *branch), diags);
     }
     if questions.races && check.has_inputs() {
         check.push(check.run_on_data(longest), diags);
     }
     let entered =
-        passed.iter().filter(|branch| check.decides_for_all(**branch)).flat_map(|at| [(*at, true), (*at, false)]);
+        seen.passed.iter().filter(|branch| check.decides_for_all(**branch)).flat_map(|at| [(*at, true), (*at, false)]);
     for holds in entered.take(ENTERED) {
-        check.report(Launch { holds: Some(holds), element: None, ..first[0] }, false, &mut BTreeSet::new(), diags);
+        check.report(Launch { holds: Some(holds), element: None, ..first[0] }, false, &mut Seen::default(), diags);
     }
-    if runs.may_agree() && !passed.is_empty() {
-        check.report(Launch { agreed: Some(0), element: None, ..first[0] }, false, &mut BTreeSet::new(), diags);
+    if runs.may_agree() && !seen.passed.is_empty() {
+        check.report(Launch { agreed: Some(0), element: None, ..first[0] }, false, &mut Seen::default(), diags);
     }
     if works && grid::is_asked(function, cfg, elements) {
         let runs = &Runs::of(function, cfg, values.control, threads).in_grid(grid::BLOCKS);
@@ -244,6 +261,8 @@ struct Check<'a, 'f> {
     is_of_grid: bool,
     /// Whether all threads are followed, each for a few steps.
     follows_all: bool,
+    /// Whether elements count at indexes that depend on arguments.
+    accepts_given: bool,
 }
 
 /// Whether an atomic or a fence of the function may order what threads do before and after it, and whether a thread may learn by an
@@ -288,8 +307,8 @@ impl Check<'_, '_> {
     }
 
     /// Reports the faults of a launch, and notes the branches whose arms some thread passed over. Returns whether no thread fails.
-    fn report(&self, launch: Launch, counts_bytes: bool, passed: &mut BTreeSet<BlockId>, diags: &mut Diags) -> bool {
-        let found = self.run(launch, counts_bytes, passed);
+    fn report(&self, launch: Launch, counts_bytes: bool, seen: &mut Seen, diags: &mut Diags) -> bool {
+        let found = self.run(launch, counts_bytes, seen);
         let works = found.is_some();
         self.push(found, diags);
         works
@@ -307,10 +326,10 @@ impl Check<'_, '_> {
     }
 
     /// The faults of a launch; `None` if a thread fails, so that it is none that works.
-    fn run(&self, launch: Launch, counts_bytes: bool, passed: &mut BTreeSet<BlockId>) -> Option<Vec<Diag>> {
+    fn run(&self, launch: Launch, counts_bytes: bool, seen: &mut Seen) -> Option<Vec<Diag>> {
         let (mut traces, mut faults) = (Vec::new(), Vec::new());
         self.trace(launch, None, &mut traces, &mut faults)?;
-        passed.extend(traces.iter().flat_map(|trace| &trace.passed));
+        seen.add(&traces);
         for waived in [false, true] {
             faults.extend(races::within_block(self, &traces, waived));
             faults.extend(anywhere::check(self, &traces, waived));

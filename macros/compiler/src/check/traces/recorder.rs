@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 use super::Check;
 use super::copies::Flights;
 use super::elements::is_followed;
-use super::trace::{Made, Point, Stored, Time, Trace, Transfer, Use};
+use super::trace::{Made, Point, Somewhere, Stored, Time, Trace, Transfer, Use};
 use super::transfers;
 use crate::check::bit_set::BlockSet;
 use crate::check::cfg::{
-    Access, AccessId, AccessKind, BlockId, Covers, Granule, GroupStep, MemoryStep, NodeId, Source, Step, StepKind,
-    Team, TokenStep, ValueStep,
+    Access, AccessId, AccessKind, BlockId, Covers, Granule, GroupStep, MemoryStep, NodeId, Select, Source, Step,
+    StepKind, Team, TokenStep, ValueStep,
 };
 use crate::check::runs::{Launch, Observer, Thread, ThreadId};
 use crate::diag::Diag;
@@ -56,6 +56,7 @@ impl<'a, 'f> Recorder<'a, 'f> {
                 with_warp: vec![Time::default().with_warp],
                 transfers: Vec::new(),
                 passed: BTreeSet::new(),
+                has_given: false,
                 is_assumed: !matches!(assumed, Assumed::Nothing),
             },
             time: Time::default(),
@@ -76,7 +77,8 @@ impl<'a, 'f> Recorder<'a, 'f> {
             self.found.extend(self.flights.left(self.check.runs.has_integers.then_some(self.launch.argument)));
         }
         let [made, somewhere] = self.told;
-        let told = self.trace.made[..made].iter_mut().chain(&mut self.trace.somewhere[..somewhere]);
+        let told = self.trace.made[..made].iter_mut();
+        let told = told.chain(self.trace.somewhere[..somewhere].iter_mut().map(|somewhere| &mut somewhere.made));
         told.for_each(|made| made.may_be_told = true);
         (self.trace, self.found)
     }
@@ -124,8 +126,15 @@ impl<'a, 'f> Recorder<'a, 'f> {
         let (time, may_be_told) = (self.time, false);
         let made =
             |element, is_remote| Made { element, by, is_remote, time, access: id, may_be_told, is_assumed, stored };
-        let Some((elements, is_remote)) = self.check.elements.elements(thread, access) else {
-            self.trace.somewhere.extend(self.check.somewhere(thread, access).map(|array| made(array, false)));
+        let Some((elements, is_remote)) = self.check.elements.elements(thread, access, self.check.accepts_given) else {
+            let indexes = access.region.path.iter().flat_map(Select::nodes);
+            let mut known = indexes.filter_map(|index| thread.known(index));
+            self.trace.has_given |= known.any(|index| index.is_given);
+            self.trace.somewhere.extend(
+                self.check
+                    .somewhere(thread, access, block)
+                    .map(|(array, is_shared)| Somewhere { made: made(array, false), is_shared }),
+            );
             return;
         };
         for element in &elements {

@@ -93,6 +93,14 @@ pub(super) struct Made {
     pub(super) stored: Option<Stored>,
 }
 
+/// An access of an array at an index that is not known. Its element tells the array alone.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Somewhere {
+    pub(super) made: Made,
+    /// Whether all threads of the block make it, each time at one index.
+    pub(super) is_shared: bool,
+}
+
 /// A value that a thread stores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stored {
@@ -128,8 +136,7 @@ impl Transfer {
 pub(super) struct Trace {
     pub(super) id: ThreadId,
     pub(super) made: Vec<Made>,
-    /// The accesses of arrays at an index that is not known. Their elements tell the arrays alone.
-    pub(super) somewhere: Vec<Made>,
+    pub(super) somewhere: Vec<Somewhere>,
     /// The arrivals and waits, by where they are.
     pub(super) barriers: Vec<Point>,
     /// By the number of times that the thread's warp has done something together, what that was, as a hash.
@@ -138,6 +145,24 @@ pub(super) struct Trace {
     pub(super) transfers: Vec<Transfer>,
     /// The branches whose arms the thread has passed over.
     pub(super) passed: BTreeSet<BlockId>,
+    /// Whether it has come to an index that depends on an argument.
+    pub(super) has_given: bool,
     /// Whether the thread is taken to enter an arm of a branch on data.
     pub(super) is_assumed: bool,
+}
+
+/// What the threads of some launches have come to that other launches may show more of.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    /// The branches whose arms some thread has passed over.
+    pub(super) passed: BTreeSet<BlockId>,
+    /// Whether an index depended on an argument.
+    pub(super) has_given: bool,
+}
+
+impl Seen {
+    pub(super) fn add(&mut self, traces: &[Trace]) {
+        self.passed.extend(traces.iter().flat_map(|trace| &trace.passed));
+        self.has_given |= traces.iter().any(|trace| trace.has_given);
+    }
 }
