@@ -81,10 +81,12 @@ impl<'f> Builder<'f> {
 
     /// The number of elements of a local array, or of what refers to one, if its declaration shows it.
     pub(super) fn length_of_local(&self, array: &Expr) -> Option<u64> {
-        let array = match &array.kind {
-            ExprKind::Borrow { target, .. } | ExprKind::Deref(target) => target,
-            _ => array,
+        let behind = if let ExprKind::Borrow { target, .. } | ExprKind::Deref(target) = &array.kind {
+            Some(target)
+        } else {
+            None
         };
+        let array = behind.map_or(array, |target| target);
         let ExprKind::Local(mut local) = array.kind else { return None };
         while let Some(target) = self.referents.get(&local) {
             local = *target;
@@ -94,10 +96,12 @@ impl<'f> Builder<'f> {
             if let Node::Statement(Stmt { kind: StmtKind::Let { local: declared, init: Some(init), .. }, .. }) = node
                 && *declared == local
             {
-                length = match &init.kind {
-                    ExprKind::Array { elements, .. } => u64::try_from(elements.len()).ok(),
-                    ExprKind::Repeat { length, .. } => length.to_string().trim_end_matches("usize").parse().ok(),
-                    _ => None,
+                length = if let ExprKind::Array { elements, .. } = &init.kind {
+                    u64::try_from(elements.len()).ok()
+                } else if let ExprKind::Repeat { length, .. } = &init.kind {
+                    length.to_string().trim_end_matches("usize").parse().ok()
+                } else {
+                    None
                 };
             }
         });

@@ -207,7 +207,7 @@ impl Comparison {
         };
         let (left, right) = (value(self.left), value(self.right));
         if let (Some(bit), Ordering::Equal) = (self.bit, op) {
-            learn(Fact::Ranks(RankBounds { clear: value(bit).affine(), ..RankBounds::default() }));
+            learn(Fact::Ranks(Box::new(RankBounds { clear: value(bit).affine(), ..RankBounds::default() })));
         }
         for (subject, value, op, limit) in
             [(self.subjects[0], left, op, right), (self.subjects[1], right, op.turned(), left)]
@@ -218,7 +218,7 @@ impl Comparison {
             }
             let congruent = || RankBounds::congruent(op, &value, &limit, blocks);
             if let Some(ranks) = RankBounds::of(op, &value, &limit, blocks).or_else(congruent) {
-                learn(Fact::Ranks(ranks));
+                learn(Fact::Ranks(Box::new(ranks)));
             }
         }
     }
@@ -288,7 +288,7 @@ impl Subject {
 /// Something that holds on an edge.
 pub(super) enum Fact {
     Bounds(Subject, Bounds),
-    Ranks(RankBounds),
+    Ranks(Box<RankBounds>),
 }
 
 /// Bounds of a number.

@@ -461,7 +461,7 @@ impl Analysis for IndexAnalysis<'_, '_> {
             let value = |node: NodeId| nodes.get(&node).copied().unwrap_or_else(|| self.constant_value(node));
             comparison.learn(to, self.blocks, value, |fact| match fact {
                 Fact::Bounds(subject, bounds) => known.entry(subject).or_default().narrow(bounds),
-                Fact::Ranks(ranks) => known_ranks.narrow(ranks),
+                Fact::Ranks(ranks) => known_ranks.narrow(*ranks),
             });
         }
         // Where arms merge on which blocks may differ, a variable that they assign is not the same in all blocks any more.

@@ -143,15 +143,18 @@ fn is_of_own_block(op: &Op) -> bool {
     }
 }
 
-/// The different programs of a block's threads, with their threads, unless there are too many.
+/// Programs, each with the threads that have it.
+type Programs = Vec<(Program, Vec<u32>)>;
+
+/// The different programs of a block's threads, unless there are too many.
 fn programs(
     kernel: &Kernel<'_, '_>,
     (objects, classes): (&Objects, &Classes),
     sites: &Sites,
     (arguments, counters): (Option<&Arguments>, &Counters),
-) -> Result<Option<Vec<(Program, Vec<u32>)>>, Refusal> {
+) -> Result<Option<Programs>, Refusal> {
     let evaluator = |thread| Evaluator { kernel, counters, arguments, thread, after: None, inlines: false };
-    let mut programs: Vec<(Program, Vec<u32>)> = Vec::new();
+    let mut programs = Programs::new();
     loop {
         let known = counters.len();
         programs.clear();

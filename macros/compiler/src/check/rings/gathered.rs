@@ -28,12 +28,11 @@ impl Objects {
 pub(super) fn blocks_that_fill(array: u32, roles: &[Role], blocks: u32) -> u32 {
     let fills = |block: u32| {
         let by = |rank: &u32| {
-            roles.iter().flat_map(|role| &role.steps).any(|step| match &step.op {
-                Op::BeginFill { slot, block: filled, .. } if slot.array == array => {
-                    // One that a loop counts is each in turn.
-                    filled.has_counters() || filled.value(&[], i64::from(*rank), 0) == Ok(i64::from(block))
-                }
-                _ => false,
+            roles.iter().flat_map(|role| &role.steps).any(|step| {
+                let Op::BeginFill { slot, block: filled, .. } = &step.op else { return false };
+                // One that a loop counts is each in turn.
+                let is_here = filled.has_counters() || filled.value(&[], i64::from(*rank), 0) == Ok(i64::from(block));
+                slot.array == array && is_here
             })
         };
         (0..blocks).filter(by).count()
