@@ -161,7 +161,8 @@ fn asked(kernel: &Kernel<'_, '_>, objects: &Objects) -> (Vec<Asked>, BTreeSet<Va
         }
         for counted in followed.iter().filter_map(|head| cfg.counted.get(head)) {
             let before = (counted.before, cfg.blocks[counted.before.0].steps.len());
-            asked.extend([Asked::of(counted.start, before), Asked::of(counted.end, before)]);
+            asked
+                .extend([counted.start, counted.end].into_iter().chain(counted.step).map(|end| Asked::of(end, before)));
         }
         let needed = kernel.needed_by(asked.iter().map(|asked| asked.node));
         if needed.is_subset(&counters) {

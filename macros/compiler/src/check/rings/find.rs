@@ -22,6 +22,9 @@ const ARGUMENTS: i64 = 3;
 /// The largest number of states of all checks of a kernel.
 const STATES: usize = 10_000;
 
+/// The number of clusters of a grid that has several.
+const CLUSTERS: i64 = 2;
+
 /// The largest argument for which copies out of rows are followed: each row is then used again.
 const STAGED: i64 = 3;
 
@@ -57,6 +60,9 @@ pub(super) fn find(
     let last = (stages + ARGUMENTS) * depends.granule;
     let others = [last].into_iter().map(with(Elements::Alternating)).chain(numbers.map(with(Elements::Ascending)));
     let others = others.filter(|_| depends.on_choices);
+    // A block that does the work of others, or less than its own, does so beside others.
+    let several = (1..=stages + ARGUMENTS).map(with(Elements::Same)).map(|arguments| arguments.of_clusters(CLUSTERS));
+    let others = others.chain(several.filter(|_| depends.on_grid));
     let of_arguments = |arguments: &Arguments| classes.with(kernel, arguments);
     let mut refused: Option<Refusal> = None;
     let mut ended = false;

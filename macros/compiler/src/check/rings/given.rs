@@ -12,6 +12,8 @@ pub(super) struct Arguments {
     /// The value of each scalar parameter and of each length that is not among the others.
     pub(super) number: i64,
     pub(super) elements: Elements,
+    /// The number of clusters of the grid. Threads are those of the first one.
+    pub(super) clusters: i64,
     others: BTreeMap<Number, i64>,
 }
 
@@ -24,7 +26,12 @@ pub(super) struct Number {
 
 impl Arguments {
     pub(super) fn new(number: i64, elements: Elements) -> Arguments {
-        Arguments { number, elements, others: BTreeMap::new() }
+        Arguments { number, elements, clusters: 1, others: BTreeMap::new() }
+    }
+
+    /// Returns these arguments for a grid of so many clusters.
+    pub(super) fn of_clusters(self, clusters: i64) -> Arguments {
+        Arguments { clusters, ..self }
     }
 
     /// Returns these arguments with another value for one of them.

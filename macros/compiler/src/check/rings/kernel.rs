@@ -246,6 +246,11 @@ impl<'a, 'f> Kernel<'a, 'f> {
         self.sets.get(&variable).map_or(&[], Vec::as_slice)
     }
 
+    /// Whether the body of the loop whose numbers a variable holds cannot change it.
+    pub(super) fn is_kept_by_body(&self, variable: Variable) -> bool {
+        matches!(variable, Variable::Local(local) if self.function.local(local).mutable.is_none())
+    }
+
     /// Whether a step concerns barriers, or a variable that counts.
     pub(super) fn is_relevant(&self, step: &StepKind, counts: &dyn Fn(Variable) -> bool) -> bool {
         match step {

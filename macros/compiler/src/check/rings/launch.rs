@@ -1,4 +1,5 @@
-//! A certain launch: the numbers that its parameters, lengths and elements have, and those worth a try. Its grid is one cluster.
+//! A certain launch: the numbers that its parameters, lengths and elements have, and those worth a try, and what the grid says in its first
+//! cluster.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,8 +21,10 @@ const GRANULE: i64 = 1 << 16;
 pub(super) struct Depends {
     /// Whether a number of the launch decides about them.
     pub(super) on_numbers: bool,
-    /// Whether a query does, whose answer a grid of one cluster gives.
+    /// Whether a query does, whose answer the grid of a certain launch gives.
     pub(super) on_queries: bool,
+    /// Whether the number of blocks, clusters or threads of the grid does.
+    pub(super) on_grid: bool,
     /// Whether a truth value or an element of a slice does.
     pub(super) on_choices: bool,
     /// The steps in which the numbers have to grow so that what they are divided to grows by 1.
@@ -38,7 +41,8 @@ impl Kernel<'_, '_> {
         let mut work: Vec<NodeId> = nodes.iter().map(|(node, _)| *node).chain(set).collect();
         let mut seen = BTreeSet::new();
         let given = BTreeSet::new();
-        let mut depends = Depends { on_numbers: false, on_queries: false, on_choices: false, granule: 1, given };
+        let mut depends =
+            Depends { on_numbers: false, on_queries: false, on_grid: false, on_choices: false, granule: 1, given };
         let mut granules = BTreeMap::new();
         while let Some(node) = work.pop() {
             if !seen.insert(node) {
@@ -50,7 +54,12 @@ impl Kernel<'_, '_> {
                 depends.on_choices |=
                     matches!(given, Given::Number { index: Some(_), .. } | Given::Number { most: 1, .. });
             }
-            depends.on_queries |= self.cfg.queries.contains_key(&node);
+            let query = self.cfg.queries.get(&node);
+            depends.on_queries |= query.is_some();
+            depends.on_grid |= query.is_some_and(|(group, query)| {
+                let is_number = matches!(query.answer, Answer::BlockCount | Answer::Number | Answer::ThreadCount);
+                *group == Group::Grid && is_number
+            });
             depends.granule = common(depends.granule, self.granule(node, &mut granules, 0));
             work.extend(&self.cfg.nodes[node.0].operands);
         }
@@ -149,29 +158,34 @@ impl Evaluator<'_, '_, '_> {
                 let number = kernel.number_of(node).map_or(arguments.number, |number| arguments.value(number));
                 (number <= most).then(|| Value::constant(number))
             }
-            None => self.of_grid(node),
+            None => self.of_grid(node, arguments.clusters),
         }
     }
 
-    /// What queries say of a grid of one cluster.
-    fn of_grid(&self, node: NodeId) -> Option<Value> {
+    /// What queries say in the first cluster of a grid.
+    fn of_grid(&self, node: NodeId, clusters: i64) -> Option<Value> {
         let kernel = self.kernel;
         let blocks = i64::from(kernel.blocks);
         let query = |node: NodeId| kernel.cfg.queries.get(&node).copied();
         if let Some((group, query)) = query(node) {
             return match (group, query.answer) {
-                (Group::Grid, Answer::Number) => Some(Value::constant(i64::from(query.uniform_at == UniformAt::Grid))),
-                (Group::Grid, Answer::BlockCount) => Some(Value::constant(blocks)),
+                // The number of clusters, or the rank of the cluster.
+                (Group::Grid, Answer::Number) => {
+                    let is_count = query.uniform_at == UniformAt::Grid;
+                    Some(Value::constant(if is_count { clusters } else { 0 }))
+                }
+                (Group::Grid, Answer::BlockCount) => Some(Value::constant(blocks.checked_mul(clusters)?)),
                 (Group::Grid, Answer::BlockRank) => {
                     Some(Value::Expr(if blocks == 1 { Expr::constant(0) } else { Expr::rank() }))
                 }
-                (Group::Grid | Group::Cluster, Answer::ThreadCount) => {
+                (group @ (Group::Grid | Group::Cluster), Answer::ThreadCount) => {
+                    let blocks = blocks.checked_mul(if group == Group::Grid { clusters } else { 1 })?;
                     blocks.checked_mul(i64::from(kernel.threads)).map(Value::constant)
                 }
                 (Group::ThreadBlock | Group::Cluster | Group::Grid | Group::Tile | Group::Coalesced, _) => None,
             };
         }
-        // The axes of the index of a block, or of the only cluster.
+        // The axes of the index of a block, or of the first cluster.
         let (extent, axis) = kernel.cfg.axes.get(&node)?;
         let (group, query) = query(kernel.cfg.origin(*extent))?;
         match (group, query.answer, query.uniform_at) {

@@ -1,4 +1,4 @@
-//! The numbers that an index takes in the loops that a thread's steps pass over.
+//! The numbers of loops that are known, and those that an index takes in the loops that a thread's steps pass over.
 
 use std::collections::BTreeSet;
 
@@ -6,6 +6,9 @@ use super::counters::Counter;
 use super::value::Evaluator;
 use crate::check::cfg::Variable;
 use crate::rings::Expr;
+
+/// The longest loop whose numbers are listed.
+const LONGEST: i64 = 1024;
 
 /// The largest number of values of one index.
 const VALUES: usize = 1024;
@@ -30,5 +33,14 @@ impl Evaluator<'_, '_, '_> {
             all = all.iter().flat_map(|values| numbers.iter().map(|number| with(values, *number))).collect();
         }
         Some(all)
+    }
+
+    /// Returns the numbers of a loop's variable, if all of them are known.
+    pub(super) fn numbers(&self, variable: Variable) -> Option<Vec<i64>> {
+        let (first, by) = self.first(variable)?;
+        let counted = self.kernel.loop_of(variable)?;
+        let trips = self.trips(counted).filter(|trips| *trips <= LONGEST)?;
+        let first = first.known()?;
+        Some((0..trips).map(|trip| first + trip * by).collect())
     }
 }

@@ -70,7 +70,7 @@ pub(super) fn reason(kernel: &Kernel<'_, '_>, objects: &Objects, sites: &Sites, 
 
 /// Returns the arguments on which a kernel's rings depend, each with its value in a certain launch.
 pub(super) fn arguments(kernel: &Kernel<'_, '_>, depends: &Depends, arguments: &Arguments) -> Vec<(String, String)> {
-    let Arguments { number, elements, .. } = *arguments;
+    let Arguments { number, elements, clusters, .. } = *arguments;
     let mut named: Vec<(String, String)> = Vec::new();
     for node in &depends.given {
         let (Some(given), Some(name)) = (kernel.given(*node), kernel.name_of_given(*node)) else { continue };
@@ -92,6 +92,9 @@ pub(super) fn arguments(kernel: &Kernel<'_, '_>, depends: &Depends, arguments: &
         if let Some(name) = kernel.name_of_number(number).filter(|name| named.iter().all(|(known, _)| known != name)) {
             named.push((name, value.to_string()));
         }
+    }
+    if clusters > 1 {
+        named.push(("this_grid().num_blocks()".to_string(), (clusters * i64::from(kernel.blocks)).to_string()));
     }
     named
 }

@@ -20,9 +20,6 @@ use crate::rings::{Expr, Operator};
 /// The longest chain of operands that is followed.
 const DEPTH: u32 = 32;
 
-/// The longest loop whose numbers are listed.
-const LONGEST: i64 = 1024;
-
 /// A value.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Value {
@@ -326,13 +323,15 @@ impl Evaluator<'_, '_, '_> {
         let cfg = self.kernel.cfg;
         let by = self.kernel.sets(variable).iter().find_map(|(_, value, _)| {
             if let Source::Counter { of, by, .. } = cfg.nodes[value.0].source {
-                by.filter(|_| of == variable)
+                (of == variable).then_some(by)
             } else {
                 None
             }
         })?;
         let counted = self.kernel.loop_of(variable)?;
         let before = (counted.before, cfg.blocks[counted.before.0].steps.len());
+        let step = counted.step.filter(|_| self.kernel.is_kept_by_body(variable));
+        let by = by.or_else(|| self.value(step?, before).known())?;
         let first = match by {
             1.. => self.value(counted.start, before).expr()?,
             -1 => {
@@ -349,19 +348,11 @@ impl Evaluator<'_, '_, '_> {
         Some((first, by))
     }
 
-    /// Returns the numbers of a loop's variable, if all of them are known.
-    pub(super) fn numbers(&self, variable: Variable) -> Option<Vec<i64>> {
-        let (first, by) = self.first(variable)?;
-        let counted = self.kernel.loop_of(variable)?;
-        let trips = self.trips(counted).filter(|trips| *trips <= LONGEST)?;
-        let first = first.known()?;
-        Some((0..trips).map(|trip| first + trip * by).collect())
-    }
-
     /// Returns the number of iterations of a loop over a range, if it is known.
     pub(super) fn trips(&self, counted: &CountedLoop) -> Option<i64> {
         let before = (counted.before, self.kernel.cfg.blocks[counted.before.0].steps.len());
-        let by = counted.by.map(i64::abs).filter(|by| *by > 0)?;
+        let step = || self.value(counted.step?, before).known();
+        let by = counted.by.map(i64::abs).or_else(step).filter(|by| *by > 0)?;
         let length = self.length(counted.start, counted.end, before)? + i64::from(counted.inclusive);
         Some(length.max(0).checked_add(by - 1)? / by)
     }

@@ -212,3 +212,50 @@ fn a_pipeline_lent_to_functions() {
         assert!(wrong != OF_FUNCTIONS && found.starts_with("ring_"), "{from}: {found}");
     }
 }
+
+/// Blocks that share tiles: what one of them does wrong shows beside others.
+#[test]
+fn tiles_of_several_blocks() {
+    let kernel = |loads: &str, reads: &str, stage: &str| {
+        format!(
+            "#[cluster_kernel(block = 64)]
+            fn shared_tiles(input: &[u32], out: &mut [u32], tiles: u32) {{
+                let (grid, block) = (this_grid(), this_thread_block());
+                let i = block.thread_rank();
+                let smem = shared_array::<[u32; 32], 2>();
+                let (full, empty) = (shared_barriers::<2>(), shared_barriers::<2>());
+                full.init_collective(&block, 1);
+                empty.init_collective(&block, 32);
+                let (first, stride) = (grid.block_rank() as u32, grid.num_blocks() as u32);
+                if i == 32 {{
+                    for (k, tile) in ({loads}).enumerate() {{
+                        let s = {stage};
+                        empty[s].wait_parity(k / 2 % 2 == 0);
+                        full[s].expect_tx(128);
+                        bulk_copy_async(&smem[s], &input[tile * 32..(tile + 1) * 32], &full[s]);
+                        let _ = full[s].arrive();
+                    }}
+                }} else if i < 32 {{
+                    for (k, tile) in ({reads}).enumerate() {{
+                        let s = k % 2;
+                        full[s].wait_parity(k / 2 % 2 == 1);
+                        out[tile * 32 + i] = smem[s][i];
+                        let _ = empty[s].arrive();
+                    }}
+                }}
+            }}"
+        )
+    };
+    let own = "(first..tiles).step_by(stride)";
+    assert_eq!(verdict("", &kernel(own, own, "k % 2")), "proved");
+    for (loads, reads, stage) in [
+        (own, "0..tiles", "k % 2"),
+        ("0..tiles", own, "k % 2"),
+        (own, "first..tiles", "k % 2"),
+        (own, "(first..tiles).step_by(stride * 2)", "k % 2"),
+        (own, own, "tile % 2"),
+    ] {
+        let found = verdict("", &kernel(loads, reads, stage));
+        assert!(found.starts_with("ring_"), "{loads}; {reads}; {stage}: {found}");
+    }
+}
