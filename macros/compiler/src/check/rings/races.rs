@@ -66,7 +66,8 @@ pub(super) fn separate(
         let each = in_part.iter().flat_map(|copy| actors[copy.0].threads.iter().map(|thread| named(*copy, *thread)));
         let copied: Option<Vec<Vec<i64>>> = each.collect();
         let copied = copied.map_or(0, |each| each.into_iter().flatten().collect::<BTreeSet<_>>().len());
-        guards[slot].certain = in_part.is_empty() || copied as u64 == of.bytes / of.element.max(1);
+        guards[slot].certain = (in_part.is_empty() || copied as u64 == of.bytes / of.element.max(1))
+            && tell_one_barrier(objects, of, steps(actors).map(|(_, step)| &step.op).filter(|op| is_copied(op)));
         let copied = !copies.is_empty();
         let mut writes: BTreeSet<Access> = BTreeSet::new();
         let mut reads: BTreeSet<Access> = BTreeSet::new();
@@ -140,6 +141,17 @@ pub(super) fn separate(
         }
     }
     (guards, arrays)
+}
+
+/// Whether copies that fill a slot, perhaps part by part, tell one barrier: what has to wait for one part then has to wait for all of them.
+fn tell_one_barrier<'s>(objects: &Objects, of: &Slot, copies: impl Iterator<Item = &'s Op>) -> bool {
+    let part = copies.filter_map(|op| {
+        let Op::Copy { barrier, bytes, .. } = op else { return None };
+        (u64::from(*bytes) < of.bytes).then_some(barrier.array)
+    });
+    let arrays: BTreeSet<u32> = part.collect();
+    let stages = |array: &u32| objects.barriers.get(*array as usize).map_or(0, |(_, barriers, _)| barriers.stages);
+    arrays.len() < 2 && arrays.iter().all(|array| stages(array) <= of.stages)
 }
 
 /// Whether the place of a copy is that of an access: then it writes one element.

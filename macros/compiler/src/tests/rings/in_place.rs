@@ -122,3 +122,50 @@ fn loaded_again_by_the_same_warp() {
     assert_eq!(verdict("", &kernel("bulk_wait_group_read::<2>();", "block.sync();")), "ring_overwrite");
     assert_eq!(verdict("", &kernel("", "block.sync();")), "ring_overwrite");
 }
+
+/// Halves of a row that copies bring, each with a barrier of its own, are not waited for together.
+#[test]
+fn halves_of_a_row() {
+    let kernel = |left: &str, right: &str, last: &str| {
+        format!(
+            "#[cluster_kernel(block = 64)]
+            fn halves(input: &[u32], out: &mut [u32], tiles: u32) {{
+                let block = this_thread_block();
+                let i = block.thread_rank();
+                let smem = shared_array::<[u32; 64], 2>();
+                let (left, right) = (shared_barriers::<2>(), shared_barriers::<2>());
+                left.init_collective(&block, 1);
+                right.init_collective(&block, 1);
+                for k in 0..tiles {{
+                    let (s, p) = (k % 2, k / 2 % 2 == 1);
+                    if i == 0 {{
+                        left[s].expect_tx(128);
+                        bulk_copy_async(&smem[s][..32], &input[k * 64..k * 64 + 32], &left[s]);
+                        let _ = left[s].arrive();
+                        right[s].expect_tx(128);
+                        bulk_copy_async(&smem[s][32..], &input[k * 64 + 32..k * 64 + 64], &right[s]);
+                        let _ = right[s].arrive();
+                    }}
+                    left[s].wait_parity(p);
+                    if i < 32 {{ {left} }}
+                    right[s].wait_parity(p);
+                    if i >= 32 {{ {right} }}
+                    {last}
+                    block.sync();
+                }}
+            }}"
+        )
+    };
+    let store = "block.sync(); if i == 0 {
+        bulk_copy_async(&mut out[k * 64..k * 64 + 64], &smem[s]);
+        bulk_wait_group_read::<0>();
+    }";
+    for (left, right, last) in [
+        ("out[k * 64 + i] = smem[s][i];", "out[k * 64 + i] = smem[s][i];", ""),
+        ("smem[s][i] *= 2;", "smem[s][i] *= 3;", store),
+        ("smem[s][i] *= 2;", "smem[s][i] *= 3;", "block.sync(); out[k * 64 + i] = smem[s][63 - i];"),
+    ] {
+        let found = verdict("", &kernel(left, right, last));
+        assert!(found == "proved" || found.starts_with("open"), "{left} {right} {last}: {found}");
+    }
+}
