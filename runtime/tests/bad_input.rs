@@ -17,7 +17,7 @@ fn wild(out: &mut [u32], address: u64) {
     out[this_grid().thread_rank()] = 1;
     // SAFETY: the test is what the host makes of it.
     unsafe {
-        cuda!("*reinterpret_cast<unsigned*>(address) = 7;", in(address); else |_address| ());
+        cuda!("*reinterpret_cast<unsigned*>(address.value) = 7;", in(address); else |_address| ());
     }
 }
 

@@ -4,7 +4,7 @@
 use proc_macro2::{Literal, Span, TokenTree};
 
 use crate::model::ty::scalar;
-use crate::model::{Definition, Definitions};
+use crate::model::{Definition, Definitions, size_of};
 
 /// Returns the text of the file of a span, if it can be read.
 pub(crate) fn text(span: Span) -> Option<String> {
@@ -44,11 +44,6 @@ pub(crate) fn definitions(text: &str) -> Definitions {
         }
     }
     all
-}
-
-/// The key of the size of a type among the definitions.
-pub(crate) fn size_of(name: &str) -> String {
-    format!("::core::mem::size_of::<{name}>()")
 }
 
 /// Reads `Name { a: f32, b: [u32; 3] }` at the start of a text, a structure of scalars and arrays of them: the name and the number of bytes

@@ -58,7 +58,6 @@ pub(crate) fn build(function: &Function) -> Result<Cfg<'_>, SpanRange> {
         computed: BTreeMap::new(),
         widths: BTreeMap::new(),
         lanes: BTreeMap::new(),
-        constants: constants::of(function),
         counted: BTreeMap::new(),
         assertions: Vec::new(),
         collectives_of_warps: Vec::new(),
@@ -145,8 +144,6 @@ struct Builder<'f> {
     widths: BTreeMap<LocalId, u32>,
     /// The numbers of elements of the locals that are vectors.
     lanes: BTreeMap<LocalId, u64>,
-    /// The constants that the body defines, by name.
-    constants: BTreeMap<String, syn::Expr>,
     counted: BTreeMap<BlockId, CountedLoop>,
     assertions: Vec<Assertion>,
     collectives_of_warps: Vec<(Team, &'static str, SpanRange)>,

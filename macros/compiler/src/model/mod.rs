@@ -71,6 +71,19 @@ pub(crate) struct Definition {
     pub(crate) value: TokenStream,
 }
 
+/// The key of the size of a type among the definitions.
+pub(crate) fn size_of(name: &str) -> String {
+    format!("::core::mem::size_of::<{name}>()")
+}
+
+/// A constant of numbers that the text shows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Listed {
+    Number(i64),
+    Array(Vec<Listed>),
+    Tuple(Vec<Listed>),
+}
+
 /// The definitions of constants by name, each with a value of its own.
 pub(crate) type Definitions = BTreeMap<String, Vec<Definition>>;
 
@@ -111,6 +124,8 @@ pub(crate) struct Function {
     /// The constants that the file around a kernel with phase barriers defines. The kernel may name others: rustc has to confirm
     /// what rests on these.
     pub(crate) definitions: Definitions,
+    /// The constants of numbers that the body itself defines, by name.
+    pub(crate) listed: BTreeMap<String, Listed>,
     /// The loops that `#[unroll]` is on.
     pub(crate) unrolled: BTreeMap<LoopId, Unroll>,
     /// The rules that `#[unchecked(...)]` switches off in blocks of the function.

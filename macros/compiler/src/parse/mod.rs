@@ -21,6 +21,7 @@ pub(crate) mod instance;
 mod iter_consumers;
 mod iter_sources;
 mod lengths;
+mod listed;
 mod local_types;
 mod macro_call;
 mod matrix;
@@ -97,6 +98,7 @@ fn pass(item: &syn::ItemFn, role: Role, options: &Options, known: Vec<Kind>, dia
         parser.expect_token(tail, expected);
     }
     parser.function.body = body;
+    parser.function.listed = listed::of(&parser.function);
     (parser.function, parser.learned)
 }
 
@@ -185,6 +187,7 @@ impl<'d> Parser<'d> {
             text: 0,
             dynamic_shared: false,
             definitions: Default::default(),
+            listed: Default::default(),
             unrolled: Default::default(),
             block_waivers: Vec::new(),
             body: Block {

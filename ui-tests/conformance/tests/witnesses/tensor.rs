@@ -13,7 +13,7 @@ pub(super) const MULTICAST: Witness = ("multicast_unarmed", "data race", |device
 });
 
 /// The phase of block 1 ends before the bytes have arrived.
-#[cluster_kernel(cluster = 2, block = 1, unchecked(multicast_unarmed, ring_deadlock))]
+#[cluster_kernel(cluster = 2, block = 1, unchecked(multicast_unarmed, ring_read))]
 fn expected_by_one(input: &TensorMap<[[u32; 8]; 4]>, out: &mut [u32]) {
     let cluster = this_cluster();
     let tiles = shared_array::<[[u32; 8]; 4], 1>();

@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 
 use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
 
+use crate::model;
 use crate::model::options::{Extents, Setting};
 use crate::model::ty::scalar;
 use crate::model::{Definition, Function, GenericParam, ValueId};
-use crate::source;
 
 /// The largest number of definitions that lead from a name to its value.
 const DEPTH: u32 = 8;
@@ -173,7 +173,7 @@ impl<'f> Constants<'f> {
                 Some("bool") => Some(1),
                 Some("usize" | "isize") => Some(8),
                 Some(name) => name[1..].parse::<u64>().ok().map(|bits| bits / 8),
-                None if self.function.definitions.contains_key(&source::size_of(&name.to_string())) => {
+                None if self.function.definitions.contains_key(&model::size_of(&name.to_string())) => {
                     let name = Name { path: size_of(name), last: name.clone(), is_integer: true };
                     self.named(name, DEPTH).and_then(|bytes| u64::try_from(bytes).ok())
                 }
