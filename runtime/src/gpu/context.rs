@@ -50,6 +50,8 @@ pub(crate) struct Gpu {
     output: Output,
     deadline: Mutex<Option<Duration>>,
     kernels: Mutex<Kernels>,
+    /// Held while the driver waits for the whole context, in which nobody can end a late launch, and while one with a deadline begins.
+    whole: Mutex<()>,
     /// What the launches that others have captured leave.
     captured: Captured,
 }
@@ -140,10 +142,11 @@ impl Gpu {
         }
         let several = Arc::new(AtomicBool::new(false));
         let default = Arc::new(Queue::new(context.default_stream(), several.clone())?);
-        let (others, output, kernels) = (Mutex::default(), Output::default(), Mutex::default());
+        let (others, output, kernels, whole) =
+            (Mutex::default(), Output::default(), Mutex::default(), Mutex::default());
         let (peers, deadline) = (Mutex::default(), Mutex::default());
         let captured = Captured::default();
-        Ok(Gpu { ordinal, caps, context, default, several, peers, others, output, deadline, kernels, captured })
+        Ok(Gpu { ordinal, caps, context, default, several, peers, others, output, deadline, kernels, whole, captured })
     }
 
     pub(crate) fn ordinal(&self) -> usize {
@@ -299,6 +302,7 @@ impl Gpu {
             queue.watch();
         }
         let is_counted = counted_blocks(shape) > 0;
+        let begins = deadline.map(|_| self.whole());
         let span = observe::span(Stage::Launch, program.name());
         let number = queue.enqueue(uses, |state, mut unfinished| {
             // A deadline and a timeline have work of their own in front of the kernel.
@@ -330,7 +334,7 @@ impl Gpu {
             Ok(block.number)
         })?;
         // Waiting is no part of it.
-        drop(span);
+        drop((span, begins));
         if matches!(mode, Mode::Launch | Mode::Timeline) {
             self.finish(queue, Some(number), true)?;
         }
@@ -396,6 +400,7 @@ impl Gpu {
     fn load(&self, program: &Arc<Program>, variant: Variant) -> Result<Loaded> {
         let cubin = store::cubin(program, &self.caps.architecture(), variant)?;
         let _span = observe::span(Stage::Load, program.name());
+        let _whole = self.whole();
         self.end_late_launches()?;
         let module =
             self.context.load_module(Ptx::from_binary(cubin.into_owned())).map_err(driver("cuModuleLoadData"))?;
@@ -405,6 +410,10 @@ impl Gpu {
             ffi::allow_non_portable(&function)?;
         }
         Ok(Loaded::new(program.clone(), function, max_threads))
+    }
+
+    fn whole(&self) -> MutexGuard<'_, ()> {
+        self.whole.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn kernels(&self) -> MutexGuard<'_, Kernels> {

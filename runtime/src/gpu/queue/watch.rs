@@ -2,7 +2,7 @@
 //! another stream that it waits for, by an event or for a buffer. It ends one that is late by its
 //! claim, which waits poll (deadline.cuh), and reads where they were. What ignores that cannot be ended: the stream is lost.
 
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, PoisonError, TryLockError, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -108,8 +108,20 @@ impl Queue {
 
     /// Returns whether there is a launch with a deadline that has not ended.
     pub(super) fn look(&self) -> Result<bool> {
-        let mut state = self.state();
-        let State { watches, failures, .. } = &mut *state;
+        self.look_in(&mut self.state())
+    }
+
+    /// The same for who must not wait for a thread that has the state: that may wait in the driver for a late launch of another stream.
+    fn look_if_free(&self) -> Result<bool> {
+        match self.state.try_lock() {
+            Ok(mut state) => self.look_in(&mut state),
+            Err(TryLockError::Poisoned(state)) => self.look_in(&mut state.into_inner()),
+            Err(TryLockError::WouldBlock) => Ok(true),
+        }
+    }
+
+    fn look_in(&self, state: &mut State) -> Result<bool> {
+        let State { watches, failures, .. } = state;
         loop {
             let Some(first) = watches.front_mut() else { return Ok(false) };
             if !is_complete(&first.ended)? {
@@ -150,7 +162,7 @@ pub(super) fn look_at_all() -> bool {
     let watched = WATCHED.lock().unwrap_or_else(PoisonError::into_inner).clone();
     let mut any = false;
     for queue in watched.iter().filter_map(Weak::upgrade) {
-        any |= !queue.is_lost() && queue.look().unwrap_or(false);
+        any |= !queue.is_lost() && queue.look_if_free().unwrap_or(false);
     }
     any
 }
