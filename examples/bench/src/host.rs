@@ -1,4 +1,4 @@
-//! What the host runtime costs beside the launch itself: launches of a graph, kernels on two streams, a launch that is ended at its deadline, and the
+//! Measures the host runtime beside the launch itself: launches of a graph, kernels on two streams, a launch that is ended at its deadline, and the
 //! device's time from one launch to the next, which has what our kernels are told besides their arguments.
 
 use std::time::{Duration, Instant};
@@ -50,7 +50,7 @@ pub struct Host {
     replayed: Times,
     /// The device's time from one launch to the next, on a stream that has them all.
     on_device: Times,
-    /// The same by the driver's own call.
+    /// The time from one launch by the driver's own call to the next one.
     driver_on_device: Times,
     /// A kernel that fills less than half of the GPU.
     alone: Times,

@@ -15,7 +15,7 @@ pub enum Part {
     Atlas,
     /// The host's time for launches.
     Launches,
-    /// What the host runtime costs beside a launch.
+    /// The costs of the host runtime beside a launch.
     Host,
     /// Kernels of the tensor cores.
     Tensor,

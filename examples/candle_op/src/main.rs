@@ -81,7 +81,7 @@ impl CustomOp1 for RmsNorm {
     }
 }
 
-/// The same by candle's own operators.
+/// Normalizes rows as the kernel does, by candle's own operators.
 fn expected(x: &Tensor, epsilon: f64) -> Result<Tensor, Error> {
     x.broadcast_div(&((x.sqr()?.mean_keepdim(1)? + epsilon)?.sqrt()?))
 }

@@ -3,7 +3,7 @@
 
 use proc_macro2::{Literal, Span, TokenTree};
 
-use crate::model::ty::scalar;
+use crate::model::ty::{bytes_of, scalar};
 use crate::model::{Definition, Definitions, size_of};
 
 /// Returns the text of the file of a span, if it can be read.
@@ -73,14 +73,8 @@ fn size_and_alignment(ty: &str) -> Option<(u64, u64)> {
         let (size, align) = size_and_alignment(element.trim())?;
         return Some((size.checked_mul(length.trim().parse().ok()?)?, align));
     }
-    let bytes = match ty {
-        "bf16" | "f16" => 2,
-        ty => match scalar(ty)? {
-            "bool" => 1,
-            "usize" | "isize" => 8,
-            ty => ty[1..].parse::<u64>().ok()? / 8,
-        },
-    };
+    let name = if ty == "bf16" || ty == "f16" { ty } else { scalar(ty)? };
+    let bytes = bytes_of(name)?;
     Some((bytes, bytes))
 }
 

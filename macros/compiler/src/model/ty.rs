@@ -44,14 +44,16 @@ pub(crate) enum TypeShape {
 impl TypeShape {
     /// Returns the size of a scalar in bytes.
     pub(crate) fn bytes(&self) -> Option<u64> {
-        let TypeShape::Scalar(name, _) = self else { return None };
-        match *name {
-            "bool" => Some(1),
-            "usize" | "isize" => Some(8),
-            name => {
-                name.trim_start_matches(|of: char| of.is_ascii_alphabetic()).parse::<u64>().ok().map(|bits| bits / 8)
-            }
-        }
+        if let TypeShape::Scalar(name, _) = self { bytes_of(name) } else { None }
+    }
+}
+
+/// Returns the size in bytes of a scalar of this name: all but `bool` and the sizes of pointers say it.
+pub(crate) fn bytes_of(scalar: &str) -> Option<u64> {
+    match scalar {
+        "bool" => Some(1),
+        "usize" | "isize" => Some(8),
+        name => name.trim_start_matches(|of: char| of.is_ascii_alphabetic()).parse::<u64>().ok().map(|bits| bits / 8),
     }
 }
 

@@ -121,7 +121,7 @@ impl Builder<'_> {
         true
     }
 
-    /// What an `Option` holds, or else the second value, if there is one.
+    /// Builds `option.unwrap()` or `option.unwrap_or(value)`, of the option and of the value, if there is one.
     pub(super) fn unwrapped(&mut self, value: &Value, nodes: &[NodeId], at: SpanRange) -> Value {
         let variant = self.variant_of(value, at);
         let is_or = nodes.len() > 1;

@@ -86,7 +86,7 @@ pub(crate) enum Formula {
     GoesOn { inclusive: bool },
 }
 
-/// A function of its operands beyond the formulas, which only runs of single threads compute.
+/// A function of its operands beyond the formulas, which runs of single threads compute, and some of them the checks of rings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Computed {
     /// This number.
@@ -97,9 +97,9 @@ pub(crate) enum Computed {
     Fits { name: &'static str, bits: u32 },
     /// Whether an `Option` is `Some`, or `None`, by the number of its variant.
     Is { some: bool },
-    /// What an `Option` holds.
+    /// The value in an `Option`, which holds one.
     Held,
-    /// The same, or else the second operand; the third is the number of the variant.
+    /// The value in an `Option`, which is the first operand, or else the second one; the third is the number of the variant.
     HeldOr,
 }
 

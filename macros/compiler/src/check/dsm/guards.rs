@@ -354,7 +354,7 @@ pub(super) struct RankBounds {
 }
 
 impl RankBounds {
-    /// What the rank is equal to modulo a number, if the value is the rank and compares with the limit in this way.
+    /// Finds the value that the rank is equal to modulo a number, if it is the rank that compares with the limit in this way.
     fn congruent(op: Ordering, value: &IndexValue, limit: &IndexValue, blocks: Option<u64>) -> Option<RankBounds> {
         value.affine().filter(|value| *value == Affine::RANK)?;
         let of = limit

@@ -8,7 +8,7 @@ use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
 
 use crate::model;
 use crate::model::options::{Extents, Setting};
-use crate::model::ty::scalar;
+use crate::model::ty::{bytes_of, scalar};
 use crate::model::{Definition, Function, GenericParam, ValueId};
 
 /// The largest number of definitions that lead from a name to its value.
@@ -170,9 +170,7 @@ impl<'f> Constants<'f> {
             }
             [TokenTree::Ident(name)] if name == "bf16" || name == "f16" => Some(2),
             [TokenTree::Ident(name)] => match scalar(&name.to_string()) {
-                Some("bool") => Some(1),
-                Some("usize" | "isize") => Some(8),
-                Some(name) => name[1..].parse::<u64>().ok().map(|bits| bits / 8),
+                Some(name) => bytes_of(name),
                 None if self.function.definitions.contains_key(&model::size_of(&name.to_string())) => {
                     let name = Name { path: size_of(name), last: name.clone(), is_integer: true };
                     self.named(name, DEPTH).and_then(|bytes| u64::try_from(bytes).ok())

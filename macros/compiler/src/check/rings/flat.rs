@@ -70,8 +70,9 @@ impl<'a, 'f> Evaluator<'_, 'a, 'f> {
             && self.length(start, end, point) == Some(tile)
     }
 
-    /// The place in its part of an index, as a function of the counters of loops.
-    pub(super) fn inside(&self, index: NodeId, tile: i64, point: Point) -> Option<Expr> {
+    /// The place of an index in its part of a flat array, or the index itself if the array has no parts, as a function of the counters of loops.
+    pub(super) fn inside(&self, index: NodeId, tile: Option<i64>, point: Point) -> Option<Expr> {
+        let Some(tile) = tile else { return self.value(index, point).expr() };
         let place = self.place(index, tile, point)?;
         self.sum(&place.inside, point)
     }

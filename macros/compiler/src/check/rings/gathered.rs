@@ -46,7 +46,7 @@ pub(super) fn blocks_that_fill(array: u32, roles: &[Role], blocks: u32) -> u32 {
 fn are_apart(kernel: &Kernel<'_, '_>, slot: &Slot) -> bool {
     let mut writes = kernel.accesses_of(slot.array);
     writes.retain(|(access, _)| access.kind.changes());
-    let first = if slot.tile.is_none() { slot.depth } else { 0 };
+    let first = slot.selectors();
     let indexes = writes.iter().map(|(access, _)| access.region.path.len()).min().unwrap_or(0);
     (first..indexes).any(|at| {
         let mut all: Places = vec![BTreeSet::new(); kernel.blocks as usize];
@@ -70,10 +70,7 @@ fn note(
     let Select::At(index) = access.region.path[at] else { return None };
     let counters = Counters::default();
     let evaluator = Evaluator { kernel, counters: &counters, arguments: None, thread, after: None, inlines: false };
-    let index = match slot.tile {
-        Some(tile) => evaluator.inside(index, tile, point)?,
-        None => evaluator.value(index, point).expr()?,
-    };
+    let index = evaluator.inside(index, slot.tile, point)?;
     let numbers = evaluator.listed(&index, |_| false)?;
     let guards = evaluator.guards_before(point.0);
     for (rank, places) in (0..).zip(all) {

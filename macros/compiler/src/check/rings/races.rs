@@ -209,7 +209,7 @@ fn elements(
     let StepKind::Memory(MemoryStep::Access(access)) = step.kind else { return None };
     let access = &kernel.cfg.accesses[access.0];
     let region = &access.region;
-    let inside = if slot.tile.is_none() { slot.depth } else { 0 };
+    let inside = slot.selectors();
     let (index, number): (NodeId, i64) = match (region.path.get(inside..)?, access.covers) {
         ([Select::At(index)], Covers::Whole) if !region.open => (*index, 1),
         // All of a row.
@@ -226,10 +226,7 @@ fn elements(
     let counters = Counters::default();
     let evaluator =
         Evaluator { kernel, counters: &counters, arguments: Some(arguments), thread, after: None, inlines: false };
-    let index = match slot.tile {
-        Some(tile) => evaluator.inside(index, tile, point)?,
-        None => evaluator.value(index, point).expr()?,
-    };
+    let index = evaluator.inside(index, slot.tile, point)?;
     let all = evaluator.listed(&index, |variable| walked.get(Counter::Variable(variable)).is_some())?;
     // The ranks of blocks are not followed here.
     if index.has_rank() {

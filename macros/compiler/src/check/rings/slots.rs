@@ -48,6 +48,11 @@ pub(super) struct Slot {
 }
 
 impl Slot {
+    /// The number of indexes that say nothing but which slot it is: in a flat array, one index says both that and the place in the slot.
+    pub(super) fn selectors(&self) -> usize {
+        if self.tile.is_none() { self.depth } else { 0 }
+    }
+
     /// Returns a row of an array, or all of it, whose accesses each concern all of it, so that its size does not matter.
     pub(super) fn whole(array: usize, depth: usize, stages: u32) -> Slot {
         let (bytes, element, tile, columns) = (1, 1, None, 1);
