@@ -4,7 +4,7 @@
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct LaunchBlock {
-    /// The launch's record, in pinned host memory.
+    /// The launch's record: in pinned host memory, but for launches with a deadline and those of graphs.
     pub(super) record: u64,
     /// The word that the first failing thread claims.
     pub(super) claim: u64,
@@ -31,8 +31,8 @@ pub(super) struct LaunchBlock {
     /// The number of warps in a block, if a timeline was asked for.
     pub(super) warps: u32,
     pub(super) reserved: u32,
-    /// The table of a launch with a deadline.
-    pub(super) deadline: u64,
+    /// The record in pinned host memory of a launch with a deadline, which says whether it runs.
+    pub(super) watched: u64,
 }
 
 #[cfg(test)]
@@ -50,7 +50,7 @@ mod tests {
             offset_of!(LaunchBlock, number),
             offset_of!(LaunchBlock, blocks),
             offset_of!(LaunchBlock, room),
-            offset_of!(LaunchBlock, deadline),
+            offset_of!(LaunchBlock, watched),
         ];
         assert_eq!(offsets, [8, 24, 56, 64, 76, 88]);
     }

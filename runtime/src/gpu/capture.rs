@@ -47,7 +47,7 @@ impl Captured {
     /// Takes a failure that some launch of a graph has left.
     pub(super) fn take(&self) -> Option<Record> {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let failed = all.iter_mut().find(|records| records.read(0).state == 1)?;
+        let failed = all.iter_mut().find(|records| records.state(0) == Record::FAILED)?;
         let record = failed.read(0);
         failed.clear(0);
         Some(record)

@@ -19,7 +19,7 @@ use super::loaded::Loaded;
 use super::mode::{Access, Asked, Mode, Started};
 use super::observe::{self, Stage};
 use super::profile::Profile;
-use super::queue::{GpuMemory, Queue, Unfinished, Watch, counted_blocks};
+use super::queue::{GpuMemory, Queue, TimedRecord, Unfinished, counted_blocks};
 use super::store;
 use super::variant::Variant;
 use crate::program::Program;
@@ -50,8 +50,6 @@ pub(crate) struct Gpu {
     output: Output,
     deadline: Mutex<Option<Duration>>,
     kernels: Mutex<Kernels>,
-    /// Held while the driver waits for the whole context, in which nobody can end a late launch, and while one with a deadline begins.
-    whole: Mutex<()>,
     /// What the launches that others have captured leave.
     captured: Captured,
 }
@@ -142,11 +140,10 @@ impl Gpu {
         }
         let several = Arc::new(AtomicBool::new(false));
         let default = Arc::new(Queue::new(context.default_stream(), several.clone())?);
-        let (others, output, kernels, whole) =
-            (Mutex::default(), Output::default(), Mutex::default(), Mutex::default());
+        let (others, output, kernels) = (Mutex::default(), Output::default(), Mutex::default());
         let (peers, deadline) = (Mutex::default(), Mutex::default());
         let captured = Captured::default();
-        Ok(Gpu { ordinal, caps, context, default, several, peers, others, output, deadline, kernels, whole, captured })
+        Ok(Gpu { ordinal, caps, context, default, several, peers, others, output, deadline, kernels, captured })
     }
 
     pub(crate) fn ordinal(&self) -> usize {
@@ -298,11 +295,7 @@ impl Gpu {
             Mode::Enqueue | Mode::Keep | Mode::Launch => None,
         };
         queue.wait_for_room()?;
-        if deadline.is_some() {
-            queue.watch();
-        }
         let is_counted = counted_blocks(shape) > 0;
-        let begins = deadline.map(|_| self.whole());
         let span = observe::span(Stage::Launch, program.name());
         let number = queue.enqueue(uses, |state, mut unfinished| {
             // A deadline and a timeline have work of their own in front of the kernel.
@@ -317,12 +310,12 @@ impl Gpu {
             if let Some(profile) = &profile {
                 profile.write(&mut block);
             }
-            let watch = deadline.map(|limit| Watch::begin(stream, state, &mut block, limit)).transpose()?;
+            let timed = deadline.map(|limit| TimedRecord::begin(stream, &mut block, limit)).transpose()?;
             parameters.push(std::ptr::from_mut(&mut block).cast());
             // SAFETY: the last parameter of each kernel is its block; the rest is passed on to the caller.
             unsafe { ffi::launch(stream, function, shape, &mut parameters, attributes) }?;
-            match watch {
-                Some(watch) => watch.end(stream, state)?,
+            match timed {
+                Some(timed) => timed.end(stream, state)?,
                 None => {
                     unfinished.add(uses, is_counted);
                     state.leave_unfinished(unfinished);
@@ -334,7 +327,7 @@ impl Gpu {
             Ok(block.number)
         })?;
         // Waiting is no part of it.
-        drop((span, begins));
+        drop(span);
         if matches!(mode, Mode::Launch | Mode::Timeline) {
             self.finish(queue, Some(number), true)?;
         }
@@ -391,17 +384,9 @@ impl Gpu {
         Ok(Fitting { number, function: loaded.function.clone(), clusters })
     }
 
-    /// Waits for the launches with a deadline, on all streams, before the driver waits for the whole context: nobody else would end those
-    /// that are late.
-    fn end_late_launches(&self) -> Result<()> {
-        self.queues().iter().try_for_each(|queue| queue.end_late_launches())
-    }
-
     fn load(&self, program: &Arc<Program>, variant: Variant) -> Result<Loaded> {
         let cubin = store::cubin(program, &self.caps.architecture(), variant)?;
         let _span = observe::span(Stage::Load, program.name());
-        let _whole = self.whole();
-        self.end_late_launches()?;
         let module =
             self.context.load_module(Ptx::from_binary(cubin.into_owned())).map_err(driver("cuModuleLoadData"))?;
         let function = module.load_function(program.entry()).map_err(driver("cuModuleGetFunction"))?;
@@ -410,10 +395,6 @@ impl Gpu {
             ffi::allow_non_portable(&function)?;
         }
         Ok(Loaded::new(program.clone(), function, max_threads))
-    }
-
-    fn whole(&self) -> MutexGuard<'_, ()> {
-        self.whole.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn kernels(&self) -> MutexGuard<'_, Kernels> {

@@ -301,15 +301,6 @@ pub(super) fn copy_record(stream: &CudaStream, from: Region<'_>, to: u64) -> Res
         .map_err(driver("cuMemcpyAsync"))
 }
 
-/// Writes a word of device memory, in stream order. It is one of a launch that has not been collected yet.
-pub(super) fn write_word(stream: &CudaStream, address: u64, word: u32) -> Result<()> {
-    stream.context().bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
-    // SAFETY: the stream's slots and watches have the memory. The driver copies from pageable memory before it returns.
-    unsafe { sys::cuMemcpyHtoDAsync_v2(address, (&raw const word).cast(), size_of::<u32>(), stream.cu_stream()) }
-        .result()
-        .map_err(driver("cuMemcpyHtoDAsync"))
-}
-
 /// Sets a region to zero, in stream order.
 pub(super) fn clear(stream: &CudaStream, region: Region<'_>) -> Result<()> {
     stream.context().bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;

@@ -20,6 +20,7 @@ use super::variant::Variant;
 use crate::program::Program;
 use crate::program::cuda::{Header, replace};
 use crate::program::options::KernelOptions;
+use crate::program::parameters;
 use crate::report::error::{Error, Result};
 
 mod search;
@@ -107,7 +108,8 @@ impl Program {
         let own = own.iter().map(AsRef::as_ref);
         let options: Vec<&str> = [arch.as_str()].into_iter().chain(own).chain(more).collect();
         let text = replace::text(self.entry(), self.cuda_source());
-        match nvrtc.cubin(text, &format!("{}.cu", self.name()), &options)? {
+        let timed = variant.deadline.then(|| parameters::timed(self.entry(), text));
+        match nvrtc.cubin(timed.as_deref().unwrap_or(text), &format!("{}.cu", self.name()), &options)? {
             Ok(cubin) => {
                 count(self, architecture);
                 Ok(cubin)

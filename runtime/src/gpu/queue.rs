@@ -35,7 +35,8 @@ pub(crate) use mark::Mark;
 pub(crate) use memory::GpuMemory;
 use unfinished::MOST_COUNTED;
 pub(super) use unfinished::Unfinished;
-pub(super) use watch::Watch;
+pub(super) use watch::TimedRecord;
+use watch::Watch;
 
 /// A stream.
 pub(crate) struct Queue {
@@ -67,9 +68,8 @@ pub(super) struct State {
     prints: Option<Prints>,
     /// How much of the work of other streams this one is known to wait for, by their ids.
     waited: Vec<(u64, u64)>,
-    /// The launches with a deadline, in order, and the stream by which the host ends them.
+    /// The launches with a deadline, in order.
     watches: VecDeque<Watch>,
-    side: Option<Arc<CudaStream>>,
 }
 
 /// What has ended on a stream: a failure to report, with the text that kernels printed.
@@ -93,7 +93,6 @@ impl Queue {
             prints: None,
             waited: Vec::new(),
             watches: VecDeque::new(),
-            side: None,
         };
         let (ticks, lost) = (AtomicU64::new(0), OnceLock::new());
         Ok(Queue { id, stream, several, ticks, so_far, lost, state: Mutex::new(state) })
@@ -108,10 +107,10 @@ impl Queue {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until the next launch has a record, where those of late launches are in its way: who waits with the state could not end them.
+    /// Waits until the next launch has a record, as long as launches with a deadline may be in its way.
     pub(super) fn wait_for_room(&self) -> Result<()> {
         let is_there = || self.state().slots.are_taken().map(|taken| !taken);
-        if is_there()? { Ok(()) } else { watch::end_late_launches_until(is_there) }
+        if is_there()? { Ok(()) } else { self.wait_until(is_there) }
     }
 
     /// Enqueues work that uses this memory, after the work of other streams that it must not overtake. A launch gets those in front of it
@@ -195,14 +194,8 @@ impl Queue {
 
     /// Waits for the stream, and leaves failures to those who wait for them.
     pub(super) fn synchronize(&self) -> Result<()> {
-        self.end_late_launches()?;
+        self.wait_for_deadlines()?;
         self.check_not_lost()?;
-        self.wait_for_all()
-    }
-
-    /// Waits for the work so far, in which no launch has a deadline, but which may wait for other streams.
-    fn wait_for_all(&self) -> Result<()> {
-        watch::end_late_launches_until(|| ffi::is_idle(&self.stream))?;
         self.stream.synchronize().map_err(driver("cuStreamSynchronize"))
     }
 
@@ -235,24 +228,15 @@ impl Queue {
     /// if `any` is set. If the driver fails, the failure of a kernel is returned nevertheless, because it may be the cause.
     pub(super) fn finish(&self, own: Option<u64>, any: bool) -> Ended {
         let upto = self.state().slots.issued();
-        let printed = loop {
-            let ended = self.end_late_launches();
-            if let Some(record) = self.lost.get() {
-                return Ended { failure: Some(*record), printed: Ok(Records::default()) };
-            }
-            // After an error of the driver there is nothing to read.
-            if let Err(error) = ended.and_then(|()| self.wait_for_all()) {
-                break Err(error);
-            }
-            let mut state = self.state();
-            let has_watches = state.has_watches();
-            match &mut state.prints {
-                None => break Ok(Records::default()),
-                // Another thread has enqueued a launch meanwhile, which only who has the state can end.
-                Some(_) if has_watches => {}
-                Some(prints) => break prints.take(&self.stream),
-            }
-        };
+        let ended = self.synchronize();
+        if let Some(record) = self.lost.get() {
+            return Ended { failure: Some(*record), printed: Ok(Records::default()) };
+        }
+        // After an error of the driver there is nothing to read.
+        let printed = ended.and_then(|()| match &mut self.state().prints {
+            None => Ok(Records::default()),
+            Some(prints) => prints.take(&self.stream),
+        });
         self.collect(upto, own, any, printed)
     }
 
@@ -289,11 +273,6 @@ impl Queue {
 }
 
 impl State {
-    /// Returns whether there are launches with a deadline.
-    pub(super) fn has_watches(&self) -> bool {
-        !self.watches.is_empty()
-    }
-
     /// Returns the words that count the failed threads of so many blocks, for a launch that is to overlap with others; `None` if
     /// memory for them has to come first, so that the launch cannot.
     fn counts_beside(&mut self, stream: &Arc<CudaStream>, blocks: u32, others: &Unfinished) -> Result<Option<u64>> {
@@ -382,7 +361,7 @@ pub(super) fn counted_blocks(shape: &Shape) -> u32 {
 impl Drop for Queue {
     fn drop(&mut self) {
         // Kernels may still be writing to the pinned records. One that has ignored its deadline keeps its stream forever (`Gpu::finish`).
-        let _ = self.end_late_launches();
+        let _ = self.wait_for_deadlines();
         let _ = self.stream.synchronize();
     }
 }

@@ -1,7 +1,6 @@
 //! The record that a failing kernel leaves in pinned memory, and its conversion to a [`Failure`]. `failure.cuh` defines
 //! the layout; `slots` decides when it is cleared.
 
-use std::mem::offset_of;
 use std::time::Duration;
 
 use crate::location::Location;
@@ -16,7 +15,7 @@ use crate::shape::Dim3;
 #[repr(C, align(16))]
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Record {
-    /// The state, which becomes 1 when the rest has been written.
+    /// One of the states below. It is written last.
     pub(super) state: u32,
     cause: u32,
     site: u32,
@@ -34,11 +33,21 @@ const _: () = assert!(size_of::<Record>() == 304 && align_of::<Record>() == 16);
 const MOST_WAITS: usize = 10;
 
 impl Record {
-    /// The causes of a launch that is ended because of its deadline, and of one that ignores that.
-    pub(super) const DEADLINE: u32 = 29;
+    /// The states of a record that describes a failure, and of one whose launch has a deadline: it has begun, or ended without a failure.
+    pub(super) const FAILED: u32 = 1;
+    pub(super) const RUNS: u32 = 2;
+    pub(super) const ENDED: u32 = 3;
+
+    /// The causes of a launch that has ended because of its deadline, and of one that has not.
+    const DEADLINE: u32 = 29;
     const DEADLINE_IGNORED: u32 = 30;
-    /// The place of the cause in a record.
-    pub(super) const CAUSE: u64 = offset_of!(Record, cause) as u64;
+
+    /// Returns what a launch with this deadline begins with: `timed_record` of deadline.cuh, as words.
+    pub(super) fn timed(limit: Duration) -> [u64; 40] {
+        let mut words = [0; 40];
+        (words[0], words[39]) = (Record::ENDED.into(), limit.as_nanos().try_into().unwrap_or(u64::MAX));
+        words
+    }
 
     /// Returns the failure that the record describes, in terms of `program`, which wrote it.
     pub(super) fn failure(&self, program: &Program) -> Failure {
@@ -88,33 +97,29 @@ impl Record {
             31 => Cause::ProductDepth { depths: [self.word(0), self.word(1)], step: self.word(2) },
             other => Cause::Panic(format!("a failure record of unknown kind {other}")),
         };
+        let (site, block, thread) = match self.cause {
+            Record::DEADLINE => {
+                let [key, x, rest, ..] = self.values;
+                let (block, thread) = indices(x, rest);
+                (key as u32, block, thread)
+            }
+            _ => (self.site, self.block, self.thread),
+        };
         let dim = |[x, y, z]: [u32; 3]| Dim3::new(x, y, z);
         Failure {
             kernel: program.name().into(),
-            location: location(program, self.site),
+            location: location(program, site),
             calls: Vec::new(),
             cause,
-            block: dim(self.block),
-            thread: dim(self.thread),
+            block: dim(block),
+            thread: dim(thread),
             schedule: None,
         }
     }
 
-    /// Returns the record of a launch that the host has ended, from its table in device memory; `None` if nothing waited.
-    pub(super) fn of_deadline(table: &[u64], kernel: u32, limit: Duration) -> Option<Record> {
-        let mut record = Record { state: 1, cause: Record::DEADLINE, kernel, ..Record::default() };
-        let values = offset_of!(Record, values) / size_of::<u64>();
-        record.values.copy_from_slice(table.get(values..)?);
-        let [key, x, rest] = *record.values.first_chunk()?;
-        record.values[MOST_BYTES / 8 - 1] = limit.as_nanos() as u64;
-        record.site = key as u32;
-        (record.block, record.thread) = indices(x, rest);
-        (key != 0).then_some(record)
-    }
-
-    /// Returns the record of a launch that went on although the host has ended it.
+    /// Returns the record of a launch that goes on past its deadline.
     pub(super) fn of_ignored_deadline(kernel: u32, limit: Duration) -> Record {
-        let mut record = Record { state: 1, cause: Record::DEADLINE_IGNORED, kernel, ..Record::default() };
+        let mut record = Record { state: Record::FAILED, cause: Record::DEADLINE_IGNORED, kernel, ..Record::default() };
         record.values[MOST_BYTES / 8 - 1] = limit.as_nanos() as u64;
         record
     }
@@ -123,7 +128,7 @@ impl Record {
         Duration::from_nanos(self.values[MOST_BYTES / 8 - 1])
     }
 
-    /// Returns where the threads of a launch waited that the host has ended.
+    /// Returns where the threads of a launch waited at its deadline.
     fn waiting(&self, program: &Program) -> Vec<WaitingThreads> {
         let (entries, _) = self.values[..3 * MOST_WAITS].as_chunks::<3>();
         let of_entry = |[key, x, rest]: &[u64; 3]| {
@@ -198,6 +203,8 @@ fn indices(x: u64, rest: u64) -> ([u32; 3], [u32; 3]) {
 
 #[cfg(test)]
 mod tests {
+    use std::mem::offset_of;
+
     use super::super::nvrtc::tests::copy;
     use super::*;
     use crate::program::types::constant;
@@ -217,19 +224,18 @@ mod tests {
     }
 
     #[test]
-    fn a_table_says_where_threads_waited() {
+    fn a_late_launch_says_where_its_threads_waited() {
         let program = copy(constant(&7u32));
         let limit = Duration::from_millis(20);
-        let mut table = vec![0u64; size_of::<Record>() / 8];
-        assert_eq!(Record::of_deadline(&table, 0, limit).map(|record| record.cause), None, "it has ended by itself");
-        let first = offset_of!(Record, values) / 8;
-        table[first..first + 3].copy_from_slice(&[
+        let mut record = Record { state: Record::FAILED, cause: Record::DEADLINE, ..Record::default() };
+        record.values[..3].copy_from_slice(&[
             1 << 32 | 4 << 16,
             31 | 5 << 32,
             6 << 16 | 7 | (9 << 20 | 8 << 10 | 3) << 32,
         ]);
-        table[first + 3..first + 6].copy_from_slice(&[4 << 32 | 5 << 16 | 2, 1, 0]);
-        let failure = Record::of_deadline(&table, 3, limit).unwrap().failure(&program);
+        record.values[3..6].copy_from_slice(&[4 << 32 | 5 << 16 | 2, 1, 0]);
+        record.values[31] = limit.as_nanos() as u64;
+        let failure = record.failure(&program);
         assert_eq!((failure.block, failure.thread), (Dim3::new(5, 6, 7), Dim3::new(3, 8, 9)));
         let text = failure.to_string();
         let expected = [

@@ -109,6 +109,17 @@ impl Slots {
         }
     }
 
+    /// Returns the state of the record of a launch that the stream has issued.
+    pub(super) fn state(&self, launch: u64) -> u32 {
+        let segment =
+            self.full.iter().chain(&self.current).find(|segment| segment.first + segment.used as u64 > launch);
+        let index = segment.and_then(|segment| Some((segment, launch.checked_sub(segment.first)? as usize)));
+        // Those that were read have ended.
+        index
+            .filter(|(segment, index)| *index >= segment.read)
+            .map_or(Record::ENDED, |(segment, index)| segment.records.state(index))
+    }
+
     /// Adds the failures of the launches up to this number, which have ended.
     pub(super) fn collect(&mut self, upto: u64, failures: &mut Unreported<Record>) {
         for segment in self.full.iter_mut().chain(&mut self.current) {
@@ -142,11 +153,13 @@ impl Segment {
 
     fn collect(&mut self, upto: u64, failures: &mut Unreported<Record>) {
         while self.read < self.used && self.first + self.read as u64 <= upto {
-            let record = self.records.read(self.read);
-            if record.state == 1 {
-                failures.add(self.first + self.read as u64, record);
-                self.records.clear(self.read);
+            let state = self.records.state(self.read);
+            if state == Record::FAILED {
+                failures.add(self.first + self.read as u64, self.records.read(self.read));
                 self.changed = true;
+            }
+            if state != 0 {
+                self.records.clear(self.read);
             }
             self.read += 1;
         }

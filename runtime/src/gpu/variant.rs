@@ -17,7 +17,7 @@ pub(crate) struct Variant {
     /// The slices that are aligned and the integers that are multiples of 16, the first in the lowest bit, so that vectors and copies
     /// need no test.
     pub(super) multiples: u64,
-    /// The launch has a deadline, so that waits note where they are when the host ends it. Only such launches run this code.
+    /// The launch has a deadline, so that waits note where they are when it ends. Only such launches run this code.
     pub(super) deadline: bool,
 }
 

@@ -24,7 +24,7 @@ pub(crate) mod message;
 mod name;
 pub(crate) mod options;
 mod order;
-mod parameters;
+pub(crate) mod parameters;
 pub(crate) mod refusal;
 mod shared;
 mod site;

@@ -1,12 +1,30 @@
-//! Reads the names of a kernel's parameters from its text, for reports.
+//! Reads the names of a kernel's parameters from its text, for reports, and finds its body.
+
+use std::ops::Range;
 
 /// Returns the names of the parameters of the kernel `entry`, in order.
 pub(super) fn names(entry: &str, text: &str) -> Vec<String> {
+    list(entry, text).map_or(Vec::new(), |at| of_list(&text[at]))
+}
+
+/// Returns the text for launches with a deadline: the kernel begins with a call that notes the time, on the line of its brace.
+pub(crate) fn timed(entry: &str, text: &str) -> String {
+    let parts = text.find(USING).zip(list(entry, text)).filter(|(head, list)| *head < list.start);
+    let Some((head, list)) = parts else { return text.into() };
+    let body = list.end + BRACE.len();
+    let (head, kernel, body) = (&text[..head], &text[head..body], &text[body..]);
+    format!("{head}\n#include <phalanx/deadline.cuh>{kernel} ::phalanx::begin_timed_launch();{body}")
+}
+
+const USING: &str = "\nusing namespace phalanx;";
+const BRACE: &str = ") {";
+
+/// Returns where the list of the kernel's parameters is in the text.
+fn list(entry: &str, text: &str) -> Option<Range<usize>> {
     // The name stands on a line of its own, or behind the return type.
     let heads = [format!("\n{entry}("), format!("void {entry}(")];
-    let found = heads.iter().find_map(|head| text.split_once(head));
-    let list = found.and_then(|(_, rest)| rest.split_once(") {")).map_or("", |(list, _)| list);
-    of_list(list)
+    let start = heads.iter().find_map(|head| Some(text.find(head)? + head.len()))?;
+    Some(start..start + text[start..].find(BRACE)?)
 }
 
 /// Returns the names in a list of parameters, whose commas are not those of a type's arguments.
@@ -26,6 +44,16 @@ fn of_list(list: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_timed_kernel_begins_with_the_time() {
+        let text =
+            "#include <a>\n\nusing namespace phalanx;\n\nvoid other(u32 n) {\n}\n\nvoid\nk(u32 n) {\n#line 1\n}\n";
+        let expected = "#include <a>\n\n#include <phalanx/deadline.cuh>\nusing namespace phalanx;\n\nvoid other(u32 n) {\n}\n\nvoid\nk(u32 n) { \
+                        ::phalanx::begin_timed_launch();\n#line 1\n}\n";
+        assert_eq!(timed("k", text), expected);
+        assert_eq!(timed("other_kernel", text), text);
+    }
 
     #[test]
     fn the_commas_of_a_type_separate_no_parameters() {

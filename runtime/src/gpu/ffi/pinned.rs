@@ -56,6 +56,13 @@ impl PinnedRecords {
         unsafe { self.host.add(index).read_volatile() }
     }
 
+    /// Returns the state of a record.
+    pub(in crate::gpu) fn state(&self, index: usize) -> u32 {
+        assert!(index < self.count);
+        // SAFETY: so many records fit, and every bit pattern is a state. Volatile, because a device may write it meanwhile.
+        unsafe { (&raw const (*self.host.add(index)).state).read_volatile() }
+    }
+
     /// Clears a record, which no kernel is writing.
     pub(in crate::gpu) fn clear(&mut self, index: usize) {
         assert!(index < self.count);

@@ -8,8 +8,8 @@ use cudarc::driver::sys::CUevent_flags::CU_EVENT_DEFAULT;
 use cudarc::driver::{CudaContext, CudaEvent};
 
 use super::super::ffi::driver;
-use super::{Queue, Unfinished, watch};
-use crate::report::error::{Error, Result};
+use super::{Queue, Unfinished};
+use crate::report::error::Result;
 use crate::report::graph::GraphError;
 
 /// An event with the time at which it came.
@@ -71,11 +71,13 @@ impl GpuEvent {
         }
     }
 
-    /// Waits for the work before it, and ends launches that are past their deadline meanwhile.
+    /// Waits for the work before it.
     pub(crate) fn synchronize(&self) -> Result<()> {
-        watch::end_late_launches_until(|| self.is_complete())?;
-        if !self.is_complete()? && self.before.as_ref().is_some_and(|(queue, _)| queue.is_lost()) {
-            return Err(Error::StreamLost);
+        if let Some((queue, _)) = &self.before {
+            queue.wait_until(|| self.is_complete())?;
+            if !self.is_complete()? {
+                queue.check_not_lost()?;
+            }
         }
         self.event.synchronize().map_err(driver("cuEventSynchronize"))
     }

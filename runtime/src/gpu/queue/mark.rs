@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::super::print::Records;
-use super::{Ended, GpuEvent, Queue, watch};
+use super::{Ended, GpuEvent, Queue};
 use crate::report::error::Result;
 
 /// The end of the work that a stream had so far.
@@ -27,10 +27,9 @@ impl Mark {
         &self.queue
     }
 
-    /// Returns whether it has come, or nobody can tell any longer. Launches that are past their deadline are ended.
+    /// Returns whether it has come, or nobody can tell any longer.
     pub(crate) fn has_come(&self) -> bool {
-        watch::look_at_all();
-        self.queue.look().is_err() || self.queue.is_lost() || self.event.is_complete().unwrap_or(true)
+        self.event.is_complete().unwrap_or(true) || (!self.queue.has_watches() && self.queue.is_lost())
     }
 
     /// Returns whether it has come.
@@ -38,10 +37,8 @@ impl Mark {
         self.event.is_complete()
     }
 
-    /// Waits for it, and ends launches that are past their deadline meanwhile.
+    /// Waits for it.
     pub(in crate::gpu) fn synchronize(&self) -> Result<()> {
-        self.queue.end_late_launches()?;
-        self.queue.check_not_lost()?;
         self.event.synchronize()
     }
 

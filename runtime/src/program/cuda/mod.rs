@@ -29,6 +29,7 @@ pub(crate) const HEADERS: &[Header] = headers! {
     "bits.cuh"
     "block_barrier.cuh"
     "checked.cuh"
+    "clock.cuh"
     "clusters.cuh"
     "copy.cuh"
     "counting.cuh"

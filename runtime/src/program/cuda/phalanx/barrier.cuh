@@ -10,12 +10,14 @@
 // cluster's scope, an arrival would wait until all stores of its thread to global memory are performed. The arrivals of peers
 // release, and waits acquire, at the cluster's scope.
 #pragma once
+#include <phalanx/clock.cuh>
 #include <phalanx/groups.cuh>
 
 namespace phalanx {
 namespace detail {
 
-// Whether the launch has failed or is past its deadline.
+#ifndef PHALANX_DEADLINE
+// Returns whether the launch has failed.
 __device__ __forceinline__ bool has_ended() {
     unsigned claimed;
     asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];"
@@ -24,6 +26,7 @@ __device__ __forceinline__ bool has_ended() {
                  : "memory");
     return claimed != 0;
 }
+#endif
 
 // Ends a thread that waits, because the missing participants of a phase are unknown.
 [[noreturn]] __device__ __forceinline__ void end_waiting_thread(PHALANX_WAIT_SITE) {

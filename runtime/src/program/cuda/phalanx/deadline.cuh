@@ -1,12 +1,22 @@
-// The end of a launch that is past its deadline. The host sets the cause in the launch's table and then the claim, which waits poll.
-// Each thread that finds both notes where it waited, and exits. Loops over atomics count as waits, whatever they wait for;
-// nothing can end the hardware's own barriers, but they no longer wait for threads that have exited. The table is a failure's
-// record, whose values are entries of three words; the host reads it when the launch has ended.
+// The end of a launch that is past its deadline. Its threads find that themselves, by the GPU's clock, so that it ends whatever the host does
+// meanwhile: waits look at the time as they poll. The first thread that finds it late takes the claim and fills the record; each thread that
+// finds the claim taken notes where it waited, and exits. Loops over atomics count as waits, whatever they wait for; nothing can end the
+// hardware's own barriers, but they no longer wait for threads that have exited. The values of the record are entries of three words.
 #pragma once
+#include <phalanx/clock.cuh>
 #include <phalanx/failure.cuh>
 
 namespace phalanx {
 namespace detail {
+
+// The record of a launch with a deadline, which lies in device memory, because threads count in it by atomics. It is copied to the one of
+// `launch_block::watched` behind the kernel.
+struct timed_record {
+    failure_record record;
+    unsigned long long begun; // when the first block began, in nanoseconds; 0 before that
+    unsigned long long limit; // nanoseconds
+};
+static_assert(sizeof(timed_record) == 320, "the host writes this layout");
 
 enum wait_kind : unsigned { at_phase_barrier = 1, at_block_barrier, at_grid_barrier, at_atomic };
 
@@ -21,15 +31,55 @@ static_assert(sizeof(wait_entry) == 24, "the host reads this layout");
 // Threads at further sites are not noted.
 constexpr unsigned most_waits = 10;
 
+// The claim of a launch that is past its deadline. A thread that fails sets it to 1.
+constexpr unsigned claimed_late = 2;
+
+// The state of `launch_block::watched` from the beginning of the kernel to its end.
+constexpr unsigned runs = 2;
+
+// Notes when the launch began, unless that has been done, and tells the host that it has.
+__device__ PHALANX_RARELY void begin_deadline(const launch_block* launch) {
+    timed_record* const timed = reinterpret_cast<timed_record*>(launch->record);
+    if (atomicCAS(&timed->begun, 0ull, nanoseconds()) == 0) {
+        asm volatile("st.relaxed.sys.global.b32 [%0], %1;" : : "l"(&launch->watched->state), "r"(runs) : "memory");
+    }
+}
+
+// Returns whether the launch is past its deadline, and claims it then, unless that has been done.
+__device__ PHALANX_RARELY bool is_late(const launch_block* launch) {
+    timed_record* const timed = reinterpret_cast<timed_record*>(launch->record);
+    const unsigned long long begun = *static_cast<volatile unsigned long long*>(&timed->begun);
+    if (begun == 0) {
+        begin_deadline(launch);
+        return false;
+    }
+    const unsigned long long now = nanoseconds();
+    if (now < begun || now - begun < timed->limit) {
+        return false;
+    }
+    if (atomicCAS(launch->claim, 0u, claimed_late) == 0) {
+        timed->record.cause = deadline_passed;
+        timed->record.kernel = launch->kernel;
+        timed->record.values[most_words - 1] = timed->limit;
+        timed->record.state = 1;
+    }
+    return true;
+}
+
+// Returns whether the launch has failed or is past its deadline.
+__device__ __forceinline__ bool has_ended() {
+    const launch_block* launch = this_launch();
+    unsigned claimed;
+    asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(claimed) : "l"(launch->claim) : "memory");
+    return claimed != 0 || is_late(launch);
+}
+
 __device__ PHALANX_RARELY void note_wait(const launch_block* launch, unsigned site, unsigned kind) {
-    // The host set the cause before the claim.
-    asm volatile("fence.acq_rel.gpu;" ::: "memory");
-    failure_record* const table = launch->deadline;
-    if (*static_cast<volatile unsigned*>(&table->cause) == 0) {
+    if (*static_cast<volatile unsigned*>(launch->claim) != claimed_late) {
         return; // A thread has failed.
     }
     const unsigned long long key = static_cast<unsigned long long>(kind) << 32 | site;
-    wait_entry* const entries = reinterpret_cast<wait_entry*>(table->values);
+    wait_entry* const entries = reinterpret_cast<wait_entry*>(launch->record->values);
 #pragma unroll 1
     for (unsigned i = 0; i < most_waits; ++i) {
         const unsigned long long before = atomicCAS(&entries[i].key, 0ull, key);
@@ -47,12 +97,9 @@ __device__ PHALANX_RARELY void note_wait(const launch_block* launch, unsigned si
 
 // Exits if the launch has failed or is past its deadline.
 __device__ __forceinline__ void end_if_ended(unsigned site, unsigned kind) {
-    const launch_block* launch = this_launch();
-    unsigned ended;
-    asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(ended) : "l"(launch->claim) : "memory");
-    if (ended != 0) {
-        note_wait(launch, site, kind);
-        end_thread(launch);
+    if (has_ended()) {
+        note_wait(this_launch(), site, kind);
+        end_thread(this_launch());
     }
 }
 
@@ -66,4 +113,14 @@ __device__ __forceinline__ void end_if_ended_at_atomic(unsigned site) {
 }
 
 } // namespace detail
+
+// What a kernel begins with. The other blocks look at the word alone.
+__device__ __forceinline__ void begin_timed_launch() {
+    const launch_block* launch = detail::this_launch();
+    const bool is_first = threadIdx.x == 0 && threadIdx.y == 0 && threadIdx.z == 0;
+    if (is_first && *static_cast<volatile unsigned long long*>(&reinterpret_cast<detail::timed_record*>(launch->record)->begun) == 0) {
+        detail::begin_deadline(launch);
+    }
+}
+
 } // namespace phalanx

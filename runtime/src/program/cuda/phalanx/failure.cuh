@@ -44,7 +44,7 @@ enum failure_cause : unsigned {
     product_rows = 26,                  // the rows of both operands, those that the product takes
     misaligned_operand = 27,            // bytes past a multiple of the pattern, the bytes of the pattern
     repeated_receiver = 28,             // the rank
-    deadline_passed = 29,               // the threads that waited (deadline.cuh); the host writes it
+    deadline_passed = 29,               // the threads that waited (deadline.cuh)
     deadline_ignored = 30,              // the host alone uses it
     product_depth = 31,                 // the elements of both operands, the number that they must be a multiple of
 };

@@ -49,7 +49,7 @@ __device__ __forceinline__ bool wait_at_grid_barrier(unsigned before) {
             return true;
         }
 #ifdef PHALANX_DEADLINE
-        if (*static_cast<volatile unsigned*>(this_launch()->claim) != 0) {
+        if (has_ended()) {
             return false;
         }
 #endif

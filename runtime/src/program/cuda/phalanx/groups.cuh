@@ -105,12 +105,6 @@ __device__ __forceinline__ unsigned block_in_cluster() {
     return rank_in_cluster();
 }
 #endif
-// Reads the global timer; the compiler does not move accesses to memory across it.
-__device__ __forceinline__ unsigned long long nanoseconds() {
-    unsigned long long now;
-    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now)::"memory");
-    return now;
-}
 // The number of blocks or clusters of the grid, and the rank of one. A grid may have more of them, and of threads, than a `u32` counts;
 // those of the launches that PHALANX_FLAT_GRID names have one dimension and fewer than 2^32 threads.
 #ifdef PHALANX_FLAT_GRID

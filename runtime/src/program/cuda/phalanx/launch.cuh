@@ -12,7 +12,7 @@ struct profile_record; // profile.cuh
 } // namespace detail
 
 struct launch_block {
-    detail::failure_record* record;     // pinned host memory; its state is 1 when it is complete
+    detail::failure_record* record;     // pinned host memory, but of a launch with a deadline; its state is 1 when it is complete
     unsigned* claim;                    // 0 until a thread has failed
     unsigned long long* failed_threads; // by linear block index: the launch's number above 11 bits that count its threads
     unsigned* grid_barrier;             // cleared before the launch
@@ -26,7 +26,7 @@ struct launch_block {
     unsigned room;                   // records of a timeline for each warp; 0 if none was asked for
     unsigned warps;                  // the number in a block, if a timeline was asked for
     unsigned reserved;
-    detail::failure_record* deadline; // in device memory; its cause is set once the host ends the launch
+    detail::failure_record* watched; // of a launch with a deadline: pinned host memory (deadline.cuh)
 };
 static_assert(sizeof(launch_block) == 96, "the host writes this layout");
 

@@ -1,8 +1,9 @@
 // `profiled`: an operation at a barrier, with a record of the global timer at its beginning and end. The first of a
 // warp's converged threads writes the record to memory reserved for the warp, so that no thread waits for another. The
 // macro wraps operations in it if the kernel's attribute has `profile`. The layout of `profile_record` is
-// shared with the host. PTX ISA: Special Registers, %globaltimer.
+// shared with the host.
 #pragma once
+#include <phalanx/clock.cuh>
 #include <phalanx/groups.cuh>
 
 namespace phalanx {
