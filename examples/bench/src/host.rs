@@ -8,10 +8,10 @@ use phalanx::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::Result;
-use crate::launches::{self, touch};
-use crate::memory::{self, Memory};
+use crate::launches::touch;
+use crate::memory;
 use crate::timing::Times;
-use crate::twin::Twins;
+use crate::twin::{Call, Twin, Twins};
 
 /// The rounds of each measurement.
 const ROUNDS: usize = 31;
@@ -21,6 +21,15 @@ const BATCH: usize = 200;
 const DEADLINE: Duration = Duration::from_millis(100);
 /// The blocks of a kernel that fills less than half of a GPU.
 const BLOCKS: u32 = 60;
+
+/// Does nothing, so that a launch costs what every launch does.
+#[cluster_kernel(block = 32)]
+fn empty() {}
+
+/// Returns the same kernel for the driver's own call, without our parameter block.
+pub fn twin() -> Twin {
+    Twin::new("empty", include_str!("../twins/empty.cu"))
+}
 
 /// Takes a time in proportion to `rounds`.
 #[cluster_kernel(block = 128)]
@@ -90,9 +99,8 @@ fn replayed(device: &Device) -> Result<Times> {
 
 fn on_device(device: &Device) -> Result<[Times; 2]> {
     let driver = memory::stream(device)?.ok_or("launches are measured on a GPU")?;
-    let (input, mut out) = (Memory::upload(device, &[1.0f32; 32])?, Memory::zeros(device, 32)?);
     let twins = Twins::new(driver);
-    let mut ready = twins.prepare(&twins.load(&launches::twin())?, &launches::call(&input, &out))?;
+    let mut ready = twins.prepare(&twins.load(&twin())?, &Call::new(1, 32, Vec::new()))?;
     let (stream, mut lead) = (device.default_stream(), device.zeros(BLOCKS as usize * 128)?);
     let mut between = |launch: &mut dyn FnMut() -> Result<()>| -> Result<Duration> {
         // The device is busy until the host has enqueued all.
@@ -102,9 +110,7 @@ fn on_device(device: &Device) -> Result<[Times; 2]> {
         let end = stream.record()?;
         Ok(start.elapsed(&end)?)
     };
-    let ours = times(ROUNDS, BATCH, || {
-        between(&mut || Ok(touch(&input.buffer, &mut out.buffer, 2.0).grid(1).enqueue(device)?))
-    })?;
+    let ours = times(ROUNDS, BATCH, || between(&mut || Ok(empty().grid(1).enqueue(device)?)))?;
     Ok([ours, times(ROUNDS, BATCH, || between(&mut || ready.launch()))?])
 }
 
@@ -138,6 +144,7 @@ fn ended(device: &Device) -> Result<Times> {
 /// Runs the kernels in the simulator.
 pub fn simulate(device: &Device) -> Result<()> {
     let mut out = device.zeros(BLOCKS as usize * 128)?;
+    empty().grid(1).launch(device)?;
     busy(&mut out, 2).grid(BLOCKS).launch(device)?;
     starved(&mut out, 0).grid(1).deadline(DEADLINE).launch(device)?;
     if out.read()?[..32] == [1; 32] { Ok(()) } else { Err("a kernel is wrong".into()) }
@@ -153,7 +160,11 @@ pub fn markdown(host: &Host) -> String {
     [
         "| the host runtime | µs | ratio |\n|---|---|---|\n".to_owned(),
         row("a launch in a graph of 200", replayed, String::new()),
-        row("from one launch to the next, on the device", on_device, of(on_device, driver_on_device)),
+        row(
+            "from one launch of an empty kernel to the next, on the device",
+            on_device,
+            of(on_device, driver_on_device),
+        ),
         row("the same by the driver's own call", driver_on_device, String::new()),
         row("a kernel of 60 blocks", alone, String::new()),
         row("two of them on two streams", two, of(two, alone)),

@@ -81,7 +81,8 @@ impl Part {
                 run::compile_twins(showcase)
             }
             Part::Atlas | Part::Tensor => Ok(()),
-            Part::Launches | Part::Host => launches::twin().cubin().map(drop),
+            Part::Launches => launches::twin().cubin().map(drop),
+            Part::Host => host::twin().cubin().map(drop),
         }
     }
 

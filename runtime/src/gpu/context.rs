@@ -140,6 +140,11 @@ impl Gpu {
         }
         let several = Arc::new(AtomicBool::new(false));
         let default = Arc::new(Queue::new(context.default_stream(), several.clone())?);
+        {
+            // Another library may be capturing a stream.
+            let _relaxed = ffi::capture::Relaxed::begin()?;
+            default.prepare()?;
+        }
         let (others, output, kernels) = (Mutex::default(), Output::default(), Mutex::default());
         let (peers, deadline) = (Mutex::default(), Mutex::default());
         let captured = Captured::default();

@@ -107,6 +107,11 @@ impl Queue {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Allocates what the first launch would wait for.
+    pub(super) fn prepare(&self) -> Result<()> {
+        self.state().slots.prepare(self.stream.context())
+    }
+
     /// Waits until the next launch has a record, as long as launches with a deadline may be in its way.
     pub(super) fn wait_for_room(&self) -> Result<()> {
         let is_there = || self.state().slots.are_taken().map(|taken| !taken);

@@ -5,7 +5,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use cudarc::driver::{CudaEvent, CudaStream};
+use cudarc::driver::{CudaContext, CudaEvent, CudaStream};
 
 use super::block::LaunchBlock;
 use super::ffi::pinned::PinnedRecords;
@@ -28,6 +28,8 @@ pub(super) struct Slots {
     full: VecDeque<Segment>,
     /// `None` before the first launch: another library may be capturing the stream when it becomes one of ours.
     current: Option<Segment>,
+    /// Records for the first segment.
+    prepared: Option<PinnedRecords>,
     /// The number of the last launch, counted from 1.
     issued: u64,
 }
@@ -47,6 +49,12 @@ struct Segment {
 }
 
 impl Slots {
+    /// Allocates the first records, so that the first launch need not: the driver's first allocation of pinned memory takes a millisecond.
+    pub(super) fn prepare(&mut self, context: &Arc<CudaContext>) -> Result<()> {
+        self.prepared = Some(PinnedRecords::new(context, LAUNCHES)?);
+        Ok(())
+    }
+
     /// Returns the number of the last launch.
     pub(super) fn issued(&self) -> u64 {
         self.issued
@@ -98,7 +106,7 @@ impl Slots {
             None => false,
         };
         match again.then(|| self.full.pop_front()).flatten() {
-            None => Segment::new(stream, first),
+            None => Segment::new(stream, first, self.prepared.take()),
             Some(mut oldest) => {
                 let ended = oldest.ended.synchronize().map_err(driver("cuEventSynchronize"));
                 oldest.collect(u64::MAX, failures);
@@ -129,10 +137,10 @@ impl Slots {
 }
 
 impl Segment {
-    fn new(stream: &Arc<CudaStream>, first: u64) -> Result<Segment> {
+    fn new(stream: &Arc<CudaStream>, first: u64, prepared: Option<PinnedRecords>) -> Result<Segment> {
         let words = ffi::allocate(stream, LAUNCHES * BYTES)?;
         ffi::clear(stream, words.region())?;
-        let records = PinnedRecords::new(stream.context(), LAUNCHES)?;
+        let records = prepared.map_or_else(|| PinnedRecords::new(stream.context(), LAUNCHES), Ok)?;
         let ended = stream.context().new_event(None).map_err(driver("cuEventCreate"))?;
         Ok(Segment { records, words, first, used: 0, read: 0, changed: false, ended })
     }

@@ -3,11 +3,9 @@
 //! locals.
 
 use std::collections::BTreeSet;
-use std::sync::OnceLock;
 
 use super::template::{Definition, Role};
 use super::type_info::UserType;
-use crate::program::cuda::HEADERS;
 
 /// The words that C++ reserves; in Rust some are raw identifiers.
 const WORDS: &str = " \
@@ -37,6 +35,11 @@ const VECTORS: &str = "char uchar short ushort int uint long ulong longlong ulon
 
 /// The device functions that a type of the same name would hide: `atomicAdd`.
 const ATOMICS: &str = "Add Sub Exch Min Max Inc Dec CAS And Or Xor";
+
+/// The names that the prelude may declare: every identifier before a parenthesis or after a type's keyword, and enumerators. They are more
+/// than are declared, which only costs a longer name, and miss none that a function's name could hide. A list, because a program's
+/// first launch waits for this.
+const PRELUDE: &str = include_str!("name/prelude.txt");
 
 /// The prefixes of NVRTC's macros. No module starts with them, so a name with its module does not clash.
 const PREFIXES: [&str; 2] = ["CUDA", "NV_"];
@@ -118,20 +121,62 @@ fn is_reserved(name: &str) -> bool {
     let vector = name.strip_suffix(['1', '2', '3', '4']).is_some_and(|name| listed(VECTORS, name));
     let atomic = name.strip_prefix("atomic").is_some_and(|name| listed(ATOMICS, name));
     let built_in = vector || atomic || listed(BUILT_IN, name) || listed(BUILT_IN, of_float);
-    prefixed || built_in || listed(WORDS, name) || prelude().contains(name)
+    prefixed || built_in || listed(WORDS, name) || listed(PRELUDE, name)
 }
 
-/// Returns the names that the prelude may declare: every identifier before a parenthesis or after a type's keyword, and
-/// enumerators. It returns more names than are declared, which only costs a longer name, and misses none that a
-/// function's name could hide.
-fn prelude() -> &'static BTreeSet<&'static str> {
-    static NAMES: OnceLock<BTreeSet<&'static str>> = OnceLock::new();
-    NAMES.get_or_init(|| HEADERS.iter().flat_map(|header| declared(header.text)).collect())
-}
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::{env, fs};
 
-fn declared(text: &'static str) -> BTreeSet<&'static str> {
-    let mut names = BTreeSet::new();
-    for line in text.lines() {
+    use super::*;
+    use crate::program::cuda::HEADERS;
+
+    #[test]
+    fn the_prelude_s_names_are_listed() {
+        let repository = Path::new(env!("CARGO_MANIFEST_DIR"));
+        if !repository.exists() {
+            // The bundle runs this without the repository.
+            return eprintln!("skipped: {} is not here", repository.display());
+        }
+        let names: BTreeSet<&str> = HEADERS.iter().flat_map(|header| header.text.lines().flat_map(declared)).collect();
+        let text = names.iter().fold(String::new(), |text, name| text + name + "\n");
+        if env::var_os("UPDATE_GOLDEN").is_some_and(|value| value != "0") {
+            fs::write(repository.join("src/program/name/prelude.txt"), text).unwrap();
+        } else {
+            assert_eq!(PRELUDE, text, "the prelude declares other names; run this with UPDATE_GOLDEN=1");
+        }
+    }
+
+    #[test]
+    fn finds_what_a_header_declares() {
+        let text = "struct f32 { float v; };\nstruct alignas(sizeof(T) * N) vector {\nusing usize = u64; // lerp(x)\ninline f32 sqrt(f32 x);\n\
+                    template <class To>\nPHALANX_UNARY(cbrt, cbrtf)\nenum order { relaxed };\n";
+        let names: BTreeSet<&str> = text.lines().flat_map(declared).collect();
+        assert_eq!(
+            names,
+            BTreeSet::from([
+                "PHALANX_UNARY",
+                "cbrt",
+                "cbrtf",
+                "enum",
+                "f32",
+                "usize",
+                "sqrt",
+                "vector",
+                "relaxed",
+                "order"
+            ])
+        );
+    }
+
+    /// Returns what a line declares.
+    fn declared(line: &str) -> Vec<&str> {
+        let mut names = Vec::new();
+        // The enumerators of an `enum` of several lines are in a namespace of their own, where no function's name is looked up.
+        if line.starts_with("enum ") {
+            names.extend(line.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').filter(|word| !word.is_empty()));
+        }
         let code = line.split("//").next().unwrap_or_default();
         // The names of a template's parameters are local to it.
         let code = match code.trim_start().strip_prefix("template <class ") {
@@ -155,30 +200,11 @@ fn declared(text: &'static str) -> BTreeSet<&'static str> {
                 || after.starts_with('(')
                 || matches!(previous, "struct" | "class" | "using" | "enum" | "concept")
             {
-                names.insert(word);
+                names.push(word);
             }
             (previous, rest) = (word, after);
         }
-    }
-    // The enumerators of an `enum` of several lines are in a namespace of their own, where no function's name is looked
-    // up.
-    for line in text.lines().filter(|line| line.starts_with("enum ")) {
-        names.extend(line.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').filter(|word| !word.is_empty()));
-    }
-    names
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn finds_what_a_header_declares() {
-        let names = declared(
-            "struct f32 { float v; };\nstruct alignas(sizeof(T) * N) vector {\nusing usize = u64; // lerp(x)\ninline f32 sqrt(f32 x);\ntemplate <class To>\n\
-             PHALANX_UNARY(cbrt, cbrtf)\n",
-        );
-        assert_eq!(names, BTreeSet::from(["PHALANX_UNARY", "cbrt", "cbrtf", "f32", "usize", "sqrt", "vector"]));
+        names
     }
 
     #[test]

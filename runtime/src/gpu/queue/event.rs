@@ -73,6 +73,7 @@ impl GpuEvent {
 
     /// Waits for the work before it.
     pub(crate) fn synchronize(&self) -> Result<()> {
+        self.check_recorded()?;
         if let Some((queue, _)) = &self.before {
             queue.wait_until(|| self.is_complete())?;
             if !self.is_complete()? {

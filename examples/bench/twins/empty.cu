@@ -1,0 +1,2 @@
+// Does nothing.
+KERNEL empty() {}
