@@ -417,7 +417,7 @@ impl Text {
             None => {
                 self.push("__shared__ ");
                 self.fragments(ty, filling);
-                self.push(&format!(" {name};"));
+                self.push(&format!(" {name}; keep_address({name});"));
             }
             Some(offsets) => {
                 self.push(&format!("auto& {name} = placed_shared<"));

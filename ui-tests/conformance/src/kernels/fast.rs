@@ -92,7 +92,38 @@ fn keep_their_bounds(device: &Device) -> Outcome {
     }
 }
 
+/// What subnormal operands and results count as.
+#[cluster_kernel(block = 1)]
+fn subnormal(least: f32, out: &mut [f32]) {
+    out[0] = fast::exp2(-130.0);
+    out[1] = fast::exp(-90.0);
+    out[2] = fast::ln(least);
+    out[3] = fast::log2(least);
+    out[4] = fast::recip(least);
+    out[5] = fast::sqrt(least);
+    out[6] = fast::rsqrt(least);
+    out[7] = fast::div(least, 0.5);
+    out[8] = fast::sin(-least);
+    out[9] = fast::powf(least, 2.0);
+}
+
+fn count_subnormals_as_zeros(device: &Device) -> Outcome {
+    let (zero, infinity) = (0.0, f32::INFINITY);
+    let mut out = device.zeros(10)?;
+    subnormal(1e-40, &mut out).grid(1).launch(device)?;
+    let expected = [zero, zero, -infinity, -infinity, infinity, zero, infinity, zero, -zero, zero];
+    let found = out.read()?;
+    match found.iter().zip(&expected).all(|(found, expected)| found.to_bits() == expected.to_bits()) {
+        true => Ok(()),
+        false => Err(format!("{found:?} is not {expected:?}").into()),
+    }
+}
+
 /// Returns this file's part of the table.
 pub(super) fn modules() -> Vec<Module> {
-    vec![Module { name: "fast", checks: check_list![keep_their_bounds], kernels: kernel_list![approximate] }]
+    vec![Module {
+        name: "fast",
+        checks: check_list![keep_their_bounds, count_subnormals_as_zeros],
+        kernels: kernel_list![approximate, subnormal],
+    }]
 }

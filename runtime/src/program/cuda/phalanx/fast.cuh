@@ -1,48 +1,49 @@
-// `fast::`, the hardware's approximations for `f32` (CUDA C++ Programming Guide, Mathematical Functions, Intrinsic
-// Functions; PTX ISA, the `.approx` forms). Their errors are in the host module of the same name.
+// `fast::`, the hardware's approximations for `f32` (PTX ISA, the `.approx` forms; CUDA C++ Programming Guide, Mathematical Functions,
+// Intrinsic Functions, whose formulas these are). Subnormal numbers count as zeros (`.ftz`), whatever the kernel's options: that is what the
+// hardware does, and to preserve them takes as many instructions again. Errors are in the host module of the same name.
 #pragma once
 #include <phalanx/scalar.cuh>
 
 namespace phalanx::fast {
 
-#define PHALANX_UNARY(NAME, INTRINSIC)                                                                                 \
-    __device__ __forceinline__ f32 NAME(f32 a) {                                                                                \
-        return INTRINSIC(a.value);                                                                                     \
-    }
-#define PHALANX_BINARY(NAME, INTRINSIC)                                                                                \
-    __device__ __forceinline__ f32 NAME(f32 a, f32 b) {                                                                         \
-        return INTRINSIC(a.value, b.value);                                                                            \
-    }
 #define PHALANX_PTX(NAME, INSTRUCTION)                                                                                 \
     __device__ __forceinline__ f32 NAME(f32 a) {                                                                                \
         float result;                                                                                                  \
         asm(INSTRUCTION " %0, %1;" : "=f"(result) : "f"(a.value));                                                     \
         return result;                                                                                                 \
     }
-// With `fast_math`, subnormal numbers are zeros here, too.
-#if __CUDA_FTZ
-#define PHALANX_ROUGH(INSTRUCTION) INSTRUCTION ".approx.ftz.f32"
-#else
-#define PHALANX_ROUGH(INSTRUCTION) INSTRUCTION ".approx.f32"
-#endif
-PHALANX_UNARY(sin, __sinf)
-PHALANX_UNARY(cos, __cosf)
-PHALANX_UNARY(tan, __tanf)
-PHALANX_UNARY(exp, __expf)
-PHALANX_UNARY(exp10, __exp10f)
-PHALANX_UNARY(ln, __logf)
-PHALANX_UNARY(log2, __log2f)
-PHALANX_UNARY(log10, __log10f)
-PHALANX_BINARY(powf, __powf)
-PHALANX_BINARY(div, __fdividef)
-PHALANX_PTX(exp2, PHALANX_ROUGH("ex2"))
-PHALANX_PTX(recip, PHALANX_ROUGH("rcp"))
-PHALANX_PTX(sqrt, PHALANX_ROUGH("sqrt"))
-PHALANX_PTX(rsqrt, PHALANX_ROUGH("rsqrt"))
+PHALANX_PTX(sin, "sin.approx.ftz.f32")
+PHALANX_PTX(cos, "cos.approx.ftz.f32")
+PHALANX_PTX(exp2, "ex2.approx.ftz.f32")
+PHALANX_PTX(log2, "lg2.approx.ftz.f32")
+PHALANX_PTX(recip, "rcp.approx.ftz.f32")
+PHALANX_PTX(sqrt, "sqrt.approx.ftz.f32")
+PHALANX_PTX(rsqrt, "rsqrt.approx.ftz.f32")
 PHALANX_PTX(tanh, "tanh.approx.f32")
-#undef PHALANX_UNARY
-#undef PHALANX_BINARY
 #undef PHALANX_PTX
-#undef PHALANX_ROUGH
+
+__device__ __forceinline__ f32 div(f32 a, f32 b) {
+    float result;
+    asm("div.approx.ftz.f32 %0, %1, %2;" : "=f"(result) : "f"(a.value), "f"(b.value));
+    return result;
+}
+__device__ __forceinline__ f32 tan(f32 a) {
+    return sin(a) * recip(cos(a));
+}
+__device__ __forceinline__ f32 exp(f32 a) {
+    return exp2(a * f32(1.44269504f)); // log2(e)
+}
+__device__ __forceinline__ f32 exp10(f32 a) {
+    return exp2(a * f32(3.32192809f)); // log2(10)
+}
+__device__ __forceinline__ f32 ln(f32 a) {
+    return log2(a) * f32(0.693147182f); // ln(2)
+}
+__device__ __forceinline__ f32 log10(f32 a) {
+    return log2(a) * f32(0.301029995f); // log10(2)
+}
+__device__ __forceinline__ f32 powf(f32 a, f32 b) {
+    return exp2(b * log2(a));
+}
 
 } // namespace phalanx::fast

@@ -76,6 +76,13 @@ __device__ __forceinline__ unsigned shared_address(const void* place) {
 
 } // namespace detail
 
+// Has the address of a shared array known where it is declared. Where a loop is the first to use it, the assembler would make it anew in each
+// iteration, from the rank of the block in its cluster, which takes as long as a load.
+template <class Shared>
+__device__ __forceinline__ void keep_address(const Shared& shared) {
+    asm volatile("" : : "r"(detail::shared_address(&shared)));
+}
+
 // `&[T]`: an address and a length. It may be a reborrowed `&mut [T]`, which other threads write.
 template <class T>
 struct slice {

@@ -55,7 +55,12 @@ impl Lower<'_> {
         let nest = Nest::of(whole, self.closures)?;
         let variable = nest.variable;
         let loops: Vec<(LocalId, &Range)> = nest.loops.iter().map(|(local, range)| (*local, *range)).collect();
-        let (form, candidates, callees) = (nest.form, nest.accesses.clone(), nest.callees.clone());
+        let form = match nest.form {
+            Form::OfWarp if self.is_loop_of_warp(whole) => Form::Twice,
+            Form::OfWarp => Form::Once,
+            form @ (Form::Untested | Form::Once | Form::Twice) => form,
+        };
+        let (candidates, callees) = (nest.accesses.clone(), nest.callees.clone());
         let mut known = Values::new(self, nest, CuExpr::name(steps));
         let counted = match Counter::of(whole) {
             Some(counter) => Some(known.counted(&counter)?),

@@ -11,6 +11,7 @@ use crate::model::copy::CopyOp;
 use crate::model::effect::effect;
 use crate::model::expr::{BinaryOp, Block, Callee, Condition, Expr, ExprKind, StmtKind};
 use crate::model::facts::Effect;
+use crate::model::group::Group;
 use crate::model::op::{Op, Part};
 use crate::model::pattern::{Pattern, PatternKind};
 use crate::model::place::local_of;
@@ -52,9 +53,10 @@ pub(super) fn closures(function: &Function) -> Closures<'_> {
 pub(super) enum Form {
     /// There can be no test before it: it may be left early, or changes what is not understood.
     Untested,
-    /// Its body is printed once: it is large, or threads of a warp do something together in it, who could be in
-    /// different copies.
+    /// Its body is printed once: it is large, or threads do something together in it, who could be in different copies.
     Once,
+    /// Those threads are of one warp, so that it may be printed twice if the whole warp runs the same copy.
+    OfWarp,
     /// It only computes and accesses memory, so that its body may be printed twice.
     Twice,
 }
@@ -189,6 +191,11 @@ impl<'e> Nest<'e> {
             } => {
                 self.accesses.push((self.statement, expr));
                 Form::Twice
+            }
+            ExprKind::Op { op: Op::Warp(group, _) | Op::Sync(group, _), .. }
+                if matches!(group, Group::Coalesced | Group::Tile) =>
+            {
+                Form::OfWarp
             }
             ExprKind::Op { op, .. } if is_collective(*op) => Form::Once,
             ExprKind::Op { .. } => Form::Twice,

@@ -12,8 +12,8 @@
 
 use super::Lower;
 use super::access::{Access, AccessForm};
-use super::known::{Test, Values};
-use super::tested::Tested;
+use super::known::Values;
+use super::tested::{Guarded, Tested, both, conjunction};
 use crate::emit::cuda::ast::{CuExpr, CuStmt};
 use crate::model::expr::{Arm, BinaryOp, Block, Condition, Expr, ExprKind, Stmt, StmtKind};
 use crate::model::facts::Effect;
@@ -79,13 +79,13 @@ impl Lower<'_> {
         let Some(run) = runs.iter().find(|run| run.start == statement) else { return };
         self.out.push(CuStmt::Line(span.line()));
         let name = if run.is_of_warp { "require_of_warp" } else { "require" };
-        let test = CuStmt::Expr(CuExpr::call(name, vec![run.tested.test.clone()]));
-        self.out.push(match &run.tested.unless {
-            Some(all_within) => {
-                CuStmt::If { condition: CuExpr::name(all_within).not(), then: vec![test], otherwise: Vec::new() }
-            }
+        let require = |test: &CuExpr| CuStmt::Expr(CuExpr::call(name, vec![test.clone()]));
+        let test = require(&run.tested.test);
+        self.out.push(match run.tested.all_within() {
+            Some(all_within) => CuStmt::If { condition: all_within.not(), then: vec![test], otherwise: Vec::new() },
             None => test,
         });
+        self.out.extend(run.tested.constant.as_ref().map(require));
         self.begin_tested(&run.tested);
     }
 
@@ -102,17 +102,6 @@ enum Guard {
     If(CuExpr),
     /// It depends on what is not known before the run.
     Unknown,
-}
-
-/// The test of an access.
-struct Guarded {
-    /// The condition under which the access is made.
-    guard: Option<CuExpr>,
-    /// The variable that says whether the access is within bounds in all iterations of a loop around the run.
-    all_within: Option<String>,
-    test: Test,
-    site: SiteId,
-    is_of_warp: bool,
 }
 
 /// A run, statement by statement. Its methods return `None` where it ends.
@@ -166,22 +155,20 @@ impl<'l, 'f: 'e, 'e> Scan<'l, 'f, 'e> {
 
     /// Returns the test of the accesses, if there are any.
     pub(super) fn tested(self) -> Option<Tested> {
-        let first = self.tests.first()?;
-        let is_same = self.tests.iter().all(|test| test.all_within == first.all_within);
-        let unless = first.all_within.clone().filter(|_| is_same);
-        let parts = self.tests.chunk_by(|one, next| one.guard == next.guard && one.all_within == next.all_within);
-        let tests = parts.filter_map(|part| {
-            let first = part.first()?;
-            let test = part.iter().map(|guarded| guarded.test.at(guarded.site)).reduce(both)?;
-            let all_within = first.all_within.as_ref().filter(|_| unless.is_none());
-            let conditions = all_within.map(|name| CuExpr::name(name).not()).into_iter().chain(first.guard.clone());
-            Some(match conditions.reduce(both) {
-                Some(condition) => CuExpr::call("when", vec![condition, test]),
-                None => test,
-            })
-        });
-        let test = tests.reduce(both)?;
-        Some(Tested { unless, test, accesses: self.accesses, calls: self.calls })
+        let all = |guarded: &Guarded| guarded.all_within.is_some() || guarded.is_constant;
+        let mut unless = Vec::new();
+        if self.tests.iter().all(all) {
+            unless.extend(self.tests.iter().filter_map(|guarded| guarded.all_within.clone()));
+            unless.sort();
+            unless.dedup();
+        }
+        let test = conjunction(self.tests.iter(), unless.is_empty())?;
+        let constant = if unless.is_empty() {
+            None
+        } else {
+            conjunction(self.tests.iter().filter(|guarded| guarded.all_within.is_none()), false)
+        };
+        Some(Tested { unless, test, constant, accesses: self.accesses, calls: self.calls })
     }
 
     /// Scans what is executed only if a condition holds, whose value before the run is unknown if it is `None`.
@@ -438,8 +425,9 @@ impl<'l, 'f: 'e, 'e> Scan<'l, 'f, 'e> {
             // A loop with checks runs because the test before an outer one did not hold, either.
             let all_within = lower.all_within.get(&access.site).filter(|_| !lower.checks_all).cloned();
             let is_of_warp = !self.in_closure && lower.is_of_warp(expr);
-            self.tests.push(Guarded { guard, all_within, test, site: access.site, is_of_warp });
-            self.loads += usize::from(loads && !access.is_constant());
+            let is_constant = access.is_constant();
+            self.tests.push(Guarded { guard, all_within, test, site: access.site, is_of_warp, is_constant });
+            self.loads += usize::from(loads && !is_constant);
         }
         // Other calls of a closure make other accesses.
         if !self.in_closure {
@@ -479,9 +467,4 @@ impl<'l, 'f: 'e, 'e> Scan<'l, 'f, 'e> {
 /// Ends the run after the operands of an expression unless it goes on.
 fn goes_on(goes_on: bool) -> Option<()> {
     goes_on.then_some(())
-}
-
-/// Returns the conjunction of two tests or conditions, of which neither is skipped.
-fn both(left: CuExpr, right: CuExpr) -> CuExpr {
-    CuExpr::Infix { op: "&", left: Box::new(left), right: Box::new(right), site: None }
 }

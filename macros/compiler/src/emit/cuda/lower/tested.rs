@@ -5,16 +5,32 @@ use std::collections::BTreeSet;
 
 use super::Lower;
 use super::access::Access;
+use super::known::Test;
 use super::nest::Closure;
 use crate::emit::cuda::ast::{CuExpr, CuStmt};
 use crate::model::walk::walk;
 use crate::model::{LocalId, SiteId};
 
+/// The test of an access.
+pub(super) struct Guarded {
+    /// The condition under which the access is made.
+    pub(super) guard: Option<CuExpr>,
+    /// The variable that says whether the access is within bounds in all iterations of a loop around the run.
+    pub(super) all_within: Option<String>,
+    pub(super) test: Test,
+    pub(super) site: SiteId,
+    pub(super) is_of_warp: bool,
+    /// Whether the compiler of CUDA C++ decides the test.
+    pub(super) is_constant: bool,
+}
+
 /// The test of some accesses, and what needs no check where it holds.
 pub(super) struct Tested {
-    /// The variable that, if it is true, makes the test unnecessary.
-    pub(super) unless: Option<String>,
+    /// The variables that make the test unnecessary if all of them are true.
+    pub(super) unless: Vec<String>,
     pub(super) test: CuExpr,
+    /// What is to be tested even then: the part that the compiler of CUDA C++ decides.
+    pub(super) constant: Option<CuExpr>,
     pub(super) accesses: Vec<SiteId>,
     pub(super) calls: Vec<(SiteId, LocalId)>,
 }
@@ -22,12 +38,40 @@ pub(super) struct Tested {
 impl Tested {
     /// Returns the test as one that fails nobody.
     pub(super) fn holds(&self) -> CuExpr {
-        let test = CuExpr::call("holds", vec![self.test.clone()]);
-        match &self.unless {
-            Some(all_within) => CuExpr::name(all_within).or(test),
-            None => test,
-        }
+        let holds = |test: &CuExpr| CuExpr::call("holds", vec![test.clone()]);
+        let test = match self.all_within() {
+            Some(all_within) => all_within.or(holds(&self.test)),
+            None => holds(&self.test),
+        };
+        self.constant.iter().fold(test, |test, constant| test.and(holds(constant)))
     }
+
+    /// Returns what makes the test unnecessary.
+    pub(super) fn all_within(&self) -> Option<CuExpr> {
+        self.unless.iter().map(|name| CuExpr::name(name)).reduce(CuExpr::and)
+    }
+}
+
+/// Returns tests as one, each under the condition of its access, and unless it is unnecessary, if that is said of each of them.
+pub(super) fn conjunction<'g>(tests: impl Iterator<Item = &'g Guarded>, unless_each: bool) -> Option<CuExpr> {
+    let tests: Vec<&Guarded> = tests.collect();
+    let parts = tests.chunk_by(|one, next| one.guard == next.guard && one.all_within == next.all_within);
+    let tests = parts.filter_map(|part| {
+        let first = part.first()?;
+        let test = part.iter().map(|guarded| guarded.test.at(guarded.site)).reduce(both)?;
+        let all_within = first.all_within.as_ref().filter(|_| unless_each);
+        let conditions = all_within.map(|name| CuExpr::name(name).not()).into_iter().chain(first.guard.clone());
+        Some(match conditions.reduce(both) {
+            Some(condition) => CuExpr::call("when", vec![condition, test]),
+            None => test,
+        })
+    });
+    tests.reduce(both)
+}
+
+/// Returns the conjunction of two tests or conditions, of which neither is skipped.
+pub(super) fn both(left: CuExpr, right: CuExpr) -> CuExpr {
+    CuExpr::Infix { op: "&", left: Box::new(left), right: Box::new(right), site: None }
 }
 
 impl Lower<'_> {
