@@ -140,8 +140,8 @@ pub(crate) enum Unroll {
     Fully,
     /// `#[unroll(4)]`: this number of iterations at a time.
     By(ValueId),
-    /// Without an attribute: several iterations of a recurrence at a time.
-    Recurrence,
+    /// Without an attribute: so many iterations at a time.
+    Ahead(u64),
 }
 
 /// The role that the attribute gives the function.

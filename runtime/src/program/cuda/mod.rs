@@ -95,7 +95,10 @@ const BY_NAME: &[(&str, &[&str])] = &[
     ("launch.cuh", &["launch_block"]),
     ("limits.cuh", &["confined", "limited"]),
     ("profile.cuh", &["profiled"]),
-    ("range_values.cuh", &["values_of", "unclamped", "increased", "decreased"]),
+    (
+        "range_values.cuh",
+        &["values_of", "unclamped", "increased", "decreased", "increased_at_most", "decreased_at_most"],
+    ),
     ("range_within.cuh", &["range_within", "row_range_within"]),
     ("spread.cuh", &["spread_by"]),
     ("stepped_range.cuh", &["range_inclusive", "rev", "step_by", "stepped"]),

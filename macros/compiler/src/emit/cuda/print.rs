@@ -89,7 +89,7 @@ impl Printer<'_> {
         match unroll {
             None => {}
             Some(Unroll::Fully) => self.line(|p| p.text("#pragma unroll")),
-            Some(Unroll::Recurrence) => self.line(|p| p.text("#pragma unroll 8")),
+            Some(Unroll::Ahead(count)) => self.line(|p| p.text(&format!("#pragma unroll {count}"))),
             Some(Unroll::By(factor)) => self.line(|p| {
                 p.text("#pragma unroll ");
                 p.fragments(&[Fragment::Digits(factor)]);

@@ -84,7 +84,7 @@ impl Host<'_> {
                 let factor = &self.function.values[usize::from(factor.0)].tokens;
                 quote!(let _: ::core::primitive::usize = #factor;)
             }
-            Some(Unroll::Fully | Unroll::Recurrence) | None => TokenStream::new(),
+            Some(Unroll::Fully | Unroll::Ahead(_)) | None => TokenStream::new(),
         };
         braces(body.span, quote!(#tick; #factor #inside))
     }

@@ -327,6 +327,16 @@ fn loops_in_a_body_that_is_printed_once() {
             "require(within(w, b + j) & within(m, j));",
         ],
     );
+    // What the compiler decides is tested by itself, behind the others.
+    assert_eq!(
+        tested_once(&format!("for i in 0..a {{ {sync} *r += rows[i][0]; if i == 3 {{ *r += rows[b][1]; }} }}")),
+        [
+            "const bool all_within = covers(rows, values_of(steps)) && covers(rows, values_of(b));",
+            "if (!all_within) {",
+            "require(within(rows, i) & within_row<decltype(rows.get_unchecked(0))>(0) & when(i == 3, within(rows, b)) & when(i == 3, within_row<decltype(rows.get_unchecked(0))>(1)));",
+            "require(within_row<decltype(rows.get_unchecked(0))>(0) & when(i == 3, within_row<decltype(rows.get_unchecked(0))>(1)));",
+        ],
+    );
     // An access on an arm keeps its test, in the order of the accesses.
     assert_eq!(
         tested_once(&format!(
@@ -355,15 +365,38 @@ fn variables_that_change_by_a_step() {
         "let mut at = b; for _ in 0..a { for j in 0..b { m[at * 8 + j] = 1; } at += 1; }",
         "covers(m, increased(at, 1, steps) * 8 + values_of(range(0, b)))",
     );
-    // It changes in another way, too, or not in each round, or together with the loop's variable.
+    // It changes in another way, too, or together with the loop's variable.
     checks_all("let mut at = b; for _ in 0..a { m[at] = 1; at += 1; at += 1; }");
-    checks_all("let mut at = b; for i in 0..a { m[at] = 1; if i > 3 { at += 1; } }");
     checks_all("let mut at = b; for i in 0..a { m[at] = 1; at *= 2; }");
     checks_all("let mut at = b; for i in 0..a { m[at] = 1; at = a - at; }");
     checks_all("let mut at = b; for i in 0..a { m[at - i] = 1; at += 2; }");
     checks_all("let mut at = b; let mut n = 1; for i in 0..a { m[at] = 1; at += n; n += at; }");
     checks_all("let mut at = b; for i in 0..a { m[at] = 1; at += 1; advance(&mut at); }");
     checks_all("let mut at = 1.0; for i in 0..a { m[at as usize] = 1; at += 1.0; }");
+}
+
+/// Variables that count what is kept.
+#[test]
+fn variables_that_change_in_some_iterations() {
+    let hoists = |body: &str, test: &str| hoists(body, test, &[]);
+    hoists("let mut at = b; for i in 0..a { m[at] = 1; if i > 3 { at += 1; } }", "covers(m, increased(at, 1, steps))");
+    // In the statement that changes it, the access may come behind that.
+    hoists(
+        "let mut at = b; for i in 0..a { if w[i] < 7 { m[at] = w[i]; at += 1; } }",
+        "covers(w, values_of(steps)) && covers(m, increased_at_most(at, 1, steps))",
+    );
+    hoists(
+        "let mut p = a; let mut q = b; for _ in 0..a { if *r > 3 { *r += m[p]; p += 1; } else { *r += w[q]; q -= 2; } }",
+        "covers(m, increased_at_most(p, 1, steps)) && covers(w, decreased_at_most(q, 2, steps))",
+    );
+    // A truth value is a step of one or none.
+    hoists(
+        "let mut at = b; for i in 0..a { let keeps = w[i] < 7; m[at] = 1; at += keeps as usize; *r += m[at]; }",
+        "covers(w, values_of(steps)) && covers(m, increased(at, 1, steps)) && covers(m, increased_at_most(at, 1, steps))",
+    );
+    checks_all("let mut at = b; for i in 0..a { if i > 3 { m[at] = 1; at += 1; } else { at += 2; } }");
+    checks_all("let mut at = b; for i in 0..a { if i > 3 { for _ in 0..b { at += 1; } m[at] = 1; } }");
+    checks_all("let mut at = b; for i in 0..a { if i > 3 { m[at] = 1; at += i; } }");
 }
 
 #[test]

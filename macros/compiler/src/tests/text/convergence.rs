@@ -82,6 +82,16 @@ fn loops_whose_test_is_one_of_whole_warps() {
         printed("for k in 0..n { tile[t] = x[k * 64 + t]; block.sync(); out[t] = tile[63 - t]; block.sync(); }");
     assert!(rounds.contains("const bool all_within = all_of_warp("), "{rounds}");
     assert!(rounds.contains("if (!all_within) {\n            require_of_warp("), "{rounds}");
+    // Where threads of the warp meet, it runs one of two copies; where those of the block do, there is one.
+    let meets = printed(
+        "let warp = tiled_partition::<32>(&block); for k in 0..n { tile[t] = warp.shfl(x[k * 64 + t], 3); } block.sync();",
+    );
+    assert!(meets.contains("if (all_of_warp(covers("), "{meets}");
+    assert_eq!(meets.matches("warp.shfl(").count(), 2, "{meets}");
+    let apart = printed(
+        "let warp = tiled_partition::<32>(&block); if x[t] > 0.5 { for k in 0..n { out[t] = x[k * 64 + t]; } } out[t] = warp.shfl(x[0], 3);",
+    );
+    assert!(!apart.contains("all_of_warp(covers("), "{apart}");
     let twice = printed("let mut sum = 0.0; for k in 0..n { sum += x[k * 64 + t]; } tile[t] = sum; block.sync();");
     let both = "if (all_of_warp(covers(x, values_of(steps) * 64 + t) && holds(within(tile, t)))) {";
     assert!(twice.contains(both), "{twice}");

@@ -42,6 +42,15 @@ fn recurrences() {
     assert_eq!(unrolled("let mut s = 0; for i in 0..a { s = s / 2 + w[i * b]; m[i * b] = s; }"), 1);
     assert_eq!(unrolled("let mut s = 0; for i in 0..a { s += w[i]; m[i] = s; }"), 1);
     assert_eq!(unrolled("let (mut s, mut i) = (0, b); while i < a { s += w[i]; m[i] = s; i += 1; }"), 1);
+    let of = |count: usize, body: &str| {
+        let text = text(&format!("#[device] fn subject({MEMORY}) {{ {body} }}"), |_| None);
+        text.matches(&format!("#pragma unroll {count}\n")).count()
+    };
+    // Stages take turns.
+    let stages = |stage: &str| format!("for i in 0..a {{ m[{stage}] = w[i]; this_thread_block().sync(); }}");
+    assert_eq!((of(2, &stages("i % 2")), of(3, &stages("i % 3 * 8 + b"))), (1, 1));
+    assert_eq!((of(8, &stages("i % 8")), of(2, &stages("a % 2"))), (0, 0));
+    assert_eq!(of(2, "for i in 0..a { m[i % 2] = w[i]; }"), 0, "the compiler sees it by itself");
     // No iteration needs the one before, nothing is stored, or the compiler knows the number.
     assert_eq!(unrolled("for i in 0..a { m[i] = w[i]; }"), 0);
     assert_eq!(unrolled("let mut s = 0; for i in 0..a { s += w[i]; } *r = s;"), 0);

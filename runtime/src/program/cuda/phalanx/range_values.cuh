@@ -49,6 +49,13 @@ __device__ __forceinline__ constexpr interval<Raw> rounds_of(Range range) {
     return {0, static_cast<long long>(last), 1, values.known};
 }
 
+// The numbers of iterations that may be over, up to the end of the last one.
+template <class Raw, class Range>
+__device__ __forceinline__ constexpr interval<Raw> rounds_over(Range range) {
+    const auto rounds = rounds_of<Raw>(range);
+    return {0, rounds.high + 1, 1, rounds.known};
+}
+
 } // namespace detail
 
 // The values of a variable that is `first` in the first iteration of a loop over a range, and `step` more or less in each
@@ -60,6 +67,16 @@ __device__ __forceinline__ constexpr detail::interval<Raw> increased(integer<Raw
 template <class Raw, class Step, class Range>
 __device__ __forceinline__ constexpr detail::interval<Raw> decreased(integer<Raw> first, Step step, Range range) {
     return detail::interval<Raw>(first) - detail::rounds_of<Raw>(range) * detail::interval<Raw>(step);
+}
+
+// The values of a variable that each iteration may leave as it is, up to the end of the last one.
+template <class Raw, class Step, class Range>
+__device__ __forceinline__ constexpr detail::interval<Raw> increased_at_most(integer<Raw> first, Step step, Range range) {
+    return detail::interval<Raw>(first) + detail::rounds_over<Raw>(range) * detail::interval<Raw>(step);
+}
+template <class Raw, class Step, class Range>
+__device__ __forceinline__ constexpr detail::interval<Raw> decreased_at_most(integer<Raw> first, Step step, Range range) {
+    return detail::interval<Raw>(first) - detail::rounds_over<Raw>(range) * detail::interval<Raw>(step);
 }
 
 namespace detail {

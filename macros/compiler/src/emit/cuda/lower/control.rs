@@ -222,7 +222,7 @@ impl Lower<'_> {
         if form != Form::Twice {
             self.declare_all_within(agreed(test, is_of_warp), accesses, is_of_warp);
             let body = self.loop_body(Vec::new(), body);
-            self.out.push(CuStmt::For { unroll, name, used, range: CuExpr::name(&steps), body });
+            self.out.push(CuStmt::For { unroll: unroll.or(ahead), name, used, range: CuExpr::name(&steps), body });
             return false;
         }
         let reported = deferred.map(|deferred| self.defer(&deferred, test.clone()));
@@ -271,7 +271,7 @@ impl Lower<'_> {
             self.declare_all_within(agreed(test, is_of_warp), accesses, is_of_warp);
             let condition = self.value(condition);
             let body = self.loop_body(Vec::new(), body);
-            self.out.push(CuStmt::While { unroll, condition, body });
+            self.out.push(CuStmt::While { unroll: unroll.or(ahead), condition, body });
             return Some(false);
         }
         let unchecked = self.unchecked_body(&accesses, body, is_of_warp);

@@ -10,12 +10,13 @@
 
 use super::Lower;
 use super::access::{Access, AccessForm, Region};
+use super::ahead::ahead;
 use super::counter::Counter;
 use super::deferred::{Deferred, deferred};
 use super::intervals::Values;
 use super::loop_tests::{Shifted, Test, Tests};
 use super::nest::{Form, Nest};
-use super::recurrence::is_recurrence;
+
 use crate::emit::cuda::ast::{CuExpr, Fragment};
 use crate::emit::cuda::signature::template;
 use crate::model::expr::{Expr, ExprKind};
@@ -35,7 +36,7 @@ pub(super) struct Hoisted<'e> {
     pub(super) callees: Vec<SlotId>,
     /// The accesses that are reported after the loop.
     pub(super) deferred: Option<Deferred<'e>>,
-    /// How far the loop without checks is unrolled if the kernel does not say so.
+    /// How far the loop is unrolled if the kernel does not say so; of one that is printed twice, that without checks.
     pub(super) unroll: Option<Unroll>,
     /// The values of the counter of a `while`.
     pub(super) counted: Option<CuExpr>,
@@ -108,7 +109,7 @@ impl Lower<'_> {
         );
         let is_known =
             |expr, site| accesses.contains(&site) || known.lower.unchecked.contains(&site) || is_plain(whole, expr);
-        let unroll = is_recurrence(&known.nest).then_some(Unroll::Recurrence);
+        let unroll = ahead(&known.nest).map(Unroll::Ahead);
         let deferred = deferred(&known, &known.nest, is_known);
         // The first element takes the place of others.
         let first = |access: &Access<'_>| {

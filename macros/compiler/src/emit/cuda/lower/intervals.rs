@@ -14,7 +14,7 @@ use super::loop_tests::{Distance, Shifted, Test, displacement};
 use super::nest::Nest;
 use crate::emit::cuda::ast::{CuExpr, Fragment};
 use crate::emit::cuda::signature::{cast, template};
-use crate::model::expr::{BinaryOp, Expr, ExprKind};
+use crate::model::expr::{BinaryOp, Expr, ExprKind, UnaryOp};
 use crate::model::kind::Kind;
 use crate::model::place::{may_write, writes};
 use crate::model::range::{Adaptor, Range};
@@ -146,6 +146,10 @@ impl<'l, 'f, 'e> Values<'l, 'f, 'e> {
     /// Returns the tests of an access that is made under conditions, if they are comparisons that limit the index, or that it does not
     /// depend on. Where they are not understood, a test might fail for threads that do not make the access.
     pub(super) fn guarded_tests(&mut self, access: &'e Expr, statement: usize, site: SiteId) -> Option<Vec<Test>> {
+        // A variable that counts what is kept is limited by no comparison.
+        if self.counts_some(access) {
+            return self.tests(access, statement).map(|(_, tests)| tests);
+        }
         let limits = limits(self.nest.conditional.get(&site)?, self)?;
         let has_lanes = Access::of(access)?.lanes(self).is_some();
         self.guarded = Guarded { limits, has_lanes, ..Guarded::default() };
@@ -227,13 +231,23 @@ impl<'l, 'f, 'e> Values<'l, 'f, 'e> {
     /// statement, or after it.
     fn induction(&mut self, local: LocalId, statement: usize) -> Option<Value> {
         let induction = self.nest.inductions.get(&local)?;
-        let (step, is_decrease, is_after) = (induction.step, induction.is_decrease, statement > induction.statement);
+        let (step, is_decrease, is_conditional) = (induction.step, induction.is_decrease, induction.is_conditional);
+        let is_after = statement > induction.statement || is_conditional && statement == induction.statement;
         let is_only_write = writes(self.nest.whole, local) == 1 && !self.nest.receivers.contains(&local);
         if !is_only_write || self.nest.declared.contains(&local) || !self.lower.integers.has(local) {
             return None;
         }
         let name = CuExpr::name(self.lower.names.local(local));
-        let step = self.fixed(step)?;
+        let is_truth = self.is_truth(step);
+        let step = if is_truth { CuExpr::name("1") } else { self.fixed(step)? };
+        // It varies with the variable of the loop.
+        let sources = [Some(local), self.nest.variable].into_iter().flatten();
+        let sources = sources.map(|variable| Source { variable, divisions: Vec::new() }).collect();
+        if is_after && (is_conditional || is_truth) {
+            let callee = if is_decrease { "decreased_at_most" } else { "increased_at_most" };
+            let values = CuExpr::call(callee, vec![name, step, self.steps.clone()]);
+            return Some(Value::varying(values, sources));
+        }
         let first = match is_after {
             true => {
                 let (left, right) = (Box::new(name), Box::new(step.clone()));
@@ -243,9 +257,34 @@ impl<'l, 'f, 'e> Values<'l, 'f, 'e> {
         };
         let values =
             CuExpr::call(if is_decrease { "decreased" } else { "increased" }, vec![first, step, self.steps.clone()]);
-        // It varies with the variable of the loop.
-        let sources = [Some(local), self.nest.variable].into_iter().flatten();
-        Some(Value::varying(values, sources.map(|variable| Source { variable, divisions: Vec::new() }).collect()))
+        Some(Value::varying(values, sources))
+    }
+
+    /// Whether an access has an index that some iterations move on and others do not.
+    fn counts_some(&self, access: &Expr) -> bool {
+        let mut found = false;
+        let mut look = |index: &Expr| {
+            walk(index, &mut |inner| {
+                let ExprKind::Local(local) = inner.kind else { return };
+                let induction = self.nest.inductions.get(&local);
+                found |= induction.is_some_and(|step| step.is_conditional || self.is_truth(step.step));
+            });
+        };
+        Access::of(access).iter().for_each(|access| look(access.index));
+        found
+    }
+
+    /// Whether a step is a truth value as a number: `kept += (x < limit) as u32;`.
+    fn is_truth(&self, step: &Expr) -> bool {
+        fn is_condition(expr: &Expr, nest: &Nest<'_>) -> bool {
+            match &expr.kind {
+                ExprKind::Binary { op, .. } => !op.is_arithmetic(),
+                ExprKind::Unary(UnaryOp::Not, inner) => is_condition(inner, nest),
+                ExprKind::Local(local) => nest.lets.get(local).is_some_and(|(_, init)| is_condition(init, nest)),
+                _ => false,
+            }
+        }
+        matches!(&step.kind, ExprKind::Cast(value, _) if is_condition(value, &self.nest))
     }
 
     /// Returns the values of a variable that the loop or its body declares, or changes in each iteration.

@@ -2,6 +2,7 @@
 //! matters are stored in variables. Values and operations are in `value` and `op`, loops and jumps in `control`.
 
 mod access;
+mod ahead;
 mod control;
 mod convergence;
 mod counter;
@@ -23,7 +24,7 @@ mod nest;
 mod op;
 mod parts;
 mod pattern;
-mod recurrence;
+
 mod rest;
 mod straight;
 mod tested;

@@ -159,11 +159,14 @@ impl<'e> Nest<'e> {
             }
         };
         for statement in &body.statements {
-            nest.inductions.extend(Induction::of(statement, nest.statement));
+            nest.inductions.extend(Induction::all_of(statement, nest.statement));
             statement_nodes(statement, &mut |node| add(&mut nest, node));
             nest.statement += 1;
         }
-        body.tail.iter().for_each(|tail| nodes(tail, &mut |node| add(&mut nest, node)));
+        if let Some(tail) = &body.tail {
+            nest.inductions.extend(Induction::under_conditions(tail, nest.statement));
+            nodes(tail, &mut |node| add(&mut nest, node));
+        }
         if size > LARGEST_BODY {
             nest.form = nest.form.min(Form::Once);
         }

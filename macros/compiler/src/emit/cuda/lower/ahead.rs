@@ -1,0 +1,119 @@
+//! Loops of which several iterations are taken at a time, although the kernel does not ask for it, because the compiler of CUDA C++ takes
+//! too few by itself:
+//!
+//! - Recurrences store in each iteration what they compute of what the one before has left in a variable, as an average along the time
+//!   does. Their iterations wait for each other, so that the time of a load shows unless those of several iterations are in flight.
+//! - Loops in which threads meet and whose stages take turns (`k % 2`). With as many iterations as there are stages, the stage is a
+//!   constant in each, and so is what would be computed of it. The tests of accesses keep the compiler from seeing that.
+
+use super::nest::{Nest, is_collective};
+use crate::model::LocalId;
+use crate::model::expr::{BinaryOp, Expr, ExprKind};
+use crate::model::place::{local_of, writes};
+use crate::model::range::Range;
+use crate::model::walk::{walk, walk_block};
+
+/// The largest body of a recurrence, in expressions as they are written, and the number of its iterations that are taken at a time. Of a
+/// larger one, even four at a time take more registers than they are worth.
+const LARGEST_RECURRENCE: u64 = 64;
+const RECURRENCE: u64 = 8;
+
+/// The largest body of a loop with stages, in expressions that an iteration evaluates.
+const LARGEST_STAGE: u64 = 160;
+
+/// The most iterations of a loop inside of a loop.
+const MOST_INNER: u64 = 8;
+
+/// Returns the number of iterations of a loop that are to be taken at a time.
+pub(super) fn ahead(nest: &Nest<'_>) -> Option<u64> {
+    // What to do with a constant number of iterations, the compiler knows.
+    if matches!(&nest.whole.kind, ExprKind::For { range, .. } if count(range).is_some()) {
+        return None;
+    }
+    let [written, all] = sizes(nest)?;
+    if is_recurrence(nest) {
+        return (written <= LARGEST_RECURRENCE).then_some(RECURRENCE);
+    }
+    stages(nest).filter(|_| all <= LARGEST_STAGE)
+}
+
+/// Returns the number of expressions of a loop, and of those that an iteration evaluates, if the loops inside have few iterations and
+/// nothing is called.
+fn sizes(nest: &Nest<'_>) -> Option<[u64; 2]> {
+    nest.callees.is_empty().then_some(())?;
+    let (mut written, mut repeated, mut is_plain) = (0, 0, true);
+    walk(nest.whole, &mut |expr| {
+        written += 1;
+        match &expr.kind {
+            ExprKind::For { range, body, .. } if !std::ptr::eq(expr, nest.whole) => match count(range) {
+                Some(count) if count <= MOST_INNER => {
+                    walk_block(body, &mut |_| repeated += count.saturating_sub(1));
+                }
+                _ => is_plain = false,
+            },
+            ExprKind::Loop { .. } => is_plain = false,
+            ExprKind::While { .. } => is_plain &= std::ptr::eq(expr, nest.whole),
+            _ => {}
+        }
+    });
+    is_plain.then_some([written, written + repeated])
+}
+
+/// Whether a loop is a recurrence, and loads from memory in every iteration.
+fn is_recurrence(nest: &Nest<'_>) -> bool {
+    let (mut stores, mut loads, mut carries) = (0, 0, false);
+    let is_outer = |place: &Expr| local_of(place).filter(|local| !nest.declared.contains(local));
+    walk(nest.whole, &mut |expr| match &expr.kind {
+        ExprKind::Index { base, site, .. } => {
+            loads += usize::from(base.memory().is_some() && !nest.conditional.contains_key(site));
+        }
+        ExprKind::Assign(place, _) | ExprKind::AssignOp { place, .. } => {
+            stores += usize::from(is_memory(place));
+            carries |= is_outer(place).is_some_and(|local| is_carried(nest, local));
+        }
+        _ => {}
+    });
+    // A place that is stored to is an index, too.
+    carries && stores > 0 && loads > stores
+}
+
+/// Whether an iteration uses what the one before has left in a variable. One that grows by what the loop does not load is known.
+fn is_carried(nest: &Nest<'_>, local: LocalId) -> bool {
+    let mut occurrences = 0;
+    walk(nest.whole, &mut |expr| {
+        occurrences += usize::from(matches!(expr.kind, ExprKind::Local(other) if other == local));
+        occurrences +=
+            usize::from(matches!(&expr.kind, ExprKind::AssignOp { place, .. } if local_of(place) == Some(local)));
+    });
+    let steps = nest.inductions.get(&local);
+    occurrences > writes(nest.whole, local) && steps.is_none_or(|induction| reads_memory(induction.step))
+}
+
+/// Returns the number of stages that take turns in a loop in which threads meet: of `k % 2`, of its variable `k`.
+fn stages(nest: &Nest<'_>) -> Option<u64> {
+    let variable = nest.variable?;
+    let (mut meets, mut stages) = (false, None);
+    walk(nest.whole, &mut |expr| match &expr.kind {
+        ExprKind::Op { op, .. } => meets |= is_collective(*op),
+        ExprKind::Binary { op: BinaryOp::Rem, left, right, .. } if local_of(left) == Some(variable) => {
+            stages = stages.max(right.integer().and_then(|stages| u64::try_from(stages).ok()));
+        }
+        _ => {}
+    });
+    stages.filter(|stages| meets && (2..=4).contains(stages))
+}
+
+fn is_memory(place: &Expr) -> bool {
+    matches!(&place.kind, ExprKind::Index { base, .. } if base.memory().is_some())
+}
+
+fn reads_memory(expr: &Expr) -> bool {
+    let mut found = false;
+    walk(expr, &mut |inner| found |= is_memory(inner));
+    found
+}
+
+fn count(range: &Range) -> Option<u64> {
+    let (start, end) = range.start.integer().zip(range.end.integer())?;
+    u64::try_from(end.saturating_sub(start)).ok()
+}
