@@ -56,8 +56,13 @@ impl Lower<'_> {
         let nest = Nest::of(whole, self.closures)?;
         let variable = nest.variable;
         let loops: Vec<(LocalId, &Range)> = nest.loops.iter().map(|(local, range)| (*local, *range)).collect();
+        // The tests of a round's vectors keep the assembler from moving their loads to where each is used, so that all are in flight.
+        let loads_vectors = nest
+            .accesses
+            .iter()
+            .any(|(_, access)| Access::of(access).is_some_and(|access| matches!(access.form, AccessForm::LoadVec(_))));
         let form = match nest.form {
-            Form::OfWarp if self.is_loop_of_warp(whole) => Form::Twice,
+            Form::OfWarp if self.is_loop_of_warp(whole) && !loads_vectors => Form::Twice,
             Form::OfWarp => Form::Once,
             form @ (Form::Untested | Form::Once | Form::Twice) => form,
         };
