@@ -133,7 +133,7 @@ fn is_of_own_block(op: &Op) -> bool {
         | Op::EndRead { slot, block } => same(&slot.index) && own(block),
         Op::Store { slot, .. } => same(&slot.index),
         Op::Set(values) => values.iter().all(|(_, value)| same(value)),
-        Op::Branch { condition: Condition::Counters(condition), .. } => same(condition),
+        Op::Branch { condition: Condition::Counters(condition) | Condition::Ahead(condition), .. } => same(condition),
         Op::Branch { condition: Condition::Shared | Condition::Constant(_) | Condition::Free, .. }
         | Op::WaitStores { .. }
         | Op::Sync { .. }
@@ -339,7 +339,7 @@ fn agree_on_decisions(one: &Program, other: &Program, constants: &BTreeMap<u32, 
 }
 
 /// The shared decisions that come next after a step.
-fn decisions(program: &Program, from: usize, constants: &BTreeMap<u32, bool>) -> BTreeSet<usize> {
+pub(super) fn decisions(program: &Program, from: usize, constants: &BTreeMap<u32, bool>) -> BTreeSet<usize> {
     let mut found = BTreeSet::new();
     let mut seen = BTreeSet::new();
     let mut work = vec![from];
@@ -361,6 +361,7 @@ fn decisions(program: &Program, from: usize, constants: &BTreeMap<u32, bool>) ->
     found
 }
 
-fn target(program: &Program, branch: usize) -> usize {
+/// The step to which a branch leads if its condition does not hold.
+pub(super) fn target(program: &Program, branch: usize) -> usize {
     if let Op::Branch { otherwise, .. } = program.steps[branch].op { otherwise } else { branch + 1 }
 }

@@ -1,7 +1,8 @@
 //! The decisions of threads about which way to go, with the keys by which two of them are the same one.
 
+use super::ahead::Looked;
 use crate::check::cfg::{BlockId, NodeId};
-use crate::rings::Condition;
+use crate::rings::{Condition, Expr};
 
 /// A mark of a decision: two decisions with a key in common are the same one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,6 +22,14 @@ pub(super) struct Decision {
     /// The counter of the iterations.
     pub(super) counts: Option<u32>,
     pub(super) certain: Option<Certain>,
+    /// Where one of these holds, so does the condition, which is not asked.
+    pub(super) already: Vec<Expr>,
+    /// Where one of these holds, the condition is about as many decisions that come later.
+    pub(super) cases: Vec<(Expr, Expr)>,
+    /// What has to hold beside the condition, and is asked before.
+    pub(super) only_if: Vec<Condition>,
+    /// If the condition is about decisions that come later, the loop that they are of.
+    pub(super) looked: Option<Looked>,
 }
 
 /// The iterations that a loop has before the first one about which arguments decide.
@@ -32,7 +41,16 @@ pub(super) struct Certain {
 
 impl Decision {
     pub(super) fn new(condition: Condition, keys: Vec<Key>, counts: Option<u32>) -> Decision {
-        Decision { condition, keys, counts, certain: None }
+        Decision {
+            condition,
+            keys,
+            counts,
+            certain: None,
+            already: Vec::new(),
+            cases: Vec::new(),
+            only_if: Vec::new(),
+            looked: None,
+        }
     }
 }
 

@@ -333,7 +333,7 @@ impl Evaluator<'_, '_, '_> {
         let step = counted.step.filter(|_| self.kernel.is_kept_by_body(variable));
         let by = by.or_else(|| self.value(step?, before).known())?;
         let first = match by {
-            1.. => self.value(counted.start, before).expr()?,
+            1.. => self.start(counted).expr()?,
             -1 => {
                 let end = self.value(counted.end, before).expr()?;
                 let last = i64::from(!counted.inclusive);

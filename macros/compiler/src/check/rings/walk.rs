@@ -4,7 +4,8 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::counters::{Counter, Counters};
+use super::ahead::{self, Looked};
+use super::counters::Counters;
 use super::decision::{Decision, Key};
 use super::kernel::{Kernel, Point, Refusal, is_warp, is_within_warp};
 use super::objects::Objects;
@@ -17,7 +18,7 @@ use crate::check::cfg::{
 };
 use crate::model::expr::Callee;
 use crate::model::group::Group;
-use crate::rings::{Among, Condition, Expr, Op, Operator, Step};
+use crate::rings::{Among, Condition, Expr, Op, Step};
 use crate::span::SpanRange;
 
 /// The places of the steps of a skeleton, by the number of the step.
@@ -65,6 +66,10 @@ pub(super) struct Program {
     pub(super) steps: Vec<Step>,
     /// What each shared decision is about, by its index among the steps.
     pub(super) keys: BTreeMap<usize, Vec<Key>>,
+    /// The block whose end makes each shared decision.
+    pub(super) decided_at: BTreeMap<usize, BlockId>,
+    /// The branches that look ahead.
+    pub(super) looked: BTreeMap<usize, Looked>,
     /// The indexes of the steps at which the thread's warp meets: they do nothing else.
     pub(super) meetings: BTreeSet<usize>,
     /// Whether the warp meets beside accesses of slots where a branch is passed over: their order is not kept.
@@ -116,7 +121,7 @@ pub(super) struct Walker<'w, 'k, 'a, 'f> {
     labels: BTreeMap<BlockId, usize>,
     /// The jumps and branches whose targets are blocks so far.
     pub(super) targets: Vec<(usize, BlockId)>,
-    open: Vec<BlockId>,
+    pub(super) open: Vec<BlockId>,
     pub(super) pending: Vec<Pending>,
     /// The barrier of the copy that begins at the next step.
     pub(super) copy_to: Option<usize>,
@@ -150,6 +155,7 @@ pub(super) fn walk(evaluator: &Evaluator<'_, '_, '_>, objects: &Objects, sites: 
         }
         // A counter that was found to be needed has to be set from the start on, and one that was lost is none.
         if evaluator.counters.found() == known {
+            ahead::settle(&mut walker.program)?;
             return Ok(walker.program);
         }
     }
@@ -190,23 +196,7 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
                 }
                 Next::Goes(next) => {
                     self.count(block, next);
-                    block = match self.first_time(block, next)? {
-                        Some((says, then, otherwise)) => {
-                            let constant = self.sites.constant(says);
-                            self.targets.push((self.program.steps.len(), otherwise));
-                            let condition = Condition::Constant(constant);
-                            self.push(end, at, Op::Branch { condition, otherwise: usize::MAX });
-                            if let Some(counter) = self.evaluator.counters.get(Counter::Iterations(next)) {
-                                let next = Expr::counter(counter).apply(Operator::Add, Expr::constant(1));
-                                self.push(end, at, Op::Set(vec![(counter, next)]));
-                            }
-                            self.open.push(otherwise);
-                            // The loop's test is that of all other iterations.
-                            self.open.push(next);
-                            then
-                        }
-                        None => next,
-                    };
+                    block = self.enter(block, next, (end, at))?;
                 }
                 Next::Decides { decision, then, otherwise } => {
                     if [then, otherwise].iter().any(|next| self.kernel().cfg.counted.contains_key(next)) {
@@ -291,13 +281,23 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
         }
         let decision = match counted {
             Some(counted) => self.counted(block, on, counted)?,
-            None => match value {
-                Value::Expr(expr) => Decision::new(Condition::Counters(expr), Vec::new(), None),
-                Value::Symbol(symbol) => {
-                    Decision::new(Condition::Shared, vec![Key::Form(format!("if {symbol}"))], None)
+            None => {
+                let key = match value {
+                    Value::Expr(expr) => {
+                        let decision = Decision::new(Condition::Counters(expr), Vec::new(), None);
+                        return Ok(Next::Decides { decision, then, otherwise });
+                    }
+                    Value::Symbol(symbol) => Ok(Key::Form(format!("if {symbol}"))),
+                    Value::Unknown => self.agreed(block, on),
+                };
+                let keys = key.as_ref().ok().cloned().into_iter().collect();
+                let looked = if self.evaluator.arguments.is_none() { self.looks_ahead(on, point, keys) } else { None };
+                match looked {
+                    Some((decision, true)) => decision,
+                    Some((decision, false)) => return Ok(Next::Decides { decision, then: otherwise, otherwise: then }),
+                    None => Decision::new(Condition::Shared, vec![key?], None),
                 }
-                Value::Unknown => Decision::new(Condition::Shared, vec![self.agreed(block, on)?], None),
-            },
+            }
         };
         Ok(Next::Decides { decision, then, otherwise })
     }

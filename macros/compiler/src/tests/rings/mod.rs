@@ -1,6 +1,7 @@
 //! Rings of phase barriers: verdicts on skeletons, and the comparison with a machine that shares no code with the check.
 
 mod agreement;
+mod ahead;
 mod cases;
 mod certain;
 mod chains;
