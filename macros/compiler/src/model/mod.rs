@@ -231,6 +231,8 @@ pub(crate) struct Local {
     pub(crate) slot: Option<SlotId>,
     /// Whether syntax shows that the local is an array, or a reference to one.
     pub(crate) is_array: bool,
+    /// The length of the arrays that are the elements of a shared array, if the local is one of these.
+    pub(crate) rows: Option<ValueId>,
     /// Whether the local is a reference to memory, a barrier or a group that has another name.
     pub(crate) by_reference: bool,
 }

@@ -45,9 +45,11 @@ pub(super) fn assemble(
         kernel.passes_over.set(false);
         programs.map(|programs| programs.map(|programs| (programs, counters)))
     };
-    let known = match walked(false)? {
-        None if arguments.is_some() => walked(true)?,
-        known => known,
+    // What data decides in a loop need not be followed where the loop may be passed over.
+    let known = match walked(false) {
+        Ok(None) if arguments.is_some() => walked(true)?,
+        Err(refusal) if arguments.is_some() && !refusal.is_of_arguments() => walked(true).map_err(|_| refusal)?,
+        known => known?,
     };
     let too_many = || Refusal::new(kernel.whole(), "too many threads do different things");
     let (programs, counters) = known.ok_or_else(too_many)?;

@@ -43,6 +43,11 @@ impl Refusal {
         Refusal { of_arguments: true, ..Refusal::new(at, format!("{why} with these arguments")) }
     }
 
+    /// Whether certain arguments do not work.
+    pub(super) fn is_of_arguments(&self) -> bool {
+        self.of_arguments
+    }
+
     /// Whether more rounds are refused for the reason for which fewer ones were.
     pub(super) fn is_same(&self, fewer: &Refusal) -> bool {
         !self.of_arguments && self.why == fewer.why && self.at.begins_with(fewer.at)

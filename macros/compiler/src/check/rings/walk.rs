@@ -122,6 +122,8 @@ pub(super) struct Walker<'w, 'k, 'a, 'f> {
     /// The jumps and branches whose targets are blocks so far.
     pub(super) targets: Vec<(usize, BlockId)>,
     pub(super) open: Vec<BlockId>,
+    /// The blocks that the thread is certain to come to on arms that were passed over.
+    pub(super) passed_over: BTreeSet<BlockId>,
     pub(super) pending: Vec<Pending>,
     /// The barrier of the copy that begins at the next step.
     pub(super) copy_to: Option<usize>,
@@ -139,6 +141,7 @@ pub(super) fn walk(evaluator: &Evaluator<'_, '_, '_>, objects: &Objects, sites: 
             labels: BTreeMap::new(),
             targets: Vec::new(),
             open: vec![evaluator.kernel.cfg.entry],
+            passed_over: BTreeSet::new(),
             pending: Vec::new(),
             copy_to: None,
         };
@@ -164,6 +167,11 @@ pub(super) fn walk(evaluator: &Evaluator<'_, '_, '_>, objects: &Objects, sites: 
 impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
     pub(super) fn kernel(&self) -> &Kernel<'a, 'f> {
         self.evaluator.kernel
+    }
+
+    /// Whether the thread has come to a block.
+    pub(super) fn has_come_to(&self, block: BlockId) -> bool {
+        self.labels.contains_key(&block) || self.passed_over.contains(&block)
     }
 
     pub(super) fn push(&mut self, point: Point, at: SpanRange, op: Op) {
@@ -302,10 +310,14 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
         Ok(Next::Decides { decision, then, otherwise })
     }
 
-    /// Whether a branch is that of a loop.
+    /// Whether a branch is that of a loop, or a part of its condition.
     fn repeats(&self, block: BlockId) -> bool {
-        let region = self.kernel().regions.get(&block);
-        region.is_some_and(|(arms, end)| end.is_none_or(|end| self.kernel().repeats(block, arms, end)))
+        let repeats = |block: BlockId| {
+            let region = self.kernel().regions.get(&block);
+            region.filter(|(arms, end)| end.is_none_or(|end| self.kernel().repeats(block, arms, end)))
+        };
+        let end = || self.kernel().regions.get(&block).and_then(|(_, end)| repeats((*end)?));
+        repeats(block).is_some() || end().is_some_and(|(arms, _)| arms.contains(block))
     }
 
     /// Whether a condition holds, if that is the same in all blocks of the cluster.

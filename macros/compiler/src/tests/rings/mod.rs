@@ -34,6 +34,7 @@ mod preconditions;
 mod products;
 mod races;
 mod roles;
+mod rows;
 mod schedulers;
 mod skeletons;
 mod staged;
