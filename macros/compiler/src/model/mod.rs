@@ -23,6 +23,7 @@ pub(crate) mod pattern;
 pub(crate) mod place;
 pub(crate) mod query;
 pub(crate) mod range;
+pub(crate) mod table;
 pub(crate) mod token;
 pub(crate) mod ty;
 pub(crate) mod walk;
@@ -66,9 +67,14 @@ pub(crate) struct LoopId(pub(crate) usize);
 /// The definition of a constant in a text.
 #[derive(Debug, Clone)]
 pub(crate) struct Definition {
-    /// The constant's type, a scalar.
+    /// The constant's type, a scalar, or that it is a table.
     pub(crate) ty: &'static str,
     pub(crate) value: TokenStream,
+}
+
+impl Definition {
+    /// The type of a constant that is an array of which the text lists the rows.
+    pub(crate) const TABLE: &'static str = "[_]";
 }
 
 /// The key of the size of a type among the definitions.

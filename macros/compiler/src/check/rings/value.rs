@@ -180,10 +180,8 @@ impl Evaluator<'_, '_, '_> {
                     None => Value::Unknown,
                 },
                 Some(Formula::Element) => {
-                    let elements = kernel.cfg.listed(of.operands[0]);
-                    let index = || operand(1).known().and_then(|index| usize::try_from(index).ok());
-                    let element = elements.and_then(|elements| elements.get(index()?));
-                    element.map_or(Value::Unknown, |element| self.value_within(*element, point, depth))
+                    let elements = kernel.cfg.listed(of.operands[0]).unwrap_or_default();
+                    self.of_list(elements, || operand(1), |element| self.value_within(element, point, depth))
                 }
                 Some(formula @ (Formula::Pick | Formula::Replaced { .. })) => {
                     Self::of_array(*formula, of.operands.len(), operand)

@@ -38,6 +38,7 @@ mod rows;
 mod schedulers;
 mod skeletons;
 mod staged;
+mod tables;
 mod tiles;
 mod together;
 mod words;
