@@ -109,7 +109,7 @@ pub(super) struct Pending {
 /// What control does at the end of a block.
 enum Next {
     Goes(BlockId),
-    Decides { decision: Decision, then: BlockId, otherwise: BlockId },
+    Decides { decision: Box<Decision>, then: BlockId, otherwise: BlockId },
     Ends,
 }
 
@@ -210,7 +210,7 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
                     if [then, otherwise].iter().any(|next| self.kernel().cfg.counted.contains_key(next)) {
                         return Err(Refusal::new(at, "a loop is repeated from the middle of a condition"));
                     }
-                    self.decide(end, at, decision, otherwise);
+                    self.decide(end, at, *decision, otherwise);
                     self.open.push(otherwise);
                     block = then;
                 }
@@ -280,7 +280,8 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
         }
         if let Some((key, then, otherwise)) = by_hand {
             let keys = std::iter::once(key).chain(self.agreed(block, on).ok()).collect();
-            return Ok(Next::Decides { decision: Decision::new(Condition::Shared, keys, None), then, otherwise });
+            let decision = Box::new(Decision::new(Condition::Shared, keys, None));
+            return Ok(Next::Decides { decision, then, otherwise });
         }
         if let Some(counted) = counted
             && self.raise(block, counted)
@@ -292,7 +293,7 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
             None => {
                 let key = match value {
                     Value::Expr(expr) => {
-                        let decision = Decision::new(Condition::Counters(expr), Vec::new(), None);
+                        let decision = Box::new(Decision::new(Condition::Counters(expr), Vec::new(), None));
                         return Ok(Next::Decides { decision, then, otherwise });
                     }
                     Value::Symbol(symbol) => Ok(Key::Form(format!("if {symbol}"))),
@@ -302,12 +303,15 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
                 let looked = if self.evaluator.arguments.is_none() { self.looks_ahead(on, point, keys) } else { None };
                 match looked {
                     Some((decision, true)) => decision,
-                    Some((decision, false)) => return Ok(Next::Decides { decision, then: otherwise, otherwise: then }),
+                    Some((decision, false)) => {
+                        let decision = Box::new(decision);
+                        return Ok(Next::Decides { decision, then: otherwise, otherwise: then });
+                    }
                     None => Decision::new(Condition::Shared, vec![key?], None),
                 }
             }
         };
-        Ok(Next::Decides { decision, then, otherwise })
+        Ok(Next::Decides { decision: Box::new(decision), then, otherwise })
     }
 
     /// Whether a branch is that of a loop, or a part of its condition.
