@@ -3,34 +3,22 @@
 //!
 //! [docs/analyses.md](../../../../../docs/analyses.md#rings-of-a-kernel) says when a branch is one.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use super::assemble::{decisions, target};
 use super::counters::Counter;
-use super::decision::{Decision, Key};
-use super::kernel::{Point, Refusal};
+use super::decision::{ByHand, Decision, Key, Looked};
+use super::kernel::Point;
 use super::symbol::Symbol;
 use super::value::{Evaluator, Value};
-use super::walk::{Program, Walker};
-use crate::check::cfg::{BlockId, CountedLoop, End, Formula, NodeId, Source};
+use super::walk::Walker;
+use crate::check::cfg::{BlockId, CountedLoop, End, Formula, NodeId, Source, Variable};
 use crate::check::uniform::control::{following, following_until};
 use crate::model::expr::BinaryOp;
 use crate::rings::expr::Term;
-use crate::rings::{Condition, Expr, Op, Operator};
-use crate::span::SpanRange;
+use crate::rings::{Condition, Expr, Operator};
 
 /// The first numbers of loops that are taken to begin at 0.
 const LATEST: i64 = 16;
-
-/// A branch that looks ahead.
-#[derive(Debug, Clone)]
-pub(super) struct Looked {
-    /// The head of the loop whose decisions it looks at.
-    pub(super) head: BlockId,
-    /// What holds where it looks, by the number of the constant: that the loop has iterations.
-    pub(super) any: Option<u32>,
-    pub(super) at: SpanRange,
-}
 
 /// What is asked about a loop.
 struct Asked {
@@ -40,6 +28,20 @@ struct Asked {
     within: bool,
     /// If the loop has iterations that are certain: the number of the one that is asked about, and the first that is not certain.
     certain: Option<(Linear, i64)>,
+}
+
+/// A loop whose decisions are about consecutive numbers.
+struct Range {
+    head: BlockId,
+    inside: BlockId,
+    /// The variable that holds the number.
+    variable: Option<Variable>,
+    first: i64,
+    /// The number with which its decisions begin.
+    begins: i64,
+    end: Symbol,
+    /// The number of the first iterations, which are certain.
+    certain: i64,
 }
 
 /// A sum of multiples of counters.
@@ -228,45 +230,44 @@ impl Walker<'_, '_, '_, '_> {
     fn asked(&self, number: &Expr, more: i64, end: &Symbol, point: Point) -> Option<Asked> {
         let cfg = self.kernel().cfg;
         let number = Linear::of(number)?;
-        let loops = cfg.counted.iter().filter_map(|(head, counted)| {
-            let (first, ends, certain) = self.simple_range(*head, counted)?;
-            // The number of the loop that is as far from its end.
-            let further = end.clone().plus(-1, &ends)?.known()?;
-            let inside = following_until(cfg, counted.inside, *head);
-            let within = point.0 == counted.inside || inside.contains(point.0);
-            let is_exact = match further {
-                0 => true,
-                // Within the loop, its end is above its first number, so that what is less does not wrap.
-                _ => ends.clone().split().1 >= 0 && (further > 0 || within && -further <= first + 1),
-            };
-            let of = number.clone().plus(-1, &Linear::constant(more + further))?;
-            let number = match within {
-                // The next decision is about the next number.
-                true => of.clone().plus(-1, &Linear::of(&self.number_of(counted)?)?)?,
-                false => of.clone().plus(1, &Linear::constant(1 - self.begins_at(first)))?,
-            };
-            let is_ahead = match within {
-                true => number.terms.is_empty(),
-                false => following(cfg, point.0).contains(*head) && number.terms.values().all(|factor| *factor > 0),
-            };
-            // What a test says is certain behind it.
-            let is_tested = within || certain == 0 || self.evaluator.least(&ends, point) >= Some(certain);
-            let is_exact = is_exact && is_tested;
-            let certain = (certain > 0).then_some((of, certain));
-            let is_exact = is_exact && is_ahead && number.constant >= 1;
-            is_exact.then_some(Asked { head: *head, number, within, certain })
-        });
+        let ranges = cfg.counted.iter().filter_map(|(head, counted)| self.range_of(*head, counted));
+        let by_hand = (0..cfg.blocks.len()).map(BlockId).filter_map(|head| self.range_by_hand(head));
+        let loops =
+            ranges.chain(by_hand).filter_map(|Range { head, inside, variable, first, begins, end: ends, certain }| {
+                // The number of the loop that is as far from its end.
+                let further = end.clone().plus(-1, &ends)?.known()?;
+                let within = point.0 == inside || following_until(cfg, inside, head).contains(point.0);
+                let is_exact = match further {
+                    0 => true,
+                    // Within the loop, its end is above its first number, so that what is less does not wrap.
+                    _ => ends.clone().split().1 >= 0 && (further > 0 || within && -further <= first + 1),
+                };
+                let of = number.clone().plus(-1, &Linear::constant(more + further))?;
+                let number = match within {
+                    // The next decision is about the next number.
+                    true => of.clone().plus(-1, &Linear::of(&self.number_within(variable?, inside, point)?)?)?,
+                    false => of.clone().plus(1, &Linear::constant(1 - begins))?,
+                };
+                let is_ahead = match within {
+                    true => number.terms.is_empty(),
+                    false => following(cfg, point.0).contains(head) && number.terms.values().all(|factor| *factor > 0),
+                };
+                // What a test says is certain behind it.
+                let is_tested = within || certain == 0 || self.evaluator.least(&ends, point) >= Some(certain);
+                let certain = (certain > 0).then_some((of, certain));
+                let is_one = is_exact && is_ahead && is_tested && number.constant >= 1;
+                is_one.then_some((inside, Asked { head, number, within, certain }))
+            });
         // The innermost loop, or else the next one: what the thread comes to before has to show that.
-        let from = |asked: &Asked| match cfg.counted.get(&asked.head) {
-            Some(counted) if asked.within => counted.inside,
-            Some(_) | None => point.0,
-        };
-        loops.min_by_key(|asked| (!asked.within, following_until(cfg, from(asked), asked.head).iter().count()))
+        let found = loops.min_by_key(|(inside, asked)| {
+            let from = if asked.within { *inside } else { point.0 };
+            (!asked.within, following_until(cfg, from, asked.head).iter().count())
+        });
+        found.map(|(_, asked)| asked)
     }
 
-    /// The first number and the end of a loop over a range of numbers, about whose iterations shared decisions are made, but for the first
-    /// ones, and the number of those.
-    fn simple_range(&self, head: BlockId, counted: &CountedLoop) -> Option<(i64, Symbol, i64)> {
+    /// A loop over a range of numbers, about whose iterations shared decisions are made, but for the first ones.
+    fn range_of(&self, head: BlockId, counted: &CountedLoop) -> Option<Range> {
         let kernel = self.kernel();
         let End::Branch { on, .. } = kernel.cfg.blocks[head.0].end else { return None };
         let before = (counted.before, kernel.cfg.blocks[counted.before.0].steps.len());
@@ -283,18 +284,43 @@ impl Walker<'_, '_, '_, '_> {
             && decision.condition == Condition::Shared
             && decision.certain.as_ref().is_none_or(|certain| certain.any.is_none() && first == 0)
             && decision.keys.iter().any(|key| matches!(key, Key::Form(_)));
-        let end = end.plus(i64::from(counted.inclusive), &Symbol::constant(1))?;
         let certain = decision.certain.map_or(0, |certain| certain.iterations);
-        is_plain.then_some((first, end, certain))
+        let end = end.plus(i64::from(counted.inclusive), &Symbol::constant(1))?;
+        let mut steps = kernel.cfg.blocks[counted.inside.0].steps.iter();
+        let variable = steps.find_map(|step| step.kind.set()).map(|(variable, ..)| variable);
+        let is_number = |variable: &Variable| {
+            kernel.loop_of(*variable).is_some_and(|of| of.inside == counted.inside) && kernel.is_kept_by_body(*variable)
+        };
+        let variable = variable.filter(is_number);
+        is_plain.then_some(Range {
+            head,
+            inside: counted.inside,
+            variable,
+            first,
+            begins: self.begins_at(first),
+            end,
+            certain,
+        })
     }
 
-    /// The number of the iteration that a thread is in.
-    fn number_of(&self, counted: &CountedLoop) -> Option<Expr> {
-        let mut steps = self.kernel().cfg.blocks[counted.inside.0].steps.iter();
-        let (variable, ..) = steps.find_map(|step| step.kind.set())?;
-        let is_number = self.kernel().loop_of(variable).is_some_and(|of| of.inside == counted.inside);
-        (is_number && self.kernel().is_kept_by_body(variable))
-            .then(|| Expr::counter(self.evaluator.counters.number(Counter::Variable(variable))))
+    /// A loop that counts by hand in the same way.
+    fn range_by_hand(&self, head: BlockId) -> Option<Range> {
+        let cfg = self.kernel().cfg;
+        let End::Branch { on, .. } = cfg.blocks[head.0].end else { return None };
+        if cfg.counted.contains_key(&head) || !self.kernel().is_in_loop(head) {
+            return None;
+        }
+        let ByHand { inside, range: Some((variable, first, end)), .. } = self.by_hand(head, on)? else { return None };
+        let is_open = end.known().is_none();
+        is_open.then_some(Range { head, inside, variable: Some(variable), first, begins: first, end, certain: 0 })
+    }
+
+    /// The number of the iteration that a thread is in, which has not been raised yet.
+    fn number_within(&self, variable: Variable, inside: BlockId, point: Point) -> Option<Expr> {
+        let is_kept = self.kernel().loop_of(variable).is_some()
+            || !self.kernel().may_be_set_between(variable, (inside, 0), point)
+                && !self.kernel().sets(variable).iter().any(|((block, index), ..)| (*block, *index) == (inside, 0));
+        is_kept.then(|| Expr::counter(self.evaluator.counters.number(Counter::Variable(variable))))
     }
 
     /// The number with which the decisions of a loop begin.
@@ -323,40 +349,5 @@ impl Walker<'_, '_, '_, '_> {
         let begun = Expr::counter(self.evaluator.counters.number(Counter::Iterations(head)));
         let asked = self.asked(&begun.apply(Operator::Add, Expr::constant(first)), 0, end, point)?;
         Some(((most - first).max(0), self.looking(asked, point, keys)))
-    }
-}
-
-/// Takes branches for decisions of their own where the decisions that come next need not be those of their loop.
-pub(super) fn settle(program: &mut Program) -> Result<(), Refusal> {
-    loop {
-        let is_wrong = |(step, looked): &(&usize, &Looked)| {
-            let next = [**step + 1, target(program, **step)];
-            let constants = looked.any.map(|any| (any, true)).into_iter().collect();
-            let mut seen: BTreeSet<usize> = BTreeSet::new();
-            let mut work: Vec<usize> = next.into();
-            while let Some(from) = work.pop() {
-                for decision in decisions(program, from, &constants) {
-                    if program.decided_at.get(&decision) != Some(&looked.head) {
-                        return true;
-                    }
-                    if seen.insert(decision) {
-                        work.push(decision + 1);
-                    }
-                }
-            }
-            seen.is_empty()
-        };
-        let Some((step, Looked { at, .. })) =
-            program.looked.iter().find(is_wrong).map(|(step, looked)| (*step, looked.clone()))
-        else {
-            return Ok(());
-        };
-        program.looked.remove(&step);
-        if program.keys.get(&step).is_none_or(Vec::is_empty) {
-            return Err(Refusal::new(at, "a branch depends on data that threads need not share"));
-        }
-        if let Op::Branch { condition, .. } = &mut program.steps[step].op {
-            *condition = Condition::Shared;
-        }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::counters::{Counter, Counters};
-use super::decision::{Certain, Decision, Key, any_of};
+use super::decision::{ByHand, Certain, Decision, Key, any_of};
 use super::kernel::{Point, Refusal};
 use super::symbol::Symbol;
 use super::tested::negated;
@@ -301,7 +301,7 @@ impl Walker<'_, '_, '_, '_> {
 
     /// If a branch is that of a loop which counts a variable by hand up or down to a bound, and arguments decide about it: the key of
     /// its decisions, which are those of a loop over a range, and the arms that go on and leave.
-    pub(super) fn by_hand(&self, head: BlockId, on: NodeId) -> Option<(Key, BlockId, BlockId)> {
+    pub(super) fn by_hand(&self, head: BlockId, on: NodeId) -> Option<ByHand> {
         let kernel = self.kernel();
         let cfg = kernel.cfg;
         let End::Branch { then, otherwise, .. } = cfg.blocks[head.0].end else { return None };
@@ -356,8 +356,9 @@ impl Walker<'_, '_, '_, '_> {
                     // A step that is not known is one of a range, which counts up.
                     let op = op.filter(|op| [BinaryOp::Lt, BinaryOp::Le].contains(op))?;
                     let more = i64::from(op == BinaryOp::Le);
-                    return Some((trips_by(up?, &by, more)?, inside, outside));
+                    return Some(ByHand { key: trips_by(up?, &by, more)?, inside, outside, range: None });
                 };
+                let (first, end) = (start.known(), bound.clone());
                 let (length, more) = match (op?, by) {
                     (BinaryOp::Lt, 1..) => (up?, 0),
                     (BinaryOp::Le, 1..) => (up?, 1),
@@ -368,7 +369,9 @@ impl Walker<'_, '_, '_, '_> {
                     (BinaryOp::Ne, -1) if bound.known() == Some(0) => (start.plus(-1, &bound)?, 0),
                     _ => return None,
                 };
-                return trips(length, by.abs(), more).map(|key| (key, inside, outside));
+                let first = first.filter(|first| by == 1 && *first >= 0 && end.clone().split().1 >= 0);
+                let range = first.and_then(|first| Some((variable, first, end.plus(more, &Symbol::constant(1))?)));
+                return trips(length, by.abs(), more).map(|key| ByHand { key, inside, outside, range });
             }
         }
         None

@@ -7,7 +7,7 @@
 //! of a case whose values the constants have.
 //!
 //! `pipelines` has the methods of `Pipeline`, `constants` and `symbol` have values that the text does not say, `value` the values of nodes,
-//! `given` and `launch` those of a certain launch, `ahead` the branches on later decisions, `preconditions` what has to hold of it, `objects` the barriers and slots, `walk` and
+//! `given` and `launch` those of a certain launch, `ahead` and `settled` the branches on later decisions, `preconditions` what has to hold of it, `objects` the barriers and slots, `walk` and
 //! `calls` a thread's steps, `skipped` and `raised` what they pass over, `reached` what their ranks exclude, `classes` the threads with the same ones, `warps` and `lanes` the actors, `assemble` the roles,
 //! `staged` the rows that bulk copies read and threads write again, `report` the faults as messages.
 
@@ -45,6 +45,7 @@ mod races;
 mod raised;
 mod reached;
 mod report;
+mod settled;
 mod skipped;
 mod slots;
 mod staged;

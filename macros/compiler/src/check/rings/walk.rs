@@ -4,9 +4,8 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::ahead::{self, Looked};
 use super::counters::Counters;
-use super::decision::{Decision, Key};
+use super::decision::{ByHand, Decision, Key, Looked};
 use super::kernel::{Kernel, Point, Refusal, is_warp, is_within_warp};
 use super::objects::Objects;
 use super::value::{Evaluator, Value, binary};
@@ -158,7 +157,6 @@ pub(super) fn walk(evaluator: &Evaluator<'_, '_, '_>, objects: &Objects, sites: 
         }
         // A counter that was found to be needed has to be set from the start on, and one that was lost is none.
         if evaluator.counters.found() == known {
-            ahead::settle(&mut walker.program)?;
             return Ok(walker.program);
         }
     }
@@ -278,7 +276,7 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
         {
             return Ok(Next::Goes(next));
         }
-        if let Some((key, then, otherwise)) = by_hand {
+        if let Some(ByHand { key, inside: then, outside: otherwise, .. }) = by_hand {
             let keys = std::iter::once(key).chain(self.agreed(block, on).ok()).collect();
             let decision = Box::new(Decision::new(Condition::Shared, keys, None));
             return Ok(Next::Decides { decision, then, otherwise });

@@ -220,3 +220,32 @@ fn blocks_that_load_ahead() {
     wrong(&kernel("2", "if i == 0 && k + 1 < n { LOAD }", "block.sync();"));
     wrong(&kernel("3", "", "if i == 0 && k + 3 < n { LOAD } block.sync();"));
 }
+
+#[test]
+fn loops_that_count_by_hand() {
+    for later in [
+        "let mut k = 0; while k < n { if k + 2 < n { AGAIN((k + 2)) } k += 1; }",
+        "let mut k = 0; while k != n { if n > k + 2 { AGAIN((k + 2)) } k += 1; }",
+        "let mut k = 0; loop { if k >= n { break; } if k + 2 < n { AGAIN((k + 2)) } k += 1; }",
+    ] {
+        proved(&ring("", &format!("{FIRST}{later}")));
+    }
+    for later in [
+        "let mut k = 0; while k < n { if k + 1 < n { AGAIN((k + 2)) } k += 1; }",
+        "let mut k = 0; while k < n { if k + 3 < n { AGAIN((k + 2)) } k += 1; }",
+        "let mut k = 1; while k < n { if k + 2 < n { AGAIN((k + 2)) } k += 1; }",
+        // The number has been raised.
+        "let mut k = 0; while k < n { k += 1; if k + 2 < n { AGAIN((k + 2)) } }",
+    ] {
+        wrong(&ring("", &format!("{FIRST}{later}")));
+    }
+}
+
+/// A number that wraps where there is no round, and one that does not because there is one.
+#[test]
+fn the_last_round() {
+    let last = "let last = n - 1; if n > 0 { LOAD(0) } for k in 0..n { if k < last { AGAIN((k + 1)) } }";
+    proved(&ring("", last));
+    wrong(&ring("", &last.replace("if n > 0", "if last > 0")));
+    wrong(&ring("", &last.replace("k < last", "k <= last")));
+}
