@@ -105,8 +105,10 @@ fn judge<'f>(function: &'f Function, known: impl FnOnce() -> Option<&'f Valued>,
         return Judged { checked, conditional: Vec::new(), selections };
     };
     let mut faults = diags.nested();
-    // The rings of a function that is right were checked with the same values, unless one is the length of a local array.
-    let asks_again = function.has_named_lengths() && checked.as_ref().is_ok_and(|checked| checked.rings().are_open());
+    // The rings of a function that is right were checked with the same values, unless one is the length of a local array,
+    // or a table.
+    let is_valued = function.has_named_lengths() || values.have_tables();
+    let asks_again = is_valued && checked.as_ref().is_ok_and(|checked| checked.rings().are_open());
     let with_values = match checked {
         Ok(_) if !asks_again => check::run_without_rings(known, &mut faults),
         Ok(_) | Err(_) => check::run(known, &mut faults),

@@ -4,7 +4,7 @@
 use proc_macro2::{Literal, Span, TokenTree};
 
 use crate::model::ty::{bytes_of, scalar};
-use crate::model::{Definition, Definitions, size_of};
+use crate::model::{Definition, Definitions, size_of, table};
 
 /// Returns the text of the file of a span, if it can be read.
 pub(crate) fn text(span: Span) -> Option<String> {
@@ -19,7 +19,8 @@ pub(crate) fn definitions(text: &str) -> Definitions {
         let begins = text[..at].chars().next_back().is_none_or(|before| !is_of_name(before));
         if begins
             && !text[line..at].contains("//")
-            && let Some((name, defined)) = definition(&text[at + word.len()..])
+            && let Some((name, defined)) =
+                definition(&text[at + word.len()..]).or_else(|| listed(&text[at + word.len()..]))
         {
             let known = all.entry(name.to_string()).or_default();
             if known.iter().all(|known| known.value.to_string() != defined.value.to_string()) {
@@ -120,6 +121,24 @@ fn definition(text: &str) -> Option<(&str, Definition)> {
     Some((name, Definition { ty, value: value.parse().ok()? }))
 }
 
+/// Reads `NAME: [type; length] = [values];` at the start of a text, where the values are integers, truth values or tuples of such.
+fn listed(text: &str) -> Option<(&str, Definition)> {
+    let (name, rest) = text.split_once(':')?;
+    let name = name.trim();
+    let rest = rest.trim_start();
+    let (ty, rest) = rest.starts_with('[').then(|| rest.split_once('='))??;
+    let (value, _) = rest.split_once(';')?;
+    let is_word = |text: &str| !text.is_empty() && text.chars().all(is_of_name);
+    let is_list = value.chars().all(|of| is_of_name(of) || of.is_ascii_whitespace() || "(),[]".contains(of));
+    let floats = ["f16", "f32", "f64", "bf16"];
+    let is_plain = is_list && !floats.iter().any(|float| ty.contains(float));
+    if !is_word(name) || !is_plain {
+        return None;
+    }
+    let value = value.parse().ok()?;
+    table::rows(&value).map(|_| (name, Definition { ty: Definition::TABLE, value }))
+}
+
 fn is_of_name(of: char) -> bool {
     of.is_ascii_alphanumeric() || of == '_'
 }
@@ -152,6 +171,7 @@ mod tests {
             "struct P { a: u32, pub b: f32 } pub struct Q {\n    // One.\n    x: u8, y: [f64; 2], z: bf16,\n}",
             &[("::core::mem::size_of::<P>()", &["8"]), ("::core::mem::size_of::<Q>()", &["32"])],
         );
+        check("const T: [(u32, bool); 2] = [(0, true), (1, false)];", &[("T", &["[(0 , true) , (1 , false)]"])]);
         check("const BYTES: usize = 4 * size_of::<f32>();", &[("BYTES", &["4 * size_of ::< f32 > ()"])]);
         check("mod a { const N: u32 = 1; } mod b { const N: u32 = 2; }", &[("N", &["1", "2"])]);
     }
@@ -163,6 +183,6 @@ mod tests {
         check("// const N: usize = 4;", &[]);
         check("fn f<const N: usize>() { let mut sum = N; }", &[]);
         check("*const u8; const fn f() -> u32 { 0 }; myconst N: u32 = 1;", &[]);
-        check("const E: f32 = 1e-5; const S: &str = \"it's\"; const T: [u32; 2] = [1, 2]; const P: Point = Q;", &[]);
+        check("const E: f32 = 1e-5; const S: &str = \"it's\"; const T: [f32; 2] = [1, 2]; const P: Point = Q;", &[]);
     }
 }

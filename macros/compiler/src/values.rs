@@ -6,7 +6,8 @@ use quote::{ToTokens, quote_spanned};
 
 use crate::check::rings::Constants;
 use crate::diag::Diag;
-use crate::model::Function;
+use crate::model::table::{self, Row};
+use crate::model::{Definition, Function};
 
 /// The tokens of a function and its options with the values of constants in place of their names.
 pub(crate) struct WithValues {
@@ -14,6 +15,8 @@ pub(crate) struct WithValues {
     pub(crate) item: TokenStream,
     /// The names that were replaced, each with its value.
     values: Vec<(Ident, i64)>,
+    /// Those of tables.
+    tables: Vec<(Ident, TokenStream)>,
 }
 
 impl WithValues {
@@ -23,11 +26,16 @@ impl WithValues {
             return None;
         }
         let constants = Constants::new(function, Default::default());
-        let mut known = Known { function, constants, values: Vec::new() };
+        let mut known = Known { function, constants, values: Vec::new(), tables: Vec::new() };
         let mut replace = |tokens: &TokenStream| replaced(tokens.clone(), &mut |name| known.literal(name));
         let (options, item) = (replace(options), replace(item));
-        let values = known.values;
-        (!values.is_empty()).then_some(WithValues { options, item, values })
+        let Known { values, tables, .. } = known;
+        (!values.is_empty() || !tables.is_empty()).then_some(WithValues { options, item, values, tables })
+    }
+
+    /// Whether some of the constants are tables.
+    pub(crate) fn have_tables(&self) -> bool {
+        !self.tables.is_empty()
     }
 
     /// Makes the condition that all constants have their values.
@@ -36,7 +44,21 @@ impl WithValues {
             let value = i128::from(*value);
             quote_spanned!(span=> #name as i128 == #value)
         });
-        quote_spanned!(span=> #(#equal)&&*)
+        let of_tables = self.tables.iter().flat_map(|(name, table)| {
+            let rows = table::rows(table).unwrap_or_default().into_iter().enumerate();
+            rows.flat_map(move |(at, row)| match row {
+                Row::Value(value) => vec![quote_spanned!(span=> #name[#at] as i128 == #value as i128)],
+                Row::Tuple(parts) => {
+                    let part = |(part, value): (usize, TokenTree)| {
+                        let part = Literal::usize_unsuffixed(part);
+                        quote_spanned!(span=> #name[#at].#part as i128 == #value as i128)
+                    };
+                    parts.into_iter().enumerate().map(part).collect()
+                }
+            })
+        });
+        let all = equal.chain(of_tables);
+        quote_spanned!(span=> #(#all)&&*)
     }
 }
 
@@ -137,6 +159,7 @@ struct Known<'f> {
     function: &'f Function,
     constants: Constants<'f>,
     values: Vec<(Ident, i64)>,
+    tables: Vec<(Ident, TokenStream)>,
 }
 
 impl Known<'_> {
@@ -147,6 +170,12 @@ impl Known<'_> {
         let is_local = function.locals.iter().any(|local| local.name == *name);
         if is_local || function.declares(&|declared| declared == name) {
             return None;
+        }
+        if definition.ty == Definition::TABLE {
+            if !self.tables.iter().any(|(known, _)| known == name) {
+                self.tables.push((name.clone(), definition.value.clone()));
+            }
+            return Some(definition.value.clone().into_iter().collect());
         }
         let value = self.constants.named_in_file(name)?;
         if !self.values.iter().any(|(known, _)| known == name) {

@@ -23,6 +23,7 @@ pub(crate) mod pattern;
 pub(crate) mod place;
 pub(crate) mod query;
 pub(crate) mod range;
+pub(crate) mod table;
 pub(crate) mod token;
 pub(crate) mod ty;
 pub(crate) mod walk;
@@ -66,9 +67,14 @@ pub(crate) struct LoopId(pub(crate) usize);
 /// The definition of a constant in a text.
 #[derive(Debug, Clone)]
 pub(crate) struct Definition {
-    /// The constant's type, a scalar.
+    /// The constant's type, a scalar, or that it is a table.
     pub(crate) ty: &'static str,
     pub(crate) value: TokenStream,
+}
+
+impl Definition {
+    /// The type of a constant that is an array of which the text lists the rows.
+    pub(crate) const TABLE: &'static str = "[_]";
 }
 
 /// The key of the size of a type among the definitions.
@@ -231,6 +237,8 @@ pub(crate) struct Local {
     pub(crate) slot: Option<SlotId>,
     /// Whether syntax shows that the local is an array, or a reference to one.
     pub(crate) is_array: bool,
+    /// The length of the arrays that are the elements of a shared array, if the local is one of these.
+    pub(crate) rows: Option<ValueId>,
     /// Whether the local is a reference to memory, a barrier or a group that has another name.
     pub(crate) by_reference: bool,
 }

@@ -2,7 +2,7 @@
 //! comparisons, `array.swap(i, j)` assignments. The bodies of closures are inlined.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{quote, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::parse::Parser as _;
 use syn::{Block, ExprCall, ExprMethodCall, Pat, RangeLimits};
 
@@ -195,9 +195,26 @@ impl Parser<'_> {
                 let (i, name) = (fresh("i"), fresh("value"));
                 quote_spanned!(at=> { let #name = #value; for #i in 0..#place.len() { #place[#i] = #name; } })
             }
+            ("fill", syn::Expr::Index(row), [value]) if is_plain(&row.index) => {
+                let (i, name) = (fresh("i"), fresh("value"));
+                let length = self.rows(&row.expr)?;
+                quote_spanned!(at=> { let #name = #value; for #i in 0..#length { #row[#i] = #name; } })
+            }
             _ => return None,
         };
         Some(self.in_place(tokens, span))
+    }
+
+    /// The length of the rows of a shared array, as far as syntax shows that they are arrays, which have the methods of slices.
+    fn rows(&self, array: &syn::Expr) -> Option<TokenStream> {
+        let length = self.function.local(self.named_local(array)?).rows?;
+        let length = &self.function.values[usize::from(length.0)].tokens;
+        match syn::parse2::<syn::LitInt>(length.clone()) {
+            Ok(literal) if literal.suffix().is_empty() => {
+                Some(syn::LitInt::new(&format!("{}usize", literal.base10_digits()), literal.span()).to_token_stream())
+            }
+            Ok(_) | Err(_) => Some(length.clone()),
+        }
     }
 
     /// Rewrites `std::mem::swap(&mut a, &mut b)` or `std::mem::replace(&mut a, x)`, if the call is one of them.
@@ -289,5 +306,19 @@ fn lent(argument: &syn::Expr, order: &mut OperandOrder) -> Option<TokenStream> {
         syn::Expr::Reference(reference) if reference.mutability.is_some() => order.place(&reference.expr),
         syn::Expr::Path(path) => Some(quote!(*#path)),
         _ => None,
+    }
+}
+
+/// Whether an expression may be evaluated several times: names, numbers and arithmetic on them.
+fn is_plain(expr: &syn::Expr) -> bool {
+    match strip(expr) {
+        syn::Expr::Path(_) | syn::Expr::Lit(_) => true,
+        syn::Expr::Cast(cast) => is_plain(&cast.expr),
+        syn::Expr::Binary(binary) => {
+            use syn::BinOp::{Add, Div, Mul, Rem, Sub};
+            let is_arithmetic = matches!(binary.op, Add(_) | Sub(_) | Mul(_) | Div(_) | Rem(_));
+            is_arithmetic && is_plain(&binary.left) && is_plain(&binary.right)
+        }
+        _ => false,
     }
 }

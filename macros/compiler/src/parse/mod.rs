@@ -231,6 +231,7 @@ impl<'d> Parser<'d> {
             ty,
             slot: None,
             is_array: false,
+            rows: None,
             by_reference: false,
         });
         // The function's own scope is always there.

@@ -14,8 +14,9 @@ use crate::messages;
 use crate::model::expr::{Block, Expr, ExprKind, Stmt, StmtKind};
 use crate::model::kind::Kind;
 use crate::model::name::{Space, known};
+use crate::model::op::Op;
 use crate::model::ty::{TypeShape, ValueType};
-use crate::model::{LocalId, SlotUse, barrier, group_barrier};
+use crate::model::{LocalId, SlotUse, ValueId, barrier, group_barrier};
 use crate::span::SpanRange;
 
 impl Parser<'_> {
@@ -181,6 +182,7 @@ impl Parser<'_> {
         let local = self.declare(name, mutable, kind, ty.clone());
         self.function.locals[local.0].slot = slot;
         self.function.locals[local.0].is_array = is_array;
+        self.function.locals[local.0].rows = init.as_ref().and_then(rows);
         self.function.locals[local.0].by_reference = is_borrowed && !matches!(kind, Kind::Reference { .. });
         Some(StmtKind::Let { local, ty, init })
     }
@@ -381,4 +383,10 @@ fn name_of(pat: &Pat) -> Option<&Ident> {
         Pat::Ident(name) if name.by_ref.is_none() && name.subpat.is_none() => Some(&name.ident),
         _ => None,
     }
+}
+
+/// The length of the arrays that a shared array has for elements.
+fn rows(value: &Expr) -> Option<ValueId> {
+    let ExprKind::Op { op: Op::SharedArray(_), types: Some((row, _)), .. } = &value.kind else { return None };
+    if let TypeShape::Array(_, length) = &row.shape { Some(*length) } else { None }
 }

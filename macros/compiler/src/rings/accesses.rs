@@ -43,6 +43,7 @@ pub(super) fn unpaired(automaton: &Automaton) -> Option<Reason> {
             | Action::WaitStores { .. }
             | Action::Sync { .. }
             | Action::Shared
+            | Action::Ahead(_)
             | Action::Constant(_)
             | Action::Free => {}
         }

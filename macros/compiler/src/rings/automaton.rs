@@ -15,6 +15,9 @@ const LARGEST: usize = 1024;
 /// The steps between an expectation and the arrival that it belongs to.
 pub(super) const OWNED: u8 = 8;
 
+/// The largest number of decisions that a thread looks ahead.
+const FURTHEST: u16 = 16;
+
 /// The action of a thread at a node. Barriers, slots and kinds of copies are numbers of [`Places`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Action {
@@ -72,6 +75,8 @@ pub(super) enum Action {
         among: Among,
     },
     Shared,
+    /// A branch on whether this many shared decisions that come next are all to go on.
+    Ahead(u16),
     /// A branch that goes the same way as all of its number.
     Constant(u32),
     Free,
@@ -88,7 +93,7 @@ pub(super) struct Node {
     pub(super) step: Option<usize>,
     /// The node that follows, and the one that follows if the decision is `false`; each with the rounds that begin on the way.
     pub(super) next: [(u16, u16); 2],
-    /// Whether a shared decision may follow, or the node is one.
+    /// Whether a shared decision may follow or be looked at, or the node is one.
     pub(super) decides: bool,
     /// The shared decision or the branch on a constant that comes next, which may be the node itself, if no decision of the thread's own
     /// comes before it.
@@ -282,6 +287,10 @@ impl Builder<'_> {
             Op::Sync { meeting, among } => Some(Action::Sync { meeting: *meeting, among: among.clone() }),
             Op::Branch { condition: Condition::Free, .. } => Some(Action::Free),
             Op::Branch { condition: Condition::Constant(number), .. } => Some(Action::Constant(*number)),
+            Op::Branch { condition: Condition::Ahead(number), .. } => {
+                let number = u16::try_from(value(number)?).ok().filter(|number| *number <= FURTHEST);
+                Some(Action::Ahead(number.ok_or(Reason::Arithmetic { step: step.id })?))
+            }
             Op::Branch { .. } => Some(Action::Shared),
             Op::Set(_) | Op::NextRound | Op::Jump(_) | Op::Leave => Some(Action::End),
         };
@@ -312,7 +321,8 @@ impl Automaton {
 
     /// For each node, whether a thread may come to a step from there that is no decision, if a constant goes one way.
     fn busy(&self, known: Option<(u32, bool)>) -> Vec<bool> {
-        let acts = |node: &Node| !matches!(node.action, Action::Shared | Action::Constant(_) | Action::End);
+        let acts =
+            |node: &Node| !matches!(node.action, Action::Shared | Action::Ahead(_) | Action::Constant(_) | Action::End);
         let mut busy: Vec<bool> = self.nodes.iter().map(acts).collect();
         loop {
             let leads = |node: &Node| match (&node.action, known) {
@@ -335,7 +345,7 @@ impl Automaton {
         for (number, node) in self.nodes.iter().enumerate() {
             node.next.iter().for_each(|(next, _)| before[usize::from(*next)].push(number));
         }
-        let is_shared = |node: &Node| node.action == Action::Shared;
+        let is_shared = |node: &Node| matches!(node.action, Action::Shared | Action::Ahead(_));
         let mut work: Vec<usize> = (0..self.nodes.len()).filter(|node| is_shared(&self.nodes[*node])).collect();
         while let Some(node) = work.pop() {
             if !std::mem::replace(&mut self.nodes[node].decides, true) {
@@ -350,7 +360,7 @@ impl Automaton {
             let here = &self.nodes[usize::from(node)];
             match here.action {
                 Action::Shared | Action::Constant(_) => return Some(node),
-                Action::End | Action::Free => return None,
+                Action::End | Action::Free | Action::Ahead(_) => return None,
                 _ if !here.decides => return None,
                 _ => node = here.after(true).0,
             }

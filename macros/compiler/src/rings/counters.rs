@@ -263,7 +263,7 @@ fn uses(role: &Role) -> Vec<(Expr, Use)> {
             Op::Set(values) => {
                 uses.extend(values.iter().map(|(counter, expr)| (expr.clone(), Use::Into(*counter as usize))))
             }
-            Op::Branch { condition: Condition::Counters(expr), .. } => exact(expr),
+            Op::Branch { condition: Condition::Counters(expr) | Condition::Ahead(expr), .. } => exact(expr),
             Op::Branch { condition: Condition::Shared | Condition::Constant(_) | Condition::Free, .. }
             | Op::WaitStores { .. }
             | Op::Sync { .. }

@@ -235,7 +235,7 @@ fn settle(machine: &Machine, ledger: &mut Ledger, fork: Fork, group: &[usize]) -
             let Some(actor) = group.get(at).copied() else { break Ok(()) };
             let node = machine.node(&work.state, actor);
             match &node.action {
-                decision @ (Action::Shared | Action::Constant(_) | Action::Free) => {
+                decision @ (Action::Shared | Action::Ahead(_) | Action::Constant(_) | Action::Free) => {
                     if let Some(taken) = next_decision(machine, &work.state, actor, decision) {
                         work.state[ACTOR * actor + 1] += u16::from(*decision == Action::Shared);
                         if let Err(stop) = work.go_on(actor, taken) {
@@ -286,14 +286,18 @@ fn settle(machine: &Machine, ledger: &mut Ledger, fork: Fork, group: &[usize]) -
 
 /// Returns the decision that an actor meets if others have taken it before.
 fn next_decision(machine: &Machine, state: &[u16], actor: usize, action: &Action) -> Option<bool> {
-    match action {
-        Action::Shared => {}
-        Action::Constant(number) => return machine.constant(state, *number),
-        _ => return None,
-    }
     let at = machine.stream_at(machine.actors[actor].stream);
     let position = state[ACTOR * actor + 1];
-    (position < state[at]).then(|| decision(&state[at..], position))
+    let known = |position: u16| (position < state[at]).then(|| decision(&state[at..], position));
+    match action {
+        Action::Shared => known(position),
+        // What comes after a decision to end is about something else.
+        Action::Ahead(number) => {
+            (0..*number).map(|more| known(position + more)).find(|known| *known != Some(true)).unwrap_or(Some(true))
+        }
+        Action::Constant(number) => machine.constant(state, *number),
+        _ => None,
+    }
 }
 
 fn decide(work: &mut Work<'_>, actor: usize, action: &Action, taken: bool) -> Result<(), Stop> {
@@ -301,7 +305,8 @@ fn decide(work: &mut Work<'_>, actor: usize, action: &Action, taken: bool) -> Re
     if let Action::Constant(number) = action {
         work.state[work.machine.constants_at + *number as usize] = if taken { 1 } else { 2 };
     }
-    if *action == Action::Shared {
+    // Whoever looks ahead takes no decision, but chooses the first that nobody has chosen.
+    if matches!(action, Action::Shared | Action::Ahead(_)) {
         let at = work.machine.stream_at(own.stream);
         let position = work.state[at];
         if position >= WINDOW {
@@ -309,6 +314,9 @@ fn decide(work: &mut Work<'_>, actor: usize, action: &Action, taken: bool) -> Re
         }
         work.state[at] += 1;
         work.state[at + 1 + usize::from(position / 16)] |= u16::from(taken) << (position % 16);
+        if matches!(action, Action::Ahead(_)) {
+            return Ok(());
+        }
         work.state[ACTOR * actor + 1] += 1;
     }
     work.go_on(actor, taken)

@@ -183,7 +183,7 @@ impl Step<'_> {
                 facts.meet(known, &members);
             }
             Action::Share { .. } | Action::Free | Action::Missing => return None,
-            Action::Shared | Action::Constant(_) | Action::End => {}
+            Action::Shared | Action::Ahead(_) | Action::Constant(_) | Action::End => {}
         }
         Some(())
     }

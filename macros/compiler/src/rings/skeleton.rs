@@ -228,6 +228,9 @@ pub enum Condition {
     Counters(Expr),
     /// The branch is a decision that all roles of the stream take alike, such as whether there is one more iteration.
     Shared,
+    /// The branch holds if this many decisions that come next are all to go on, such as whether there will be an iteration so many rounds
+    /// later. It takes none of them: the thread comes to each of them later.
+    Ahead(Expr),
     /// The branch depends on what stays the same while the kernel runs, such as whether loops over a range have any iterations: all
     /// branches of the number go the same way, wherever and whenever a thread comes to them.
     Constant(u32),
@@ -254,7 +257,9 @@ impl Op {
             | Op::BeginRead { slot, block, .. }
             | Op::EndRead { slot, block } => (Vec::new(), vec![&slot.index, block]),
             Op::Store { slot, .. } => (Vec::new(), vec![&slot.index]),
-            Op::Branch { condition: Condition::Counters(expr), .. } => (Vec::new(), vec![expr]),
+            Op::Branch { condition: Condition::Counters(expr) | Condition::Ahead(expr), .. } => {
+                (Vec::new(), vec![expr])
+            }
             Op::Branch { condition: Condition::Shared | Condition::Constant(_) | Condition::Free, .. }
             | Op::WaitStores { .. }
             | Op::Sync { .. }

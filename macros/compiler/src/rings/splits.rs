@@ -58,7 +58,10 @@ pub(super) fn splits(machine: &Machine) -> Splits {
 /// Returns whether the threads of a unit meet others and exit, and do nothing else.
 fn only_meets(machine: &Machine, unit: usize) -> bool {
     let mut nodes = machine.automata[unit].nodes.iter();
-    nodes.all(|node| matches!(node.action, Action::Sync { .. } | Action::Shared | Action::Constant(_) | Action::End))
+    nodes.all(|node| {
+        let decides = matches!(node.action, Action::Shared | Action::Ahead(_) | Action::Constant(_));
+        decides || matches!(node.action, Action::Sync { .. } | Action::End)
+    })
 }
 
 /// Returns the slots that the threads of a unit fill, or read.

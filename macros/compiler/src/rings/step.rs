@@ -148,7 +148,9 @@ impl Work<'_> {
                 self.log(event, None);
                 return Err(Fault::Count(CountFault::Index { threads, step: node.id }).into());
             }
-            Action::Shared | Action::Constant(_) | Action::Free | Action::End => return Ok(Done::Alone),
+            Action::Shared | Action::Ahead(_) | Action::Constant(_) | Action::Free | Action::End => {
+                return Ok(Done::Alone);
+            }
         }
         if finishes {
             let barrier = about.unwrap_or(0);

@@ -13,6 +13,7 @@ mod copies;
 mod copies_of_functions;
 mod copy_lengths;
 mod corpus;
+mod deferred_waits;
 mod depth;
 mod diagnostics;
 mod elections;

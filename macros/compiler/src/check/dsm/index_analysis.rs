@@ -9,6 +9,7 @@ use super::affine::{Base, Change};
 use super::blocks_of_cluster;
 use super::guards::{Bounds, Comparison, Fact, RankBounds, Subject};
 use super::index_value::{Form, IndexValue, Size};
+use super::least::LeastValues;
 use super::skew::Skews;
 use crate::check::cfg::{
     BasicBlock, BlockId, CallId, Cfg, Extent, MemoryStep, NodeId, Region, Select, Source, Step, StepKind, ValueStep,
@@ -48,6 +49,8 @@ pub(super) struct IndexAnalysis<'a, 'f> {
     in_detail: bool,
     /// The variables that never change.
     fixed: BTreeSet<Variable>,
+    /// What variables are at least.
+    least: LeastValues,
     /// The variables that differ between blocks by their ranks.
     pub(super) skews: Skews,
 }
@@ -187,11 +190,13 @@ impl<'a, 'f> IndexAnalysis<'a, 'f> {
             cluster_constant,
             in_detail,
             fixed: if in_detail { fixed(function, cfg) } else { BTreeSet::new() },
+            least: LeastValues::default(),
             skews: Skews::default(),
         };
         analysis.mark_relevant(indexes);
         if in_detail {
             analysis.mark_comparisons(&evaluated_in);
+            analysis.least = LeastValues::of(cfg, |variable| analysis.is_relevant(variable));
         }
         analysis
     }
@@ -238,8 +243,8 @@ impl<'a, 'f> IndexAnalysis<'a, 'f> {
             let node = &self.cfg.nodes[id.0];
             work.extend(&node.operands);
             let (variable, ends) = match node.source {
-                Source::Read(variable) => (variable, None),
-                Source::Counter { of, range, .. } => (of, range),
+                Source::Read(variable) => (variable, &[][..]),
+                Source::Counter { of, .. } => (of, &node.operands[..]),
                 Source::Operands
                 | Source::Integer(_)
                 | Source::Constant(_)
@@ -255,9 +260,8 @@ impl<'a, 'f> IndexAnalysis<'a, 'f> {
                 | Source::Call { .. } => continue,
             };
             // The ends are evaluated before the loop.
-            for end in ends.into_iter().flat_map(|(start, end)| [start, end]) {
+            for end in ends {
                 self.outlives_block[end.0] = true;
-                work.push(end);
             }
             // An assignment to the whole changes its fields.
             for variable in std::iter::once(variable).chain(variable.whole()).map(|variable| variables.number(variable))
@@ -309,10 +313,12 @@ impl<'a, 'f> IndexAnalysis<'a, 'f> {
             Source::Read(variable) => self.read(state, id, *variable),
             Source::Counter { of, by, range } => {
                 let advanced = by.map_or(IndexValue::UNKNOWN, |by| self.read_counter(id, *of, by));
-                let bounds = range.and_then(|(start, end)| {
-                    Some(IndexValue::between(state.node(start).lower?, state.node(end).as_upper_bound()))
-                });
-                IndexValue { form: advanced.form, ..bounds.unwrap_or_default() }
+                let before = state.variables.get(of).and_then(|before| before.lower);
+                let grown =
+                    before.zip(by.and_then(|by| u64::try_from(by).ok())).and_then(|(lower, by)| lower.checked_add(by));
+                let lower = operand(0).lower.max(grown);
+                let upper = lower.and(*range).and_then(|(_, end)| state.node(end).as_upper_bound());
+                IndexValue { form: advanced.form, lower, upper }
             }
             Source::ThreadRank => IndexValue::between(0, self.block_size()),
             Source::Known { .. } => match self.cfg.queries.get(&id).map(|(group, query)| (group, query.answer)) {
@@ -358,6 +364,10 @@ impl<'a, 'f> IndexAnalysis<'a, 'f> {
     fn read(&self, state: &KnownValues, node: NodeId, variable: Variable) -> IndexValue {
         let known = state.variables.get(&variable).copied().unwrap_or_default();
         match known.form {
+            // What a loop counts up by hand is compared between rounds, and so in terms of the round.
+            Form::Affine(_) if self.least.counts(variable) && self.is_uniform(node) => {
+                IndexValue { form: IndexValue::of(Base::Variable(variable)).form, ..known }
+            }
             Form::Unknown if self.is_uniform(node) => {
                 let base = if self.is_fixed(variable) { Base::Fixed(variable) } else { Base::Variable(variable) };
                 IndexValue { form: IndexValue::of(base).form, ..known }
@@ -475,6 +485,10 @@ impl Analysis for IndexAnalysis<'_, '_> {
                     .flatten()
                     .for_each(|variable| state.differ(*variable));
             }
+        }
+        for (variable, least) in self.least.at(to.0).filter(|(variable, _)| self.live.contains(to, *variable)) {
+            let lower = &mut state.variables.entry(variable).or_default().lower;
+            *lower = (*lower).max(Some(least));
         }
         state.variables.retain(|variable, _| self.live.contains(to, *variable));
         state.bounds.retain(|subject, _| match subject {

@@ -25,6 +25,7 @@ mod in_flight;
 mod index_analysis;
 mod index_path;
 mod index_value;
+mod least;
 pub(crate) mod overlap;
 pub(crate) mod protocol;
 mod questions;

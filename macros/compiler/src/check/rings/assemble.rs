@@ -9,6 +9,7 @@ use super::given::Arguments;
 use super::kernel::{Kernel, Refusal, WARP};
 use super::objects::Objects;
 use super::races::{self, Guard};
+use super::settled::{constant_of, decisions, settle, target};
 use super::slots::Slot;
 use super::value::Evaluator;
 use super::walk::{Program, Sites, walk};
@@ -45,9 +46,11 @@ pub(super) fn assemble(
         kernel.passes_over.set(false);
         programs.map(|programs| programs.map(|programs| (programs, counters)))
     };
-    let known = match walked(false)? {
-        None if arguments.is_some() => walked(true)?,
-        known => known,
+    // What data decides in a loop need not be followed where the loop may be passed over.
+    let known = match walked(false) {
+        Ok(None) if arguments.is_some() => walked(true)?,
+        Err(refusal) if arguments.is_some() && !refusal.is_of_arguments() => walked(true).map_err(|_| refusal)?,
+        known => known?,
     };
     let too_many = || Refusal::new(kernel.whole(), "too many threads do different things");
     let (programs, counters) = known.ok_or_else(too_many)?;
@@ -133,7 +136,7 @@ fn is_of_own_block(op: &Op) -> bool {
         | Op::EndRead { slot, block } => same(&slot.index) && own(block),
         Op::Store { slot, .. } => same(&slot.index),
         Op::Set(values) => values.iter().all(|(_, value)| same(value)),
-        Op::Branch { condition: Condition::Counters(condition), .. } => same(condition),
+        Op::Branch { condition: Condition::Counters(condition) | Condition::Ahead(condition), .. } => same(condition),
         Op::Branch { condition: Condition::Shared | Condition::Constant(_) | Condition::Free, .. }
         | Op::WaitStores { .. }
         | Op::Sync { .. }
@@ -160,7 +163,8 @@ fn programs(
         programs.clear();
         for class in &classes.all {
             let Some(first) = class.threads.first() else { continue };
-            let program = walk(&evaluator(*first), objects, sites)?;
+            let mut program = walk(&evaluator(*first), objects, sites)?;
+            settle(&mut program)?;
             match programs.iter_mut().find(|(known, _)| known.steps == program.steps) {
                 Some((_, threads)) => threads.extend(&class.threads),
                 None => programs.push((program, class.threads.clone())),
@@ -311,11 +315,6 @@ fn decide_alike(one: &Program, other: &Program) -> bool {
     })
 }
 
-/// The constant that a step asks for.
-fn constant_of(step: &Step) -> Option<u32> {
-    if let Op::Branch { condition: Condition::Constant(number), .. } = step.op { Some(number) } else { None }
-}
-
 /// Whether two threads agree on all decisions if the constants of their branches have these values.
 fn agree_on_decisions(one: &Program, other: &Program, constants: &BTreeMap<u32, bool>) -> bool {
     let mut seen = BTreeSet::new();
@@ -336,31 +335,4 @@ fn agree_on_decisions(one: &Program, other: &Program, constants: &BTreeMap<u32, 
         }
     }
     true
-}
-
-/// The shared decisions that come next after a step.
-fn decisions(program: &Program, from: usize, constants: &BTreeMap<u32, bool>) -> BTreeSet<usize> {
-    let mut found = BTreeSet::new();
-    let mut seen = BTreeSet::new();
-    let mut work = vec![from];
-    while let Some(at) = work.pop() {
-        let Some(step) = program.steps.get(at).filter(|_| seen.insert(at)) else { continue };
-        if let Op::Branch { condition: Condition::Shared, .. } = step.op {
-            found.insert(at);
-        } else if let Op::Branch { otherwise, .. } = step.op {
-            match constant_of(step).and_then(|constant| constants.get(&constant)) {
-                Some(known) => work.push(if *known { at + 1 } else { otherwise }),
-                None => work.extend([at + 1, otherwise]),
-            }
-        } else if let Op::Jump(to) = step.op {
-            work.push(to);
-        } else if !matches!(step.op, Op::Leave) {
-            work.push(at + 1);
-        }
-    }
-    found
-}
-
-fn target(program: &Program, branch: usize) -> usize {
-    if let Op::Branch { otherwise, .. } = program.steps[branch].op { otherwise } else { branch + 1 }
 }

@@ -44,8 +44,13 @@ impl Walker<'_, '_, '_, '_> {
     /// The arm that a thread goes to where it comes to a branch first, if what decides about it is known then.
     fn first_arm(&self, branch: BlockId) -> Option<BlockId> {
         let End::Branch { on, then, otherwise } = self.kernel().cfg.blocks[branch.0].end else { return None };
-        let (arms, end) = self.kernel().regions.get(&branch)?;
-        let holds = self.on_entry(on, (branch, arms, (*end)?), DEPTH).known()?;
+        let kernel = self.kernel();
+        let (arms, end) = kernel.regions.get(&branch)?;
+        let counts = |variable| self.evaluator.counter(variable).is_some();
+        // A part of the condition of a loop that is passed over, too: control comes here from before the loop.
+        let around = end.filter(|end| kernel.is_skipped(*end, &counts)).and_then(|end| kernel.regions.get(&end));
+        let (arms, end) = around.filter(|(arms, _)| arms.contains(branch)).unwrap_or(&(arms.clone(), *end)).clone();
+        let holds = self.on_entry(on, (branch, &arms, end?), DEPTH).known()?;
         Some(if holds != 0 { then } else { otherwise })
     }
 

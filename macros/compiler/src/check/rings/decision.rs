@@ -1,7 +1,9 @@
 //! The decisions of threads about which way to go, with the keys by which two of them are the same one.
 
-use crate::check::cfg::{BlockId, NodeId};
-use crate::rings::Condition;
+use super::symbol::Symbol;
+use crate::check::cfg::{BlockId, NodeId, Variable};
+use crate::rings::{Condition, Expr};
+use crate::span::SpanRange;
 
 /// A mark of a decision: two decisions with a key in common are the same one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,6 +23,35 @@ pub(super) struct Decision {
     /// The counter of the iterations.
     pub(super) counts: Option<u32>,
     pub(super) certain: Option<Certain>,
+    /// Where one of these holds, so does the condition, which is not asked.
+    pub(super) already: Vec<Expr>,
+    /// Where one of these holds, the condition is about as many decisions that come later.
+    pub(super) cases: Vec<(Expr, Expr)>,
+    /// What has to hold beside the condition, and is asked before.
+    pub(super) only_if: Vec<Condition>,
+    /// If the condition is about decisions that come later, the loop that they are of.
+    pub(super) looked: Option<Looked>,
+}
+
+/// A branch that looks ahead.
+#[derive(Debug, Clone)]
+pub(super) struct Looked {
+    /// The head of the loop whose decisions it looks at.
+    pub(super) head: BlockId,
+    /// What holds where it looks, by the number of the constant: that the loop has iterations.
+    pub(super) any: Option<u32>,
+    pub(super) at: SpanRange,
+}
+
+/// A loop that counts a variable by hand.
+pub(super) struct ByHand {
+    /// The key of its decisions.
+    pub(super) key: Key,
+    /// The arm that goes on, and the one that leaves.
+    pub(super) inside: BlockId,
+    pub(super) outside: BlockId,
+    /// If it counts up by ones: the variable, its first number, and the one that it does not reach.
+    pub(super) range: Option<(Variable, i64, Symbol)>,
 }
 
 /// The iterations that a loop has before the first one about which arguments decide.
@@ -32,7 +63,16 @@ pub(super) struct Certain {
 
 impl Decision {
     pub(super) fn new(condition: Condition, keys: Vec<Key>, counts: Option<u32>) -> Decision {
-        Decision { condition, keys, counts, certain: None }
+        Decision {
+            condition,
+            keys,
+            counts,
+            certain: None,
+            already: Vec::new(),
+            cases: Vec::new(),
+            only_if: Vec::new(),
+            looked: None,
+        }
     }
 }
 

@@ -82,8 +82,10 @@ pub(super) fn find(
         // What is not followed with some rounds is not followed with more.
         let ends = arguments.number > 0 && found.as_ref().is_err_and(is_same);
         refused = found.as_ref().err().filter(|_| arguments.number > 0).cloned();
-        let is_staged = (1..=STAGED).contains(&arguments.number) || !depends.on_numbers;
-        let staged = || staged::find(kernel, objects, &classes, (&arrays, &arguments), depends.on_numbers);
+        let rounds = depends.rounds(&arguments);
+        let is_staged =
+            rounds.is_none_or(|rounds| (1..=STAGED).contains(&rounds) || (1..=STAGED).contains(&arguments.number));
+        let staged = || staged::find(kernel, objects, &classes, (&arrays, &arguments), rounds);
         let staged = || if is_staged { staged() } else { None };
         let found = found.ok().flatten().or_else(staged);
         if let Some(fault) = found {
@@ -119,14 +121,16 @@ pub(super) fn find_staged(
     let depends = classes.depends(kernel);
     let last = if depends.on_numbers { STAGED } else { 1 };
     let preconditions = Preconditions::of(kernel);
-    let launches = (1..=last).flat_map(|number| preconditions.launches(&Arguments::new(number, Elements::Same)));
+    let multiples = (1..=last).map(|number| number * depends.granule).filter(|_| depends.granule > 1);
+    let launches =
+        (1..=last).chain(multiples).flat_map(|number| preconditions.launches(&Arguments::new(number, Elements::Same)));
     launches.into_iter().find_map(|arguments| {
         let fault = staged::find(
             kernel,
             objects,
             &classes.with(kernel, &arguments),
             (&arrays, &arguments),
-            depends.on_numbers,
+            depends.rounds(&arguments),
         )?;
         Some(messages::for_arguments(fault, &report::arguments(kernel, &depends, &arguments)))
     })

@@ -43,6 +43,11 @@ impl Refusal {
         Refusal { of_arguments: true, ..Refusal::new(at, format!("{why} with these arguments")) }
     }
 
+    /// Whether certain arguments do not work.
+    pub(super) fn is_of_arguments(&self) -> bool {
+        self.of_arguments
+    }
+
     /// Whether more rounds are refused for the reason for which fewer ones were.
     pub(super) fn is_same(&self, fewer: &Refusal) -> bool {
         !self.of_arguments && self.why == fewer.why && self.at.begins_with(fewer.at)
@@ -111,6 +116,8 @@ pub(super) struct Kernel<'a, 'f> {
     pub(super) tests: Tests,
     /// Whether loops that a thread's rank decides about are passed over, although what they access is known: there are too many of them.
     pub(super) passes_over: Cell<bool>,
+    /// Whether loops over ranges from a small number on are taken for the rest of loops from 0 on.
+    pub(super) from_zero: Cell<bool>,
     /// For each block that was asked for, the branches on whose arms it is, each with whether it has to go to its first arm.
     pub(super) guards: RefCell<BTreeMap<BlockId, Vec<(BlockId, bool)>>>,
 }
@@ -140,6 +147,7 @@ impl<'a, 'f> Kernel<'a, 'f> {
             pipelines: Pipelines::default(),
             tests: Tests::default(),
             passes_over: Cell::new(false),
+            from_zero: Cell::new(false),
             guards: RefCell::default(),
         };
         for (block, content) in cfg.blocks.iter().enumerate() {
@@ -234,6 +242,18 @@ impl<'a, 'f> Kernel<'a, 'f> {
             first.is_some_and(|(counter, ..)| counter == variable)
         };
         self.cfg.counted.values().find(counts)
+    }
+
+    /// Whether there is a loop over a range from a small number on whose end arguments may decide.
+    pub(super) fn has_later_loops(&self) -> bool {
+        let number = |node: NodeId| self.cfg.nodes[self.cfg.origin(node).0].source.integer();
+        let is_later = |counted: &CountedLoop| {
+            let start = self.cfg.origin(counted.start);
+            let is_number = matches!(self.cfg.nodes[start.0].source, Source::Constant(_))
+                || self.cfg.formulas.get(&start) == Some(&Formula::Min);
+            number(counted.end).is_none() && (is_number || number(counted.start).is_some_and(|first| first > 0))
+        };
+        self.cfg.counted.values().any(is_later)
     }
 
     /// Whether a thread may come to some block again on the arms of a branch, before they have merged.

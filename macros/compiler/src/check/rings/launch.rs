@@ -33,6 +33,13 @@ pub(super) struct Depends {
     pub(super) given: BTreeSet<NodeId>,
 }
 
+impl Depends {
+    /// The number of rounds of a launch, as far as its arguments decide about it.
+    pub(super) fn rounds(&self, arguments: &Arguments) -> Option<i64> {
+        self.on_numbers.then(|| arguments.number / self.granule)
+    }
+}
+
 impl Kernel<'_, '_> {
     /// Returns how such values depend on what a launch is given.
     pub(super) fn depends(&self, nodes: &[(NodeId, Point)]) -> Depends {

@@ -4,7 +4,8 @@
 use super::counters::{Counter, Counters};
 use super::kernel::Point;
 use super::symbol::Symbol;
-use super::value::Evaluator;
+use super::value::{Evaluator, Value};
+use crate::check::cfg::{CountedLoop, Formula, NodeId};
 use crate::check::uniform::control::following_until;
 use crate::model::expr::BinaryOp;
 use crate::rings::{Expr, Operator};
@@ -39,6 +40,25 @@ impl Evaluator<'_, '_, '_> {
             }
         }
         least
+    }
+
+    /// The first number of a range. One that begins at the lesser of a number and its own end has none where that is the end.
+    pub(super) fn start(&self, counted: &CountedLoop) -> Value {
+        let cfg = self.kernel.cfg;
+        let before = (counted.before, cfg.blocks[counted.before.0].steps.len());
+        let start = cfg.origin(counted.start);
+        if let (Some(Formula::Min), [one, other], false) =
+            (cfg.formulas.get(&start), &cfg.nodes[start.0].operands[..], counted.inclusive)
+            && let Some(end) = self.value(counted.end, before).symbol()
+        {
+            let is_end = |side: &NodeId| self.value(*side, before).symbol().as_ref() == Some(&end);
+            match (is_end(one), is_end(other)) {
+                (true, false) => return self.value(*other, before),
+                (false, true) => return self.value(*one, before),
+                (true, true) | (false, false) => {}
+            }
+        }
+        self.value(counted.start, before)
     }
 
     /// The least that a number can be where a comparison holds.

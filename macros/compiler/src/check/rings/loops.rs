@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::counters::{Counter, Counters};
-use super::decision::{Certain, Decision, Key, any_of};
+use super::decision::{ByHand, Certain, Decision, Key, any_of};
 use super::kernel::{Point, Refusal};
 use super::symbol::Symbol;
 use super::tested::negated;
@@ -56,6 +56,65 @@ impl Walker<'_, '_, '_, '_> {
         }
     }
 
+    /// Adds what is decided where control comes to a loop; returns the block where it goes on.
+    pub(super) fn enter(
+        &mut self,
+        from: BlockId,
+        next: BlockId,
+        (end, at): (Point, SpanRange),
+    ) -> Result<BlockId, Refusal> {
+        let passed = self.passed_rounds(from, next)?;
+        let mut rounds = passed.as_ref().map_or(0, |(rounds, ..)| *rounds);
+        let mut block = next;
+        if let Some((says, then, otherwise)) = self.first_time(from, next)? {
+            let constant = self.sites.constant(says);
+            self.targets.push((self.program.steps.len(), otherwise));
+            self.push(end, at, Op::Branch { condition: Condition::Constant(constant), otherwise: usize::MAX });
+            self.open.push(otherwise);
+            if rounds == 0 {
+                if let Some(counter) = self.evaluator.counters.get(Counter::Iterations(next)) {
+                    let next = Expr::counter(counter).apply(Operator::Add, Expr::constant(1));
+                    self.push(end, at, Op::Set(vec![(counter, next)]));
+                }
+                // The loop's test is that of all other iterations.
+                self.open.push(next);
+                block = then;
+            }
+            rounds -= 1;
+        }
+        if let Some((_, keys, otherwise)) = passed {
+            for _ in 0..rounds {
+                let branch = self.program.steps.len();
+                self.targets.push((branch, otherwise));
+                self.program.keys.insert(branch, keys.clone());
+                self.program.decided_at.insert(branch, next);
+                self.push(end, at, Op::Branch { condition: Condition::Shared, otherwise: usize::MAX });
+            }
+            self.open.push(otherwise);
+        }
+        Ok(block)
+    }
+
+    /// If control comes to a loop that is taken for the rest of one from 0 on: the number of rounds before, the keys of their decisions, and
+    /// where control goes on without one of them.
+    fn passed_rounds(&self, from: BlockId, head: BlockId) -> Result<Option<(i64, Vec<Key>, BlockId)>, Refusal> {
+        let kernel = self.kernel();
+        let End::Branch { on, otherwise, .. } = kernel.cfg.blocks[head.0].end else { return Ok(None) };
+        let Some(counted) = kernel.cfg.counted.get(&head).filter(|counted| counted.before == from) else {
+            return Ok(None);
+        };
+        let first = self.evaluator.start(counted).known().unwrap_or(0);
+        let counts = |variable| self.evaluator.counter(variable).is_some();
+        if self.begins_at(first) == first || self.evaluator.arguments.is_some() || kernel.is_skipped(head, &counts) {
+            return Ok(None);
+        }
+        let Decision { condition: Condition::Shared, mut keys, .. } = self.counted(head, on, counted)? else {
+            return Ok(None);
+        };
+        keys.retain(|key| matches!(key, Key::Form(_)));
+        Ok((!keys.is_empty() && counted.by == Some(1)).then_some((first, keys, otherwise)))
+    }
+
     /// If control comes to a loop that is in another one, and arguments decide how often it runs: what says whether it runs at all, which
     /// is the same each time, and where control goes on then and otherwise. So a loop runs in all rounds of the outer one or in none.
     pub(super) fn first_time(
@@ -95,7 +154,7 @@ impl Walker<'_, '_, '_, '_> {
         let kernel = self.kernel();
         let before = (counted.before, kernel.cfg.blocks[counted.before.0].steps.len());
         let value = |node| self.evaluator.value(node, before);
-        let (start, end) = (value(counted.start), value(counted.end));
+        let (start, end) = (self.evaluator.start(counted), value(counted.end));
 
         // What comes after the loop may ask for the number of its iterations.
         let counts = self.evaluator.counters.get(Counter::Iterations(block));
@@ -125,7 +184,26 @@ impl Walker<'_, '_, '_, '_> {
             }
             None => {}
         }
+        if let Some(first) = start.known()
+            && self.begins_at(first) != first
+            && by == 1
+            && let Some(length) = length.as_ref().and_then(|length| length.clone().plus(first, &Symbol::constant(1)))
+        {
+            let keys = trips(length, by, more).into_iter().chain(self.agreed(block, on).ok());
+            return Ok(Decision::new(Condition::Shared, keys.collect(), counts));
+        }
         if let Some(length) = length {
+            let keys = || self.agreed(block, on).ok().into_iter().collect();
+            if let Some((most, mut decision)) =
+                if self.evaluator.arguments.is_none() { self.at_most(block, counted, keys()) } else { None }
+            {
+                let counter = self.evaluator.counters.number(Counter::Iterations(block));
+                decision
+                    .only_if
+                    .insert(0, Condition::Counters(Expr::counter(counter).apply(Operator::Lt, Expr::constant(most))));
+                decision.counts = Some(counter);
+                return Ok(decision);
+            }
             let iterations = self.evaluator.least(&length, before).and_then(iterations).unwrap_or(0);
             let iterations = if (1..=CERTAIN).contains(&iterations) { iterations } else { 0 };
             let rest = length.plus(-by * iterations, &Symbol::constant(1));
@@ -153,7 +231,7 @@ impl Walker<'_, '_, '_, '_> {
 
     /// Adds the steps of a decision, of which the last ones lead on where it is for one more iteration.
     pub(super) fn decide(&mut self, end: Point, at: SpanRange, decision: Decision, otherwise: BlockId) {
-        let Decision { condition, keys, counts, certain } = decision;
+        let Decision { condition, keys, counts, certain, already, cases, only_if, looked } = decision;
         let branches = |condition, otherwise| Op::Branch { condition, otherwise };
         let next = |walker: &Self| walker.program.steps.len();
         let mut leads_on = Vec::new();
@@ -172,10 +250,30 @@ impl Walker<'_, '_, '_, '_> {
                 self.push(end, at, Op::Jump(usize::MAX));
             }
         }
-        let branch = next(self);
-        self.targets.push((branch, otherwise));
-        self.program.keys.extend((!keys.is_empty()).then_some((branch, keys)));
-        self.push(end, at, branches(condition, usize::MAX));
+        for condition in only_if {
+            self.targets.push((next(self), otherwise));
+            self.push(end, at, branches(condition, usize::MAX));
+        }
+        for holds in already {
+            self.push(end, at, branches(Condition::Counters(holds), next(self) + 2));
+            leads_on.push(next(self));
+            self.push(end, at, Op::Jump(usize::MAX));
+        }
+        let decide = |walker: &mut Self, condition| {
+            let branch = next(walker);
+            walker.targets.push((branch, otherwise));
+            walker.program.decided_at.insert(branch, end.0);
+            walker.program.looked.extend(looked.clone().map(|looked| (branch, looked)));
+            walker.program.keys.extend((!keys.is_empty()).then(|| (branch, keys.clone())));
+            walker.push(end, at, branches(condition, usize::MAX));
+        };
+        for (case, number) in cases {
+            self.push(end, at, branches(Condition::Counters(case), next(self) + 3));
+            decide(self, Condition::Ahead(number));
+            leads_on.push(next(self));
+            self.push(end, at, Op::Jump(usize::MAX));
+        }
+        decide(self, condition);
         for jump in leads_on {
             self.program.steps[jump].op = Op::Jump(next(self));
         }
@@ -203,7 +301,7 @@ impl Walker<'_, '_, '_, '_> {
 
     /// If a branch is that of a loop which counts a variable by hand up or down to a bound, and arguments decide about it: the key of
     /// its decisions, which are those of a loop over a range, and the arms that go on and leave.
-    pub(super) fn by_hand(&self, head: BlockId, on: NodeId) -> Option<(Key, BlockId, BlockId)> {
+    pub(super) fn by_hand(&self, head: BlockId, on: NodeId) -> Option<ByHand> {
         let kernel = self.kernel();
         let cfg = kernel.cfg;
         let End::Branch { then, otherwise, .. } = cfg.blocks[head.0].end else { return None };
@@ -258,8 +356,9 @@ impl Walker<'_, '_, '_, '_> {
                     // A step that is not known is one of a range, which counts up.
                     let op = op.filter(|op| [BinaryOp::Lt, BinaryOp::Le].contains(op))?;
                     let more = i64::from(op == BinaryOp::Le);
-                    return Some((trips_by(up?, &by, more)?, inside, outside));
+                    return Some(ByHand { key: trips_by(up?, &by, more)?, inside, outside, range: None });
                 };
+                let (first, end) = (start.known(), bound.clone());
                 let (length, more) = match (op?, by) {
                     (BinaryOp::Lt, 1..) => (up?, 0),
                     (BinaryOp::Le, 1..) => (up?, 1),
@@ -270,7 +369,9 @@ impl Walker<'_, '_, '_, '_> {
                     (BinaryOp::Ne, -1) if bound.known() == Some(0) => (start.plus(-1, &bound)?, 0),
                     _ => return None,
                 };
-                return trips(length, by.abs(), more).map(|key| (key, inside, outside));
+                let first = first.filter(|first| by == 1 && *first >= 0 && end.clone().split().1 >= 0);
+                let range = first.and_then(|first| Some((variable, first, end.plus(more, &Symbol::constant(1))?)));
+                return trips(length, by.abs(), more).map(|key| ByHand { key, inside, outside, range });
             }
         }
         None

@@ -7,11 +7,12 @@
 //! of a case whose values the constants have.
 //!
 //! `pipelines` has the methods of `Pipeline`, `constants` and `symbol` have values that the text does not say, `value` the values of nodes,
-//! `given` and `launch` those of a certain launch, `preconditions` what has to hold of it, `objects` the barriers and slots, `walk` and
+//! `given` and `launch` those of a certain launch, `ahead` and `settled` the branches on later decisions, `preconditions` what has to hold of it, `objects` the barriers and slots, `walk` and
 //! `calls` a thread's steps, `skipped` and `raised` what they pass over, `reached` what their ranks exclude, `classes` the threads with the same ones, `warps` and `lanes` the actors, `assemble` the roles,
 //! `staged` the rows that bulk copies read and threads write again, `report` the faults as messages.
 
 mod accesses;
+mod ahead;
 mod arrays;
 mod assemble;
 mod calls;
@@ -44,6 +45,7 @@ mod races;
 mod raised;
 mod reached;
 mod report;
+mod settled;
 mod skipped;
 mod slots;
 mod staged;
@@ -332,6 +334,23 @@ fn judge<'f>(
     known
 }
 
+/// Looks for a proof; without one, once more with loops from small numbers on as the rest of loops from 0 on.
+fn prove_from_zero(
+    kernel: &Kernel<'_, '_>,
+    objects: &Objects,
+    classes: &Classes,
+    limit: usize,
+) -> Result<(Known, usize, bool), (Refusal, bool)> {
+    let found = prove(kernel, objects, classes, limit);
+    if found.is_ok() || !kernel.has_later_loops() {
+        return found;
+    }
+    kernel.from_zero.set(true);
+    let from_zero = prove(kernel, objects, classes, limit);
+    kernel.from_zero.set(false);
+    if from_zero.is_ok() { from_zero } else { found }
+}
+
 /// Looks for a proof for all arguments; without one, once more as if nothing were known of them.
 fn prove_by_tests(
     kernel: &Kernel<'_, '_>,
@@ -339,7 +358,7 @@ fn prove_by_tests(
     classes: &Classes,
     limit: usize,
 ) -> Result<(Known, usize, bool), (Refusal, bool)> {
-    let found = prove(kernel, objects, classes, limit);
+    let found = prove_from_zero(kernel, objects, classes, limit);
     if found.is_ok() || !kernel.tests.ignore(true) {
         kernel.tests.ignore(false);
         return found;

@@ -58,9 +58,15 @@ impl Walker<'_, '_, '_, '_> {
         if let Some((point, at)) = met.filter(|_| follows) {
             self.meet_warp(point, at);
         }
+        // What has been accessed is accessed again, or it is not: the first time is certain.
+        let again = |walker: &Self, arm: BlockId| {
+            walker.evaluator.arguments.is_some() && !certain.contains(&arm) && walker.has_come_to(arm)
+        };
         for arm in arms.iter() {
             for (index, step) in kernel.cfg.blocks[arm.0].steps.iter().enumerate() {
-                if let StepKind::Memory(MemoryStep::Access(_)) = step.kind {
+                if let StepKind::Memory(MemoryStep::Access(_)) = step.kind
+                    && !again(self, arm)
+                {
                     self.access((arm, index), step, certain.contains(&arm))?;
                 }
                 if let StepKind::Call(call) = step.kind {
@@ -71,6 +77,7 @@ impl Walker<'_, '_, '_, '_> {
                 }
             }
         }
+        self.passed_over.extend(&certain);
         self.flush();
         if let Some((point, at)) = met.filter(|_| !follows) {
             self.program.meets_aside |= self.accesses_slots(block);

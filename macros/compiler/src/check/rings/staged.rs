@@ -37,14 +37,14 @@ pub(super) fn arrays(kernel: &Kernel<'_, '_>) -> BTreeSet<usize> {
     stored(kernel).filter_map(array_of).filter(|array| *array != DYNAMIC).collect()
 }
 
-/// Looks for a copy out of a row of one of these arrays that is written again before the copy has read it. Whether the number of rounds
-/// depends on numbers that a launch is given, `on_numbers` says.
+/// Looks for a copy out of a row of one of these arrays that is written again before the copy has read it; the launch has so many rounds, if
+/// its arguments decide about that.
 pub(super) fn find(
     kernel: &Kernel<'_, '_>,
     objects: &Objects,
     classes: &Classes,
     (arrays, arguments): (&BTreeSet<usize>, &Arguments),
-    on_numbers: bool,
+    rounds: Option<i64>,
 ) -> Option<Diag> {
     arrays.iter().copied().filter_map(|array| slot(kernel, array)).find_map(|slot| {
         let barriers = objects;
@@ -55,8 +55,8 @@ pub(super) fn find(
             .find_map(|thread| of_thread(kernel, (&objects, classes), arguments, *thread, &mut left).ok()?)
             .or_else(|| {
                 // The last row is used again, and earlier ones, too.
-                let rounds = 2 + i64::from(slot.stages > 1);
-                let is_one = !on_numbers || arguments.number == rounds;
+                let enough = 2 + i64::from(slot.stages > 1);
+                let is_one = rounds.is_none_or(|rounds| rounds == enough);
                 is_one.then(|| of_all(kernel, barriers, slot, arguments)).flatten()
             })
     })

@@ -180,10 +180,8 @@ impl Evaluator<'_, '_, '_> {
                     None => Value::Unknown,
                 },
                 Some(Formula::Element) => {
-                    let elements = kernel.cfg.listed(of.operands[0]);
-                    let index = || operand(1).known().and_then(|index| usize::try_from(index).ok());
-                    let element = elements.and_then(|elements| elements.get(index()?));
-                    element.map_or(Value::Unknown, |element| self.value_within(*element, point, depth))
+                    let elements = kernel.cfg.listed(of.operands[0]).unwrap_or_default();
+                    self.of_list(elements, || operand(1), |element| self.value_within(element, point, depth))
                 }
                 Some(formula @ (Formula::Pick | Formula::Replaced { .. })) => {
                     Self::of_array(*formula, of.operands.len(), operand)
@@ -333,7 +331,7 @@ impl Evaluator<'_, '_, '_> {
         let step = counted.step.filter(|_| self.kernel.is_kept_by_body(variable));
         let by = by.or_else(|| self.value(step?, before).known())?;
         let first = match by {
-            1.. => self.value(counted.start, before).expr()?,
+            1.. => self.start(counted).expr()?,
             -1 => {
                 let end = self.value(counted.end, before).expr()?;
                 let last = i64::from(!counted.inclusive);

@@ -4,8 +4,8 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::counters::{Counter, Counters};
-use super::decision::{Decision, Key};
+use super::counters::Counters;
+use super::decision::{ByHand, Decision, Key, Looked};
 use super::kernel::{Kernel, Point, Refusal, is_warp, is_within_warp};
 use super::objects::Objects;
 use super::value::{Evaluator, Value, binary};
@@ -17,7 +17,7 @@ use crate::check::cfg::{
 };
 use crate::model::expr::Callee;
 use crate::model::group::Group;
-use crate::rings::{Among, Condition, Expr, Op, Operator, Step};
+use crate::rings::{Among, Condition, Expr, Op, Step};
 use crate::span::SpanRange;
 
 /// The places of the steps of a skeleton, by the number of the step.
@@ -65,6 +65,10 @@ pub(super) struct Program {
     pub(super) steps: Vec<Step>,
     /// What each shared decision is about, by its index among the steps.
     pub(super) keys: BTreeMap<usize, Vec<Key>>,
+    /// The block whose end makes each shared decision.
+    pub(super) decided_at: BTreeMap<usize, BlockId>,
+    /// The branches that look ahead.
+    pub(super) looked: BTreeMap<usize, Looked>,
     /// The indexes of the steps at which the thread's warp meets: they do nothing else.
     pub(super) meetings: BTreeSet<usize>,
     /// Whether the warp meets beside accesses of slots where a branch is passed over: their order is not kept.
@@ -104,7 +108,7 @@ pub(super) struct Pending {
 /// What control does at the end of a block.
 enum Next {
     Goes(BlockId),
-    Decides { decision: Decision, then: BlockId, otherwise: BlockId },
+    Decides { decision: Box<Decision>, then: BlockId, otherwise: BlockId },
     Ends,
 }
 
@@ -116,7 +120,9 @@ pub(super) struct Walker<'w, 'k, 'a, 'f> {
     labels: BTreeMap<BlockId, usize>,
     /// The jumps and branches whose targets are blocks so far.
     pub(super) targets: Vec<(usize, BlockId)>,
-    open: Vec<BlockId>,
+    pub(super) open: Vec<BlockId>,
+    /// The blocks that the thread is certain to come to on arms that were passed over.
+    pub(super) passed_over: BTreeSet<BlockId>,
     pub(super) pending: Vec<Pending>,
     /// The barrier of the copy that begins at the next step.
     pub(super) copy_to: Option<usize>,
@@ -134,6 +140,7 @@ pub(super) fn walk(evaluator: &Evaluator<'_, '_, '_>, objects: &Objects, sites: 
             labels: BTreeMap::new(),
             targets: Vec::new(),
             open: vec![evaluator.kernel.cfg.entry],
+            passed_over: BTreeSet::new(),
             pending: Vec::new(),
             copy_to: None,
         };
@@ -158,6 +165,11 @@ pub(super) fn walk(evaluator: &Evaluator<'_, '_, '_>, objects: &Objects, sites: 
 impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
     pub(super) fn kernel(&self) -> &Kernel<'a, 'f> {
         self.evaluator.kernel
+    }
+
+    /// Whether the thread has come to a block.
+    pub(super) fn has_come_to(&self, block: BlockId) -> bool {
+        self.labels.contains_key(&block) || self.passed_over.contains(&block)
     }
 
     pub(super) fn push(&mut self, point: Point, at: SpanRange, op: Op) {
@@ -190,29 +202,13 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
                 }
                 Next::Goes(next) => {
                     self.count(block, next);
-                    block = match self.first_time(block, next)? {
-                        Some((says, then, otherwise)) => {
-                            let constant = self.sites.constant(says);
-                            self.targets.push((self.program.steps.len(), otherwise));
-                            let condition = Condition::Constant(constant);
-                            self.push(end, at, Op::Branch { condition, otherwise: usize::MAX });
-                            if let Some(counter) = self.evaluator.counters.get(Counter::Iterations(next)) {
-                                let next = Expr::counter(counter).apply(Operator::Add, Expr::constant(1));
-                                self.push(end, at, Op::Set(vec![(counter, next)]));
-                            }
-                            self.open.push(otherwise);
-                            // The loop's test is that of all other iterations.
-                            self.open.push(next);
-                            then
-                        }
-                        None => next,
-                    };
+                    block = self.enter(block, next, (end, at))?;
                 }
                 Next::Decides { decision, then, otherwise } => {
                     if [then, otherwise].iter().any(|next| self.kernel().cfg.counted.contains_key(next)) {
                         return Err(Refusal::new(at, "a loop is repeated from the middle of a condition"));
                     }
-                    self.decide(end, at, decision, otherwise);
+                    self.decide(end, at, *decision, otherwise);
                     self.open.push(otherwise);
                     block = then;
                 }
@@ -280,9 +276,10 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
         {
             return Ok(Next::Goes(next));
         }
-        if let Some((key, then, otherwise)) = by_hand {
+        if let Some(ByHand { key, inside: then, outside: otherwise, .. }) = by_hand {
             let keys = std::iter::once(key).chain(self.agreed(block, on).ok()).collect();
-            return Ok(Next::Decides { decision: Decision::new(Condition::Shared, keys, None), then, otherwise });
+            let decision = Box::new(Decision::new(Condition::Shared, keys, None));
+            return Ok(Next::Decides { decision, then, otherwise });
         }
         if let Some(counted) = counted
             && self.raise(block, counted)
@@ -291,21 +288,38 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
         }
         let decision = match counted {
             Some(counted) => self.counted(block, on, counted)?,
-            None => match value {
-                Value::Expr(expr) => Decision::new(Condition::Counters(expr), Vec::new(), None),
-                Value::Symbol(symbol) => {
-                    Decision::new(Condition::Shared, vec![Key::Form(format!("if {symbol}"))], None)
+            None => {
+                let key = match value {
+                    Value::Expr(expr) => {
+                        let decision = Box::new(Decision::new(Condition::Counters(expr), Vec::new(), None));
+                        return Ok(Next::Decides { decision, then, otherwise });
+                    }
+                    Value::Symbol(symbol) => Ok(Key::Form(format!("if {symbol}"))),
+                    Value::Unknown => self.agreed(block, on),
+                };
+                let keys = key.as_ref().ok().cloned().into_iter().collect();
+                let looked = if self.evaluator.arguments.is_none() { self.looks_ahead(on, point, keys) } else { None };
+                match looked {
+                    Some((decision, true)) => decision,
+                    Some((decision, false)) => {
+                        let decision = Box::new(decision);
+                        return Ok(Next::Decides { decision, then: otherwise, otherwise: then });
+                    }
+                    None => Decision::new(Condition::Shared, vec![key?], None),
                 }
-                Value::Unknown => Decision::new(Condition::Shared, vec![self.agreed(block, on)?], None),
-            },
+            }
         };
-        Ok(Next::Decides { decision, then, otherwise })
+        Ok(Next::Decides { decision: Box::new(decision), then, otherwise })
     }
 
-    /// Whether a branch is that of a loop.
+    /// Whether a branch is that of a loop, or a part of its condition.
     fn repeats(&self, block: BlockId) -> bool {
-        let region = self.kernel().regions.get(&block);
-        region.is_some_and(|(arms, end)| end.is_none_or(|end| self.kernel().repeats(block, arms, end)))
+        let repeats = |block: BlockId| {
+            let region = self.kernel().regions.get(&block);
+            region.filter(|(arms, end)| end.is_none_or(|end| self.kernel().repeats(block, arms, end)))
+        };
+        let end = || self.kernel().regions.get(&block).and_then(|(_, end)| repeats((*end)?));
+        repeats(block).is_some() || end().is_some_and(|(arms, _)| arms.contains(block))
     }
 
     /// Whether a condition holds, if that is the same in all blocks of the cluster.

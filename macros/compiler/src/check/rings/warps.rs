@@ -160,7 +160,9 @@ fn of_warp(leader: &Program, others: &Program, aim: Aim) -> Option<Program> {
         let together = same && leader.meetings.contains(&at) == others.meetings.contains(&other);
         (*is_of_all.entry(at).or_insert(together) == together).then_some(())?;
         let op = op?;
-        if let (false, Op::Branch { condition: Condition::Counters(_), otherwise }) = (together, op) {
+        if let (false, Op::Branch { condition: Condition::Counters(_) | Condition::Ahead(_), otherwise }) =
+            (together, op)
+        {
             // What the leader does alone may depend on the round.
             work.extend([(at + 1, other, since), (*otherwise, other, since)]);
         } else if !together {

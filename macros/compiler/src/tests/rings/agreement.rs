@@ -7,8 +7,8 @@ use super::kernels::{
     EMPTY, FULL, TILE, drops, early, groups, handshake, kept, multicast, order_barrier, own, ping_pong, ring_of, split,
     stores, tiles_of_a_ring, turn, two_queues, using,
 };
-use super::words::{WithRole, Word, arrive, fill, filled, rounds, share, skeleton, wait};
-use crate::rings::{Among, Skeleton, Verdict, check, proved_in_order};
+use super::words::{WithRole, Word, arrive, copy, expect, fill, filled, rounds, share, skeleton, wait};
+use crate::rings::{Among, Data, Op, Skeleton, Verdict, check, proved_in_order};
 use crate::tests::random::Random;
 
 /// How a comparison came out.
@@ -188,6 +188,70 @@ fn mutated(random: &mut Random) -> (usize, Skeleton) {
     (usize::try_from(n).unwrap_or(1), ring)
 }
 
+/// Changes one or two steps of a ring whose producer loads rounds ahead, or none.
+fn mutated_ahead(random: &mut Random) -> (usize, Skeleton) {
+    let n = 1 + u32::try_from(random.below(3)).unwrap();
+    let ahead = 1 + u32::try_from(random.below(n as usize)).unwrap();
+    let stage = |k: &str| format!("({k})%{n}");
+    let load = |k: &str| vec![expect(FULL, &stage(k), 4), copy(TILE, &stage(k), FULL, 4), arrive(FULL, &stage(k))];
+    let later = format!("k+{ahead}");
+    let mut first: Vec<Vec<Word>> = (0..ahead).map(|s| load(&s.to_string())).collect();
+    let waits = wait(EMPTY, &stage(&later), &format!("1-({later})//{n}%2"));
+    let mut body = [vec![waits], load(&later)].concat();
+    let mut consumer = using(n);
+    let (mut of_first, mut of_body) = ((1..=ahead).collect::<Vec<u32>>(), ahead);
+    for _ in 0..[0, 0, 1, 1, 1, 2][random.below(6)] {
+        match random.below(8) {
+            0 => of_body = 1 + u32::try_from(random.below(4)).unwrap(),
+            1 => of_first[random.below(ahead as usize)] = 1 + u32::try_from(random.below(4)).unwrap(),
+            2 | 3 => {
+                let at = random.below(body.len());
+                change(&mut body[at], n, random);
+            }
+            4 => drop(body.remove(random.below(body.len()))),
+            5 => {
+                let load = &mut first[random.below(ahead as usize)];
+                let at = random.below(load.len());
+                change(&mut load[at], n, random);
+            }
+            6 => drop(consumer.remove(random.below(consumer.len()))),
+            _ => {
+                let at = random.below(consumer.len());
+                change(&mut consumer[at], n, random);
+            }
+        }
+    }
+    let first = first.into_iter().zip(of_first).map(|(load, next)| Word::When(format!("next {next}"), load));
+    let producer = first.chain([rounds(vec![Word::When(format!("next {of_body}"), body)])]).collect::<Vec<Word>>();
+    let threads = [1, 2][random.below(2)];
+    let mut ring = skeleton(1, &[(n, 1), (n, threads)], &[(n, 1)]);
+    ring = ring.role(1, &producer).role(threads, &[rounds(consumer)]);
+    // A round's data are those that are there.
+    for step in ring.roles.iter_mut().flat_map(|role| &mut role.steps) {
+        if let Op::Copy { data, .. } | Op::BeginRead { data, .. } = &mut step.op {
+            *data = Data::Fixed(0);
+        }
+    }
+    (n as usize, ring)
+}
+
+/// Compares rings that load ahead from a seed on.
+fn mutants_ahead(seed: u64, number: u64) -> Tally {
+    let mut tally = Tally::default();
+    for seed in seed..seed + number {
+        let (n, ring) = mutated_ahead(&mut Random::new(seed));
+        let different = compare(&ring, &trips(3 * n + 1), &mut tally);
+        assert!(different.is_none(), "seed {seed}: {}", different.unwrap_or_default());
+    }
+    tally
+}
+
+#[test]
+fn rings_that_load_ahead() {
+    let tally = mutants_ahead(1, 40);
+    assert!(tally.proved > 10 && tally.in_order > 10 && tally.faulty > 10, "{tally:?}");
+}
+
 /// Changes a step's stage, parity, number or block.
 fn change(word: &mut Word, n: u32, random: &mut Random) {
     let (i, parity) = turn(n);
@@ -253,8 +317,9 @@ fn mutated_rings() {
 #[ignore = "minutes: run it after a change of `rings`"]
 fn many_mutated_rings() {
     let number = |name, otherwise| std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise);
-    let tally = mutants(number("PHALANX_SEED", 1000), usize::try_from(number("PHALANX_RINGS", 5000)).unwrap());
-    println!("{tally:?}");
+    let (seed, number) = (number("PHALANX_SEED", 1000), number("PHALANX_RINGS", 5000));
+    println!("{:?}", mutants_ahead(seed, number / 5));
+    println!("{:?}", mutants(seed, usize::try_from(number).unwrap()));
 }
 
 #[test]

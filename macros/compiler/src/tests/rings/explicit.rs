@@ -203,6 +203,12 @@ impl Run<'_> {
                             world.threads[thread].decisions += 1;
                             if self.decisions.get(taken) == Some(&true) { next } else { *otherwise }
                         }
+                        Op::Branch { condition: Condition::Ahead(number), otherwise } => {
+                            let taken = world.threads[thread].decisions;
+                            let number = usize::try_from(self.value(&world, thread, number)).unwrap();
+                            let all = (taken..taken + number).all(|at| self.decisions.get(at) == Some(&true));
+                            if all { next } else { *otherwise }
+                        }
                         Op::Branch { condition: Condition::Constant(number), otherwise } => {
                             let ways = match world.constants.get(number) {
                                 Some(known) => vec![*known],

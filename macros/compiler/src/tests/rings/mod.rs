@@ -1,6 +1,7 @@
 //! Rings of phase barriers: verdicts on skeletons, and the comparison with a machine that shares no code with the check.
 
 mod agreement;
+mod ahead;
 mod cases;
 mod certain;
 mod chains;
@@ -33,9 +34,11 @@ mod preconditions;
 mod products;
 mod races;
 mod roles;
+mod rows;
 mod schedulers;
 mod skeletons;
 mod staged;
+mod tables;
 mod tiles;
 mod together;
 mod words;

@@ -37,7 +37,7 @@ pub(super) enum Word {
     WaitStores(u8, u32),
     Sync(u32, Among),
     Let(Vec<(&'static str, String)>),
-    /// A test of counters, a shared decision (`all?`), one that is always the same (`same?`) or a thread's own (`?`), and what depends
+    /// A test of counters, a shared decision (`all?`), whether so many that come next are to go on (`next 2`), one that is always the same (`same?`) or a thread's own (`?`), and what depends
     /// on it.
     When(String, Vec<Word>),
     /// A loop with its counter; whether each iteration is a round.
@@ -235,6 +235,7 @@ impl Text {
                         "?" => Condition::Free,
                         "all?" => Condition::Shared,
                         "same?" => Condition::Constant(0),
+                        ahead if ahead.starts_with("next ") => Condition::Ahead(self.expr(&ahead[5..])),
                         test => Condition::Counters(self.expr(test)),
                     };
                     let branch = self.push(Op::Branch { condition, otherwise: 0 });
