@@ -16,10 +16,9 @@ cd "$(dirname "$0")" || exit 1
 tar -xzf packed.tar.gz || exit 1
 export PHALANX_CUBINS="$PWD/cubins"
 failed=""
-# One after the other: where others load kernels and make streams beside a launch that spins until its deadline, all of them may wait.
 for test in tests/*; do
     echo "== $test"
-    "$test" --test-threads 1 || failed="$failed $test"
+    "$test" || failed="$failed $test"
 done
 for program in checks/* examples/*; do
     echo "== $program"
