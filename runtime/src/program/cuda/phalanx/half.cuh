@@ -43,6 +43,14 @@ struct binary16 {
         asm("fma.rn.f16 %0, %0, %1, %2;" : "+h"(a) : "h"(b), "h"(c));
         return a;
     }
+    __device__ __forceinline__ static unsigned short min(unsigned short a, unsigned short b) {
+        asm("min.f16 %0, %0, %1;" : "+h"(a) : "h"(b));
+        return a;
+    }
+    __device__ __forceinline__ static unsigned short max(unsigned short a, unsigned short b) {
+        asm("max.f16 %0, %0, %1;" : "+h"(a) : "h"(b));
+        return a;
+    }
 };
 struct brain16 {
     enum : unsigned { infinity = 0x7f80, least_normal = 0x0080 };
@@ -74,12 +82,22 @@ struct brain16 {
         asm("fma.rn.bf16 %0, %0, %1, %2;" : "+h"(a) : "h"(b), "h"(c));
         return a;
     }
+    __device__ __forceinline__ static unsigned short min(unsigned short a, unsigned short b) {
+        asm("min.bf16 %0, %0, %1;" : "+h"(a) : "h"(b));
+        return a;
+    }
+    __device__ __forceinline__ static unsigned short max(unsigned short a, unsigned short b) {
+        asm("max.bf16 %0, %0, %1;" : "+h"(a) : "h"(b));
+        return a;
+    }
 };
 
 } // namespace detail
 
 template <class Format>
 struct half_float {
+    using format = Format;
+
     unsigned short value; // its bits
 
     half_float() = default;
