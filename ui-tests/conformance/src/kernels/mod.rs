@@ -60,6 +60,7 @@ mod mixtures;
 mod multicast;
 mod names;
 mod nanosleep;
+mod narrow_lanes;
 mod odd_places;
 mod operators;
 mod options;
@@ -135,6 +136,7 @@ pub fn modules() -> Vec<Module> {
         calls::modules(),
         captures::modules(),
         names::modules(),
+        narrow_lanes::modules(),
         nanosleep::modules(),
         dependent::modules(),
         forgotten::modules(),

@@ -121,7 +121,8 @@ fn parentheses_by_precedence() {
     check("let x = (a == b) & p;", "<slot0> x = a == b & p;");
     check("let x = a ^ b < c | a;", "auto x = (a ^ b) < (c | a);");
     check("let x = (a < b) == (b < c);", "auto x = a < b == b < c;");
-    check("let x = p && (q || p); let y = p || q && p;", "auto x = p && (q || p);\nauto y = p || q && p;");
+    check("let x = p && (q || m[a] > b);", "auto x = p && (q || m[a] > b);");
+    check("let x = p || q && m[a] > b;", "auto x = p || q && m[a] > b;");
     check("let x = (p || q) & p; let y = p | q && p;", "<slot0> x = (p || q) & p;\nauto y = p | q && p;");
     check("let x = (a + b) as u64 * 2; let y = -a as u64;", "auto x = as<u64>(a + b) * 2;\nauto y = as<u64>(-a);");
     check("let x = if p { a } else { b } as i64;", "auto x = as<i64>(p ? a : b);");

@@ -57,6 +57,33 @@ fn values_of_if() {
 }
 
 #[test]
+fn conditions_of_both_operators_have_no_branch() {
+    check("let x = a > b || a == b && c < 3;", "auto x = bool(a > b | a == b & c < 3);");
+    check("let x = (a > b || p) && c < 3 && q;", "auto x = bool((a > b | p) & c < 3 & q);");
+    check("let x = m[a] > 0 || p && q;", "auto x = bool(m[a] > 0 | p & q);");
+    check(
+        "if a > b || p && q { *r = 1; }",
+        "if (a > b | p & q) {
+             r = 1;
+         }",
+    );
+    // The compiler of CUDA C++ needs no help with one operator.
+    check("let x = a > b && b > c && p;", "auto x = a > b && b > c && p;");
+    // What may fail, or is much, is evaluated only if it has to be.
+    check("let x = p || q && m[a] > 0;", "auto x = p || q && m[a] > 0;");
+    check("let x = p || q && a / b > 0;", "auto x = p || q && a / b > 0;");
+    check(
+        "let x = p || q && a * b + c > a + b * c - a * c + b * a - c;",
+        "auto x = p || q && a * b + c > a + b * c - a * c + b * a - c;",
+    );
+    // C++ could evaluate the right operand first.
+    check(
+        "let mut z = a; let x = h(&mut z) > 0 || p && z > b;",
+        "auto z = a;\nauto x = <callee0>(z) > 0 || p && z > b;",
+    );
+}
+
+#[test]
 fn values_of_blocks() {
     check(
         "let x = { let y = a; y + b };",

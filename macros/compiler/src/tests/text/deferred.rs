@@ -34,7 +34,7 @@ fn a_sum_of_gathered_elements() {
     has(
         body,
         &[
-            "bool inside = covers(w, values_of(steps)) && covers(x, values_of(0));",
+            "unsigned inside = covers(w, values_of(steps)) && covers(x, values_of(0));",
             "if (inside) {",
             "for (auto i : unclamped(steps)) {",
             "sum += x.get_unchecked(deferred(x, as<usize>(w.get_unchecked(i)), inside));",
@@ -50,14 +50,14 @@ fn vectors_and_chains_of_indexes() {
     has(
         "let mut sum = 0.0f32; for i in 0..a { let v = x.load_vec::<2>(w[i] as usize * b); sum += v[0] * v[1]; }",
         &[
-            "bool inside = covers(w, values_of(steps)) && covers_vectors<2>(x, values_of(0));",
+            "unsigned inside = covers(w, values_of(steps)) && covers_vectors<2>(x, values_of(0));",
             "const auto v = load_vec_unchecked<2>(x, deferred_vector<2>(x, as<usize>(w.get_unchecked(i)) * b, inside));",
         ],
     );
     has(
         "let mut sum = 0.0f32; for i in 0..a { let next = w[w[i] as usize] as usize; sum += x[next]; }",
         &[
-            "bool inside = covers(w, values_of(steps)) && covers(w, values_of(0)) && covers(x, values_of(0));",
+            "unsigned inside = covers(w, values_of(steps)) && covers(w, values_of(0)) && covers(x, values_of(0));",
             "auto next = as<usize>(w.get_unchecked(deferred(w, as<usize>(w.get_unchecked(i)), inside)));",
             "sum += x.get_unchecked(deferred(x, next, inside));",
         ],
@@ -70,7 +70,7 @@ fn stores_are_made_once_and_while_all_is_well() {
         "for i in 0..a { m[i] = w[w[i] as usize] + 1; }",
         &[
             "const bool tested = covers(m, values_of(steps)) && covers(w, values_of(steps)) && covers(w, values_of(0));",
-            "bool inside = tested;",
+            "unsigned inside = tested;",
             "if (inside) {",
             "auto value = w.get_unchecked(deferred(w, as<usize>(w.get_unchecked(i)), inside)) + 1;",
             "auto& value_2 = m.get_unchecked(i);",

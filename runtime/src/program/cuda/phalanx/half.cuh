@@ -8,6 +8,22 @@
 namespace phalanx {
 namespace detail {
 
+// Whether two numbers compare in a way, by one instruction for what would be two conversions and a comparison.
+#define PHALANX_COMPARISON(NAME, TYPE)                                                                                 \
+    __device__ __forceinline__ static bool NAME(unsigned short a, unsigned short b) {                                  \
+        unsigned holds;                                                                                                \
+        asm("{.reg .pred p; setp." #NAME "." TYPE " p, %1, %2; selp.u32 %0, 1, 0, p;}"                                 \
+            : "=r"(holds)                                                                                              \
+            : "h"(a), "h"(b));                                                                                         \
+        return holds != 0;                                                                                             \
+    }
+#define PHALANX_COMPARISONS(TYPE)                                                                                      \
+    PHALANX_COMPARISON(eq, TYPE)                                                                                       \
+    PHALANX_COMPARISON(lt, TYPE)                                                                                       \
+    PHALANX_COMPARISON(le, TYPE)                                                                                       \
+    PHALANX_COMPARISON(gt, TYPE)                                                                                       \
+    PHALANX_COMPARISON(ge, TYPE)
+
 // The differences between `f16` and `bf16`.
 struct binary16 {
     enum : unsigned { infinity = 0x7c00, least_normal = 0x0400 };
@@ -43,6 +59,15 @@ struct binary16 {
         asm("fma.rn.f16 %0, %0, %1, %2;" : "+h"(a) : "h"(b), "h"(c));
         return a;
     }
+    __device__ __forceinline__ static unsigned short min(unsigned short a, unsigned short b) {
+        asm("min.f16 %0, %0, %1;" : "+h"(a) : "h"(b));
+        return a;
+    }
+    __device__ __forceinline__ static unsigned short max(unsigned short a, unsigned short b) {
+        asm("max.f16 %0, %0, %1;" : "+h"(a) : "h"(b));
+        return a;
+    }
+    PHALANX_COMPARISONS("f16")
 };
 struct brain16 {
     enum : unsigned { infinity = 0x7f80, least_normal = 0x0080 };
@@ -74,12 +99,26 @@ struct brain16 {
         asm("fma.rn.bf16 %0, %0, %1, %2;" : "+h"(a) : "h"(b), "h"(c));
         return a;
     }
+    __device__ __forceinline__ static unsigned short min(unsigned short a, unsigned short b) {
+        asm("min.bf16 %0, %0, %1;" : "+h"(a) : "h"(b));
+        return a;
+    }
+    __device__ __forceinline__ static unsigned short max(unsigned short a, unsigned short b) {
+        asm("max.bf16 %0, %0, %1;" : "+h"(a) : "h"(b));
+        return a;
+    }
+    PHALANX_COMPARISONS("bf16")
 };
+
+#undef PHALANX_COMPARISONS
+#undef PHALANX_COMPARISON
 
 } // namespace detail
 
 template <class Format>
 struct half_float {
+    using format = Format;
+
     unsigned short value; // its bits
 
     half_float() = default;
@@ -113,11 +152,11 @@ struct half_float {
     __device__ __forceinline__ half_float& operator/=(half_float b) { return *this = *this / b; }
     __device__ __forceinline__ half_float& operator%=(half_float b) { return *this = *this % b; }
 
-    __device__ __forceinline__ friend constexpr bool operator==(half_float a, half_float b) { return a.wide() == b.wide(); }
-    __device__ __forceinline__ friend constexpr bool operator<(half_float a, half_float b) { return a.wide() < b.wide(); }
-    __device__ __forceinline__ friend constexpr bool operator<=(half_float a, half_float b) { return a.wide() <= b.wide(); }
-    __device__ __forceinline__ friend constexpr bool operator>(half_float a, half_float b) { return a.wide() > b.wide(); }
-    __device__ __forceinline__ friend constexpr bool operator>=(half_float a, half_float b) { return a.wide() >= b.wide(); }
+    __device__ __forceinline__ friend bool operator==(half_float a, half_float b) { return Format::eq(a.value, b.value); }
+    __device__ __forceinline__ friend bool operator<(half_float a, half_float b) { return Format::lt(a.value, b.value); }
+    __device__ __forceinline__ friend bool operator<=(half_float a, half_float b) { return Format::le(a.value, b.value); }
+    __device__ __forceinline__ friend bool operator>(half_float a, half_float b) { return Format::gt(a.value, b.value); }
+    __device__ __forceinline__ friend bool operator>=(half_float a, half_float b) { return Format::ge(a.value, b.value); }
 };
 
 using f16 = half_float<detail::binary16>;

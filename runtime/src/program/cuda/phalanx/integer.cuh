@@ -108,6 +108,20 @@ __device__ __forceinline__ constexpr unsigned shift_amount(integer<Raw> amount) 
 template <class T>
 concept shift = requires(T amount) { shift_amount(amount); };
 
+// What two integers are compared by. Bytes are compared as words: the compiler makes a comparison of bytes of one of words as soon as it
+// sees that both come from bytes in memory, as all members do at first, and then masks what it computes from a lane of a word, such as
+// `c | 0x20`, after each step. It sees less through the word's memory, until no memory is left.
+template <class Raw>
+__device__ __forceinline__ constexpr Raw compared(Raw a) {
+    return a;
+}
+__device__ __forceinline__ constexpr unsigned compared(unsigned char a) {
+    struct padded {
+        unsigned char low, zeros[3];
+    };
+    return __builtin_bit_cast(unsigned, padded{a, {0, 0, 0}});
+}
+
 } // namespace detail
 
 template <class Raw>
@@ -190,11 +204,11 @@ struct integer {
     template <detail::shift Amount>
     __device__ __forceinline__ constexpr integer& operator>>=(Amount amount) { return *this = *this >> amount; }
 
-    __device__ __forceinline__ friend constexpr bool operator==(integer a, integer b) { return a.value == b.value; }
-    __device__ __forceinline__ friend constexpr bool operator<(integer a, integer b) { return a.value < b.value; }
-    __device__ __forceinline__ friend constexpr bool operator<=(integer a, integer b) { return a.value <= b.value; }
-    __device__ __forceinline__ friend constexpr bool operator>(integer a, integer b) { return a.value > b.value; }
-    __device__ __forceinline__ friend constexpr bool operator>=(integer a, integer b) { return a.value >= b.value; }
+    __device__ __forceinline__ friend constexpr bool operator==(integer a, integer b) { return detail::compared(a.value) == detail::compared(b.value); }
+    __device__ __forceinline__ friend constexpr bool operator<(integer a, integer b) { return detail::compared(a.value) < detail::compared(b.value); }
+    __device__ __forceinline__ friend constexpr bool operator<=(integer a, integer b) { return detail::compared(a.value) <= detail::compared(b.value); }
+    __device__ __forceinline__ friend constexpr bool operator>(integer a, integer b) { return detail::compared(a.value) > detail::compared(b.value); }
+    __device__ __forceinline__ friend constexpr bool operator>=(integer a, integer b) { return detail::compared(a.value) >= detail::compared(b.value); }
 
     // Sign-extended to 64 bits, or all 128.
     __device__ __forceinline__ friend constexpr detail::recorded record_value(integer a) {

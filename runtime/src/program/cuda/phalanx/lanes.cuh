@@ -5,6 +5,18 @@
 #include <phalanx/half.cuh>
 
 namespace phalanx {
+namespace detail {
+
+// Returns one of the two `f16` in a word. Both come out of the word by one instruction, for the assembler to do arithmetic on both at once.
+// If the lower one is a conversion of the word, as the compiler writes it, it computes with the halves exchanged, and exchanges
+// those of each operand before.
+__device__ __forceinline__ f16 half_of(unsigned word, bool is_upper) {
+    unsigned short lower, upper;
+    asm("mov.b32 {%0, %1}, %2;" : "=h"(lower), "=h"(upper) : "r"(word));
+    return f16::from_bits(is_upper ? upper : lower);
+}
+
+} // namespace detail
 
 // A vector of up to 16 bytes, aligned to its size. `f32x4{a, b, c, d}`, `f32x4::filled(x)`.
 template <class T, unsigned long long N>
@@ -41,7 +53,11 @@ private:
             using bits = typename detail::loaded<sizeof(T)>::type;
             const auto at = i * sizeof(T);
             const unsigned word = reinterpret_cast<const unsigned*>(lanes)[at / sizeof(unsigned)];
-            return __builtin_bit_cast(T, static_cast<bits>(word >> at % sizeof(unsigned) * 8));
+            if constexpr (detail::same<T, f16>) {
+                return detail::half_of(word, at % sizeof(unsigned) != 0);
+            } else {
+                return __builtin_bit_cast(T, static_cast<bits>(word >> at % sizeof(unsigned) * 8));
+            }
         } else {
             return static_cast<const T&>(lanes[i]);
         }

@@ -216,7 +216,7 @@ template <class Raw>
 __device__ __forceinline__ constexpr integer<Raw> saturating_sub(integer<Raw> a, detail::given<integer<Raw>> b) {
     if constexpr (!detail::signed_integer<Raw>) {
         // The larger of two is one instruction.
-        return static_cast<Raw>((a.value < b.value ? b.value : a.value) - b.value);
+        return max(a, b) - b;
     }
     const auto difference = detail::sub(a, b);
     return !difference.overflow ? difference.value : b < 0 ? detail::greatest<Raw>() : detail::least<Raw>();

@@ -59,7 +59,7 @@ impl Lower<'_> {
         let mut tests = Vec::new();
         for part in condition.parts() {
             let ((holds, bind), before) = self.nested(|lower| match part {
-                Condition::Value(condition) => (lower.value(condition), Vec::new()),
+                Condition::Value(condition) => (lower.branch_condition(condition), Vec::new()),
                 Condition::Let { pattern, scrutinee } => {
                     let value = lower.value(scrutinee);
                     let value = lower.spill_unless_name(value);
@@ -152,7 +152,7 @@ impl Lower<'_> {
                 let tests = self.tests(condition);
                 let (condition, before) = match &tests[..] {
                     [Test { before, holds, bind }] if before.is_empty() && bind.is_empty() => match &**condition {
-                        Condition::Value(value) => (self.eager(value), Vec::new()),
+                        Condition::Value(value) => (self.loop_condition(value), Vec::new()),
                         Condition::Let { .. } | Condition::All(_) => (holds.clone(), Vec::new()),
                     },
                     // The tests need statements, which move into the loop.
@@ -269,7 +269,7 @@ impl Lower<'_> {
         let steps = self.declare_constant(&steps, counted);
         if form != Form::Twice {
             self.declare_all_within(agreed(test, is_of_warp), accesses, is_of_warp);
-            let condition = self.value(condition);
+            let condition = self.loop_condition(condition);
             let body = self.loop_body(Vec::new(), body);
             self.out.push(CuStmt::While { unroll: unroll.or(ahead), condition, body });
             return Some(false);
@@ -280,7 +280,7 @@ impl Lower<'_> {
         let name = self.names.fresh("i");
         let ahead = unroll.or(ahead);
         let unchecked = CuStmt::For { unroll: ahead, name, used: false, range, body: unchecked };
-        let condition = self.value(condition);
+        let condition = self.loop_condition(condition);
         let checked = self.checked_body(body, is_of_warp);
         let checked = CuStmt::While { unroll, condition, body: checked };
         let rest = if is_of_slices { rest } else { &[] };
@@ -449,7 +449,7 @@ impl Lower<'_> {
         if [test, then, other].iter().any(|expr| effect(self.function, expr) == Effect::Changes) {
             return None;
         }
-        let condition = self.value(test);
+        let condition = self.branch_condition(test);
         let then = self.value(then);
         let other = self.value(other);
         Some(CuExpr::Ternary(Box::new(condition), Box::new(then), Box::new(other)))

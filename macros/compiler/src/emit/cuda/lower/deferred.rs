@@ -47,7 +47,7 @@ impl Lower<'_> {
             None => test,
         };
         let inside = self.names.fresh("inside");
-        self.out.push(CuStmt::Declare { ty: vec!["bool".into()], name: inside.clone(), init: Some(test) });
+        self.out.push(CuStmt::Declare { ty: vec!["unsigned".into()], name: inside.clone(), init: Some(test) });
         self.store_guard = Some(CuExpr::name(&inside));
         let accesses = deferred.accesses.iter().map(|access| access.site);
         self.deferred = accesses.map(|site| (site, inside.clone())).collect();

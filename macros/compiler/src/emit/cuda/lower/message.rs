@@ -9,7 +9,7 @@ use crate::model::message::{Message, Test};
 impl Lower<'_> {
     pub(super) fn assert(&mut self, test: &Test, message: &Message) {
         let (condition, sides) = match test {
-            Test::Value(condition) => (self.value(condition), Vec::new()),
+            Test::Value(condition) => (self.branch_condition(condition), Vec::new()),
             Test::Compare(op, left, right) => {
                 // The operands are compared and shown: they are evaluated once, before the message's values, which may
                 // change them.

@@ -273,6 +273,9 @@ impl Lower<'_> {
     }
 
     fn short_circuit(&mut self, op: BinaryOp, left: &Expr, right: &Expr) -> CuExpr {
+        if let Some(both) = self.eager_if_mixed(op, left, right) {
+            return CuExpr::call("bool", vec![both]);
+        }
         let first = self.value(left);
         let (second, statements) = self.nested(|lower| lower.value(right));
         if statements.is_empty() {
