@@ -96,7 +96,7 @@ fn stages(nest: &Nest<'_>) -> Option<u64> {
     walk(nest.whole, &mut |expr| match &expr.kind {
         ExprKind::Op { op, .. } => meets |= is_collective(*op),
         ExprKind::Binary { op: BinaryOp::Rem, left, right, .. } if local_of(left) == Some(variable) => {
-            stages = stages.max(right.integer().and_then(|stages| u64::try_from(stages).ok()));
+            stages = stages.max(right.integer());
         }
         _ => {}
     });
@@ -115,5 +115,5 @@ fn reads_memory(expr: &Expr) -> bool {
 
 fn count(range: &Range) -> Option<u64> {
     let (start, end) = range.start.integer().zip(range.end.integer())?;
-    u64::try_from(end.saturating_sub(start)).ok()
+    Some(end.saturating_sub(start))
 }
