@@ -31,7 +31,7 @@ all_kinds(slice_mut<u32> out, u32 rounds, const __grid_constant__ launch_block p
 
     auto cluster = this_cluster();
     auto block = this_thread_block();
-    __shared__ shared_array<u32, 96> array;
+    __shared__ shared_array<u32, 96> array; keep_address(array);
     auto i = block.thread_rank();
     thread_block::arrival_token token = publish(block, array, 1000 * cluster.block_rank() + i);
     for (auto round : range(0, rounds)) {

@@ -33,8 +33,8 @@ all_to_all(slice_mut<u32> values, slice_mut<u32> out, u32 rounds, const __grid_c
     auto cluster = this_cluster();
     auto block = this_thread_block();
     auto warp = tiled_partition<32>(block);
-    __shared__ cluster_barriers<2> written;
-    __shared__ cluster_barrier own;
+    __shared__ cluster_barriers<2> written; keep_address(written);
+    __shared__ cluster_barrier own; keep_address(own);
     auto blocks = cluster.num_blocks();
     written.init_collective(cluster, blocks * 64);
     own.init_collective(cluster, 64);

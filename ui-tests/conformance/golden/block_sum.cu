@@ -12,7 +12,7 @@ extern "C" __global__ void __launch_bounds__(256)
 block_sum(readonly_slice<u32> input, slice_mut<u32> out, const __grid_constant__ launch_block phalanx_launch) {
 #line 49 "ui-tests/conformance/src/kernels/guide.rs"
     auto block = this_thread_block();
-    __shared__ shared_array<u32, 256> sums;
+    __shared__ shared_array<u32, 256> sums; keep_address(sums);
     auto i = block.thread_rank();
     require_of_warp(within(input, this_grid().thread_rank()) & within(sums, i));
 #line 52 "ui-tests/conformance/src/kernels/guide.rs"

@@ -22,10 +22,10 @@ bulk_ring(readonly_slice<u32> input, slice_mut<u32> out, u32 rounds, const __gri
 #line 13 "ui-tests/conformance/src/kernels/async_peers.rs"
     auto cluster = this_cluster();
     auto block = this_thread_block();
-    __shared__ shared_array<u32, 64> own;
-    __shared__ shared_array<local_array<u32, 64>, 2> got;
-    __shared__ cluster_barriers<2> full;
-    __shared__ cluster_barriers<2> empty;
+    __shared__ shared_array<u32, 64> own; keep_address(own);
+    __shared__ shared_array<local_array<u32, 64>, 2> got; keep_address(got);
+    __shared__ cluster_barriers<2> full; keep_address(full);
+    __shared__ cluster_barriers<2> empty; keep_address(empty);
     full.init_collective(cluster, 1);
     empty.init_collective(cluster, 1);
     auto i = block.thread_rank();
@@ -36,6 +36,7 @@ bulk_ring(readonly_slice<u32> input, slice_mut<u32> out, u32 rounds, const __gri
     own[i] = input[cluster.thread_rank()];
     const auto steps = range(0, rounds);
     const bool all_within = covers(got, values_of(steps) % 2) && covers_row<decltype(got.get_unchecked(0))>(values_of(i)) && covers(own, values_of(i));
+    #pragma unroll 2
     for (auto round : steps) {
 #line 26 "ui-tests/conformance/src/kernels/async_peers.rs"
         auto buffer = round % 2;

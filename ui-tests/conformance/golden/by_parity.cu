@@ -17,15 +17,16 @@ by_parity(readonly_slice<f32> input, slice_mut<f32> out, u32 rounds, const __gri
 #line 116 "ui-tests/conformance/src/kernels/phase_barriers.rs"
     auto block = this_thread_block();
     auto warp = tiled_partition<32>(block);
-    __shared__ barriers<4> full;
-    __shared__ barriers<4> empty;
-    __shared__ shared_array<local_array<f32, 96>, 4> stages;
+    __shared__ barriers<4> full; keep_address(full);
+    __shared__ barriers<4> empty; keep_address(empty);
+    __shared__ shared_array<local_array<f32, 96>, 4> stages; keep_address(stages);
     full.init_collective(block, 32);
     empty.init_collective(block, 3);
     auto lane = warp.thread_rank();
     if (warp.meta_group_rank() == 0) {
         const auto steps = range(0, rounds);
         const bool all_within = covers_row<decltype(stages.get_unchecked(0))>(values_of(range(u32(0), u32(3))) * 32 + lane) && covers(stages, values_of(steps) % 4) && covers(input, values_of(steps) * 96 + values_of(range(u32(0), u32(3))) * 32 + lane);
+        #pragma unroll 4
         for (auto round : steps) {
 #line 126 "ui-tests/conformance/src/kernels/phase_barriers.rs"
             auto stage = round % 4;

@@ -109,8 +109,8 @@ chunked(readonly_slice<u32> a, slice_mut<u32> out, usize size, const __grid_cons
     }
 #line 134 "ui-tests/conformance/src/kernels/elements.rs"
     out[2] = total;
-    __shared__ shared_array<u32, 20> shared;
-    __shared__ shared_array<local_array<u32, 4>, 3> grid;
+    __shared__ shared_array<u32, 20> shared; keep_address(shared);
+    __shared__ shared_array<local_array<u32, 4>, 3> grid; keep_address(grid);
     {
 #line 137 "ui-tests/conformance/src/kernels/elements.rs"
         usize by = 20;

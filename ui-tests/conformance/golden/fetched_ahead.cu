@@ -23,15 +23,16 @@ fetched_ahead(readonly_slice<u32> input, slice_mut<u32> out, u32 chunks, const _
 #line 98 "ui-tests/conformance/src/kernels/async_copies.rs"
     auto block = this_thread_block();
     auto warp = tiled_partition<32>(block);
-    __shared__ shared_array<local_array<u32, 256>, 3> stages;
-    __shared__ barriers<3> full;
-    __shared__ barriers<3> empty;
+    __shared__ shared_array<local_array<u32, 256>, 3> stages; keep_address(stages);
+    __shared__ barriers<3> full; keep_address(full);
+    __shared__ barriers<3> empty; keep_address(empty);
     full.init_collective(block, 1);
     empty.init_collective(block, 4);
     if (warp.meta_group_rank() == 4) {
         if (warp.thread_rank() == 0) {
             const auto steps = range(0, chunks);
             const bool all_within = covers(stages, values_of(steps) % 3) && covers(input, values_of(steps) * STAGE) && covers(input, (values_of(steps) + 1) * STAGE - 1);
+            #pragma unroll 3
             for (auto chunk : steps) {
 #line 108 "ui-tests/conformance/src/kernels/async_copies.rs"
                 auto stage = chunk % 3;
@@ -50,6 +51,7 @@ fetched_ahead(readonly_slice<u32> input, slice_mut<u32> out, u32 chunks, const _
         auto sum = u32(0);
         const auto steps_2 = range(0, chunks);
         const bool all_within_2 = covers_row<decltype(stages.get_unchecked(0))>(values_of(i)) && covers(stages, values_of(steps_2) % 3) && covers_row<decltype(stages.get_unchecked(0))>(values_of(STAGE - 1 - i));
+        #pragma unroll 3
         for (auto chunk_2 : steps_2) {
 #line 119 "ui-tests/conformance/src/kernels/async_copies.rs"
             auto stage_2 = chunk_2 % 3;

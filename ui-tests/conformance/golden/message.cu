@@ -17,8 +17,8 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(32)
 message(slice_mut<u32> data, slice_mut<u32> flag, slice_mut<u32> out, u32 rounds, const __grid_constant__ launch_block phalanx_launch) {
 #line 185 "ui-tests/conformance/src/kernels/orders.rs"
     auto cluster = this_cluster();
-    __shared__ shared_array<u32, 4> letter;
-    __shared__ shared_array<u32, 1> posted;
+    __shared__ shared_array<u32, 4> letter; keep_address(letter);
+    __shared__ shared_array<u32, 1> posted; keep_address(posted);
     auto i = this_thread_block().thread_rank();
     if (i == 0) {
         posted[0] = 0;

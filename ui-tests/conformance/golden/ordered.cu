@@ -35,7 +35,7 @@ phalanx_conformance_kernels_memory_ordered(readonly_slice<u32> a, slice_mut<u32>
     out[0] = weigh(value, value_3, next(n));
 #line 307 "ui-tests/conformance/src/kernels/memory.rs"
     out[1] = as<u32>(n);
-    __shared__ shared_array<local_array<u32, 8>, 8> tile;
+    __shared__ shared_array<local_array<u32, 8>, 8> tile; keep_address(tile);
     n = 0;
     auto value_4 = as<u32>(next(n));
     auto value_5 = next(n);

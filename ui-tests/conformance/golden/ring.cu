@@ -17,8 +17,8 @@ ring(slice_mut<u32> out, u32 rounds, const __grid_constant__ launch_block phalan
 #line 112 "ui-tests/conformance/src/kernels/guide.rs"
     auto cluster = this_cluster();
     auto block = this_thread_block();
-    __shared__ shared_array<u32, 64> front;
-    __shared__ shared_array<u32, 64> back;
+    __shared__ shared_array<u32, 64> front; keep_address(front);
+    __shared__ shared_array<u32, 64> back; keep_address(back);
     auto i = block.thread_rank();
     require_of_warp(within(front, i));
 #line 117 "ui-tests/conformance/src/kernels/guide.rs"
@@ -26,6 +26,7 @@ ring(slice_mut<u32> out, u32 rounds, const __grid_constant__ launch_block phalan
     auto token = cluster.barrier_arrive_shared(); // orders the block's own shared memory: line 117 accesses shared memory
     const auto steps = range(0, rounds);
     const bool all_within = all_of_warp(covers(back, values_of(i)) && covers(front, values_of(i)));
+    #pragma unroll 8
     for (auto round : steps) {
 #line 120 "ui-tests/conformance/src/kernels/guide.rs"
         cluster.barrier_wait_shared(token);

@@ -29,8 +29,8 @@ phalanx_conformance_kernels_timelines_rounds(slice_mut<u32> out, u32 rounds, con
 
     auto cluster = this_cluster();
     auto block = this_thread_block();
-    __shared__ barrier filled;
-    __shared__ shared_array<u32, 64> staged;
+    __shared__ barrier filled; keep_address(filled);
+    __shared__ shared_array<u32, 64> staged; keep_address(staged);
     auto i = block.thread_rank();
     if (i == 0) {
         filled.init(64);

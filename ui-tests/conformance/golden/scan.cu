@@ -15,7 +15,7 @@ scan(readonly_slice<u32> input, slice_mut<u32> out, const __grid_constant__ laun
 #line 202 "ui-tests/conformance/src/kernels/guide.rs"
     auto cluster = this_cluster();
     auto block = this_thread_block();
-    __shared__ shared_array<u32, 64> sums;
+    __shared__ shared_array<u32, 64> sums; keep_address(sums);
     auto i = block.thread_rank();
     auto at = this_grid().thread_rank();
     require_of_warp(within(input, at) & within(sums, i));

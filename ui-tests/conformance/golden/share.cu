@@ -25,7 +25,7 @@ share(readonly_slice<i32> input, slice_mut<i32> output, const __grid_constant__ 
 
     auto cluster = this_cluster();
     auto block = this_thread_block();
-    __shared__ shared_array<i32, 256> array;
+    __shared__ shared_array<i32, 256> array; keep_address(array);
     auto i = cluster.thread_rank();
 
     array[block.thread_rank()] = input[i];

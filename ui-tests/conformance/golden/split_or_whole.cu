@@ -15,7 +15,7 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(32)
 split_or_whole(slice_mut<u32> out, bool split, const __grid_constant__ launch_block phalanx_launch) {
 #line 134 "ui-tests/conformance/src/kernels/guide.rs"
     auto cluster = this_cluster();
-    __shared__ shared_array<u32, 32> array;
+    __shared__ shared_array<u32, 32> array; keep_address(array);
     auto i = this_thread_block().thread_rank();
     require_of_warp(within(array, i));
 #line 137 "ui-tests/conformance/src/kernels/guide.rs"

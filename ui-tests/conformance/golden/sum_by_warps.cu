@@ -14,7 +14,7 @@ sum_by_warps(readonly_slice<f32> input, slice_mut<f32> out, const __grid_constan
 #line 11 "ui-tests/conformance/src/kernels/warp_guide.rs"
     auto block = this_thread_block();
     auto warp = tiled_partition<32>(block);
-    __shared__ shared_array<f32, 8> sums;
+    __shared__ shared_array<f32, 8> sums; keep_address(sums);
 
     require_of_warp(within(input, this_grid().thread_rank()));
 #line 15 "ui-tests/conformance/src/kernels/warp_guide.rs"

@@ -27,9 +27,9 @@ extern "C" __global__ void __launch_bounds__(64)
 summed(const __grid_constant__ tensor_map<local_array<local_array<f32, 8>, 4>> input, slice_mut<f32> out, u32 steps, const __grid_constant__ launch_block phalanx_launch) {
     assume_arguments(out, steps);
     auto block = this_thread_block();
-    __shared__ shared_array<local_array<local_array<f32, 8>, 4>, 2> tiles;
-    __shared__ barriers<2> full;
-    __shared__ barriers<2> empty;
+    __shared__ shared_array<local_array<local_array<f32, 8>, 4>, 2> tiles; keep_address(tiles);
+    __shared__ barriers<2> full; keep_address(full);
+    __shared__ barriers<2> empty; keep_address(empty);
     full.init_collective(block, 1);
     empty.init_collective(block, 32);
     auto i = block.thread_rank();
@@ -50,6 +50,7 @@ summed(const __grid_constant__ tensor_map<local_array<local_array<f32, 8>, 4>> i
         auto sum = f32(0.0f);
         const auto steps_3 = range(0, steps);
         const bool all_within_2 = covers_row<decltype(tiles.get_unchecked(0).get_unchecked(0))>(values_of(i % 8)) && covers_row<decltype(tiles.get_unchecked(0))>(values_of(i / 8)) && covers(tiles, values_of(steps_3) % 2);
+        #pragma unroll 2
         for (auto step_2 : steps_3) {
 #line 290 "ui-tests/conformance/src/kernels/tensor_maps.rs"
             auto stage_2 = step_2 % 2;

@@ -35,8 +35,8 @@ three_levels(slice_mut<u32> sums, slice_mut<u32> totals, u32 rounds, const __gri
     auto grid = this_grid();
     auto cluster = this_cluster();
     auto block = this_thread_block();
-    __shared__ shared_array<u32, 64> own;
-    __shared__ shared_array<u32, 64> rest;
+    __shared__ shared_array<u32, 64> own; keep_address(own);
+    __shared__ shared_array<u32, 64> rest; keep_address(rest);
     auto i = block.thread_rank();
     auto value = as<u32>(grid.thread_rank());
     const auto steps = range(0, rounds);

@@ -13,7 +13,7 @@ extern "C" __global__ void __launch_bounds__(32)
 through_memory(readonly_slice<u32> input, slice_mut<u32> out, const __grid_constant__ launch_block phalanx_launch) {
 #line 68 "ui-tests/conformance/src/kernels/by_hand.rs"
     auto block = this_thread_block();
-    __shared__ shared_array<u32, 32> array;
+    __shared__ shared_array<u32, 32> array; keep_address(array);
     auto rank = block.thread_rank();
     {
 

@@ -61,8 +61,8 @@ through_shared(readonly_slice<Particle> particles, slice_mut<Particle> out, slic
     assume_arguments(particles, out, bins);
 #line 198 "ui-tests/conformance/src/kernels/structs.rs"
     auto i = this_thread_block().thread_rank();
-    __shared__ shared_array<Particle, 32> shared;
-    __shared__ shared_array<local_array<Arrow, 2>, 32> rows;
+    __shared__ shared_array<Particle, 32> shared; keep_address(shared);
+    __shared__ shared_array<local_array<Arrow, 2>, 32> rows; keep_address(rows);
     require_of_warp(within(particles, i) & within(shared, i) & within(particles, 31 - i) & within(rows, i) & within_row<decltype(rows.get_unchecked(0))>(1));
 #line 201 "ui-tests/conformance/src/kernels/structs.rs"
     shared.get_unchecked(i) = particles.get_unchecked(i);

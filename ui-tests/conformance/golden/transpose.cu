@@ -11,7 +11,7 @@ extern "C" __global__ void __launch_bounds__(256)
 transpose(readonly_slice<f64> input, slice_mut<f64> output, u32 width, u32 height, const __grid_constant__ launch_block phalanx_launch) {
 #line 92 "ui-tests/conformance/src/kernels/guide.rs"
     auto block = this_thread_block();
-    __shared__ shared_array<f64, 272> tile;
+    __shared__ shared_array<f64, 272> tile; keep_address(tile);
     auto thread = block.thread_index();
     auto corner = block.group_index();
     auto x = corner.x * 16 + thread.x;

@@ -12,6 +12,7 @@
 
 pub mod accuracy;
 mod alternatives;
+mod appended;
 mod async_copies;
 mod async_peers;
 mod atomics;
@@ -188,6 +189,7 @@ pub fn modules() -> Vec<Module> {
         warpgroup_sums::modules(),
         warpgroup_transposed::modules(),
         whole_warps::modules(),
+        appended::modules(),
     ];
     modules.into_iter().flatten().collect()
 }

@@ -78,6 +78,7 @@ struct brain16 {
         asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(a));
         return bits;
     }
+#if __CUDA_ARCH__ >= 900
     __device__ __forceinline__ static unsigned short narrow(double a) {
         unsigned short bits;
         asm("cvt.rn.bf16.f64 %0, %1;" : "=h"(bits) : "d"(a));
@@ -95,6 +96,24 @@ struct brain16 {
         asm("mul.rn.bf16 %0, %0, %1;" : "+h"(a) : "h"(b));
         return a;
     }
+    PHALANX_COMPARISONS("bf16")
+#else
+    // Older GPUs have no more than the fused operation, which is exact in its product by one, and in its sum with a zero that changes no
+    // sign. A `double` is rounded to odd on its way.
+    __device__ __forceinline__ static unsigned short narrow(double a) {
+        const float toward_zero = __double2float_rz(a);
+        const unsigned is_inexact = static_cast<double>(toward_zero) != a && a == a;
+        return narrow(__builtin_bit_cast(float, __builtin_bit_cast(unsigned, toward_zero) | is_inexact));
+    }
+    __device__ __forceinline__ static unsigned short add(unsigned short a, unsigned short b) { return fma(a, 0x3f80, b); }
+    __device__ __forceinline__ static unsigned short sub(unsigned short a, unsigned short b) { return fma(b, 0xbf80, a); }
+    __device__ __forceinline__ static unsigned short mul(unsigned short a, unsigned short b) { return fma(a, b, 0x8000); }
+    __device__ __forceinline__ static bool eq(unsigned short a, unsigned short b) { return widen(a) == widen(b); }
+    __device__ __forceinline__ static bool lt(unsigned short a, unsigned short b) { return widen(a) < widen(b); }
+    __device__ __forceinline__ static bool le(unsigned short a, unsigned short b) { return widen(a) <= widen(b); }
+    __device__ __forceinline__ static bool gt(unsigned short a, unsigned short b) { return widen(a) > widen(b); }
+    __device__ __forceinline__ static bool ge(unsigned short a, unsigned short b) { return widen(a) >= widen(b); }
+#endif
     __device__ __forceinline__ static unsigned short fma(unsigned short a, unsigned short b, unsigned short c) {
         asm("fma.rn.bf16 %0, %0, %1, %2;" : "+h"(a) : "h"(b), "h"(c));
         return a;
@@ -107,7 +126,6 @@ struct brain16 {
         asm("max.bf16 %0, %0, %1;" : "+h"(a) : "h"(b));
         return a;
     }
-    PHALANX_COMPARISONS("bf16")
 };
 
 #undef PHALANX_COMPARISONS

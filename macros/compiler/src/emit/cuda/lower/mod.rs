@@ -26,6 +26,7 @@ mod parts;
 mod pattern;
 
 mod rest;
+mod stepped;
 mod straight;
 mod tested;
 mod value;
