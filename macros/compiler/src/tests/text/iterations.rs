@@ -50,6 +50,8 @@ fn recurrences() {
     let stages = |stage: &str| format!("for i in 0..a {{ m[{stage}] = w[i]; this_thread_block().sync(); }}");
     assert_eq!((of(2, &stages("i % 2")), of(3, &stages("i % 3 * 8 + b"))), (1, 1));
     assert_eq!((of(8, &stages("i % 8")), of(2, &stages("a % 2"))), (0, 0));
+    let carried = "let mut s = 0; for i in 0..a { m[i % 2] = w[i]; this_thread_block().sync(); s = s * 3 + m[1 - i % 2] + w[i + 1] * 5 + w[i + 2] * 7 + w[i + 3] * 9 + w[i + 4] * 11 + w[i + 5]; m[i + 8] = s + w[i + 6] * 13 + w[i + 7]; }";
+    assert_eq!((of(2, carried), of(8, carried)), (1, 0), "a recurrence that is too large for eight iterations");
     assert_eq!(of(2, "for i in 0..a { m[i % 2] = w[i]; }"), 0, "the compiler sees it by itself");
     // No iteration needs the one before, nothing is stored, or the compiler knows the number.
     assert_eq!(unrolled("for i in 0..a { m[i] = w[i]; }"), 0);

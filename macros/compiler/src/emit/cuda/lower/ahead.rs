@@ -19,7 +19,7 @@ const LARGEST_RECURRENCE: u64 = 64;
 const RECURRENCE: u64 = 8;
 
 /// The largest body of a loop with stages, in expressions that an iteration evaluates.
-const LARGEST_STAGE: u64 = 160;
+const LARGEST_STAGE: u64 = 200;
 
 /// The most iterations of a loop inside of a loop.
 const MOST_INNER: u64 = 8;
@@ -31,8 +31,8 @@ pub(super) fn ahead(nest: &Nest<'_>) -> Option<u64> {
         return None;
     }
     let [written, all] = sizes(nest)?;
-    if is_recurrence(nest) {
-        return (written <= LARGEST_RECURRENCE).then_some(RECURRENCE);
+    if written <= LARGEST_RECURRENCE && is_recurrence(nest) {
+        return Some(RECURRENCE);
     }
     stages(nest).filter(|_| all <= LARGEST_STAGE)
 }
