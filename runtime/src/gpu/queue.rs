@@ -114,8 +114,7 @@ impl Queue {
 
     /// Waits until the next launch has a record, as long as launches with a deadline may be in its way.
     pub(super) fn wait_for_room(&self) -> Result<()> {
-        let is_there = || self.state().slots.are_taken().map(|taken| !taken);
-        if is_there()? { Ok(()) } else { self.wait_until(is_there) }
+        self.wait_until(|| self.state().slots.are_taken().map(|taken| !taken))
     }
 
     /// Enqueues work that uses this memory, after the work of other streams that it must not overtake. A launch gets those in front of it

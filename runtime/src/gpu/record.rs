@@ -33,7 +33,9 @@ const _: () = assert!(size_of::<Record>() == 304 && align_of::<Record>() == 16);
 const MOST_WAITS: usize = 10;
 
 impl Record {
-    /// The states of a record that describes a failure, and of one whose launch has a deadline: it has begun, or ended without a failure.
+    /// The states of a record in which nothing stands, of one that describes a failure, and of one whose launch has a deadline: it has begun, or
+    /// ended without a failure.
+    pub(super) const EMPTY: u32 = 0;
     pub(super) const FAILED: u32 = 1;
     pub(super) const RUNS: u32 = 2;
     pub(super) const ENDED: u32 = 3;
@@ -43,9 +45,11 @@ impl Record {
     const DEADLINE_IGNORED: u32 = 30;
 
     /// Returns what a launch with this deadline begins with: `timed_record` of deadline.cuh, as words.
-    pub(super) fn timed(limit: Duration) -> [u64; 40] {
-        let mut words = [0; 40];
-        (words[0], words[39]) = (Record::ENDED.into(), limit.as_nanos().try_into().unwrap_or(u64::MAX));
+    pub(super) fn timed(limit: Duration) -> [u64; size_of::<Record>() / size_of::<u64>() + 2] {
+        let (begun, limit) = (0, limit.as_nanos().try_into().unwrap_or(u64::MAX));
+        let mut words = [0; size_of::<Record>() / size_of::<u64>() + 2];
+        let [state, .., of_beginning, of_limit] = &mut words;
+        (*state, *of_beginning, *of_limit) = (Record::ENDED.into(), begun, limit);
         words
     }
 

@@ -166,7 +166,7 @@ impl Segment {
                 failures.add(self.first + self.read as u64, self.records.read(self.read));
                 self.changed = true;
             }
-            if state != 0 {
+            if state != Record::EMPTY {
                 self.records.clear(self.read);
             }
             self.read += 1;

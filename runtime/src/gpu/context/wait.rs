@@ -17,8 +17,7 @@ impl Gpu {
 
     /// Waits for all work on the GPU, also that of others, and leaves failures to those who wait for them. Returns whether all has ended.
     pub(crate) fn has_been_left(&self) -> bool {
-        self.queues().iter().all(|queue| queue.wait_for_deadlines().is_ok())
-            && !self.queues().iter().any(|queue| queue.is_lost())
+        self.queues().iter().all(|queue| queue.wait_for_deadlines().is_ok() && !queue.is_lost())
             && self.context().synchronize().is_ok()
     }
 

@@ -102,9 +102,10 @@ impl Queue {
 }
 
 impl State {
+    /// Forgets the first launches with a deadline, if they have ended.
     fn forget_ended(&mut self) {
         while let Some(first) = self.watches.front()
-            && !matches!(self.slots.state(first.launch), 0 | Record::RUNS)
+            && !matches!(self.slots.state(first.launch), Record::EMPTY | Record::RUNS)
         {
             self.watches.pop_front();
         }

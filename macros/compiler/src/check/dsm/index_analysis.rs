@@ -49,7 +49,7 @@ pub(super) struct IndexAnalysis<'a, 'f> {
     in_detail: bool,
     /// The variables that never change.
     fixed: BTreeSet<Variable>,
-    /// What variables are at least.
+    /// The least values that variables can have.
     least: LeastValues,
     /// The variables that differ between blocks by their ranks.
     pub(super) skews: Skews,

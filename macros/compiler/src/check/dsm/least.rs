@@ -11,14 +11,14 @@ use crate::model::expr::BinaryOp;
 /// The values above this one are not told apart.
 const MOST: i64 = 64;
 
-/// What a step does to a variable.
+/// The way in which a step sets a variable: to a number, or to a number more than before.
 #[derive(Debug, Clone, Copy)]
 enum Set {
     To(i64),
     By(i64),
 }
 
-/// What variables are at least.
+/// The least values that variables can have.
 type Least = BTreeMap<Variable, i64>;
 
 /// For each block, the least values of variables where control comes to it. One that is not there may have any value.
@@ -98,7 +98,7 @@ impl LeastValues {
     }
 }
 
-/// What a step that comes after others of its block does to a variable, if it sets it to a number or adds one.
+/// Returns the way in which a step sets a variable that comes after others of its block, if the step sets it to a number or adds one.
 fn set(cfg: &Cfg<'_>, variable: Variable, value: NodeId, before: &[Step]) -> Option<Set> {
     let of = &cfg.nodes[value.0];
     let literal = |node: NodeId| i64::try_from(cfg.nodes[cfg.origin(node).0].source.integer()?).ok();

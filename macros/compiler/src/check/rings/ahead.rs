@@ -20,7 +20,7 @@ use crate::rings::{Condition, Expr, Operator};
 /// The first numbers of loops that are taken to begin at 0.
 const LATEST: i64 = 16;
 
-/// What is asked about a loop.
+/// A question about a loop: whether its next decisions are to go on.
 struct Asked {
     head: BlockId,
     /// The number of its decisions that come next and have to be to go on.

@@ -27,7 +27,7 @@ pub(super) struct Decision {
     pub(super) already: Vec<Expr>,
     /// Where one of these holds, the condition is about as many decisions that come later.
     pub(super) cases: Vec<(Expr, Expr)>,
-    /// What has to hold beside the condition, and is asked before.
+    /// The conditions that have to hold, too, and are asked before.
     pub(super) only_if: Vec<Condition>,
     /// If the condition is about decisions that come later, the loop that they are of.
     pub(super) looked: Option<Looked>,
@@ -38,7 +38,7 @@ pub(super) struct Decision {
 pub(super) struct Looked {
     /// The head of the loop whose decisions it looks at.
     pub(super) head: BlockId,
-    /// What holds where it looks, by the number of the constant: that the loop has iterations.
+    /// The constant that says whether the loop has iterations, if it holds where the branch looks ahead.
     pub(super) any: Option<u32>,
     pub(super) at: SpanRange,
 }

@@ -1,8 +1,8 @@
 //! Rings whose loads run ahead of the loop: rounds before it, and in it those of later rounds.
 
-use super::super::{Attributed, faults, session};
+use super::super::faults;
 use super::extraction::proved;
-use crate::RingReport;
+use super::{not_proved, sums};
 
 /// A ring of three stages: one thread executes `load`, in which `LOAD(k)` loads a round for the first time and `AGAIN(k)` into a stage that has
 /// been read, and others read the rounds.
@@ -21,24 +21,7 @@ fn ring(test: &str, load: &str) -> String {
         true => format!("let mut k = 0u32; for t in 0..tiles {{ for j in 0..n {{ {read} k += 1; }} }}"),
         false => format!("for k in 0..n {{ {read} }}"),
     };
-    format!(
-        "#[cluster_kernel(block = 64)] fn sums(x: &[u32], out: &mut [u32], n: u32, m: u32, tiles: u32) {{
-            let block = this_thread_block();
-            let i = block.thread_rank();
-            let stages = shared_array::<[u32; 32], 3>();
-            let (full, empty) = (shared_barriers::<3>(), shared_barriers::<3>());
-            full.init_collective(&block, 1);
-            empty.init_collective(&block, 32);
-            {test}
-            if i == 32 {{
-                {load}
-            }} else if i < 32 {{
-                let mut sum = 0;
-                {read}
-                out[i] = sum;
-            }}
-        }}"
-    )
+    sums(3, test, &load, &read)
 }
 
 /// Asserts that a kernel is refused, and not proved.
@@ -47,14 +30,6 @@ fn wrong(source: &str) {
     let found: Vec<_> = faults(source).iter().map(|fault| fault.rule().to_string()).collect();
     assert!(found.iter().any(|rule| rule.starts_with("ring_")), "{found:?}:\n{source}");
     not_proved(source);
-}
-
-#[track_caller]
-fn not_proved(source: &str) {
-    let Attributed { options, item, .. } = Attributed::parse(source);
-    let cases = session().rings("", options, item).unwrap_or_default();
-    let is_proved = |report: &RingReport| matches!(report, RingReport::Proved { .. });
-    assert!(!cases.iter().any(|case| is_proved(&case.report)), "proved:\n{source}");
 }
 
 const FIRST: &str = "for s in 0..2 { if s < n { LOAD(s) } } ";

@@ -1,8 +1,8 @@
 //! Loops that have iterations for certain, because a test says so: rounds before the loop, behind it, and numbers that a loop counts to.
 
-use super::super::{Attributed, faults, session};
+use super::super::faults;
 use super::extraction::proved;
-use crate::RingReport;
+use super::{not_proved, sums};
 
 /// A ring of two stages. The thread that fills runs `test` and then a loop over all rounds; those that read have rounds before the loop and
 /// behind it.
@@ -18,37 +18,12 @@ fn ring(test: &str, fill: &str, read: &str) -> String {
         "empty[k % 2].wait_parity(k / 2 % 2 == 0); full[k % 2].expect_tx(128);
         bulk_copy_async(&stages[k % 2], &x[..32], &full[k % 2]); let _ = full[k % 2].arrive();",
     );
-    format!(
-        "#[cluster_kernel(block = 64)] fn sums(x: &[u32], out: &mut [u32], n: u32, m: u32, tiles: u32) {{
-            let block = this_thread_block();
-            let i = block.thread_rank();
-            let stages = shared_array::<[u32; 32], 2>();
-            let (full, empty) = (shared_barriers::<2>(), shared_barriers::<2>());
-            full.init_collective(&block, 1);
-            empty.init_collective(&block, 32);
-            {test}
-            if i == 32 {{
-                {fill}
-            }} else if i < 32 {{
-                let mut sum = 0;
-                {read}
-                out[i] = sum;
-            }}
-        }}"
-    )
+    sums(2, test, &fill, &read)
 }
 
 const FILL: &str = "for k in 0..n { FILL(k) }";
 /// Each round is released once the next one has begun.
 const LATE: &str = "READ(0) for k in 1..n { READ(k) RELEASE((k - 1)) } RELEASE((n - 1))";
-
-#[track_caller]
-fn not_proved(source: &str) {
-    let Attributed { options, item, .. } = Attributed::parse(source);
-    let cases = session().rings("", options, item).unwrap_or_default();
-    let is_proved = |report: &RingReport| matches!(report, RingReport::Proved { .. });
-    assert!(!cases.iter().any(|case| is_proved(&case.report)), "proved:\n{source}");
-}
 
 #[test]
 fn a_round_before_the_loop() {

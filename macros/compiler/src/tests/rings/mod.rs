@@ -61,3 +61,34 @@ fn verdict(items: &str, kernel: &str) -> String {
     };
     verdicts.join(", ")
 }
+
+/// A ring of so many stages: all threads run `test`, one of the second warp fills, and those of the first read.
+fn sums(stages: usize, test: &str, fill: &str, read: &str) -> String {
+    format!(
+        "#[cluster_kernel(block = 64)] fn sums(x: &[u32], out: &mut [u32], n: u32, m: u32, tiles: u32) {{
+            let block = this_thread_block();
+            let i = block.thread_rank();
+            let stages = shared_array::<[u32; 32], {stages}>();
+            let (full, empty) = (shared_barriers::<{stages}>(), shared_barriers::<{stages}>());
+            full.init_collective(&block, 1);
+            empty.init_collective(&block, 32);
+            {test}
+            if i == 32 {{
+                {fill}
+            }} else if i < 32 {{
+                let mut sum = 0;
+                {read}
+                out[i] = sum;
+            }}
+        }}"
+    )
+}
+
+/// Asserts that no ring of a kernel is proved.
+#[track_caller]
+fn not_proved(source: &str) {
+    let Attributed { options, item, .. } = Attributed::parse(source);
+    let cases = session().rings("", options, item).unwrap_or_default();
+    let is_proved = |report: &RingReport| matches!(report, RingReport::Proved { .. });
+    assert!(!cases.iter().any(|case| is_proved(&case.report)), "proved:\n{source}");
+}

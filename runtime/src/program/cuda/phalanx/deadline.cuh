@@ -37,18 +37,26 @@ constexpr unsigned claimed_late = 2;
 // The state of `launch_block::watched` from the beginning of the kernel to its end.
 constexpr unsigned runs = 2;
 
+__device__ __forceinline__ timed_record* timed_record_of(const launch_block* launch) {
+    return reinterpret_cast<timed_record*>(launch->record);
+}
+
+// Returns when the first block began, or 0.
+__device__ __forceinline__ unsigned long long beginning_of(const launch_block* launch) {
+    return *static_cast<volatile unsigned long long*>(&timed_record_of(launch)->begun);
+}
+
 // Notes when the launch began, unless that has been done, and tells the host that it has.
 __device__ PHALANX_RARELY void begin_deadline(const launch_block* launch) {
-    timed_record* const timed = reinterpret_cast<timed_record*>(launch->record);
-    if (atomicCAS(&timed->begun, 0ull, nanoseconds()) == 0) {
+    if (atomicCAS(&timed_record_of(launch)->begun, 0ull, nanoseconds()) == 0) {
         asm volatile("st.relaxed.sys.global.b32 [%0], %1;" : : "l"(&launch->watched->state), "r"(runs) : "memory");
     }
 }
 
 // Returns whether the launch is past its deadline, and claims it then, unless that has been done.
 __device__ PHALANX_RARELY bool is_late(const launch_block* launch) {
-    timed_record* const timed = reinterpret_cast<timed_record*>(launch->record);
-    const unsigned long long begun = *static_cast<volatile unsigned long long*>(&timed->begun);
+    timed_record* const timed = timed_record_of(launch);
+    const unsigned long long begun = beginning_of(launch);
     if (begun == 0) {
         begin_deadline(launch);
         return false;
@@ -118,7 +126,7 @@ __device__ __forceinline__ void end_if_ended_at_atomic(unsigned site) {
 __device__ __forceinline__ void begin_timed_launch() {
     const launch_block* launch = detail::this_launch();
     const bool is_first = threadIdx.x == 0 && threadIdx.y == 0 && threadIdx.z == 0;
-    if (is_first && *static_cast<volatile unsigned long long*>(&reinterpret_cast<detail::timed_record*>(launch->record)->begun) == 0) {
+    if (is_first && detail::beginning_of(launch) == 0) {
         detail::begin_deadline(launch);
     }
 }

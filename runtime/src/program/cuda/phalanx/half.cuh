@@ -8,6 +8,13 @@
 namespace phalanx {
 namespace detail {
 
+// An operation on two numbers.
+#define PHALANX_OPERATION(NAME, INSTRUCTION)                                                                           \
+    __device__ __forceinline__ static unsigned short NAME(unsigned short a, unsigned short b) {                        \
+        asm(INSTRUCTION " %0, %0, %1;" : "+h"(a) : "h"(b));                                                            \
+        return a;                                                                                                      \
+    }
+
 // Whether two numbers compare in a way, by one instruction for what would be two conversions and a comparison.
 #define PHALANX_COMPARISON(NAME, TYPE)                                                                                 \
     __device__ __forceinline__ static bool NAME(unsigned short a, unsigned short b) {                                  \
@@ -43,30 +50,15 @@ struct binary16 {
         asm("cvt.rn.f16.f64 %0, %1;" : "=h"(bits) : "d"(a));
         return bits;
     }
-    __device__ __forceinline__ static unsigned short add(unsigned short a, unsigned short b) {
-        asm("add.rn.f16 %0, %0, %1;" : "+h"(a) : "h"(b));
-        return a;
-    }
-    __device__ __forceinline__ static unsigned short sub(unsigned short a, unsigned short b) {
-        asm("sub.rn.f16 %0, %0, %1;" : "+h"(a) : "h"(b));
-        return a;
-    }
-    __device__ __forceinline__ static unsigned short mul(unsigned short a, unsigned short b) {
-        asm("mul.rn.f16 %0, %0, %1;" : "+h"(a) : "h"(b));
-        return a;
-    }
+    PHALANX_OPERATION(add, "add.rn.f16")
+    PHALANX_OPERATION(sub, "sub.rn.f16")
+    PHALANX_OPERATION(mul, "mul.rn.f16")
     __device__ __forceinline__ static unsigned short fma(unsigned short a, unsigned short b, unsigned short c) {
         asm("fma.rn.f16 %0, %0, %1, %2;" : "+h"(a) : "h"(b), "h"(c));
         return a;
     }
-    __device__ __forceinline__ static unsigned short min(unsigned short a, unsigned short b) {
-        asm("min.f16 %0, %0, %1;" : "+h"(a) : "h"(b));
-        return a;
-    }
-    __device__ __forceinline__ static unsigned short max(unsigned short a, unsigned short b) {
-        asm("max.f16 %0, %0, %1;" : "+h"(a) : "h"(b));
-        return a;
-    }
+    PHALANX_OPERATION(min, "min.f16")
+    PHALANX_OPERATION(max, "max.f16")
     PHALANX_COMPARISONS("f16")
 };
 struct brain16 {
@@ -84,18 +76,9 @@ struct brain16 {
         asm("cvt.rn.bf16.f64 %0, %1;" : "=h"(bits) : "d"(a));
         return bits;
     }
-    __device__ __forceinline__ static unsigned short add(unsigned short a, unsigned short b) {
-        asm("add.rn.bf16 %0, %0, %1;" : "+h"(a) : "h"(b));
-        return a;
-    }
-    __device__ __forceinline__ static unsigned short sub(unsigned short a, unsigned short b) {
-        asm("sub.rn.bf16 %0, %0, %1;" : "+h"(a) : "h"(b));
-        return a;
-    }
-    __device__ __forceinline__ static unsigned short mul(unsigned short a, unsigned short b) {
-        asm("mul.rn.bf16 %0, %0, %1;" : "+h"(a) : "h"(b));
-        return a;
-    }
+    PHALANX_OPERATION(add, "add.rn.bf16")
+    PHALANX_OPERATION(sub, "sub.rn.bf16")
+    PHALANX_OPERATION(mul, "mul.rn.bf16")
     PHALANX_COMPARISONS("bf16")
 #else
     // Older GPUs have no more than the fused operation, which is exact in its product by one, and in its sum with a zero that changes no
@@ -118,18 +101,13 @@ struct brain16 {
         asm("fma.rn.bf16 %0, %0, %1, %2;" : "+h"(a) : "h"(b), "h"(c));
         return a;
     }
-    __device__ __forceinline__ static unsigned short min(unsigned short a, unsigned short b) {
-        asm("min.bf16 %0, %0, %1;" : "+h"(a) : "h"(b));
-        return a;
-    }
-    __device__ __forceinline__ static unsigned short max(unsigned short a, unsigned short b) {
-        asm("max.bf16 %0, %0, %1;" : "+h"(a) : "h"(b));
-        return a;
-    }
+    PHALANX_OPERATION(min, "min.bf16")
+    PHALANX_OPERATION(max, "max.bf16")
 };
 
 #undef PHALANX_COMPARISONS
 #undef PHALANX_COMPARISON
+#undef PHALANX_OPERATION
 
 } // namespace detail
 

@@ -53,9 +53,9 @@ pub(super) fn closures(function: &Function) -> Closures<'_> {
 pub(super) enum Form {
     /// There can be no test before it: it may be left early, or changes what is not understood.
     Untested,
-    /// Its body is printed once: it is large, or threads do something together in it, who could be in different copies.
+    /// The body is printed once, because it is large, or because threads do something together in it, who could be in different copies.
     Once,
-    /// Those threads are of one warp, so that it may be printed twice if the whole warp runs the same copy.
+    /// The body may be printed twice if whole warps run the same copy: threads do something together in it, all of them of one warp.
     OfWarp,
     /// It only computes and accesses memory, so that its body may be printed twice.
     Twice,
