@@ -79,6 +79,10 @@ inline int __float2int_rz(float a) { return shim::clamped<int>(a, INT32_MIN, INT
 inline unsigned __float2uint_rz(float a) { return shim::clamped<unsigned>(a, 0, UINT32_MAX); }
 inline long long __float2ll_rz(float a) { return shim::clamped<long long>(a, INT64_MIN, INT64_MAX); }
 inline unsigned long long __float2ull_rz(float a) { return shim::clamped<unsigned long long>(a, 0, UINT64_MAX); }
+inline float __double2float_rz(double a) {
+    const float nearest = static_cast<float>(a);
+    return std::fabs(static_cast<double>(nearest)) > std::fabs(a) ? std::nextafterf(nearest, 0.0f) : nearest;
+}
 inline int __double2int_rz(double a) { return shim::clamped<int>(a, INT32_MIN, INT32_MAX); }
 inline unsigned __double2uint_rz(double a) { return shim::clamped<unsigned>(a, 0, UINT32_MAX); }
 inline long long __double2ll_rz(double a) { return shim::clamped<long long>(a, INT64_MIN, INT64_MAX); }
