@@ -30,7 +30,7 @@ pub(super) struct Record {
 const _: () = assert!(size_of::<Record>() == 304 && align_of::<Record>() == 16);
 
 /// The number of places at which waits of a launch that is ended are noted: `most_waits` of deadline.cuh.
-const MOST_WAITS: usize = 10;
+const MOST_WAITS: usize = 7;
 
 impl Record {
     /// The states of a record in which nothing stands, of one that describes a failure, and of one whose launch has a deadline: it has begun, or
@@ -134,17 +134,17 @@ impl Record {
 
     /// Returns where the threads of a launch waited at its deadline.
     fn waiting(&self, program: &Program) -> Vec<WaitingThreads> {
-        let (entries, _) = self.values[..3 * MOST_WAITS].as_chunks::<3>();
-        let of_entry = |[key, x, rest]: &[u64; 3]| {
+        let (entries, _) = self.values[..4 * MOST_WAITS].as_chunks::<4>();
+        let of_entry = |[key, x, rest, pending]: &[u64; 4]| {
             let (what, spins) = match key >> 32 {
-                1 => ("wait at a phase barrier", false),
-                2 => ("wait at the block's barrier", false),
-                3 => ("wait at the grid's barrier", false),
-                _ => ("use an atomic", true),
+                1 => (at_phase_barrier(*pending as u32), false),
+                2 => ("wait at the block's barrier".into(), false),
+                3 => ("wait at the grid's barrier".into(), false),
+                _ => ("use an atomic".into(), true),
             };
             let (block, thread) = indices(*x, *rest);
             WaitingThreads {
-                what: what.into(),
+                what,
                 location: location(program, *key as u32),
                 calls: Vec::new(),
                 spins,
@@ -192,6 +192,16 @@ impl Record {
     }
 }
 
+/// Describes a wait for a phase that still expects so many arrivals, or no more than bytes.
+fn at_phase_barrier(pending: u32) -> String {
+    let expected = match pending {
+        0 => "bytes of copies, and no arrival".into(),
+        1 => "1 arrival".into(),
+        _ => format!("{pending} arrivals"),
+    };
+    format!("wait at a phase barrier, for a phase that still expects {expected}")
+}
+
 /// Returns the place of a site of the program, or else the line that `#line` gave to the compiler.
 fn location(program: &Program, site: u32) -> Option<Location> {
     let (line, column) = (site >> 16, site & 0xffff);
@@ -232,19 +242,22 @@ mod tests {
         let program = copy(constant(&7u32));
         let limit = Duration::from_millis(20);
         let mut record = Record { state: Record::FAILED, cause: Record::DEADLINE, ..Record::default() };
-        record.values[..3].copy_from_slice(&[
+        record.values[..4].copy_from_slice(&[
             1 << 32 | 4 << 16,
             31 | 5 << 32,
             6 << 16 | 7 | (9 << 20 | 8 << 10 | 3) << 32,
+            2,
         ]);
-        record.values[3..6].copy_from_slice(&[4 << 32 | 5 << 16 | 2, 1, 0]);
+        record.values[4..8].copy_from_slice(&[1 << 32 | 4 << 16 | 9, 2, 0, 0]);
+        record.values[8..12].copy_from_slice(&[4 << 32 | 5 << 16 | 2, 1, 0, 0]);
         record.values[31] = limit.as_nanos() as u64;
         let failure = record.failure(&program);
         assert_eq!((failure.block, failure.thread), (Dim3::new(5, 6, 7), Dim3::new(3, 8, 9)));
         let text = failure.to_string();
         let expected = [
             "the launch was ended at its deadline of 20ms, when its threads waited",
-            "31 thread(s), first block (5,6,7) thread (3,8,9): wait at a phase barrier, at src/demo.rs:4:5",
+            "31 thread(s), first block (5,6,7) thread (3,8,9): wait at a phase barrier, for a phase that still expects 2 arrivals, at src/demo.rs:4:5",
+            "2 thread(s), first block (0,0,0) thread (0,0,0): wait at a phase barrier, for a phase that still expects bytes of copies, and no arrival, at",
             "1 thread(s), first block (0,0,0) thread (0,0,0): use an atomic, at src/demo.rs:5:2",
         ];
         assert!(expected.iter().all(|expected| text.contains(expected)), "{text}");

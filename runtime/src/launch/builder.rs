@@ -128,7 +128,7 @@ impl<Place> Launch<'_, Place> {
     }
 
     /// Ends the launch if it runs for longer than this ([`Device::set_deadline`] is for all that name none), and returns an error that says at which barriers its threads waited, instead of waiting
-    /// forever. The time begins when the host, while it waits for the launch, sees that it runs.
+    /// forever. The time begins with the kernel's first block, by the GPU's clock.
     ///
     /// Waits at phase barriers, split barriers of the block and barriers of the grid end, and so do loops over atomics; the error is
     /// [`Cause::Deadline`](crate::Cause::Deadline), and the device is as usable as after any other failure. Nothing can end the barriers of the

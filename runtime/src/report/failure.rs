@@ -204,7 +204,7 @@ pub enum Cause {
     Panic(String),
 
     /// The launch had not ended by its [deadline](crate::Launch::deadline), and its threads waited. The simulator finds at once that they wait
-    /// forever, and says what is missing. A GPU has at most ten places, and threads at the hardware's own barriers are not among them.
+    /// forever, and says what is missing. A GPU has at most seven places, and threads at the hardware's own barriers are not among them.
     Deadline {
         /// The deadline.
         limit: Duration,

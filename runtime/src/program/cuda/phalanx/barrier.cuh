@@ -28,25 +28,25 @@ __device__ __forceinline__ bool has_ended() {
 }
 #endif
 
-// Ends a thread that waits, because the missing participants of a phase are unknown.
-[[noreturn]] __device__ __forceinline__ void end_waiting_thread(PHALANX_WAIT_SITE) {
+// Ends a thread that waits at the barrier of this address, because the missing participants of a phase are unknown.
+[[noreturn]] __device__ __forceinline__ void end_waiting_thread([[maybe_unused]] unsigned barrier PHALANX_AND_WAIT_SITE_OF) {
 #ifdef PHALANX_DEADLINE
-    note_wait(this_launch(), site, at_phase_barrier);
+    note_wait(this_launch(), site, at_phase_barrier, barrier);
 #endif
     end_thread(this_launch());
 }
 
-__device__ __forceinline__ void end_if_failed(PHALANX_WAIT_SITE) {
+__device__ __forceinline__ void end_if_failed(unsigned barrier PHALANX_AND_WAIT_SITE_OF) {
     if (has_ended()) {
-        end_waiting_thread(PHALANX_WAITED);
+        end_waiting_thread(barrier PHALANX_AND_WAITED);
     }
 }
 
 // Polls rarely, because a try may return at once, and the load of the flag goes to the L2 cache, which delays the
 // waiter.
-__device__ __forceinline__ void end_if_failed_now_and_then(unsigned tries PHALANX_AND_WAIT_SITE) {
+__device__ __forceinline__ void end_if_failed_now_and_then(unsigned barrier, unsigned tries PHALANX_AND_WAIT_SITE_OF) {
     if (tries % 16 == 0) {
-        end_if_failed(PHALANX_WAITED);
+        end_if_failed(barrier PHALANX_AND_WAITED);
     }
 }
 
@@ -124,7 +124,7 @@ struct phase_barrier {
     }
     PHALANX_WAITING __device__ __forceinline__ void wait(arrival_token token PHALANX_AND_WAIT_SITE) const {
         for (unsigned tries = 1; !is_over(token); ++tries) {
-            detail::end_if_failed_now_and_then(tries PHALANX_AND_WAITED);
+            detail::end_if_failed_now_and_then(address(), tries PHALANX_AND_WAITED);
         }
     }
     PHALANX_WAITING __device__ __forceinline__ void arrive_and_wait(PHALANX_WAIT_SITE) const { wait(arrive() PHALANX_AND_WAITED); }
@@ -137,7 +137,7 @@ struct phase_barrier {
     }
     PHALANX_WAITING __device__ __forceinline__ void wait_parity(bool parity PHALANX_AND_WAIT_SITE) const {
         for (unsigned tries = 1; !is_over(parity); ++tries) {
-            detail::end_if_failed_now_and_then(tries PHALANX_AND_WAITED);
+            detail::end_if_failed_now_and_then(address(), tries PHALANX_AND_WAITED);
         }
     }
     PHALANX_WAITING __device__ __forceinline__ bool try_wait_for(const arrival_token& token, u64 nanoseconds PHALANX_AND_WAIT_SITE) const {
@@ -206,9 +206,9 @@ struct phase_barrier {
         return over != 0;
     }
 
-    PHALANX_WAITING __device__ __forceinline__ static bool looked(unsigned over PHALANX_AND_WAIT_SITE) {
+    PHALANX_WAITING __device__ __forceinline__ bool looked(unsigned over PHALANX_AND_WAIT_SITE) const {
         if (over == 0) {
-            detail::end_if_failed(PHALANX_WAITED);
+            detail::end_if_failed(address() PHALANX_AND_WAITED);
         }
         return over != 0;
     }
@@ -238,7 +238,7 @@ struct barrier_of_warp {
         }
         if (__any_sync(~0u, ended)) {
             asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
-            detail::end_waiting_thread(PHALANX_WAITED);
+            detail::end_waiting_thread(barrier.address() PHALANX_AND_WAITED);
         }
     }
 };

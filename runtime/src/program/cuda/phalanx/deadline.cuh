@@ -1,7 +1,7 @@
 // The end of a launch that is past its deadline. Its threads find that themselves, by the GPU's clock, so that it ends whatever the host does
 // meanwhile: waits look at the time as they poll. The first thread that finds it late takes the claim and fills the record; each thread that
 // finds the claim taken notes where it waited, and exits. Loops over atomics count as waits, whatever they wait for; nothing can end the
-// hardware's own barriers, but they no longer wait for threads that have exited. The values of the record are entries of three words.
+// hardware's own barriers, but they no longer wait for threads that have exited. The values of the record are entries of four words.
 #pragma once
 #include <phalanx/clock.cuh>
 #include <phalanx/failure.cuh>
@@ -25,11 +25,13 @@ struct wait_entry {
     unsigned threads;
     unsigned block_x, block_yz; // of the first thread: x, and then y and z in 16 bits each
     unsigned thread;            // of the same: x, y and z in 10 bits each
+    unsigned pending;           // the arrivals that the phase of the first thread's phase barrier still expects
+    unsigned padding;
 };
-static_assert(sizeof(wait_entry) == 24, "the host reads this layout");
+static_assert(sizeof(wait_entry) == 32, "the host reads this layout");
 
 // Threads at further sites are not noted.
-constexpr unsigned most_waits = 10;
+constexpr unsigned most_waits = 7;
 
 // The claim of a launch that is past its deadline. A thread that fails sets it to 1.
 constexpr unsigned claimed_late = 2;
@@ -82,7 +84,19 @@ __device__ __forceinline__ bool has_ended() {
     return claimed != 0 || is_late(launch);
 }
 
-__device__ PHALANX_RARELY void note_wait(const launch_block* launch, unsigned site, unsigned kind) {
+// Returns how many arrivals the phase of an mbarrier still expects. Nothing but an arrival returns the state of one: loads need not see it.
+// So the launch is over, and a phase may end by it, when this is called.
+__device__ __forceinline__ unsigned pending_arrivals(unsigned barrier) {
+    unsigned count;
+    asm volatile("{\n.reg .b64 state;\nmbarrier.arrive.shared::cta.b64 state, [%1];\nmbarrier.pending_count.b64 %0, state;\n}"
+                 : "=r"(count)
+                 : "r"(barrier)
+                 : "memory");
+    return count % (1u << 20); // The instruction returns 2^20 for a phase that expects no more than bytes.
+}
+
+// `barrier` is the address of the phase barrier, or 0 at other waits.
+__device__ PHALANX_RARELY void note_wait(const launch_block* launch, unsigned site, unsigned kind, unsigned barrier = 0) {
     if (*static_cast<volatile unsigned*>(launch->claim) != claimed_late) {
         return; // A thread has failed.
     }
@@ -95,6 +109,7 @@ __device__ PHALANX_RARELY void note_wait(const launch_block* launch, unsigned si
             entries[i].block_x = blockIdx.x;
             entries[i].block_yz = blockIdx.y << 16 | blockIdx.z;
             entries[i].thread = threadIdx.x | threadIdx.y << 10 | threadIdx.z << 20;
+            entries[i].pending = kind == at_phase_barrier ? pending_arrivals(barrier) : 0;
         }
         if (before == 0 || before == key) {
             atomicAdd(&entries[i].threads, 1u);
