@@ -4,7 +4,7 @@
 use phalanx::prelude::*;
 
 use super::failing::still_works;
-use crate::{Check, Kernel, Module, Outcome, fails, find};
+use crate::{Check, Kernel, Module, Outcome, check_list, fails, find, kernel_list, same};
 
 const SOURCE: &str = include_str!("straight.rs");
 
@@ -98,8 +98,80 @@ failing! { input, out, n;
     }
 }
 
+/// The places are known before the barrier.
+#[cluster_kernel(cluster = 2, block = 64)]
+fn behind_a_barrier(input: &[i32], places: &[u32], out: &mut [i32]) {
+    let (block, i) = (this_thread_block(), this_grid().thread_rank());
+    let (tile, t, at) = (shared_array::<i32, 64>(), block.thread_rank(), places[i]);
+    fence(Release, Scope::Block);
+    tile[t] = input[i];
+    block.sync();
+    out[i] = tile[63 - t] + /* behind_a_barrier */ input[at];
+}
+
+/// A loop that only computes stands between the accesses, too.
+#[cluster_kernel(cluster = 2, block = 64)]
+fn behind_a_loop(input: &[i32], places: &[u32], out: &mut [i32]) {
+    let (cluster, i) = (this_cluster(), this_grid().thread_rank());
+    let (tile, t, at) = (shared_array::<i32, 64>(), this_thread_block().thread_rank(), places[i]);
+    fence(Release, Scope::Block);
+    let v = input.load_vec::<4>(i / 4 * 4);
+    tile[t] = v[0];
+    cluster.sync();
+    let mut sum = 0;
+    for k in 0..4 {
+        if v[k] % 2 == 0 {
+            sum += v[k] * 3;
+        }
+    }
+    let other = cluster.map_shared_rank(&tile, 1 - cluster.block_rank());
+    out[i] = sum + other[t] + /* behind_a_loop */ input[at];
+    cluster.sync();
+}
+
+const THREADS: usize = 512;
+
+/// Runs a kernel with places of which one is out of bounds, and with places that are not.
+fn with_places(
+    device: &Device,
+    name: &str,
+    want: impl Fn(&[i32], usize) -> i32,
+    run: impl Fn(&Buffer<i32>, &Buffer<u32>, &mut Buffer<i32>) -> phalanx::Result<()>,
+) -> Outcome {
+    let values: Vec<i32> = (0..THREADS as i32).map(|i| i * 7 % 100).collect();
+    let mut places: Vec<u32> = (0..THREADS as u32).rev().collect();
+    let input = device.upload(&values)?;
+    let mut out = device.zeros(THREADS)?;
+    run(&input, &device.upload(&places)?, &mut out)?;
+    let want: Vec<i32> = (0..THREADS).map(|i| want(&values, i) + values[THREADS - 1 - i]).collect();
+    same(&out.read()?, &want, |i| format!("{name}, out[{i}]"))?;
+    places[3 * 64 + 37] = 600;
+    let result = run(&input, &device.upload(&places)?, &mut out);
+    fails(result, "index 600 out of bounds for length 512", &find(file!(), SOURCE, name), (3, 0, 0), (37, 0, 0))?;
+    still_works(device)
+}
+
+fn places_behind_a_barrier(device: &Device) -> Outcome {
+    let want = |values: &[i32], i: usize| values[i / 64 * 64 + 63 - i % 64];
+    with_places(device, "behind_a_barrier", want, |input, places, out| {
+        behind_a_barrier(input, places, out).grid(8).launch(device)
+    })
+}
+
+fn places_behind_a_loop(device: &Device) -> Outcome {
+    let want = |values: &[i32], i: usize| {
+        let sum: i32 = values[i / 4 * 4..][..4].iter().filter(|value| **value % 2 == 0).map(|value| value * 3).sum();
+        sum + values[(i ^ 64) / 4 * 4]
+    };
+    with_places(device, "behind_a_loop", want, |input, places, out| {
+        behind_a_loop(input, places, out).grid(8).launch(device)
+    })
+}
+
 /// Returns this file's part of the table.
 pub(super) fn modules() -> Vec<Module> {
-    let (checks, kernels) = simple();
+    let (mut checks, mut kernels) = simple();
+    checks.extend(check_list![places_behind_a_barrier, places_behind_a_loop]);
+    kernels.extend(kernel_list![behind_a_barrier, behind_a_loop]);
     vec![Module { name: "straight", checks, kernels }]
 }

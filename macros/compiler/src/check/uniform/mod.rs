@@ -49,7 +49,7 @@ pub(crate) struct WholeWarps {
     /// Places of collectives of tiles that are smaller than a warp, which the whole warp does there at once, and of waits at phase
     /// barriers while products of warpgroups may be in flight.
     collectives: BTreeSet<(u32, u32)>,
-    /// Places of a kernel's accesses to memory.
+    /// Places of a kernel's accesses to memory, and of what blocks and clusters do together.
     accesses: BTreeSet<(u32, u32)>,
 }
 
@@ -58,6 +58,7 @@ impl WholeWarps {
         self.collectives.contains(&position(at))
     }
 
+    /// Returns what is known of an access, or of a barrier of a block or a cluster.
     pub(crate) fn access(&self, at: SpanRange) -> bool {
         self.accesses.contains(&position(at))
     }
@@ -95,7 +96,12 @@ pub(super) fn whole_warps(function: &Function, cfg: &Cfg<'_>, values: &Values<'_
     let collectives = whole(cfg, values, may_be_whole);
     // Where a rule is waived, threads may be elsewhere than the analysis says.
     let is_known = function.role == Role::Kernel && !Rule::CONVERGENCE.into_iter().any(|rule| function.waives(rule));
-    let accesses = whole(cfg, values, |step| is_known && matches!(step.kind, StepKind::Memory(MemoryStep::Access(_))));
+    let accesses = whole(cfg, values, |step| {
+        let is_access = matches!(step.kind, StepKind::Memory(MemoryStep::Access(_)));
+        let is_of_block =
+            matches!(&step.kind, StepKind::Group(GroupStep::Collective { team, .. }) if team.group != Group::Tile);
+        is_known && (is_access || is_of_block)
+    });
     WholeWarps { collectives, accesses }
 }
 

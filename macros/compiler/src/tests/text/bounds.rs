@@ -272,10 +272,10 @@ fn a_body_that_is_printed_once() {
         "const auto steps = range(0, a);
          const bool all_within = covers(m, values_of(steps));
          for (auto i : steps) {
-             this_thread_block().sync();
              if (!all_within) {
                  require(within(m, i));
              }
+             this_thread_block().sync();
              m.get_unchecked(i) = i;
          }",
     );

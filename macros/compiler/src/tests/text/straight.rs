@@ -125,7 +125,17 @@ fn what_ends_a_run() {
     ends("let (left, right) = w.split_at(a);");
     ends("while *r < 4 { *r += 1; }");
     ends("for i in 0..a { *r += 1; }");
-    ends("this_thread_block().sync();");
+    ends("let token = this_thread_block().barrier_arrive(); this_thread_block().barrier_wait(token);");
+    ends("this_grid().sync();");
+    // Loops that may fail, or end nobody knows when, or are seen.
+    ends("for i in 0..4 { *r /= 3 - *r; }");
+    ends("for i in 0..4 { m[i] = *r; }");
+    ends("for i in 0..4 { if *r > 7 { break; } *r += 1; }");
+    ends("for i in 0..4 { advance(r); }");
+    ends("for i in (0..4).rev() { *r += 1; }");
+    ends("let v = [1u32, 2]; for i in 0..3 { *r += v[i]; }");
+    ends("let v = [1u32, 2]; for i in 0..=2 { *r += v[i]; }");
+    ends("let v = [0u32; 4]; for i in 0..4 { *r += v[i + 1]; }");
     ends("let v = [1u32, 2]; *r += v[a];");
     ends("let x = match a { 0 => w[7], _ => 1 };");
     ends("let Some(x) = Some(a) else { return };");
@@ -146,6 +156,28 @@ fn what_does_not_end_a_run() {
     goes_on("*r /= 8;");
     goes_on("let (x, y) = (a + 1, b);");
     goes_on("let x = { let y = a; y + 1 };");
+    goes_on("this_thread_block().sync();");
+    goes_on("if f > 0.5 { this_thread_block().sync(); }");
+    goes_on("for i in 0..4 { *r += 1; if *r > 7 { *r ^= i as u32; } }");
+    goes_on("let v = [1u32, 2]; for i in 0..2 { *r += v[i]; }");
+    goes_on("let mut v = [0u32; 4]; for i in 0..=3 { for k in 0..2 { *r += 1; } v[i] = *r; }");
+}
+
+#[test]
+fn loops_over_the_elements_of_a_vector() {
+    let in_a_loop = |end: u32| format!("let v = w.load_vec::<4>(a); for i in 0..{end} {{ *r += v[i]; }} *r += w[b];");
+    fronts(&in_a_loop(4), &["vector_within<4>(w, a) & within(w, b)"]);
+    checks_all(&in_a_loop(5));
+}
+
+#[test]
+fn tests_before_a_barrier() {
+    // A run may begin with a barrier, though nothing is accessed before it.
+    fronts("this_thread_block().sync(); *r = w[a] + w[b];", &["within(w, a) & within(w, b)"]);
+    let (_, statements) = printed("this_thread_block().sync(); let i = a + 1; *r = w[i] + w[b];");
+    assert_eq!(statements[1], "this_thread_block().sync();");
+    // What is read behind it is not known before it.
+    fronts("this_thread_block().sync(); let i = m[b] as usize; *r = w[i] + w[b];", &["within(w, i) & within(w, b)"]);
 }
 
 #[test]

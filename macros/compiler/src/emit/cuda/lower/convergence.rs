@@ -68,7 +68,7 @@ fn is_atomic(expr: &Expr) -> bool {
 }
 
 impl Lower<'_> {
-    /// Whether all threads of a warp come to an access together, and to the tests before it.
+    /// Whether all threads of a warp come to an access, or to a barrier of their block, together, and to the tests before it.
     pub(super) fn is_of_warp(&self, access: &Expr) -> bool {
         let is_before = |last: SpanRange| access.span.lo.start() < last.hi.end();
         !self.is_apart && self.last_meeting.is_some_and(is_before) && self.whole_warps.access(access.span)

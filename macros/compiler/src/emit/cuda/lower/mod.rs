@@ -3,6 +3,7 @@
 
 mod access;
 mod ahead;
+mod computed;
 mod control;
 mod convergence;
 mod counter;

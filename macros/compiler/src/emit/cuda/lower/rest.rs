@@ -138,7 +138,7 @@ impl<'l, 'f: 'e, 'e> Scan<'l, 'f, 'e> {
     }
 
     /// Forgets the values of the variables that an expression may write.
-    fn pass(&mut self, expr: &Expr) {
+    pub(super) fn pass(&mut self, expr: &Expr) {
         let locals = (0..self.values.lower.function.locals.len()).map(LocalId);
         let written: Vec<LocalId> = locals.filter(|local| may_write(expr, *local)).collect();
         written.into_iter().for_each(|local| self.values.assign(local));

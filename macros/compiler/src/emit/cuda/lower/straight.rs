@@ -6,9 +6,11 @@
 //! closure are tested at each call, with its arguments: such a call is one of a second closure, without checks.
 //!
 //! A thread that fails does so before it executes the run instead of in the middle of it. Nothing shows the difference:
-//! other threads see no store of a run until the thread synchronizes with them, which ends the run, and the host gets an
-//! error. What else could show it ends the run as well: whatever may fail, leave the run, wait, print, or is not
-//! understood.
+//! other threads see no store of a run until the thread synchronizes with them, and the host gets an error. Barriers of
+//! the hardware are part of a run, because a failing thread says so before it exits, and the others go on behind that:
+//! whatever they read then, the report is of the first failure. So a test stands before the barrier, too, and the
+//! compiler of CUDA C++ may load what nobody writes ahead of it. What else could show the difference ends the run:
+//! whatever may fail, leave the run, wait otherwise, print, or is not understood.
 
 use super::Lower;
 use super::access::{Access, AccessForm};
@@ -17,6 +19,8 @@ use super::tested::{Guarded, Tested, both, conjunction};
 use crate::emit::cuda::ast::{CuExpr, CuStmt};
 use crate::model::expr::{Arm, BinaryOp, Block, Condition, Expr, ExprKind, Stmt, StmtKind};
 use crate::model::facts::Effect;
+use crate::model::group::Group;
+use crate::model::op::Op;
 use crate::model::place::local_of;
 use crate::model::walk::walk;
 use crate::model::{LocalId, SiteId};
@@ -63,7 +67,7 @@ impl Lower<'_> {
                 if !goes_on {
                     break;
                 }
-                if scan.found() == 0 {
+                if scan.found() == 0 && !scan.has_barrier {
                     scan.values.restart();
                     start = next;
                 }
@@ -117,13 +121,17 @@ pub(super) struct Scan<'l, 'f, 'e> {
     calls: Vec<(SiteId, LocalId)>,
     /// Whether the scan is in the body of such a closure.
     in_closure: bool,
+    /// Whether a barrier is part of the run.
+    has_barrier: bool,
+    /// Whether all threads of a warp come to one that is executed whenever the run is.
+    meets: bool,
 }
 
 impl<'l, 'f: 'e, 'e> Scan<'l, 'f, 'e> {
     pub(super) fn new(lower: &'l mut Lower<'f>) -> Self {
         let (values, guard) = (Values::new(lower), Guard::Always);
         let (tests, accesses, calls) = (Vec::new(), Vec::new(), Vec::new());
-        Scan { values, guard, tests, loads: 0, accesses, calls, in_closure: false }
+        Scan { values, guard, tests, loads: 0, accesses, calls, in_closure: false, has_barrier: false, meets: false }
     }
 
     /// The number of tests, and of what they are about.
@@ -145,12 +153,13 @@ impl<'l, 'f: 'e, 'e> Scan<'l, 'f, 'e> {
         Some(Run { start, tested: self.tested()?, is_of_warp })
     }
 
-    /// Whether all threads of a warp come to the run together: they do so to an access that is made whenever the run is, and what
-    /// makes the test unnecessary does so for all of them.
+    /// Whether all threads of a warp come to the run together: they do so to an access or a barrier that is executed whenever the run is,
+    /// and what makes the test unnecessary does so for all of them.
     fn is_of_warp(&self) -> bool {
         let is_agreed =
             |test: &Guarded| test.all_within.as_ref().is_none_or(|name| self.values.lower.agreed.contains(name));
-        self.tests.iter().any(|test| test.is_of_warp && test.guard.is_none()) && self.tests.iter().all(is_agreed)
+        let meets = self.meets || self.tests.iter().any(|test| test.is_of_warp && test.guard.is_none());
+        meets && self.tests.iter().all(is_agreed)
     }
 
     /// Returns the test of the accesses, if there are any.
@@ -261,6 +270,11 @@ impl<'l, 'f: 'e, 'e> Scan<'l, 'f, 'e> {
                 self.all(operands)?;
                 match Access::of(expr) {
                     Some(access) => self.access(expr, matches!(access.form, AccessForm::LoadVec(_))),
+                    None if is_barrier(*op) => {
+                        self.has_barrier = true;
+                        self.meets |= matches!(self.guard, Guard::Always) && self.values.lower.is_of_warp(expr);
+                        Some(())
+                    }
                     None => goes_on(!op.facts().fails && op.facts().effect != Effect::Changes),
                 }
             }
@@ -314,7 +328,9 @@ impl<'l, 'f: 'e, 'e> Scan<'l, 'f, 'e> {
             }
             ExprKind::For { range, .. } => {
                 self.all([&range.start, &range.end])?;
-                None
+                goes_on(self.only_computes(expr))?;
+                self.pass(expr);
+                Some(())
             }
             ExprKind::Return { value: Some(value), .. } | ExprKind::Break { value: Some(value), .. } => {
                 self.expr(value)?;
@@ -462,6 +478,11 @@ impl<'l, 'f: 'e, 'e> Scan<'l, 'f, 'e> {
         self.calls.push((site, name));
         Some(())
     }
+}
+
+/// Whether the operation is a barrier that waits for no thread that has exited.
+fn is_barrier(op: Op) -> bool {
+    matches!(op, Op::Sync(Group::Tile | Group::ThreadBlock | Group::Cluster, _))
 }
 
 /// Ends the run after the operands of an expression unless it goes on.
