@@ -18,7 +18,7 @@ use super::library;
 use super::observe::{self, Stage};
 use super::variant::Variant;
 use crate::program::Program;
-use crate::program::cuda::{Header, replace};
+use crate::program::cuda::{self, Header, replace};
 use crate::program::options::KernelOptions;
 use crate::program::parameters;
 use crate::report::error::{Error, Result};
@@ -64,6 +64,9 @@ pub(super) fn options(program: &Program, variant: Variant) -> Vec<Cow<'static, s
     }
     if variant.deadline {
         options.push("--define-macro=PHALANX_DEADLINE".into());
+        if cuda::only_arrivals_end_phases(program.cuda_source()) {
+            options.push("--define-macro=PHALANX_ARRIVALS_ALONE".into());
+        }
     }
     if variant.multiples != 0 {
         options.push(format!("--define-macro=PHALANX_MULTIPLES={:#x}ull", variant.multiples).into());

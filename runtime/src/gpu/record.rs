@@ -192,10 +192,10 @@ impl Record {
     }
 }
 
-/// Describes a wait for a phase that still expects so many arrivals, or no more than bytes.
+/// Describes a wait for a phase that still expects so many arrivals, or of which nothing is known.
 fn at_phase_barrier(pending: u32) -> String {
     let expected = match pending {
-        0 => "bytes of copies, and no arrival".into(),
+        0 => return "wait at a phase barrier".into(),
         1 => "1 arrival".into(),
         _ => format!("{pending} arrivals"),
     };
@@ -257,7 +257,7 @@ mod tests {
         let expected = [
             "the launch was ended at its deadline of 20ms, when its threads waited",
             "31 thread(s), first block (5,6,7) thread (3,8,9): wait at a phase barrier, for a phase that still expects 2 arrivals, at src/demo.rs:4:5",
-            "2 thread(s), first block (0,0,0) thread (0,0,0): wait at a phase barrier, for a phase that still expects bytes of copies, and no arrival, at",
+            "2 thread(s), first block (0,0,0) thread (0,0,0): wait at a phase barrier, at",
             "1 thread(s), first block (0,0,0) thread (0,0,0): use an atomic, at src/demo.rs:5:2",
         ];
         assert!(expected.iter().all(|expected| text.contains(expected)), "{text}");

@@ -131,11 +131,34 @@ pub(crate) fn sends_to_peers(text: &str) -> bool {
         && has(&["store_async", "bulk_copy_async", "st.async", "red.async", "shared::cluster.shared::cta", "multicast"])
 }
 
+/// Returns whether nothing but arrivals ends the phases of the text's barriers: no bytes of copies, and no thread that leaves one.
+/// Handwritten CUDA C++ uses PTX's names for what may.
+pub(crate) fn only_arrivals_end_phases(text: &str) -> bool {
+    !["expect_", "async", "arrive_and_drop", "mbarrier"].iter().any(|name| text.contains(name))
+}
+
 #[cfg(test)]
 mod tests {
     use std::path::Path;
 
     use super::*;
+
+    #[test]
+    fn what_may_end_a_phase_besides_arrivals() {
+        assert!(only_arrivals_end_phases(
+            "auto token = bar.arrive(); bar.wait(token); bar.arrive_n(4); next.arrive();"
+        ));
+        for other in [
+            "bar.expect_tx(64);",
+            "map.expect_multicast(tile, bar);",
+            "bar.arrive_and_drop();",
+            "bulk_copy_async(tile, x, bar);",
+            "next.store_async(0, 1, bar);",
+            "asm volatile(\"mbarrier.complete_tx.b64 [%0], 1;\" : : \"r\"(bar));",
+        ] {
+            assert!(!only_arrivals_end_phases(&format!("auto token = bar.arrive(); {other}")), "{other}");
+        }
+    }
 
     #[test]
     fn every_header_is_listed() {

@@ -25,7 +25,7 @@ struct wait_entry {
     unsigned threads;
     unsigned block_x, block_yz; // of the first thread: x, and then y and z in 16 bits each
     unsigned thread;            // of the same: x, y and z in 10 bits each
-    unsigned pending;           // the arrivals that the phase of the first thread's phase barrier still expects
+    unsigned pending;           // the arrivals that the phase of the first thread's phase barrier still expects, or 0
     unsigned padding;
 };
 static_assert(sizeof(wait_entry) == 32, "the host reads this layout");
@@ -84,15 +84,18 @@ __device__ __forceinline__ bool has_ended() {
     return claimed != 0 || is_late(launch);
 }
 
-// Returns how many arrivals the phase of an mbarrier still expects. Nothing but an arrival returns the state of one: loads need not see it.
-// So the launch is over, and a phase may end by it, when this is called.
-__device__ __forceinline__ unsigned pending_arrivals(unsigned barrier) {
-    unsigned count;
+// Returns how many arrivals the phase of an mbarrier still expects, or 0 if that cannot be found out. On Hopper loads do not see its state, which
+// only an arrival returns. The launch is over, so that a phase may end by it. But a phase that expects bytes alone takes no arrival: that is an
+// error of the hardware, after which the context is of no use.
+__device__ __forceinline__ unsigned pending_arrivals([[maybe_unused]] unsigned barrier) {
+    unsigned count = 0;
+#ifdef PHALANX_ARRIVALS_ALONE
     asm volatile("{\n.reg .b64 state;\nmbarrier.arrive.shared::cta.b64 state, [%1];\nmbarrier.pending_count.b64 %0, state;\n}"
                  : "=r"(count)
                  : "r"(barrier)
                  : "memory");
-    return count % (1u << 20); // The instruction returns 2^20 for a phase that expects no more than bytes.
+#endif
+    return count;
 }
 
 // `barrier` is the address of the phase barrier, or 0 at other waits.
