@@ -379,13 +379,11 @@ pub(crate) fn two_blocks_meet(
 ) -> Diag {
     let (writer, second, owner) = blocks;
     let does = if both { "writes" } else { "reads" };
-    let message = match second == owner {
-        true => format!("an element of a peer's {name} is written that the peer {does}, and the two are unordered"),
-        false => {
-            format!("an element of one block's {name} is written that another peer {does}, and the two are unordered")
-        }
-    };
-    Diag::new(Rule::UnorderedRemoteWrite, at, message)
+    Diag::new(
+        Rule::UnorderedRemoteWrite,
+        at,
+        format!("an element of one block's {name} is written that another peer {does}, and the two are unordered"),
+    )
     .note(other, format!("block {second} {does} the element of block {owner} here that block {writer} writes"))
     .help("give each block elements of its own, use an atomic, or let the cluster synchronize between the two: `cluster.sync();`")
 }

@@ -88,8 +88,11 @@ pub(super) fn across_blocks(check: &Check<'_, '_>, traces: &[Trace], waived: boo
     let (first, second) = if is_first { (one, two) } else { (two, one) };
     let [at, other] = [first, second].map(|(_, made)| check.cfg.accesses[made.access.0].at);
     let block = |by: MadeBy<'_>| by.0.id.block.unwrap_or(0);
-    let blocks = (block(first), block(second), first.1.element.0);
-    Some(messages::two_blocks_meet(at, other, &check.name(first.1.element), second.1.by.writes(), blocks))
+    let (name, owner, writes) = (check.name(first.1.element), first.1.element.0, second.1.by.writes());
+    Some(match block(second) == owner {
+        true => messages::unordered_remote_write(at, other, &name, (true, writes), false),
+        false => messages::two_blocks_meet(at, other, &name, writes, (block(first), block(second), owner)),
+    })
 }
 
 /// `unsynchronized_access` between two blocks of a grid: what one writes to a parameter, another accesses behind a barrier of the grid.
