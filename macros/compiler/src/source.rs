@@ -14,7 +14,7 @@ pub(crate) fn text(span: Span) -> Option<String> {
 /// Returns the definitions in a text.
 pub(crate) fn definitions(text: &str) -> Definitions {
     let mut all = Definitions::new();
-    for (at, word) in text.match_indices("const ") {
+    for (at, word) in text.match_indices("const ").chain(text.match_indices("static ")) {
         let line = text[..at].rfind('\n').map_or(0, |end| end + 1);
         let begins = text[..at].chars().next_back().is_none_or(|before| !is_of_name(before));
         if begins
@@ -22,9 +22,12 @@ pub(crate) fn definitions(text: &str) -> Definitions {
             && let Some((name, defined)) =
                 definition(&text[at + word.len()..]).or_else(|| listed(&text[at + word.len()..]))
         {
-            let known = all.entry(name.to_string()).or_default();
-            if known.iter().all(|known| known.value.to_string() != defined.value.to_string()) {
-                known.push(defined);
+            let within = within(&text[..at]).map(|within| format!("{within}::{name}"));
+            for key in within.into_iter().chain([name.to_string()]) {
+                let known = all.entry(key).or_default();
+                if known.iter().all(|known| known.value.to_string() != defined.value.to_string()) {
+                    known.push(defined.clone());
+                }
             }
         }
     }
@@ -45,6 +48,29 @@ pub(crate) fn definitions(text: &str) -> Definitions {
         }
     }
     all
+}
+
+/// The module or the type in which an item stands, by the text before the item.
+fn within(before: &str) -> Option<&str> {
+    // An item that begins its line is one of the file.
+    let line = before.rsplit('\n').next()?;
+    if !line.starts_with(char::is_whitespace) && !line.contains('{') {
+        return None;
+    }
+    let mut open = 0_u32;
+    for (at, brace) in before.rmatch_indices(['{', '}']) {
+        match brace {
+            "}" => open += 1,
+            _ if open > 0 => open -= 1,
+            _ => {
+                let header = before[..at].rsplit([';', '{', '}']).next()?;
+                let words: Vec<&str> = header.split_whitespace().collect();
+                let [.., "mod" | "impl", name] = words[..] else { return None };
+                return name.chars().all(is_of_name).then_some(name);
+            }
+        }
+    }
+    None
 }
 
 /// Reads `Name { a: f32, b: [u32; 3] }` at the start of a text, a structure of scalars and arrays of them: the name and the number of bytes
@@ -121,22 +147,22 @@ fn definition(text: &str) -> Option<(&str, Definition)> {
     Some((name, Definition { ty, value: value.parse().ok()? }))
 }
 
-/// Reads `NAME: [type; length] = [values];` at the start of a text, where the values are integers, truth values or tuples of such.
+/// Reads `NAME: [type; length] = [values];`, or a reference to such an array, at the start of a text, where the values are integers and truth
+/// values, tuples or arrays of such, and now and then floats.
 fn listed(text: &str) -> Option<(&str, Definition)> {
     let (name, rest) = text.split_once(':')?;
     let name = name.trim();
-    let rest = rest.trim_start();
-    let (ty, rest) = rest.starts_with('[').then(|| rest.split_once('='))??;
+    let ty = rest.trim_start().trim_start_matches("&'static ").trim_start_matches('&');
+    let (_, rest) = ty.starts_with('[').then(|| ty.split_once('='))??;
     let (value, _) = rest.split_once(';')?;
+    let value = value.trim_start().trim_start_matches('&');
     let is_word = |text: &str| !text.is_empty() && text.chars().all(is_of_name);
-    let is_list = value.chars().all(|of| is_of_name(of) || of.is_ascii_whitespace() || "(),[]".contains(of));
-    let floats = ["f16", "f32", "f64", "bf16"];
-    let is_plain = is_list && !floats.iter().any(|float| ty.contains(float));
-    if !is_word(name) || !is_plain {
+    let is_list = value.chars().all(|of| is_of_name(of) || of.is_ascii_whitespace() || "(),[].-".contains(of));
+    if !is_word(name) || !is_list {
         return None;
     }
     let value = value.parse().ok()?;
-    table::rows(&value).map(|_| (name, Definition { ty: Definition::TABLE, value }))
+    table::entries(&value).map(|_| (name, Definition { ty: Definition::TABLE, value }))
 }
 
 fn is_of_name(of: char) -> bool {
@@ -172,8 +198,19 @@ mod tests {
             &[("::core::mem::size_of::<P>()", &["8"]), ("::core::mem::size_of::<Q>()", &["32"])],
         );
         check("const T: [(u32, bool); 2] = [(0, true), (1, false)];", &[("T", &["[(0 , true) , (1 , false)]"])]);
+        check("const T: [(i32, f32); 1] = [(-1, 0.5)];", &[("T", &["[(- 1 , 0.5)]"])]);
+        check("static T: [[u8; 2]; 1] = [[1, 2]];", &[("T", &["[[1 , 2]]"])]);
+        check("const T: &[u32] = &[1, 2];", &[("T", &["[1 , 2]"])]);
         check("const BYTES: usize = 4 * size_of::<f32>();", &[("BYTES", &["4 * size_of ::< f32 > ()"])]);
-        check("mod a { const N: u32 = 1; } mod b { const N: u32 = 2; }", &[("N", &["1", "2"])]);
+        check(
+            "mod a { const N: u32 = 1; } mod b { const N: u32 = 2; }",
+            &[("N", &["1", "2"]), ("a::N", &["1"]), ("b::N", &["2"])],
+        );
+        check(
+            "impl Shape {\n    fn f() {}\n    pub const ROWS: u32 = 8;\n}\nconst N: u32 = 4;",
+            &[("N", &["4"]), ("ROWS", &["8"]), ("Shape::ROWS", &["8"])],
+        );
+        check("impl<T> Shape<T> {\n    const N: u32 = 8;\n}", &[("N", &["8"])]);
     }
 
     #[test]
@@ -183,6 +220,9 @@ mod tests {
         check("// const N: usize = 4;", &[]);
         check("fn f<const N: usize>() { let mut sum = N; }", &[]);
         check("*const u8; const fn f() -> u32 { 0 }; myconst N: u32 = 1;", &[]);
-        check("const E: f32 = 1e-5; const S: &str = \"it's\"; const T: [f32; 2] = [1, 2]; const P: Point = Q;", &[]);
+        check(
+            "const E: f32 = 1e-5; const S: &str = \"it's\"; const T: [f32; 2] = [1.0, 2.0]; const P: Point = Q;",
+            &[],
+        );
     }
 }

@@ -2,11 +2,11 @@
 //! a name stands for only rustc knows, so that every verdict that rests on a value is one for rustc to confirm.
 
 use proc_macro2::{Delimiter, Group, Ident, Literal, Punct, Spacing, Span, TokenStream, TokenTree};
-use quote::{ToTokens, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
 
 use crate::check::rings::Constants;
 use crate::diag::Diag;
-use crate::model::table::{self, Row};
+use crate::model::table::{self, Entry};
 use crate::model::{Definition, Function};
 
 /// The tokens of a function and its options with the values of constants in place of their names.
@@ -14,9 +14,9 @@ pub(crate) struct WithValues {
     pub(crate) options: TokenStream,
     pub(crate) item: TokenStream,
     /// The names that were replaced, each with its value.
-    values: Vec<(Ident, i64)>,
+    values: Vec<(Name, i64)>,
     /// Those of tables.
-    tables: Vec<(Ident, TokenStream)>,
+    tables: Vec<(Name, TokenStream)>,
 }
 
 impl WithValues {
@@ -45,17 +45,8 @@ impl WithValues {
             quote_spanned!(span=> #name as i128 == #value)
         });
         let of_tables = self.tables.iter().flat_map(|(name, table)| {
-            let rows = table::rows(table).unwrap_or_default().into_iter().enumerate();
-            rows.flat_map(move |(at, row)| match row {
-                Row::Value(value) => vec![quote_spanned!(span=> #name[#at] as i128 == #value as i128)],
-                Row::Tuple(parts) => {
-                    let part = |(part, value): (usize, TokenTree)| {
-                        let part = Literal::usize_unsuffixed(part);
-                        quote_spanned!(span=> #name[#at].#part as i128 == #value as i128)
-                    };
-                    parts.into_iter().enumerate().map(part).collect()
-                }
-            })
+            let entries = table::entries(table).unwrap_or_default().into_iter();
+            entries.map(move |Entry { place, value }| quote_spanned!(span=> #name #place as i128 == #value as i128))
         });
         let all = equal.chain(of_tables);
         quote_spanned!(span=> #(#all)&&*)
@@ -96,8 +87,35 @@ impl Conditional {
     }
 }
 
+/// The name of a constant, with the module or the type before it if there is one.
+#[derive(Clone, PartialEq, Eq)]
+struct Name {
+    within: Option<Ident>,
+    last: Ident,
+}
+
+impl Name {
+    fn key(&self) -> String {
+        let Name { within, last } = self;
+        within.as_ref().map_or_else(|| last.to_string(), |within| format!("{within}::{last}"))
+    }
+
+    /// The name that has to be one of the file's, and not of the function's.
+    fn first(&self) -> &Ident {
+        self.within.as_ref().unwrap_or(&self.last)
+    }
+}
+
+impl ToTokens for Name {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        let Name { within, last } = self;
+        tokens.extend(within.as_ref().map(|within| quote!(#within::)));
+        last.to_tokens(tokens);
+    }
+}
+
 /// Puts literals in place of the names that have one.
-fn replaced(tokens: TokenStream, literal: &mut impl FnMut(&Ident) -> Option<Vec<TokenTree>>) -> TokenStream {
+fn replaced(tokens: TokenStream, literal: &mut impl FnMut(&Name) -> Option<Vec<TokenTree>>) -> TokenStream {
     let trees: Vec<TokenTree> = tokens.into_iter().collect();
     let is_punct = |at: Option<usize>, of: &[char]| {
         let tree = at.and_then(|at| trees.get(at));
@@ -112,8 +130,29 @@ fn replaced(tokens: TokenStream, literal: &mut impl FnMut(&Ident) -> Option<Vec<
         let is_call = trees.get(at + 1).is_some_and(is_arguments);
         is_field || is_call || is_punct(before, &[':', '\'']) || is_punct(Some(at + 1), &[':', '!'])
     };
+    // `Shape::ROWS`, which is no longer path.
+    let path = |at: usize| match trees.get(at..at + 4)? {
+        [TokenTree::Ident(within), TokenTree::Punct(_), TokenTree::Punct(_), TokenTree::Ident(last)]
+            if (1..3).all(|next| is_punct(Some(at + next), &[':']))
+                && !is_punct(at.checked_sub(1), &[':', '.', '\'']) =>
+        {
+            // What is before the last name is known.
+            let is_call = matches!(trees.get(at + 4), Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Parenthesis);
+            let is_last = !is_call && !is_punct(Some(at + 4), &[':', '!']);
+            is_last.then(|| Name { within: Some(within.clone()), last: last.clone() })
+        }
+        _ => None,
+    };
     let mut all = Vec::new();
-    for (at, tree) in trees.iter().enumerate() {
+    let mut next = 0;
+    while let Some(tree) = trees.get(next) {
+        let at = next;
+        next += 1;
+        if let Some(literal) = path(at).and_then(|name| literal(&name)) {
+            all.extend(literal);
+            next += 3;
+            continue;
+        }
         match tree {
             TokenTree::Group(group) => {
                 let mut inside = Group::new(group.delimiter(), replaced(group.stream(), literal));
@@ -121,7 +160,8 @@ fn replaced(tokens: TokenStream, literal: &mut impl FnMut(&Ident) -> Option<Vec<
                 all.push(TokenTree::Group(inside));
             }
             TokenTree::Ident(name) if !is_another_name(at) => {
-                all.extend(literal(name).unwrap_or_else(|| vec![tree.clone()]));
+                let name = Name { within: None, last: name.clone() };
+                all.extend(literal(&name).unwrap_or_else(|| vec![tree.clone()]));
             }
             TokenTree::Ident(_) | TokenTree::Punct(_) | TokenTree::Literal(_) => all.push(tree.clone()),
         }
@@ -132,8 +172,8 @@ fn replaced(tokens: TokenStream, literal: &mut impl FnMut(&Ident) -> Option<Vec<
 /// Puts literals in place of names, each given with its value and its type.
 pub(crate) fn with_literals(tokens: TokenStream, values: &[(Ident, i64, String)]) -> TokenStream {
     replaced(tokens, &mut |name| {
-        let (_, value, ty) = values.iter().find(|(known, ..)| known == name)?;
-        literal_of(*value, ty, name.span())
+        let (_, value, ty) = values.iter().find(|(known, ..)| name.within.is_none() && *known == name.last)?;
+        literal_of(*value, ty, name.last.span())
     })
 }
 
@@ -158,17 +198,18 @@ fn literal_of(value: i64, ty: &str, at: Span) -> Option<Vec<TokenTree>> {
 struct Known<'f> {
     function: &'f Function,
     constants: Constants<'f>,
-    values: Vec<(Ident, i64)>,
-    tables: Vec<(Ident, TokenStream)>,
+    values: Vec<(Name, i64)>,
+    tables: Vec<(Name, TokenStream)>,
 }
 
 impl Known<'_> {
     /// The literal that a name stands for.
-    fn literal(&mut self, name: &Ident) -> Option<Vec<TokenTree>> {
+    fn literal(&mut self, name: &Name) -> Option<Vec<TokenTree>> {
         let function = self.function;
-        let [definition] = &function.definitions.get(&name.to_string())?[..] else { return None };
-        let is_local = function.locals.iter().any(|local| local.name == *name);
-        if is_local || function.declares(&|declared| declared == name) {
+        let [definition] = &function.definitions.get(&name.key())?[..] else { return None };
+        let first = name.first();
+        let is_local = function.locals.iter().any(|local| local.name == *first);
+        if is_local || function.declares(&|declared| declared == first) {
             return None;
         }
         if definition.ty == Definition::TABLE {
@@ -177,10 +218,15 @@ impl Known<'_> {
             }
             return Some(definition.value.clone().into_iter().collect());
         }
-        let value = self.constants.named_in_file(name)?;
+        // Another constant, or the variant of an enum, may have the last name.
+        let [of_last] = &function.definitions.get(&name.last.to_string())?[..] else { return None };
+        if of_last.value.to_string() != definition.value.to_string() {
+            return None;
+        }
+        let value = self.constants.named_in_file(&name.last)?;
         if !self.values.iter().any(|(known, _)| known == name) {
             self.values.push((name.clone(), value));
         }
-        literal_of(value, definition.ty, name.span())
+        literal_of(value, definition.ty, name.last.span())
     }
 }

@@ -4,7 +4,10 @@ use super::session;
 
 const FILE: &str = "const THREADS: u32 = 64; const N: usize = THREADS as usize; pub const HALF: u32 = THREADS / 2;
     const LEFT: u32 = 0; const RIGHT: u32 = 1; const BLOCKS: u32 = 4; const ROUNDS: u32 = 2; const TWICE: u32 = 1;
-    mod other { const TWICE: u32 = 2; }";
+    mod other { pub const TWICE: u32 = 2; }
+    mod sizes { pub const STEP: u32 = 8; } impl Shape { const STEP_BACK: u32 = 1; }
+    const PAIRS: [(i32, f32); 2] = [(-1, 0.5), (1, 0.25)]; static ROWS: [[u32; 2]; 2] = [[1, 2], [3, 4]];
+    const LIST: &[u32] = &[1, 8];";
 
 /// Returns the rules that a kernel in the file breaks.
 #[track_caller]
@@ -89,4 +92,33 @@ fn what_is_not_replaced() {
     // The end of a range is one of them.
     let ranges = "for _ in LEFT..HALF { out[i] = n; }";
     assert!(broken("block = 64", ranges).is_empty());
+}
+
+/// Threads meet at indexes by constants of modules and types, and by tables of several dimensions, with signs and beside floats.
+#[test]
+fn races_at_constants() {
+    for read in [
+        "out[i] = s[(i + sizes::STEP) % THREADS];",
+        "out[i] = s[(i + THREADS - Shape::STEP_BACK) % 64];",
+        "for (by, _) in PAIRS { out[i] += s[(i as i32 + by).rem_euclid(64) as u32]; }",
+        "for a in 0..2 { for b in 0..2 { out[i] += s[(i + ROWS[a][b]) % 64]; } }",
+        "out[i] = s[(i + LIST[(i % 2) as usize]) % 64];",
+    ] {
+        let body = |sync: &str| format!("let s = shared_array::<u32, 64>(); s[i] = x[i]; {sync} {read}");
+        assert_eq!(broken("block = 64", &body("")), ["unsynchronized_access"], "{read}");
+        assert!(broken("block = 64", &body("block.sync();")).is_empty(), "{read}");
+    }
+    // Other names of the same words, and what leads to a thread's own element.
+    for read in [
+        "s[i + elsewhere::STEP]",
+        "s[i + sizes::STEP()]",
+        "s[i + sizes::inner::STEP]",
+        "s[i + Shape::STEP]",
+        "s[(i + sizes::STEP * 8) % 64]",
+        "s[(i + ROWS[0][0] * 64) % 64]",
+    ] {
+        let body = format!("let s = shared_array::<u32, 64>(); s[i] = x[i]; out[i] = {read};");
+        let found = broken("block = 64", &body);
+        assert!(!found.contains(&"unsynchronized_access".to_string()), "{read}");
+    }
 }

@@ -60,6 +60,40 @@ fn options() {
     }
 }
 
+/// Lists of numbers that are borrowed, and rows of lists.
+#[test]
+fn lists() {
+    need_barriers(&[
+        "let o = [1u32, 7]; s[t] = input[t]; <sync> for x in &o { out[t] += s[(t + x) % 128]; }",
+        "let o = [1u32, 7]; s[t] = input[t]; <sync> for (k, x) in o.iter().enumerate() { out[t] += k as u32 * s[(t + x) % 128]; }",
+        "s[t] = input[t]; <sync> for a in 0..2 { out[t] += s[(t + [[1u32, 2], [3, 4]][a][1]) % 128]; }",
+    ]);
+    for body in [
+        "let o = [0u32, 128]; s[t] = input[t]; for x in &o { out[t] += s[(t + x) % 128]; }",
+        "s[t] = input[t]; for a in 0..2 { out[t] += s[(t + [[1u32, 0], [3, 128]][a][1]) % 128]; }",
+        // What is stored to an element is another number.
+        "let mut o = [1u32, 7]; o[0] = 0; o[1] = 0; s[t] = input[t]; let p = &o; for x in p { out[t] += s[(t + x) % 128]; }",
+    ] {
+        assert_eq!(in_block(body), [""; 0], "{body}");
+    }
+}
+
+/// The last chunk of an array may be shorter.
+#[test]
+fn chunks() {
+    need_barriers(&[
+        "s[t] = input[t]; <sync> for row in s.chunks(8) { out[t] += row.iter().copied().sum::<u32>(); }",
+        "s[t] = input[t]; <sync> for (k, row) in s.chunks_exact(16).enumerate() { if t == k as u32 { out[t] = row.iter().copied().sum::<u32>(); } }",
+        "s[t] = input[t]; <sync> for row in s.chunks(100) { if t == 0 { out[row.len()] = row[0]; } }",
+    ]);
+    for body in [
+        "if t % 32 == 0 { for k in 0..32u32 { s[t + k] = k; } } warp.sync(); for (k, row) in s.chunks(32).enumerate() { if t / 32 == k as u32 { for x in row { out[t] += x; } } }",
+        "if t == 0 { for k in 100..128u32 { s[k] = k; } for (k, row) in s.chunks(100).enumerate() { if k == 1 { for x in row { out[0] += x; } } } }",
+    ] {
+        assert_eq!(in_block(body), [""; 0], "{body}");
+    }
+}
+
 #[test]
 fn constants_and_tables() {
     need_barriers(&[

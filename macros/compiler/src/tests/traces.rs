@@ -172,6 +172,25 @@ fn two_peers() {
     }
 }
 
+/// A peer pushes into one of two buffers that swap: not into the one that its owner reads.
+#[test]
+fn a_peer_and_the_owner() {
+    let pushes = |into: &str, at: u32| {
+        in_cluster(&format!(
+            "let u = shared_array::<u32, 64>(); u[i] = 1; let (mut cur, mut next) = (&s, &u); cluster.sync();
+            for k in 0..n {{
+                if i < 62 {{ next[i] = cur[i] + cur[i + 1]; }}
+                if i == 0 && me > 0 {{ cluster.map_shared_rank(&{into}, me - 1)[{at}] = k; }}
+                cluster.sync(); std::mem::swap(&mut cur, &mut next);
+            }}"
+        ))
+    };
+    assert_eq!(pushes("cur", 62), ["unordered_remote_write"]);
+    assert_eq!(pushes("next", 61), ["unordered_remote_write"]);
+    assert!(pushes("next", 62).is_empty());
+    assert!(pushes("cur", 63).is_empty());
+}
+
 fn in_bulk(body: &str) -> Vec<String> {
     let head = "let i = t; let s = shared_array::<u32, 128>(); let bar = shared_barrier(); if i == 0 { bar.init(1); } block.sync();";
     of("block = 128", head, body)

@@ -235,6 +235,11 @@ impl<'f> Builder<'f> {
                     return Value::of(self.node(Source::Integer(length), Vec::new(), at));
                 }
                 if op == Op::Length
+                    && let Some(length) = self.length_of_chunk(region.as_ref(), at)
+                {
+                    return Value::of(length);
+                }
+                if op == Op::Length
                     && let Some((start, end)) = region.as_ref().and_then(Region::ends)
                 {
                     return Value::of(self.node(Source::Binary(BinaryOp::Sub), vec![end, start], at));

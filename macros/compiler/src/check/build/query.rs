@@ -3,9 +3,9 @@
 use phalanx_contract::uniformity::Uniformity;
 
 use super::{Builder, Source, Value};
-use crate::check::cfg::{Coordinate, Digit, Granule, NodeId, Position, Region, Select, Shared, Team, Tile};
+use crate::check::cfg::{Coordinate, Digit, Formula, Granule, NodeId, Position, Region, Select, Shared, Team, Tile};
 use crate::check::rings::inner;
-use crate::model::expr::{Expr, ExprKind};
+use crate::model::expr::{BinaryOp, Expr, ExprKind};
 use crate::model::group::Group;
 use crate::model::op::Op;
 use crate::model::options::Extents;
@@ -84,6 +84,19 @@ impl<'f> Builder<'f> {
         let row = (0..rows).try_fold(element.clone(), |row, _| inner(&row).map(|(element, _)| element));
         let (_, length) = row.filter(|_| region.path.iter().all(is_element)).and_then(|row| inner(&row))?;
         length.to_string().parse().ok()
+    }
+
+    /// The length of a chunk of a shared array: the last one has what is left.
+    pub(super) fn length_of_chunk(&mut self, memory: Option<&Region>, at: SpanRange) -> Option<NodeId> {
+        let mut whole = memory.filter(|region| region.open && !region.part)?.clone();
+        let Some(Select::Chunk { size, index }) = whole.path.pop() else { return None };
+        let length = self.length_of_array(Some(&whole))?;
+        let length = self.node(Source::Integer(length), Vec::new(), at);
+        let before = self.node(Source::Binary(BinaryOp::Mul), vec![size, index], at);
+        let rest = self.node(Source::Binary(BinaryOp::Sub), vec![length, before], at);
+        let least = self.combined(vec![size, rest], at).node;
+        self.formulas.insert(least, Formula::Min);
+        Some(least)
     }
 
     /// Returns the thread's position in its block that a query's answer determines.

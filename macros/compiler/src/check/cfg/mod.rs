@@ -180,9 +180,15 @@ impl Cfg<'_> {
 
     /// The elements of an array that the text lists.
     pub(crate) fn listed(&self, array: NodeId) -> Option<&[NodeId]> {
-        let array = self.origin(array);
+        let array = self.first_origin(array);
         let is_listed = self.formulas.get(&array) == Some(&Formula::Array);
         is_listed.then(|| &self.nodes[array.0].operands[..])
+    }
+
+    /// The value that a node reads, perhaps by names of names: each has only one.
+    pub(crate) fn first_origin(&self, node: NodeId) -> NodeId {
+        const NAMES: usize = 4;
+        (0..NAMES).fold(node, |node, _| self.origin(node))
     }
 
     /// Whether this holds of all the sources from which a value is computed. A variable is followed to its only value; one that is set

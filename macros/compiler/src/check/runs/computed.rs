@@ -1,7 +1,8 @@
-//! What runs compute beyond operators and formulas: methods of unsigned integers, and what an `Option` holds.
+//! What runs compute beyond operators and formulas: methods of unsigned integers, and what an `Option` holds, and the elements of arrays
+//! that the text lists.
 
 use super::{Number, Thread};
-use crate::check::cfg::{Computed, NodeId};
+use crate::check::cfg::{Computed, Formula, NodeId};
 
 impl Thread<'_, '_, '_> {
     pub(super) fn computed(&self, of: Computed, operands: &[NodeId]) -> Option<Number> {
@@ -17,6 +18,22 @@ impl Thread<'_, '_, '_> {
                 let value = known(if variant.value == 0 { 1 } else { 0 })?;
                 Some(Number { is_given: value.is_given || variant.is_given, ..value })
             }
+        }
+    }
+
+    /// The elements of an array that the text lists, or of the one of its rows that the thread has selected.
+    pub(super) fn listed(&self, array: NodeId) -> Option<&[NodeId]> {
+        let cfg = self.runs.cfg;
+        if let Some(elements) = cfg.listed(array) {
+            return Some(elements);
+        }
+        let row = cfg.first_origin(array);
+        match (cfg.formulas.get(&row), &cfg.nodes[row.0].operands[..]) {
+            (Some(Formula::Element), &[rows, index]) => {
+                let index = usize::try_from(self.known(index)?.value).ok()?;
+                self.listed(*self.listed(rows)?.get(index)?)
+            }
+            _ => None,
         }
     }
 

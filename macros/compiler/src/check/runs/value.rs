@@ -173,7 +173,7 @@ impl Thread<'_, '_, '_> {
                 (Some(Formula::NextMultiple), [a, b]) => known(a)?.function(known(b)?, u64::checked_next_multiple_of),
                 (Some(Formula::Min), [a, b]) => known(a)?.function(known(b)?, |a, b| Some(a.min(b))),
                 (Some(Formula::Max), [a, b]) => known(a)?.function(known(b)?, |a, b| Some(a.max(b))),
-                (Some(Formula::Length), [of]) => match cfg.listed(*of) {
+                (Some(Formula::Length), [of]) => match self.listed(*of) {
                     Some(elements) => Number::own(elements.len() as u64),
                     None => self.runs.is_slice_argument(*of).then(|| Number::given(self.launch.length?))?,
                 },
@@ -189,7 +189,7 @@ impl Thread<'_, '_, '_> {
                 }
                 (Some(Formula::Element), [array, index]) => {
                     let index = known(index)?;
-                    let element = cfg.listed(*array)?.get(usize::try_from(index.value).ok()?).and_then(known)?;
+                    let element = self.listed(*array)?.get(usize::try_from(index.value).ok()?).and_then(known)?;
                     Some(Number { is_given: element.is_given || index.is_given, ..element })
                 }
                 (Some(Formula::Negative), [of]) => known(of).map(|of| Number { value: -of.value, ..of }),

@@ -59,20 +59,24 @@ pub(super) fn unsynchronized(check: &Check<'_, '_>, one: MadeBy<'_>, two: MadeBy
     messages::unsynchronized_access(at, other, &name, reads, ranks, in_one_warp)
 }
 
-/// `unordered_remote_write`, between peers: the accesses of two blocks to an element of a third, of which one is a write, are ordered.
+/// `unordered_remote_write`: the accesses of two blocks to an element of a third, of which one is a write, are ordered, and so are a peer's
+/// write and an access of the block that has the element.
 ///
 /// ```text
 /// if rank == 1 || rank == 2 { cluster.map_shared_rank(&array, 0)[i] = rank; }
 /// ```
+///
+/// Owners and peers are compared for all values of variables, too (`dsm`), but not by the thread that accesses an element, nor where names
+/// of memory are assigned anew.
 pub(super) fn across_blocks(check: &Check<'_, '_>, traces: &[Trace], waived: bool) -> Option<Diag> {
     if check.has_signals() || waived && !check.function.waives(Rule::UnorderedRemoteWrite) {
         return None;
     }
     let is_pair = |(one, a): MadeBy<'_>, (two, b): MadeBy<'_>| {
-        // The accesses of an owner and a peer are compared for all values of variables (`dsm`).
+        let is_by_peer = |made: &Made| made.is_remote && made.by.writes();
         one.id.block != two.id.block
-            && a.is_remote
-            && b.is_remote
+            && (a.is_remote && b.is_remote || is_by_peer(a) || is_by_peer(b))
+            && !(a.time.is_lost || b.time.is_lost)
             && !check.are_fields(a, b)
             && (a.by.writes() || b.by.writes())
             && !(a.by.is_atomic() && b.by.is_atomic())
@@ -80,11 +84,15 @@ pub(super) fn across_blocks(check: &Check<'_, '_>, traces: &[Trace], waived: boo
             && check.is_waived(Rule::UnorderedRemoteWrite, if a.by.writes() { a } else { b }) == waived
     };
     let (one, two) = first_pair(traces, is_pair)?;
-    let (first, second) = if one.1.by.writes() { (one, two) } else { (two, one) };
+    let is_first = one.1.by.writes() && (one.1.is_remote || !two.1.by.writes());
+    let (first, second) = if is_first { (one, two) } else { (two, one) };
     let [at, other] = [first, second].map(|(_, made)| check.cfg.accesses[made.access.0].at);
     let block = |by: MadeBy<'_>| by.0.id.block.unwrap_or(0);
-    let blocks = (block(first), block(second), first.1.element.0);
-    Some(messages::two_blocks_meet(at, other, &check.name(first.1.element), second.1.by.writes(), blocks))
+    let (name, owner, writes) = (check.name(first.1.element), first.1.element.0, second.1.by.writes());
+    Some(match block(second) == owner {
+        true => messages::unordered_remote_write(at, other, &name, (true, writes), false),
+        false => messages::two_blocks_meet(at, other, &name, writes, (block(first), block(second), owner)),
+    })
 }
 
 /// `unsynchronized_access` between two blocks of a grid: what one writes to a parameter, another accesses behind a barrier of the grid.
