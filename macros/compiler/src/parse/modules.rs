@@ -186,10 +186,10 @@ impl Modules {
             Some(if all.is_empty() { last } else { Meaning::unknown(module) })
         };
         if let Some(items) = own.items.get(name) {
-            // One import may have the name in another of Rust's namespaces.
-            return only(items.clone()).map(|item| match own.imports.contains_key(name) {
-                true => Meaning::unknown(module),
-                false => item,
+            // Of two definitions, a condition decides which one there is, and an import may have the name in another of Rust's namespaces.
+            return Some(match &items[..] {
+                [item] if !own.imports.contains_key(name) => item.clone(),
+                _ => Meaning::unknown(module),
             });
         }
         let imported = |path: &Vec<String>, depth| self.resolved(path, module, depth);

@@ -22,6 +22,7 @@ mod launches;
 mod leaders;
 mod loops;
 mod mends;
+mod modules;
 mod multicast;
 mod mutants;
 mod of_warps;
