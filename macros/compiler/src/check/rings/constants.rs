@@ -214,7 +214,7 @@ impl<'f> Constants<'f> {
         let [Definition { ty: Definition::ALIAS, value }] = &self.function.definitions.get(&name.to_string())?[..] else {
             return None;
         };
-        Some(value)
+        (!self.is_type(name)).then_some(value)
     }
 
     /// Returns a type of literals that is a scalar or an array, if the file shows what each name in it stands for.

@@ -38,6 +38,7 @@ mod roles;
 mod rows;
 mod schedulers;
 mod skeletons;
+mod sources;
 mod staged;
 mod tables;
 mod tiles;
