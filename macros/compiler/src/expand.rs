@@ -220,8 +220,7 @@ fn rings_of_values(
         return Vec::new();
     }
     let is_of_rings = |fault: &Conditional| fault.if_right && Rule::OF_RINGS.contains(&fault.fault.rule);
-    let (of_rings, rest): (Vec<_>, Vec<_>) =
-        std::mem::take(&mut second.conditional).into_iter().partition(is_of_rings);
+    let (of_rings, rest): (Vec<_>, Vec<_>) = std::mem::take(&mut second.conditional).into_iter().partition(is_of_rings);
     second.conditional = rest;
     of_rings.into_iter().map(|fault| fault.and(&are_followed)).collect()
 }

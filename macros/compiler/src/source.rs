@@ -207,7 +207,10 @@ mod tests {
 
     #[test]
     fn what_is_no_constant() {
-        check("type Of<T> = [T; 2]; type Item; // type Rows = [f32; 2];\n type Function = fn([u32; 2]); my_type A = u32;", &[]);
+        check(
+            "type Of<T> = [T; 2]; type Item; // type Rows = [f32; 2];\n type Function = fn([u32; 2]); my_type A = u32;",
+            &[],
+        );
         check("enum Shape { Round(f32), Flat } enum Of<T> { A, B(T) } enum Word { A = N }", &[]);
         check("struct S<T> { a: T } struct U; struct V { p: P } struct W { a: [f32; N] } struct X(u32);", &[]);
         check("// const N: usize = 4;", &[]);

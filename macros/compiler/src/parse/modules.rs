@@ -277,7 +277,8 @@ mod tests {
     fn check(module: &str, path: &str, expected: Option<&str>) {
         let file = syn::parse_file(FILE).unwrap();
         let modules = Modules::of(&file.items);
-        let words = |path: &str| path.split("::").filter(|word| !word.is_empty()).map(str::to_string).collect::<Vec<_>>();
+        let words =
+            |path: &str| path.split("::").filter(|word| !word.is_empty()).map(str::to_string).collect::<Vec<_>>();
         let from = modules.at(&words(module)).unwrap();
         let meaning = modules.resolve(&words(path), from);
         let named = meaning.and_then(|meaning| modules.path_to(&meaning, from)).map(|path| path.join("::"));

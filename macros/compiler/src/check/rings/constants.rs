@@ -211,7 +211,8 @@ impl<'f> Constants<'f> {
 
     /// The type to which the file gives another name.
     pub(crate) fn alias(&self, name: &Ident) -> Option<&TokenStream> {
-        let [Definition { ty: Definition::ALIAS, value }] = &self.function.definitions.get(&name.to_string())?[..] else {
+        let [Definition { ty: Definition::ALIAS, value }] = &self.function.definitions.get(&name.to_string())?[..]
+        else {
             return None;
         };
         (!self.is_type(name)).then_some(value)

@@ -47,9 +47,9 @@ pub(super) fn separate(
     let mut arrays = Vec::new();
     for (slot, of) in objects.slots.iter().enumerate().filter(|(_, of)| !of.whole) {
         let number = narrow(slot);
-        let is_stored = |op: &Op| match op {
-            Op::Store { slot, .. } | Op::Copy { from: Some(slot), .. } => slot.array == number,
-            _ => false,
+        let is_stored = |op: &Op| {
+            let (Op::Store { slot, .. } | Op::Copy { from: Some(slot), .. }) = op else { return false };
+            slot.array == number
         };
         let is_copied = |op: &Op| matches!(op, Op::Copy { slot, .. } if slot.array == number);
         let is_any = |of: &dyn Fn(&Op) -> bool| steps(actors).any(|(_, step)| of(&step.op));

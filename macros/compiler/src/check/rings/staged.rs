@@ -67,12 +67,7 @@ pub(super) fn find(
 }
 
 /// Looks for the fault in the steps of all threads, of whose accesses those of one array are followed, and of these those that are certain.
-fn of_all(
-    kernel: &Kernel<'_, '_>,
-    objects: &Objects,
-    slot: Slot,
-    (arguments, aim): (&Arguments, Aim),
-) -> Option<Diag> {
+fn of_all(kernel: &Kernel<'_, '_>, objects: &Objects, slot: Slot, (arguments, aim): (&Arguments, Aim)) -> Option<Diag> {
     let mut objects = objects.clone();
     // What copies bring to a row is in it when a barrier says so.
     let is_copied = |copy: &CopyStep| match copy {
@@ -117,7 +112,7 @@ fn of_all(
 fn stored<'k>(kernel: &'k Kernel<'_, '_>) -> impl Iterator<Item = &'k Region> {
     kernel.cfg.copies.iter().flat_map(|copy| match copy {
         CopyStep::Begin { reads, completion: Completion::BulkGroup, .. } => &reads[..],
-        copy => sources(copy),
+        CopyStep::Begin { .. } | CopyStep::Wait { .. } => sources(copy),
     })
 }
 

@@ -104,7 +104,8 @@ fn a_block_waits_for_what_it_sends() {
     let body = vec![only("0", &steps[2..6]), only("1", &[&steps[..2], &steps[6..]].concat())];
     let ring = ring.role(1, &[rounds(body)]);
     let verdict = check(&ring, 200_000);
-    let explicit = trips(3).iter().map(|trips| explicit::run(&ring, trips, 100_000)).find(|run| matches!(run, Some(Err(_))));
+    let explicit =
+        trips(3).iter().map(|trips| explicit::run(&ring, trips, 100_000)).find(|run| matches!(run, Some(Err(_))));
     assert_eq!((family(&verdict), explicit.is_some()), ("undrained", true), "{verdict:?}");
 }
 
