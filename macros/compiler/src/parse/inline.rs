@@ -80,10 +80,9 @@ struct Inliner<'m> {
     reads: Reads,
 }
 
-/// A function that a path names.
+/// A function that a path names: one of the module, of a type, or of another module.
 struct Named<'m, 'p> {
     known: &'m Known,
-    /// The type that it is one of.
     own: Option<NamedType>,
     name: &'p Ident,
     /// The constants that the type's arguments are for it.
