@@ -265,6 +265,7 @@ pub mod __private {
         tensor_map_mut,
     };
     pub use crate::program::Program;
+    pub use crate::program::alias::{OtherTypes, Types};
     pub use crate::program::collectives::*;
     pub use crate::program::constant::*;
     pub use crate::program::cuda::Header;

@@ -106,8 +106,8 @@ fn judge<'f>(function: &'f Function, known: impl FnOnce() -> Option<&'f Valued>,
     };
     let mut faults = diags.nested();
     // The rings of a function that is right were checked with the same values, unless one is the length of a local array,
-    // or a table.
-    let is_valued = function.has_named_lengths() || values.have_tables();
+    // a table or a type.
+    let is_valued = function.has_named_lengths() || values.have_tables() || values.have_types();
     let asks_again = is_valued && checked.as_ref().is_ok_and(|checked| checked.rings().are_open());
     let with_values = match checked {
         Ok(_) if !asks_again => check::run_without_rings(known, &mut faults),
@@ -146,6 +146,7 @@ fn judge_with_bodies<'f>(first: Judged<'f>, bodies: &'f WithBodies, diags: &mut 
     let (of_rings, others): (Vec<_>, Vec<_>) =
         found.take().into_iter().partition(|fault| Rule::OF_RINGS.contains(&fault.rule));
     let rings = rings_with_bodies(&first, &mut second, of_rings);
+    let of_values = rings_of_values(&first, &mut second, are_followed);
     let asked = first.checked.as_ref().map_or(Asks::empty(), Checked::asks);
     let of_traces = traces::faults(&first, (&mut second, function), &others, are_followed);
     let judged = match (first.checked, second.checked) {
@@ -182,6 +183,7 @@ fn judge_with_bodies<'f>(first: Judged<'f>, bodies: &'f WithBodies, diags: &mut 
         (checked, Ok(_) | Err(Reported)) => Judged { checked, ..first },
     };
     let judged = traces::add(judged, of_traces, followed);
+    let judged = traces::add(judged, of_values, followed);
     match (judged.checked, rings) {
         (Ok(checked), Some((rings, is_right))) => {
             let (is_followed, is_right) = (are_followed(Span::call_site()), is_right.into_iter());
@@ -206,6 +208,21 @@ fn rings_with_bodies(
         },
         Err(Reported) => (Rings::faulty(faults.into_iter()), None),
     })
+}
+
+/// Returns the faults of rings that a function has with the bodies and the values of constants, if they are open without them.
+fn rings_of_values(
+    first: &Judged<'_>,
+    second: &mut Judged<'_>,
+    are_followed: impl Fn(Span) -> TokenStream,
+) -> Vec<Conditional> {
+    if !first.checked.as_ref().is_ok_and(|checked| checked.rings().are_open()) {
+        return Vec::new();
+    }
+    let is_of_rings = |fault: &Conditional| fault.if_right && Rule::OF_RINGS.contains(&fault.fault.rule);
+    let (of_rings, rest): (Vec<_>, Vec<_>) = std::mem::take(&mut second.conditional).into_iter().partition(is_of_rings);
+    second.conditional = rest;
+    of_rings.into_iter().map(|fault| fault.and(&are_followed)).collect()
 }
 
 /// Returns the faults that `kernel` reports.

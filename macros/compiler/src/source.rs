@@ -1,7 +1,7 @@
-//! The file that an item stands in, as text: which constants it defines, and how large its structures are. They are guesses of what the item names, since only rustc
+//! The file that an item stands in, as text: which constants it defines, other names of array types, and how large its structures are. They are guesses of what the item names, since only rustc
 //! resolves names; what rests on one has to be confirmed by rustc. `parse/same_file` reads the functions.
 
-use proc_macro2::{Literal, Span, TokenTree};
+use proc_macro2::{Literal, Span, TokenStream, TokenTree};
 
 use crate::model::ty::{bytes_of, scalar};
 use crate::model::{Definition, Definitions, size_of, table};
@@ -37,6 +37,14 @@ pub(crate) fn definitions(text: &str) -> Definitions {
             all.entry(name)
                 .or_default()
                 .push(Definition { ty: "i64", value: TokenTree::from(Literal::i64_unsuffixed(value)).into() });
+        }
+    }
+    for (at, word) in text.match_indices("type ") {
+        let line = text[..at].rfind('\n').map_or(0, |end| end + 1);
+        let begins = text[..at].chars().next_back().is_none_or(|before| !is_of_name(before));
+        let is_code = begins && !text[line..at].contains("//");
+        if let Some((name, value)) = is_code.then(|| alias(&text[at + word.len()..])).flatten() {
+            all.entry(name.to_string()).or_default().push(Definition { ty: Definition::ALIAS, value });
         }
     }
     for (at, word) in text.match_indices("struct ") {
@@ -147,6 +155,26 @@ fn definition(text: &str) -> Option<(&str, Definition)> {
     Some((name, Definition { ty, value: value.parse().ok()? }))
 }
 
+/// Reads `Name = [[f32; N]; 2];` at the start of a text, another name of an array type or of a scalar.
+fn alias(text: &str) -> Option<(&str, TokenStream)> {
+    let (name, rest) = text.split_once('=')?;
+    let mut depth = 0_u32;
+    let end = rest.find(|of: char| {
+        match of {
+            '[' => depth += 1,
+            ']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        of == ';' && depth == 0
+    })?;
+    let (name, value) = (name.trim(), rest[..end].trim());
+    let is_word = |text: &str| !text.is_empty() && text.chars().all(is_of_name);
+    // Only such characters are sure to be tokens.
+    let is_array = |of: char| is_of_name(of) || of.is_ascii_whitespace() || "+-*/%(){}:<>[];".contains(of);
+    let is_type = is_word(name) && (is_word(value) || value.starts_with('[')) && value.chars().all(is_array);
+    is_type.then(|| value.parse().ok()).flatten().map(|value| (name, value))
+}
+
 /// Reads `NAME: [type; length] = [values];`, or a reference to such an array, at the start of a text, where the values are integers and truth
 /// values, tuples or arrays of such, and now and then floats.
 fn listed(text: &str) -> Option<(&str, Definition)> {
@@ -211,10 +239,15 @@ mod tests {
             &[("N", &["4"]), ("ROWS", &["8"]), ("Shape::ROWS", &["8"])],
         );
         check("impl<T> Shape<T> {\n    const N: u32 = 8;\n}", &[("N", &["8"])]);
+        check("type Rows = [[f32; N]; 2]; pub type Word = u32;", &[("Rows", &["[[f32 ; N] ; 2]"]), ("Word", &["u32"])]);
     }
 
     #[test]
     fn what_is_no_constant() {
+        check(
+            "type Of<T> = [T; 2]; type Item; // type Rows = [f32; 2];\n type Function = fn([u32; 2]); my_type A = u32;",
+            &[],
+        );
         check("enum Shape { Round(f32), Flat } enum Of<T> { A, B(T) } enum Word { A = N }", &[]);
         check("struct S<T> { a: T } struct U; struct V { p: P } struct W { a: [f32; N] } struct X(u32);", &[]);
         check("// const N: usize = 4;", &[]);

@@ -1,8 +1,9 @@
-//! Named constants with the values that their file shows, in place of the names: a kernel is checked with them as with literals. What
-//! a name stands for only rustc knows, so that every verdict that rests on a value is one for rustc to confirm.
+//! Named constants with the values that their file shows, and other names of types with the types, in place of the names: a kernel is
+//! checked with them as with literals. What a name stands for only rustc knows, so that every verdict that rests on a value or a type is
+//! one for rustc to confirm.
 
 use proc_macro2::{Delimiter, Group, Ident, Literal, Punct, Spacing, Span, TokenStream, TokenTree};
-use quote::{ToTokens, quote, quote_spanned};
+use quote::{ToTokens, quote_spanned};
 
 use crate::check::rings::Constants;
 use crate::diag::Diag;
@@ -13,10 +14,17 @@ use crate::model::{Definition, Function};
 pub(crate) struct WithValues {
     pub(crate) options: TokenStream,
     pub(crate) item: TokenStream,
-    /// The names that were replaced, each with its value.
-    values: Vec<(Name, i64)>,
-    /// Those of tables.
-    tables: Vec<(Name, TokenStream)>,
+    names: Names,
+}
+
+/// The names that were replaced.
+#[derive(Default)]
+struct Names {
+    /// Those of numbers, as paths, each with its value.
+    values: Vec<(TokenStream, i64)>,
+    tables: Vec<(TokenStream, TokenStream)>,
+    /// Other names of types, each with the type.
+    types: Vec<(TokenStream, TokenStream)>,
 }
 
 impl WithValues {
@@ -26,29 +34,43 @@ impl WithValues {
             return None;
         }
         let constants = Constants::new(function, Default::default());
-        let mut known = Known { function, constants, values: Vec::new(), tables: Vec::new() };
-        let mut replace = |tokens: &TokenStream| replaced(tokens.clone(), &mut |name| known.literal(name));
+        let mut known = Known { function, constants, names: Names::default() };
+        let mut replace = |tokens: &TokenStream| replaced(tokens.clone(), &mut |path, name| known.literal(path, name));
         let (options, item) = (replace(options), replace(item));
-        let Known { values, tables, .. } = known;
-        (!values.is_empty() || !tables.is_empty()).then_some(WithValues { options, item, values, tables })
+        let names = known.names;
+        let has_any = !names.values.is_empty() || !names.tables.is_empty() || !names.types.is_empty();
+        has_any.then_some(WithValues { options, item, names })
     }
 
     /// Whether some of the constants are tables.
     pub(crate) fn have_tables(&self) -> bool {
-        !self.tables.is_empty()
+        !self.names.tables.is_empty()
+    }
+
+    /// Whether some of the names are those of types.
+    pub(crate) fn have_types(&self) -> bool {
+        !self.names.types.is_empty()
     }
 
     /// Makes the condition that all constants have their values.
     pub(crate) fn are_right(&self, span: Span) -> TokenStream {
-        let equal = self.values.iter().map(|(name, value)| {
+        let equal = self.names.values.iter().map(|(name, value)| {
             let value = i128::from(*value);
             quote_spanned!(span=> #name as i128 == #value)
         });
-        let of_tables = self.tables.iter().flat_map(|(name, table)| {
+        let of_tables = self.names.tables.iter().flat_map(|(name, table)| {
             let entries = table::entries(table).unwrap_or_default().into_iter();
             entries.map(move |Entry { place, value }| quote_spanned!(span=> #name #place as i128 == #value as i128))
         });
-        let all = equal.chain(of_tables);
+        // The constant of two types that are one comes before that which the trait gives all others.
+        let of_types = self.names.types.iter().map(|(name, ty)| {
+            quote_spanned!(span=> {
+                #[allow(unused_imports, reason = "types that are one do not need it")]
+                use ::phalanx::__private::OtherTypes as _;
+                ::phalanx::__private::Types::<#name, #ty>::ARE_ONE
+            })
+        });
+        let all = equal.chain(of_tables).chain(of_types);
         quote_spanned!(span=> #(#all)&&*)
     }
 }
@@ -87,83 +109,53 @@ impl Conditional {
     }
 }
 
-/// The name of a constant, with the module or the type before it if there is one.
-#[derive(Clone, PartialEq, Eq)]
-struct Name {
-    within: Option<Ident>,
-    last: Ident,
-}
-
-impl Name {
-    fn key(&self) -> String {
-        let Name { within, last } = self;
-        within.as_ref().map_or_else(|| last.to_string(), |within| format!("{within}::{last}"))
-    }
-
-    /// The name that has to be one of the file's, and not of the function's.
-    fn first(&self) -> &Ident {
-        self.within.as_ref().unwrap_or(&self.last)
-    }
-}
-
-impl ToTokens for Name {
-    fn to_tokens(&self, tokens: &mut TokenStream) {
-        let Name { within, last } = self;
-        tokens.extend(within.as_ref().map(|within| quote!(#within::)));
-        last.to_tokens(tokens);
-    }
-}
-
-/// Puts literals in place of the names that have one.
-fn replaced(tokens: TokenStream, literal: &mut impl FnMut(&Name) -> Option<Vec<TokenTree>>) -> TokenStream {
+/// Puts literals in place of the names that have one, each given as a path and its last name.
+fn replaced(
+    tokens: TokenStream,
+    literal: &mut impl FnMut(&[TokenTree], &Ident) -> Option<Vec<TokenTree>>,
+) -> TokenStream {
     let trees: Vec<TokenTree> = tokens.into_iter().collect();
     let is_punct = |at: Option<usize>, of: &[char]| {
         let tree = at.and_then(|at| trees.get(at));
         tree.is_some_and(|tree| matches!(tree, TokenTree::Punct(punct) if of.contains(&punct.as_char())))
     };
-    // A part of a path, a field, a lifetime, a declaration or a call is another name. `a..N` is none of these.
-    let is_another_name = |at: usize| {
+    // A part of a path, a field, a lifetime, a declaration, an import or a call is another name. `a..N` is none of these.
+    let is_another_name = |at: usize, end: usize| {
         let before = at.checked_sub(1);
         let is_field = is_punct(before, &['.']) && !is_punct(at.checked_sub(2), &['.']);
         let is_arguments =
             |tree: &TokenTree| matches!(tree, TokenTree::Group(group) if group.delimiter() == Delimiter::Parenthesis);
-        let is_call = trees.get(at + 1).is_some_and(is_arguments);
-        is_field || is_call || is_punct(before, &[':', '\'']) || is_punct(Some(at + 1), &[':', '!'])
+        let is_call = trees.get(end).is_some_and(is_arguments);
+        let is_use = |tree: &TokenTree| matches!(tree, TokenTree::Ident(word) if word == "use");
+        let is_import = before.and_then(|before| trees.get(before)).is_some_and(is_use);
+        is_field || is_call || is_import || is_punct(before, &[':', '\'']) || is_punct(Some(end), &[':', '!'])
     };
-    // `Shape::ROWS`, which is no longer path.
-    let path = |at: usize| match trees.get(at..at + 4)? {
-        [TokenTree::Ident(within), TokenTree::Punct(_), TokenTree::Punct(_), TokenTree::Ident(last)]
-            if (1..3).all(|next| is_punct(Some(at + next), &[':']))
-                && !is_punct(at.checked_sub(1), &[':', '.', '\'']) =>
-        {
-            // What is before the last name is known.
-            let is_call = matches!(trees.get(at + 4), Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Parenthesis);
-            let is_last = !is_call && !is_punct(Some(at + 4), &[':', '!']);
-            is_last.then(|| Name { within: Some(within.clone()), last: last.clone() })
-        }
-        _ => None,
-    };
-    let mut all = Vec::new();
-    let mut next = 0;
-    while let Some(tree) = trees.get(next) {
-        let at = next;
-        next += 1;
-        if let Some(literal) = path(at).and_then(|name| literal(&name)) {
-            all.extend(literal);
-            next += 3;
-            continue;
-        }
+    let (mut all, mut at) = (Vec::new(), 0);
+    while let Some(tree) = trees.get(at) {
         match tree {
             TokenTree::Group(group) => {
                 let mut inside = Group::new(group.delimiter(), replaced(group.stream(), literal));
                 inside.set_span(group.span());
                 all.push(TokenTree::Group(inside));
+                at += 1;
             }
-            TokenTree::Ident(name) if !is_another_name(at) => {
-                let name = Name { within: None, last: name.clone() };
-                all.extend(literal(&name).unwrap_or_else(|| vec![tree.clone()]));
+            TokenTree::Ident(first) => {
+                let (mut end, mut last) = (at + 1, first);
+                while is_punct(Some(end), &[':'])
+                    && is_punct(Some(end + 1), &[':'])
+                    && let Some(TokenTree::Ident(next)) = trees.get(end + 2)
+                {
+                    (end, last) = (end + 3, next);
+                }
+                let path = &trees[at..end];
+                let known = if is_another_name(at, end) { None } else { literal(path, last) };
+                all.extend(known.unwrap_or_else(|| path.to_vec()));
+                at = end;
             }
-            TokenTree::Ident(_) | TokenTree::Punct(_) | TokenTree::Literal(_) => all.push(tree.clone()),
+            TokenTree::Punct(_) | TokenTree::Literal(_) => {
+                all.push(tree.clone());
+                at += 1;
+            }
         }
     }
     all.into_iter().collect()
@@ -171,9 +163,9 @@ fn replaced(tokens: TokenStream, literal: &mut impl FnMut(&Name) -> Option<Vec<T
 
 /// Puts literals in place of names, each given with its value and its type.
 pub(crate) fn with_literals(tokens: TokenStream, values: &[(Ident, i64, String)]) -> TokenStream {
-    replaced(tokens, &mut |name| {
-        let (_, value, ty) = values.iter().find(|(known, ..)| name.within.is_none() && *known == name.last)?;
-        literal_of(*value, ty, name.last.span())
+    replaced(tokens, &mut |path, name| {
+        let (_, value, ty) = values.iter().find(|(known, ..)| known == name).filter(|_| path.len() == 1)?;
+        literal_of(*value, ty, name.span())
     })
 }
 
@@ -198,35 +190,64 @@ fn literal_of(value: i64, ty: &str, at: Span) -> Option<Vec<TokenTree>> {
 struct Known<'f> {
     function: &'f Function,
     constants: Constants<'f>,
-    values: Vec<(Name, i64)>,
-    tables: Vec<(Name, TokenStream)>,
+    names: Names,
 }
 
 impl Known<'_> {
-    /// The literal that a name stands for.
-    fn literal(&mut self, name: &Name) -> Option<Vec<TokenTree>> {
+    /// The literal that a path stands for, or the type.
+    fn literal(&mut self, path: &[TokenTree], name: &Ident) -> Option<Vec<TokenTree>> {
         let function = self.function;
-        let [definition] = &function.definitions.get(&name.key())?[..] else { return None };
-        let first = name.first();
-        let is_local = function.locals.iter().any(|local| local.name == *first);
-        if is_local || function.declares(&|declared| declared == first) {
+        let words: Vec<&Ident> =
+            path.iter().filter_map(|tree| if let TokenTree::Ident(word) = tree { Some(word) } else { None }).collect();
+        let is_local = path.len() == 1 && function.locals.iter().any(|local| local.name == *name);
+        if is_local || function.declares(&|declared| words.contains(&declared)) {
             return None;
         }
-        if definition.ty == Definition::TABLE {
-            if !self.tables.iter().any(|(known, _)| known == name) {
-                self.tables.push((name.clone(), definition.value.clone()));
+        let [definition] = &function.definitions.get(&name.to_string())?[..] else { return None };
+        // What a type has is a constant of its own: that of the file's `impl`, if there is one.
+        let is_type = |word: &&Ident| word.to_string().starts_with(char::is_uppercase);
+        if words[..words.len() - 1].iter().any(is_type) {
+            let [ty, _] = &words[..] else { return None };
+            let [own] = &function.definitions.get(&format!("{ty}::{name}"))?[..] else { return None };
+            if own.value.to_string() != definition.value.to_string() {
+                return None;
             }
-            return Some(definition.value.clone().into_iter().collect());
         }
-        // Another constant, or the variant of an enum, may have the last name.
-        let [of_last] = &function.definitions.get(&name.last.to_string())?[..] else { return None };
-        if of_last.value.to_string() != definition.value.to_string() {
-            return None;
+        let tokens: TokenStream = path.iter().cloned().collect();
+        let is_path = |known: &TokenStream| known.to_string() == tokens.to_string();
+        match definition.ty {
+            Definition::TABLE => {
+                if !self.names.tables.iter().any(|(known, _)| is_path(known)) {
+                    self.names.tables.push((tokens, definition.value.clone()));
+                }
+                Some(definition.value.clone().into_iter().collect())
+            }
+            Definition::ALIAS => {
+                let ty = respanned(self.constants.literal_type(&definition.value)?, name.span());
+                if !self.names.types.iter().any(|(known, _)| is_path(known)) {
+                    self.names.types.push((tokens, ty.clone()));
+                }
+                Some(ty.into_iter().collect())
+            }
+            ty => {
+                let value = self.constants.named_in_file(name)?;
+                if !self.names.values.iter().any(|(known, _)| is_path(known)) {
+                    self.names.values.push((tokens, value));
+                }
+                literal_of(value, ty, name.span())
+            }
         }
-        let value = self.constants.named_in_file(&name.last)?;
-        if !self.values.iter().any(|(known, _)| known == name) {
-            self.values.push((name.clone(), value));
-        }
-        literal_of(value, definition.ty, name.last.span())
     }
+}
+
+/// Gives all tokens this place, since their own is not that of the file.
+fn respanned(tokens: TokenStream, at: Span) -> TokenStream {
+    let respan = |mut tree: TokenTree| {
+        if let TokenTree::Group(group) = &tree {
+            tree = Group::new(group.delimiter(), respanned(group.stream(), at)).into();
+        }
+        tree.set_span(at);
+        tree
+    };
+    tokens.into_iter().map(respan).collect()
 }

@@ -11,6 +11,7 @@ macro_rules! see_page {
     };
 }
 
+pub(crate) mod alias;
 mod assemble;
 pub(crate) mod collectives;
 pub(crate) mod constant;

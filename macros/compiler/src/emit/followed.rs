@@ -1,6 +1,6 @@
 //! What rustc confirms of functions whose bodies the checks have read in the file: that the calls are of these functions. The identity of
 //! a function's text, with the module that it stands in, is a constant of its `Summary`; the caller stands in the same module, so that
-//! the names in both mean the same.
+//! the names in both mean the same, or says where the module is.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
@@ -10,7 +10,7 @@ use quote::{format_ident, quote, quote_spanned};
 use super::item::{Declared, declared};
 use super::{callee, constant};
 use crate::model::expr::FunctionPath;
-use crate::model::followed::{Followed, FollowedMethod, Selected};
+use crate::model::followed::{Followed, FollowedMethod, Place, Selected};
 use crate::model::{Function, Role};
 
 /// Makes the constant of a function's `Summary` by which callers know its text.
@@ -26,9 +26,11 @@ pub(super) fn constant(function: &Function) -> Option<TokenStream> {
 pub(crate) fn condition(followed: &[Followed]) -> TokenStream {
     let each = followed.iter().map(|function| {
         let (marker, span) = (function.marker(), function.name.span());
-        let path = quote_spanned!(span=> #marker);
+        let (path, identity) = match &function.elsewhere {
+            None => (quote_spanned!(span=> #marker), identity(function.text, span)),
+            Some((path, place)) => (path.clone(), identity_elsewhere(function.text, place, span)),
+        };
         let text = callee::summary(&FunctionPath { path, name: marker, turbofish: TokenStream::new() }, "TEXT");
-        let identity = identity(function.text, span);
         quote_spanned!(span=> (#text == #identity))
     });
     quote!(#(#each)&&*)
@@ -68,8 +70,18 @@ pub(crate) fn selections(caller: &Function, followed: &[Followed]) -> TokenStrea
     }
 }
 
+fn identity_elsewhere(text: u64, Place { up, down }: &Place, span: Span) -> TokenStream {
+    let identity = constant::path("protocol", "identity_elsewhere");
+    let (high, low) = halves(text);
+    quote_spanned!(span=> #identity(::core::module_path!(), #up, &[#(#down),*], (#high, #low)))
+}
+
 fn identity(text: u64, span: Span) -> TokenStream {
     let identity = constant::path("protocol", "identity");
-    let (high, low) = ((text >> 32) as u32, text as u32);
+    let (high, low) = halves(text);
     quote_spanned!(span=> #identity(::core::module_path!(), "", (#high, #low), ""))
+}
+
+fn halves(text: u64) -> (u32, u32) {
+    ((text >> 32) as u32, text as u32)
 }

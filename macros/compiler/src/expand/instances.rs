@@ -77,7 +77,7 @@ pub(super) fn judge<'f>(
     let are_followed = (!followed.is_empty()).then(|| emit::followed::condition(followed));
     let (fault, values) = match faults_of(function, options, item, session) {
         Verdict::Right => return judged,
-        Verdict::OfAll(fault, values) => (fault, values),
+        Verdict::OfAll(found) => *found,
         Verdict::OfSome(faults) => {
             let faulty_if = faults.into_iter().map(|faulty| faulty.condition(are_followed.as_ref())).collect();
             let checked = judged.checked.map(|checked| checked.with_faulty_if(faulty_if));
@@ -106,7 +106,7 @@ enum Verdict {
     /// No fault is known.
     Right,
     /// The fault of the first instance, if all that can run have one; with the constants of the file that it rests on.
-    OfAll(Diag, Option<WithValues>),
+    OfAll(Box<(Diag, Option<WithValues>)>),
     /// The instances with a fault, if others are right.
     OfSome(Vec<Faulty>),
 }
@@ -178,7 +178,7 @@ fn faults_of(function: &Function, options: &TokenStream, item: &TokenStream, ses
         (_, _) => return Verdict::OfSome(faulty),
     };
     let each: Vec<Vec<_>> = each.iter().map(|values| named(values)).collect();
-    Verdict::OfAll(messages::of_instances(first.fault, &each, number), first.known)
+    Verdict::OfAll(Box::new((messages::of_instances(first.fault, &each, number), first.known)))
 }
 
 /// The values of the constants in each instance that is tried; `None` if a constant is of another type.

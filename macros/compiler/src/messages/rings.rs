@@ -66,6 +66,14 @@ pub(crate) fn still_stored(diag: Diag) -> Diag {
     )
 }
 
+/// Replaces the help where a copy to a peer still reads the slot, or reads it too early.
+pub(crate) fn still_sent(diag: Diag) -> Diag {
+    Diag { help: None, ..diag }.help(
+        "the copy reads it from when it begins until it has landed: let the threads that write meet the one that copies before it does, and \
+         wait for the receiver's answer, which it gives after its wait for the copy, before they write again",
+    )
+}
+
 /// A phase does not wait for the copy, because no bytes are expected.
 pub(crate) fn no_bytes(at: SpanRange, slot: &str, who: (String, bool)) -> Diag {
     Diag { help: None, ..read(at, slot, who) }

@@ -7,10 +7,21 @@ use proc_macro2::{Ident, TokenStream, TokenTree};
 pub(crate) struct Followed {
     /// The name by which it is called.
     pub(crate) name: Ident,
+    /// Of a function of another module: the path by which it is called, and where the module stands.
+    pub(crate) elsewhere: Option<(TokenStream, Place)>,
     /// The identity of its text.
     pub(crate) text: u64,
     /// Of a method or an associated function: what rustc selects it by.
     pub(crate) method: Option<FollowedMethod>,
+}
+
+/// Where a module stands, seen from another one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// The number of modules to leave.
+    pub(crate) up: usize,
+    /// The modules to enter then.
+    pub(crate) down: Vec<String>,
 }
 
 /// A function of a type that the checks have followed.
@@ -40,7 +51,8 @@ impl Followed {
     /// Whether rustc has to confirm the same of both.
     pub(crate) fn is_same(&self, other: &Followed) -> bool {
         let method = |of: &Followed| of.method.as_ref().map(|method| (method.ty.to_string(), method.selected));
-        self.name == other.name && self.text == other.text && method(self) == method(other)
+        let path = |of: &Followed| of.elsewhere.as_ref().map(|(path, place)| (path.to_string(), place.clone()));
+        (&self.name, self.text, method(self), path(self)) == (&other.name, other.text, method(other), path(other))
     }
 
     /// Returns the name of its marker.

@@ -67,7 +67,7 @@ pub(crate) struct LoopId(pub(crate) usize);
 /// The definition of a constant in a text.
 #[derive(Debug, Clone)]
 pub(crate) struct Definition {
-    /// The constant's type, a scalar, or that it is a table.
+    /// The constant's type, a scalar, or that it is a table, or another name of a type.
     pub(crate) ty: &'static str,
     pub(crate) value: TokenStream,
 }
@@ -75,6 +75,8 @@ pub(crate) struct Definition {
 impl Definition {
     /// The type of a constant that is an array of which the text lists the rows.
     pub(crate) const TABLE: &'static str = "[_]";
+    /// What stands for the type of another name of an array type, or of a scalar.
+    pub(crate) const ALIAS: &'static str = "type";
 }
 
 /// The key of the size of a type among the definitions.

@@ -16,7 +16,7 @@ use super::local_types::{NamedType, single};
 use super::passed::{has_place, is_handle, is_value};
 use super::same_file::{Known, Module, declared_everywhere, declared_in, is_place, name_of, words};
 use super::stand_ins::{LeaveBlock, Stands, Substitute, respanned, with_constants};
-use crate::model::followed::{Followed, FollowedMethod, Selected};
+use crate::model::followed::{Followed, FollowedMethod, Place, Selected};
 
 /// The most bodies that are put in place of calls.
 const MOST_BODIES: usize = 64;
@@ -43,8 +43,7 @@ pub(crate) fn inlined(item: &TokenStream, file: &str, reads: Reads) -> Option<In
     let everywhere = declared_everywhere(&item);
     let declared = [declared_in(&item), everywhere.clone()].concat();
     let mut taken: BTreeSet<String> = declared.iter().cloned().collect();
-    let known = module.functions.values().chain(module.methods.values());
-    taken.extend(known.flat_map(|known| known.declares.iter().cloned()));
+    taken.extend(module.known().flat_map(|known| known.declares.iter().cloned()));
     let mut inliner = Inliner {
         module: &module,
         taken,
@@ -79,6 +78,17 @@ struct Inliner<'m> {
     followed: Vec<Followed>,
     left: usize,
     reads: Reads,
+}
+
+/// A function that a path names: one of the module, of a type, or of another module.
+struct Named<'m, 'p> {
+    known: &'m Known,
+    own: Option<NamedType>,
+    name: &'p Ident,
+    /// The constants that the type's arguments are for it.
+    of_type: Vec<(String, TokenTree)>,
+    /// Of a function of another module: its path, and where the module stands.
+    elsewhere: Option<(TokenStream, Place)>,
 }
 
 impl VisitMut for Inliner<'_> {
@@ -128,7 +138,7 @@ impl VisitMut for Inliner<'_> {
     }
 }
 
-impl Inliner<'_> {
+impl<'m> Inliner<'m> {
     /// Visits the parts of an expression. What they declare ends with it, but for a condition's, which its body sees.
     fn visit_in_scope(&mut self, expr: &mut Expr) {
         let is_condition = matches!(expr, Expr::Let(_) | Expr::Binary(_));
@@ -212,8 +222,7 @@ impl Inliner<'_> {
 
     /// Whether some function of the module declares a name.
     fn in_bodies(&self, name: &Ident) -> bool {
-        let all = self.module.functions.values().chain(self.module.methods.values());
-        all.flat_map(|known| &known.declares).any(|declared| *name == **declared)
+        self.module.known().flat_map(|known| &known.declares).any(|declared| *name == **declared)
     }
 
     fn may_stand(&self, known: &Known) -> bool {
@@ -222,17 +231,29 @@ impl Inliner<'_> {
         is_read && self.left > 0 && !is_open && known.names.iter().all(|name| !self.is_taken(name))
     }
 
+    /// The function that a path names: one of the module, of its types, or of another module.
+    fn named<'p>(&self, path: &'p syn::Path) -> Option<Named<'m, 'p>> {
+        let module = self.module;
+        let of_module = one_name(path).and_then(|name| Some((module.functions.get(&name.to_string())?, name)));
+        if let Some((known, name)) = of_module {
+            return Some(Named { known, own: None, name, of_type: Vec::new(), elsewhere: None });
+        }
+        let of_type = type_and_name(path).and_then(|(ty, name)| Some((module.method(&ty, name)?, ty, name)));
+        if let Some(((known, constants), ty, name)) = of_type {
+            return Some(Named { known, own: Some(ty), name, of_type: constants, elsewhere: None });
+        }
+        let function = module.others.named(path)?;
+        let mut bare = path.clone();
+        bare.segments.iter_mut().for_each(|segment| segment.arguments = PathArguments::None);
+        let elsewhere = Some((bare.into_token_stream(), function.place.clone()));
+        let name = &path.segments.last()?.ident;
+        Some(Named { known: &function.known, own: None, name, of_type: Vec::new(), elsewhere })
+    }
+
     /// Returns the body of a function that is called by its name, or by its type and its name.
     fn call(&mut self, call: &ExprCall) -> Option<(u64, Expr)> {
         let Expr::Path(path) = &*call.func else { return None };
-        let (known, own, name, of_type) = match (one_name(&path.path), type_and_name(&path.path)) {
-            (Some(name), _) => (self.module.functions.get(&name.to_string())?, None, name, Vec::new()),
-            (None, Some((ty, name))) => {
-                let (known, constants) = self.module.method(&ty, name)?;
-                (known, Some(ty), name, constants)
-            }
-            (None, None) => return None,
-        };
+        let Named { known, own, name, of_type, elsewhere } = self.named(&path.path)?;
         let arguments = &path.path.segments.last()?.arguments;
         let mut constants = match constants_of(known, arguments) {
             None if arguments.is_none() => {
@@ -244,7 +265,7 @@ impl Inliner<'_> {
         };
         constants.extend(of_type);
         let own = own.as_ref();
-        let first = own.map_or(name, NamedType::name).to_string();
+        let first = path.path.segments.first()?.ident.to_string();
         if own.is_some() && !(takes_values(known) && known.types.is_empty()) {
             return None;
         }
@@ -253,7 +274,7 @@ impl Inliner<'_> {
         }
         let arguments: Vec<&Expr> = call.args.iter().collect();
         let body = self.body(known, (own, name, &constants), None, &arguments)?;
-        self.follow(known, own, name, Selected::ByType);
+        self.follow(known, (own, name), Selected::ByType, elsewhere);
         Some((known.identity, body))
     }
 
@@ -275,11 +296,17 @@ impl Inliner<'_> {
             return None;
         }
         let body = self.body(known, (Some(&own), name, &constants), Some(&call.receiver), &arguments)?;
-        self.follow(known, Some(&own), name, Selected::ByReceiver);
+        self.follow(known, (Some(&own), name), Selected::ByReceiver, None);
         Some((known.identity, body))
     }
 
-    fn follow(&mut self, known: &Known, own: Option<&NamedType>, name: &Ident, selected: Selected) {
+    fn follow(
+        &mut self,
+        known: &Known,
+        (own, name): (Option<&NamedType>, &Ident),
+        selected: Selected,
+        elsewhere: Option<(TokenStream, Place)>,
+    ) {
         self.left -= 1;
         let method = own.map(|own| FollowedMethod {
             ty: respanned(own.tokens(), name.span()),
@@ -288,7 +315,7 @@ impl Inliner<'_> {
             arguments: known.sig.inputs.len() - usize::from(known.receiver().is_some()),
             selected,
         });
-        let followed = Followed { name: name.clone(), text: known.identity, method };
+        let followed = Followed { name: name.clone(), elsewhere, text: known.identity, method };
         if !self.followed.iter().any(|other| other.is_same(&followed)) {
             self.followed.push(followed);
         }

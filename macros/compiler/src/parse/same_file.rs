@@ -1,5 +1,5 @@
 //! The device functions and methods that stand in the file of an item, in the item's module, as syntax: what may be read in place of
-//! a call. They are guesses of what is called, since only rustc resolves names; what rests on one has to be confirmed by rustc, by the
+//! a call (`elsewhere` has those of other modules). They are guesses of what is called, since only rustc resolves names; what rests on one has to be confirmed by rustc, by the
 //! identity of its text.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,6 +9,7 @@ use quote::{ToTokens, quote};
 use syn::visit::{self, Visit};
 use syn::{Attribute, Block, Expr, FnArg, ImplItem, Item, ItemFn, Member, Pat, Path, ReturnType, Signature, Type};
 
+use super::elsewhere::Others;
 use super::local_types::NamedType;
 use crate::model::followed::joined_words;
 
@@ -34,12 +35,13 @@ pub(super) struct Known {
 }
 
 /// The functions of a module, by name, and the methods of its types, by type and name.
-#[derive(Default)]
 pub(super) struct Module {
     pub(super) functions: BTreeMap<String, Known>,
     pub(super) methods: BTreeMap<(String, String), Known>,
     /// Other names for types.
     aliases: BTreeMap<String, NamedType>,
+    /// The functions of the file's other modules.
+    pub(super) others: Others,
 }
 
 impl Module {
@@ -47,12 +49,12 @@ impl Module {
     pub(super) fn around(name: &Ident, file: &str) -> Option<Module> {
         let file = syn::parse_file(file).ok()?;
         let mut found = Vec::new();
-        modules(&file.items, name, &mut found);
-        let [items] = found[..] else { return None };
-        Some(Module::of(items))
+        modules(&file.items, name, &mut Vec::new(), &mut found);
+        let [(items, path)] = &found[..] else { return None };
+        Some(Module::of(items, Others::of(&file.items, path)?))
     }
 
-    fn of(items: &[Item]) -> Module {
+    fn of(items: &[Item], others: Others) -> Module {
         let (mut functions, mut methods, mut aliases) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         for item in items {
             match item {
@@ -81,7 +83,12 @@ impl Module {
             }
         }
         // Of two definitions, a condition decides which one there is.
-        Module { functions: only(functions), methods: only(methods), aliases }
+        Module { functions: only(functions), methods: only(methods), aliases, others }
+    }
+
+    /// All functions that may be read in place of their calls.
+    pub(super) fn known(&self) -> impl Iterator<Item = &Known> {
+        self.functions.values().chain(self.methods.values()).chain(self.others.known())
     }
 
     /// The type that another name stands for.
@@ -106,7 +113,7 @@ impl Module {
 
 /// What a method's `impl` says of its type.
 #[derive(Default)]
-struct OfType {
+pub(super) struct OfType {
     /// The constants that are the type's arguments.
     constants: Vec<String>,
     /// The words of the type, and of the trait.
@@ -136,12 +143,16 @@ fn only<K: Ord>(all: BTreeMap<K, Vec<Option<Known>>>) -> BTreeMap<K, Known> {
     all.into_iter().filter_map(|(key, known)| Some((key, one(known)?))).collect()
 }
 
-/// Collects the items of each module that has a function of this name.
-fn modules<'i>(items: &'i [Item], name: &Ident, found: &mut Vec<&'i [Item]>) {
+/// Collects the items and the path of each module that has a function of this name.
+fn modules<'i>(items: &'i [Item], name: &Ident, path: &mut Vec<String>, found: &mut Vec<(&'i [Item], Vec<String>)>) {
     for item in items {
         match item {
-            Item::Fn(item) if item.sig.ident == *name => found.push(items),
-            Item::Mod(item) => item.content.iter().for_each(|(_, items)| modules(items, name, found)),
+            Item::Fn(item) if item.sig.ident == *name => found.push((items, path.clone())),
+            Item::Mod(item) => {
+                path.push(item.ident.to_string());
+                item.content.iter().for_each(|(_, items)| modules(items, name, path, found));
+                path.pop();
+            }
             _ => {}
         }
     }
@@ -205,7 +216,7 @@ pub(crate) fn attributed(file: &str) -> syn::Result<Vec<Attributed>> {
 }
 
 /// Whether `#[device]` is among the attributes, without options, and nothing that may leave the item out.
-fn is_device(attrs: &[Attribute]) -> bool {
+pub(super) fn is_device(attrs: &[Attribute]) -> bool {
     let device = |attr: &Attribute| attr.path().segments.last().is_some_and(|last| last.ident == "device");
     let is_plain = |attr: &Attribute| matches!(attr.meta, syn::Meta::Path(_));
     let conditional = |attr: &Attribute| attr.path().is_ident("cfg") || attr.path().is_ident("cfg_attr");
@@ -214,7 +225,7 @@ fn is_device(attrs: &[Attribute]) -> bool {
 
 impl Known {
     /// Reads a function; `None` if its body cannot stand in another function.
-    fn of(sig: &Signature, block: &Block, identity: u64, of: OfType) -> Option<Known> {
+    pub(super) fn of(sig: &Signature, block: &Block, identity: u64, of: OfType) -> Option<Known> {
         let plain = sig.asyncness.is_none() && matches!(sig.safety, syn::Safety::Default);
         if !plain {
             return None;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::counters::{Kept, kept};
 use super::expr::{Expr, Operator};
 use super::live::live;
-use super::places::Places;
+use super::places::{CopyKind, Places};
 use super::skeleton::{Among, Condition, Data, Element, Op, Role};
 use super::verdict::Reason;
 
@@ -255,11 +255,17 @@ impl Builder<'_> {
                 let units = places.units(*bytes);
                 places.barrier(index(barrier)?, rank).map(|barrier| Action::Expect { barrier, units })
             }
-            Op::Copy { slot, barrier, block, signals, bytes, data } => {
+            Op::Copy { slot, barrier, block, signals, bytes, data, from } => {
                 let slot = places.slot(index(slot)?, value(block)?);
                 let barrier = places.barrier(index(barrier)?, value(signals)?);
-                slot.zip(barrier)
-                    .map(|(slot, barrier)| Action::Copy { kind: places.copy(slot, barrier, *bytes), data: *data })
+                let from = match from {
+                    Some(from) => places.slot(index(from)?, rank).map(Some),
+                    None => Some(None),
+                };
+                slot.zip(barrier).zip(from).map(|((slot, barrier), from)| {
+                    let kind = CopyKind { from, ..places.copy(slot, barrier, *bytes) };
+                    Action::Copy { kind: places.kind(kind), data: *data }
+                })
             }
             Op::Share { slot, barrier, data } => {
                 let places_of = places.slot(index(slot)?, rank).zip(places.barrier(index(barrier)?, rank));

@@ -242,7 +242,8 @@ fn uses(role: &Role) -> Vec<(Expr, Use)> {
                 exact(&index(barrier));
                 exact(block);
             }
-            Op::Copy { slot, barrier, block, signals, .. } => {
+            Op::Copy { slot, barrier, block, signals, from, .. } => {
+                from.iter().for_each(|from| exact(&index(from)));
                 exact(&index(slot));
                 exact(&index(barrier));
                 exact(block);

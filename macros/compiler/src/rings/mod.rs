@@ -57,7 +57,9 @@ pub(crate) fn proved_in_order(skeleton: &Skeleton, limit: usize) -> Option<usize
     let is_paired = machine.automata.iter().all(|automaton| accesses::unpaired(automaton).is_none());
     // The threads of a role are one actor.
     let is_represented = splits::not_represented(skeleton).is_none();
-    if !is_paired || !is_represented {
+    // Who knows that the source of a copy has been read is not followed there.
+    let has_sources = machine.places.copies.iter().any(|copy| copy.from.is_some());
+    if !is_paired || !is_represented || has_sources {
         return None;
     }
     let whole = vec![1; machine.units.len()];

@@ -5,6 +5,7 @@ use super::automaton::{Action, OWNED};
 use super::ledger::Ledger;
 use super::machine::{ACTOR, BARRIER, Machine, State, decision};
 use super::normal::normalise;
+use super::places::CopyKind;
 use super::step::{Done, Stop, Work};
 use super::verdict::{Event, Fault, Reason};
 
@@ -179,7 +180,8 @@ impl Block {
         match node.action {
             Action::BeginRead { .. } | Action::BeginFill { .. } | Action::Store { .. } => self.began = true,
             Action::Copy { kind, .. } | Action::Share { one: kind, .. } => {
-                let barrier = machine.places.copies[kind].barrier;
+                let CopyKind { barrier, from, .. } = machine.places.copies[kind];
+                self.began |= from.is_some();
                 let one = self.copied.is_none_or(|known| known == Some(barrier));
                 self.copied = Some(one.then_some(barrier));
             }

@@ -25,6 +25,8 @@ pub(super) struct CopyKind {
     pub(super) slot: usize,
     pub(super) barrier: usize,
     pub(super) units: u32,
+    /// The slot that is read until they land.
+    pub(super) from: Option<usize>,
     /// The role whose threads begin it, but for those that are single, if it is their share of a copy that they make together.
     pub(super) rest_of: Option<u32>,
 }
@@ -67,7 +69,10 @@ impl Places {
             }
             for (array, data) in (0..).zip(&skeleton.slots) {
                 let parts = u16::try_from(data.parts).map_err(|_| Reason::Size)?;
-                let stores = |op: &Op| matches!(op, Op::Store { slot, .. } if slot.array == array);
+                let stores = |op: &Op| match op {
+                    Op::Store { slot, .. } | Op::Copy { from: Some(slot), .. } => slot.array == array,
+                    _ => false,
+                };
                 let stored = skeleton.roles.iter().flat_map(|role| &role.steps).any(|step| stores(&step.op));
                 slots.extend((0..data.stages).map(|index| Slot {
                     object: Object { array, index, block },
@@ -112,17 +117,17 @@ impl Places {
         bytes / self.unit
     }
 
-    pub(super) fn copy(&mut self, slot: usize, barrier: usize, bytes: u32) -> usize {
-        self.kind(CopyKind { slot, barrier, units: self.units(bytes), rest_of: None })
+    pub(super) fn copy(&self, slot: usize, barrier: usize, bytes: u32) -> CopyKind {
+        CopyKind { slot, barrier, units: self.units(bytes), from: None, rest_of: None }
     }
 
     /// Returns the copies that are a thread's share of one that a role makes together, and those that are the share of several threads.
     pub(super) fn shares(&mut self, slot: usize, barrier: usize, role: u32) -> (usize, usize) {
-        let of_one = CopyKind { slot, barrier, units: 1, rest_of: None };
+        let of_one = CopyKind { slot, barrier, units: 1, from: None, rest_of: None };
         (self.kind(of_one), self.kind(CopyKind { rest_of: Some(role), ..of_one }))
     }
 
-    fn kind(&mut self, kind: CopyKind) -> usize {
+    pub(super) fn kind(&mut self, kind: CopyKind) -> usize {
         let known = self.copies.iter().position(|known| *known == kind);
         known.unwrap_or_else(|| {
             self.copies.push(kind);

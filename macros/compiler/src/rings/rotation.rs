@@ -158,7 +158,8 @@ impl Turn {
             barriers.map(|(own, to)| to.map_or((own, false), |(to, flips)| (to, flips == Some(true)))).collect();
         let slots: Vec<_> = draft.slots.iter().enumerate().map(|(own, to)| to.unwrap_or(own)).collect();
         let copies = places.copies.iter().map(|copy| {
-            let image = CopyKind { slot: slots[copy.slot], barrier: barriers[copy.barrier].0, ..*copy };
+            let from = copy.from.map(|from| slots[from]);
+            let image = CopyKind { slot: slots[copy.slot], barrier: barriers[copy.barrier].0, from, ..*copy };
             places.copies.iter().position(|other| *other == image)
         });
         let copies: Vec<_> = copies.collect::<Option<_>>()?;
@@ -267,6 +268,10 @@ impl Draft<'_> {
                 let (copy, image) = (self.machine.places.copies[*kind], self.machine.places.copies[*other]);
                 data == others
                     && copy.units == image.units
+                    && match (copy.from, image.from) {
+                        (Some(from), Some(image)) => self.slot(from, image),
+                        (from, image) => from == image,
+                    }
                     && self.slot(copy.slot, image.slot)
                     && self.barrier(copy.barrier, image.barrier, None)
             }

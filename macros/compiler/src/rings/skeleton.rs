@@ -115,6 +115,8 @@ pub enum Op {
         bytes: u32,
         /// What the slot holds after the copy.
         data: Data,
+        /// The slot of the own block that is read until the copy has landed, if it is one.
+        from: Option<Element>,
     },
     /// The thread begins its share of a copy that all threads of the role make together, into a slot of the own block. The barrier's
     /// current phase waits for the share.
@@ -248,8 +250,9 @@ impl Op {
             Op::Wait { barrier, parity } => (Vec::new(), vec![&barrier.index, parity]),
             Op::WaitToken { barrier } | Op::Expect { barrier, .. } => (Vec::new(), vec![&barrier.index]),
             Op::Arrive { barrier, block, .. } => (Vec::new(), vec![&barrier.index, block]),
-            Op::Copy { slot, barrier, block, signals, .. } => {
-                (Vec::new(), vec![&slot.index, &barrier.index, block, signals])
+            Op::Copy { slot, barrier, block, signals, from, .. } => {
+                let from = from.iter().map(|from| &from.index);
+                (Vec::new(), [&slot.index, &barrier.index, block, signals].into_iter().chain(from).collect())
             }
             Op::Share { slot, barrier, .. } => (Vec::new(), vec![&slot.index, &barrier.index]),
             Op::BeginFill { slot, block, .. }

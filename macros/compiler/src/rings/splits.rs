@@ -71,6 +71,7 @@ fn slots(machine: &Machine, unit: usize, fill: bool) -> Vec<usize> {
         Action::BeginFill { slot, .. } if fill => Some(slot),
         Action::Share { one, .. } if fill => Some(machine.places.copies[one].slot),
         Action::BeginRead { slot, .. } | Action::Store { slot, .. } if !fill => Some(slot),
+        Action::Copy { kind, .. } if !fill => machine.places.copies[kind].from,
         _ => None,
     });
     slots.collect()

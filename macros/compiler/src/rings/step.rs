@@ -93,6 +93,9 @@ impl Work<'_> {
             }
             Action::Copy { kind, data } => {
                 let copy = machine.places.copies[*kind];
+                if let Some(from) = copy.from {
+                    self.read(actor, from, None).inspect_err(|_| self.log(event, about))?;
+                }
                 self.fill(actor, copy.slot, *data, weight).inspect_err(|_| self.log(event, about))?;
                 let count = &mut self.state[machine.copies_at + *kind];
                 *count += weight;
@@ -182,11 +185,15 @@ impl Work<'_> {
         let event = (EventAction::Lands { slot }, None);
         self.state[self.machine.copies_at + kind] -= 1;
         let signals = self.machine.places.barriers[copy.barrier].object.block;
-        if self.has_left(slot.block) || self.has_left(signals) {
+        let source = copy.from.map(|from| self.machine.places.slots[from].object.block);
+        if [Some(slot.block), Some(signals), source].into_iter().flatten().any(|block| self.has_left(block)) {
             self.log(event, Some(copy.barrier));
             return Err(Fault::Undrained(UndrainedFault::Copy { slot }).into());
         }
         self.filled(copy.slot, self.machine.parts(&copy));
+        if let Some(from) = copy.from {
+            self.has_read(from);
+        }
         self.add_units(copy.barrier, -i64::from(copy.units))?;
         self.finish_phase(copy.barrier).inspect_err(|_| self.log(event, Some(copy.barrier)))?;
         self.log(event, Some(copy.barrier));

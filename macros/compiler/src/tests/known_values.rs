@@ -61,6 +61,7 @@ fn wrong_with_the_values() {
     for (body, rule) in [
         (format!("{one} bar.init_collective(&block, HALF); bar.arrive_and_wait();"), "barrier_count"),
         (format!("{one} bar.init_collective(&block, THREADS + 1); bar.arrive_and_wait();"), "barrier_count"),
+        (format!("{one} bar.init_collective(&block, super::THREADS + 1); bar.arrive_and_wait();"), "barrier_count"),
         (
             format!(
                 "{two} let l = bars[LEFT].arrive(); let r = bars[RIGHT].arrive(); bars[LEFT].wait(r); bars[RIGHT].wait(l);"
@@ -76,14 +77,15 @@ fn wrong_with_the_values() {
     }
 }
 
-/// Names that may not be the file's constants: of a local, a parameter, a field, a path, with two definitions.
+/// Names that may not be the file's constants: of a local, a parameter, a field, a type, with two definitions.
 #[test]
 fn what_is_not_replaced() {
     let bar = "let bar = shared_barrier();";
     for body in [
         format!("let HALF = n; {bar} bar.init_collective(&block, HALF); bar.arrive_and_wait();"),
         format!("const HALF: u32 = 64; {bar} bar.init_collective(&block, HALF); bar.arrive_and_wait();"),
-        format!("{bar} bar.init_collective(&block, other::HALF); bar.arrive_and_wait();"),
+        format!("{bar} bar.init_collective(&block, Other::HALF); bar.arrive_and_wait();"),
+        format!("{bar} bar.init_collective(&block, other::TWICE * 32); bar.arrive_and_wait();"),
         format!("{bar} bar.init_collective(&block, sizes().HALF); bar.arrive_and_wait();"),
         format!("{bar} bar.init_collective(&block, THREADS / TWICE); bar.arrive_and_wait();"),
     ] {

@@ -140,21 +140,61 @@ pub const fn executions(function: u64, effects: &[(Effect, Guard)], callees: &[P
 /// The identity of a function: a hash (FNV-1a) of where it is declared, and of its name, by which two functions of one macro
 /// differ. Two functions with the same hash would be taken for one, so that more is refused.
 pub const fn identity(module: &str, file: &str, position: (u32, u32), name: &str) -> u64 {
-    let mut hash = 0xcbf2_9ce4_8422_2325;
-    let position = [position.0.to_le_bytes(), position.1.to_le_bytes()];
-    let parts = [module.as_bytes(), file.as_bytes(), &position[0], &position[1], name.as_bytes()];
-    let mut part = 0;
-    while part < parts.len() {
-        let mut at = 0;
-        while at <= parts[part].len() {
-            // The end of each part counts as a byte that no text has.
-            let byte = if at < parts[part].len() { parts[part][at] } else { 0xff };
-            hash = (hash ^ byte as u64).wrapping_mul(0x0000_0100_0000_01b3);
-            at += 1;
+    let module = part(BASIS, module.as_bytes(), module.len());
+    identity_behind(ended(module), file, position, name)
+}
+
+/// The identity of a text in another module than this one: one that has `up` names fewer, and then these.
+pub const fn identity_elsewhere(module: &str, up: usize, down: &[&str], position: (u32, u32)) -> u64 {
+    let bytes = module.as_bytes();
+    let (mut length, mut left) = (bytes.len(), up);
+    // Two colons precede each name but the first.
+    while left > 0 && length > 0 {
+        length -= 1;
+        if length > 0 && bytes[length] == b':' && bytes[length - 1] == b':' {
+            length -= 1;
+            left -= 1;
         }
-        part += 1;
+    }
+    let mut hash = part(BASIS, bytes, length);
+    let mut at = 0;
+    while at < down.len() {
+        hash = part(part(hash, b"::", 2), down[at].as_bytes(), down[at].len());
+        at += 1;
+    }
+    identity_behind(ended(hash), "", position, "")
+}
+
+const BASIS: u64 = 0xcbf2_9ce4_8422_2325;
+
+const fn identity_behind(mut hash: u64, file: &str, position: (u32, u32), name: &str) -> u64 {
+    let position = [position.0.to_le_bytes(), position.1.to_le_bytes()];
+    let parts = [file.as_bytes(), &position[0], &position[1], name.as_bytes()];
+    let mut at = 0;
+    while at < parts.len() {
+        hash = ended(part(hash, parts[at], parts[at].len()));
+        at += 1;
     }
     hash
+}
+
+/// Adds so many bytes to a hash.
+const fn part(mut hash: u64, bytes: &[u8], length: usize) -> u64 {
+    let mut at = 0;
+    while at < length {
+        hash = add(hash, bytes[at]);
+        at += 1;
+    }
+    hash
+}
+
+/// The end of each part counts as a byte that no text has.
+const fn ended(hash: u64) -> u64 {
+    add(hash, 0xff)
+}
+
+const fn add(hash: u64, byte: u8) -> u64 {
+    (hash ^ byte as u64).wrapping_mul(0x0000_0100_0000_01b3)
 }
 
 #[cfg(test)]
@@ -214,5 +254,16 @@ mod tests {
         for other in [("ab", "", (1, 2), "f"), ("a", "b", (2, 1), "f"), ("a", "b", (1, 2), "g")] {
             assert_ne!(f, identity(other.0, other.1, other.2, other.3));
         }
+    }
+
+    #[test]
+    fn modules_beside_a_module() {
+        let elsewhere = |up, down: &[&str]| identity_elsewhere("krate::one::two", up, down, (1, 2));
+        let own = |module| identity(module, "", (1, 2), "");
+        assert_eq!(elsewhere(0, &[]), own("krate::one::two"));
+        assert_eq!(elsewhere(0, &["three"]), own("krate::one::two::three"));
+        assert_eq!(elsewhere(1, &["ring"]), own("krate::one::ring"));
+        assert_eq!(elsewhere(2, &[]), own("krate"));
+        assert_ne!(elsewhere(2, &[]), own("krate::one"));
     }
 }

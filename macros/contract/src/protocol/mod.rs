@@ -10,7 +10,7 @@
 mod executions;
 mod uses;
 
-pub use executions::{Executions, executions, identity};
+pub use executions::{Executions, executions, identity, identity_elsewhere};
 pub use uses::{CONFLICTING, Clashes, CopyUses, DYNAMIC, ParameterUses, Party, When};
 
 use bitflags::bitflags;

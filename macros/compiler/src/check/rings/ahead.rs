@@ -192,12 +192,12 @@ impl Walker<'_, '_, '_, '_> {
     fn is_of_first(&self, sides: [NodeId; 2], point: Point) -> bool {
         let values = sides.map(|side| self.evaluator.value(side, point));
         let is_zero = values.iter().any(|value| value.known() == Some(0));
-        let is_natural = |value: &Value| {
-            value.symbol().is_some_and(|of| {
-                of.unit().is_some_and(|(name, more)| more == 0 && self.kernel().tests.is_natural(name))
-            })
-        };
-        is_zero && values.iter().any(is_natural)
+        is_zero && values.iter().any(|value| value.symbol().is_some_and(|of| self.is_natural(&of)))
+    }
+
+    /// Whether a symbol is that of a number that is not negative.
+    fn is_natural(&self, symbol: &Symbol) -> bool {
+        symbol.unit().is_some_and(|(name, more)| more == 0 && self.kernel().tests.is_natural(name))
     }
 
     fn looking(&self, asked: Asked, point: Point, keys: Vec<Key>) -> Decision {
@@ -239,8 +239,12 @@ impl Walker<'_, '_, '_, '_> {
                 let within = point.0 == inside || following_until(cfg, inside, head).contains(point.0);
                 let is_exact = match further {
                     0 => true,
-                    // Within the loop, its end is above its first number, so that what is less does not wrap.
-                    _ => ends.clone().split().1 >= 0 && (further > 0 || within && -further <= first + 1),
+                    // Within the loop, its end is above its first number, so that what is less does not wrap. Nor does it where the end is
+                    // a sum of this and more.
+                    _ => {
+                        let is_less = || within && -further <= first + 1 || self.is_natural(end);
+                        ends.clone().split().1 >= 0 && (further > 0 || is_less())
+                    }
                 };
                 let of = number.clone().plus(-1, &Linear::constant(more + further))?;
                 let number = match within {

@@ -80,7 +80,7 @@ impl Walker<'_, '_, '_, '_> {
                         self.copy_to = Some(index);
                         Ok(())
                     }
-                    false => self.copy_to_peer(point, call),
+                    false => self.copy_to_peer(point, call, &[]),
                 };
             }
             PhaseAction::TryWait => {

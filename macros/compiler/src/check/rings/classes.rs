@@ -13,8 +13,16 @@ use crate::check::cfg::{BlockId, CopyStep, MemoryStep, NodeId, Region, Select, S
 /// The threads that compute the same values where their ranks matter.
 #[derive(Clone)]
 pub(super) struct Class {
-    values: Vec<Value>,
+    values: Vec<Decided>,
     pub(super) threads: Vec<u32>,
+}
+
+/// What a thread's rank decides of a value.
+#[derive(Clone, PartialEq)]
+enum Decided {
+    Value(Value),
+    /// It leaves this part open, which may be all of it: another part of a condition for another thread.
+    Open(NodeId),
 }
 
 /// A value on which a thread's steps may depend.
@@ -72,7 +80,7 @@ impl Classes {
         let mut all = Vec::new();
         for class in &self.all {
             let nodes = self.differing.iter().zip(&class.values).zip(&self.given);
-            let open = nodes.filter(|((_, value), given)| **given && **value == Value::Unknown);
+            let open = nodes.filter(|((_, value), given)| **given && matches!(value, Decided::Open(_)));
             let open: Vec<Asked> = open.map(|((asked, _), _)| *asked).collect();
             if open.is_empty() {
                 all.push(class.clone());
@@ -109,7 +117,7 @@ fn values(
     (nodes, guards): (&[Asked], &Guards),
     arguments: Option<&Arguments>,
     thread: u32,
-) -> Vec<Value> {
+) -> Vec<Decided> {
     let counters = Counters::default();
     let evaluator = Evaluator { kernel, counters: &counters, arguments, thread, after: None, inlines: true };
     let mut known: BTreeMap<BlockId, Option<i64>> = BTreeMap::new();
@@ -119,16 +127,22 @@ fn values(
             || content.end.condition().and_then(|on| evaluator.value(on, (*branch, content.steps.len())).known());
         known.entry(*branch).or_insert_with(decide).is_some_and(|decided| (decided != 0) != *first)
     };
-    let value = |asked: &Asked| match asked.part {
-        _ if guards.get(&asked.point.0).is_some_and(|guards| guards.iter().any(&mut passes)) => Value::constant(0),
-        Some((select, tile)) => evaluator.part(select, tile, asked.point),
-        None => evaluator.value(asked.node, asked.point),
+    let value = |asked: &Asked| {
+        let value = match asked.part {
+            _ if guards.get(&asked.point.0).is_some_and(|guards| guards.iter().any(&mut passes)) => Value::constant(0),
+            Some((select, tile)) => evaluator.part(select, tile, asked.point),
+            None => evaluator.value(asked.node, asked.point),
+        };
+        match value {
+            Value::Unknown => Decided::Open(evaluator.open_part(asked.node, asked.point)),
+            value @ (Value::Expr(_) | Value::Symbol(_)) => Decided::Value(value),
+        }
     };
     nodes.iter().map(value).collect()
 }
 
 /// Adds a thread to the class of those with the same values.
-fn join_class(classes: &mut Vec<Class>, values: Vec<Value>, thread: u32) {
+fn join_class(classes: &mut Vec<Class>, values: Vec<Decided>, thread: u32) {
     match classes.iter_mut().find(|class| class.values == values) {
         Some(class) => class.threads.push(thread),
         None => classes.push(Class { values, threads: vec![thread] }),

@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Ident, Literal, Punct, Spacing, TokenStream, TokenTree};
 
 use crate::model;
 use crate::model::options::{Extents, Setting};
@@ -159,29 +159,36 @@ impl<'f> Constants<'f> {
         self.read(tokens, Asked { is_integer: true, depth: DEPTH })
     }
 
-    /// Returns the number of bytes of a type: of a scalar, or of an array of such.
+    /// Returns the number of bytes of a type: of a scalar, or of an array of such. One that has another name may be an array, whose rows
+    /// would be what matters: a kernel with the type itself in its place is checked then.
     pub(super) fn bytes(&self, ty: &TokenStream) -> Option<u64> {
+        let is_alias = |tree: TokenTree| matches!(tree, TokenTree::Ident(name) if self.alias(&name).is_some());
+        if ty.clone().into_iter().next().is_some_and(is_alias) { None } else { self.bytes_at(ty, DEPTH) }
+    }
+
+    fn bytes_at(&self, ty: &TokenStream, depth: u32) -> Option<u64> {
+        let length = |tokens: &TokenStream| u64::try_from(self.read(tokens, Asked { is_integer: true, depth })?).ok();
         let trees: Vec<TokenTree> = ty.clone().into_iter().collect();
         match &trees[..] {
             [TokenTree::Ident(name)] if self.is_type(name) => {
                 let name = Name { path: size_of(name), last: name.clone(), is_integer: true };
-                let bytes = self.named(name, DEPTH)?;
+                let bytes = self.named(name, depth)?;
                 u64::try_from(bytes).ok()
             }
             [TokenTree::Ident(name)] if name == "bf16" || name == "f16" => Some(2),
             [TokenTree::Ident(name)] => match scalar(&name.to_string()) {
                 Some(name) => bytes_of(name),
-                None if self.function.definitions.contains_key(&model::size_of(&name.to_string())) => {
+                None if self.is_defined_type(name) => {
                     let name = Name { path: size_of(name), last: name.clone(), is_integer: true };
-                    self.named(name, DEPTH).and_then(|bytes| u64::try_from(bytes).ok())
+                    self.named(name, depth).and_then(|bytes| u64::try_from(bytes).ok())
                 }
                 None => None,
             },
             [TokenTree::Group(group)] => match group.delimiter() {
-                Delimiter::None => self.bytes(&group.stream()),
+                Delimiter::None => self.bytes_at(&group.stream(), depth),
                 Delimiter::Bracket => {
-                    let (element, length) = array(&group.stream())?;
-                    self.bytes(&element)?.checked_mul(u64::try_from(self.length(&length)?).ok()?)
+                    let (element, number) = array(&group.stream())?;
+                    self.bytes_at(&element, depth)?.checked_mul(length(&number)?)
                 }
                 Delimiter::Parenthesis | Delimiter::Brace => None,
             },
@@ -190,10 +197,49 @@ impl<'f> Constants<'f> {
             {
                 let is_comma = |tree: &TokenTree| matches!(tree, TokenTree::Punct(punct) if punct.as_char() == ',');
                 let at = row.iter().position(is_comma)?;
-                let [element, length] = [&row[..at], &row[at + 1..]].map(|part| part.iter().cloned().collect());
-                self.bytes(&element)?.checked_mul(u64::try_from(self.length(&length)?).ok()?)
+                let [element, number] = [&row[..at], &row[at + 1..]].map(|part| part.iter().cloned().collect());
+                self.bytes_at(&element, depth)?.checked_mul(length(&number)?)
             }
             _ => None,
+        }
+    }
+
+    /// Whether the file defines a structure of this name, or gives the name to another type.
+    fn is_defined_type(&self, name: &Ident) -> bool {
+        self.function.definitions.contains_key(&model::size_of(&name.to_string())) || self.alias(name).is_some()
+    }
+
+    /// The type to which the file gives another name.
+    pub(crate) fn alias(&self, name: &Ident) -> Option<&TokenStream> {
+        let [Definition { ty: Definition::ALIAS, value }] = &self.function.definitions.get(&name.to_string())?[..]
+        else {
+            return None;
+        };
+        (!self.is_type(name)).then_some(value)
+    }
+
+    /// Returns a type of literals that is a scalar or an array, if the file shows what each name in it stands for.
+    pub(crate) fn literal_type(&self, ty: &TokenStream) -> Option<TokenStream> {
+        self.literal_type_at(ty, DEPTH)
+    }
+
+    fn literal_type_at(&self, ty: &TokenStream, depth: u32) -> Option<TokenStream> {
+        let depth = depth.checked_sub(1)?;
+        let mut trees = ty.clone().into_iter();
+        let (tree, None) = (trees.next()?, trees.next()) else { return None };
+        match tree {
+            TokenTree::Ident(name) => match self.alias(&name) {
+                Some(other) => self.literal_type_at(other, depth),
+                None => bytes_of(scalar(&name.to_string())?).map(|_| TokenTree::from(name).into()),
+            },
+            TokenTree::Group(group) if group.delimiter() == Delimiter::Bracket => {
+                let (element, length) = array(&group.stream())?;
+                let length = u64::try_from(self.read(&length, Asked { is_integer: true, depth })?).ok()?;
+                let (element, length) = (self.literal_type_at(&element, depth)?, Literal::u64_unsuffixed(length));
+                let inside = element.into_iter().chain([Punct::new(';', Spacing::Alone).into(), length.into()]);
+                Some(TokenTree::from(Group::new(Delimiter::Bracket, inside.collect())).into())
+            }
+            TokenTree::Group(_) | TokenTree::Punct(_) | TokenTree::Literal(_) => None,
         }
     }
 
@@ -229,6 +275,10 @@ impl<'f> Constants<'f> {
 
     /// The values that definitions show for a path: for its last name, or for an enum and its variant.
     fn defined_by(&self, name: &Name, depth: u32) -> Vec<i64> {
+        if let Some(ty) = self.alias(&name.last) {
+            let bytes = depth.checked_sub(1).and_then(|depth| i64::try_from(self.bytes_at(ty, depth)?).ok());
+            return bytes.into_iter().collect();
+        }
         let of_last = self.defined(&name.last, depth);
         let path: String = name.key().split_whitespace().collect();
         if !of_last.is_empty() || !path.contains("::") {
@@ -403,7 +453,7 @@ impl Reader<'_, '_> {
         let arguments =
             rest.get(close + 1).filter(|tree| matches!(tree, TokenTree::Group(group) if group.stream().is_empty()))?;
         let ty: TokenStream = rest.get(end + 1..close)?.iter().cloned().collect();
-        let bytes = i64::try_from(self.constants.bytes(&ty)?).ok()?;
+        let bytes = i64::try_from(self.constants.bytes_at(&ty, self.asked.depth)?).ok()?;
         let path = rest[..=close].iter().chain([arguments]).cloned().collect();
         let TokenTree::Ident(last) = rest[end - 3].clone() else { return None };
         self.at = begin + close + 2;

@@ -8,7 +8,7 @@ use crate::check::cfg::{
     StepKind, Team, Tile,
 };
 use crate::model::group::Group;
-use crate::rings::{Data, Element, Expr, Op};
+use crate::rings::{Data, Element, Expr, Op, Step};
 use crate::span::SpanRange;
 
 impl Walker<'_, '_, '_, '_> {
@@ -16,13 +16,13 @@ impl Walker<'_, '_, '_, '_> {
         let kernel = self.evaluator.kernel;
         let call = self.copy_to.take().map(|call| &kernel.cfg.barrier_calls[call]);
         match &kernel.cfg.copies[index] {
-            CopyStep::Begin { writes, completion: Completion::Barrier(_), by, at, .. } => {
+            CopyStep::Begin { reads, writes, completion: Completion::Barrier(_), by, at, .. } => {
                 let Some(call) = call else {
                     return Err(Refusal::new(*at, "the text does not show which barrier this is"));
                 };
                 match writes {
                     Some(region) => self.copy_into(point, call, region, (point, *by))?,
-                    None => self.copy_to_peer(point, call)?,
+                    None => self.copy_to_peer(point, call, reads)?,
                 }
             }
             CopyStep::Begin {
@@ -74,7 +74,7 @@ impl Walker<'_, '_, '_, '_> {
     }
 
     /// Adds a copy into the memory of a peer, which the last access before it names.
-    pub(super) fn copy_to_peer(&mut self, point: Point, call: &BarrierCall) -> Result<(), Refusal> {
+    pub(super) fn copy_to_peer(&mut self, point: Point, call: &BarrierCall, reads: &[Region]) -> Result<(), Refusal> {
         let cfg = self.kernel().cfg;
         let steps = cfg.blocks[point.0.0].steps[..point.1].iter().enumerate().rev();
         let mut written = steps.filter_map(|(index, step)| {
@@ -92,7 +92,17 @@ impl Walker<'_, '_, '_, '_> {
                 if self.evaluator.arguments.is_some() && others.into_iter().any(|(_, other)| repeats(other)) {
                     return Err(Refusal::of_arguments(call.at, "a multicast names a block twice, and fails,"));
                 }
-                self.copy_into(point, call, &access.region, ((point.0, index), CopyBy::Thread))
+                let followed = |region: &Region| self.objects.slot(array_of(region)?).map(|(array, _)| array);
+                let source = reads.iter().find_map(|region| Some((region, followed(region)?)));
+                let source = match source {
+                    Some((region, array)) => Some(Element { array, index: self.slot_index(region, point, call.at)? }),
+                    None => None,
+                };
+                self.copy_into(point, call, &access.region, ((point.0, index), CopyBy::Thread))?;
+                if let Some(Step { op: Op::Copy { from, .. }, .. }) = self.program.steps.last_mut() {
+                    *from = source;
+                }
+                Ok(())
             }
             None => Err(Refusal::new(call.at, "the text does not show what the copy writes")),
         }
@@ -154,7 +164,7 @@ impl Walker<'_, '_, '_, '_> {
                 return Ok(());
             }
         }
-        self.push(site, at, Op::Copy { slot, barrier, block, signals, bytes, data: Data::Fixed(0) });
+        self.push(site, at, Op::Copy { slot, barrier, block, signals, bytes, data: Data::Fixed(0), from: None });
         Ok(())
     }
 }

@@ -47,7 +47,10 @@ pub(super) fn separate(
     let mut arrays = Vec::new();
     for (slot, of) in objects.slots.iter().enumerate().filter(|(_, of)| !of.whole) {
         let number = narrow(slot);
-        let is_stored = |op: &Op| matches!(op, Op::Store { slot, .. } if slot.array == number);
+        let is_stored = |op: &Op| {
+            let (Op::Store { slot, .. } | Op::Copy { from: Some(slot), .. }) = op else { return false };
+            slot.array == number
+        };
         let is_copied = |op: &Op| matches!(op, Op::Copy { slot, .. } if slot.array == number);
         let is_any = |of: &dyn Fn(&Op) -> bool| steps(actors).any(|(_, step)| of(&step.op));
         // What is written in place, and stored from there, is in the way of copies to it.

@@ -143,7 +143,10 @@ pub(super) fn fault(
             let by_lane = *by == Use::Read && mend::reads_behind_a_lane(assembled, *slot, trace);
             let diag = messages::overwrite(last, &words.slot(*slot), words.who(*threads), *by == Use::Fill);
             let is_stored = assembled.guards.get(slot.array as usize).is_some_and(|guard| guard.stored);
+            let is_sent = |op: &Op| matches!(op, Op::Copy { from: Some(from), .. } if from.array == slot.array);
+            let mut steps = assembled.skeleton.roles.iter().flat_map(|role| &role.steps);
             match () {
+                () if is_stored && steps.any(|step| is_sent(&step.op)) => messages::still_sent(diag),
                 () if is_stored => messages::still_stored(diag),
                 () if by_lane => messages::not_met(diag),
                 () => diag,

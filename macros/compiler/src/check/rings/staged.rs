@@ -1,4 +1,4 @@
-//! Rows that threads write and bulk copies to global memory read, and that are written again: with certain arguments, the threads of the
+//! Rows that threads write and bulk copies to global memory or to a peer read, and that are written again: with certain arguments, the threads of the
 //! warp that begins the copies take known steps, so that a copy that nobody has waited for is found. No barrier of the ring is needed for
 //! that: one thread of each kind in the warp stands for itself alone. Where nothing is found so, all threads are followed with the
 //! barriers by which they order a row's copy and its writes: those of another warp may write what is still read, or what is read too early.
@@ -32,7 +32,7 @@ const STATES_OF_ALL: usize = 1_500;
 /// The largest number of threads that are followed with all of their warps.
 const FOLLOWED: usize = 32;
 
-/// Returns the arrays that bulk copies to global memory read.
+/// Returns the arrays that bulk copies to global memory, or to a peer, read.
 pub(super) fn arrays(kernel: &Kernel<'_, '_>) -> BTreeSet<usize> {
     stored(kernel).filter_map(array_of).filter(|array| *array != DYNAMIC).collect()
 }
@@ -57,13 +57,17 @@ pub(super) fn find(
                 // The last row is used again, and earlier ones, too.
                 let enough = 2 + i64::from(slot.stages > 1);
                 let is_one = rounds.is_none_or(|rounds| rounds == enough);
-                is_one.then(|| of_all(kernel, barriers, slot, arguments)).flatten()
+                // The lanes of one warp are apart where they do not meet.
+                let aims = [Aim::Fault, Aim::FaultOfLanes];
+                let aims = if is_sent(kernel, slot.array) && kernel.threads <= WARP { &aims[..] } else { &aims[..1] };
+                let of_all = |aim: &Aim| of_all(kernel, barriers, slot, (arguments, *aim));
+                if is_one { aims.iter().find_map(of_all) } else { None }
             })
     })
 }
 
 /// Looks for the fault in the steps of all threads, of whose accesses those of one array are followed, and of these those that are certain.
-fn of_all(kernel: &Kernel<'_, '_>, objects: &Objects, slot: Slot, arguments: &Arguments) -> Option<Diag> {
+fn of_all(kernel: &Kernel<'_, '_>, objects: &Objects, slot: Slot, (arguments, aim): (&Arguments, Aim)) -> Option<Diag> {
     let mut objects = objects.clone();
     // What copies bring to a row is in it when a barrier says so.
     let is_copied = |copy: &CopyStep| match copy {
@@ -79,7 +83,7 @@ fn of_all(kernel: &Kernel<'_, '_>, objects: &Objects, slot: Slot, arguments: &Ar
     objects.slots.push(Slot { whole: false, ..slot });
     let classes = Classes::of(kernel, &objects).with(kernel, arguments);
     let sites = Sites::default();
-    let mut assembled = assemble(kernel, (&objects, &classes), &sites, (Some(arguments), Aim::Fault)).ok()?;
+    let mut assembled = assemble(kernel, (&objects, &classes), &sites, (Some(arguments), aim)).ok()?;
     // Threads may read and write different elements.
     for step in assembled.skeleton.roles.iter_mut().flat_map(|role| &mut role.steps) {
         if let Op::BeginRead { slot, .. } | Op::EndRead { slot, .. } = &step.op
@@ -104,12 +108,25 @@ fn of_all(kernel: &Kernel<'_, '_>, objects: &Objects, slot: Slot, arguments: &Ar
     Some(report::fault(kernel, &objects, &sites, &assembled, &fault, &trace))
 }
 
-/// The regions that bulk copies to global memory read.
+/// The regions that bulk copies to global memory, or to a peer, read.
 fn stored<'k>(kernel: &'k Kernel<'_, '_>) -> impl Iterator<Item = &'k Region> {
     kernel.cfg.copies.iter().flat_map(|copy| match copy {
         CopyStep::Begin { reads, completion: Completion::BulkGroup, .. } => &reads[..],
-        CopyStep::Begin { .. } | CopyStep::Wait { .. } => &[],
+        CopyStep::Begin { .. } | CopyStep::Wait { .. } => sources(copy),
     })
+}
+
+/// The regions that a bulk copy to a peer reads.
+fn sources(copy: &CopyStep) -> &[Region] {
+    match copy {
+        CopyStep::Begin { reads, writes: None, completion: Completion::Barrier(_), .. } => reads,
+        CopyStep::Begin { .. } | CopyStep::Wait { .. } => &[],
+    }
+}
+
+/// Whether a bulk copy to a peer reads an array.
+fn is_sent(kernel: &Kernel<'_, '_>, array: usize) -> bool {
+    kernel.cfg.copies.iter().flat_map(sources).any(|region| array_of(region) == Some(array))
 }
 
 /// The slots of an array that threads write, and of which copies read whole ones: its rows, or all of it.

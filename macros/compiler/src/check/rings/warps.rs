@@ -7,7 +7,7 @@ use super::kernel::WARP;
 use super::lanes;
 use super::leaders::{do_the_same, merged};
 use super::walk::Program;
-use crate::rings::{Condition, Op};
+use crate::rings::{Among, Condition, Op};
 
 /// What the threads of a warp have done since they met.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -48,10 +48,16 @@ pub(super) enum Aim {
     ProofOfFills,
     /// A fault: a run in which the lanes of a warp stay together is one of the kernel, whether or not they must.
     Fault,
+    /// A fault of the lanes of a block that is one warp: they are together where they meet, and nowhere else.
+    FaultOfLanes,
 }
 
 /// Makes one actor of each warp that may be one.
 pub(super) fn join(programs: Vec<(Program, Vec<u32>)>, aim: Aim) -> Vec<Actors> {
+    if aim == Aim::FaultOfLanes {
+        let alone = |(program, threads)| Actors { program: meeting_as_block(program), threads, unit: Unit::Thread };
+        return programs.into_iter().map(alone).collect();
+    }
     let threads = programs.iter().flat_map(|(_, threads)| threads).max().map_or(0, |last| last + 1);
     let mut by_thread: Vec<Option<usize>> = vec![None; threads as usize];
     for (number, (_, threads)) in programs.iter().enumerate() {
@@ -102,6 +108,15 @@ pub(super) fn join(programs: Vec<(Program, Vec<u32>)>, aim: Aim) -> Vec<Actors> 
     // Messages say from which thread to which.
     all.iter_mut().for_each(|actors| actors.threads.sort_unstable());
     all
+}
+
+/// The steps of a thread whose warp is all of its block.
+fn meeting_as_block(mut program: Program) -> Program {
+    for at in std::mem::take(&mut program.meetings) {
+        let step = &mut program.steps[at];
+        step.op = Op::Sync { meeting: step.id, among: Among::Block };
+    }
+    program
 }
 
 fn fills(program: &Program) -> bool {

@@ -13,25 +13,25 @@ use crate::tests::random::Random;
 
 /// How a comparison came out.
 #[derive(Debug, Default)]
-struct Tally {
-    proved: usize,
+pub(super) struct Tally {
+    pub(super) proved: usize,
     /// Proved by one order of the steps.
     in_order: usize,
-    faulty: usize,
+    pub(super) faulty: usize,
     /// Not proved though no explicit run has a fault, and though one has.
     unproved: usize,
     unproved_faulty: usize,
     /// Skeletons with too many explicit states.
-    skipped: usize,
+    pub(super) skipped: usize,
     states: usize,
 }
 
-fn trips(most: usize) -> Vec<Vec<bool>> {
+pub(super) fn trips(most: usize) -> Vec<Vec<bool>> {
     (0..=most).map(|trips| vec![true; trips]).collect()
 }
 
 /// Compares the verdict with explicit runs; returns the difference in words.
-fn compare(skeleton: &Skeleton, strings: &[Vec<bool>], tally: &mut Tally) -> Option<String> {
+pub(super) fn compare(skeleton: &Skeleton, strings: &[Vec<bool>], tally: &mut Tally) -> Option<String> {
     let verdict = check(skeleton, 200_000);
     let mut fault = None;
     for string in strings {

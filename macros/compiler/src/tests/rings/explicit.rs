@@ -42,8 +42,8 @@ struct World {
     threads: Vec<Thread>,
     barriers: BTreeMap<Name, Barrier>,
     slots: BTreeMap<Name, Slot>,
-    /// The copies in flight: slot, barrier, bytes.
-    copies: Vec<(Name, Name, i64)>,
+    /// The copies in flight: slot, barrier, bytes, and the slot that they read.
+    copies: Vec<(Name, Name, i64, Option<Name>)>,
     /// The constants that a thread has asked for.
     constants: BTreeMap<u32, bool>,
 }
@@ -291,17 +291,21 @@ impl Run<'_> {
                 let name = barrier_of(barrier, None)?;
                 world.barriers.get_mut(&name).ok_or("no such barrier")?.bytes += i64::from(*bytes);
             }
-            Op::Copy { slot, barrier, block, signals, bytes, data } => {
+            Op::Copy { slot, barrier, block, signals, bytes, data, from } => {
                 let (slot, barrier) = (slot_of(slot, Some(block))?, barrier_of(barrier, Some(signals))?);
+                let from = from.as_ref().map(|from| slot_of(from, None)).transpose()?;
+                if let Some(from) = from {
+                    self.begin_read(&mut world, from, None)?;
+                }
                 self.begin_fill(&mut world, thread, slot, *data)?;
-                world.copies.push((slot, barrier, i64::from(*bytes)));
+                world.copies.push((slot, barrier, i64::from(*bytes), from));
                 world.copies.sort_unstable();
             }
             Op::Share { slot, barrier, data } => {
                 let (slot, barrier) = (slot_of(slot, None)?, barrier_of(barrier, None)?);
                 world.barriers.get_mut(&barrier).ok_or("no such barrier")?.bytes += 1;
                 self.begin_fill(&mut world, thread, slot, *data)?;
-                world.copies.push((slot, barrier, 1));
+                world.copies.push((slot, barrier, 1, None));
                 world.copies.sort_unstable();
             }
             Op::BeginFill { slot, block, data } => {
@@ -365,7 +369,11 @@ impl Run<'_> {
 
     fn land(&self, before: &World, copy: usize) -> Result<World, Fault> {
         let mut world = before.clone();
-        let (slot, barrier, bytes) = world.copies.remove(copy);
+        let (slot, barrier, bytes, from) = world.copies.remove(copy);
+        if let Some(from) = from {
+            self.inhabited(before, from.2)?;
+            world.slots.get_mut(&from).ok_or("no such slot")?.readers -= 1;
+        }
         self.inhabited(before, slot.2)?;
         self.inhabited(before, barrier.2)?;
         let counts = self.skeleton.slots[slot.0 as usize].parts > 0;

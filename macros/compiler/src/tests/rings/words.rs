@@ -25,6 +25,8 @@ pub(super) enum Word {
         bytes: u32,
         to: String,
         signals: String,
+        /// The slot that it reads, and the index.
+        from: Option<(usize, String)>,
     },
     /// The thread's share of a copy: the slot, the index, the barrier.
     Share(usize, String, usize),
@@ -71,11 +73,11 @@ pub(super) fn expect(barrier: usize, index: &str, bytes: u32) -> Word {
 }
 
 pub(super) fn copy(slot: usize, index: &str, barrier: usize, bytes: u32) -> Word {
-    Word::Copy { slot, index: index.into(), barrier, bytes, to: "b".into(), signals: "b".into() }
+    Word::Copy { slot, index: index.into(), barrier, bytes, to: "b".into(), signals: "b".into(), from: None }
 }
 
 pub(super) fn copy_to(slot: usize, index: &str, barrier: usize, bytes: u32, block: &str) -> Word {
-    Word::Copy { slot, index: index.into(), barrier, bytes, to: block.into(), signals: block.into() }
+    Word::Copy { slot, index: index.into(), barrier, bytes, to: block.into(), signals: block.into(), from: None }
 }
 
 pub(super) fn share(slot: usize, index: &str, barrier: usize) -> Word {
@@ -195,13 +197,14 @@ impl Text {
                 Word::Expect(barrier, index, bytes) => {
                     Op::Expect { barrier: self.element(*barrier, index), bytes: *bytes }
                 }
-                Word::Copy { slot, index, barrier, bytes, to, signals } => Op::Copy {
+                Word::Copy { slot, index, barrier, bytes, to, signals, from } => Op::Copy {
                     slot: self.element(*slot, index),
                     barrier: self.element(*barrier, index),
                     block: self.expr(to),
                     signals: self.expr(signals),
                     bytes: *bytes,
                     data,
+                    from: from.as_ref().map(|(slot, index)| self.element(*slot, index)),
                 },
                 Word::Share(slot, index, barrier) => {
                     Op::Share { slot: self.element(*slot, index), barrier: self.element(*barrier, index), data }
