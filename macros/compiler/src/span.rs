@@ -1,6 +1,6 @@
 //! A range in the user's source, kept as its first and last token because `Span::join` is not stable.
 
-use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::ToTokens;
 
 /// The first and last token of a range in the source.
@@ -62,4 +62,20 @@ impl std::fmt::Debug for SpanRange {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}:{}", self.line(), self.column())
     }
+}
+
+/// Gives all tokens this place, since their own is not that of the file.
+pub(crate) fn respanned(tokens: TokenStream, at: Span) -> TokenStream {
+    let respan = |tree| match tree {
+        TokenTree::Group(group) => {
+            let mut moved = Group::new(group.delimiter(), respanned(group.stream(), at));
+            moved.set_span(at);
+            moved.into()
+        }
+        mut tree => {
+            tree.set_span(at);
+            tree
+        }
+    };
+    tokens.into_iter().map(respan).collect()
 }

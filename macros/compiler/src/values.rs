@@ -9,6 +9,7 @@ use crate::check::rings::Constants;
 use crate::diag::Diag;
 use crate::model::table::{self, Entry};
 use crate::model::{Definition, Function};
+use crate::span::respanned;
 
 /// The tokens of a function and its options with the values of constants in place of their names.
 pub(crate) struct WithValues {
@@ -238,16 +239,4 @@ impl Known<'_> {
             }
         }
     }
-}
-
-/// Gives all tokens this place, since their own is not that of the file.
-fn respanned(tokens: TokenStream, at: Span) -> TokenStream {
-    let respan = |mut tree: TokenTree| {
-        if let TokenTree::Group(group) = &tree {
-            tree = Group::new(group.delimiter(), respanned(group.stream(), at)).into();
-        }
-        tree.set_span(at);
-        tree
-    };
-    tokens.into_iter().map(respan).collect()
 }

@@ -65,11 +65,11 @@ bulk_ring(readonly_slice<u32> input, slice_mut<u32> out, u32 rounds, const __gri
         if (i == 0) {
             cluster.map_shared_rank(empty[buffer], before).arrive_shared(); // orders the block's own shared memory: line 24 accesses shared memory
         }
-        cluster.sync(); // orders all memory: line 19 uses a phase barrier
         if (!all_within) {
             require(within(own, i));
         }
-#line 45 "ui-tests/conformance/src/kernels/async_peers.rs"
+#line 44 "ui-tests/conformance/src/kernels/async_peers.rs"
+        cluster.sync(); // orders all memory: line 19 uses a phase barrier
         own.get_unchecked(i) = value;
     }
     out[cluster.thread_rank()] = own[i];

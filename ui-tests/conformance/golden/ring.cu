@@ -31,14 +31,10 @@ ring(slice_mut<u32> out, u32 rounds, const __grid_constant__ launch_block phalan
 #line 120 "ui-tests/conformance/src/kernels/guide.rs"
         cluster.barrier_wait_shared(token);
         auto next = cluster.map_shared_rank(front, (cluster.block_rank() + 1) % cluster.num_blocks());
-        require_of_warp(within(next, i) & when(!all_within, within(back, i)));
+        require_of_warp(within(next, i) & when(!all_within, within(back, i) & within(front, i)));
 #line 122 "ui-tests/conformance/src/kernels/guide.rs"
         back.get_unchecked(i) = next.get_unchecked(i) + round;
         cluster.sync(); // orders all memory: line 122 reads a peer's shared memory
-        if (!all_within) {
-            require_of_warp(within(back, i) & within(front, i));
-        }
-#line 124 "ui-tests/conformance/src/kernels/guide.rs"
         front.get_unchecked(i) = back.get_unchecked(i);
         token = cluster.barrier_arrive_shared(); // orders the block's own shared memory: line 117 accesses shared memory
     }

@@ -32,15 +32,13 @@ scan(readonly_slice<u32> input, slice_mut<u32> out, const __grid_constant__ laun
             sum = sums.get_unchecked(i - distance) + sum;
         }
         block.sync();
-        require_of_warp(within(sums, i));
-#line 217 "ui-tests/conformance/src/kernels/guide.rs"
         sums.get_unchecked(i) = sum;
         block.sync();
         distance *= 2;
     }
-    cluster.sync_shared(); // orders the block's own shared memory: line 207 accesses shared memory
     require_of_warp(within(sums, i));
-#line 222 "ui-tests/conformance/src/kernels/guide.rs"
+#line 221 "ui-tests/conformance/src/kernels/guide.rs"
+    cluster.sync_shared(); // orders the block's own shared memory: line 207 accesses shared memory
     auto sum_2 = sums.get_unchecked(i);
     if (cluster.block_rank() == 1) {
         auto before = cluster.map_shared_rank(sums, 0);
@@ -48,6 +46,8 @@ scan(readonly_slice<u32> input, slice_mut<u32> out, const __grid_constant__ laun
 #line 225 "ui-tests/conformance/src/kernels/guide.rs"
         sum_2 = before.get_unchecked(N - 1) + sum_2;
     }
+    require_of_warp(within(out, at));
+#line 227 "ui-tests/conformance/src/kernels/guide.rs"
     cluster.sync(); // orders all memory: line 225 reads a peer's shared memory
-    out[at] = sum_2;
+    out.get_unchecked(at) = sum_2;
 }

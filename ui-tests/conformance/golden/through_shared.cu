@@ -63,15 +63,15 @@ through_shared(readonly_slice<Particle> particles, slice_mut<Particle> out, slic
     auto i = this_thread_block().thread_rank();
     __shared__ shared_array<Particle, 32> shared; keep_address(shared);
     __shared__ shared_array<local_array<Arrow, 2>, 32> rows; keep_address(rows);
-    require_of_warp(within(particles, i) & within(shared, i) & within(particles, 31 - i) & within(rows, i) & within_row<decltype(rows.get_unchecked(0))>(1));
+    require_of_warp(within(particles, i) & within(shared, i) & within(particles, 31 - i) & within(rows, i) & within_row<decltype(rows.get_unchecked(0))>(1) & within(shared, (i + 1) % 32));
 #line 201 "ui-tests/conformance/src/kernels/structs.rs"
     shared.get_unchecked(i) = particles.get_unchecked(i);
     shared.get_unchecked(i).pos.x = particles.get_unchecked(31 - i).mass * f32(0.0f) + f32(2.0f) * shared.get_unchecked(i).pos.x;
     rows.get_unchecked(i).get_unchecked(1).x = f32(3.0f);
     rows.get_unchecked(i).get_unchecked(1).y = rows.get_unchecked(i).get_unchecked(1).x;
     this_thread_block().sync();
-    auto local = local_array<Particle, 3>::filled(shared[(i + 1) % 32]);
-    local[i % 3].vel = rows[i][1];
+    auto local = local_array<Particle, 3>::filled(shared.get_unchecked((i + 1) % 32));
+    local[i % 3].vel = rows.get_unchecked(i).get_unchecked(1);
     local[0]._pad[0] = local[2]._pad[0] + 1;
     out[i] = local[i % 3];
     bins[i].seen[1].first = i;

@@ -4,6 +4,7 @@
 #include <phalanx/launch.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/scalar.cuh>
+#include <phalanx/within.cuh>
 
 using namespace phalanx;
 
@@ -16,13 +17,15 @@ transpose(readonly_slice<f64> input, slice_mut<f64> output, u32 width, u32 heigh
     auto corner = block.group_index();
     auto x = corner.x * 16 + thread.x;
     auto y = corner.y * 16 + thread.y;
+    require_of_warp(when(x < width & y < height, within(input, y * width + x) & within(tile, thread.y * 17 + thread.x)) & when(corner.y * 16 + thread.x < height & corner.x * 16 + thread.y < width, within(tile, thread.x * 17 + thread.y) & within(output, (corner.x * 16 + thread.y) * height + (corner.y * 16 + thread.x))));
+#line 98 "ui-tests/conformance/src/kernels/guide.rs"
     if (x < width && y < height) {
-        tile[thread.y * 17 + thread.x] = input[y * width + x];
+        tile.get_unchecked(thread.y * 17 + thread.x) = input.get_unchecked(y * width + x);
     }
     block.sync();
     auto x_2 = corner.y * 16 + thread.x;
     auto y_2 = corner.x * 16 + thread.y;
     if (x_2 < height && y_2 < width) {
-        output[y_2 * height + x_2] = tile[thread.x * 17 + thread.y];
+        output.get_unchecked(y_2 * height + x_2) = tile.get_unchecked(thread.x * 17 + thread.y);
     }
 }

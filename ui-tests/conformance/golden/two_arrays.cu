@@ -44,11 +44,9 @@ two_arrays(slice_mut<u64> out, const __grid_constant__ launch_block phalanx_laun
         }
     }
 #line 25 "ui-tests/conformance/src/kernels/large_shared.rs"
-    require_of_warp(within(wide, i % 64));
+    require_of_warp(within(wide, i % 64) & within(bytes, 255 - i) & within(floats, 7679 - i) & within(wide, i / 4) & within(out, i));
 #line 25 "ui-tests/conformance/src/kernels/large_shared.rs"
     wide.get_unchecked(i % 64) = Wide{.a = 5};
     block.sync();
-    require(within(bytes, 255 - i) & within(floats, 7679 - i) & within(wide, i / 4) & within(out, i));
-#line 27 "ui-tests/conformance/src/kernels/large_shared.rs"
     out.get_unchecked(i) = as<u64>(bytes.get_unchecked(255 - i)) + as<u64>(floats.get_unchecked(7679 - i)) * 1000 + as<u64>(wide.get_unchecked(i / 4).a) * 10000000;
 }

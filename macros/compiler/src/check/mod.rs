@@ -156,6 +156,18 @@ pub(crate) fn follow_threads(function: &Function, diags: &mut Diags) -> bool {
     traces::check(function, &cfg, &values, false, diags)
 }
 
+/// Compares the accesses of owners and peers alone, and reports the faults of [`dsm`].
+pub(crate) fn compare_blocks(function: &Function, diags: &mut Diags) {
+    let Ok(mut cfg) = build::build(function) else { return };
+    let tokens = Tokens::of(function, &cfg);
+    forgotten::mark(&mut cfg, &tokens, &mut diags.nested());
+    let (control, live) = (Control::of(&cfg), Live::of(&cfg));
+    let values = Values::of(function, &cfg, &control, &live);
+    let required = uniform::check(function, &cfg, &values, &mut diags.nested()).required();
+    values.assume(&required);
+    check_memory(function, (&cfg, &tokens, &live), &values, (&required, &BTreeSet::new()), diags);
+}
+
 /// The number of threads in a warp.
 const WARP: u64 = 32;
 

@@ -22,14 +22,18 @@ pub(super) fn is_of_values(without: &Checked<'_>, with_values: &Function, fault:
         || is_of_threads(with_values, fault)
 }
 
-/// Whether the threads of a function show a fault of a rule about which other checks have something to say, too.
+/// Whether only the threads of a function show a fault of a rule about which another check has something to say, too. What that one finds, it
+/// has rustc find in calls and with the values of constants.
 fn is_of_threads(function: &Function, fault: &Diag) -> bool {
-    let mut found = Diags::new(Session::default());
     let position = |at: SpanRange| (at.line(), at.column());
-    fault.rule == Rule::UnorderedRemoteWrite && {
-        check::follow_threads(function, &mut found);
+    let finds = |check: &dyn Fn(&mut Diags)| {
+        let mut found = Diags::new(Session::default());
+        check(&mut found);
         found.any(|rule, at| (rule, position(at)) == (fault.rule, position(fault.at)))
-    }
+    };
+    fault.rule == Rule::UnorderedRemoteWrite
+        && finds(&|found| _ = check::follow_threads(function, found))
+        && !finds(&|found| check::compare_blocks(function, found))
 }
 
 /// Returns the faults of a function that is right without the bodies, of which `others` are its faults with them.

@@ -7,7 +7,8 @@ use crate::diag::Diags;
 use crate::model::Function;
 use crate::model::followed::Followed;
 use crate::parse;
-use crate::parse::inline::{Inlined, Reads};
+use crate::parse::inline::Inlined;
+use crate::parse::readable::Reads;
 use crate::session::Session;
 use crate::values::WithValues;
 

@@ -1,8 +1,7 @@
 //! The numbers of a constant table of integers and truth values, of tuples and arrays of such, as the text lists them. Other parts of its rows
 //! may be floats, which nothing follows.
 
-use proc_macro2::{Delimiter, Group, Literal, TokenStream, TokenTree};
-use quote::quote;
+use proc_macro2::{Delimiter, Group, Literal, Punct, Spacing, TokenStream, TokenTree};
 
 /// The deepest table that is read.
 const DEPTH: u32 = 4;
@@ -29,12 +28,13 @@ pub(crate) fn entries(table: &TokenStream) -> Option<Vec<Entry>> {
 fn add(group: &Group, place: &TokenStream, depth: u32, entries: &mut Vec<Entry>) -> Option<()> {
     let depth = depth.checked_sub(1)?;
     for (number, part) in list(&group.stream())?.into_iter().enumerate() {
-        let number = Literal::usize_unsuffixed(number);
-        let place = match group.delimiter() {
-            Delimiter::Bracket => quote!(#place[#number]),
-            Delimiter::Parenthesis => quote!(#place.#number),
+        let number = TokenTree::from(Literal::usize_unsuffixed(number));
+        let part_of: Vec<TokenTree> = match group.delimiter() {
+            Delimiter::Bracket => vec![Group::new(Delimiter::Bracket, number.into()).into()],
+            Delimiter::Parenthesis => vec![Punct::new('.', Spacing::Alone).into(), number],
             Delimiter::Brace | Delimiter::None => return None,
         };
+        let place: TokenStream = place.clone().into_iter().chain(part_of).collect();
         match &part[..] {
             [TokenTree::Group(inner)] => add(inner, &place, depth, entries)?,
             part if is_integer(part)? => entries.push(Entry { place, value: part.iter().cloned().collect() }),

@@ -9,7 +9,7 @@ use syn::visit_mut::{self, VisitMut};
 use syn::{GenericParam, Item, ItemFn, PatIdent, Path, PathSegment};
 
 use super::modules::Modules;
-use super::same_file::{Known, OfType, declared_in, identity_of, is_device};
+use super::readable::{Known, OfType, declared_in, identity_of, is_device};
 use crate::model::followed::Place;
 use crate::model::name::NAMES;
 use crate::model::ty;

@@ -7,7 +7,7 @@ use syn::ext::IdentExt;
 use syn::{FnArg, ImplItem, ItemFn, ItemImpl, ItemTrait, Signature, TraitItem, Type};
 
 use super::Parser;
-use super::same_file::identity_of;
+use super::readable::identity_of;
 use super::signature::bounded;
 use crate::diag::Diags;
 use crate::messages;

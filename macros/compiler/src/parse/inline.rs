@@ -14,9 +14,11 @@ use syn::{
 use super::lengths::Lengths;
 use super::local_types::{NamedType, single};
 use super::passed::{has_place, is_handle, is_value};
-use super::same_file::{Known, Module, declared_everywhere, declared_in, is_place, name_of, words};
-use super::stand_ins::{LeaveBlock, Stands, Substitute, respanned, with_constants};
+use super::readable::{Known, Reads, declared_everywhere, declared_in, is_place, name_of, words};
+use super::same_file::Module;
+use super::stand_ins::{LeaveBlock, Stands, Substitute, with_constants};
 use crate::model::followed::{Followed, FollowedMethod, Place, Selected};
+use crate::span::respanned;
 
 /// The most bodies that are put in place of calls.
 const MOST_BODIES: usize = 64;
@@ -26,14 +28,6 @@ pub(crate) struct Inlined {
     pub(crate) item: TokenStream,
     /// What rustc has to confirm.
     pub(crate) followed: Vec<Followed>,
-}
-
-/// Which functions are read in place of their calls.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Reads {
-    /// Those that return at their end alone, and take no closure and nothing of a generic type.
-    Plain,
-    All,
 }
 
 /// Puts bodies in place of calls; `None` if there is no call whose body is known. `file` is the text of the file around it.

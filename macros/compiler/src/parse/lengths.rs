@@ -7,7 +7,7 @@ use proc_macro2::{Ident, TokenTree};
 use syn::{Expr, FnArg, GenericArgument, Local, Path, PathArguments, Type};
 
 use super::local_types::single;
-use super::same_file::{Known, name_of};
+use super::readable::{Known, name_of};
 use super::syntax::strip;
 
 /// The lengths of the arrays that a function makes, each one literal or name, by the names of their variables.

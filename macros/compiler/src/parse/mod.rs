@@ -34,6 +34,7 @@ pub(crate) mod options;
 mod parameters;
 mod passed;
 mod pattern;
+pub(crate) mod readable;
 mod reference;
 pub(crate) mod same_file;
 mod scalar_functions;
@@ -71,7 +72,7 @@ const PASSES: usize = 4;
 /// Parses a function under one of the attributes, whose options these are. Errors are reported to `diags`.
 pub(crate) fn function(item: &syn::ItemFn, role: Role, options: Options, diags: &mut Diags) -> Function {
     let (sig, block) = (&item.sig, &item.block);
-    let text = same_file::identity_of(&quote!(#sig #block));
+    let text = readable::identity_of(&quote!(#sig #block));
     let item = &parameters::named(closure::in_place(item));
     // `let mut best = None;` holds a token or plain data, `let x = &memory[i];` is a row or an element, and the result of a device
     // function is a value or a token, as the uses further down show. Then the function is parsed once more with that known.

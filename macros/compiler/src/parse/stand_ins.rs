@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
+use proc_macro2::{Group, Ident, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::visit_mut::{self, VisitMut};
 use syn::{Expr, Lifetime, parse_quote_spanned};
 
-use super::same_file::words;
+use super::readable::words;
 
 /// What stands in a body for a parameter.
 pub(super) enum Stands {
@@ -149,20 +149,4 @@ pub(super) fn with_constants(tokens: TokenStream, constants: &[(String, TokenTre
         tree @ (TokenTree::Punct(_) | TokenTree::Literal(_)) => tree,
     };
     tokens.into_iter().map(replace).collect()
-}
-
-/// Gives all tokens the place of the call, since their own is not that of the file.
-pub(super) fn respanned(tokens: TokenStream, at: Span) -> TokenStream {
-    let respan = |tree| match tree {
-        TokenTree::Group(group) => {
-            let mut moved = Group::new(group.delimiter(), respanned(group.stream(), at));
-            moved.set_span(at);
-            moved.into()
-        }
-        mut tree => {
-            tree.set_span(at);
-            tree
-        }
-    };
-    tokens.into_iter().map(respan).collect()
 }

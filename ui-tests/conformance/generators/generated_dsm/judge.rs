@@ -52,6 +52,10 @@ pub(super) fn judge(kernel: &Kernel, unknown: Unknown) -> Verdict {
         for (at, event) in trace.events.iter().enumerate() {
             verdict.alone(trace, at, event);
             for other in &trace.events[at + 1..] {
+                if meet(event, other) {
+                    let sites = (event.access.site, other.access.site);
+                    verdict.may.entry(sites).or_default().insert(Rule::UnorderedRemoteWrite);
+                }
                 let Some(rules) = race(event, other) else { continue };
                 let sites = (event.access.site, other.access.site);
                 verdict.may.entry(sites).or_default().extend(&rules);
@@ -145,6 +149,14 @@ fn accesses(block: &Block, all: &mut Vec<Access>) {
         });
         stmt.clone().blocks().into_iter().for_each(|inner| accesses(inner, all));
     }
+}
+
+/// Whether two accesses of mapped memory race, which may be of a third block's or of one's own: only where all places are known, a check finds it.
+fn meet(first: &Event, second: &Event) -> bool {
+    let is_mapped = first.access.is_remote() && second.access.is_remote();
+    let kinds = [first.access.kind, second.access.kind];
+    let harmless = kinds.iter().all(|kind| !kind.writes()) || kinds == [Kind::Atomic; 2];
+    is_mapped && !harmless && first.meets(second)
 }
 
 /// Returns the rules that report a race of two accesses in program order, one by the owner and one by a peer.

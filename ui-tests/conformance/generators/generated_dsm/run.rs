@@ -68,6 +68,18 @@ impl Event {
         self.access.place.array == later.access.place.array && (0..BLOCKS).any(of)
     }
 
+    /// Returns whether threads of two blocks may access the same element, one by this event and one by the other, which is later in program
+    /// order, with no barrier to order the two.
+    pub(super) fn meets(&self, later: &Event) -> bool {
+        let open = |thread: usize| self.ordered[thread].is_none_or(|arrival| arrival >= later.waited);
+        let meet = |one: usize, other: usize| {
+            let shares = |owner: usize| self.touched[owner][one] & later.touched[owner][other] != 0;
+            one / THREADS != other / THREADS && open(one) && (0..BLOCKS).any(shares)
+        };
+        let alias = self.access.place.array == later.access.place.array;
+        alias && (0..ALL).any(|one| (0..ALL).any(|other| meet(one, other)))
+    }
+
     /// Returns whether threads of two blocks write the same element.
     pub(super) fn races_with_itself(&self) -> bool {
         let by = |owner: usize, block: usize| {
