@@ -75,7 +75,7 @@ pub(crate) struct Definition {
 impl Definition {
     /// The type of a constant that is an array of which the text lists the rows.
     pub(crate) const TABLE: &'static str = "[_]";
-    /// What stands for the type of another name of an array type, or of a scalar.
+    /// Stands in place of a constant's type, for another name of an array type or of a scalar.
     pub(crate) const ALIAS: &'static str = "type";
 }
 

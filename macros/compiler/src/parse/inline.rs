@@ -81,7 +81,7 @@ struct Named<'m, 'p> {
     name: &'p Ident,
     /// The constants that the type's arguments are for it.
     of_type: Vec<(String, TokenTree)>,
-    /// Of a function of another module: its path, and where the module stands.
+    /// The path of a function of another module, and where that module stands.
     elsewhere: Option<(TokenStream, Place)>,
 }
 

@@ -13,7 +13,7 @@ const DEPTH: u32 = 4;
 /// The file itself.
 const ROOT: usize = 0;
 
-/// What a path means.
+/// The item or the module that a path names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Meaning {
     /// The module of the item.
@@ -51,7 +51,7 @@ struct Module {
     path: Vec<String>,
     parent: Option<usize>,
     items: BTreeMap<String, Vec<Meaning>>,
-    /// What is imported by its name, or under another one.
+    /// The paths that are imported, by the name that each has here.
     imports: BTreeMap<String, Vec<Vec<String>>>,
     /// The modules all of whose items are imported.
     globs: Vec<Vec<String>>,
@@ -152,7 +152,7 @@ impl Modules {
         &self.0[module].path
     }
 
-    /// What a path means in a module; `None` if the file does not show where its first name comes from.
+    /// Returns what a path names in a module; `None` if the file does not show where its first name comes from.
     pub(super) fn resolve(&self, path: &[String], module: usize) -> Option<Meaning> {
         self.resolved(path, module, DEPTH)
     }
@@ -177,7 +177,7 @@ impl Modules {
         Some(meaning)
     }
 
-    /// What a name means in a module.
+    /// Returns what a name means in a module.
     fn named(&self, name: &str, module: usize, depth: u32) -> Option<Meaning> {
         let own = &self.0[module];
         let only = |mut all: Vec<Meaning>| {

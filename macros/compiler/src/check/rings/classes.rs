@@ -17,7 +17,7 @@ pub(super) struct Class {
     pub(super) threads: Vec<u32>,
 }
 
-/// What a thread's rank decides of a value.
+/// A value as far as a thread's rank decides it.
 #[derive(Clone, PartialEq)]
 enum Decided {
     Value(Value),

@@ -1,5 +1,5 @@
-//! What runs compute beyond operators and formulas: methods of unsigned integers, and what an `Option` holds, and the elements of arrays
-//! that the text lists.
+//! The values that runs compute beyond operators and formulas: those of methods of unsigned integers, what an `Option` holds, and the
+//! elements of arrays that the text lists.
 
 use super::{Number, Thread};
 use crate::check::cfg::{Computed, Formula, NodeId};
