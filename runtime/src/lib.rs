@@ -101,7 +101,7 @@ pub use kernel::token::ArrivalToken;
 pub use launch::DlpackTensor;
 pub use launch::{
     Archive, Buffer, CollectiveElement, Communicator, Completion, Device, Enqueued, Exploration, Finding, Graph,
-    Launch, Occupancy, PinnedBuffer, PinnedCopy, Stream, StreamEvent, Tensor, TensorMut, View, ViewMut,
+    Launch, Occupancy, PinnedBuffer, PinnedCopy, PreparedLaunch, Stream, StreamEvent, Tensor, TensorMut, View, ViewMut,
 };
 pub use location::Location;
 pub use phalanx_contract::fence::Fence;

@@ -117,7 +117,7 @@ fn unsafe_code_is_in_few_files() {
         "runtime/src/gpu/absent.rs",
         "runtime/src/gpu/context.rs",
         "runtime/src/gpu/nvrtc.rs",
-        "runtime/src/launch/builder.rs",
+        "runtime/src/launch/checked.rs",
         "runtime/src/launch/simulated.rs",
         // A test with a `cuda!`.
         "runtime/src/launch/pinned.rs",

@@ -26,10 +26,14 @@ pub(crate) fn touch(input: &[f32], out: &mut [f32], scale: f32) {
 pub struct Launches {
     /// `Launch::enqueue`.
     pub enqueue: Times,
+    /// `PreparedLaunch::enqueue`.
+    pub prepared: Times,
     /// `cuLaunchKernelEx`.
     pub driver: Times,
     /// `Launch::launch`, which waits.
     pub launch: Times,
+    /// `PreparedLaunch::launch`.
+    pub prepared_launch: Times,
     /// `cuLaunchKernelEx` and `cuStreamSynchronize`.
     pub driver_and_wait: Times,
 }
@@ -52,7 +56,7 @@ pub fn measure(device: &Device) -> Result<Launches> {
     let twins = Twins::new(stream.clone());
     let mut ready = twins.prepare(&twins.load(&twin())?, &call(&input, &out))?;
 
-    let mut times: [Vec<f64>; 4] = Default::default();
+    let mut times: [Vec<f64>; 6] = Default::default();
     // The first round warms up.
     for round in 0..=ROUNDS {
         let mut batch = |which: usize, launch: &mut dyn FnMut() -> Result<()>| -> Result<()> {
@@ -71,12 +75,15 @@ pub fn measure(device: &Device) -> Result<Launches> {
             ready.launch()?;
             Ok(stream.synchronize()?)
         })?;
+        let mut prepared = touch(&input.buffer, &mut out.buffer, 2.0).grid(1).prepare(device)?;
+        batch(4, &mut || Ok(prepared.enqueue()?))?;
+        batch(5, &mut || Ok(prepared.launch()?))?;
     }
     if out.read(0..32)? != [2.0; 32] {
         return Err("a launch did nothing".into());
     }
-    let [enqueue, driver, launch, driver_and_wait] = times.map(Times::of);
-    Ok(Launches { enqueue, driver, launch, driver_and_wait })
+    let [enqueue, driver, launch, driver_and_wait, prepared, prepared_launch] = times.map(Times::of);
+    Ok(Launches { enqueue, prepared, driver, launch, prepared_launch, driver_and_wait })
 }
 
 /// Runs the kernel in the simulator.
@@ -88,11 +95,17 @@ pub fn simulate(device: &Device) -> Result<()> {
 
 /// Returns the times as Markdown.
 pub fn markdown(launches: &Launches) -> String {
-    let Launches { enqueue, driver, launch, driver_and_wait } = launches;
+    let Launches { enqueue, prepared, driver, launch, prepared_launch, driver_and_wait } = launches;
     let row = |what: &str, ours: &Times, driver: &Times| {
         let shown = |times: &Times| format!("{:.2} ({:.2} to {:.2})", times.median, times.low, times.high);
         format!("| {what} | {} | {} | {:.2} |\n", shown(ours), shown(driver), ours.median / driver.median)
     };
     let head = "| the host's time per launch, µs | ours | the driver's | ratio |\n|---|---|---|---|\n";
-    head.to_owned() + &row("enqueue", enqueue, driver) + &row("launch and wait", launch, driver_and_wait)
+    let rows = [
+        row("enqueue", enqueue, driver),
+        row("enqueue, prepared", prepared, driver),
+        row("launch and wait", launch, driver_and_wait),
+        row("launch and wait, prepared", prepared_launch, driver_and_wait),
+    ];
+    head.to_owned() + &rows.concat()
 }

@@ -24,6 +24,8 @@ pub(crate) enum Gpu {}
 
 pub(crate) enum Queue {}
 
+pub(crate) enum Ready {}
+
 pub(crate) enum GpuMemory {}
 
 pub(crate) enum GpuEvent {}
@@ -120,15 +122,22 @@ impl Gpu {
         match *self {}
     }
 
-    #[expect(clippy::too_many_arguments, reason = "a launch has these parts, and one caller passes them")]
-    pub(crate) unsafe fn launch(
+    pub(crate) fn prepare_on(
         &self,
-        _queue: &Arc<Queue>,
+        _queue: &Queue,
         _kernel: TypeId,
         _program: &Arc<Program>,
         _shape: &Shape,
         _variant: Variant,
-        _parameters: Vec<*mut c_void>,
+    ) -> Result<Ready> {
+        match *self {}
+    }
+
+    pub(crate) unsafe fn launch(
+        &self,
+        _queue: &Arc<Queue>,
+        _ready: &Ready,
+        _parameters: &mut [*mut c_void],
         _uses: &[(Arc<GpuMemory>, Access)],
         _mode: Mode,
         _asked: Asked<'_, Arc<GpuMemory>>,
@@ -213,7 +222,7 @@ impl Gpu {
         match *self {}
     }
 
-    #[expect(clippy::too_many_arguments, reason = "as `launch`")]
+    #[expect(clippy::too_many_arguments, reason = "a launch has these parts, and one caller passes them")]
     pub(crate) unsafe fn record_launch(
         &self,
         _recording: &mut Recording,
@@ -221,7 +230,7 @@ impl Gpu {
         _program: &Arc<Program>,
         _shape: &Shape,
         _variant: Variant,
-        _parameters: Vec<*mut c_void>,
+        _parameters: &mut [*mut c_void],
         _uses: &[(Arc<GpuMemory>, Access)],
         _early: Option<&[Arc<GpuMemory>]>,
     ) -> Result<()> {

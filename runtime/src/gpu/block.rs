@@ -1,5 +1,7 @@
 //! What a launch hands to its kernel besides the arguments: the counterpart of `launch_block` of `launch.cuh`. `queue` fills it.
 
+use std::ffi::c_void;
+
 /// The block of a launch. Addresses are the device's.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default)]
@@ -33,6 +35,13 @@ pub(super) struct LaunchBlock {
     pub(super) reserved: u32,
     /// The record in pinned host memory of a launch with a deadline, which says whether it runs.
     pub(super) watched: u64,
+}
+
+impl LaunchBlock {
+    /// Makes it the last parameter of a kernel.
+    pub(super) fn set_last(&mut self, parameters: &mut [*mut c_void]) {
+        *parameters.last_mut().expect("each kernel has this parameter") = std::ptr::from_mut(self).cast();
+    }
 }
 
 #[cfg(test)]

@@ -64,6 +64,6 @@ impl GpuCommunicator {
 fn in_order(parts: &[Part<'_>], work: &mut dyn FnMut() -> Result<()>) -> Result<()> {
     match parts.split_first() {
         None => work(),
-        Some((first, rest)) => first.queue.enqueue(&[(first.memory, Access::Write)], |_, _| in_order(rest, work)),
+        Some((first, rest)) => first.queue.enqueue(&[(first.memory, Access::Write)], |_| in_order(rest, work)),
     }
 }

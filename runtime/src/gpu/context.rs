@@ -19,7 +19,7 @@ use super::loaded::Loaded;
 use super::mode::{Access, Asked, Mode, Started};
 use super::observe::{self, Stage};
 use super::profile::Profile;
-use super::queue::{GpuMemory, Queue, TimedRecord, Unfinished, counted_blocks};
+use super::queue::{GpuMemory, Queue, TimedRecord, counted_blocks};
 use super::store;
 use super::variant::Variant;
 use crate::program::Program;
@@ -62,18 +62,19 @@ struct Kernels {
 }
 
 impl Kernels {
-    /// Returns the number of a kernel, which is known, or has just been loaded: by another thread, too, perhaps.
-    fn number(&mut self, key: (TypeId, Variant), loaded: Option<Loaded>) -> usize {
+    /// Returns the number of a kernel that has just been loaded: by another thread, too, perhaps.
+    fn number(&mut self, key: (TypeId, Variant), loaded: Loaded) -> usize {
         let Kernels { numbers, loaded: all } = self;
         *numbers.entry(key).or_insert_with(|| {
-            all.extend(loaded);
+            all.push(loaded);
             all.len() - 1
         })
     }
 }
 
 /// A kernel that is ready for launches of a shape.
-pub(super) struct Prepared {
+pub(crate) struct Ready {
+    program: Arc<Program>,
     pub(super) number: usize,
     pub(super) function: CudaFunction,
     /// The shape with the arrays that the kernel has in the dynamic segment.
@@ -256,44 +257,38 @@ impl Gpu {
         self.others.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Starts `program`, which is the kernel with this id, on a stream, and loads it if this is its first launch here. For
-    /// [`Mode::Launch`] and [`Mode::Timeline`], it waits for the end and reports the launch's failure, or else that of an
-    /// earlier launch on the stream for which nobody waits.
+    /// Starts a kernel on a stream. For [`Mode::Launch`] and [`Mode::Timeline`], it waits for the end and reports the launch's failure, or
+    /// else that of an earlier launch on the stream for which nobody waits.
     ///
     /// # Safety
-    /// `parameters` point to values of the types that the kernel's text declares; the memory that those point to is
-    /// among `uses`, which says what the kernel may do to it.
-    #[expect(clippy::too_many_arguments, reason = "a launch has these parts, and one caller passes them")]
+    /// `parameters` point to values of the types that the kernel's text declares, but for the last, which the launch sets. The memory that
+    /// those point to is among `uses`, which says what the kernel may do to it.
     pub(crate) unsafe fn launch(
         &self,
         queue: &Arc<Queue>,
-        kernel: TypeId,
-        program: &Arc<Program>,
-        shape: &Shape,
-        variant: Variant,
-        mut parameters: Vec<*mut c_void>,
+        ready: &Ready,
+        parameters: &mut [*mut c_void],
         uses: &[(Arc<GpuMemory>, Access)],
         mode: Mode,
         asked: Asked<'_, Arc<GpuMemory>>,
     ) -> Result<Started> {
+        self.context.bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
+        let Ready { program, number, function, shape, attributes } = ready;
+        let stream = queue.stream();
         if queue.is_capturing()? {
             if let Some(reason) = capture::refused(program, mode, asked.deadline.is_some(), uses) {
                 return Err(Error::Launch { kernel: program.name().into(), reason });
             }
-            // To load a kernel and to allocate are no parts of the graph.
+            // To allocate is no part of the graph.
             let _relaxed = ffi::capture::Relaxed::begin()?;
-            let Prepared { number, function, shape, attributes } = self.prepare(kernel, program, shape, variant)?;
-            let mut block = self.captured.block(queue.stream(), number, &shape)?;
-            parameters.push(std::ptr::from_mut(&mut block).cast());
+            let mut block = self.captured.block(stream, *number, shape)?;
+            block.set_last(parameters);
             // SAFETY: as below. The caller vouches for memory that is given by its address, and the block's stays for ever.
-            unsafe { ffi::launch(queue.stream(), &function, &shape, &mut parameters, attributes) }?;
+            unsafe { ffi::launch(stream, function, shape, parameters, *attributes) }?;
             // The graph does not keep it.
-            std::mem::forget(function);
+            std::mem::forget(function.clone());
             return Ok(Started::CAPTURED);
         }
-        let stream = queue.stream();
-        let Prepared { number, function, shape, mut attributes } = self.prepare(kernel, program, shape, variant)?;
-        let (number, function, shape) = (&number, &function, &shape);
         let Asked { deadline, early } = asked;
         let profile = match mode {
             Mode::Timeline => Some(Profile::new(stream, shape)?),
@@ -302,29 +297,28 @@ impl Gpu {
         queue.wait_for_room()?;
         let is_counted = counted_blocks(shape) > 0;
         let span = observe::span(Stage::Launch, program.name());
-        let number = queue.enqueue(uses, |state, mut unfinished| {
+        let number = queue.enqueue_launch(uses, |state| {
             // A deadline and a timeline have work of their own in front of the kernel.
             let is_alone = deadline.is_some() || profile.is_some();
-            let overlaps = early.is_some_and(|early| !is_alone && unfinished.allows(early, is_counted));
-            let beside = overlaps.then_some(&unfinished);
-            let (mut block, overlaps) = state.block(stream, program, *number, shape, deadline.is_some(), beside)?;
-            attributes.overlaps = overlaps;
+            let overlaps = early.is_some_and(|early| !is_alone && state.unfinished().allows(early, is_counted));
+            let (mut block, overlaps) = state.block(stream, program, *number, shape, deadline.is_some(), overlaps)?;
             if !overlaps {
-                unfinished = Unfinished::default();
+                state.unfinished().clear();
             }
             if let Some(profile) = &profile {
                 profile.write(&mut block);
             }
             let timed = deadline.map(|limit| TimedRecord::begin(stream, &mut block, limit)).transpose()?;
-            parameters.push(std::ptr::from_mut(&mut block).cast());
+            block.set_last(parameters);
+            let attributes = LaunchAttributes { overlaps, ..*attributes };
             // SAFETY: the last parameter of each kernel is its block; the rest is passed on to the caller.
-            unsafe { ffi::launch(stream, function, shape, &mut parameters, attributes) }?;
+            unsafe { ffi::launch(stream, function, shape, parameters, attributes) }?;
             match timed {
-                Some(timed) => timed.end(stream, state)?,
-                None => {
-                    unfinished.add(uses, is_counted);
-                    state.leave_unfinished(unfinished);
+                Some(timed) => {
+                    state.unfinished().clear();
+                    timed.end(stream, state)?;
                 }
+                None => state.unfinished().add(uses, is_counted),
             }
             if mode != Mode::Enqueue {
                 state.keep(block.number);
@@ -340,14 +334,28 @@ impl Gpu {
         Ok(Started { number, timeline })
     }
 
-    /// Makes the kernel ready for launches of this shape, and loads it if this is its first use here.
+    /// Makes the kernel with this id ready for launches on a stream, which another library may capture: to load a kernel is no part of its
+    /// graph.
+    pub(crate) fn prepare_on(
+        &self,
+        queue: &Queue,
+        kernel: TypeId,
+        program: &Arc<Program>,
+        shape: &Shape,
+        variant: Variant,
+    ) -> Result<Ready> {
+        let _relaxed = queue.is_capturing()?.then(ffi::capture::Relaxed::begin).transpose()?;
+        self.prepare(kernel, program, shape, variant)
+    }
+
+    /// Makes the kernel with this id ready for launches of this shape, and loads it if this is its first use here.
     pub(super) fn prepare(
         &self,
         kernel: TypeId,
         program: &Arc<Program>,
         shape: &Shape,
         variant: Variant,
-    ) -> Result<Prepared> {
+    ) -> Result<Ready> {
         self.context.bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
         let shape = with_placed_arrays(shape, program);
         let Fitting { number, function, clusters } = self.fitting(kernel, program, &shape, variant)?;
@@ -357,7 +365,8 @@ impl Gpu {
             LaunchError::check_resident(&shape, clusters as u64).map_err(refuse)?;
         }
         let clusters = shape.cluster.count() > 1 || program.sends_to_peers();
-        Ok(Prepared {
+        Ok(Ready {
+            program: program.clone(),
             number,
             function,
             shape,
@@ -379,11 +388,17 @@ impl Gpu {
 
     /// Returns a variant of the kernel, which is loaded if it is not yet, and fails if no cluster of this shape fits.
     fn fitting(&self, kernel: TypeId, program: &Arc<Program>, shape: &Shape, variant: Variant) -> Result<Fitting> {
-        let known = self.kernels().numbers.get(&(kernel, variant)).copied();
-        // NVRTC takes its time, in which other threads launch other kernels.
-        let loaded = known.is_none().then(|| self.load(program, variant)).transpose()?;
         let mut kernels = self.kernels();
-        let number = kernels.number((kernel, variant), loaded);
+        let number = match kernels.numbers.get(&(kernel, variant)) {
+            Some(number) => *number,
+            None => {
+                // NVRTC takes its time, in which other threads launch other kernels.
+                drop(kernels);
+                let loaded = self.load(program, variant)?;
+                kernels = self.kernels();
+                kernels.number((kernel, variant), loaded)
+            }
+        };
         let loaded = &mut kernels.loaded[number];
         let clusters = loaded.check_fits(self.default.stream(), shape, &self.caps)?;
         Ok(Fitting { number, function: loaded.function.clone(), clusters })

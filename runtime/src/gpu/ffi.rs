@@ -14,6 +14,7 @@ use cudarc::driver::sys::{
 use cudarc::driver::{
     CudaContext, CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, SyncOnDrop, UnifiedSlice,
 };
+use smallvec::SmallVec;
 
 pub(super) mod capture;
 pub(super) mod graph;
@@ -409,7 +410,7 @@ pub(super) struct LaunchAttributes {
 
 impl LaunchAttributes {
     /// Returns the attributes that the launch has. Without `on_stream`, it is a node of a graph, whose edges say how it overlaps.
-    fn of(self, shape: &Shape, on_stream: bool) -> Vec<CUlaunchAttribute> {
+    fn of(self, shape: &Shape, on_stream: bool) -> SmallVec<[CUlaunchAttribute; 3]> {
         let clusters = self.clusters.then(|| cluster_attribute(shape));
         let cooperative = self.cooperative.then(cooperative_attribute);
         let overlap = (self.overlaps && on_stream).then(overlap_attribute);

@@ -215,7 +215,7 @@ impl Gpu {
         program: &Arc<Program>,
         shape: &Shape,
         variant: Variant,
-        mut parameters: Vec<*mut c_void>,
+        parameters: &mut [*mut c_void],
         uses: &[(Arc<GpuMemory>, Access)],
         early: Option<&[Arc<GpuMemory>]>,
     ) -> Result<()> {
@@ -241,12 +241,11 @@ impl Gpu {
             (block.failed_threads, block.blocks) = (words.address(), blocks);
             block.grid_barrier = words.address() + counts as u64;
         }
-        parameters.push(std::ptr::from_mut(&mut block).cast());
+        block.set_last(parameters);
         // SAFETY: the last parameter of each kernel is its block; the rest is passed on to the caller. The graph's launches keep the
         // memory and the loaded kernels.
-        let node = unsafe {
-            recording.graph.kernel(&after, &launch.function, &launch.shape, &mut parameters, launch.attributes)
-        }?;
+        let node =
+            unsafe { recording.graph.kernel(&after, &launch.function, &launch.shape, parameters, launch.attributes) }?;
         if let Some(overlapped) = overlapped {
             recording.graph.overlap(overlapped, node)?;
         }
@@ -264,7 +263,7 @@ impl Gpu {
         }
         queue.wait_for_room()?;
         let mut executable = graph.executable.lock().unwrap_or_else(PoisonError::into_inner);
-        let number = queue.enqueue(&graph.uses, |state, _| {
+        let number = queue.enqueue(&graph.uses, |state| {
             let block = state.slot(queue.stream())?;
             // SAFETY: the graph has all memory that its nodes use, and each use is noted.
             unsafe { executable.launch(queue.stream()) }?;

@@ -48,18 +48,18 @@ pub(crate) mod variant;
 
 #[cfg(not(feature = "gpu"))]
 pub(crate) use absent::{
-    Gpu, GpuCommunicator, GpuCopy, GpuEvent, GpuGraph, GpuMemory, Mark, Part, Pinned, Queue, Recording, tensor_map,
-    unique_id,
+    Gpu, GpuCommunicator, GpuCopy, GpuEvent, GpuGraph, GpuMemory, Mark, Part, Pinned, Queue, Ready, Recording,
+    tensor_map, unique_id,
 };
 #[cfg(feature = "gpu")]
 pub(crate) use communicator::{GpuCommunicator, Part, unique_id};
 #[cfg(feature = "gpu")]
-pub(crate) use context::Gpu;
+pub(crate) use context::{Gpu, Ready};
 #[cfg(feature = "gpu")]
 pub(crate) use ffi::pinned::Pinned;
 #[cfg(feature = "gpu")]
 pub(crate) use graph::{GpuGraph, Recording};
-pub(crate) use mode::{Access, Asked, Mode, Started};
+pub(crate) use mode::{Access, Asked, FEW, Mode, Pointers, Started};
 #[cfg(feature = "gpu")]
 pub(crate) use queue::{GpuCopy, GpuEvent, GpuMemory, Mark, Queue};
 #[cfg(feature = "gpu")]

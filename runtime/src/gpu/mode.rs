@@ -1,6 +1,9 @@
 //! How a kernel is started, and how work uses memory: what a caller says with or without a GPU.
 
+use std::ffi::c_void;
 use std::time::Duration;
+
+use smallvec::SmallVec;
 
 use crate::program::Program;
 use crate::report::error::LaunchError;
@@ -50,6 +53,12 @@ impl Started {
     /// A launch that has been captured into a graph, and does not run.
     pub(crate) const CAPTURED: Started = Started { number: 0, timeline: None };
 }
+
+/// The number of arguments for which a launch allocates nothing: an allocation takes as long as all that is done for an argument.
+pub(crate) const FEW: usize = 8;
+
+/// The addresses of a kernel's parameters, of which each launch sets the last.
+pub(crate) type Pointers = SmallVec<[*mut c_void; FEW + 1]>;
 
 /// How work uses memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

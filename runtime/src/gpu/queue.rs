@@ -117,12 +117,25 @@ impl Queue {
         self.wait_until(|| self.state().slots.are_taken().map(|taken| !taken))
     }
 
-    /// Enqueues work that uses this memory, after the work of other streams that it must not overtake. A launch gets those in front of it
-    /// that it may overlap with; all other work comes behind them.
+    /// Enqueues work that uses this memory, after the work of other streams that it must not overtake. No launch behind it overlaps with
+    /// those in front of it.
     pub(super) fn enqueue<M: Borrow<GpuMemory>, R>(
         self: &Arc<Self>,
         uses: &[(M, Access)],
-        work: impl FnOnce(&mut State, Unfinished) -> Result<R>,
+        work: impl FnOnce(&mut State) -> Result<R>,
+    ) -> Result<R> {
+        self.enqueue_launch(uses, |state| {
+            state.unfinished.clear();
+            work(state)
+        })
+    }
+
+    /// Does as [`Queue::enqueue`] for a launch, which may overlap with those in front of it, and leaves those that the next one may overlap
+    /// with.
+    pub(super) fn enqueue_launch<M: Borrow<GpuMemory>, R>(
+        self: &Arc<Self>,
+        uses: &[(M, Access)],
+        work: impl FnOnce(&mut State) -> Result<R>,
     ) -> Result<R> {
         self.check_not_lost()?;
         let mut state = self.state();
@@ -136,18 +149,20 @@ impl Queue {
                 }
             }
         }
-        let mut borrowed: Vec<&GpuMemory> = uses.iter().map(|(memory, _)| memory.borrow()).collect();
-        borrowed.retain(|memory| memory.is_borrowed());
+        let mut borrowed: Vec<&GpuMemory> =
+            uses.iter().map(|(memory, _)| memory.borrow()).filter(|memory| memory.is_borrowed()).collect();
         borrowed.sort_by_key(|memory| std::ptr::from_ref(*memory).addr());
         borrowed.dedup_by(|a, b| std::ptr::eq(*a, *b));
         let _borrows = borrowed.iter().map(|memory| memory.keep_borrow()).collect::<Result<Vec<_>>>()?;
-        let owners = || uses.iter().filter_map(|(memory, _)| memory.borrow().owner());
+        let owners = || borrowed.iter().filter_map(|memory| memory.owner());
         owners().try_for_each(|owner| owner.precedes(&self.stream))?;
         if waits || owners().next().is_some() {
-            state.unfinished = Unfinished::default();
+            state.unfinished.clear();
         }
-        let unfinished = std::mem::take(&mut state.unfinished);
-        let result = work(&mut state, unfinished);
+        let result = work(&mut state);
+        if result.is_err() {
+            state.unfinished.clear();
+        }
         let followed = owners().try_for_each(|owner| owner.follows(&self.stream));
         if several {
             // Also after an error, when part of the work may have been enqueued.
@@ -191,7 +206,7 @@ impl Queue {
     /// Lets later work of this stream wait for the work of others on `memory`, which is about to be freed here.
     pub(super) fn outlive(self: &Arc<Self>, memory: &GpuMemory) -> Result<()> {
         match self.several.load(Ordering::SeqCst) {
-            true => self.enqueue(&[(memory, Access::Write)], |_, _| Ok(())),
+            true => self.enqueue(&[(memory, Access::Write)], |_| Ok(())),
             false => self.check_not_lost(),
         }
     }
@@ -205,11 +220,11 @@ impl Queue {
 
     /// Returns whether another library captures the stream, which ours are not.
     pub(super) fn is_capturing(&self) -> Result<bool> {
-        self.stream.context().bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
         // The default stream cannot be captured.
         if self.stream.cu_stream().is_null() {
             return Ok(false);
         }
+        self.stream.context().bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
         let status = self.stream.capture_status().map_err(driver("cuStreamIsCapturing"))?;
         Ok(status != CU_STREAM_CAPTURE_STATUS_NONE)
     }
@@ -277,11 +292,11 @@ impl Queue {
 }
 
 impl State {
-    /// Returns the words that count the failed threads of so many blocks, for a launch that is to overlap with others; `None` if
+    /// Returns the words that count the failed threads of so many blocks, for a launch that is to overlap with the unfinished ones; `None` if
     /// memory for them has to come first, so that the launch cannot.
-    fn counts_beside(&mut self, stream: &Arc<CudaStream>, blocks: u32, others: &Unfinished) -> Result<Option<u64>> {
+    fn counts_beside(&mut self, stream: &Arc<CudaStream>, blocks: u32) -> Result<Option<u64>> {
         let had_room = self.make_room(stream, blocks, MOST_COUNTED)?;
-        let place = others.counted() as u64 * u64::from(self.blocks) * size_of::<u64>() as u64;
+        let place = self.unfinished.counted() as u64 * u64::from(self.blocks) * size_of::<u64>() as u64;
         Ok(had_room.then(|| self.failed_threads() + place))
     }
 
@@ -304,8 +319,8 @@ impl State {
         Ok(had_room)
     }
 
-    /// Returns the block for the next launch of the stream, which starts `program`, and whether it may begin beside those of `beside`. The
-    /// host may change the launch's words.
+    /// Returns the block for the next launch of the stream, which starts `program`, and whether it may begin beside the unfinished ones, if it
+    /// is to. The host may change the launch's words.
     pub(super) fn block(
         &mut self,
         stream: &Arc<CudaStream>,
@@ -313,14 +328,13 @@ impl State {
         kernel: usize,
         shape: &Shape,
         changes_words: bool,
-        beside: Option<&Unfinished>,
+        mut overlaps: bool,
     ) -> Result<(LaunchBlock, bool)> {
         let blocks = counted_blocks(shape);
-        let mut overlaps = beside.is_some();
         let mut counts = None;
         if blocks > 0 {
-            if let Some(others) = beside {
-                counts = self.counts_beside(stream, blocks, others)?;
+            if overlaps {
+                counts = self.counts_beside(stream, blocks)?;
                 overlaps = counts.is_some();
             } else {
                 self.make_room(stream, blocks, 1)?;
@@ -341,9 +355,9 @@ impl State {
         Ok((block, overlaps))
     }
 
-    /// Notes the launches that the next one may overlap with.
-    pub(super) fn leave_unfinished(&mut self, launches: Unfinished) {
-        self.unfinished = launches;
+    /// The launches that the next one may overlap with.
+    pub(super) fn unfinished(&mut self) -> &mut Unfinished {
+        &mut self.unfinished
     }
 
     /// Returns the block for the next launch of the stream, which is one of a graph, whose kernels have their own.

@@ -26,7 +26,7 @@ impl Gpu {
     pub(crate) fn zeros(&self, bytes: usize) -> Result<GpuMemory> {
         let home = self.default_queue();
         let memory = GpuMemory::new(home, ffi::allocate(home.stream(), bytes)?);
-        home.enqueue(&[(&memory, Access::Write)], |_, _| ffi::clear(home.stream(), memory.region()))?;
+        home.enqueue(&[(&memory, Access::Write)], |_| ffi::clear(home.stream(), memory.region()))?;
         Ok(memory)
     }
 
@@ -34,7 +34,7 @@ impl Gpu {
     pub(crate) fn managed(&self, bytes: usize) -> Result<GpuMemory> {
         let home = self.default_queue();
         let memory = GpuMemory::new(home, ffi::managed::allocate_managed(home.stream(), bytes)?);
-        home.enqueue(&[(&memory, Access::Write)], |_, _| ffi::clear(home.stream(), memory.region()))?;
+        home.enqueue(&[(&memory, Access::Write)], |_| ffi::clear(home.stream(), memory.region()))?;
         Ok(memory)
     }
 
@@ -55,7 +55,7 @@ impl Gpu {
         let home = self.default_queue();
         let _span = observe::span(Stage::Copy, "host to device");
         let region = memory.region().part(offset, size_of_val(data));
-        home.enqueue(&[(memory, Access::Write)], |_, _| ffi::write(home.stream(), region, bytes_of(data)))?;
+        home.enqueue(&[(memory, Access::Write)], |_| ffi::write(home.stream(), region, bytes_of(data)))?;
         // The driver may still be reading `data`.
         home.synchronize()
     }
@@ -72,7 +72,7 @@ impl Gpu {
         let _span = observe::span(Stage::Copy, "device to device");
         let (source, target) = (from.region().part(from_offset, bytes), to.region().part(to_offset, bytes));
         let uses = [(from, Access::Read), (to, Access::Write)];
-        queue.enqueue(&uses, |_, _| ffi::copy(queue.stream(), source, target))
+        queue.enqueue(&uses, |_| ffi::copy(queue.stream(), source, target))
     }
 
     /// Copies bytes of the memory of one GPU to that of another, on a stream of this one, which is one of the two.
@@ -90,7 +90,7 @@ impl Gpu {
         let from_part = (from.region().part(from_offset, bytes), &**source.context());
         let to_part = (to.region().part(to_offset, bytes), &**target.context());
         let uses = [(from, Access::Read), (to, Access::Write)];
-        queue.enqueue(&uses, |_, _| ffi::peer::copy_to_peer(queue.stream(), from_part, to_part))
+        queue.enqueue(&uses, |_| ffi::peer::copy_to_peer(queue.stream(), from_part, to_part))
     }
 
     /// Returns `len` elements from the byte `start` on, after all launches on the default stream and on the one that wrote them last. It
@@ -100,7 +100,7 @@ impl Gpu {
         let region = memory.region().part(start, len * size_of::<T>());
         self.finish_work_on(memory)?;
         let _span = observe::span(Stage::Copy, "device to host");
-        home.enqueue(&[(memory, Access::Read)], |_, _| ffi::read(home.stream(), region))
+        home.enqueue(&[(memory, Access::Read)], |_| ffi::read(home.stream(), region))
     }
 
     /// Waits for the default stream and for the last that wrote to `memory`, and reports their failures.

@@ -6,11 +6,13 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
+use smallvec::SmallVec;
+
 use super::buffer::{Buffer, HostMemory, Memory};
 use super::device::Device;
 use super::tensor::Ranked;
 use crate::gpu::variant::Known;
-use crate::gpu::{self, Access, GpuMemory};
+use crate::gpu::{self, Access, FEW, GpuMemory, Pointers};
 use crate::kernel::memory::{Addressed, Global, GlobalMut};
 use crate::kernel::tensor::{TensorTile, tensor_tile};
 use crate::program::template::{Slot, Visitor};
@@ -22,29 +24,33 @@ use crate::sim::{MemoryId, NamedBuffer};
 /// The parameters of a kernel, in order, as a GPU takes them. They borrow nothing, so the owner must keep the buffers
 /// alive.
 #[derive(Default)]
-pub struct Arguments {
+pub struct Arguments(Box<List>);
+
+/// What is kept of the arguments.
+#[derive(Default)]
+struct List {
     /// The values, each at a multiple of 16 bytes, which is the largest alignment of any type.
-    words: Vec<u128>,
+    words: SmallVec<[u128; FEW]>,
     /// The index of the word at which each value begins.
-    starts: Vec<usize>,
-    /// The devices of the buffers, with the positions of their arguments, counted from 1.
-    devices: Vec<(usize, Device)>,
+    starts: SmallVec<[usize; FEW]>,
+    buffers: SmallVec<[Bound; FEW]>,
     /// The memory of the buffers on a GPU, and whether the kernel may write it.
-    uses: Vec<(Arc<GpuMemory>, Access)>,
+    uses: SmallVec<[(Arc<GpuMemory>, Access); FEW]>,
     /// The memory of the buffers in the simulator, and whether the kernel may write it.
     host: Vec<(Arc<HostMemory>, Access)>,
     /// The addresses of the buffers in the simulator and the sizes of their elements, with the positions.
     memory: Vec<(usize, usize, usize)>,
-    /// The addresses of the buffers' elements on their devices, in order, and whether the kernel may write them.
-    spans: Vec<Span>,
     known: Known,
     /// The error of the driver if it refused to make a tensor's map.
-    refused: Option<Error>,
+    refused: Option<Box<Error>>,
 }
 
-/// The elements of a buffer that is an argument.
-struct Span {
+/// A buffer that is an argument.
+struct Bound {
+    /// The position of the argument, counted from 1.
     position: usize,
+    device: Device,
+    /// The addresses of the elements on that device.
     addresses: Range<u64>,
     access: Access,
 }
@@ -116,7 +122,7 @@ impl Arguments {
         };
         match map {
             Ok(map) => self.push(bytes_of(&map)),
-            Err(error) => self.refused = Some(error),
+            Err(error) => self.0.refused = Some(Box::new(error)),
         }
         self.note(buffer, access);
         self
@@ -124,7 +130,7 @@ impl Arguments {
 
     /// Returns the error of a map that the driver refused.
     pub(super) fn refused(&mut self) -> Option<Error> {
-        self.refused.take()
+        self.0.refused.take().map(|error| *error)
     }
 
     /// Adds an integer by value, of 32 or 64 bits.
@@ -133,7 +139,7 @@ impl Arguments {
         // An alias of the name of an integer may be a longer type.
         let of_value = bytes_of(std::slice::from_ref(&value)).iter();
         word.iter_mut().zip(of_value).for_each(|(byte, of_value)| *byte = *of_value);
-        self.known.integer(u64::from_le_bytes(word));
+        self.0.known.integer(u64::from_le_bytes(word));
         self.scalar(value)
     }
 
@@ -144,7 +150,7 @@ impl Arguments {
     }
 
     fn buffer<T: DeviceCopy>(mut self, buffer: &Buffer<T>, access: Access) -> Self {
-        self.known.slice(buffer.address(), buffer.len() as u64);
+        self.0.known.slice(buffer.address(), buffer.len() as u64);
         // The layout is that of `slice` and `slice_mut` in memory.cuh: the pointer, and then the length.
         self.push(bytes_of(&[buffer.address(), buffer.len() as u64]));
         self.note(buffer, access);
@@ -153,26 +159,26 @@ impl Arguments {
 
     /// Notes the buffer of the last argument.
     fn note<T: DeviceCopy>(&mut self, buffer: &Buffer<T>, access: Access) {
-        let position = self.starts.len();
-        self.devices.push((position, buffer.device().clone()));
+        let list = &mut *self.0;
+        let position = list.starts.len();
         match buffer.memory() {
-            Memory::Gpu(memory) => self.uses.push((memory.clone(), access)),
-            Memory::Host(memory) => self.host.push((memory.clone(), access)),
+            Memory::Gpu(memory) => list.uses.push((memory.clone(), access)),
+            Memory::Host(memory) => list.host.push((memory.clone(), access)),
         }
-        self.known.length(buffer.len() as u64);
+        list.known.length(buffer.len() as u64);
         let mut first = buffer.address();
         if let MemoryId::Constant(base) = buffer.global().id() {
-            self.memory.push((position, base.addr().get(), size_of::<T>()));
+            list.memory.push((position, base.addr().get(), size_of::<T>()));
             first = base.addr().get() as u64 + buffer.first_byte();
         }
         let addresses = first..first.saturating_add((buffer.len() * size_of::<T>()) as u64);
-        self.spans.push(Span { position, addresses, access });
+        list.buffers.push(Bound { position, device: buffer.device().clone(), addresses, access });
     }
 
     /// Returns the memory of the arguments at these positions, on a GPU.
     pub(super) fn early(&self, positions: &[usize]) -> Vec<Arc<GpuMemory>> {
-        let of_arguments = self.devices.iter().zip(&self.uses);
-        let early = of_arguments.filter(|((position, _), _)| positions.contains(&(position - 1)));
+        let of_arguments = self.0.buffers.iter().zip(&self.0.uses);
+        let early = of_arguments.filter(|(buffer, _)| positions.contains(&(buffer.position - 1)));
         early.map(|(_, (memory, _))| memory.clone()).collect()
     }
 
@@ -182,12 +188,13 @@ impl Arguments {
             let name = parameters.get(position - 1)?.clone();
             Some(NamedBuffer { name, address, element_bytes, is_early: early.contains(&(position - 1)) })
         };
-        self.memory.iter().filter_map(named).collect()
+        self.0.memory.iter().filter_map(named).collect()
     }
 
     fn push(&mut self, bytes: &[u8]) {
-        self.starts.push(self.words.len());
-        self.words.extend(bytes.chunks(16).map(|chunk| {
+        let List { starts, words, .. } = &mut *self.0;
+        starts.push(words.len());
+        words.extend(bytes.chunks(16).map(|chunk| {
             let mut word = [0; 16];
             word[..chunk.len()].copy_from_slice(chunk);
             u128::from_ne_bytes(word)
@@ -196,43 +203,45 @@ impl Arguments {
 
     /// Returns the memory on a GPU that the kernel may use.
     pub(super) fn uses(&self) -> &[(Arc<GpuMemory>, Access)] {
-        &self.uses
+        &self.0.uses
     }
 
     /// Returns whether another user of cudarc owns the memory of an argument.
     pub(super) fn are_borrowed(&self) -> bool {
-        self.uses.iter().any(|(memory, _)| memory.is_borrowed())
+        self.0.uses.iter().any(|(memory, _)| memory.is_borrowed())
     }
 
     /// Returns the memory of the buffers in the simulator.
     pub(super) fn into_host_memory(self) -> Vec<(Arc<HostMemory>, Access)> {
-        self.host
+        self.0.host
     }
 
     /// Returns what is known of the slices and the integers.
     pub(super) fn known(&self) -> Known {
-        self.known
+        self.0.known
     }
 
-    /// Returns the addresses of the values, which are valid while `self` is not changed.
-    pub(super) fn pointers(&mut self) -> Vec<*mut c_void> {
-        let base = self.words.as_mut_ptr();
-        // A GPU's launch adds one.
-        let mut pointers = Vec::with_capacity(self.starts.len() + 1);
-        pointers.extend(self.starts.iter().map(|&start| base.wrapping_add(start).cast::<c_void>()));
+    /// Returns the addresses of the values, which are valid while `self` is not changed, and a place for the one that each launch on a GPU
+    /// adds.
+    pub(super) fn pointers(&mut self) -> Pointers {
+        let List { starts, words, .. } = &mut *self.0;
+        let base = words.as_mut_ptr();
+        let mut pointers: Pointers = starts.iter().map(|&start| base.wrapping_add(start).cast::<c_void>()).collect();
+        pointers.push(std::ptr::null_mut());
         pointers
     }
 
     /// Returns an error if the kernel may write what another argument has, too: safe programs can move the buffer out of a
     /// [`ViewMut`](crate::ViewMut), and then have two buffers of one memory.
     pub(super) fn check_overlap(&self) -> Result<(), LaunchError> {
-        for (at, span) in self.spans.iter().enumerate() {
-            let shares = |other: &&Span| {
-                (span.access == Access::Write || other.access == Access::Write)
-                    && span.addresses.start.max(other.addresses.start) < span.addresses.end.min(other.addresses.end)
+        for (at, buffer) in self.0.buffers.iter().enumerate() {
+            let Bound { position: first, addresses, access, .. } = buffer;
+            let shares = |other: &&Bound| {
+                (*access == Access::Write || other.access == Access::Write)
+                    && addresses.start.max(other.addresses.start) < addresses.end.min(other.addresses.end)
             };
-            if let Some(other) = self.spans[at + 1..].iter().find(shares) {
-                return Err(LaunchError::Overlap { first: span.position, second: other.position });
+            if let Some(other) = self.0.buffers[at + 1..].iter().find(shares) {
+                return Err(LaunchError::Overlap { first: *first, second: other.position });
             }
         }
         Ok(())
@@ -240,11 +249,11 @@ impl Arguments {
 
     /// Returns an error unless `device` accesses the memory of all buffers.
     pub(super) fn check_device(&self, device: &Device) -> Result<(), LaunchError> {
-        match self.devices.iter().find(|(_, found)| !device.accesses(found)) {
+        match self.0.buffers.iter().find(|buffer| !device.accesses(&buffer.device)) {
             None => Ok(()),
-            Some((argument, found)) => Err(LaunchError::WrongDevice {
-                argument: *argument,
-                found: found.to_string(),
+            Some(buffer) => Err(LaunchError::WrongDevice {
+                argument: buffer.position,
+                found: buffer.device.to_string(),
                 device: device.to_string(),
             }),
         }
@@ -253,7 +262,7 @@ impl Arguments {
 
 impl fmt::Debug for Arguments {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Arguments({})", self.starts.len())
+        write!(f, "Arguments({})", self.0.starts.len())
     }
 }
 
@@ -296,12 +305,12 @@ mod tests {
         let buffer = device.upload(&[1u8, 2, 3]).unwrap();
         let mut arguments = Arguments::new().scalar(7u32).slice(&buffer).scalar([1.5f32; 5]);
         let options = Arguments::new().optional_slice(Some(&buffer)).optional_slice::<u8>(None);
-        assert_eq!(bytes_of(&options.words)[..24], bytes_of(&[0u64, 3, 1])[..]);
-        assert_eq!(bytes_of(&options.words)[32..56], bytes_of(&[0u64, 0, 0])[..]);
-        assert_eq!(arguments.starts, [0, 1, 2]);
-        assert_eq!(bytes_of(&arguments.words)[..4], 7u32.to_ne_bytes());
-        assert_eq!(bytes_of(&arguments.words)[16..32], bytes_of(&[0u64, 3])[..]);
-        assert_eq!(bytes_of(&arguments.words)[32..52], bytes_of(&[1.5f32; 5])[..]);
+        assert_eq!(bytes_of(&options.0.words)[..24], bytes_of(&[0u64, 3, 1])[..]);
+        assert_eq!(bytes_of(&options.0.words)[32..56], bytes_of(&[0u64, 0, 0])[..]);
+        assert_eq!(arguments.0.starts[..], [0, 1, 2]);
+        assert_eq!(bytes_of(&arguments.0.words)[..4], 7u32.to_ne_bytes());
+        assert_eq!(bytes_of(&arguments.0.words)[16..32], bytes_of(&[0u64, 3])[..]);
+        assert_eq!(bytes_of(&arguments.0.words)[32..52], bytes_of(&[1.5f32; 5])[..]);
         assert!(arguments.pointers().iter().all(|pointer| pointer.addr().is_multiple_of(16)));
         let mut known = Known::default();
         known.integer(u64::from(u32::MAX));

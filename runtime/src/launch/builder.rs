@@ -7,15 +7,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::arguments::Arguments;
-use super::capture::Operation;
 use super::check;
+use super::checked::Checked;
 use super::device::{Device, Target};
-use super::simulated::Simulated;
 use super::stream::{Enqueued, Stream, StreamQueue};
 use crate::gpu::caps::Caps;
-use crate::gpu::store;
 use crate::gpu::variant::Variant;
-use crate::gpu::{Asked, Mode, Started};
+use crate::gpu::{Mode, Started};
 use crate::program::Program;
 use crate::program::template::Function;
 use crate::report::attributes::KernelAttributes;
@@ -356,6 +354,11 @@ impl Launch<'_> {
 }
 
 impl Launch<'_, Stream> {
+    /// Returns the stream that the launch names.
+    pub(super) fn stream(&self) -> &Stream {
+        &self.place
+    }
+
     /// Runs the kernel and waits for its end. It returns [`Error::Kernel`] if the kernel failed, or if an earlier one on
     /// the stream failed that nobody waits for and that has not been reported.
     pub fn launch(self) -> Result<()> {
@@ -378,9 +381,9 @@ impl Launch<'_, Stream> {
     }
 }
 
-impl<Place> Launch<'_, Place> {
-    fn start(mut self, stream: &Stream, mode: Mode) -> Result<Started> {
-        let device = &stream.device;
+impl<'a, Place> Launch<'a, Place> {
+    /// Makes the checks of a launch that need no driver.
+    pub(super) fn checked(mut self, device: &Device, mode: Mode) -> Result<Checked<'a>> {
         let program = self.program?;
         let error = |reason| Error::Launch { kernel: program.name().into(), reason };
         self.arguments.check_device(device).map_err(error)?;
@@ -391,57 +394,41 @@ impl<Place> Launch<'_, Place> {
         let shape = check::fitting(&program, &self.sizes, device.caps())?;
         let deadline = self.deadline.or_else(|| if mode == Mode::Launch { device.deadline() } else { None });
         let variant = Variant::of(&program, &shape, self.arguments.known()).with_deadline(deadline.is_some());
-        if let StreamQueue::Capture(_) = &stream.queue {
-            check::captured(&program, mode, self.arguments.are_borrowed(), deadline).map_err(error)?;
-        }
         if self.dependent {
             check::dependent(&program).map_err(error)?;
         }
+        let early = self.dependent.then(|| self.arguments.early(program.options().early));
+        let Launch { kernel, arguments, threads, .. } = self;
+        Ok(Checked { kernel, program, arguments, threads, shape, variant, deadline, early })
+    }
 
+    fn start(self, stream: &Stream, mode: Mode) -> Result<Started> {
+        let device = &stream.device;
+        let mut launch = self.checked(device, mode)?;
+        let error = |reason| Error::Launch { kernel: launch.program.name().into(), reason };
+        if let StreamQueue::Capture(_) = &stream.queue {
+            check::captured(&launch.program, mode, launch.arguments.are_borrowed(), launch.deadline).map_err(error)?;
+        }
         match &device.target {
             Target::Gpu(gpu) => {
-                if mode == Mode::Timeline && !program.options().profile {
+                if mode == Mode::Timeline && !launch.program.options().profile {
                     return Err(error(LaunchError::NoTimeline));
                 }
-                let parameters = self.arguments.pointers();
-                let uses = self.arguments.uses();
-                let early = self.dependent.then(|| self.arguments.early(program.options().early));
-                let early = early.as_deref();
-                // SAFETY: the macro made both the text's parameters and the arguments from the same signature. They point to
-                // the memory of buffers on this GPU, as checked, which are borrowed until here and are all noted. A graph keeps them.
-                unsafe {
-                    match &stream.queue {
-                        StreamQueue::Gpu(queue) => {
-                            let asked = Asked { deadline, early };
-                            gpu.launch(queue, self.kernel, &program, &shape, variant, parameters, uses, mode, asked)
-                        }
-                        StreamQueue::Capture(capture) => capture.add(|recorded| {
-                            let recording = recorded.gpu();
-                            let kernel = self.kernel;
-                            gpu.record_launch(recording, kernel, &program, &shape, variant, parameters, uses, early)?;
-                            Ok(Started::CAPTURED)
-                        }),
-                        StreamQueue::Simulator(_) => unreachable!("a stream is of its device's kind"),
-                    }
-                }
-            }
-            Target::Simulator(host) => {
-                store::precompile(&program, &host.caps.architecture(), variant)?;
-                let buffers = self.arguments.named(program.parameters(), program.options().early);
-                let memory = self.arguments.into_host_memory();
-                let launch = Simulated { program, shape, buffers, threads: self.threads, memory, deadline };
-                launch.check()?;
+                let Checked { kernel, program, shape, variant, .. } = &launch;
                 match &stream.queue {
-                    StreamQueue::Simulator(queue) => launch.start(host, queue, mode),
-                    StreamQueue::Capture(capture) => capture.add(|recorded| {
-                        // SAFETY: the threads have the arguments as the host body sees them, which are plain data and handles of
-                        // the arguments' memory.
-                        recorded.simulator().push(Operation::Launch(unsafe { launch.lasting() }));
-                        Ok(Started::CAPTURED)
-                    }),
-                    StreamQueue::Gpu(_) => unreachable!("a stream is of its device's kind"),
+                    StreamQueue::Gpu(queue) => {
+                        let ready = gpu.prepare_on(queue, *kernel, program, shape, *variant)?;
+                        launch.start(gpu, queue, &ready, mode)
+                    }
+                    StreamQueue::Capture(capture) => capture.add(|recorded| launch.record(gpu, recorded.gpu())),
+                    StreamQueue::Simulator(_) => unreachable!("a stream is of its device's kind"),
                 }
             }
+            Target::Simulator(host) => match &stream.queue {
+                StreamQueue::Simulator(queue) => launch.simulated(host)?.start(host, queue, mode),
+                StreamQueue::Capture(capture) => capture.add(|recorded| launch.simulate(host, recorded.simulator())),
+                StreamQueue::Gpu(_) => unreachable!("a stream is of its device's kind"),
+            },
         }
     }
 }

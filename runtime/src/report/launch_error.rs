@@ -216,6 +216,12 @@ pub enum LaunchError {
          a stream, or take the deadline out"
     )]
     DeadlineInGraph,
+    /// The launch is prepared on a stream that captures, where it would be started in the order of the graph alone.
+    #[error(
+        "it is prepared on a stream that captures a graph, which takes launches as they are enqueued; call `.enqueue()` in place of \
+         `.prepare()`: to launch the graph again costs the host as little"
+    )]
+    PreparedInGraph,
     /// The launch is captured into a graph, which would outlive the borrow of an argument's memory.
     #[error(
         "it is captured into a graph, which would outlive the borrow of a memory that belongs to another user of cudarc; copy \

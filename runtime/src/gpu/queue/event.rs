@@ -8,7 +8,7 @@ use cudarc::driver::sys::CUevent_flags::CU_EVENT_DEFAULT;
 use cudarc::driver::{CudaContext, CudaEvent};
 
 use super::super::ffi::driver;
-use super::{Queue, Unfinished};
+use super::Queue;
 use crate::report::error::Result;
 use crate::report::graph::GraphError;
 
@@ -40,7 +40,7 @@ impl Queue {
         let mut state = self.state();
         self.stream().wait(&event.event).map_err(driver("cuStreamWaitEvent"))?;
         // No launch behind it begins beside those in front of it.
-        state.leave_unfinished(Unfinished::default());
+        state.unfinished().clear();
         if let Some((queue, tick)) = &event.before {
             Queue::has_followed(&mut state, queue, *tick);
         }

@@ -61,7 +61,7 @@ impl Queue {
             drop(host);
             return Err(refused);
         }
-        match self.enqueue(&[uses], |_, _| copy(&mut host)).and_then(|()| self.mark()) {
+        match self.enqueue(&[uses], |_| copy(&mut host)).and_then(|()| self.mark()) {
             Ok(ended) => Ok(GpuCopy { host: Some(host), ended, wrote_host }),
             Err(error) => {
                 // The copy may be in flight, and nothing says until when.

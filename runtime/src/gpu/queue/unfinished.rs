@@ -5,7 +5,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::super::mode::Access;
+use smallvec::SmallVec;
+
+use super::super::mode::{Access, FEW};
 use super::GpuMemory;
 
 /// The number of launches with counted blocks that may run at once. One more waits for all of them.
@@ -21,7 +23,7 @@ pub(in crate::gpu) struct Unfinished {
     /// Those whose blocks are counted.
     counted: usize,
     /// The memory that they may write.
-    writes: Vec<Range<u64>>,
+    writes: SmallVec<[Range<u64>; FEW]>,
 }
 
 impl Unfinished {
@@ -39,6 +41,12 @@ impl Unfinished {
             && self.writes.len() <= MOST_RANGES
             && !(is_counted && self.counted >= MOST_COUNTED)
             && early.all(|read| read.is_some_and(|read| !is_written(&read)))
+    }
+
+    /// Forgets them, because the next launch comes after all of them.
+    pub(in crate::gpu) fn clear(&mut self) {
+        (self.launches, self.counted) = (0, 0);
+        self.writes.clear();
     }
 
     /// Returns the place of the next launch among those with counted blocks.
