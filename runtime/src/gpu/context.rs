@@ -294,7 +294,6 @@ impl Gpu {
             Mode::Timeline => Some(Profile::new(stream, shape)?),
             Mode::Enqueue | Mode::Keep | Mode::Launch => None,
         };
-        queue.wait_for_room()?;
         let is_counted = counted_blocks(shape) > 0;
         let span = observe::span(Stage::Launch, program.name());
         let number = queue.enqueue_launch(uses, |state| {

@@ -411,6 +411,9 @@ pub(super) struct LaunchAttributes {
 impl LaunchAttributes {
     /// Returns the attributes that the launch has. Without `on_stream`, it is a node of a graph, whose edges say how it overlaps.
     fn of(self, shape: &Shape, on_stream: bool) -> SmallVec<[CUlaunchAttribute; 3]> {
+        if !(self.clusters || self.cooperative || self.overlaps) {
+            return SmallVec::new();
+        }
         let clusters = self.clusters.then(|| cluster_attribute(shape));
         let cooperative = self.cooperative.then(cooperative_attribute);
         let overlap = (self.overlaps && on_stream).then(overlap_attribute);

@@ -261,9 +261,9 @@ impl Gpu {
         if queue.is_capturing()? {
             return Err(GraphError::Capturing.into());
         }
-        queue.wait_for_room()?;
         let mut executable = graph.executable.lock().unwrap_or_else(PoisonError::into_inner);
-        let number = queue.enqueue(&graph.uses, |state| {
+        let number = queue.enqueue_launch(&graph.uses, |state| {
+            state.unfinished().clear();
             let block = state.slot(queue.stream())?;
             // SAFETY: the graph has all memory that its nodes use, and each use is noted.
             unsafe { executable.launch(queue.stream()) }?;

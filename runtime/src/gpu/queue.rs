@@ -113,8 +113,14 @@ impl Queue {
     }
 
     /// Waits until the next launch has a record, as long as launches with a deadline may be in its way.
-    pub(super) fn wait_for_room(&self) -> Result<()> {
-        self.wait_until(|| self.state().slots.are_taken().map(|taken| !taken))
+    fn room(&self) -> Result<MutexGuard<'_, State>> {
+        let state = self.state();
+        if state.watches.is_empty() {
+            return Ok(state);
+        }
+        drop(state);
+        self.wait_until(|| self.state().slots.are_taken().map(|taken| !taken))?;
+        Ok(self.state())
     }
 
     /// Enqueues work that uses this memory, after the work of other streams that it must not overtake. No launch behind it overlaps with
@@ -124,7 +130,7 @@ impl Queue {
         uses: &[(M, Access)],
         work: impl FnOnce(&mut State) -> Result<R>,
     ) -> Result<R> {
-        self.enqueue_launch(uses, |state| {
+        self.enqueue_on(self.state(), uses, |state| {
             state.unfinished.clear();
             work(state)
         })
@@ -137,8 +143,16 @@ impl Queue {
         uses: &[(M, Access)],
         work: impl FnOnce(&mut State) -> Result<R>,
     ) -> Result<R> {
+        self.enqueue_on(self.room()?, uses, work)
+    }
+
+    fn enqueue_on<M: Borrow<GpuMemory>, R>(
+        self: &Arc<Self>,
+        mut state: MutexGuard<'_, State>,
+        uses: &[(M, Access)],
+        work: impl FnOnce(&mut State) -> Result<R>,
+    ) -> Result<R> {
         self.check_not_lost()?;
-        let mut state = self.state();
         // Read under the lock, which `context` takes between setting it and waiting for what was enqueued before.
         let several = self.several.load(Ordering::SeqCst);
         let mut waits = false;
