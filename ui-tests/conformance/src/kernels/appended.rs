@@ -66,6 +66,41 @@ fn merge(left: &[u32], right: &[u32], out: &mut [u32]) {
     }
 }
 
+/// Merges two runs up to their ends, which conditions keep from being passed: the first ends at `middle`, and the second with the memory, or
+/// one later for the last block.
+#[cluster_kernel(block = 32)]
+fn merge_to_the_end(input: &[u32], out: &mut [u32], middle: usize, beyond: usize) {
+    let i = this_thread_block().thread_rank() as usize;
+    let end = input.len() + if this_grid().block_rank() == 1 { beyond } else { 0 };
+    // How many of the first run come before the values of this thread.
+    let before = i * 4;
+    let mut low = before.saturating_sub(end - middle);
+    let mut high = before.min(middle);
+    while low < high {
+        let half = (low + high) / 2;
+        if input[half] <= input[middle + before - 1 - half] {
+            low = half + 1;
+        } else {
+            high = half;
+        }
+    }
+    let (mut p, mut q) = (low, middle + before - low);
+    for k in 0..4 {
+        let from_first = q >= end || p < middle && input[p] <= input[q];
+        if from_first || q < end {
+            let next = if from_first {
+                input[p]
+            } else {
+                /* merge_to_the_end */
+                input[q]
+            };
+            out[this_grid().block_rank() * 128 + i * 4 + k] = next;
+        }
+        p += from_first as usize;
+        q += !from_first as usize;
+    }
+}
+
 /// Running sums of rows by shuffles, in a loop that is printed twice.
 #[cluster_kernel(block = 72)]
 fn shuffled(input: &[u32], out: &mut [u32], rounds: usize) {
@@ -154,6 +189,25 @@ fn merges(device: &Device) -> Outcome {
     same(&out.read()?, &(0..32).flat_map(of).collect::<Vec<_>>(), |i| format!("out[{i}]"))
 }
 
+fn merges_to_the_end(device: &Device) -> Outcome {
+    for middle in [0, 1, 40, 64, 127, 128] {
+        let mut input = values(128);
+        input[..middle].sort_unstable();
+        input[middle..].sort_unstable();
+        let mut want = input.clone();
+        want.sort_unstable();
+        let mut out = device.zeros(256)?;
+        merge_to_the_end(&device.upload(&input)?, &mut out, middle, 0).grid(2).launch(device)?;
+        same(&out.read()?, &[want.clone(), want].concat(), |i| format!("out[{i}] for {middle}"))?;
+    }
+    // All of the first run come before the second one, at whose end one value is missing.
+    let input: Vec<u32> = (0..127).collect();
+    let result = merge_to_the_end(&device.upload(&input)?, &mut device.zeros(256)?, 64, 1).grid(2).launch(device);
+    let cause = "index 127 out of bounds for length 127";
+    fails(result, cause, &find(file!(), SOURCE, "merge_to_the_end"), (1, 0, 0), (31, 0, 0))?;
+    still_works(device)
+}
+
 fn shuffles(device: &Device) -> Outcome {
     for rounds in [1, 2, 5] {
         let input = values(rounds * 144);
@@ -194,7 +248,7 @@ fn takes_turns(device: &Device) -> Outcome {
 pub(super) fn modules() -> Vec<Module> {
     vec![Module {
         name: "appended",
-        checks: check_list![appends, merges, shuffles, takes_turns],
-        kernels: kernel_list![by_a_condition, by_a_number, merge, shuffled, turns],
+        checks: check_list![appends, merges, merges_to_the_end, shuffles, takes_turns],
+        kernels: kernel_list![by_a_condition, by_a_number, merge, merge_to_the_end, shuffled, turns],
     }]
 }

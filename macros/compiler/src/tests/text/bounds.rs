@@ -394,6 +394,25 @@ fn variables_that_change_in_some_iterations() {
         "let mut at = b; for i in 0..a { let keeps = w[i] < 7; m[at] = 1; at += keeps as usize; *r += m[at]; }",
         "covers(w, values_of(steps)) && covers(m, increased(at, 1, steps)) && covers(m, increased_at_most(at, 1, steps))",
     );
+    // The condition before an access is about the value that it has there.
+    hoists(
+        "let mut q = a; for i in 0..b { if q < 9 { *r += m[q]; } let moves = *r > i; q += moves as usize; }",
+        "covers(m, confined(increased(q, 1, steps), less_than(9)))",
+    );
+    hoists(
+        "let mut p = a; let mut q = b; for _ in 0..8 { let is_p = q >= 9 || p < 7 && m[p] <= w[q]; p += is_p as usize; q += !is_p as usize; }",
+        "covers(m, confined(increased(p, 1, steps), less_than(7))) && covers(w, confined(increased(q, 1, steps), less_than(9)))",
+    );
+    hoists(
+        "let mut q = a; for _ in 0..b { if q < 9 { *r += m[q]; } q += 2; }",
+        "covers(m, confined(increased(q, 2, steps), less_than(9)))",
+    );
+    // It has changed since.
+    hoists(
+        "let mut q = a; for _ in 0..b { if q < 9 { q += 1; *r += m[q]; } }",
+        "covers(m, increased_at_most(q, 1, steps))",
+    );
+    checks_all("let mut q = a; for i in 0..b { let fits = q < 9; q += 1; if fits { *r += m[q]; } }");
     checks_all("let mut at = b; for i in 0..a { if i > 3 { m[at] = 1; at += 1; } else { at += 2; } }");
     checks_all("let mut at = b; for i in 0..a { if i > 3 { for _ in 0..b { at += 1; } m[at] = 1; } }");
     checks_all("let mut at = b; for i in 0..a { if i > 3 { m[at] = 1; at += i; } }");

@@ -67,7 +67,7 @@ impl Relation {
 
 /// A region whose variables conditions may limit.
 pub(super) trait Limitable: Region {
-    /// Whether a variable is an integer that has one value throughout an iteration.
+    /// Whether a variable is an integer that has one value throughout an iteration, or up to the access and its conditions.
     fn is_limitable(&self, local: LocalId) -> bool;
 
     /// Whether a variable is that of a loop.

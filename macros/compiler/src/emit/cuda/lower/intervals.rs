@@ -90,6 +90,8 @@ pub(super) struct Values<'l, 'f, 'e> {
     /// The intervals of the variables of the loops.
     intervals: BTreeMap<LocalId, CuExpr>,
     guarded: Guarded<'e>,
+    /// The statement of the body with the access whose conditions are looked at.
+    statement: usize,
 }
 
 /// What the conditions before the access say whose index is computed.
@@ -106,7 +108,7 @@ struct Guarded<'e> {
 
 impl<'l, 'f, 'e> Values<'l, 'f, 'e> {
     pub(super) fn new(lower: &'l mut Lower<'f>, nest: Nest<'e>, steps: CuExpr) -> Self {
-        Values { lower, nest, steps, intervals: BTreeMap::new(), guarded: Guarded::default() }
+        Values { lower, nest, steps, intervals: BTreeMap::new(), guarded: Guarded::default(), statement: 0 }
     }
 
     pub(super) fn insert(&mut self, local: LocalId, values: CuExpr) {
@@ -146,10 +148,16 @@ impl<'l, 'f, 'e> Values<'l, 'f, 'e> {
     /// Returns the tests of an access that is made under conditions, if they are comparisons that limit the index, or that it does not
     /// depend on. Where they are not understood, a test might fail for threads that do not make the access.
     pub(super) fn guarded_tests(&mut self, access: &'e Expr, statement: usize, site: SiteId) -> Option<Vec<Test>> {
-        // A variable that counts what is kept is limited by no comparison.
-        if self.counts_some(access) {
+        let limited = self.limited_tests(access, statement, site);
+        // A variable that counts what is kept is mostly limited by no comparison.
+        if limited.is_none() && self.counts_some(access) {
             return self.tests(access, statement).map(|(_, tests)| tests);
         }
+        limited
+    }
+
+    fn limited_tests(&mut self, access: &'e Expr, statement: usize, site: SiteId) -> Option<Vec<Test>> {
+        self.statement = statement;
         let limits = limits(self.nest.conditional.get(&site)?, self)?;
         let has_lanes = Access::of(access)?.lanes(self).is_some();
         self.guarded = Guarded { limits, has_lanes, ..Guarded::default() };
@@ -413,7 +421,8 @@ impl<'l, 'f, 'e> Values<'l, 'f, 'e> {
 impl Limitable for Values<'_, '_, '_> {
     fn is_limitable(&self, local: LocalId) -> bool {
         let is_counter = self.nest.variable == Some(local);
-        self.lower.integers.has(local) && (self.keeps(local) || is_counter || !self.is_assigned(local))
+        let has_one = self.keeps(local) || is_counter || !self.is_assigned(local);
+        self.lower.integers.has(local) && (has_one || self.steps_after(local, self.statement))
     }
 
     fn counts(&self, local: LocalId) -> bool {

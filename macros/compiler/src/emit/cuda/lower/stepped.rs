@@ -43,6 +43,14 @@ impl<'e> Values<'_, '_, 'e> {
         Some(Value::varying(values, sources))
     }
 
+    /// Whether a variable changes only by a step behind this statement of the body, so that in an iteration it has one value up to there.
+    pub(super) fn steps_after(&self, local: LocalId, statement: usize) -> bool {
+        self.nest.inductions.get(&local).is_some_and(|induction| statement < induction.statement)
+            && writes(self.nest.whole, local) == 1
+            && !self.nest.receivers.contains(&local)
+            && !self.nest.declared.contains(&local)
+    }
+
     /// Whether an access has an index that some iterations move on and others do not.
     pub(super) fn counts_some(&self, access: &Expr) -> bool {
         let mut found = false;
