@@ -26,9 +26,10 @@ pub(super) fn constant(function: &Function) -> Option<TokenStream> {
 pub(crate) fn condition(followed: &[Followed]) -> TokenStream {
     let each = followed.iter().map(|function| {
         let (marker, span) = (function.marker(), function.name.span());
-        let (path, identity) = match &function.elsewhere {
-            None => (quote_spanned!(span=> #marker), identity(function.text, span)),
-            Some((path, place)) => (path.clone(), identity_elsewhere(function.text, place, span)),
+        let path = path(function);
+        let identity = match &function.elsewhere {
+            None => identity(function.text, span),
+            Some((_, place)) => identity_elsewhere(function.text, place, span),
         };
         let text = callee::summary(&FunctionPath { path, name: marker, turbofish: TokenStream::new() }, "TEXT");
         quote_spanned!(span=> (#text == #identity))
@@ -36,12 +37,22 @@ pub(crate) fn condition(followed: &[Followed]) -> TokenStream {
     quote!(#(#each)&&*)
 }
 
+/// The path of a function's marker.
+fn path(function: &Followed) -> TokenStream {
+    let (marker, span) = (function.marker(), function.name.span());
+    match (&function.elsewhere, &function.method) {
+        (None, _) => quote_spanned!(span=> #marker),
+        (Some((path, _)), None) => path.clone(),
+        (Some((module, _)), Some(_)) => quote_spanned!(span=> #module::#marker),
+    }
+}
+
 /// Makes a function that nobody calls, in which rustc selects the methods, or reports that it selects others. It has the generics of the
 /// caller, which the methods' types may name.
 pub(crate) fn selections(caller: &Function, followed: &[Followed]) -> TokenStream {
     let each = followed.iter().filter_map(|function| {
         let FollowedMethod { ty, constants, arguments, selected, .. } = function.method.as_ref()?;
-        let (marker, span) = (function.marker(), function.name.span());
+        let (marker, span) = (path(function), function.name.span());
         let entry = format_ident!("{}__on_device", function.name, span = span);
         let arguments = std::iter::repeat_n(quote_spanned!(span=> loop {}), *arguments);
         let marker = quote_spanned!(span=> #marker::<#(#constants),*>);

@@ -7,7 +7,8 @@ use proc_macro2::{Ident, TokenStream, TokenTree};
 pub(crate) struct Followed {
     /// The name by which it is called.
     pub(crate) name: Ident,
-    /// The path by which a function of another module is called, and where that module stands; `None` for one of the caller's module.
+    /// The path by which a function of another module is called, or of a method that of the module of its `impl`, and where that module
+    /// stands; `None` for one of the caller's module.
     pub(crate) elsewhere: Option<(TokenStream, Place)>,
     /// The identity of its text.
     pub(crate) text: u64,

@@ -29,6 +29,8 @@ enum Kind {
     Module(usize),
     /// A function or a constant.
     Item,
+    /// A structure.
+    Type,
     /// Something else, or an item that is there under a condition.
     Unknown,
 }
@@ -73,7 +75,7 @@ impl Modules {
                 Item::Const(item) => (&item.ident, &item.vis, &item.attrs, Kind::Item),
                 Item::Enum(item) => (&item.ident, &item.vis, &item.attrs, Kind::Unknown),
                 Item::Static(item) => (&item.ident, &item.vis, &item.attrs, Kind::Unknown),
-                Item::Struct(item) => (&item.ident, &item.vis, &item.attrs, Kind::Unknown),
+                Item::Struct(item) => (&item.ident, &item.vis, &item.attrs, Kind::Type),
                 Item::Trait(item) => (&item.ident, &item.vis, &item.attrs, Kind::Unknown),
                 Item::Type(item) => (&item.ident, &item.vis, &item.attrs, Kind::Unknown),
                 Item::Union(item) => (&item.ident, &item.vis, &item.attrs, Kind::Unknown),
@@ -100,12 +102,7 @@ impl Modules {
             if !attrs.iter().all(is_harmless) {
                 kind = Kind::Unknown;
             }
-            let seen_in = match vis {
-                Visibility::Public(_) => ROOT,
-                Visibility::Restricted(vis) if vis.path.is_ident("crate") => ROOT,
-                Visibility::Restricted(vis) if vis.path.is_ident("super") => self.0[own].parent.unwrap_or(ROOT),
-                Visibility::Restricted(_) | Visibility::Inherited => own,
-            };
+            let seen_in = self.seen_in(vis, own);
             let meaning = Meaning { module: own, name: name.to_string(), kind, seen_in };
             self.0[own].items.entry(name.to_string()).or_default().push(meaning);
         }
@@ -205,7 +202,7 @@ impl Modules {
         let inner = depth.checked_sub(1)?;
         let of_glob = |path: &Vec<String>| match imported(path, inner)?.kind {
             Kind::Module(other) if other != module => self.named(name, other, inner),
-            Kind::Module(_) | Kind::Item | Kind::Unknown => None,
+            Kind::Module(_) | Kind::Item | Kind::Type | Kind::Unknown => None,
         };
         only(own.globs.iter().filter_map(of_glob).collect())
     }
@@ -222,12 +219,22 @@ impl Modules {
         Place { up: from.len() - shared, down: path[shared..].to_vec() }
     }
 
-    /// The path by which a module names an item of another one, if it is a function or a constant that may be named there.
+    /// The path by which a module names an item of another one, if it is a function, a constant or a structure that may be named there.
     pub(super) fn path_to(&self, item: &Meaning, from: usize) -> Option<Vec<String>> {
-        if item.kind != Kind::Item || !self.is_within(from, item.seen_in) {
+        if !matches!(item.kind, Kind::Item | Kind::Type) || !self.is_within(from, item.seen_in) {
             return None;
         }
-        let Place { up, down } = self.place(item.module, from);
+        Some(self.path_between(item.module, from)?.into_iter().chain([item.name.clone()]).collect())
+    }
+
+    /// Whether a path names a structure.
+    pub(super) fn is_type(&self, meaning: &Meaning) -> bool {
+        meaning.kind == Kind::Type
+    }
+
+    /// The path by which a module names another one, if it may.
+    pub(super) fn path_between(&self, to: usize, from: usize) -> Option<Vec<String>> {
+        let Place { up, down } = self.place(to, from);
         // The modules in between have to be visible, too.
         let mut module = (0..up).try_fold(from, |module, _| self.0[module].parent)?;
         for name in &down {
@@ -237,7 +244,21 @@ impl Modules {
             module = next;
         }
         let begin = if up == 0 { vec!["self".to_string()] } else { vec!["super".to_string(); up] };
-        Some(begin.into_iter().chain(down).chain([item.name.clone()]).collect())
+        Some(begin.into_iter().chain(down).collect())
+    }
+
+    /// Whether something of a module with this visibility may be named in another one.
+    pub(super) fn is_seen(&self, vis: &Visibility, module: usize, from: usize) -> bool {
+        self.is_within(from, self.seen_in(vis, module))
+    }
+
+    fn seen_in(&self, vis: &Visibility, own: usize) -> usize {
+        match vis {
+            Visibility::Public(_) => ROOT,
+            Visibility::Restricted(vis) if vis.path.is_ident("crate") => ROOT,
+            Visibility::Restricted(vis) if vis.path.is_ident("super") => self.0[own].parent.unwrap_or(ROOT),
+            Visibility::Restricted(_) | Visibility::Inherited => own,
+        }
     }
 
     fn is_within(&self, module: usize, outer: usize) -> bool {
@@ -247,8 +268,19 @@ impl Modules {
 
 /// Whether an attribute leaves an item as it is, but for ours, which keep its name.
 fn is_harmless(attr: &Attribute) -> bool {
-    const HARMLESS: [&str; 9] =
-        ["allow", "cluster_kernel", "deny", "device", "doc", "expect", "inline", "must_use", "warn"];
+    const HARMLESS: [&str; 11] = [
+        "allow",
+        "cluster_kernel",
+        "deny",
+        "derive",
+        "device",
+        "doc",
+        "expect",
+        "inline",
+        "must_use",
+        "repr",
+        "warn",
+    ];
     let last = attr.path().segments.last();
     last.is_some_and(|last| HARMLESS.iter().any(|harmless| last.ident == harmless))
 }

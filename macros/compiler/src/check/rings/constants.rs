@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use proc_macro2::{Delimiter, Group, Ident, Literal, Punct, Spacing, TokenStream, TokenTree};
 
+use super::reader::{Asked, Reader};
 use crate::model;
 use crate::model::options::{Extents, Setting};
 use crate::model::ty::{bytes_of, scalar};
@@ -36,10 +37,10 @@ pub(crate) struct Constants<'f> {
 /// A name of a constant.
 #[derive(Debug, Clone)]
 pub(super) struct Name {
-    path: TokenStream,
-    last: Ident,
+    pub(super) path: TokenStream,
+    pub(super) last: Ident,
     /// Whether it stands where only an integer may.
-    is_integer: bool,
+    pub(super) is_integer: bool,
 }
 
 /// What is taken for granted, and only rustc knows.
@@ -111,7 +112,7 @@ impl<'f> Constants<'f> {
     }
 
     /// Whether a type is one that the function is generic over.
-    fn names_type(&self, ty: &TokenStream) -> bool {
+    pub(super) fn names_type(&self, ty: &TokenStream) -> bool {
         names(ty).iter().any(|name| self.is_type(name))
     }
 
@@ -166,7 +167,7 @@ impl<'f> Constants<'f> {
         if ty.clone().into_iter().next().is_some_and(is_alias) { None } else { self.bytes_at(ty, DEPTH) }
     }
 
-    fn bytes_at(&self, ty: &TokenStream, depth: u32) -> Option<u64> {
+    pub(super) fn bytes_at(&self, ty: &TokenStream, depth: u32) -> Option<u64> {
         let length = |tokens: &TokenStream| u64::try_from(self.read(tokens, Asked { is_integer: true, depth })?).ok();
         let trees: Vec<TokenTree> = ty.clone().into_iter().collect();
         match &trees[..] {
@@ -243,14 +244,12 @@ impl<'f> Constants<'f> {
         }
     }
 
-    fn read(&self, tokens: &TokenStream, asked: Asked) -> Option<i64> {
-        let mut reader = Reader { constants: self, asked, trees: tokens.clone().into_iter().collect(), at: 0 };
-        let value = reader.sum()?;
-        (reader.at == reader.trees.len()).then_some(value)
+    pub(super) fn read(&self, tokens: &TokenStream, asked: Asked) -> Option<i64> {
+        Reader::of(self, tokens, asked).all()
     }
 
     /// Returns the value of a name, and notes that it was asked for.
-    fn named(&self, name: Name, depth: u32) -> Option<i64> {
+    pub(super) fn named(&self, name: Name, depth: u32) -> Option<i64> {
         let tried = self.tried.get(&name.key()).copied();
         let value = tried.or_else(|| if let [value] = self.defined_by(&name, depth)[..] { Some(value) } else { None });
         self.note(name, value, depth);
@@ -258,7 +257,7 @@ impl<'f> Constants<'f> {
     }
 
     /// Notes that a value was asked for. What a definition names need not be in scope here.
-    fn note(&self, name: Name, value: Option<i64>, depth: u32) {
+    pub(super) fn note(&self, name: Name, value: Option<i64>, depth: u32) {
         if depth == DEPTH {
             let mut asked = self.asked.borrow_mut();
             match asked.iter_mut().find(|(known, _)| known.key() == name.key()) {
@@ -315,14 +314,6 @@ pub(in crate::check) fn count_of_literals(function: &Function, extents: &Extents
     (constants.asked() == 0).then_some(u64::from(count))
 }
 
-/// Why a value is asked for.
-#[derive(Debug, Clone, Copy)]
-struct Asked {
-    is_integer: bool,
-    /// The number of definitions that may still be followed.
-    depth: u32,
-}
-
 /// The size of a type in bytes, for rustc.
 fn size_of(ty: &Ident) -> TokenStream {
     let size: TokenStream = "::core::mem::size_of::<T>()".parse().unwrap_or_default();
@@ -353,134 +344,4 @@ pub(in crate::check) fn inner(ty: &TokenStream) -> Option<(TokenStream, TokenStr
     ty.clone()
         .into_iter()
         .find_map(|tree| if let TokenTree::Group(group) = tree { array(&group.stream()) } else { None })
-}
-
-/// Reads an expression.
-struct Reader<'a, 'f> {
-    constants: &'a Constants<'f>,
-    asked: Asked,
-    trees: Vec<TokenTree>,
-    at: usize,
-}
-
-impl Reader<'_, '_> {
-    fn operator(&mut self, of: &[char]) -> Option<char> {
-        let Some(TokenTree::Punct(punct)) = self.trees.get(self.at) else { return None };
-        let operator = punct.as_char();
-        of.contains(&operator).then(|| self.at += 1)?;
-        Some(operator)
-    }
-
-    fn sum(&mut self) -> Option<i64> {
-        let mut left = self.product()?;
-        while let Some(operator) = self.operator(&['+', '-']) {
-            let right = self.product()?;
-            left = if operator == '+' { left.checked_add(right)? } else { left.checked_sub(right)? };
-        }
-        Some(left)
-    }
-
-    fn product(&mut self) -> Option<i64> {
-        let mut left = self.cast()?;
-        while let Some(operator) = self.operator(&['*', '/', '%']) {
-            let right = self.cast()?;
-            left = match operator {
-                '*' => left.checked_mul(right)?,
-                '/' => left.checked_div(right)?,
-                _ => left.checked_rem(right)?,
-            };
-        }
-        Some(left)
-    }
-
-    /// A value with casts to types that have room for it.
-    fn cast(&mut self) -> Option<i64> {
-        let value = self.atom()?;
-        while matches!(self.trees.get(self.at), Some(TokenTree::Ident(word)) if word == "as") {
-            let Some(TokenTree::Ident(ty)) = self.trees.get(self.at + 1) else { return None };
-            let bits = match ty.to_string().as_str() {
-                "i32" => 31,
-                "u32" => 32,
-                "i64" | "u64" | "usize" | "isize" => 62,
-                _ => return None,
-            };
-            (0..1 << bits).contains(&value).then_some(())?;
-            self.at += 2;
-        }
-        Some(value)
-    }
-
-    fn atom(&mut self) -> Option<i64> {
-        let tree = self.trees.get(self.at)?.clone();
-        self.at += 1;
-        match tree {
-            TokenTree::Literal(literal) => {
-                let digits = literal.to_string().replace('_', "");
-                let end = digits.find(|digit: char| !digit.is_ascii_digit()).unwrap_or(digits.len());
-                let (number, suffix) = digits.split_at(end);
-                (suffix.is_empty() || scalar(suffix).is_some()).then(|| number.parse().ok())?
-            }
-            TokenTree::Ident(word) if word == "true" || word == "false" => Some(i64::from(word == "true")),
-            TokenTree::Ident(first) => {
-                if let Some(bytes) = self.size_of_type() {
-                    return Some(bytes);
-                }
-                let name = self.name(first)?;
-                self.constants.named(name, self.asked.depth)
-            }
-            TokenTree::Group(group) => match group.delimiter() {
-                Delimiter::Parenthesis | Delimiter::Brace | Delimiter::None => {
-                    self.constants.read(&group.stream(), self.asked)
-                }
-                Delimiter::Bracket => None,
-            },
-            TokenTree::Punct(_) => None,
-        }
-    }
-
-    /// The value of `size_of::<T>()`, with or without a path before it, which begins with the name before.
-    fn size_of_type(&mut self) -> Option<i64> {
-        let begin = self.at - 1;
-        let text = |tree: &TokenTree| tree.to_string();
-        let rest = &self.trees[begin..];
-        let end = rest
-            .iter()
-            .position(|tree| !matches!(tree, TokenTree::Ident(_) | TokenTree::Punct(_)) || text(tree) == "<")?;
-        let path: Vec<String> = rest[..end].iter().map(text).collect();
-        let is_size =
-            ["size_of::", "mem::size_of::", "std::mem::size_of::", "core::mem::size_of::"].contains(&&*path.concat());
-        let close = rest.iter().position(|tree| text(tree) == ">").filter(|_| is_size)?;
-        let arguments =
-            rest.get(close + 1).filter(|tree| matches!(tree, TokenTree::Group(group) if group.stream().is_empty()))?;
-        let ty: TokenStream = rest.get(end + 1..close)?.iter().cloned().collect();
-        let bytes = i64::try_from(self.constants.bytes_at(&ty, self.asked.depth)?).ok()?;
-        let path = rest[..=close].iter().chain([arguments]).cloned().collect();
-        let TokenTree::Ident(last) = rest[end - 3].clone() else { return None };
-        self.at = begin + close + 2;
-        // The size of a parameter is noted as such.
-        if self.constants.names_type(&ty) {
-            return Some(bytes);
-        }
-        self.constants.note(Name { path, last, is_integer: true }, Some(bytes), self.asked.depth);
-        Some(bytes)
-    }
-
-    /// The path that begins with this name, unless it is one of a function or a macro, or a method is called.
-    fn name(&mut self, first: Ident) -> Option<Name> {
-        let begin = self.at - 1;
-        let mut last = first;
-        while self.operator(&[':']).is_some() {
-            self.operator(&[':'])?;
-            let Some(TokenTree::Ident(next)) = self.trees.get(self.at).cloned() else { return None };
-            last = next;
-            self.at += 1;
-        }
-        let goes_on = match self.trees.get(self.at) {
-            Some(TokenTree::Group(_)) => true,
-            Some(TokenTree::Punct(punct)) => "!.<".contains(punct.as_char()),
-            Some(TokenTree::Ident(_) | TokenTree::Literal(_)) | None => false,
-        };
-        let path = self.trees[begin..self.at].iter().cloned().collect();
-        (!goes_on).then_some(Name { path, last, is_integer: self.asked.is_integer })
-    }
 }
