@@ -4,13 +4,13 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 
-use super::item::{Declared, declared};
+use super::item::{Declared, declared, unlinted};
 use super::{callee, constant};
 use crate::model::expr::FunctionPath;
-use crate::model::followed::{Followed, FollowedMethod, Place, Selected};
+use crate::model::followed::{Followed, FollowedMethod, Place, Selected, text_marker};
 use crate::model::{Function, Role};
 
 /// Makes the constant of a function's `Summary` by which callers know its text.
@@ -19,6 +19,24 @@ pub(super) fn constant(function: &Function) -> Option<TokenStream> {
     match function.role {
         Role::Device | Role::Method => Some(quote_spanned!(function.name.span()=> const TEXT: u64 = #identity;)),
         Role::Kernel => None,
+    }
+}
+
+/// Makes what other modules know the text of a function by that they may not name: they may read it where its own module's bodies call it.
+pub(super) fn hidden(function: &Function) -> TokenStream {
+    if function.role != Role::Device || function.vis.to_string() == "pub" {
+        return TokenStream::new();
+    }
+    let span = function.name.span();
+    let (marker, unlinted) = (Ident::new(&text_marker(&function.name), span), unlinted());
+    let text = constant(function);
+    quote_spanned! {span=>
+        #[doc(hidden)]
+        #unlinted
+        #[allow(non_camel_case_types, dead_code, unreachable_pub, reason = "named after the function, and nobody's value")]
+        pub struct #marker;
+        #unlinted
+        impl ::phalanx::__private::Summary for #marker { #text }
     }
 }
 

@@ -77,3 +77,9 @@ pub(crate) fn method_marker(of: &str, method: &Ident) -> String {
     let method = method.to_string();
     format!("__phalanx_{of}_{}", method.trim_start_matches("r#"))
 }
+
+/// Returns the name of what confirms the text of a function that other modules may not name.
+pub(crate) fn text_marker(function: &Ident) -> String {
+    let function = function.to_string();
+    format!("__phalanx_text_{}", function.trim_start_matches("r#"))
+}

@@ -5,11 +5,12 @@ use std::collections::BTreeSet;
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
+use syn::visit::{self, Visit};
 use syn::visit_mut::{self, VisitMut};
-use syn::{GenericParam, ImplItem, ImplItemFn, Item, ItemFn, ItemImpl, PatIdent, Path, PathSegment};
+use syn::{Block, GenericParam, ImplItem, ImplItemFn, Item, ItemFn, ItemImpl, PatIdent, Path, PathSegment};
 
 use super::local_types::NamedType;
-use super::modules::Modules;
+use super::modules::{Meaning, Modules};
 use super::readable::{Known, OfType, declared_in, identity_of, is_device};
 use crate::model::followed::Place;
 use crate::model::name::NAMES;
@@ -75,9 +76,10 @@ impl Others {
     /// The methods of a type, whose `impl`s stand in other modules.
     fn methods<'o>(&'o self, ty: &NamedType) -> impl Iterator<Item = &'o MethodElsewhere> {
         let path: Vec<String> = ty.path().map(ToString::to_string).collect();
-        let meaning = self.modules.resolve(&path, self.own).filter(|meaning| {
-            self.modules.is_type(meaning) && self.modules.path_to(meaning, self.own).is_some()
-        });
+        let meaning = self
+            .modules
+            .resolve(&path, self.own)
+            .filter(|meaning| self.modules.is_type(meaning) && self.modules.path_to(meaning, self.own).is_some());
         let is_of = move |method: &&MethodElsewhere| {
             meaning.as_ref().is_some_and(|of| (method.of.0, &method.of.1) == (of.module, &of.name))
         };
@@ -95,14 +97,36 @@ impl Others {
         Some(only)
     }
 
-    /// The function that a path names in the caller's module, if it is one of another module.
-    pub(super) fn named(&self, path: &Path) -> Option<&Elsewhere> {
-        if path.leading_colon.is_some() {
-            return None;
+    /// The function that a path names in the caller's module, if it is one of another module, and whether it is hidden there: only a body of
+    /// its own module names it.
+    pub(super) fn named(&self, path: &Path) -> Option<(&Elsewhere, bool)> {
+        let meaning = self.meaning(path)?;
+        let is_hidden = self.modules.path_to(&meaning, self.own).is_none();
+        if is_hidden {
+            self.modules.hidden_path_to(&meaning, self.own)?;
         }
-        let meaning = self.modules.resolve(&names(path), self.own)?;
-        self.modules.path_to(&meaning, self.own)?;
-        self.functions.iter().find(|function| (function.of.0, &function.of.1) == (meaning.module, &meaning.name))
+        let is_it = |function: &&Elsewhere| (function.of.0, &function.of.1) == (meaning.module, &meaning.name);
+        self.functions.iter().find(is_it).map(|function| (function, is_hidden))
+    }
+
+    /// Whether a body names functions that may not be named in the caller's module.
+    pub(super) fn are_hidden_in(&self, body: &Block) -> bool {
+        struct Hidden<'o>(&'o Others, bool);
+        impl<'a> Visit<'a> for Hidden<'_> {
+            fn visit_path(&mut self, path: &'a Path) {
+                let Hidden(others, any) = self;
+                let meaning = if path.segments.len() > 1 { others.meaning(path) } else { None };
+                *any |= meaning.is_some_and(|meaning| others.modules.hidden_path_to(&meaning, others.own).is_some());
+                visit::visit_path(self, path);
+            }
+        }
+        let mut hidden = Hidden(self, false);
+        hidden.visit_block(body);
+        hidden.1
+    }
+
+    fn meaning(&self, path: &Path) -> Option<Meaning> {
+        if path.leading_colon.is_some() { None } else { self.modules.resolve(&names(path), self.own) }
     }
 }
 
@@ -195,7 +219,8 @@ impl VisitMut for Mover<'_> {
             self.fits &= self.means_the_same(first);
             return;
         };
-        let Some(mut segments) = self.modules.path_to(&meaning, self.own) else {
+        let hidden = || self.modules.hidden_path_to(&meaning, self.own);
+        let Some(mut segments) = self.modules.path_to(&meaning, self.own).or_else(hidden) else {
             self.fits = false;
             return;
         };

@@ -14,10 +14,10 @@ use syn::{
 use super::lengths::Lengths;
 use super::local_types::{NamedType, single};
 use super::passed::{has_place, is_handle, is_value};
-use super::readable::{Known, Reads, declared_everywhere, declared_in, is_place, name_of, words};
+use super::readable::{Known, Reads, are_apart, declared_everywhere, declared_in, is_place, name_of, words};
 use super::same_file::{Method, Module};
 use super::stand_ins::{LeaveBlock, Stands, Substitute, with_constants};
-use crate::model::followed::{Followed, FollowedMethod, Place, Selected};
+use crate::model::followed::{Followed, FollowedMethod, Place, Selected, text_marker};
 use crate::span::respanned;
 
 /// The most bodies that are put in place of calls.
@@ -53,7 +53,9 @@ pub(crate) fn inlined(item: &TokenStream, file: &str, reads: Reads) -> Option<In
     inliner.parameters(&item);
     inliner.visit_block_mut(&mut item.block);
     let followed = inliner.followed;
-    (!followed.is_empty()).then(|| Inlined { item: item.into_token_stream(), followed })
+    // What is compiled of this names no function that is out of sight.
+    (!followed.is_empty() && !module.others.are_hidden_in(&item.block))
+        .then(|| Inlined { item: item.into_token_stream(), followed })
 }
 
 struct Inliner<'m> {
@@ -236,9 +238,12 @@ impl<'m> Inliner<'m> {
         if let Some((Method { known, constants, elsewhere }, ty, name)) = of_type {
             return Some(Named { known, own: Some(ty), name, of_type: constants, elsewhere });
         }
-        let function = module.others.named(path)?;
+        let (function, is_hidden) = module.others.named(path)?;
         let mut bare = path.clone();
         bare.segments.iter_mut().for_each(|segment| segment.arguments = PathArguments::None);
+        if let Some(last) = bare.segments.last_mut().filter(|_| is_hidden) {
+            last.ident = Ident::new(&text_marker(&last.ident), last.ident.span());
+        }
         let elsewhere = Some((bare.into_token_stream(), function.place.clone()));
         let name = &path.segments.last()?.ident;
         Some(Named { known: &function.known, own: None, name, of_type: Vec::new(), elsewhere })
@@ -370,7 +375,7 @@ impl<'m> Inliner<'m> {
                             let mentions =
                                 |tokens: TokenStream| words(&tokens).any(|word| names.first() == Some(&word));
                             let mut others = all.iter().filter(|other| !std::ptr::eq(**other, outer));
-                            if others.any(|other| mentions(other.to_token_stream())) {
+                            if others.any(|other| mentions(other.to_token_stream()) && !are_apart(&place, other)) {
                                 return None;
                             }
                             Stands::Place(*place)

@@ -27,8 +27,8 @@ pub(super) struct Meaning {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Module(usize),
-    /// A function or a constant.
-    Item,
+    Function,
+    Constant,
     /// A structure.
     Type,
     /// Something else, or an item that is there under a condition.
@@ -71,8 +71,8 @@ impl Modules {
     fn read(&mut self, items: &[Item], own: usize) {
         for item in items {
             let (name, vis, attrs, mut kind) = match item {
-                Item::Fn(item) => (&item.sig.ident, &item.vis, &item.attrs, Kind::Item),
-                Item::Const(item) => (&item.ident, &item.vis, &item.attrs, Kind::Item),
+                Item::Fn(item) => (&item.sig.ident, &item.vis, &item.attrs, Kind::Function),
+                Item::Const(item) => (&item.ident, &item.vis, &item.attrs, Kind::Constant),
                 Item::Enum(item) => (&item.ident, &item.vis, &item.attrs, Kind::Unknown),
                 Item::Static(item) => (&item.ident, &item.vis, &item.attrs, Kind::Unknown),
                 Item::Struct(item) => (&item.ident, &item.vis, &item.attrs, Kind::Type),
@@ -202,7 +202,7 @@ impl Modules {
         let inner = depth.checked_sub(1)?;
         let of_glob = |path: &Vec<String>| match imported(path, inner)?.kind {
             Kind::Module(other) if other != module => self.named(name, other, inner),
-            Kind::Module(_) | Kind::Item | Kind::Type | Kind::Unknown => None,
+            Kind::Module(_) | Kind::Function | Kind::Constant | Kind::Type | Kind::Unknown => None,
         };
         only(own.globs.iter().filter_map(of_glob).collect())
     }
@@ -221,9 +221,17 @@ impl Modules {
 
     /// The path by which a module names an item of another one, if it is a function, a constant or a structure that may be named there.
     pub(super) fn path_to(&self, item: &Meaning, from: usize) -> Option<Vec<String>> {
-        if !matches!(item.kind, Kind::Item | Kind::Type) || !self.is_within(from, item.seen_in) {
-            return None;
-        }
+        let is_named = matches!(item.kind, Kind::Function | Kind::Constant | Kind::Type);
+        if is_named && self.is_within(from, item.seen_in) { self.path_through(item, from) } else { None }
+    }
+
+    /// The path that would lead to a function that may not be named there, though its module may.
+    pub(super) fn hidden_path_to(&self, item: &Meaning, from: usize) -> Option<Vec<String>> {
+        let is_hidden = item.kind == Kind::Function && !self.is_within(from, item.seen_in);
+        if is_hidden { self.path_through(item, from) } else { None }
+    }
+
+    fn path_through(&self, item: &Meaning, from: usize) -> Option<Vec<String>> {
         Some(self.path_between(item.module, from)?.into_iter().chain([item.name.clone()]).collect())
     }
 
@@ -268,19 +276,8 @@ impl Modules {
 
 /// Whether an attribute leaves an item as it is, but for ours, which keep its name.
 fn is_harmless(attr: &Attribute) -> bool {
-    const HARMLESS: [&str; 11] = [
-        "allow",
-        "cluster_kernel",
-        "deny",
-        "derive",
-        "device",
-        "doc",
-        "expect",
-        "inline",
-        "must_use",
-        "repr",
-        "warn",
-    ];
+    const HARMLESS: [&str; 11] =
+        ["allow", "cluster_kernel", "deny", "derive", "device", "doc", "expect", "inline", "must_use", "repr", "warn"];
     let last = attr.path().segments.last();
     last.is_some_and(|last| HARMLESS.iter().any(|harmless| last.ident == harmless))
 }
@@ -330,6 +327,23 @@ mod tests {
         check("ring", "rows", Some("super::shapes::rows"));
         check("ring", "inner::hidden", Some("self::inner::hidden"));
         check("ring::inner", "super::super::shapes::rows", Some("super::super::shapes::rows"));
+    }
+
+    /// The path that would lead to a function that only its own module may name.
+    #[test]
+    fn hidden_functions() {
+        let file =
+            syn::parse_file("mod ring { fn own() {} const STAGES: u32 = 2; mod closed { fn shut() {} } }").unwrap();
+        let modules = Modules::of(&file.items);
+        let hidden = |path: &[&str]| {
+            let words: Vec<String> = path.iter().map(ToString::to_string).collect();
+            let path = modules.hidden_path_to(&modules.resolve(&words, ROOT)?, ROOT)?;
+            Some(path.join("::"))
+        };
+        assert_eq!(hidden(&["ring", "own"]).as_deref(), Some("self::ring::own"));
+        // Nothing could confirm a constant, nor what is in a module out of sight.
+        assert_eq!(hidden(&["ring", "STAGES"]), None);
+        assert_eq!(hidden(&["ring", "closed", "shut"]), None);
     }
 
     #[test]

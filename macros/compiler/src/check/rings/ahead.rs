@@ -174,7 +174,8 @@ impl Walker<'_, '_, '_, '_> {
                 | Counter::Tickets(_)
                 | Counter::Published
                 | Counter::Taken
-                | Counter::Given(_),
+                | Counter::Given(_)
+                | Counter::Tested(_),
             )
             | None => false,
         };

@@ -88,7 +88,8 @@ impl Classes {
         for class in &self.all {
             let nodes = self.differing.iter().zip(&class.values).zip(&self.given);
             let is_given = |asked: &Asked, given: bool| given || is_handed(asked);
-            let open = nodes.filter(|((asked, value), given)| is_given(asked, **given) && matches!(value, Decided::Open(_)));
+            let open =
+                nodes.filter(|((asked, value), given)| is_given(asked, **given) && matches!(value, Decided::Open(_)));
             let open: Vec<Asked> = open.map(|((asked, _), _)| *asked).collect();
             if open.is_empty() {
                 all.push(class.clone());

@@ -22,6 +22,8 @@ pub(super) enum Counter {
     Published,
     /// How many of the published numbers the thread has read.
     Taken,
+    /// The last answer of a test whether a phase is over, by the number of the call.
+    Tested(usize),
     /// How many numbers a lane of its warp has given to the thread, by the result.
     Given(NodeId),
 }

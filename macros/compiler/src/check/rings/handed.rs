@@ -229,7 +229,9 @@ fn tickets(kernel: &Kernel<'_, '_>) -> BTreeMap<NodeId, (usize, NodeId, BlockId)
         let accesses = || cfg.accesses.iter().filter(|access| is_global(access) && access.region.param == Some(*queue));
         let taken = found.values().filter(|(of, ..)| of == queue).count();
         let first = accesses().next().map(|access| &access.region.path);
-        let zero = |access: &Access| access.region.path.iter().flat_map(|select| select.nodes()).all(|index| is_zero(kernel, index));
+        let zero = |access: &Access| {
+            access.region.path.iter().flat_map(|select| select.nodes()).all(|index| is_zero(kernel, index))
+        };
         accesses().count() == taken
             && accesses().all(|access| access.atomic == Some(AtomicAccess::Update) && zero(access))
             && first.is_some()
@@ -296,11 +298,14 @@ fn published(
 }
 
 /// The thread that comes to some of these blocks, if it is the only one of its block.
-fn only_thread(kernel: &Kernel<'_, '_>, classes: &Classes, blocks: impl Iterator<Item = BlockId> + Clone) -> Option<u32> {
+fn only_thread(
+    kernel: &Kernel<'_, '_>,
+    classes: &Classes,
+    blocks: impl Iterator<Item = BlockId> + Clone,
+) -> Option<u32> {
     let counters = Counters::default();
     let comes = |thread: u32| {
-        let evaluator =
-            Evaluator { kernel, counters: &counters, arguments: None, thread, after: None, inlines: false };
+        let evaluator = Evaluator { kernel, counters: &counters, arguments: None, thread, after: None, inlines: false };
         blocks.clone().any(|block| evaluator.may_come_to(block))
     };
     let mut those = classes.all.iter().filter(|class| class.threads.first().is_some_and(|first| comes(*first)));
@@ -330,7 +335,11 @@ fn numbers(program: &Program, by: By) -> Option<Vec<i64>> {
                 at + 1
             }
             Op::Branch { condition: Condition::Counters(test), otherwise } => {
-                if value(test)? != 0 { at + 1 } else { *otherwise }
+                if value(test)? != 0 {
+                    at + 1
+                } else {
+                    *otherwise
+                }
             }
             Op::Branch { .. } => return None,
             Op::Jump(to) => *to,

@@ -363,11 +363,11 @@ impl<'a, 'f> Kernel<'a, 'f> {
                 Some(Formula::Pick) => of.operands[1..].iter().all(|element| self.is_boolean(*element)),
                 _ => false,
             },
+            Source::Known { .. } => self.answers(node).is_some(),
             Source::Integer(_)
             | Source::Constant(_)
             | Source::Counter { .. }
             | Source::Param(_)
-            | Source::Known { .. }
             | Source::ThreadRank
             | Source::Load(_)
             | Source::Agreed { .. }

@@ -296,15 +296,16 @@ impl Walker<'_, '_, '_, '_> {
             && value.counters().all(|counter| match all.get(counter as usize) {
                 Some(Counter::Variable(variable)) => is_kept(*variable),
                 Some(
-                Counter::Iterations(_)
-                | Counter::Stage(_)
-                | Counter::Parity(_)
-                | Counter::Tickets(_)
-                | Counter::Published
-                | Counter::Taken
-                | Counter::Given(_),
-            )
-            | None => false,
+                    Counter::Iterations(_)
+                    | Counter::Stage(_)
+                    | Counter::Parity(_)
+                    | Counter::Tickets(_)
+                    | Counter::Published
+                    | Counter::Taken
+                    | Counter::Given(_)
+                    | Counter::Tested(_),
+                )
+                | None => false,
             })
     }
 

@@ -195,7 +195,8 @@ impl Evaluator<'_, '_, '_> {
                 None => self.of_option(node, operand),
             },
             Source::Known { .. } | Source::Load(_) | Source::Shuffled { .. } => {
-                self.handed(node, |own| self.value_within(own, point, depth)).unwrap_or(Value::Unknown)
+                let handed = self.handed(node, |own| self.value_within(own, point, depth));
+                handed.or_else(|| self.answer(node)).unwrap_or(Value::Unknown)
             }
             Source::Param(_) | Source::Not | Source::Agreed { .. } => Value::Unknown,
         };

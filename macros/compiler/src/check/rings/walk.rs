@@ -239,7 +239,9 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
         if let Some((_, over)) = self.poll(block) {
             return Ok(Next::Goes(over));
         }
-        if let Some(waits) = self.waits_unless_over(block) {
+        if self.evaluator.arguments.is_none()
+            && let Some(waits) = self.waits_unless_over(block)
+        {
             return Ok(Next::Goes(waits));
         }
         let point = (block, kernel.cfg.blocks[block.0].steps.len());

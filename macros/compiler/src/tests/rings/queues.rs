@@ -142,8 +142,14 @@ fn slots_of_a_queue() {
         ("taken[k % 2].wait_parity(k / 2 % 2 == 0);", ""),
         ("ready[k % 2].wait_parity(k / 2 % 2 == 1);", ""),
         ("ready[k % 2].wait_parity(k / 2 % 2 == 1);", "ready[k % 2].wait_parity(k / 2 % 2 == 0);"),
-        ("let _ = ready[k % 2].arrive();\n                    if tile >= tiles { break; }", "if tile >= tiles { break; } let _ = ready[k % 2].arrive();"),
-        ("let tile = slots[k % 2];\n                let _ = taken[k % 2].arrive();", "let _ = taken[k % 2].arrive(); let tile = slots[k % 2];"),
+        (
+            "let _ = ready[k % 2].arrive();\n                    if tile >= tiles { break; }",
+            "if tile >= tiles { break; } let _ = ready[k % 2].arrive();",
+        ),
+        (
+            "let tile = slots[k % 2];\n                let _ = taken[k % 2].arrive();",
+            "let _ = taken[k % 2].arrive(); let tile = slots[k % 2];",
+        ),
         ("let _ = taken[k % 2].arrive();", ""),
         ("&block, 33", "&block, 32"),
         // With the tickets of another block in between, it is another slot.
