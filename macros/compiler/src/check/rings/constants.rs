@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use proc_macro2::{Delimiter, Group, Ident, Literal, Punct, Spacing, TokenStream, TokenTree};
 
-use super::reader::{Asked, Reader};
+use super::reader::{Asked, Name, Names, Reader};
 use crate::model;
 use crate::model::options::{Extents, Setting};
 use crate::model::ty::{bytes_of, scalar};
@@ -32,15 +32,6 @@ pub(crate) struct Constants<'f> {
     tried: BTreeMap<String, i64>,
     /// The names that were asked for, in order, with their values.
     asked: RefCell<Vec<(Name, Option<i64>)>>,
-}
-
-/// A name of a constant.
-#[derive(Debug, Clone)]
-pub(super) struct Name {
-    pub(super) path: TokenStream,
-    pub(super) last: Ident,
-    /// Whether it stands where only an integer may.
-    pub(super) is_integer: bool,
 }
 
 /// What is taken for granted, and only rustc knows.
@@ -111,11 +102,6 @@ impl<'f> Constants<'f> {
         })
     }
 
-    /// Whether a type is one that the function is generic over.
-    pub(super) fn names_type(&self, ty: &TokenStream) -> bool {
-        names(ty).iter().any(|name| self.is_type(name))
-    }
-
     /// Whether a name stands in the size of a block that has one dimension.
     fn counts_threads(&self, name: &Ident) -> bool {
         let each = self.function.options.block.as_ref().map_or(&[][..], |block| &block.each);
@@ -167,44 +153,6 @@ impl<'f> Constants<'f> {
         if ty.clone().into_iter().next().is_some_and(is_alias) { None } else { self.bytes_at(ty, DEPTH) }
     }
 
-    pub(super) fn bytes_at(&self, ty: &TokenStream, depth: u32) -> Option<u64> {
-        let length = |tokens: &TokenStream| u64::try_from(self.read(tokens, Asked { is_integer: true, depth })?).ok();
-        let trees: Vec<TokenTree> = ty.clone().into_iter().collect();
-        match &trees[..] {
-            [TokenTree::Ident(name)] if self.is_type(name) => {
-                let name = Name { path: size_of(name), last: name.clone(), is_integer: true };
-                let bytes = self.named(name, depth)?;
-                u64::try_from(bytes).ok()
-            }
-            [TokenTree::Ident(name)] if name == "bf16" || name == "f16" => Some(2),
-            [TokenTree::Ident(name)] => match scalar(&name.to_string()) {
-                Some(name) => bytes_of(name),
-                None if self.is_defined_type(name) => {
-                    let name = Name { path: size_of(name), last: name.clone(), is_integer: true };
-                    self.named(name, depth).and_then(|bytes| u64::try_from(bytes).ok())
-                }
-                None => None,
-            },
-            [TokenTree::Group(group)] => match group.delimiter() {
-                Delimiter::None => self.bytes_at(&group.stream(), depth),
-                Delimiter::Bracket => {
-                    let (element, number) = array(&group.stream())?;
-                    self.bytes_at(&element, depth)?.checked_mul(length(&number)?)
-                }
-                Delimiter::Parenthesis | Delimiter::Brace => None,
-            },
-            [TokenTree::Ident(name), TokenTree::Punct(open), row @ .., TokenTree::Punct(close)]
-                if name == "Swizzled" && open.as_char() == '<' && close.as_char() == '>' =>
-            {
-                let is_comma = |tree: &TokenTree| matches!(tree, TokenTree::Punct(punct) if punct.as_char() == ',');
-                let at = row.iter().position(is_comma)?;
-                let [element, number] = [&row[..at], &row[at + 1..]].map(|part| part.iter().cloned().collect());
-                self.bytes_at(&element, depth)?.checked_mul(length(&number)?)
-            }
-            _ => None,
-        }
-    }
-
     /// Whether the file defines a structure of this name, or gives the name to another type.
     fn is_defined_type(&self, name: &Ident) -> bool {
         self.function.definitions.contains_key(&model::size_of(&name.to_string())) || self.alias(name).is_some()
@@ -244,29 +192,6 @@ impl<'f> Constants<'f> {
         }
     }
 
-    pub(super) fn read(&self, tokens: &TokenStream, asked: Asked) -> Option<i64> {
-        Reader::of(self, tokens, asked).all()
-    }
-
-    /// Returns the value of a name, and notes that it was asked for.
-    pub(super) fn named(&self, name: Name, depth: u32) -> Option<i64> {
-        let tried = self.tried.get(&name.key()).copied();
-        let value = tried.or_else(|| if let [value] = self.defined_by(&name, depth)[..] { Some(value) } else { None });
-        self.note(name, value, depth);
-        value
-    }
-
-    /// Notes that a value was asked for. What a definition names need not be in scope here.
-    pub(super) fn note(&self, name: Name, value: Option<i64>, depth: u32) {
-        if depth == DEPTH {
-            let mut asked = self.asked.borrow_mut();
-            match asked.iter_mut().find(|(known, _)| known.key() == name.key()) {
-                Some((known, _)) => known.is_integer |= name.is_integer,
-                None => asked.push((name, value)),
-            }
-        }
-    }
-
     /// The value of a constant, if the file shows one.
     pub(crate) fn named_in_file(&self, name: &Ident) -> Option<i64> {
         if let [value] = self.defined(name, DEPTH)[..] { Some(value) } else { None }
@@ -301,9 +226,71 @@ impl<'f> Constants<'f> {
     }
 }
 
-impl Name {
-    fn key(&self) -> String {
-        self.path.to_string()
+impl Names for Constants<'_> {
+    /// Returns the value of a name, and notes that it was asked for.
+    fn named(&self, name: Name, depth: u32) -> Option<i64> {
+        let tried = self.tried.get(&name.key()).copied();
+        let value = tried.or_else(|| if let [value] = self.defined_by(&name, depth)[..] { Some(value) } else { None });
+        self.note(name, value, depth);
+        value
+    }
+
+    fn read(&self, tokens: &TokenStream, asked: Asked) -> Option<i64> {
+        Reader::of(self, tokens, asked).all()
+    }
+
+    fn bytes_at(&self, ty: &TokenStream, depth: u32) -> Option<u64> {
+        let length = |tokens: &TokenStream| u64::try_from(self.read(tokens, Asked { is_integer: true, depth })?).ok();
+        let trees: Vec<TokenTree> = ty.clone().into_iter().collect();
+        match &trees[..] {
+            [TokenTree::Ident(name)] if self.is_type(name) => {
+                let name = Name { path: size_of(name), last: name.clone(), is_integer: true };
+                let bytes = self.named(name, depth)?;
+                u64::try_from(bytes).ok()
+            }
+            [TokenTree::Ident(name)] if name == "bf16" || name == "f16" => Some(2),
+            [TokenTree::Ident(name)] => match scalar(&name.to_string()) {
+                Some(name) => bytes_of(name),
+                None if self.is_defined_type(name) => {
+                    let name = Name { path: size_of(name), last: name.clone(), is_integer: true };
+                    self.named(name, depth).and_then(|bytes| u64::try_from(bytes).ok())
+                }
+                None => None,
+            },
+            [TokenTree::Group(group)] => match group.delimiter() {
+                Delimiter::None => self.bytes_at(&group.stream(), depth),
+                Delimiter::Bracket => {
+                    let (element, number) = array(&group.stream())?;
+                    self.bytes_at(&element, depth)?.checked_mul(length(&number)?)
+                }
+                Delimiter::Parenthesis | Delimiter::Brace => None,
+            },
+            [TokenTree::Ident(name), TokenTree::Punct(open), row @ .., TokenTree::Punct(close)]
+                if name == "Swizzled" && open.as_char() == '<' && close.as_char() == '>' =>
+            {
+                let is_comma = |tree: &TokenTree| matches!(tree, TokenTree::Punct(punct) if punct.as_char() == ',');
+                let at = row.iter().position(is_comma)?;
+                let [element, number] = [&row[..at], &row[at + 1..]].map(|part| part.iter().cloned().collect());
+                self.bytes_at(&element, depth)?.checked_mul(length(&number)?)
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether a type is one that the function is generic over.
+    fn names_type(&self, ty: &TokenStream) -> bool {
+        names(ty).iter().any(|name| self.is_type(name))
+    }
+
+    /// Notes that a value was asked for. What a definition names need not be in scope here.
+    fn note(&self, name: Name, value: Option<i64>, depth: u32) {
+        if depth == DEPTH {
+            let mut asked = self.asked.borrow_mut();
+            match asked.iter_mut().find(|(known, _)| known.key() == name.key()) {
+                Some((known, _)) => known.is_integer |= name.is_integer,
+                None => asked.push((name, value)),
+            }
+        }
     }
 }
 

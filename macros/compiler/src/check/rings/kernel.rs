@@ -120,6 +120,8 @@ pub(super) struct Kernel<'a, 'f> {
     pub(super) passes_over: Cell<bool>,
     /// Whether loops over ranges from a small number on are taken for the rest of loops from 0 on.
     pub(super) from_zero: Cell<bool>,
+    /// The tests by parity whether a phase is over, by the nodes of their answers.
+    pub(super) tested: BTreeMap<NodeId, usize>,
     /// What threads hand out in the launch that is followed.
     pub(super) handed: RefCell<Option<Rc<Handed>>>,
     /// For each block that was asked for, the branches on whose arms it is, each with whether it has to go to its first arm.
@@ -152,6 +154,11 @@ impl<'a, 'f> Kernel<'a, 'f> {
             tests: Tests::default(),
             passes_over: Cell::new(false),
             from_zero: Cell::new(false),
+            tested: (0..)
+                .zip(&cfg.barrier_calls)
+                .filter(|(_, call)| is_by_parity(call))
+                .map(|(at, call)| (call.result, at))
+                .collect(),
             handed: RefCell::default(),
             guards: RefCell::default(),
         };

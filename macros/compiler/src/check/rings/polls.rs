@@ -11,14 +11,15 @@ use crate::rings::{Condition, Element, Expr, Op};
 impl Kernel<'_, '_> {
     /// The number of the test by parity whose answer a node is.
     pub(super) fn answers(&self, node: NodeId) -> Option<usize> {
-        self.cfg.barrier_calls.iter().position(|call| call.result == node && is_by_parity(call))
+        self.tested.get(&node).copied()
     }
 }
 
 impl Evaluator<'_, '_, '_> {
     /// The answer of a test by parity, with certain arguments.
     pub(super) fn answer(&self, node: NodeId) -> Option<Value> {
-        let test = self.kernel.answers(node).filter(|_| self.arguments.is_some())?;
+        self.arguments?;
+        let test = self.kernel.answers(node)?;
         Some(Value::Expr(Expr::counter(self.counters.number(Counter::Tested(test)))))
     }
 }

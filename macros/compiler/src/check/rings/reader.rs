@@ -2,7 +2,6 @@
 
 use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
 
-use super::constants::{Constants, Name};
 use crate::model::ty::{bytes_of, scalar};
 
 /// Why a value is asked for.
@@ -13,16 +12,44 @@ pub(super) struct Asked {
     pub(super) depth: u32,
 }
 
+/// A name of a constant.
+#[derive(Debug, Clone)]
+pub(super) struct Name {
+    pub(super) path: TokenStream,
+    pub(super) last: Ident,
+    /// Whether it stands where only an integer may.
+    pub(super) is_integer: bool,
+}
+
+impl Name {
+    pub(super) fn key(&self) -> String {
+        self.path.to_string()
+    }
+}
+
+/// What names stand for.
+pub(super) trait Names {
+    /// Returns the value of a name, and notes that it was asked for.
+    fn named(&self, name: Name, depth: u32) -> Option<i64>;
+    fn read(&self, tokens: &TokenStream, asked: Asked) -> Option<i64>;
+    /// Returns the number of bytes of a type.
+    fn bytes_at(&self, ty: &TokenStream, depth: u32) -> Option<u64>;
+    /// Whether a type is one that the function is generic over.
+    fn names_type(&self, ty: &TokenStream) -> bool;
+    /// Notes that a value was asked for.
+    fn note(&self, name: Name, value: Option<i64>, depth: u32);
+}
+
 /// Reads an expression.
-pub(super) struct Reader<'a, 'f> {
-    constants: &'a Constants<'f>,
+pub(super) struct Reader<'a, N> {
+    constants: &'a N,
     asked: Asked,
     trees: Vec<TokenTree>,
     at: usize,
 }
 
-impl<'a, 'f> Reader<'a, 'f> {
-    pub(super) fn of(constants: &'a Constants<'f>, tokens: &TokenStream, asked: Asked) -> Reader<'a, 'f> {
+impl<'a, N: Names> Reader<'a, N> {
+    pub(super) fn of(constants: &'a N, tokens: &TokenStream, asked: Asked) -> Reader<'a, N> {
         Reader { constants, asked, trees: tokens.clone().into_iter().collect(), at: 0 }
     }
 

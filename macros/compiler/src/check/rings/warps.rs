@@ -222,9 +222,10 @@ fn of_warp(leader: &Program, others: &Program, aim: Aim) -> Option<Program> {
 
 /// The counters whose values a step reads.
 fn reads(op: &Op) -> impl Iterator<Item = u32> {
-    let read: BTreeSet<u32> = match op {
-        Op::Set(values) => values.iter().flat_map(|(_, value)| value.counters()).collect(),
-        _ => op.counters(),
+    let set = if let Op::Set(values) = op { Some(values) } else { None };
+    let read: BTreeSet<u32> = match set {
+        Some(values) => values.iter().flat_map(|(_, value)| value.counters()).collect(),
+        None => op.counters(),
     };
     read.into_iter()
 }
