@@ -63,6 +63,7 @@ mod ring_read;
 mod ring_undrained;
 mod rings_beside;
 mod rings_elsewhere;
+mod rings_handed;
 mod rings_of_constants;
 mod rings_of_states;
 mod rings_together;
@@ -153,6 +154,7 @@ fn kernels() -> impl Iterator<Item = phalanx::Program> {
         ring_undrained::KERNELS,
         rings_beside::KERNELS,
         rings_elsewhere::KERNELS,
+        rings_handed::KERNELS,
         rings_of_constants::KERNELS,
         rings_of_states::KERNELS,
         rings_together::KERNELS,

@@ -185,7 +185,7 @@ fn half_of_the_bytes(input: &[u32], out: &mut [u32]) {
     let peer = 1 - cluster.block_rank();
     let there = cluster.map_shared_rank(&full, peer);
     cluster.map_shared_rank(&inbox, peer).store_async(i, input[i], &there);
-    full.wait_parity(parity[0] == 1);
+    full.wait_parity(parity.atomic(0).load(Relaxed) == 1);
     out[cluster.thread_rank()] = inbox[i];
     cluster.sync();
 }
@@ -209,7 +209,7 @@ fn too_few_bytes(input: &[u32], out: &mut [u32]) {
     let peer = 1 - cluster.block_rank();
     let there = cluster.map_shared_rank(&full, peer);
     cluster.map_shared_rank(&inbox, peer).store_async(i, input[i], &there);
-    full.wait_parity(parity[0] == 1);
+    full.wait_parity(parity.atomic(0).load(Relaxed) == 1);
     out[cluster.thread_rank()] = inbox[i];
     cluster.sync();
 }

@@ -149,6 +149,9 @@ fn definition(text: &str) -> Option<(&str, Definition)> {
     // Only such characters are sure to be tokens.
     let is_arithmetic = |of: char| is_of_name(of) || of.is_ascii_whitespace() || "+-*/%(){}:<>".contains(of);
     let ty = scalar(ty.trim()).filter(|ty| !ty.starts_with('f'))?;
+    // All of its bits.
+    let largest = format!("{ty}::MAX");
+    let value = if value.trim() == "!0" && ty.starts_with('u') { &largest } else { value };
     if !is_word(name) || !value.chars().all(is_arithmetic) {
         return None;
     }

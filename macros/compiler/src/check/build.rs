@@ -51,6 +51,7 @@ pub(crate) fn build(function: &Function) -> Result<Cfg<'_>, SpanRange> {
         calls: Vec::new(),
         queries: BTreeMap::new(),
         axes: BTreeMap::new(),
+        added: BTreeMap::new(),
         positions: BTreeMap::new(),
         thread_indexes: BTreeSet::new(),
         cuts: BTreeMap::new(),
@@ -107,6 +108,7 @@ pub(crate) fn build(function: &Function) -> Result<Cfg<'_>, SpanRange> {
         calls: builder.calls,
         queries: builder.queries,
         axes: builder.axes,
+        added: builder.added,
         positions: builder.positions,
         cuts: builder.cuts,
         formulas: builder.formulas,
@@ -134,6 +136,7 @@ struct Builder<'f> {
     calls: Vec<Call<'f>>,
     queries: BTreeMap<NodeId, (Group, &'static Query)>,
     axes: BTreeMap<NodeId, (NodeId, usize)>,
+    added: BTreeMap<NodeId, NodeId>,
     positions: BTreeMap<NodeId, Position>,
     /// The locals that are the thread's index.
     thread_indexes: BTreeSet<LocalId>,

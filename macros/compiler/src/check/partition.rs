@@ -304,6 +304,7 @@ impl<'f> Splitter<'_, 'f> {
             computed: self.cfg.computed.clone(),
             // Only the rings ask for them, and of the graph that was not split.
             counted: BTreeMap::new(),
+            added: BTreeMap::new(),
             assertions: Vec::new(),
             slices: self.cfg.slices.clone(),
             dynamic: self.cfg.dynamic.clone(),

@@ -4,13 +4,13 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 
-use super::item::{Declared, declared};
+use super::item::{Declared, declared, unlinted};
 use super::{callee, constant};
 use crate::model::expr::FunctionPath;
-use crate::model::followed::{Followed, FollowedMethod, Place, Selected};
+use crate::model::followed::{Followed, FollowedMethod, Place, Selected, text_marker};
 use crate::model::{Function, Role};
 
 /// Makes the constant of a function's `Summary` by which callers know its text.
@@ -22,13 +22,32 @@ pub(super) fn constant(function: &Function) -> Option<TokenStream> {
     }
 }
 
+/// Makes what other modules know the text of a function by that they may not name: they may read it where its own module's bodies call it.
+pub(super) fn hidden(function: &Function) -> TokenStream {
+    if function.role != Role::Device || function.vis.to_string() == "pub" {
+        return TokenStream::new();
+    }
+    let span = function.name.span();
+    let (marker, unlinted) = (Ident::new(&text_marker(&function.name), span), unlinted());
+    let text = constant(function);
+    quote_spanned! {span=>
+        #[doc(hidden)]
+        #unlinted
+        #[allow(non_camel_case_types, dead_code, unreachable_pub, reason = "named after the function, and nobody's value")]
+        pub struct #marker;
+        #unlinted
+        impl ::phalanx::__private::Summary for #marker { #text }
+    }
+}
+
 /// Makes the condition that the calls are of these functions.
 pub(crate) fn condition(followed: &[Followed]) -> TokenStream {
     let each = followed.iter().map(|function| {
         let (marker, span) = (function.marker(), function.name.span());
-        let (path, identity) = match &function.elsewhere {
-            None => (quote_spanned!(span=> #marker), identity(function.text, span)),
-            Some((path, place)) => (path.clone(), identity_elsewhere(function.text, place, span)),
+        let path = path(function);
+        let identity = match &function.elsewhere {
+            None => identity(function.text, span),
+            Some((_, place)) => identity_elsewhere(function.text, place, span),
         };
         let text = callee::summary(&FunctionPath { path, name: marker, turbofish: TokenStream::new() }, "TEXT");
         quote_spanned!(span=> (#text == #identity))
@@ -36,12 +55,22 @@ pub(crate) fn condition(followed: &[Followed]) -> TokenStream {
     quote!(#(#each)&&*)
 }
 
+/// The path of a function's marker.
+fn path(function: &Followed) -> TokenStream {
+    let (marker, span) = (function.marker(), function.name.span());
+    match (&function.elsewhere, &function.method) {
+        (None, _) => quote_spanned!(span=> #marker),
+        (Some((path, _)), None) => path.clone(),
+        (Some((module, _)), Some(_)) => quote_spanned!(span=> #module::#marker),
+    }
+}
+
 /// Makes a function that nobody calls, in which rustc selects the methods, or reports that it selects others. It has the generics of the
 /// caller, which the methods' types may name.
 pub(crate) fn selections(caller: &Function, followed: &[Followed]) -> TokenStream {
     let each = followed.iter().filter_map(|function| {
         let FollowedMethod { ty, constants, arguments, selected, .. } = function.method.as_ref()?;
-        let (marker, span) = (function.marker(), function.name.span());
+        let (marker, span) = (path(function), function.name.span());
         let entry = format_ident!("{}__on_device", function.name, span = span);
         let arguments = std::iter::repeat_n(quote_spanned!(span=> loop {}), *arguments);
         let marker = quote_spanned!(span=> #marker::<#(#constants),*>);

@@ -48,7 +48,8 @@ fn text(checked: &Checked<'_>) -> TokenStream {
     let options = template::options(function);
     let definition = template::definition(function, &cuda::text(checked), checked);
     let rings = rings::list(checked);
-    quote!(#marker #rings #body #options #definition)
+    let hidden = followed::hidden(function);
+    quote!(#marker #hidden #rings #body #options #definition)
 }
 
 /// Makes the signature alone, so that call sites still resolve after an error and rustc reports nothing more.
@@ -63,7 +64,8 @@ pub(crate) fn stub(function: &Function) -> TokenStream {
 
 fn text_stub(function: &Function) -> TokenStream {
     let (marker, definition, rings) = (item::marker(function), template::stub(function), rings::stub(function));
-    quote!(#marker #rings #definition)
+    let hidden = followed::hidden(function);
+    quote!(#marker #hidden #rings #definition)
 }
 
 /// Makes the items of `#[device] impl`: each method comes with its check, or with nothing if it has errors.

@@ -7,7 +7,8 @@ use proc_macro2::{Ident, TokenStream, TokenTree};
 pub(crate) struct Followed {
     /// The name by which it is called.
     pub(crate) name: Ident,
-    /// The path by which a function of another module is called, and where that module stands; `None` for one of the caller's module.
+    /// The path by which a function of another module is called, or of a method that of the module of its `impl`, and where that module
+    /// stands; `None` for one of the caller's module.
     pub(crate) elsewhere: Option<(TokenStream, Place)>,
     /// The identity of its text.
     pub(crate) text: u64,
@@ -75,4 +76,10 @@ pub(crate) fn joined_words(tokens: &TokenStream) -> String {
 pub(crate) fn method_marker(of: &str, method: &Ident) -> String {
     let method = method.to_string();
     format!("__phalanx_{of}_{}", method.trim_start_matches("r#"))
+}
+
+/// Returns the name of what confirms the text of a function that other modules may not name.
+pub(crate) fn text_marker(function: &Ident) -> String {
+    let function = function.to_string();
+    format!("__phalanx_text_{}", function.trim_start_matches("r#"))
 }

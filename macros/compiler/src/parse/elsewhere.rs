@@ -1,14 +1,16 @@
-//! Device functions of other modules of a file than that of their caller, with the names in their bodies as paths from the caller's
-//! module, in which the bodies then stand in place of calls (`inline`).
+//! Device functions of other modules of a file than that of their caller, and methods of types that stand in other modules, with the names in
+//! their bodies as paths from the caller's module, in which the bodies then stand in place of calls (`inline`).
 
 use std::collections::BTreeSet;
 
-use proc_macro2::{Ident, Span};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
+use syn::visit::{self, Visit};
 use syn::visit_mut::{self, VisitMut};
-use syn::{GenericParam, Item, ItemFn, PatIdent, Path, PathSegment};
+use syn::{Block, GenericParam, ImplItem, ImplItemFn, Item, ItemFn, ItemImpl, PatIdent, Path, PathSegment};
 
-use super::modules::Modules;
+use super::local_types::NamedType;
+use super::modules::{Meaning, Modules};
 use super::readable::{Known, OfType, declared_in, identity_of, is_device};
 use crate::model::followed::Place;
 use crate::model::name::NAMES;
@@ -22,11 +24,23 @@ pub(super) struct Elsewhere {
     pub(super) place: Place,
 }
 
+/// A method whose `impl` stands in another module.
+pub(super) struct MethodElsewhere {
+    /// The module of the type, and its name in it.
+    of: (usize, String),
+    name: String,
+    pub(super) known: Known,
+    pub(super) place: Place,
+    /// The path from the caller's module to that of the `impl`.
+    pub(super) module: TokenStream,
+}
+
 /// The functions of other modules.
 pub(super) struct Others {
     modules: Modules,
     own: usize,
     functions: Vec<Elsewhere>,
+    methods: Vec<MethodElsewhere>,
 }
 
 impl Others {
@@ -34,32 +48,85 @@ impl Others {
     pub(super) fn of(items: &[Item], own: &[String]) -> Option<Others> {
         let modules = Modules::of(items);
         let own = modules.at(own)?;
-        let mut functions = Vec::new();
+        let (mut functions, mut methods) = (Vec::new(), Vec::new());
         for module in (0..modules.count()).filter(|module| *module != own) {
             let Some(items) = items_at(items, modules.path(module)) else { continue };
             let place = modules.place(module, own);
             for item in items {
+                if let Item::Impl(item) = item {
+                    methods.extend(methods_of(&modules, item, (module, own)));
+                }
                 let Item::Fn(item) = item else { continue };
-                let known = if is_device(&item.attrs) { moved(&modules, item, (module, own)) } else { None };
+                let (sig, block) = (&item.sig, &item.block);
+                let text = identity_of(&quote!(#sig #block));
+                let of_type = (text, OfType::default(), Vec::new());
+                let known = if is_device(&item.attrs) { moved(&modules, item, (module, own), of_type) } else { None };
                 let of = (module, item.sig.ident.to_string());
                 functions.extend(known.map(|known| Elsewhere { of, known, place: place.clone() }));
             }
         }
-        Some(Others { modules, own, functions })
+        Some(Others { modules, own, functions, methods })
     }
 
     pub(super) fn known(&self) -> impl Iterator<Item = &Known> {
-        self.functions.iter().map(|function| &function.known)
+        let methods = self.methods.iter().map(|method| &method.known);
+        self.functions.iter().map(|function| &function.known).chain(methods)
     }
 
-    /// The function that a path names in the caller's module, if it is one of another module.
-    pub(super) fn named(&self, path: &Path) -> Option<&Elsewhere> {
-        if path.leading_colon.is_some() {
-            return None;
+    /// The methods of a type, whose `impl`s stand in other modules.
+    fn methods<'o>(&'o self, ty: &NamedType) -> impl Iterator<Item = &'o MethodElsewhere> {
+        let path: Vec<String> = ty.path().map(ToString::to_string).collect();
+        let meaning = self
+            .modules
+            .resolve(&path, self.own)
+            .filter(|meaning| self.modules.is_type(meaning) && self.modules.path_to(meaning, self.own).is_some());
+        let is_of = move |method: &&MethodElsewhere| {
+            meaning.as_ref().is_some_and(|of| (method.of.0, &method.of.1) == (of.module, &of.name))
+        };
+        self.methods.iter().filter(is_of)
+    }
+
+    pub(super) fn has_methods(&self, ty: &NamedType) -> bool {
+        self.methods(ty).next().is_some()
+    }
+
+    /// The method of a type, if one of this name is in sight and the only one.
+    pub(super) fn method(&self, ty: &NamedType, name: &Ident) -> Option<&MethodElsewhere> {
+        let mut named = self.methods(ty).filter(|method| *name == *method.name);
+        let (only, None) = (named.next()?, named.next()) else { return None };
+        Some(only)
+    }
+
+    /// The function that a path names in the caller's module, if it is one of another module, and whether it is hidden there: only a body of
+    /// its own module names it.
+    pub(super) fn named(&self, path: &Path) -> Option<(&Elsewhere, bool)> {
+        let meaning = self.meaning(path)?;
+        let is_hidden = self.modules.path_to(&meaning, self.own).is_none();
+        if is_hidden {
+            self.modules.hidden_path_to(&meaning, self.own)?;
         }
-        let meaning = self.modules.resolve(&names(path), self.own)?;
-        self.modules.path_to(&meaning, self.own)?;
-        self.functions.iter().find(|function| (function.of.0, &function.of.1) == (meaning.module, &meaning.name))
+        let is_it = |function: &&Elsewhere| (function.of.0, &function.of.1) == (meaning.module, &meaning.name);
+        self.functions.iter().find(is_it).map(|function| (function, is_hidden))
+    }
+
+    /// Whether a body names functions that may not be named in the caller's module.
+    pub(super) fn are_hidden_in(&self, body: &Block) -> bool {
+        struct Hidden<'o>(&'o Others, bool);
+        impl<'a> Visit<'a> for Hidden<'_> {
+            fn visit_path(&mut self, path: &'a Path) {
+                let Hidden(others, any) = self;
+                let meaning = if path.segments.len() > 1 { others.meaning(path) } else { None };
+                *any |= meaning.is_some_and(|meaning| others.modules.hidden_path_to(&meaning, others.own).is_some());
+                visit::visit_path(self, path);
+            }
+        }
+        let mut hidden = Hidden(self, false);
+        hidden.visit_block(body);
+        hidden.1
+    }
+
+    fn meaning(&self, path: &Path) -> Option<Meaning> {
+        if path.leading_colon.is_some() { None } else { self.modules.resolve(&names(path), self.own) }
     }
 }
 
@@ -78,22 +145,51 @@ fn names(path: &Path) -> Vec<String> {
     path.segments.iter().map(|segment| segment.ident.to_string()).collect()
 }
 
-/// Reads a function as its body would stand in the caller's module; `None` if some name in it could not stand there.
-fn moved(modules: &Modules, item: &ItemFn, (module, own): (usize, usize)) -> Option<Known> {
-    let (sig, block) = (&item.sig, &item.block);
-    let identity = identity_of(&quote!(#sig #block));
+/// Reads the methods of an `impl` of another module that may be called in the caller's.
+fn methods_of(modules: &Modules, item: &ItemImpl, (module, own): (usize, usize)) -> Vec<MethodElsewhere> {
+    let self_ty = &item.self_ty;
+    let ty = if is_device(&item.attrs) && item.trait_.is_none() { NamedType::of(self_ty) } else { None };
+    let path: Vec<String> = ty.iter().flat_map(NamedType::path).map(ToString::to_string).collect();
+    let meaning = modules.resolve(&path, module).filter(|meaning| modules.is_type(meaning));
+    let (Some(meaning), Some(way)) = (meaning, modules.path_between(module, own)) else { return Vec::new() };
+    let way = way.iter().map(|name| Ident::new(name, Span::call_site()));
+    let way = quote!(#(#way)::*);
+    let of = |member: &ImplItem| {
+        let ImplItem::Fn(ImplItemFn { attrs, vis, sig, block, .. }) = member else { return None };
+        let is_plain = attrs.iter().all(|attr| attr.path().is_ident("doc")) && modules.is_seen(vis, module, own);
+        let of_type = OfType::of(item).filter(|_| is_plain)?;
+        let text = identity_of(&quote!(#self_ty #sig #block));
+        let method: ItemFn = syn::parse2(quote!(#vis #sig #block)).ok()?;
+        let generics = item.generics.const_params().map(|param| param.ident.to_string());
+        let known = moved(modules, &method, (module, own), (text, of_type, generics.collect()))?;
+        let name = method.sig.ident.to_string();
+        let of = (meaning.module, meaning.name.clone());
+        Some(MethodElsewhere { of, name, known, place: modules.place(module, own), module: way.clone() })
+    };
+    item.items.iter().filter_map(of).collect()
+}
+
+/// Reads a function as its body would stand in the caller's module; `None` if some name in it could not stand there. Of a method, it is known
+/// what its `impl` says.
+fn moved(
+    modules: &Modules,
+    item: &ItemFn,
+    (module, own): (usize, usize),
+    (identity, of_type, of_impl): (u64, OfType, Vec<String>),
+) -> Option<Known> {
+    let sig = &item.sig;
     let generics = sig.generics.params.iter().filter_map(|param| match param {
         GenericParam::Type(param) => Some(param.ident.to_string()),
         GenericParam::Const(param) => Some(param.ident.to_string()),
         GenericParam::Lifetime(_) => None,
     });
-    let locals = declared_in(item).into_iter().chain(generics).collect();
+    let locals = declared_in(item).into_iter().chain(generics).chain(of_impl).collect();
     let mut moved = item.clone();
     let mut mover = Mover { modules, module, own, locals, fits: true };
     mover.visit_signature_mut(&mut moved.sig);
     mover.visit_block_mut(&mut moved.block);
     // What its body cannot have elsewhere, it does not have here.
-    if mover.fits { Known::of(&moved.sig, &moved.block, identity, OfType::default()) } else { None }
+    if mover.fits { Known::of(&moved.sig, &moved.block, identity, of_type) } else { None }
 }
 
 /// Writes the paths of one module as they are in another one.
@@ -110,6 +206,10 @@ impl VisitMut for Mover<'_> {
         visit_mut::visit_path_mut(self, path);
         let names = names(path);
         let Some(first) = names.first().filter(|_| path.leading_colon.is_none()) else { return };
+        // The receiver, and its type.
+        if first == "Self" || names.len() == 1 && first == "self" {
+            return;
+        }
         let meaning = self.modules.resolve(&names, self.module);
         if names.len() == 1 && self.locals.contains(first) {
             self.fits &= meaning.is_none();
@@ -119,7 +219,8 @@ impl VisitMut for Mover<'_> {
             self.fits &= self.means_the_same(first);
             return;
         };
-        let Some(mut segments) = self.modules.path_to(&meaning, self.own) else {
+        let hidden = || self.modules.hidden_path_to(&meaning, self.own);
+        let Some(mut segments) = self.modules.path_to(&meaning, self.own).or_else(hidden) else {
             self.fits = false;
             return;
         };

@@ -14,10 +14,10 @@ use syn::{
 use super::lengths::Lengths;
 use super::local_types::{NamedType, single};
 use super::passed::{has_place, is_handle, is_value};
-use super::readable::{Known, Reads, declared_everywhere, declared_in, is_place, name_of, words};
-use super::same_file::Module;
+use super::readable::{Known, Reads, are_apart, declared_everywhere, declared_in, is_place, name_of, words};
+use super::same_file::{Method, Module};
 use super::stand_ins::{LeaveBlock, Stands, Substitute, with_constants};
-use crate::model::followed::{Followed, FollowedMethod, Place, Selected};
+use crate::model::followed::{Followed, FollowedMethod, Place, Selected, text_marker};
 use crate::span::respanned;
 
 /// The most bodies that are put in place of calls.
@@ -53,7 +53,9 @@ pub(crate) fn inlined(item: &TokenStream, file: &str, reads: Reads) -> Option<In
     inliner.parameters(&item);
     inliner.visit_block_mut(&mut item.block);
     let followed = inliner.followed;
-    (!followed.is_empty()).then(|| Inlined { item: item.into_token_stream(), followed })
+    // What is compiled of this names no function that is out of sight.
+    (!followed.is_empty() && !module.others.are_hidden_in(&item.block))
+        .then(|| Inlined { item: item.into_token_stream(), followed })
 }
 
 struct Inliner<'m> {
@@ -81,7 +83,7 @@ struct Named<'m, 'p> {
     name: &'p Ident,
     /// The constants that the type's arguments are for it.
     of_type: Vec<(String, TokenTree)>,
-    /// The path of a function of another module, and where that module stands.
+    /// The path of a function of another module, or of the module of a method's `impl`, and where that module stands.
     elsewhere: Option<(TokenStream, Place)>,
 }
 
@@ -188,7 +190,7 @@ impl<'m> Inliner<'m> {
     fn returns_own(&self, path: &syn::Path, ty: &NamedType) -> bool {
         let Some((own, name)) = type_and_name(path) else { return false };
         let is_bare = own.arguments().is_empty() && !ty.arguments().is_empty() && own.name() == ty.name();
-        is_bare && self.module.method(ty, name).is_some_and(|(known, _)| known.returns_own(ty.name()))
+        is_bare && self.module.method(ty, name).is_some_and(|method| method.known.returns_own(ty.name()))
     }
 
     /// Returns the type of a struct's literal, or of what a function of the type returns.
@@ -198,8 +200,8 @@ impl<'m> Inliner<'m> {
             Expr::Call(call) => {
                 let Expr::Path(path) = &*call.func else { return None };
                 let (ty, name) = type_and_name(&path.path)?;
-                let (known, _) = self.module.method(&ty, name)?;
-                known.returns_own(ty.name()).then_some(ty)
+                let method = self.module.method(&ty, name)?;
+                method.known.returns_own(ty.name()).then_some(ty)
             }
             _ => None,
         }
@@ -233,12 +235,15 @@ impl<'m> Inliner<'m> {
             return Some(Named { known, own: None, name, of_type: Vec::new(), elsewhere: None });
         }
         let of_type = type_and_name(path).and_then(|(ty, name)| Some((module.method(&ty, name)?, ty, name)));
-        if let Some(((known, constants), ty, name)) = of_type {
-            return Some(Named { known, own: Some(ty), name, of_type: constants, elsewhere: None });
+        if let Some((Method { known, constants, elsewhere }, ty, name)) = of_type {
+            return Some(Named { known, own: Some(ty), name, of_type: constants, elsewhere });
         }
-        let function = module.others.named(path)?;
+        let (function, is_hidden) = module.others.named(path)?;
         let mut bare = path.clone();
         bare.segments.iter_mut().for_each(|segment| segment.arguments = PathArguments::None);
+        if let Some(last) = bare.segments.last_mut().filter(|_| is_hidden) {
+            last.ident = Ident::new(&text_marker(&last.ident), last.ident.span());
+        }
         let elsewhere = Some((bare.into_token_stream(), function.place.clone()));
         let name = &path.segments.last()?.ident;
         Some(Named { known: &function.known, own: None, name, of_type: Vec::new(), elsewhere })
@@ -277,20 +282,21 @@ impl<'m> Inliner<'m> {
         let Expr::Path(receiver) = &*call.receiver else { return None };
         let (local, name) = (receiver.path.get_ident()?, &call.method);
         let own = self.types.iter().rev().find(|(known, _)| *local == **known)?.1.clone()?;
-        let (known, constants) = self.module.method(&own, name)?;
+        let Method { known, constants, elsewhere } = self.module.method(&own, name)?;
         known.receiver()?;
         let mentions = |argument: &Expr| words(&argument.to_token_stream()).any(|word| word == *local);
         let arguments: Vec<&Expr> = call.args.iter().collect();
         // The receiver is read before the arguments are computed.
         let in_order = arguments.iter().all(|argument| is_place(argument) || !mentions(argument));
-        if call.turbofish.is_some() || self.is_taken(&own.name().to_string()) || !in_order || !self.may_stand(known) {
+        let first = own.path().next()?.to_string();
+        if call.turbofish.is_some() || self.is_taken(&first) || !in_order || !self.may_stand(known) {
             return None;
         }
         if !takes_values(known) || !known.types.is_empty() || known.constants.iter().any(|(_, used)| *used) {
             return None;
         }
         let body = self.body(known, (Some(&own), name, &constants), Some(&call.receiver), &arguments)?;
-        self.follow(known, (Some(&own), name), Selected::ByReceiver, None);
+        self.follow(known, (Some(&own), name), Selected::ByReceiver, elsewhere);
         Some((known.identity, body))
     }
 
@@ -369,7 +375,7 @@ impl<'m> Inliner<'m> {
                             let mentions =
                                 |tokens: TokenStream| words(&tokens).any(|word| names.first() == Some(&word));
                             let mut others = all.iter().filter(|other| !std::ptr::eq(**other, outer));
-                            if others.any(|other| mentions(other.to_token_stream())) {
+                            if others.any(|other| mentions(other.to_token_stream()) && !are_apart(&place, other)) {
                                 return None;
                             }
                             Stands::Place(*place)
@@ -485,10 +491,10 @@ fn one_name(path: &syn::Path) -> Option<&Ident> {
     path.leading_colon.is_none().then_some(&only.ident)
 }
 
-/// Returns the type and the name of a path that is these two.
+/// Returns the type and the name of a path that ends with these two.
 fn type_and_name(path: &syn::Path) -> Option<(NamedType, &Ident)> {
     let mut segments = path.segments.iter();
-    let (first, second, None) = (segments.next()?, segments.next()?, segments.next()) else { return None };
-    let own = NamedType::of_segment(first).filter(|_| path.leading_colon.is_none())?;
-    Some((own, &second.ident))
+    let last = segments.next_back()?;
+    let own = NamedType::of_segments(segments).filter(|_| path.leading_colon.is_none())?;
+    Some((own, &last.ident))
 }

@@ -27,8 +27,10 @@ pub(super) struct Meaning {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Module(usize),
-    /// A function or a constant.
-    Item,
+    Function,
+    Constant,
+    /// A structure.
+    Type,
     /// Something else, or an item that is there under a condition.
     Unknown,
 }
@@ -69,11 +71,11 @@ impl Modules {
     fn read(&mut self, items: &[Item], own: usize) {
         for item in items {
             let (name, vis, attrs, mut kind) = match item {
-                Item::Fn(item) => (&item.sig.ident, &item.vis, &item.attrs, Kind::Item),
-                Item::Const(item) => (&item.ident, &item.vis, &item.attrs, Kind::Item),
+                Item::Fn(item) => (&item.sig.ident, &item.vis, &item.attrs, Kind::Function),
+                Item::Const(item) => (&item.ident, &item.vis, &item.attrs, Kind::Constant),
                 Item::Enum(item) => (&item.ident, &item.vis, &item.attrs, Kind::Unknown),
                 Item::Static(item) => (&item.ident, &item.vis, &item.attrs, Kind::Unknown),
-                Item::Struct(item) => (&item.ident, &item.vis, &item.attrs, Kind::Unknown),
+                Item::Struct(item) => (&item.ident, &item.vis, &item.attrs, Kind::Type),
                 Item::Trait(item) => (&item.ident, &item.vis, &item.attrs, Kind::Unknown),
                 Item::Type(item) => (&item.ident, &item.vis, &item.attrs, Kind::Unknown),
                 Item::Union(item) => (&item.ident, &item.vis, &item.attrs, Kind::Unknown),
@@ -100,12 +102,7 @@ impl Modules {
             if !attrs.iter().all(is_harmless) {
                 kind = Kind::Unknown;
             }
-            let seen_in = match vis {
-                Visibility::Public(_) => ROOT,
-                Visibility::Restricted(vis) if vis.path.is_ident("crate") => ROOT,
-                Visibility::Restricted(vis) if vis.path.is_ident("super") => self.0[own].parent.unwrap_or(ROOT),
-                Visibility::Restricted(_) | Visibility::Inherited => own,
-            };
+            let seen_in = self.seen_in(vis, own);
             let meaning = Meaning { module: own, name: name.to_string(), kind, seen_in };
             self.0[own].items.entry(name.to_string()).or_default().push(meaning);
         }
@@ -205,7 +202,7 @@ impl Modules {
         let inner = depth.checked_sub(1)?;
         let of_glob = |path: &Vec<String>| match imported(path, inner)?.kind {
             Kind::Module(other) if other != module => self.named(name, other, inner),
-            Kind::Module(_) | Kind::Item | Kind::Unknown => None,
+            Kind::Module(_) | Kind::Function | Kind::Constant | Kind::Type | Kind::Unknown => None,
         };
         only(own.globs.iter().filter_map(of_glob).collect())
     }
@@ -222,12 +219,30 @@ impl Modules {
         Place { up: from.len() - shared, down: path[shared..].to_vec() }
     }
 
-    /// The path by which a module names an item of another one, if it is a function or a constant that may be named there.
+    /// The path by which a module names an item of another one, if it is a function, a constant or a structure that may be named there.
     pub(super) fn path_to(&self, item: &Meaning, from: usize) -> Option<Vec<String>> {
-        if item.kind != Kind::Item || !self.is_within(from, item.seen_in) {
-            return None;
-        }
-        let Place { up, down } = self.place(item.module, from);
+        let is_named = matches!(item.kind, Kind::Function | Kind::Constant | Kind::Type);
+        if is_named && self.is_within(from, item.seen_in) { self.path_through(item, from) } else { None }
+    }
+
+    /// The path that would lead to a function that may not be named there, though its module may.
+    pub(super) fn hidden_path_to(&self, item: &Meaning, from: usize) -> Option<Vec<String>> {
+        let is_hidden = item.kind == Kind::Function && !self.is_within(from, item.seen_in);
+        if is_hidden { self.path_through(item, from) } else { None }
+    }
+
+    fn path_through(&self, item: &Meaning, from: usize) -> Option<Vec<String>> {
+        Some(self.path_between(item.module, from)?.into_iter().chain([item.name.clone()]).collect())
+    }
+
+    /// Whether a path names a structure.
+    pub(super) fn is_type(&self, meaning: &Meaning) -> bool {
+        meaning.kind == Kind::Type
+    }
+
+    /// The path by which a module names another one, if it may.
+    pub(super) fn path_between(&self, to: usize, from: usize) -> Option<Vec<String>> {
+        let Place { up, down } = self.place(to, from);
         // The modules in between have to be visible, too.
         let mut module = (0..up).try_fold(from, |module, _| self.0[module].parent)?;
         for name in &down {
@@ -237,7 +252,21 @@ impl Modules {
             module = next;
         }
         let begin = if up == 0 { vec!["self".to_string()] } else { vec!["super".to_string(); up] };
-        Some(begin.into_iter().chain(down).chain([item.name.clone()]).collect())
+        Some(begin.into_iter().chain(down).collect())
+    }
+
+    /// Whether something of a module with this visibility may be named in another one.
+    pub(super) fn is_seen(&self, vis: &Visibility, module: usize, from: usize) -> bool {
+        self.is_within(from, self.seen_in(vis, module))
+    }
+
+    fn seen_in(&self, vis: &Visibility, own: usize) -> usize {
+        match vis {
+            Visibility::Public(_) => ROOT,
+            Visibility::Restricted(vis) if vis.path.is_ident("crate") => ROOT,
+            Visibility::Restricted(vis) if vis.path.is_ident("super") => self.0[own].parent.unwrap_or(ROOT),
+            Visibility::Restricted(_) | Visibility::Inherited => own,
+        }
     }
 
     fn is_within(&self, module: usize, outer: usize) -> bool {
@@ -247,8 +276,8 @@ impl Modules {
 
 /// Whether an attribute leaves an item as it is, but for ours, which keep its name.
 fn is_harmless(attr: &Attribute) -> bool {
-    const HARMLESS: [&str; 9] =
-        ["allow", "cluster_kernel", "deny", "device", "doc", "expect", "inline", "must_use", "warn"];
+    const HARMLESS: [&str; 11] =
+        ["allow", "cluster_kernel", "deny", "derive", "device", "doc", "expect", "inline", "must_use", "repr", "warn"];
     let last = attr.path().segments.last();
     last.is_some_and(|last| HARMLESS.iter().any(|harmless| last.ident == harmless))
 }
@@ -298,6 +327,23 @@ mod tests {
         check("ring", "rows", Some("super::shapes::rows"));
         check("ring", "inner::hidden", Some("self::inner::hidden"));
         check("ring::inner", "super::super::shapes::rows", Some("super::super::shapes::rows"));
+    }
+
+    /// The path that would lead to a function that only its own module may name.
+    #[test]
+    fn hidden_functions() {
+        let file =
+            syn::parse_file("mod ring { fn own() {} const STAGES: u32 = 2; mod closed { fn shut() {} } }").unwrap();
+        let modules = Modules::of(&file.items);
+        let hidden = |path: &[&str]| {
+            let words: Vec<String> = path.iter().map(ToString::to_string).collect();
+            let path = modules.hidden_path_to(&modules.resolve(&words, ROOT)?, ROOT)?;
+            Some(path.join("::"))
+        };
+        assert_eq!(hidden(&["ring", "own"]).as_deref(), Some("self::ring::own"));
+        // Nothing could confirm a constant, nor what is in a module out of sight.
+        assert_eq!(hidden(&["ring", "STAGES"]), None);
+        assert_eq!(hidden(&["ring", "closed", "shut"]), None);
     }
 
     #[test]

@@ -287,6 +287,25 @@ pub(super) fn is_place(expr: &Expr) -> bool {
     }
 }
 
+/// Whether an expression is a place, or a borrow of one, that is no part of another place.
+pub(super) fn are_apart(place: &Expr, other: &Expr) -> bool {
+    fn fields(expr: &Expr) -> Option<Vec<String>> {
+        match expr {
+            Expr::Path(path) => Some(vec![path.path.get_ident()?.to_string()]),
+            Expr::Field(field) => {
+                let mut all = fields(&field.base)?;
+                all.push(field.member.to_token_stream().to_string());
+                Some(all)
+            }
+            Expr::Paren(paren) => fields(&paren.expr),
+            Expr::Reference(reference) => fields(&reference.expr),
+            _ => None,
+        }
+    }
+    let both = fields(place).zip(fields(other));
+    both.is_some_and(|(one, other)| one.iter().zip(&other).any(|(one, other)| one != other))
+}
+
 /// Returns the name of a pattern that is a name.
 pub(super) fn name_of(pat: &Pat) -> Option<&syn::PatIdent> {
     match pat {

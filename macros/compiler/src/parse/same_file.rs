@@ -9,9 +9,10 @@ use quote::{ToTokens, quote};
 use syn::visit::Visit;
 use syn::{Attribute, ImplItem, Item, ItemFn, Type};
 
-use super::elsewhere::Others;
+use super::elsewhere::{MethodElsewhere, Others};
 use super::local_types::NamedType;
 use super::readable::{Known, OfType, identity_of, is_device, words};
+use crate::model::followed::Place;
 
 /// The functions of a module, by name, and the methods of its types, by type and name.
 pub(super) struct Module {
@@ -77,17 +78,33 @@ impl Module {
     }
 
     pub(super) fn has_methods(&self, ty: &NamedType) -> bool {
-        let name = self.resolved(ty).name();
-        self.methods.keys().any(|(of, _)| *name == **of)
+        let ty = self.resolved(ty);
+        ty.is_one_name() && self.methods.keys().any(|(of, _)| *ty.name() == **of) || self.others.has_methods(ty)
     }
 
-    /// Returns a function of a type, with the constants that the type's arguments are for it.
-    pub(super) fn method(&self, ty: &NamedType, name: &Ident) -> Option<(&Known, Vec<(String, TokenTree)>)> {
+    /// Returns a function of a type.
+    pub(super) fn method(&self, ty: &NamedType, name: &Ident) -> Option<Method<'_>> {
         let ty = self.resolved(ty);
-        let known = self.methods.get(&(ty.name().to_string(), name.to_string()))?;
+        let own = self.methods.get(&(ty.name().to_string(), name.to_string())).filter(|_| ty.is_one_name());
+        let (known, elsewhere) = match own {
+            Some(known) => (known, None),
+            None => {
+                let MethodElsewhere { known, place, module, .. } = self.others.method(ty, name)?;
+                (known, Some((module.clone(), place.clone())))
+            }
+        };
         let (names, given) = (known.of_type.iter().cloned(), ty.arguments().iter().cloned());
-        (names.len() == given.len()).then(|| (known, names.zip(given).collect()))
+        (names.len() == given.len()).then(|| Method { known, constants: names.zip(given).collect(), elsewhere })
     }
+}
+
+/// A function of a type.
+pub(super) struct Method<'m> {
+    pub(super) known: &'m Known,
+    /// The constants that the type's arguments are for it.
+    pub(super) constants: Vec<(String, TokenTree)>,
+    /// The path of the module in which its `impl` stands, if that is another one, and where that is.
+    pub(super) elsewhere: Option<(TokenStream, Place)>,
 }
 
 fn only<K: Ord>(all: BTreeMap<K, Vec<Option<Known>>>) -> BTreeMap<K, Known> {

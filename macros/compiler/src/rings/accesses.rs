@@ -45,7 +45,8 @@ pub(super) fn unpaired(automaton: &Automaton) -> Option<Reason> {
             | Action::Shared
             | Action::Ahead(_)
             | Action::Constant(_)
-            | Action::Free => {}
+            | Action::Free
+            | Action::Over { .. } => {}
         }
         work.extend(node.next.iter().map(|(next, _)| (*next, accesses.clone())));
     }

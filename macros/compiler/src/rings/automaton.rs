@@ -80,6 +80,11 @@ pub(super) enum Action {
     /// A branch that goes the same way as all of its number.
     Constant(u32),
     Free,
+    /// A branch on whether the barrier's phase of a parity is over.
+    Over {
+        barrier: usize,
+        parity: bool,
+    },
     Missing,
     End,
 }
@@ -238,10 +243,15 @@ impl Builder<'_> {
         let value = |expr: &Expr| expr.value(counters, rank, step.id);
         let index = |element: &Element| Ok((element.array, value(&element.index)?));
         let places = &mut *self.places;
+        let is_odd = |parity: &Expr| Ok(value(&parity.clone().apply(Operator::Rem, Expr::constant(2)))? == 1);
         let found = match &step.op {
             Op::Wait { barrier, parity } => {
-                let parity = value(&parity.clone().apply(Operator::Rem, Expr::constant(2)))? == 1;
+                let parity = is_odd(parity)?;
                 places.barrier(index(barrier)?, rank).map(|barrier| Action::Wait { barrier, parity })
+            }
+            Op::Branch { condition: Condition::Over { barrier, parity }, .. } => {
+                let parity = is_odd(parity)?;
+                places.barrier(index(barrier)?, rank).map(|barrier| Action::Over { barrier, parity })
             }
             Op::WaitToken { barrier } => {
                 places.barrier(index(barrier)?, rank).map(|barrier| Action::WaitToken { barrier })
@@ -366,7 +376,7 @@ impl Automaton {
             let here = &self.nodes[usize::from(node)];
             match here.action {
                 Action::Shared | Action::Constant(_) => return Some(node),
-                Action::End | Action::Free | Action::Ahead(_) => return None,
+                Action::End | Action::Free | Action::Over { .. } | Action::Ahead(_) => return None,
                 _ if !here.decides => return None,
                 _ => node = here.after(true).0,
             }

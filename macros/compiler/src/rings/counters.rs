@@ -233,7 +233,7 @@ fn uses(role: &Role) -> Vec<(Expr, Use)> {
         let mut exact = |expr: &Expr| uses.push((expr.clone(), Use::Exact));
         let index = |element: &Element| element.index.clone();
         match &step.op {
-            Op::Wait { barrier, parity } => {
+            Op::Wait { barrier, parity } | Op::Branch { condition: Condition::Over { barrier, parity }, .. } => {
                 exact(&index(barrier));
                 exact(&parity.clone().apply(Operator::Rem, Expr::constant(2)));
             }

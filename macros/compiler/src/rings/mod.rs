@@ -99,11 +99,10 @@ fn searched(skeleton: &Skeleton, limit: usize, only_proofs: bool) -> Result<Verd
             .all(|node| node.owned || !matches!(node.action, Action::Expect { .. } | Action::Share { .. })),
         limit,
         states: 0,
-        reason: if splits.exact {
-            None
-        } else {
-            splits::not_represented(skeleton).or_else(|| splits::not_owned(&machine))
-        },
+        reason: splits::tests(skeleton).or_else(|| match splits.exact {
+            true => None,
+            false => splits::not_represented(skeleton).or_else(|| splits::not_owned(&machine)),
+        }),
     };
     if let Some(reason) = checker.reason.filter(|_| only_proofs) {
         return Err(reason);

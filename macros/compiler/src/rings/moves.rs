@@ -237,7 +237,11 @@ fn settle(machine: &Machine, ledger: &mut Ledger, fork: Fork, group: &[usize]) -
             let Some(actor) = group.get(at).copied() else { break Ok(()) };
             let node = machine.node(&work.state, actor);
             match &node.action {
-                decision @ (Action::Shared | Action::Ahead(_) | Action::Constant(_) | Action::Free) => {
+                decision @ (Action::Shared
+                | Action::Ahead(_)
+                | Action::Constant(_)
+                | Action::Free
+                | Action::Over { .. }) => {
                     if let Some(taken) = next_decision(machine, &work.state, actor, decision) {
                         work.state[ACTOR * actor + 1] += u16::from(*decision == Action::Shared);
                         if let Err(stop) = work.go_on(actor, taken) {
@@ -298,6 +302,7 @@ fn next_decision(machine: &Machine, state: &[u16], actor: usize, action: &Action
             (0..*number).map(|more| known(position + more)).find(|known| *known != Some(true)).unwrap_or(Some(true))
         }
         Action::Constant(number) => machine.constant(state, *number),
+        Action::Over { barrier, parity } => Some((state[machine.barriers_at + BARRIER * barrier] % 2 == 1) != *parity),
         _ => None,
     }
 }

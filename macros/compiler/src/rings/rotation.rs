@@ -251,7 +251,8 @@ impl Draft<'_> {
 
     fn agree(&mut self, from: &Action, to: &Action) -> bool {
         match (from, to) {
-            (Action::Wait { barrier, parity }, Action::Wait { barrier: image, parity: other }) => {
+            (Action::Wait { barrier, parity }, Action::Wait { barrier: image, parity: other })
+            | (Action::Over { barrier, parity }, Action::Over { barrier: image, parity: other }) => {
                 self.barrier(*barrier, *image, Some(parity != other))
             }
             (Action::WaitToken { barrier }, Action::WaitToken { barrier: image }) => {

@@ -238,6 +238,13 @@ pub enum Condition {
     Constant(u32),
     /// The branch is a decision of each thread's own.
     Free,
+    /// The branch holds if the barrier's phase of this parity is over when the thread comes to it.
+    Over {
+        /// The barrier, of the own block.
+        barrier: Element,
+        /// The parity, modulo 2.
+        parity: Expr,
+    },
 }
 
 impl Op {
@@ -247,7 +254,9 @@ impl Op {
             Op::Set(values) => {
                 (values.iter().map(|(counter, _)| *counter).collect(), values.iter().map(|(_, expr)| expr).collect())
             }
-            Op::Wait { barrier, parity } => (Vec::new(), vec![&barrier.index, parity]),
+            Op::Wait { barrier, parity } | Op::Branch { condition: Condition::Over { barrier, parity }, .. } => {
+                (Vec::new(), vec![&barrier.index, parity])
+            }
             Op::WaitToken { barrier } | Op::Expect { barrier, .. } => (Vec::new(), vec![&barrier.index]),
             Op::Arrive { barrier, block, .. } => (Vec::new(), vec![&barrier.index, block]),
             Op::Copy { slot, barrier, block, signals, from, .. } => {

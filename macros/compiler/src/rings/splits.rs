@@ -3,7 +3,7 @@
 
 use super::automaton::Action;
 use super::machine::Machine;
-use super::skeleton::{Condition, Op, Role, Skeleton};
+use super::skeleton::{Condition, Op, Role, Skeleton, Step};
 use super::verdict::Reason;
 
 /// The numbers of actors of all units, for each search.
@@ -91,6 +91,13 @@ pub(super) fn not_represented(skeleton: &Skeleton) -> Option<Reason> {
             }
         })
     })
+}
+
+/// Returns a step that tests whether a phase is over: it is taken right after the step before, so that some runs are left out.
+pub(super) fn tests(skeleton: &Skeleton) -> Option<Reason> {
+    let mut steps = skeleton.roles.iter().flat_map(|role| &role.steps);
+    let is_test = |step: &&Step| matches!(step.op, Op::Branch { condition: Condition::Over { .. }, .. });
+    steps.find(is_test).map(|step| Reason::FreeDecision { step: step.id })
 }
 
 /// Returns why the shares of a copy need not belong to one phase: a thread of several begins one and does not arrive right afterwards.

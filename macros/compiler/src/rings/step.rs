@@ -151,7 +151,12 @@ impl Work<'_> {
                 self.log(event, None);
                 return Err(Fault::Count(CountFault::Index { threads, step: node.id }).into());
             }
-            Action::Shared | Action::Ahead(_) | Action::Constant(_) | Action::Free | Action::End => {
+            Action::Shared
+            | Action::Ahead(_)
+            | Action::Constant(_)
+            | Action::Free
+            | Action::Over { .. }
+            | Action::End => {
                 return Ok(Done::Alone);
             }
         }

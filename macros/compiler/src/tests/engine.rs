@@ -87,6 +87,7 @@ fn cfg<const N: usize>(blocks: [(&[&'static str], End); N]) -> Cfg<'static> {
         calls: Vec::new(),
         queries: BTreeMap::new(),
         axes: BTreeMap::new(),
+        added: BTreeMap::new(),
         positions: BTreeMap::new(),
         cuts: BTreeMap::new(),
         formulas: BTreeMap::new(),

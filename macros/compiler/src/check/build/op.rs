@@ -170,11 +170,14 @@ impl<'f> Builder<'f> {
             Op::Atomic(atomic) => {
                 let element = region.unwrap_or(Region::of(Root::Global)).at(Select::At(nodes[1]));
                 self.access_atomically(element, atomic, at);
-                self.node(
+                let added = nodes.get(2).copied().filter(|_| atomic.method.name == "fetch_add");
+                let result = self.node(
                     Source::Known { uniformity: Uniformity::Divergent, what: "the result of an atomic operation" },
                     nodes,
                     at,
-                )
+                );
+                self.added.extend(added.map(|added| (result, added)));
+                result
             }
             Op::Uniform(group) => {
                 let team = team(group);

@@ -68,6 +68,8 @@ pub(crate) struct Cfg<'f> {
     pub(crate) queries: BTreeMap<NodeId, (Group, &'static Query)>,
     /// The axes of `Dim3`s, each with the node of the `Dim3` and the number of the axis.
     pub(crate) axes: BTreeMap<NodeId, (NodeId, usize)>,
+    /// The results of `fetch_add`, each with what it adds. The steps before are the accesses.
+    pub(crate) added: BTreeMap<NodeId, NodeId>,
     /// The nodes that say where in its block the thread is.
     pub(crate) positions: BTreeMap<NodeId, Position>,
     /// The nodes that keep only the lower bits of an integer, their first operand: casts, and operators on the result of one.

@@ -49,6 +49,9 @@ impl Walker<'_, '_, '_, '_> {
             Some(pending) => pending.fills |= fills,
             None => self.pending.push(Pending { array, index, block, fills, point, at: step.at }),
         }
+        if self.hands_out(array) {
+            self.publish(access, point, step.at);
+        }
         Ok(())
     }
 
@@ -104,8 +107,10 @@ impl Walker<'_, '_, '_, '_> {
     /// Adds the accesses since the last step.
     pub(super) fn flush(&mut self) {
         for Pending { array, index, block, fills, point, at } in std::mem::take(&mut self.pending) {
+            // Who reads it has read as many before.
+            let data = if self.hands_out(array) { Data::Round { ahead: 0, kind: 0 } } else { Data::Fixed(0) };
             let Some((array, _)) = self.objects.slot(array) else { continue };
-            let (slot, data) = (Element { array, index }, Data::Fixed(0));
+            let slot = Element { array, index };
             let (begin, end) = match fills {
                 true => {
                     let begin = Op::BeginFill { slot: slot.clone(), block: block.clone(), data };

@@ -167,7 +167,17 @@ impl Walker<'_, '_, '_, '_> {
             Some(Counter::Variable(variable)) => {
                 self.kernel().loop_of(*variable).is_some() && self.kernel().is_kept_by_body(*variable)
             }
-            Some(Counter::Iterations(_) | Counter::Stage(_) | Counter::Parity(_)) | None => false,
+            Some(
+                Counter::Iterations(_)
+                | Counter::Stage(_)
+                | Counter::Parity(_)
+                | Counter::Tickets(_)
+                | Counter::Published
+                | Counter::Taken
+                | Counter::Given(_)
+                | Counter::Tested(_),
+            )
+            | None => false,
         };
         match inlined {
             Value::Expr(expr) if expr.counters().all(is_number) => Value::Expr(expr),

@@ -123,7 +123,9 @@ fn is_of_own_block(op: &Op) -> bool {
     let own = |block: &Expr| *block == Expr::rank();
     let same = |expr: &Expr| !expr.has_rank();
     match op {
-        Op::Wait { barrier, parity } => same(&barrier.index) && same(parity),
+        Op::Wait { barrier, parity } | Op::Branch { condition: Condition::Over { barrier, parity }, .. } => {
+            same(&barrier.index) && same(parity)
+        }
         Op::WaitToken { barrier } | Op::Expect { barrier, .. } => same(&barrier.index),
         Op::Arrive { barrier, block, .. } => same(&barrier.index) && own(block),
         Op::Copy { slot, barrier, block, signals, .. } => {

@@ -88,18 +88,21 @@ impl Walker<'_, '_, '_, '_> {
                 let waits = match is_by_parity(call) {
                     _ if !polls => None,
                     true => match self.operand(call, point).expr() {
-                        Some(parity) => Some(Op::Wait { barrier, parity }),
+                        Some(parity) => Some(Op::Wait { barrier: barrier.clone(), parity }),
                         None => return Err(Refusal::new(at, "the parity is not a function of the round")),
                     },
                     // A later wait takes the token.
                     false if self.is_taken(call) => None,
                     false => {
                         self.check_token(call, point)?;
-                        Some(Op::WaitToken { barrier })
+                        Some(Op::WaitToken { barrier: barrier.clone() })
                     }
                 };
                 match waits {
                     Some(waits) => waits,
+                    None if kernel.answers(call.result) == Some(index) && self.evaluator.arguments.is_some() => {
+                        return self.test(point, index, barrier);
+                    }
                     // What the answer tells the thread is left out.
                     None => {
                         self.program.allows_more = true;

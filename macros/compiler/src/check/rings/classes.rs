@@ -75,12 +75,21 @@ impl Classes {
         Classes { asked, differing, given, guards, all }
     }
 
-    /// Returns the threads by the values that they have for certain arguments, too.
+    /// The nodes on which a thread's steps may depend.
+    pub(super) fn asked(&self) -> impl Iterator<Item = NodeId> {
+        self.asked.iter().map(|asked| asked.node)
+    }
+
+    /// Returns the threads by the values that they have for certain arguments, and by what they are handed then.
     pub(super) fn with(&self, kernel: &Kernel<'_, '_>, arguments: &Arguments) -> Classes {
         let mut all = Vec::new();
+        let handed = kernel.handed.borrow().clone();
+        let is_handed = |asked: &Asked| handed.as_ref().is_some_and(|handed| handed.depending.contains(&asked.node));
         for class in &self.all {
             let nodes = self.differing.iter().zip(&class.values).zip(&self.given);
-            let open = nodes.filter(|((_, value), given)| **given && matches!(value, Decided::Open(_)));
+            let is_given = |asked: &Asked, given: bool| given || is_handed(asked);
+            let open =
+                nodes.filter(|((asked, value), given)| is_given(asked, **given) && matches!(value, Decided::Open(_)));
             let open: Vec<Asked> = open.map(|((asked, _), _)| *asked).collect();
             if open.is_empty() {
                 all.push(class.clone());

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use proc_macro2::{Delimiter, Group, Ident, Literal, Punct, Spacing, TokenStream, TokenTree};
 
+use super::reader::{Asked, Name, Names, Reader};
 use crate::model;
 use crate::model::options::{Extents, Setting};
 use crate::model::ty::{bytes_of, scalar};
@@ -31,15 +32,6 @@ pub(crate) struct Constants<'f> {
     tried: BTreeMap<String, i64>,
     /// The names that were asked for, in order, with their values.
     asked: RefCell<Vec<(Name, Option<i64>)>>,
-}
-
-/// A name of a constant.
-#[derive(Debug, Clone)]
-pub(super) struct Name {
-    path: TokenStream,
-    last: Ident,
-    /// Whether it stands where only an integer may.
-    is_integer: bool,
 }
 
 /// What is taken for granted, and only rustc knows.
@@ -110,11 +102,6 @@ impl<'f> Constants<'f> {
         })
     }
 
-    /// Whether a type is one that the function is generic over.
-    fn names_type(&self, ty: &TokenStream) -> bool {
-        names(ty).iter().any(|name| self.is_type(name))
-    }
-
     /// Whether a name stands in the size of a block that has one dimension.
     fn counts_threads(&self, name: &Ident) -> bool {
         let each = self.function.options.block.as_ref().map_or(&[][..], |block| &block.each);
@@ -166,44 +153,6 @@ impl<'f> Constants<'f> {
         if ty.clone().into_iter().next().is_some_and(is_alias) { None } else { self.bytes_at(ty, DEPTH) }
     }
 
-    fn bytes_at(&self, ty: &TokenStream, depth: u32) -> Option<u64> {
-        let length = |tokens: &TokenStream| u64::try_from(self.read(tokens, Asked { is_integer: true, depth })?).ok();
-        let trees: Vec<TokenTree> = ty.clone().into_iter().collect();
-        match &trees[..] {
-            [TokenTree::Ident(name)] if self.is_type(name) => {
-                let name = Name { path: size_of(name), last: name.clone(), is_integer: true };
-                let bytes = self.named(name, depth)?;
-                u64::try_from(bytes).ok()
-            }
-            [TokenTree::Ident(name)] if name == "bf16" || name == "f16" => Some(2),
-            [TokenTree::Ident(name)] => match scalar(&name.to_string()) {
-                Some(name) => bytes_of(name),
-                None if self.is_defined_type(name) => {
-                    let name = Name { path: size_of(name), last: name.clone(), is_integer: true };
-                    self.named(name, depth).and_then(|bytes| u64::try_from(bytes).ok())
-                }
-                None => None,
-            },
-            [TokenTree::Group(group)] => match group.delimiter() {
-                Delimiter::None => self.bytes_at(&group.stream(), depth),
-                Delimiter::Bracket => {
-                    let (element, number) = array(&group.stream())?;
-                    self.bytes_at(&element, depth)?.checked_mul(length(&number)?)
-                }
-                Delimiter::Parenthesis | Delimiter::Brace => None,
-            },
-            [TokenTree::Ident(name), TokenTree::Punct(open), row @ .., TokenTree::Punct(close)]
-                if name == "Swizzled" && open.as_char() == '<' && close.as_char() == '>' =>
-            {
-                let is_comma = |tree: &TokenTree| matches!(tree, TokenTree::Punct(punct) if punct.as_char() == ',');
-                let at = row.iter().position(is_comma)?;
-                let [element, number] = [&row[..at], &row[at + 1..]].map(|part| part.iter().cloned().collect());
-                self.bytes_at(&element, depth)?.checked_mul(length(&number)?)
-            }
-            _ => None,
-        }
-    }
-
     /// Whether the file defines a structure of this name, or gives the name to another type.
     fn is_defined_type(&self, name: &Ident) -> bool {
         self.function.definitions.contains_key(&model::size_of(&name.to_string())) || self.alias(name).is_some()
@@ -243,31 +192,6 @@ impl<'f> Constants<'f> {
         }
     }
 
-    fn read(&self, tokens: &TokenStream, asked: Asked) -> Option<i64> {
-        let mut reader = Reader { constants: self, asked, trees: tokens.clone().into_iter().collect(), at: 0 };
-        let value = reader.sum()?;
-        (reader.at == reader.trees.len()).then_some(value)
-    }
-
-    /// Returns the value of a name, and notes that it was asked for.
-    fn named(&self, name: Name, depth: u32) -> Option<i64> {
-        let tried = self.tried.get(&name.key()).copied();
-        let value = tried.or_else(|| if let [value] = self.defined_by(&name, depth)[..] { Some(value) } else { None });
-        self.note(name, value, depth);
-        value
-    }
-
-    /// Notes that a value was asked for. What a definition names need not be in scope here.
-    fn note(&self, name: Name, value: Option<i64>, depth: u32) {
-        if depth == DEPTH {
-            let mut asked = self.asked.borrow_mut();
-            match asked.iter_mut().find(|(known, _)| known.key() == name.key()) {
-                Some((known, _)) => known.is_integer |= name.is_integer,
-                None => asked.push((name, value)),
-            }
-        }
-    }
-
     /// The value of a constant, if the file shows one.
     pub(crate) fn named_in_file(&self, name: &Ident) -> Option<i64> {
         if let [value] = self.defined(name, DEPTH)[..] { Some(value) } else { None }
@@ -302,9 +226,71 @@ impl<'f> Constants<'f> {
     }
 }
 
-impl Name {
-    fn key(&self) -> String {
-        self.path.to_string()
+impl Names for Constants<'_> {
+    /// Returns the value of a name, and notes that it was asked for.
+    fn named(&self, name: Name, depth: u32) -> Option<i64> {
+        let tried = self.tried.get(&name.key()).copied();
+        let value = tried.or_else(|| if let [value] = self.defined_by(&name, depth)[..] { Some(value) } else { None });
+        self.note(name, value, depth);
+        value
+    }
+
+    fn read(&self, tokens: &TokenStream, asked: Asked) -> Option<i64> {
+        Reader::of(self, tokens, asked).all()
+    }
+
+    fn bytes_at(&self, ty: &TokenStream, depth: u32) -> Option<u64> {
+        let length = |tokens: &TokenStream| u64::try_from(self.read(tokens, Asked { is_integer: true, depth })?).ok();
+        let trees: Vec<TokenTree> = ty.clone().into_iter().collect();
+        match &trees[..] {
+            [TokenTree::Ident(name)] if self.is_type(name) => {
+                let name = Name { path: size_of(name), last: name.clone(), is_integer: true };
+                let bytes = self.named(name, depth)?;
+                u64::try_from(bytes).ok()
+            }
+            [TokenTree::Ident(name)] if name == "bf16" || name == "f16" => Some(2),
+            [TokenTree::Ident(name)] => match scalar(&name.to_string()) {
+                Some(name) => bytes_of(name),
+                None if self.is_defined_type(name) => {
+                    let name = Name { path: size_of(name), last: name.clone(), is_integer: true };
+                    self.named(name, depth).and_then(|bytes| u64::try_from(bytes).ok())
+                }
+                None => None,
+            },
+            [TokenTree::Group(group)] => match group.delimiter() {
+                Delimiter::None => self.bytes_at(&group.stream(), depth),
+                Delimiter::Bracket => {
+                    let (element, number) = array(&group.stream())?;
+                    self.bytes_at(&element, depth)?.checked_mul(length(&number)?)
+                }
+                Delimiter::Parenthesis | Delimiter::Brace => None,
+            },
+            [TokenTree::Ident(name), TokenTree::Punct(open), row @ .., TokenTree::Punct(close)]
+                if name == "Swizzled" && open.as_char() == '<' && close.as_char() == '>' =>
+            {
+                let is_comma = |tree: &TokenTree| matches!(tree, TokenTree::Punct(punct) if punct.as_char() == ',');
+                let at = row.iter().position(is_comma)?;
+                let [element, number] = [&row[..at], &row[at + 1..]].map(|part| part.iter().cloned().collect());
+                self.bytes_at(&element, depth)?.checked_mul(length(&number)?)
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether a type is one that the function is generic over.
+    fn names_type(&self, ty: &TokenStream) -> bool {
+        names(ty).iter().any(|name| self.is_type(name))
+    }
+
+    /// Notes that a value was asked for. What a definition names need not be in scope here.
+    fn note(&self, name: Name, value: Option<i64>, depth: u32) {
+        if depth == DEPTH {
+            let mut asked = self.asked.borrow_mut();
+            match asked.iter_mut().find(|(known, _)| known.key() == name.key()) {
+                Some((known, _)) => known.is_integer |= name.is_integer,
+                None => asked.push((name, value)),
+            }
+        }
     }
 }
 
@@ -313,14 +299,6 @@ pub(in crate::check) fn count_of_literals(function: &Function, extents: &Extents
     let constants = Constants::new(function, BTreeMap::new());
     let count = constants.count(extents)?;
     (constants.asked() == 0).then_some(u64::from(count))
-}
-
-/// Why a value is asked for.
-#[derive(Debug, Clone, Copy)]
-struct Asked {
-    is_integer: bool,
-    /// The number of definitions that may still be followed.
-    depth: u32,
 }
 
 /// The size of a type in bytes, for rustc.
@@ -353,134 +331,4 @@ pub(in crate::check) fn inner(ty: &TokenStream) -> Option<(TokenStream, TokenStr
     ty.clone()
         .into_iter()
         .find_map(|tree| if let TokenTree::Group(group) = tree { array(&group.stream()) } else { None })
-}
-
-/// Reads an expression.
-struct Reader<'a, 'f> {
-    constants: &'a Constants<'f>,
-    asked: Asked,
-    trees: Vec<TokenTree>,
-    at: usize,
-}
-
-impl Reader<'_, '_> {
-    fn operator(&mut self, of: &[char]) -> Option<char> {
-        let Some(TokenTree::Punct(punct)) = self.trees.get(self.at) else { return None };
-        let operator = punct.as_char();
-        of.contains(&operator).then(|| self.at += 1)?;
-        Some(operator)
-    }
-
-    fn sum(&mut self) -> Option<i64> {
-        let mut left = self.product()?;
-        while let Some(operator) = self.operator(&['+', '-']) {
-            let right = self.product()?;
-            left = if operator == '+' { left.checked_add(right)? } else { left.checked_sub(right)? };
-        }
-        Some(left)
-    }
-
-    fn product(&mut self) -> Option<i64> {
-        let mut left = self.cast()?;
-        while let Some(operator) = self.operator(&['*', '/', '%']) {
-            let right = self.cast()?;
-            left = match operator {
-                '*' => left.checked_mul(right)?,
-                '/' => left.checked_div(right)?,
-                _ => left.checked_rem(right)?,
-            };
-        }
-        Some(left)
-    }
-
-    /// A value with casts to types that have room for it.
-    fn cast(&mut self) -> Option<i64> {
-        let value = self.atom()?;
-        while matches!(self.trees.get(self.at), Some(TokenTree::Ident(word)) if word == "as") {
-            let Some(TokenTree::Ident(ty)) = self.trees.get(self.at + 1) else { return None };
-            let bits = match ty.to_string().as_str() {
-                "i32" => 31,
-                "u32" => 32,
-                "i64" | "u64" | "usize" | "isize" => 62,
-                _ => return None,
-            };
-            (0..1 << bits).contains(&value).then_some(())?;
-            self.at += 2;
-        }
-        Some(value)
-    }
-
-    fn atom(&mut self) -> Option<i64> {
-        let tree = self.trees.get(self.at)?.clone();
-        self.at += 1;
-        match tree {
-            TokenTree::Literal(literal) => {
-                let digits = literal.to_string().replace('_', "");
-                let end = digits.find(|digit: char| !digit.is_ascii_digit()).unwrap_or(digits.len());
-                let (number, suffix) = digits.split_at(end);
-                (suffix.is_empty() || scalar(suffix).is_some()).then(|| number.parse().ok())?
-            }
-            TokenTree::Ident(word) if word == "true" || word == "false" => Some(i64::from(word == "true")),
-            TokenTree::Ident(first) => {
-                if let Some(bytes) = self.size_of_type() {
-                    return Some(bytes);
-                }
-                let name = self.name(first)?;
-                self.constants.named(name, self.asked.depth)
-            }
-            TokenTree::Group(group) => match group.delimiter() {
-                Delimiter::Parenthesis | Delimiter::Brace | Delimiter::None => {
-                    self.constants.read(&group.stream(), self.asked)
-                }
-                Delimiter::Bracket => None,
-            },
-            TokenTree::Punct(_) => None,
-        }
-    }
-
-    /// The value of `size_of::<T>()`, with or without a path before it, which begins with the name before.
-    fn size_of_type(&mut self) -> Option<i64> {
-        let begin = self.at - 1;
-        let text = |tree: &TokenTree| tree.to_string();
-        let rest = &self.trees[begin..];
-        let end = rest
-            .iter()
-            .position(|tree| !matches!(tree, TokenTree::Ident(_) | TokenTree::Punct(_)) || text(tree) == "<")?;
-        let path: Vec<String> = rest[..end].iter().map(text).collect();
-        let is_size =
-            ["size_of::", "mem::size_of::", "std::mem::size_of::", "core::mem::size_of::"].contains(&&*path.concat());
-        let close = rest.iter().position(|tree| text(tree) == ">").filter(|_| is_size)?;
-        let arguments =
-            rest.get(close + 1).filter(|tree| matches!(tree, TokenTree::Group(group) if group.stream().is_empty()))?;
-        let ty: TokenStream = rest.get(end + 1..close)?.iter().cloned().collect();
-        let bytes = i64::try_from(self.constants.bytes_at(&ty, self.asked.depth)?).ok()?;
-        let path = rest[..=close].iter().chain([arguments]).cloned().collect();
-        let TokenTree::Ident(last) = rest[end - 3].clone() else { return None };
-        self.at = begin + close + 2;
-        // The size of a parameter is noted as such.
-        if self.constants.names_type(&ty) {
-            return Some(bytes);
-        }
-        self.constants.note(Name { path, last, is_integer: true }, Some(bytes), self.asked.depth);
-        Some(bytes)
-    }
-
-    /// The path that begins with this name, unless it is one of a function or a macro, or a method is called.
-    fn name(&mut self, first: Ident) -> Option<Name> {
-        let begin = self.at - 1;
-        let mut last = first;
-        while self.operator(&[':']).is_some() {
-            self.operator(&[':'])?;
-            let Some(TokenTree::Ident(next)) = self.trees.get(self.at).cloned() else { return None };
-            last = next;
-            self.at += 1;
-        }
-        let goes_on = match self.trees.get(self.at) {
-            Some(TokenTree::Group(_)) => true,
-            Some(TokenTree::Punct(punct)) => "!.<".contains(punct.as_char()),
-            Some(TokenTree::Ident(_) | TokenTree::Literal(_)) | None => false,
-        };
-        let path = self.trees[begin..self.at].iter().cloned().collect();
-        (!goes_on).then_some(Name { path, last, is_integer: self.asked.is_integer })
-    }
 }

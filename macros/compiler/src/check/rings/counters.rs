@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
-use crate::check::cfg::{BlockId, Variable};
+use crate::check::cfg::{BlockId, NodeId, Variable};
 
 /// A counter of the skeleton's roles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,6 +16,16 @@ pub(super) enum Counter {
     Stage(Variable),
     /// The parity of a pipeline's round.
     Parity(Variable),
+    /// What the tickets that the thread has taken from a queue have added to it, by the parameter.
+    Tickets(usize),
+    /// The number that the thread has published last.
+    Published,
+    /// How many of the published numbers the thread has read.
+    Taken,
+    /// The last answer of a test whether a phase is over, by the number of the call.
+    Tested(usize),
+    /// How many numbers a lane of its warp has given to the thread, by the result.
+    Given(NodeId),
 }
 
 /// The counters that were needed so far, by number.

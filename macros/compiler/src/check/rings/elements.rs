@@ -75,18 +75,25 @@ fn shape(kernel: &Kernel<'_, '_>, slot: &Slot) -> Option<(usize, u32, u64)> {
     (number > slot.stages && !copied && all_known).then_some((depth, columns, bytes))
 }
 
-/// Whether all threads that make an access name the same element.
+/// Whether all threads that make an access name the same element. What one thread names alone is one.
 fn is_one_element(kernel: &Kernel<'_, '_>, access: &Access, point: Point) -> bool {
     let mut known: Option<Vec<Value>> = None;
-    (0..kernel.threads).all(|thread| {
+    let mut is_one = true;
+    for thread in 0..kernel.threads {
         let counters = Counters::default();
         let evaluator = Evaluator { kernel, counters: &counters, arguments: None, thread, after: None, inlines: true };
         if !evaluator.may_come_to(point.0) {
-            return true;
+            continue;
         }
         let nodes = access.region.path.iter().flat_map(Select::nodes);
         let named: Vec<Value> = nodes.map(|node| evaluator.value(node, point)).collect();
-        let is_expr = |value: &Value| matches!(value, Value::Expr(_));
-        named.iter().all(is_expr) && *known.get_or_insert_with(|| named.clone()) == named
-    })
+        let is_expr = named.iter().all(|value| matches!(value, Value::Expr(_)));
+        let is_same = known.as_ref().is_none_or(|known| *known == named);
+        if known.is_some() && !(is_one && is_expr && is_same) {
+            return false;
+        }
+        is_one &= is_expr;
+        known = Some(named);
+    }
+    true
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use super::classes::Classes;
 use super::given::{Arguments, Elements};
+use super::handed::Handed;
 use super::kernel::{Kernel, Refusal};
 use super::objects::Objects;
 use super::preconditions::Preconditions;
@@ -21,6 +22,9 @@ const ARGUMENTS: i64 = 3;
 
 /// The largest number of states of all checks of a kernel.
 const STATES: usize = 10_000;
+
+/// How many times as many rounds are tried last.
+const MANY: i64 = 3;
 
 /// The number of clusters of a grid that has several.
 const CLUSTERS: i64 = 2;
@@ -48,6 +52,7 @@ pub(super) fn find(
         sought.limit = sought.limit.min(STATES);
     }
     let depends = classes.depends(kernel);
+    let handed = Handed::of(kernel, objects, classes).filter(|_| sought.is_some());
     let arrays = staged::arrays(kernel);
     let stages = objects.barriers.iter().map(|(_, barriers, _)| i64::from(barriers.stages)).max().unwrap_or(1);
     // As many rounds as there are stages, or one more, leave the parities of some or all of them odd.
@@ -62,8 +67,16 @@ pub(super) fn find(
     let others = others.filter(|_| depends.on_choices);
     // A block that does the work of others, or less than its own, does so beside others.
     let several = (1..=stages + ARGUMENTS).map(with(Elements::Same)).map(|arguments| arguments.of_clusters(CLUSTERS));
-    let others = others.chain(several.filter(|_| depends.on_grid));
-    let of_arguments = |arguments: &Arguments| classes.with(kernel, arguments);
+    let has_tickets = handed.as_ref().is_some_and(Handed::has_tickets);
+    let others = others.chain(several.filter(|_| depends.on_grid || has_tickets));
+    // What comes once in several rounds, as a scale for a group of tiles, comes again only after many.
+    let many = [MANY * (stages + ARGUMENTS)].into_iter().map(with(Elements::Same));
+    let are_many = sought.is_some() && depends.on_numbers;
+    let others = others.chain(many.filter(|_| are_many));
+    let of_arguments = |arguments: &Arguments| {
+        Handed::hand_out(handed.as_ref(), kernel, objects, arguments);
+        classes.with(kernel, arguments)
+    };
     let mut refused: Option<Refusal> = None;
     let mut ended = false;
     let preconditions = Preconditions::of(kernel);
@@ -78,6 +91,7 @@ pub(super) fn find(
         }
         let classes = of_arguments(&arguments);
         let found = find_for(kernel, objects.clone(), &classes, &arguments, &mut sought);
+        kernel.handed.replace(None);
         let is_same = |refusal: &Refusal| refused.as_ref().is_some_and(|before| refusal.is_same(before));
         // What is not followed with some rounds is not followed with more.
         let ends = arguments.number > 0 && found.as_ref().is_err_and(is_same);
@@ -96,6 +110,7 @@ pub(super) fn find(
                 && find_for(kernel, objects.clone(), &of_arguments(&largest), &largest, &mut sought).is_ok_and(
                     |other| other.is_some_and(|other| other.rule == fault.rule && other.at.begins_with(fault.at)),
                 );
+            kernel.handed.replace(None);
             let named = if always { Vec::new() } else { report::arguments(kernel, &depends, &arguments) };
             return Some(messages::for_arguments(fault, &named));
         }
@@ -148,6 +163,10 @@ fn find_for(
         let sites = Sites::default();
         // An argument may be too small for the kernel.
         let assembled = assemble_most(kernel, &mut objects, classes, &sites, (Some(arguments), Aim::Fault))?.0;
+        let published = kernel.handed.borrow().as_ref().and_then(|handed| handed.array());
+        if published.is_some_and(|array| objects.slot(array).is_none()) {
+            return Err(Refusal::new(kernel.whole(), "what a thread hands out to others is not followed"));
+        }
         if assembled.allows_more {
             return Err(Refusal::new(kernel.whole(), "the steps have runs that the kernel may not have"));
         }
@@ -174,6 +193,9 @@ fn find_for(
             let stale = rings::stale(&assembled.skeleton);
             return Ok(stale.map(|stale| report::stale(kernel, &objects, &sites, &assembled, &stale)));
         };
+        if is_of_another_turn(kernel, &objects, &fault) {
+            return Ok(None);
+        }
         // The arguments need not be those of a kernel that expects stages of their number.
         let is_of_index = matches!(fault, Fault::Count(CountFault::Index { .. }));
         if is_of_index && sought.as_ref().is_some_and(|sought| !sought.indexes) {
@@ -193,4 +215,11 @@ fn find_for(
             Some(_) | None => return Ok(Some(report::fault(kernel, &objects, &sites, &assembled, &fault, &trace))),
         }
     }
+}
+
+/// Whether a reader gets another one of the published numbers than it was taken to get.
+fn is_of_another_turn(kernel: &Kernel<'_, '_>, objects: &Objects, fault: &Fault) -> bool {
+    let published = kernel.handed.borrow().as_ref().and_then(|handed| handed.array());
+    let Fault::Read { slot, content: Content::OtherRound, .. } = fault else { return false };
+    Some(objects.slots[slot.array as usize].array) == published
 }

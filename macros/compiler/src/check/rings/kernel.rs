@@ -2,10 +2,12 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use phalanx_contract::uniformity::Uniformity;
 
 use super::constants::Constants;
+use super::handed::Handed;
 use super::pipelines::Pipelines;
 use super::tested::Tests;
 use crate::check::bit_set::BlockSet;
@@ -118,6 +120,10 @@ pub(super) struct Kernel<'a, 'f> {
     pub(super) passes_over: Cell<bool>,
     /// Whether loops over ranges from a small number on are taken for the rest of loops from 0 on.
     pub(super) from_zero: Cell<bool>,
+    /// The tests by parity whether a phase is over, by the nodes of their answers.
+    pub(super) tested: BTreeMap<NodeId, usize>,
+    /// What threads hand out in the launch that is followed.
+    pub(super) handed: RefCell<Option<Rc<Handed>>>,
     /// For each block that was asked for, the branches on whose arms it is, each with whether it has to go to its first arm.
     pub(super) guards: RefCell<BTreeMap<BlockId, Vec<(BlockId, bool)>>>,
 }
@@ -148,6 +154,12 @@ impl<'a, 'f> Kernel<'a, 'f> {
             tests: Tests::default(),
             passes_over: Cell::new(false),
             from_zero: Cell::new(false),
+            tested: (0..)
+                .zip(&cfg.barrier_calls)
+                .filter(|(_, call)| is_by_parity(call))
+                .map(|(at, call)| (call.result, at))
+                .collect(),
+            handed: RefCell::default(),
             guards: RefCell::default(),
         };
         for (block, content) in cfg.blocks.iter().enumerate() {
@@ -291,11 +303,17 @@ impl<'a, 'f> Kernel<'a, 'f> {
                 !call.barriers.is_empty() || self.pipelines.called(call).is_some()
             }
             StepKind::Value(ValueStep::Set { variable, .. }) => counts(*variable),
-            StepKind::Value(ValueStep::Evaluate(_) | ValueStep::Name { .. } | ValueStep::Return(_))
+            StepKind::Value(ValueStep::Evaluate(node)) => self.hands(*node),
+            StepKind::Value(ValueStep::Name { .. } | ValueStep::Return(_))
             | StepKind::Memory(_)
             | StepKind::Group(GroupStep::Convergent { .. } | GroupStep::Aligned { .. } | GroupStep::FormGroup(_))
             | StepKind::Token(_) => false,
         }
+    }
+
+    /// Whether a thread is handed something where it evaluates a node.
+    pub(super) fn hands(&self, node: NodeId) -> bool {
+        self.handed.borrow().as_ref().is_some_and(|handed| handed.hands(node))
     }
 
     /// Whether nothing on the arms of a branch is relevant, so that it need not be followed.
@@ -352,11 +370,11 @@ impl<'a, 'f> Kernel<'a, 'f> {
                 Some(Formula::Pick) => of.operands[1..].iter().all(|element| self.is_boolean(*element)),
                 _ => false,
             },
+            Source::Known { .. } => self.answers(node).is_some(),
             Source::Integer(_)
             | Source::Constant(_)
             | Source::Counter { .. }
             | Source::Param(_)
-            | Source::Known { .. }
             | Source::ThreadRank
             | Source::Load(_)
             | Source::Agreed { .. }

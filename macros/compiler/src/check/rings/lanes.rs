@@ -197,7 +197,11 @@ fn by_lanes(step: &Step, many: u32) -> Option<Vec<Step>> {
         }
         Op::Expect { .. } | Op::Copy { .. } => vec![step.clone(); many as usize],
         // Each thread leaves for itself; what all decide alike of a launch is known.
-        Op::Arrive { .. } | Op::Branch { condition: Condition::Shared | Condition::Ahead(_) | Condition::Free, .. } => {
+        Op::Arrive { .. }
+        | Op::Branch {
+            condition: Condition::Shared | Condition::Ahead(_) | Condition::Free | Condition::Over { .. },
+            ..
+        } => {
             return None;
         }
         Op::Wait { .. }

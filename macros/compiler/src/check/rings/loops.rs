@@ -295,7 +295,17 @@ impl Walker<'_, '_, '_, '_> {
         (self.evaluator.arguments.is_some() || !value.has_counters())
             && value.counters().all(|counter| match all.get(counter as usize) {
                 Some(Counter::Variable(variable)) => is_kept(*variable),
-                Some(Counter::Iterations(_) | Counter::Stage(_) | Counter::Parity(_)) | None => false,
+                Some(
+                    Counter::Iterations(_)
+                    | Counter::Stage(_)
+                    | Counter::Parity(_)
+                    | Counter::Tickets(_)
+                    | Counter::Published
+                    | Counter::Taken
+                    | Counter::Given(_)
+                    | Counter::Tested(_),
+                )
+                | None => false,
             })
     }
 

@@ -6,7 +6,7 @@
 //! Named constants have the values that definitions in the file show, or several are tried: each is a case, and rustc reports the fault
 //! of a case whose values the constants have.
 //!
-//! `pipelines` has the methods of `Pipeline`, `constants` and `symbol` have values that the text does not say, `value` the values of nodes,
+//! `pipelines` has the methods of `Pipeline`, `constants`, `reader` and `symbol` have values that the text does not say, `value` the values of nodes, `handed` and `queues` those that a thread hands out,
 //! `given` and `launch` those of a certain launch, `ahead` and `settled` the branches on later decisions, `preconditions` what has to hold of it, `objects` the barriers and slots, `walk` and
 //! `calls` a thread's steps, `skipped` and `raised` what they pass over, `reached` what their ranks exclude, `classes` the threads with the same ones, `warps` and `lanes` the actors, `assemble` the roles,
 //! `staged` the rows that bulk copies read and threads write again, `report` the faults as messages.
@@ -27,6 +27,7 @@ mod find;
 mod flat;
 mod gathered;
 mod given;
+mod handed;
 mod kernel;
 mod lanes;
 mod launch;
@@ -41,9 +42,11 @@ mod parts;
 mod pipelines;
 mod polls;
 mod preconditions;
+mod queues;
 mod races;
 mod raised;
 mod reached;
+mod reader;
 mod report;
 mod settled;
 mod skipped;

@@ -1,11 +1,46 @@
 //! Tests whether a phase is over: loops that ask until it is are waits, and so is a test with a wait for the case that it is not.
 
-use super::kernel::{Point, is_by_parity};
+use super::counters::Counter;
+use super::kernel::{Kernel, Point, Refusal, is_by_parity};
+use super::value::{Evaluator, Value};
 use super::walk::Walker;
 use crate::check::cfg::{AccessKind, BarrierCall, BlockId, End, MemoryStep, NodeId, Source, Step, StepKind};
 use crate::model::barrier::PhaseAction;
+use crate::rings::{Condition, Element, Expr, Op};
+
+impl Kernel<'_, '_> {
+    /// The number of the test by parity whose answer a node is.
+    pub(super) fn answers(&self, node: NodeId) -> Option<usize> {
+        self.tested.get(&node).copied()
+    }
+}
+
+impl Evaluator<'_, '_, '_> {
+    /// The answer of a test by parity, with certain arguments.
+    pub(super) fn answer(&self, node: NodeId) -> Option<Value> {
+        self.arguments?;
+        let test = self.kernel.answers(node)?;
+        Some(Value::Expr(Expr::counter(self.counters.number(Counter::Tested(test)))))
+    }
+}
 
 impl Walker<'_, '_, '_, '_> {
+    /// Adds the steps of a test whose answer, with certain arguments, a thread keeps: it is that of the moment. One that nobody asks for
+    /// is none.
+    pub(super) fn test(&mut self, point: Point, index: usize, barrier: Element) -> Result<(), Refusal> {
+        let call = &self.evaluator.kernel.cfg.barrier_calls[index];
+        let Some(answer) = self.evaluator.counters.get(Counter::Tested(index)) else { return Ok(()) };
+        let parity = call.operands.last().and_then(|parity| self.evaluator.decisive(*parity, point).expr());
+        let parity = parity.ok_or_else(|| Refusal::new(call.at, "the parity is not a function of the round"))?;
+        let begin = self.program.steps.len();
+        let is = |answers: i64| Op::Set(vec![(answer, Expr::constant(answers))]);
+        self.push(point, call.at, Op::Branch { condition: Condition::Over { barrier, parity }, otherwise: begin + 3 });
+        self.push(point, call.at, is(1));
+        self.push(point, call.at, Op::Jump(begin + 4));
+        self.push(point, call.at, is(0));
+        Ok(())
+    }
+
     /// If a block asks, again and again, whether a phase is over, and does nothing else meanwhile that concerns others: the number of the
     /// test, and where control goes when it is.
     pub(super) fn poll(&self, block: BlockId) -> Option<(usize, BlockId)> {

@@ -194,12 +194,11 @@ impl Evaluator<'_, '_, '_> {
                 None if kernel.cfg.cuts.contains_key(&node) => self.uncut(node, operand(0)),
                 None => self.of_option(node, operand),
             },
-            Source::Param(_)
-            | Source::Not
-            | Source::Known { .. }
-            | Source::Load(_)
-            | Source::Agreed { .. }
-            | Source::Shuffled { .. } => Value::Unknown,
+            Source::Known { .. } | Source::Load(_) | Source::Shuffled { .. } => {
+                let handed = self.handed(node, |own| self.value_within(own, point, depth));
+                handed.or_else(|| self.answer(node)).unwrap_or(Value::Unknown)
+            }
+            Source::Param(_) | Source::Not | Source::Agreed { .. } => Value::Unknown,
         };
         if value == Value::Unknown { self.opaque(node) } else { value }
     }
@@ -382,28 +381,33 @@ impl Evaluator<'_, '_, '_> {
 
 /// The nodes whose values depend on which thread of the block computes them.
 pub(super) fn differing(kernel: &Kernel<'_, '_>) -> BTreeSet<NodeId> {
-    let mut differing: BTreeSet<NodeId> = BTreeSet::new();
+    reached_from(kernel, |node| {
+        matches!(kernel.cfg.nodes[node.0].source, Source::ThreadRank) || kernel.cfg.positions.contains_key(&node)
+    })
+}
+
+/// The nodes whose values depend on some of these.
+pub(super) fn reached_from(kernel: &Kernel<'_, '_>, by_itself: impl Fn(NodeId) -> bool) -> BTreeSet<NodeId> {
+    let mut reached: BTreeSet<NodeId> = BTreeSet::new();
     let mut variables: BTreeSet<Variable> = BTreeSet::new();
     loop {
-        let before = (differing.len(), variables.len());
+        let before = (reached.len(), variables.len());
         for (index, node) in kernel.cfg.nodes.iter().enumerate() {
             let of_variable = node.source.read().is_some_and(|variable| variables.contains(&variable));
-            let of_operand = node.operands.iter().any(|operand| differing.contains(operand));
-            let by_itself =
-                matches!(node.source, Source::ThreadRank) || kernel.cfg.positions.contains_key(&NodeId(index));
-            if of_variable || of_operand || by_itself {
-                differing.insert(NodeId(index));
+            let of_operand = node.operands.iter().any(|operand| reached.contains(operand));
+            if of_variable || of_operand || by_itself(NodeId(index)) {
+                reached.insert(NodeId(index));
             }
         }
         for step in kernel.cfg.blocks.iter().flat_map(|block| &block.steps) {
             if let Some((variable, value, _)) = step.kind.set()
-                && differing.contains(&value)
+                && reached.contains(&value)
             {
                 variables.insert(variable);
             }
         }
-        if before == (differing.len(), variables.len()) {
-            return differing;
+        if before == (reached.len(), variables.len()) {
+            return reached;
         }
     }
 }

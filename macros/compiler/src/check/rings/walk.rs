@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::counters::Counters;
 use super::decision::{ByHand, Decision, Key, Looked};
+use super::handed::By;
 use super::kernel::{Kernel, Point, Refusal, is_warp, is_within_warp};
 use super::objects::Objects;
 use super::value::{Evaluator, Value, binary};
@@ -77,6 +78,8 @@ pub(super) struct Program {
     pub(super) allows_more: bool,
     /// The shared arrays with an access that may not be made.
     pub(super) uncertain: BTreeSet<usize>,
+    /// The numbers that the thread hands out, by the index of the step.
+    pub(super) handed_out: BTreeMap<usize, (By, Expr)>,
     /// By array of slots, the number of threads in the groups that copy to it together; none for all of the block.
     pub(super) together: BTreeMap<u32, BTreeSet<Option<u64>>>,
 }
@@ -236,7 +239,9 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
         if let Some((_, over)) = self.poll(block) {
             return Ok(Next::Goes(over));
         }
-        if let Some(waits) = self.waits_unless_over(block) {
+        if self.evaluator.arguments.is_none()
+            && let Some(waits) = self.waits_unless_over(block)
+        {
             return Ok(Next::Goes(waits));
         }
         let point = (block, kernel.cfg.blocks[block.0].steps.len());
@@ -441,7 +446,12 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
                 // It may synchronize the block.
                 self.program.allows_more |= matches!(call.callee, Callee::Function(_));
             }
-            StepKind::Value(ValueStep::Evaluate(_) | ValueStep::Name { .. } | ValueStep::Return(_))
+            StepKind::Value(ValueStep::Evaluate(node)) => {
+                if self.kernel().hands(*node) {
+                    self.take(point, *node, at);
+                }
+            }
+            StepKind::Value(ValueStep::Name { .. } | ValueStep::Return(_))
             | StepKind::Memory(MemoryStep::Fence | MemoryStep::WaitPrevious)
             | StepKind::Group(GroupStep::Aligned { .. } | GroupStep::FormGroup(_))
             | StepKind::Token(

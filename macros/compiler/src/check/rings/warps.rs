@@ -154,11 +154,12 @@ fn of_warp(leader: &Program, others: &Program, aim: Aim) -> Option<Program> {
     // As single threads, lanes that meet have runs that the kernel does not have, so that no fault of theirs would count.
     let stays_together = aim == Aim::Fault && !leader.meetings.is_empty();
     let mut seen = BTreeSet::new();
-    let mut work = vec![(0, 0, Since::Nothing)];
-    while let Some((at, other, since)) = work.pop() {
+    // With the counters that the leader has set alone: they are not what the others have counted.
+    let mut work = vec![(0, 0, Since::Nothing, BTreeSet::new())];
+    while let Some((at, other, since, mut apart)) = work.pop() {
         let since = if stays_together { Since::Nothing } else { since };
         let (at, other) = (leader.behind_jumps(at)?, others.behind_jumps(other)?);
-        if !seen.insert((at, other, since)) {
+        if !seen.insert((at, other, since, apart.clone())) {
             continue;
         }
         let (step, others_step) = (leader.steps.get(at), others.steps.get(other));
@@ -179,9 +180,14 @@ fn of_warp(leader: &Program, others: &Program, aim: Aim) -> Option<Program> {
             (together, op)
         {
             // What the leader does alone may depend on the round.
-            work.extend([(at + 1, other, since), (*otherwise, other, since)]);
+            work.extend([(at + 1, other, since, apart.clone()), (*otherwise, other, since, apart)]);
         } else if !together {
-            work.push((at + 1, other, alone(op, since, |counter| counted_by_others.contains(&counter))?));
+            if let Op::Set(values) = op {
+                apart.extend(values.iter().map(|(counter, _)| *counter).filter(|set| counted_by_others.contains(set)));
+            }
+            work.push((at + 1, other, alone(op, since)?, apart));
+        } else if reads(op).any(|counter| apart.contains(&counter)) {
+            return None;
         } else if let (Op::Branch { condition, otherwise }, Some(Op::Branch { otherwise: others_otherwise, .. })) =
             (op, others_op)
         {
@@ -191,10 +197,13 @@ fn of_warp(leader: &Program, others: &Program, aim: Aim) -> Option<Program> {
                 keys.retain(|key| known.contains(key));
                 (!keys.is_empty()).then_some(())?;
             }
-            work.extend([(at + 1, other + 1, since), (*otherwise, *others_otherwise, since)]);
+            work.extend([(at + 1, other + 1, since, apart.clone()), (*otherwise, *others_otherwise, since, apart)]);
         } else {
             let since = if meets { Since::Nothing } else { all_do(op, since)? };
-            work.push((at + 1, other + 1, since));
+            if let Op::Set(values) = op {
+                apart.retain(|counter| values.iter().all(|(set, _)| set != counter));
+            }
+            work.push((at + 1, other + 1, since, apart));
         }
     }
     let mut program = Program { keys, ..leader.clone() };
@@ -209,6 +218,16 @@ fn of_warp(leader: &Program, others: &Program, aim: Aim) -> Option<Program> {
         }
     }
     Some(program)
+}
+
+/// The counters whose values a step reads.
+fn reads(op: &Op) -> impl Iterator<Item = u32> {
+    let set = if let Op::Set(values) = op { Some(values) } else { None };
+    let read: BTreeSet<u32> = match set {
+        Some(values) => values.iter().flat_map(|(_, value)| value.counters()).collect(),
+        None => op.counters(),
+    };
+    read.into_iter()
 }
 
 /// What the threads have done after a step that all of them do, if a warp may do it as one.
@@ -236,7 +255,7 @@ fn all_do(op: &Op, since: Since) -> Option<Since> {
 }
 
 /// What the threads have done after a step of the leader alone.
-fn alone(op: &Op, since: Since, known_to_others: impl Fn(u32) -> bool) -> Option<Since> {
+fn alone(op: &Op, since: Since) -> Option<Since> {
     match op {
         Op::Wait { .. } => (since != Since::All).then_some(Since::LeaderWaited),
         Op::Arrive { token: false, drops: false, .. } | Op::Expect { .. } | Op::Copy { .. } => match since {
@@ -257,8 +276,7 @@ fn alone(op: &Op, since: Since, known_to_others: impl Fn(u32) -> bool) -> Option
             Since::Nothing => Some(Since::LeaderActed),
             Since::LeaderActed | Since::LeaderWaited | Since::All => Some(since),
         },
-        // The others do not count it.
-        Op::Set(values) => values.iter().all(|(counter, _)| !known_to_others(*counter)).then_some(since),
+        Op::Set(_) => Some(since),
         Op::WaitToken { .. }
         | Op::Arrive { .. }
         | Op::Sync { .. }

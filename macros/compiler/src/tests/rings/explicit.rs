@@ -222,6 +222,11 @@ impl Run<'_> {
                             }
                             continue 'worlds;
                         }
+                        Op::Branch { condition: Condition::Over { barrier, parity }, otherwise } => {
+                            let parity = self.value(&world, thread, parity) % 2 == 1;
+                            let name = self.name(&world, thread, barrier, None);
+                            if (world.barriers[&name].phase % 2 == 1) != parity { next } else { *otherwise }
+                        }
                         Op::Branch { condition: Condition::Free, otherwise } => {
                             let mut other = world.clone();
                             other.threads[thread].at = *otherwise;

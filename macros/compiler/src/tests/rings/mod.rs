@@ -33,6 +33,7 @@ mod pipeline_states;
 mod polls;
 mod preconditions;
 mod products;
+mod queues;
 mod races;
 mod roles;
 mod rows;

@@ -116,3 +116,93 @@ fn without_the_file() {
     let wrong = KERNEL.replace("block.sync();", "");
     assert_eq!((faults(&format!("{RING} {wrong}")), faults(&format!("{RING} {KERNEL}")), faults(&wrong)), (1, 0, 0));
 }
+
+/// A position of another module, whose methods call functions that only that module may name.
+const POSITION: &str = "mod ring {
+        use phalanx::prelude::*;
+        #[derive(Clone, Copy, DeviceCopy)] #[repr(C)] pub struct Position { index: u32, phase: u32 }
+        #[device] impl Position {
+            pub fn new(phase: u32) -> Self { Position { index: 0, phase } }
+            pub fn stage(&self) -> u32 { self.index }
+            pub fn parity(&self) -> bool { odd(self.phase) }
+            pub fn advance(&mut self) { step(&mut self.index, &mut self.phase); }
+        }
+        #[device] fn odd(number: u32) -> bool { number % 2 == 1 }
+        #[device] fn step(index: &mut u32, phase: &mut u32) {
+            *index += 1;
+            if *index == 2 { *index = 0; *phase += 1; }
+        }
+    }";
+
+const POSITIONS: &str = "#[cluster_kernel(block = 64)] fn sums(input: &[u32], out: &mut [u32], rounds: u32) {
+        let block = this_thread_block();
+        let i = block.thread_rank();
+        let stages = shared_array::<[u32; 32], 2>();
+        let (full, empty) = (shared_barriers::<2>(), shared_barriers::<2>());
+        full.init_collective(&block, 1);
+        empty.init_collective(&block, 32);
+        if i == 32 {
+            let mut next = ring::Position::new(1);
+            for k in 0..rounds {
+                empty[next.stage()].wait_parity(next.parity());
+                full[next.stage()].expect_tx(128);
+                bulk_copy_async(&stages[next.stage()], &input[k * 32..k * 32 + 32], &full[next.stage()]);
+                let _ = full[next.stage()].arrive();
+                next.advance();
+            }
+        } else if i < 32 {
+            let mut next = ring::Position::new(0);
+            for k in 0..rounds {
+                full[next.stage()].wait_parity(next.parity());
+                out[k * 32 + i] = stages[next.stage()][i];
+                let _ = empty[next.stage()].arrive();
+                next.advance();
+            }
+        }
+    }";
+
+/// A right ring by positions is proved, and three mistakes in it are found.
+#[track_caller]
+fn check_positions(ring: &str, kernel: &str) {
+    assert_eq!(verdict(ring, kernel), "proved", "{ring}\n{kernel}");
+    for (from, to, rule) in [
+        ("Position::new(1)", "Position::new(0)", "ring_deadlock"),
+        ("*index == 2", "*index == 3", "ring_count"),
+        ("number % 2 == 1", "number % 2 == 0", "ring_read"),
+    ] {
+        let (ring, kernel) = (ring.replace(from, to), kernel.replace(from, to));
+        assert_eq!(verdict(&ring, &kernel), rule, "{from} -> {to}\n{ring}\n{kernel}");
+    }
+}
+
+#[test]
+fn methods_of_another_module() {
+    check_positions(POSITION, POSITIONS);
+    let bare = POSITIONS.replace("ring::", "");
+    check_positions(&format!("use ring::Position; {POSITION}"), &bare);
+    check_positions(&format!("use self::ring::*; {POSITION}"), &bare);
+    // The methods stand in another module than the type.
+    let (own, rest) = POSITION.split_once("#[device] impl").expect("an impl");
+    let apart =
+        format!("{own} }} mod ways {{ use phalanx::prelude::*; use super::ring::Position; #[device] impl{rest}");
+    check_positions(&apart, POSITIONS);
+}
+
+/// What may mean something else is not followed.
+#[test]
+fn methods_that_are_not_known() {
+    let not_followed = |ring: &str, kernel: &str| {
+        let found = verdict(ring, kernel);
+        assert!(found.starts_with("open"), "{found} of\n{ring}\n{kernel}");
+    };
+    not_followed(&POSITION.replace("#[device] fn odd", "#[cfg(test)] #[device] fn odd"), POSITIONS);
+    not_followed(&POSITION.replace("#[device] fn odd", "items!(); #[device] fn even"), POSITIONS);
+    not_followed(&POSITION.replace("pub struct", "#[cfg(test)] pub struct"), POSITIONS);
+    not_followed(&POSITION.replace("pub struct", "pub enum Position {} pub struct"), POSITIONS);
+    not_followed(&POSITION.replace("pub fn stage", "fn stage"), POSITIONS);
+    // A type of the kernel's own module has the same name, and no methods.
+    let bare = POSITIONS.replace("ring::", "");
+    not_followed(&format!("pub struct Position; {POSITION}"), &bare);
+    // A local has the name of the function that a method calls.
+    not_followed(&POSITION.replace("{ odd(self.phase) }", "{ let odd = odd(self.phase); odd }"), POSITIONS);
+}

@@ -1,7 +1,8 @@
-//! Rings whose threads ask whether a phase is over: loops that ask are waits, whatever else they do, and what a single answer tells
-//! is left out.
+//! Rings whose threads ask whether a phase is over: loops that ask are waits, whatever else they do. What a single answer tells is left out
+//! of proofs, and for certain arguments it is that of the moment.
 
 use super::extraction::{faulty, is_proved, proved};
+use super::verdict;
 
 /// A ring of two stages between two warps; `empty` and `full` are how each waits.
 fn ring(empty: &str, full: &str) -> String {
@@ -107,5 +108,55 @@ fn tokens() {
         // One row is overwritten by a thread that is a round ahead of one that reads it.
         let one = kernel(wait).replace("[k % 2]", "[0]");
         assert!(!is_proved(&one), "{one}");
+    }
+}
+
+/// Whether the next stage is full is asked a round ahead, and waited for only if it was not.
+#[test]
+fn answers_of_the_round_before() {
+    let kernel = |read: &str, number: &str| {
+        format!(
+            "#[cluster_kernel(block = 64)] fn peeks(x: &[u32], out: &mut [u32], n: u32) {{
+                let block = this_thread_block();
+                let i = block.thread_rank();
+                let stages = shared_array::<[u32; 32], 2>();
+                let (full, empty) = (shared_barriers::<2>(), shared_barriers::<2>());
+                full.init_collective(&block, 1);
+                empty.init_collective(&block, 32);
+                if i == 32 {{
+                    for k in 0..n {{
+                        empty[k % 2].wait_parity(k / 2 % 2 == 0);
+                        full[k % 2].expect_tx(128);
+                        bulk_copy_async(&stages[k % 2], &x[k * 32..k * 32 + 32], &full[k % 2]);
+                        let _ = full[k % 2].arrive();
+                    }}
+                }} else if i < 32 {{
+                    let mut ready = n > 0 && full[0].try_wait_parity(false);
+                    for k in 0..n {{
+                        if !ready {{ full[k % 2].wait_parity(k / 2 % 2 == 1); }}
+                        let next = k + 1;
+                        ready = next < n && full[next % 2].try_wait_parity({number} / 2 % 2 == 1);
+                        {read}
+                    }}
+                }}
+            }}"
+        )
+    };
+    let right = "out[k * 32 + i] = stages[k % 2][i]; let _ = empty[k % 2].arrive();";
+    let found = verdict("", &kernel(right, "next"));
+    assert!(found.starts_with("open"), "{found}");
+    let early = "let _ = empty[k % 2].arrive(); out[k * 32 + i] = stages[k % 2][i];";
+    let other = "out[k * 32 + i] = stages[k % 2][i]; let _ = empty[next % 2].arrive();";
+    for wrong in [
+        kernel(early, "next"),
+        kernel(other, "next"),
+        // It asks for the phase before, or does not wait.
+        kernel(right, "k"),
+        kernel(right, "next").replace("if !ready {", "if ready {"),
+        kernel(right, "next").replace("try_wait_parity(false)", "try_wait_parity(true)"),
+        kernel(right, "next").replace("expect_tx(128)", "expect_tx(64)"),
+    ] {
+        let found = verdict("", &wrong);
+        assert!(found.starts_with("ring_"), "{found}: {wrong}");
     }
 }
