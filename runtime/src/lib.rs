@@ -92,7 +92,7 @@ pub use kernel::memory::{
     dynamic_shared, dynamic_shared_slice, fence, shared_array, vectors,
 };
 pub use kernel::nanosleep::nanosleep;
-pub use kernel::numeric::{Float, Integer, Number, SignedInteger, UnsignedInteger, fast, ulp};
+pub use kernel::numeric::{Float, Integer, Number, SignedInteger, UnsignedInteger, cuda, fast, ulp};
 pub use kernel::pipeline::Pipeline;
 pub use kernel::previous::{launch_dependents, wait_previous};
 pub use kernel::tensor::{TensorMap, TensorMapMut, TensorTile};

@@ -112,7 +112,7 @@ fn of_expression(kind: &ExprKind) -> &'static [&'static str] {
             ScalarFunction::Method(method) => std::slice::from_ref(&method.header),
             ScalarFunction::From | ScalarFunction::Constructor(_) | ScalarFunction::Default => &[],
         },
-        ExprKind::FastCall { .. } => &["fast.cuh"],
+        ExprKind::Intrinsic { function, .. } => std::slice::from_ref(&function.header),
         ExprKind::For { .. } => &["range.cuh"],
         ExprKind::Array { .. } | ExprKind::Repeat { .. } | ExprKind::Index { .. } => &["memory.cuh"],
         ExprKind::Assert(..) | ExprKind::Panic(_) => &["message.cuh"],

@@ -51,7 +51,7 @@ pub(crate) fn effect(function: &Function, expr: &Expr) -> Effect {
             let own = if site.is_some() { Effect::Reads } else { Effect::Pure };
             own.max(all(operands))
         }
-        ExprKind::FastCall { operands, .. } => all(operands),
+        ExprKind::Intrinsic { operands, .. } => all(operands),
         ExprKind::Block(block) => block_effect(function, block),
         ExprKind::Unsafe(block) => block_effect(function, block),
         ExprKind::If { condition, then, otherwise, .. } => {

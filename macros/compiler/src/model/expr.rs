@@ -7,7 +7,7 @@ use proc_macro2::{Ident, TokenStream};
 use super::inline_cuda::InlineCuda;
 use super::kind::{Kind, Memory};
 use super::message::{Message, Test};
-use super::method::{FastFunction, ScalarFunction, ValueMethod};
+use super::method::{Intrinsic, ScalarFunction, ValueMethod};
 use super::op::Op;
 use super::pattern::Pattern;
 use super::range::Range;
@@ -135,11 +135,11 @@ pub(crate) enum ExprKind {
         operands: Vec<Expr>,
         site: Option<SiteId>,
     },
-    /// `fast::sin(x)`
-    FastCall {
+    /// `fast::sin(x)`, `cuda::dp4a(a, b, c)`
+    Intrinsic {
         /// The path as the user wrote it.
         path: TokenStream,
-        function: &'static FastFunction,
+        function: &'static Intrinsic,
         operands: Vec<Expr>,
     },
     /// `op::Plus`, as the user wrote it.

@@ -1,5 +1,5 @@
-//! The numeric functions that kernels have: methods, functions of a scalar type, and `fast::`. Data only. In the host
-//! body they are functions of `phalanx::__private` and `phalanx::fast`, in the text functions of the same name.
+//! The numeric functions that kernels have: methods, functions of a scalar type, `fast::` and `cuda::`. Data only. In the host
+//! body they are functions of `phalanx::__private`, `phalanx::fast` and `phalanx::cuda`, in the text functions of the same name.
 
 /// A method of a value: `x.min(y)` is `min(x, y)` in both texts.
 #[derive(Debug, PartialEq, Eq)]
@@ -65,27 +65,45 @@ impl ScalarFunction {
 /// The functions that make a float.
 const CONSTRUCTORS: [&str; 3] = ["from_bits", "from_f32", "from_f64"];
 
-/// A function of `phalanx::fast`.
+/// A function of `phalanx::fast` or `phalanx::cuda`, called by its path. It is pure: its value depends on its operands alone.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct FastFunction {
+pub(crate) struct Intrinsic {
+    /// The name of the module, here and in the text.
+    pub(crate) module: &'static str,
     pub(crate) name: &'static str,
     pub(crate) arguments: usize,
+    /// The prelude's header that defines it.
+    pub(crate) header: &'static str,
 }
 
-impl FastFunction {
-    pub(crate) fn by_name(name: &str) -> Option<&'static FastFunction> {
-        FAST_FUNCTIONS.iter().find(|function| function.name == name)
+impl Intrinsic {
+    pub(crate) fn by_name(module: &str, name: &str) -> Option<&'static Intrinsic> {
+        INTRINSICS.iter().find(|function| function.module == module && function.name == name)
     }
 }
 
-macro_rules! fast {
-    ($($name:ident $arguments:literal),* $(,)?) => {
-        &[$(FastFunction { name: stringify!($name), arguments: $arguments }),*]
+/// Lists functions with the number of their arguments, by module and header.
+macro_rules! intrinsics {
+    ($($module:literal, $header:literal => $($name:ident $arguments:literal),*;)*) => {
+        &[$($(
+            Intrinsic { module: $module, name: stringify!($name), arguments: $arguments, header: $header }
+        ),*),*]
     };
 }
 
-static FAST_FUNCTIONS: &[FastFunction] = fast! {
-    sin 1, cos 1, tan 1, exp 1, exp2 1, exp10 1, ln 1, log2 1, log10 1, powf 2, div 2, recip 1, sqrt 1, rsqrt 1, tanh 1,
+static INTRINSICS: &[Intrinsic] = intrinsics! {
+    "fast", "fast.cuh" =>
+        sin 1, cos 1, tan 1, exp 1, exp2 1, exp10 1, ln 1, log2 1, log10 1, powf 2, div 2, recip 1, sqrt 1, rsqrt 1, tanh 1;
+    "cuda", "cuda.cuh" =>
+        dp4a 3, dp2a_lo 3, dp2a_hi 3, byte_perm 3, funnelshift_l 3, funnelshift_r 3, funnelshift_lc 3, funnelshift_rc 3,
+        mulhi 2, sad 3,
+        vadd2 2, vadd4 2, vsub2 2, vsub4 2, vaddss2 2, vaddss4 2, vaddus2 2, vaddus4 2, vsubss2 2, vsubss4 2, vsubus2 2,
+        vsubus4 2, vmaxs2 2, vmaxs4 2, vmaxu2 2, vmaxu4 2, vmins2 2, vmins4 2, vminu2 2, vminu4 2, vabsdiffs2 2,
+        vabsdiffs4 2, vabsdiffu2 2, vabsdiffu4 2, vavgu2 2, vavgu4 2, vcmpeq2 2, vcmpeq4 2, vcmpne2 2, vcmpne4 2,
+        vcmpgts2 2, vcmpgts4 2, vcmpgtu2 2, vcmpgtu4 2, vcmpges2 2, vcmpges4 2, vcmpgeu2 2, vcmpgeu4 2, vsads2 2,
+        vsads4 2, vsadu2 2, vsadu4 2;
+    "cuda", "packed.cuh" =>
+        hadd2 2, hsub2 2, hmul2 2, hfma2 3, hmin2 2, hmax2 2, hneg2 1, habs2 1;
 };
 
 /// Lists names with the number of their arguments. Each section states the header of its methods and the message with

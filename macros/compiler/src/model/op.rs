@@ -240,6 +240,12 @@ impl Variant {
 }
 
 impl Op {
+    /// Whether this, as an argument, may be an element of memory that no thread writes: `&memory[i]`, which is a slice if the
+    /// element is an array. Only rustc knows.
+    pub(crate) fn lends_element(self) -> bool {
+        matches!(self, Op::Part { form: Part::Row, of: Memory::Global, mutable: false })
+    }
+
     /// Returns how a timeline records the operation, numbered as in profile.cuh: whether it arrives (1), waits (2) or
     /// does both (3), and at the barrier of which group; a phase barrier is the fourth.
     pub(crate) fn recorded(self) -> Option<(u32, u32)> {

@@ -98,7 +98,7 @@ pub(crate) fn nodes<'e>(expr: &'e Expr, visit: &mut impl FnMut(Node<'e>)) {
         | ExprKind::Op { operands: list, .. }
         | ExprKind::Method { operands: list, .. }
         | ExprKind::ScalarCall { operands: list, .. }
-        | ExprKind::FastCall { operands: list, .. }
+        | ExprKind::Intrinsic { operands: list, .. }
         | ExprKind::Call { arguments: list, .. }
         | ExprKind::CallClosure { arguments: list, .. } => list.iter().for_each(|inner| nodes(inner, visit)),
         ExprKind::Struct { fields, base, .. } => {

@@ -1,4 +1,4 @@
-//! Numeric functions: those of scalar types and of `fast`, by path, and the parts that they share with methods.
+//! Numeric functions: those of scalar types, of `fast` and of `cuda`, by path, and the parts that they share with methods.
 
 use quote::ToTokens;
 use syn::Path;
@@ -8,7 +8,7 @@ use super::syntax::Arguments;
 use crate::messages;
 use crate::model::expr::{Expr, ExprKind};
 use crate::model::kind::Kind;
-use crate::model::method::{FastFunction, ScalarFunction, ValueMethod};
+use crate::model::method::{Intrinsic, ScalarFunction, ValueMethod};
 use crate::model::ty;
 use crate::model::{SiteId, SiteMessage};
 use crate::span::SpanRange;
@@ -22,17 +22,16 @@ pub(super) fn is_number(name: &str) -> bool {
 }
 
 impl Parser<'_> {
-    /// Parses `f32::from_bits(x)`, `u64::from(x)`, `f32::max(x, y)`, `T::default()`, `fast::sin(x)`; returns `None` for
-    /// any other path.
+    /// Parses `f32::from_bits(x)`, `u64::from(x)`, `f32::max(x, y)`, `T::default()`, `fast::sin(x)`, `cuda::dp4a(a, b, c)`;
+    /// returns `None` for any other path.
     pub(super) fn number_function(&mut self, path: &Path, arguments: &Arguments, span: SpanRange) -> Option<Expr> {
         let mut owner = path.segments.iter().rev().skip(1);
         let (last, owner) = (path.segments.last()?, &owner.next()?.ident);
         let name = last.ident.to_string();
         let of_parameter = name == "default" && self.function.generics.names_one_of(&owner.to_token_stream());
         let owner = owner.to_string();
-        if owner == "fast" {
-            let function = FastFunction::by_name(&name)?;
-            return Some(self.fast_function(function, path, arguments, span));
+        if let Some(function) = Intrinsic::by_name(&owner, &name) {
+            return Some(self.intrinsic(function, path, arguments, span));
         }
         if !is_number(&owner) && !of_parameter {
             return None;
@@ -74,19 +73,13 @@ impl Parser<'_> {
         Expr { kind: ExprKind::ScalarCall { ty, owner, function, operands, site }, result_kind: Kind::Value, span }
     }
 
-    fn fast_function(
-        &mut self,
-        function: &'static FastFunction,
-        path: &Path,
-        arguments: &Arguments,
-        span: SpanRange,
-    ) -> Expr {
+    fn intrinsic(&mut self, function: &'static Intrinsic, path: &Path, arguments: &Arguments, span: SpanRange) -> Expr {
         if arguments.len() != function.arguments {
             return self.error(messages::argument_count(span, function.name, function.arguments, arguments.len()));
         }
         let operands = arguments.iter().map(|argument| self.value(argument)).collect();
         let path = path.to_token_stream();
-        Expr { kind: ExprKind::FastCall { path, function, operands }, result_kind: Kind::Value, span }
+        Expr { kind: ExprKind::Intrinsic { path, function, operands }, result_kind: Kind::Value, span }
     }
 
     /// Parses an argument whose type the function's parameter fixes: a literal is printed bare.

@@ -405,3 +405,33 @@ fn bins_of_warps() {
     assert_eq!(counted(of_block, of_warp), ["unsynchronized_access"]);
     assert_eq!(counted("", of_block), ["unsynchronized_access"]);
 }
+
+/// In a large cluster as in a pair: what the warps of a block tell each other.
+#[test]
+fn within_a_block_of_a_large_cluster() {
+    for blocks in [2, 4, 8] {
+        let kernel = |sync: &str| {
+            rules(&format!(
+                "#[cluster_kernel(cluster = {blocks}, block = 128)]
+                fn scan(input: &[u32], out: &mut [u32]) {{
+                    let (cluster, block) = (this_cluster(), this_thread_block());
+                    let warp = tiled_partition::<32>(&block);
+                    let (totals, all) = (shared_array::<u32, 4>(), shared_array::<u32, 1>());
+                    let i = this_grid().thread_rank();
+                    let sum = warp.inclusive_scan(input[i], op::Plus);
+                    if warp.thread_rank() == 31 {{ totals[warp.meta_group_rank()] = sum; }}
+                    {sync}
+                    let mut before = 0;
+                    for w in 0..warp.meta_group_rank() {{ before += totals[w]; }}
+                    if block.thread_rank() == 127 {{ all[0] = before + sum; }}
+                    cluster.sync();
+                    for r in 0..cluster.block_rank() {{ before += cluster.map_shared_rank(&all, r)[0]; }}
+                    out[i] = before + sum;
+                    cluster.sync();
+                }}"
+            ))
+        };
+        assert_eq!(kernel(""), ["unsynchronized_access"], "{blocks} blocks");
+        assert_eq!(kernel("block.sync();"), [""; 0], "{blocks} blocks");
+    }
+}

@@ -1,6 +1,6 @@
 //! The arithmetic of kernels as functions, one for each operator and method. They compute what Rust computes in release
 //! mode, in every profile, and what the device computes. The operators and the methods of all numbers are here;
-//! `integer` and `float` are tables. Each function has one generic type, so that rustc infers through it as through the
+//! `integer` and `float` are tables, `fast` and `cuda` functions by path. Each function has one generic type, so that rustc infers through it as through the
 //! operator.
 
 mod associated;
@@ -12,6 +12,7 @@ mod methods;
 mod no_result;
 mod traits;
 
+pub mod cuda;
 pub mod fast;
 pub mod ulp;
 

@@ -24,6 +24,9 @@ const SAME: [&str; 14] = [
 const AMOUNT: [&str; 5] = ["rotate_left", "rotate_right", "wrapping_shl", "wrapping_shr", "wrapping_pow"];
 const NONE: [&str; 5] = ["swap_bytes", "reverse_bits", "wrapping_neg", "isqrt", "pow"];
 const COUNT: [&str; 5] = ["count_ones", "leading_zeros", "trailing_zeros", "leading_ones", "trailing_ones"];
+/// Functions of `cuda` of two and of three words.
+const OF_TWO: [&str; 8] = ["mulhi", "vadd4", "vsub2", "vmaxs4", "vabsdiffu2", "vcmpgts4", "vaddss2", "vsadu4"];
+const OF_THREE: [&str; 7] = ["dp4a", "dp2a_lo", "dp2a_hi", "byte_perm", "funnelshift_l", "funnelshift_rc", "sad"];
 const ROUNDED: [&str; 9] = ["abs", "sqrt", "floor", "ceil", "trunc", "round", "round_ties_even", "signum", "recip"];
 
 impl Generator {
@@ -79,8 +82,22 @@ impl Generator {
         })
     }
 
+    /// A function of `cuda`, whose operands have the type of the result.
+    fn of_cuda(&mut self, depth: usize) -> Code {
+        let (function, count) = match self.random.chance(50) {
+            true => (OF_TWO[self.random.below(OF_TWO.len())], 2),
+            false => (OF_THREE[self.random.below(OF_THREE.len())], 3),
+        };
+        let ty = Type::Scalar("u32");
+        let operands: Vec<String> = (0..count).map(|_| self.value(&ty, depth - 1, false).text).collect();
+        Code::atom(format!("cuda::{function}({})", operands.join(", ")))
+    }
+
     fn integer_method(&mut self, name: &'static str, depth: usize) -> Code {
         let ty = Type::Scalar(name);
+        if name == "u32" && self.random.chance(25) {
+            return self.of_cuda(depth);
+        }
         let receiver = self.value(&ty, depth - 1, false);
         match self.random.weighted(&[6, 2, 2]) {
             0 => {

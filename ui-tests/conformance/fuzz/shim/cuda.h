@@ -111,6 +111,117 @@ inline unsigned __byte_perm(unsigned low, unsigned high, unsigned selector) {
     return chosen;
 }
 
+inline unsigned __funnelshift_l(unsigned low, unsigned high, unsigned shift) {
+    return static_cast<unsigned>((static_cast<unsigned long long>(high) << 32 | low) << (shift & 31) >> 32);
+}
+inline unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift) {
+    return static_cast<unsigned>((static_cast<unsigned long long>(high) << 32 | low) >> (shift & 31));
+}
+inline unsigned __funnelshift_lc(unsigned low, unsigned high, unsigned shift) {
+    return shift < 32 ? __funnelshift_l(low, high, shift) : low;
+}
+inline unsigned __funnelshift_rc(unsigned low, unsigned high, unsigned shift) {
+    return shift < 32 ? __funnelshift_r(low, high, shift) : high;
+}
+inline int __mulhi(int a, int b) { return static_cast<int>(static_cast<long long>(a) * b >> 32); }
+inline unsigned __umulhi(unsigned a, unsigned b) { return static_cast<unsigned>(static_cast<unsigned long long>(a) * b >> 32); }
+inline long long __mul64hi(long long a, long long b) { return static_cast<long long>(static_cast<__int128>(a) * b >> 64); }
+inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b) {
+    return static_cast<unsigned long long>(static_cast<unsigned __int128>(a) * b >> 64);
+}
+inline unsigned __sad(int a, int b, unsigned c) { return c + (a < b ? unsigned(b) - unsigned(a) : unsigned(a) - unsigned(b)); }
+inline unsigned __usad(unsigned a, unsigned b, unsigned c) { return c + (a < b ? b - a : a - b); }
+
+namespace shim {
+
+// The sum of products of parts of two words: `A` of the first from its lowest on, `B` of the second from this one on.
+template <class A, class B, class Word>
+inline Word dot(Word a, Word b, Word sum, int first = 0) {
+    auto total = static_cast<unsigned>(sum);
+    for (int part = 0; part < int(sizeof(Word) / sizeof(A)); ++part) {
+        const auto left = static_cast<A>(static_cast<unsigned>(a) >> part * sizeof(A) * 8);
+        const auto right = static_cast<B>(static_cast<unsigned>(b) >> (first + part) * sizeof(B) * 8);
+        total += static_cast<unsigned>(left * right);
+    }
+    return static_cast<Word>(total);
+}
+
+// A word of parts, each made of those of two words.
+template <class Part, class Value>
+inline unsigned parts(unsigned a, unsigned b, Value value) {
+    unsigned word = 0;
+    for (unsigned at = 0; at < 32; at += sizeof(Part) * 8) {
+        const auto part = static_cast<std::make_unsigned_t<Part>>(value(int(static_cast<Part>(a >> at)), int(static_cast<Part>(b >> at))));
+        word |= static_cast<unsigned>(part) << at;
+    }
+    return word;
+}
+template <class Part>
+inline unsigned distances(unsigned a, unsigned b) {
+    unsigned sum = 0;
+    for (unsigned at = 0; at < 32; at += sizeof(Part) * 8) {
+        sum += static_cast<unsigned>(std::abs(int(static_cast<Part>(a >> at)) - int(static_cast<Part>(b >> at))));
+    }
+    return sum;
+}
+inline int within(int value, int least, int most) { return value < least ? least : value > most ? most : value; }
+
+} // namespace shim
+
+inline int __dp4a(int a, int b, int c) { return shim::dot<signed char, signed char>(a, b, c); }
+inline unsigned __dp4a(unsigned a, unsigned b, unsigned c) { return shim::dot<unsigned char, unsigned char>(a, b, c); }
+inline int __dp2a_lo(int a, int b, int c) { return shim::dot<short, signed char>(a, b, c); }
+inline unsigned __dp2a_lo(unsigned a, unsigned b, unsigned c) { return shim::dot<unsigned short, unsigned char>(a, b, c); }
+inline int __dp2a_hi(int a, int b, int c) { return shim::dot<short, signed char>(a, b, c, 2); }
+inline unsigned __dp2a_hi(unsigned a, unsigned b, unsigned c) { return shim::dot<unsigned short, unsigned char>(a, b, c, 2); }
+
+#define SHIM_SIMD(NAME, HALF, BYTE, ...)                                                                               \
+    inline unsigned __##NAME##2(unsigned x, unsigned y) {                                                              \
+        return shim::parts<HALF>(x, y, [](int a, int b) { return int(__VA_ARGS__); });                                 \
+    }                                                                                                                  \
+    inline unsigned __##NAME##4(unsigned x, unsigned y) {                                                              \
+        return shim::parts<BYTE>(x, y, [](int a, int b) { return int(__VA_ARGS__); });                                 \
+    }
+SHIM_SIMD(vadd, unsigned short, unsigned char, a + b)
+SHIM_SIMD(vsub, unsigned short, unsigned char, a - b)
+SHIM_SIMD(vmaxs, short, signed char, a < b ? b : a)
+SHIM_SIMD(vmaxu, unsigned short, unsigned char, a < b ? b : a)
+SHIM_SIMD(vmins, short, signed char, a < b ? a : b)
+SHIM_SIMD(vminu, unsigned short, unsigned char, a < b ? a : b)
+SHIM_SIMD(vabsdiffs, short, signed char, a < b ? b - a : a - b)
+SHIM_SIMD(vabsdiffu, unsigned short, unsigned char, a < b ? b - a : a - b)
+SHIM_SIMD(vavgu, unsigned short, unsigned char, (a + b + 1) / 2)
+SHIM_SIMD(vsubus, unsigned short, unsigned char, a < b ? 0 : a - b)
+SHIM_SIMD(vcmpeq, unsigned short, unsigned char, -(a == b))
+SHIM_SIMD(vcmpne, unsigned short, unsigned char, -(a != b))
+SHIM_SIMD(vcmpgts, short, signed char, -(a > b))
+SHIM_SIMD(vcmpgtu, unsigned short, unsigned char, -(a > b))
+SHIM_SIMD(vcmpges, short, signed char, -(a >= b))
+SHIM_SIMD(vcmpgeu, unsigned short, unsigned char, -(a >= b))
+#undef SHIM_SIMD
+inline unsigned __vaddss2(unsigned x, unsigned y) {
+    return shim::parts<short>(x, y, [](int a, int b) { return shim::within(a + b, -32768, 32767); });
+}
+inline unsigned __vaddss4(unsigned x, unsigned y) {
+    return shim::parts<signed char>(x, y, [](int a, int b) { return shim::within(a + b, -128, 127); });
+}
+inline unsigned __vsubss2(unsigned x, unsigned y) {
+    return shim::parts<short>(x, y, [](int a, int b) { return shim::within(a - b, -32768, 32767); });
+}
+inline unsigned __vsubss4(unsigned x, unsigned y) {
+    return shim::parts<signed char>(x, y, [](int a, int b) { return shim::within(a - b, -128, 127); });
+}
+inline unsigned __vaddus2(unsigned x, unsigned y) {
+    return shim::parts<unsigned short>(x, y, [](int a, int b) { return shim::within(a + b, 0, 65535); });
+}
+inline unsigned __vaddus4(unsigned x, unsigned y) {
+    return shim::parts<unsigned char>(x, y, [](int a, int b) { return shim::within(a + b, 0, 255); });
+}
+inline unsigned __vsads2(unsigned x, unsigned y) { return shim::distances<short>(x, y); }
+inline unsigned __vsads4(unsigned x, unsigned y) { return shim::distances<signed char>(x, y); }
+inline unsigned __vsadu2(unsigned x, unsigned y) { return shim::distances<unsigned short>(x, y); }
+inline unsigned __vsadu4(unsigned x, unsigned y) { return shim::distances<unsigned char>(x, y); }
+
 inline float __fsqrt_rn(float a) { return sqrtf(a); }
 inline double __dsqrt_rn(double a) { return std::sqrt(a); }
 inline float __fdiv_rn(float a, float b) { return a / b; }

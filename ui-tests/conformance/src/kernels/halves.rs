@@ -57,10 +57,33 @@ macro_rules! halves {
                 x.mul_add(x, y) => fused(x, x, y);
                 x.mul_add(y, -(x * y)) => fused(x, y, -(x * y));
             }
+            table! { packed: |x: $t, y: $t| -> $t, for |_, _| true;
+                cuda::hadd2(Vector::new([x, y]), Vector::new([y, x]))[0] => x + y;
+                cuda::hadd2(Vector::new([x, x]), Vector::new([y, $t::ONE]))[1] => x + $t::ONE;
+                cuda::hsub2(Vector::new([x, y]), Vector::splat(x))[1] => y - x;
+                cuda::hsub2(Vector::new([x, y]), Vector::splat(y))[0] => x - y;
+                cuda::hmul2(Vector::new([x, y]), Vector::new([y, y]))[0] => x * y;
+                cuda::hmul2(Vector::new([x, y]), Vector::new([y, y]))[1] => y * y;
+                // No contraction: two roundings.
+                cuda::hadd2(cuda::hmul2(Vector::new([x, y]), Vector::splat(y)), Vector::splat(x))[0] => x * y + x;
+                cuda::hfma2(Vector::new([x, y]), Vector::new([y, x]), Vector::splat(x))[0] => fused(x, y, x);
+                cuda::hfma2(Vector::new([x, y]), Vector::new([y, y]), Vector::splat(x))[1] => fused(y, y, x);
+                cuda::hneg2(Vector::new([x, y]))[1] => -y;
+                cuda::habs2(Vector::new([x, y]))[0] => $t::from_f32(x.to_f32().abs());
+                {
+                    let mut sum = Vector::splat(x);
+                    for _ in 0..3 {
+                        sum = cuda::hadd2(sum, Vector::new([y, x]));
+                    }
+                    sum[0]
+                } => x + y + y + y;
+            }
             // For zeros with different signs Rust may return either.
             table! { extremes: |x: $t, y: $t| -> $t, for |x, y| x != $t::ZERO || y != $t::ZERO;
                 x.min(y) => x.min(y);
                 x.max(y) => x.max(y);
+                cuda::hmin2(Vector::new([x, y]), Vector::splat(y))[0] => x.min(y);
+                cuda::hmax2(Vector::new([y, x]), Vector::splat(y))[1] => x.max(y);
             }
             table! { comparisons: |x: $t, y: $t| -> bool, for |_, _| true;
                 x == y => x == y;
@@ -78,7 +101,7 @@ macro_rules! halves {
                 x.is_sign_positive() => x.is_sign_positive();
                 x.is_sign_negative() => x.is_sign_negative();
             }
-            module!("halves", $t: arithmetic methods fused extremes comparisons);
+            module!("halves", $t: arithmetic methods fused packed extremes comparisons);
         }
     )*};
 }

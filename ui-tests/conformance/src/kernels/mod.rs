@@ -28,6 +28,7 @@ mod constant_stages;
 mod constants;
 mod control;
 mod corners;
+mod cuda_functions;
 mod edges;
 mod elements;
 #[macro_use]
@@ -132,6 +133,7 @@ pub fn modules() -> Vec<Module> {
         atomics::modules(),
         control::modules(),
         corners::modules(),
+        cuda_functions::modules(),
         order::modules(),
         patterns::modules(),
         calls::modules(),

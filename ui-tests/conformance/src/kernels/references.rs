@@ -268,6 +268,79 @@ fn buffers_by_a_choice(device: &Device) -> Outcome {
     Ok(())
 }
 
+#[device]
+fn weight(body: &Body, factors: &[u32]) -> u32 {
+    body.mass * factors[0] + body.place[2] * factors[1]
+}
+
+#[device]
+fn heavier(body: &Body, of: &[Body], i: usize) -> u32 {
+    // An element of a slice that the function got is passed on.
+    (body.mass * 3 + body.place[2]).max(mass(&of[i], 1))
+}
+
+#[device]
+fn mass(body: &Body, times: u32) -> u32 {
+    body.mass * times
+}
+
+#[device]
+fn double<T: Number>(x: &T) -> T {
+    *x + *x
+}
+
+#[device]
+impl Body {
+    fn dot(&self, other: &Body) -> u32 {
+        self.place[0] * other.place[0] + self.place[1] * other.place[1] + self.place[2] * other.place[2]
+    }
+}
+
+/// Elements of memory that nothing writes, as arguments: structs and numbers by reference, arrays as slices.
+#[cluster_kernel(block = 8)]
+fn lent(bodies: &[Body], factors: &[[u32; 2]], numbers: &[f32], out: &mut [u32]) {
+    let i = this_thread_block().thread_rank() as usize;
+    let part = &bodies[2..];
+    let mut sum = weight(&bodies[i], &factors[i % 2]);
+    sum += weight(&part[i % 3], &factors[1]) * 1_000;
+    sum += double(&numbers[i]) as u32 * 1_000_000;
+    let body = bodies[i];
+    out[i] = sum;
+    out[8 + i] = body.dot(&bodies[7 - i]) + mass(&bodies[factors[0][1]], 2);
+    out[16 + i] = heavier(&bodies[i], bodies, (i + 1) % 8);
+}
+
+fn elements_as_arguments(device: &Device) -> Outcome {
+    let bodies: Vec<Body> = (0..8).map(|i| Body { mass: i * i % 11, place: [i, 1, 2 * i] }).collect();
+    let factors = [[1, 2], [3, 4]];
+    let numbers: Vec<f32> = (0..8).map(|i| i as f32 + 0.5).collect();
+    let (b, f, n) = (device.upload(&bodies)?, device.upload(&factors)?, device.upload(&numbers)?);
+    let got = read!(device, 24, |out| lent(&b, &f, &n, out).grid(1));
+    let of = |body: Body, factors: [u32; 2]| body.mass * factors[0] + body.place[2] * factors[1];
+    let dot = |a: Body, b: Body| (0..3).map(|k| a.place[k] * b.place[k]).sum::<u32>();
+    let sums = (0..8).map(|i| {
+        of(bodies[i], factors[i % 2]) + of(bodies[2 + i % 3], factors[1]) * 1_000 + (2 * i as u32 + 1) * 1_000_000
+    });
+    let dots = (0..8).map(|i| dot(bodies[i], bodies[7 - i]) + 2 * bodies[2].mass);
+    let heavier = (0..8).map(|i| of(bodies[i], [3, 1]).max(bodies[(i + 1) % 8].mass));
+    let want: Vec<u32> = sums.chain(dots).chain(heavier).collect();
+    same(&got, &want, |i| format!("value {i}"))
+}
+
+/// An element beyond the end is found where it is passed.
+#[cluster_kernel(block = 1)]
+fn lent_beyond(bodies: &[Body], i: u32, out: &mut [u32]) {
+    out[0] = mass(/* passed */ &bodies[i], 2);
+}
+
+fn elements_are_found_where_they_are_passed(device: &Device) -> Outcome {
+    let bodies = device.upload(&[Body { mass: 1, place: [0; 3] }; 4])?;
+    let mut out = device.zeros(1)?;
+    let cause = "index 4 out of bounds for length 4";
+    let at = find(file!(), SOURCE, "passed");
+    fails(lent_beyond(&bodies, 4, &mut out).grid(1).launch(device), cause, &at, (0, 0, 0), (0, 0, 0))
+}
+
 /// Returns this file's part of the table.
 pub(super) fn modules() -> Vec<Module> {
     let checks = check_list![
@@ -277,7 +350,10 @@ pub(super) fn modules() -> Vec<Module> {
         other_names,
         barriers_by_a_name,
         buffers_by_a_choice,
+        elements_as_arguments,
+        elements_are_found_where_they_are_passed,
     ];
-    let kernels = kernel_list![own, beyond_own, of_memory, by_other_names, chosen_barriers, chosen_buffers];
+    let kernels =
+        kernel_list![own, beyond_own, of_memory, by_other_names, chosen_barriers, chosen_buffers, lent, lent_beyond];
     vec![Module { name: "references", checks, kernels }]
 }

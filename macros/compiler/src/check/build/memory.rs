@@ -151,6 +151,17 @@ impl<'f> Builder<'f> {
         }
     }
 
+    /// Reads the elements that are passed by reference: a function that gets such a reference accesses no memory by it.
+    pub(super) fn lend_elements(&mut self, arguments: &[Expr], values: &mut [Value]) {
+        for (argument, value) in arguments.iter().zip(values) {
+            if let ExprKind::Op { op, .. } = &argument.kind
+                && op.lends_element()
+            {
+                *value = self.load(value.region.clone(), vec![value.node], argument.span);
+            }
+        }
+    }
+
     /// Reads an element, and returns its value.
     pub(super) fn load(&mut self, region: Option<Region>, operands: Vec<NodeId>, at: SpanRange) -> Value {
         let region = region.unwrap_or(Region::of(Root::Global));

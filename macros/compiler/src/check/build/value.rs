@@ -167,9 +167,10 @@ impl<'f> Builder<'f> {
             }
             ExprKind::Op { op, operands, .. } => self.op(*op, operands, expr),
             ExprKind::Method { method, operands, .. } => self.method(method, operands, at),
-            ExprKind::ScalarCall { operands, .. } | ExprKind::FastCall { operands, .. } => self.combine(operands, at),
+            ExprKind::ScalarCall { operands, .. } | ExprKind::Intrinsic { operands, .. } => self.combine(operands, at),
             ExprKind::Call { callee, slot, arguments } => {
                 let mut values = self.values(arguments);
+                self.lend_elements(arguments, &mut values);
                 let of_function = matches!(callee, Callee::Function(_));
                 let time = |time: GivenTo| of_function.then_some(time);
                 self.give_closures_to(time(GivenTo::Before(*slot)), arguments, &mut values, at);

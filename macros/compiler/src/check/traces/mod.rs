@@ -380,22 +380,28 @@ impl Check<'_, '_> {
         let blocks = blocks_to_follow(self.blocks, across);
         let extents = self.function.options.block.as_ref().map_or(&[][..], |block| &block.each);
         let row = extents.first().filter(|_| extents.len() > 1).and_then(|row| row.literal);
-        let (ranks, most) = match self.follows_all {
-            true => ((0..self.threads).collect(), STEPS_OF_EACH),
-            false => (ranks_to_follow(self.cfg, row, self.threads, blocks.len(), meet), STEPS_OF_THREAD),
+        let of_each = |among: usize| ranks_to_follow(self.cfg, row, self.threads, among, meet);
+        let ids =
+            |block: u64, ranks: Vec<u64>| ranks.into_iter().map(move |rank| ThreadId { block: Some(block), rank });
+        let (followed, most): (Vec<ThreadId>, usize) = match self.follows_all {
+            true => (blocks.iter().flat_map(|block| ids(*block, (0..self.threads).collect())).collect(), STEPS_OF_EACH),
+            // Threads of one block meet in every block: where each has few that are followed, the first has as many as in a pair.
+            false => {
+                let of_block =
+                    |block: &u64| ids(*block, of_each(if *block == 0 { blocks.len().min(2) } else { blocks.len() }));
+                (blocks.iter().flat_map(of_block).collect(), STEPS_OF_THREAD)
+            }
         };
         // Threads that stop at different places have not less in common.
-        let each = most.min(STEPS / (blocks.len() * ranks.len()));
-        for block in blocks {
-            for rank in &ranks {
-                let id = ThreadId { block: Some(block), rank: *rank };
-                let mut recorder = Recorder::new(self, launch, id, assumed.map_or(Assumed::Nothing, Assumed::Arms));
-                let mut left = each;
-                let ends = self.runs.run(launch, id, &mut left, &mut recorder).ok()?;
-                let (trace, found) = recorder.end(ends);
-                faults.extend(found);
-                traces.push(trace);
-            }
+        let among = if self.follows_all { followed.len() } else { followed.len().min(threads::MOST) };
+        let each = most.min(STEPS / among);
+        for id in followed {
+            let mut recorder = Recorder::new(self, launch, id, assumed.map_or(Assumed::Nothing, Assumed::Arms));
+            let mut left = each;
+            let ends = self.runs.run(launch, id, &mut left, &mut recorder).ok()?;
+            let (trace, found) = recorder.end(ends);
+            faults.extend(found);
+            traces.push(trace);
         }
         Some(())
     }

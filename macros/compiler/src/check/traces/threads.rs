@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use crate::check::cfg::Cfg;
 
-/// The largest number of threads that are followed in all blocks together.
-const MOST: usize = 32;
+/// The largest number of threads that are followed in all blocks together, but for those of the first that meet no other block's.
+pub(super) const MOST: usize = 32;
 
 /// The number of threads up to which all of one block are followed, too.
 const SMALL: u64 = 256;

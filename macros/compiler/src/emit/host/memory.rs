@@ -40,6 +40,12 @@ impl Host<'_> {
         self.on_memory(name, operands, at)
     }
 
+    /// `&memory[index]` as an argument: an array as a slice, and anything else as a reference to its value.
+    pub(super) fn lent(&self, operands: &[Expr], at: SpanRange) -> TokenStream {
+        let lent = self.on_memory("lent", operands, at);
+        quote_spanned!(at.lo=> #lent.held().given())
+    }
+
     pub(super) fn load_vec(&self, lanes: ValueId, operands: &[Expr], at: SpanRange) -> TokenStream {
         let lanes = &self.function.values[usize::from(lanes.0)].tokens;
         let arguments = self.memory_arguments(operands);

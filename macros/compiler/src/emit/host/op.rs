@@ -279,6 +279,7 @@ impl Host<'_> {
                 ExprKind::Borrow { target, .. },
                 Kind::Group(_) | Kind::Memory(_) | Kind::TensorMap { .. } | Kind::Barrier(_),
             ) => inside.passed(target),
+            (ExprKind::Op { op, operands, .. }, _) if op.lends_element() => inside.lent(operands, argument.span),
             _ => inside.expr(argument),
         };
         let mut given = arguments.iter().map(passed);

@@ -148,11 +148,12 @@ impl Host<'_> {
                 let name = proc_macro2::Ident::new(name, at.hi);
                 quote_spanned!(lo=> ::phalanx::__private::#name::<#types>(#(#operands),*))
             }
-            ExprKind::FastCall { path, function, operands } => {
+            ExprKind::Intrinsic { path, function, operands } => {
                 let operands = operands.iter().map(|operand| self.expr(operand));
                 let name = proc_macro2::Ident::new(function.name, at.hi);
                 // Another function under this path is a type error: each has a type of its own.
-                let ours = quote_spanned!(lo=> ::phalanx::fast::#name);
+                let module = proc_macro2::Ident::new(function.module, at.hi);
+                let ours = quote_spanned!(lo=> ::phalanx::#module::#name);
                 let function = private(at, "same", quote!(#path, #ours));
                 quote_spanned!(lo=> #function(#(#operands),*))
             }

@@ -40,6 +40,23 @@ template <template <class> class Slice, class T, unsigned long long N>
 __device__ __forceinline__ Slice<T> row(Slice<local_array<T, N>> memory, unsigned long long index) {
     return {memory.data[index].elements, N};
 }
+// What is no array is passed to a function by its value, which nothing writes while the kernel runs.
+template <class T>
+__device__ __forceinline__ T row(readonly_slice<T> memory, unsigned long long index) {
+    return load_readonly(memory.data + index);
+}
+template <class T>
+__device__ __forceinline__ T row(slice<T> memory, unsigned long long index) {
+    return memory.data[index];
+}
+template <class T, unsigned long long N>
+__device__ __forceinline__ auto row(readonly_slice<local_array<T, N>> memory, unsigned long long index) {
+    return readonly_slice<T>{memory.data[index].elements, N};
+}
+template <class T, unsigned long long N>
+__device__ __forceinline__ auto row(slice<local_array<T, N>> memory, unsigned long long index) {
+    return slice<T>{memory.data[index].elements, N};
+}
 
 template <class Slice>
 struct halves {
@@ -80,7 +97,7 @@ __device__ __forceinline__ auto subslice_from(Memory&& memory, Start start, PHAL
     return subslice(whole, start, usize(whole.length), site);
 }
 
-// `&memory[index]`, if the elements are arrays.
+// `&memory[index]`, if the elements are arrays; or an element as an argument.
 template <class Memory, class Index>
 __device__ __forceinline__ auto row_of(Memory&& memory, Index index, PHALANX_SITE) {
     const auto whole = detail::whole(memory);

@@ -69,7 +69,7 @@ impl Scan<'_, '_, '_> {
             | ExprKind::Vector { .. }
             | ExprKind::Some(_)
             | ExprKind::None(_)
-            | ExprKind::FastCall { .. }
+            | ExprKind::Intrinsic { .. }
             | ExprKind::Block(_)
             | ExprKind::Unsafe(_)
             | ExprKind::If { .. }

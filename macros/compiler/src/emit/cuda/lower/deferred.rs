@@ -166,7 +166,7 @@ impl<'e, R: Region> Scan<'_, '_, 'e, R> {
             | ExprKind::Some(_)
             | ExprKind::None(_)
             | ExprKind::Vector { .. }
-            | ExprKind::FastCall { .. }
+            | ExprKind::Intrinsic { .. }
             | ExprKind::Operator(..)
             | ExprKind::Block(_) => true,
             ExprKind::Error
@@ -253,7 +253,7 @@ impl<'e, R: Region> Scan<'_, '_, 'e, R> {
             | ExprKind::None(_)
             | ExprKind::Vector { .. }
             | ExprKind::ScalarCall { .. }
-            | ExprKind::FastCall { .. }
+            | ExprKind::Intrinsic { .. }
             | ExprKind::Operator(..)
             | ExprKind::Call { .. }
             | ExprKind::CallClosure { .. }

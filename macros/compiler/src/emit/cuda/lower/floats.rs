@@ -37,7 +37,8 @@ impl Floats {
     /// Whether an expression is certainly a float, or floats.
     pub(super) fn contains(&self, expr: &Expr) -> bool {
         match &expr.kind {
-            ExprKind::Float { .. } | ExprKind::FastCall { .. } => true,
+            ExprKind::Float { .. } => true,
+            ExprKind::Intrinsic { function, .. } => function.module == "fast",
             ExprKind::Local(local) => self.locals.contains(local),
             ExprKind::Cast(_, ty) => is_float(&ty.shape),
             ExprKind::Unary(_, inner)

@@ -285,7 +285,7 @@ impl<'e> Nest<'e> {
             | ExprKind::Vector { .. }
             | ExprKind::Method { .. }
             | ExprKind::ScalarCall { .. }
-            | ExprKind::FastCall { .. }
+            | ExprKind::Intrinsic { .. }
             | ExprKind::Operator(..)
             | ExprKind::Block(_)
             | ExprKind::Unsafe(_)

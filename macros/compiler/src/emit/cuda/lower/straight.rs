@@ -286,7 +286,7 @@ impl<'l, 'f: 'e, 'e> Scan<'l, 'f, 'e> {
                 self.all(operands)?;
                 goes_on(site.is_none())
             }
-            ExprKind::FastCall { operands, .. } => self.all(operands),
+            ExprKind::Intrinsic { operands, .. } => self.all(operands),
             ExprKind::CallClosure { closure, arguments, site } => {
                 self.all(arguments)?;
                 if self.values.lower.is_pure(*closure) { Some(()) } else { self.closure(*closure, arguments, *site) }

@@ -90,9 +90,10 @@ impl Lower<'_> {
                 };
                 CuExpr::Call { callee, arguments, site: *site }
             }
-            ExprKind::FastCall { function, operands, .. } => {
+            ExprKind::Intrinsic { function, operands, .. } => {
                 let arguments = self.operands(&operands.iter().collect::<Vec<_>>());
-                CuExpr::Call { callee: vec![format!("fast::{}", function.name).as_str().into()], arguments, site: None }
+                let callee = format!("{}::{}", function.module, function.name);
+                CuExpr::Call { callee: vec![callee.as_str().into()], arguments, site: None }
             }
             ExprKind::CallClosure { closure, arguments, site } => {
                 let tested = self.tested_calls.get(site).cloned();
