@@ -12,6 +12,7 @@ mod order;
 mod parts;
 mod ranges;
 mod rest;
+mod steps;
 mod straight;
 mod whole_warps;
 
