@@ -5,6 +5,7 @@
 use std::cell::{Cell, RefCell};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use super::context::Context;
 use super::cost;
@@ -19,6 +20,9 @@ use super::site::{Site, location};
 use super::state::Combine;
 use crate::report::failure::Cause;
 use crate::scope::Scope;
+
+/// The longest time for which a host thread may be kept from the store behind its check.
+const LONGEST_STORE: Duration = Duration::from_millis(100);
 
 impl Context<'_> {
     /// Checks a plain access by the running thread and returns the address of its first byte, which stays valid until
@@ -62,11 +66,14 @@ impl Context<'_> {
         // `from` on of page `number`.
         let may_pass = |number: usize, base: usize, from: usize, size: usize, earlier: EarlierAccess| {
             let first = number * PAGE + from;
-            let passes = detector.equal_writes != EqualWrites::Race
-                && (first..first + size).all(|at| {
+            let is_equal = || {
+                (first..first + size).all(|at| {
                     let offset = at.wrapping_sub(base);
                     new.get(offset).is_none_or(|new| *new == byte(address, offset))
-                });
+                })
+            };
+            let passes =
+                detector.equal_writes != EqualWrites::Race && (is_equal() || self.becomes(earlier.id, is_equal));
             if passes && detector.equal_writes == EqualWrites::Warn {
                 equal_writes.borrow_mut().push(earlier);
             }
@@ -97,6 +104,23 @@ impl Context<'_> {
         if let Err(earlier) = found {
             self.fail_race(racing(earlier));
         }
+    }
+
+    /// Whether memory comes to be as it should while another cluster, which has said that it writes it, does so: it may not have got
+    /// there yet if clusters run in parallel. Only a launch that is about to fail waits for it.
+    fn becomes(&self, earlier: ActorId, is_so: impl Fn() -> bool) -> bool {
+        let launch = &self.cluster.launch;
+        if !launch.in_parallel() || earlier.cluster() == self.thread.actor.id.cluster() {
+            return false;
+        }
+        let start = Instant::now();
+        while !is_so() {
+            if start.elapsed() > LONGEST_STORE {
+                return false;
+            }
+            std::thread::yield_now();
+        }
+        true
     }
 
     /// Checks an atomic access by the running thread and applies its synchronization. `f` performs the access and

@@ -74,6 +74,11 @@ impl<'l> Launch<'l> {
         }
     }
 
+    /// Returns whether clusters may run in parallel.
+    pub(in crate::sim) fn in_parallel(&self) -> bool {
+        self.in_parallel
+    }
+
     /// Returns whether the launch is the same when it is run again under its schedule. Clusters that run in parallel make
     /// a difference if they depend on each other, which is unknown without race detection.
     pub(in crate::sim) fn replays(&self) -> bool {

@@ -100,6 +100,21 @@ fn equal_writes_race_if_asked_for() {
     assert_eq!(outcome(true, true), Ok(()), "atomics are ordered by themselves");
 }
 
+/// Clusters that run in parallel write behind their checks: what another one is about to write counts as written.
+#[test]
+fn equal_writes_of_clusters_pass_however_they_meet() {
+    let memory = GlobalMemory::zeros(4096);
+    let words = Words::new(&memory);
+    for round in 1..=100 {
+        let body = || (0..16).for_each(|k| store(&words, k * 64 + me() % 64, round));
+        let simulator = Simulator::new().equal_writes_race(false);
+        run("test", &shape(8, 1, 64), &simulator, &body).1.unwrap();
+    }
+    let body = || store(&words, me() % 64, this_grid().block_rank() as u32);
+    let failure = run("test", &shape(8, 1, 64), &Simulator::new(), &body).1.unwrap_err();
+    assert!(matches!(failure.cause, Cause::Race(_)), "{failure}");
+}
+
 /// By default the launch goes on, and each pair of places is reported once, whatever threads and elements it concerns.
 #[test]
 fn equal_writes_are_a_warning() {
