@@ -163,21 +163,10 @@ impl Walker<'_, '_, '_, '_> {
     fn number_at(&self, node: NodeId, point: Point) -> Value {
         let inlined = (Evaluator { inlines: true, ..*self.evaluator }).value(node, point);
         let all = self.evaluator.counters.all();
-        let is_number = |counter: u32| match all.get(counter as usize) {
-            Some(Counter::Variable(variable)) => {
-                self.kernel().loop_of(*variable).is_some() && self.kernel().is_kept_by_body(*variable)
-            }
-            Some(
-                Counter::Iterations(_)
-                | Counter::Stage(_)
-                | Counter::Parity(_)
-                | Counter::Tickets(_)
-                | Counter::Published
-                | Counter::Taken
-                | Counter::Given(_)
-                | Counter::Tested(_),
-            )
-            | None => false,
+        let is_number = |counter: u32| {
+            all.get(counter as usize).and_then(|counter| counter.variable()).is_some_and(|variable| {
+                self.kernel().loop_of(variable).is_some() && self.kernel().is_kept_by_body(variable)
+            })
         };
         match inlined {
             Value::Expr(expr) if expr.counters().all(is_number) => Value::Expr(expr),

@@ -16,16 +16,33 @@ pub(super) enum Counter {
     Stage(Variable),
     /// The parity of a pipeline's round.
     Parity(Variable),
-    /// What the tickets that the thread has taken from a queue have added to it, by the parameter.
+    /// The sum of what a thread has added to a queue by taking tickets, by the parameter that the queue is in.
     Tickets(usize),
     /// The number that the thread has published last.
     Published,
-    /// How many of the published numbers the thread has read.
+    /// The count of published numbers that the thread has read.
     Taken,
     /// The last answer of a test whether a phase is over, by the number of the call.
     Tested(usize),
-    /// How many numbers a lane of its warp has given to the thread, by the result.
+    /// The count of numbers that a lane of its warp has given to the thread, by the result.
     Given(NodeId),
+}
+
+impl Counter {
+    /// The variable whose value it is, if it is one's.
+    pub(super) fn variable(self) -> Option<Variable> {
+        match self {
+            Counter::Variable(variable) => Some(variable),
+            Counter::Iterations(_)
+            | Counter::Stage(_)
+            | Counter::Parity(_)
+            | Counter::Tickets(_)
+            | Counter::Published
+            | Counter::Taken
+            | Counter::Given(_)
+            | Counter::Tested(_) => None,
+        }
+    }
 }
 
 /// The counters that were needed so far, by number.

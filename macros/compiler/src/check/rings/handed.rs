@@ -1,4 +1,4 @@
-//! What one thread hands out to others, for certain arguments, as data: tickets of a queue in global memory, numbers in elements of a shared array,
+//! The tickets and numbers that one thread hands out to others, for certain arguments, as data: tickets of a queue in global memory, numbers in elements of a shared array,
 //! and numbers that a lane gives to its warp. `queues` finds them.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -6,13 +6,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::counters::Counter;
 use crate::check::cfg::{BlockId, NodeId};
 
-/// What a kernel's threads hand out.
+/// The tickets and numbers that a kernel's threads hand out, and the values that depend on them.
 #[derive(Debug, Clone)]
 pub(super) struct Handed {
     /// The results of the operations that take tickets, each with the parameter that its queue is in, and what it adds.
     pub(super) tickets: BTreeMap<NodeId, (usize, NodeId)>,
     pub(super) array: Option<Published>,
-    /// What lanes give to their warps: the results, each with what the lane gives, and its rank.
+    /// The results of the operations by which lanes give numbers to their warps, each with the number and the rank of the lane.
     pub(super) given: BTreeMap<NodeId, (NodeId, u32)>,
     /// The nodes whose values depend on what is handed out.
     pub(super) depending: BTreeSet<NodeId>,
@@ -22,7 +22,7 @@ pub(super) struct Handed {
     pub(super) is_own: bool,
 }
 
-/// Who hands out numbers.
+/// The one who hands out numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum By {
     /// The thread that publishes them in the array.

@@ -122,7 +122,7 @@ pub(super) struct Kernel<'a, 'f> {
     pub(super) from_zero: Cell<bool>,
     /// The tests by parity whether a phase is over, by the nodes of their answers.
     pub(super) tested: BTreeMap<NodeId, usize>,
-    /// What threads hand out in the launch that is followed.
+    /// The tickets and numbers that threads hand out in the launch that is followed.
     pub(super) handed: RefCell<Option<Rc<Handed>>>,
     /// For each block that was asked for, the branches on whose arms it is, each with whether it has to go to its first arm.
     pub(super) guards: RefCell<BTreeMap<BlockId, Vec<(BlockId, bool)>>>,

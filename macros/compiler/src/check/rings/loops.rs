@@ -293,20 +293,9 @@ impl Walker<'_, '_, '_, '_> {
         };
         // In a proof, the values of such counters need not be few.
         (self.evaluator.arguments.is_some() || !value.has_counters())
-            && value.counters().all(|counter| match all.get(counter as usize) {
-                Some(Counter::Variable(variable)) => is_kept(*variable),
-                Some(
-                    Counter::Iterations(_)
-                    | Counter::Stage(_)
-                    | Counter::Parity(_)
-                    | Counter::Tickets(_)
-                    | Counter::Published
-                    | Counter::Taken
-                    | Counter::Given(_)
-                    | Counter::Tested(_),
-                )
-                | None => false,
-            })
+            && value
+                .counters()
+                .all(|counter| all.get(counter as usize).and_then(|counter| counter.variable()).is_some_and(is_kept))
     }
 
     /// If a branch is that of a loop which counts a variable by hand up or down to a bound, and arguments decide about it: the key of

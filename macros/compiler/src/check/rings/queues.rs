@@ -1,4 +1,4 @@
-//! What one thread hands out to others, for certain arguments: the tickets that it takes from a queue in global memory, and the numbers
+//! Finds what one thread hands out to others, for certain arguments: the tickets that it takes from a queue in global memory, and the numbers
 //! that it publishes in elements of a shared array, as a scheduler does that hands out tiles one by one until there are none.
 //!
 //! A launch with a queue that is 0 at first gives the n-th ticket the number n. What the thread publishes then follows from its own steps. The
@@ -126,7 +126,7 @@ impl Evaluator<'_, '_, '_> {
         Some((counter, Expr::counter(counter).apply(Operator::Add, Expr::constant(by))))
     }
 
-    /// What the queue is when the thread takes its next ticket, beyond what it was: in a grid of several clusters, each takes its turn.
+    /// Returns by how much the queue grows until the thread takes its next ticket: in a grid of several clusters, each takes its turn.
     fn added(&self, by: NodeId) -> Option<i64> {
         let counters = Counters::default();
         let by = self.aside(&counters).value(by, self.kernel.evaluated(by)?).known().filter(|by| *by > 0)?;
