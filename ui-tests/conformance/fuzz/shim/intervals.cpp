@@ -130,12 +130,12 @@ static void compare() {
         with_range<Raw>([&](auto b, const std::vector<Raw>& bs) {
             const number fixed(bound<Raw>()), other_fixed(bound<Raw>());
             const auto sum = a + b, difference = a - b, product = a * b, bits = (a | b), other = (a ^ b), both = (a & b);
-            const auto quotient = a / fixed, rest = a % b, shifted = a << u32(3), half = a >> u32(2), scaled = fixed * a + fixed;
+            const auto quotient = a / fixed, rest = a % b, rest_of_one = sum % fixed, masked = product & fixed, shifted = a << u32(3), half = a >> u32(2), scaled = fixed * a + fixed;
             const auto lesser = min(a, b), greater = max(a, b), left = saturating_sub(a, b);
             const auto at_most = min(a, values_of(fixed)), at_least = max(values_of(fixed), a), within = min(at_least, values_of(other_fixed));
             const number few(static_cast<Raw>(below(5)));
             const auto chain = a * b * few + a * fixed - b;
-            known += chain.known + at_most.known + within.known + lesser.known + left.known + sum.known + product.known + quotient.known + rest.known;
+            known += chain.known + rest_of_one.known + masked.known + at_most.known + within.known + lesser.known + left.known + sum.known + product.known + quotient.known + rest.known;
             for (auto x : as_) {
                 if (!holds(a, x)) {
                     fail_at("a value", x, x);
@@ -161,6 +161,10 @@ static void compare() {
                     check(bits, "|", number(x) | number(y), y);
                     check(other, "^", number(x) ^ number(y), y);
                     check(both, "&", number(x) & number(y), y);
+                    check(masked, "& of one", number(x) * number(y) & fixed, y);
+                    if (rest_of_one.known) {
+                        check(rest_of_one, "% of one", (number(x) + number(y)) % fixed, y);
+                    }
                     check(lesser, "min", min(number(x), number(y)), y);
                     check(greater, "max", max(number(x), number(y)), y);
                     check(left, "saturating_sub", saturating_sub(number(x), number(y)), y);

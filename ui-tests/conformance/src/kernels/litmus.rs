@@ -1,7 +1,7 @@
 //! What barriers guarantee for memory, many times: what was done before an arrival is visible after the wait (message
 //! passing, and store buffering, since all write and all read), and what comes after the wait was not done before
 //! others had arrived (write after read). In shared memory, in that of peers and in global memory, by each barrier. On
-//! a GPU more than 10^8 values are checked for each, some of which would be wrong if a barrier ordered less.
+//! a GPU more than 10^9 values are checked for each, some of which would be wrong if a barrier ordered less.
 
 use phalanx::prelude::*;
 
@@ -134,9 +134,9 @@ in_global_memory! {
     grid_in_global: ; |group, grid| this_grid(), grid.num_threads();
 }
 
-/// Returns so many blocks and iterations that each kernel checks more than 10^8 values on a GPU.
+/// Returns so many blocks and iterations that each kernel checks more than 10^9 values on a GPU.
 fn shape(device: &Device, most: u32) -> (u32, u32) {
-    if device.is_simulator() { (8, 6) } else { (most, 100_000_000 / (most * BLOCK) + 1) }
+    if device.is_simulator() { (8, 6) } else { (most, 1_000_000_000 / (most * BLOCK) + 1) }
 }
 
 fn judge(out: &Buffer<u32>) -> Outcome {

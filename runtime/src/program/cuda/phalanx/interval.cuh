@@ -93,10 +93,16 @@ struct interval {
     __device__ __forceinline__ friend constexpr interval operator%(interval dividend, interval by) {
         const interval a = dividend.exact(), b = by.exact();
         const auto steps = a.steps | (b.low == b.high ? static_cast<unsigned long long>(b.low) : 1);
+        if (!signed_integer<Raw> && b.low > 0 && a.is_bounded_by(b)) {
+            return with_fixed_bits(a.low, b.high - 1, a.known ? steps : 1, true, a.none);
+        }
         return with_fixed_bits(a.low, lesser(a.high, b.high - 1), steps, a.known && b.known && a.low >= 0 && b.low > 0, a.none || b.none);
     }
     __device__ __forceinline__ friend constexpr interval operator&(interval left, interval right) {
         const interval a = left.exact(), b = right.exact();
+        if (b.low >= 0 && a.is_bounded_by(b)) {
+            return with_fixed_bits(a.low & b.low, b.high, a.known ? a.steps : 1, true, a.none);
+        }
         return with_fixed_bits(a.low & b.low, lesser(a.high, b.high), a.steps | b.steps, are_natural(a, b), a.none || b.none);
     }
     __device__ __forceinline__ friend constexpr interval operator|(interval left, interval right) {
@@ -160,6 +166,14 @@ private:
     __device__ __forceinline__ static constexpr long long wrapping(unsigned long long a, unsigned long long b) {
         return static_cast<long long>(a + b);
     }
+    // Whether the compiler knows a number. NVRTC 13.0 cannot say it.
+    __device__ __forceinline__ static constexpr bool is_constant(long long number) {
+#if __CUDACC_VER_MAJOR__ > 13 || __CUDACC_VER_MINOR__ >= 5
+        return __builtin_constant_p(number);
+#else
+        return false;
+#endif
+    }
     // How far a value of the type is from 0.
     __device__ __forceinline__ static constexpr unsigned long long whole_type() {
         return static_cast<unsigned long long>(most()) + (signed_integer<Raw> ? 1 : 0);
@@ -171,6 +185,11 @@ private:
     __device__ __forceinline__ constexpr bool is_of_words() const {
         const bool is_natural = natural || low >= 0;
         return is_natural && (ceiling <= ~0u || static_cast<unsigned long long>(high) <= ~0u);
+    }
+    // Whether the other operand is a constant, and these values are not: its bound holds of any value, and of what is computed by a thread
+    // nothing is needed.
+    __device__ __forceinline__ constexpr bool is_bounded_by(interval by) const {
+        return by.known && by.steps == 0 && is_constant(by.high) && !is_constant(high);
     }
     // Whether all values are from `least()` to `most()`.
     __device__ __forceinline__ constexpr bool is_limited() const { return known || sizeof(Raw) < 8; }

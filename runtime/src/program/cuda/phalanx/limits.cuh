@@ -66,12 +66,16 @@ template <class Raw>
 __device__ __forceinline__ constexpr interval<Raw> limited_by(interval<Raw> all, excluded_value limit) {
     const auto values = all.exact();
     const long long value = limit.value - limit.added.by;
-    if (!values.known || !says_something(values, limit) || value != values.low && value != values.high) {
+    const bool is_said = values.known & says_something(values, limit);
+    if (values.steps == 0) {
+        return {values.low, values.high, 0, values.known, values.none || is_said && value == values.low};
+    }
+    if (!is_said || value != values.low && value != values.high) {
         return values;
     }
     const auto step = static_cast<long long>(values.granule());
     const long long low = values.low + (value == values.low ? step : 0), high = values.high - (value == values.high ? step : 0);
-    return {low, high, values.steps, true, values.none || step == 0 || low > high};
+    return {low, high, values.steps, true, values.none || low > high};
 }
 
 // The least and the most that limits from both sides allow.
