@@ -82,10 +82,20 @@ __device__ __forceinline__ void fence_async_proxy(const Memory&) {
     asm volatile("fence.proxy.async;" ::: "memory");
 }
 
+// The global address of a bulk copy. Where that is a base plus an index of 32 bits, ptxas 13.0 leaves out the upper half of the sum,
+// unless something computes with it.
+__device__ __forceinline__ unsigned long long global_address(const void* memory) {
+    unsigned long long address = __cvta_generic_to_global(memory);
+#if __CUDACC_VER_MAJOR__ == 13 && __CUDACC_VER_MINOR__ == 0
+    asm("{ .reg .b32 low, high; mov.b64 {low, high}, %0; prmt.b32 high, high, high, 0x3210; mov.b64 %0, {low, high}; }" : "+l"(address));
+#endif
+    return address;
+}
+
 __device__ __forceinline__ void bulk_to_shared(const copied& both, unsigned bar) {
     asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
                  :
-                 : "r"(shared_address(both.to)), "l"(__cvta_generic_to_global(both.from)), "r"(both.bytes), "r"(bar)
+                 : "r"(shared_address(both.to)), "l"(global_address(both.from)), "r"(both.bytes), "r"(bar)
                  : "memory");
 }
 
@@ -245,7 +255,7 @@ __device__ __forceinline__ void bulk_copy_async(const slice_mut<T>& to, Memory&&
         detail::fence_async_proxy(from);
         asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;"
                      :
-                     : "l"(__cvta_generic_to_global(both.to)), "r"(detail::shared_address(both.from)), "r"(both.bytes)
+                     : "l"(detail::global_address(both.to)), "r"(detail::shared_address(both.from)), "r"(both.bytes)
                      : "memory");
     }
     asm volatile("cp.async.bulk.commit_group;" ::: "memory");

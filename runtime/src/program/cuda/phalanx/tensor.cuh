@@ -33,7 +33,8 @@ __device__ __forceinline__ void fence_tensor_proxy(const tensor_map_mut<Tile>&) 
     asm volatile("fence.proxy.async;" ::: "memory");
 }
 
-// The number of dimensions of a tile, and what it is an array of.
+// The number of dimensions of a tile, what it is an array of, and the type of the coordinates of its first element. Of a parameter whose type
+// is an alias template, NVRTC 13.0 takes the place of the alias for that of the call.
 template <class Tile>
 struct tile_of {
     enum : int { rank = 0 };
@@ -45,11 +46,13 @@ struct tile_of<local_array<T, N>> {
     enum : unsigned long long { length = N };
     enum : unsigned { element = tile_of<T>::rank == 0 ? unsigned(sizeof(T)) : unsigned(tile_of<T>::element) };
     using part = T;
+    using coordinates = local_array<i32, static_cast<unsigned long long>(rank)>;
 };
 template <class T, unsigned long long N>
 struct tile_of<swizzled<T, N>> {
     enum : int { rank = 1 };
     enum : unsigned { element = sizeof(T) };
+    using coordinates = local_array<i32, 1>;
 };
 
 // The number of elements of which the last coordinate must be a multiple: those of 16 bytes. An H100 has no instruction for
@@ -151,14 +154,11 @@ PHALANX_TENSOR_COPY(5, "5d", "%3, %4, %5, %6, %7", "%8", "r"(at[4].value), "r"(a
 #undef PHALANX_TENSOR_REDUCTION
 #undef PHALANX_TENSOR_COPY
 
-template <class Tile>
-using coordinates = local_array<i32, static_cast<unsigned long long>(tile_of<Tile>::rank)>;
-
 } // namespace detail
 
 // `map.load_async(at, &tile, &bar)`. Other threads may have read and written the tile before, in the generic proxy.
 template <template <class> class Map, class Tile, class Memory, bool of_cluster>
-__device__ __forceinline__ void load_async(const Map<Tile>& map, detail::coordinates<Tile> at, Memory&& memory,
+__device__ __forceinline__ void load_async(const Map<Tile>& map, typename detail::tile_of<Tile>::coordinates at, Memory&& memory,
                                            const phase_barrier<of_cluster>& bar, PHALANX_SITE) {
     const unsigned tile = detail::tile_address<Tile>(detail::whole(memory), false, site);
     detail::check_coordinates<Tile>(at, site);
@@ -170,7 +170,7 @@ __device__ __forceinline__ void load_async(const Map<Tile>& map, detail::coordin
 // `map.multicast_async(at, &tile, &bar, ranks)`. The tile and the barrier are those at the same addresses of each receiver, where
 // peers may have read the tile in the generic proxy. A fence of the whole cluster's shared memory orders that (PTX ISA, fence.proxy.async).
 template <template <class> class Map, class Tile, class Memory, unsigned long long N>
-__device__ __forceinline__ void multicast_async(const Map<Tile>& map, detail::coordinates<Tile> at, Memory&& memory,
+__device__ __forceinline__ void multicast_async(const Map<Tile>& map, typename detail::tile_of<Tile>::coordinates at, Memory&& memory,
                                                 const cluster_barrier& bar, const local_array<u32, N>& ranks, PHALANX_SITE) {
     const unsigned tile = detail::tile_address<Tile>(detail::whole(memory), false, site);
     detail::check_coordinates<Tile>(at, site);
@@ -200,7 +200,7 @@ __device__ __forceinline__ void expect_multicast(const Map<Tile>&, Memory&& memo
 
 // `map.prefetch(at)`. It changes nothing, so that one that the hardware does not have is left out.
 template <class Tile>
-__device__ __forceinline__ void prefetch(const tensor_map<Tile>& map, detail::coordinates<Tile> at) {
+__device__ __forceinline__ void prefetch(const tensor_map<Tile>& map, typename detail::tile_of<Tile>::coordinates at) {
     if (at.elements[detail::tile_of<Tile>::rank - 1].value % detail::granule<Tile>() == 0) {
         detail::tensor_copy<detail::tile_of<Tile>::rank>::prefetch(&map, at.elements);
     }
@@ -209,7 +209,8 @@ __device__ __forceinline__ void prefetch(const tensor_map<Tile>& map, detail::co
 // `map.store_async(at, &tile)` and `map.reduce_add_async(at, &tile)`: each copy is a group of its own.
 #define PHALANX_TENSOR_STORE(NAME, INSTRUCTION)                                                                                    \
     template <class Tile, class Memory>                                                                                            \
-    __device__ __forceinline__ void NAME(const tensor_map_mut<Tile>& map, detail::coordinates<Tile> at, Memory&& memory, PHALANX_SITE) { \
+    __device__ __forceinline__ void NAME(const tensor_map_mut<Tile>& map, typename detail::tile_of<Tile>::coordinates at,          \
+                                         Memory&& memory, PHALANX_SITE) {                                                          \
         const unsigned tile = detail::tile_address<Tile>(detail::whole(memory), true, site);                                       \
         detail::check_written<Tile>(at, site);                                                                                     \
         detail::fence_tensor_proxy(map);                                                                                           \
