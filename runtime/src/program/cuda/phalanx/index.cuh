@@ -74,4 +74,10 @@ __device__ __forceinline__ constexpr void check_range_inclusive(index start, ind
 }
 
 } // namespace detail
+
+// Has a test before a loop made there. The compiler would make one that decides in a single place of the loop there, in each iteration.
+__device__ __forceinline__ void keep_test(bool holds) {
+    asm volatile("" : : "r"(static_cast<unsigned>(holds)));
+}
+
 } // namespace phalanx

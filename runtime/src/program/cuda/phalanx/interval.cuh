@@ -267,12 +267,12 @@ __device__ __forceinline__ constexpr detail::interval<unsigned long long> values
     return literal;
 }
 
-// The elements of a local array of integers.
-template <class Raw, unsigned long long N>
-__device__ __forceinline__ constexpr detail::interval<Raw> values_in(const local_array<integer<Raw>, N>& array) {
-    Raw low = array.elements[0].value, high = low;
+// The elements of a local array of integers, or of a vector.
+template <template <class, unsigned long long> class Elements, class Raw, unsigned long long N>
+__device__ __forceinline__ constexpr detail::interval<Raw> values_in(const Elements<integer<Raw>, N>& elements) {
+    Raw low = elements.get_unchecked(0).value, high = low;
     for (unsigned long long i = 1; i < N; ++i) {
-        const Raw element = array.elements[i].value;
+        const Raw element = elements.get_unchecked(i).value;
         low = element < low ? element : low;
         high = element < high ? high : element;
     }

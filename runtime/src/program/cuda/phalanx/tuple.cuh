@@ -25,7 +25,7 @@ template <class A>
 struct tuple<A> {
     A _0;
 
-    __device__ __forceinline__ friend constexpr bool operator==(const tuple&, const tuple&) = default;
+    __device__ __forceinline__ friend bool operator==(const tuple&, const tuple&) = default;
     template <class Before>
     __device__ __forceinline__ constexpr bool ordered(const tuple& b, Before before) const {
         return detail::ordered(before, _0, b._0);
@@ -37,7 +37,7 @@ struct tuple<A, B> {
     A _0;
     B _1;
 
-    __device__ __forceinline__ friend constexpr bool operator==(const tuple&, const tuple&) = default;
+    __device__ __forceinline__ friend bool operator==(const tuple&, const tuple&) = default;
     template <class Before>
     __device__ __forceinline__ constexpr bool ordered(const tuple& b, Before before) const {
         return detail::ordered(before, _0, b._0, _1, b._1);
@@ -50,7 +50,7 @@ struct tuple<A, B, C> {
     B _1;
     C _2;
 
-    __device__ __forceinline__ friend constexpr bool operator==(const tuple&, const tuple&) = default;
+    __device__ __forceinline__ friend bool operator==(const tuple&, const tuple&) = default;
     template <class Before>
     __device__ __forceinline__ constexpr bool ordered(const tuple& b, Before before) const {
         return detail::ordered(before, _0, b._0, _1, b._1, _2, b._2);
@@ -64,7 +64,7 @@ struct tuple<A, B, C, D> {
     C _2;
     D _3;
 
-    __device__ __forceinline__ friend constexpr bool operator==(const tuple&, const tuple&) = default;
+    __device__ __forceinline__ friend bool operator==(const tuple&, const tuple&) = default;
     template <class Before>
     __device__ __forceinline__ constexpr bool ordered(const tuple& b, Before before) const {
         return detail::ordered(before, _0, b._0, _1, b._1, _2, b._2, _3, b._3);
@@ -79,7 +79,7 @@ struct tuple<A, B, C, D, E> {
     D _3;
     E _4;
 
-    __device__ __forceinline__ friend constexpr bool operator==(const tuple&, const tuple&) = default;
+    __device__ __forceinline__ friend bool operator==(const tuple&, const tuple&) = default;
     template <class Before>
     __device__ __forceinline__ constexpr bool ordered(const tuple& b, Before before) const {
         return detail::ordered(before, _0, b._0, _1, b._1, _2, b._2, _3, b._3, _4, b._4);
@@ -95,7 +95,7 @@ struct tuple<A, B, C, D, E, F> {
     E _4;
     F _5;
 
-    __device__ __forceinline__ friend constexpr bool operator==(const tuple&, const tuple&) = default;
+    __device__ __forceinline__ friend bool operator==(const tuple&, const tuple&) = default;
     template <class Before>
     __device__ __forceinline__ constexpr bool ordered(const tuple& b, Before before) const {
         return detail::ordered(before, _0, b._0, _1, b._1, _2, b._2, _3, b._3, _4, b._4, _5, b._5);
@@ -112,7 +112,7 @@ struct tuple<A, B, C, D, E, F, G> {
     F _5;
     G _6;
 
-    __device__ __forceinline__ friend constexpr bool operator==(const tuple&, const tuple&) = default;
+    __device__ __forceinline__ friend bool operator==(const tuple&, const tuple&) = default;
     template <class Before>
     __device__ __forceinline__ constexpr bool ordered(const tuple& b, Before before) const {
         return detail::ordered(before, _0, b._0, _1, b._1, _2, b._2, _3, b._3, _4, b._4, _5, b._5, _6, b._6);
@@ -130,7 +130,7 @@ struct tuple<A, B, C, D, E, F, G, H> {
     G _6;
     H _7;
 
-    __device__ __forceinline__ friend constexpr bool operator==(const tuple&, const tuple&) = default;
+    __device__ __forceinline__ friend bool operator==(const tuple&, const tuple&) = default;
     template <class Before>
     __device__ __forceinline__ constexpr bool ordered(const tuple& b, Before before) const {
         return detail::ordered(before, _0, b._0, _1, b._1, _2, b._2, _3, b._3, _4, b._4, _5, b._5, _6, b._6, _7, b._7);

@@ -344,6 +344,10 @@ impl Lower<'_> {
         self.agreed.extend(is_of_warp.then(|| all_within.clone()));
         let ty = vec!["const bool".into()];
         self.out.push(CuStmt::Declare { ty, name: all_within.clone(), init: Some(test) });
+        // Threads that vote do so where the vote is.
+        if !is_of_warp {
+            self.out.push(CuStmt::Expr(CuExpr::call("keep_test", vec![CuExpr::name(&all_within)])));
+        }
         self.all_within.extend(accesses.into_iter().map(|site| (site, all_within.clone())));
     }
 
