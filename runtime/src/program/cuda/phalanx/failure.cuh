@@ -169,9 +169,10 @@ __device__ __forceinline__ failure_record* begin_failure(const launch_block* lau
     return record;
 }
 
-// Publishes the record and ends the thread.
+// Completes the record and ends the thread. The host reads it after the launch has ended, so that nothing has to be released; and in a kernel
+// with a strong store, the assembler has the loops yield.
 [[noreturn]] __device__ __forceinline__ void end_failure(const launch_block* launch, failure_record* record) {
-    asm volatile("st.release.sys.global.b32 [%0], 1;" : : "l"(record) : "memory");
+    asm volatile("st.global.b32 [%0], 1;" : : "l"(record) : "memory");
     end_thread(launch);
 }
 
@@ -188,7 +189,7 @@ fail(unsigned cause, unsigned site, unsigned tags, unsigned long long a, unsigne
                  "setp.ne.b32 is_late, claimed, 0;\n"
                  "@is_late bra ended;\n" PHALANX_RECORD
                  "st.global.v2.b64 [%0 + 48], {%5, %6};\n"
-                 "st.release.sys.global.b32 [%0], 1;\n"
+                 "st.global.b32 [%0], 1;\n"
                  "ended:\n"
                  "}"
                  :

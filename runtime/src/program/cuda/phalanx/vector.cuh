@@ -112,5 +112,15 @@ template <class Memory, class Index, class T, unsigned long long N>
 __device__ __forceinline__ void store_vec_unchecked(Memory&& memory, Index i, vector<T, N> value) {
     detail::store_vector(detail::whole(memory).data + detail::index(i).value, value);
 }
+// In a loop, the compiler may take the lanes' addresses apart and store each lane by itself, where no test has shown it the alignment.
+template <class Index, class T, unsigned long long N>
+    requires(sizeof(T) == 4 && N == 4)
+__device__ __forceinline__ void store_vec_unchecked(slice_mut<T> memory, Index i, vector<T, N> value) {
+    const auto words = __builtin_bit_cast(uint4, value);
+    asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};"
+                 :
+                 : "l"(__cvta_generic_to_global(memory.data + detail::index(i).value)), "r"(words.x), "r"(words.y), "r"(words.z), "r"(words.w)
+                 : "memory");
+}
 
 } // namespace phalanx
