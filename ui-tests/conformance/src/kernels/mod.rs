@@ -50,6 +50,7 @@ mod half_atomics;
 mod halves;
 mod integers;
 mod iterations;
+mod lanes_as_indexes;
 mod lanes_in_loops;
 mod large_shared;
 mod layouts;
@@ -178,6 +179,7 @@ pub fn modules() -> Vec<Module> {
         ranks::modules(),
         layouts::modules(),
         constants::modules(),
+        lanes_as_indexes::modules(),
         lanes_in_loops::modules(),
         large_shared::modules(),
         mixtures::modules(),

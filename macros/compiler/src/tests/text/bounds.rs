@@ -271,6 +271,7 @@ fn a_body_that_is_printed_once() {
         "for i in 0..a { this_thread_block().sync(); m[i] = i; }",
         "const auto steps = range(0, a);
          const bool all_within = covers(m, values_of(steps));
+         keep_test(all_within);
          for (auto i : steps) {
              if (!all_within) {
                  require(within(m, i));
@@ -302,6 +303,7 @@ fn loops_in_a_body_that_is_printed_once() {
         tested_once(&format!("for i in 0..a {{ {sync} for j in 0..b {{ m[i * b + j] = w[b + j]; }} }}")),
         [
             "const bool all_within = covers(m, values_of(steps) * b + values_of(range(0, b))) && covers(w, b + values_of(range(0, b)));",
+            "keep_test(all_within);",
             "if (all_within || covers(m, i * b + values_of(steps_2)) && covers(w, b + values_of(steps_2))) {",
         ],
     );
@@ -310,6 +312,7 @@ fn loops_in_a_body_that_is_printed_once() {
         tested_once(&format!("for i in 0..a {{ {sync} let n = w[i] as usize; for j in 0..b {{ m[j] = w[n + j]; }} }}")),
         [
             "const bool all_within = covers(w, values_of(steps)) && covers(m, values_of(range(0, b)));",
+            "keep_test(all_within);",
             "if (!all_within) {",
             "require(within(w, i));",
             "if ((all_within || covers(m, values_of(steps_2))) && covers(w, n + values_of(steps_2))) {",
@@ -320,9 +323,11 @@ fn loops_in_a_body_that_is_printed_once() {
         tested_once(&format!("for i in 0..a {{ m[i] = 1; for j in i..b {{ {sync} m[j] = w[b + j]; }} }}")),
         [
             "const bool all_within = covers(m, values_of(steps));",
+            "keep_test(all_within);",
             "if (!all_within) {",
             "require(within(m, i));",
             "const bool all_within_2 = covers(m, values_of(steps_2)) && covers(w, b + values_of(steps_2));",
+            "keep_test(all_within_2);",
             "if (!all_within_2) {",
             "require(within(w, b + j) & within(m, j));",
         ],
@@ -332,6 +337,7 @@ fn loops_in_a_body_that_is_printed_once() {
         tested_once(&format!("for i in 0..a {{ {sync} *r += rows[i][0]; if i == 3 {{ *r += rows[b][1]; }} }}")),
         [
             "const bool all_within = covers(rows, values_of(steps)) && covers(rows, values_of(b));",
+            "keep_test(all_within);",
             "if (!all_within) {",
             "require(within(rows, i) & within_row<decltype(rows.get_unchecked(0))>(0) & when(i == 3, within(rows, b)) & when(i == 3, within_row<decltype(rows.get_unchecked(0))>(1)));",
             "require(within_row<decltype(rows.get_unchecked(0))>(0) & when(i == 3, within_row<decltype(rows.get_unchecked(0))>(1)));",
@@ -344,6 +350,7 @@ fn loops_in_a_body_that_is_printed_once() {
         )),
         [
             "const bool all_within = covers(w, spread_by(values_of(steps), up_by(0), up_by(1)));",
+            "keep_test(all_within);",
             "require(when(!all_within, within(w, i)) & when(b * i > 3, within(w, i + b)) & when(!all_within, within(w, i + 1)));",
         ],
     );

@@ -4,6 +4,7 @@
 
 mod atoms;
 mod bounds;
+mod constant_loops;
 mod control;
 mod convergence;
 mod deferred;

@@ -4,6 +4,7 @@
 mod access;
 mod ahead;
 mod computed;
+mod constant_loops;
 mod control;
 mod convergence;
 mod counter;

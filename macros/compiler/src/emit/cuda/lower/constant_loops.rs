@@ -1,0 +1,120 @@
+//! Loops with a constant number of iterations that the compiler of CUDA C++ would unroll too little or too much:
+//!
+//! - `for t in 0..64 { w[t % 16] += w[(t + 9) % 16]; .. }` indexes a local array by its variable. Registers have no addresses, so that the
+//!   array stays in registers only where each index is a constant. Small loops, the compiler unrolls by itself. An array that the loop also
+//!   indexes by what is not known before the launch lies in memory in any case.
+//! - `(0..32).all(|l| text[at + l] == pattern[l])` looks for something in memory and is left when that is found. Each load waits for the
+//!   one before, so that copies of the loop are code and nothing else, 16 times as much inside of another loop that is unrolled.
+
+use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
+
+use crate::model::expr::{Block, Expr, ExprKind, StmtKind};
+use crate::model::place::{local_of, may_write};
+use crate::model::range::Range;
+use crate::model::walk::{Node, nodes, walk, walk_block};
+use crate::model::{LocalId, LoopId, Unroll};
+
+/// The expressions that all iterations evaluate: the least that the compiler may leave a loop, and the most that are worth it. The 64 rounds
+/// of SHA-256 are about 10,000.
+const SIZES: RangeInclusive<u64> = 128..=12_000;
+
+/// The most iterations of a search that are left to the compiler.
+const SHORT_SEARCH: u64 = 8;
+
+/// Returns how far a loop without an attribute is to be unrolled, if the compiler of CUDA C++ is not to decide that.
+pub(super) fn unrolled(whole: &Expr) -> Option<Unroll> {
+    let ExprKind::For { id, local: Some(variable), range, body, .. } = &whole.kind else { return None };
+    let count = count(range)?;
+    if size(body).is_some_and(|size| SIZES.contains(&size.saturating_mul(count)))
+        && keeps_an_array_in_registers(whole, *variable)
+    {
+        return Some(Unroll::Fully);
+    }
+    (count > SHORT_SEARCH && is_search(*id, body)).then_some(Unroll::Ahead(1))
+}
+
+/// Whether a loop looks for something in memory, and uses no local array by indexes.
+fn is_search(id: LoopId, body: &Block) -> bool {
+    let (mut is_left, mut loads, mut uses_arrays) = (false, false, false);
+    walk_block(body, &mut |expr| match &expr.kind {
+        ExprKind::Break { target, .. } => is_left |= *target == id,
+        ExprKind::Index { base, .. } if base.memory().is_some() => loads = true,
+        ExprKind::Index { index, .. } => uses_arrays |= index.integer().is_none(),
+        _ => {}
+    });
+    is_left && loads && !uses_arrays
+}
+
+/// Whether a loop indexes an array that stays in registers if it is unrolled.
+fn keeps_an_array_in_registers(whole: &Expr, variable: LocalId) -> bool {
+    let known = constants(whole, variable);
+    let (mut kept, mut in_memory) = (BTreeSet::new(), BTreeSet::new());
+    walk(whole, &mut |expr| {
+        if let ExprKind::Index { base, index, .. } = &expr.kind
+            && let Some(array) = local_of(expr).filter(|_| base.memory().is_none())
+            && index.integer().is_none()
+        {
+            let of = if is_constant(index, &known) { &mut kept } else { &mut in_memory };
+            of.insert(array);
+        }
+    });
+    kept.difference(&in_memory).next().is_some()
+}
+
+/// The number of iterations, at most. `None` if the text does not give it.
+fn count(range: &Range) -> Option<u64> {
+    let (start, end) = range.start.integer().zip(range.end.integer())?;
+    Some(end.saturating_sub(start).saturating_add(u64::from(range.inclusive)))
+}
+
+/// The number of expressions that a loop's body evaluates. `None` if it calls a function or has a loop whose length is not known.
+fn size(body: &Block) -> Option<u64> {
+    let (mut size, mut is_known) = (0u64, true);
+    walk_block(body, &mut |expr| {
+        let further = match &expr.kind {
+            // What is inside is visited once.
+            ExprKind::For { range, body, .. } => {
+                count(range).zip(self::size(body)).map(|(count, inner)| count.saturating_sub(1).saturating_mul(inner))
+            }
+            ExprKind::While { .. } | ExprKind::Loop { .. } | ExprKind::Call { .. } => None,
+            _ => Some(0),
+        };
+        is_known &= further.is_some();
+        size = size.saturating_add(1 + further.unwrap_or(0));
+    });
+    is_known.then_some(size)
+}
+
+/// The variables that are constants once a loop is unrolled: those of it and of such loops inside, and what is computed of them.
+fn constants(whole: &Expr, variable: LocalId) -> BTreeSet<LocalId> {
+    let mut known = BTreeSet::from([variable]);
+    nodes(whole, &mut |node| match node {
+        Node::Expr(expr) => {
+            if let ExprKind::For { local: Some(local), range, .. } = &expr.kind
+                && count(range).is_some()
+            {
+                known.insert(*local);
+            }
+        }
+        Node::Statement(statement) => {
+            if let StmtKind::Let { local, init: Some(init), .. } = &statement.kind
+                && is_constant(init, &known)
+                && !may_write(whole, *local)
+            {
+                known.insert(*local);
+            }
+        }
+    });
+    known
+}
+
+fn is_constant(expr: &Expr, known: &BTreeSet<LocalId>) -> bool {
+    match &expr.kind {
+        ExprKind::Int { .. } | ExprKind::Constant(_) => true,
+        ExprKind::Local(local) => known.contains(local),
+        ExprKind::Cast(inner, _) | ExprKind::Typed(inner, _) => is_constant(inner, known),
+        ExprKind::Binary { left, right, .. } => is_constant(left, known) && is_constant(right, known),
+        _ => false,
+    }
+}

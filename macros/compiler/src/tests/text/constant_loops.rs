@@ -1,0 +1,61 @@
+//! Loops with a constant number of iterations: how far they are unrolled.
+
+use super::bounds::MEMORY;
+use super::text;
+
+/// What follows `#pragma unroll` in a function's text: a number, or nothing.
+fn unrolled(body: &str) -> Vec<String> {
+    let text = text(&format!("#[device] fn subject({MEMORY}) {{ {body} }}"), |_| None);
+    let pragmas = text.lines().filter_map(|line| line.trim().strip_prefix("#pragma unroll"));
+    pragmas.map(|number| number.trim().to_string()).collect()
+}
+
+#[test]
+fn arrays_that_a_loop_indexes_stay_in_registers() {
+    let rounds = |index: &str, count: usize| {
+        format!(
+            "let mut x = [0usize; 16]; for t in 0..{count} {{ x[{index}] = x[{index}] * 3 + x[(t + 9) % 16] + b; }}
+             *r = x[3];"
+        )
+    };
+    assert_eq!(unrolled(&rounds("t % 16", 64)), [""]);
+    assert_eq!(unrolled(&rounds("(t + 1) % 16", 64)), [""]);
+    // A variable that is computed of the loop's.
+    let through = "let mut x = [0usize; 16]; for t in 0..64 { let k = (t * 5) % 16; x[k] = x[k] * 3 + x[15 - k] + b; } *r = x[3];";
+    assert_eq!(unrolled(through), [""]);
+    // A loop inside counts with its iterations. This one is small enough for the compiler.
+    let nested =
+        "let mut x = [[0usize; 8]; 8]; for i in 0..8 { for k in 0..8 { x[i][k] = x[k][i] * a + b; } } *r = x[1][2];";
+    assert_eq!(unrolled(nested), [""]);
+    // Few, which the compiler unrolls by itself, and too many.
+    assert!(unrolled(&rounds("t % 16", 2)).is_empty());
+    assert!(unrolled(&rounds("t % 16", 4096)).is_empty());
+    // The array lies in memory in any case.
+    assert!(unrolled(&rounds("(t + b) % 16", 64)).is_empty());
+    let counts = "let mut x = [0usize; 16]; for t in 0..64 { x[w[t] % 16] += x[t % 16] * 3 + b; } *r = x[3];";
+    assert!(unrolled(counts).is_empty());
+    let changed = "let mut x = [0usize; 16]; for t in 0..64 { let mut k = t % 16; if b > t { k = 3; } x[k] = x[k] * 3 + b; } *r = x[3];";
+    assert!(unrolled(changed).is_empty());
+    // Of memory nothing is kept, and how often an inner loop runs is not known.
+    assert!(unrolled("for t in 0..64 { m[t % 16] = w[t] * 3 + w[(t + 1) % 16] * 5 + b; }").is_empty());
+    let inner = "let mut x = [0usize; 16]; for t in 0..64 { for k in 0..a { x[t % 16] += w[k] * 3 + x[(t + 1) % 16]; } } *r = x[3];";
+    assert!(unrolled(inner).is_empty());
+    // What the kernel says, holds.
+    let said = "let mut x = [0usize; 16]; #[unroll(2)] for t in 0..64 { x[t % 16] = x[t % 16] * 3 + x[(t + 9) % 16] + b; } *r = x[3];";
+    assert_eq!(unrolled(said).len(), 1);
+    assert_ne!(unrolled(said), [""]);
+}
+
+#[test]
+fn searches_are_not_unrolled() {
+    assert_eq!(unrolled("*r = 0; for l in 0..32 { if w[l] == m[b + l] { *r = 1; break; } }"), ["1"]);
+    assert_eq!(unrolled("if (0..32).all(|l| w[l] == m[b + l]) { *r = 1; }"), ["1"]);
+    // A short one, one that is not left, one that leaves the loop around it, and one of a local array.
+    assert!(unrolled("for l in 0..8 { if w[l] == m[b + l] { *r = 1; break; } }").is_empty());
+    assert!(unrolled("for l in 0..32 { if w[l] == m[b + l] { *r += 1; } }").is_empty());
+    assert!(
+        unrolled("let x = [a, b, 3, 4, 5, 6, 7, 8, 9]; for l in 0..9 { if x[l] == w[l] { *r = 1; break; } }")
+            .iter()
+            .all(|of| of != "1")
+    );
+}
