@@ -256,11 +256,10 @@ fn simplified(term: Term, unsigned: &BTreeSet<Variable>) -> (Term, Option<bool>)
     };
     let Term::Binary(op, left, right) = &term else { return (term, None) };
     // It is less where the product has wrapped around.
-    let only = match op {
-        BinaryOp::Ge | BinaryOp::Gt => false,
-        BinaryOp::Lt | BinaryOp::Le => true,
-        _ => return (term, None),
-    };
+    let only = matches!(op, BinaryOp::Lt | BinaryOp::Le);
+    if !only && !matches!(op, BinaryOp::Ge | BinaryOp::Gt) {
+        return (term, None);
+    }
     match inner(left) {
         Some(of) => (Term::Binary(*op, Box::new(of), right.clone()), Some(only)),
         None => (term, None),
@@ -378,13 +377,16 @@ impl Terms<'_, '_> {
 
 /// The variables whose type is an unsigned one, because an operator or an assignment that needs equal types has them beside such a value.
 fn unsigned(function: &Function, cfg: &Cfg<'_>) -> BTreeSet<Variable> {
-    let is_given = |node: &NodeId| match cfg.nodes[node.0].source {
-        Source::ThreadRank => true,
-        Source::Param(position) => function.params.get(position).is_some_and(|param| {
+    let is_unsigned = |position: usize| {
+        function.params.get(position).is_some_and(|param| {
             let ParamType::Value(ty) = &param.ty else { return false };
             matches!(ty.shape, TypeShape::Scalar(name, _) if name.starts_with('u'))
-        }),
-        _ => cfg.positions.contains_key(node),
+        })
+    };
+    let is_given = |node: &NodeId| {
+        let source = &cfg.nodes[node.0].source;
+        let is_param = if let Source::Param(position) = source { is_unsigned(*position) } else { false };
+        is_param || matches!(source, Source::ThreadRank) || cfg.positions.contains_key(node)
     };
     let all = (0..cfg.nodes.len()).map(NodeId);
     let mut nodes: BTreeSet<NodeId> = all.clone().filter(is_given).collect();

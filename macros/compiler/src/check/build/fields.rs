@@ -188,22 +188,21 @@ impl<'f> Builder<'f> {
 
     /// What an access of `base[index]` covers, where `base` is a part of an element.
     pub(super) fn item_of(&mut self, base: &'f Expr, index: NodeId) -> Covers {
-        match &base.kind {
-            ExprKind::Field { base, member } if base.memory().is_some() => {
-                Covers::Item { field: Some(self.field(member)), index: Some(index) }
-            }
-            _ => Covers::Item { field: None, index: None },
+        if let ExprKind::Field { base, member } = &base.kind
+            && base.memory().is_some()
+        {
+            return Covers::Item { field: Some(self.field(member)), index: Some(index) };
         }
+        Covers::Item { field: None, index: None }
     }
 }
 
 /// Whether a place within an element is selected by an index, too.
 pub(super) fn has_index_within(expr: &Expr) -> bool {
-    match &expr.kind {
-        ExprKind::Index { base, .. } => is_part_of_memory(base),
-        ExprKind::Field { base, .. } => has_index_within(base),
-        _ => false,
+    if let ExprKind::Index { base, .. } = &expr.kind {
+        return is_part_of_memory(base);
     }
+    if let ExprKind::Field { base, .. } = &expr.kind { has_index_within(base) } else { false }
 }
 
 /// Whether an expression is a field of an element of memory, or a part of one.

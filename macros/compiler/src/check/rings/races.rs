@@ -45,9 +45,8 @@ impl Item {
 
     /// Whether the two have something in common, of one element.
     fn meets(self, other: Item) -> bool {
-        let differ = |(one, other): (i64, i64)| one != other;
-        !self.field.zip(other.field).is_some_and(|(one, other)| one != other)
-            && !self.index.zip(other.index).is_some_and(differ)
+        self.field.zip(other.field).is_none_or(|(one, other)| one == other)
+            && self.index.zip(other.index).is_none_or(|(one, other)| one == other)
     }
 }
 
