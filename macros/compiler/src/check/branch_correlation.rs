@@ -1,6 +1,6 @@
 //! Outcomes of branches that decide about later ones: a condition that is tested twice and cannot have changed (`if split { .. } ..
 //! if split { .. }`), an `Option` of a token whose variant an earlier branch has determined, and whether the iteration of a loop is
-//! its last one (`if k + 1 < rounds { .. }`), and limits that a variable has passed (`thresholds`). `partition` splits the graph by them, so that paths that no thread takes are none.
+//! its last one (`if k + 1 < rounds { .. }`), limits that a variable has passed (`thresholds`), and comparisons of variables that move (`moving`). `partition` splits the graph by them, so that paths that no thread takes are none.
 //!
 //! Only branches that the whole cluster takes together are followed: the arms that two threads take would otherwise not be
 //! compared with each other.
@@ -12,6 +12,7 @@ use phalanx_contract::uniformity::Uniformity;
 use super::cfg::{BlockId, Cfg, End, GroupStep, NodeId, Source, StepKind, TokenStep, ValueStep, Variable};
 use super::fixed::{FixedValues, MAX_DEPTH};
 use super::liveness;
+use super::moving::Moving;
 use super::thresholds::{self, Threshold, without_negation};
 use super::uniform::values::Values;
 use crate::model::expr::BinaryOp;
@@ -30,6 +31,8 @@ enum Subject {
     Holds(Variable),
     /// Whether a variable that only grows has passed the limit that the branch at the end of this block compares it with.
     Passed(BlockId),
+    /// A comparison of variables that are set several times, by its number.
+    Moving(usize),
 }
 
 /// What is known at a point.
@@ -58,6 +61,7 @@ pub(super) struct Followed {
     /// The subjects that a branch may test from the start of each block on.
     live: Vec<BTreeSet<Subject>>,
     thresholds: Vec<Threshold>,
+    moving: Moving,
 }
 
 impl Followed {
@@ -86,6 +90,10 @@ impl Followed {
                 followed.tests.entry(*block).or_default().push((Subject::Holds(*variable), true));
             }
         }
+        followed.moving = Moving::of(values, &fixed, &ends);
+        for (block, (number, holds)) in &followed.moving.tests {
+            followed.tests.entry(*block).or_default().push((Subject::Moving(*number), *holds));
+        }
         if !followed.is_empty() {
             followed.live = followed.live_subjects(cfg);
         }
@@ -93,7 +101,16 @@ impl Followed {
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.tests.is_empty()
+        self.tests.is_empty() && self.moving.is_empty()
+    }
+
+    /// Leaves out the comparisons of variables that move; says whether there were any.
+    pub(super) fn leave_out_moving(&mut self) -> bool {
+        let any = !self.moving.is_empty();
+        self.moving = Moving::default();
+        self.tests.values_mut().for_each(|tests| tests.retain(|(subject, _)| !matches!(subject, Subject::Moving(_))));
+        self.tests.retain(|_, tests| !tests.is_empty());
+        any
     }
 
     /// Follows the conditions that several branches test.
@@ -141,11 +158,18 @@ impl Followed {
         liveness::solve(cfg, |block, subjects| {
             let tested = self.tests.get(&block).into_iter().flatten();
             subjects.extend(tested.map(|(subject, _)| *subject));
+            subjects.extend(self.moving.parts(block).map(Subject::Moving));
             for step in cfg.blocks[block.0].steps.iter().rev() {
                 if let StepKind::Token(TokenStep::Move { from, into }) = step.kind
                     && subjects.contains(&Subject::Holds(into))
                 {
                     subjects.insert(Subject::Holds(from));
+                }
+                if let Some((variable, value, _)) = step.kind.set() {
+                    let asked = self.moving.with(variable).filter(|number| subjects.remove(&Subject::Moving(*number)));
+                    let asked: Vec<usize> = asked.collect();
+                    let before = asked.into_iter().filter_map(|number| self.moving.before((variable, value), number));
+                    subjects.extend(before.map(Subject::Moving));
                 }
             }
         })
@@ -179,7 +203,14 @@ impl Followed {
             | StepKind::Copy(_)
             | StepKind::BarrierCall(_) => {}
             // The variable begins anew.
-            StepKind::Value(ValueStep::Set { variable, value, .. }) => {
+            StepKind::Value(ValueStep::Set { variable, value, extent }) => {
+                let known = |number| outcomes.0.get(&Subject::Moving(number)).copied();
+                for (number, told) in self.moving.set((*variable, *value, *extent), known) {
+                    match told {
+                        Some(told) => _ = outcomes.0.insert(Subject::Moving(number), told),
+                        None => _ = outcomes.0.remove(&Subject::Moving(number)),
+                    }
+                }
                 let begins = |of: &&Threshold| of.variable == *variable && !of.growing.contains(value);
                 for threshold in self.thresholds.iter().filter(begins) {
                     outcomes.0.remove(&Subject::Passed(threshold.block));
@@ -190,8 +221,9 @@ impl Followed {
 
     /// Which of the two edges at the end of a block is taken, if that is known: the one where the test holds.
     pub(super) fn decided(&self, outcomes: &Outcomes, block: BlockId) -> Option<bool> {
-        let tests = self.tests.get(&block)?;
-        tests.iter().find_map(|(subject, holds)| Some(outcomes.0.get(subject)? == holds))
+        let mut tests = self.tests.get(&block).into_iter().flatten();
+        let tested = tests.find_map(|(subject, holds)| Some(outcomes.0.get(subject)? == holds));
+        tested.or_else(|| self.moving.decided(block, |number| outcomes.0.get(&Subject::Moving(number)).copied()))
     }
 
     /// The state on an edge: where the test at the end of the block holds, or where it does not.
@@ -204,12 +236,18 @@ impl Followed {
                     Subject::Again(test) if *test == block => _ = known.remove(subject),
                     // What has not passed yet may pass.
                     Subject::Passed(_) if holds != *if_true => _ = known.remove(subject),
-                    Subject::Passed(_) | Subject::Condition(_) | Subject::Again(_) | Subject::Holds(_) => {
+                    Subject::Passed(_)
+                    | Subject::Condition(_)
+                    | Subject::Again(_)
+                    | Subject::Holds(_)
+                    | Subject::Moving(_) => {
                         known.insert(*subject, holds == *if_true);
                     }
                 }
             }
         }
+        let learned = holds.map(|holds| self.moving.learned(block, holds)).unwrap_or_default();
+        known.extend(learned.into_iter().map(|(number, answer)| (Subject::Moving(number), answer)));
         known.retain(|subject, _| self.live.get(to.0).is_some_and(|live| live.contains(subject)));
         Outcomes(known)
     }

@@ -22,6 +22,7 @@ mod fixed;
 mod forgotten;
 mod key_range;
 mod liveness;
+mod moving;
 mod multicast;
 pub(crate) mod one_barrier;
 mod partition;

@@ -62,6 +62,7 @@ pub(super) fn split<'f>(cfg: &Cfg<'f>, live: &Live, values: &Values<'_, 'f>) -> 
         match splitter.partitions() {
             Ok(partitions) if splitter.is_needed(&partitions) => return Some(splitter.build(&partitions)),
             Ok(_) => return None,
+            Err(TooManyPartitions { of_values: false, .. }) if splitter.branches.leave_out_moving() => {}
             Err(TooManyPartitions { of_values: false, .. }) if !splitter.branches.is_empty() => {
                 splitter.branches = Followed::default();
             }

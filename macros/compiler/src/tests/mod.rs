@@ -30,6 +30,7 @@ mod instances;
 mod known_values;
 pub(crate) mod made_up;
 mod missing_barriers;
+mod moving;
 mod names;
 mod no_panic;
 mod numbers;

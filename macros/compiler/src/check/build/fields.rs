@@ -1,8 +1,8 @@
 //! The fields of structs and tuples, each of which is a variable of its own, and the variant of an `Option`, which is one too:
-//! whether there is something may be uniform where what there is differs.
+//! whether there is something may be uniform where what there is differs. And what of an element of memory an access of a field is.
 
 use super::{Builder, NodeId, Value, Variable};
-use crate::check::cfg::{Computed, StepKind, ValueStep};
+use crate::check::cfg::{Computed, Covers, StepKind, ValueStep};
 use crate::model::LocalId;
 use crate::model::expr::{Expr, ExprKind, Member};
 use crate::model::op::Variant;
@@ -154,6 +154,55 @@ impl<'f> Builder<'f> {
         let fields = members.into_iter().zip(values).chain(others).collect();
         Value { fields, ..whole }
     }
+}
+
+impl<'f> Builder<'f> {
+    /// Builds what `base[index]` is made of, where `base` is no memory of its own.
+    pub(super) fn of_element(&mut self, base: &'f Expr, index: &'f Expr) -> Vec<Value> {
+        if !is_part_of_memory(base) {
+            return self.values([base, index]);
+        }
+        let before = self.accesses.len();
+        let of = self.value(base);
+        if has_index_within(base) {
+            self.covers_part_of_item(before);
+            return vec![of, self.value(index)];
+        }
+        // It has just been read.
+        let read = self.accesses.len().checked_sub(1);
+        let index = self.value(index);
+        let covers = self.item_of(base, index.node);
+        if let Some(read) = read.and_then(|read| self.accesses.get_mut(read)) {
+            read.covers = covers;
+        }
+        vec![of, index]
+    }
+
+    /// The last access of an item, of those from this number on, is one of a part of it. Indexes may have been read after it.
+    pub(super) fn covers_part_of_item(&mut self, before: usize) {
+        let mut read = self.accesses[before..].iter_mut();
+        if let Some(access) = read.rfind(|access| matches!(access.covers, Covers::Item { .. })) {
+            access.covers = Covers::Item { field: None, index: None };
+        }
+    }
+
+    /// What an access of `base[index]` covers, where `base` is a part of an element.
+    pub(super) fn item_of(&mut self, base: &'f Expr, index: NodeId) -> Covers {
+        if let ExprKind::Field { base, member } = &base.kind
+            && base.memory().is_some()
+        {
+            return Covers::Item { field: Some(self.field(member)), index: Some(index) };
+        }
+        Covers::Item { field: None, index: None }
+    }
+}
+
+/// Whether a place within an element is selected by an index, too.
+pub(super) fn has_index_within(expr: &Expr) -> bool {
+    if let ExprKind::Index { base, .. } = &expr.kind {
+        return is_part_of_memory(base);
+    }
+    if let ExprKind::Field { base, .. } = &expr.kind { has_index_within(base) } else { false }
 }
 
 /// Whether an expression is a field of an element of memory, or a part of one.

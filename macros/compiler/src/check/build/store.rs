@@ -1,5 +1,6 @@
 //! Stores to variables, to parts of them and to memory, by the function itself and by functions that it lends them to.
 
+use super::fields::{has_index_within, is_part_of_memory};
 use super::memory::region_of_kind;
 use super::{Builder, NodeId, Value, Variable};
 use crate::check::cfg::{AccessKind, Covers, Extent, Region, Root};
@@ -54,19 +55,32 @@ impl<'f> Builder<'f> {
             (_, None) => {
                 let region = value_place.region.unwrap_or(Region::of(Root::Global));
                 self.access(region, AccessKind::Write, variable.span);
-                let of_element = if let ExprKind::Field { base, member } = &variable.kind {
-                    base.memory().map(|_| member)
-                } else {
-                    None
-                };
-                let field = of_element.map(|member| self.field(member));
+                let covers = self.part_of_element(variable, at_place);
                 if let Some(access) = self.accesses.last_mut() {
                     access.stored = Some(value.node);
-                    if variable.memory().is_none() && !matches!(variable.kind, ExprKind::UncheckedPlace { .. }) {
-                        access.covers = Covers::Field(field);
+                    if let Some(covers) = covers {
+                        access.covers = covers;
                     }
                 }
             }
+        }
+    }
+
+    /// What an assignment to a place covers, if that is a part of an element.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "any other place is a part that nothing more is known of")]
+    fn part_of_element(&mut self, variable: &'f Expr, place: NodeId) -> Option<Covers> {
+        match &variable.kind {
+            _ if variable.memory().is_some() => None,
+            ExprKind::UncheckedPlace { .. } => None,
+            ExprKind::Field { base, member } if base.memory().is_some() => {
+                Some(Covers::Field(Some(self.field(member))))
+            }
+            ExprKind::Index { base, .. } if is_part_of_memory(base) => {
+                let index = self.nodes[place.0].operands.get(1).copied();
+                Some(index.map_or(Covers::Item { field: None, index: None }, |index| self.item_of(base, index)))
+            }
+            ExprKind::Field { base, .. } if has_index_within(base) => Some(Covers::Item { field: None, index: None }),
+            _ => Some(Covers::Field(None)),
         }
     }
 

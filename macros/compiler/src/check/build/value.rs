@@ -2,7 +2,7 @@
 
 use phalanx_contract::uniformity::Uniformity;
 
-use super::fields::is_part_of_memory;
+use super::fields::{has_index_within, is_part_of_memory};
 use super::memory::region_of_kind;
 use super::{
     BlockId, Builder, Call, CallId, CountedLoop, End, Jump, NodeId, Source, StepKind, TokenStep, Value, Variable,
@@ -134,7 +134,7 @@ impl<'f> Builder<'f> {
                     return element;
                 }
                 if base.memory().is_none() {
-                    let values = self.values([&**base, &**index]);
+                    let values = self.of_element(base, index);
                     let region = values.first().and_then(|base| base.region.clone());
                     let region = region.filter(|_| matches!(expr.result_kind, Kind::Barrier(_)));
                     let nodes: Vec<_> = values.iter().map(|value| value.node).collect();
@@ -419,9 +419,12 @@ impl<'f> Builder<'f> {
         if let ExprKind::Local(local) = base.kind {
             return Value::of(self.read(self.field_variable(local, field), at));
         }
+        let before = self.accesses.len();
         let value = self.value(base);
         if base.memory().is_some() {
             self.last_access_covers(Covers::Field(Some(field)));
+        } else if has_index_within(base) {
+            self.covers_part_of_item(before);
         } else if is_part_of_memory(base) {
             self.last_access_covers(Covers::Field(None));
         }

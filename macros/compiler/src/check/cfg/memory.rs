@@ -226,8 +226,10 @@ pub(crate) struct Access {
 pub(crate) enum Covers {
     /// The access is one of the whole region.
     Whole,
-    /// A field of it, by its number, or another part of a value.
+    /// A field of it, by its number, or a field of a field.
     Field(Option<u16>),
+    /// An element of an array that is a field of it, at this index; without one, some part of what is in the field.
+    Item { field: Option<u16>, index: Option<NodeId> },
     /// An element whose method is called: the method may change it, and has nothing else by which a thread could learn of another.
     Receiver,
     /// The access is one of so many elements, from this index on, of the memory that the last selection is made of.
@@ -242,6 +244,7 @@ impl Covers {
         let (first, second) = match self {
             Covers::Whole | Covers::Field(_) | Covers::Receiver => (None, None),
             Covers::Vector { first, .. } => (Some(first), None),
+            Covers::Item { index, .. } => (index, None),
             Covers::Matrix { row, column } => (Some(row), Some(column)),
         };
         first.into_iter().chain(second)

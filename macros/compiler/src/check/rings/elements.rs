@@ -3,12 +3,14 @@
 
 use std::collections::BTreeSet;
 
+use proc_macro2::TokenStream;
+
 use super::classes::needed;
 use super::constants::inner;
 use super::counters::Counters;
 use super::kernel::{DYNAMIC, Kernel, Point, array_of};
 use super::objects::Objects;
-use super::slots::{Slot, is_array, length};
+use super::slots::{Slot, has_parts, is_array, length};
 use super::value::{Evaluator, Value};
 use crate::check::cfg::{Access, AccessKind, CopyStep, NodeId, Region, Select};
 
@@ -31,31 +33,33 @@ pub(super) fn split(kernel: &Kernel<'_, '_>, mut objects: Objects) -> Objects {
             }
             if accesses.iter().all(|(access, point)| is_one_element(kernel, access, *point)) {
                 let rows = length(kernel, slot.array).unwrap_or(1);
-                *slot = Slot {
-                    stages: rows.saturating_mul(columns),
-                    depth,
-                    columns,
-                    bytes: element,
-                    element,
-                    whole: true,
-                    ..*slot
-                };
+                // Two threads may name two fields of one element.
+                let whole = !has_parts(kernel, slot.array, depth);
+                let stages = rows.saturating_mul(columns);
+                *slot = Slot { stages, depth, columns, bytes: element, element, whole, ..*slot };
             }
         }
     }
     objects
 }
 
-/// The number of indexes that select an element, that of the elements of a row, and their bytes, if an array's accesses are all of elements.
+/// The number of indexes that select an element, that of the elements of a row, and their bytes, or 1 where nothing counts them, if an
+/// array's accesses are all of elements.
 fn shape(kernel: &Kernel<'_, '_>, slot: &Slot) -> Option<(usize, u32, u64)> {
     if !slot.followed || slot.tile.is_some() || slot.array == DYNAMIC {
         return None;
     }
     let (element, rows) = (&kernel.function.shared.get(slot.array)?.0, length(kernel, slot.array)?);
+    let is_of = |region: &Region| array_of(region) == Some(slot.array);
+    let is_sent = |access: &Access| access.completion.is_some() && is_of(&access.region);
+    let bytes = match kernel.cfg.accesses.iter().any(is_sent) {
+        true => |kernel: &Kernel<'_, '_>, of: &TokenStream| kernel.constants.bytes(of),
+        false => |_: &Kernel<'_, '_>, _: &TokenStream| Some(1),
+    };
     let (depth, columns, bytes) = match inner(element).filter(|_| is_array(element)) {
-        None => (1, 1, kernel.constants.bytes(element)?),
+        None => (1, 1, bytes(kernel, element)?),
         Some((inside, columns)) if !is_array(&inside) => {
-            (2, u32::try_from(kernel.constants.length(&columns)?).ok()?, kernel.constants.bytes(&inside)?)
+            (2, u32::try_from(kernel.constants.length(&columns)?).ok()?, bytes(kernel, &inside)?)
         }
         Some(_) => return None,
     };
@@ -65,7 +69,6 @@ fn shape(kernel: &Kernel<'_, '_>, slot: &Slot) -> Option<(usize, u32, u64)> {
         let are_indexes = region.path.iter().all(|select| matches!(select, Select::At(_)));
         region.path.len() == depth && are_indexes && !region.open && !region.part
     };
-    let is_of = |region: &Region| array_of(region) == Some(slot.array);
     let mut accesses = kernel.cfg.accesses.iter().filter(|access| is_of(&access.region));
     let copied = kernel.cfg.copies.iter().any(|copy| match copy {
         CopyStep::Begin { reads, writes, .. } => reads.iter().chain(writes).any(is_of),

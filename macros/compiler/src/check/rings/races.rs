@@ -31,6 +31,25 @@ pub(super) struct Guard {
     pub(super) stored: bool,
 }
 
+/// What of an element a thread accesses: all of it, a field, or an element of an array that is one.
+#[derive(Debug, Clone, Copy, Default)]
+struct Item {
+    field: Option<u16>,
+    index: Option<i64>,
+}
+
+impl Item {
+    fn of_field(field: u16) -> Item {
+        Item { field: Some(field), index: None }
+    }
+
+    /// Whether the two have something in common, of one element.
+    fn meets(self, other: Item) -> bool {
+        self.field.zip(other.field).is_none_or(|(one, other)| one == other)
+            && self.index.zip(other.index).is_none_or(|(one, other)| one == other)
+    }
+}
+
 /// An access: a role, and the number of the step.
 type Access = (usize, u32);
 
@@ -67,8 +86,9 @@ pub(super) fn separate(
         let in_part: Vec<Access> =
             copies.iter().copied().filter(|copy| is_access(kernel, sites.point(copy.1))).collect();
         let each = in_part.iter().flat_map(|copy| actors[copy.0].threads.iter().map(|thread| named(*copy, *thread)));
-        let copied: Option<Vec<Vec<i64>>> = each.collect();
-        let copied = copied.map_or(0, |each| each.into_iter().flatten().collect::<BTreeSet<_>>().len());
+        let copied: Option<Vec<Vec<(i64, Item)>>> = each.collect();
+        let copied: BTreeSet<i64> = copied.into_iter().flatten().flatten().map(|(element, _)| element).collect();
+        let copied = copied.len();
         guards[slot].certain = (in_part.is_empty() || copied as u64 == of.bytes / of.element.max(1))
             && tell_one_barrier(objects, of, steps(actors).map(|(_, step)| &step.op).filter(|op| is_copied(op)));
         let copied = !copies.is_empty();
@@ -89,10 +109,10 @@ pub(super) fn separate(
         let mut filled: BTreeMap<Access, u32> = BTreeMap::new();
         let mut read: BTreeMap<Access, Vec<u32>> = BTreeMap::new();
         for write in writes {
-            let mut by_element: BTreeMap<i64, Vec<u32>> = BTreeMap::new();
+            let mut by_element: BTreeMap<i64, Vec<(Item, u32)>> = BTreeMap::new();
             for thread in &actors[write.0].threads {
-                for element in named(write, *thread).unwrap_or_default() {
-                    by_element.entry(element).or_default().push(*thread);
+                for (element, item) in named(write, *thread).unwrap_or_default() {
+                    by_element.entry(element).or_default().push((item, *thread));
                 }
             }
             let meets = |read: &Access| {
@@ -100,8 +120,10 @@ pub(super) fn separate(
                 let others = of_another_block(kernel, actors, write) != of_another_block(kernel, actors, *read);
                 actors[read.0].threads.iter().any(|thread| {
                     let mut elements = named(*read, *thread).unwrap_or_default().into_iter();
-                    let meets = |by: &Vec<u32>| others || by.iter().any(|other| other != thread);
-                    elements.any(|at| by_element.get(&at).is_some_and(meets))
+                    elements.any(|(at, item)| {
+                        let mut by = by_element.get(&at).into_iter().flatten();
+                        by.any(|(other, by)| other.meets(item) && (others || by != thread))
+                    })
                 })
             };
             let met: Vec<Access> = reads.iter().copied().filter(meets).collect();
@@ -200,41 +222,58 @@ fn rewrite(program: &mut Program, of: impl Fn(&Step) -> Vec<Step>) {
     program.meetings = program.meetings.iter().map(|at| moved(*at)).collect();
 }
 
-/// The elements that a thread accesses at a step for certain, if they are known.
+/// The elements that a thread accesses at a step for certain, each with what of it, if they are known.
 fn elements(
     kernel: &Kernel<'_, '_>,
     (arguments, walked): (&Arguments, &Counters),
     thread: u32,
     point: Point,
     slot: &Slot,
-) -> Option<Vec<i64>> {
+) -> Option<Vec<(i64, Item)>> {
     let step = kernel.cfg.blocks[point.0.0].steps.get(point.1)?;
     let StepKind::Memory(MemoryStep::Access(access)) = step.kind else { return None };
     let access = &kernel.cfg.accesses[access.0];
     let region = &access.region;
     let inside = slot.selectors();
-    let (index, number): (NodeId, i64) = match (region.path.get(inside..)?, access.covers) {
-        ([Select::At(index)], Covers::Whole) if !region.open => (*index, 1),
-        // All of a row.
-        ([], Covers::Whole) if !region.open && !region.part => {
-            let number = i64::try_from(slot.bytes / slot.element.max(1)).ok()?;
-            return (number <= WHOLE).then(|| (0..number).collect());
-        }
-        // The first of the lanes is selected, too.
-        ([] | [Select::At(_) | Select::Unknown], Covers::Vector { first, lanes }) => {
-            (first, i64::try_from(lanes).ok()?)
-        }
-        _ => return None,
-    };
     let counters = Counters::default();
     let evaluator =
         Evaluator { kernel, counters: &counters, arguments: Some(arguments), thread, after: None, inlines: false };
-    let index = evaluator.inside(index, slot.tile, point)?;
-    let all = evaluator.listed(&index, |variable| walked.get(Counter::Variable(variable)).is_some())?;
-    // The ranks of blocks are not followed here.
-    if index.has_rank() {
+    let indexes = |index: NodeId, tile: Option<i64>| {
+        let index = evaluator.inside(index, tile, point)?;
+        let all = evaluator.listed(&index, |variable| walked.get(Counter::Variable(variable)).is_some())?;
+        // The ranks of blocks are not followed here.
+        if index.has_rank() {
+            return None;
+        }
+        all.iter().map(|values| index.value(values, 0, 0).ok()).collect::<Option<Vec<i64>>>()
+    };
+    let items = match access.covers {
+        Covers::Field(Some(field)) => vec![Item::of_field(field)],
+        Covers::Item { field: Some(field), index: Some(index) } => {
+            let of = |index: i64| Item { index: Some(index), ..Item::of_field(field) };
+            indexes(index, None)?.into_iter().map(of).collect()
+        }
+        Covers::Field(None) | Covers::Item { .. } | Covers::Receiver | Covers::Matrix { .. } => return None,
+        Covers::Whole | Covers::Vector { .. } => vec![Item::default()],
+    };
+    let is_vector = matches!(access.covers, Covers::Vector { .. });
+    let (first, number) = match (region.path.get(inside..)?, access.covers) {
+        ([Select::At(index)], _) if !region.open && !is_vector => (indexes(*index, slot.tile)?, 1),
+        // All of a row, or the element that is the slot.
+        ([], _) if !region.open && !region.part && !is_vector => {
+            let number = i64::try_from(slot.bytes / slot.element.max(1)).ok()?;
+            (vec![0], if number == 1 || access.covers == Covers::Whole { number } else { return None })
+        }
+        // The first of the lanes is selected, too.
+        ([] | [Select::At(_) | Select::Unknown], Covers::Vector { first, lanes }) => {
+            (indexes(first, slot.tile)?, i64::try_from(lanes).ok()?)
+        }
+        _ => return None,
+    };
+    // Which of them go together is not followed.
+    if number > WHOLE || first.len() > 1 && items.len() > 1 {
         return None;
     }
-    let first: Option<Vec<i64>> = all.iter().map(|values| index.value(values, 0, 0).ok()).collect();
-    Some(first?.into_iter().flat_map(|first| first..first + number).collect())
+    let elements = first.into_iter().flat_map(|first| first..first + number);
+    Some(elements.flat_map(|element| items.iter().map(move |item| (element, *item))).collect())
 }

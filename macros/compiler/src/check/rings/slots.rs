@@ -263,8 +263,6 @@ fn slot(kernel: &Kernel<'_, '_>, array: usize, tile: Option<i64>, in_parts: Opti
         _ => (&kernel.function.shared.get(array)?.0, length(kernel, array)?, None),
     };
     let (tiles, by_others) = tile_copies(kernel, array);
-    // A copy of a tile tells the barrier of as many bytes as it brings, whatever their number is.
-    let bytes = size.or_else(|| kernel.constants.bytes(element)).or((tiles.is_some() && !by_others).then_some(TILE))?;
     let rows = tile.is_some() || is_array(element) || tiles == Some(1);
     let is_of = |region: &Region| array_of(region) == Some(array);
     let peers =
@@ -279,6 +277,18 @@ fn slot(kernel: &Kernel<'_, '_>, array: usize, tile: Option<i64>, in_parts: Opti
             CopyStep::Begin { writes, .. } => writes.as_ref().is_some_and(is_of),
             CopyStep::Wait { .. } => false,
         });
+    // A copy of a tile tells the barrier of as many bytes as it brings, whatever their number is; where nothing copies, elements are counted.
+    let is_tile = tiles.is_some() && !by_others;
+    let bytes = match copied {
+        true => size.or_else(|| kernel.constants.bytes(element)).or(is_tile.then_some(TILE))?,
+        false => {
+            // What is taken for granted of a size is no part of what is found, where it is known.
+            let asked = kernel.constants.asked();
+            kernel.constants.bytes(element)?;
+            kernel.constants.forget(asked);
+            elements_of(kernel, element)?
+        }
+    };
     let written = kernel
         .cfg
         .accesses
@@ -287,6 +297,7 @@ fn slot(kernel: &Kernel<'_, '_>, array: usize, tile: Option<i64>, in_parts: Opti
     let written = written || kernel.cfg.accesses.iter().any(|access| is_in_place(access) && is_of(&access.region));
     let by_peers = |access: &Access| access.completion.is_none() && matches!(access.region.root, Root::Remote(_));
     let shared = kernel.cfg.accesses.iter().any(|access| is_of(&access.region) && by_peers(access));
+    let has_copies = copied;
     let in_place = copied && written && !shared && lengths.is_empty();
     let copied = copied && !written && !in_part;
     // Of a copy that threads make together, each brings a part.
@@ -317,7 +328,8 @@ fn slot(kernel: &Kernel<'_, '_>, array: usize, tile: Option<i64>, in_parts: Opti
     }
     Some(match rows {
         true => {
-            let element = inner(element).and_then(|(inner, _)| kernel.constants.bytes(&inner)).unwrap_or(bytes);
+            let of_one = || inner(element).and_then(|(inner, _)| kernel.constants.bytes(&inner)).unwrap_or(bytes);
+            let is_one = is_single(kernel, element) && !has_parts(kernel, array, 2);
             Slot {
                 array,
                 stages,
@@ -325,8 +337,8 @@ fn slot(kernel: &Kernel<'_, '_>, array: usize, tile: Option<i64>, in_parts: Opti
                 columns: 1,
                 tile: None,
                 bytes,
-                element,
-                whole: copied || is_single(kernel, &kernel.function.shared[array].0),
+                element: if has_copies { of_one() } else { 1 },
+                whole: copied || is_one,
                 shared,
                 in_place,
                 gathered: false,
@@ -342,7 +354,7 @@ fn slot(kernel: &Kernel<'_, '_>, array: usize, tile: Option<i64>, in_parts: Opti
             tile: None,
             bytes: bytes * u64::from(stages),
             element: bytes,
-            whole: copied || stages == 1 && !in_part,
+            whole: copied || stages == 1 && !in_part && !has_parts(kernel, array, 1),
             shared,
             in_place,
             gathered: false,
@@ -350,6 +362,25 @@ fn slot(kernel: &Kernel<'_, '_>, array: usize, tile: Option<i64>, in_parts: Opti
             followed: true,
         },
     })
+}
+
+/// The number of elements of a row, or 1 if it is none.
+fn elements_of(kernel: &Kernel<'_, '_>, row: &TokenStream) -> Option<u64> {
+    match inner(row).filter(|_| is_array(row)) {
+        Some((_, length)) => u64::try_from(kernel.constants.length(&length)?).ok(),
+        None => Some(1),
+    }
+}
+
+/// Whether there is an access of a part of an element, such as a field, of those that so many indexes select: two such accesses need not overlap.
+pub(super) fn has_parts(kernel: &Kernel<'_, '_>, array: usize, depth: usize) -> bool {
+    let is_of = |access: &&Access| array_of(&access.region) == Some(array);
+    kernel
+        .cfg
+        .accesses
+        .iter()
+        .filter(is_of)
+        .any(|access| !matches!(access.covers, Covers::Whole | Covers::Receiver) || access.region.path.len() > depth)
 }
 
 /// Returns in how many indexes the tiles that are copied to an array are selected, if all in the same, and whether other copies

@@ -259,7 +259,9 @@ pub(super) fn is_followed(access: &Access) -> bool {
 fn depth(cfg: &Cfg<'_>, shared: Shared) -> usize {
     let of_array = cfg.accesses.iter().filter(|access| access.region.root.party().is_some_and(|of| of.1 == shared));
     let depths = of_array.map(|access| match access.covers {
-        Covers::Whole | Covers::Field(_) | Covers::Receiver | Covers::Vector { .. } => access.region.path.len(),
+        Covers::Whole | Covers::Field(_) | Covers::Item { .. } | Covers::Receiver | Covers::Vector { .. } => {
+            access.region.path.len()
+        }
         Covers::Matrix { .. } => access.region.path.len() + 1,
     });
     depths.max().unwrap_or(0)

@@ -221,10 +221,20 @@ impl Check<'_, '_> {
     /// Whether the two may access different fields of an element.
     fn are_fields(&self, a: &Made, b: &Made) -> bool {
         let covers = |made: &Made| self.cfg.accesses[made.access.0].covers;
+        // What is one field's is compared where both are known to be of one.
+        let known = |covers| match covers {
+            Covers::Field(field) | Covers::Item { field, .. } => Some(field),
+            Covers::Whole | Covers::Receiver | Covers::Vector { .. } | Covers::Matrix { .. } => None,
+        };
         match (covers(a), covers(b)) {
-            (Covers::Field(Some(one)), Covers::Field(Some(other))) => one != other,
-            (Covers::Field(_), Covers::Field(_)) => a.access != b.access,
-            _ => false,
+            (Covers::Item { .. }, Covers::Item { .. }) if known(covers(a)) == known(covers(b)) => {
+                a.inside.is_none() || b.inside.is_none() || a.inside != b.inside
+            }
+            (one, other) => match (known(one), known(other)) {
+                (Some(Some(one)), Some(Some(other))) => one != other,
+                (Some(_), Some(_)) => a.access != b.access,
+                _ => false,
+            },
         }
     }
 

@@ -124,8 +124,17 @@ impl<'a, 'f> Recorder<'a, 'f> {
             None => thread.signature(stored).map(Stored::Hash),
         });
         let (time, may_be_told) = (self.time, false);
-        let made =
-            |element, is_remote| Made { element, by, is_remote, time, access: id, may_be_told, is_assumed, stored };
+        let inside = match access.covers {
+            Covers::Item { index, .. } => {
+                let index = index.and_then(|index| thread.known(index));
+                index.filter(|index| !index.is_given || self.check.accepts_given).and_then(|index| index.natural())
+            }
+            Covers::Whole | Covers::Field(_) | Covers::Receiver | Covers::Vector { .. } | Covers::Matrix { .. } => None,
+        };
+        let made = |element, is_remote| {
+            let access = id;
+            Made { element, inside, by, is_remote, time, access, may_be_told, is_assumed, stored }
+        };
         let Some((elements, is_remote)) = self.check.elements.elements(thread, access, self.check.accepts_given) else {
             let indexes = access.region.path.iter().flat_map(Select::nodes);
             let mut known = indexes.filter_map(|index| thread.known(index));

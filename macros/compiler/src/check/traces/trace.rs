@@ -80,6 +80,8 @@ pub(super) fn comparable(traces: &[Trace]) -> impl Iterator<Item = (&Trace, usiz
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Made {
     pub(super) element: Element,
+    /// The index in an array that is a field of the element, if the access is of one of its elements and that is known.
+    pub(super) inside: Option<u64>,
     pub(super) by: Use,
     /// Whether it is made as a peer's memory, even if it is the thread's own.
     pub(super) is_remote: bool,

@@ -41,6 +41,7 @@ mod schedulers;
 mod skeletons;
 mod sources;
 mod staged;
+mod structs;
 mod tables;
 mod tiles;
 mod together;
