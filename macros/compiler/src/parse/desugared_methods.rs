@@ -8,6 +8,7 @@ use syn::{Block, ExprCall, ExprMethodCall, Pat, RangeLimits};
 
 use super::Parser;
 use super::operand_order::{OperandOrder, whole};
+use super::referenced_fields::fields_of;
 use super::syntax::strip;
 use crate::messages;
 use crate::model::expr::{self, Expr, ExprKind, Stmt, StmtKind};
@@ -154,7 +155,7 @@ impl Parser<'_> {
                 let tests = low.into_iter().chain(high);
                 quote_spanned!(at=> { #bindings let #name = #value; true #(&& #tests)* })
             }
-            ("swap", place, [first, second]) if self.is_elements(place) => {
+            ("swap", place, [first, second]) if self.is_elements(place) || is_part(place) => {
                 let (i, j, held) = (fresh("i"), fresh("j"), fresh("held"));
                 quote_spanned!(at=> {
                     let #i = #first;
@@ -190,6 +191,10 @@ impl Parser<'_> {
                     let #some = #value;
                     if #holds { Some(#some) } else { None }
                 })
+            }
+            ("fill", place @ syn::Expr::Field(_), [value]) if is_part(place) => {
+                let (i, name) = (fresh("i"), fresh("value"));
+                quote_spanned!(at=> { let #name = #value; for #i in 0..#place.len() { #place[#i] = #name; } })
             }
             ("fill", place, [value]) if self.is_elements(place) => {
                 let (i, name) = (fresh("i"), fresh("value"));
@@ -270,6 +275,12 @@ pub(super) fn test_of(function: &syn::Expr, value: &Ident) -> Option<TokenStream
             Some(quote!({ let #pattern = #value; #test }))
         }
         (Some(name @ Pat::Ident(_)), 1) => Some(quote!({ let #name = &#value; #test })),
+        (Some(pat @ (Pat::Tuple(_) | Pat::Struct(_))), 1) => {
+            let fields = fields_of(pat)?.into_iter().filter(|(pat, _)| !matches!(pat, Pat::Wild(_)));
+            let names = fields.map(|(pat, member)| matches!(pat, Pat::Ident(_)).then(|| quote!(let #pat = &#value.#member;)));
+            let names: TokenStream = names.collect::<Option<_>>()?;
+            Some(quote!({ #names #test }))
+        }
         _ => None,
     }
 }
@@ -306,6 +317,17 @@ fn lent(argument: &syn::Expr, order: &mut OperandOrder) -> Option<TokenStream> {
         syn::Expr::Reference(reference) if reference.mutability.is_some() => order.place(&reference.expr),
         syn::Expr::Path(path) => Some(quote!(*#path)),
         _ => None,
+    }
+}
+
+/// Whether it is a field, or an element of one, of a variable: its type is known to rustc alone, and methods of elements are taken for
+/// those of arrays. A user's own method of that name is called by its path.
+fn is_part(place: &syn::Expr) -> bool {
+    let is_place = |base: &syn::Expr| matches!(strip(base), syn::Expr::Path(_)) || is_part(base);
+    match strip(place) {
+        syn::Expr::Field(field) => is_place(&field.base),
+        syn::Expr::Index(element) => is_part(&element.expr) && is_plain(&element.index),
+        _ => false,
     }
 }
 
