@@ -12,6 +12,7 @@ pub(crate) mod inline_cuda;
 pub(crate) mod intrinsics;
 pub(crate) mod matrix;
 pub(crate) mod memory;
+pub(crate) mod arrays;
 pub(crate) mod nanosleep;
 pub(crate) mod numeric;
 pub(crate) mod pipeline;

@@ -29,11 +29,6 @@ pub(crate) fn range_adaptor(at: SpanRange, adaptor: &str) -> Diag {
     .help(instead)
 }
 
-pub(crate) fn array_map(at: SpanRange) -> Diag {
-    Diag::new(Rule::UnsupportedSyntax, at, "`map` of an array is not supported")
-        .help("declare the result and assign its elements: `for i in 0..N { mapped[i] = f(array[i]); }`")
-}
-
 pub(crate) fn loop_adaptor(at: SpanRange, name: &str) -> Diag {
     Diag::new(Rule::UnsupportedLoop, at, format!("`{name}` is not supported in a `for` loop")).help(
         "the supported adaptors are `iter`, `iter_mut`, `rev`, `enumerate`, `zip`, `step_by`, `skip`, `take`, `chunks`, `chunks_exact`, `windows`, and `copied` of references; write anything else in the loop body",

@@ -165,6 +165,16 @@ impl Parser<'_> {
                     #place[#j] = #held;
                 })
             }
+            ("contains", place, [syn::Expr::Reference(value)]) if self.is_elements(place) => {
+                let (name, item, value) = (fresh("value"), fresh("item"), &value.expr);
+                quote_spanned!(at=> { let #name = #value; #place.iter().any(|#item| *#item == #name) })
+            }
+            ("map", place, [function])
+                if self.is_elements(place) || matches!(place, syn::Expr::Array(_) | syn::Expr::Repeat(_)) =>
+            {
+                let function = as_closure(function, &fresh("value"));
+                quote_spanned!(at=> ::phalanx::__private::mapped(#place, #function))
+            }
             ("copied" | "cloned", syn::Expr::MethodCall(element), []) if is_element(element) => {
                 let argument = element.args.first();
                 let operands: Vec<&syn::Expr> = [&*element.receiver].into_iter().chain(argument).collect();
@@ -222,17 +232,22 @@ impl Parser<'_> {
         }
     }
 
-    /// Rewrites `std::mem::swap(&mut a, &mut b)` or `std::mem::replace(&mut a, x)`, if the call is one of them.
+    /// Rewrites `std::mem::swap(&mut a, &mut b)`, `std::mem::replace(&mut a, x)` or `std::array::from_fn(f)`, if the call is one of them.
     pub(super) fn exchange(&mut self, call: &ExprCall, span: SpanRange) -> Option<Expr> {
         let syn::Expr::Path(path) = strip(&call.func) else { return None };
         let names: Vec<String> = path.path.segments.iter().rev().map(|segment| segment.ident.to_string()).collect();
         // The whole path is compared, because a module of the user's may be called `mem`.
-        let [function, "mem", "std" | "core"] = names.iter().map(String::as_str).collect::<Vec<_>>()[..] else {
-            return None;
-        };
-        self.known(&path.path, Space::Exchange)?;
         let at = SpanRange::of(path).lo;
         let fresh = |name: &str| Ident::new(name, at.resolved_at(Span::mixed_site()));
+        let function = match names.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+            [function, "mem", "std" | "core"] => function,
+            ["from_fn", "array", "std" | "core"] => {
+                let function = as_closure(call.args.first().filter(|_| call.args.len() == 1)?, &fresh("i"));
+                return Some(self.in_place(quote_spanned!(at=> ::phalanx::__private::array_of(#function)), span));
+            }
+            _ => return None,
+        };
+        self.known(&path.path, Space::Exchange)?;
         let arguments: Vec<&syn::Expr> = call.args.iter().map(strip).collect();
         let mut order = OperandOrder::of(&arguments, fresh("operand").span());
         let tokens = match (function, &arguments[..]) {
@@ -299,6 +314,14 @@ fn applied(function: &syn::Expr, value: &Ident) -> Option<(TokenStream, TokenStr
             }
         }
         _ => None,
+    }
+}
+
+/// A function as the closure that a device function takes.
+fn as_closure(function: &syn::Expr, value: &Ident) -> TokenStream {
+    match strip(function) {
+        path @ syn::Expr::Path(_) => quote!(|#value| #path(#value)),
+        function => function.to_token_stream(),
     }
 }
 

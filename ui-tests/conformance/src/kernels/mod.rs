@@ -38,6 +38,7 @@ mod dependent;
 mod failures;
 mod fast;
 pub mod fences;
+mod fields;
 mod floats;
 mod folds;
 mod forgotten;
@@ -86,6 +87,7 @@ mod table;
 mod tensor_maps;
 mod text;
 mod tiles;
+mod timers;
 mod timelines;
 mod tokens;
 mod twins;
@@ -141,6 +143,8 @@ pub fn modules() -> Vec<Module> {
         names::modules(),
         narrow_lanes::modules(),
         nanosleep::modules(),
+        timers::modules(),
+        fields::modules(),
         dependent::modules(),
         forgotten::modules(),
         options::modules(),
