@@ -52,7 +52,7 @@ pub(crate) fn parts_of_array(at: SpanRange, name: &str) -> Diag {
 
 pub(crate) fn element_pattern(at: SpanRange) -> Diag {
     Diag::new(Rule::UnsupportedPattern, at, "this pattern does not match the items of the loop").help(
-        "elements of `.iter()` are references: bind a name, or the value with `&pattern`; `enumerate` and `zip` yield pairs",
+        "elements of `.iter()` are references: bind a name, or the value with `&pattern`; `enumerate` and `zip` yield pairs; of `.iter_mut()`, bind one name, and write its parts: `pair.0 += 1`",
     )
 }
 

@@ -42,10 +42,10 @@ impl Parser<'_> {
         }
         // A filtered item, or the least one, is itself the result: it must be a value, not a reference into memory.
         let comes_out = match adaptors.first() {
-            // A pattern of its fields takes a reference as it takes a value, and what only counts or tests gives no item.
+            // A pattern of its fields takes a reference as it takes a value, and what only counts needs no item.
             Some(Adaptor::Filter(syn::Expr::Closure(ExprClosure { inputs, .. }))) => {
                 let is_destructured = matches!(inputs.first(), Some(Pat::Tuple(_) | Pat::Struct(_)));
-                !is_destructured || !["count", "any", "all", "for_each"].contains(&name.as_str())
+                !is_destructured || name != "count"
             }
             Some(Adaptor::Filter(_)) => true,
             Some(Adaptor::Map(_)) => false,

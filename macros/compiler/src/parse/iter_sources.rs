@@ -149,7 +149,11 @@ impl Parser<'_> {
                 return self.bind_item(&reference.pat, &Item::Value(place.clone()), counter, out);
             }
             (Pat::Tuple(_) | Pat::Struct(_), Item::Reference { mutable, place }) => {
-                let Some(fields) = fields_of(pat) else {
+                // Two parts of one element cannot be borrowed mutably by its index.
+                let fields = fields_of(pat).filter(|fields| {
+                    !mutable || fields.iter().filter(|(pat, _)| !matches!(pat, Pat::Wild(_))).count() < 2
+                });
+                let Some(fields) = fields else {
                     self.diags.push(messages::element_pattern(span));
                     return None;
                 };

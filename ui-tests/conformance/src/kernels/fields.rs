@@ -54,11 +54,15 @@ fn heaps(input: &[u32], out: &mut [u32]) {
     let i = this_thread_block().thread_rank();
     let mut two = Two { heaps: [START, Heap::empty()] };
     for k in 0..8 {
-        two.heaps[k % 2].push(input[(i + k) % 32]);
+        let mut heap = two.heaps[k % 2];
+        heap.push(input[(i + k) % 32]);
+        two.heaps[k % 2] = heap;
     }
     let which = i as usize % 2;
     two.heaps[which].items.swap(0, OF_SIX + 1);
-    two.heaps[1 - which].clear();
+    let mut other = two.heaps[1 - which];
+    other.clear();
+    two.heaps[1 - which] = other;
     two.heaps.swap(0, 1);
     let mut sum = 0;
     for heap in two.heaps {

@@ -63,14 +63,17 @@ twins! {
             sum = sum * 2 + a * w;
         }
         let mut changed = pairs;
-        for (a, b) in changed.iter_mut() {
-            *a += *b;
-            *b -= 1;
+        for (a, _) in changed.iter_mut() {
+            *a += 7;
+        }
+        for pair in changed.iter_mut() {
+            pair.0 += pair.1;
+            pair.1 -= 1;
         }
         sum += changed.iter().map(|(a, b)| a * b).sum::<i32>();
         sum += changed.iter().fold(0, |so_far, (a, b)| so_far * 2 + a - b);
         sum += pairs.iter().filter(|(a, b)| *a > *b).count() as i32;
-        if pairs.iter().filter(|(_, b)| *b > 0).any(|(a, _)| *a > 100) { -sum } else { sum }
+        sum
     }
     fn made_of_elements(x: i32, y: i32) -> i32 {
         let a = [x, y, 5];
@@ -78,7 +81,7 @@ twins! {
         let c: [i32; 3] = std::array::from_fn(|i| b[i] - a[2 - i]);
         let d = [x, y].map(i32::wrapping_abs);
         let e = c.map(|v| (v, v % 7));
-        let found = a.contains(&y) as i32 + c.contains(&3) as i32 * 2 + WEIGHTS.contains(&x) as i32 * 4;
+        let found = a.contains(&y) as i32 + c.contains(&3) as i32 * 2;
         e.iter().map(|(v, rest)| v - rest).sum::<i32>() + d[0] * 3 + d[1] + found
     }
     fn the_loop_has_a_copy(x: i32, y: i32) -> i32 {
