@@ -6,12 +6,11 @@ use phalanx::prelude::*;
 fn arguments(input: &[i32], out: &mut [i32]) {
     let i = this_thread_block().thread_rank();
     out[i] = cuda::dp4a(input[i], input[i]);
-    out[i] = cuda::sad(1, 2, 3);
+    out[i] = cuda::sad(1, 2);
     out[i] = cuda::hneg2(f16x2::splat(f16::ONE), 2);
     out[i] = cuda::mulhi(input, 3);
     out[i] = cuda::byte_perm(this_thread_block(), 1, 2);
     out[i] = cuda::clock64(i);
-    let time = cuda::globaltimer;
 }
 
 #[cluster_kernel(block = 32)]
@@ -33,6 +32,7 @@ fn elapsed(begin: u64) -> u64 {
 
 #[cluster_kernel(cluster = 2, block = 32)]
 fn timed_by_a_function(out: &mut [u32]) {
+    out[0] = 1;
     if elapsed(3) > 1_000 {
         this_cluster().sync();
     }
