@@ -292,7 +292,8 @@ pub(super) fn test_of(function: &syn::Expr, value: &Ident) -> Option<TokenStream
         (Some(name @ Pat::Ident(_)), 1) => Some(quote!({ let #name = &#value; #test })),
         (Some(pat @ (Pat::Tuple(_) | Pat::Struct(_))), 1) => {
             let fields = fields_of(pat)?.into_iter().filter(|(pat, _)| !matches!(pat, Pat::Wild(_)));
-            let names = fields.map(|(pat, member)| matches!(pat, Pat::Ident(_)).then(|| quote!(let #pat = &#value.#member;)));
+            let names =
+                fields.map(|(pat, member)| matches!(pat, Pat::Ident(_)).then(|| quote!(let #pat = &#value.#member;)));
             let names: TokenStream = names.collect::<Option<_>>()?;
             Some(quote!({ #names #test }))
         }

@@ -118,7 +118,8 @@ pub(crate) fn declaration(item: &ItemTrait, diags: &mut Diags) -> Implementation
     let ItemTrait { attrs, vis, unsafety, ident, generics, supertraits, .. } = item;
     let (params, where_clause) = (&generics.params, &generics.where_clause);
     // What has methods with a receiver is a value of kernels, also where only a bound of this trait says so.
-    let has_receivers = item.items.iter().any(|member| matches!(member, TraitItem::Fn(of) if of.sig.receiver().is_some()));
+    let has_receivers =
+        item.items.iter().any(|member| matches!(member, TraitItem::Fn(of) if of.sig.receiver().is_some()));
     let mut bounds: Vec<TokenStream> = supertraits.iter().map(ToTokens::to_token_stream).collect();
     bounds.extend(has_receivers.then(|| quote!(::phalanx::DeviceType)));
     let colon = (!bounds.is_empty()).then(|| quote!(:));
