@@ -247,6 +247,7 @@ pub mod rules {
 #[doc(hidden)]
 pub mod __private {
     pub use crate::gpu::store::archive::{Embedded, embed};
+    pub use crate::kernel::arrays::*;
     pub use crate::kernel::barrier::{BarrierWord, barrier_at};
     pub use crate::kernel::call::Call;
     pub use crate::kernel::copy::*;

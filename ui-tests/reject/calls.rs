@@ -28,12 +28,6 @@ fn dropped() {
 }
 
 #[cluster_kernel(block = 64)]
-fn mapped(output: &mut [f32]) {
-    let halves = [1.0f32, 2.0].map(bf16::from_f32);
-    output[0] = halves[0].to_f32();
-}
-
-#[cluster_kernel(block = 64)]
 fn in_tuples(x: &mut [f32], y: &mut [f32]) {
     let block = this_thread_block();
     let (mut from, mut to) = (x, y);

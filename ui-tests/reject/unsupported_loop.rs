@@ -43,7 +43,6 @@ fn loops(input: &[u32], output: &mut [u32], n: u32) {
     'block: {
         break;
     }
-    let more = a.map(|x| x + 1);
     for i in (0..n).take(2) {}
     for i in (0..n).skip(2) {}
     for (i, j) in (0..n).zip(2..n) {}

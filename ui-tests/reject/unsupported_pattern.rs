@@ -55,6 +55,12 @@ fn more_patterns(n: u32, pair: (u32, u32), array: [u32; 3], x: &[u32]) {
         _ => {}
     }
     let Some(a) = n;
+    let pairs = [(n, n)];
+    for (a, &b) in &pairs {}
+    for (mut a, b) in pairs.iter() {}
+    for (a, .., b) in &pairs {}
+    let mut changed = [(n, n)];
+    for (a, b) in changed.iter_mut() {}
 }
 
 fn main() {}

@@ -8,9 +8,12 @@ async fn later() {}
 #[cluster_kernel]
 unsafe fn dangerous() {}
 
+#[cluster_kernel]
+const fn constant() {}
+
 #[device]
-const fn constant() -> u32 {
-    3
+const fn constant_of_memory(x: &[u32]) -> u32 {
+    x[0]
 }
 
 #[device]

@@ -62,6 +62,11 @@ pub(crate) fn unsupported_qualifier(at: SpanRange, what: &str) -> Diag {
     })
 }
 
+pub(crate) fn constant_of_memory(at: SpanRange) -> Diag {
+    Diag::new(Rule::UnsupportedSignature, at, "a `const` device function can take only values and references to them")
+        .help("remove `const`: memory, groups and barriers exist only in a kernel")
+}
+
 pub(crate) fn receiver(at: SpanRange) -> Diag {
     Diag::new(Rule::UnsupportedSignature, at, "the attribute must be on the `impl`, not on its functions")
         .help("write `#[device] impl Type { ... }`: all its functions become device functions")

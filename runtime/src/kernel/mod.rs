@@ -4,6 +4,7 @@
 //! device functions), and inline CUDA C++ (`inline_cuda`). `spelling` has the
 //! names of all of it, for the macro to compare. All of it runs in the simulator; the prelude implements the same for a GPU.
 
+pub(crate) mod arrays;
 pub(crate) mod barrier;
 pub(crate) mod call;
 pub(crate) mod copy;

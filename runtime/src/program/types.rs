@@ -114,7 +114,8 @@ pub trait DeviceType: 'static {
 /// A type whose constants kernels can name.
 #[diagnostic::on_unimplemented(
     message = "a constant of type `{Self}` cannot be used in a kernel",
-    note = "constants can be numbers, `bool`s, arrays and tuples of them, and structs and enums with `#[derive(DeviceCopy)]`"
+    note = "constants can be numbers, `bool`s, arrays and tuples of them, and structs and enums with `#[derive(DeviceCopy)]`",
+    note = "a function is passed on as a closure: `|x| function(x)`"
 )]
 pub trait DeviceConstant: DeviceType {
     /// Returns the value as data.

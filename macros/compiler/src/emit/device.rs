@@ -104,22 +104,8 @@ fn entry(function: &Function, real: bool) -> TokenStream {
     }
 }
 
-/// Whether host code can construct the arguments.
-pub(super) fn takes_values(function: &Function) -> bool {
-    function.params.iter().all(|param| match &param.ty {
-        ParamType::Value(_) | ParamType::Reference { .. } | ParamType::Closure { .. } => true,
-        ParamType::Slice { .. }
-        | ParamType::OptionalSlice { .. }
-        | ParamType::Group(_)
-        | ParamType::Tile { .. }
-        | ParamType::TensorMap { .. }
-        | ParamType::Barrier { .. }
-        | ParamType::Memory { .. } => false,
-    })
-}
-
 fn plain_function(function: &Function, real: bool) -> Option<TokenStream> {
-    if !takes_values(function) {
+    if !function.takes_values() {
         return None;
     }
     let Function { name: marker, vis, attrs, .. } = function;
@@ -131,13 +117,18 @@ fn plain_function(function: &Function, real: bool) -> Option<TokenStream> {
     let arguments = function.params.iter().map(|param| name(function, param));
     let (generics, unsafety) = (call_generics(function, &function.generics.declared), unsafety(function));
     let Declared { used, where_clause, .. } = declared(&function.generics);
+    let lints = quote!(#[allow(dead_code, unused_variables, clippy::too_many_arguments, clippy::pedantic, reason = "kernels may be its only callers")]);
+    // In a constant there is no call to make: rustc evaluates what the user wrote.
+    if let Some(written) = &function.constant {
+        return Some(quote!(#attrs #lints #vis #written));
+    }
     let body = match real {
         true => quote!(#marker::<#used>::__phalanx_body(::phalanx::__private::Call::new((#(#arguments,)*)))),
         false => quote!(loop {}),
     };
     Some(quote! {
         #attrs
-        #[allow(dead_code, unused_variables, clippy::too_many_arguments, clippy::pedantic, reason = "kernels may be its only callers")]
+        #lints
         #vis #unsafety fn #marker<#generics>(#(#params),*) #ret #where_clause { #body }
     })
 }

@@ -7,7 +7,7 @@
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
 
-use super::device::{call_generics, entry_param, takes_values};
+use super::device::{call_generics, entry_param};
 use super::item::{Declared, declared, host_type, name, result};
 use crate::model::ty::ParamType;
 use crate::model::{Function, Method, Param};
@@ -26,8 +26,14 @@ pub(super) fn members(method: &Method, real: bool) -> TokenStream {
     };
     let plain_body = value(function.params.iter().map(|param| argument(method, param, false)).collect());
     let entry_body = value(function.params.iter().map(|param| argument(method, param, true)).collect());
-    let plain = plain.map(|signature| {
-        quote!(#[allow(dead_code, unused_variables, reason = "kernels may be its only callers")] #signature #plain_body)
+    let lints = quote!(#[allow(dead_code, unused_variables, reason = "kernels may be its only callers")]);
+    let plain = plain.map(|signature| match &function.constant {
+        // rustc evaluates in a constant what the user wrote.
+        Some(written) => {
+            let attrs = &method.attrs;
+            quote!(#attrs #lints #vis #written)
+        }
+        None => quote!(#lints #signature #plain_body),
     });
     let associated = method.of_trait.then(|| {
         let name = format_ident!("{}__marker", method.name);
@@ -100,7 +106,7 @@ fn receiver(param: &Param) -> TokenStream {
 /// Makes the user's own method, if all of its parameters are values.
 fn plain(method: &Method, vis: &TokenStream) -> Option<TokenStream> {
     let function = &method.function;
-    if !takes_values(function) {
+    if !function.takes_values() {
         return None;
     }
     let Method { name: method_name, own, attrs, .. } = method;

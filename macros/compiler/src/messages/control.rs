@@ -29,11 +29,6 @@ pub(crate) fn range_adaptor(at: SpanRange, adaptor: &str) -> Diag {
     .help(instead)
 }
 
-pub(crate) fn array_map(at: SpanRange) -> Diag {
-    Diag::new(Rule::UnsupportedSyntax, at, "`map` of an array is not supported")
-        .help("declare the result and assign its elements: `for i in 0..N { mapped[i] = f(array[i]); }`")
-}
-
 pub(crate) fn loop_adaptor(at: SpanRange, name: &str) -> Diag {
     Diag::new(Rule::UnsupportedLoop, at, format!("`{name}` is not supported in a `for` loop")).help(
         "the supported adaptors are `iter`, `iter_mut`, `rev`, `enumerate`, `zip`, `step_by`, `skip`, `take`, `chunks`, `chunks_exact`, `windows`, and `copied` of references; write anything else in the loop body",
@@ -57,7 +52,7 @@ pub(crate) fn parts_of_array(at: SpanRange, name: &str) -> Diag {
 
 pub(crate) fn element_pattern(at: SpanRange) -> Diag {
     Diag::new(Rule::UnsupportedPattern, at, "this pattern does not match the items of the loop").help(
-        "elements of `.iter()` are references: bind a name, or the value with `&pattern`; `enumerate` and `zip` yield pairs",
+        "elements of `.iter()` are references: bind a name, or the value with `&pattern`; `enumerate` and `zip` yield pairs; of `.iter_mut()`, bind one name, and write its parts: `pair.0 += 1`",
     )
 }
 

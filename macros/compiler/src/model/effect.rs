@@ -51,6 +51,8 @@ pub(crate) fn effect(function: &Function, expr: &Expr) -> Effect {
             let own = if site.is_some() { Effect::Reads } else { Effect::Pure };
             own.max(all(operands))
         }
+        // Reads of a timer are neither moved nor repeated.
+        ExprKind::Intrinsic { function, .. } if !function.is_pure() => Effect::Changes,
         ExprKind::Intrinsic { operands, .. } => all(operands),
         ExprKind::Block(block) => block_effect(function, block),
         ExprKind::Unsafe(block) => block_effect(function, block),

@@ -65,7 +65,7 @@ impl ScalarFunction {
 /// The functions that make a float.
 const CONSTRUCTORS: [&str; 3] = ["from_bits", "from_f32", "from_f64"];
 
-/// A function of `phalanx::fast` or `phalanx::cuda`, called by its path. It is pure: its value depends on its operands alone.
+/// A function of `phalanx::fast` or `phalanx::cuda`, called by its path.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Intrinsic {
     /// The name of the module, here and in the text.
@@ -79,6 +79,11 @@ pub(crate) struct Intrinsic {
 impl Intrinsic {
     pub(crate) fn by_name(module: &str, name: &str) -> Option<&'static Intrinsic> {
         INTRINSICS.iter().find(|function| function.module == module && function.name == name)
+    }
+
+    /// Whether its value depends on its operands alone. A timer has none, and another value for each thread and each time.
+    pub(crate) fn is_pure(&self) -> bool {
+        self.arguments > 0
     }
 }
 
@@ -104,6 +109,8 @@ static INTRINSICS: &[Intrinsic] = intrinsics! {
         vsads4 2, vsadu2 2, vsadu4 2;
     "cuda", "packed.cuh" =>
         hadd2 2, hsub2 2, hmul2 2, hfma2 3, hmin2 2, hmax2 2, hneg2 1, habs2 1;
+    "cuda", "timer.cuh" =>
+        clock64 0, globaltimer 0;
 };
 
 /// Lists names with the number of their arguments. Each section states the header of its methods and the message with

@@ -38,7 +38,7 @@ use crate::span::SpanRange;
 use expr::{Block, ExprKind, StmtKind};
 use kind::Kind;
 use options::{Extents, Options, Waiver};
-use ty::ValueType;
+use ty::{ParamType, ValueType};
 
 /// An index into [`Function::locals`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -127,6 +127,8 @@ pub(crate) struct Function {
     pub(crate) brands: usize,
     /// The identity of the function's text, by which its callers know it.
     pub(crate) text: u64,
+    /// The signature and the body of a `const fn` as the user wrote them, for the host's constants.
+    pub(crate) constant: Option<TokenStream>,
     /// Whether the function uses `dynamic_shared`.
     pub(crate) dynamic_shared: bool,
     /// The constants that the file around a kernel with phase barriers defines. The kernel may name others: rustc has to confirm
@@ -217,7 +219,7 @@ pub(crate) enum GenericParam {
 #[derive(Debug)]
 pub(crate) struct Param {
     pub(crate) local: LocalId,
-    pub(crate) ty: ty::ParamType,
+    pub(crate) ty: ParamType,
 }
 
 /// A declared result type.
@@ -293,6 +295,20 @@ pub(crate) enum SiteMessage {
 }
 
 impl Function {
+    /// Whether host code can construct the arguments.
+    pub(crate) fn takes_values(&self) -> bool {
+        self.params.iter().all(|param| match &param.ty {
+            ParamType::Value(_) | ParamType::Reference { .. } | ParamType::Closure { .. } => true,
+            ParamType::Slice { .. }
+            | ParamType::OptionalSlice { .. }
+            | ParamType::Group(_)
+            | ParamType::Tile { .. }
+            | ParamType::TensorMap { .. }
+            | ParamType::Barrier { .. }
+            | ParamType::Memory { .. } => false,
+        })
+    }
+
     pub(crate) fn local(&self, id: LocalId) -> &Local {
         &self.locals[id.0]
     }

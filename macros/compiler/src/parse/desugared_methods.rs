@@ -8,6 +8,7 @@ use syn::{Block, ExprCall, ExprMethodCall, Pat, RangeLimits};
 
 use super::Parser;
 use super::operand_order::{OperandOrder, whole};
+use super::referenced_fields::fields_of;
 use super::syntax::strip;
 use crate::messages;
 use crate::model::expr::{self, Expr, ExprKind, Stmt, StmtKind};
@@ -154,7 +155,7 @@ impl Parser<'_> {
                 let tests = low.into_iter().chain(high);
                 quote_spanned!(at=> { #bindings let #name = #value; true #(&& #tests)* })
             }
-            ("swap", place, [first, second]) if self.is_elements(place) => {
+            ("swap", place, [first, second]) if self.is_elements(place) || is_part(place) => {
                 let (i, j, held) = (fresh("i"), fresh("j"), fresh("held"));
                 quote_spanned!(at=> {
                     let #i = #first;
@@ -163,6 +164,16 @@ impl Parser<'_> {
                     #place[#i] = #place[#j];
                     #place[#j] = #held;
                 })
+            }
+            ("contains", place, [syn::Expr::Reference(value)]) if self.is_elements(place) => {
+                let (name, item, value) = (fresh("value"), fresh("item"), &value.expr);
+                quote_spanned!(at=> { let #name = #value; #place.iter().any(|#item| *#item == #name) })
+            }
+            ("map", place, [function])
+                if self.is_elements(place) || matches!(place, syn::Expr::Array(_) | syn::Expr::Repeat(_)) =>
+            {
+                let function = as_closure(function, &fresh("value"));
+                quote_spanned!(at=> ::phalanx::__private::mapped(#place, #function))
             }
             ("copied" | "cloned", syn::Expr::MethodCall(element), []) if is_element(element) => {
                 let argument = element.args.first();
@@ -191,6 +202,10 @@ impl Parser<'_> {
                     if #holds { Some(#some) } else { None }
                 })
             }
+            ("fill", place @ syn::Expr::Field(_), [value]) if is_part(place) => {
+                let (i, name) = (fresh("i"), fresh("value"));
+                quote_spanned!(at=> { let #name = #value; for #i in 0..#place.len() { #place[#i] = #name; } })
+            }
             ("fill", place, [value]) if self.is_elements(place) => {
                 let (i, name) = (fresh("i"), fresh("value"));
                 quote_spanned!(at=> { let #name = #value; for #i in 0..#place.len() { #place[#i] = #name; } })
@@ -217,17 +232,22 @@ impl Parser<'_> {
         }
     }
 
-    /// Rewrites `std::mem::swap(&mut a, &mut b)` or `std::mem::replace(&mut a, x)`, if the call is one of them.
+    /// Rewrites `std::mem::swap(&mut a, &mut b)`, `std::mem::replace(&mut a, x)` or `std::array::from_fn(f)`, if the call is one of them.
     pub(super) fn exchange(&mut self, call: &ExprCall, span: SpanRange) -> Option<Expr> {
         let syn::Expr::Path(path) = strip(&call.func) else { return None };
         let names: Vec<String> = path.path.segments.iter().rev().map(|segment| segment.ident.to_string()).collect();
         // The whole path is compared, because a module of the user's may be called `mem`.
-        let [function, "mem", "std" | "core"] = names.iter().map(String::as_str).collect::<Vec<_>>()[..] else {
-            return None;
-        };
-        self.known(&path.path, Space::Exchange)?;
         let at = SpanRange::of(path).lo;
         let fresh = |name: &str| Ident::new(name, at.resolved_at(Span::mixed_site()));
+        let function = match names.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+            [function, "mem", "std" | "core"] => function,
+            ["from_fn", "array", "std" | "core"] => {
+                let function = as_closure(call.args.first().filter(|_| call.args.len() == 1)?, &fresh("i"));
+                return Some(self.in_place(quote_spanned!(at=> ::phalanx::__private::array_of(#function)), span));
+            }
+            _ => return None,
+        };
+        self.known(&path.path, Space::Exchange)?;
         let arguments: Vec<&syn::Expr> = call.args.iter().map(strip).collect();
         let mut order = OperandOrder::of(&arguments, fresh("operand").span());
         let tokens = match (function, &arguments[..]) {
@@ -270,6 +290,13 @@ pub(super) fn test_of(function: &syn::Expr, value: &Ident) -> Option<TokenStream
             Some(quote!({ let #pattern = #value; #test }))
         }
         (Some(name @ Pat::Ident(_)), 1) => Some(quote!({ let #name = &#value; #test })),
+        (Some(pat @ (Pat::Tuple(_) | Pat::Struct(_))), 1) => {
+            let fields = fields_of(pat)?.into_iter().filter(|(pat, _)| !matches!(pat, Pat::Wild(_)));
+            let names =
+                fields.map(|(pat, member)| matches!(pat, Pat::Ident(_)).then(|| quote!(let #pat = &#value.#member;)));
+            let names: TokenStream = names.collect::<Option<_>>()?;
+            Some(quote!({ #names #test }))
+        }
         _ => None,
     }
 }
@@ -291,6 +318,14 @@ fn applied(function: &syn::Expr, value: &Ident) -> Option<(TokenStream, TokenStr
     }
 }
 
+/// A function as the closure that a device function takes.
+fn as_closure(function: &syn::Expr, value: &Ident) -> TokenStream {
+    match strip(function) {
+        path @ syn::Expr::Path(_) => quote!(|#value| #path(#value)),
+        function => function.to_token_stream(),
+    }
+}
+
 /// Whether it is `get(i)`, `first()` or `last()`.
 fn is_element(call: &ExprMethodCall) -> bool {
     match call.method.to_string().as_str() {
@@ -306,6 +341,17 @@ fn lent(argument: &syn::Expr, order: &mut OperandOrder) -> Option<TokenStream> {
         syn::Expr::Reference(reference) if reference.mutability.is_some() => order.place(&reference.expr),
         syn::Expr::Path(path) => Some(quote!(*#path)),
         _ => None,
+    }
+}
+
+/// Whether it is a field, or an element of one, of a variable: its type is known to rustc alone, and methods of elements are taken for
+/// those of arrays. A user's own method of that name is called by its path.
+fn is_part(place: &syn::Expr) -> bool {
+    let is_place = |base: &syn::Expr| matches!(strip(base), syn::Expr::Path(_)) || is_part(base);
+    match strip(place) {
+        syn::Expr::Field(field) => is_place(&field.base),
+        syn::Expr::Index(element) => is_part(&element.expr) && is_plain(&element.index),
+        _ => false,
     }
 }
 

@@ -100,6 +100,7 @@ pub(crate) fn implementation(item: &ItemImpl, diags: &mut Diags) -> Implementati
                 let mut function = super::function(&whole, Role::Method, Options::default(), diags);
                 function.title = display;
                 let (sig, block) = (&item_fn.sig, &item_fn.block);
+                function.constant = sig.constness.is_some().then(|| quote!(#sig #block));
                 function.text = identity_of(&quote!(#own_type #sig #block));
                 let attrs = std::mem::replace(&mut function.attrs, quote!(#[doc(hidden)]));
                 let of_trait = item.trait_.is_some();
@@ -116,8 +117,13 @@ pub(crate) fn implementation(item: &ItemImpl, diags: &mut Diags) -> Implementati
 pub(crate) fn declaration(item: &ItemTrait, diags: &mut Diags) -> Implementation {
     let ItemTrait { attrs, vis, unsafety, ident, generics, supertraits, .. } = item;
     let (params, where_clause) = (&generics.params, &generics.where_clause);
-    let colon = (!supertraits.is_empty()).then(|| quote!(:));
-    let head = quote!(#(#attrs)* #vis #unsafety trait #ident <#params> #colon #supertraits #where_clause);
+    // What has methods with a receiver is a value of kernels, also where only a bound of this trait says so.
+    let has_receivers =
+        item.items.iter().any(|member| matches!(member, TraitItem::Fn(of) if of.sig.receiver().is_some()));
+    let mut bounds: Vec<TokenStream> = supertraits.iter().map(ToTokens::to_token_stream).collect();
+    bounds.extend(has_receivers.then(|| quote!(::phalanx::DeviceType)));
+    let colon = (!bounds.is_empty()).then(|| quote!(:));
+    let head = quote!(#(#attrs)* #vis #unsafety trait #ident <#params> #colon #(#bounds)+* #where_clause);
     let mut parsed = Implementation { head, others: Vec::new(), methods: Vec::new() };
     for member in &item.items {
         match member {

@@ -42,6 +42,11 @@ impl Parser<'_> {
         }
         // A filtered item, or the least one, is itself the result: it must be a value, not a reference into memory.
         let comes_out = match adaptors.first() {
+            // A pattern of its fields takes a reference as it takes a value, and what only counts needs no item.
+            Some(Adaptor::Filter(syn::Expr::Closure(ExprClosure { inputs, .. }))) => {
+                let is_destructured = matches!(inputs.first(), Some(Pat::Tuple(_) | Pat::Struct(_)));
+                !is_destructured || name != "count"
+            }
             Some(Adaptor::Filter(_)) => true,
             Some(Adaptor::Map(_)) => false,
             None => ["min", "max"].contains(&name.as_str()),
@@ -223,7 +228,9 @@ fn nested(
         }
         Some((Step::Filter { test }, rest)) => {
             let rest = nested(rest, &item.to_token_stream(), item, last, at);
-            quote_spanned!(at=> let #item = #input; if #test { #rest })
+            // The item of the loop may be a reference, which no second name can hold.
+            let named = (input.to_string() != item.to_string()).then(|| quote_spanned!(at=> let #item = #input;));
+            quote_spanned!(at=> #named if #test { #rest })
         }
     }
 }

@@ -8,6 +8,7 @@ use syn::{ExprForLoop, ExprMethodCall, Pat};
 
 use super::Parser;
 use super::expr::dereferenced;
+use super::referenced_fields::fields_of;
 use super::syntax::strip;
 use crate::messages;
 use crate::model::expr::{Block, Expr, ExprKind, LiteralType, Stmt, StmtKind};
@@ -146,6 +147,21 @@ impl Parser<'_> {
                 if reference.mutability.is_some() == *mutable =>
             {
                 return self.bind_item(&reference.pat, &Item::Value(place.clone()), counter, out);
+            }
+            (Pat::Tuple(_) | Pat::Struct(_), Item::Reference { mutable, place }) => {
+                // Two parts of one element cannot be borrowed mutably by its index.
+                let fields = fields_of(pat).filter(|fields| {
+                    !mutable || fields.iter().filter(|(pat, _)| !matches!(pat, Pat::Wild(_))).count() < 2
+                });
+                let Some(fields) = fields else {
+                    self.diags.push(messages::element_pattern(span));
+                    return None;
+                };
+                for (pat, member) in fields {
+                    let place = quote_spanned!(span.lo=> #place.#member);
+                    self.bind_item(pat, &Item::Reference { mutable: *mutable, place }, counter, out)?;
+                }
+                return Some(());
             }
             (Pat::Ident(name), Item::Reference { mutable, place })
                 if name.by_ref.is_none() && name.subpat.is_none() =>

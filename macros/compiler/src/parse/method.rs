@@ -5,7 +5,6 @@ use syn::ExprMethodCall;
 
 use super::Parser;
 use super::expr::dereferenced;
-use super::syntax::strip;
 use crate::messages;
 use crate::model::expr::{Callee, Expr, ExprKind};
 use crate::model::group::Group;
@@ -71,10 +70,6 @@ impl Parser<'_> {
         let name = call.method.to_string();
         if name == "len" && call.args.is_empty() {
             return self.op(Op::Length, vec![receiver], span);
-        }
-        let is_literal = matches!(strip(&call.receiver), syn::Expr::Array(_) | syn::Expr::Repeat(_));
-        if call.method == "map" && (is_literal || self.is_elements(&call.receiver)) {
-            return self.error(messages::array_map(span));
         }
         if Parser::is_choice(call) {
             return self.choice(receiver, call, span);

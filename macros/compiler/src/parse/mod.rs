@@ -36,6 +36,7 @@ mod passed;
 mod pattern;
 pub(crate) mod readable;
 mod reference;
+mod referenced_fields;
 pub(crate) mod same_file;
 mod scalar_functions;
 mod signature;
@@ -73,6 +74,7 @@ const PASSES: usize = 4;
 pub(crate) fn function(item: &syn::ItemFn, role: Role, options: Options, diags: &mut Diags) -> Function {
     let (sig, block) = (&item.sig, &item.block);
     let text = readable::identity_of(&quote!(#sig #block));
+    let constant = sig.constness.is_some().then(|| quote!(#sig #block));
     let item = &parameters::named(closure::in_place(item));
     // `let mut best = None;` holds a token or plain data, `let x = &memory[i];` is a row or an element, and the result of a device
     // function is a value or a token, as the uses further down show. Then the function is parsed once more with that known.
@@ -84,7 +86,7 @@ pub(crate) fn function(item: &syn::ItemFn, role: Role, options: Options, diags: 
         passes += 1;
         if !learned || passes == PASSES {
             diags.append(faults);
-            return Function { text, options, ..function };
+            return Function { text, options, constant, ..function };
         }
         known = function.locals.iter().map(|local| local.kind).collect();
     }
@@ -188,6 +190,7 @@ impl<'d> Parser<'d> {
             claims: Vec::new(),
             brands: 0,
             text: 0,
+            constant: None,
             dynamic_shared: false,
             definitions: Default::default(),
             listed: Default::default(),

@@ -80,6 +80,9 @@ impl Parser<'_> {
             self.result(ty);
         }
         self.infer_brands();
+        if sig.constness.is_some() && self.function.role != Role::Kernel && !self.function.takes_values() {
+            self.diags.push(messages::constant_of_memory(SpanRange::of(&sig.constness)));
+        }
     }
 
     fn qualifiers(&mut self, item: &ItemFn) {
@@ -89,7 +92,8 @@ impl Parser<'_> {
                 self.diags.push(messages::unsupported_qualifier(SpanRange::of(&tokens), what));
             }
         };
-        refuse(sig.constness.is_some(), sig.constness.to_token_stream(), "`const`");
+        let is_const = sig.constness.is_some();
+        refuse(is_const && self.function.role == Role::Kernel, sig.constness.to_token_stream(), "`const`");
         refuse(sig.asyncness.is_some(), sig.asyncness.to_token_stream(), "`async`");
         refuse(!matches!(sig.safety, syn::Safety::Default), sig.safety.to_token_stream(), "`unsafe`");
         refuse(sig.abi.is_some(), sig.abi.to_token_stream(), "`extern`");

@@ -319,3 +319,23 @@ fn waived_in_a_block() {
     assert!(with("").is_empty(), "{:?}", with(""));
     assert_eq!(with("out[t] = s[127 - t];"), ["unsynchronized_access"]);
 }
+
+/// Small blocks of many that meet: few threads of each are followed, and a block may have fewer than a warp.
+#[test]
+fn small_blocks_of_a_cluster() {
+    for threads in [9, 16, 24, 31, 33, 40] {
+        let kernel = |barrier: &str| {
+            rules(&format!(
+                "#[cluster_kernel(cluster = 4, block = {threads})] fn halo(input: &[u32], out: &mut [u32]) {{
+                    let (cluster, block) = (this_cluster(), this_thread_block());
+                    let (rank, t) = (cluster.block_rank(), block.thread_rank());
+                    let s = shared_array::<u32, 64>();
+                    s[t] = input[t]; cluster.sync();
+                    out[t] = cluster.map_shared_rank(&s, (rank + 1) % 4)[t]; {barrier}
+                }}"
+            ))
+        };
+        assert_eq!(kernel("cluster.sync();"), [""; 0], "{threads}");
+        assert_eq!(kernel(""), ["exit_before_peers_done"], "{threads}");
+    }
+}

@@ -73,6 +73,7 @@ pub(crate) const HEADERS: &[Header] = headers! {
     "swizzled.cuh"
     "tensor.cuh"
     "tile.cuh"
+    "timer.cuh"
     "transcendental.cuh"
     "tuple.cuh"
     "vector.cuh"

@@ -50,6 +50,40 @@ twins! {
         }
         sum
     }
+    fn items_of_fields(x: i32, y: i32) -> i32 {
+        let pairs = [(x, y), (y, 3), (x ^ y, x)];
+        let mut sum = 0;
+        for (a, b) in &pairs {
+            sum = sum * 3 + a - b;
+        }
+        for (i, (a, _)) in pairs.iter().enumerate() {
+            sum += i as i32 * *a;
+        }
+        for ((a, ..), w) in pairs.iter().zip(&WEIGHTS) {
+            sum = sum * 2 + a * w;
+        }
+        let mut changed = pairs;
+        for (a, _) in changed.iter_mut() {
+            *a += 7;
+        }
+        for pair in changed.iter_mut() {
+            pair.0 += pair.1;
+            pair.1 -= 1;
+        }
+        sum += changed.iter().map(|(a, b)| a * b).sum::<i32>();
+        sum += changed.iter().fold(0, |so_far, (a, b)| so_far * 2 + a - b);
+        sum += pairs.iter().filter(|(a, b)| *a > *b).count() as i32;
+        sum
+    }
+    fn made_of_elements(x: i32, y: i32) -> i32 {
+        let a = [x, y, 5];
+        let b = a.map(|v| v * 2 + x);
+        let c: [i32; 3] = std::array::from_fn(|i| b[i] - a[2 - i]);
+        let d = [x, y].map(i32::wrapping_abs);
+        let e = c.map(|v| (v, v % 7));
+        let found = a.contains(&y) as i32 + c.contains(&3) as i32 * 2;
+        e.iter().map(|(v, rest)| v - rest).sum::<i32>() + d[0] * 3 + d[1] + found
+    }
     fn the_loop_has_a_copy(x: i32, y: i32) -> i32 {
         let mut a = [x, y, 3, 4];
         let mut sum = 0;

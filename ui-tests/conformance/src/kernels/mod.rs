@@ -38,6 +38,7 @@ mod dependent;
 mod failures;
 mod fast;
 pub mod fences;
+mod fields;
 mod floats;
 mod folds;
 mod forgotten;
@@ -88,6 +89,7 @@ mod tensor_maps;
 mod text;
 mod tiles;
 mod timelines;
+mod timers;
 mod tokens;
 mod twins;
 mod type_names;
@@ -142,6 +144,8 @@ pub fn modules() -> Vec<Module> {
         names::modules(),
         narrow_lanes::modules(),
         nanosleep::modules(),
+        timers::modules(),
+        fields::modules(),
         dependent::modules(),
         forgotten::modules(),
         options::modules(),

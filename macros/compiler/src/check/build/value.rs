@@ -167,6 +167,10 @@ impl<'f> Builder<'f> {
             }
             ExprKind::Op { op, operands, .. } => self.op(*op, operands, expr),
             ExprKind::Method { method, operands, .. } => self.method(method, operands, at),
+            ExprKind::Intrinsic { function, .. } if !function.is_pure() => {
+                let timer = Source::Known { uniformity: Uniformity::Divergent, what: function.name };
+                Value::of(self.node(timer, Vec::new(), at))
+            }
             ExprKind::ScalarCall { operands, .. } | ExprKind::Intrinsic { operands, .. } => self.combine(operands, at),
             ExprKind::Call { callee, slot, arguments } => {
                 let mut values = self.values(arguments);

@@ -51,7 +51,8 @@ pub(super) fn ranks_to_follow(cfg: &Cfg<'_>, row: Option<u64>, threads: u64, blo
     }));
     let literals = cfg.nodes.iter().filter_map(|node| node.source.integer());
     all.extend(literals);
-    all.extend([3, last - 1, last / 2, last - 31]);
+    // A small block, of which few threads are followed because it has many neighbours, has no second warp.
+    all.extend([3, last / 2].into_iter().chain([1, 31].into_iter().filter_map(|back| last.checked_sub(back))));
     let mut ranks = BTreeSet::new();
     for rank in all.into_iter().filter(|rank| *rank < threads) {
         if ranks.len() < most {

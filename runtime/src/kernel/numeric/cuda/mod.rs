@@ -7,10 +7,12 @@
 
 mod bytes;
 mod packed;
+mod timers;
 mod words;
 
 pub use self::bytes::*;
 pub use self::packed::*;
+pub use self::timers::*;
 pub use self::words::*;
 
 #[cfg(test)]

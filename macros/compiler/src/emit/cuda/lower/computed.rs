@@ -54,6 +54,7 @@ impl Scan<'_, '_, '_> {
             ExprKind::Op { op, .. } => !op.facts().fails && op.facts().effect == Effect::Pure,
             ExprKind::Method { method, .. } => method.fails.is_none(),
             ExprKind::ScalarCall { site, .. } => site.is_none(),
+            ExprKind::Intrinsic { function, .. } => function.is_pure(),
             ExprKind::CallClosure { closure, .. } => lower.is_pure(*closure),
             ExprKind::Assign(place, _) => !is_variable(place),
             ExprKind::Borrow { target, .. } => !is_variable(target),
@@ -69,7 +70,6 @@ impl Scan<'_, '_, '_> {
             | ExprKind::Vector { .. }
             | ExprKind::Some(_)
             | ExprKind::None(_)
-            | ExprKind::Intrinsic { .. }
             | ExprKind::Block(_)
             | ExprKind::Unsafe(_)
             | ExprKind::If { .. }

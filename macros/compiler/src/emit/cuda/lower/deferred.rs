@@ -148,6 +148,7 @@ impl<'e, R: Region> Scan<'_, '_, 'e, R> {
             }
             ExprKind::Method { method, .. } => method.fails.is_none(),
             ExprKind::ScalarCall { site, .. } => site.is_none(),
+            ExprKind::Intrinsic { function, .. } => function.is_pure(),
             ExprKind::CallClosure { closure, .. } => self.region.lower().is_pure(*closure),
             ExprKind::Int { .. }
             | ExprKind::Float { .. }
@@ -166,7 +167,6 @@ impl<'e, R: Region> Scan<'_, '_, 'e, R> {
             | ExprKind::Some(_)
             | ExprKind::None(_)
             | ExprKind::Vector { .. }
-            | ExprKind::Intrinsic { .. }
             | ExprKind::Operator(..)
             | ExprKind::Block(_) => true,
             ExprKind::Error

@@ -286,6 +286,7 @@ impl<'l, 'f: 'e, 'e> Scan<'l, 'f, 'e> {
                 self.all(operands)?;
                 goes_on(site.is_none())
             }
+            ExprKind::Intrinsic { function, .. } if !function.is_pure() => None,
             ExprKind::Intrinsic { operands, .. } => self.all(operands),
             ExprKind::CallClosure { closure, arguments, site } => {
                 self.all(arguments)?;
