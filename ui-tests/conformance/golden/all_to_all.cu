@@ -43,6 +43,7 @@ all_to_all(slice_mut<u32> values, slice_mut<u32> out, u32 rounds, const __grid_c
     auto sum = u32(0);
     const auto steps = range(0, rounds);
     const bool all_within = covers(values, values_of(steps) * threads + rank) && covers(values, values_of(steps) * threads + values_of(rank + 77) % threads);
+    keep_test(all_within);
     for (auto round : steps) {
 #line 69 "ui-tests/conformance/src/kernels/cluster_phases.rs"
         if (!all_within) {

@@ -36,6 +36,7 @@ bulk_ring(readonly_slice<u32> input, slice_mut<u32> out, u32 rounds, const __gri
     own[i] = input[cluster.thread_rank()];
     const auto steps = range(0, rounds);
     const bool all_within = covers(got, values_of(steps) % 2) && covers_row<decltype(got.get_unchecked(0))>(values_of(i)) && covers(own, values_of(i));
+    keep_test(all_within);
     #pragma unroll 2
     for (auto round : steps) {
 #line 26 "ui-tests/conformance/src/kernels/async_peers.rs"

@@ -26,6 +26,7 @@ by_parity(readonly_slice<f32> input, slice_mut<f32> out, u32 rounds, const __gri
     if (warp.meta_group_rank() == 0) {
         const auto steps = range(0, rounds);
         const bool all_within = covers_row<decltype(stages.get_unchecked(0))>(values_of(range(u32(0), u32(3))) * 32 + lane) && covers(stages, values_of(steps) % 4) && covers(input, values_of(steps) * 96 + values_of(range(u32(0), u32(3))) * 32 + lane);
+        keep_test(all_within);
         #pragma unroll 4
         for (auto round : steps) {
 #line 126 "ui-tests/conformance/src/kernels/phase_barriers.rs"
@@ -51,6 +52,7 @@ by_parity(readonly_slice<f32> input, slice_mut<f32> out, u32 rounds, const __gri
         auto sum = f32(0.0f);
         const auto steps_3 = range(0, rounds);
         const bool all_within_2 = covers_row<decltype(stages.get_unchecked(0))>((own + values_of(steps_3)) % 96) && covers(stages, values_of(steps_3) % 4);
+        keep_test(all_within_2);
         for (auto round_2 : steps_3) {
 #line 137 "ui-tests/conformance/src/kernels/phase_barriers.rs"
             auto stage_2 = round_2 % 4;

@@ -65,6 +65,7 @@ exchange_cells(slice_mut<Cell> cells, u32 rounds, const __grid_constant__ launch
     block.sync();
     const auto steps_2 = range(0, rounds);
     const bool all_within = covers(tile, values_of(range(i, 8192).step_by(256))) && covers(tile, limited(values_of(range(i, 8192).step_by(256)), other_than(0)) - 1) && covers(cells, first + as<usize>(values_of(range(i, 8192).step_by(256))));
+    keep_test(all_within);
     for ([[maybe_unused]] auto i_2 : steps_2) {
 #line 51 "ui-tests/conformance/src/kernels/phases.rs"
         const auto steps_3 = range(i, 8192).step_by(256);

@@ -32,6 +32,7 @@ fetched_ahead(readonly_slice<u32> input, slice_mut<u32> out, u32 chunks, const _
         if (warp.thread_rank() == 0) {
             const auto steps = range(0, chunks);
             const bool all_within = covers(stages, values_of(steps) % 3) && covers(input, values_of(steps) * STAGE) && covers(input, (values_of(steps) + 1) * STAGE - 1);
+            keep_test(all_within);
             #pragma unroll 3
             for (auto chunk : steps) {
 #line 108 "ui-tests/conformance/src/kernels/async_copies.rs"
@@ -51,6 +52,7 @@ fetched_ahead(readonly_slice<u32> input, slice_mut<u32> out, u32 chunks, const _
         auto sum = u32(0);
         const auto steps_2 = range(0, chunks);
         const bool all_within_2 = covers_row<decltype(stages.get_unchecked(0))>(values_of(i)) && covers(stages, values_of(steps_2) % 3) && covers_row<decltype(stages.get_unchecked(0))>(values_of(STAGE - 1 - i));
+        keep_test(all_within_2);
         #pragma unroll 3
         for (auto chunk_2 : steps_2) {
 #line 119 "ui-tests/conformance/src/kernels/async_copies.rs"

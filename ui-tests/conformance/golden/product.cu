@@ -115,6 +115,7 @@ product(readonly_slice<bf16> a, readonly_slice<bf16> b, slice_mut<f32> c, usize 
     auto sums = local_array<local_array<accumulator<f32, 16, 16>, 2>, 4>::filled(local_array<accumulator<f32, 16, 16>, 2>::filled(accumulator<f32, 16, 16>::filled(f32(0.0f))));
     const auto steps_2 = range(0, steps);
     const bool all_within = covers(a_tiles, confined(values_of(steps_2) + 2, less_than(steps)) % STAGES) && covers(b_tiles, confined(values_of(steps_2) + 2, less_than(steps)) % STAGES) && covers(a_tiles, values_of(steps_2) % STAGES) && covers(b_tiles, values_of(steps_2) % STAGES);
+    keep_test(all_within);
     for (auto step : steps_2) {
 #line 66 "ui-tests/conformance/src/corpus/tensor_cores.rs"
         if (step + 1 < steps) {

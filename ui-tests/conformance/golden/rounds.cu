@@ -39,6 +39,7 @@ phalanx_conformance_kernels_timelines_rounds(slice_mut<u32> out, u32 rounds, con
     auto sum = u32(0);
     const auto steps = range(0, rounds);
     const bool all_within = covers(staged, values_of(i));
+    keep_test(all_within);
     for (auto round : steps) {
 #line 34 "ui-tests/conformance/src/kernels/timelines.rs"
         if (!all_within) {

@@ -36,6 +36,7 @@ summed(const __grid_constant__ tensor_map<local_array<local_array<f32, 8>, 4>> i
     if (i == 32) {
         const auto steps_2 = range(0, steps);
         const bool all_within = covers(tiles, values_of(steps_2) % 2);
+        keep_test(all_within);
         for (auto step : steps_2) {
 #line 283 "ui-tests/conformance/src/kernels/tensor_maps.rs"
             auto stage = step % 2;
@@ -50,6 +51,7 @@ summed(const __grid_constant__ tensor_map<local_array<local_array<f32, 8>, 4>> i
         auto sum = f32(0.0f);
         const auto steps_3 = range(0, steps);
         const bool all_within_2 = covers_row<decltype(tiles.get_unchecked(0).get_unchecked(0))>(values_of(i % 8)) && covers_row<decltype(tiles.get_unchecked(0))>(values_of(i / 8)) && covers(tiles, values_of(steps_3) % 2);
+        keep_test(all_within_2);
         #pragma unroll 2
         for (auto step_2 : steps_3) {
 #line 290 "ui-tests/conformance/src/kernels/tensor_maps.rs"

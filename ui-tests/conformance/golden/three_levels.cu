@@ -41,6 +41,7 @@ three_levels(slice_mut<u32> sums, slice_mut<u32> totals, u32 rounds, const __gri
     auto value = as<u32>(grid.thread_rank());
     const auto steps = range(0, rounds);
     const bool all_within = covers(own, values_of(i)) && covers(sums, values_of(grid.thread_rank())) && covers(rest, values_of(i)) && covers(rest, values_of((i + 1) % 64)) && covers(sums, values_of(grid.thread_rank() + 256) % grid.num_threads());
+    keep_test(all_within);
     for (auto round : steps) {
 #line 107 "ui-tests/conformance/src/kernels/grid_barriers.rs"
         if (!all_within) {

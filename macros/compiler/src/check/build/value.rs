@@ -182,11 +182,8 @@ impl<'f> Builder<'f> {
                     argument.result_kind == Kind::Closure && value.closure.is_none()
                 };
                 let passes_closure = arguments.iter().zip(&values).any(of_caller);
-                let operands = arguments
-                    .iter()
-                    .zip(&values)
-                    .map(|(argument, value)| self.argument_node(argument, value))
-                    .collect();
+                let given = arguments.iter().zip(&values);
+                let operands = given.map(|(argument, value)| self.argument_node(argument, value)).collect();
                 let teams = arguments.iter().map(|argument| self.argument_team(argument)).collect();
                 let regions = arguments.iter().zip(&values).map(|(argument, value)| {
                     argument
