@@ -229,7 +229,7 @@ fn nested(
         Some((Step::Filter { test }, rest)) => {
             let rest = nested(rest, &item.to_token_stream(), item, last, at);
             // The item of the loop may be a reference, which no second name can hold.
-            let named = (input.to_string() != item.to_string()).then(|| quote_spanned!(at=> let #item = #input;));
+            let named = (*item != input.to_string()).then(|| quote_spanned!(at=> let #item = #input;));
             quote_spanned!(at=> #named if #test { #rest })
         }
     }

@@ -1,49 +1,25 @@
-//! Loops with a constant number of iterations that the compiler of CUDA C++ would unroll too little or too much:
-//!
-//! - `for t in 0..64 { w[t % 16] += w[(t + 9) % 16]; .. }` indexes a local array by its variable. Registers have no addresses, so that the
-//!   array stays in registers only where each index is a constant. Small loops, the compiler unrolls by itself. An array that the loop also
-//!   indexes by what is not known before the launch lies in memory in any case.
-//! - `(0..32).all(|l| text[at + l] == pattern[l])` looks for something in memory and is left when that is found. Each load waits for the
-//!   one before, so that copies of the loop are code and nothing else, 16 times as much inside of another loop that is unrolled.
+//! Loops with a constant number of iterations that the compiler of CUDA C++ would unroll too little: `for t in 0..64 { w[t % 16] += w[(t + 9) % 16]; .. }`
+//! indexes a local array by its variable. Registers have no addresses, so that the array stays in registers only where each index is a constant.
+//! Small loops, the compiler unrolls by itself. An array that the loop also indexes by what is not known before the launch lies in memory in any case.
 
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
+use crate::model::LocalId;
 use crate::model::expr::{Block, Expr, ExprKind, StmtKind};
 use crate::model::place::{local_of, may_write};
 use crate::model::range::Range;
 use crate::model::walk::{Node, nodes, walk, walk_block};
-use crate::model::{LocalId, LoopId, Unroll};
 
 /// The expressions that all iterations evaluate: the least that the compiler may leave a loop, and the most that are worth it. The 64 rounds
 /// of SHA-256 are about 10,000.
 const SIZES: RangeInclusive<u64> = 128..=12_000;
 
-/// The most iterations of a search that are left to the compiler.
-const SHORT_SEARCH: u64 = 8;
-
-/// Returns how far a loop without an attribute is to be unrolled, if the compiler of CUDA C++ is not to decide that.
-pub(super) fn unrolled(whole: &Expr) -> Option<Unroll> {
-    let ExprKind::For { id, local: Some(variable), range, body, .. } = &whole.kind else { return None };
-    let count = count(range)?;
-    if size(body).is_some_and(|size| SIZES.contains(&size.saturating_mul(count)))
-        && keeps_an_array_in_registers(whole, *variable)
-    {
-        return Some(Unroll::Fully);
-    }
-    (count > SHORT_SEARCH && is_search(*id, body)).then_some(Unroll::Ahead(1))
-}
-
-/// Whether a loop looks for something in memory, and uses no local array by indexes.
-fn is_search(id: LoopId, body: &Block) -> bool {
-    let (mut is_left, mut loads, mut uses_arrays) = (false, false, false);
-    walk_block(body, &mut |expr| match &expr.kind {
-        ExprKind::Break { target, .. } => is_left |= *target == id,
-        ExprKind::Index { base, .. } if base.memory().is_some() => loads = true,
-        ExprKind::Index { index, .. } => uses_arrays |= index.integer().is_none(),
-        _ => {}
-    });
-    is_left && loads && !uses_arrays
+/// Whether a loop without an attribute is to be unrolled, for an array that it indexes.
+pub(super) fn is_unrolled(whole: &Expr) -> bool {
+    let ExprKind::For { local: Some(variable), range, body, .. } = &whole.kind else { return false };
+    let evaluated = count(range).zip(size(body)).map(|(count, size)| size.saturating_mul(count));
+    evaluated.is_some_and(|evaluated| SIZES.contains(&evaluated)) && keeps_an_array_in_registers(whole, *variable)
 }
 
 /// Whether a loop indexes an array that stays in registers if it is unrolled.

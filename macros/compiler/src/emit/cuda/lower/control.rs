@@ -1,7 +1,7 @@
 //! Lowers branches, loops and jumps. C++ has no labelled loops: a jump past the innermost one is a `goto` to a label
 //! after the loop (`break`) or at the end of its body (`continue`).
 
-use super::constant_loops::unrolled;
+use super::constant_loops::is_unrolled;
 use super::convergence::agreed;
 use super::deferred::Reported;
 use super::hoist::Hoisted;
@@ -191,7 +191,7 @@ impl Lower<'_> {
         body: &Block,
         rest: &[Stmt],
     ) -> bool {
-        let unroll = self.unroll(id).or_else(|| unrolled(whole));
+        let unroll = self.unroll(id).or_else(|| is_unrolled(whole).then_some(Unroll::Fully));
         let steps = self.names.free("steps");
         // The number of rounds takes a division, which is made once.
         let divides = matches!(&whole.kind, ExprKind::For { range, .. } if divides(range));
