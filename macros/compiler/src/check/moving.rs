@@ -63,7 +63,7 @@ impl Term {
     }
 }
 
-/// What a comparison says after a step, by one before it: the number of that one, and the only answer that carries over, if not both do.
+/// The answer of a comparison after a step, by that of one before it: the number of that one, and the only answer that carries over, if not both do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Carried {
     before: usize,
@@ -73,7 +73,7 @@ struct Carried {
 /// A condition that several comparisons make up: `a || b`, or `a && b`.
 #[derive(Debug)]
 struct Joined {
-    /// What one of them has to say for the whole to be known: that it holds, of `||`.
+    /// The answer of one part that decides the whole: that it holds, of `||`.
     deciding: bool,
     /// Whether the `then` edge means that the whole holds.
     then: bool,
@@ -196,7 +196,7 @@ impl Moving {
         Some(whole == *then)
     }
 
-    /// What an edge at the end of a block says about the parts of its test.
+    /// Returns the answers of the parts of a block's test that follow from the edge that is taken at its end.
     pub(super) fn learned(&self, block: BlockId, edge: bool) -> Vec<(usize, bool)> {
         let Some(Joined { deciding, then, parts }) = self.joined.get(&block) else { return Vec::new() };
         // Each part is then the other way.
@@ -285,7 +285,7 @@ fn set_together(values: &Values<'_, '_>) -> BTreeSet<Variable> {
     &together - &others
 }
 
-/// What makes terms of values.
+/// Makes terms of values.
 struct Terms<'a, 'f> {
     cfg: &'a Cfg<'f>,
     fixed: &'a FixedValues<'a, 'f>,

@@ -15,6 +15,12 @@ pub(crate) struct Range {
 }
 
 impl Range {
+    /// Returns the number of iterations, at most: a step skips some. `None` if the text does not give it.
+    pub(crate) fn count(&self) -> Option<u64> {
+        let (start, end) = self.start.integer().zip(self.end.integer())?;
+        Some(end.saturating_sub(start).saturating_add(u64::from(self.inclusive)))
+    }
+
     /// Whether the text shows that the range yields at least one number.
     pub(crate) fn is_never_empty(&self) -> bool {
         let ends = self.start.integer().zip(self.end.integer());

@@ -43,7 +43,7 @@ fn sorted(edits: &[(&str, &str)]) -> Vec<String> {
 
 const BEHIND: &str = "if j >= near || j / 2 >= near {";
 
-/// What is tested before a variable is set says what it will be.
+/// A test before a variable is set says what the variable will be.
 #[test]
 fn steps_of_a_sort() {
     for right in [

@@ -85,7 +85,9 @@ fn pairs_are_compared(device: &Device) -> Outcome {
     equal(&read!(device, 32, |out| pairs(&values, out).grid(1)), &want)
 }
 
-fn mixed(mut words: [u32; 16]) -> u32 {
+#[device]
+fn mixed(message: [u32; 16]) -> u32 {
+    let mut words = message;
     let mut sum = 1u32;
     for t in 0..64 {
         if t >= 16 {
@@ -105,14 +107,7 @@ fn rounds(input: &[u32], other: &[u32], out: &mut [u32]) {
     for k in 0..16 {
         words[k] = input[i * 16 + k as u32];
     }
-    let mut sum = 1u32;
-    for t in 0..64 {
-        if t >= 16 {
-            let far = words[(t + 9) % 16];
-            words[t % 16] = words[t % 16].rotate_left(7) ^ words[(t + 1) % 16].wrapping_add(far);
-        }
-        sum = sum.wrapping_mul(31).wrapping_add(words[t % 16]);
-    }
+    let sum = mixed(words);
     let mut found = 16;
     for k in 0..16 {
         if input[i * 16 + k] != /* rounds */ other[i * 16 + k] {

@@ -186,7 +186,7 @@ impl<'f> Builder<'f> {
         }
     }
 
-    /// What an access of `base[index]` covers, where `base` is a part of an element.
+    /// Returns which part of an element an access of `base[index]` covers, where `base` is one itself.
     pub(super) fn item_of(&mut self, base: &'f Expr, index: NodeId) -> Covers {
         if let ExprKind::Field { base, member } = &base.kind
             && base.memory().is_some()

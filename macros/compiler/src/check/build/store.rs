@@ -66,7 +66,7 @@ impl<'f> Builder<'f> {
         }
     }
 
-    /// What an assignment to a place covers, if that is a part of an element.
+    /// Returns which part of an element an assignment to a place covers, if the place is one.
     #[expect(clippy::wildcard_enum_match_arm, reason = "any other place is a part that nothing more is known of")]
     fn part_of_element(&mut self, variable: &'f Expr, place: NodeId) -> Option<Covers> {
         match &variable.kind {

@@ -31,7 +31,7 @@ pub(super) struct Guard {
     pub(super) stored: bool,
 }
 
-/// What of an element a thread accesses: all of it, a field, or an element of an array that is one.
+/// The part of an element that a thread accesses: all of it, a field, or an element of an array that is one.
 #[derive(Debug, Clone, Copy, Default)]
 struct Item {
     field: Option<u16>,

@@ -166,14 +166,7 @@ private:
     __device__ __forceinline__ static constexpr long long wrapping(unsigned long long a, unsigned long long b) {
         return static_cast<long long>(a + b);
     }
-    // Whether the compiler knows a number. NVRTC 13.0 cannot say it.
-    __device__ __forceinline__ static constexpr bool is_constant(long long number) {
-#if __CUDACC_VER_MAJOR__ > 13 || __CUDACC_VER_MINOR__ >= 5
-        return __builtin_constant_p(number);
-#else
-        return false;
-#endif
-    }
+    __device__ __forceinline__ static constexpr bool is_constant(long long number) { return PHALANX_IS_CONSTANT(number); }
     // How far a value of the type is from 0.
     __device__ __forceinline__ static constexpr unsigned long long whole_type() {
         return static_cast<unsigned long long>(most()) + (signed_integer<Raw> ? 1 : 0);

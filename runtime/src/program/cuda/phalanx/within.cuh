@@ -95,14 +95,11 @@ __device__ __forceinline__ void require(Checks checks) {
 
 namespace detail {
 
-// Whether a condition holds for some thread of a warp, all of whose threads are here. Of what the compiler knows, none is asked; NVRTC 13.0
-// cannot say what it knows.
+// Whether a condition holds for some thread of a warp, all of whose threads are here. Of what the compiler knows, none is asked.
 __device__ __forceinline__ bool is_any_of_warp(bool holds) {
-#if __CUDACC_VER_MAJOR__ > 13 || __CUDACC_VER_MINOR__ >= 5
-    if (__builtin_constant_p(holds)) {
+    if (PHALANX_IS_CONSTANT(holds)) {
         return holds;
     }
-#endif
     return __any_sync(~0u, holds) != 0;
 }
 

@@ -10,7 +10,6 @@ use super::nest::{Nest, is_collective};
 use crate::model::LocalId;
 use crate::model::expr::{BinaryOp, Expr, ExprKind};
 use crate::model::place::{local_of, writes};
-use crate::model::range::Range;
 use crate::model::walk::{walk, walk_block};
 
 /// The largest body of a recurrence, in expressions as they are written, and the number of its iterations that are taken at a time. Of a
@@ -27,7 +26,7 @@ const MOST_INNER: u64 = 8;
 /// Returns the number of iterations of a loop that are to be taken at a time.
 pub(super) fn ahead(nest: &Nest<'_>) -> Option<u64> {
     // What to do with a constant number of iterations, the compiler knows.
-    if matches!(&nest.whole.kind, ExprKind::For { range, .. } if count(range).is_some()) {
+    if matches!(&nest.whole.kind, ExprKind::For { range, .. } if range.count().is_some()) {
         return None;
     }
     let [written, all] = sizes(nest)?;
@@ -45,7 +44,7 @@ fn sizes(nest: &Nest<'_>) -> Option<[u64; 2]> {
     walk(nest.whole, &mut |expr| {
         written += 1;
         match &expr.kind {
-            ExprKind::For { range, body, .. } if !std::ptr::eq(expr, nest.whole) => match count(range) {
+            ExprKind::For { range, body, .. } if !std::ptr::eq(expr, nest.whole) => match range.count() {
                 Some(count) if count <= MOST_INNER => {
                     walk_block(body, &mut |_| repeated += count.saturating_sub(1));
                 }
@@ -111,9 +110,4 @@ fn reads_memory(expr: &Expr) -> bool {
     let mut found = false;
     walk(expr, &mut |inner| found |= is_memory(inner));
     found
-}
-
-fn count(range: &Range) -> Option<u64> {
-    let (start, end) = range.start.integer().zip(range.end.integer())?;
-    Some(end.saturating_sub(start))
 }

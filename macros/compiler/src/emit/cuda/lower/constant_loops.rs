@@ -8,7 +8,6 @@ use std::ops::RangeInclusive;
 use crate::model::LocalId;
 use crate::model::expr::{Block, Expr, ExprKind, StmtKind};
 use crate::model::place::{local_of, may_write};
-use crate::model::range::Range;
 use crate::model::walk::{Node, nodes, walk, walk_block};
 
 /// The expressions that all iterations evaluate: the least that the compiler may leave a loop, and the most that are worth it. The 64 rounds
@@ -18,7 +17,7 @@ const SIZES: RangeInclusive<u64> = 128..=12_000;
 /// Whether a loop without an attribute is to be unrolled, for an array that it indexes.
 pub(super) fn is_unrolled(whole: &Expr) -> bool {
     let ExprKind::For { local: Some(variable), range, body, .. } = &whole.kind else { return false };
-    let evaluated = count(range).zip(size(body)).map(|(count, size)| size.saturating_mul(count));
+    let evaluated = range.count().zip(size(body)).map(|(count, size)| size.saturating_mul(count));
     evaluated.is_some_and(|evaluated| SIZES.contains(&evaluated)) && keeps_an_array_in_registers(whole, *variable)
 }
 
@@ -38,12 +37,6 @@ fn keeps_an_array_in_registers(whole: &Expr, variable: LocalId) -> bool {
     kept.difference(&in_memory).next().is_some()
 }
 
-/// The number of iterations, at most. `None` if the text does not give it.
-fn count(range: &Range) -> Option<u64> {
-    let (start, end) = range.start.integer().zip(range.end.integer())?;
-    Some(end.saturating_sub(start).saturating_add(u64::from(range.inclusive)))
-}
-
 /// The number of expressions that a loop's body evaluates. `None` if it calls a function or has a loop whose length is not known.
 fn size(body: &Block) -> Option<u64> {
     let (mut size, mut is_known) = (0u64, true);
@@ -51,7 +44,7 @@ fn size(body: &Block) -> Option<u64> {
         let further = match &expr.kind {
             // What is inside is visited once.
             ExprKind::For { range, body, .. } => {
-                count(range).zip(self::size(body)).map(|(count, inner)| count.saturating_sub(1).saturating_mul(inner))
+                range.count().zip(self::size(body)).map(|(count, inner)| count.saturating_sub(1).saturating_mul(inner))
             }
             ExprKind::While { .. } | ExprKind::Loop { .. } | ExprKind::Call { .. } => None,
             _ => Some(0),
@@ -68,7 +61,7 @@ fn constants(whole: &Expr, variable: LocalId) -> BTreeSet<LocalId> {
     nodes(whole, &mut |node| match node {
         Node::Expr(expr) => {
             if let ExprKind::For { local: Some(local), range, .. } = &expr.kind
-                && count(range).is_some()
+                && range.count().is_some()
             {
                 known.insert(*local);
             }
