@@ -4,7 +4,8 @@
 //! PTX ISA, memory consistency model: `barrier.cluster.arrive.release` orders all earlier operations of the thread before
 //! what follows the matching wait in any thread of the cluster; so does a release fence before a relaxed arrival (PTX ISA,
 //! barrier.cluster). With `.sync_restrict::shared::cta` that fence orders operations on the block's own shared memory alone
-//! (PTX ISA, membar/fence). A relaxed arrival orders nothing.
+//! (PTX ISA, membar/fence). A relaxed arrival orders nothing. A branch on what was read of a peer has the read end before the arrival
+//! (docs/analyses.md, fences).
 
 bitflags::bitflags! {
     /// The memory that code may access, as far as another thread can tell.
@@ -16,8 +17,10 @@ bitflags::bitflags! {
         const GLOBAL_READ = 1 << 1;
         /// Global memory is written.
         const GLOBAL_WRITE = 1 << 2;
-        /// Something is done that only a full fence orders, such as an access to a peer's memory.
+        /// Something is done that only a full fence orders, such as a write to a peer's memory.
         const OTHER = 1 << 3;
+        /// A peer's shared memory is read, and the arrival can wait for what was read.
+        const PEER_READ = 1 << 4;
     }
 }
 
@@ -37,7 +40,7 @@ impl MemoryEffects {
 pub enum Fence {
     /// The arrival orders no memory.
     Relaxed,
-    /// The arrival orders the thread's accesses to its own block's shared memory.
+    /// The arrival orders the thread's accesses to its own block's shared memory, and at the cluster's barrier its reads of its peers'.
     Shared,
     /// The arrival orders all accesses of the thread.
     Full,
@@ -90,7 +93,7 @@ impl ChosenFence {
             if cause.effects.needs_full_fence(after) {
                 return ChosenFence { line, column, method, waits, fence: Fence::Full, cause: Some(cause) };
             }
-            if cause.effects.contains(MemoryEffects::SHARED) && shared.is_none() {
+            if cause.effects.intersects(MemoryEffects::SHARED.union(MemoryEffects::PEER_READ)) && shared.is_none() {
                 shared = Some(cause);
             }
             index += 1;
@@ -132,6 +135,7 @@ mod tests {
         let none = E::empty();
         assert_eq!(fence(none, none, E::all()), Fence::Relaxed);
         assert_eq!(fence(E::SHARED, none, E::all()), Fence::Shared);
+        assert_eq!(fence(E::PEER_READ, none, E::all()), Fence::Shared);
         assert_eq!(fence(E::OTHER, none, none), Fence::Full);
         assert_eq!(fence(E::GLOBAL_WRITE, none, none), Fence::Relaxed);
         assert_eq!(fence(E::GLOBAL_WRITE, none, E::GLOBAL_READ), Fence::Full);
@@ -143,7 +147,7 @@ mod tests {
     /// More effects never choose a weaker fence.
     #[test]
     fn the_choice_is_monotone() {
-        let sets = || (0..16).map(MemoryEffects::from_bits_truncate);
+        let sets = || (0..32).map(MemoryEffects::from_bits_truncate);
         for (before, between, after) in sets().flat_map(|a| sets().flat_map(move |b| sets().map(move |c| (a, b, c)))) {
             for more in sets() {
                 let least = fence(before, between, after);

@@ -32,7 +32,8 @@ pub(super) struct LaunchBlock {
     pub(super) room: u32,
     /// The number of warps in a block, if a timeline was asked for.
     pub(super) warps: u32,
-    pub(super) reserved: u32,
+    /// Zero, which no compiler knows.
+    pub(super) zero: u32,
     /// The record in pinned host memory of a launch with a deadline, which says whether it runs.
     pub(super) watched: u64,
 }

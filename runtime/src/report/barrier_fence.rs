@@ -25,7 +25,7 @@ use phalanx_contract::fence::{ChosenFence, Fence};
 /// # fn main() -> phalanx::Result<()> {
 /// let barriers = swap::barriers()?;
 /// // The peer reads what the block wrote, and leaves only when that has been read.
-/// assert_eq!(barriers.iter().map(|barrier| barrier.fence).collect::<Vec<_>>(), [Fence::Shared, Fence::Full]);
+/// assert_eq!(barriers.iter().map(|barrier| barrier.fence).collect::<Vec<_>>(), [Fence::Shared, Fence::Shared]);
 /// assert!(barriers[1].to_string().contains("reads a peer's shared memory"));
 /// # Ok(())
 /// # }
@@ -57,7 +57,7 @@ impl BarrierFence {
     pub(crate) fn reason(&self) -> String {
         let orders = match self.fence {
             Fence::Relaxed => "orders no memory",
-            Fence::Shared => "orders the block's own shared memory",
+            Fence::Shared => "orders shared memory",
             Fence::Full => "orders all memory",
         };
         match self.cause {

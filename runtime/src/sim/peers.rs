@@ -2,7 +2,7 @@
 //! have started and must not have exited.
 
 use super::context::Context;
-use super::memory::{Access, MemoryId};
+use super::memory::{Access, MemoryId, MemoryOp};
 use super::race::{Actor, Clock, Layout};
 use super::site::Site;
 use super::state::Cluster;
@@ -35,7 +35,9 @@ impl Context<'_> {
         if let MemoryId::Shared(memory) = access.memory
             && (actor.id.is_copy() || actor.id.block() != memory.rank)
         {
-            self.cluster.blocks[memory.rank as usize].foreign_accesses.borrow_mut().note(layout, actor, access.site);
+            let mut accesses = self.cluster.blocks[memory.rank as usize].foreign_accesses.borrow_mut();
+            let is_read = matches!(access.op, MemoryOp::Read);
+            accesses.note(layout, actor, is_read, access.site);
         }
     }
 }

@@ -3,6 +3,7 @@
 use phalanx_contract::fence::{ChosenFence, Fence};
 
 use super::Attributed;
+use super::text::text;
 
 /// Returns the fences of the arrivals and waits of a kernel with this body, in the order of the source. Waits are in brackets.
 #[track_caller]
@@ -71,7 +72,7 @@ fn a_barrier_orders_what_precedes_it() {
         ("if i == 0 { mine[0] = n; } cluster.sync();", "shared"),
         ("mine.store_vec(0, vec4(n, n, n, n)); cluster.sync();", "shared"),
         // A peer's memory: the example of the programming guide.
-        ("mine[i] = n; cluster.sync(); output[i] = theirs[i]; cluster.sync();", "shared full"),
+        ("mine[i] = n; cluster.sync(); output[i] = theirs[i]; cluster.sync();", "shared shared"),
         ("cluster.sync(); theirs[i] = n; cluster.sync(); output[i] = mine[i];", "relaxed full"),
         (
             "mine[i] = n; cluster.sync(); theirs.atomic(i).fetch_add(1, Relaxed); cluster.sync(); output[i] = mine[i];",
@@ -80,7 +81,7 @@ fn a_barrier_orders_what_precedes_it() {
         // What a full arrival ordered needs no second one.
         (
             "mine[i] = n; cluster.sync(); let x = theirs[i]; cluster.sync(); mine[i] = x; cluster.sync(); cluster.sync();",
-            "shared full shared relaxed",
+            "shared shared shared relaxed",
         ),
     ];
     for (body, expected) in cases {
@@ -117,11 +118,11 @@ fn every_path_to_a_barrier_counts() {
         ("if n > 3 { mine[i] = n; } else { output[i] = n; } cluster.sync(); output[i] = 1;", "full"),
         (
             "mine[i] = n; cluster.sync(); for _ in 0..n { let x = theirs[i]; output[i] = x; cluster.sync(); }",
-            "shared full",
+            "shared full", // the writes to `output`
         ),
         (
             "mine[i] = n; cluster.sync(); for _ in 0..n { let x = theirs[i]; cluster.sync(); mine[i] = x; cluster.sync(); }",
-            "shared full shared",
+            "shared shared shared",
         ),
         ("for k in 0..n { if k == 2 { continue; } mine[i] = k; cluster.sync(); } cluster.sync();", "shared relaxed"),
         ("let mut k = 0; loop { if k > n { break; } mine[i] = k; k += 1; } cluster.sync();", "shared"),
@@ -191,49 +192,55 @@ fn what_is_not_understood_is_full() {
     );
 }
 
-/// Whatever form an access has, the barrier after it orders it.
+/// Forms of a read of `M` whose value is an expression.
+const VALUES: &[&str] = &[
+    "let x = M[i]; use_of(x);",
+    "let x = *M.get_unchecked(i); use_of(x);",
+    "let x = M.load_vec::<4>(0); use_of(x);",
+    "let part = &M[0..4]; let x = part[0]; use_of(x);",
+    "let (low, high) = M.split_at(4); use_of(low[0] + high[0]);",
+    "assert!(M[0] == 1);",
+    "println!(\"{}\", M[0]);",
+    "for k in 0..M[0] { use_of(k); }",
+    "let mut k = 0; while k < M[0] { k += 1; }",
+    "if M[0] == 1 { use_of(1); }",
+    "match M[0] { 1 => use_of(1), _ => {} }",
+    "let x = if let 1 = M[0] { 2 } else { 3 }; use_of(x);",
+    "let tile = tiled_partition::<32>(&block); let x = tile.shfl(M[i], 0); use_of(x);",
+    "let tile = tiled_partition::<32>(&block); if tile.any(M[i] == 1) { use_of(1); }",
+    "let x = (M[0], 1); use_of(x.0);",
+    "let x = [M[0]; 4]; use_of(x[0]);",
+    "let x = Some(M[0]); use_of(x.unwrap_or(1));",
+    "let x = M[0] > 1 && n > 2; if x { use_of(1); }",
+    "let x = block.uniform(M[0]); use_of(x);",
+    "use_of(M[0]);",
+    "let mut view = &M[0..4]; if n > 1 { view = &M[4..8]; } use_of(view[0]);",
+    "for part in M.chunks(4) { use_of(part[0]); }",
+    "let part = &M.chunks(4)[1]; use_of(part[0]);",
+];
+
+/// Whatever form an access has, the barrier after it orders it. A value that was read of a peer, it can wait for.
 #[test]
 fn every_form_of_access_counts() {
-    let forms = [
-        "let x = M[i]; use_of(x);",
+    let others = [
         "M[i] = 1;",
         "M[i] += 1;",
-        "let x = *M.get_unchecked(i); use_of(x);",
         "*M.get_unchecked_mut(i) = 1;",
-        "let x = M.load_vec::<4>(0); use_of(x);",
         "M.store_vec(0, [n, n, n, n]);",
         "M.fill(0);",
         "if i == 0 { M.swap(0, 1); }",
         "if i == 0 { std::mem::swap(&mut M[0], &mut M[1]); }",
         "if i == 0 { let x = std::mem::replace(&mut M[0], 1); use_of(x); }",
-        "let part = &M[0..4]; let x = part[0]; use_of(x);",
         "let part = &mut M[0..4]; part[0] = 1;",
         "let (low, high) = M.split_at_mut(4); low[0] = 1; high[0] = 2;",
-        "let (low, high) = M.split_at(4); use_of(low[0] + high[0]);",
-        "let part = &M.chunks(4)[1]; use_of(part[0]);",
         "M.atomic(0).fetch_add(1, Relaxed);",
         "M.atomic(0).store(1, Release);",
         "let mut s = 0; for x in M.iter() { s += *x; } use_of(s);",
         "let f = |k: u32| M[k]; use_of(f(1));",
         "let mut f = |k: u32| M[k] = 1; f(1);",
         "apply(|k: u32| M[k]);",
-        "assert!(M[0] == 1);",
-        "println!(\"{}\", M[0]);",
-        "for k in 0..M[0] { use_of(k); }",
-        "let mut k = 0; while k < M[0] { k += 1; }",
-        "if M[0] == 1 { use_of(1); }",
-        "match M[0] { 1 => use_of(1), _ => {} }",
-        "let x = if let 1 = M[0] { 2 } else { 3 }; use_of(x);",
-        "let tile = tiled_partition::<32>(&block); let x = tile.shfl(M[i], 0); use_of(x);",
-        "let tile = tiled_partition::<32>(&block); if tile.any(M[i] == 1) { use_of(1); }",
-        "let x = (M[0], 1); use_of(x.0);",
-        "let x = [M[0]; 4]; use_of(x[0]);",
-        "let x = Some(M[0]); use_of(x.unwrap_or(1));",
-        "let x = M[0] > 1 && n > 2; if x { use_of(1); }",
         "block.invoke_one(|| M[0] = 1);",
-        "let x = block.uniform(M[0]); use_of(x);",
         "'a: { if n > 1 { break 'a; } M[0] = 1; }",
-        "use_of(M[0]);",
         "take(&M);",
         "change(&mut M[0]);",
         "look(&M[0]);",
@@ -241,16 +248,46 @@ fn every_form_of_access_counts() {
         "let x = take(&M) + 1; use_of(x);",
         "if look(&M[0]) == 1 { use_of(1); }",
         "change(&mut M[0..2]);",
-        "for part in M.chunks(4) { use_of(part[0]); }",
         "for x in &M[0..4] { use_of(*x); }",
-        "let mut view = &M[0..4]; if n > 1 { view = &M[4..8]; } use_of(view[0]);",
     ];
-    for form in forms {
-        for (memory, expected) in [("mine", "shared"), ("bins", "full"), ("theirs", "full")] {
-            let access = form.replace('M', memory);
-            let body = format!("mine[i] = n; cluster.sync(); {access} cluster.sync(); bins[i] = n;");
-            assert_eq!(fences(&body), format!("shared {expected}"), "{access}");
+    for form in VALUES.iter().copied().chain(others) {
+        let of_peer = if VALUES.contains(&form) { "shared" } else { "full" };
+        for (memory, expected) in [("mine", "shared"), ("bins", "full"), ("theirs", of_peer)] {
+            assert_eq!(fences(&between_barriers(form, memory)), format!("shared {expected}"), "{form} of {memory}");
         }
+    }
+}
+
+fn between_barriers(form: &str, memory: &str) -> String {
+    let access = form.replace('M', memory);
+    format!("mine[i] = n; cluster.sync(); {access} cluster.sync(); bins[i] = n;")
+}
+
+/// In the text, the variable that the arrival waits for knows each of those values.
+#[test]
+fn what_is_read_of_a_peer_is_known_to_the_arrival() {
+    for form in VALUES {
+        let text = text(&kernel("cluster = 2, block = 32", &between_barriers(form, "theirs")), |_| None);
+        assert!(text.contains("reads_of_peers peer_reads;\n"), "{form}: {text}");
+        assert!(text.contains("cluster.sync<fence1>(peer_reads);"), "{form}: {text}");
+        // A `split_at` gives two parts, of each of which an element is read.
+        let reads = if form.contains("split_at") { 2 } else { 1 };
+        assert_eq!(text.matches("peer_reads.of(").count(), reads, "{form}: {text}");
+        let names = ["theirs", "part", "low", "high", "view"];
+        let read = |name: &&str| {
+            [format!("{name}["), format!("{name}.get_unchecked("), format!(">>({name}")]
+                .iter()
+                .map(|read| text.matches(read.as_str()).count())
+                .sum::<usize>()
+        };
+        assert_eq!(names.iter().map(read).sum::<usize>(), reads, "{form}: {text}");
+    }
+    // The places of writes, and what is read by reference or in a closure, are as before.
+    for form in ["M[i] += 1;", "let f = |k: u32| M[k]; use_of(f(1));", "look(&M[0]);"] {
+        let body = format!("{} let x = theirs[i]; use_of(x); cluster.sync();", between_barriers(form, "theirs"));
+        let text = text(&kernel("cluster = 2, block = 32", &body), |_| None);
+        assert_eq!(text.matches("peer_reads.of(theirs[i])").count(), 1, "{form}: {text}");
+        assert_eq!(text.matches("peer_reads.of(").count(), 1, "{form}: {text}");
     }
 }
 
@@ -268,8 +305,8 @@ fn an_arrival_at_a_peer_releases_what_its_thread_knows_of() {
         (format!("mine[i] = n; block.sync(); let x = mine[31 - i]; block.sync(); {told} bar.wait_parity(false); output[i] = x;"), "shared"),
         // A peer's memory, read or written by plain accesses, by this thread or one that told it.
         ("theirs[i] = n; peer.arrive(); bar.wait_parity(false);".to_owned(), "full"),
-        (format!("if i == 3 {{ use_of(theirs[i]); }} block.sync(); {told} bar.wait_parity(false);"), "full"),
-        (format!("{told} bar.wait_parity(false); use_of(theirs[i]);"), "shared"),
+        (format!("mine[i] = n; cluster.sync(); if i == 3 {{ use_of(theirs[i]); }} block.sync(); {told} bar.wait_parity(false);"), "full full"),
+        (format!("mine[i] = n; cluster.sync(); {told} bar.wait_parity(false); use_of(theirs[i]);"), "full shared"),
         // A peer's arrival tells what the peer knew.
         ("if cluster.block_rank() == 0 { theirs[i] = n; peer.arrive(); } else { bar.wait_parity(false); peer.arrive(); }".to_owned(), "full full"),
         ("if cluster.block_rank() == 0 { peer.arrive(); theirs[i] = n; } else { bar.wait_parity(false); peer.arrive(); }".to_owned(), "shared shared"),

@@ -60,6 +60,7 @@ pub(crate) const HEADERS: &[Header] = headers! {
     "operator.cuh"
     "option.cuh"
     "packed.cuh"
+    "peer_reads.cuh"
     "print.cuh"
     "profile.cuh"
     "range.cuh"
@@ -97,6 +98,7 @@ const BY_NAME: &[(&str, &[&str])] = &[
     ("interval.cuh", &["values_in"]),
     ("launch.cuh", &["launch_block"]),
     ("limits.cuh", &["confined", "limited"]),
+    ("peer_reads.cuh", &["reads_of_peers"]),
     ("profile.cuh", &["profiled"]),
     (
         "range_values.cuh",

@@ -142,11 +142,13 @@ impl Layout {
 }
 
 /// A vector clock, which holds for each thread the epoch before which its accesses happen-before the clock's owner. A second
-/// epoch of each thread is that of its accesses to its own block's shared memory, which a fence may order alone.
+/// epoch of each thread is that of its accesses to its own block's shared memory, which a fence may order alone, and a third that of its
+/// reads of its peers', for which an arrival may wait.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Clock {
     all: Tree,
     own_shared: Tree,
+    peer_reads: Tree,
 }
 
 #[derive(Debug, Clone)]
@@ -166,7 +168,7 @@ struct Node {
 impl Default for Clock {
     /// Returns the bottom element, before which nothing happens.
     fn default() -> Self {
-        Clock { all: Tree::All(0), own_shared: Tree::All(0) }
+        Clock { all: Tree::All(0), own_shared: Tree::All(0), peer_reads: Tree::All(0) }
     }
 }
 
@@ -186,9 +188,19 @@ impl Clock {
         self.own_shared.least(layout, id, Unit::Thread)
     }
 
+    /// Returns the epoch of a thread's reads of shared memory, as far as it waited for those alone.
+    pub(super) fn of_peer_reads(&self, layout: &Layout, id: ActorId) -> Epoch {
+        self.peer_reads.least(layout, id, Unit::Thread)
+    }
+
     /// Joins `other` into this clock: each epoch becomes the larger of both.
     pub(crate) fn join(&mut self, other: &Clock) {
-        for (known, other) in [(&mut self.all, &other.all), (&mut self.own_shared, &other.own_shared)] {
+        let pairs = [
+            (&mut self.all, &other.all),
+            (&mut self.own_shared, &other.own_shared),
+            (&mut self.peer_reads, &other.peer_reads),
+        ];
+        for (known, other) in pairs {
             if !known.is(other) {
                 *known = known.joined(other);
             }
@@ -197,7 +209,7 @@ impl Clock {
 
     /// Returns whether both clocks are the same object, which is cheap to test. Equal clocks may be different objects.
     pub(crate) fn is(&self, other: &Clock) -> bool {
-        self.all.is(&other.all) && self.own_shared.is(&other.own_shared)
+        self.all.is(&other.all) && self.own_shared.is(&other.own_shared) && self.peer_reads.is(&other.peer_reads)
     }
 
     /// Sets the epoch of all threads in a unit.
@@ -207,12 +219,17 @@ impl Clock {
 
     /// Returns the clock before whose owner only those accesses happen that a block made to its own shared memory.
     pub(super) fn confined_to_own_shared(&self) -> Clock {
-        Clock { all: Tree::All(0), own_shared: self.own_shared.joined(&self.all) }
+        Clock { own_shared: self.own_shared.joined(&self.all), ..Clock::default() }
     }
 
     /// Sets the epoch of a thread's accesses to its own block's shared memory.
     pub(super) fn set_own_shared(&mut self, layout: &Layout, id: ActorId, epoch: Epoch) {
         self.own_shared.set(layout, layout.top, id, Unit::Thread as u32, epoch);
+    }
+
+    /// Sets the epoch of a thread's reads of its peers' shared memory.
+    pub(super) fn set_peer_reads(&mut self, layout: &Layout, id: ActorId, epoch: Epoch) {
+        self.peer_reads.set(layout, layout.top, id, Unit::Thread as u32, epoch);
     }
 }
 

@@ -145,6 +145,12 @@ impl Actor {
         epoch < self.clock.borrow().of_own_shared(layout, id)
     }
 
+    /// Returns whether a read of shared memory by that actor in the epoch happens-before this actor's current accesses because the actor
+    /// waited for what it read before it arrived.
+    pub(super) fn knows_peer_reads(&self, layout: &Layout, id: ActorId, epoch: Epoch) -> bool {
+        epoch < self.clock.borrow().of_peer_reads(layout, id)
+    }
+
     /// Returns whether accesses of all threads of a warp in the epoch happen-before this actor's current accesses.
     #[inline]
     pub(super) fn knows_warp(&self, layout: &Layout, id: ActorId, epoch: Epoch) -> bool {
@@ -306,7 +312,8 @@ pub(crate) struct PhaseRelease {
     shared: BTreeMap<ActorId, Epoch>,
     /// The epochs of the threads that cannot stand for their block, and epoch 0 for those that did not release everything.
     single: Vec<(ActorId, Epoch)>,
-    /// The epochs of the threads that released their accesses to their own block's shared memory alone.
+    /// The epochs of the threads that released their accesses to their own block's shared memory alone, and at the cluster's barrier
+    /// their reads of their peers'.
     own_shared: Vec<(ActorId, Epoch)>,
     /// The arrivals that did not release everything.
     weak: Vec<WeakArrival>,
@@ -333,7 +340,8 @@ pub(crate) enum Participants {
 
 impl PhaseRelease {
     /// Records an arrival with its fence. A relaxed arrival publishes only the clocks that earlier fences of at least this
-    /// scope released, and one that orders shared memory, besides those, the thread's own accesses to its own block's. At a phase
+    /// scope released, and one that orders shared memory, besides those, the thread's own accesses to its own block's. At the cluster's
+    /// barrier, that one also waits for what the thread has read of its peers. At a phase
     /// barrier, where it may arrive for other threads, it also publishes what those did to that of their blocks and had told it by then.
     pub(crate) fn arrive(
         &mut self,
@@ -386,7 +394,12 @@ impl PhaseRelease {
             self.shared.iter().for_each(|(block, epoch)| arrived.set(layout, *block, Unit::Block, *epoch));
         }
         self.single.iter().for_each(|(id, epoch)| arrived.set(layout, *id, Unit::Thread, *epoch));
-        self.own_shared.iter().for_each(|(id, epoch)| arrived.set_own_shared(layout, *id, *epoch));
+        for (id, epoch) in &self.own_shared {
+            arrived.set_own_shared(layout, *id, *epoch);
+            if members == Participants::Blocks {
+                arrived.set_peer_reads(layout, *id, *epoch);
+            }
+        }
         let mut clock = std::mem::take(self).clock;
         clock.join(&arrived);
         clock

@@ -94,6 +94,11 @@ impl CurrentAccess<'_> {
             || (self.is_own(id) && self.actor.knows_own_shared(self.layout, id, epoch))
     }
 
+    /// Returns whether a plain read of the same memory by that actor in the epoch happens-before this access.
+    fn is_after_read(&self, id: ActorId, epoch: Epoch) -> bool {
+        self.is_after(id, epoch) || (self.owner.is_some() && self.actor.knows_peer_reads(self.layout, id, epoch))
+    }
+
     /// Returns whether the memory is shared memory of that actor's block. A copy has no block: it ends at a barrier of the block whose
     /// memory it writes.
     fn is_own(&self, id: ActorId) -> bool {
@@ -247,7 +252,12 @@ impl Entry {
             return None;
         }
         let threads = (0..32).filter(|lane| self.lanes >> lane & 1 == 1).map(|lane| self.warp.with_lane(lane));
-        threads.into_iter().find(|id| !now.is_after(*id, self.epoch))
+        threads.into_iter().find(|id| match self.kind {
+            ConflictKind::Read => !now.is_after_read(*id, self.epoch),
+            ConflictKind::Write | ConflictKind::AtomicRead(_) | ConflictKind::AtomicWrite(_) => {
+                !now.is_after(*id, self.epoch)
+            }
+        })
     }
 
     /// Returns the access as one of the thread `id`.

@@ -2,8 +2,10 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
+use phalanx_contract::fence::Fence;
+
 use super::{at, failure, protocol, shape, simulate};
-use crate::kernel::group::{this_cluster, this_grid, this_thread_block};
+use crate::kernel::group::{this_cluster, this_grid, this_thread_block, with_fence};
 use crate::kernel::memory::{
     Global, GlobalMemory, GlobalMut, Vector, atomic, chunk_mut, dynamic_shared, dynamic_shared_slice, element,
     element_mut, load, load_vec, row, row_mut, shared_array, split_at_mut, store, store_vec, subslice,
@@ -133,6 +135,34 @@ fn a_peer_may_have_exited() {
     });
     assert_eq!(failure.cause, Cause::PeerMayHaveExited { rank: 0 });
     assert_eq!(failure.block, at(3));
+}
+
+/// An arrival that waits for what was read of a peer lets the peer leave; one that does not wait, or a write, does not.
+#[test]
+fn a_peer_may_leave_once_it_has_been_read() {
+    let kernel = |fence, writes| {
+        move || {
+            let (cluster, array) = (this_cluster(), shared_array::<u32, 1>());
+            if this_thread_block().thread_rank() == 0 {
+                store(&array, 0, 7);
+            }
+            cluster.sync();
+            if cluster.thread_rank() == 3 {
+                let peer = cluster.map_shared_rank(&array, 1);
+                if writes {
+                    store(&peer, 0, 8);
+                }
+                load(&peer, 0);
+            }
+            with_fence(fence, || cluster.sync());
+        }
+    };
+    simulate(shape(2, 2, 32), kernel(Fence::Shared, false)).unwrap();
+    simulate(shape(2, 2, 32), kernel(Fence::Full, true)).unwrap();
+    for (fence, writes) in [(Fence::Relaxed, false), (Fence::Shared, true)] {
+        let (failure, _) = failure(shape(2, 2, 32), kernel(fence, writes));
+        assert_eq!(failure.cause, Cause::PeerMayHaveExited { rank: 1 });
+    }
 }
 
 #[test]

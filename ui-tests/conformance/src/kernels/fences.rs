@@ -72,6 +72,34 @@ fn pull(_global: &mut [u32], out: &mut [u32], rounds: u32) {
     out[this_grid().thread_rank()] = errors;
 }
 
+/// Many words are on their way from peers when their owners may write anew.
+#[cluster_kernel(cluster = 4, block = BLOCK)]
+fn pull_many(_global: &mut [u32], out: &mut [u32], rounds: u32) {
+    let cluster = this_cluster();
+    let cells = shared_array::<u32, 128>();
+    let i = this_thread_block().thread_rank();
+    let other = (i + 36) % BLOCK / 4 * 4;
+    let mut errors = 0;
+    cluster.sync();
+    for round in 0..rounds {
+        cells[i] = value_of(round, cluster.thread_rank());
+        cluster.sync();
+        let mut sum = 0;
+        for step in 1..4 {
+            let rank = (cluster.block_rank() + step) % 4;
+            let four = cluster.map_shared_rank(&cells, rank).load_vec::<4>(other);
+            let one = cluster.map_shared_rank(&cells, rank)[BLOCK - 1 - i];
+            sum += four[0] + four[1] + four[2] + four[3] + one;
+            let first = rank * BLOCK;
+            sum -= 4 * value_of(round, first + other) + 6 + value_of(round, first + BLOCK - 1 - i);
+        }
+        let read = cluster.barrier_arrive();
+        errors += (sum != 0) as u32;
+        cluster.barrier_wait(read);
+    }
+    out[this_grid().thread_rank()] = errors;
+}
+
 /// One thread of each block writes, and the others have nothing to order.
 #[cluster_kernel(cluster = 4, block = BLOCK)]
 fn elected(_global: &mut [u32], out: &mut [u32], rounds: u32) {
@@ -326,12 +354,13 @@ macro_rules! fenced {
 }
 
 fenced! {
-    pull: "rsf" true;
-    elected: "sf" true;
+    pull: "rss" true;
+    pull_many: "rss" true;
+    elected: "ss" true;
     within_blocks: "ss" true;
     push: "rfs" true;
     through_global: "ff" true;
-    split: "sf" true;
+    split: "ss" true;
     in_functions: "fsf" true;
     counted: "sfs" true;
     credits: "sf" true;

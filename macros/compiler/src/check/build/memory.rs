@@ -6,13 +6,13 @@ use super::{Builder, MemoryStep, Source, StepKind, Value, ValueStep, Variable};
 use crate::check::cfg::{
     Access, AccessId, AccessKind, Completion, Covers, NodeId, Region, Root, Select, Shared, Slice,
 };
-use crate::model::LocalId;
 use crate::model::atomic::{AtomicAccess, AtomicUse};
 use crate::model::barrier::{Barrier, BarrierForm};
 use crate::model::expr::{Expr, ExprKind};
 use crate::model::kind::{Kind, Memory};
 use crate::model::op::{Op, Part};
 use crate::model::ty::ValueType;
+use crate::model::{LocalId, Role};
 use crate::span::SpanRange;
 
 impl<'f> Builder<'f> {
@@ -125,6 +125,7 @@ impl<'f> Builder<'f> {
             atomic: None,
             stored: None,
             covers: Covers::Whole,
+            reads_value: false,
             at,
         });
         self.step(StepKind::Memory(MemoryStep::Access(AccessId(self.accesses.len() - 1))), at);
@@ -160,6 +161,16 @@ impl<'f> Builder<'f> {
                 *value = self.load(value.region.clone(), vec![value.node], argument.span);
             }
         }
+    }
+
+    /// Reads an element whose value is an expression of the source.
+    pub(super) fn read_value(&mut self, region: Option<Region>, operands: Vec<NodeId>, at: SpanRange) -> Value {
+        let value = self.load(region, operands, at);
+        let is_own = self.closure_depth == 0 && self.function.role == Role::Kernel;
+        if let Some(access) = self.accesses.last_mut() {
+            access.reads_value = is_own;
+        }
+        value
     }
 
     /// Reads an element, and returns its value.

@@ -106,11 +106,13 @@ impl<'f> Builder<'f> {
             // A vector covers several elements.
             Op::LoadVec(lanes) => {
                 let lanes = self.function.values[usize::from(lanes.0)].literal.unwrap_or(1);
-                let vector = self.load(region.map(|region| region.at(Select::Unknown)), nodes.clone(), at);
+                let vector = self.read_value(region.map(|region| region.at(Select::Unknown)), nodes.clone(), at);
                 self.last_access_covers(Covers::Vector { first: nodes[1], lanes });
                 return vector;
             }
-            Op::LoadUnchecked => return self.load(region.map(|region| region.at(Select::At(nodes[1]))), nodes, at),
+            Op::LoadUnchecked => {
+                return self.read_value(region.map(|region| region.at(Select::At(nodes[1]))), nodes, at);
+            }
             Op::StoreVec => {
                 let vector = region.unwrap_or(Region::of(Root::Global)).at(Select::Unknown);
                 // rustc knows how many elements it has, where the text does not show it.

@@ -94,7 +94,13 @@ impl<'f> Builder<'f> {
                 }
             }
             ExprKind::Typed(inner, _) => self.value(inner).with(None),
-            ExprKind::Borrow { target: inner, .. } | ExprKind::Deref(inner) => self.value(inner).with(None),
+            ExprKind::Borrow { target: inner, .. } | ExprKind::Deref(inner) => {
+                let before = self.accesses.len();
+                let value = self.value(inner).with(None);
+                // Whoever gets the reference reads the value.
+                self.accesses[before..].iter_mut().for_each(|access| access.reads_value = false);
+                value
+            }
             ExprKind::Axis(inner, axis) => self.axis(inner, *axis, at),
             ExprKind::Unary(UnaryOp::Not, inner) => {
                 if let ExprKind::Bool(holds) = inner.kind {
@@ -148,7 +154,7 @@ impl<'f> Builder<'f> {
                 let variable = self.variable(expr);
                 // A row of an array of arrays is still memory, and nothing is read yet.
                 let is_row = matches!(expr.result_kind, Kind::Memory(_));
-                if is_row { variable } else { self.load(variable.region, vec![variable.node], at) }
+                if is_row { variable } else { self.read_value(variable.region, vec![variable.node], at) }
             }
             ExprKind::Field { base, member } => self.field_of(base, member, at),
             ExprKind::Array { elements, .. } => {

@@ -218,6 +218,8 @@ pub(crate) struct Access {
     pub(crate) stored: Option<NodeId>,
     /// What it accesses of the region.
     pub(crate) covers: Covers,
+    /// Whether it is a value that a kernel reads itself, not in a closure or a function: what is read can be waited for.
+    pub(crate) reads_value: bool,
     pub(crate) at: SpanRange,
 }
 

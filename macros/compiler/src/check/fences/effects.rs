@@ -173,7 +173,11 @@ impl StepEffects {
 /// The effect of a step.
 fn effect(cfg: &Cfg<'_>, step: &StepKind) -> Option<EffectOf> {
     match step {
-        StepKind::Memory(MemoryStep::Access(AccessId(access))) => of_access(&cfg.accesses[*access]),
+        StepKind::Memory(MemoryStep::Access(AccessId(access))) => {
+            let access = &cfg.accesses[*access];
+            let can_wait = access.kind == AccessKind::Read && access.reads_value;
+            of_access(access, if can_wait { MemoryEffects::PEER_READ } else { MemoryEffects::OTHER })
+        }
         StepKind::BarrierCall(_) => Some(EffectOf::own("uses a phase barrier", MemoryEffects::OTHER)),
         StepKind::Copy(_) => Some(EffectOf::own("copies asynchronously", MemoryEffects::OTHER)),
         StepKind::Call(CallId(call)) => Some(match cfg.calls[*call].function() {
@@ -189,7 +193,8 @@ fn effect(cfg: &Cfg<'_>, step: &StepKind) -> Option<EffectOf> {
 }
 
 /// The effect of a step, as what arrives at a peer's phase barrier must order it. The phase barriers themselves and the ends of copies are
-/// followed from thread to thread (`remote`). A copy to a peer ends at a barrier of that peer, with all that it wrote.
+/// followed from thread to thread (`remote`). A copy to a peer ends at a barrier of that peer, with all that it wrote. What other threads have
+/// read of a peer, the one that arrives cannot wait for.
 fn effect_before_peers(cfg: &Cfg<'_>, step: &StepKind) -> Option<EffectOf> {
     match step {
         StepKind::Memory(MemoryStep::Access(AccessId(access))) => {
@@ -197,7 +202,7 @@ fn effect_before_peers(cfg: &Cfg<'_>, step: &StepKind) -> Option<EffectOf> {
             match (access.kind, access.region.root) {
                 (AccessKind::AsyncWrite, Root::Remote(_)) => None,
                 (AccessKind::Atomic, Root::Remote(shared)) if is_barrier(cfg, shared) => None,
-                _ => of_access(access),
+                _ => of_access(access, MemoryEffects::OTHER),
             }
         }
         StepKind::BarrierCall(_) | StepKind::Copy(_) => None,
@@ -229,8 +234,8 @@ fn waits_where_others_forget(step: &GroupStep) -> bool {
     }
 }
 
-/// The effect of an access. Memory that is only read by the whole launch needs no order.
-fn of_access(access: &Access) -> Option<EffectOf> {
+/// The effect of an access; `peer_read` is that of a read of a peer's memory. Memory that is only read by the whole launch needs no order.
+fn of_access(access: &Access, peer_read: MemoryEffects) -> Option<EffectOf> {
     let changes = match access.kind {
         AccessKind::Read | AccessKind::AtomicRead => false,
         AccessKind::Write | AccessKind::Atomic | AccessKind::AsyncWrite | AccessKind::Lent => true,
@@ -247,6 +252,6 @@ fn of_access(access: &Access) -> Option<EffectOf> {
         (Root::ReadOnly | Root::Global, false) => EffectOf::own("reads global memory", MemoryEffects::GLOBAL_READ),
         (Root::Shared(_), _) => EffectOf::own("accesses shared memory", MemoryEffects::SHARED),
         (Root::Remote(_), true) => EffectOf::own("writes to a peer's shared memory", MemoryEffects::OTHER),
-        (Root::Remote(_), false) => EffectOf::own("reads a peer's shared memory", MemoryEffects::OTHER),
+        (Root::Remote(_), false) => EffectOf::own("reads a peer's shared memory", peer_read),
     })
 }

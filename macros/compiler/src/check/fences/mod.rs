@@ -126,6 +126,25 @@ impl<'f> Fences<'f> {
         (!operation.is_relaxed() && !operation.is_aligned()).then_some(index)
     }
 
+    /// Whether the arrival waits for what the thread has read of its peers since the last one, if nothing else makes its fence full.
+    pub(crate) fn waits_for_reads(&self, index: usize) -> bool {
+        let Barrier { operation, needs, .. } = &self.barriers[index];
+        let own = needs.before.iter().fold(MemoryEffects::empty(), |all, (effect, _)| match effect {
+            EffectOf::Own(_, bits) => all | MemoryEffects::from_bits_truncate(bits),
+            EffectOf::Call(_) => all,
+        });
+        !operation.waits() && own.contains(MemoryEffects::PEER_READ) && !own.contains(MemoryEffects::OTHER)
+    }
+
+    /// Whether any arrival does.
+    pub(crate) fn any_waits_for_reads(&self) -> bool {
+        let inferred = |index: &usize| {
+            let operation = self.barriers[*index].operation;
+            !operation.is_relaxed() && !operation.is_aligned()
+        };
+        (0..self.barriers.len()).filter(inferred).any(|index| self.waits_for_reads(index))
+    }
+
     /// The fences, if each device function that is called has these effects. rustc finds them with those that it has.
     pub(crate) fn chosen(&self, called: MemoryEffects) -> Vec<ChosenFence> {
         let causes = |effects: &Effects| -> Vec<Cause> {

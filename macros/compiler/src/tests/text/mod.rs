@@ -36,7 +36,7 @@ fn check(body: &str, expected: &str) {
 
 /// Returns the body's text; `mark` shows the fragments that print nothing.
 #[track_caller]
-fn text(source: &str, mark: impl Fn(&str) -> Option<String>) -> String {
+pub(super) fn text(source: &str, mark: impl Fn(&str) -> Option<String>) -> String {
     let expansion = expand(source);
     let errors = errors(&expansion);
     assert!(errors.is_empty(), "{errors:#?}");

@@ -226,7 +226,8 @@ struct cluster_group {
     // shared memory alone, and `.sync_restrict::shared::cluster` is the acquire for it; both have cluster scope. PTX ISA,
     // barrier.cluster: an explicit fence before a relaxed arrival orders as the fence does. PTX ISA, memory consistency model,
     // causality order: the fence, the barrier and the wait, which is an acquire of all memory, put these operations before those
-    // of the waiting threads. All others stay unordered, and the compiler proves that they conflict with nothing.
+    // of the waiting threads. All others stay unordered, and the compiler proves that they conflict with nothing, or that they are
+    // reads of peers, which the arrival waits for.
     __device__ __forceinline__ void sync_shared() const { barrier_wait_shared(barrier_arrive_shared()); }
     __device__ __forceinline__ arrival_token barrier_arrive_shared() const {
         asm volatile("fence.release.sync_restrict::shared::cta.cluster;" ::: "memory");
@@ -237,6 +238,25 @@ struct cluster_group {
         asm volatile("fence.acquire.sync_restrict::shared::cluster.cluster;" ::: "memory");
     }
     __device__ __forceinline__ void sync_relaxed() const { barrier_wait(barrier_arrive_relaxed()); }
+
+    // Where the thread has read memory of its peers, the arrival waits for what it read (peer_reads.cuh). A full one orders it, too.
+    template <class Reads>
+    __device__ __forceinline__ void sync_shared(Reads& reads) const {
+        barrier_wait_shared(barrier_arrive_shared(reads));
+    }
+    template <class Reads>
+    __device__ __forceinline__ arrival_token barrier_arrive_shared(Reads& reads) const {
+        reads.wait();
+        return barrier_arrive_shared();
+    }
+    template <class Reads>
+    __device__ __forceinline__ void sync(Reads&) const {
+        sync();
+    }
+    template <class Reads>
+    __device__ __forceinline__ arrival_token barrier_arrive(Reads&) const {
+        return barrier_arrive();
+    }
 
     __device__ __forceinline__ void sync_aligned() const { barrier_wait_aligned(barrier_arrive_aligned()); }
     __device__ __forceinline__ arrival_token barrier_arrive_aligned() const {

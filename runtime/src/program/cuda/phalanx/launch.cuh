@@ -25,7 +25,7 @@ struct launch_block {
     unsigned print_bytes;            // the space for records of prints
     unsigned room;                   // records of a timeline for each warp; 0 if none was asked for
     unsigned warps;                  // the number in a block, if a timeline was asked for
-    unsigned reserved;
+    unsigned zero;                  // no compiler knows that it is 0 (peer_reads.cuh)
     detail::failure_record* watched; // of a launch with a deadline: pinned host memory (deadline.cuh)
 };
 static_assert(sizeof(launch_block) == 96, "the host writes this layout");

@@ -1,5 +1,7 @@
 //! What each fence orders of an arrival at the cluster's barrier or at a peer's phase barrier, and what a weaker one does not.
 
+use std::sync::atomic::Ordering;
+
 use phalanx_contract::fence::Fence;
 
 use super::*;
@@ -94,8 +96,44 @@ fn fences() {
                 store(&array, i, 7);
                 meet(Shared);
                 load(&cluster.map_shared_rank(&array, 1 - cluster.block_rank()), i); // read_from_a_peer
-                either(ordered, Full, Shared);
+                either(ordered, Shared, Relaxed);
                 store(&array, i, 9); // read_from_a_peer
+            },
+        },
+        // What the owner knows of the reads, it tells others.
+        Case {
+            name: "read_from_a_peer_and_told",
+            shape: shape(2, 2, 64),
+            kernel: |ordered, _| {
+                let array = shared_array::<u32, 64>();
+                let cluster = this_cluster();
+                if me() == 3 {
+                    store(&array, 1, 7);
+                }
+                meet(Shared);
+                if me() == 64 {
+                    load(&cluster.map_shared_rank(&array, 0), 1); // read_from_a_peer_and_told
+                }
+                either(ordered, Shared, Relaxed);
+                meet(Relaxed);
+                if me() == 5 {
+                    store(&array, 1, 9); // read_from_a_peer_and_told
+                }
+            },
+        },
+        // An atomic load is not waited for.
+        Case {
+            name: "read_atomically_from_a_peer",
+            shape: shape(2, 2, 64),
+            kernel: |ordered, _| {
+                let array = shared_array::<u32, 64>();
+                let (cluster, i) = (this_cluster(), me() % 64);
+                store(&array, i, 7);
+                meet(Shared);
+                let peer = cluster.map_shared_rank(&array, 1 - cluster.block_rank());
+                atomic(&peer, i).load(Ordering::Relaxed); // read_atomically_from_a_peer
+                either(ordered, Full, Shared);
+                store(&array, i, 9); // read_atomically_from_a_peer
             },
         },
         Case {
@@ -184,6 +222,23 @@ fn arrivals_at_peers() {
                 tell(&bar, if ordered { Full } else { Shared });
                 if me() == 69 {
                     load(&array, 5); // pushed
+                }
+            },
+        },
+        // The thread that arrives does not wait for what another has read of a peer.
+        Case {
+            name: "pulled",
+            shape: shape(2, 2, 64),
+            kernel: |ordered, _| {
+                let (array, cluster) = (shared_array::<u32, 64>(), this_cluster());
+                store(&array, me() % 64, 7);
+                let bar = ready();
+                if me() == 5 {
+                    load(&cluster.map_shared_rank(&array, 1), 5); // pulled
+                }
+                tell(&bar, if ordered { Full } else { Shared });
+                if me() == 69 {
+                    store(&array, 5, 9); // pulled
                 }
             },
         },

@@ -26,6 +26,7 @@ mod nest;
 mod op;
 mod parts;
 mod pattern;
+mod peers;
 
 mod rest;
 mod stepped;
@@ -91,7 +92,11 @@ pub(super) fn body<'f>(checked: &'f Checked<'f>, names: Names, fused: &'f BTreeS
         parts: Parts::of(function),
         constant: BTreeSet::new(),
         borrowed: borrowed(function),
+        peer_reads: None,
     };
+    if lower.fences.any_waits_for_reads() {
+        lower.declare_peer_reads();
+    }
     for (index, constant) in function.values.iter().enumerate() {
         if constant.declared {
             lower.out.push(CuStmt::Constant(ValueId(index as u16)));
@@ -137,6 +142,8 @@ struct Lower<'f> {
     constant: BTreeSet<LocalId>,
     /// The variables that are borrowed mutably for longer than a call.
     borrowed: BTreeSet<LocalId>,
+    /// The variable that knows what has been read of peers, if an arrival waits for that.
+    peer_reads: Option<String>,
 }
 
 /// The destination of a value.

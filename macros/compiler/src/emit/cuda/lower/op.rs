@@ -3,7 +3,7 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
-use super::{Lower, memory};
+use super::{Lower, memory, peers};
 use crate::emit::cuda::ast::{CuExpr, CuStmt, Fragment};
 use crate::emit::cuda::signature::{shape, template};
 use crate::model::barrier::PhaseMethod;
@@ -25,6 +25,7 @@ impl Lower<'_> {
         types: Option<&(ValueType, Option<ValueId>)>,
     ) -> CuExpr {
         let fence = site.and_then(|site| self.fences.inferred(site));
+        let of_peer = operands.first().and_then(Expr::memory).is_some_and(peers::is_remote);
         let mut values = self.operands(&operands.iter().collect::<Vec<_>>());
         if may_be_of_warp(op) && self.whole_warps.contains(at) {
             let first = values.remove(0);
@@ -59,7 +60,8 @@ impl Lower<'_> {
             | Op::Barrier(_, PhaseMethod { name, .. }) => match fence {
                 Some(index) => {
                     let base = Box::new(values.next().unwrap_or_else(|| CuExpr::name("0")));
-                    CuExpr::Barrier { base, name, index: index as u16, arguments: values.collect() }
+                    let arguments = values.chain(self.reads_before(index)).collect();
+                    CuExpr::Barrier { base, name, index: index as u16, arguments }
                 }
                 // Where a launch waits that is past its deadline.
                 None => method(name, site),
@@ -71,7 +73,7 @@ impl Lower<'_> {
             Op::QuerySharedRank => method("query_shared_rank", None),
             Op::Length => method("len", None),
             Op::IsEmpty => method("is_empty", None),
-            Op::LoadUnchecked => method("get_unchecked", None),
+            Op::LoadUnchecked => self.read_of_peer(of_peer, method("get_unchecked", None)),
             Op::Is(variant) => method(variant.test(), None),
             Op::Take => method("take", None),
             Op::Unwrap => method("unwrap", site),
@@ -84,15 +86,22 @@ impl Lower<'_> {
             Op::Part { form, .. } if unchecked => memory::unchecked_part(form, values.collect(), site),
             Op::Part { form, .. } => memory::part(form, values.collect(), site),
             Op::SplitAt { .. } => memory::function("split_at", values.collect(), site),
-            Op::LoadVec(lanes) if unchecked => memory::load_vec("load_vec_unchecked", lanes, values.collect(), None),
+            Op::LoadVec(lanes) if unchecked => {
+                let vector = memory::load_vec("load_vec_unchecked", lanes, values.collect(), None);
+                self.read_of_peer(of_peer, vector)
+            }
             Op::LoadVec(lanes) if site.is_some_and(|site| self.deferred.contains_key(&site)) => {
                 let (memory, index) = (values.next(), values.next());
                 let (Some(memory), Some(index), Some(site)) = (memory, index, site) else { return CuExpr::name("0") };
                 let index =
                     self.noted(template("deferred_vector", vec![Fragment::Digits(lanes)]), memory.clone(), index, site);
-                memory::load_vec("load_vec_unchecked", lanes, vec![memory, index], None)
+                let vector = memory::load_vec("load_vec_unchecked", lanes, vec![memory, index], None);
+                self.read_of_peer(of_peer, vector)
             }
-            Op::LoadVec(lanes) => memory::load_vec("load_vec", lanes, values.collect(), site),
+            Op::LoadVec(lanes) => {
+                let vector = memory::load_vec("load_vec", lanes, values.collect(), site);
+                self.read_of_peer(of_peer, vector)
+            }
             Op::StoreVec if unchecked => memory::function("store_vec_unchecked", values.collect(), None),
             Op::StoreVec => memory::function("store_vec", values.collect(), site),
             Op::LoadMatrix { stored, matrix } => {

@@ -2,7 +2,7 @@
 
 use super::literal::{bare_integer, literal};
 use super::parts::as_constant;
-use super::{Dest, Lower, has_value};
+use super::{Dest, Lower, has_value, peers};
 use crate::emit::cuda::ast::{CuExpr, CuStmt, Fragment};
 use crate::emit::cuda::name::field_name;
 use crate::emit::cuda::signature::{cast, shape, template};
@@ -24,7 +24,8 @@ impl Lower<'_> {
             ExprKind::Constant(value) => CuExpr::Atom(vec![Fragment::Constant(*value)]),
             ExprKind::Operator(operator, _) => CuExpr::call(operator.cuda_name, Vec::new()),
             // A reference parameter of C++ is used by its name.
-            ExprKind::Deref(target) | ExprKind::Borrow { target, .. } => self.value(target),
+            ExprKind::Deref(target) => self.value(target),
+            ExprKind::Borrow { target, .. } => self.named(target),
             ExprKind::Unary(op, value) => self.unary(*op, value),
             ExprKind::Binary { op, left, right, site } => self.binary(*op, left, right, *site),
             ExprKind::Cast(value, ty) => {
@@ -40,11 +41,8 @@ impl Lower<'_> {
                 CuExpr::Call { callee: vec![Fragment::Type(*slot)], arguments: vec![self.value(value)], site: None }
             }
             ExprKind::Index { .. } | ExprKind::Field { .. } | ExprKind::UncheckedPlace { .. } => {
-                let place = self.place(expr, false);
-                match self.parts.read_only(self.function, expr) {
-                    Some(local) if !self.constant.contains(&local) => as_constant(place),
-                    _ => place,
-                }
+                let place = self.named(expr);
+                self.read_of_peer(peers::is_element(expr), place)
             }
             ExprKind::Axis(base, axis) => CuExpr::Member(Box::new(self.value(base)), axis.to_string()),
             ExprKind::Array { elements, slot } => {
@@ -135,6 +133,18 @@ impl Lower<'_> {
         }
     }
 
+    /// Lowers an expression that may be a place as one, which its user reads or writes.
+    fn named(&mut self, expr: &Expr) -> CuExpr {
+        let (ExprKind::Index { .. } | ExprKind::Field { .. } | ExprKind::UncheckedPlace { .. }) = &expr.kind else {
+            return self.value(expr);
+        };
+        let place = self.place(expr, false);
+        match self.parts.read_only(self.function, expr) {
+            Some(local) if !self.constant.contains(&local) => as_constant(place),
+            _ => place,
+        }
+    }
+
     /// Lowers the operands of a method. A receiver that is a place is passed by reference, because the method may
     /// change it; any other is copied, as the host body copies it. If an argument writes the receiver, the method takes
     /// it by value, as rustc has checked.
@@ -172,10 +182,11 @@ impl Lower<'_> {
         });
         let params = params.collect();
         let jump_targets = std::mem::take(&mut self.jump_targets);
+        let peer_reads = self.peer_reads.take();
         let dest = if matches!(body.result_kind, Kind::Unit | Kind::Never) { Dest::Discard } else { Dest::Return };
         // It may be called where threads of a warp are apart.
         let ((), body) = self.nested(|lower| lower.apart(true, |lower| lower.into(body, &dest)));
-        self.jump_targets = jump_targets;
+        (self.jump_targets, self.peer_reads) = (jump_targets, peer_reads);
         CuExpr::Lambda { capture, params, body }
     }
 
@@ -334,7 +345,7 @@ impl Lower<'_> {
         if guard.is_some() || effect(self.function, place) == Effect::Changes {
             value = self.spill(value);
         }
-        let mut place = self.value(place);
+        let mut place = self.named(place);
         if guard.is_some() {
             // Its check is made, and whether it holds is noted, before the condition is looked at.
             place = self.bind("auto&", place);
