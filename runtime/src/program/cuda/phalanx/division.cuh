@@ -9,11 +9,11 @@ namespace detail {
 // nothing of it: there, each division is the assembler's.
 #if defined(__CUDA_ARCH__) && defined(__has_builtin)
 #if __has_builtin(__builtin_constant_p)
-#define PHALANX_IS_CONSTANT(value) __builtin_constant_p(value)
+#define PHALANX_IS_CONSTANT_DIVISOR(value) __builtin_constant_p(value)
 #endif
 #endif
-#ifndef PHALANX_IS_CONSTANT
-#define PHALANX_IS_CONSTANT(value) true
+#ifndef PHALANX_IS_CONSTANT_DIVISOR
+#define PHALANX_IS_CONSTANT_DIVISOR(value) true
 #endif
 
 struct divided_word {

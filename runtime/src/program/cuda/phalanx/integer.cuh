@@ -153,7 +153,7 @@ struct integer {
     __device__ __forceinline__ friend constexpr integer operator/(integer a, detail::divisor<integer> b) {
         check_division(a, b);
         if constexpr (detail::same<Raw, unsigned>) {
-            if (!PHALANX_IS_CONSTANT(b.value.value)) {
+            if (!PHALANX_IS_CONSTANT_DIVISOR(b.value.value)) {
                 return integer(detail::divided(a.value, b.value.value).quotient);
             }
         }
@@ -162,7 +162,7 @@ struct integer {
     __device__ __forceinline__ friend constexpr integer operator%(integer a, detail::divisor<integer> b) {
         check_division(a, b);
         if constexpr (detail::same<Raw, unsigned>) {
-            if (!PHALANX_IS_CONSTANT(b.value.value)) {
+            if (!PHALANX_IS_CONSTANT_DIVISOR(b.value.value)) {
                 return integer(detail::divided(a.value, b.value.value).remainder);
             }
         }

@@ -7,34 +7,45 @@
 // which the axiom No-Thin-Air forbids.
 #pragma once
 #include <phalanx/launch.cuh>
+#include <phalanx/scalar.cuh>
 
 namespace phalanx {
 
+namespace detail {
+
+// The largest words that a value of so many bytes consists of.
+template <unsigned long long rest>
+struct words_of {
+    using type = unsigned char;
+};
+template <>
+struct words_of<0> {
+    using type = unsigned;
+};
+template <>
+struct words_of<2> {
+    using type = unsigned short;
+};
+
+} // namespace detail
+
 class reads_of_peers {
     unsigned bits = 0;
-
-    // Written in PTX, as the bytes between the members of a value may be anything.
-    template <class Word>
-    __device__ __forceinline__ void depend_on(const void* value, unsigned long long at) {
-        Word word;
-        __builtin_memcpy(&word, static_cast<const char*>(value) + at, sizeof(Word));
-        asm("or.b32 %0, %0, %1;" : "+r"(bits) : "r"(static_cast<unsigned>(word)));
-    }
 
   public:
     // Returns the value, whose every word the next arrival depends on.
     template <class T>
     __device__ __forceinline__ T of(const T& place) {
+        using word = typename detail::words_of<sizeof(T) % 4>::type;
+        struct words {
+            word all[sizeof(T) / sizeof(word)];
+        };
         const T value = place;
+        const words parts = __builtin_bit_cast(words, value);
 #pragma unroll
-        for (unsigned long long at = 0; at < sizeof(T) / 4 * 4; at += 4) {
-            depend_on<unsigned>(&value, at);
-        }
-        if constexpr (sizeof(T) % 4 >= 2) {
-            depend_on<unsigned short>(&value, sizeof(T) / 4 * 4);
-        }
-        if constexpr (sizeof(T) % 2 == 1) {
-            depend_on<unsigned char>(&value, sizeof(T) - 1);
+        for (unsigned long long i = 0; i < sizeof(T) / sizeof(word); ++i) {
+            // In PTX, as the compiler may take what is between the members of a value for anything.
+            asm("or.b32 %0, %0, %1;" : "+r"(bits) : "r"(static_cast<unsigned>(parts.all[i])));
         }
         return value;
     }
@@ -44,7 +55,7 @@ class reads_of_peers {
         asm volatile("{\n\t.reg .pred is_set;\n\t.reg .b32 zero;\n\tld.param.b32 zero, [" PHALANX_LAUNCH
                      "+%1];\n\tand.b32 zero, zero, %0;\n\tsetp.ne.b32 is_set, zero, 0;\n\t@is_set exit;\n\t}"
                      :
-                     : "r"(bits), "n"(__builtin_offsetof(launch_block, zero))
+                     : "r"(bits), "n"(PHALANX_OFFSET_OF(launch_block, zero))
                      : "memory");
         bits = 0;
     }
