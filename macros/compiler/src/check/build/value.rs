@@ -94,7 +94,9 @@ impl<'f> Builder<'f> {
                 }
             }
             ExprKind::Typed(inner, _) => self.value(inner).with(None),
-            ExprKind::Borrow { target: inner, .. } | ExprKind::Deref(inner) => {
+            // A shared reference to an element of memory is bound by a `let`, and in the text a copy.
+            ExprKind::Borrow { target: inner, mutable: false } | ExprKind::Deref(inner) => self.value(inner).with(None),
+            ExprKind::Borrow { target: inner, mutable: true } => {
                 let before = self.accesses.len();
                 let value = self.value(inner).with(None);
                 // Whoever gets the reference reads the value.

@@ -428,7 +428,9 @@ impl Lower<'_> {
             let must_spill = changes && effects[index] != Effect::Pure && Some(index) != last;
             values.push(match &expr.kind {
                 // The element is found now; what it holds is read by the callee.
-                ExprKind::Borrow { .. } if must_spill && !matches!(value, CuExpr::Atom(_)) => self.bind("auto&", value),
+                ExprKind::Borrow { .. } if must_spill && !matches!(value, CuExpr::Atom(_)) => {
+                    self.bind(if self.is_read_of_peer(expr) { "auto" } else { "auto&" }, value)
+                }
                 _ if must_spill && has_value(expr) => self.spill(value),
                 _ => value,
             });

@@ -25,6 +25,12 @@ impl Lower<'_> {
         }
     }
 
+    /// Whether an expression borrows such a value.
+    pub(super) fn is_read_of_peer(&self, expr: &Expr) -> bool {
+        matches!(&expr.kind, ExprKind::Borrow { mutable: false, target } if is_element(target))
+            && self.peer_reads.is_some()
+    }
+
     /// The variable, for an arrival that waits for what it knows.
     pub(super) fn reads_before(&self, barrier: usize) -> Option<CuExpr> {
         let name = self.peer_reads.as_ref().filter(|_| self.fences.waits_for_reads(barrier))?;

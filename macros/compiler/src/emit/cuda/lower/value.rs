@@ -24,8 +24,8 @@ impl Lower<'_> {
             ExprKind::Constant(value) => CuExpr::Atom(vec![Fragment::Constant(*value)]),
             ExprKind::Operator(operator, _) => CuExpr::call(operator.cuda_name, Vec::new()),
             // A reference parameter of C++ is used by its name.
-            ExprKind::Deref(target) => self.value(target),
-            ExprKind::Borrow { target, .. } => self.named(target),
+            ExprKind::Deref(target) | ExprKind::Borrow { target, mutable: false } => self.value(target),
+            ExprKind::Borrow { target, mutable: true } => self.named(target),
             ExprKind::Unary(op, value) => self.unary(*op, value),
             ExprKind::Binary { op, left, right, site } => self.binary(*op, left, right, *site),
             ExprKind::Cast(value, ty) => {
