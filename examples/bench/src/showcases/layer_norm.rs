@@ -39,6 +39,7 @@ fn layer_norm<const C: usize, const PART: usize>(input: &[f32], weight: &[f32], 
     let (weight, bias) = (&weight[first..first + PART], &bias[first..first + PART]);
 
     let (mut sum, mut squares) = (0.0, 0.0);
+    #[unroll(4)]
     for column in (i * 4..PART).step_by(BLOCK * 4) {
         let v = input.load_vec::<4>(column);
         part.store_vec(column, v);
@@ -70,6 +71,7 @@ fn layer_norm<const C: usize, const PART: usize>(input: &[f32], weight: &[f32], 
     let columns = (C * PART) as f32;
     let mean = sum / columns;
     let scale = fast::rsqrt(squares / columns - mean * mean + EPSILON);
+    #[unroll(2)]
     for column in (i * 4..PART).step_by(BLOCK * 4) {
         let mut v = part.load_vec::<4>(column);
         let w = weight.load_vec::<4>(column);

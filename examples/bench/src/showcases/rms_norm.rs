@@ -93,6 +93,7 @@ fn rms_norm<T: Stored + VectorElement<LANES>, const LANES: usize, const C: usize
     }
     let read = cluster.barrier_arrive();
     let scale = fast::rsqrt(squares / (C * PART) as f32 + EPSILON);
+    #[unroll(4)]
     for column in (i * LANES..PART).step_by(BLOCK * LANES) {
         let mut v = part.load_vec::<LANES>(column);
         let w = weight.load_vec::<LANES>(first + column);
