@@ -287,6 +287,27 @@ fn what_is_read_of_a_peer_is_known_to_the_arrival() {
         };
         assert_eq!(names.iter().map(read).sum::<usize>(), reads, "{form}: {text}");
     }
+    // Reads inside of other accesses, tests, loops and patterns.
+    let inside = [
+        "let x = mine[theirs[i]]; use_of(x);",
+        "for k in 0..n { output[theirs[i] + k] = k; }",
+        "let mut s = 0; for k in 0..n { s += input[theirs[k]]; } use_of(s);",
+        "let at = theirs[i]; output[at] = input[at];",
+        "let mut k = theirs[0]; while k < 5 { output[k] = 1; k += 1; }",
+        "let (a, b) = if n > 2 { (theirs[0], theirs[1]) } else { (1, 2) }; use_of(a + b);",
+        "let x = theirs[i].min(theirs[31 - i]); use_of(x);",
+        "output.atomic(0).fetch_add(theirs[i], Relaxed);",
+        "output[i] += theirs[i];",
+        "output[i] = match theirs[i] { 0 => 1, k if k > 3 => k, _ => 2 };",
+        "for (k, x) in theirs.iter().enumerate() { output[k] = *x; }",
+    ];
+    for form in inside {
+        let body = format!("mine[i] = n; cluster.sync(); {form} cluster.sync();");
+        assert_eq!(fences(&body), "shared shared", "{form}");
+        let text = text(&kernel("cluster = 2, block = 32", &body), |_| None);
+        let others = text.replace("peer_reads.of(theirs[", "").replace("peer_reads.of(theirs.get_unchecked(", "");
+        assert!(!others.contains("theirs[") && !others.contains("theirs.get_unchecked("), "{form}: {text}");
+    }
     // The places of writes, and what is read by reference or in a closure, are as before.
     for form in ["M[i] += 1;", "let f = |k: u32| M[k]; use_of(f(1));", "look(&M[0]);"] {
         let body = format!("{} let x = theirs[i]; use_of(x); cluster.sync();", between_barriers(form, "theirs"));
