@@ -67,6 +67,7 @@ pub(crate) const HEADERS: &[Header] = headers! {
     "range_values.cuh"
     "range_within.cuh"
     "scalar.cuh"
+    "search.cuh"
     "sin_cos.cuh"
     "spread.cuh"
     "stepped_range.cuh"
@@ -105,6 +106,7 @@ const BY_NAME: &[(&str, &[&str])] = &[
         &["values_of", "unclamped", "increased", "decreased", "increased_at_most", "decreased_at_most"],
     ),
     ("range_within.cuh", &["range_within", "row_range_within"]),
+    ("search.cuh", &["covers_below", "middle_of"]),
     ("spread.cuh", &["spread_by"]),
     ("stepped_range.cuh", &["range_inclusive", "rev", "step_by", "stepped"]),
     ("tuple.cuh", &["tuple"]),

@@ -79,6 +79,7 @@ mod pipelines;
 mod ranks;
 mod references;
 mod relaxed;
+mod searches;
 mod shuffles;
 mod stages;
 mod straight;
@@ -128,6 +129,7 @@ pub fn modules() -> Vec<Module> {
         stages::modules(),
         constant_stages::modules(),
         tiles::modules(),
+        searches::modules(),
         shuffles::modules(),
         folds::modules(),
         timelines::modules(),

@@ -13,6 +13,7 @@ mod order;
 mod parts;
 mod ranges;
 mod rest;
+mod search;
 mod steps;
 mod straight;
 mod whole_warps;

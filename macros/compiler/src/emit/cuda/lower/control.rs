@@ -150,6 +150,10 @@ impl Lower<'_> {
                     self.leave();
                     return joins;
                 }
+                if self.searching_while(expr, self.unroll(*id)) {
+                    self.leave();
+                    return false;
+                }
                 let tests = self.tests(condition);
                 let (condition, before) = match &tests[..] {
                     [Test { before, holds, bind }] if before.is_empty() && bind.is_empty() => match &**condition {
@@ -315,7 +319,7 @@ impl Lower<'_> {
     }
 
     /// Lowers the body of a loop that is printed twice, without the checks of these accesses.
-    fn unchecked_body(&mut self, accesses: &[SiteId], body: &Block, is_of_warp: bool) -> Vec<CuStmt> {
+    pub(super) fn unchecked_body(&mut self, accesses: &[SiteId], body: &Block, is_of_warp: bool) -> Vec<CuStmt> {
         self.unchecked.extend(accesses);
         let statements = self.apart(!is_of_warp, |lower| lower.loop_body(Vec::new(), body));
         accesses.iter().for_each(|site| {
@@ -325,7 +329,7 @@ impl Lower<'_> {
     }
 
     /// Lowers the body of a loop that is printed twice, with all checks.
-    fn checked_body(&mut self, body: &Block, is_of_warp: bool) -> Vec<CuStmt> {
+    pub(super) fn checked_body(&mut self, body: &Block, is_of_warp: bool) -> Vec<CuStmt> {
         self.checks_all = true;
         let statements = self.apart(!is_of_warp, |lower| lower.loop_body(Vec::new(), body));
         self.checks_all = false;

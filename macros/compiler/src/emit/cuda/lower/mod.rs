@@ -29,6 +29,7 @@ mod pattern;
 mod peers;
 
 mod rest;
+mod search;
 mod stepped;
 mod straight;
 mod tested;
@@ -93,6 +94,7 @@ pub(super) fn body<'f>(checked: &'f Checked<'f>, names: Names, fused: &'f BTreeS
         constant: BTreeSet::new(),
         borrowed: borrowed(function),
         peer_reads: None,
+        middles: BTreeMap::new(),
     };
     if lower.fences.any_waits_for_reads() {
         lower.declare_peer_reads();
@@ -144,6 +146,8 @@ struct Lower<'f> {
     borrowed: BTreeSet<LocalId>,
     /// The variable that knows what has been read of peers, if an arrival waits for that.
     peer_reads: Option<String>,
+    /// The middles of searches without checks, with the ends of their ranges.
+    middles: BTreeMap<LocalId, (LocalId, LocalId)>,
 }
 
 /// The destination of a value.
@@ -287,6 +291,7 @@ impl Lower<'_> {
             return;
         }
         let value = self.value(init);
+        let value = self.middle(local, value);
         let auto = match (kind, &init.kind) {
             // Shared memory has one place, to which its other names refer.
             (Kind::Memory(Memory::SharedArray), _) => "auto&",

@@ -1,0 +1,182 @@
+//! Binary searches: `while low < high { let middle = (low + high) / 2; .. memory[middle] .. high = middle; .. }`. The middle is below
+//! `high`, also where the sum wraps, and `high` only falls. So one test before the loop, that `high` is at most the length, shows that all
+//! elements in the middle are within bounds.
+//!
+//! The loop is printed twice, as the loops of `hoist`, unless threads may do something together in it.
+
+use std::collections::BTreeSet;
+
+use super::Lower;
+use crate::emit::cuda::ast::{CuExpr, CuStmt};
+use crate::model::expr::{BinaryOp, Condition, Expr, ExprKind, StmtKind};
+use crate::model::facts::Effect;
+use crate::model::kind::Kind;
+use crate::model::op::Op;
+use crate::model::place::writes;
+use crate::model::walk::walk;
+use crate::model::{Function, LocalId, SiteId, Unroll};
+
+/// The largest search that is printed twice, in expressions.
+const LARGEST_SEARCH: usize = 100;
+
+/// A loop that halves the range from `low` to `high` until it is empty.
+pub(super) struct Search {
+    low: LocalId,
+    high: LocalId,
+    middle: LocalId,
+    /// The accesses in the middle, and the memory that they are of.
+    accesses: Vec<SiteId>,
+    memory: BTreeSet<LocalId>,
+}
+
+impl Search {
+    fn of(function: &Function, whole: &Expr) -> Option<Search> {
+        let ExprKind::While { condition, body, .. } = &whole.kind else { return None };
+        let Condition::Value(condition) = &**condition else { return None };
+        let (low, high) = match &condition.kind {
+            ExprKind::Binary { op: BinaryOp::Lt, left, right, .. } => (variable(left)?, variable(right)?),
+            ExprKind::Binary { op: BinaryOp::Gt, left, right, .. } => (variable(right)?, variable(left)?),
+            _ => return None,
+        };
+        // Before it, nothing has changed what the condition says.
+        let StmtKind::Let { local: middle, init: Some(init), .. } = &body.statements.first()?.kind else { return None };
+        let is_value = |local| function.kind(local) == Kind::Value;
+        if !(is_middle(init, low, high)
+            && function.local(*middle).mutable.is_none()
+            && is_value(low)
+            && is_value(high)
+            && falls_to(whole, high, *middle)
+            && only_computes(whole))
+        {
+            return None;
+        }
+        let mut search = Search { low, high, middle: *middle, accesses: Vec::new(), memory: BTreeSet::new() };
+        walk(whole, &mut |expr| {
+            if let ExprKind::Index { base, index, site } = &expr.kind
+                && variable(index) == Some(*middle)
+                && let Some(memory) = variable(base)
+                && matches!(base.result_kind, Kind::Memory(_))
+                && writes(whole, memory) == 0
+            {
+                search.accesses.push(*site);
+                search.memory.insert(memory);
+            }
+        });
+        (!search.accesses.is_empty()).then_some(search)
+    }
+}
+
+impl Lower<'_> {
+    /// Lowers a binary search without checks of the elements in the middle, if the test before it holds, and with them, if not. Returns
+    /// whether it is one.
+    pub(super) fn searching_while(&mut self, whole: &Expr, unroll: Option<Unroll>) -> bool {
+        let ExprKind::While { condition, body, .. } = &whole.kind else { return false };
+        let Condition::Value(condition) = &**condition else { return false };
+        if self.checks_all {
+            return false;
+        }
+        let Some(Search { low, high, middle, accesses, memory }) = Search::of(self.function, whole) else {
+            return false;
+        };
+        let name = |local| CuExpr::name(self.names.local(local));
+        let below = memory.iter().map(|memory| CuExpr::call("covers_below", vec![name(*memory), name(high)]));
+        let Some(test) = below.reduce(CuExpr::and) else { return false };
+        self.middles.insert(middle, (low, high));
+        let (condition, unchecked) = (self.loop_condition(condition), self.unchecked_body(&accesses, body, false));
+        self.middles.remove(&middle);
+        let unchecked = CuStmt::While { unroll, condition: condition.clone(), body: unchecked };
+        let checked = CuStmt::While { unroll, condition, body: self.checked_body(body, false) };
+        self.out.push(CuStmt::Hoisted {
+            test,
+            callees: Vec::new(),
+            unchecked: vec![unchecked],
+            checked: vec![checked],
+        });
+        true
+    }
+
+    /// Returns the middle of a search, of which it is known that both ends are indexes of memory, or the length.
+    pub(super) fn middle(&self, local: LocalId, value: CuExpr) -> CuExpr {
+        match self.middles.get(&local) {
+            Some((low, high)) => {
+                let name = |local| CuExpr::name(self.names.local(local));
+                CuExpr::call("middle_of", vec![name(*low), name(*high), value])
+            }
+            None => value,
+        }
+    }
+}
+
+fn variable(expr: &Expr) -> Option<LocalId> {
+    if let ExprKind::Local(local) = expr.kind { Some(local) } else { None }
+}
+
+/// Whether an expression is `(low + high) / 2` or `low + (high - low) / 2`, which is below `high` if `low` is.
+fn is_middle(expr: &Expr, low: LocalId, high: LocalId) -> bool {
+    let is = |expr: &Expr, local| variable(expr) == Some(local);
+    let difference = |of: &Expr| match &of.kind {
+        ExprKind::Binary { op: BinaryOp::Sub, left, right, .. } => is(left, high) && is(right, low),
+        _ => false,
+    };
+    match &expr.kind {
+        ExprKind::Binary { op: BinaryOp::Add, left, right, .. } => {
+            (is(left, low) && half_of(right).is_some_and(difference))
+                || (is(right, low) && half_of(left).is_some_and(difference))
+        }
+        _ => half_of(expr).is_some_and(|sum| match &sum.kind {
+            ExprKind::Binary { op: BinaryOp::Add, left, right, .. } => {
+                (is(left, low) && is(right, high)) || (is(left, high) && is(right, low))
+            }
+            _ => false,
+        }),
+    }
+}
+
+/// Returns what an expression is the half of.
+fn half_of(expr: &Expr) -> Option<&Expr> {
+    match &expr.kind {
+        ExprKind::Binary { op: BinaryOp::Div, left, right, .. } if right.integer() == Some(2) => Some(left),
+        ExprKind::Binary { op: BinaryOp::Shr, left, right, .. } if right.integer() == Some(1) => Some(left),
+        _ => None,
+    }
+}
+
+/// Whether the loop sets a variable to the middle alone.
+fn falls_to(whole: &Expr, local: LocalId, middle: LocalId) -> bool {
+    let mut falls = 0;
+    walk(whole, &mut |expr| {
+        if let ExprKind::Assign(place, value) = &expr.kind
+            && variable(place) == Some(local)
+        {
+            falls += usize::from(variable(value) == Some(middle));
+        }
+    });
+    falls == writes(whole, local)
+}
+
+/// Whether a loop is small, only computes and reads, and is left by its condition or a `return`.
+fn only_computes(whole: &Expr) -> bool {
+    let (mut nodes, mut computes) = (0, true);
+    walk(whole, &mut |expr| {
+        nodes += 1;
+        computes &= match &expr.kind {
+            ExprKind::While { .. } => std::ptr::eq(expr, whole),
+            ExprKind::Op { op, .. } => op.facts().effect == Effect::Pure || matches!(op, Op::LoadVec(_)),
+            ExprKind::Error
+            | ExprKind::Call { .. }
+            | ExprKind::CallClosure { .. }
+            | ExprKind::Closure { .. }
+            | ExprKind::Assert(..)
+            | ExprKind::Panic(_)
+            | ExprKind::Print(_)
+            | ExprKind::Cuda(_)
+            | ExprKind::Labelled { .. }
+            | ExprKind::Loop { .. }
+            | ExprKind::For { .. }
+            | ExprKind::Break { .. }
+            | ExprKind::Continue { .. } => false,
+            _ => true,
+        };
+    });
+    computes && nodes <= LARGEST_SEARCH
+}
