@@ -98,7 +98,7 @@ pub(crate) fn may_share_bytes(fault: Diag, one: &str, other: &str) -> Diag {
 /// Adds that the two indexes of a fault could not be compared.
 pub(crate) fn index_not_followed(fault: Diag) -> Diag {
     fault.remark(
-        "the two may access the same element: an index here is not followed, because only sums, multiples and remainders of one variable, constants and the block's rank are",
+        "the two may access the same element: an index here is not followed, because only sums, multiples and remainders of one variable, constants and the block's rank are. If it counts the elements of several parts, give these a dimension of their own, as `[[T; N]; M]` has",
     )
 }
 

@@ -38,7 +38,7 @@ mod offsets;
 mod pairs_of_blocks;
 mod phases;
 mod previous;
-mod random;
+pub(crate) mod random;
 mod references;
 mod registers;
 mod restarts;

@@ -16,6 +16,7 @@ mod callers;
 mod calls;
 mod conflict;
 mod copies;
+mod counter;
 mod divergent_arms;
 mod each_pair;
 mod exit;
