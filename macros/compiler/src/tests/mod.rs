@@ -39,6 +39,7 @@ mod pairs_of_blocks;
 mod phases;
 mod previous;
 pub(crate) mod random;
+mod receipts;
 mod references;
 mod registers;
 mod restarts;
