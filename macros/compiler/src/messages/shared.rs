@@ -276,6 +276,12 @@ pub(crate) fn uninit_shared_read(at: SpanRange, name: &str) -> Diag {
     .help("write to it first, with a barrier between the write and the read")
 }
 
+/// Adds that nothing is written in a launch in which a condition on an argument has this outcome.
+pub(crate) fn skipped_by_launch(fault: Diag, (condition, holds): (SpanRange, bool)) -> Diag {
+    let outcome = if holds { "holds" } else { "does not hold" };
+    fault.note(condition, format!("in a launch in which this {outcome}, no thread writes to it"))
+}
+
 /// A thread of a block accesses an element of shared memory that another one of its threads writes, with no barrier in between. `ranks` are
 /// those of the threads.
 pub(crate) fn unsynchronized_access(

@@ -45,6 +45,7 @@ mod registers;
 mod restarts;
 mod rings;
 mod skews;
+mod skipped_writes;
 mod stages;
 mod text;
 mod trace_accesses;

@@ -36,6 +36,7 @@ mod rows;
 mod same_element;
 mod skew;
 mod skew_search;
+mod skipped;
 mod slices;
 mod step_facts;
 mod uninit;
