@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use super::{Cause, Location};
+use super::Cause;
+use crate::location::Location;
 use crate::report::render;
 use crate::report::waiting::{called_from, threads};
 

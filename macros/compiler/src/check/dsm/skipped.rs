@@ -1,6 +1,5 @@
 //! Writes that a launch skips: those on one arm of a branch on an argument, which the host chooses.
 
-use super::uninit::AccessPoint;
 use crate::check::bit_set::BlockSet;
 use crate::check::cfg::{BlockId, Cfg, End, NodeId, Source};
 use crate::check::uniform::control::following;
@@ -41,16 +40,16 @@ pub(super) fn ways(cfg: &Cfg<'_>, values: &Values<'_, '_>) -> Vec<Way> {
 }
 
 impl Way {
-    /// Whether all threads of the launch come to a read, and none to one of these writes.
-    pub(super) fn skips<'p>(
+    /// Whether all threads of the launch come to the block of a read, and none to the blocks of these writes.
+    pub(super) fn skips(
         &self,
         values: &Values<'_, '_>,
-        read: &AccessPoint,
-        mut writes: impl Iterator<Item = &'p AccessPoint>,
+        read: BlockId,
+        mut writes: impl Iterator<Item = BlockId>,
     ) -> bool {
-        self.reached.contains(read.block)
-            && values.control.deciders(read.block).all(|decider| decider == self.branch)
-            && !writes.any(|write| self.reached.contains(write.block))
+        self.reached.contains(read)
+            && values.control.deciders(read).all(|decider| decider == self.branch)
+            && !writes.any(|write| self.reached.contains(write))
     }
 }
 

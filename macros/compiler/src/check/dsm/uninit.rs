@@ -33,10 +33,10 @@ enum Writer {
 }
 
 /// An access and its point in the graph.
-pub(super) struct AccessPoint {
+struct AccessPoint {
     by: Writer,
     shared: Shared,
-    pub(super) block: BlockId,
+    block: BlockId,
     step: usize,
 }
 
@@ -129,8 +129,8 @@ pub(super) fn check(
         let others: Vec<&AccessPoint> = others.into_iter().filter(|write| may_write(write)).collect();
         if !others.is_empty() {
             // In a launch that skips all writes, none comes before.
-            let all = || others.iter().copied().chain(calls.iter().copied());
-            if let Some(way) = ways.iter().find(|way| is_certain(read) && way.skips(values, read, all())) {
+            let all = || others.iter().chain(&calls).map(|write| write.block);
+            if let Some(way) = ways.iter().find(|way| is_certain(read) && way.skips(values, read.block, all())) {
                 reported.push(read.shared);
                 let name = name_of(function, cfg, read.shared);
                 diags.push(messages::skipped_by_launch(messages::uninit_shared_read(*at, &name), way.condition));
