@@ -47,12 +47,12 @@ fn of_a_peer(out: &mut [u32]) {
     cluster.sync();
 }
 
-/// It is written on one way only.
+/// It is written on one way only, which the data may always take.
 #[cluster_kernel(cluster = 2, block = 64)]
-fn on_one_way(input: &[u32], out: &mut [u32], n: u32) {
+fn on_one_way(input: &[u32], out: &mut [u32]) {
     let tile = shared_array::<u32, 64>();
     let i = this_thread_block().thread_rank();
-    if n > 0 {
+    if input[0] > 0 {
         tile[i] = input[i];
     }
     out[this_grid().thread_rank()] = tile[i];

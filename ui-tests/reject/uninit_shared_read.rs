@@ -62,4 +62,15 @@ fn an_atomic_read(out: &mut [u32]) {
     out[this_grid().thread_rank()] = count.atomic(0).load(Relaxed);
 }
 
+/// The host may launch it with an `n` of 0.
+#[cluster_kernel(cluster = 2, block = 64)]
+fn on_one_way(input: &[u32], out: &mut [u32], n: u32) {
+    let tile = shared_array::<u32, 64>();
+    let i = this_thread_block().thread_rank();
+    if n > 0 {
+        tile[i] = input[i];
+    }
+    out[this_grid().thread_rank()] = tile[i];
+}
+
 fn main() {}

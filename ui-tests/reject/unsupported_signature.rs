@@ -59,4 +59,9 @@ impl Owner {
     fn method(&self) {}
 }
 
+#[cluster_kernel(block = 32)]
+fn u128(out: &mut [u32]) {
+    out[0] = 1;
+}
+
 fn main() {}

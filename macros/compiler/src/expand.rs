@@ -57,7 +57,7 @@ fn expand(session: Session, role: Role, options: TokenStream, item: TokenStream)
     let (function, understood, known) = (&**function, diags.is_empty(), OnceCell::new());
     let with_values = || understood.then(|| with_values(function, &options, &item, session)).flatten();
     let judged = judge(function, || known.get_or_init(with_values).as_ref(), &mut diags);
-    let file = file.filter(|_| understood && judged.needs_bodies());
+    let file = file.filter(|file| understood && judged.needs_bodies(file));
     let bodies = file.and_then(|file| with_bodies(function, &file, &options, &item, session));
     let judged = match &bodies {
         Some(bodies) => judge_with_bodies(judged, bodies, &mut diags),
@@ -90,9 +90,13 @@ struct Judged<'f> {
 
 impl Judged<'_> {
     /// Whether the verdict depends on what called functions do.
-    fn needs_bodies(&self) -> bool {
+    fn needs_bodies(&self, file: &str) -> bool {
         let Ok(checked) = &self.checked else { return true };
-        !checked.asks().is_empty() || checked.rings().are_open() || checked.function().is_traced()
+        let function = checked.function();
+        // A kernel has the dynamic memory in common with each function that names it.
+        let may_name_memory =
+            || function.role == Role::Kernel && !function.slots.is_empty() && file.contains("dynamic_shared");
+        !checked.asks().is_empty() || checked.rings().are_open() || function.is_traced() || may_name_memory()
     }
 }
 
@@ -320,7 +324,7 @@ pub(crate) fn check_file(session: Session, file: &str) -> Vec<Fault> {
         let understood = diags.is_empty();
         let known = understood.then(|| with_values(function, &options, &item, session)).flatten();
         let mut judged = judge(function, || known.as_ref(), &mut diags);
-        let bodies = if understood && judged.needs_bodies() {
+        let bodies = if understood && judged.needs_bodies(file) {
             with_bodies(function, file, &options, &item, session)
         } else {
             None

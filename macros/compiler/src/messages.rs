@@ -472,7 +472,7 @@ pub(crate) fn operand_kind(at: SpanRange, found: Kind) -> Diag {
             diag.help("use one of its extents, such as `.x`, or bind it by itself: `let at = block.group_index();`")
         }
         Kind::Memory(Memory::Global | Memory::GlobalMut) => diag.help(
-            "use one of its elements; in a tuple, borrow all of it: `let (from, to) = (&mut x[..], &mut y[..]);`",
+            "use one of its elements; in a tuple, borrow all of it: `let (from, to) = (&mut x[..], &mut y[..]);`; where an `if` or a `match` chooses, borrow the names: `if swap { (&y, &x) } else { (&x, &y) }`",
         ),
         _ => diag,
     }

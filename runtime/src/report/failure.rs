@@ -232,6 +232,10 @@ pub enum Cause {
     UninitializedShared {
         /// The first byte that was not written, counted from the start of the allocation.
         byte: usize,
+        /// The element that holds it, if the size of an element is known.
+        element: Option<usize>,
+        /// Where the array is made; `None` for dynamic shared memory.
+        declared: Option<Location>,
         /// The rank in the cluster of the block that owns the memory.
         rank: u32,
         /// The position of a copy to that byte that is still in flight.

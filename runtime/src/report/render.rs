@@ -63,6 +63,18 @@ pub(super) fn read(file: &str) -> Option<String> {
     folder.ancestors().find_map(|folder| fs::read_to_string(folder.join(file)).ok())
 }
 
+/// Returns the name that a `let` gives to what is made at the location, if the file is there and says `let name =` in that line.
+pub(super) fn declared_name(location: &Location) -> Option<String> {
+    let source = read(&location.file)?;
+    let line: String =
+        source.lines().nth(location.line as usize - 1)?.chars().take(location.column as usize - 1).collect();
+    let (before, pattern) = line.rsplit_once("let ")?;
+    let pattern = pattern.trim_end().strip_suffix('=')?.trim();
+    let name = pattern.strip_prefix("mut ").unwrap_or(pattern);
+    let is_word = |text: &str| !text.is_empty() && text.chars().all(|letter| letter.is_alphanumeric() || letter == '_');
+    (is_word(name) && !before.ends_with(|letter: char| letter.is_alphanumeric())).then(|| name.to_owned())
+}
+
 /// Returns the span of the expression that begins at the location: a name with its indexes and method calls.
 pub(super) fn span(source: &str, location: &Location) -> Option<Range<usize>> {
     let line = source.split_inclusive('\n').nth(location.line as usize - 1)?;

@@ -257,7 +257,10 @@ impl Context<'_> {
             MemoryOp::Read | MemoryOp::AtomicLoad | MemoryOp::StaleLoad | MemoryOp::Atomic => {
                 if let Some(byte) = shared.first_unwritten(id, start, len) {
                     let copy = self.cluster.copy_to(id, byte).map(location);
-                    self.fail(Cause::UninitializedShared { byte, rank: id.rank, copy }, site);
+                    let element = self.cluster.elements(MemoryId::Shared(id), &(byte..byte + 1)).map(|of| of.start);
+                    let declared = shared.declared(id).map(location);
+                    let rank = id.rank;
+                    self.fail(Cause::UninitializedShared { byte, element, declared, rank, copy }, site);
                 }
             }
             MemoryOp::Write(_) | MemoryOp::AtomicStore => shared.mark_written(id, start, len),

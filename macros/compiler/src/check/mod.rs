@@ -29,6 +29,7 @@ mod partition;
 pub(crate) mod previous;
 mod program;
 mod reached;
+mod receipts;
 mod registers;
 mod residues;
 pub(crate) mod rings;

@@ -86,7 +86,7 @@ pub(super) fn check_sum(function: &Function, cfg: &Cfg<'_>, control: &Control, d
     let mut fault = None;
     for argument in arguments {
         let launch = Launch {
-            argument: *argument,
+            argument: Some(*argument),
             element: None,
             length: Some(4 * threads),
             agreed: None,

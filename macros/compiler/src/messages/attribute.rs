@@ -153,3 +153,13 @@ pub(crate) fn standard_trait(at: SpanRange, name: &str) -> Diag {
     Diag::new(Rule::UnsupportedSignature, at, format!("`{name}` is a trait of the standard library, whose methods cannot be device functions"))
         .help("write methods in `#[device] impl Type { .. }`, or a `#[device] trait` of your own; only numbers have operators")
 }
+
+/// A kernel has the name of one of Rust's own types.
+pub(crate) fn kernel_named_as_type(at: SpanRange, name: &str) -> Diag {
+    Diag::new(
+        Rule::UnsupportedSignature,
+        at,
+        format!("a kernel cannot be named `{name}`: its launch is a type of that name"),
+    )
+    .help("give it a name that no type of Rust has")
+}

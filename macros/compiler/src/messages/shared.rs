@@ -98,7 +98,7 @@ pub(crate) fn may_share_bytes(fault: Diag, one: &str, other: &str) -> Diag {
 /// Adds that the two indexes of a fault could not be compared.
 pub(crate) fn index_not_followed(fault: Diag) -> Diag {
     fault.remark(
-        "the two may access the same element: an index here is not followed, because only sums, multiples and remainders of one variable, constants and the block's rank are",
+        "the two may access the same element: an index here is not followed, because only sums, multiples and remainders of one variable, constants and the block's rank are. If it counts the elements of several parts, give these a dimension of their own, as `[[T; N]; M]` has",
     )
 }
 
@@ -274,6 +274,12 @@ pub(crate) fn uninit_shared_read(at: SpanRange, name: &str) -> Diag {
         format!("{name} is read, but no write to it can have happened before: shared memory starts uninitialized"),
     )
     .help("write to it first, with a barrier between the write and the read")
+}
+
+/// Adds that nothing is written in a launch in which a condition on an argument has this outcome.
+pub(crate) fn skipped_by_launch(fault: Diag, (condition, holds): (SpanRange, bool)) -> Diag {
+    let outcome = if holds { "holds" } else { "does not hold" };
+    fault.note(condition, format!("in a launch in which this {outcome}, no thread writes to it"))
 }
 
 /// A thread of a block accesses an element of shared memory that another one of its threads writes, with no barrier in between. `ranks` are

@@ -133,7 +133,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Rewrites `(low..high).contains(&x)`, `array.swap(i, j)`, `array.fill(x)`, `array.get(i).copied()`, if the call
+    /// Rewrites `(low..high).contains(&x)`, `array.swap(i, j)`, `array.reverse()`, `array.fill(x)`, `array.get(i).copied()`, if the call
     /// is one of them.
     pub(super) fn shorthand(&mut self, call: &ExprMethodCall, span: SpanRange) -> Option<Expr> {
         let at = SpanRange::of(&call.method).lo;
@@ -163,6 +163,17 @@ impl Parser<'_> {
                     let #held = #place[#i];
                     #place[#i] = #place[#j];
                     #place[#j] = #held;
+                })
+            }
+            ("reverse", place, []) if self.is_elements(place) || is_part(place) => {
+                let (i, end, held) = (fresh("i"), fresh("end"), fresh("held"));
+                quote_spanned!(at=> {
+                    let #end = #place.len();
+                    for #i in 0..#end / 2 {
+                        let #held = #place[#i];
+                        #place[#i] = #place[#end - 1 - #i];
+                        #place[#end - 1 - #i] = #held;
+                    }
                 })
             }
             ("contains", place, [syn::Expr::Reference(value)]) if self.is_elements(place) => {

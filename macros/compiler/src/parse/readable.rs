@@ -193,9 +193,8 @@ impl<'a> Visit<'a> for Names {
         if let Expr::Path(path) = &*call.func
             && let Some(last) = path.path.segments.last()
         {
-            // One array or barrier belongs to all calls of the function that declares it.
-            let name = last.ident.to_string();
-            self.stays &= !name.starts_with("shared_") && !name.starts_with("dynamic_shared");
+            // One array or barrier belongs to all calls of the function that declares it. The dynamic memory is one in all functions.
+            self.stays &= !last.ident.to_string().starts_with("shared_");
         }
         visit::visit_expr_call(self, call);
     }

@@ -9,7 +9,7 @@ use crate::diag::Diags;
 use crate::messages;
 use crate::model::group::Group;
 use crate::model::kind::{Kind, Memory};
-use crate::model::ty::{ParamType, TypeShape, ValueType};
+use crate::model::ty::{ParamType, TypeShape, ValueType, scalar};
 use crate::model::{GenericParam, Param, Return, Role};
 use crate::span::SpanRange;
 
@@ -87,6 +87,11 @@ impl Parser<'_> {
 
     fn qualifiers(&mut self, item: &ItemFn) {
         let sig = &item.sig;
+        // The launch of a kernel is a type of the kernel's name.
+        let name = sig.ident.to_string();
+        if self.function.role == Role::Kernel && scalar(&name).is_some() {
+            self.diags.push(messages::kernel_named_as_type(SpanRange::of(&sig.ident), &name));
+        }
         let mut refuse = |present: bool, tokens: TokenStream, what: &str| {
             if present {
                 self.diags.push(messages::unsupported_qualifier(SpanRange::of(&tokens), what));

@@ -285,3 +285,41 @@ fn lengths_of_arrays() {
         .replace("let sum =", "let values = shared_array::<f32, 128>(); values[i] = 0.0; block.sync(); let sum =");
     assert_eq!(broken(&twice), [""; 0]);
 }
+
+/// Two functions of one block name the dynamic memory, or a function and its caller: it is one memory, so that they need a barrier.
+#[test]
+fn dynamic_memory_of_two_functions() {
+    let kernel = |fill: &str, take: &str, body: &str| {
+        broken(&format!(
+            "#[device]
+            fn fill(t: u32) {{ {fill} }}
+            #[device]
+            fn take(t: u32) -> u32 {{ {take} }}
+            #[device]
+            fn both(t: u32) -> u32 {{ fill(t); this_thread_block().sync(); take(t) }}
+            #[cluster_kernel(block = 64)]
+            fn threads(out: &mut [u32]) {{
+                let t = this_thread_block().thread_rank();
+                {body}
+            }}"
+        ))
+    };
+    let (all, slice) = ("dynamic_shared::<u32>()", "dynamic_shared_slice::<u32>(0, 64)");
+    for memory in [all, slice] {
+        let fill = format!("let mem = {memory}; mem[t] = t;");
+        let (own, other) = (format!("{memory}[t]"), format!("{memory}[63 - t]"));
+        for (take, body, expected) in [
+            (&other, "fill(t); out[t] = take(t);", true),
+            (&other, "fill(t); this_thread_block().sync(); out[t] = take(t);", false),
+            (&own, "fill(t); out[t] = take(t);", false),
+            (&other, "out[t] = both(t);", false),
+            (&other, "out[t] = both(t); fill(t);", true),
+            (&other, &format!("fill(t); let mem = {memory}; out[t] = mem[63 - t];"), true),
+            (&other, &format!("fill(t); let mem = {memory}; out[t] = mem[t];"), false),
+            (&other, &format!("let mem = {memory}; mem[63 - t] = t; fill(t); out[t] = t;"), true),
+        ] {
+            let found = kernel(&fill, take, body);
+            assert_eq!(found, vec!["unsynchronized_access"; usize::from(expected)], "{fill} {take} {body}");
+        }
+    }
+}

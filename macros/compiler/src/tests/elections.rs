@@ -225,6 +225,8 @@ fn invalidated_by_one_thread() {
     assert!(after("if rank == 3 { bar.invalidate(); }").is_empty());
     assert!(after("let t = bar.arrive(); if rank == 0 { bar.wait(t); bar.invalidate(); }").is_empty());
     assert_eq!(after("bar.arrive_and_wait(); block.sync(); bar.invalidate();"), ["barrier_init_not_elected"]);
+    // The thread that has ended it uses it, too.
+    assert_eq!(after("if rank == 3 { bar.invalidate(); } bar.arrive_and_wait();"), ["barrier_uninitialized"]);
     assert_eq!(
         after("bar.arrive_and_wait(); block.sync(); if lane == 0 { bar.invalidate(); }"),
         ["barrier_init_not_elected"]

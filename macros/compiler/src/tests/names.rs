@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use super::corpus::annotated_within;
-use super::{Attributed, expand};
+use super::{Attributed, expand, rules};
 use crate::model::barrier::{Barrier, BarrierForm};
 use crate::model::group::Group;
 use crate::model::name::{NAMES, RESOLVED, Space, known};
@@ -93,4 +93,15 @@ fn names_of_others_are_not_claimed() {
     }
     let claimed = expand("#[device] fn f() { my::fence(AcqRel, Scope::Cluster); }").to_string();
     assert!(claimed.contains("use my :: fence as this_name"), "{claimed}");
+}
+
+/// A kernel's launch is a type of the kernel's name, which would hide a type of Rust.
+#[test]
+fn kernels_are_not_named_as_scalars() {
+    let named =
+        |name: &str| rules(&format!("#[cluster_kernel(block = 32)] fn {name}(out: &mut [u32]) {{ out[0] = 1; }}"));
+    for name in ["u128", "f32", "usize", "bool"] {
+        assert_eq!(named(name), ["unsupported_signature"], "{name}");
+    }
+    assert_eq!(named("u128s"), [""; 0]);
 }

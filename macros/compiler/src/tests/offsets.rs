@@ -108,3 +108,71 @@ fn halves_of_a_size_that_does_not_change() {
         assert!(!kernel(before, &each.replace(word, other)).is_empty(), "{before} {each} {other}");
     }
 }
+
+/// Parts of one flat array of which each block has its own: the owner writes its part, and the peers write theirs there. Each form with
+/// a change that makes the parts overlap.
+#[test]
+fn parts_of_a_flat_array() {
+    let kernel = |own: &str, each: &str| {
+        rules(&format!(
+            "#[cluster_kernel(cluster = 4, block = 256)]
+            fn parts(x: &[f32]) {{
+                let cluster = this_cluster();
+                let block = this_thread_block();
+                let (i, rank) = (block.thread_rank(), cluster.block_rank());
+                let table = shared_array::<f32, 4096>();
+                cluster.sync();
+                {own}
+                for step in 1..4 {{
+                    let there = cluster.map_shared_rank(&table, (rank + step) % 4);
+                    {}
+                }}
+                cluster.sync();
+            }}",
+            each.replace("table", "there")
+        ))
+    };
+    // A size of 0 makes all parts one.
+    assert_eq!(
+        kernel("let n = x.len() / 1024; table[rank as usize * n] = 1.0;", "table[rank as usize * n] = 2.0;"),
+        ["unordered_remote_write"]
+    );
+    for (part, word, other) in [
+        ("for k in (rank * 1024 + i..(rank + 1) * 1024).step_by(256) { table[k] = 1.0; }", "(rank + 1)", "(rank + 2)"),
+        (
+            "for k in (rank * 1024 + i..(rank + 1) * 1024).step_by(256).rev() { table[k] = 1.0; }",
+            "+ 1) * 1024",
+            "+ 1) * 1025",
+        ),
+        (
+            "let first = rank * 1024; for k in first + i..first + 1024 { table[k] = 1.0; }",
+            "first + 1024",
+            "first + 1025",
+        ),
+        ("for k in (i..1024).step_by(256) { table[(rank * 32 + k / 32) * 32 + k % 32] = 1.0; }", "k % 32", "k % 33"),
+        (
+            "for k in (i..1024).step_by(256) { table[(rank * 32 + k / 32) * 32 + k % 32] = 1.0; }",
+            "* 32 + k % 32",
+            "* 31 + k % 32",
+        ),
+        ("for y in rank * 32..(rank + 1) * 32 { table[y * 32 + i % 32] = 1.0; }", "(rank + 1)", "(rank + 2)"),
+        ("for j in 0..4 { table[(rank * 4 + j) * 256 + i] = 1.0; }", "0..4", "0..5"),
+        ("for j in 0..4 { table[rank << 10 | (j * 256 + i)] = 1.0; }", "rank << 10", "rank << 9"),
+        ("table[i * 4 + rank] = 1.0;", "i * 4", "i * 3"),
+        ("for k in (rank..4096).step_by(4) { table[k] = 1.0; }", "step_by(4)", "step_by(3)"),
+        (
+            "for k in (cluster.thread_rank()..4096).step_by(cluster.num_threads()) { table[k] = 1.0; }",
+            "cluster.num_threads()",
+            "512",
+        ),
+        ("for k in (cluster.thread_rank()..4096).step_by(1024) { table[k] = 1.0; }", "step_by(1024)", "step_by(1025)"),
+        ("let v = x.load_vec::<4>(0); table.store_vec(rank * 1024 + i * 4, v);", "+ i * 4", "+ i * 8"),
+        ("let k = rank * 1024 + i; table[k / 1024 * 1024 + k % 1024] = 1.0;", "k / 1024", "k / 2048"),
+        ("let k = rank * 512 + i; table[(k + 512) % 2048] = 1.0;", "+ 512) % 2048", "+ 512) % 1024"),
+    ] {
+        assert!(part.contains(word), "{part}");
+        assert_eq!(kernel(part, part), [""; 0], "{part}");
+        // Two blocks of one part, and parts that reach into each other.
+        assert_eq!(kernel(part, &part.replacen(word, other, 1)), ["unordered_remote_write"], "{part} {other}");
+    }
+}

@@ -1,10 +1,10 @@
 //! Random numbers that are the same on every machine, so that a failing seed is a failing test: SplitMix64 (Steele, Lea
 //! and Flood, 2014). Only for tests.
 
-pub(super) struct Random(u64);
+pub(crate) struct Random(u64);
 
 impl Random {
-    pub(super) fn new(seed: u64) -> Random {
+    pub(crate) fn new(seed: u64) -> Random {
         Random(seed)
     }
 
@@ -17,20 +17,20 @@ impl Random {
     }
 
     /// Returns a number below `limit`, which is not 0.
-    pub(super) fn below(&mut self, limit: usize) -> usize {
+    pub(crate) fn below(&mut self, limit: usize) -> usize {
         (self.next() % limit as u64) as usize
     }
 
-    pub(super) fn chance(&mut self, percent: usize) -> bool {
+    pub(crate) fn chance(&mut self, percent: usize) -> bool {
         self.below(100) < percent
     }
 
-    pub(super) fn pick<T: Copy>(&mut self, from: &[T]) -> Option<T> {
+    pub(crate) fn pick<T: Copy>(&mut self, from: &[T]) -> Option<T> {
         (!from.is_empty()).then(|| from[self.below(from.len())])
     }
 
     /// Returns an index with a probability proportional to its weight.
-    pub(super) fn weighted(&mut self, weights: &[usize]) -> usize {
+    pub(crate) fn weighted(&mut self, weights: &[usize]) -> usize {
         let mut at = self.below(weights.iter().sum());
         for (index, weight) in weights.iter().enumerate() {
             match at.checked_sub(*weight) {

@@ -38,11 +38,14 @@ fn writes_through_references() {
         "for x in a.iter_mut() { set(x, rank); }",
         "let mut rows = [[0u32; 4]; 2]; for row in rows.iter_mut() { for x in row.iter_mut() { *x = rank; } } a[0] = rows[0][0];",
         "let mut s = Pair { items: [0u32; 4], count: 0 }; for x in s.items.iter_mut() { *x = rank; } a[0] = s.items[0];",
+        "a[3] = rank; a.reverse();",
+        "let mut s = Pair { items: [0u32; 4], count: 0 }; s.items[3] = rank; s.items.reverse(); a[0] = s.items[0];",
     ] {
         let rules = test(body);
         assert!(rules.is_empty() == body.contains("set(") && rules.len() < 2, "{body}: {rules:?}");
     }
     assert!(test("for x in a.iter_mut() { *x = cluster.block_rank(); }").is_empty());
+    assert!(test("a[3] = cluster.block_rank(); a.reverse();").is_empty());
 }
 
 /// `take` sets an option to `None`, though only some threads execute it.

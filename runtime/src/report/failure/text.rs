@@ -3,7 +3,22 @@
 use std::fmt;
 
 use super::Cause;
+use crate::location::Location;
+use crate::report::render;
 use crate::report::waiting::{called_from, threads};
+
+/// A place in shared memory: an element, if it is known, of an array that is named as the source names it, if that is there.
+fn place(byte: usize, element: Option<usize>, declared: Option<&Location>) -> String {
+    let what = match element {
+        Some(element) => format!("element {element} (byte {byte})"),
+        None => format!("byte {byte}"),
+    };
+    match (declared, declared.and_then(render::declared_name)) {
+        (_, Some(name)) => format!("{what} of `{name}`"),
+        (Some(location), None) => format!("{what} of the shared array at {location}"),
+        (None, None) => format!("{what} of the dynamic shared memory"),
+    }
+}
 
 impl fmt::Display for Cause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -111,16 +126,18 @@ impl fmt::Display for Cause {
                 "the launch did not end at its deadline of {limit:?}, and cannot be ended: its threads wait at a barrier of the hardware \
                  (`block.sync()`, `cluster.sync()`, a warp's collective), or loop without a wait; the GPU is busy with it until the process ends"
             ),
-            Cause::UninitializedShared { byte, rank, copy: Some(copy) } => {
+            Cause::UninitializedShared { byte, element, declared, rank, copy: Some(copy) } => {
+                let place = place(*byte, *element, declared.as_ref());
                 write!(
                     f,
-                    "a copy to shared memory must be waited for before the memory is read, but the copy at {copy} to byte {byte} of the array of block rank {rank} is still in flight"
+                    "a copy to shared memory must be waited for before the memory is read, but the copy at {copy} to {place} of block rank {rank} is still in flight"
                 )
             }
-            Cause::UninitializedShared { byte, rank, copy: None } => {
+            Cause::UninitializedShared { byte, element, declared, rank, copy: None } => {
+                let place = place(*byte, *element, declared.as_ref());
                 write!(
                     f,
-                    "shared memory must be written before it is read, but byte {byte} of the array of block rank {rank} was never written"
+                    "shared memory must be written before it is read, but {place} of block rank {rank} was never written"
                 )
             }
             Cause::PeerMayNotHaveStarted { rank } => {

@@ -40,13 +40,13 @@ impl ActorId {
         ActorId(cluster << CLUSTER | u64::from(block) << SHIFTS[2] | u64::from(thread))
     }
 
-    /// Returns the id of a copy that the thread issues. There are as many ids as the cluster has threads in whole
+    /// Returns the id of a copy that the thread issues, or that continues a copy of its own. There are as many ids as the cluster has threads in whole
     /// warps, and later copies reuse them.
     pub(super) fn copy(self, number: u32, layout: &Layout) -> ActorId {
         let of_block = layout.warps as u32 * 32;
         let number = number % (of_block * layout.blocks as u32);
         let copy = ActorId::new(self.cluster(), number / of_block, number % of_block);
-        ActorId(copy.0 | 1 << COPY | self.0 << ISSUER)
+        ActorId(copy.0 | 1 << COPY | self.issuer().0 << ISSUER)
     }
 
     /// Returns whether the actor is a copy.
@@ -366,6 +366,18 @@ mod tests {
                 assert_eq!(clock.of(&layout, *id), *known, "{id:?}");
             }
         }
+    }
+
+    /// A copy that another one continues, as its writes do its reads, is by the same thread.
+    #[test]
+    fn a_copy_is_by_the_thread_that_issued_it() {
+        let layout = Layout::new(3, 4, 64);
+        let thread = ActorId::new(2, 3, 40);
+        let copy = thread.copy(10, &layout);
+        let continued = copy.copy(11, &layout);
+        assert!(copy.is_copy() && continued.is_copy() && copy != continued);
+        assert_eq!([copy.issuer(), continued.issuer()], [thread, thread]);
+        assert_eq!([copy.cluster(), continued.cluster()], [2, 2]);
     }
 
     #[test]

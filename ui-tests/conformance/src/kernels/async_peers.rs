@@ -122,7 +122,7 @@ fn sums_are_sent_to_all(device: &Device) -> Outcome {
     Ok(())
 }
 
-/// Stores values of 8 bytes into a part of the peer's array.
+/// Stores values of 8 bytes into a part of the peer's array. Each block waits for what it gets, and no longer.
 #[cluster_kernel(cluster = 2, block = 32)]
 fn wide_values(out: &mut [f64], start: u32) {
     let cluster = this_cluster();
@@ -138,7 +138,6 @@ fn wide_values(out: &mut [f64], start: u32) {
     part.store_async(31 - i, cluster.thread_rank() as f64 * 0.25, &cluster.map_shared_rank(&bar, peer));
     bar.arrive_and_wait();
     out[cluster.thread_rank()] = array[start + i];
-    cluster.sync();
 }
 
 fn values_of_eight_bytes(device: &Device) -> Outcome {

@@ -87,7 +87,7 @@ pub(super) fn check(cx: &Context<'_, '_>, diags: &mut Diags) {
     let mut left = STEPS;
     for (number, launch) in check.launches().into_iter().enumerate() {
         if let Some(runs) = check.run_all(launch, &reached, &mut left) {
-            let argument = check.runs.has_integers.then_some(launch.argument);
+            let argument = launch.argument.filter(|_| check.runs.has_integers);
             let element = launch.element;
             for fault in check.faults(&runs, number == 0) {
                 // What is reported for all arguments need not be reported for some.
@@ -132,7 +132,7 @@ impl<'a, 'f> Check<'a, 'f> {
         let mut launches = Vec::new();
         for (argument, element) in [(longest, longest), (longest + 2, 1), (longest + 2, 0)] {
             let launch = Launch {
-                argument: if self.runs.has_integers { argument } else { 0 },
+                argument: Some(if self.runs.has_integers { argument } else { 0 }),
                 element: self.runs.reads_integers.then_some(element),
                 length: None,
                 agreed: None,

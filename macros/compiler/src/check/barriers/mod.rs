@@ -5,12 +5,10 @@
 //! CUDA C++ Programming Guide, Asynchronous Barrier: one thread initializes a barrier, the threads synchronize, and only then
 //! does a thread arrive. `lifecycle` finds the paths that lead to a use of a barrier, and what happened to it on each.
 //!
-//! The function's summary (`summary`) says what a device function does with a barrier that it is given: whether it relies on
-//! an earlier `init`, or initializes the barrier itself.
+//! The function's summary (`summary`) says what a device function does with a barrier that it is given: relies on an `init`, or calls it.
 //!
-//! Not checked here: elements of an array at an index that is not a literal, what methods do with a barrier, tokens that a
-//! device function takes or returns, barriers that inline CUDA uses, and whether as many threads arrive as are expected, except
-//! for the two cases of `counts`. The simulator reports those where they happen.
+//! Not checked here: elements at an index that is not a literal, what methods do with a barrier, tokens that a device function
+//! takes or returns, barriers that inline CUDA uses, and how many threads arrive, but for the two cases of `counts`.
 
 mod callee;
 mod conditions;
@@ -367,10 +365,11 @@ impl<'a, 'f> Check<'a, 'f, '_> {
             return self.report_if(id, unless(path), diag);
         }
         if let Some(path) = unpublished {
-            let init = self.place(id, &[PhaseAction::Init]);
-            let peers = peers.then(|| call.barrier.scope.group());
-            let diag = messages::barrier_unpublished(call.at, &name, init, peers);
-            self.report_if(id, unless(path), diag);
+            let (init, peers) = (self.place(id, &[PhaseAction::Init]), peers.then(|| call.barrier.scope.group()));
+            let ended = self.place(id, &[PhaseAction::Invalidate]).filter(|_| path.has_ended_it());
+            let early = || messages::barrier_unpublished(call.at, &name, init, peers);
+            let late = |at| messages::barrier_uninitialized(call.at, &name, Some(at), None, None);
+            self.report_if(id, unless(path), ended.map_or_else(early, late));
         }
     }
 

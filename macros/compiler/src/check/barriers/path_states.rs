@@ -73,6 +73,11 @@ const MOST_PATHS: usize = 32;
 pub(super) struct PathStates(pub(super) BTreeSet<PathState>);
 
 impl PathState {
+    /// Whether the thread itself has ended the barrier's life, and nobody has begun another since.
+    pub(super) fn has_ended_it(&self) -> bool {
+        self.life == Lifecycle::Invalid && matches!(self.observers, Observers::Own | Observers::Arrived(_))
+    }
+
     pub(super) fn new(life: Lifecycle, observers: Observers) -> PathState {
         PathState { life, observers, fenced: false, assumed: BTreeSet::new() }
     }

@@ -241,6 +241,14 @@ pub(crate) enum Covers {
 }
 
 impl Covers {
+    /// The index of a vector's first element.
+    pub(crate) fn first_of_vector(self) -> Option<NodeId> {
+        match self {
+            Covers::Vector { first, .. } => Some(first),
+            Covers::Whole | Covers::Field(_) | Covers::Item { .. } | Covers::Receiver | Covers::Matrix { .. } => None,
+        }
+    }
+
     /// The values that select.
     pub(crate) fn nodes(self) -> impl Iterator<Item = NodeId> {
         let (first, second) = match self {

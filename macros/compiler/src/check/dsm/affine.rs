@@ -139,6 +139,12 @@ impl Affine {
         self.rank == 0 && self.modulus == 0 && self.cycle.is_none()
     }
 
+    /// Whether nothing but a remainder is known of the value.
+    pub(super) fn is_only_congruent(self) -> bool {
+        let offset = Affine { modulus: self.modulus, wraparound: self.wraparound, ..Affine::of_number(self.offset) };
+        self.modulus != 0 && self == offset
+    }
+
     /// Whether a subtraction may have gone below zero.
     pub(super) fn may_wrap(self) -> bool {
         self.wraparound != Wraparound::No

@@ -28,7 +28,7 @@ use crate::model::{Function, ValueId};
 /// The analysis, with the nodes and variables that it follows.
 pub(super) struct IndexAnalysis<'a, 'f> {
     function: &'f Function,
-    cfg: &'a Cfg<'f>,
+    pub(super) cfg: &'a Cfg<'f>,
     live: &'a Live,
     values: &'a Values<'a, 'f>,
     /// By node, whether it is used in another basic block than the one that evaluates it.
@@ -42,11 +42,11 @@ pub(super) struct IndexAnalysis<'a, 'f> {
     /// By node, what it is, if a comparison tells something of that.
     subjects: Vec<Option<Subject>>,
     /// The number of blocks in a cluster, if it is a literal.
-    blocks: Option<u64>,
+    pub(super) blocks: Option<u64>,
     /// The constant of the program that is the number of blocks in a cluster.
     cluster_constant: Option<ValueId>,
     /// Whether it follows guards, numbers of threads, quotients and skews.
-    in_detail: bool,
+    pub(super) in_detail: bool,
     /// The variables that never change.
     fixed: BTreeSet<Variable>,
     /// The least values that variables can have.
@@ -112,6 +112,10 @@ impl KnownValues {
         self.nodes.get(&node).copied().unwrap_or_default()
     }
 
+    pub(super) fn variable(&self, variable: Variable) -> Option<&IndexValue> {
+        self.variables.get(&variable)
+    }
+
     /// Sets a variable, and states what is affine in it in terms of its new value.
     fn set(&mut self, variable: Variable, value: IndexValue, change: Change) {
         self.ranks.rewrite(variable, change);
@@ -159,7 +163,10 @@ impl<'a, 'f> IndexAnalysis<'a, 'f> {
             };
             match &step.kind {
                 StepKind::Value(ValueStep::Evaluate(node)) => evaluated_in[node.0] = BlockId(block),
-                StepKind::Memory(MemoryStep::Access(id)) => visit(&cfg.accesses[id.0].region, &[]),
+                StepKind::Memory(MemoryStep::Access(id)) => {
+                    let access = &cfg.accesses[id.0];
+                    visit(&access.region, &access.covers.first_of_vector().into_iter().collect::<Vec<_>>());
+                }
                 StepKind::Call(CallId(call)) => {
                     let call = &cfg.calls[*call];
                     let arguments = &cfg.nodes[call.node.0].operands;
@@ -311,15 +318,7 @@ impl<'a, 'f> IndexAnalysis<'a, 'f> {
             Source::Not => operand(0).complement(),
             Source::Binary(op) => self.operator(*op, &operand(0), &operand(1)),
             Source::Read(variable) => self.read(state, id, *variable),
-            Source::Counter { of, by, range } => {
-                let advanced = by.map_or(IndexValue::UNKNOWN, |by| self.read_counter(id, *of, by));
-                let before = state.variables.get(of).and_then(|before| before.lower);
-                let grown =
-                    before.zip(by.and_then(|by| u64::try_from(by).ok())).and_then(|(lower, by)| lower.checked_add(by));
-                let lower = operand(0).lower.max(grown);
-                let upper = lower.and(*range).and_then(|(_, end)| state.node(end).as_upper_bound());
-                IndexValue { form: advanced.form, lower, upper }
-            }
+            Source::Counter { of, by, range } => self.counter(state, id, *of, *by, *range),
             Source::ThreadRank => IndexValue::between(0, self.block_size()),
             Source::Known { .. } => match self.cfg.queries.get(&id).map(|(group, query)| (group, query.answer)) {
                 Some((Group::Cluster, Answer::BlockRank)) => IndexValue::rank(self.blocks),
@@ -328,6 +327,7 @@ impl<'a, 'f> IndexAnalysis<'a, 'f> {
                     Some(Size::Number(threads)) => IndexValue::literal(threads),
                     Some(Size::Constant(_) | Size::Blocks | Size::Fixed(_)) | None => IndexValue::between(1, None),
                 },
+                Some((Group::Cluster, answer)) if self.in_detail => self.of_cluster(answer),
                 Some(_) | None => IndexValue::UNKNOWN,
             },
             Source::Round(..) if !self.in_detail || self.cfg.cuts.contains_key(&id) => IndexValue::UNKNOWN,
@@ -368,7 +368,7 @@ impl<'a, 'f> IndexAnalysis<'a, 'f> {
             Form::Affine(_) if self.least.counts(variable) && self.is_uniform(node) => {
                 IndexValue { form: IndexValue::of(Base::Variable(variable)).form, ..known }
             }
-            Form::Unknown if self.is_uniform(node) => {
+            Form::Unknown | Form::Affine(_) if !known.has_terms() && self.is_uniform(node) => {
                 let base = if self.is_fixed(variable) { Base::Fixed(variable) } else { Base::Variable(variable) };
                 IndexValue { form: IndexValue::of(base).form, ..known }
             }
@@ -376,17 +376,6 @@ impl<'a, 'f> IndexAnalysis<'a, 'f> {
                 self.skews.read(variable).map_or(known, |IndexValue { form, .. }| IndexValue { form, ..known })
             }
             Form::Affine(_) | Form::InChunk { .. } | Form::InHalf { .. } | Form::ByRank(_) => known,
-        }
-    }
-
-    fn read_counter(&self, node: NodeId, variable: Variable, by: i64) -> IndexValue {
-        if !self.is_uniform(node) {
-            return IndexValue::UNKNOWN;
-        }
-        let before = IndexValue::of(Base::Variable(variable));
-        match u64::try_from(by) {
-            Ok(by) => before.plus(&IndexValue::literal(by)),
-            Err(_) => before.minus(&IndexValue::literal(by.unsigned_abs())),
         }
     }
 
@@ -401,7 +390,7 @@ impl<'a, 'f> IndexAnalysis<'a, 'f> {
     }
 
     /// The number of threads in a block.
-    fn block_size(&self) -> Option<Size> {
+    pub(super) fn block_size(&self) -> Option<Size> {
         let extents = self.function.options.block.as_ref()?;
         extents.count().map(Size::Number).or_else(|| constant(self.function, extents).map(Size::Constant))
     }

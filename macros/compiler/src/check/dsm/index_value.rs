@@ -107,6 +107,11 @@ impl IndexValue {
         blocks.map_or(unknown, IndexValue::literal)
     }
 
+    /// A value that is less than a number.
+    fn below(number: u64) -> IndexValue {
+        IndexValue::between(0, Some(Size::Number(number)))
+    }
+
     /// A value of which only bounds are known.
     pub(super) fn between(lower: u64, upper: Option<Size>) -> IndexValue {
         IndexValue { form: Form::Unknown, lower: Some(lower), upper }
@@ -146,6 +151,7 @@ impl IndexValue {
     pub(super) fn is_varied(&self) -> bool {
         match self.form {
             Form::Unknown | Form::ByRank(_) => true,
+            Form::Affine(affine) if affine.is_only_congruent() => !self.is_below(Size::Number(affine.modulus.into())),
             Form::Affine(affine) | Form::InChunk { index: affine, .. } | Form::InHalf { mid: affine, .. } => {
                 affine.rank != 0
             }
@@ -159,6 +165,15 @@ impl IndexValue {
 
     pub(super) fn is_known(&self) -> bool {
         !matches!(self, IndexValue { form: Form::Unknown, lower: None, upper: None })
+    }
+
+    /// Whether more of the form is known than a remainder.
+    pub(super) fn has_terms(&self) -> bool {
+        match self.form {
+            Form::Unknown => false,
+            Form::Affine(affine) => !affine.is_only_congruent(),
+            Form::InChunk { .. } | Form::InHalf { .. } | Form::ByRank(_) => true,
+        }
     }
 
     pub(super) fn affine(&self) -> Option<Affine> {
@@ -229,7 +244,9 @@ impl IndexValue {
         let sum = IndexValue::of_affine(affine, sum(self.lower, other.lower), sum(self.max(), other.max()));
         // A sum of numbers and constants says more than a place in a chunk.
         let in_chunk = || self.within_chunk_plus(other).or_else(|| other.within_chunk_plus(self));
-        let form = affine.map_or_else(in_chunk, |_| None);
+        // A multiple of what is not known says less.
+        let is_multiple = |value: &IndexValue| value.affine().is_some_and(Affine::is_only_congruent);
+        let form = if affine.is_none() || is_multiple(self) || is_multiple(other) { in_chunk() } else { None };
         form.map_or(sum, |form| IndexValue { form, ..sum })
     }
 
@@ -289,20 +306,34 @@ impl IndexValue {
             match (self.affine(), other.size(), other.affine(), self.size()) {
                 (Some(index), Some(size), ..) => self.chunk_start(index, size),
                 (_, _, Some(index), Some(size)) => other.chunk_start(index, size),
-                // Of what varies, bounds alone.
+                // Of what varies, bounds, the chunk that is as much larger, or what it is a multiple of.
                 _ => {
                     let by = |a: Option<u64>, b: Option<u64>| a?.checked_mul(b?);
                     let upper = by(self.max(), other.max()).and_then(|max| max.checked_add(1)).map(Size::Number);
-                    IndexValue { form: Form::Unknown, lower: by(self.lower, other.lower), upper }
+                    let form = self.chunk_times(other).or_else(|| other.chunk_times(self));
+                    let form = form.or_else(|| self.multiple_of(other)).or_else(|| other.multiple_of(self));
+                    IndexValue { form: form.unwrap_or_default(), lower: by(self.lower, other.lower), upper }
                 }
             }
         })
+    }
+
+    /// What is known of any number times this one.
+    fn multiple_of(&self, any: &IndexValue) -> Option<Form> {
+        let number = u32::try_from(self.number()?).ok().filter(|number| *number > 1)?;
+        let form = matches!(any.form, Form::Unknown).then(|| Affine::of_number(0).modulo(number))?;
+        form.map(Form::Affine)
     }
 
     pub(super) fn remainder(&self, other: &IndexValue) -> IndexValue {
         let Some(size) = other.size() else { return IndexValue::UNKNOWN };
         if self.is_below(size) {
             return *self;
+        }
+        if let Size::Number(by) = size
+            && let Some(remainder) = self.chunk_modulo(by)
+        {
+            return remainder;
         }
         let remainder = self.affine().and_then(|affine| match size {
             // A power of two divides what a value that wrapped is off by.
@@ -320,12 +351,16 @@ impl IndexValue {
         IndexValue { form, lower: self.lower.map(|_| 0), upper: Some(size) }
     }
 
-    /// Division by a literal, of which only bounds are known.
+    /// Division by a literal, of which bounds are known, and what is known of digits.
     pub(super) fn divided(&self, by: &IndexValue) -> IndexValue {
         match by.number().and_then(|by| u64::try_from(by).ok()).filter(|by| *by > 0) {
             Some(by) => {
                 let upper = self.max().map(|max| Size::Number(max / by + 1));
-                IndexValue { form: Form::Unknown, lower: self.lower.map(|lower| lower / by), upper }
+                IndexValue {
+                    form: self.chunk_divided(by).unwrap_or_default(),
+                    lower: self.lower.map(|lower| lower / by),
+                    upper,
+                }
             }
             None => IndexValue::UNKNOWN,
         }
@@ -383,6 +418,8 @@ impl IndexValue {
             && let Some(((a, offset), (b, others))) = self.in_chunk_of(size).zip(peers.in_chunk_of(size))
         {
             let in_chunks = match (offset, others) {
+                // The size may be 0, where nothing is known to be less.
+                (Offset::Between(..), Offset::Between(..)) if matches!(size, Size::Fixed(_)) => Overlap::Possible,
                 (Offset::Between(_, max), Offset::Between(lower, _))
                 | (Offset::Between(lower, _), Offset::Between(_, max))
                     if max < lower =>
@@ -418,5 +455,7 @@ impl From<Form> for IndexValue {
     }
 }
 
+#[cfg(test)]
+mod digit_tests;
 #[cfg(test)]
 mod tests;

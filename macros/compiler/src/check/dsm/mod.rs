@@ -16,6 +16,7 @@ mod callers;
 mod calls;
 mod conflict;
 mod copies;
+mod counter;
 mod divergent_arms;
 mod each_pair;
 mod exit;
@@ -35,17 +36,20 @@ mod rows;
 mod same_element;
 mod skew;
 mod skew_search;
+mod skipped;
 mod slices;
 mod step_facts;
 mod uninit;
+mod visible;
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use phalanx_contract::protocol::{Behavior, Party, When};
 
 use super::barriers::gather::Gather;
 use super::cfg::{
-    Access, AccessId, AccessKind, BarrierCallId, Call, CallId, Cfg, MemoryStep, Root, Shared, Step, StepKind, ValueStep,
+    Access, AccessId, AccessKind, BarrierCallId, Call, CallId, Cfg, MemoryStep, Shared, Step, StepKind, ValueStep,
 };
 use super::completion::Completions;
 use super::engine;
@@ -73,6 +77,7 @@ use ranks::blocks_of_cluster;
 use record::{Record, RecordKey};
 use slices::Slices;
 use step_facts::StepFacts;
+use visible::{is_visible_to_callers, may_access_peers, names_memory_of_others};
 
 /// The function, and what other analyses know of it.
 #[derive(Clone, Copy)]
@@ -140,6 +145,8 @@ fn analyze(inputs: Inputs<'_, '_>, in_detail: bool, diags: &mut Diags) -> Option
         questions: Questions::default(),
         names_memory_of_others: names_memory_of_others(cfg),
         protocol: Protocol { rows, ..Protocol::default() },
+        received: OnceCell::new(),
+        values,
         has_conflicts: false,
     };
     engine::visit(&in_flight, cfg, &states, |state, step| check.step(state, step));
@@ -152,26 +159,6 @@ fn analyze(inputs: Inputs<'_, '_>, in_detail: bool, diags: &mut Diags) -> Option
     }
     same_element::check(function, cfg, values, &in_flight.facts, diags);
     Some(check.finish(diags))
-}
-
-/// Whether the function accesses memory of peers, or calls a function that may.
-fn may_access_peers(cfg: &Cfg<'_>) -> bool {
-    let remote = cfg.accesses.iter().any(|access| matches!(access.region.root, Root::Remote(_)));
-    remote || !cfg.calls.is_empty()
-}
-
-/// Whether the function has an effect for its callers: it accesses a parameter or the dynamic memory, or executes a collective of
-/// the cluster.
-fn is_visible_to_callers(cfg: &Cfg<'_>) -> bool {
-    let mut steps = cfg.blocks.iter().flat_map(|block| &block.steps);
-    names_memory_of_others(cfg) || steps.any(divergent_arms::is_cluster_collective)
-}
-
-/// Whether the function accesses or passes on shared memory other than arrays of its own.
-fn names_memory_of_others(cfg: &Cfg<'_>) -> bool {
-    let given = cfg.calls.iter().flat_map(|call| call.regions.iter().flatten());
-    let mut regions = cfg.accesses.iter().map(|access| &access.region).chain(given);
-    regions.any(|region| region.root.party().is_some_and(|(_, shared)| !matches!(shared, Shared::Array(_))))
 }
 
 /// By access, whether a peer may access the same shared memory.
@@ -219,6 +206,7 @@ struct Fault {
 /// The visitor that reports, with what it has found so far.
 struct Check<'a, 'f> {
     function: &'f Function,
+    values: &'a Values<'a, 'f>,
     in_flight: &'a InFlight<'a, 'f>,
     slices: Slices,
     /// The number of blocks in a cluster, if it is known.
@@ -231,6 +219,8 @@ struct Check<'a, 'f> {
     /// Whether the function itself names memory that a callee may name, too: any but its own arrays.
     names_memory_of_others: bool,
     protocol: Protocol,
+    /// The accesses to peers' memory whose owners wait for them, once they are asked for.
+    received: OnceCell<BTreeSet<AccessId>>,
     /// Some accesses are taken to conflict because nothing shows that they are disjoint.
     has_conflicts: bool,
 }

@@ -7,9 +7,10 @@ use super::affine::Change;
 use super::each_pair;
 use super::index_analysis::{IndexAnalysis, KnownValues};
 use super::index_path::IndexPath;
-use super::index_value::IndexValue;
+use super::index_value::{IndexValue, Size};
 use crate::check::cfg::{
-    AccessId, CallId, Cfg, MemoryStep, NodeId, Region, Select, Source, StepKind, ValueStep, Variable, spans_cluster,
+    AccessId, CallId, Cfg, Covers, MemoryStep, NodeId, Region, Select, Source, StepKind, ValueStep, Variable,
+    spans_cluster,
 };
 use crate::check::engine;
 use crate::check::tokens::Tokens;
@@ -48,13 +49,14 @@ impl StepFacts {
         }
         engine::visit(indexes, cfg, &known, |state, step| match &step.kind {
             StepKind::Memory(MemoryStep::Access(id)) => {
-                let path = path(cfg, state, &cfg.accesses[id.0].region, &[]);
+                let access = &cfg.accesses[id.0];
+                let path = path(cfg, state, &access.region, access.covers, &[]);
                 let is_of_own_block = !each_pair::reaches_another(&path, indexes.blocks());
                 facts.accesses[id.0] = AccessFacts { path, is_of_own_block, arrival_pending: false };
             }
             StepKind::Call(CallId(id)) => {
                 let call = &cfg.calls[*id];
-                let path = |region: &Region| path(cfg, state, region, &cfg.nodes[call.node.0].operands);
+                let path = |region: &Region| path(cfg, state, region, Covers::Whole, &cfg.nodes[call.node.0].operands);
                 let given = call.regions.iter().map(|region| AccessFacts {
                     path: region.as_ref().map(path).unwrap_or_default(),
                     ..AccessFacts::default()
@@ -111,12 +113,18 @@ impl StepFacts {
 }
 
 /// The path of a region that is accessed, or is given to a call with these arguments.
-fn path(cfg: &Cfg<'_>, state: &KnownValues, region: &Region, arguments: &[NodeId]) -> IndexPath {
+fn path(cfg: &Cfg<'_>, state: &KnownValues, region: &Region, covers: Covers, arguments: &[NodeId]) -> IndexPath {
     if region.root.party().is_none() {
         return IndexPath::default();
     }
     let owner = region.rank.map_or(IndexValue::UNKNOWN, |rank| state.node(rank));
-    let indexes: Vec<IndexValue> = region.path.iter().map(|select| index(cfg, state, select)).collect();
+    let mut indexes: Vec<IndexValue> = region.path.iter().map(|select| index(cfg, state, select)).collect();
+    // A vector's elements follow each other. Where the text does not show how many it has, it stands for one.
+    if let (Covers::Vector { first, lanes: lanes @ 2.. }, [.., Select::Unknown]) = (covers, &region.path[..])
+        && let Some(last) = indexes.last_mut().filter(|_| !region.part)
+    {
+        *last = state.node(first).plus(&IndexValue::between(0, Some(Size::Number(lanes))));
+    }
     // An index into a chunk or a range is no index into the whole.
     let arguments = if region.open { &[] } else { arguments };
     let arguments: Vec<IndexValue> = arguments.iter().map(|argument| state.node(*argument)).collect();

@@ -2,7 +2,7 @@
 //!
 //! A write may come before a read if a path leads from it to the read, or if another thread may execute it first: on the other
 //! arm of a divergent branch, or after the read with no barrier in between. An atomic that updates an element reads it. Memory that is lent, or that inline CUDA or a method
-//! accesses, counts as written.
+//! accesses, counts as written. Nor can a thread have written in a launch that skips all writes (`skipped`).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,6 +12,7 @@ use phalanx_contract::uniformity::Uniformity;
 use super::access_site::name_of;
 use super::conflict::may_overlap;
 use super::protocol::{Guard, Predicate};
+use super::skipped::ways;
 use crate::check::bit_set::BlockSet;
 use crate::check::cfg::{
     AccessId, AccessKind, BlockId, CallId, Cfg, GroupStep, MemoryStep, Root, Shared, Step, StepKind, spans_cluster,
@@ -99,6 +100,9 @@ pub(super) fn check(
         let after = reachable_after.entry(from.block).or_insert_with(|| following(cfg, from.block));
         after.contains(to.block)
     };
+    let ways = if function.role == Role::Kernel { ways(cfg, values) } else { Vec::new() };
+    // Of which object a reference is a part may depend on the way.
+    let is_certain = |read: &AccessPoint| matches!(read.shared, Shared::Array(_) | Shared::Dynamic);
     let mut reported: Vec<Shared> = Vec::new();
     let mut asked = Vec::new();
     // The caller may have written to the dynamic memory.
@@ -122,7 +126,15 @@ pub(super) fn check(
         };
         let (calls, others): (Vec<_>, Vec<_>) =
             writes.iter().filter(same_object).partition(|write| callee(write).is_some());
-        if others.into_iter().any(|write| may_write(&write)) {
+        let others: Vec<&AccessPoint> = others.into_iter().filter(|write| may_write(write)).collect();
+        if !others.is_empty() {
+            // In a launch that skips all writes, none comes before.
+            let all = || others.iter().chain(&calls).map(|write| write.block);
+            if let Some(way) = ways.iter().find(|way| is_certain(read) && way.skips(values, read.block, all())) {
+                reported.push(read.shared);
+                let name = name_of(function, cfg, read.shared);
+                diags.push(messages::skipped_by_launch(messages::uninit_shared_read(*at, &name), way.condition));
+            }
             continue;
         }
         reported.push(read.shared);

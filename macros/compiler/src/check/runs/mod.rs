@@ -20,8 +20,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::bit_set::BlockSet;
 use super::cfg::{
-    BlockId, Cfg, CountedLoop, Digit, End, Extent, MemoryStep, NodeId, Offset, Region, Root, Select, Shared, Source,
-    Step, StepKind, ValueStep, Variable,
+    BlockId, Cfg, CountedLoop, Digit, End, Extent, MemoryStep, NodeId, Region, Root, Select, Shared, Source, Step,
+    StepKind, ValueStep, Variable,
 };
 use super::key_range::remove_range;
 use super::uniform::control::Control;
@@ -32,6 +32,7 @@ use idle::Idle;
 use on_data::OnData;
 use tokens::Tokens;
 pub(super) use value::Number;
+use value::exact_digit;
 
 /// The number of iterations of a loop if the text does not show when it ends: enough that an iteration meets the one before.
 const ITERATIONS: u32 = 2;
@@ -39,8 +40,8 @@ const ITERATIONS: u32 = 2;
 /// The integers of a launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Launch {
-    /// The value of each integer that is an argument.
-    pub(super) argument: u64,
+    /// The value of each integer that is an argument, if it is known.
+    pub(super) argument: Option<u64>,
     /// The value of each element of read-only memory, if it is known.
     pub(super) element: Option<u64>,
     /// The length of each slice that is an argument, if it is known.
@@ -101,6 +102,8 @@ pub(super) struct Runs<'a, 'f> {
     threads: u64,
     /// The number of blocks of the grid, if clusters have one block each: then the rank of a thread's block is that in the grid.
     grid: Option<u64>,
+    /// Whether the grid may have any number of clusters, so that nothing is known of it.
+    in_any_grid: bool,
     regions: BTreeMap<BlockId, (BlockSet, Option<BlockId>)>,
     /// The ways out of loops with barriers, each with the block where the loop goes on.
     exits: BTreeMap<BlockId, BlockId>,
@@ -157,6 +160,7 @@ impl<'a, 'f> Runs<'a, 'f> {
             cfg,
             threads,
             grid: None,
+            in_any_grid: false,
             steps: needed::steps(cfg, &needed::nodes(cfg)),
             bits: (0..cfg.nodes.len()).map(|node| cfg.cuts.get(&NodeId(node)).copied()).collect(),
             digits: (0..cfg.nodes.len()).map(|node| exact_digit(cfg, NodeId(node))).collect(),
@@ -246,12 +250,6 @@ impl<'a, 'f> Runs<'a, 'f> {
         let (_, length) = self.function.shared.get(array)?;
         self.function.values[usize::from(length.0)].literal
     }
-}
-
-/// The digit of the thread's rank that a node is, and nothing more.
-fn exact_digit(cfg: &Cfg<'_>, node: NodeId) -> Option<Digit> {
-    let position = cfg.positions.get(&node)?;
-    (position.offset == Offset::Zero && position.rank_in.is_none()).then_some(position.digit)
 }
 
 fn is_integer(ty: &ValueType) -> bool {

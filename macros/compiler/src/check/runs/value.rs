@@ -1,7 +1,7 @@
 //! The values that a thread computes in its run: small integers, each with whether it depends on what the host passes.
 
 use super::{Runs, Thread};
-use crate::check::cfg::{BlockId, CountedLoop, Formula, NodeId, Root, Source};
+use crate::check::cfg::{BlockId, Cfg, CountedLoop, Digit, Formula, NodeId, Offset, Root, Source};
 use crate::check::constant_propagation::operate;
 use crate::model::expr::BinaryOp;
 use crate::model::group::Group;
@@ -90,10 +90,21 @@ impl Number {
     }
 }
 
+/// The digit of the thread's rank that a node is, and nothing more.
+pub(super) fn exact_digit(cfg: &Cfg<'_>, node: NodeId) -> Option<Digit> {
+    let position = cfg.positions.get(&node)?;
+    (position.offset == Offset::Zero && position.rank_in.is_none()).then_some(position.digit)
+}
+
 impl Runs<'_, '_> {
     /// Returns the runs of threads in a grid of so many clusters of one block each.
     pub(in crate::check) fn in_grid(self, blocks: u64) -> Self {
         Runs { grid: Some(blocks), ..self }
+    }
+
+    /// Returns the runs of threads in a cluster of a grid of which nothing is known.
+    pub(in crate::check) fn in_any_grid(self) -> Self {
+        Runs { in_any_grid: true, ..self }
     }
 }
 
@@ -145,7 +156,7 @@ impl Thread<'_, '_, '_> {
             (Source::Read(variable), _) => self.variables.get(variable).copied(),
             (Source::Counter { .. }, _) => self.counter(block),
             (Source::Param(position), _) => {
-                self.runs.is_integer_argument(*position).then(|| Number::given(self.launch.argument))?
+                self.launch.argument.filter(|_| self.runs.is_integer_argument(*position)).and_then(Number::given)
             }
             (Source::Load(Root::ReadOnly), _) => {
                 Number::given(self.launch.element.filter(|_| self.runs.reads_integers)?)
@@ -256,6 +267,7 @@ impl Thread<'_, '_, '_> {
                 }
             }
             (UniformAt::Cluster, _) if self.runs.grid.is_some() => None,
+            (UniformAt::Block | UniformAt::Cluster, _) if self.runs.in_any_grid => None,
             (UniformAt::Block, _) => {
                 let (extents, rank) = (along(&options.cluster)?, self.id.block?);
                 let before = extents[..axis].iter().product::<u64>();
@@ -291,7 +303,7 @@ impl Thread<'_, '_, '_> {
         }
         match (group, query.answer) {
             (Group::ThreadBlock, Answer::ThreadCount) => Some(threads),
-            (Group::Grid, _) if self.id.block.is_none() => None,
+            (Group::Grid, _) if self.id.block.is_none() || self.runs.in_any_grid => None,
             (Group::Cluster | Group::Grid, Answer::ThreadCount) => blocks?.checked_mul(threads),
             (Group::Cluster | Group::Grid, Answer::BlockCount) => blocks,
             (Group::Cluster | Group::Grid, Answer::BlockRank) => block(),

@@ -15,7 +15,7 @@ impl Check<'_, '_> {
     /// The faults that two launches have at one place: one with as many elements as threads, and one with fewer.
     pub(super) fn run_for_arguments(&self, launch: Launch) -> Option<Vec<Diag>> {
         let follow = |argument: u64| {
-            let launch = Launch { argument, element: None, length: None, ..launch };
+            let launch = Launch { argument: Some(argument), element: None, length: None, ..launch };
             let mut traces: Vec<Trace> = Vec::new();
             self.trace(launch, None, &mut traces, &mut Vec::new()).map(|()| traces)
         };

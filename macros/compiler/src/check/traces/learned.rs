@@ -17,7 +17,7 @@ use crate::model::atomic::AtomicAccess;
 const STEPS_OF_LANE: usize = 400;
 
 /// What is known of warps: in a launch, by its argument, its data and the branch that it decides, and by the block and the first thread.
-pub(super) type Learners = BTreeMap<(u64, Option<u64>, Option<(BlockId, bool)>, Option<u64>, u64), bool>;
+pub(super) type Learners = BTreeMap<(Option<u64>, Option<u64>, Option<(BlockId, bool)>, Option<u64>, u64), bool>;
 
 /// Whether some thread may have learned something since the last barrier of the block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

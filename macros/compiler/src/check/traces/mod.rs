@@ -129,15 +129,15 @@ pub(super) fn check<'f>(
     crowded::check(&check).into_iter().for_each(|fault| diags.push(fault));
     let mut works = false;
     if questions.copies && runs.has_integers {
-        check.push(check.run_without_rounds(Launch { argument: 0, element: None, ..first[0] }), diags);
+        check.push(check.run_without_rounds(Launch { argument: Some(0), element: None, ..first[0] }), diags);
     }
     let mut longest = first[0];
     for (number, launch) in first.iter().enumerate() {
         let mut launch = *launch;
         let mut is_right = check.report(launch, number == 0 && counts_bytes, &mut seen, diags);
         // Arguments may count no more elements than there are threads.
-        if !is_right && launch.argument == 2 * threads * blocks {
-            launch.argument = threads * blocks;
+        if !is_right && launch.argument == Some(2 * threads * blocks) {
+            launch.argument = Some(threads * blocks);
             is_right = check.report(launch, false, &mut seen, diags);
         }
         if is_right && launch.argument > longest.argument {
@@ -182,7 +182,7 @@ pub(super) fn check<'f>(
 /// two are alike, and elements of which nothing is known. `bounds` are arguments at which a barrier may be left out.
 fn launches(runs: &Runs<'_, '_>, threads: u64, bounds: &BTreeSet<u64>) -> Vec<Launch> {
     let launch = |argument, element| Launch {
-        argument,
+        argument: Some(argument),
         element,
         length: Some(4 * threads),
         agreed: None,

@@ -74,7 +74,7 @@ impl<'a, 'f> Recorder<'a, 'f> {
         if !ends {
             self.tell();
         } else if !self.trace.is_assumed {
-            self.found.extend(self.flights.left(self.check.runs.has_integers.then_some(self.launch.argument)));
+            self.found.extend(self.flights.left(self.launch.argument.filter(|_| self.check.runs.has_integers)));
         }
         let [made, somewhere] = self.told;
         let told = self.trace.made[..made].iter_mut();

@@ -53,13 +53,13 @@ impl IndexValue {
             BinaryOp::Mul => a.times(b),
             BinaryOp::Rem => a.remainder(b),
             BinaryOp::BitAnd => a.and(b),
+            BinaryOp::BitOr => a.or(b),
             BinaryOp::BitXor => a.xor(b),
             BinaryOp::Shl => a.shifted_left(b),
             BinaryOp::Div if in_detail => a.divided(b),
             BinaryOp::Shr if in_detail => a.shifted_right(b),
             BinaryOp::Div
             | BinaryOp::Shr
-            | BinaryOp::BitOr
             | BinaryOp::Eq
             | BinaryOp::Ne
             | BinaryOp::Lt

@@ -1,4 +1,5 @@
-//! Index values in chunks: multiples of a size, and what lies between two of them.
+//! Index values in chunks: multiples of a size, and what lies between two of them. With the sizes that the text says, they are the
+//! digits of a number of mixed radix: `q * N + r` with `r < N`, of which `q` tells two apart.
 
 use super::{Form, IndexValue, Offset, Size};
 use crate::check::dsm::affine::{Affine, Cycle, Wraparound};
@@ -52,6 +53,11 @@ impl IndexValue {
     /// A value in a chunk plus a number that does not lead out of it.
     pub(super) fn within_chunk_plus(&self, number: &IndexValue) -> Option<Form> {
         let Form::InChunk { index, size, near, offset } = self.as_chunk_start() else { return None };
+        if let Some((chunks, rest)) = number.in_chunks_of(size) {
+            let index = index.plus(chunks)?;
+            let form = Form::InChunk { index, size, near: near && index.modulus == 0 && index.cycle.is_none(), offset };
+            return if rest.number() == Some(0) { Some(form) } else { IndexValue::from(form).within_chunk_plus(&rest) };
+        }
         let is_inside = |largest: u64| match size {
             Size::Number(size) => largest < size,
             Size::Constant(_) => true,
@@ -66,6 +72,114 @@ impl IndexValue {
             (Offset::Between(..) | Offset::Anywhere(_), ..) => return None,
         };
         Some(Form::InChunk { index, size, near, offset })
+    }
+
+    /// The chunks of this size that a number is, if it is at least one, and what is left of it.
+    fn in_chunks_of(&self, chunks: Size) -> Option<(Affine, IndexValue)> {
+        let is_one = || matches!(chunks, Size::Blocks | Size::Fixed(_)) && self.size() == Some(chunks);
+        match (self.form, chunks, self.number().and_then(|number| u64::try_from(number).ok())) {
+            (_, Size::Number(size @ 1..), Some(number)) if number >= size => {
+                Some((Affine::of_number(i32::try_from(number / size).ok()?), IndexValue::literal(number % size)))
+            }
+            (Form::InChunk { index, size, offset: Offset::Between(lower, max), .. }, ..) if size == chunks => {
+                Some((index, IndexValue::between(lower, Some(Size::Number(max.checked_add(1)?)))))
+            }
+            (_, Size::Number(_) | Size::Constant(_) | Size::Blocks | Size::Fixed(_), _) if is_one() => {
+                Some((Affine::of_number(1), IndexValue::literal(0)))
+            }
+            (Form::Unknown | Form::Affine(_) | Form::InChunk { .. } | Form::InHalf { .. } | Form::ByRank(_), ..) => {
+                None
+            }
+        }
+    }
+
+    /// The chunk of a size that the text says, by its index, with where in it the value lies, from the first number to the last.
+    fn digits(&self) -> Option<(Affine, u64, bool, [u64; 2])> {
+        let Form::InChunk { index, size: Size::Number(size), near, offset } = self.form else { return None };
+        let offsets = match offset {
+            Offset::Between(lower, max) => [lower, max],
+            Offset::Anywhere(_) => [0, size.checked_sub(1)?],
+        };
+        (offsets[1] < size && offset.largest() < size).then_some((index, size, near, offsets))
+    }
+
+    /// The value that lies in a chunk of this size, from the first offset to the last.
+    fn in_chunk(index: Affine, size: u64, near: bool, [lower, max]: [u64; 2]) -> Form {
+        Form::InChunk { index, size: Size::Number(size), near, offset: Offset::Between(lower, max) }
+    }
+
+    /// A value in a chunk times a number: it is in a chunk that is larger by as much.
+    pub(super) fn chunk_times(&self, number: &IndexValue) -> Option<Form> {
+        let (index, size, near, offsets) = self.digits()?;
+        let times = u64::try_from(number.number()?).ok().filter(|times| *times > 0)?;
+        let [lower, max] = offsets.map(|offset| offset.checked_mul(times));
+        Some(IndexValue::in_chunk(index, size.checked_mul(times)?, near, [lower?, max?]))
+    }
+
+    /// A value in a chunk divided by the chunk's size, which is the chunk's index, or by a divisor of it.
+    pub(super) fn chunk_divided(&self, by: u64) -> Option<Form> {
+        let (index, size, near, offsets) = self.digits()?;
+        if size % by != 0 || index.may_wrap() {
+            return None;
+        }
+        let in_chunk = IndexValue::in_chunk(index, size / by, near, offsets.map(|offset| offset / by));
+        Some(if size == by { Form::Affine(index) } else { in_chunk })
+    }
+
+    /// The remainder of a value in a chunk by so many chunks.
+    pub(super) fn chunk_modulo(&self, by: u64) -> Option<IndexValue> {
+        let (index, size, _, [lower, max]) = self.digits()?;
+        if by % size != 0 || index.may_wrap() && !by.is_power_of_two() {
+            return None;
+        }
+        let rest = || IndexValue::between(lower, max.checked_add(1).map(Size::Number));
+        let chunks = u32::try_from(by / size).ok()?;
+        let remainder = index.modulo(chunks).map(|index| {
+            let near = index.modulus == chunks && index.cycle.is_none();
+            let index = Affine { wraparound: Wraparound::No, ..index };
+            IndexValue { form: IndexValue::in_chunk(index, size, near, [lower, max]), ..IndexValue::below(by) }
+        });
+        if chunks == 1 { Some(rest()) } else { remainder }
+    }
+
+    /// `n | m`, which is a sum if `n` is the start of a chunk whose size is a power of two, and `m` less than that.
+    pub(in crate::check::dsm) fn or(&self, other: &IndexValue) -> IndexValue {
+        let is_sum = |start: &IndexValue, rest: &IndexValue| {
+            start.digits().is_some_and(|(_, size, _, offsets)| {
+                offsets == [0, 0] && size.is_power_of_two() && rest.lower.is_some() && rest.is_below(Size::Number(size))
+            })
+        };
+        if is_sum(self, other) || is_sum(other, self) { self.plus(other) } else { IndexValue::UNKNOWN }
+    }
+
+    /// A value that is not less than this one, and less than the end: it is in this one's chunk if that ends no earlier.
+    pub(in crate::check::dsm) fn until(&self, end: &IndexValue) -> Option<Form> {
+        let chunk = self.as_chunk_start();
+        match (chunk, end.as_chunk_start()) {
+            (
+                Form::InChunk { index, size, near, .. },
+                Form::InChunk { index: next, size: other, near: true, offset: Offset::Between(0, 0) },
+            ) if size == other && index.is_just_before(next) => {
+                Some(Form::InChunk { index, size, near, offset: Offset::Anywhere(0) })
+            }
+            (
+                Form::InChunk { index, size, near, .. },
+                Form::InChunk { index: same, size: other, offset: Offset::Between(_, max), .. },
+            ) if size == other && index == same && index.modulus == 0 && index.cycle.is_none() && !index.may_wrap() => {
+                Some(Form::InChunk { index, size, near, offset: Offset::Between(0, max) })
+            }
+            (Form::Unknown | Form::Affine(_) | Form::InChunk { .. } | Form::InHalf { .. } | Form::ByRank(_), _) => None,
+        }
+    }
+
+    /// This value plus any number of steps of this width.
+    pub(in crate::check::dsm) fn in_steps_of(&self, width: u64) -> Option<Form> {
+        if let Some(affine) = self.affine() {
+            return affine.modulo(u32::try_from(width).ok()?).map(Form::Affine);
+        }
+        let (index, size, _, offsets) = self.digits()?;
+        let chunks = u32::try_from(width / size).ok().filter(|chunks| *chunks > 1 && width % size == 0)?;
+        index.modulo(chunks).map(|index| IndexValue::in_chunk(index, size, false, offsets))
     }
 
     /// `N - n`, of a multiple of a size and the start of one of the chunks below: the start of another one.

@@ -1,0 +1,307 @@
+//! Receipts: the block to whose memory peers send waits for all that they send, so that it cannot exit before, and the senders need not
+//! tell it that they are done. A `store_async` sends what a register holds: it does not need its sender.
+//!
+//! All threads of the cluster are followed ([runs](super::runs)) in a launch of which nothing is known that the host decides. Of each
+//! barrier that a peer's `store_async` completes on, the whole life must be known: one
+//! `init`, as many arrivals as it counts, as many bytes as are sent, and waits for its first phase. Phases that a loop counts are none
+//! of this analysis (`rings` has them), and a copy from shared memory is none either: it reads the sender's memory.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::bit_set::BlockSet;
+use super::cfg::{
+    AccessId, AccessKind, BarrierCallId, BlockId, Cfg, GroupStep, MemoryStep, Region, Root, Shared, Step, StepKind,
+};
+use super::dsm::ranks::blocks_of_cluster;
+use super::runs::{Launch, Observer, Runs, Thread, ThreadId};
+use super::uniform::control::Control;
+use crate::model::barrier::PhaseAction;
+use crate::model::expr::{Expr, ExprKind};
+use crate::model::group::Group;
+use crate::model::op::Op;
+use crate::model::ty::bytes_of;
+use crate::model::walk::{walk, walk_block};
+use crate::model::{Function, Role};
+
+/// The largest number of steps that are followed in the runs of all threads.
+const STEPS: usize = 200_000;
+
+/// A barrier: the rank of its block, its array and its index there.
+type BarrierAt = (u64, Shared, u64);
+
+/// A thread: the rank of its block, and its rank there.
+type Id = (u64, u64);
+
+/// What all threads of the cluster do to one barrier.
+#[derive(Debug, Default)]
+struct Life {
+    /// The counts with which it is initialized.
+    counts: Vec<u64>,
+    arrivals: u64,
+    expected: u64,
+    sent: u64,
+    /// The threads that have let it expect bytes and have not arrived since.
+    yet_to_arrive: BTreeSet<Id>,
+    /// The threads of its block that have waited for its first phase.
+    waited: BTreeSet<u64>,
+    /// Whether a barrier of the block follows one of those waits.
+    is_told: bool,
+}
+
+/// The accesses to peers' memory whose owners wait for them: the writes of `store_async`, and those that count their bytes at barriers.
+pub(super) fn receipts(function: &Function, cfg: &Cfg<'_>, control: &Control) -> BTreeSet<AccessId> {
+    let is_remote = |region: &Region| matches!(region.root, Root::Remote(_));
+    let comes_from_peers =
+        cfg.barrier_calls.iter().any(|call| is_remote(&call.region) && call.method.action != PhaseAction::Wait);
+    let (Some(blocks), Some(threads)) =
+        (blocks_of_cluster(function), function.options.block.as_ref().and_then(|extents| extents.count()))
+    else {
+        return BTreeSet::new();
+    };
+    if function.role != Role::Kernel || !comes_from_peers || hides_barriers(function, cfg) {
+        return BTreeSet::new();
+    }
+    let runs = Runs::of(function, cfg, control, threads).in_any_grid();
+    let launch = Launch { argument: None, element: None, length: None, agreed: None, data: None, holds: None };
+    let mut log =
+        Log { function, cfg, lives: BTreeMap::new(), ends: BTreeMap::new(), lost: BTreeSet::new(), is_lost: false };
+    let mut left = STEPS;
+    for block in 0..blocks {
+        for rank in 0..threads {
+            let id = ThreadId { block: Some(block), rank };
+            if runs.run(launch, id, &mut left, &mut log) != Ok(true) || log.is_lost {
+                return BTreeSet::new();
+            }
+        }
+    }
+    let is_received =
+        |at: &BarrierAt| log.lives.get(at).is_some_and(|life| !log.lost.contains(&at.1) && life.is_received(threads));
+    let ends = log.ends.iter().filter(|(_, ends)| ends.iter().all(is_received));
+    ends.map(|(access, _)| *access).collect()
+}
+
+/// Whether another function or inline CUDA may use a barrier, or the text does not show which one is used.
+fn hides_barriers(function: &Function, cfg: &Cfg<'_>) -> bool {
+    let is_hidden = |region: &Region| {
+        region.via.is_some() || region.root.party().is_none_or(|(_, shared)| !matches!(shared, Shared::Array(_)))
+    };
+    let barriers: BTreeSet<Shared> =
+        cfg.barrier_calls.iter().filter_map(|call| Some(call.region.root.party()?.1)).collect();
+    let hides = |kind: AccessKind| matches!(kind, AccessKind::Opaque | AccessKind::Lent | AccessKind::ByClosure);
+    let is_of_barrier = |region: &Region| region.root.party().is_some_and(|(_, shared)| barriers.contains(&shared));
+    cfg.barrier_calls.iter().any(|call| is_hidden(&call.region))
+        || has_closure_of_barriers(function)
+        || cfg.calls.iter().any(|call| !call.barriers.is_empty())
+        || cfg
+            .accesses
+            .iter()
+            .any(|access| is_of_barrier(&access.region) && (hides(access.kind) || access.given_to.is_some()))
+}
+
+/// Whether a closure does something to a barrier, which another function may have it do any number of times.
+fn has_closure_of_barriers(function: &Function) -> bool {
+    let mut has = false;
+    walk_block(&function.body, &mut |expr: &Expr| {
+        if let ExprKind::Closure { body, .. } = &expr.kind {
+            walk(body, &mut |expr| {
+                has |= matches!(expr.kind, ExprKind::Op { op: Op::Barrier(..) | Op::Copy(_), .. });
+            });
+        }
+    });
+    has
+}
+
+impl Life {
+    /// Whether its block waits, after which nobody arrives and no byte comes any more.
+    ///
+    /// The first phase ends when all arrivals have come, and so after all that let it expect bytes, and when all of these bytes have come.
+    /// Where that is all that is ever done, nothing is left.
+    fn is_received(&self, threads: u64) -> bool {
+        let all_wait = self.waited.len() as u64 == threads;
+        self.counts == [self.arrivals]
+            && self.expected == self.sent
+            && self.yet_to_arrive.is_empty()
+            && (all_wait || self.is_told)
+    }
+}
+
+/// What the threads do, one after another.
+struct Log<'a, 'f> {
+    function: &'f Function,
+    cfg: &'a Cfg<'f>,
+    lives: BTreeMap<BarrierAt, Life>,
+    /// By access to a peer's memory, the barriers at which it ends.
+    ends: BTreeMap<AccessId, BTreeSet<BarrierAt>>,
+    /// The arrays of barriers to which a thread may do what is not known.
+    lost: BTreeSet<Shared>,
+    is_lost: bool,
+}
+
+impl Log<'_, '_> {
+    /// The barrier that a region is for a thread.
+    fn barrier(&self, thread: &Thread<'_, '_, '_>, region: &Region) -> Option<BarrierAt> {
+        let place = thread.place(region)?;
+        let (owner, shared) = match place.root {
+            Root::Shared(shared) => (thread.id.block?, shared),
+            Root::Remote(shared) => (place.owner.filter(|owner| !owner.is_given)?.natural()?, shared),
+            Root::ReadOnly | Root::Global => return None,
+        };
+        let index = match place.ranges[..] {
+            [] => 0,
+            [Some((index, _))] if !index.is_given => index.natural()?,
+            _ => return None,
+        };
+        Some((owner, shared, index))
+    }
+
+    fn call(&mut self, thread: &Thread<'_, '_, '_>, id: BarrierCallId, steps: &[Step]) {
+        let call = &self.cfg.barrier_calls[id.0];
+        let Some((_, shared)) = call.region.root.party() else {
+            self.is_lost = true;
+            return;
+        };
+        let known = self.barrier(thread, &call.region).zip(thread.id.block);
+        let Some((at, block)) = known else {
+            self.lost.insert(shared);
+            return;
+        };
+        let by = (block, thread.id.rank);
+        let operand = || {
+            let number = thread.known(*call.operands.last()?)?;
+            number.natural().filter(|_| !number.is_given)
+        };
+        let is_array = call.region.path.is_empty() && self.is_array(shared);
+        let life = self.lives.entry(at).or_default();
+        let is_understood = match call.method.action {
+            _ if is_array => false,
+            // All threads give one count.
+            PhaseAction::InitCollective if by.1 != 0 => true,
+            PhaseAction::Init | PhaseAction::InitCollective => {
+                operand().map(|count| life.counts.push(count)).is_some() && at.0 == block
+            }
+            PhaseAction::ExpectTx => operand().is_some_and(|bytes| {
+                life.expected += bytes;
+                life.yet_to_arrive.insert(by);
+                true
+            }),
+            PhaseAction::Arrive => {
+                life.arrivals += 1;
+                life.yet_to_arrive.remove(&by);
+                true
+            }
+            PhaseAction::ArriveAndWait if at.0 == block => {
+                life.arrivals += 1;
+                life.yet_to_arrive.remove(&by);
+                life.waited.insert(by.1);
+                true
+            }
+            PhaseAction::WaitParity => operand().is_some_and(|parity| {
+                if parity == 0 && at.0 == block {
+                    life.waited.insert(by.1);
+                }
+                true
+            }),
+            // Each token is of the first phase, if no more arrive than that counts.
+            PhaseAction::Wait if at.0 == block => {
+                life.waited.insert(by.1);
+                true
+            }
+            PhaseAction::Copy => match self.sent(thread, steps) {
+                Some((access, owner, bytes)) if owner == at.0 => {
+                    // The bytes are counted by an access to the barrier, which comes right before.
+                    for access in [access].into_iter().chain(self.access_to(&call.region, steps)) {
+                        self.ends.entry(access).or_default().insert(at);
+                    }
+                    self.lives.entry(at).or_default().sent += bytes;
+                    true
+                }
+                Some(_) | None => false,
+            },
+            PhaseAction::TryWait => true,
+            PhaseAction::Wait
+            | PhaseAction::ArriveN
+            | PhaseAction::ArriveAndDrop
+            | PhaseAction::ArriveAndWait
+            | PhaseAction::Invalidate => false,
+        };
+        if !is_understood {
+            self.lost.insert(shared);
+        }
+    }
+
+    /// The last access of these steps to a barrier.
+    fn access_to(&self, barrier: &Region, steps: &[Step]) -> Option<AccessId> {
+        steps.iter().rev().find_map(|step| {
+            let StepKind::Memory(MemoryStep::Access(id)) = step.kind else { return None };
+            (self.cfg.accesses[id.0].region == *barrier).then_some(id)
+        })
+    }
+
+    /// Whether it is an array of several barriers, or of so many as the text does not show.
+    fn is_array(&self, shared: Shared) -> bool {
+        let Shared::Array(array) = shared else { return true };
+        let length = self.function.shared.get(array).map(|(_, length)| &self.function.values[usize::from(length.0)]);
+        length.and_then(|length| length.literal) != Some(1)
+    }
+
+    /// The write of a `store_async` that these steps end with, the rank of the block whose memory it is, and the number of bytes.
+    fn sent(&self, thread: &Thread<'_, '_, '_>, steps: &[Step]) -> Option<(AccessId, u64, u64)> {
+        let mut accesses = steps.iter().rev().filter_map(|step| {
+            let StepKind::Memory(MemoryStep::Access(id)) = step.kind else { return None };
+            Some((id, &self.cfg.accesses[id.0]))
+        });
+        let (id, access) = accesses.find(|(_, access)| access.kind == AccessKind::AsyncWrite)?;
+        let place = thread.place(&access.region)?;
+        let Root::Remote(Shared::Array(array)) = place.root else { return None };
+        let (element, _) = self.function.shared.get(array)?;
+        let bytes = bytes_of(&element.to_string()).filter(|bytes| matches!(bytes, 4 | 8))?;
+        Some((id, place.owner.filter(|owner| !owner.is_given)?.natural()?, bytes))
+    }
+}
+
+impl Observer for Log<'_, '_> {
+    fn step(&mut self, thread: &Thread<'_, '_, '_>, (block, number): (BlockId, usize), step: &Step) {
+        let steps = &self.cfg.blocks[block.0].steps;
+        match step.kind {
+            StepKind::BarrierCall(call) => {
+                // A copy has a step of its own, which `store_async` has not.
+                let is_copy = matches!(steps.get(number + 1).map(|step| &step.kind), Some(StepKind::Copy(_)));
+                match self.cfg.barrier_calls[call.0].region.root.party() {
+                    Some((_, shared)) if is_copy => _ = self.lost.insert(shared),
+                    _ => self.call(thread, call, &steps[..number]),
+                }
+            }
+            StepKind::Group(GroupStep::Collective { team, barrier: true, .. }) if team.group >= Group::ThreadBlock => {
+                for life in self.lives.iter_mut().filter(|(at, _)| Some(at.0) == thread.id.block).map(|(_, life)| life)
+                {
+                    life.is_told |= life.waited.contains(&thread.id.rank);
+                }
+            }
+            StepKind::Group(_)
+            | StepKind::Value(_)
+            | StepKind::Memory(_)
+            | StepKind::Token(_)
+            | StepKind::Copy(_)
+            | StepKind::Call(_) => {}
+        }
+    }
+
+    fn pass_over(&mut self, _branch: BlockId, arms: &BlockSet) {
+        for step in arms.iter().flat_map(|block| &self.cfg.blocks[block.0].steps) {
+            if let StepKind::BarrierCall(call) = step.kind {
+                match self.cfg.barrier_calls[call.0].region.root.party() {
+                    Some((_, shared)) => _ = self.lost.insert(shared),
+                    None => self.is_lost = true,
+                }
+            }
+        }
+    }
+
+    fn iterates(&mut self) -> bool {
+        false
+    }
+
+    fn shortens(&self) -> bool {
+        false
+    }
+}

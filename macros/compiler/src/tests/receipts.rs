@@ -1,0 +1,162 @@
+//! Tests of blocks that wait for what their peers send them, and so need no barrier of the cluster before they exit: each form with
+//! mistakes by which a block may be gone when something comes.
+
+use super::rules;
+
+const EXIT: &str = "exit_before_peers_done";
+
+/// Asserts that a kernel is right, and that it is not with each of these changes.
+#[track_caller]
+fn right_but_for(body: &str, changes: &[(&str, &str)]) {
+    let kernel = |body: &str| {
+        rules(&format!(
+            "#[cluster_kernel(cluster = 4, block = 32)]
+            fn sends(input: &[u32], out: &mut [u32], n: u32) {{
+                let (cluster, block) = (this_cluster(), this_thread_block());
+                let (rank, i) = (cluster.block_rank(), block.thread_rank());
+                let values = shared_array::<u32, 32>();
+                let bar = shared_cluster_barrier();
+                {body}
+                out[this_grid().thread_rank()] = values[i];
+            }}"
+        ))
+    };
+    assert_eq!(kernel(body), [""; 0], "{body}");
+    for (from, to) in changes {
+        assert!(body.contains(from), "{from}");
+        let changed = body.replace(from, to);
+        assert!(kernel(&changed).iter().any(|rule| rule == EXIT), "{changed}");
+    }
+}
+
+#[test]
+fn each_block_sends_to_all() {
+    right_but_for(
+        "bar.init_collective(&cluster, 1);
+        if i == 0 { bar.expect_tx(4 * 4); let _ = bar.arrive(); }
+        if i < 4 {
+            let there = cluster.map_shared_rank(&values, i);
+            there.store_async(rank, input[rank], &cluster.map_shared_rank(&bar, i));
+        }
+        bar.wait_parity(false);",
+        &[
+            ("bar.wait_parity(false);", ""),
+            ("bar.wait_parity(false);", "if rank == 0 { bar.wait_parity(false); }"),
+            ("bar.wait_parity(false);", "if n > 2 { bar.wait_parity(false); }"),
+            ("bar.wait_parity(false);", "if input[0] > 2 { bar.wait_parity(false); }"),
+            ("bar.wait_parity(false);", "let _ = bar.try_wait_parity(false);"),
+            ("bar.wait_parity(false);", "bar.wait_parity(true);"),
+            ("bar.wait_parity(false);", "bar.wait_parity(n == 3);"),
+            ("4 * 4", "3 * 4"),
+            ("4 * 4", "5 * 4"),
+            ("4 * 4", "4 * n"),
+            ("let _ = bar.arrive();", "let _ = bar.arrive(); let _ = bar.arrive();"),
+            ("bar.expect_tx(4 * 4); let _ = bar.arrive();", "let _ = bar.arrive(); bar.expect_tx(4 * 4);"),
+            ("i < 4", "i < n"),
+        ],
+    );
+}
+
+/// The wait is for another barrier than that of the bytes.
+#[test]
+fn another_barrier() {
+    let body = "let other = shared_cluster_barrier();
+        bar.init_collective(&cluster, 1);
+        other.init_collective(&cluster, 1);
+        if i == 0 { bar.expect_tx(4); let _ = bar.arrive(); let _ = other.arrive(); }
+        let next = (rank + 1) % 4;
+        if i == 0 { cluster.map_shared_rank(&values, next).store_async(5, rank, &cluster.map_shared_rank(&bar, next)); }
+        bar.wait_parity(false);";
+    right_but_for(
+        body,
+        &[("bar.wait_parity(false)", "other.wait_parity(false)"), ("(&bar, next)", "(&bar, (rank + 2) % 4)")],
+    );
+}
+
+#[test]
+fn tokens_and_loops() {
+    right_but_for(
+        "bar.init_collective(&cluster, 32);
+        if i == 0 {
+            bar.expect_tx(3 * 4);
+            for step in 1..4 {
+                let to = (rank + step) % 4;
+                cluster.map_shared_rank(&values, to).store_async(rank, step, &cluster.map_shared_rank(&bar, to));
+            }
+        }
+        let token = bar.arrive();
+        for k in 0..n { out[k] = k; }
+        bar.wait(token);",
+        &[
+            ("1..4", "0..4"),
+            ("1..4", "1..n"),
+            ("(&cluster, 32)", "(&cluster, 31)"),
+            ("out[k] = k;", "out[k] = k; if k == 7 { return; }"),
+        ],
+    );
+    right_but_for(
+        "bar.init_collective(&cluster, 32);
+        bar.expect_tx(4);
+        let next = (rank + 1) % cluster.num_blocks();
+        cluster.map_shared_rank(&values, next).store_async(i, input[i], &cluster.map_shared_rank(&bar, next));
+        bar.arrive_and_wait();",
+        &[("expect_tx(4)", "expect_tx(8)")],
+    );
+}
+
+/// One thread waits, and a barrier of the block keeps the others.
+#[test]
+fn one_thread_waits() {
+    right_but_for(
+        "bar.init_collective(&cluster, 1);
+        let next = (rank + 1) % 4;
+        if i == 0 {
+            bar.expect_tx(4);
+            let _ = bar.arrive();
+            cluster.map_shared_rank(&values, next).store_async(5, rank, &cluster.map_shared_rank(&bar, next));
+        }
+        if i == 0 { bar.wait_parity(false); }
+        block.sync();",
+        &[
+            ("if i == 0 { bar.wait_parity(false); }", ""),
+            ("if i == 0 { bar.wait", "if i == 0 && rank > 0 { bar.wait"),
+            ("block.sync();", ""),
+        ],
+    );
+}
+
+/// A condition on the place in the grid is none on the place in the cluster, a bulk copy reads its sender's memory, and a peer's arrival is
+/// told by nothing but the barrier.
+#[test]
+fn what_is_no_receipt() {
+    let kernel = |condition: &str, send: &str| {
+        rules(&format!(
+            "#[cluster_kernel(cluster = 4, block = 32)]
+            fn sends(input: &[u32], out: &mut [u32]) {{
+                let (cluster, block) = (this_cluster(), this_thread_block());
+                let (rank, i) = (cluster.block_rank(), block.thread_rank());
+                let (values, mine) = (shared_array::<u32, 32>(), shared_array::<u32, 32>());
+                let bar = shared_cluster_barrier();
+                bar.init_collective(&cluster, 1);
+                mine[i] = input[i];
+                block.sync();
+                let next = (rank + 1) % 4;
+                if i == 0 {{
+                    bar.expect_tx(128);
+                    let _ = bar.arrive();
+                }}
+                if {condition} {{
+                    let (there, told) = (cluster.map_shared_rank(&values, next), cluster.map_shared_rank(&bar, next));
+                    {send}
+                }}
+                bar.wait_parity(false);
+                out[this_grid().thread_rank()] = values[i];
+            }}"
+        ))
+    };
+    let store = "there.store_async(i, 1, &told);";
+    assert_eq!(kernel("i < 32", store), [""; 0]);
+    assert_eq!(kernel("this_grid().block_rank() < 4", store), [EXIT]);
+    assert!(kernel("i == 1", "told.arrive();").iter().any(|rule| rule == EXIT));
+    assert_eq!(kernel("i == 0", "bulk_copy_async(&there, &mine, &told);"), [EXIT]);
+}
