@@ -304,8 +304,11 @@ impl<'a, 'f> Kernel<'a, 'f> {
             }
             StepKind::Value(ValueStep::Set { variable, .. }) => counts(*variable),
             StepKind::Value(ValueStep::Evaluate(node)) => self.hands(*node),
+            StepKind::Memory(MemoryStep::Access(access)) => {
+                self.handed.borrow().as_ref().is_some_and(|handed| handed.is_access(*access))
+            }
             StepKind::Value(ValueStep::Name { .. } | ValueStep::Return(_))
-            | StepKind::Memory(_)
+            | StepKind::Memory(MemoryStep::Fence | MemoryStep::WaitPrevious)
             | StepKind::Group(GroupStep::Convergent { .. } | GroupStep::Aligned { .. } | GroupStep::FormGroup(_))
             | StepKind::Token(_) => false,
         }
