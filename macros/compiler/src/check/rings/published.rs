@@ -115,7 +115,12 @@ fn turns<'t>(kernel: &'t Kernel<'_, '_>, sites: &'t [&Site<'_>]) -> impl Iterato
     let orders = |kind: &StepKind| match kind {
         StepKind::BarrierCall(call) => !cfg.barrier_calls[call.0].method.action.begins(),
         StepKind::Group(GroupStep::Collective { barrier, .. }) => *barrier,
-        _ => false,
+        StepKind::Value(_)
+        | StepKind::Memory(_)
+        | StepKind::Group(_)
+        | StepKind::Token(_)
+        | StepKind::Copy(_)
+        | StepKind::Call(_) => false,
     };
     let barriers: Vec<Point> = steps.filter(|(_, kind)| orders(kind)).map(|(point, _)| point).collect();
     sites.iter().map(move |(id, _, point)| {

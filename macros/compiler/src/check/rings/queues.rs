@@ -372,7 +372,13 @@ impl Walker<'_, '_, '_, '_> {
                 others.reduce(|all, one| all.apply(Operator::Mul, one))
             }
             AccessKind::Read => None,
-            _ => of.first.map(|first| is_block(Operator::Eq, block.clone(), first)),
+            AccessKind::Write
+            | AccessKind::AtomicRead
+            | AccessKind::Atomic
+            | AccessKind::Lent
+            | AccessKind::AsyncWrite
+            | AccessKind::Opaque
+            | AccessKind::ByClosure => of.first.map(|first| is_block(Operator::Eq, block.clone(), first)),
         };
         self.flush();
         if let Some(begins) = begins {

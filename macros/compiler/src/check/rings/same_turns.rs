@@ -81,7 +81,13 @@ fn decisions(
             Op::Branch { condition, otherwise } => {
                 let holds = match condition {
                     Condition::Counters(test) => value(test, &known).map(|holds| holds != 0),
-                    _ => constant_of(step).and_then(|constant| constants.get(&constant)).copied(),
+                    Condition::Shared
+                    | Condition::Ahead(_)
+                    | Condition::Constant(_)
+                    | Condition::Free
+                    | Condition::Over { .. } => {
+                        constant_of(step).and_then(|constant| constants.get(&constant)).copied()
+                    }
                 };
                 if holds != Some(false) {
                     work.push((at + 1, turns, known.clone()));
@@ -103,7 +109,19 @@ fn decisions(
             Op::NextRound => work.push((at + 1, turns + 1, known)),
             Op::Jump(to) => work.push((*to, turns, known)),
             Op::Leave => {}
-            _ => work.push((at + 1, turns, known)),
+            Op::Wait { .. }
+            | Op::WaitToken { .. }
+            | Op::Arrive { .. }
+            | Op::Expect { .. }
+            | Op::Copy { .. }
+            | Op::Share { .. }
+            | Op::BeginFill { .. }
+            | Op::EndFill { .. }
+            | Op::BeginRead { .. }
+            | Op::EndRead { .. }
+            | Op::Store { .. }
+            | Op::WaitStores { .. }
+            | Op::Sync { .. } => work.push((at + 1, turns, known)),
         }
     }
     Some(found)

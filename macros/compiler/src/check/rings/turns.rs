@@ -175,7 +175,18 @@ impl Evaluator<'_, '_, '_> {
                     BinaryOp::Le => (Relation::Less, true, false),
                     BinaryOp::Eq => (Relation::Equal, false, true),
                     BinaryOp::Ne => (Relation::Equal, false, false),
-                    _ => return None,
+                    BinaryOp::Add
+                    | BinaryOp::Sub
+                    | BinaryOp::Mul
+                    | BinaryOp::Div
+                    | BinaryOp::Rem
+                    | BinaryOp::BitAnd
+                    | BinaryOp::BitOr
+                    | BinaryOp::BitXor
+                    | BinaryOp::Shl
+                    | BinaryOp::Shr
+                    | BinaryOp::And
+                    | BinaryOp::Or => return None,
                 };
                 let mut sides = [self.side(*left, point, (of, loads))?, self.side(*right, point, (of, loads))?];
                 if turned || relation == Relation::Equal && matches!(sides[0], Side::Number(_) | Side::Symbol(_)) {
