@@ -7,6 +7,11 @@ use super::cfg::{
 };
 
 impl StepKind {
+    /// The access that the step is.
+    pub(crate) fn accessed(&self) -> Option<AccessId> {
+        if let StepKind::Memory(MemoryStep::Access(id)) = self { Some(*id) } else { None }
+    }
+
     /// The variable that the step sets, its value, and the extent. Variables that hold tokens are moved to, not set.
     pub(crate) fn set(&self) -> Option<(Variable, NodeId, Extent)> {
         match *self {

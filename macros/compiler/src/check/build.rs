@@ -24,9 +24,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use phalanx_contract::uniformity::Uniformity;
 
 use super::cfg::{
-    Access, Assertion, BarrierCall, BasicBlock, BlockId, Call, CallId, Cfg, ChangeOfRegisters, Computed, CopyStep,
-    CountedLoop, End, Extent, Formula, GivenTo, GroupStep, MemoryStep, Node, NodeId, Position, Region, Select, Shared,
-    Slice, Source, Step, StepKind, Team, TokenStep, ValueStep, Variable,
+    Access, AccessId, Assertion, BarrierCall, BasicBlock, BlockId, Call, CallId, Cfg, ChangeOfRegisters, Computed,
+    Content, CopyStep, CountedLoop, End, Extent, Formula, GivenTo, GroupStep, MemoryStep, Node, NodeId, Position,
+    Region, Select, Shared, Slice, Source, Step, StepKind, Team, TokenStep, ValueStep, Variable,
 };
 use crate::model::expr::{Block, Expr, ExprKind, Stmt, StmtKind};
 use crate::model::group::Group;
@@ -52,6 +52,7 @@ pub(crate) fn build(function: &Function) -> Result<Cfg<'_>, SpanRange> {
         queries: BTreeMap::new(),
         axes: BTreeMap::new(),
         added: BTreeMap::new(),
+        contents: BTreeMap::new(),
         positions: BTreeMap::new(),
         thread_indexes: BTreeSet::new(),
         cuts: BTreeMap::new(),
@@ -109,6 +110,7 @@ pub(crate) fn build(function: &Function) -> Result<Cfg<'_>, SpanRange> {
         queries: builder.queries,
         axes: builder.axes,
         added: builder.added,
+        contents: builder.contents,
         positions: builder.positions,
         cuts: builder.cuts,
         formulas: builder.formulas,
@@ -137,6 +139,7 @@ struct Builder<'f> {
     queries: BTreeMap<NodeId, (Group, &'static Query)>,
     axes: BTreeMap<NodeId, (NodeId, usize)>,
     added: BTreeMap<NodeId, NodeId>,
+    contents: BTreeMap<AccessId, Content>,
     positions: BTreeMap<NodeId, Position>,
     /// The locals that are the thread's index.
     thread_indexes: BTreeSet<LocalId>,

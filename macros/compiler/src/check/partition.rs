@@ -306,6 +306,7 @@ impl<'f> Splitter<'_, 'f> {
             // Only the rings ask for them, and of the graph that was not split.
             counted: BTreeMap::new(),
             added: BTreeMap::new(),
+            contents: BTreeMap::new(),
             assertions: Vec::new(),
             slices: self.cfg.slices.clone(),
             dynamic: self.cfg.dynamic.clone(),

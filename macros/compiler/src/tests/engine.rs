@@ -88,6 +88,7 @@ fn cfg<const N: usize>(blocks: [(&[&'static str], End); N]) -> Cfg<'static> {
         queries: BTreeMap::new(),
         axes: BTreeMap::new(),
         added: BTreeMap::new(),
+        contents: BTreeMap::new(),
         positions: BTreeMap::new(),
         cuts: BTreeMap::new(),
         formulas: BTreeMap::new(),

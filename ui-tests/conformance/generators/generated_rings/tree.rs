@@ -24,6 +24,8 @@ pub(super) struct Kernel {
     pub(super) warps: bool,
     /// The least number of rounds, if the kernel says that there is one.
     pub(super) least: Option<Least>,
+    /// Whether a stage is a struct of two fields.
+    pub(super) structs: bool,
 }
 
 /// What a kernel does with fewer rounds than it needs.
@@ -91,6 +93,26 @@ impl Form {
     }
 }
 
+impl Role {
+    /// Fills both fields of a stage on their own, or reads one of them or both, at times.
+    fn take_apart(&mut self, random: &mut Random) {
+        let parts: &[Part] = match random.below(4) {
+            0 => &[Part::All],
+            1 => &[Part::First, Part::Second],
+            _ => &[Part::Second, Part::First],
+        };
+        let only = [Part::First, Part::Second][random.below(2)];
+        let is_one = random.below(2) == 0;
+        let apart = |step: Step| match step {
+            Step::Fill(at, _) => parts.iter().map(|part| Step::Fill(at, *part)).collect(),
+            Step::Read(at, _) if is_one => vec![Step::Read(at, only)],
+            Step::Read(at, _) => parts.iter().map(|part| Step::Read(at, *part)).collect(),
+            other => vec![other],
+        };
+        self.steps = self.steps.iter().copied().flat_map(apart).collect();
+    }
+}
+
 /// A step of a round.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Step {
@@ -100,10 +122,25 @@ pub(super) enum Step {
     Alone,
     /// The warp meets.
     Meet,
-    Fill(Index),
-    Read(Index),
+    Fill(Index, Part),
+    Read(Index, Part),
     /// The next step is left out in rounds with another remainder modulo two.
     Sometimes(u32),
+}
+
+/// What of a stage is filled or read: all of it, or one of its two fields, if it is a struct.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Part {
+    All,
+    First,
+    Second,
+}
+
+impl Part {
+    /// Whether a field is a part of it.
+    pub(super) fn has(self, field: Part) -> bool {
+        self == Part::All || self == field
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -137,8 +174,10 @@ impl Kernel {
         let readers: Vec<u32> = readers.map(|readers| if warps { readers * WARP } else { readers }).collect();
         let parity = |inverted| Parity { later: 0, stages, inverted };
         let now = Index(0);
-        let fills = vec![Step::Wait(Bar::Empty, now, parity(true)), Step::Fill(now), Step::Arrive(Bar::Full, now)];
-        let reads = vec![Step::Wait(Bar::Full, now, parity(false)), Step::Read(now), Step::Arrive(Bar::Empty, now)];
+        let fills =
+            vec![Step::Wait(Bar::Empty, now, parity(true)), Step::Fill(now, Part::All), Step::Arrive(Bar::Full, now)];
+        let reads =
+            vec![Step::Wait(Bar::Full, now, parity(false)), Step::Read(now, Part::All), Step::Arrive(Bar::Empty, now)];
         let reads = match (warps, random.below(2)) {
             (false, _) => reads,
             (true, 0) => vec![reads[0], reads[1], Step::Meet, Step::Alone, reads[2]],
@@ -155,6 +194,10 @@ impl Kernel {
         };
         let mut roles = vec![role(&fills)];
         roles.extend(readers.iter().map(|_| role(&reads)));
+        let structs = random.below(3) == 0;
+        if structs {
+            roles.iter_mut().for_each(|role| role.take_apart(random));
+        }
         Kernel {
             stages,
             counts: [1, readers.iter().sum::<u32>() / if warps { WARP } else { 1 }],
@@ -165,6 +208,7 @@ impl Kernel {
             named: random.below(2) == 0,
             warps,
             least: None,
+            structs,
         }
     }
 
@@ -205,17 +249,24 @@ impl Kernel {
                     4 => parity.inverted ^= true,
                     _ => *bar = if *bar == Bar::Full { Bar::Empty } else { Bar::Full },
                 },
-                Step::Arrive(_, index) | Step::Fill(index) | Step::Read(index) => index.0 += 1,
+                Step::Arrive(_, index) | Step::Fill(index, _) | Step::Read(index, _) => index.0 += 1,
                 Step::Sometimes(rest) => *rest = 1 - *rest,
                 Step::Alone | Step::Meet => drop(role.steps.remove(at)),
             },
         }
     }
 
-    /// Returns whether a stage is not filled in some round of a role that fills it.
+    /// Returns whether a stage, or a field of it that is read, is not filled in some round of a role that fills it.
     pub(super) fn may_not_fill(&self) -> bool {
         let pairs = self.roles.iter().flat_map(|role| role.steps.windows(2));
-        pairs.into_iter().any(|pair| matches!(pair, [Step::Sometimes(_), Step::Fill(_)]))
+        let skips = pairs.into_iter().any(|pair| matches!(pair, [Step::Sometimes(_), Step::Fill(..)]));
+        let steps = || self.roles.iter().flat_map(|role| &role.steps);
+        let lacks = [Part::First, Part::Second].into_iter().any(|field| {
+            let reads = steps().any(|step| matches!(step, Step::Read(_, part) if part.has(field)));
+            let fills = steps().any(|step| matches!(step, Step::Fill(_, part) if part.has(field)));
+            reads && !fills
+        });
+        skips || lacks
     }
 
     /// Returns the number of threads in a block.
@@ -245,7 +296,8 @@ impl Kernel {
         let half = self.block() / 2;
         format!(
             "const STAGES: u32 = {stages}; const FILLS: u32 = {fills}; const READS: u32 = {reads};
-            const HALF: usize = {half}; const THREADS: usize = 2 * HALF;"
+            const HALF: usize = {half}; const THREADS: usize = 2 * HALF;
+            #[derive(Clone, Copy, DeviceCopy)] #[repr(C)] struct Pair {{ first: u32, second: u32 }}"
         )
     }
 
@@ -269,7 +321,8 @@ impl Kernel {
         if self.warps {
             line("let warp = tiled_partition::<32>(&block);");
         }
-        line(&format!("let stages = shared_array::<[u32; 1], {length}>();"));
+        let stage = if self.structs { "Pair" } else { "[u32; 1]" };
+        line(&format!("let stages = shared_array::<{stage}, {length}>();"));
         line(&format!("let full = shared_barriers::<{length}>();"));
         line(&format!("let empty = shared_barriers::<{length}>();"));
         line(&format!("full.init_collective(&block, {fills});"));
@@ -324,7 +377,7 @@ impl Kernel {
             match step {
                 Step::Sometimes(rest) => skips = Some(*rest),
                 Step::Alone => alone = true,
-                Step::Wait(..) | Step::Arrive(..) | Step::Meet | Step::Fill(_) | Step::Read(_) => {
+                Step::Wait(..) | Step::Arrive(..) | Step::Meet | Step::Fill(..) | Step::Read(..) => {
                     let mut what = self.step(step);
                     // The warp meets as a whole.
                     if std::mem::take(&mut alone) && !matches!(step, Step::Meet) {
@@ -364,8 +417,18 @@ impl Kernel {
                 format!("{}[{}].wait_parity({parity});", name(bar), index(at))
             }
             Step::Arrive(bar, at) => format!("let _ = {}[{}].arrive();", name(bar), index(at)),
-            Step::Fill(at) => format!("stages[{}][0] = k;", index(at)),
-            Step::Read(at) => format!("sum += stages[{}][0];", index(at)),
+            Step::Fill(at, Part::All) if self.structs => {
+                format!("stages[{}] = Pair {{ first: k, second: k + 1 }};", index(at))
+            }
+            Step::Read(at, Part::All) if self.structs => {
+                format!("{{ let pair = stages[{}]; sum += pair.first + pair.second; }}", index(at))
+            }
+            Step::Fill(at, Part::All) => format!("stages[{}][0] = k;", index(at)),
+            Step::Read(at, Part::All) => format!("sum += stages[{}][0];", index(at)),
+            Step::Fill(at, Part::First) => format!("stages[{}].first = k;", index(at)),
+            Step::Fill(at, Part::Second) => format!("stages[{}].second = k;", index(at)),
+            Step::Read(at, Part::First) => format!("sum += stages[{}].first;", index(at)),
+            Step::Read(at, Part::Second) => format!("sum += stages[{}].second;", index(at)),
             Step::Meet => "warp.sync();".into(),
             Step::Sometimes(_) | Step::Alone => String::new(),
         }

@@ -6,7 +6,7 @@ use phalanx::__private::{Arguments, Launch, barrier_at, load, store};
 use phalanx::prelude::*;
 use phalanx::{Cause, Error};
 
-use super::tree::{Bar, Index, Kernel, Parity, Role, Step};
+use super::tree::{Bar, Index, Kernel, Parity, Part, Role, Step};
 
 /// Names the barriers.
 struct Full;
@@ -36,7 +36,8 @@ fn anything() {}
 fn thread<const N: usize>(kernel: &Kernel, rounds: u32) {
     let block = this_thread_block();
     let warp = kernel.warps.then(|| tiled_partition::<32>(&block));
-    let stages = shared_array::<u32, N>();
+    // The fields of a stage. One that is no struct has the first alone.
+    let (first, second) = (shared_array::<u32, N>(), shared_array::<u32, N>());
     let full = shared_barriers::<Full, N>();
     let empty = shared_barriers::<Empty, N>();
     full.init_collective(&block, kernel.counts[0]);
@@ -46,7 +47,7 @@ fn thread<const N: usize>(kernel: &Kernel, rounds: u32) {
     }
     for (number, role) in kernel.roles.iter().enumerate() {
         if kernel.threads(number).contains(&block.thread_rank()) {
-            self::role(role, (&full, &empty, &stages), warp.as_ref(), rounds);
+            self::role(role, (&full, &empty, [&first, &second]), warp.as_ref(), rounds);
         }
     }
     if kernel.meet {
@@ -54,7 +55,7 @@ fn thread<const N: usize>(kernel: &Kernel, rounds: u32) {
     }
 }
 
-type Objects<'o, const N: usize> = (&'o Barriers<N, Full>, &'o Barriers<N, Empty>, &'o SharedArray<u32, N>);
+type Objects<'o, const N: usize> = (&'o Barriers<N, Full>, &'o Barriers<N, Empty>, [&'o SharedArray<u32, N>; 2]);
 
 fn role<const N: usize>(role: &Role, (full, empty, stages): Objects<'_, N>, warp: Option<&Tile<32>>, rounds: u32) {
     let stage = |k: u32, Index(later): Index| ((k + later) % N as u32) as usize;
@@ -81,14 +82,19 @@ fn role<const N: usize>(role: &Role, (full, empty, stages): Objects<'_, N>, warp
                 }
                 Step::Arrive(Bar::Full, at) => drop(barrier_at(full, stage(k, at)).arrive()),
                 Step::Arrive(Bar::Empty, at) => drop(barrier_at(empty, stage(k, at)).arrive()),
-                Step::Fill(at) => store(stages, stage(k, at), k),
-                Step::Read(at) => {
-                    load(stages, stage(k, at));
-                }
+                Step::Fill(at, part) => fields(part).for_each(|field| store(stages[field], stage(k, at), k)),
+                Step::Read(at, part) => fields(part).for_each(|field| {
+                    load(stages[field], stage(k, at));
+                }),
                 Step::Alone => alone = true,
                 Step::Meet => warp.into_iter().for_each(Tile::sync),
                 Step::Sometimes(rest) => skips = k % 2 != rest,
             }
         }
     }
+}
+
+/// The numbers of the fields that are a part.
+fn fields(part: Part) -> impl Iterator<Item = usize> {
+    [Part::First, Part::Second].into_iter().enumerate().filter(move |(_, field)| part.has(*field)).map(|(at, _)| at)
 }

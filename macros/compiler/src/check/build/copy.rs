@@ -113,6 +113,9 @@ impl Builder<'_> {
                 if let (Some(region), Some(index)) = (region(0), values.get(1)) {
                     let element = region.at(Select::At(index.node));
                     self.access_until(element, AccessKind::AsyncWrite, Some(completion), at);
+                    if let Some(value) = values.get(2) {
+                        self.last_access_writes(value);
+                    }
                 }
                 complete_on_barrier(self);
             }

@@ -4,7 +4,7 @@ use phalanx_contract::uniformity::Uniformity;
 
 use super::{Builder, MemoryStep, Source, StepKind, Value, ValueStep, Variable};
 use crate::check::cfg::{
-    Access, AccessId, AccessKind, Completion, Covers, NodeId, Region, Root, Select, Shared, Slice,
+    Access, AccessId, AccessKind, Completion, Content, Covers, NodeId, Region, Root, Select, Shared, Slice,
 };
 use crate::model::atomic::{AtomicAccess, AtomicUse};
 use crate::model::barrier::{Barrier, BarrierForm};
@@ -142,6 +142,13 @@ impl<'f> Builder<'f> {
         if let Some(access) = self.accesses.last_mut() {
             access.covers = covers;
         }
+    }
+
+    /// Notes what the last access writes.
+    pub(super) fn last_access_writes(&mut self, value: &Value) {
+        let fields = value.fields.iter().map(|(field, value)| (*field, value.node)).collect();
+        let last = self.accesses.len().checked_sub(1).map(AccessId);
+        self.contents.extend(last.map(|last| (last, Content { value: value.node, fields })));
     }
 
     /// Accesses memory by an atomic operation.

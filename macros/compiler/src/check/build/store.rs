@@ -62,6 +62,9 @@ impl<'f> Builder<'f> {
                         access.covers = covers;
                     }
                 }
+                if !value.fields.is_empty() {
+                    self.last_access_writes(value);
+                }
             }
         }
     }

@@ -223,6 +223,14 @@ pub(crate) struct Access {
     pub(crate) at: SpanRange,
 }
 
+/// What an access writes, beyond the value that an assignment stores.
+#[derive(Debug, Clone)]
+pub(crate) struct Content {
+    pub(crate) value: NodeId,
+    /// The values of the fields, as far as they are known, by number.
+    pub(crate) fields: Vec<(u16, NodeId)>,
+}
+
 /// The part of its region that an access certainly accesses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Covers {

@@ -15,7 +15,7 @@ use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(crate) use memory::{
-    Access, AccessKind, Completion, CopyBy, CopyStep, Covers, GivenTo, Region, Root, Select, Shared, Slice,
+    Access, AccessKind, Completion, Content, CopyBy, CopyStep, Covers, GivenTo, Region, Root, Select, Shared, Slice,
 };
 pub(crate) use position::{Coordinate, Digit, Granule, Offset, Position, gcd};
 pub(crate) use step::{BarrierCall, Call, GroupStep, MemoryStep, Step, StepKind, TokenStep, ValueStep};
@@ -70,6 +70,8 @@ pub(crate) struct Cfg<'f> {
     pub(crate) axes: BTreeMap<NodeId, (NodeId, usize)>,
     /// The results of `fetch_add`, each with what it adds. The steps before are the accesses.
     pub(crate) added: BTreeMap<NodeId, NodeId>,
+    /// By access that writes a struct, or that a copy of one element makes, what it writes.
+    pub(crate) contents: BTreeMap<AccessId, Content>,
     /// The nodes that say where in its block the thread is.
     pub(crate) positions: BTreeMap<NodeId, Position>,
     /// The nodes that keep only the lower bits of an integer, their first operand: casts, and operators on the result of one.

@@ -42,15 +42,21 @@ impl Walker<'_, '_, '_, '_> {
             Err(refusal) => return Err(refusal),
         };
         let block = self.block_of(&access.region, point, step.at)?;
+        if self.hands_out(array) {
+            self.begin_turn(id, &block, (point, step.at));
+        }
         let same = |pending: &&mut Pending| {
             !apart && pending.array == array && pending.index == index && pending.block == block
         };
         match self.pending.iter_mut().find(same) {
             Some(pending) => pending.fills |= fills,
-            None => self.pending.push(Pending { array, index, block, fills, point, at: step.at }),
+            None => {
+                let block = block.clone();
+                self.pending.push(Pending { array, index, block, fills, point, at: step.at });
+            }
         }
-        if self.hands_out(array) {
-            self.publish(access, point, step.at);
+        if self.hands_out(array) && fills {
+            self.publish(id, &block, (point, step.at));
         }
         Ok(())
     }
@@ -107,7 +113,7 @@ impl Walker<'_, '_, '_, '_> {
     /// Adds the accesses since the last step.
     pub(super) fn flush(&mut self) {
         for Pending { array, index, block, fills, point, at } in std::mem::take(&mut self.pending) {
-            // Who reads it has read as many before.
+            // Who reads it has come to as many turns before.
             let data = if self.hands_out(array) { Data::Round { ahead: 0, kind: 0 } } else { Data::Fixed(0) };
             let Some((array, _)) = self.objects.slot(array) else { continue };
             let slot = Element { array, index };

@@ -9,6 +9,7 @@ use super::given::Arguments;
 use super::kernel::{Kernel, Refusal, WARP};
 use super::objects::Objects;
 use super::races::{self, Guard};
+use super::same_turns::come_to_the_same;
 use super::settled::{constant_of, decisions, settle, target};
 use super::slots::Slot;
 use super::value::Evaluator;
@@ -67,7 +68,13 @@ pub(super) fn assemble(
     let mut streams: Vec<Vec<usize>> = Vec::new();
     let mut roles: Vec<Role> = Vec::new();
     for (number, Actors { program, threads, .. }) in actors.iter().enumerate() {
-        let agrees = |stream: &Vec<usize>| stream.iter().all(|other| decide_alike(program, &actors[*other].program));
+        let agrees = |stream: &Vec<usize>| {
+            stream.iter().all(|other| decide_alike(program, &actors[*other].program, kernel.blocks))
+        };
+        // The threads of a role have the decisions of one stream in all blocks.
+        if !come_to_the_same(program, program, &BTreeMap::new(), kernel.blocks) {
+            return Err(Refusal::new(kernel.whole(), "a branch depends on data that threads need not share"));
+        }
         let stream = streams.iter().position(agrees).unwrap_or_else(|| {
             streams.push(Vec::new());
             streams.len() - 1
@@ -305,7 +312,7 @@ fn slot_array(slot: &Slot, number: u32, (roles, blocks): (&[Role], u32)) -> Slot
 const CONSTANTS: usize = 6;
 
 /// Whether the n-th shared decisions of two threads are the same, for all n.
-fn decide_alike(one: &Program, other: &Program) -> bool {
+fn decide_alike(one: &Program, other: &Program, blocks: u32) -> bool {
     let constants = |program: &Program| program.steps.iter().filter_map(constant_of).collect::<BTreeSet<u32>>();
     let mut all = constants(one);
     all.extend(constants(other));
@@ -313,7 +320,8 @@ fn decide_alike(one: &Program, other: &Program) -> bool {
     let known: Vec<u32> = all.into_iter().take(CONSTANTS).collect();
     (0..1_usize << known.len()).all(|values| {
         let value = |(at, constant): (usize, &u32)| (*constant, values >> at & 1 == 1);
-        agree_on_decisions(one, other, &known.iter().enumerate().map(value).collect())
+        let known = known.iter().enumerate().map(value).collect();
+        agree_on_decisions(one, other, &known) && come_to_the_same(one, other, &known, blocks)
     })
 }
 

@@ -164,7 +164,20 @@ impl Walker<'_, '_, '_, '_> {
                 return Ok(());
             }
         }
-        self.push(site, at, Op::Copy { slot, barrier, block, signals, bytes, data: Data::Fixed(0), from: None });
+        let published = array_of(region).is_some_and(|array| self.hands_out(array));
+        let StepKind::Memory(MemoryStep::Access(id)) = self.kernel().cfg.blocks[site.0.0].steps[site.1].kind else {
+            self.push(site, at, Op::Copy { slot, barrier, block, signals, bytes, data: Data::Fixed(0), from: None });
+            return Ok(());
+        };
+        let to = block.clone();
+        if published {
+            self.begin_turn(id, &to, (site, at));
+        }
+        let data = if published { Data::Round { ahead: 0, kind: 0 } } else { Data::Fixed(0) };
+        self.push(site, at, Op::Copy { slot, barrier, block, signals, bytes, data, from: None });
+        if published {
+            self.publish(id, &to, (site, at));
+        }
         Ok(())
     }
 }

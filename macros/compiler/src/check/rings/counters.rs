@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
+use super::handed::Part;
 use crate::check::cfg::{BlockId, NodeId, Variable};
 
 /// A counter of the skeleton's roles.
@@ -18,9 +19,9 @@ pub(super) enum Counter {
     Parity(Variable),
     /// The sum of what a thread has added to a queue by taking tickets, by the parameter that the queue is in.
     Tickets(usize),
-    /// The number that the thread has published last.
-    Published,
-    /// The count of published numbers that the thread has read.
+    /// The number that the thread has published last in its own block.
+    Published(Part),
+    /// The count of turns in which the thread has read what is published.
     Taken,
     /// The last answer of a test whether a phase is over, by the number of the call.
     Tested(usize),
@@ -37,7 +38,7 @@ impl Counter {
             | Counter::Stage(_)
             | Counter::Parity(_)
             | Counter::Tickets(_)
-            | Counter::Published
+            | Counter::Published(_)
             | Counter::Taken
             | Counter::Given(_)
             | Counter::Tested(_) => None,

@@ -14,6 +14,9 @@ pub(super) enum Key {
     Part(BlockId, NodeId),
     /// The canonical form of what is decided.
     Form(String),
+    /// The canonical form of what is decided about what has been published in the turn to which threads have come: the same if that is the
+    /// same turn.
+    Turn(String),
 }
 
 /// The decision at a branch. At that of a loop, it is whether there is one more iteration.

@@ -9,10 +9,11 @@ use super::handed::Handed;
 use super::kernel::{Kernel, Refusal};
 use super::objects::Objects;
 use super::preconditions::Preconditions;
+use super::prove::assemble_most;
 use super::races::Guard;
 use super::walk::Sites;
 use super::warps::Aim;
-use super::{assemble_most, report, staged};
+use super::{report, staged};
 use crate::diag::Diag;
 use crate::messages::rings as messages;
 use crate::rings::{self, Content, CountFault, Fault, Reason, Verdict};
@@ -163,9 +164,15 @@ fn find_for(
         let sites = Sites::default();
         // An argument may be too small for the kernel.
         let assembled = assemble_most(kernel, &mut objects, classes, &sites, (Some(arguments), Aim::Fault))?.0;
-        let published = kernel.handed.borrow().as_ref().and_then(|handed| handed.array());
-        if published.is_some_and(|array| objects.slot(array).is_none()) {
+        let handed = kernel.handed.borrow().clone();
+        let published = |array: usize| handed.as_ref().is_some_and(|handed| handed.is_published(array));
+        let all = handed.as_ref().and_then(|handed| handed.published.as_ref());
+        if all.is_some_and(|of| of.arrays.iter().any(|array| objects.slot(*array).is_none())) {
             return Err(Refusal::new(kernel.whole(), "what a thread hands out to others is not followed"));
+        }
+        // In which order they take them is not known.
+        if handed.as_ref().is_some_and(|handed| handed.in_each_block) && assembled.skeleton.blocks > 1 {
+            return Err(Refusal::new(kernel.whole(), "the blocks of a cluster take tickets of one queue"));
         }
         if assembled.allows_more {
             return Err(Refusal::new(kernel.whole(), "the steps have runs that the kernel may not have"));
@@ -204,7 +211,10 @@ fn find_for(
         // Accesses need not be of the same part of a slot. Then another fault may be certain. What a peer reads that nobody has written
         // is for other rules.
         let is_unwritten = matches!(fault, Fault::Read { content: Content::Incomplete, .. });
-        let is_of_others = |guard: &Guard| is_unwritten && objects.slots[guard.slot].shared;
+        let is_of_others = |guard: &Guard| {
+            let slot = &objects.slots[guard.slot];
+            is_unwritten && slot.shared && !published(slot.array)
+        };
         match report::slot_of(&fault).map(|slot| assembled.guards[slot as usize]) {
             Some(guard) if !matches!(fault, Fault::Undrained(_)) && (!guard.certain || is_of_others(&guard)) => {
                 let array = objects.slots[guard.slot].array;
@@ -219,7 +229,7 @@ fn find_for(
 
 /// Whether a reader gets another one of the published numbers than it was taken to get.
 fn is_of_another_turn(kernel: &Kernel<'_, '_>, objects: &Objects, fault: &Fault) -> bool {
-    let published = kernel.handed.borrow().as_ref().and_then(|handed| handed.array());
     let Fault::Read { slot, content: Content::OtherRound, .. } = fault else { return false };
-    Some(objects.slots[slot.array as usize].array) == published
+    let array = objects.slots[slot.array as usize].array;
+    kernel.handed.borrow().as_ref().is_some_and(|handed| handed.is_published(array))
 }

@@ -256,6 +256,13 @@ impl<'a, 'f> Kernel<'a, 'f> {
         self.cfg.counted.values().find(counts)
     }
 
+    /// Whether the loop over a range whose numbers a variable holds is followed, and not passed over.
+    pub(super) fn follows_loop_of(&self, variable: Variable, counts: &dyn Fn(Variable) -> bool) -> bool {
+        let Some(counted) = self.loop_of(variable) else { return false };
+        let mut heads = self.cfg.counted.iter().filter(|(_, other)| other.inside == counted.inside);
+        heads.any(|(head, _)| !self.is_skipped(*head, counts))
+    }
+
     /// Whether there is a loop over a range from a small number on whose end arguments may decide.
     pub(super) fn has_later_loops(&self) -> bool {
         let number = |node: NodeId| self.cfg.nodes[self.cfg.origin(node).0].source.integer();
@@ -304,8 +311,11 @@ impl<'a, 'f> Kernel<'a, 'f> {
             }
             StepKind::Value(ValueStep::Set { variable, .. }) => counts(*variable),
             StepKind::Value(ValueStep::Evaluate(node)) => self.hands(*node),
+            StepKind::Memory(MemoryStep::Access(access)) => {
+                self.handed.borrow().as_ref().is_some_and(|handed| handed.is_access(*access))
+            }
             StepKind::Value(ValueStep::Name { .. } | ValueStep::Return(_))
-            | StepKind::Memory(_)
+            | StepKind::Memory(MemoryStep::Fence | MemoryStep::WaitPrevious)
             | StepKind::Group(GroupStep::Convergent { .. } | GroupStep::Aligned { .. } | GroupStep::FormGroup(_))
             | StepKind::Token(_) => false,
         }

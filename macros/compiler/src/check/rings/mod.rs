@@ -6,10 +6,10 @@
 //! Named constants have the values that definitions in the file show, or several are tried: each is a case, and rustc reports the fault
 //! of a case whose values the constants have.
 //!
-//! `pipelines` has the methods of `Pipeline`, `constants`, `reader` and `symbol` have values that the text does not say, `value` the values of nodes, `handed` and `queues` those that a thread hands out,
-//! `given` and `launch` those of a certain launch, `ahead` and `settled` the branches on later decisions, `preconditions` what has to hold of it, `objects` the barriers and slots, `walk` and
+//! `pipelines` has the methods of `Pipeline`, `constants`, `reader` and `symbol` have values that the text does not say, `value` the values of nodes, `handed`, `queues` and `published` those that a thread hands out,
+//! `given` and `launch` those of a certain launch, `ahead` and `settled` the branches on later decisions, `turns` those about what is published, `preconditions` what has to hold of it, `objects` the barriers and slots, `walk` and
 //! `calls` a thread's steps, `skipped` and `raised` what they pass over, `reached` what their ranks exclude, `classes` the threads with the same ones, `warps` and `lanes` the actors, `assemble` the roles,
-//! `staged` the rows that bulk copies read and threads write again, `report` the faults as messages.
+//! `staged` the rows that bulk copies read and threads write again, `prove` looks for a proof, `find` for a fault, `report` has the faults as messages.
 
 mod accesses;
 mod ahead;
@@ -42,35 +42,36 @@ mod parts;
 mod pipelines;
 mod polls;
 mod preconditions;
+mod prove;
+mod published;
 mod queues;
 mod races;
 mod raised;
 mod reached;
 mod reader;
 mod report;
+mod same_turns;
 mod settled;
 mod skipped;
 mod slots;
 mod staged;
 mod symbol;
 mod tested;
+mod turns;
 mod value;
 mod walk;
 mod warps;
 
-use assemble::{Assembled, assemble};
 use classes::Classes;
 pub(crate) use constants::Assumed;
 pub(crate) use constants::Constants;
 pub(super) use constants::{array, count_of_literals, inner};
 use find::{Sought, find, find_staged};
-use given::Arguments;
 use kernel::Kernel;
 pub(crate) use kernel::Refusal;
 use kernel::array_of;
 use objects::Objects;
-use walk::Sites;
-use warps::Aim;
+use prove::{prove_by_tests, prove_by_turns};
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -79,7 +80,6 @@ use super::uniform::values::Values;
 use crate::diag::{Diag, Diags};
 use crate::messages::rings as messages;
 use crate::model::{Function, Role};
-use crate::rings::{self, CountFault, Fault, Op, Verdict};
 use crate::rules::Rule;
 use crate::span::SpanRange;
 
@@ -304,7 +304,9 @@ fn judge<'f>(
     assumed.extend(kernel.pipelines.types().cloned().map(Assumed::Pipeline));
     let objects = elements::split(&kernel, Objects::of(&kernel)?);
     let classes = Classes::of(&kernel, &objects);
-    let (known, sought) = match prove_by_tests(&kernel, &objects, &classes, limit) {
+    let found = prove_by_tests(&kernel, &objects, &classes, limit);
+    let found = found.or_else(|refusal| prove_by_turns(&kernel, &objects, &classes, limit).ok_or(refusal));
+    let (known, sought) = match found {
         Ok((mut proved, arrays, may_be_stale)) => {
             let followed = objects.followed().count();
             if arrays == followed {
@@ -335,164 +337,4 @@ fn judge<'f>(
     }
     constants.forget(asked);
     known
-}
-
-/// Looks for a proof; without one, once more with loops from small numbers on as the rest of loops from 0 on.
-fn prove_from_zero(
-    kernel: &Kernel<'_, '_>,
-    objects: &Objects,
-    classes: &Classes,
-    limit: usize,
-) -> Result<(Known, usize, bool), (Refusal, bool)> {
-    let found = prove(kernel, objects, classes, limit);
-    if found.is_ok() || !kernel.has_later_loops() {
-        return found;
-    }
-    kernel.from_zero.set(true);
-    let from_zero = prove(kernel, objects, classes, limit);
-    kernel.from_zero.set(false);
-    if from_zero.is_ok() { from_zero } else { found }
-}
-
-/// Looks for a proof for all arguments; without one, once more as if nothing were known of them.
-fn prove_by_tests(
-    kernel: &Kernel<'_, '_>,
-    objects: &Objects,
-    classes: &Classes,
-    limit: usize,
-) -> Result<(Known, usize, bool), (Refusal, bool)> {
-    let found = prove_from_zero(kernel, objects, classes, limit);
-    if found.is_ok() || !kernel.tests.ignore(true) {
-        kernel.tests.ignore(false);
-        return found;
-    }
-    let otherwise = prove(kernel, objects, classes, limit);
-    kernel.tests.ignore(false);
-    otherwise.or(found)
-}
-
-/// Looks for a proof for all arguments, and says for how many arrays it is one and whether a parity may be stale nevertheless. Without
-/// one, says whether an index may be out of range.
-fn prove(
-    kernel: &Kernel<'_, '_>,
-    objects: &Objects,
-    classes: &Classes,
-    limit: usize,
-) -> Result<(Known, usize, bool), (Refusal, bool)> {
-    let mut are_filled = false;
-    let found = prove_as(kernel, objects.clone(), classes, (limit, Aim::Proof), &mut are_filled);
-    if !are_filled {
-        return found;
-    }
-    let of_fills = prove_as(kernel, objects.clone(), classes, (limit, Aim::ProofOfFills), &mut are_filled);
-    match (&found, &of_fills) {
-        (Ok((_, arrays, _)), Ok((_, more, _))) if more > arrays => of_fills,
-        (Err(_), Ok(_)) => of_fills,
-        _ => found,
-    }
-}
-
-/// Looks for a proof, and says whether it leaves out arrays that warps fill.
-fn prove_as(
-    kernel: &Kernel<'_, '_>,
-    mut objects: Objects,
-    classes: &Classes,
-    (limit, aim): (usize, Aim),
-    are_filled: &mut bool,
-) -> Result<(Known, usize, bool), (Refusal, bool)> {
-    // What keeps an array from being proved, which a copy to it then keeps from being followed.
-    let mut left_out = None;
-    loop {
-        let sites = Sites::default();
-        let (assembled, leaves_out) = assemble_most(kernel, &mut objects, classes, &sites, (None, aim))
-            .map_err(|refusal| (left_out.take().unwrap_or(refusal), false))?;
-        *are_filled |= leaves_out;
-        match rings::prove(&assembled.skeleton, limit) {
-            Verdict::Proved { states } => {
-                // What a copy writes has to be followed.
-                if let Some(at) = copied_unfollowed(&objects, &assembled) {
-                    let at = sites.at(at).unwrap_or(kernel.whole());
-                    let refusal = Refusal::new(at, "the accesses of what the copy writes are not followed");
-                    return Err((left_out.take().unwrap_or(refusal), false));
-                }
-                let name = |array: usize| kernel.name_of(array);
-                // What threads change in place is not proved to be theirs then.
-                let slots: BTreeSet<usize> =
-                    objects.followed().filter(|slot| !slot.in_place).map(|slot| slot.array).collect();
-                let number = slots.len();
-                let proved = Known::Proved {
-                    barriers: objects.barriers.iter().map(|(array, ..)| name(*array)).collect(),
-                    arrays: objects
-                        .followed()
-                        .map(|slot| slot.array)
-                        .filter(|array| slots.contains(array))
-                        .map(name)
-                        .collect(),
-                    left_out: objects.slots.iter().any(|slot| !slots.contains(&slot.array)),
-                    slots,
-                    states,
-                };
-                return Ok((proved, number, rings::may_be_stale(&assembled.skeleton)));
-            }
-            Verdict::NotProved(reason) => return Err((report::reason(kernel, &objects, &sites, reason), false)),
-            Verdict::Fault { fault, trace } => match report::slot_of(&fault) {
-                // An access that need not be a conflict keeps its array from being proved, and no other.
-                Some(slot) => {
-                    let refusal = report::unconfirmed(&sites, kernel.whole(), &fault, &trace);
-                    let array = objects.slots[slot as usize].array;
-                    if objects.gather(kernel, array) {
-                        continue;
-                    }
-                    if !objects.leave_out(|slot| slot.array == array) {
-                        return Err((refusal, false));
-                    }
-                    left_out = Some(refusal);
-                }
-                None => {
-                    let is_of_index = matches!(fault, Fault::Count(CountFault::Index { .. }));
-                    return Err((report::unconfirmed(&sites, kernel.whole(), &fault, &trace), is_of_index));
-                }
-            },
-        }
-    }
-}
-
-/// A copy into an array whose accesses are not followed.
-fn copied_unfollowed(objects: &Objects, assembled: &Assembled) -> Option<u32> {
-    let mut steps = assembled.skeleton.roles.iter().flat_map(|role| &role.steps);
-    let is_unfollowed = |array: u32| objects.slots.get(array as usize).is_some_and(|slot| !slot.followed);
-    let copy = steps.find(|step| matches!(&step.op, Op::Copy { slot, .. } if is_unfollowed(slot.array)));
-    copy.map(|step| step.id)
-}
-
-/// Makes a skeleton with as many of the slots as it can have. Says whether it leaves out arrays that warps fill.
-fn assemble_most(
-    kernel: &Kernel<'_, '_>,
-    objects: &mut Objects,
-    classes: &Classes,
-    sites: &Sites,
-    (arguments, aim): (Option<&Arguments>, Aim),
-) -> Result<(Assembled, bool), Refusal> {
-    let mut leaves_out = false;
-    loop {
-        match assemble(kernel, (objects, classes), sites, (arguments, aim)) {
-            // For a fault, it is enough that the runs in which the lanes of a warp stay together are runs of the kernel.
-            Ok(assembled) if aim == Aim::Fault || assembled.filled_by_warps.is_empty() => {
-                return Ok((assembled, leaves_out));
-            }
-            Ok(assembled) => {
-                leaves_out |= objects.leave_out(|slot| assembled.filled_by_warps.contains(&slot.array));
-            }
-            Err(refusal) => {
-                // Without accesses of its slots, the barriers alone may be proved.
-                let mut bare = objects.clone();
-                let any = bare.leave_out(|_| true);
-                if !any || assemble(kernel, (&bare, classes), sites, (arguments, aim)).is_err() {
-                    return Err(refusal);
-                }
-                let last = objects.followed().last().map(|slot| slot.array);
-                objects.leave_out(|slot| Some(slot.array) == last);
-            }
-        }
-    }
 }

@@ -11,21 +11,23 @@ use std::rc::Rc;
 use super::classes::Classes;
 use super::counters::{Counter, Counters};
 use super::given::Arguments;
-use super::handed::{By, Handed, Published};
+use super::handed::{By, Handed, Part};
 use super::kernel::{Kernel, Point, WARP, array_of, is_warp};
 use super::objects::Objects;
+use super::published::{loads, only_thread, published};
 use super::slots::Slot;
 use super::value::{Evaluator, Value, reached_from};
 use super::walk::{Program, Sites, Walker, walk};
-use crate::check::cfg::{
-    Access, AccessKind, BlockId, CopyStep, Covers, MemoryStep, NodeId, Region, Root, Shared, Source, StepKind,
-};
+use crate::check::cfg::{Access, AccessId, AccessKind, BlockId, MemoryStep, NodeId, Root, Source, StepKind, Variable};
 use crate::model::atomic::AtomicAccess;
 use crate::rings::{Condition, Expr, Op, Operator};
 use crate::span::SpanRange;
 
-/// The largest number of numbers that are published.
-const PUBLISHED: usize = 24;
+/// The largest number of numbers that are published, of all blocks and fields.
+const PUBLISHED: usize = 96;
+
+/// The largest number of turns in which they are.
+const TURNS: i64 = 24;
 
 /// The largest number of steps in which they are.
 const STEPS: usize = 4000;
@@ -39,29 +41,31 @@ impl Handed {
             return None;
         }
         let sources = sources(kernel, classes.asked());
-        let mut arrays = objects.followed().filter_map(|slot| {
-            let loads = loads.iter().filter(|(array, ..)| *array == slot.array);
-            let loads: BTreeMap<NodeId, BlockId> = loads.map(|(_, node, block)| (*node, *block)).collect();
-            loads.keys().any(|load| sources.contains(load)).then_some((slot, loads))
-        });
-        let array = arrays.next().map(|(slot, loads)| published(kernel, slot, loads, classes));
-        if arrays.next().is_some() || matches!(array, Some(None)) {
-            return None;
-        }
-        let array = array.flatten();
+        let is_source =
+            |slot: &&Slot| loads.get(&slot.array).is_some_and(|loads| loads.keys().any(|load| sources.contains(load)));
+        let slots: Vec<&Slot> = objects.followed().filter(is_source).collect();
+        let published = match slots[..] {
+            [] => None,
+            _ => {
+                let loads = slots.iter().flat_map(|slot| &loads[&slot.array]).map(|(node, load)| (*node, *load));
+                Some(published(kernel, &slots, loads.collect(), classes)?)
+            }
+        };
         let sites = tickets.values().map(|(.., block)| *block);
-        if kernel.blocks > 1 || only_thread(kernel, classes, sites).is_none() {
+        let takers = only_thread(kernel, classes, sites).map(|(_, ranks)| ranks);
+        if takers.is_none() {
             tickets.clear();
         }
+        let in_each_block = takers.is_some_and(|ranks| ranks.len() > 1);
         let tickets: BTreeMap<NodeId, (usize, NodeId)> =
             tickets.into_iter().map(|(node, (queue, by, _))| (node, (queue, by))).collect();
-        let is_load = |node: &NodeId| array.as_ref().is_some_and(|array| array.loads.contains_key(node));
+        let is_load = |node: &NodeId| published.as_ref().is_some_and(|of| of.loads.contains_key(node));
         let depending = reached_from(kernel, |node| tickets.contains_key(&node) || is_load(&node));
         if depending.is_disjoint(&sources) {
             return None;
         }
         let given = given(kernel, |node| depending.contains(&node) && sources.contains(&node));
-        Some(Handed { tickets, array, given, depending, numbers: BTreeMap::new(), is_own: false })
+        Some(Handed { tickets, in_each_block, published, given, depending, numbers: BTreeMap::new(), is_own: false })
     }
 
     /// Lets the threads of a launch have what is handed out to them.
@@ -69,19 +73,41 @@ impl Handed {
         kernel.handed.replace(None);
         let Some(this) = this else { return };
         let mut handed = this.clone();
-        // What lanes give may come from what is published.
-        let publisher = handed.array.iter().map(|of| (of.by, By::Publisher));
-        let lanes = handed.given.iter().flat_map(|(node, (_, lane))| {
-            let warps = 0..kernel.threads / WARP;
-            warps.map(move |warp| (warp * WARP + lane, By::Lane(*node, warp)))
-        });
-        for (thread, by) in publisher.chain(lanes).collect::<Vec<_>>() {
+        let program = |handed: &Handed, thread: u32| {
             kernel.handed.replace(Some(Rc::new(Handed { is_own: true, ..handed.clone() })));
             let counters = Counters::default();
             let arguments = Some(arguments);
             let evaluator = Evaluator { kernel, counters: &counters, arguments, thread, after: None, inlines: false };
-            let program = walk(&evaluator, objects, &Sites::default());
-            handed.numbers.extend(program.ok().and_then(|program| Some((by, numbers(&program, by)?))));
+            walk(&evaluator, objects, &Sites::default()).ok()
+        };
+        let is_published = |by: &By| matches!(by, By::Publisher(_));
+        let publishes = |handed: &Handed| {
+            let of = handed.published.as_ref()?;
+            let program = program(handed, of.by)?;
+            of.ranks.iter().map(|rank| numbers(&program, is_published, *rank)).collect::<Option<Vec<_>>>()
+        };
+        // Where a turn begins depends on the block to which the thread publishes first.
+        let first = publishes(&handed).and_then(|of| Some(of.first()?.first()?.block));
+        if let (Some(of), Some(_)) = (&mut handed.published, first) {
+            of.first = first.filter(|_| of.ranks.len() == 1);
+        }
+        let mut all = BTreeMap::new();
+        if publishes(&handed).is_some_and(|of| of.into_iter().flatten().all(|number| number.joins(&mut all))) {
+            handed.numbers = all;
+        }
+        // What lanes give may come from what is published.
+        let lanes = handed.given.iter().flat_map(|(node, (_, lane))| {
+            let warps = 0..kernel.threads / WARP;
+            warps.map(move |warp| (warp * WARP + lane, By::Lane(*node, warp)))
+        });
+        for (thread, by) in lanes.collect::<Vec<_>>() {
+            let Some(program) = program(&handed, thread) else { continue };
+            let of = (0..kernel.blocks).map(|rank| numbers(&program, |other| *other == by, rank));
+            let Some(of) = of.collect::<Option<Vec<_>>>() else { continue };
+            let mut all = BTreeMap::new();
+            if of.into_iter().flatten().all(|number| number.joins(&mut all)) {
+                handed.numbers.extend(all);
+            }
         }
         kernel.handed.replace(Some(Rc::new(handed)));
     }
@@ -92,34 +118,78 @@ impl Evaluator<'_, '_, '_> {
     pub(super) fn handed(&self, node: NodeId, own: impl Fn(NodeId) -> Value) -> Option<Value> {
         self.arguments?;
         let handed = self.kernel.handed.borrow().clone()?;
-        let counter = |counter| Expr::counter(self.counters.number(counter));
         if let Some((queue, by)) = handed.tickets.get(&node) {
             let by = self.added(*by)?;
-            return Some(Value::Expr(counter(Counter::Tickets(*queue)).apply(Operator::Sub, Expr::constant(by))));
+            let counter = Expr::counter(self.counters.number(Counter::Tickets(*queue)));
+            return Some(Value::Expr(counter.apply(Operator::Sub, Expr::constant(by))));
+        }
+        if let Some((value, lane)) = handed.given.get(&node)
+            && handed.is_own
+            && self.thread % WARP == *lane
+        {
+            return Some(own(*value));
         }
         let (by, had) = handed.from(node, self.thread / WARP)?;
-        match (handed.given.get(&node), &handed.array) {
-            (Some((value, lane)), _) if handed.is_own && self.thread % WARP == *lane => return Some(own(*value)),
-            (None, Some(of)) if handed.is_own && self.thread == of.by => {
-                return Some(Value::Expr(counter(Counter::Published)));
-            }
-            _ => {}
+        self.had(&handed, (by, had), handed.load(node).and_then(|load| load.rank))
+    }
+
+    /// The value of a field of a struct that is published, which a thread has loaded as a whole.
+    pub(super) fn handed_field(&self, node: NodeId, field: u16) -> Option<Value> {
+        self.arguments?;
+        let handed = self.kernel.handed.borrow().clone()?;
+        let load = handed.load(node).filter(|load| load.part.field.is_none())?;
+        let part = Part { field: Some(field), ..load.part };
+        self.had(&handed, (By::Publisher(part), Counter::Taken), load.rank)
+    }
+
+    /// Whether a value of one operand is a field that a thread has loaded of a struct that is published.
+    pub(super) fn is_field_handed(&self, operands: &[NodeId]) -> bool {
+        let [load] = operands else { return false };
+        let handed = self.kernel.handed.borrow();
+        let load = handed.as_ref().filter(|_| self.arguments.is_some()).and_then(|handed| handed.load(*load));
+        load.is_some_and(|load| load.part.field.is_some())
+    }
+
+    /// The number of the turn that the thread has come to, in its own block, or in that of a rank.
+    fn had(&self, handed: &Handed, (by, had): (By, Counter), rank: Option<NodeId>) -> Option<Value> {
+        let counter = |counter| Expr::counter(self.counters.number(counter));
+        if let (By::Publisher(part), Some(of), true) = (by, &handed.published, handed.is_own)
+            && self.thread == of.by
+        {
+            return Some(Value::Expr(counter(Counter::Published(part))));
         }
-        // Each number, if it is the turn of that one.
+        let by_block = handed.numbers.get(&by)?;
         let had = counter(had);
-        let mut value = Expr::constant(0);
-        for (turn, number) in (1..).zip(handed.numbers.get(&by)?) {
-            let is_it = had.clone().apply(Operator::Eq, Expr::constant(turn));
-            value = value.apply(Operator::Add, is_it.apply(Operator::Mul, Expr::constant(*number)));
+        let is = |one: &Expr, number: i64| one.clone().apply(Operator::Eq, Expr::constant(number));
+        // Each number, if it is the turn of that one.
+        let of_block = |numbers: &BTreeMap<i64, i64>| {
+            numbers.iter().fold(Expr::constant(0), |value, (turn, number)| {
+                value.apply(Operator::Add, is(&had, *turn).apply(Operator::Mul, Expr::constant(*number)))
+            })
+        };
+        let blocks = 0..self.kernel.blocks;
+        let mut all = blocks.clone().map(|rank| by_block.get(&rank));
+        if let Some(Some(first)) = all.next()
+            && all.all(|other| other == Some(first))
+        {
+            return Some(Value::Expr(of_block(first)));
         }
+        let block = match rank {
+            Some(rank) => self.value(rank, self.kernel.evaluated(rank)?).expr()?,
+            None => Expr::rank(),
+        };
+        let value = by_block.iter().fold(Expr::constant(0), |value, (rank, numbers)| {
+            value.apply(Operator::Add, is(&block, i64::from(*rank)).apply(Operator::Mul, of_block(numbers)))
+        });
         Some(Value::Expr(value))
     }
 
     /// The counter that a thread sets where it is handed something, with its new value.
-    pub(super) fn takes(&self, node: NodeId) -> Option<(u32, Expr)> {
+    fn takes(&self, node: NodeId) -> Option<(u32, Expr)> {
         let handed = self.kernel.handed.borrow().clone()?;
         let (counter, by) = match handed.tickets.get(&node) {
             Some((queue, by)) => (Counter::Tickets(*queue), self.added(*by)?),
+            None if handed.load(node).is_some_and(|load| !handed.begins(load)) => return None,
             None => (handed.from(node, self.thread / WARP)?.1, 1),
         };
         let counter = self.counters.get(counter)?;
@@ -130,17 +200,11 @@ impl Evaluator<'_, '_, '_> {
     fn added(&self, by: NodeId) -> Option<i64> {
         let counters = Counters::default();
         let by = self.aside(&counters).value(by, self.kernel.evaluated(by)?).known().filter(|by| *by > 0)?;
-        by.checked_mul(self.arguments?.clusters)
+        let in_each_block = self.kernel.handed.borrow().as_ref().is_some_and(|handed| handed.in_each_block);
+        let takers =
+            self.arguments?.clusters.checked_mul(if in_each_block { i64::from(self.kernel.blocks) } else { 1 });
+        by.checked_mul(takers?)
     }
-}
-
-/// The nodes that are loads of elements of the block's own arrays, each with the array and its block.
-fn loads(kernel: &Kernel<'_, '_>) -> Vec<(usize, NodeId, BlockId)> {
-    let of = |node: NodeId| {
-        let Source::Load(Root::Shared(Shared::Array(array))) = kernel.cfg.nodes[node.0].source else { return None };
-        Some((array, node, kernel.evaluated(node)?.0))
-    };
-    (0..kernel.cfg.nodes.len()).map(NodeId).filter_map(of).collect()
 }
 
 /// The results of `fetch_add` on queues that nothing else accesses, each with the parameter, what it adds, and its block.
@@ -207,60 +271,37 @@ fn sources(kernel: &Kernel<'_, '_>, nodes: impl Iterator<Item = NodeId>) -> BTre
     seen
 }
 
-/// The numbers that a thread publishes in an array, if no other one does, and elements are all that is accessed.
-fn published(
-    kernel: &Kernel<'_, '_>,
-    slot: &Slot,
-    loads: BTreeMap<NodeId, BlockId>,
-    classes: &Classes,
-) -> Option<Published> {
-    let accesses = kernel.accesses_of(slot.array);
-    let is_plain = |access: &Access| {
-        let is_own = matches!(access.region.root, Root::Shared(_)) && access.covers == Covers::Whole;
-        is_own && matches!((access.kind, access.stored), (AccessKind::Read, _) | (AccessKind::Write, Some(_)))
-    };
-    let is_of = |region: &Region| array_of(region) == Some(slot.array);
-    let copied = kernel.cfg.copies.iter().any(|copy| match copy {
-        CopyStep::Begin { reads, writes, .. } => reads.iter().chain(writes).any(is_of),
-        CopyStep::Wait { .. } => false,
-    });
-    let reads = accesses.iter().filter(|(access, _)| access.kind == AccessKind::Read).count();
-    let stores = accesses.iter().filter(|(access, _)| access.kind == AccessKind::Write).map(|(_, point)| point.0);
-    let by = only_thread(kernel, classes, stores)?;
-    let is_followed = slot.whole && !slot.shared && !slot.in_place && !copied;
-    let is_known = reads == loads.len() && accesses.iter().all(|(access, _)| is_plain(access));
-    (is_followed && is_known).then_some(Published { array: slot.array, by, loads })
+/// A number that a thread hands out.
+struct Number {
+    by: By,
+    /// The rank of the block that has it.
+    block: u32,
+    turn: i64,
+    number: i64,
 }
 
-/// The thread that comes to some of these blocks, if it is the only one of its block.
-fn only_thread(
-    kernel: &Kernel<'_, '_>,
-    classes: &Classes,
-    blocks: impl Iterator<Item = BlockId> + Clone,
-) -> Option<u32> {
-    let counters = Counters::default();
-    let comes = |thread: u32| {
-        let evaluator = Evaluator { kernel, counters: &counters, arguments: None, thread, after: None, inlines: false };
-        blocks.clone().any(|block| evaluator.may_come_to(block))
-    };
-    let mut those = classes.all.iter().filter(|class| class.threads.first().is_some_and(|first| comes(*first)));
-    match (those.next().map(|class| &class.threads[..]), those.next()) {
-        (Some([thread]), None) => Some(*thread),
-        _ => None,
+impl Number {
+    /// Adds the number to the others, unless there is one for its turn.
+    fn joins(self, all: &mut BTreeMap<By, BTreeMap<u32, BTreeMap<i64, i64>>>) -> bool {
+        all.entry(self.by).or_default().entry(self.block).or_default().insert(self.turn, self.number).is_none()
     }
 }
 
-/// The numbers that a thread hands out whose steps depend on nothing that others do.
-fn numbers(program: &Program, by: By) -> Option<Vec<i64>> {
-    let named = program.steps.iter().flat_map(|step| step.op.counters()).max();
-    let mut counters = vec![0; named.map_or(0, |last| last as usize + 1)];
-    let (mut numbers, mut at) = (Vec::new(), 0);
+/// The numbers that a thread of the block of a rank hands out, whose steps depend on nothing that others do.
+fn numbers(program: &Program, is_sought: impl Fn(&By) -> bool, rank: u32) -> Option<Vec<Number>> {
+    let handed_out = program.handed_out.values().flatten().map(|out| &out.number);
+    let named = program.steps.iter().flat_map(|step| step.op.counters()).chain(handed_out.flat_map(Expr::counters));
+    let mut counters = vec![0; named.max().map_or(0, |last| last as usize + 1)];
+    let (mut numbers, mut at, mut rounds) = (Vec::new(), 0, 0);
     for _ in 0..STEPS {
         let Some(step) = program.steps.get(at) else { return Some(numbers) };
-        let value = |expr: &Expr| expr.value(&counters, 0, step.id).ok();
-        if let Some((_, number)) = program.handed_out.get(&at).filter(|(of, _)| *of == by) {
-            numbers.push(value(number)?);
-            (numbers.len() <= PUBLISHED).then_some(())?;
+        let value = |expr: &Expr| expr.value(&counters, i64::from(rank), step.id).ok();
+        for out in program.handed_out.get(&at).into_iter().flatten().filter(|out| is_sought(&out.by)) {
+            let block = u32::try_from(value(&out.block)?).ok()?;
+            let given = i64::try_from(numbers.len()).ok()? + 1;
+            let turn = if let By::Publisher(_) = out.by { rounds } else { given };
+            numbers.push(Number { by: out.by, block, turn, number: value(&out.number)? });
+            (numbers.len() <= PUBLISHED && rounds <= TURNS).then_some(())?;
         }
         at = match &step.op {
             Op::Set(values) => {
@@ -279,6 +320,10 @@ fn numbers(program: &Program, by: By) -> Option<Vec<i64>> {
             Op::Branch { .. } => return None,
             Op::Jump(to) => *to,
             Op::Leave => return Some(numbers),
+            Op::NextRound => {
+                rounds += 1;
+                at + 1
+            }
             Op::Wait { .. }
             | Op::WaitToken { .. }
             | Op::Arrive { .. }
@@ -291,36 +336,83 @@ fn numbers(program: &Program, by: By) -> Option<Vec<i64>> {
             | Op::EndRead { .. }
             | Op::Store { .. }
             | Op::WaitStores { .. }
-            | Op::Sync { .. }
-            | Op::NextRound => at + 1,
+            | Op::Sync { .. } => at + 1,
         };
     }
     None
 }
 
+/// A number that a thread hands out at a step.
+#[derive(Debug, Clone)]
+pub(super) struct Out {
+    pub(super) by: By,
+    number: Expr,
+    /// The rank of the block that has it.
+    block: Expr,
+}
+
 impl Walker<'_, '_, '_, '_> {
     /// Whether numbers are published in an array.
     pub(super) fn hands_out(&self, array: usize) -> bool {
-        self.kernel().handed.borrow().as_ref().is_some_and(|handed| handed.array() == Some(array))
+        self.kernel().handed.borrow().as_ref().is_some_and(|handed| handed.is_published(array))
     }
 
-    /// Adds the steps of an access of a number that is published.
-    pub(super) fn publish(&mut self, access: &Access, point: Point, at: SpanRange) {
-        let number = access.stored.filter(|_| access.kind == AccessKind::Write);
-        let number = number.and_then(|number| self.evaluator.value(number, point).expr());
-        let is_write = access.kind == AccessKind::Write;
-        self.flush();
-        let Some(number) = number else {
-            self.program.allows_more |= is_write;
+    /// Begins a turn where an access of what is published is the first one in it.
+    pub(super) fn begin_turn(&mut self, id: AccessId, block: &Expr, (point, at): (Point, SpanRange)) {
+        let handed = self.kernel().handed.borrow().clone();
+        let Some(of) = handed.as_ref().and_then(|handed| handed.published.as_ref()) else { return };
+        if of.turns.get(&id) != Some(&true) {
             return;
-        };
-        self.program.handed_out.insert(self.program.steps.len(), (By::Publisher, number.clone()));
-        let last = self.evaluator.counters.get(Counter::Published).map(|counter| (counter, number));
-        self.push(point, at, Op::Set(last.into_iter().collect()));
-        // Its round ends where it reads, if it does.
-        if !self.reads_published() {
-            self.push(point, at, Op::NextRound);
         }
+        let is_block = |operator, block: Expr, rank: u32| block.apply(operator, Expr::constant(i64::from(rank)));
+        let begins = match self.kernel().cfg.accesses[id.0].kind {
+            // Who publishes reads in the turn in which it has done so.
+            AccessKind::Read if self.evaluator.thread == of.by => {
+                let others = of.ranks.iter().map(|rank| is_block(Operator::Ne, Expr::rank(), *rank));
+                others.reduce(|all, one| all.apply(Operator::Mul, one))
+            }
+            AccessKind::Read => None,
+            AccessKind::Write
+            | AccessKind::AtomicRead
+            | AccessKind::Atomic
+            | AccessKind::Lent
+            | AccessKind::AsyncWrite
+            | AccessKind::Opaque
+            | AccessKind::ByClosure => of.first.map(|first| is_block(Operator::Eq, block.clone(), first)),
+        };
+        self.flush();
+        if let Some(begins) = begins {
+            let otherwise = self.program.steps.len() + 2;
+            self.push(point, at, Op::Branch { condition: Condition::Counters(begins), otherwise });
+        }
+        self.push(point, at, Op::NextRound);
+    }
+
+    /// Adds the steps behind a store of what is published.
+    pub(super) fn publish(&mut self, id: AccessId, block: &Expr, (point, at): (Point, SpanRange)) {
+        let cfg = self.kernel().cfg;
+        let access = &cfg.accesses[id.0];
+        let Some(array) = array_of(&access.region) else { return };
+        self.flush();
+        let content = cfg.contents.get(&id);
+        let stored = access.stored.or(content.map(|content| content.value)).map(|value| (None, value));
+        let fields = content.into_iter().flat_map(|content| &content.fields);
+        let (mut out, mut sets) = (Vec::new(), Vec::new());
+        for (field, value) in stored.into_iter().chain(fields.map(|(field, value)| (Some(*field), *value))) {
+            let Some(number) = self.evaluator.value(value, point).expr() else { continue };
+            let part = Part { array, field };
+            // The thread reads what is in its own block.
+            if let Some(counter) = self.evaluator.counters.get(Counter::Published(part)) {
+                let is_own = |operator| block.clone().apply(operator, Expr::rank());
+                let last = is_own(Operator::Ne).apply(Operator::Mul, Expr::counter(counter));
+                let next = is_own(Operator::Eq).apply(Operator::Mul, number.clone());
+                sets.push((counter, last.apply(Operator::Add, next)));
+            }
+            out.push(Out { by: By::Publisher(part), number, block: block.clone() });
+        }
+        self.program.allows_more |= out.is_empty();
+        self.program.handed_out.insert(self.program.steps.len(), out);
+        self.push(point, at, Op::Set(sets));
     }
 
     /// Adds the steps of a thread that is handed something.
@@ -333,16 +425,15 @@ impl Walker<'_, '_, '_, '_> {
             && let Some(number) = self.evaluator.value(*value, point).expr()
         {
             let by = By::Lane(node, self.evaluator.thread / WARP);
-            self.program.handed_out.insert(self.program.steps.len(), (by, number));
+            let out = Out { by, number, block: Expr::rank() };
+            self.program.handed_out.insert(self.program.steps.len(), vec![out]);
         }
         self.push(point, at, Op::Set(self.evaluator.takes(node).into_iter().collect()));
-        if handed.is_load(node) {
-            self.push(point, at, Op::NextRound);
-        }
     }
 
-    fn reads_published(&self) -> bool {
-        let handed = self.kernel().handed.borrow().clone();
-        handed.is_some_and(|handed| handed.blocks_of_loads().any(|block| self.evaluator.may_come_to(block)))
+    /// The value of a field of what a step sets a variable to, if that has been published.
+    pub(super) fn field_handed(&self, field: Variable, value: NodeId) -> Option<Expr> {
+        let Variable::Field(_, number) = field else { return None };
+        self.evaluator.handed_field(value, number)?.expr()
     }
 }

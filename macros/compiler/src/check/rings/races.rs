@@ -240,7 +240,9 @@ fn elements(
         Evaluator { kernel, counters: &counters, arguments: Some(arguments), thread, after: None, inlines: false };
     let indexes = |index: NodeId, tile: Option<i64>| {
         let index = evaluator.inside(index, tile, point)?;
-        let all = evaluator.listed(&index, |variable| walked.get(Counter::Variable(variable)).is_some())?;
+        // A loop that is followed has one of its numbers at a time, whether or not anything else depends on it.
+        let counts = |variable| walked.get(Counter::Variable(variable)).is_some();
+        let all = evaluator.listed(&index, |variable| counts(variable) || kernel.follows_loop_of(variable, &counts))?;
         // The ranks of blocks are not followed here.
         if index.has_rank() {
             return None;

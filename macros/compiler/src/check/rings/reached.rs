@@ -40,8 +40,13 @@ impl Evaluator<'_, '_, '_> {
 
     /// Whether the thread may come to a block, as far as its rank decides, in some block of the cluster.
     pub(super) fn may_come_to(&self, block: BlockId) -> bool {
+        self.ranks_that_come_to(block).next().is_some()
+    }
+
+    /// The ranks of the blocks of the cluster in which the thread may come to a block of the graph.
+    pub(super) fn ranks_that_come_to(&self, block: BlockId) -> impl Iterator<Item = u32> + use<> {
         let guards = self.guards_before(block);
-        (0..i64::from(self.kernel.blocks)).any(|rank| is_passed(&guards, rank))
+        (0..self.kernel.blocks).filter(move |rank| is_passed(&guards, i64::from(*rank)))
     }
 
     /// The assignment whose value a variable has for the thread at a point, if there are several and its rank decides which one it comes to

@@ -372,15 +372,17 @@ fn elements_of(kernel: &Kernel<'_, '_>, row: &TokenStream) -> Option<u64> {
     }
 }
 
-/// Whether there is an access of a part of an element, such as a field, of those that so many indexes select: two such accesses need not overlap.
+/// Whether there is an access of a part of an element, of those that so many indexes select, that need not overlap with another one. One that reads a
+/// field overlaps with each that writes the whole.
 pub(super) fn has_parts(kernel: &Kernel<'_, '_>, array: usize, depth: usize) -> bool {
     let is_of = |access: &&Access| array_of(&access.region) == Some(array);
-    kernel
-        .cfg
-        .accesses
-        .iter()
-        .filter(is_of)
-        .any(|access| !matches!(access.covers, Covers::Whole | Covers::Receiver) || access.region.path.len() > depth)
+    let is_part = |access: &Access| match access.covers {
+        Covers::Whole | Covers::Receiver => false,
+        Covers::Field(_) | Covers::Item { .. } => access.kind.changes(),
+        Covers::Vector { .. } | Covers::Matrix { .. } => true,
+    };
+    let mut accesses = kernel.cfg.accesses.iter().filter(is_of);
+    accesses.any(|access| is_part(access) || access.region.path.len() > depth)
 }
 
 /// Returns in how many indexes the tiles that are copied to an array are selected, if all in the same, and whether other copies

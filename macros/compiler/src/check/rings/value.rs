@@ -192,6 +192,7 @@ impl Evaluator<'_, '_, '_> {
                 }
                 Some(formula) => computed(*formula, operand(0), operand(1)),
                 None if kernel.cfg.cuts.contains_key(&node) => self.uncut(node, operand(0)),
+                None if self.is_field_handed(&of.operands) => operand(0),
                 None => self.of_option(node, operand),
             },
             Source::Known { .. } | Source::Load(_) | Source::Shuffled { .. } => {
@@ -393,7 +394,10 @@ pub(super) fn reached_from(kernel: &Kernel<'_, '_>, by_itself: impl Fn(NodeId) -
     loop {
         let before = (reached.len(), variables.len());
         for (index, node) in kernel.cfg.nodes.iter().enumerate() {
-            let of_variable = node.source.read().is_some_and(|variable| variables.contains(&variable));
+            let is_set = |variable: Variable| {
+                variables.contains(&variable) || variable.whole().is_some_and(|whole| variables.contains(&whole))
+            };
+            let of_variable = node.source.read().is_some_and(is_set);
             let of_operand = node.operands.iter().any(|operand| reached.contains(operand));
             if of_variable || of_operand || by_itself(NodeId(index)) {
                 reached.insert(NodeId(index));

@@ -6,9 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::counters::Counters;
 use super::decision::{ByHand, Decision, Key, Looked};
-use super::handed::By;
 use super::kernel::{Kernel, Point, Refusal, is_warp, is_within_warp};
 use super::objects::Objects;
+use super::queues::Out;
 use super::value::{Evaluator, Value, binary};
 use phalanx_contract::uniformity::Uniformity;
 
@@ -79,7 +79,7 @@ pub(super) struct Program {
     /// The shared arrays with an access that may not be made.
     pub(super) uncertain: BTreeSet<usize>,
     /// The numbers that the thread hands out, by the index of the step.
-    pub(super) handed_out: BTreeMap<usize, (By, Expr)>,
+    pub(super) handed_out: BTreeMap<usize, Vec<Out>>,
     /// By array of slots, the number of threads in the groups that copy to it together; none for all of the block.
     pub(super) together: BTreeMap<u32, BTreeSet<Option<u64>>>,
 }
@@ -302,6 +302,11 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
                     Value::Symbol(symbol) => Ok(Key::Form(format!("if {symbol}"))),
                     Value::Unknown => self.agreed(block, on),
                 };
+                if let Some((turn, holds)) = self.turn(on, point) {
+                    let decision = Box::new(Decision::new(Condition::Shared, vec![turn], None));
+                    let (then, otherwise) = if holds { (then, otherwise) } else { (otherwise, then) };
+                    return Ok(Next::Decides { decision, then, otherwise });
+                }
                 let keys = key.as_ref().ok().cloned().into_iter().collect();
                 let looked = if self.evaluator.arguments.is_none() { self.looks_ahead(on, point, keys) } else { None };
                 match looked {
@@ -378,9 +383,14 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
         let at = step.at;
         match &step.kind {
             StepKind::Value(ValueStep::Set { variable, value, extent }) => {
-                for field in self.kernel().lost(point) {
-                    if self.evaluator.counter(*field).is_some() {
-                        self.evaluator.lose(*field);
+                for field in self.evaluator.kernel.lost(point) {
+                    let Some(counter) = self.evaluator.counter(*field) else { continue };
+                    match self.field_handed(*field, *value) {
+                        Some(number) => {
+                            self.flush();
+                            self.push(point, at, Op::Set(vec![(counter, number)]));
+                        }
+                        None => self.evaluator.lose(*field),
                     }
                 }
                 let Some(counter) = self.evaluator.counter(*variable) else { return Ok(()) };

@@ -13,6 +13,7 @@ mod extraction;
 mod flat;
 mod gathered;
 mod growth;
+mod handed;
 mod in_place;
 mod innocent;
 mod iterators;

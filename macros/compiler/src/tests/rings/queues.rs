@@ -192,3 +192,47 @@ fn numbers_of_other_turns() {
     let found = verdict(ITEMS, &right);
     assert!(found.starts_with("open"), "{found}");
 }
+
+/// Where the last slot says what the thread that publishes it tests, all leave in the same round; nothing is proved of other ends.
+#[test]
+fn ends_of_loops() {
+    let right = by_slots();
+    let publish = "slots[k % 2] = if tile < tiles { tile } else { DONE };";
+    for (from, to) in [
+        ("", ""),
+        ("if tile >= tiles { break; }", "if !(tile < tiles) { break; }"),
+        ("if tile >= tiles { break; }", "if tiles <= tile { break; }"),
+        (publish, "slots[k % 2] = if tile >= tiles { DONE } else { tile };"),
+        (publish, "let slot = if tile < tiles { tile } else { DONE }; slots[k % 2] = slot;"),
+    ] {
+        assert_eq!(verdict(ITEMS, &right.replace(from, to)), "proved", "{from} -> {to}");
+    }
+    let raw = right.replace(publish, "slots[k % 2] = tile;").replace("if tile == DONE", "if tile >= tiles");
+    assert_eq!(verdict(ITEMS, &raw), "proved");
+    for (from, to) in [
+        // The thread goes on, or ends, in another round than the others.
+        ("if tile >= tiles { break; }", "if tile > tiles { break; }"),
+        ("if tile >= tiles { break; }", "if tile >= tiles && k > 0 { break; }"),
+        ("if tile >= tiles { break; }", "let tile = tile + 1; if tile >= tiles { break; }"),
+        ("let tile = queue", "let mut tile = queue"),
+        // A number that a ticket may be, and one that the largest ticket of another limit is.
+        (publish, "slots[k % 2] = if tile < tiles { tile } else { 7 };"),
+        (publish, "slots[k % 2] = if tile <= tiles { tile } else { DONE };"),
+        (publish, "slots[k % 2] = if tile < tiles / 2 { tile } else { DONE };"),
+        (publish, "slots[k % 2] = if tile < tiles { tile / 2 } else { DONE };"),
+        // The slot of the round before, and one that is stored twice.
+        ("let tile = slots[k % 2];", "let tile = slots[(k + 1) % 2];"),
+        (publish, "slots[k % 2] = DONE; slots[k % 2] = if tile < tiles { tile } else { DONE };"),
+        ("if tile == DONE { break; }", "if tile == DONE { break; } if k % 3 == 2 { k += 1; continue; }"),
+    ] {
+        let mut other = right.replace(from, to);
+        if from == "let tile = queue" {
+            other = other.replace("if tile >= tiles { break; }", "tile += 1; if tile >= tiles { break; }");
+        }
+        if to.contains("{ 7 }") {
+            other = other.replace("tile == DONE", "tile == 7");
+        }
+        let found = verdict(ITEMS, &other);
+        assert!(other != right && found != "proved", "{from} -> {to}: {found}: {other}");
+    }
+}

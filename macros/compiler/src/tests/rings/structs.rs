@@ -97,3 +97,41 @@ fn fields_that_do_not_meet() {
         assert_eq!(rules(&kernel(wrong)), ["unsynchronized_access"], "{wrong}");
     }
 }
+
+/// The element that a loop's number names is that of the round, also where nothing else depends on the number.
+#[test]
+fn elements_by_the_number_of_the_round() {
+    let kernel = |later: &str| {
+        format!(
+            "#[cluster_kernel(block = 8)] fn sums(out: &mut [u32], rounds: u32) {{
+                let block = this_thread_block();
+                let i = block.thread_rank();
+                let works = shared_array::<Work, 3>();
+                let (full, empty) = (shared_barriers::<3>(), shared_barriers::<3>());
+                full.init_collective(&block, 1);
+                empty.init_collective(&block, 1);
+                let (mut stage, mut phase) = (0, false);
+                if i == 6 {{
+                    for k in 0..rounds {{
+                        empty[stage].wait_parity(!phase);
+                        works[(k + 1) % 3].count = k;
+                        works[stage].first = k;
+                        let _ = full[stage].arrive();
+                        stage += 1; if stage == 3 {{ stage = 0; phase = !phase; }}
+                    }}
+                }} else if i == 0 {{
+                    let mut sum = 0;
+                    for k in 0..rounds {{
+                        full[stage].wait_parity(phase);
+                        sum += works[stage].first + works[(k + {later}) % 3].count;
+                        let _ = empty[stage].arrive();
+                        stage += 1; if stage == 3 {{ stage = 0; phase = !phase; }}
+                    }}
+                    out[0] = sum;
+                }}
+            }}"
+        )
+    };
+    let right = verdict(FILE, &kernel("1"));
+    assert!(right == "proved" || right.starts_with("open"), "{right}");
+}

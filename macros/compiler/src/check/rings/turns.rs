@@ -1,0 +1,420 @@
+//! Decisions about what a thread publishes, in a proof: in its *n*-th turn, all readers decide alike about the number that they have read, and the
+//! publishing thread decides as they do where its own condition is theirs of the number that it has stored.
+//!
+//! That a reader has read the number of its turn is not assumed: the search sees whether its slot holds the data of that round, and without that
+//! there is no proof. That two threads have come to as many turns where they decide is checked step by step (`same_turns`).
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use super::counters::Counters;
+use super::decision::Key;
+use super::handed::{Handed, Load, Part, Published};
+use super::kernel::{Kernel, Point, array_of};
+use super::published::leads;
+use super::value::{Evaluator, Value};
+use super::walk::Walker;
+use crate::check::cfg::{AccessId, AccessKind, BlockId, End, Extent, NodeId, Root, Source, Variable};
+use crate::check::uniform::control::following_until;
+use crate::model::expr::BinaryOp;
+
+/// A value that is compared.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Side {
+    Part(Part),
+    Number(i64),
+    Symbol(String),
+    Variable(Variable),
+    Node(NodeId),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Relation {
+    Less,
+    Equal,
+}
+
+/// A condition: that two values have a relation, or that they do not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Comparison {
+    relation: Relation,
+    sides: [Side; 2],
+    holds: bool,
+}
+
+impl fmt::Display for Comparison {
+    fn fmt(&self, text: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(text, "{:?} {:?}", self.relation, self.sides)
+    }
+}
+
+impl Comparison {
+    fn part(&self) -> Option<Part> {
+        self.sides.iter().find_map(|side| if let Side::Part(part) = side { Some(*part) } else { None })
+    }
+
+    /// The comparison of a part with what stays the same while the kernel runs.
+    fn of_a_part(self) -> Option<Comparison> {
+        let parts = self.sides.iter().filter(|side| matches!(side, Side::Part(_))).count();
+        let others = self.sides.iter().filter(|side| matches!(side, Side::Number(_) | Side::Symbol(_))).count();
+        (parts == 1 && others == 1).then_some(self)
+    }
+
+    /// The same comparison of something else than the part.
+    fn with(&self, value: &Side) -> Comparison {
+        let sides = self.sides.clone().map(|side| if let Side::Part(_) = side { value.clone() } else { side });
+        Comparison { sides, ..self.clone() }
+    }
+
+    /// Whether the relation holds, of numbers.
+    fn known(&self) -> Option<bool> {
+        let [Side::Number(left), Side::Number(right)] = &self.sides else { return None };
+        Some(match self.relation {
+            Relation::Less => left < right,
+            Relation::Equal => left == right,
+        })
+    }
+
+    fn is_of_same(&self, other: &Comparison) -> bool {
+        self.relation == other.relation && self.sides == other.sides
+    }
+}
+
+impl Kernel<'_, '_> {
+    /// What a thread publishes, if the decisions about it may be followed in a proof: what all readers of a turn read is stored at one place.
+    pub(super) fn turns_of(&self, handed: &Handed) -> Option<Published> {
+        let of = handed.published.clone()?;
+        // A part that is stored twice in a turn has two values.
+        let is_once = of.arrays.iter().all(|array| {
+            let stores = self
+                .cfg
+                .accesses
+                .iter()
+                .enumerate()
+                .filter(|(_, access)| access.kind.changes() && array_of(&access.region) == Some(*array));
+            let begins: Vec<bool> = stores.map(|(id, _)| of.turns.get(&AccessId(id)) == Some(&true)).collect();
+            begins.len() < 2 || begins.iter().all(|begins| *begins)
+        });
+        if !is_once {
+            return None;
+        }
+        let one = of.ranks.first().filter(|_| of.ranks.len() == 1)?;
+        let is_of_one = |load: &Load| load.rank.and_then(|rank| self.known(rank)) == Some(i64::from(*one));
+        (self.blocks == 1 || of.loads.values().all(is_of_one) || self.stores_in_one_loop(&of)).then_some(of)
+    }
+
+    fn known(&self, node: NodeId) -> Option<i64> {
+        let counters = Counters::default();
+        let evaluator =
+            Evaluator { kernel: self, counters: &counters, arguments: None, thread: 0, after: None, inlines: false };
+        evaluator.value(node, self.evaluated(node)?).known()
+    }
+
+    /// Whether each part is stored once for all blocks, in one loop over their ranks that does not change it.
+    fn stores_in_one_loop(&self, of: &Published) -> bool {
+        let mut heads = BTreeSet::new();
+        let mut arrays = BTreeSet::new();
+        of.arrays.iter().flat_map(|array| self.accesses_of(*array)).filter(|(access, _)| access.kind.changes()).all(
+            |(access, point)| {
+                let rank = access.region.rank.filter(|_| matches!(access.region.root, Root::Remote(_)));
+                let variable = rank.and_then(|rank| self.cfg.nodes[self.cfg.first_origin(rank).0].source.read());
+                let Some(variable) = variable.filter(|variable| self.is_kept_by_body(*variable)) else { return false };
+                let Some(counted) = self.loop_of(variable) else { return false };
+                let head = self.cfg.counted.iter().find(|(_, other)| other.inside == counted.inside);
+                let Some((arms, _)) = head.and_then(|(head, _)| self.regions.get(head)) else { return false };
+                let is_set = |of: Variable| self.sets(of).iter().any(|(at, ..)| arms.contains(at.0));
+                let id = self.cfg.blocks[point.0.0].steps[point.1].kind.accessed();
+                let stored = id.into_iter().flat_map(|id| self.stored(id));
+                let needed = self.needed_by(stored.map(|(_, value)| value));
+                let is_whole = counted.by == Some(1)
+                    && !counted.inclusive
+                    && self.known(counted.start) == of.first.map(i64::from)
+                    && self.known(counted.end) == Some(i64::from(self.blocks));
+                heads.insert(counted.inside);
+                let is_only = array_of(&access.region).is_some_and(|array| arrays.insert(array));
+                is_whole && is_only && heads.len() == 1 && arms.contains(point.0) && !needed.into_iter().any(is_set)
+            },
+        )
+    }
+
+    /// What an access stores, by field.
+    fn stored(&self, id: AccessId) -> Vec<(Option<u16>, NodeId)> {
+        let content = self.cfg.contents.get(&id);
+        let whole = self.cfg.accesses[id.0].stored.or(content.map(|content| content.value));
+        let fields = content.into_iter().flat_map(|content| &content.fields);
+        whole
+            .map(|value| (None, value))
+            .into_iter()
+            .chain(fields.map(|(field, value)| (Some(*field), *value)))
+            .collect()
+    }
+
+    /// Whether each way to a point leads by another one, also each way from the point back to it.
+    fn comes_always_after(&self, point: Point, before: Point) -> bool {
+        let again = before.0 == point.0 || !following_until(self.cfg, point.0, before.0).contains(point.0);
+        leads(self.cfg, before, point) && again
+    }
+}
+
+impl Evaluator<'_, '_, '_> {
+    /// The comparison that a condition is at a point, and the loads of what is published that it is about.
+    fn compared(&self, on: NodeId, point: Point, (of, loads): (&Published, &mut Vec<Load>)) -> Option<Comparison> {
+        let cfg = self.kernel.cfg;
+        let node = cfg.first_origin(on);
+        let source = &cfg.nodes[node.0];
+        match (&source.source, &source.operands[..]) {
+            (Source::Not, [operand]) => {
+                let of = self.compared(*operand, point, (of, loads))?;
+                Some(Comparison { holds: !of.holds, ..of })
+            }
+            (Source::Binary(op) | Source::Round(_, op), [left, right]) => {
+                let (relation, turned, holds) = match op {
+                    BinaryOp::Lt => (Relation::Less, false, true),
+                    BinaryOp::Gt => (Relation::Less, true, true),
+                    BinaryOp::Ge => (Relation::Less, false, false),
+                    BinaryOp::Le => (Relation::Less, true, false),
+                    BinaryOp::Eq => (Relation::Equal, false, true),
+                    BinaryOp::Ne => (Relation::Equal, false, false),
+                    BinaryOp::Add
+                    | BinaryOp::Sub
+                    | BinaryOp::Mul
+                    | BinaryOp::Div
+                    | BinaryOp::Rem
+                    | BinaryOp::BitAnd
+                    | BinaryOp::BitOr
+                    | BinaryOp::BitXor
+                    | BinaryOp::Shl
+                    | BinaryOp::Shr
+                    | BinaryOp::And
+                    | BinaryOp::Or => return None,
+                };
+                let mut sides = [self.side(*left, point, (of, loads))?, self.side(*right, point, (of, loads))?];
+                if turned || relation == Relation::Equal && matches!(sides[0], Side::Number(_) | Side::Symbol(_)) {
+                    sides.reverse();
+                }
+                Some(Comparison { relation, sides, holds })
+            }
+            _ => {
+                let sides = [self.side(on, point, (of, loads))?, Side::Number(1)];
+                Some(Comparison { relation: Relation::Equal, sides, holds: true })
+            }
+        }
+    }
+
+    /// What a value is, that has been evaluated before a point and is the same there.
+    fn side(&self, node: NodeId, point: Point, (of, loads): (&Published, &mut Vec<Load>)) -> Option<Side> {
+        let (kernel, cfg) = (self.kernel, self.kernel.cfg);
+        let counters = Counters::default();
+        let evaluated = kernel.evaluated(node)?;
+        match self.aside(&counters).value(node, evaluated) {
+            Value::Symbol(symbol) => {
+                return Some(symbol.known().map_or_else(|| Side::Symbol(symbol.to_string()), Side::Number));
+            }
+            Value::Expr(expr) if expr.known().is_some() => return expr.known().map(Side::Number),
+            Value::Expr(_) => {}
+            Value::Unknown => {}
+        }
+        // A variable that is set once has what the last evaluation of its value has given: no way leads from there to a use but by the
+        // assignment.
+        let origin = cfg.first_origin(node);
+        let source = &cfg.nodes[origin.0];
+        let is_kept = |from: Point| !kernel.may_pass_between(kernel.evaluated(origin).into_iter(), from, point);
+        let mut part = |load: &Load, part: Part| {
+            loads.push(*load);
+            Some(Side::Part(part))
+        };
+        if let Some(load) = of.loads.get(&origin).filter(|load| load.part.field.is_none()) {
+            return part(load, load.part);
+        }
+        // A field that is read on its own.
+        let is_plain = || {
+            !cfg.formulas.contains_key(&origin)
+                && !cfg.computed.contains_key(&origin)
+                && !cfg.cuts.contains_key(&origin)
+        };
+        if let (Source::Operands, [load]) = (&source.source, &source.operands[..])
+            && let Some(load) = of.loads.get(load).filter(|load| load.part.field.is_some() && is_plain())
+        {
+            return part(load, load.part);
+        }
+        let Some(variable) = source.source.read() else { return is_kept(evaluated).then_some(Side::Node(origin)) };
+        // A field of a struct that is read as a whole.
+        if let (Variable::Field(_, field), Some(whole)) = (variable, variable.whole())
+            && let Some(load) = cfg.only_value(whole).and_then(|value| of.loads.get(&value))
+            && matches!(kernel.sets(variable), [(_, _, Extent::Part)])
+        {
+            return part(load, Part { field: Some(field), ..load.part });
+        }
+        let is_kept = !kernel.may_be_set_between(variable, kernel.evaluated(origin)?, point);
+        is_kept.then_some(Side::Variable(variable))
+    }
+
+    /// Whether what a comparison is about is the same at two points.
+    fn is_kept(&self, of: &Comparison, from: Point, to: Point) -> bool {
+        of.sides.iter().all(|side| match side {
+            Side::Number(_) | Side::Symbol(_) => true,
+            Side::Variable(variable) => !self.kernel.may_be_set_between(*variable, from, to),
+            Side::Node(node) => {
+                self.kernel.evaluated(*node).is_some_and(|at| !self.kernel.may_pass_between([at].into_iter(), from, to))
+            }
+            Side::Part(_) => false,
+        })
+    }
+}
+
+/// What the publishing thread stores.
+struct Store {
+    point: Point,
+    part: Part,
+    value: NodeId,
+}
+
+impl Walker<'_, '_, '_, '_> {
+    /// The key of a decision about what is published, and whether the condition holds if what the key says does.
+    pub(super) fn turn(&self, on: NodeId, point: Point) -> Option<(Key, bool)> {
+        if self.evaluator.arguments.is_some() {
+            return None;
+        }
+        let handed = self.kernel().handed.borrow().clone()?;
+        let of = handed.published.as_ref()?;
+        let read = self.decided_by_reading(on, point, of);
+        let read = read.map(|comparison| (Key::Turn(comparison.to_string()), comparison.holds));
+        read.or_else(|| if self.evaluator.thread == of.by { self.decided_by_storing(on, point, of) } else { None })
+    }
+
+    /// The comparison of what has been read in this turn.
+    fn decided_by_reading(&self, on: NodeId, point: Point, of: &Published) -> Option<Comparison> {
+        let kernel = self.kernel();
+        let mut loads = Vec::new();
+        let comparison = self.evaluator.compared(on, point, (of, &mut loads))?.of_a_part()?;
+        let openings: Vec<Point> =
+            self.sites(of, |kind| kind == AccessKind::Read).into_iter().map(|(_, at)| at).collect();
+        let is_of_turn = |load: &Load| {
+            let at = self.sites(of, |_| true).into_iter().find(|(id, _)| *id == load.access).map(|(_, at)| at);
+            at.is_some_and(|at| {
+                kernel.comes_always_after(point, at) && !kernel.may_pass_between(openings.iter().copied(), at, point)
+            })
+        };
+        loads.iter().all(is_of_turn).then_some(comparison)
+    }
+
+    /// The accesses of what is published, with their places.
+    fn sites(&self, of: &Published, is: impl Fn(AccessKind) -> bool) -> Vec<(AccessId, Point)> {
+        let blocks = (0..).map(BlockId).zip(&self.kernel().cfg.blocks);
+        let steps = blocks.flat_map(|(block, content)| {
+            content.steps.iter().enumerate().map(move |(index, step)| ((block, index), step))
+        });
+        let sites = steps.filter_map(|(point, step)| Some((step.kind.accessed()?, point)));
+        let accesses = &self.kernel().cfg.accesses;
+        sites.filter(|(id, _)| of.turns.contains_key(id) && is(accesses[id.0].kind)).collect()
+    }
+
+    /// The comparison that readers make of what has been stored in this turn, if the thread's own condition follows from it.
+    fn decided_by_storing(&self, on: NodeId, point: Point, of: &Published) -> Option<(Key, bool)> {
+        let kernel = self.kernel();
+        let own = self.evaluator.compared(on, point, (of, &mut Vec::new()))?;
+        let sites = self.sites(of, |kind| kind != AccessKind::Read);
+        let openings: Vec<Point> = sites.iter().map(|(_, at)| *at).collect();
+        let fresh = sites.iter().filter(|(_, at)| {
+            kernel.comes_always_after(point, *at) && !kernel.may_pass_between(openings.iter().copied(), *at, point)
+        });
+        let stores = fresh.flat_map(|(id, at)| {
+            let array = array_of(&kernel.cfg.accesses[id.0].region);
+            let stored = kernel.stored(*id).into_iter();
+            stored.filter_map(move |(field, value)| {
+                Some(Store { point: *at, part: Part { array: array?, field }, value })
+            })
+        });
+        let stores: Vec<Store> = stores.collect();
+        let conditions = (0..).map(BlockId).zip(&kernel.cfg.blocks).filter_map(|(block, content)| {
+            let at = (block, content.steps.len());
+            self.evaluator.compared(content.end.condition()?, at, (of, &mut Vec::new()))?.of_a_part()
+        });
+        conditions.into_iter().find_map(|theirs| {
+            let store = stores.iter().find(|store| Some(store.part) == theirs.part())?;
+            let is_same = self.follows(&own, point, &theirs, store, of)?;
+            Some((Key::Turn(theirs.to_string()), is_same == theirs.holds))
+        })
+    }
+
+    /// Whether the thread's own condition holds just if a reader's does of what is stored, or just if it does not.
+    fn follows(
+        &self,
+        own: &Comparison,
+        point: Point,
+        theirs: &Comparison,
+        store: &Store,
+        of: &Published,
+    ) -> Option<bool> {
+        let evaluator = self.evaluator;
+        let stored = evaluator.side(store.value, store.point, (of, &mut Vec::new()))?;
+        let told = theirs.with(&stored);
+        if told.is_of_same(own) && evaluator.is_kept(own, store.point, point) {
+            return Some(told.holds == own.holds);
+        }
+        let (decides, at, holds) = self.selected(theirs, store, &stored, of)?;
+        let is_own = decides.is_of_same(own) && evaluator.is_kept(own, at, point);
+        is_own.then_some((own.holds == decides.holds) == (holds == theirs.holds))
+    }
+
+    /// The condition that decides which of two values is stored, where it is evaluated, and whether the relation of a comparison holds of the
+    /// value that it is if the condition holds; of the other one, it does not then.
+    fn selected(
+        &self,
+        theirs: &Comparison,
+        store: &Store,
+        stored: &Side,
+        of: &Published,
+    ) -> Option<(Comparison, Point, bool)> {
+        let (kernel, evaluator) = (self.kernel(), self.evaluator);
+        let cfg = kernel.cfg;
+        let Side::Variable(variable) = stored else {
+            // A truth value that is stored.
+            let node = cfg.first_origin(store.value);
+            let at = kernel.evaluated(node).filter(|_| kernel.is_boolean(node))?;
+            let is_fresh = kernel.comes_always_after(store.point, at);
+            let [_, Side::Number(number @ 0..=1)] = theirs.sides else { return None };
+            let decides = evaluator.compared(node, at, (of, &mut Vec::new()))?;
+            return (is_fresh && theirs.relation == Relation::Equal).then_some((decides, at, number == 1));
+        };
+        let [one, other] = kernel.sets(*variable) else { return None };
+        let (branch, condition, arms) = [(one, other), (other, one)].into_iter().find_map(|(first, second)| {
+            let arms = |(branch, leads): (BlockId, bool)| {
+                let End::Branch { on, then, otherwise } = cfg.blocks[branch.0].end else { return None };
+                let once = |arm: BlockId| !following_until(cfg, arm, branch).contains(arm);
+                let are_arms = leads && then == first.0.0 && otherwise == second.0.0;
+                (are_arms && once(then) && once(otherwise)).then_some((branch, on, [first, second]))
+            };
+            kernel.guards_of(first.0.0).into_iter().find_map(arms)
+        })?;
+        if arms.iter().any(|(.., extent)| *extent != Extent::Whole) {
+            return None;
+        }
+        let at = (branch, cfg.blocks[branch.0].steps.len());
+        let decides = evaluator.compared(condition, at, (of, &mut Vec::new()))?;
+        let holds = |(set, value, _): &(Point, NodeId, Extent), arm: bool| {
+            let value = evaluator.side(*value, *set, (of, &mut Vec::new()))?;
+            // What is less than another number is not the largest one.
+            let is_less = decides.relation == Relation::Less
+                && decides.sides[0] == value
+                && decides.holds == arm
+                && evaluator.is_kept(&decides, at, *set)
+                && theirs.relation == Relation::Equal
+                && self.is_largest(theirs);
+            theirs.with(&value).known().or(is_less.then_some(false))
+        };
+        let (first, second) = (holds(arms[0], true)?, holds(arms[1], false)?);
+        let is_fresh = kernel.comes_always_after(store.point, at);
+        (first != second && is_fresh).then_some((decides, at, first))
+    }
+
+    /// Whether a comparison is one of an element of an array with the largest number of its type.
+    fn is_largest(&self, of: &Comparison) -> bool {
+        let element = of
+            .part()
+            .filter(|part| part.field.is_none())
+            .and_then(|part| self.kernel().function.shared.get(part.array));
+        let is_u32 = element.is_some_and(|(element, _)| element.to_string() == "u32");
+        is_u32 && of.sides[1] == Side::Number(i64::from(u32::MAX))
+    }
+}
