@@ -60,8 +60,9 @@ mod tests {
             offset_of!(LaunchBlock, number),
             offset_of!(LaunchBlock, blocks),
             offset_of!(LaunchBlock, room),
+            offset_of!(LaunchBlock, zero),
             offset_of!(LaunchBlock, watched),
         ];
-        assert_eq!(offsets, [8, 24, 56, 64, 76, 88]);
+        assert_eq!(offsets, [8, 24, 56, 64, 76, 84, 88]);
     }
 }

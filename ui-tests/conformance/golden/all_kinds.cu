@@ -8,6 +8,7 @@
 #include <phalanx/launch.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/option.cuh>
+#include <phalanx/peer_reads.cuh>
 #include <phalanx/range.cuh>
 #include <phalanx/scalar.cuh>
 
@@ -28,7 +29,7 @@ __device__ __forceinline__ u32 read_next(const thread_block& block, shared_array
 extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(96)
 all_kinds(slice_mut<u32> out, u32 rounds, const __grid_constant__ launch_block phalanx_launch) {
     detail::init_block_barrier();
-
+    reads_of_peers peer_reads;
     auto cluster = this_cluster();
     auto block = this_thread_block();
     __shared__ shared_array<u32, 96> array; keep_address(array);
@@ -36,9 +37,9 @@ all_kinds(slice_mut<u32> out, u32 rounds, const __grid_constant__ launch_block p
     thread_block::arrival_token token = publish(block, array, 1000 * cluster.block_rank() + i);
     for (auto round : range(0, rounds)) {
         auto value = read_next(block, array, token);
-        cluster.sync_shared(); // orders the block's own shared memory: line 96 accesses shared memory
+        cluster.sync_shared(); // orders shared memory: line 96 accesses shared memory
         auto peer = cluster.map_shared_rank(array, 1 - cluster.block_rank());
-        auto other = peer[i];
+        auto other = peer_reads.of(peer[i]);
         option<thread_block::arrival_token> read;
         if (round % 3 == 0) {
 #line 102 "ui-tests/conformance/src/kernels/block_phases.rs"
@@ -53,7 +54,7 @@ all_kinds(slice_mut<u32> out, u32 rounds, const __grid_constant__ launch_block p
 #line 104 "ui-tests/conformance/src/kernels/block_phases.rs"
             block.barrier_wait(read_2);
         }
-        cluster.sync(); // orders all memory: line 101 reads a peer's shared memory
+        cluster.sync_shared(peer_reads); // orders shared memory: line 101 reads a peer's shared memory
         token = publish(block, array, value ^ other);
     }
     block.barrier_wait(token);

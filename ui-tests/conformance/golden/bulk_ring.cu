@@ -64,7 +64,7 @@ bulk_ring(readonly_slice<u32> input, slice_mut<u32> out, u32 rounds, const __gri
 
         block.sync();
         if (i == 0) {
-            cluster.map_shared_rank(empty[buffer], before).arrive_shared(); // orders the block's own shared memory: line 24 accesses shared memory
+            cluster.map_shared_rank(empty[buffer], before).arrive_shared(); // orders shared memory: line 24 accesses shared memory
         }
         if (!all_within) {
             require(within(own, i));

@@ -33,7 +33,7 @@ histogram(readonly_slice<u32> input, slice_mut<u32> bins, const __grid_constant_
         }
     }
 #line 77 "ui-tests/conformance/src/kernels/guide.rs"
-    cluster.sync_shared(); // orders the block's own shared memory: line 75 accesses shared memory
+    cluster.sync_shared(); // orders shared memory: line 75 accesses shared memory
     auto grid = this_grid();
     const auto steps_2 = range(grid.thread_rank(), input.len()).step_by(grid.num_threads());
     const auto rounds = unclamped(steps_2);

@@ -5,6 +5,7 @@
 #include <phalanx/groups.cuh>
 #include <phalanx/launch.cuh>
 #include <phalanx/memory.cuh>
+#include <phalanx/peer_reads.cuh>
 #include <phalanx/range.cuh>
 #include <phalanx/range_values.cuh>
 #include <phalanx/scalar.cuh>
@@ -14,6 +15,7 @@ using namespace phalanx;
 
 extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(64)
 ring(slice_mut<u32> out, u32 rounds, const __grid_constant__ launch_block phalanx_launch) {
+    reads_of_peers peer_reads;
 #line 112 "ui-tests/conformance/src/kernels/guide.rs"
     auto cluster = this_cluster();
     auto block = this_thread_block();
@@ -23,7 +25,7 @@ ring(slice_mut<u32> out, u32 rounds, const __grid_constant__ launch_block phalan
     require_of_warp(within(front, i));
 #line 117 "ui-tests/conformance/src/kernels/guide.rs"
     front.get_unchecked(i) = cluster.thread_rank();
-    auto token = cluster.barrier_arrive_shared(); // orders the block's own shared memory: line 117 accesses shared memory
+    auto token = cluster.barrier_arrive_shared(); // orders shared memory: line 117 accesses shared memory
     const auto steps = range(0, rounds);
     const bool all_within = all_of_warp(covers(back, values_of(i)) && covers(front, values_of(i)));
     #pragma unroll 8
@@ -33,10 +35,10 @@ ring(slice_mut<u32> out, u32 rounds, const __grid_constant__ launch_block phalan
         auto next = cluster.map_shared_rank(front, (cluster.block_rank() + 1) % cluster.num_blocks());
         require_of_warp(within(next, i) & when(!all_within, within(back, i) & within(front, i)));
 #line 122 "ui-tests/conformance/src/kernels/guide.rs"
-        back.get_unchecked(i) = next.get_unchecked(i) + round;
-        cluster.sync(); // orders all memory: line 122 reads a peer's shared memory
+        back.get_unchecked(i) = peer_reads.of(next.get_unchecked(i)) + round;
+        cluster.sync_shared(peer_reads); // orders shared memory: line 122 accesses shared memory
         front.get_unchecked(i) = back.get_unchecked(i);
-        token = cluster.barrier_arrive_shared(); // orders the block's own shared memory: line 117 accesses shared memory
+        token = cluster.barrier_arrive_shared(); // orders shared memory: line 117 accesses shared memory
     }
     cluster.barrier_wait_shared(token);
     out[this_grid().thread_rank()] = front[i];

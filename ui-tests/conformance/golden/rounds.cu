@@ -54,7 +54,7 @@ phalanx_conformance_kernels_timelines_rounds(slice_mut<u32> out, u32 rounds, con
         sum += cluster.map_shared_rank(staged, 1 - cluster.block_rank())[63 - i];
         auto token_2 = profiled<1, 3>([&]() __attribute__((always_inline)) { return filled.arrive(); });
         profiled<2, 3>([&]() __attribute__((always_inline)) { return filled.wait(token_2); });
-        profiled<3, 1>([&]() __attribute__((always_inline)) { return cluster.sync(); }); // orders all memory: line 39 reads a peer's shared memory
+        profiled<3, 1>([&]() __attribute__((always_inline)) { return cluster.sync(); }); // orders all memory: line 40 uses a phase barrier
         if (round % 2 == 0) {
             profiled<3, 0>([&]() __attribute__((always_inline)) { return block.sync(); });
         }

@@ -4,6 +4,7 @@
 #include <phalanx/groups.cuh>
 #include <phalanx/launch.cuh>
 #include <phalanx/memory.cuh>
+#include <phalanx/peer_reads.cuh>
 #include <phalanx/scalar.cuh>
 #include <phalanx/within.cuh>
 
@@ -11,6 +12,7 @@ using namespace phalanx;
 
 extern "C" __global__ void __cluster_dims__(2, 1, 1)
 scan(readonly_slice<u32> input, slice_mut<u32> out, const __grid_constant__ launch_block phalanx_launch) {
+    reads_of_peers peer_reads;
     constexpr auto N = usize(64);
 #line 202 "ui-tests/conformance/src/kernels/guide.rs"
     auto cluster = this_cluster();
@@ -38,16 +40,16 @@ scan(readonly_slice<u32> input, slice_mut<u32> out, const __grid_constant__ laun
     }
     require_of_warp(within(sums, i));
 #line 221 "ui-tests/conformance/src/kernels/guide.rs"
-    cluster.sync_shared(); // orders the block's own shared memory: line 207 accesses shared memory
+    cluster.sync_shared(); // orders shared memory: line 207 accesses shared memory
     auto sum_2 = sums.get_unchecked(i);
     if (cluster.block_rank() == 1) {
         auto before = cluster.map_shared_rank(sums, 0);
         require_of_warp(within(before, N - 1));
 #line 225 "ui-tests/conformance/src/kernels/guide.rs"
-        sum_2 = before.get_unchecked(N - 1) + sum_2;
+        sum_2 = peer_reads.of(before.get_unchecked(N - 1)) + sum_2;
     }
     require_of_warp(within(out, at));
 #line 227 "ui-tests/conformance/src/kernels/guide.rs"
-    cluster.sync(); // orders all memory: line 225 reads a peer's shared memory
+    cluster.sync_shared(peer_reads); // orders shared memory: line 222 accesses shared memory
     out.get_unchecked(at) = sum_2;
 }

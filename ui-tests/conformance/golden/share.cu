@@ -5,6 +5,7 @@
 #include <phalanx/groups.cuh>
 #include <phalanx/launch.cuh>
 #include <phalanx/memory.cuh>
+#include <phalanx/peer_reads.cuh>
 #include <phalanx/range.cuh>
 #include <phalanx/scalar.cuh>
 
@@ -21,7 +22,7 @@ __device__ __forceinline__ i32 local_processing(i32 x) {
 
 extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(256)
 share(readonly_slice<i32> input, slice_mut<i32> output, const __grid_constant__ launch_block phalanx_launch) {
-
+    reads_of_peers peer_reads;
 
     auto cluster = this_cluster();
     auto block = this_thread_block();
@@ -29,12 +30,12 @@ share(readonly_slice<i32> input, slice_mut<i32> output, const __grid_constant__ 
     auto i = cluster.thread_rank();
 
     array[block.thread_rank()] = input[i];
-    auto token = cluster.barrier_arrive_shared(); // orders the block's own shared memory: line 26 accesses shared memory
+    auto token = cluster.barrier_arrive_shared(); // orders shared memory: line 26 accesses shared memory
     auto local = local_processing(input[i]);
     auto next = (cluster.block_rank() + 1) % cluster.num_blocks();
     auto dsmem = cluster.map_shared_rank(array, next);
     cluster.barrier_wait_shared(token);
 
-    output[i] = dsmem[block.thread_rank()] + local;
-    cluster.sync(); // orders all memory: line 33 reads a peer's shared memory
+    output[i] = peer_reads.of(dsmem[block.thread_rank()]) + local;
+    cluster.sync_shared(peer_reads); // orders shared memory: line 33 reads a peer's shared memory
 }

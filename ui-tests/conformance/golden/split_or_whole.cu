@@ -6,6 +6,7 @@
 #include <phalanx/launch.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/option.cuh>
+#include <phalanx/peer_reads.cuh>
 #include <phalanx/scalar.cuh>
 #include <phalanx/within.cuh>
 
@@ -13,6 +14,7 @@ using namespace phalanx;
 
 extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(32)
 split_or_whole(slice_mut<u32> out, bool split, const __grid_constant__ launch_block phalanx_launch) {
+    reads_of_peers peer_reads;
 #line 134 "ui-tests/conformance/src/kernels/guide.rs"
     auto cluster = this_cluster();
     __shared__ shared_array<u32, 32> array; keep_address(array);
@@ -23,7 +25,7 @@ split_or_whole(slice_mut<u32> out, bool split, const __grid_constant__ launch_bl
     option<cluster_group::arrival_token> token;
     if (split) {
 #line 138 "ui-tests/conformance/src/kernels/guide.rs"
-        token = some(cluster.barrier_arrive_shared()); // orders the block's own shared memory: line 137 accesses shared memory
+        token = some(cluster.barrier_arrive_shared()); // orders shared memory: line 137 accesses shared memory
     } else {
 #line 138 "ui-tests/conformance/src/kernels/guide.rs"
         token = none;
@@ -35,11 +37,11 @@ split_or_whole(slice_mut<u32> out, bool split, const __grid_constant__ launch_bl
 #line 141 "ui-tests/conformance/src/kernels/guide.rs"
         cluster.barrier_wait_shared(token_2);
     } else {
-        cluster.sync_shared(); // orders the block's own shared memory: line 137 accesses shared memory
+        cluster.sync_shared(); // orders shared memory: line 137 accesses shared memory
     }
     auto peer = cluster.map_shared_rank(array, 1 - cluster.block_rank());
     require_of_warp(within(peer, i) & within(out, cluster.thread_rank()));
 #line 146 "ui-tests/conformance/src/kernels/guide.rs"
-    out.get_unchecked(cluster.thread_rank()) = peer.get_unchecked(i) + work;
-    cluster.sync(); // orders all memory: line 146 reads a peer's shared memory
+    out.get_unchecked(cluster.thread_rank()) = peer_reads.of(peer.get_unchecked(i)) + work;
+    cluster.sync_shared(peer_reads); // orders shared memory: line 137 accesses shared memory
 }

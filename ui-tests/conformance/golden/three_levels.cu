@@ -11,6 +11,7 @@
 #include <phalanx/memory.cuh>
 #include <phalanx/message.cuh>
 #include <phalanx/option.cuh>
+#include <phalanx/peer_reads.cuh>
 #include <phalanx/range.cuh>
 #include <phalanx/range_values.cuh>
 #include <phalanx/scalar.cuh>
@@ -31,6 +32,7 @@ __device__ __forceinline__ grid_group::arrival_token phalanx_conformance_kernels
 extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(64)
 three_levels(slice_mut<u32> sums, slice_mut<u32> totals, u32 rounds, const __grid_constant__ launch_block phalanx_launch) {
     detail::init_block_barrier();
+    reads_of_peers peer_reads;
 #line 99 "ui-tests/conformance/src/kernels/grid_barriers.rs"
     auto grid = this_grid();
     auto cluster = this_cluster();
@@ -53,7 +55,7 @@ three_levels(slice_mut<u32> sums, slice_mut<u32> totals, u32 rounds, const __gri
         auto peer = cluster.map_shared_rank(own, (cluster.block_rank() + 1) % 4);
         require(within(peer, 63 - i) & when(!all_within, within(sums, grid.thread_rank())));
 #line 110 "ui-tests/conformance/src/kernels/grid_barriers.rs"
-        sums.get_unchecked(grid.thread_rank()) = value ^ peer.get_unchecked(63 - i);
+        sums.get_unchecked(grid.thread_rank()) = value ^ peer_reads.of(peer.get_unchecked(63 - i));
         option<grid_group::arrival_token> token;
         if (round % 2 == 0) {
 #line 111 "ui-tests/conformance/src/kernels/grid_barriers.rs"
@@ -80,7 +82,7 @@ three_levels(slice_mut<u32> sums, slice_mut<u32> totals, u32 rounds, const __gri
         }
 #line 116 "ui-tests/conformance/src/kernels/grid_barriers.rs"
         value += rest.get_unchecked((i + 1) % 64);
-        auto middle = cluster.barrier_arrive(); // orders all memory: line 110 writes global memory
+        auto middle = cluster.barrier_arrive(peer_reads); // orders all memory: line 110 writes global memory
         value += 1;
         cluster.barrier_wait(middle);
         if (token.is_some()) {

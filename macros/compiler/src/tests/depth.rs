@@ -36,6 +36,8 @@ fn all_that_nests() {
     let nested = |before: &str, inner: &str, after: &str| levels(LEVELS / 3, before, inner, after);
     for (before, after) in [
         ("for i in 0..n {", "}"),
+        ("for i in 0..1 {", "}"),
+        ("for i in 0..2 {", "}"),
         ("while n > 3 {", "}"),
         ("match n { 0 => {", "} _ => {} }"),
         ("if let Some(n) = Some(n) {", "}"),

@@ -17,7 +17,7 @@ const SIZES: RangeInclusive<u64> = 128..=12_000;
 /// Whether a loop without an attribute is to be unrolled, for an array that it indexes.
 pub(super) fn is_unrolled(whole: &Expr) -> bool {
     let ExprKind::For { local: Some(variable), range, body, .. } = &whole.kind else { return false };
-    let evaluated = range.count().zip(size(body)).map(|(count, size)| size.saturating_mul(count));
+    let evaluated = range.count().and_then(|count| Some(size(body)?.saturating_mul(count)));
     evaluated.is_some_and(|evaluated| SIZES.contains(&evaluated)) && keeps_an_array_in_registers(whole, *variable)
 }
 
@@ -39,20 +39,28 @@ fn keeps_an_array_in_registers(whole: &Expr, variable: LocalId) -> bool {
 
 /// The number of expressions that a loop's body evaluates. `None` if it calls a function or has a loop whose length is not known.
 fn size(body: &Block) -> Option<u64> {
-    let (mut size, mut is_known) = (0u64, true);
-    walk_block(body, &mut |expr| {
-        let further = match &expr.kind {
-            // What is inside is visited once.
-            ExprKind::For { range, body, .. } => {
-                range.count().zip(self::size(body)).map(|(count, inner)| count.saturating_sub(1).saturating_mul(inner))
+    let mut expressions = Vec::new();
+    walk_block(body, &mut |expr| expressions.push(expr));
+    let mut size = 0u64;
+    // The loops around an expression: the number of the first that is behind each, and how often those inside are evaluated.
+    let mut around: Vec<(usize, u64)> = Vec::new();
+    for (at, expr) in expressions.into_iter().enumerate() {
+        while around.last().is_some_and(|(end, _)| *end <= at) {
+            around.pop();
+        }
+        let times = around.last().map_or(1, |(_, times)| *times);
+        size = size.saturating_add(times);
+        match &expr.kind {
+            ExprKind::For { range, .. } => {
+                let mut length = 0;
+                walk(expr, &mut |_| length += 1);
+                around.push((at + length, times.saturating_mul(range.count()?)));
             }
-            ExprKind::While { .. } | ExprKind::Loop { .. } | ExprKind::Call { .. } => None,
-            _ => Some(0),
-        };
-        is_known &= further.is_some();
-        size = size.saturating_add(1 + further.unwrap_or(0));
-    });
-    is_known.then_some(size)
+            ExprKind::While { .. } | ExprKind::Loop { .. } | ExprKind::Call { .. } => return None,
+            _ => {}
+        }
+    }
+    Some(size)
 }
 
 /// The variables that are constants once a loop is unrolled: those of it and of such loops inside, and what is computed of them.
