@@ -1,7 +1,7 @@
 //! The widths of unsigned integers and of vectors, as far as the text shows the types: what a method of a number gives may depend on the one,
 //! and which elements a store writes on the other.
 
-use super::Builder;
+use super::{Builder, Value};
 use crate::model::LocalId;
 use crate::model::expr::{BinaryOp, Expr, ExprKind, LiteralType};
 use crate::model::op::Op;
@@ -17,6 +17,15 @@ impl Builder<'_> {
         self.widths.extend(width.map(|width| (local, width)));
         let lanes = init.and_then(|init| self.lanes(init));
         self.lanes.extend(lanes.map(|lanes| (local, lanes)));
+    }
+
+    /// The value of a cast that is taken to keep it. Notes where the text does not show that the type holds it.
+    pub(super) fn kept_by_cast(&mut self, inner: &Expr, ty: &ValueType, value: Value) -> Value {
+        let fits = inner.integer().is_some() || self.width(inner).is_some_and(|bits| holds(ty, bits));
+        if !fits {
+            self.recast.insert(value.node);
+        }
+        value
     }
 
     /// The number of elements of a vector.
@@ -67,6 +76,15 @@ impl Builder<'_> {
     fn width_of_param(&self, local: LocalId) -> Option<u32> {
         let param = self.function.params.iter().find(|param| param.local == local)?;
         if let ParamType::Value(ty) = &param.ty { width_of(ty) } else { None }
+    }
+}
+
+/// Whether an integer type holds all natural numbers of so many bits.
+fn holds(ty: &ValueType, bits: u32) -> bool {
+    match ty.shape {
+        TypeShape::Scalar("i64" | "isize", _) => bits < 64,
+        TypeShape::Scalar("u128" | "i128", _) => true,
+        _ => width_of(ty).is_some_and(|width| bits <= width),
     }
 }
 

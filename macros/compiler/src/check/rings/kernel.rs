@@ -413,6 +413,20 @@ impl<'a, 'f> Kernel<'a, 'f> {
         })
     }
 
+    /// Whether one of these points may be on a way from one point to another that always comes later, also on one that has come to the second
+    /// point before, and not to the first one since.
+    pub(super) fn may_pass_since(&self, mut points: impl Iterator<Item = Point>, from: Point, to: Point) -> bool {
+        if from.0 == to.0 {
+            return points.any(|(block, index)| block == from.0 && from.1 < index && index < to.1);
+        }
+        let since = following_until(self.cfg, from.0, from.0);
+        let before = self.before(to.0, from.0);
+        points.any(|(block, index)| {
+            let is_beside = block == from.0 && index > from.1 || block == to.0 && index < to.1;
+            is_beside || since.contains(block) && before.contains(&block)
+        })
+    }
+
     /// The blocks from which a way leads to a block without passing by another one.
     fn before(&self, to: BlockId, without: BlockId) -> BTreeSet<BlockId> {
         let mut before = BTreeSet::new();
