@@ -22,8 +22,10 @@ impl Builder<'_> {
     /// The value of a cast that is taken to keep it. Notes where the text does not show that the type holds it.
     pub(super) fn kept_by_cast(&mut self, inner: &Expr, ty: &ValueType, value: Value) -> Value {
         let fits = inner.integer().is_some() || self.width(inner).is_some_and(|bits| holds(ty, bits));
-        if !fits {
-            self.recast.insert(value.node);
+        if let TypeShape::Scalar(name, _) = ty.shape
+            && !fits
+        {
+            self.recast.entry(value.node).or_default().push_str(&format!(" as {name}"));
         }
         value
     }

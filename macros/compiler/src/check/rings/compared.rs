@@ -2,7 +2,7 @@
 //! tests. Two conditions with the same comparison hold alike.
 //!
 //! The graph has one node for a number and for what a cast makes of it, where a rank is meant. A part, or a variable, that is cast to a type that need
-//! not hold it is compared with nothing here, and a limit that is computed with such a cast is like no other one.
+//! not hold it is compared with nothing here.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -156,8 +156,12 @@ impl Evaluator<'_, '_, '_> {
         let counters = Counters::default();
         let evaluated = kernel.evaluated(node)?;
         match self.aside(&counters).value(node, evaluated) {
-            Value::Symbol(symbol) => return kernel.fixed(node, symbol.known(), || symbol.to_string()),
-            Value::Expr(expr) if expr.known().is_some() => return kernel.fixed(node, expr.known(), String::new),
+            value if value.known().is_some() => {
+                // Any type to which a cast is not followed holds these.
+                let number = value.known().filter(|number| (0..=i64::from(u32::MAX)).contains(number));
+                return number.map(Side::Number);
+            }
+            Value::Symbol(symbol) => return Some(Side::Symbol(symbol.to_string())),
             Value::Expr(_) | Value::Unknown => {}
         }
         if kernel.is_recast(node) {
@@ -212,26 +216,9 @@ impl Evaluator<'_, '_, '_> {
 }
 
 impl Kernel<'_, '_> {
-    /// What stays the same while the kernel runs, as a number that is known or by its name.
-    fn fixed(&self, node: NodeId, number: Option<i64>, name: impl Fn() -> String) -> Option<Side> {
-        match number {
-            // Any type to which a cast is not followed holds these.
-            Some(number) => (0..=i64::from(u32::MAX)).contains(&number).then_some(Side::Number(number)),
-            None => {
-                let casts = self.casts_in(node);
-                Some(Side::Symbol(if casts.is_empty() { name() } else { format!("{} {casts:?}", name()) }))
-            }
-        }
-    }
-
-    /// Whether a value is a truth value, also by another name.
-    fn is_truth(&self, node: NodeId) -> bool {
-        self.is_boolean(node) || self.is_boolean(self.cfg.first_origin(node))
-    }
-
     /// Whether a value, or what it is another name of, is cast to a type that need not hold it.
     fn is_recast(&self, node: NodeId) -> bool {
-        let is_cast = |node: NodeId| self.cfg.recast.contains(&node) && !self.is_truth(node);
+        let is_cast = |node: NodeId| self.cast_of(node).is_some();
         let origin = self.cfg.first_origin(node);
         let mut name = node;
         while name != origin && !is_cast(name) {
@@ -240,27 +227,12 @@ impl Kernel<'_, '_> {
         is_cast(name)
     }
 
-    /// The values that are cast to a type that need not hold them, of those that a value is computed from.
-    fn casts_in(&self, node: NodeId) -> BTreeSet<NodeId> {
-        let mut seen = BTreeSet::new();
-        let mut work = vec![node];
-        while let Some(node) = work.pop() {
-            if seen.insert(node) {
-                let of = &self.cfg.nodes[node.0];
-                work.extend(&of.operands);
-                work.extend(of.source.read().into_iter().flat_map(|variable| self.sets(variable)).map(|set| set.1));
-            }
-        }
-        seen.retain(|node| self.cfg.recast.contains(node) && !self.is_truth(*node));
-        seen
-    }
-
     /// Whether the text shows that a value is an integer: one of those with which it is computed is, and has its type.
     fn is_integer(&self, node: NodeId) -> bool {
         let mut seen = BTreeSet::new();
         let mut work = vec![node];
         while let Some(node) = work.pop() {
-            if !seen.insert(node) || self.cfg.recast.contains(&node) {
+            if !seen.insert(node) || self.cfg.recast.contains_key(&node) {
                 continue;
             }
             let of = &self.cfg.nodes[node.0];

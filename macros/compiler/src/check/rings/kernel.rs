@@ -9,6 +9,7 @@ use phalanx_contract::uniformity::Uniformity;
 use super::constants::Constants;
 use super::handed::Handed;
 use super::pipelines::Pipelines;
+use super::symbol::Symbol;
 use super::tested::Tests;
 use crate::check::bit_set::BlockSet;
 use crate::check::cfg::{
@@ -356,6 +357,20 @@ impl<'a, 'f> Kernel<'a, 'f> {
             }
         }
         needed
+    }
+
+    /// The types to which a value is cast that need not hold it, in their order.
+    pub(super) fn cast_of(&self, node: NodeId) -> Option<&str> {
+        let is_truth = self.is_boolean(node) || self.is_boolean(self.cfg.first_origin(node));
+        self.cfg.recast.get(&node).filter(|_| !is_truth).map(String::as_str)
+    }
+
+    /// What casts make of the value of a node.
+    pub(super) fn cast(&self, node: NodeId, symbol: Symbol) -> Symbol {
+        match self.cast_of(node) {
+            Some(types) => Symbol::of(format!("({symbol}{types})")),
+            None => symbol,
+        }
     }
 
     pub(super) fn evaluated(&self, node: NodeId) -> Option<Point> {

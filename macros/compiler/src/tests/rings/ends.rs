@@ -1,5 +1,5 @@
-//! Kernels whose threads seem to leave a queue in the same round, and do not: each was once proved, or is close to one that was. Right ones beside them
-//! are proved.
+//! Kernels whose threads seem to leave a queue, or a loop, in the same round, and do not: each was once proved, or is close to one that was. Right ones
+//! beside them are proved.
 
 use super::verdict;
 
@@ -322,4 +322,42 @@ fn other_numbers_of_blocks() {
         &[own, ("= number;", "= number + peer;")],
     ];
     check(TWO_BLOCKS, &proved, &wrong);
+}
+
+/// Threads that run as many rounds as a number has after different casts: 2^32 halved, two halves added, and -1.
+#[test]
+fn rounds_of_casts() {
+    let kernel = |fills: &str, reads: &str| {
+        let loops = |rounds: &str, body: &str| format!("for k in {rounds} {{ let k = k as u32; {body} }}");
+        format!(
+            "#[cluster_kernel(block = 96)]
+            fn rounds(out: &mut [u32], wide: u64, one: f32, other: f32, signed: i32) {{
+                let block = this_thread_block();
+                let i = block.thread_rank();
+                let (ready, taken) = (shared_barriers::<3>(), shared_barriers::<3>());
+                ready.init_collective(&block, 1);
+                taken.init_collective(&block, 1);
+                let slots = shared_array::<u32, 3>();
+                if i == 64 {{ {} }} else if i == 0 {{ {} }}
+            }}",
+            loops(fills, "taken[k % 3].wait_parity(k / 3 % 2 == 0); slots[k % 3] = k; let _ = ready[k % 3].arrive();"),
+            loops(
+                reads,
+                "ready[k % 3].wait_parity(k / 3 % 2 == 1); out[k] = slots[k % 3]; let _ = taken[k % 3].arrive();"
+            ),
+        )
+    };
+    for rounds in ["0..wide as u32", "0..(wide / 2) as u32", "0..signed as u32"] {
+        assert_eq!(verdict("", &kernel(rounds, rounds)), "proved", "{rounds}");
+    }
+    for (fills, reads) in [
+        ("0..(wide / 2) as u32", "0..(wide as u32) / 2"),
+        ("0..wide as u32", "0..wide"),
+        ("0..wide as u8 as u32", "0..wide as u32"),
+        ("0..(one + other) as u32", "0..one as u32 + other as u32"),
+        ("0..signed as u32", "0..signed as i64"),
+    ] {
+        let found = verdict("", &kernel(fills, reads));
+        assert!(found.starts_with("open"), "{fills}, {reads}: {found}");
+    }
 }
