@@ -83,10 +83,11 @@ impl Builder<'_> {
 
 /// Whether an integer type holds all natural numbers of so many bits.
 fn holds(ty: &ValueType, bits: u32) -> bool {
-    match ty.shape {
-        TypeShape::Scalar("i64" | "isize", _) => bits < 64,
-        TypeShape::Scalar("u128" | "i128", _) => true,
-        _ => width_of(ty).is_some_and(|width| bits <= width),
+    let TypeShape::Scalar(name, _) = ty.shape else { return false };
+    match name {
+        "i64" | "isize" => bits < 64,
+        "u128" | "i128" => true,
+        _ => width_of_scalar(name).is_some_and(|width| bits <= width),
     }
 }
 

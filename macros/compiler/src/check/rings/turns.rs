@@ -13,7 +13,7 @@ use super::handed::{Handed, Load, Part, Published};
 use super::kernel::{Kernel, Point, array_of};
 use super::published::leads;
 use super::value::Evaluator;
-use super::walk::Walker;
+use super::walk::Program;
 use crate::check::bit_set::BlockSet;
 use crate::check::cfg::{Access, AccessId, AccessKind, BlockId, End, Extent, NodeId, Root, Source, Variable};
 use crate::check::uniform::control::following_until;
@@ -164,26 +164,40 @@ struct Store {
     value: NodeId,
 }
 
-impl Walker<'_, '_, '_, '_> {
+impl Evaluator<'_, '_, '_> {
     /// The key of a decision about what is published, and whether the condition holds if what the key says does.
     pub(super) fn turn(&self, on: NodeId, point: Point) -> Option<(Key, bool)> {
-        if self.evaluator.arguments.is_some() {
+        if self.arguments.is_some() {
             return None;
         }
-        let handed = self.kernel().handed.borrow().clone()?;
+        let handed = self.kernel.handed.borrow().clone()?;
         let of = handed.published.as_ref()?;
         let read = self.decided_by_reading(on, point, of);
         let read = read.map(|comparison| (Key::Turn(comparison.to_string()), comparison.holds));
-        read.or_else(|| if self.evaluator.thread == of.by { self.decided_by_storing(on, point, of) } else { None })
+        read.or_else(|| if self.thread == of.by { self.decided_by_storing(on, point, of) } else { None })
+    }
+
+    /// Whether the thread decides about what is published as the thread does that has a program.
+    pub(super) fn decides_by_turns_like(&self, program: &Program) -> bool {
+        let is_turn = |key: &&Key| matches!(key, Key::Turn(_));
+        program.keys.iter().all(|(step, keys)| {
+            let Some(key) = keys.iter().find(is_turn) else { return true };
+            let decision = program.decided_at.get(step).map(|block| (*block, &self.kernel.cfg.blocks[block.0]));
+            decision.is_some_and(|(block, content)| {
+                let point = (block, content.steps.len());
+                let on = content.end.condition().map(|on| self.open_part(on, point));
+                on.and_then(|on| self.turn(on, point)).is_some_and(|(other, _)| other == *key)
+            })
+        })
     }
 
     /// The comparison of what has been read in this turn.
     fn decided_by_reading(&self, on: NodeId, point: Point, of: &Published) -> Option<Comparison> {
-        let kernel = self.kernel();
+        let kernel = self.kernel;
         let mut loads = Vec::new();
-        let comparison = self.evaluator.compared(on, point, (of, &mut loads))?.of_a_part()?;
+        let comparison = self.compared(on, point, (of, &mut loads))?.of_a_part()?;
         // A turn of the publishing thread begins where it stores.
-        let publishes = self.evaluator.thread == of.by;
+        let publishes = self.thread == of.by;
         let openings: Vec<Point> =
             self.sites(of, |kind| kind == AccessKind::Read || publishes).into_iter().map(|(_, at)| at).collect();
         let is_of_turn = |load: &Load| {
@@ -197,19 +211,19 @@ impl Walker<'_, '_, '_, '_> {
 
     /// The accesses of what is published, with their places.
     fn sites(&self, of: &Published, is: impl Fn(AccessKind) -> bool) -> Vec<(AccessId, Point)> {
-        let blocks = (0..).map(BlockId).zip(&self.kernel().cfg.blocks);
+        let blocks = (0..).map(BlockId).zip(&self.kernel.cfg.blocks);
         let steps = blocks.flat_map(|(block, content)| {
             content.steps.iter().enumerate().map(move |(index, step)| ((block, index), step))
         });
         let sites = steps.filter_map(|(point, step)| Some((step.kind.accessed()?, point)));
-        let accesses = &self.kernel().cfg.accesses;
+        let accesses = &self.kernel.cfg.accesses;
         sites.filter(|(id, _)| of.turns.contains_key(id) && is(accesses[id.0].kind)).collect()
     }
 
     /// The comparison that readers make of what has been stored in this turn, if the thread's own condition follows from it.
     fn decided_by_storing(&self, on: NodeId, point: Point, of: &Published) -> Option<(Key, bool)> {
-        let kernel = self.kernel();
-        let own = self.evaluator.compared(on, point, (of, &mut Vec::new()))?;
+        let kernel = self.kernel;
+        let own = self.compared(on, point, (of, &mut Vec::new()))?;
         let sites = self.sites(of, |kind| kind != AccessKind::Read);
         let openings: Vec<Point> = sites.iter().map(|(_, at)| *at).collect();
         let fresh = sites.iter().filter(|(_, at)| {
@@ -225,7 +239,7 @@ impl Walker<'_, '_, '_, '_> {
         let stores: Vec<Store> = stores.collect();
         let conditions = (0..).map(BlockId).zip(&kernel.cfg.blocks).filter_map(|(block, content)| {
             let at = (block, content.steps.len());
-            self.evaluator.compared(content.end.condition()?, at, (of, &mut Vec::new()))?.of_a_part()
+            self.compared(content.end.condition()?, at, (of, &mut Vec::new()))?.of_a_part()
         });
         conditions.into_iter().find_map(|theirs| {
             let store = stores.iter().find(|store| Some(store.part) == theirs.part())?;
@@ -243,7 +257,7 @@ impl Walker<'_, '_, '_, '_> {
         store: &Store,
         of: &Published,
     ) -> Option<bool> {
-        let evaluator = self.evaluator;
+        let evaluator = self;
         let stored = evaluator.side(store.value, store.point, (of, &mut Vec::new()))?;
         let told = theirs.with(&stored);
         if let Some(alike) = told.holds_like(own)
@@ -265,7 +279,7 @@ impl Walker<'_, '_, '_, '_> {
         stored: &Side,
         of: &Published,
     ) -> Option<(Comparison, Point, bool)> {
-        let (kernel, evaluator) = (self.kernel(), self.evaluator);
+        let (kernel, evaluator) = (self.kernel, self);
         let cfg = kernel.cfg;
         let Side::Variable(variable) = stored else {
             // A truth value that is stored.
@@ -309,10 +323,8 @@ impl Walker<'_, '_, '_, '_> {
 
     /// Whether a comparison is one of an element of an array with the largest number of its type.
     fn is_largest(&self, of: &Comparison) -> bool {
-        let element = of
-            .part()
-            .filter(|part| part.field.is_none())
-            .and_then(|part| self.kernel().function.shared.get(part.array));
+        let element =
+            of.part().filter(|part| part.field.is_none()).and_then(|part| self.kernel.function.shared.get(part.array));
         let is_u32 = element.is_some_and(|(element, _)| element.to_string() == "u32");
         is_u32 && of.sides[1] == Side::Number(i64::from(u32::MAX))
     }

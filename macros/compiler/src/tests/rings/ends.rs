@@ -303,6 +303,29 @@ fn other_ends() {
     check(ONE_READER, &proved, &wrong);
 }
 
+/// Lanes that take the same steps compare what they read with limits of their own.
+#[test]
+fn limits_of_lanes() {
+    let warp = ("else if i == 0 {", "else if i < 32 {");
+    let all = ("taken.init_collective(&block, 1)", "taken.init_collective(&block, 32)");
+    let proved: [Changes<'_>; 1] = [&[warp, all]];
+    let wrong: [Changes<'_>; 4] = [
+        &[warp, all, ("read >= tiles", "read >= tiles + i")],
+        &[warp, all, ("read >= tiles", "read >= tiles || i == 3 && read >= 7")],
+        &[
+            warp,
+            all,
+            ("read >= tiles", "read >= last"),
+            ("let slots", "let last = if i == 3 { tiles / 2 } else { tiles }; let slots"),
+        ],
+        &[
+            ("read >= tiles", "read >= last"),
+            ("let slots", "let last = if i == 0 { tiles / 2 } else { tiles }; let slots"),
+        ],
+    ];
+    check(ONE_READER, &proved, &wrong);
+}
+
 /// Each block has a ticket of its own.
 #[test]
 fn other_numbers_of_blocks() {
