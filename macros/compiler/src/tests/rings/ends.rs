@@ -384,3 +384,26 @@ fn rounds_of_casts() {
         assert!(found.starts_with("open"), "{fills}, {reads}: {found}");
     }
 }
+
+/// Lanes that arrive, each by a test of its own: with 10, the last ones do not.
+#[test]
+fn tests_of_lanes() {
+    let kernel = |test: &str| {
+        format!(
+            "#[cluster_kernel(block = 64)]
+            fn arrives(tiles: u32) {{
+                let block = this_thread_block();
+                let i = block.thread_rank();
+                let barrier = shared_barrier();
+                barrier.init_collective(&block, 32);
+                if i == 32 {{
+                    if tiles > 5 {{ barrier.wait_parity(false); }}
+                }} else if i < 32 {{
+                    if {test} {{ let _ = barrier.arrive(); }}
+                }}
+            }}"
+        )
+    };
+    assert_eq!(verdict("", &kernel("tiles > 5")), "proved");
+    assert_ne!(verdict("", &kernel("tiles > i + 5")), "proved");
+}
