@@ -56,6 +56,7 @@ pub(crate) fn build(function: &Function) -> Result<Cfg<'_>, SpanRange> {
         positions: BTreeMap::new(),
         thread_indexes: BTreeSet::new(),
         cuts: BTreeMap::new(),
+        recast: BTreeMap::new(),
         formulas: BTreeMap::new(),
         computed: BTreeMap::new(),
         widths: BTreeMap::new(),
@@ -113,6 +114,7 @@ pub(crate) fn build(function: &Function) -> Result<Cfg<'_>, SpanRange> {
         contents: builder.contents,
         positions: builder.positions,
         cuts: builder.cuts,
+        recast: builder.recast,
         formulas: builder.formulas,
         computed: builder.computed,
         counted: builder.counted,
@@ -144,6 +146,7 @@ struct Builder<'f> {
     /// The locals that are the thread's index.
     thread_indexes: BTreeSet<LocalId>,
     cuts: BTreeMap<NodeId, u32>,
+    recast: BTreeMap<NodeId, String>,
     formulas: BTreeMap<NodeId, Formula>,
     computed: BTreeMap<NodeId, Computed>,
     /// The numbers of bits of the locals that are unsigned integers.

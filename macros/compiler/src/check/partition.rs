@@ -304,6 +304,7 @@ impl<'f> Splitter<'_, 'f> {
             formulas: self.cfg.formulas.clone(),
             computed: self.cfg.computed.clone(),
             // Only the rings ask for them, and of the graph that was not split.
+            recast: BTreeMap::new(),
             counted: BTreeMap::new(),
             added: BTreeMap::new(),
             contents: BTreeMap::new(),

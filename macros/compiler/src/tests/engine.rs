@@ -91,6 +91,7 @@ fn cfg<const N: usize>(blocks: [(&[&'static str], End); N]) -> Cfg<'static> {
         contents: BTreeMap::new(),
         positions: BTreeMap::new(),
         cuts: BTreeMap::new(),
+        recast: BTreeMap::new(),
         formulas: BTreeMap::new(),
         computed: BTreeMap::new(),
         counted: BTreeMap::new(),

@@ -85,7 +85,7 @@ impl<'f> Builder<'f> {
             ExprKind::Cast(inner, ty) => {
                 let value = self.value(inner);
                 match keeps_value(inner, ty) {
-                    true => value.with(None),
+                    true => self.kept_by_cast(inner, ty, value).with(None),
                     false => {
                         let cast = self.combined(vec![value.node], at);
                         self.cuts.extend(kept_bits(ty).map(|bits| (cast.node, bits)));

@@ -1,7 +1,7 @@
 //! The widths of unsigned integers and of vectors, as far as the text shows the types: what a method of a number gives may depend on the one,
 //! and which elements a store writes on the other.
 
-use super::Builder;
+use super::{Builder, Value};
 use crate::model::LocalId;
 use crate::model::expr::{BinaryOp, Expr, ExprKind, LiteralType};
 use crate::model::op::Op;
@@ -17,6 +17,17 @@ impl Builder<'_> {
         self.widths.extend(width.map(|width| (local, width)));
         let lanes = init.and_then(|init| self.lanes(init));
         self.lanes.extend(lanes.map(|lanes| (local, lanes)));
+    }
+
+    /// The value of a cast that is taken to keep it. Notes where the text does not show that the type holds it.
+    pub(super) fn kept_by_cast(&mut self, inner: &Expr, ty: &ValueType, value: Value) -> Value {
+        let fits = inner.integer().is_some() || self.width(inner).is_some_and(|bits| holds(ty, bits));
+        if let TypeShape::Scalar(name, _) = ty.shape
+            && !fits
+        {
+            self.recast.entry(value.node).or_default().push_str(&format!(" as {name}"));
+        }
+        value
     }
 
     /// The number of elements of a vector.
@@ -67,6 +78,16 @@ impl Builder<'_> {
     fn width_of_param(&self, local: LocalId) -> Option<u32> {
         let param = self.function.params.iter().find(|param| param.local == local)?;
         if let ParamType::Value(ty) = &param.ty { width_of(ty) } else { None }
+    }
+}
+
+/// Whether an integer type holds all natural numbers of so many bits.
+fn holds(ty: &ValueType, bits: u32) -> bool {
+    let TypeShape::Scalar(name, _) = ty.shape else { return false };
+    match name {
+        "i64" | "isize" => bits < 64,
+        "u128" | "i128" => true,
+        _ => width_of_scalar(name).is_some_and(|width| bits <= width),
     }
 }
 

@@ -76,6 +76,8 @@ pub(crate) struct Cfg<'f> {
     pub(crate) positions: BTreeMap<NodeId, Position>,
     /// The nodes that keep only the lower bits of an integer, their first operand: casts, and operators on the result of one.
     pub(crate) cuts: BTreeMap<NodeId, u32>,
+    /// The nodes that casts read and are taken to keep, although the text does not show that their types hold all of the values: with these types.
+    pub(crate) recast: BTreeMap<NodeId, String>,
     /// The nodes that are computed from their operands by a known function.
     pub(crate) formulas: BTreeMap<NodeId, Formula>,
     /// The nodes that runs compute from their operands in another way.

@@ -174,7 +174,13 @@ fn programs(
             let Some(first) = class.threads.first() else { continue };
             let mut program = walk(&evaluator(*first), objects, sites)?;
             settle(&mut program)?;
-            match programs.iter_mut().find(|(known, _)| known.steps == program.steps) {
+            // What they compare with what they have read need not be a value of the class.
+            let is_alike = |thread: &u32| evaluator(*thread).decides_by_turns_like(&program);
+            if !class.threads.iter().all(is_alike) {
+                return Err(Refusal::new(kernel.whole(), "a branch depends on data that threads need not share"));
+            }
+            let is_same = |known: &Program| known.steps == program.steps && known.keys == program.keys;
+            match programs.iter_mut().find(|(known, _)| is_same(known)) {
                 Some((_, threads)) => threads.extend(&class.threads),
                 None => programs.push((program, class.threads.clone())),
             }

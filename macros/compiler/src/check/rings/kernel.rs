@@ -9,6 +9,7 @@ use phalanx_contract::uniformity::Uniformity;
 use super::constants::Constants;
 use super::handed::Handed;
 use super::pipelines::Pipelines;
+use super::symbol::Symbol;
 use super::tested::Tests;
 use crate::check::bit_set::BlockSet;
 use crate::check::cfg::{
@@ -358,6 +359,20 @@ impl<'a, 'f> Kernel<'a, 'f> {
         needed
     }
 
+    /// The types to which a value is cast that need not hold it, in their order.
+    pub(super) fn cast_of(&self, node: NodeId) -> Option<&str> {
+        let is_truth = self.is_boolean(node) || self.is_boolean(self.cfg.first_origin(node));
+        self.cfg.recast.get(&node).filter(|_| !is_truth).map(String::as_str)
+    }
+
+    /// What casts make of the value of a node.
+    pub(super) fn cast(&self, node: NodeId, symbol: Symbol) -> Symbol {
+        match self.cast_of(node) {
+            Some(types) => Symbol::of(format!("({symbol}{types})")),
+            None => symbol,
+        }
+    }
+
     pub(super) fn evaluated(&self, node: NodeId) -> Option<Point> {
         self.evaluated.get(&node).copied()
     }
@@ -410,6 +425,20 @@ impl<'a, 'f> Kernel<'a, 'f> {
             // What comes before the first point is passed there once more.
             is_beside
                 || between.contains(block) && before.get_or_insert_with(|| self.before(to.0, from.0)).contains(&block)
+        })
+    }
+
+    /// Whether one of these points may be on a way from one point to another that always comes later, also on one that has come to the second
+    /// point before, and not to the first one since.
+    pub(super) fn may_pass_since(&self, mut points: impl Iterator<Item = Point>, from: Point, to: Point) -> bool {
+        if from.0 == to.0 {
+            return points.any(|(block, index)| block == from.0 && from.1 < index && index < to.1);
+        }
+        let since = following_until(self.cfg, from.0, from.0);
+        let before = self.before(to.0, from.0);
+        points.any(|(block, index)| {
+            let is_beside = block == from.0 && index > from.1 || block == to.0 && index < to.1;
+            is_beside || since.contains(block) && before.contains(&block)
         })
     }
 

@@ -106,7 +106,8 @@ fn sites<'k>(kernel: &Kernel<'k, '_>, is_of: impl Fn(&Region) -> bool) -> Vec<Si
     sites
 }
 
-/// Says of each of some accesses whether a turn begins with it: it goes on with one that another one always leads to without a barrier in between.
+/// Says of each of some accesses whether a turn begins with it: it goes on with one that another one always leads to without a barrier in between,
+/// however often it comes.
 fn turns<'t>(kernel: &'t Kernel<'_, '_>, sites: &'t [&Site<'_>]) -> impl Iterator<Item = (AccessId, bool)> + 't {
     let cfg = kernel.cfg;
     let steps = (0..).map(BlockId).zip(&cfg.blocks).flat_map(|(block, content)| {
@@ -127,7 +128,7 @@ fn turns<'t>(kernel: &'t Kernel<'_, '_>, sites: &'t [&Site<'_>]) -> impl Iterato
         let goes_on = sites.iter().any(|(_, _, before)| {
             before != point
                 && leads(cfg, *before, *point)
-                && !kernel.may_pass_between(barriers.iter().copied(), *before, *point)
+                && !kernel.may_pass_since(barriers.iter().copied(), *before, *point)
         });
         (*id, !goes_on)
     })

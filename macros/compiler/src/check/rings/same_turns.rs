@@ -10,7 +10,7 @@ use crate::rings::{Condition, Expr, Op};
 /// The largest number of steps and values of counters between two decisions.
 const STATES: usize = 2000;
 
-/// The largest number of turns between two decisions.
+/// The largest number of turns between two decisions, and of those that one thread is ahead of another.
 const TURNS: u32 = 2;
 
 /// Whether two threads, of blocks of all ranks, have come to as many turns wherever they decide about what has been published.
@@ -22,8 +22,9 @@ pub(super) fn come_to_the_same(one: &Program, other: &Program, constants: &BTree
     let ranks = (0..i64::from(blocks)).flat_map(|rank| (0..i64::from(blocks)).map(move |other| (rank, other)));
     ranks.into_iter().all(|(rank, other_rank)| {
         let mut seen = BTreeSet::new();
-        let mut work = vec![(0, 0)];
-        while let Some((from, and)) = work.pop() {
+        // With how many turns more the first thread has begun than the second one.
+        let mut work = vec![(0, 0, 0)];
+        while let Some((from, and, before)) = work.pop() {
             let (Some(firsts), Some(seconds)) =
                 (decisions(one, from, rank, constants), decisions(other, and, other_rank, constants))
             else {
@@ -36,12 +37,17 @@ pub(super) fn come_to_the_same(one: &Program, other: &Program, constants: &BTree
                         return false;
                     }
                     let is_told = keys[0].iter().any(|key| !is_turn(key) && keys[1].contains(key));
-                    if !is_told && (turns.len() != 1 || turns != others) {
-                        return false;
-                    }
-                    if seen.insert((*first, *second)) {
-                        work.push((first + 1, second + 1));
-                        work.push((target(one, *first), target(other, *second)));
+                    for (turns, others) in
+                        turns.iter().flat_map(|turns| others.iter().map(move |others| (turns, others)))
+                    {
+                        let ahead = before + i64::from(*turns) - i64::from(*others);
+                        if !is_told && ahead != 0 || ahead.abs() > i64::from(TURNS) {
+                            return false;
+                        }
+                        if seen.insert((*first, *second, ahead)) {
+                            work.push((first + 1, second + 1, ahead));
+                            work.push((target(one, *first), target(other, *second), ahead));
+                        }
                     }
                 }
             }

@@ -5,102 +5,63 @@
 //! there is no proof. That two threads have come to as many turns where they decide is checked step by step (`same_turns`).
 
 use std::collections::BTreeSet;
-use std::fmt;
 
+use super::compared::{Comparison, Relation, Side};
 use super::counters::Counters;
 use super::decision::Key;
 use super::handed::{Handed, Load, Part, Published};
 use super::kernel::{Kernel, Point, array_of};
 use super::published::leads;
-use super::value::{Evaluator, Value};
-use super::walk::Walker;
-use crate::check::cfg::{AccessId, AccessKind, BlockId, End, Extent, NodeId, Root, Source, Variable};
+use super::value::Evaluator;
+use super::walk::Program;
+use crate::check::bit_set::BlockSet;
+use crate::check::cfg::{Access, AccessId, AccessKind, BlockId, End, Extent, NodeId, Root, Source, Variable};
 use crate::check::uniform::control::following_until;
-use crate::model::expr::BinaryOp;
-
-/// A value that is compared.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Side {
-    Part(Part),
-    Number(i64),
-    Symbol(String),
-    Variable(Variable),
-    Node(NodeId),
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Relation {
-    Less,
-    Equal,
-}
-
-/// A condition: that two values have a relation, or that they do not.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Comparison {
-    relation: Relation,
-    sides: [Side; 2],
-    holds: bool,
-}
-
-impl fmt::Display for Comparison {
-    fn fmt(&self, text: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(text, "{:?} {:?}", self.relation, self.sides)
-    }
-}
-
-impl Comparison {
-    fn part(&self) -> Option<Part> {
-        self.sides.iter().find_map(|side| if let Side::Part(part) = side { Some(*part) } else { None })
-    }
-
-    /// The comparison of a part with what stays the same while the kernel runs.
-    fn of_a_part(self) -> Option<Comparison> {
-        let parts = self.sides.iter().filter(|side| matches!(side, Side::Part(_))).count();
-        let others = self.sides.iter().filter(|side| matches!(side, Side::Number(_) | Side::Symbol(_))).count();
-        (parts == 1 && others == 1).then_some(self)
-    }
-
-    /// The same comparison of something else than the part.
-    fn with(&self, value: &Side) -> Comparison {
-        let sides = self.sides.clone().map(|side| if let Side::Part(_) = side { value.clone() } else { side });
-        Comparison { sides, ..self.clone() }
-    }
-
-    /// Whether the relation holds, of numbers.
-    fn known(&self) -> Option<bool> {
-        let [Side::Number(left), Side::Number(right)] = &self.sides else { return None };
-        Some(match self.relation {
-            Relation::Less => left < right,
-            Relation::Equal => left == right,
-        })
-    }
-
-    fn is_of_same(&self, other: &Comparison) -> bool {
-        self.relation == other.relation && self.sides == other.sides
-    }
-}
 
 impl Kernel<'_, '_> {
     /// What a thread publishes, if the decisions about it may be followed in a proof: what all readers of a turn read is stored at one place.
     pub(super) fn turns_of(&self, handed: &Handed) -> Option<Published> {
         let of = handed.published.clone()?;
-        // A part that is stored twice in a turn has two values.
-        let is_once = of.arrays.iter().all(|array| {
-            let stores = self
-                .cfg
-                .accesses
-                .iter()
-                .enumerate()
-                .filter(|(_, access)| access.kind.changes() && array_of(&access.region) == Some(*array));
-            let begins: Vec<bool> = stores.map(|(id, _)| of.turns.get(&AccessId(id)) == Some(&true)).collect();
-            begins.len() < 2 || begins.iter().all(|begins| *begins)
-        });
-        if !is_once {
+        if !self.stores_once_in_a_turn(&of) {
             return None;
         }
         let one = of.ranks.first().filter(|_| of.ranks.len() == 1)?;
         let is_of_one = |load: &Load| load.rank.and_then(|rank| self.known(rank)) == Some(i64::from(*one));
-        (self.blocks == 1 || of.loads.values().all(is_of_one) || self.stores_in_one_loop(&of)).then_some(of)
+        // In the turns of the block whose memory all read, nothing else is stored there.
+        let are_of_one = of.first == Some(*one) && of.loads.values().all(is_of_one);
+        (self.blocks == 1 || are_of_one || self.stores_in_one_loop(&of)).then_some(of)
+    }
+
+    /// Whether each array is stored to once in a turn: otherwise a part has two values, or two elements are one part.
+    fn stores_once_in_a_turn(&self, of: &Published) -> bool {
+        let sites = |array: usize| self.accesses_of(array).into_iter().filter(|(access, _)| access.kind.changes());
+        let begins = |(_, point): &(&Access, Point)| {
+            let id = self.cfg.blocks[point.0.0].steps[point.1].kind.accessed();
+            id.is_some_and(|id| of.turns.get(&id) == Some(&true))
+        };
+        let first: BTreeSet<Point> =
+            of.arrays.iter().flat_map(|array| sites(*array)).filter(begins).map(|(_, point)| point).collect();
+        of.arrays.iter().all(|array| {
+            let points: Vec<Point> = sites(*array).map(|(_, point)| point).collect();
+            points.iter().all(|from| !points.iter().any(|to| self.leads_without(*from, *to, &first)))
+        })
+    }
+
+    /// Whether a way leads from one point to another, or back to it, without passing by, or ending in, one of these.
+    fn leads_without(&self, from: Point, to: Point, without: &BTreeSet<Point>) -> bool {
+        let mut seen = BTreeSet::new();
+        let mut work = vec![(from.0, from.1 + 1)];
+        while let Some((block, index)) = work.pop() {
+            let stop = without.range((block, index)..).next().filter(|(of, _)| *of == block);
+            if to.0 == block && to.1 >= index && stop.is_none_or(|(_, stop)| to.1 < *stop) {
+                return true;
+            }
+            if stop.is_none() {
+                let next = self.cfg.blocks[block.0].end.successors().filter(|next| seen.insert(*next));
+                work.extend(next.map(|next| (next, 0)));
+            }
+        }
+        false
     }
 
     fn known(&self, node: NodeId) -> Option<i64> {
@@ -132,9 +93,49 @@ impl Kernel<'_, '_> {
                     && self.known(counted.end) == Some(i64::from(self.blocks));
                 heads.insert(counted.inside);
                 let is_only = array_of(&access.region).is_some_and(|array| arrays.insert(array));
-                is_whole && is_only && heads.len() == 1 && arms.contains(point.0) && !needed.into_iter().any(is_set)
+                let stored: Vec<NodeId> =
+                    id.into_iter().flat_map(|id| self.stored(id)).map(|(_, value)| value).collect();
+                let is_same = stored.iter().all(|value| self.is_plain_in(*value, arms));
+                let is_alone = is_only && heads.len() == 1 && arms.contains(point.0);
+                is_whole && is_alone && is_same && !needed.into_iter().any(is_set)
             },
         )
+    }
+
+    /// Whether what some blocks evaluate of a value depends on its variables and the thread alone: no memory is read there, and nothing is
+    /// called.
+    fn is_plain_in(&self, value: NodeId, blocks: &BlockSet) -> bool {
+        let mut seen = BTreeSet::new();
+        let mut work = vec![value];
+        while let Some(node) = work.pop() {
+            if !seen.insert(node) {
+                continue;
+            }
+            let of = &self.cfg.nodes[node.0];
+            let is_plain = match &of.source {
+                Source::Integer(_)
+                | Source::Constant(_)
+                | Source::Binary(_)
+                | Source::Not
+                | Source::Read(_)
+                | Source::Param(_)
+                | Source::ThreadRank
+                | Source::Round(..) => true,
+                // What has no operands is not known.
+                Source::Operands => !of.operands.is_empty(),
+                Source::Counter { .. }
+                | Source::Known { .. }
+                | Source::Load(_)
+                | Source::Agreed { .. }
+                | Source::Shuffled { .. }
+                | Source::Call { .. } => false,
+            };
+            if !is_plain && self.evaluated(node).is_none_or(|(block, _)| blocks.contains(block)) {
+                return false;
+            }
+            work.extend(&of.operands);
+        }
+        true
     }
 
     /// What an access stores, by field.
@@ -156,112 +157,6 @@ impl Kernel<'_, '_> {
     }
 }
 
-impl Evaluator<'_, '_, '_> {
-    /// The comparison that a condition is at a point, and the loads of what is published that it is about.
-    fn compared(&self, on: NodeId, point: Point, (of, loads): (&Published, &mut Vec<Load>)) -> Option<Comparison> {
-        let cfg = self.kernel.cfg;
-        let node = cfg.first_origin(on);
-        let source = &cfg.nodes[node.0];
-        match (&source.source, &source.operands[..]) {
-            (Source::Not, [operand]) => {
-                let of = self.compared(*operand, point, (of, loads))?;
-                Some(Comparison { holds: !of.holds, ..of })
-            }
-            (Source::Binary(op) | Source::Round(_, op), [left, right]) => {
-                let (relation, turned, holds) = match op {
-                    BinaryOp::Lt => (Relation::Less, false, true),
-                    BinaryOp::Gt => (Relation::Less, true, true),
-                    BinaryOp::Ge => (Relation::Less, false, false),
-                    BinaryOp::Le => (Relation::Less, true, false),
-                    BinaryOp::Eq => (Relation::Equal, false, true),
-                    BinaryOp::Ne => (Relation::Equal, false, false),
-                    BinaryOp::Add
-                    | BinaryOp::Sub
-                    | BinaryOp::Mul
-                    | BinaryOp::Div
-                    | BinaryOp::Rem
-                    | BinaryOp::BitAnd
-                    | BinaryOp::BitOr
-                    | BinaryOp::BitXor
-                    | BinaryOp::Shl
-                    | BinaryOp::Shr
-                    | BinaryOp::And
-                    | BinaryOp::Or => return None,
-                };
-                let mut sides = [self.side(*left, point, (of, loads))?, self.side(*right, point, (of, loads))?];
-                if turned || relation == Relation::Equal && matches!(sides[0], Side::Number(_) | Side::Symbol(_)) {
-                    sides.reverse();
-                }
-                Some(Comparison { relation, sides, holds })
-            }
-            _ => {
-                let sides = [self.side(on, point, (of, loads))?, Side::Number(1)];
-                Some(Comparison { relation: Relation::Equal, sides, holds: true })
-            }
-        }
-    }
-
-    /// What a value is, that has been evaluated before a point and is the same there.
-    fn side(&self, node: NodeId, point: Point, (of, loads): (&Published, &mut Vec<Load>)) -> Option<Side> {
-        let (kernel, cfg) = (self.kernel, self.kernel.cfg);
-        let counters = Counters::default();
-        let evaluated = kernel.evaluated(node)?;
-        match self.aside(&counters).value(node, evaluated) {
-            Value::Symbol(symbol) => {
-                return Some(symbol.known().map_or_else(|| Side::Symbol(symbol.to_string()), Side::Number));
-            }
-            Value::Expr(expr) if expr.known().is_some() => return expr.known().map(Side::Number),
-            Value::Expr(_) => {}
-            Value::Unknown => {}
-        }
-        // A variable that is set once has what the last evaluation of its value has given: no way leads from there to a use but by the
-        // assignment.
-        let origin = cfg.first_origin(node);
-        let source = &cfg.nodes[origin.0];
-        let is_kept = |from: Point| !kernel.may_pass_between(kernel.evaluated(origin).into_iter(), from, point);
-        let mut part = |load: &Load, part: Part| {
-            loads.push(*load);
-            Some(Side::Part(part))
-        };
-        if let Some(load) = of.loads.get(&origin).filter(|load| load.part.field.is_none()) {
-            return part(load, load.part);
-        }
-        // A field that is read on its own.
-        let is_plain = || {
-            !cfg.formulas.contains_key(&origin)
-                && !cfg.computed.contains_key(&origin)
-                && !cfg.cuts.contains_key(&origin)
-        };
-        if let (Source::Operands, [load]) = (&source.source, &source.operands[..])
-            && let Some(load) = of.loads.get(load).filter(|load| load.part.field.is_some() && is_plain())
-        {
-            return part(load, load.part);
-        }
-        let Some(variable) = source.source.read() else { return is_kept(evaluated).then_some(Side::Node(origin)) };
-        // A field of a struct that is read as a whole.
-        if let (Variable::Field(_, field), Some(whole)) = (variable, variable.whole())
-            && let Some(load) = cfg.only_value(whole).and_then(|value| of.loads.get(&value))
-            && matches!(kernel.sets(variable), [(_, _, Extent::Part)])
-        {
-            return part(load, Part { field: Some(field), ..load.part });
-        }
-        let is_kept = !kernel.may_be_set_between(variable, kernel.evaluated(origin)?, point);
-        is_kept.then_some(Side::Variable(variable))
-    }
-
-    /// Whether what a comparison is about is the same at two points.
-    fn is_kept(&self, of: &Comparison, from: Point, to: Point) -> bool {
-        of.sides.iter().all(|side| match side {
-            Side::Number(_) | Side::Symbol(_) => true,
-            Side::Variable(variable) => !self.kernel.may_be_set_between(*variable, from, to),
-            Side::Node(node) => {
-                self.kernel.evaluated(*node).is_some_and(|at| !self.kernel.may_pass_between([at].into_iter(), from, to))
-            }
-            Side::Part(_) => false,
-        })
-    }
-}
-
 /// What the publishing thread stores.
 struct Store {
     point: Point,
@@ -269,26 +164,42 @@ struct Store {
     value: NodeId,
 }
 
-impl Walker<'_, '_, '_, '_> {
+impl Evaluator<'_, '_, '_> {
     /// The key of a decision about what is published, and whether the condition holds if what the key says does.
     pub(super) fn turn(&self, on: NodeId, point: Point) -> Option<(Key, bool)> {
-        if self.evaluator.arguments.is_some() {
+        if self.arguments.is_some() {
             return None;
         }
-        let handed = self.kernel().handed.borrow().clone()?;
+        let handed = self.kernel.handed.borrow().clone()?;
         let of = handed.published.as_ref()?;
         let read = self.decided_by_reading(on, point, of);
         let read = read.map(|comparison| (Key::Turn(comparison.to_string()), comparison.holds));
-        read.or_else(|| if self.evaluator.thread == of.by { self.decided_by_storing(on, point, of) } else { None })
+        read.or_else(|| if self.thread == of.by { self.decided_by_storing(on, point, of) } else { None })
+    }
+
+    /// Whether the thread decides about what is published as the thread does that has a program.
+    pub(super) fn decides_by_turns_like(&self, program: &Program) -> bool {
+        let is_turn = |key: &&Key| matches!(key, Key::Turn(_));
+        program.keys.iter().all(|(step, keys)| {
+            let Some(key) = keys.iter().find(is_turn) else { return true };
+            let decision = program.decided_at.get(step).map(|block| (*block, &self.kernel.cfg.blocks[block.0]));
+            decision.is_some_and(|(block, content)| {
+                let point = (block, content.steps.len());
+                let on = content.end.condition().map(|on| self.open_part(on, point));
+                on.and_then(|on| self.turn(on, point)).is_some_and(|(other, _)| other == *key)
+            })
+        })
     }
 
     /// The comparison of what has been read in this turn.
     fn decided_by_reading(&self, on: NodeId, point: Point, of: &Published) -> Option<Comparison> {
-        let kernel = self.kernel();
+        let kernel = self.kernel;
         let mut loads = Vec::new();
-        let comparison = self.evaluator.compared(on, point, (of, &mut loads))?.of_a_part()?;
+        let comparison = self.compared(on, point, (of, &mut loads))?.of_a_part()?;
+        // A turn of the publishing thread begins where it stores.
+        let publishes = self.thread == of.by;
         let openings: Vec<Point> =
-            self.sites(of, |kind| kind == AccessKind::Read).into_iter().map(|(_, at)| at).collect();
+            self.sites(of, |kind| kind == AccessKind::Read || publishes).into_iter().map(|(_, at)| at).collect();
         let is_of_turn = |load: &Load| {
             let at = self.sites(of, |_| true).into_iter().find(|(id, _)| *id == load.access).map(|(_, at)| at);
             at.is_some_and(|at| {
@@ -300,19 +211,19 @@ impl Walker<'_, '_, '_, '_> {
 
     /// The accesses of what is published, with their places.
     fn sites(&self, of: &Published, is: impl Fn(AccessKind) -> bool) -> Vec<(AccessId, Point)> {
-        let blocks = (0..).map(BlockId).zip(&self.kernel().cfg.blocks);
+        let blocks = (0..).map(BlockId).zip(&self.kernel.cfg.blocks);
         let steps = blocks.flat_map(|(block, content)| {
             content.steps.iter().enumerate().map(move |(index, step)| ((block, index), step))
         });
         let sites = steps.filter_map(|(point, step)| Some((step.kind.accessed()?, point)));
-        let accesses = &self.kernel().cfg.accesses;
+        let accesses = &self.kernel.cfg.accesses;
         sites.filter(|(id, _)| of.turns.contains_key(id) && is(accesses[id.0].kind)).collect()
     }
 
     /// The comparison that readers make of what has been stored in this turn, if the thread's own condition follows from it.
     fn decided_by_storing(&self, on: NodeId, point: Point, of: &Published) -> Option<(Key, bool)> {
-        let kernel = self.kernel();
-        let own = self.evaluator.compared(on, point, (of, &mut Vec::new()))?;
+        let kernel = self.kernel;
+        let own = self.compared(on, point, (of, &mut Vec::new()))?;
         let sites = self.sites(of, |kind| kind != AccessKind::Read);
         let openings: Vec<Point> = sites.iter().map(|(_, at)| *at).collect();
         let fresh = sites.iter().filter(|(_, at)| {
@@ -328,7 +239,7 @@ impl Walker<'_, '_, '_, '_> {
         let stores: Vec<Store> = stores.collect();
         let conditions = (0..).map(BlockId).zip(&kernel.cfg.blocks).filter_map(|(block, content)| {
             let at = (block, content.steps.len());
-            self.evaluator.compared(content.end.condition()?, at, (of, &mut Vec::new()))?.of_a_part()
+            self.compared(content.end.condition()?, at, (of, &mut Vec::new()))?.of_a_part()
         });
         conditions.into_iter().find_map(|theirs| {
             let store = stores.iter().find(|store| Some(store.part) == theirs.part())?;
@@ -346,15 +257,17 @@ impl Walker<'_, '_, '_, '_> {
         store: &Store,
         of: &Published,
     ) -> Option<bool> {
-        let evaluator = self.evaluator;
+        let evaluator = self;
         let stored = evaluator.side(store.value, store.point, (of, &mut Vec::new()))?;
         let told = theirs.with(&stored);
-        if told.is_of_same(own) && evaluator.is_kept(own, store.point, point) {
-            return Some(told.holds == own.holds);
+        if let Some(alike) = told.holds_like(own)
+            && evaluator.is_kept(own, store.point, point)
+        {
+            return Some(alike);
         }
         let (decides, at, holds) = self.selected(theirs, store, &stored, of)?;
-        let is_own = decides.is_of_same(own) && evaluator.is_kept(own, at, point);
-        is_own.then_some((own.holds == decides.holds) == (holds == theirs.holds))
+        let alike = decides.holds_like(own).filter(|_| evaluator.is_kept(own, at, point))?;
+        Some(alike == (holds == theirs.holds))
     }
 
     /// The condition that decides which of two values is stored, where it is evaluated, and whether the relation of a comparison holds of the
@@ -366,7 +279,7 @@ impl Walker<'_, '_, '_, '_> {
         stored: &Side,
         of: &Published,
     ) -> Option<(Comparison, Point, bool)> {
-        let (kernel, evaluator) = (self.kernel(), self.evaluator);
+        let (kernel, evaluator) = (self.kernel, self);
         let cfg = kernel.cfg;
         let Side::Variable(variable) = stored else {
             // A truth value that is stored.
@@ -410,10 +323,8 @@ impl Walker<'_, '_, '_, '_> {
 
     /// Whether a comparison is one of an element of an array with the largest number of its type.
     fn is_largest(&self, of: &Comparison) -> bool {
-        let element = of
-            .part()
-            .filter(|part| part.field.is_none())
-            .and_then(|part| self.kernel().function.shared.get(part.array));
+        let element =
+            of.part().filter(|part| part.field.is_none()).and_then(|part| self.kernel.function.shared.get(part.array));
         let is_u32 = element.is_some_and(|(element, _)| element.to_string() == "u32");
         is_u32 && of.sides[1] == Side::Number(i64::from(u32::MAX))
     }

@@ -127,7 +127,10 @@ impl Evaluator<'_, '_, '_> {
     }
 
     pub(super) fn value_within(&self, node: NodeId, point: Point, depth: u32) -> Value {
-        let value = self.fixed_within(node, point, depth);
+        let value = match self.fixed_within(node, point, depth) {
+            Value::Symbol(symbol) if symbol.known().is_none() => Value::Symbol(self.kernel.cast(node, symbol)),
+            value @ (Value::Expr(_) | Value::Symbol(_) | Value::Unknown) => value,
+        };
         match (&value, self.after) {
             (Value::Symbol(number), Some(after)) => self.counted_to(number, after).map_or(value, Value::Expr),
             (Value::Expr(_) | Value::Unknown, _) | (Value::Symbol(_), None) => value,

@@ -302,7 +302,7 @@ impl<'a, 'f> Walker<'_, '_, 'a, 'f> {
                     Value::Symbol(symbol) => Ok(Key::Form(format!("if {symbol}"))),
                     Value::Unknown => self.agreed(block, on),
                 };
-                if let Some((turn, holds)) = self.turn(on, point) {
+                if let Some((turn, holds)) = self.evaluator.turn(on, point) {
                     let decision = Box::new(Decision::new(Condition::Shared, vec![turn], None));
                     let (then, otherwise) = if holds { (then, otherwise) } else { (otherwise, then) };
                     return Ok(Next::Decides { decision, then, otherwise });

@@ -8,6 +8,7 @@ mod chains;
 mod changed_lines;
 mod counters;
 mod elements;
+mod ends;
 mod explicit;
 mod extraction;
 mod flat;
