@@ -175,7 +175,7 @@ fn the_grids_barrier_has_one_fence() {
 /// The fence of the device's scope, which a full arrival waits for, is in no other.
 #[test]
 fn only_full_barriers_of_the_cluster_wait_for_all_memory() {
-    for (name, all) in [("within_blocks", false), ("pull", true), ("through_global", true)] {
+    for (name, all) in [("within_blocks", false), ("pull", false), ("push", true), ("through_global", true)] {
         let Some(code) = code("fences", name) else { return };
         let mut fences = code.iter().filter(|[low, _]| low & 0xfff == MEMORY_BARRIER);
         assert_eq!(fences.any(|[_, high]| high & SCOPE == OF_THE_DEVICE), all, "{name}");

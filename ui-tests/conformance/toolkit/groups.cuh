@@ -93,6 +93,15 @@ struct cluster_group {
     __device__ __forceinline__ void sync_shared() const { sync(); }
     __device__ __forceinline__ arrival_token barrier_arrive_shared() const { return barrier_arrive(); }
     __device__ __forceinline__ void barrier_wait_shared(arrival_token token) const { barrier_wait(static_cast<arrival_token&&>(token)); }
+    // Nor has it one that waits for what was read of peers.
+    template <class Reads>
+    __device__ __forceinline__ void sync_shared(Reads&) const { sync(); }
+    template <class Reads>
+    __device__ __forceinline__ arrival_token barrier_arrive_shared(Reads&) const { return barrier_arrive(); }
+    template <class Reads>
+    __device__ __forceinline__ void sync(Reads&) const { sync(); }
+    template <class Reads>
+    __device__ __forceinline__ arrival_token barrier_arrive(Reads&) const { return barrier_arrive(); }
     __device__ __forceinline__ void sync_relaxed() const { barrier_wait(barrier_arrive_relaxed()); }
     __device__ __forceinline__ void sync_aligned() const { sync(); }
     __device__ __forceinline__ arrival_token barrier_arrive_aligned() const { return barrier_arrive(); }

@@ -8,6 +8,7 @@ mod constants;
 mod copy;
 mod fields;
 mod granule;
+mod inline_cuda;
 mod local_array;
 mod memory;
 mod method;

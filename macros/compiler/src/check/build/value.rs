@@ -7,13 +7,11 @@ use super::memory::region_of_kind;
 use super::{
     BlockId, Builder, Call, CallId, CountedLoop, End, Jump, NodeId, Source, StepKind, TokenStep, Value, Variable,
 };
-use crate::check::cfg::{AccessKind, Assertion, Covers, Extent, Formula, GivenTo, Granule, Select};
+use crate::check::cfg::{Assertion, Covers, Formula, GivenTo, Granule, Select};
 use crate::model::LoopId;
 use crate::model::expr::{BinaryOp, Callee, Expr, ExprKind, Member, UnaryOp};
-use crate::model::inline_cuda::{Direction, InlineCuda};
 use crate::model::kind::Kind;
 use crate::model::message::Test;
-use crate::model::place::local_of;
 use crate::model::range::Adaptor;
 use crate::model::token::TokenLoss;
 use crate::model::ty::{TypeShape, ValueType};
@@ -441,24 +439,6 @@ impl<'f> Builder<'f> {
             Some((_, value)) => value,
             None => self.combined(vec![value.node], at),
         }
-    }
-
-    /// Builds inline CUDA, whose effect on its operands is unknown.
-    fn inline_cuda(&mut self, inline_cuda: &'f InlineCuda, expr: &'f Expr) -> Value {
-        let at = expr.span;
-        let values: Vec<_> = inline_cuda.operands.iter().map(|operand| self.value(&operand.value)).collect();
-        let nodes = values.iter().map(|value| value.node).collect();
-        let node = self.node(Source::Known { uniformity: Uniformity::Divergent, what: "cuda!" }, nodes, at);
-        for (operand, value) in inline_cuda.operands.iter().zip(values) {
-            if let (Direction::Out | Direction::InOut, Some(local)) = (operand.direction, local_of(&operand.value)) {
-                self.set_node(self.variable_of(local), node, Extent::Part, at);
-            }
-            let is_shared = operand.value.memory().is_some() || matches!(operand.value.result_kind, Kind::Barrier(_));
-            if let Some(region) = value.region.filter(|_| is_shared) {
-                self.access(region, AccessKind::Opaque, at);
-            }
-        }
-        Value::of(node)
     }
 }
 

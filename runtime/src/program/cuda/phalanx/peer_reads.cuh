@@ -15,15 +15,15 @@ namespace detail {
 
 // The largest words that a value of so many bytes consists of.
 template <unsigned long long rest>
-struct words_of {
+struct word_of_size {
     using type = unsigned char;
 };
 template <>
-struct words_of<0> {
+struct word_of_size<0> {
     using type = unsigned;
 };
 template <>
-struct words_of<2> {
+struct word_of_size<2> {
     using type = unsigned short;
 };
 
@@ -36,7 +36,7 @@ class reads_of_peers {
     // Returns the value, whose every word the next arrival depends on.
     template <class T>
     __device__ __forceinline__ T of(const T& place) {
-        using word = typename detail::words_of<sizeof(T) % 4>::type;
+        using word = typename detail::word_of_size<sizeof(T) % 4>::type;
         struct words {
             word all[sizeof(T) / sizeof(word)];
         };

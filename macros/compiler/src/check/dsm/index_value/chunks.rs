@@ -129,7 +129,7 @@ impl IndexValue {
     /// The remainder of a value in a chunk by so many chunks.
     pub(super) fn chunk_modulo(&self, by: u64) -> Option<IndexValue> {
         let (index, size, _, [lower, max]) = self.digits()?;
-        if by % size != 0 || index.may_wrap() && !by.is_power_of_two() {
+        if !by.is_multiple_of(size) || index.may_wrap() && !by.is_power_of_two() {
             return None;
         }
         let rest = || IndexValue::between(lower, max.checked_add(1).map(Size::Number));
@@ -178,7 +178,7 @@ impl IndexValue {
             return affine.modulo(u32::try_from(width).ok()?).map(Form::Affine);
         }
         let (index, size, _, offsets) = self.digits()?;
-        let chunks = u32::try_from(width / size).ok().filter(|chunks| *chunks > 1 && width % size == 0)?;
+        let chunks = u32::try_from(width / size).ok().filter(|chunks| *chunks > 1 && width.is_multiple_of(size))?;
         index.modulo(chunks).map(|index| IndexValue::in_chunk(index, size, false, offsets))
     }
 
