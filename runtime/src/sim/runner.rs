@@ -25,7 +25,7 @@ pub(super) enum Turns {
     /// The cluster continues when it is given more turns.
     Paused,
     /// All threads have exited, or the cluster has failed.
-    Ended(Result<(), Failure>),
+    Ended(Result<(), Box<Failure>>),
 }
 
 /// A cluster with its coroutines.
@@ -112,17 +112,17 @@ impl<'l> Runner<'l> {
             let Some(mut turn) = next else {
                 if self.land_next() {
                     match self.failure() {
-                        Some(failure) => return Turns::Ended(Err(failure)),
+                        Some(failure) => return Turns::Ended(Err(Box::new(failure))),
                         None => continue,
                     }
                 }
                 let stuck = (self.left > 0).then(|| deadlock::deadlock(&[&self.cluster]));
-                return Turns::Ended(stuck.map_or(Ok(()), Err));
+                return Turns::Ended(stuck.map_or(Ok(()), |failure| Err(Box::new(failure))));
             };
             turn.thread -= self.cluster.first;
             fruitless = if self.turn(turn) { 0 } else { fruitless + 1 };
             if let Some(failure) = self.failure() {
-                return Turns::Ended(Err(failure));
+                return Turns::Ended(Err(Box::new(failure)));
             }
             if fruitless > PATIENCE * self.left || self.may_be_stuck() && self.is_stuck() {
                 break;

@@ -116,7 +116,7 @@ impl<'l> Queue<'l> {
                 Turns::Paused if all => self.fail(rank, deadlock::deadlock(&[runner.cluster()])),
                 Turns::Paused if spins => self.fail(rank, deadlock::no_effect(&[runner.cluster()])),
                 Turns::Paused => running.push_back(runner),
-                Turns::Ended(Err(failure)) => self.fail(rank, failure),
+                Turns::Ended(Err(failure)) => self.fail(rank, *failure),
                 Turns::Ended(Ok(())) => self.progress.step(),
             }
         }
