@@ -8,8 +8,9 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use super::counters::Counters;
-use super::handed::{Load, Part, Published};
+use super::handed::{Load, Published};
 use super::kernel::{Kernel, Point};
+use super::part::Part;
 use super::value::{Evaluator, Value};
 use crate::check::cfg::{Extent, Formula, NodeId, Root, Shared, Source, Variable};
 use crate::model::expr::BinaryOp;

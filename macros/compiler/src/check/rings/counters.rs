@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
-use super::handed::Part;
+use super::part::Part;
 use crate::check::cfg::{BlockId, NodeId, Variable};
 
 /// A counter of the skeleton's roles.

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::counters::Counter;
+use super::part::Part;
 use crate::check::cfg::{AccessId, NodeId};
 
 /// The tickets and numbers that a kernel's threads hand out, and the values that depend on them.
@@ -31,13 +32,6 @@ pub(super) enum By {
     Publisher(Part),
     /// A lane of the warp of this number, by the result.
     Lane(NodeId, u32),
-}
-
-/// A part of what a thread publishes at once: the elements of an array, or a field of them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Part {
-    pub(super) array: usize,
-    pub(super) field: Option<u16>,
 }
 
 /// The arrays in whose elements one thread publishes numbers, turn by turn.

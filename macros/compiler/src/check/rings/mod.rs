@@ -39,6 +39,8 @@ mod loops;
 mod mend;
 mod objects;
 mod options;
+mod out;
+mod part;
 mod parts;
 mod pipelines;
 mod polls;

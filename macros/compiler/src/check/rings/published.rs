@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::classes::Classes;
 use super::counters::Counters;
-use super::handed::{Load, Part, Published};
+use super::handed::{Load, Published};
 use super::kernel::{Kernel, Point, array_of};
+use super::part::Part;
 use super::slots::Slot;
 use super::value::Evaluator;
 use crate::check::cfg::{

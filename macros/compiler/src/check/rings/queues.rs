@@ -11,9 +11,11 @@ use std::rc::Rc;
 use super::classes::Classes;
 use super::counters::{Counter, Counters};
 use super::given::Arguments;
-use super::handed::{By, Handed, Part};
+use super::handed::{By, Handed};
 use super::kernel::{Kernel, Point, WARP, array_of, is_warp};
 use super::objects::Objects;
+use super::out::Out;
+use super::part::Part;
 use super::published::{loads, only_thread, published};
 use super::slots::Slot;
 use super::value::{Evaluator, Value, reached_from};
@@ -340,15 +342,6 @@ fn numbers(program: &Program, is_sought: impl Fn(&By) -> bool, rank: u32) -> Opt
         };
     }
     None
-}
-
-/// A number that a thread hands out at a step.
-#[derive(Debug, Clone)]
-pub(super) struct Out {
-    pub(super) by: By,
-    number: Expr,
-    /// The rank of the block that has it.
-    block: Expr,
 }
 
 impl Walker<'_, '_, '_, '_> {

@@ -391,7 +391,14 @@ impl Words<'_, '_, '_> {
             EventAction::Step { threads, step } => self.what(threads, step, (None, None)).0 == "synchronize",
             EventAction::Lands { .. } | EventAction::Stored { .. } => false,
         };
-        for event in trace.iter().skip_while(begins) {
+        // What a thread counts on its way, it does not do to anything.
+        let counts = |event: &&Event| match event.action {
+            EventAction::Step { threads, step } => {
+                matches!(self.op(threads, step), Some(Op::Set(_) | Op::NextRound | Op::Branch { .. } | Op::Jump(_)))
+            }
+            EventAction::Lands { .. } | EventAction::Stored { .. } => false,
+        };
+        for event in trace.iter().skip_while(begins).filter(|event| !counts(event)) {
             let state = event.barrier.map(|state| {
                 let bytes = match state.bytes {
                     0 => String::new(),

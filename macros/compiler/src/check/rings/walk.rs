@@ -8,7 +8,7 @@ use super::counters::Counters;
 use super::decision::{ByHand, Decision, Key, Looked};
 use super::kernel::{Kernel, Point, Refusal, is_warp, is_within_warp};
 use super::objects::Objects;
-use super::queues::Out;
+use super::out::Out;
 use super::value::{Evaluator, Value, binary};
 use phalanx_contract::uniformity::Uniformity;
 
