@@ -86,6 +86,11 @@ impl Operation {
         matches!(self, Operation::Cluster(BarrierMethod { relaxed: true, .. }))
     }
 
+    /// Whether its fence is chosen.
+    fn has_choice(self) -> bool {
+        !self.is_relaxed() && !self.is_aligned()
+    }
+
     /// Whether the method is that of one instruction, whose fence is not chosen.
     fn is_aligned(self) -> bool {
         matches!(self, Operation::Cluster(BarrierMethod { aligned: true, .. }))
@@ -122,8 +127,7 @@ impl<'f> Fences<'f> {
     /// The barrier of an operation whose fence is inferred. The others are full, or as they are written.
     pub(crate) fn inferred(&self, site: SiteId) -> Option<usize> {
         let index = *self.indexes.get(&site)?;
-        let operation = self.barriers[index].operation;
-        (!operation.is_relaxed() && !operation.is_aligned()).then_some(index)
+        self.barriers[index].operation.has_choice().then_some(index)
     }
 
     /// Whether the arrival waits for what the thread has read of its peers since the last one, if nothing else makes its fence full.
@@ -138,11 +142,7 @@ impl<'f> Fences<'f> {
 
     /// Whether any arrival does.
     pub(crate) fn any_waits_for_reads(&self) -> bool {
-        let inferred = |index: &usize| {
-            let operation = self.barriers[*index].operation;
-            !operation.is_relaxed() && !operation.is_aligned()
-        };
-        (0..self.barriers.len()).filter(inferred).any(|index| self.waits_for_reads(index))
+        (0..self.barriers.len()).any(|index| self.barriers[index].operation.has_choice() && self.waits_for_reads(index))
     }
 
     /// The fences, if each device function that is called has these effects. rustc finds them with those that it has.
