@@ -182,3 +182,19 @@ fn a_library_includes_files_of_its_own_package() {
     }
     none("a published package would lack these files", outside);
 }
+
+/// A file of tests has a name that `include` in Cargo.toml leaves out of the packages.
+#[test]
+fn packages_have_no_tests() {
+    let manifest = fs::read_to_string(root().join("Cargo.toml")).expect("text");
+    let mut packed = Vec::new();
+    for (name, text) in ["macros", "runtime"].iter().flat_map(|package| files(package, "rs")) {
+        for module in text.split("#[cfg(test)]\nmod ").skip(1).filter_map(|rest| rest.lines().next()?.strip_suffix(';')) {
+            let is_left_out = name.contains("/tests/") || manifest.contains(&format!("\"!{module}.rs\""));
+            if !is_left_out {
+                packed.push(format!("{name}: mod {module};"));
+            }
+        }
+    }
+    none("a module of tests that a package would have", packed);
+}

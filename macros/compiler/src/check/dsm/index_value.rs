@@ -456,6 +456,4 @@ impl From<Form> for IndexValue {
 }
 
 #[cfg(test)]
-mod digit_tests;
-#[cfg(test)]
 mod tests;

@@ -1,5 +1,7 @@
 //! Tests of index values: which are disjoint, and which may be equal.
 
+mod digits;
+
 use super::*;
 use crate::model::LocalId;
 

@@ -1,7 +1,7 @@
 //! Tests of digits of mixed radix: random expressions of the rank, a variable and a number that differs between threads, whose values
 //! are compared with what is said of them.
 
-use super::*;
+use super::super::*;
 use crate::model::LocalId;
 use crate::model::expr::BinaryOp;
 use crate::tests::random::Random;
