@@ -1,6 +1,6 @@
 //! The fences that kernels' barriers get, if the device functions that they call do nothing but what they do to memory that they are lent.
 
-use phalanx_contract::fence::{ChosenFence, Fence};
+use phalanx_contract::fence::{ChosenFence, Fence, MemoryEffects};
 
 use super::Attributed;
 use super::text::text;
@@ -164,6 +164,53 @@ fn a_wait_has_the_fence_of_its_arrivals() {
     }
 }
 
+/// A method that is given values and groups alone accesses what it is called with, and a shared array of its own.
+#[test]
+fn methods_of_values_access_little() {
+    let cases = [
+        ("let x = n.thing(); cluster.sync();", "shared"),
+        ("let x = n.thing(&block, input[i]); cluster.sync(); output[i] = x;", "shared"),
+        ("let x = u32::thing(n); cluster.sync();", "shared"),
+        ("let mut x = n; x.thing(); cluster.sync();", "shared"),
+        ("let x = mine[i].thing(); cluster.sync();", "shared"),
+        ("let x = input[i].thing(); cluster.sync(); output[i] = x;", "shared"),
+        ("let x = bins[i].thing(); cluster.sync(); output[i] = bins[x];", "full"),
+        ("let t = cluster.barrier_arrive(); let x = n.thing(); cluster.barrier_wait(t);", "full (full)"),
+        ("mine[i] = n; cluster.sync(); let x = theirs[i]; use_of(x.thing()); cluster.sync();", "shared shared"),
+        ("mine[i] = n; cluster.sync(); theirs[i].thing(); cluster.sync();", "shared full"),
+    ];
+    for (body, expected) in cases {
+        assert_eq!(fences(body), expected, "{body}");
+    }
+}
+
+/// What callers learn of a device function.
+#[test]
+fn a_function_tells_what_it_does() {
+    let memory = |signature: &str, body: &str| {
+        let source = format!("#[device] fn f({signature}) {{ {body} }}");
+        let text: String = super::expand(&source).to_string().split_whitespace().collect();
+        let (_, constant) = text.split_once("constMEMORY:").expect("the constant");
+        let (_, bits) = constant.split_once("from_bits_truncate(").expect("its bits");
+        let bits = bits.split_once("u8)").and_then(|(bits, _)| bits.parse().ok());
+        MemoryEffects::from_bits_truncate(bits.expect("a number"))
+    };
+    let cases = [
+        ("x: u32", "use_of(x + 1);", MemoryEffects::empty()),
+        ("m: &SharedArray<u32, 32>", "use_of(m[0]);", MemoryEffects::SHARED),
+        ("m: &mut [u32]", "m[0] = 1;", MemoryEffects::GLOBAL_WRITE),
+        ("m: &RemoteArray<u32, 32>", "use_of(m[0]);", MemoryEffects::OTHER),
+        // The caller counts what its closure does.
+        ("f: impl Fn(u32) -> u32, m: &SharedArray<u32, 32>", "use_of(f(m[0]));", MemoryEffects::SHARED),
+        // A fence tells of what others did.
+        ("x: u32", "fence(Release, Scope::Cluster);", MemoryEffects::OTHER),
+        ("a: &mut [u32]", "a.atomic(0).load(Acquire);", MemoryEffects::OTHER.union(MemoryEffects::GLOBAL_WRITE)),
+    ];
+    for (signature, body, expected) in cases {
+        assert_eq!(memory(signature, body), expected, "{signature}: {body}");
+    }
+}
+
 #[test]
 fn what_is_not_understood_is_full() {
     let copies = "bulk_copy_async(&mine, input, &bar);";
@@ -179,7 +226,9 @@ fn what_is_not_understood_is_full() {
         ("memcpy_async(&block, &mine, input); block.wait_async(); cluster.sync();".into(), "full"),
         ("unsafe { cuda!(\"__nanosleep(1);\"; else || ()); } cluster.sync();".into(), "full"),
         ("cluster.sync(); cluster.sync_aligned();".into(), "relaxed full"),
-        ("let x = n.thing(); cluster.sync();".into(), "full"),
+        ("let x = n.thing(&mine); cluster.sync();".into(), "full"),
+        ("let x = u32::thing(&mine[0..4]); cluster.sync();".into(), "full"),
+        ("let x = n.thing(|k: u32| k); cluster.sync();".into(), "full"),
     ];
     for (body, expected) in cases {
         assert_eq!(fences(&body), expected, "{body}");
@@ -223,6 +272,14 @@ const VALUES: &[&str] = &[
     "let mut view = &M[0..4]; if n > 1 { view = &M[4..8]; } use_of(view[0]);",
     "for part in M.chunks(4) { use_of(part[0]); }",
     "let part = &M.chunks(4)[1]; use_of(part[0]);",
+    "let f = |k: u32| M[k]; use_of(f(1));",
+    "let f = move |k: u32| M[k] + 1; use_of(f(1));",
+    "let s: u32 = (0..4).map(|k| M[k]).sum(); use_of(s);",
+    "let s = (0..4).fold(0, |s: u32, k| s.max(M[k])); use_of(s);",
+    "let warp = tiled_partition::<32>(&block); let x = warp.invoke_one_broadcast(|| M[0]); use_of(x);",
+    "let g = |k: u32| M[k]; let f = |k: u32| g(k) + 1; use_of(f(1));",
+    "let x = Some(n).map_or(0, |k| M[k]); use_of(x);",
+    "apply(|k: u32| M[k]);",
 ];
 
 /// Whatever form an access has, the barrier after it orders it. A value that was read of a peer, it can wait for.
@@ -241,9 +298,7 @@ fn every_form_of_access_counts() {
         "let (low, high) = M.split_at_mut(4); low[0] = 1; high[0] = 2;",
         "M.atomic(0).fetch_add(1, Relaxed);",
         "M.atomic(0).store(1, Release);",
-        "let f = |k: u32| M[k]; use_of(f(1));",
         "let mut f = |k: u32| M[k] = 1; f(1);",
-        "apply(|k: u32| M[k]);",
         "block.invoke_one(|| M[0] = 1);",
         "'a: { if n > 1 { break 'a; } M[0] = 1; }",
         "take(&M);",
@@ -275,8 +330,9 @@ fn what_is_read_of_a_peer_is_known_to_the_arrival() {
         assert!(text.contains("reads_of_peers peer_reads;\n"), "{form}: {text}");
         assert!(text.contains("cluster.sync<fence1>(peer_reads);"), "{form}: {text}");
         // A `split_at` gives two parts, of each of which an element is read.
-        // The loop over two slices is printed with checks and without.
-        let reads = if form.contains("split_at") || form.contains("zip") { 2 } else { 1 };
+        // Loops over indexes and over two slices are printed with checks and without.
+        let is_twice = ["split_at", "zip", "(0..4)"].iter().any(|twice| form.contains(twice));
+        let reads = if is_twice { 2 } else { 1 };
         assert_eq!(text.matches("peer_reads.of(").count(), reads, "{form}: {text}");
         let names = ["theirs", "part", "low", "high", "view", "items"];
         let read = |name: &&str| {
@@ -308,8 +364,8 @@ fn what_is_read_of_a_peer_is_known_to_the_arrival() {
         let others = text.replace("peer_reads.of(theirs[", "").replace("peer_reads.of(theirs.get_unchecked(", "");
         assert!(!others.contains("theirs[") && !others.contains("theirs.get_unchecked("), "{form}: {text}");
     }
-    // The places of writes, and what is read by reference or in a closure, are as before.
-    for form in ["M[i] += 1;", "let f = |k: u32| M[k]; use_of(f(1));", "look(&M[0]);"] {
+    // The places of writes, and what is read by reference, are as before.
+    for form in ["M[i] += 1;", "look(&M[0]);"] {
         let body = format!("{} let x = theirs[i]; use_of(x); cluster.sync();", between_barriers(form, "theirs"));
         let text = text(&kernel("cluster = 2, block = 32", &body), |_| None);
         assert_eq!(text.matches("peer_reads.of(theirs[i])").count(), 1, "{form}: {text}");

@@ -46,6 +46,29 @@ fn fill_round(cells: &SharedArray<u32, 128>, i: u32, round: u32, rank: u32) {
     fill(cells, i, value_of(round, rank));
 }
 
+/// A device function that is given a closure.
+#[device]
+fn sum_of(count: u32, word: impl Fn(u32) -> u32) -> u32 {
+    let mut sum = 0;
+    for k in 0..count {
+        sum += word(k);
+    }
+    sum
+}
+
+/// A trait whose method accesses no memory.
+#[device]
+trait Encoded {
+    fn decoded(self) -> u32;
+}
+
+#[device]
+impl Encoded for u32 {
+    fn decoded(self) -> u32 {
+        self - 1
+    }
+}
+
 /// A device function with a barrier, which is always full.
 #[device]
 fn meet(cluster: &Cluster) {
@@ -96,6 +119,28 @@ fn pull_many(_global: &mut [u32], out: &mut [u32], rounds: u32) {
         let read = cluster.barrier_arrive();
         errors += (sum != 0) as u32;
         cluster.barrier_wait(read);
+    }
+    out[this_grid().thread_rank()] = errors;
+}
+
+/// Closures read the words, one of them for a function, and a method decodes them.
+#[cluster_kernel(cluster = 4, block = BLOCK)]
+fn pull_by_closures(_global: &mut [u32], out: &mut [u32], rounds: u32) {
+    let cluster = this_cluster();
+    let cells = shared_array::<u32, 128>();
+    let i = this_thread_block().thread_rank();
+    let rank = (cluster.block_rank() + 1) % 4;
+    let peer = cluster.map_shared_rank(&cells, rank);
+    let mut errors = 0;
+    cluster.sync();
+    for round in 0..rounds {
+        cells[i] = value_of(round, cluster.thread_rank());
+        cluster.sync();
+        let word = move |k: u32| peer[(i + 36 + k) % BLOCK];
+        let sum = sum_of(4, |k| word(k)) + (4..7).map(|k| word(k).decoded()).sum::<u32>();
+        let first = rank * BLOCK;
+        errors += (sum != (0..7).map(|k| value_of(round, first + (i + 36 + k) % BLOCK) - k / 4).sum()) as u32;
+        cluster.sync();
     }
     out[this_grid().thread_rank()] = errors;
 }
@@ -356,6 +401,7 @@ macro_rules! fenced {
 fenced! {
     pull: "rss" true;
     pull_many: "rss" true;
+    pull_by_closures: "rss" true;
     elected: "ss" true;
     within_blocks: "ss" true;
     push: "rfs" true;

@@ -173,9 +173,9 @@ impl<'f> Builder<'f> {
     /// Reads an element whose value is an expression of the source.
     pub(super) fn read_value(&mut self, region: Option<Region>, operands: Vec<NodeId>, at: SpanRange) -> Value {
         let value = self.load(region, operands, at);
-        let is_own = self.closure_depth == 0 && self.function.role == Role::Kernel;
+        let is_kernel = self.function.role == Role::Kernel;
         if let Some(access) = self.accesses.last_mut() {
-            access.reads_value = is_own;
+            access.reads_value = is_kernel;
         }
         value
     }

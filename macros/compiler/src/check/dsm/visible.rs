@@ -1,4 +1,4 @@
-//! What of a function others see, callers or peers: which functions are worth comparing accesses in.
+//! The functions whose accesses are compared with those of others: their callers or peers see some of what they do.
 
 use super::divergent_arms::is_cluster_collective;
 use crate::check::cfg::{Cfg, Root, Shared};

@@ -1,7 +1,7 @@
 //! The effects of a step on memory, as far as a cluster barrier must order them.
 //!
 //! A call of a device function has the effects of its summary, which rustc knows. A method has no summary that its caller can
-//! name, and the effects of inline CUDA are unknown: both are taken for everything.
+//! name: it is taken for everything if it is given memory or a barrier, as inline CUDA always is.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -11,8 +11,8 @@ use phalanx_contract::fence::MemoryEffects;
 use super::position;
 use crate::check::bit_set::{BitSet, Index};
 use crate::check::cfg::{
-    Access, AccessId, AccessKind, BarrierCall, BarrierCallId, CallId, Cfg, CopyId, GroupStep, MemoryStep, Root, Shared,
-    Step, StepKind,
+    Access, AccessId, AccessKind, BarrierCall, BarrierCallId, CallId, Cfg, CopyId, Covers, GroupStep, MemoryStep, Root,
+    Shared, Step, StepKind,
 };
 use crate::model::SlotId;
 use crate::model::group::Group;
@@ -180,9 +180,11 @@ fn effect(cfg: &Cfg<'_>, step: &StepKind) -> Option<EffectOf> {
         }
         StepKind::BarrierCall(_) => Some(EffectOf::own("uses a phase barrier", MemoryEffects::OTHER)),
         StepKind::Copy(_) => Some(EffectOf::own("copies asynchronously", MemoryEffects::OTHER)),
-        StepKind::Call(CallId(call)) => Some(match cfg.calls[*call].function() {
-            Some(_) => EffectOf::Call(cfg.calls[*call].slot),
-            None => EffectOf::own("calls a method", MemoryEffects::all()),
+        StepKind::Call(CallId(call)) => Some(match &cfg.calls[*call] {
+            call if call.function().is_some() => EffectOf::Call(call.slot),
+            // It has no collectives, and no memory but a shared array of its own.
+            call if call.of_values => EffectOf::own("calls a method", MemoryEffects::SHARED),
+            _ => EffectOf::own("calls a method", MemoryEffects::all()),
         }),
         // What an elected thread learns of other clusters, the others learn by its next arrival.
         StepKind::Group(_) => Some(EffectOf::own("waits where others forget", MemoryEffects::OTHER)),
@@ -206,6 +208,10 @@ fn effect_before_peers(cfg: &Cfg<'_>, step: &StepKind) -> Option<EffectOf> {
             }
         }
         StepKind::BarrierCall(_) | StepKind::Copy(_) => None,
+        // A fence in a method would tell the thread of what others did.
+        StepKind::Call(CallId(call)) if cfg.calls[*call].function().is_none() => {
+            Some(EffectOf::own("calls a method", MemoryEffects::all()))
+        }
         StepKind::Memory(MemoryStep::Fence | MemoryStep::WaitPrevious)
         | StepKind::Group(_)
         | StepKind::Call(_)
@@ -239,8 +245,11 @@ fn of_access(access: &Access, peer_read: MemoryEffects) -> Option<EffectOf> {
     let changes = match access.kind {
         AccessKind::Read | AccessKind::AtomicRead => false,
         AccessKind::Write | AccessKind::Atomic | AccessKind::AsyncWrite | AccessKind::Lent => true,
+        // A method whose receiver is an element can access that alone.
+        AccessKind::Opaque if access.covers == Covers::Receiver => true,
         AccessKind::Opaque => return Some(EffectOf::own("hands memory to unknown code", MemoryEffects::all())),
-        AccessKind::ByClosure => return Some(EffectOf::own("calls a closure", MemoryEffects::all())),
+        // Its caller knows what the closure does, and a function's own barriers are full.
+        AccessKind::ByClosure => return None,
     };
     let is_constant = access.region.root == Root::ReadOnly && (!changes || access.kind == AccessKind::Lent);
     (!is_constant).then(|| match (access.region.root, changes) {

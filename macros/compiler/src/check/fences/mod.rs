@@ -187,6 +187,9 @@ pub(super) fn infer<'f>(function: &'f Function, cfg: &Cfg<'f>, tokens: &Tokens<'
     if let Some(at) = inline_cuda {
         effects.add(EffectOf::own("runs inline CUDA", MemoryEffects::all()), at);
     }
+    if has_orders && function.role != Role::Kernel {
+        effects.add(EffectOf::own("orders accesses of others", MemoryEffects::OTHER), SpanRange::of(&function.name));
+    }
     if !barriers.is_empty() {
         let places: BTreeSet<Position> = barriers.keys().copied().collect();
         let mut reached = pending::needs(cfg, &step_effects, &places);

@@ -1,4 +1,4 @@
-//! What a step of a program hands out.
+//! The numbers that a step of a program hands out to other threads, as data.
 
 use super::handed::By;
 use crate::rings::Expr;

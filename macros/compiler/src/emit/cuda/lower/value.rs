@@ -172,8 +172,9 @@ impl Lower<'_> {
             None => "[&]".to_string(),
             Some(arrays) => {
                 let arrays = arrays.iter().map(|array| self.names.local(*array));
-                let arrays: String = arrays.map(|name| format!(", &{name} = {name}")).collect();
-                format!("[={arrays}]")
+                let referred = arrays.chain(self.peer_reads.as_deref());
+                let referred: String = referred.map(|name| format!(", &{name} = {name}")).collect();
+                format!("[={referred}]")
             }
         };
         let params = params.iter().map(|(local, ty)| {
@@ -182,11 +183,10 @@ impl Lower<'_> {
         });
         let params = params.collect();
         let jump_targets = std::mem::take(&mut self.jump_targets);
-        let peer_reads = self.peer_reads.take();
         let dest = if matches!(body.result_kind, Kind::Unit | Kind::Never) { Dest::Discard } else { Dest::Return };
         // It may be called where threads of a warp are apart.
         let ((), body) = self.nested(|lower| lower.apart(true, |lower| lower.into(body, &dest)));
-        (self.jump_targets, self.peer_reads) = (jump_targets, peer_reads);
+        self.jump_targets = jump_targets;
         CuExpr::Lambda { capture, params, body }
     }
 
