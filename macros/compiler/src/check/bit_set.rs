@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 use std::ops::Range;
 
-use super::cfg::BlockId;
+use super::cfg::{BlockId, NodeId};
 
 /// An index into a table.
 pub(crate) trait Index: Copy {
@@ -14,6 +14,16 @@ pub(crate) trait Index: Copy {
 impl Index for BlockId {
     fn new(index: usize) -> Self {
         BlockId(index)
+    }
+
+    fn index(self) -> usize {
+        self.0
+    }
+}
+
+impl Index for NodeId {
+    fn new(index: usize) -> Self {
+        NodeId(index)
     }
 
     fn index(self) -> usize {
@@ -77,6 +87,10 @@ impl<I: Index> BitSet<I> {
 
     pub(crate) fn len(&self) -> u32 {
         self.words.iter().map(|word| word.count_ones()).sum()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.words.iter().all(|word| *word == 0)
     }
 
     pub(crate) fn and(mut self, other: &Self) -> Self {

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use phalanx_contract::uniformity::Uniformity;
 
+use super::bit_set::BitSet;
 use super::cfg::{BlockId, Cfg, End, Extent, NodeId, Source, Step, StepKind, ValueStep, Variable};
 use super::fixed::{FixedValues, MAX_DEPTH};
 use super::thresholds::without_negation;
@@ -389,7 +390,8 @@ fn unsigned(function: &Function, cfg: &Cfg<'_>) -> BTreeSet<Variable> {
         is_param || matches!(source, Source::ThreadRank) || cfg.positions.contains_key(node)
     };
     let all = (0..cfg.nodes.len()).map(NodeId);
-    let mut nodes: BTreeSet<NodeId> = all.clone().filter(is_given).collect();
+    let mut nodes = BitSet::none(cfg.nodes.len());
+    nodes.extend(all.clone().filter(is_given));
     let mut variables: BTreeSet<Variable> = BTreeSet::new();
     // Pairs of values of one type.
     let mut pairs: Vec<(NodeId, NodeId)> = Vec::new();
@@ -406,37 +408,22 @@ fn unsigned(function: &Function, cfg: &Cfg<'_>) -> BTreeSet<Variable> {
         pairs.extend((!compares(*op)).then_some((node, *left)));
     }
     let settings = cfg.blocks.iter().flat_map(|block| &block.steps).filter_map(|step| step.kind.set());
-    let settings: Vec<(Variable, NodeId)> = settings
+    let settings = settings
         .filter(|(.., extent)| *extent == Extent::Whole)
-        .map(|(variable, value, _)| (variable, value))
-        .collect();
-    loop {
-        let before = (nodes.len(), variables.len());
+        .map(|(variable, value, _)| (variable, value));
+    let reads = cfg.nodes.iter().enumerate().filter_map(|(number, of)| Some((of.source.read()?, NodeId(number))));
+    let equal: Vec<(Variable, NodeId)> = settings.chain(reads).collect();
+    let mut changed = true;
+    while changed {
+        changed = false;
         for (one, other) in &pairs {
-            if nodes.contains(one) || nodes.contains(other) {
-                nodes.extend([*one, *other]);
-            }
+            changed |= nodes.contains(*one) && nodes.insert(*other);
+            changed |= nodes.contains(*other) && nodes.insert(*one);
         }
-        for (variable, value) in &settings {
-            if nodes.contains(value) {
-                variables.insert(*variable);
-            }
-            if variables.contains(variable) {
-                nodes.insert(*value);
-            }
-        }
-        for (number, of) in cfg.nodes.iter().enumerate() {
-            if let Some(variable) = of.source.read() {
-                if nodes.contains(&NodeId(number)) {
-                    variables.insert(variable);
-                }
-                if variables.contains(&variable) {
-                    nodes.insert(NodeId(number));
-                }
-            }
-        }
-        if before == (nodes.len(), variables.len()) {
-            return variables;
+        for (variable, node) in &equal {
+            changed |= nodes.contains(*node) && variables.insert(*variable);
+            changed |= variables.contains(variable) && nodes.insert(*node);
         }
     }
+    variables
 }

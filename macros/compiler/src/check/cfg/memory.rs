@@ -9,7 +9,7 @@ use crate::model::{LocalId, SlotId, ValueId};
 use crate::span::SpanRange;
 
 /// The memory that is accessed, as far as it matters for whether threads read the same value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Root {
     /// Global memory that nothing writes while the kernel runs, if nothing did when the function was called.
     ReadOnly,
@@ -44,7 +44,7 @@ pub(crate) struct Slice {
 }
 
 /// An object in shared memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Shared {
     /// An array, by its index in `Function::shared`.
     Array(usize),

@@ -29,8 +29,8 @@ impl Thread<'_, '_, '_> {
             Source::Read(variable) => return self.add(self.runs.cfg.only_value(*variable)?, depth, hasher),
             Source::Integer(number) => (1, number).hash(hasher),
             Source::Param(position) => (2, position).hash(hasher),
-            Source::Load(root) => (3, format!("{root:?}")).hash(hasher),
-            Source::Binary(op) => (4, format!("{op:?}")).hash(hasher),
+            Source::Load(root) => (3, root).hash(hasher),
+            Source::Binary(op) => (4, op).hash(hasher),
             Source::Operands => (5, of.operands.len()).hash(hasher),
             Source::Constant(_)
             | Source::Not

@@ -34,7 +34,7 @@ use std::collections::BTreeSet;
 
 use phalanx_contract::uniformity::Uniformity;
 
-use super::bit_set::BlockSet;
+use super::bit_set::{BitSet, BlockSet};
 use super::cfg::{
     AccessId, AccessKind, BlockId, Cfg, CopyBy, CopyStep, GroupStep, MemoryStep, NodeId, Root, Source, StepKind,
 };
@@ -212,7 +212,7 @@ struct Questions {
     /// Products of matrices read tiles.
     products: bool,
     /// The ranks of peers that are not literals.
-    ranks: BTreeSet<NodeId>,
+    ranks: BitSet<NodeId>,
     /// A peer's memory is written.
     writes_peers: bool,
 }
@@ -226,6 +226,8 @@ impl Questions {
         let ranks = regions.filter(|region| matches!(region.root, Root::Remote(_))).filter_map(|region| region.rank);
         let is_write = |kind: AccessKind| matches!(kind, AccessKind::Write | AccessKind::Atomic);
         let plain = || cfg.accesses.iter().filter(|access| access.completion.is_none());
+        let mut unknown = BitSet::none(cfg.nodes.len());
+        unknown.extend(ranks.filter(|rank| cfg.nodes[rank.0].source.integer().is_none()));
         Questions {
             races: elements.may_meet(),
             copies: begins(CopyBy::Group),
@@ -234,7 +236,7 @@ impl Questions {
                 .copies
                 .iter()
                 .any(|copy| matches!(copy, CopyStep::Begin { by: CopyBy::Warpgroup { .. }, .. })),
-            ranks: ranks.filter(|rank| cfg.nodes[rank.0].source.integer().is_none()).collect(),
+            ranks: unknown,
             writes_peers: plain().any(|access| is_write(access.kind) && matches!(access.region.root, Root::Remote(_))),
         }
     }
