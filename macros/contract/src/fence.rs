@@ -1,5 +1,5 @@
-//! The weakest fence that an arrival needs for which other blocks wait, as a `const fn` of what the threads may have accessed since the
-//! last one. The compiler finds the accesses of one function; rustc adds those of its callees and evaluates the choice.
+//! The weakest fence that an arrival needs for which other blocks wait, by what the threads may have accessed since the last one. The
+//! compiler finds what one function does ([`FunctionFences`]); the runtime puts the functions of a program together.
 //!
 //! PTX ISA, memory consistency model: `barrier.cluster.arrive.release` orders all earlier operations of the thread before
 //! what follows the matching wait in any thread of the cluster; so does a release fence before a relaxed arrival (PTX ISA,
@@ -27,11 +27,19 @@ bitflags::bitflags! {
 impl MemoryEffects {
     /// Returns whether accesses before a barrier with these effects need a full fence, where `after` is what any thread may
     /// do after the barrier. Global memory needs none if no access after the barrier conflicts with those before it.
-    const fn needs_full_fence(self, after: MemoryEffects) -> bool {
+    fn needs_full_fence(self, after: MemoryEffects) -> bool {
         let global = MemoryEffects::GLOBAL_READ.union(MemoryEffects::GLOBAL_WRITE);
         self.contains(MemoryEffects::OTHER)
             || self.contains(MemoryEffects::GLOBAL_WRITE) && after.intersects(global)
             || self.contains(MemoryEffects::GLOBAL_READ) && after.contains(MemoryEffects::GLOBAL_WRITE)
+    }
+
+    /// Returns what the effects of a function are for its callers, whose arrivals cannot wait for what it reads.
+    pub fn for_callers(self) -> MemoryEffects {
+        match self.contains(MemoryEffects::PEER_READ) {
+            true => self.difference(MemoryEffects::PEER_READ).union(MemoryEffects::OTHER),
+            false => self,
+        }
     }
 }
 
@@ -51,6 +59,8 @@ pub enum Fence {
 pub struct Cause {
     /// Its effects on memory.
     pub effects: MemoryEffects,
+    /// The slot of the call that it is, whose effects it has too.
+    pub call: Option<u16>,
     /// Its line in the file of the barrier.
     pub line: u32,
     /// What it is, to complete a sentence: `reads a peer's shared memory`.
@@ -76,38 +86,27 @@ pub struct ChosenFence {
 
 impl ChosenFence {
     /// Returns the barrier with the weakest fence that is right: `before` is what the thread may have done since the last
-    /// arrival, `between` what it may do between this arrival and its wait, and `after` what any thread may do later.
+    /// arrival, `between` what it may do between this arrival and its wait, and `after` what any thread may do later. Calls have the
+    /// effects of their functions by now.
     ///
     /// A thread between its arrival and its wait may tell another thread, which has not arrived yet, about a write: only a
     /// full fence of that thread is cumulative over it. So only work on values may be `between`.
-    pub const fn inferred(
+    pub fn inferred(
         (line, column): (u32, u32),
         method: &'static str,
         waits: bool,
         (before, between, after): (&[Cause], &[Cause], MemoryEffects),
     ) -> ChosenFence {
-        let mut shared = None;
-        let mut index = 0;
-        while index < before.len() {
-            let cause = before[index];
-            if cause.effects.needs_full_fence(after) {
-                return ChosenFence { line, column, method, waits, fence: Fence::Full, cause: Some(cause) };
-            }
-            if cause.effects.intersects(MemoryEffects::SHARED.union(MemoryEffects::PEER_READ)) && shared.is_none() {
-                shared = Some(cause);
-            }
-            index += 1;
-        }
-        index = 0;
-        while index < between.len() {
-            let cause = between[index];
-            if !cause.effects.is_empty() {
-                return ChosenFence { line, column, method, waits, fence: Fence::Full, cause: Some(cause) };
-            }
-            index += 1;
-        }
-        let fence = if shared.is_some() { Fence::Shared } else { Fence::Relaxed };
-        ChosenFence { line, column, method, waits, fence, cause: shared }
+        let full = before.iter().find(|cause| cause.effects.needs_full_fence(after));
+        let full = full.or_else(|| between.iter().find(|cause| !cause.effects.is_empty()));
+        let own = MemoryEffects::SHARED.union(MemoryEffects::PEER_READ);
+        let shared = || before.iter().find(|cause| cause.effects.intersects(own));
+        let (fence, cause) = match (full, shared()) {
+            (Some(cause), _) => (Fence::Full, Some(*cause)),
+            (None, Some(cause)) => (Fence::Shared, Some(*cause)),
+            (None, None) => (Fence::Relaxed, None),
+        };
+        ChosenFence { line, column, method, waits, fence, cause }
     }
 
     /// Returns what the name of the method in CUDA C++ ends with.
@@ -120,12 +119,70 @@ impl ChosenFence {
     }
 }
 
+/// The effects that a function may have at a place: its own, and those of its calls at these slots.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PlaceEffects {
+    /// Its own effects.
+    pub own: MemoryEffects,
+    /// The slots of the calls.
+    pub calls: &'static [u16],
+}
+
+/// An operation at a barrier for which other blocks wait, and what its fence depends on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Barrier {
+    /// The line, counted from 1.
+    pub line: u32,
+    /// The column, counted from 1.
+    pub column: u32,
+    /// The name of the method in the source.
+    pub method: &'static str,
+    /// Whether the operation is a wait alone.
+    pub waits: bool,
+    /// What the thread may have done in this function since the last arrival.
+    pub before: &'static [Cause],
+    /// What it may do between this arrival and its wait.
+    pub between: &'static [Cause],
+    /// What any thread may do later in this function.
+    pub after: PlaceEffects,
+    /// Whether there may have been no arrival since the function began, so that what its callers did counts, too.
+    pub follows_entry: bool,
+}
+
+/// A call of a function.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Call {
+    /// Its slot.
+    pub slot: u16,
+    /// What the thread may have done in the caller since the last arrival.
+    pub before: PlaceEffects,
+    /// What any thread may do later in the caller.
+    pub after: PlaceEffects,
+    /// Whether there may have been no arrival since the caller began.
+    pub follows_entry: bool,
+}
+
+/// What a function does to memory, its barriers and its calls, as its own text shows them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FunctionFences {
+    /// Whatever it does.
+    pub all: PlaceEffects,
+    /// What it does without an arrival after it.
+    pub left: PlaceEffects,
+    /// Its barriers, in the order of their places in the source.
+    pub barriers: &'static [Barrier],
+    /// Its calls.
+    pub calls: &'static [Call],
+    /// Whether all barriers are full of a program whose kernel it is.
+    pub keeps_full: bool,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn fence(before: MemoryEffects, between: MemoryEffects, after: MemoryEffects) -> Fence {
-        let cause = |effects| [Cause { effects, line: 1, what: "" }];
+        let cause = |effects| [Cause { effects, call: None, line: 1, what: "" }];
         ChosenFence::inferred((1, 1), "sync", false, (&cause(before), &cause(between), after)).fence
     }
 

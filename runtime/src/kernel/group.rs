@@ -16,7 +16,9 @@ mod warpgroup;
 use std::panic::Location;
 
 pub use self::copying::CopyGroup;
-pub use self::fence::with_fence;
+#[cfg(test)]
+pub(crate) use self::fence::with_fence;
+pub use self::fence::with_fence_of;
 pub use self::warp::{
     CoalescedGroup, Parent, Tile, WarpGroup, binary_partition, coalesced_threads, labeled_partition, tile, tile_size,
     tiled_partition,

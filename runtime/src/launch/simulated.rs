@@ -76,6 +76,7 @@ impl<'a> Simulated<'a> {
             .simulator
             .clone()
             .with_local_bytes(program.local_memory().total)
+            .with_fences(program.fences())
             .with_buffers(self.buffers.clone())
             .with_previous(program.waits_for_previous())
             .warning(&warnings);

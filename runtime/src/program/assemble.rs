@@ -9,9 +9,11 @@ use std::fmt::Write;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use phalanx_contract::capability::Need;
+use phalanx_contract::fence::ChosenFence;
 
 use super::constants::{self, Constants};
 use super::definition::Types;
+use super::fences;
 use super::literal;
 use super::local::LocalMemory;
 use super::name::Namer;
@@ -23,7 +25,7 @@ use super::site::{SiteEntry, SiteMap};
 use super::template::{Definition, Fragment, Function, Role, SharedInfo, SiteMessage, Slot};
 use super::type_info::{Content, TypeInfo, TypeName};
 use crate::program::cuda;
-use crate::report::barrier_fence::BarrierFence;
+use crate::report::barrier_fence::{BarrierFence, FencesByPlace};
 use crate::report::error::{Error, Result};
 
 mod facts;
@@ -52,6 +54,7 @@ pub struct Program {
     sends_to_peers: bool,
     sites: SiteMap,
     barriers: Vec<BarrierFence>,
+    fences: Arc<FencesByPlace>,
     needs: Vec<(&'static str, Need)>,
     has_narrow_matrices: bool,
 }
@@ -128,6 +131,7 @@ impl Program {
         }
         let mut order = Order::default();
         order.visit(kernel, &mut Vec::new())?;
+        let chosen = fences::choose(&order.functions);
         let names = Names::of(&order.functions);
         let local_memory = LocalMemory::of(order.functions.iter().map(|function| &function.definition));
         let headers = order.functions.iter().flat_map(|function| function.definition.template.headers.iter().copied());
@@ -156,6 +160,7 @@ impl Program {
                 function,
                 index,
                 names: &names,
+                fences: &chosen[index],
                 offsets,
                 has_block_barrier,
                 needs_alignment,
@@ -223,7 +228,8 @@ impl Program {
             has_wide_integers: kernel.definition.template.has_wide_integers(),
             sends_to_peers: cuda::sends_to_peers(&text.out),
             sites: text.sites,
-            barriers: order.functions.iter().flat_map(|function| function.definition.template.fences()).collect(),
+            barriers: fences::arrivals(&order.functions, &chosen),
+            fences: Arc::new(fences::by_place(&order.functions, &chosen)),
             needs: templates.flat_map(|of| of.needs.iter().map(|need| (of.file, *need))).collect(),
             has_narrow_matrices: names.types.has_narrow_matrices,
         })
@@ -270,6 +276,8 @@ struct Filling<'p> {
     /// The function's index in [`Order::functions`].
     index: usize,
     names: &'p Names,
+    /// The fences of the function's barriers.
+    fences: &'p [ChosenFence],
     /// The offsets of the function's shared arrays, if they are placed.
     offsets: Option<&'p [usize]>,
     has_block_barrier: bool,
@@ -374,7 +382,7 @@ impl Text {
             Fragment::Callee(slot) => self.push(&names.functions[function.callees[&usize::from(slot)]]),
             Fragment::Site(index) => self.site(definition, index),
             Fragment::Fence(index) => {
-                let barrier = &definition.template.barriers[usize::from(index)];
+                let barrier = &filling.fences[usize::from(index)];
                 self.push(barrier.suffix());
                 if !barrier.waits {
                     self.comment = Some(BarrierFence::new(definition.template.file, barrier).reason());

@@ -1,6 +1,6 @@
 //! Turns the templates that the macros emitted into one CUDA C++ file. The module has the interface to the macros
 //! (`template`), the assembler that fills the holes with the types rustc inferred and joins a kernel with the functions
-//! it calls (`assemble`, with `literal`, `constant`, `definition`, `shared`, `name` and `site` for its parts), the
+//! it calls (`assemble`, with `literal`, `constant`, `definition`, `shared`, `name`, `site` and `fences` for its parts), the
 //! formatting of a message's values (`message`), what bytes are values (`validity`), tensors and their tiles as data (`tensor`), the size of local arrays (`local`), and the options that a kernel's attribute fixes (`options`). It knows
 //! no GPU and compiles nothing.
 
@@ -18,6 +18,7 @@ pub(crate) mod constant;
 mod constants;
 pub(crate) mod cuda;
 mod definition;
+mod fences;
 pub(crate) mod layout;
 mod literal;
 pub(crate) mod local;

@@ -9,7 +9,7 @@
 use std::marker::PhantomData;
 
 use phalanx_contract::capability::Need;
-use phalanx_contract::fence::{ChosenFence, MemoryEffects};
+use phalanx_contract::fence::FunctionFences;
 use phalanx_contract::protocol::ProtocolSummary;
 use phalanx_contract::uniformity::{Bound, UniformitySummary};
 
@@ -17,7 +17,6 @@ use super::constant::Constant;
 use super::options::KernelOptions;
 use super::type_info::{TypeArgument, TypeInfo};
 use crate::program::types::DeviceType;
-use crate::report::barrier_fence::BarrierFence;
 
 /// A kernel or a device function as the macro printed it. Each function has one `static`, generic or not.
 #[derive(Debug)]
@@ -46,8 +45,9 @@ pub struct Template {
     pub collective: bool,
     /// Whether the rules that make all threads of a warp reach a barrier together are checked.
     pub converged: bool,
-    /// The operations at the cluster's barrier with their fences, in the order of their numbers in [`Fragment::Fence`].
-    pub barriers: &'static [ChosenFence],
+    /// What the function does to memory, and its operations at the cluster's barrier, in the order of their numbers in
+    /// [`Fragment::Fence`].
+    pub fences: FunctionFences,
     /// What the function does that not every GPU can.
     pub needs: &'static [Need],
 }
@@ -56,12 +56,6 @@ impl Template {
     /// Returns whether a kernel has a parameter that is an integer of 64 bits.
     pub(crate) fn has_wide_integers(&self) -> bool {
         self.body.iter().any(|fragment| matches!(fragment, Fragment::Prologue { has_wide: true, .. }))
-    }
-
-    /// Returns the function's arrivals at the cluster's barrier, with their fences.
-    pub(crate) fn fences(&self) -> impl Iterator<Item = BarrierFence> {
-        let arrivals = self.barriers.iter().filter(|barrier| !barrier.waits);
-        arrivals.map(|barrier| BarrierFence::new(self.file, barrier))
     }
 }
 
@@ -142,7 +136,7 @@ pub enum Fragment {
     /// Prints nothing: marks that the next character of text is the site of this entry of [`Template::sites`]. The
     /// prelude's operators learn this position from `__builtin_LINE` and `__builtin_COLUMN`.
     Site(u16),
-    /// The ending of the name of an operation at the cluster's barrier, for the fence of this entry of [`Template::barriers`].
+    /// The ending of the name of an operation at the cluster's barrier, for the fence of this barrier of [`Template::fences`].
     Fence(u16),
 }
 
@@ -274,10 +268,6 @@ pub trait Summary {
     const PROTOCOL: ProtocolSummary = ProtocolSummary::UNKNOWN;
     /// The identity of its text and its module; zero for what has none.
     const TEXT: u64 = 0;
-    /// Its effects on memory.
-    const MEMORY: MemoryEffects = MemoryEffects::all();
-    /// Its operations at the cluster's barrier, with their fences.
-    const BARRIERS: &'static [ChosenFence] = &[];
 }
 
 /// A function that kernels call, identified by its marker type.

@@ -1,8 +1,12 @@
 //! The fence of an arrival that other blocks wait for, which a kernel's `barriers()` returns.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use phalanx_contract::fence::{ChosenFence, Fence};
+
+/// The fence of each barrier of a program, by the file, the line and the column of its call.
+pub(crate) type FencesByPlace = BTreeMap<(&'static str, u32, u32), Fence>;
 
 /// An arrival at the cluster's barrier or at a peer's phase barrier, with the fence that the compiler chose for it. The marker of a kernel lists those of the
 /// kernel and the functions that it calls.

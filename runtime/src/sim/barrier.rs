@@ -66,6 +66,12 @@ impl Context<'_> {
         self.arrive_alone(group, site, Fence::Relaxed)
     }
 
+    /// Sets the fence of the thread's next arrival to the one that the program has at this place.
+    pub(crate) fn choose_fence_of(&self, place: (&'static str, u32, u32)) {
+        let fence = self.cluster.launch.simulator.fences.get(&place);
+        self.choose_fence(fence.copied().unwrap_or(Fence::Full));
+    }
+
     /// Sets the fence of the thread's next arrival, which is at the cluster's barrier or at a peer's phase barrier.
     pub(crate) fn choose_fence(&self, fence: Fence) {
         let weaker = self.cluster.launch.simulator.weaker_fences;

@@ -1,5 +1,6 @@
 //! The user's configuration of the simulator.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::named_memory::NamedBuffer;
@@ -7,6 +8,7 @@ use super::race::EqualWrites;
 use super::recorder::Recorder;
 use super::schedule::OrderSearch;
 use super::warnings::WarningCollector;
+use crate::report::barrier_fence::FencesByPlace;
 use crate::schedule::Schedule;
 
 /// Configures how kernels run in the simulator.
@@ -26,6 +28,8 @@ pub struct Simulator {
     pub(super) shows_progress: bool,
     pub(super) races: bool,
     pub(super) equal_writes: EqualWrites,
+    /// The fences of the program's barriers.
+    pub(super) fences: Arc<FencesByPlace>,
     /// Whether every inferred fence is one step weaker than it was chosen.
     pub(super) weaker_fences: bool,
     /// The search of all orders of atomics, which replaces the schedule.
@@ -53,6 +57,7 @@ impl Simulator {
             shows_progress: true,
             races: true,
             equal_writes: EqualWrites::Warn,
+            fences: Arc::default(),
             weaker_fences: false,
             exploration: None,
             local_bytes: 0,
@@ -116,6 +121,12 @@ impl Simulator {
     /// Replaces the schedule by the next order of atomics in this search.
     pub(crate) fn under(mut self, exploration: &OrderSearch) -> Self {
         self.exploration = Some(exploration.clone());
+        self
+    }
+
+    /// Gives the program's barriers their fences.
+    pub(crate) fn with_fences(mut self, fences: &Arc<FencesByPlace>) -> Self {
+        self.fences = fences.clone();
         self
     }
 

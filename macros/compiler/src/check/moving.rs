@@ -408,9 +408,8 @@ fn unsigned(function: &Function, cfg: &Cfg<'_>) -> BTreeSet<Variable> {
         pairs.extend((!compares(*op)).then_some((node, *left)));
     }
     let settings = cfg.blocks.iter().flat_map(|block| &block.steps).filter_map(|step| step.kind.set());
-    let settings = settings
-        .filter(|(.., extent)| *extent == Extent::Whole)
-        .map(|(variable, value, _)| (variable, value));
+    let settings =
+        settings.filter(|(.., extent)| *extent == Extent::Whole).map(|(variable, value, _)| (variable, value));
     let reads = cfg.nodes.iter().enumerate().filter_map(|(number, of)| Some((of.source.read()?, NodeId(number))));
     let equal: Vec<(Variable, NodeId)> = settings.chain(reads).collect();
     let mut changed = true;

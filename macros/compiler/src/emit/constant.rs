@@ -5,7 +5,6 @@
 
 use phalanx_contract::Groups;
 use phalanx_contract::capability::{Capability, Need};
-use phalanx_contract::fence::MemoryEffects;
 use phalanx_contract::protocol::{Behavior, DYNAMIC, Effect, ParameterUses, Predicate, Row, When};
 use phalanx_contract::uniformity::Uniformity;
 use proc_macro2::{Ident, Span, TokenStream};
@@ -156,11 +155,6 @@ fn position(parameter: usize) -> TokenStream {
         DYNAMIC => path("protocol", "DYNAMIC"),
         parameter => quote!(#parameter),
     }
-}
-
-pub(super) fn memory_effects(effects: MemoryEffects) -> TokenStream {
-    let (path, bits) = (path("fence", "MemoryEffects"), effects.bits());
-    quote!(#path::from_bits_truncate(#bits))
 }
 
 fn moment(when: When) -> TokenStream {

@@ -1,69 +1,51 @@
-//! The fences of a function's arrivals that other blocks wait for, as constants: rustc adds the effects of the device functions that are
-//! called, and chooses (`phalanx_contract::fence`).
-
-#![warn(clippy::wildcard_enum_match_arm)]
+//! What a function does to memory, with its barriers and its calls, as data of its template: the runtime adds the effects of callees and
+//! of callers, and chooses the fences.
 
 use phalanx_contract::fence::MemoryEffects;
 use proc_macro2::TokenStream;
-use quote::{quote, quote_spanned};
+use quote::quote;
 
-use super::{callee, constant};
 use crate::check::Checked;
-use crate::check::fences::{Barrier, EffectOf, Effects, Fences};
-use crate::model::Role;
+use crate::check::fences::{Barrier, CallNeeds, EffectOf, Effects, Fences};
+use crate::model::SlotId;
 use crate::span::SpanRange;
 
-fn path(name: &str) -> TokenStream {
-    constant::path("fence", name)
-}
-
-/// Makes the constants of the function's `Summary`, or nothing where the trait's defaults are right.
-pub(super) fn constants(checked: &Checked<'_>, items: &[TokenStream]) -> TokenStream {
-    let (function, fences) = (checked.function(), checked.fences());
-    let span = function.name.span();
-    let memory = (function.role == Role::Device).then(|| {
-        let (ty, effects) = (path("MemoryEffects"), union(fences, &fences.effects));
-        quote_spanned!(span=> const MEMORY: #ty = { #(#items)* #effects };)
+/// Makes the value of the template's field.
+pub(super) fn of(checked: &Checked<'_>) -> TokenStream {
+    let fences = checked.fences();
+    let (all, left, keeps_full) = (together(&fences.effects), together(&fences.left), fences.keeps_full);
+    let barriers = fences.barriers.iter().map(|barrier| self::barrier(fences, barrier));
+    let calls = fences.calls.iter().map(|CallNeeds { slot: SlotId(slot), before, after, follows_entry }| {
+        let (before, after) = (together(before), together(after));
+        quote!(Call { slot: #slot, before: #before, after: #after, follows_entry: #follows_entry })
     });
-    let barriers = has_constant(checked).then(|| {
-        let ty = path("ChosenFence");
-        let barriers = fences.barriers.iter().map(|barrier| self::barrier(fences, barrier));
-        quote_spanned!(span=> const BARRIERS: &'static [#ty] = {
-            #(#items)*
-            use ::phalanx::__private::contract::fence as __phalanx_fence;
-            &[#(#barriers),*]
-        };)
-    });
-    quote!(#memory #barriers)
+    quote!({
+        use ::phalanx::__private::contract::fence::*;
+        FunctionFences {
+            all: #all,
+            left: #left,
+            barriers: &[#(#barriers),*],
+            calls: &[#(#calls),*],
+            keeps_full: #keeps_full,
+        }
+    })
 }
 
-/// Makes the expression by which a template names the barriers.
-pub(super) fn barriers(checked: &Checked<'_>) -> TokenStream {
-    let marker = &checked.function().name;
-    match has_constant(checked) {
-        true => quote!(<#marker as ::phalanx::__private::Summary>::BARRIERS),
-        false => quote!(&[]),
-    }
-}
-
-/// Makes the expression of an inferred fence.
-pub(super) fn fence(checked: &Checked<'_>, index: usize, at: SpanRange) -> TokenStream {
-    let marker = &checked.function().name;
-    quote_spanned!(at.lo=> const { <#marker as ::phalanx::__private::Summary>::BARRIERS[#index].fence })
-}
-
-/// Whether the function has barriers of the cluster. A method has none.
-fn has_constant(checked: &Checked<'_>) -> bool {
-    checked.function().role != Role::Method && !checked.fences().barriers.is_empty()
-}
-
-/// Makes an element of `BARRIERS`, by the short name of the contract's module that is in scope there.
 fn barrier(fences: &Fences<'_>, Barrier { at, operation, needs }: &Barrier) -> TokenStream {
-    let (name, waits) = (operation.name(), operation.waits());
+    let (method, waits, follows_entry) = (operation.name(), operation.waits(), needs.follows_entry);
     let (line, column) = (at.line(), at.column());
     let (before, between) = (causes(fences, &needs.before), causes(fences, &needs.between));
-    let after = union(fences, &needs.after);
-    quote!(__phalanx_fence::ChosenFence::inferred((#line, #column), #name, #waits, (&[#(#before),*], &[#(#between),*], #after)))
+    let after = together(&needs.after);
+    quote!(Barrier {
+        line: #line,
+        column: #column,
+        method: #method,
+        waits: #waits,
+        before: &[#(#before),*],
+        between: &[#(#between),*],
+        after: #after,
+        follows_entry: #follows_entry,
+    })
 }
 
 /// The effects as a list of causes, in the order of the source.
@@ -72,42 +54,33 @@ fn causes(fences: &Fences<'_>, effects: &Effects) -> Vec<TokenStream> {
     effects.sort_by_key(|(_, at)| (at.line(), at.column()));
     let cause = |(effect, at): (EffectOf, SpanRange)| {
         let line = at.line();
-        let what = match effect {
-            EffectOf::Own(what, _) => what.to_string(),
-            EffectOf::Call(slot) => {
-                let name = fences.callee(slot).map(|callee| callee.name.to_string()).unwrap_or_default();
-                format!("calls `{name}`, which accesses memory")
+        let (bits, call, what) = match effect {
+            EffectOf::Own(what, bits) => (bits, quote!(::core::option::Option::None), what.to_owned()),
+            EffectOf::Call(slot @ SlotId(number)) => {
+                let what = format!("calls `{}`, which accesses memory", fences.callee(slot));
+                (0, quote!(::core::option::Option::Some(#number)), what)
             }
         };
-        let effects = match effect {
-            EffectOf::Own(_, bits) => quote!(__phalanx_fence::MemoryEffects::from_bits_truncate(#bits)),
-            EffectOf::Call(_) => of(fences, effect),
-        };
-        quote!(__phalanx_fence::Cause { effects: #effects, line: #line, what: #what })
+        let effects = bits_of(MemoryEffects::from_bits_truncate(bits));
+        quote!(Cause { effects: #effects, call: #call, line: #line, what: #what })
     };
     effects.into_iter().map(cause).collect()
 }
 
-/// The union of effects, which rustc evaluates.
-fn union(fences: &Fences<'_>, effects: &Effects) -> TokenStream {
-    let mut own = MemoryEffects::empty();
-    let mut called = Vec::new();
+/// The union of effects.
+fn together(effects: &Effects) -> TokenStream {
+    let (mut own, mut calls) = (MemoryEffects::empty(), Vec::new());
     for (effect, _) in effects.iter() {
         match effect {
             EffectOf::Own(_, bits) => own |= MemoryEffects::from_bits_truncate(bits),
-            EffectOf::Call(_) => called.push(of(fences, effect)),
+            EffectOf::Call(SlotId(slot)) => calls.push(slot),
         }
     }
-    let own = constant::memory_effects(own);
-    quote!(#own #(.union(#called))*)
+    let own = bits_of(own);
+    quote!(PlaceEffects { own: #own, calls: &[#(#calls),*] })
 }
 
-fn of(fences: &Fences<'_>, effect: EffectOf) -> TokenStream {
-    match effect {
-        EffectOf::Own(_, bits) => constant::memory_effects(MemoryEffects::from_bits_truncate(bits)),
-        EffectOf::Call(slot) => match fences.callee(slot) {
-            Some(callee) => callee::summary(callee, "MEMORY"),
-            None => constant::memory_effects(MemoryEffects::all()),
-        },
-    }
+fn bits_of(effects: MemoryEffects) -> TokenStream {
+    let bits = effects.bits();
+    quote!(MemoryEffects::from_bits_truncate(#bits))
 }

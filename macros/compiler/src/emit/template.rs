@@ -62,10 +62,10 @@ pub(super) fn definition(function: &Function, text: &Text, checked: &Checked<'_>
     let marker = &function.name;
     let (summary, summarised) = (uniformity::constants(checked, &items), summarised(function));
     let protocol = protocol::constants(checked, &items);
-    let (fences, barriers) = (fences::constants(checked, &items), fences::barriers(checked));
+    let fences = fences::of(checked);
     let identity = followed::constant(function);
     // The span is the function's name, where rustc reports recursion.
-    let summary = quote_spanned!(marker.span()=> #summarised { #summary #protocol #fences #identity });
+    let summary = quote_spanned!(marker.span()=> #summarised { #summary #protocol #identity });
     quote! {
         #summary
 
@@ -84,7 +84,7 @@ pub(super) fn definition(function: &Function, text: &Text, checked: &Checked<'_>
                     constants: &[#(#constants),*],
                     collective: #collective,
                     converged: #converged,
-                    barriers: #barriers,
+                    fences: #fences,
                     needs: &[#(#needs),*],
                 };
                 #(#items)*

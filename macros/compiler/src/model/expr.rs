@@ -369,6 +369,17 @@ pub(crate) enum Callee {
     Method(Ident, TokenStream),
 }
 
+impl Callee {
+    /// The function's name.
+    pub(crate) fn name(&self) -> &Ident {
+        match self {
+            Callee::Function(FunctionPath { name, .. }) | Callee::Associated(_, name, _) | Callee::Method(name, _) => {
+                name
+            }
+        }
+    }
+}
+
 /// A path that can be imported, `module::name::<T>`.
 #[derive(Debug, Clone)]
 pub(crate) struct FunctionPath {

@@ -81,21 +81,6 @@ impl Kind {
         }
     }
 
-    /// Whether a function that is given this can access no memory by it.
-    pub(crate) fn is_value_or_group(self) -> bool {
-        match self {
-            Kind::Value | Kind::Reference { .. } | Kind::Extent | Kind::Unit | Kind::Never | Kind::Group(_) => true,
-            Kind::Unknown
-            | Kind::Token(_)
-            | Kind::OptionalToken(_)
-            | Kind::Memory(_)
-            | Kind::TensorMap { .. }
-            | Kind::Barrier(_)
-            | Kind::OptionalMemory(_)
-            | Kind::Closure => false,
-        }
-    }
-
     /// Returns the group whose token it is, or may be.
     pub(crate) fn token(self) -> Option<Group> {
         match self {

@@ -1,4 +1,4 @@
-//! The fences that kernels' barriers get, if the device functions that they call do nothing but what they do to memory that they are lent.
+//! The fences that kernels' barriers get, if the functions that they call do nothing but what they do to memory that they are lent.
 
 use phalanx_contract::fence::{ChosenFence, Fence, MemoryEffects};
 
@@ -164,18 +164,17 @@ fn a_wait_has_the_fence_of_its_arrivals() {
     }
 }
 
-/// A method that is given values and groups alone accesses what it is called with, and a shared array of its own.
+/// A method accesses what it is given, and whatever else it does is known later, as it is of functions.
 #[test]
-fn methods_of_values_access_little() {
+fn methods_access_what_they_are_given() {
     let cases = [
-        ("let x = n.thing(); cluster.sync();", "shared"),
-        ("let x = n.thing(&block, input[i]); cluster.sync(); output[i] = x;", "shared"),
-        ("let x = u32::thing(n); cluster.sync();", "shared"),
-        ("let mut x = n; x.thing(); cluster.sync();", "shared"),
+        ("let x = n.thing(&block, input[i]); cluster.sync(); output[i] = x;", "relaxed"),
+        ("let x = u32::thing(n); cluster.sync();", "relaxed"),
+        ("let x = n.thing(&mine); cluster.sync();", "shared"),
+        ("let x = u32::thing(&mine[0..4]); cluster.sync();", "shared"),
         ("let x = mine[i].thing(); cluster.sync();", "shared"),
-        ("let x = input[i].thing(); cluster.sync(); output[i] = x;", "shared"),
+        ("let x = input[i].thing(); cluster.sync(); output[i] = x;", "relaxed"),
         ("let x = bins[i].thing(); cluster.sync(); output[i] = bins[x];", "full"),
-        ("let t = cluster.barrier_arrive(); let x = n.thing(); cluster.barrier_wait(t);", "full (full)"),
         ("mine[i] = n; cluster.sync(); let x = theirs[i]; use_of(x.thing()); cluster.sync();", "shared shared"),
         ("mine[i] = n; cluster.sync(); theirs[i].thing(); cluster.sync();", "shared full"),
     ];
@@ -184,30 +183,45 @@ fn methods_of_values_access_little() {
     }
 }
 
-/// What callers learn of a device function.
+/// What callers learn of a device function: all that it does itself, and what of that none of its arrivals has ordered.
 #[test]
 fn a_function_tells_what_it_does() {
-    let memory = |signature: &str, body: &str| {
+    use MemoryEffects as E;
+    let told = |signature: &str, body: &str| {
         let source = format!("#[device] fn f({signature}) {{ {body} }}");
         let text: String = super::expand(&source).to_string().split_whitespace().collect();
-        let (_, constant) = text.split_once("constMEMORY:").expect("the constant");
-        let (_, bits) = constant.split_once("from_bits_truncate(").expect("its bits");
-        let bits = bits.split_once("u8)").and_then(|(bits, _)| bits.parse().ok());
-        MemoryEffects::from_bits_truncate(bits.expect("a number"))
+        ["all:", "left:"].map(|field| {
+            let (_, effects) =
+                text.split_once(&format!("{field}PlaceEffects{{own:MemoryEffects::from_bits_truncate("))?;
+            effects.split_once("u8)").and_then(|(bits, _)| bits.parse().ok()).map(MemoryEffects::from_bits_truncate)
+        })
     };
+    let array = "cluster: &Cluster, m: &SharedArray<u32, 32>, r: &RemoteArray<u32, 32>";
     let cases = [
-        ("x: u32", "use_of(x + 1);", MemoryEffects::empty()),
-        ("m: &SharedArray<u32, 32>", "use_of(m[0]);", MemoryEffects::SHARED),
-        ("m: &mut [u32]", "m[0] = 1;", MemoryEffects::GLOBAL_WRITE),
-        ("m: &RemoteArray<u32, 32>", "use_of(m[0]);", MemoryEffects::OTHER),
+        ("x: u32", "use_of(x + 1);", E::empty(), E::empty()),
+        (array, "use_of(m[0]);", E::SHARED, E::SHARED),
+        (array, "cluster.sync(); use_of(r[0]);", E::PEER_READ, E::PEER_READ),
+        (
+            array,
+            "use_of(m[0]); cluster.sync(); use_of(r[0]); cluster.sync();",
+            E::SHARED.union(E::PEER_READ),
+            E::empty(),
+        ),
+        (
+            array,
+            "m[0] = 1; use_of(r[0]); if cluster.num_blocks() > 1 { cluster.sync(); }",
+            E::SHARED.union(E::PEER_READ),
+            E::SHARED.union(E::PEER_READ),
+        ),
+        ("m: &mut [u32]", "m[0] = 1;", E::GLOBAL_WRITE, E::GLOBAL_WRITE),
         // The caller counts what its closure does.
-        ("f: impl Fn(u32) -> u32, m: &SharedArray<u32, 32>", "use_of(f(m[0]));", MemoryEffects::SHARED),
+        ("f: impl Fn(u32) -> u32, m: &SharedArray<u32, 32>", "use_of(f(m[0]));", E::SHARED, E::SHARED),
         // A fence tells of what others did.
-        ("x: u32", "fence(Release, Scope::Cluster);", MemoryEffects::OTHER),
-        ("a: &mut [u32]", "a.atomic(0).load(Acquire);", MemoryEffects::OTHER.union(MemoryEffects::GLOBAL_WRITE)),
+        ("x: u32", "fence(Release, Scope::Cluster);", E::OTHER, E::OTHER),
+        ("x: u32", "unsafe { cuda!(\"__nanosleep(1);\"; else || ()); }", E::all(), E::all()),
     ];
-    for (signature, body, expected) in cases {
-        assert_eq!(memory(signature, body), expected, "{signature}: {body}");
+    for (signature, body, all, left) in cases {
+        assert_eq!(told(signature, body), [Some(all), Some(left)], "{signature}: {body}");
     }
 }
 
@@ -226,9 +240,6 @@ fn what_is_not_understood_is_full() {
         ("memcpy_async(&block, &mine, input); block.wait_async(); cluster.sync();".into(), "full"),
         ("unsafe { cuda!(\"__nanosleep(1);\"; else || ()); } cluster.sync();".into(), "full"),
         ("cluster.sync(); cluster.sync_aligned();".into(), "relaxed full"),
-        ("let x = n.thing(&mine); cluster.sync();".into(), "full"),
-        ("let x = u32::thing(&mine[0..4]); cluster.sync();".into(), "full"),
-        ("let x = n.thing(|k: u32| k); cluster.sync();".into(), "full"),
     ];
     for (body, expected) in cases {
         assert_eq!(fences(&body), expected, "{body}");
@@ -427,6 +438,7 @@ fn an_arrival_at_a_peer_releases_what_its_thread_knows_of() {
         // What a device function does.
         ("change(&mut mine[i]); peer.arrive();".to_owned(), "shared"),
         ("look(&theirs[i]); peer.arrive();".to_owned(), "full"),
+        // There may be a fence in a method.
         ("let x = n.thing(); peer.arrive();".to_owned(), "full"),
         ("unsafe { cuda!(\"__nanosleep(1);\"; else || ()); } peer.arrive();".to_owned(), "full"),
     ];

@@ -1,7 +1,10 @@
 //! What a launch asks of an assembled program.
 
+use std::sync::Arc;
+
 use super::Program;
 use crate::program::site::SiteMap;
+use crate::report::barrier_fence::FencesByPlace;
 
 impl Program {
     /// Returns whether something in the program prints.
@@ -12,6 +15,11 @@ impl Program {
     /// Returns whether the program's blocks wait for each other, so that all of them must run concurrently.
     pub(crate) fn has_grid_barrier(&self) -> bool {
         self.has_grid_barrier
+    }
+
+    /// Returns the fences of the barriers, for the simulator.
+    pub(crate) fn fences(&self) -> &Arc<FencesByPlace> {
+        &self.fences
     }
 
     /// Returns whether the kernel waits for the launches before it, so that it may begin before they have ended.

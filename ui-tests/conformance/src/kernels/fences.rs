@@ -139,7 +139,7 @@ fn pull_by_closures(_global: &mut [u32], out: &mut [u32], rounds: u32) {
         let word = move |k: u32| peer[(i + 36 + k) % BLOCK];
         let sum = sum_of(4, |k| word(k)) + (4..7).map(|k| word(k).decoded()).sum::<u32>();
         let first = rank * BLOCK;
-        errors += (sum != (0..7).map(|k| value_of(round, first + (i + 36 + k) % BLOCK) - k / 4).sum()) as u32;
+        errors += (sum != (0..7).map(|k| value_of(round, first + (i + 36 + k) % BLOCK) - k / 4).sum::<u32>()) as u32;
         cluster.sync();
     }
     out[this_grid().thread_rank()] = errors;

@@ -6,13 +6,13 @@ use super::{Builder, MemoryStep, Source, StepKind, Value, ValueStep, Variable};
 use crate::check::cfg::{
     Access, AccessId, AccessKind, Completion, Content, Covers, NodeId, Region, Root, Select, Shared, Slice,
 };
+use crate::model::LocalId;
 use crate::model::atomic::{AtomicAccess, AtomicUse};
 use crate::model::barrier::{Barrier, BarrierForm};
 use crate::model::expr::{Expr, ExprKind};
 use crate::model::kind::{Kind, Memory};
 use crate::model::op::{Op, Part};
 use crate::model::ty::ValueType;
-use crate::model::{LocalId, Role};
 use crate::span::SpanRange;
 
 impl<'f> Builder<'f> {
@@ -173,9 +173,8 @@ impl<'f> Builder<'f> {
     /// Reads an element whose value is an expression of the source.
     pub(super) fn read_value(&mut self, region: Option<Region>, operands: Vec<NodeId>, at: SpanRange) -> Value {
         let value = self.load(region, operands, at);
-        let is_kernel = self.function.role == Role::Kernel;
         if let Some(access) = self.accesses.last_mut() {
-            access.reads_value = is_kernel;
+            access.reads_value = true;
         }
         value
     }

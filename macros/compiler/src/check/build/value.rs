@@ -222,7 +222,6 @@ impl<'f> Builder<'f> {
                     in_closure: self.closure_depth > 0,
                     given_to: self.given_to,
                     passes_closure,
-                    of_values: arguments.iter().all(|argument| argument.result_kind.is_value_or_group()),
                     always_returns: matches!(expr.result_kind, Kind::Token(_)),
                     at,
                 });

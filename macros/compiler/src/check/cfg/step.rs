@@ -140,8 +140,6 @@ pub(crate) struct Call<'f> {
     pub(crate) given_to: Option<GivenTo>,
     /// Whether an argument is a closure that is a parameter of the function itself.
     pub(crate) passes_closure: bool,
-    /// Whether the arguments are values and groups alone. An element of memory is a value, whose access is a step of its own.
-    pub(crate) of_values: bool,
     /// Whether the callee always returns a token, rather than an optional one.
     pub(crate) always_returns: bool,
     pub(crate) at: SpanRange,

@@ -1,7 +1,6 @@
 //! The effects of a step on memory, as far as a cluster barrier must order them.
 //!
-//! A call of a device function has the effects of its summary, which rustc knows. A method has no summary that its caller can
-//! name: it is taken for everything if it is given memory or a barrier, as inline CUDA always is.
+//! A call has the effects of the function, which are known when the program is put together. Inline CUDA is taken for everything.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -11,8 +10,8 @@ use phalanx_contract::fence::MemoryEffects;
 use super::position;
 use crate::check::bit_set::{BitSet, Index};
 use crate::check::cfg::{
-    Access, AccessId, AccessKind, BarrierCall, BarrierCallId, CallId, Cfg, CopyId, Covers, GroupStep, MemoryStep, Root,
-    Shared, Step, StepKind,
+    Access, AccessId, AccessKind, BarrierCall, BarrierCallId, CallId, Cfg, CopyId, GroupStep, MemoryStep, Root, Shared,
+    Step, StepKind,
 };
 use crate::model::SlotId;
 use crate::model::group::Group;
@@ -23,7 +22,7 @@ use crate::span::SpanRange;
 pub(crate) enum EffectOf {
     /// What the function does itself: the words that complete a report, and the bits of its effects.
     Own(&'static str, u8),
-    /// The effects of the device function that is called at this slot.
+    /// The effects of the function that is called at this slot.
     Call(SlotId),
 }
 
@@ -180,12 +179,7 @@ fn effect(cfg: &Cfg<'_>, step: &StepKind) -> Option<EffectOf> {
         }
         StepKind::BarrierCall(_) => Some(EffectOf::own("uses a phase barrier", MemoryEffects::OTHER)),
         StepKind::Copy(_) => Some(EffectOf::own("copies asynchronously", MemoryEffects::OTHER)),
-        StepKind::Call(CallId(call)) => Some(match &cfg.calls[*call] {
-            call if call.function().is_some() => EffectOf::Call(call.slot),
-            // It has no collectives, and no memory but a shared array of its own.
-            call if call.of_values => EffectOf::own("calls a method", MemoryEffects::SHARED),
-            _ => EffectOf::own("calls a method", MemoryEffects::all()),
-        }),
+        StepKind::Call(CallId(call)) => Some(EffectOf::Call(cfg.calls[*call].slot)),
         // What an elected thread learns of other clusters, the others learn by its next arrival.
         StepKind::Group(_) => Some(EffectOf::own("waits where others forget", MemoryEffects::OTHER)),
         StepKind::Memory(MemoryStep::Fence | MemoryStep::WaitPrevious) | StepKind::Value(_) | StepKind::Token(_) => {
@@ -245,9 +239,8 @@ fn of_access(access: &Access, peer_read: MemoryEffects) -> Option<EffectOf> {
     let changes = match access.kind {
         AccessKind::Read | AccessKind::AtomicRead => false,
         AccessKind::Write | AccessKind::Atomic | AccessKind::AsyncWrite | AccessKind::Lent => true,
-        // A method whose receiver is an element can access that alone.
-        AccessKind::Opaque if access.covers == Covers::Receiver => true,
-        AccessKind::Opaque => return Some(EffectOf::own("hands memory to unknown code", MemoryEffects::all())),
+        // What a method does is known, as is that of a function, and what inline CUDA does counts for itself.
+        AccessKind::Opaque => true,
         // Its caller knows what the closure does, and a function's own barriers are full.
         AccessKind::ByClosure => return None,
     };

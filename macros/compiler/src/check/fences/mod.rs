@@ -1,13 +1,13 @@
 //! The cheapest correct fence of each arrival that other blocks wait for, at the cluster's barrier or at a peer's phase barrier: what
 //! may have been done to memory before it that it must publish, and what any thread may do later. `phalanx_contract::fence` chooses,
-//! once rustc has added the effects of the device functions that are called.
+//! once the runtime has added the effects of the functions that are called, and of the callers.
 //!
 //! Why this is right is in docs/analyses.md. In short, at the cluster's barrier: each thread's own arrival covers each of its own
 //! accesses since its last one, every thread of the cluster arrives, and every wait is an unrestricted acquire. `remote` has the
 //! arrivals at peers.
 //!
-//! Not inferred: the fences of barriers inside of device functions, of a kernel with inline CUDA and of one with an `unchecked`
-//! rule, all of which are full; and those of grids. An arrival at a phase barrier of the own block needs no fence of the cluster.
+//! Not inferred: the fences of a function with inline CUDA, those of a kernel with an `unchecked` rule, and of arrivals at peers in a device
+//! function, all of which are full; and those of grids. An arrival at a phase barrier of the own block needs no fence of the cluster.
 
 mod effects;
 mod later;
@@ -25,7 +25,7 @@ use super::cfg::Cfg;
 use super::tokens::Tokens;
 use crate::model::atomic::MemoryOrder;
 use crate::model::barrier::BarrierForm;
-use crate::model::expr::{ExprKind, FunctionPath};
+use crate::model::expr::{Callee, ExprKind};
 use crate::model::group::Group;
 use crate::model::group_barrier::{BarrierMethod, BarrierOperation};
 use crate::model::op::Op;
@@ -33,18 +33,37 @@ use crate::model::walk::walk_block;
 use crate::model::{Function, Role, SiteId, SlotId};
 use crate::span::SpanRange;
 use effects::StepEffects;
+use pending::Reached;
 
-/// The fences of a function's arrivals that other blocks wait for, before rustc adds what its callees do.
+/// The fences of a function's arrivals that other blocks wait for, before the effects of its callees and callers are known.
 #[derive(Debug)]
 pub(crate) struct Fences<'f> {
     /// The barriers, in the order of their places in the source.
     pub(crate) barriers: Vec<Barrier>,
+    /// The needs of the calls.
+    pub(crate) calls: Vec<CallNeeds>,
     /// Everything that the function does to memory itself, and its calls.
     pub(crate) effects: Effects,
+    /// What of that no arrival has ordered where the function ends.
+    pub(crate) left: Effects,
+    /// Whether all fences of a program are full whose kernel it is.
+    pub(crate) keeps_full: bool,
     /// For each operation in the source, its barrier's index. Operations that a macro gave the same place share one.
     indexes: BTreeMap<SiteId, usize>,
-    /// The device functions that are called, by slot.
-    callees: BTreeMap<SlotId, &'f FunctionPath>,
+    /// The functions that are called, by slot.
+    callees: BTreeMap<SlotId, &'f Callee>,
+}
+
+/// What a call finds, and what follows it: what the barriers in the called function depend on.
+#[derive(Debug)]
+pub(crate) struct CallNeeds {
+    pub(crate) slot: SlotId,
+    /// The effects since the last arrival.
+    pub(crate) before: Effects,
+    /// The effects after it.
+    pub(crate) after: Effects,
+    /// Whether there may have been no arrival since the function began.
+    pub(crate) follows_entry: bool,
 }
 
 /// An operation at a barrier for which threads of several blocks wait, its place and what its fence depends on.
@@ -108,6 +127,8 @@ pub(crate) struct Needs {
     pub(crate) after: Effects,
     /// Whether the arrival waits too, so that nothing is between.
     is_whole: bool,
+    /// Whether there may have been no arrival since the function began.
+    pub(crate) follows_entry: bool,
 }
 
 impl Needs {
@@ -115,6 +136,7 @@ impl Needs {
         self.before.join(&other.before);
         self.between.join(&other.between);
         self.after.join(&other.after);
+        self.follows_entry |= other.follows_entry;
     }
 
     /// Has the fence be full, for a reason that completes a report.
@@ -145,14 +167,14 @@ impl<'f> Fences<'f> {
         (0..self.barriers.len()).any(|index| self.barriers[index].operation.has_choice() && self.waits_for_reads(index))
     }
 
-    /// The fences, if each device function that is called has these effects. rustc finds them with those that it has.
+    /// The fences, if each function that is called has these effects, and no caller has any.
     pub(crate) fn chosen(&self, called: MemoryEffects) -> Vec<ChosenFence> {
         let causes = |effects: &Effects| -> Vec<Cause> {
             let known = effects.iter().map(|(effect, at)| match effect {
                 EffectOf::Own(what, bits) => {
-                    Cause { effects: MemoryEffects::from_bits_truncate(bits), line: at.line(), what }
+                    Cause { effects: MemoryEffects::from_bits_truncate(bits), call: None, line: at.line(), what }
                 }
-                EffectOf::Call(_) => Cause { effects: called, line: at.line(), what: "calls a function" },
+                EffectOf::Call(_) => Cause { effects: called, call: None, line: at.line(), what: "calls a function" },
             });
             known.collect()
         };
@@ -164,9 +186,9 @@ impl<'f> Fences<'f> {
         barriers.collect()
     }
 
-    /// The device function that is called at this slot.
-    pub(crate) fn callee(&self, slot: SlotId) -> Option<&'f FunctionPath> {
-        self.callees.get(&slot).copied()
+    /// The name of the function that is called at this slot.
+    pub(crate) fn callee(&self, slot: SlotId) -> String {
+        self.callees.get(&slot).map(|callee| callee.name().to_string()).unwrap_or_default()
     }
 }
 
@@ -183,16 +205,20 @@ fn position(at: SpanRange) -> Position {
 pub(super) fn infer<'f>(function: &'f Function, cfg: &Cfg<'f>, tokens: &Tokens<'f>) -> Fences<'f> {
     let Operations { mut barriers, sites, inline_cuda, has_narrow_atomics, has_orders } = Operations::of(function);
     let step_effects = StepEffects::of(cfg);
-    let mut effects = step_effects.all();
+    let places: BTreeSet<Position> = barriers.keys().copied().collect();
+    let Reached { barriers: mut reached, calls, left } = pending::needs(cfg, &step_effects, &places);
+    let (mut effects, mut left) = (step_effects.all(), step_effects.named(&left));
     if let Some(at) = inline_cuda {
-        effects.add(EffectOf::own("runs inline CUDA", MemoryEffects::all()), at);
+        let unknown = EffectOf::own("runs inline CUDA", MemoryEffects::all());
+        effects.add(unknown, at);
+        left.add(unknown, at);
     }
     if has_orders && function.role != Role::Kernel {
-        effects.add(EffectOf::own("orders accesses of others", MemoryEffects::OTHER), SpanRange::of(&function.name));
+        let told = EffectOf::own("orders accesses of others", MemoryEffects::OTHER);
+        effects.add(told, SpanRange::of(&function.name));
+        left.add(told, SpanRange::of(&function.name));
     }
     if !barriers.is_empty() {
-        let places: BTreeSet<Position> = barriers.keys().copied().collect();
-        let mut reached = pending::needs(cfg, &step_effects, &places);
         if barriers.values().any(|barrier| matches!(barrier.operation, Operation::Peer(_))) {
             reached.extend(needs_of_peers(cfg, &barriers, has_orders));
         }
@@ -217,8 +243,9 @@ pub(super) fn infer<'f>(function: &'f Function, cfg: &Cfg<'f>, tokens: &Tokens<'
     let indexes: BTreeMap<Position, usize> =
         barriers.keys().enumerate().map(|(index, place)| (*place, index)).collect();
     let indexes = sites.into_iter().filter_map(|(site, place)| Some((site, *indexes.get(&place)?))).collect();
-    let callees = cfg.calls.iter().filter_map(|call| Some((call.slot, call.function()?))).collect();
-    Fences { barriers: barriers.into_values().collect(), effects, indexes, callees }
+    let callees = cfg.calls.iter().map(|call| (call.slot, call.callee)).collect();
+    let keeps_full = keeps_full(function, inline_cuda).is_some();
+    Fences { barriers: barriers.into_values().collect(), calls, effects, left, keeps_full, indexes, callees }
 }
 
 /// The needs of the arrivals at peers' phase barriers that control reaches.
@@ -244,17 +271,27 @@ fn always_full(
     barrier: &Barrier,
 ) -> Option<(&'static str, SpanRange)> {
     let at = barrier.at;
+    match (barrier.operation, function.role) {
+        // What its callers know of is unknown.
+        (Operation::Peer(_), Role::Device | Role::Method) => Some(("is in a device function", at)),
+        _ if barrier.operation.is_aligned() => Some(("names an aligned barrier", at)),
+        (Operation::Peer(_) | Operation::Cluster(_), _) => {
+            keeps_full(function, inline_cuda).map(|(what, of)| (what, of.unwrap_or(at)))
+        }
+    }
+}
+
+/// Why all barriers of a function are full, and those in the functions that a kernel calls.
+fn keeps_full(function: &Function, inline_cuda: Option<SpanRange>) -> Option<(&'static str, Option<SpanRange>)> {
     if let Some(at) = inline_cuda {
-        return Some(("runs inline CUDA", at));
+        return Some(("runs inline CUDA", Some(at)));
     }
-    match function.role {
-        // What its callers do before and after it is unknown.
-        Role::Device | Role::Method => Some(("is in a device function", at)),
-        Role::Kernel if function.options.full_fences => Some(("is in a kernel with `fence = \"full\"`", at)),
-        // Threads may then be at different barriers, or access memory in ways that the checks exclude.
-        Role::Kernel if function.waivers().next().is_some() => Some(("is in a kernel with an `unchecked` rule", at)),
-        Role::Kernel => barrier.operation.is_aligned().then_some(("names an aligned barrier", at)),
+    let is_kernel = function.role == Role::Kernel;
+    if is_kernel && function.options.full_fences {
+        return Some(("is in a kernel with `fence = \"full\"`", None));
     }
+    // Threads may then be at different barriers, or access memory in ways that the checks exclude.
+    (is_kernel && function.waivers().next().is_some()).then_some(("is in a kernel with an `unchecked` rule", None))
 }
 
 /// What the source has of barriers, and of what the graph does not show.

@@ -1,22 +1,38 @@
 //! What a thread may have done since its last arrival, and what it may do between an arrival and its wait: the needs of each
-//! barrier of the cluster.
+//! barrier of the cluster. And what a function's callees and callers must know: what is pending at its calls, and where it ends.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::effects::{EffectSet, StepEffects};
 use super::later::Later;
-use super::{Needs, Position, position};
-use crate::check::cfg::{AccessId, AccessKind, BlockId, Cfg, GroupStep, MemoryStep, Step, StepKind};
+use super::{CallNeeds, Needs, Position, position};
+use crate::check::cfg::{AccessId, AccessKind, BlockId, CallId, Cfg, End, GroupStep, MemoryStep, Step, StepKind};
 use crate::check::engine::{self, Analysis, Join};
 use crate::model::group::Group;
 
-/// The needs of the barriers that control reaches.
-pub(super) fn needs(cfg: &Cfg<'_>, effects: &StepEffects, places: &BTreeSet<Position>) -> BTreeMap<Position, Needs> {
+/// What the analysis finds.
+pub(super) struct Reached {
+    /// The needs of the barriers that control reaches.
+    pub(super) barriers: BTreeMap<Position, Needs>,
+    /// Those of the calls.
+    pub(super) calls: Vec<CallNeeds>,
+    /// The effects that no arrival has ordered where the function ends.
+    pub(super) left: EffectSet,
+}
+
+pub(super) fn needs(cfg: &Cfg<'_>, effects: &StepEffects, places: &BTreeSet<Position>) -> Reached {
     let analysis = Pending { effects, places };
     let states = engine::solve(&analysis, cfg);
     let later = Later::of(cfg, effects);
     let mut found: BTreeMap<Position, Found> = BTreeMap::new();
-    let new = || Found { before: effects.none(), between: effects.none(), after: effects.none(), is_whole: false };
+    let new = || Found {
+        before: effects.none(),
+        between: effects.none(),
+        after: effects.none(),
+        is_whole: false,
+        follows_entry: false,
+    };
+    let (mut calls, mut left) = (Vec::new(), effects.none());
     for (index, (block, state)) in cfg.blocks.iter().zip(states).enumerate() {
         let Some(mut state) = state else { continue };
         for (number, step) in block.steps.iter().enumerate() {
@@ -25,6 +41,7 @@ pub(super) fn needs(cfg: &Cfg<'_>, effects: &StepEffects, places: &BTreeSet<Posi
                 if operation != Operation::Wait {
                     needs.before.insert_all(&state.pending);
                     needs.after.insert_all(&later.after(cfg, effects, BlockId(index), number));
+                    needs.follows_entry |= state.follows_entry;
                 }
                 needs.is_whole |= operation == Operation::Sync;
             }
@@ -36,10 +53,22 @@ pub(super) fn needs(cfg: &Cfg<'_>, effects: &StepEffects, places: &BTreeSet<Posi
                     found.entry(*open).or_insert_with(new).between.insert(effect);
                 }
             }
+            if let StepKind::Call(CallId(call)) = step.kind {
+                calls.push(CallNeeds {
+                    slot: cfg.calls[call].slot,
+                    before: effects.named(&state.pending),
+                    after: effects.named(&later.after(cfg, effects, BlockId(index), number)),
+                    follows_entry: state.follows_entry,
+                });
+            }
             analysis.transfer(&mut state, step);
         }
+        if let End::Leave = block.end {
+            left.insert_all(&state.pending);
+        }
     }
-    found.into_iter().map(|(place, found)| (place, found.needs(effects))).collect()
+    let barriers = found.into_iter().map(|(place, found)| (place, found.needs(effects))).collect();
+    Reached { barriers, calls, left }
 }
 
 /// The needs of a barrier, as sets.
@@ -48,12 +77,13 @@ struct Found {
     between: EffectSet,
     after: EffectSet,
     is_whole: bool,
+    follows_entry: bool,
 }
 
 impl Found {
     fn needs(self, effects: &StepEffects) -> Needs {
         let [before, between, after] = [self.before, self.between, self.after].map(|set| effects.named(&set));
-        Needs { before, between, after, is_whole: self.is_whole }
+        Needs { before, between, after, is_whole: self.is_whole, follows_entry: self.follows_entry }
     }
 }
 
@@ -98,16 +128,26 @@ struct Pending<'a> {
 struct State {
     /// The effects since the last arrival.
     pending: EffectSet,
+    /// Whether there may have been no arrival yet.
+    follows_entry: bool,
     /// The arrivals that the thread has not waited for.
     open: BTreeSet<Position>,
+}
+
+impl State {
+    fn arrives(&mut self) {
+        self.pending.clear();
+        self.follows_entry = false;
+    }
 }
 
 impl Join for State {
     // bottom = not reached; join = union
     fn join(&mut self, other: &Self) -> bool {
-        let before = self.open.len();
+        let before = (self.open.len(), self.follows_entry);
         self.open.extend(&other.open);
-        self.pending.insert_all(&other.pending) || self.open.len() != before
+        self.follows_entry |= other.follows_entry;
+        self.pending.insert_all(&other.pending) || (self.open.len(), self.follows_entry) != before
     }
 }
 
@@ -141,15 +181,15 @@ impl Analysis for Pending<'_> {
     type State = State;
 
     fn entry(&self) -> State {
-        State { pending: self.effects.none(), open: BTreeSet::new() }
+        State { pending: self.effects.none(), follows_entry: true, open: BTreeSet::new() }
     }
 
     fn transfer(&self, state: &mut State, step: &Step) {
         match self.operation(step) {
-            Some((_, Operation::Sync)) => state.pending.clear(),
+            Some((_, Operation::Sync)) => state.arrives(),
             Some((place, Operation::Arrive { releases })) => {
                 if releases {
-                    state.pending.clear();
+                    state.arrives();
                 }
                 state.open.insert(place);
             }

@@ -6,7 +6,7 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 
 use super::{Host, call, generic_call, memory, parentheses, private};
 use crate::check::BrokenAt;
-use crate::emit::{callee, constant, fences};
+use crate::emit::{callee, constant};
 use crate::model::expr::{Callee, Expr, ExprKind, FunctionPath};
 use crate::model::group::Group;
 use crate::model::kind::Kind;
@@ -42,15 +42,13 @@ impl Host<'_> {
         Some(self.evaluated(check, rank.span))
     }
 
-    /// Has an arrival that other blocks wait for release what its inferred fence says, as in CUDA C++.
+    /// Has an arrival that other blocks wait for release what the fence says that the program has here, as in CUDA C++.
     fn with_fence(&self, called: TokenStream, site: Option<SiteId>, at: SpanRange) -> TokenStream {
-        match site.and_then(|site| self.checked.fences().inferred(site)) {
-            Some(index) => {
-                let fence = fences::fence(self.checked, index, at);
-                private(at, "with_fence", quote_spanned!(at.lo=> #fence, || #called))
-            }
-            None => called,
+        if site.and_then(|site| self.checked.fences().inferred(site)).is_none() {
+            return called;
         }
+        let (line, column) = (at.line(), at.column());
+        private(at, "with_fence_of", quote_spanned!(at.lo=> (::core::file!(), #line, #column), || #called))
     }
 
     /// Has rustc evaluate a check: a free constant at once, and one in a body with each instance.
