@@ -189,7 +189,8 @@ fn packages_have_no_tests() {
     let manifest = fs::read_to_string(root().join("Cargo.toml")).expect("text");
     let mut packed = Vec::new();
     for (name, text) in ["macros", "runtime"].iter().flat_map(|package| files(package, "rs")) {
-        for module in text.split("#[cfg(test)]\nmod ").skip(1).filter_map(|rest| rest.lines().next()?.strip_suffix(';')) {
+        for module in text.split("#[cfg(test)]\nmod ").skip(1).filter_map(|rest| rest.lines().next()?.strip_suffix(';'))
+        {
             let is_left_out = name.contains("/tests/") || manifest.contains(&format!("\"!{module}.rs\""));
             if !is_left_out {
                 packed.push(format!("{name}: mod {module};"));

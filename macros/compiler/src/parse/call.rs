@@ -5,6 +5,7 @@ use quote::ToTokens;
 use syn::{ExprCall, PathSegment};
 
 use super::Parser;
+use super::scalar_functions::is_number;
 use super::syntax::{Arguments, type_argument};
 use crate::messages;
 use crate::model::barrier::Barrier;
@@ -16,6 +17,23 @@ use crate::model::op::Op;
 use crate::model::ty;
 use crate::model::{Role, SlotUse};
 use crate::span::SpanRange;
+
+/// Traits whose functions are known as methods alone. None of them can be a user's with device functions, which have other names
+/// (`implementation`).
+const TRAITS_OF_RUST: [&str; 12] = [
+    "Ord",
+    "PartialOrd",
+    "PartialEq",
+    "Eq",
+    "Into",
+    "TryInto",
+    "From",
+    "TryFrom",
+    "Default",
+    "Clone",
+    "ToString",
+    "Iterator",
+];
 
 impl Parser<'_> {
     pub(super) fn call(&mut self, call: &ExprCall, span: SpanRange) -> Expr {
@@ -79,6 +97,11 @@ impl Parser<'_> {
                 self.diags.push(messages::dropped_by_call(span));
                 // It has the token now, so that nothing else is wrong with that.
                 return None;
+            }
+            [.., owner, name] => {
+                let of_number = is_number(owner).then(|| messages::instead_of_number_function(name)).flatten();
+                let of_trait = TRAITS_OF_RUST.contains(&owner).then_some("call it as a method: `a.cmp(&b)`");
+                messages::function_of_rust(span, &format!("{owner}::{name}"), of_number.or(of_trait)?)
             }
             _ => return None,
         };

@@ -3,19 +3,31 @@
 use syn::ExprReference;
 
 use super::Parser;
+use super::syntax::strip;
 use crate::messages;
 use crate::model::LocalId;
 use crate::model::expr::{Expr, ExprKind};
 use crate::model::kind::Kind;
 use crate::model::op::{Op, Part};
-use crate::model::place::local_of;
+use crate::model::place::{is_place, local_of};
 use crate::span::SpanRange;
 
 impl Parser<'_> {
-    /// Parses an argument of a device function: a value, or a reference to something that has a name.
+    /// Parses an argument of a device function: a value, or a reference to a value or to something that has a name.
     pub(super) fn argument(&mut self, argument: &syn::Expr) -> Expr {
         match argument {
             syn::Expr::Closure(closure) => self.closure(closure, SpanRange::of(argument)),
+            syn::Expr::Reference(reference) if reference.mutability.is_none() && is_computed(&reference.expr) => {
+                let (target, span) = (self.beside(&reference.expr), SpanRange::of(argument));
+                match target.result_kind {
+                    Kind::Value if !is_place(&target) => {
+                        let kind = ExprKind::Borrow { mutable: false, target: Box::new(target) };
+                        Expr { kind, result_kind: Kind::Value, span }
+                    }
+                    Kind::Unknown => Expr::error(span),
+                    _ => self.error(messages::borrow_target(target.span)),
+                }
+            }
             syn::Expr::Reference(reference) => self.borrow(reference, false),
             _ => self.beside(argument),
         }
@@ -147,6 +159,19 @@ impl Parser<'_> {
         }
         let result_kind = target.result_kind;
         Expr { kind: ExprKind::Borrow { mutable, target: Box::new(target) }, result_kind, span }
+    }
+}
+
+/// Whether an expression is written as a value that is computed, which has no place but one for as long as the call.
+fn is_computed(expr: &syn::Expr) -> bool {
+    match strip(expr) {
+        syn::Expr::Lit(_)
+        | syn::Expr::Binary(_)
+        | syn::Expr::Cast(_)
+        | syn::Expr::Call(_)
+        | syn::Expr::MethodCall(_) => true,
+        syn::Expr::Unary(unary) => !matches!(unary.op, syn::UnOp::Deref(_)),
+        _ => false,
     }
 }
 
