@@ -5,14 +5,14 @@ use std::cmp::Ordering;
 
 use phalanx_macros::device;
 
-use crate::program::types::DeviceType;
+use crate::program::types::{DeviceEq, DeviceType};
 use crate::{Integer, Number};
 
 /// The traits without their names, which a user's types may have.
 pub mod unnamed {
     pub use super::{
-        Ascii as _, Bytes as _, Compared as _, IntoNumber as _, OptionOf as _, OptionOfNumber as _,
-        OptionOfOption as _, OptionWith as _, Ordered as _, OrderingMethods as _, TotalOrder as _,
+        Ascii as _, Bytes as _, Compared as _, Contains as _, Elements as _, IntoNumber as _, OptionOf as _,
+        OptionOfNumber as _, OptionOfOption as _, OptionWith as _, Ordered as _, OrderingMethods as _, TotalOrder as _,
     };
 }
 
@@ -100,6 +100,55 @@ impl<T: Number> OptionOfNumber<T> for Option<T> {
             Some(value) => value,
             None => T::default(),
         }
+    }
+}
+
+/// The methods of arrays. Where the text shows an array, the compiler writes them as loops in place, also of elements of other memory.
+#[device]
+pub trait Elements<T> {
+    fn swap(&mut self, i: usize, j: usize);
+    fn reverse(&mut self);
+    fn fill(&mut self, value: T);
+}
+
+#[device]
+impl<T: DeviceType + Copy, const N: usize> Elements<T> for [T; N] {
+    fn swap(&mut self, i: usize, j: usize) {
+        let held = self[i];
+        self[i] = self[j];
+        self[j] = held;
+    }
+
+    fn reverse(&mut self) {
+        for i in 0..N / 2 {
+            let held = self[i];
+            self[i] = self[N - 1 - i];
+            self[N - 1 - i] = held;
+        }
+    }
+
+    fn fill(&mut self, value: T) {
+        for i in 0..N {
+            self[i] = value;
+        }
+    }
+}
+
+/// `array.contains(&x)`
+#[device]
+pub trait Contains<T> {
+    fn contains(&self, value: &T) -> bool;
+}
+
+#[device]
+impl<T: DeviceEq + PartialEq + Copy, const N: usize> Contains<T> for [T; N] {
+    fn contains(&self, value: &T) -> bool {
+        for i in 0..N {
+            if self[i] == *value {
+                return true;
+            }
+        }
+        false
     }
 }
 

@@ -43,7 +43,7 @@ pub(crate) fn function_of_rust(at: SpanRange, path: &str, instead: &str) -> Diag
 
 /// The methods in `runtime/src/kernel/methods_of_rust.rs`. Other types than those there may have one in Rust.
 const OF_LIBRARY: &str = "and zip or xor replace flatten unwrap_or_default eq ne lt le gt ge partial_cmp cmp is_eq is_ne is_lt is_le \
-    is_gt is_ge reverse then to_le_bytes to_be_bytes total_cmp into is_ascii is_ascii_uppercase is_ascii_lowercase \
+    is_gt is_ge reverse swap fill then to_le_bytes to_be_bytes total_cmp into is_ascii is_ascii_uppercase is_ascii_lowercase \
     is_ascii_alphabetic is_ascii_digit is_ascii_hexdigit is_ascii_alphanumeric is_ascii_graphic is_ascii_punctuation \
     is_ascii_whitespace is_ascii_control to_ascii_uppercase to_ascii_lowercase eq_ignore_ascii_case";
 
@@ -108,7 +108,6 @@ const METHODS_OF_RUST: &[(&str, &str)] = &[
         OF_RESULTS,
     ),
     ("an `Ordering` has it", "is_eq is_ne is_lt is_le is_gt is_ge"),
-    ("an array, in a variable, has it; an `Ordering` too", "reverse"),
     ("`then` takes a closure without parameters on a `bool`, and an `Ordering` on an `Ordering`", "then then_with"),
     ("the length of an array is a constant above 0", "is_empty"),
     ("write the index, `array[0]` or `array[array.len() - 1]`, or `array.get(i).copied()`", OF_ELEMENTS),
@@ -143,7 +142,7 @@ const OF_SLICES: &str = "as_array as_mut_array each_mut chunks chunks_mut chunks
     as_chunks_unchecked_mut split_off_first split_off_last split_off_first_mut split_off_last_mut connect split split_mut split_inclusive split_inclusive_mut rsplit rsplit_mut splitn splitn_mut rsplitn \
     rsplitn_mut starts_with ends_with strip_prefix strip_suffix rotate_left rotate_right fill_with clone_from_slice \
     copy_from_slice copy_within swap_with_slice split_off split_off_mut as_flattened as_flattened_mut \
-    concat join repeat to_vec into_vec trim_ascii trim_ascii_start trim_ascii_end utf8_chunks element_offset contains fill swap";
+    concat join repeat to_vec into_vec trim_ascii trim_ascii_start trim_ascii_end utf8_chunks element_offset contains";
 
 const OF_SORTS: &str = "sort sort_by sort_by_key sort_by_cached_key sort_unstable sort_unstable_by sort_unstable_by_key \
     select_nth_unstable select_nth_unstable_by select_nth_unstable_by_key is_sorted is_sorted_by is_sorted_by_key binary_search \
