@@ -1,12 +1,12 @@
 //! Methods of Rust's own types that the compiler takes for those of a user's trait, written in the kernel language itself: bodies import
-//! these traits, and rustc finds the method by the receiver. What is neither here nor an operation is in the compiler's `model/rust_method.rs`.
+//! these traits, and rustc finds the method by the receiver. What is neither here nor an operation is listed in the compiler's `messages/method.rs`.
 
 use std::cmp::Ordering;
 
 use phalanx_macros::device;
 
+use super::numeric::{Integer, Number};
 use crate::program::types::{DeviceEq, DeviceType};
-use crate::{Integer, Number};
 
 /// The traits without their names, which a user's types may have.
 pub mod unnamed {
@@ -391,6 +391,11 @@ total_order! {
 }
 
 /// `x.into()` of a number.
+#[diagnostic::on_unimplemented(
+    message = "`{U}` does not hold all values of `{Self}`",
+    label = "this number is not converted without loss",
+    note = "cast: `x as f32`"
+)]
 #[device]
 pub trait IntoNumber<U> {
     fn into(self) -> U;

@@ -234,6 +234,7 @@ const UNSEEN: &[(&str, &str)] = &[
         "it is so with {}, and not with all other values",
         "said by rustc where it builds the instance, and `cargo check` builds none",
     ),
+    ("`{name}` of `{of}` is not supported in a kernel [{rule}]", "said by rustc, in `methods_of_rust.stderr`"),
     ("assertion failed: step != 0", RUNTIME),
     ("assertion failed: {}", RUNTIME),
     ("assertion `left {} right` failed", RUNTIME),
