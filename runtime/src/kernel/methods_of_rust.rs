@@ -10,9 +10,11 @@ use crate::program::types::{DeviceEq, DeviceType};
 
 /// The traits without their names, which a user's types may have.
 pub mod unnamed {
+    pub use crate::kernel::ascii::Ascii as _;
+
     pub use super::{
-        Ascii as _, Bytes as _, Compared as _, Contains as _, Elements as _, IntoNumber as _, OptionOf as _,
-        OptionOfNumber as _, OptionOfOption as _, OptionWith as _, Ordered as _, OrderingMethods as _, TotalOrder as _,
+        Bytes as _, Compared as _, Contains as _, Elements as _, IntoNumber as _, OptionOf as _, OptionOfNumber as _,
+        OptionOfOption as _, OptionWith as _, Ordered as _, OrderingMethods as _, TotalOrder as _,
     };
 }
 
@@ -423,82 +425,4 @@ into! {
     i32: i64 i128 f64;
     i64: i128;
     f32: f64;
-}
-
-/// The classes of ASCII, of bytes.
-#[device]
-pub trait Ascii {
-    fn is_ascii(&self) -> bool;
-    fn is_ascii_uppercase(&self) -> bool;
-    fn is_ascii_lowercase(&self) -> bool;
-    fn is_ascii_alphabetic(&self) -> bool;
-    fn is_ascii_digit(&self) -> bool;
-    fn is_ascii_hexdigit(&self) -> bool;
-    fn is_ascii_alphanumeric(&self) -> bool;
-    fn is_ascii_graphic(&self) -> bool;
-    fn is_ascii_punctuation(&self) -> bool;
-    fn is_ascii_whitespace(&self) -> bool;
-    fn is_ascii_control(&self) -> bool;
-    fn to_ascii_uppercase(&self) -> u8;
-    fn to_ascii_lowercase(&self) -> u8;
-    fn eq_ignore_ascii_case(&self, other: &u8) -> bool;
-}
-
-#[device]
-impl Ascii for u8 {
-    fn is_ascii(&self) -> bool {
-        *self < 128
-    }
-
-    fn is_ascii_uppercase(&self) -> bool {
-        matches!(*self, b'A'..=b'Z')
-    }
-
-    fn is_ascii_lowercase(&self) -> bool {
-        matches!(*self, b'a'..=b'z')
-    }
-
-    fn is_ascii_alphabetic(&self) -> bool {
-        matches!(*self, b'A'..=b'Z' | b'a'..=b'z')
-    }
-
-    fn is_ascii_digit(&self) -> bool {
-        matches!(*self, b'0'..=b'9')
-    }
-
-    fn is_ascii_hexdigit(&self) -> bool {
-        matches!(*self, b'0'..=b'9' | b'A'..=b'F' | b'a'..=b'f')
-    }
-
-    fn is_ascii_alphanumeric(&self) -> bool {
-        matches!(*self, b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z')
-    }
-
-    fn is_ascii_graphic(&self) -> bool {
-        matches!(*self, b'!'..=b'~')
-    }
-
-    fn is_ascii_punctuation(&self) -> bool {
-        matches!(*self, b'!'..=b'/' | b':'..=b'@' | b'['..=b'`' | b'{'..=b'~')
-    }
-
-    fn is_ascii_whitespace(&self) -> bool {
-        matches!(*self, b'\t' | b'\n' | 12 | b'\r' | b' ')
-    }
-
-    fn is_ascii_control(&self) -> bool {
-        *self < 32 || *self == 127
-    }
-
-    fn to_ascii_uppercase(&self) -> u8 {
-        if matches!(*self, b'a'..=b'z') { *self - 32 } else { *self }
-    }
-
-    fn to_ascii_lowercase(&self) -> u8 {
-        if matches!(*self, b'A'..=b'Z') { *self + 32 } else { *self }
-    }
-
-    fn eq_ignore_ascii_case(&self, other: &u8) -> bool {
-        self.to_ascii_lowercase() == other.to_ascii_lowercase()
-    }
 }

@@ -56,7 +56,7 @@ macro_rules! methods {
     ($($instead:literal: $($name:ident)*;)*) => { &[$(($instead, names![$($name)*])),*] };
 }
 
-/// The functions in `runtime/src/kernel/methods_of_rust.rs`. Other types than those there may have one in Rust.
+/// The functions in `runtime/src/kernel/methods_of_rust.rs` and `ascii.rs`. Other types than those there may have one in Rust.
 static OF_LIBRARY: &[&str] = names![
     and zip or xor replace flatten unwrap_or_default eq ne lt le gt ge partial_cmp cmp is_eq is_ne is_lt is_le
     is_gt is_ge reverse swap fill then contains to_le_bytes to_be_bytes from_le_bytes from_be_bytes total_cmp
@@ -181,8 +181,9 @@ mod tests {
 
     #[test]
     fn what_is_written_in_the_kernel_language_is_listed() {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../runtime/src/kernel/methods_of_rust.rs");
-        let text = fs::read_to_string(path).expect("the file is in the repository");
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../runtime/src/kernel");
+        let texts = ["methods_of_rust.rs", "ascii.rs"].map(|file| fs::read_to_string(folder.join(file)));
+        let text: String = texts.map(|text| text.expect("the file is in the repository")).concat();
         let written: BTreeSet<&str> = text.split("fn ").skip(1).filter_map(|rest| rest.split('(').next()).collect();
         assert_eq!(written, OF_LIBRARY.iter().copied().collect());
     }
