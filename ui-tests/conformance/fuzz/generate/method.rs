@@ -118,7 +118,7 @@ impl Generator {
     }
 
     /// A variable that `std::array::from_fn` makes.
-    pub(super) fn from_fn(&mut self, depth: usize) -> String {
+    pub(super) fn array_by_index(&mut self, depth: usize) -> String {
         let (element, length) = (Type::scalar(&mut self.random), 2 + self.random.below(3));
         let ty = Type::Array(Box::new(element.clone()), length);
         let function = self.borrowing(|g| {

@@ -37,7 +37,7 @@ impl Generator {
             }
             12 => self.rearranged(depth),
             13 => Some(self.taken_apart(depth)),
-            14 => Some(self.from_fn(depth)),
+            14 => Some(self.array_by_index(depth)),
             _ => Some(format!("{{ {} }}", self.scoped(|g| g.statements(2, depth - 1)).join(" "))),
         }
     }
