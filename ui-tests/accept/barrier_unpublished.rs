@@ -119,6 +119,28 @@ fn of_one_warp_alone(output: &mut [u32]) {
     output[rank] = rank;
 }
 
+/// The others are done with the barrier, or only arrive at it, before one thread ends its life.
+#[cluster_kernel(block = 64)]
+fn ended_after_all(flag: u32) {
+    let block = this_thread_block();
+    let bar = shared_barrier();
+    let other = shared_barrier();
+    bar.init_collective(&block, 64);
+    other.init_collective(&block, 64);
+    if flag == 1 {
+        bar.arrive_and_wait();
+        block.sync();
+    } else {
+        other.arrive_and_wait();
+    }
+    if block.thread_rank() == 0 {
+        bar.arrive_and_wait();
+        bar.invalidate();
+    } else {
+        let _token = bar.arrive();
+    }
+}
+
 pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
     phalanx::Program::of::<synced>,
     phalanx::Program::of::<sync_of_a_warp>,
@@ -128,4 +150,5 @@ pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
     phalanx::Program::of::<to_the_cluster>,
     phalanx::Program::of::<told_by_an_atomic>,
     phalanx::Program::of::<of_one_warp_alone>,
+    phalanx::Program::of::<ended_after_all>,
 ];

@@ -126,4 +126,62 @@ fn of_other_warps(output: &mut [u32]) {
     output[rank] = rank;
 }
 
+/// One thread ends the barrier's life while the others wait at it.
+#[cluster_kernel(block = 64)]
+fn ended_beside_waits() {
+    let block = this_thread_block();
+    let bar = shared_barrier();
+    bar.init_collective(&block, 64);
+    let token = bar.arrive();
+    if block.thread_rank() == 0 {
+        bar.invalidate();
+    } else {
+        bar.wait(token);
+    }
+}
+
+/// The phase is over for the thread that waited; the others may not know yet.
+#[cluster_kernel(block = 64)]
+fn ended_after_its_own_wait() {
+    let block = this_thread_block();
+    let bar = shared_barrier();
+    bar.init_collective(&block, 64);
+    if block.thread_rank() == 0 {
+        bar.arrive_and_wait();
+        bar.invalidate();
+    } else {
+        bar.arrive_and_wait();
+    }
+}
+
+/// The others may still come to the arrival.
+#[cluster_kernel(block = 64)]
+fn ended_before_arrivals() {
+    let block = this_thread_block();
+    let bar = shared_barrier();
+    bar.init_collective(&block, 64);
+    let bar = &bar;
+    let _token = bar.arrive();
+    if block.thread_rank() == 0 {
+        bar.invalidate();
+    }
+}
+
+#[device]
+fn meet(bar: &Barrier) {
+    bar.arrive_and_wait();
+}
+
+#[cluster_kernel(block = 64)]
+fn ended_beside_a_call() {
+    let block = this_thread_block();
+    let bar = shared_barrier();
+    bar.init_collective(&block, 64);
+    if block.thread_rank() == 0 {
+        bar.invalidate();
+    } else {
+        meet(&bar);
+    }
+}
+
 fn main() {}

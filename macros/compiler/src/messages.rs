@@ -7,6 +7,7 @@ mod control;
 mod copy;
 mod inline_cuda;
 mod memory;
+mod method;
 mod previous;
 mod registers;
 pub(crate) mod rings;
@@ -20,6 +21,7 @@ pub(crate) use control::*;
 pub(crate) use copy::*;
 pub(crate) use inline_cuda::*;
 pub(crate) use memory::*;
+pub(crate) use method::*;
 pub(crate) use previous::*;
 pub(crate) use registers::*;
 pub(crate) use shared::*;
@@ -29,7 +31,7 @@ pub(crate) use uniform::*;
 use crate::diag::Diag;
 use crate::model::copy::TensorCopy;
 use crate::model::group::Group;
-use crate::model::kind::{Kind, Memory};
+use crate::model::kind::Kind;
 use crate::model::method::VALUE_METHODS;
 use crate::model::op::{MEMORY_METHODS, Stored};
 use crate::model::ty::SCALARS;
@@ -471,9 +473,7 @@ pub(crate) fn operand_kind(at: SpanRange, found: Kind) -> Diag {
         Kind::Extent => {
             diag.help("use one of its extents, such as `.x`, or bind it by itself: `let at = block.group_index();`")
         }
-        Kind::Memory(Memory::Global | Memory::GlobalMut) => diag.help(
-            "use one of its elements; in a tuple, borrow all of it: `let (from, to) = (&mut x[..], &mut y[..]);`; where an `if` or a `match` chooses, borrow the names: `if swap { (&y, &x) } else { (&x, &y) }`",
-        ),
+        Kind::Memory(_) => diag.help("use one of its elements: `memory[i]`"),
         _ => diag,
     }
 }

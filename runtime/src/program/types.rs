@@ -2,12 +2,13 @@
 //! has what `#[derive(DeviceCopy)]` checks of a user-defined type.
 
 use std::any::TypeId;
+use std::cmp::Ordering;
 
 use half::{bf16, f16};
 
 use crate::fp8::{e4m3, e5m2};
 use crate::program::constant::{Constant, Value};
-use crate::program::type_info::{TypeArgument, TypeInfo};
+use crate::program::type_info::{Content, TypeArgument, TypeInfo};
 use crate::scalar::Scalar;
 
 /// Plain data that may live in device memory: the same bytes mean the same value in Rust and in CUDA C++.
@@ -163,6 +164,15 @@ pub trait DeviceOrd: DeviceEq {}
 #[diagnostic::do_not_recommend]
 impl<T: DeviceScalar> DeviceOrd for T {}
 
+/// A type of Rust's own, or a generic number: its methods are those of Rust, and of traits.
+pub trait TypeOfRust {}
+
+impl<T: DeviceScalar> TypeOfRust for T {}
+impl<T, const N: usize> TypeOfRust for [T; N] {}
+impl<T> TypeOfRust for Option<T> {}
+impl<T, E> TypeOfRust for Result<T, E> {}
+impl TypeOfRust for Ordering {}
+
 /// A struct whose fields are its own, in Rust as in C++: `value.x` is no field behind a `Deref`. rustc refuses the derive of a
 /// struct that has one.
 pub trait NotDeref {}
@@ -273,6 +283,8 @@ macro_rules! tuples {
         impl<$($name: DeviceEq),*> DeviceEq for ($($name,)*) {}
 
         impl<$($name: DeviceOrd),*> DeviceOrd for ($($name,)*) {}
+
+        impl<$($name),*> TypeOfRust for ($($name,)*) {}
     };
 }
 
@@ -292,6 +304,30 @@ impl<T: DeviceType> DeviceType for Option<T> {
 }
 
 impl<T: DeviceEq> DeviceEq for Option<T> {}
+
+/// What comparisons return.
+impl DeviceType for Ordering {
+    fn info() -> TypeInfo {
+        let list = vec![("Less", -1), ("Equal", 0), ("Greater", 1)];
+        let content = Content::Variants { raw: i8::info(), list };
+        TypeInfo::user::<Ordering>("Ordering", "core::cmp", Vec::new(), content)
+    }
+}
+
+impl DeviceConstant for Ordering {
+    fn value(&self) -> Value {
+        Value::Variant(match self {
+            Ordering::Less => "Less",
+            Ordering::Equal => "Equal",
+            Ordering::Greater => "Greater",
+        })
+    }
+}
+
+impl DeviceEq for Ordering {}
+
+// SAFETY: the type has the layout of `i8`, as Rust says, and 0 is a value; the device writes only the variants' values.
+unsafe impl DeviceCopy for Ordering {}
 
 impl<T: DeviceEq> DeviceEq for Result<T, T> {}
 

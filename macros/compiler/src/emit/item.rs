@@ -4,7 +4,7 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 
-use super::host::{HostBody, all_slots, private_api, slot_declarations};
+use super::host::{HostBody, all_slots, methods_of_rust, private_api, slot_declarations};
 use crate::model::barrier::{Barrier, BarrierForm};
 use crate::model::ty::{Brand, ParamType};
 use crate::model::{Function, GenericParam, Generics, Param, Role, ValueId};
@@ -229,7 +229,7 @@ pub(super) fn body(function: &Function, body: HostBody) -> TokenStream {
     let types: Vec<TokenStream> = function.params.iter().map(|param| host_type(function, param)).collect();
     let closures = closures(function);
     let (declared_slots, slots) = (slot_declarations(&function.slots), all_slots(function.slots.len()));
-    let private_api = private_api();
+    let (private_api, methods) = (private_api(), methods_of_rust(function));
     let ret = match &function.ret {
         Some(ret) => ret.tokens.clone(),
         None => quote!(()),
@@ -249,6 +249,7 @@ pub(super) fn body(function: &Function, body: HostBody) -> TokenStream {
                 __PhalanxVisitor: ::phalanx::__private::Visitor<'__phalanx, (#(#types,)*), #ret>,
             {
                 #private_api
+                #methods
                 __phalanx_visitor.visit(|__phalanx_arguments: (#(#types,)*)| {
                     #declared_slots
                     let __phalanx_result: #ret = #block;

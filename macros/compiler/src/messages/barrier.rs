@@ -288,14 +288,18 @@ pub(crate) fn barrier_count_too_few(
     .help("more than one phase may complete while a thread still waits: expect `block.num_threads()` arrivals, or let only as many threads arrive")
 }
 
-/// `wait` is where other threads may still be.
-pub(crate) fn barrier_invalidated_in_use(at: SpanRange, name: &str, wait: SpanRange) -> Diag {
+/// `used` is where other threads may still be, or come to: at a wait, or else an arrival.
+pub(crate) fn barrier_invalidated_in_use(at: SpanRange, name: &str, used: SpanRange, waits: bool) -> Diag {
+    let (what, note) = match waits {
+        true => ("wait at", "other threads may still be in this wait"),
+        false => ("arrive at", "other threads may still come to this arrival"),
+    };
     Diag::new(
         Rule::BarrierUnpublished,
         at,
-        format!("{name} must not be invalidated while other threads use it, but some may still wait at it"),
+        format!("{name} must not be invalidated while other threads use it, but some may still {what} it"),
     )
-    .note(wait, "other threads may still be in this wait")
+    .note(used, note)
     .help("synchronize all threads of the thread block before the `invalidate`: `block.sync();`")
 }
 

@@ -124,3 +124,10 @@ pub(crate) fn no_elements_in_array(at: SpanRange) -> Diag {
     Diag::new(Rule::UnsupportedType, at, "an array in a kernel must have at least one element")
         .help("remove the array: C++ has no arrays of length 0")
 }
+
+/// `whole` is what a value cannot be while a part of it is memory: a tuple, a struct, an array.
+pub(crate) fn memory_in_value(at: SpanRange, kind: Kind, whole: &str) -> Diag {
+    Diag::new(Rule::WrongKind, at, format!("{} cannot be a part of {whole}", kind.noun())).help(
+        "copy its elements, `(x[i], y[i])`, or bind each by a `let` of its own: `let (from, to) = (&mut x[..], &mut y[..]);`; where an `if` or a `match` chooses, borrow the names: `if swap { (&y, &x) } else { (&x, &y) }`",
+    )
+}

@@ -121,6 +121,10 @@ pub(crate) struct Function {
     /// The element type and length of each `shared_array` and of each object that holds barriers, from which the amount
     /// of static shared memory is computed.
     pub(crate) shared: Vec<(TokenStream, ValueId)>,
+    /// Whether the body calls a method with the name of one that is written in the kernel language for Rust's own types.
+    pub(crate) calls_library: bool,
+    /// The methods that values of Rust's own types do not have in a kernel, if they are called on such a value, by name.
+    pub(crate) refused: BTreeMap<String, RefusedMethod>,
     /// What the parser took the names for that it recognised.
     pub(crate) claims: Vec<name::Claim>,
     /// The number of elided brands of barriers and tokens in the signature, each a type parameter.
@@ -141,6 +145,17 @@ pub(crate) struct Function {
     /// The rules that `#[unchecked(...)]` switches off in blocks of the function.
     pub(crate) block_waivers: Vec<Waiver>,
     pub(crate) body: Block,
+}
+
+/// What rustc says where a method is one of Rust's own types.
+#[derive(Debug)]
+pub(crate) struct RefusedMethod {
+    pub(crate) name: Ident,
+    /// The number of arguments beside the receiver.
+    pub(crate) arguments: usize,
+    /// The sentence, with `{Self}` for the type.
+    pub(crate) message: String,
+    pub(crate) instead: String,
 }
 
 /// How far the compiler of CUDA C++ unrolls a loop.

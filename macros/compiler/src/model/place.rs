@@ -17,6 +17,19 @@ pub(crate) fn local_of(expr: &Expr) -> Option<LocalId> {
     }
 }
 
+/// Whether an expression is a place of any kind: a variable, a constant, an element of memory, or a part of one.
+pub(crate) fn is_place(expr: &Expr) -> bool {
+    matches!(
+        expr.kind,
+        ExprKind::Local(_)
+            | ExprKind::Constant(_)
+            | ExprKind::Deref(_)
+            | ExprKind::Field { .. }
+            | ExprKind::Index { .. }
+            | ExprKind::UncheckedPlace { .. }
+    )
+}
+
 /// Whether `expr` may write the variable: it assigns to it, or borrows it mutably.
 pub(crate) fn may_write(expr: &Expr, local: LocalId) -> bool {
     writes(expr, local) > 0

@@ -13,6 +13,23 @@ use crate::model::kind::Kind;
 use crate::span::SpanRange;
 
 impl Parser<'_> {
+    /// Parses a part of `whole`, whose type precedes its parts in the text.
+    pub(super) fn element(&mut self, expr: &syn::Expr, whole: &str) -> Expr {
+        let mut element = self.beside(expr);
+        self.plain_option(&mut element);
+        match element.result_kind {
+            Kind::Token(_) | Kind::OptionalToken(_) => self.escape(element, whole),
+            kind @ Kind::Memory(_) => {
+                self.learn_element(&element);
+                self.error(messages::memory_in_value(element.span, kind, whole))
+            }
+            _ => {
+                self.require_value(&element);
+                self.with_type(element)
+            }
+        }
+    }
+
     /// Parses `Point { x: 1.0, y, ..base }`.
     pub(super) fn struct_literal(&mut self, literal: &ExprStruct, span: SpanRange) -> Expr {
         let fields =

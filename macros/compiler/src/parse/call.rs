@@ -5,6 +5,7 @@ use quote::ToTokens;
 use syn::{ExprCall, PathSegment};
 
 use super::Parser;
+use super::scalar_functions::is_number;
 use super::syntax::{Arguments, type_argument};
 use crate::messages;
 use crate::model::barrier::Barrier;
@@ -14,8 +15,25 @@ use crate::model::kind::Kind;
 use crate::model::name::Space;
 use crate::model::op::Op;
 use crate::model::ty;
-use crate::model::{Role, SlotUse};
+use crate::model::{RefusedMethod, Role, SlotUse};
 use crate::span::SpanRange;
+
+/// Traits whose functions are known as methods alone. None of them can be a user's with device functions, which have other names
+/// (`implementation`).
+const TRAITS_OF_RUST: [&str; 12] = [
+    "Ord",
+    "PartialOrd",
+    "PartialEq",
+    "Eq",
+    "Into",
+    "TryInto",
+    "From",
+    "TryFrom",
+    "Default",
+    "Clone",
+    "ToString",
+    "Iterator",
+];
 
 impl Parser<'_> {
     pub(super) fn call(&mut self, call: &ExprCall, span: SpanRange) -> Expr {
@@ -79,6 +97,11 @@ impl Parser<'_> {
                 self.diags.push(messages::dropped_by_call(span));
                 // It has the token now, so that nothing else is wrong with that.
                 return None;
+            }
+            [.., owner, name] => {
+                let of_number = is_number(owner).then(|| messages::instead_of_number_function(name)).flatten();
+                let of_trait = TRAITS_OF_RUST.contains(&owner).then_some("call it as a method: `a.cmp(&b)`");
+                messages::function_of_rust(span, &format!("{owner}::{name}"), of_number.or(of_trait)?)
             }
             _ => return None,
         };
@@ -280,6 +303,16 @@ impl Parser<'_> {
     /// Makes a call of a device function. Its result is a value, unless a type that is written where it is used says
     /// that it is a token.
     pub(super) fn device_callee(&mut self, callee: Callee, arguments: Vec<Expr>, span: SpanRange) -> Expr {
+        if let Callee::Method(name, _) | Callee::Associated(_, name, _) = &callee {
+            self.function.calls_library |= messages::is_of_library(&name.to_string());
+        }
+        if let Callee::Method(name, _) = &callee
+            && let Some(instead) = messages::instead_of_method(&name.to_string())
+        {
+            let (arguments, message) = (arguments.len().saturating_sub(1), messages::method_of_rust(&name.to_string()));
+            let refused = RefusedMethod { name: name.clone(), arguments, message, instead };
+            self.function.refused.entry(name.to_string()).or_insert(refused);
+        }
         let slot = self.slot(SlotUse::Callee);
         Expr { kind: ExprKind::Call { callee, slot, arguments }, result_kind: Kind::Value, span }
     }

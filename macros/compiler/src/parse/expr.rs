@@ -132,19 +132,6 @@ impl Parser<'_> {
         }
     }
 
-    /// Parses a part of `whole`, whose type precedes its parts in the text.
-    pub(super) fn element(&mut self, expr: &syn::Expr, whole: &str) -> Expr {
-        let mut element = self.beside(expr);
-        self.plain_option(&mut element);
-        match element.result_kind {
-            Kind::Token(_) | Kind::OptionalToken(_) => self.escape(element, whole),
-            _ => {
-                self.require_value(&element);
-                self.with_type(element)
-            }
-        }
-    }
-
     /// Asks rustc for the type of a value that C++ would deduce wrongly.
     pub(super) fn with_type(&mut self, value: Expr) -> Expr {
         if !may_be_eager_logic(&value) {

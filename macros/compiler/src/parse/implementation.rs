@@ -235,6 +235,7 @@ fn turbofished(ty: &Type) -> TokenStream {
 fn type_name(ty: &Type) -> Option<String> {
     match ty {
         Type::Path(path) if path.qself.is_none() => Some(path.path.segments.last()?.ident.unraw().to_string()),
+        Type::Array(_) => Some("array".into()),
         _ => None,
     }
 }

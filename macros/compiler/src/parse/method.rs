@@ -150,8 +150,9 @@ impl Parser<'_> {
     /// Parses a method of a user's type, from `#[device] impl`; rustc knows whether the type has it.
     fn user_method(&mut self, receiver: Expr, call: &ExprMethodCall, span: SpanRange) -> Expr {
         let mut arguments = vec![receiver];
+        let name = call.method.to_string();
         for argument in &call.args {
-            let argument = self.argument(argument);
+            let argument = self.argument_of(&name, argument);
             arguments.push(argument);
         }
         let turbofish = call.turbofish.to_token_stream();

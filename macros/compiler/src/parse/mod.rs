@@ -187,6 +187,8 @@ impl<'d> Parser<'d> {
             values: Vec::new(),
             sites: Vec::new(),
             shared: Vec::new(),
+            calls_library: false,
+            refused: BTreeMap::new(),
             claims: Vec::new(),
             brands: 0,
             text: 0,

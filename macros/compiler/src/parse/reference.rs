@@ -3,19 +3,66 @@
 use syn::ExprReference;
 
 use super::Parser;
+use super::syntax::strip;
 use crate::messages;
-use crate::model::LocalId;
 use crate::model::expr::{Expr, ExprKind};
 use crate::model::kind::Kind;
 use crate::model::op::{Op, Part};
-use crate::model::place::local_of;
+use crate::model::place::{is_place, local_of};
+use crate::model::{LocalId, SlotUse};
 use crate::span::SpanRange;
 
+/// Methods of Rust's that compare with a reference. An element of memory is copied for them, and is no row.
+const COMPARISONS: [&str; 11] =
+    ["cmp", "partial_cmp", "total_cmp", "eq", "ne", "lt", "le", "gt", "ge", "contains", "eq_ignore_ascii_case"];
+
 impl Parser<'_> {
-    /// Parses an argument of a device function: a value, or a reference to something that has a name.
+    /// Parses an argument of a method with this name.
+    pub(super) fn argument_of(&mut self, name: &str, argument: &syn::Expr) -> Expr {
+        match argument {
+            syn::Expr::Reference(reference)
+                if COMPARISONS.contains(&name)
+                    && reference.mutability.is_none()
+                    && matches!(strip(&reference.expr), syn::Expr::Index(_)) =>
+            {
+                let (target, span) = (self.expr(&reference.expr), SpanRange::of(argument));
+                match target.result_kind {
+                    Kind::Value if is_in_memory(&target) => self.lent_copy(target, span),
+                    Kind::Value if local_of(&target).is_some() => {
+                        let kind = ExprKind::Borrow { mutable: false, target: Box::new(target) };
+                        Expr { kind, result_kind: Kind::Value, span }
+                    }
+                    Kind::Unknown => Expr::error(span),
+                    _ => self.error(messages::borrow_target(target.span)),
+                }
+            }
+            argument => self.argument(argument),
+        }
+    }
+
+    /// Makes a reference to a copy of a value.
+    fn lent_copy(&mut self, value: Expr, span: SpanRange) -> Expr {
+        let (at, slot) = (value.span, self.slot(SlotUse::Type));
+        let copy = Expr { kind: ExprKind::Typed(Box::new(value), slot), result_kind: Kind::Value, span: at };
+        let kind = ExprKind::Borrow { mutable: false, target: Box::new(copy) };
+        Expr { kind, result_kind: Kind::Value, span }
+    }
+
+    /// Parses an argument of a device function: a value, or a reference to a value or to something that has a name.
     pub(super) fn argument(&mut self, argument: &syn::Expr) -> Expr {
         match argument {
             syn::Expr::Closure(closure) => self.closure(closure, SpanRange::of(argument)),
+            syn::Expr::Reference(reference) if reference.mutability.is_none() && is_computed(&reference.expr) => {
+                let (target, span) = (self.beside(&reference.expr), SpanRange::of(argument));
+                match target.result_kind {
+                    Kind::Value if !is_place(&target) => {
+                        let kind = ExprKind::Borrow { mutable: false, target: Box::new(target) };
+                        Expr { kind, result_kind: Kind::Value, span }
+                    }
+                    Kind::Unknown => Expr::error(span),
+                    _ => self.error(messages::borrow_target(target.span)),
+                }
+            }
             syn::Expr::Reference(reference) => self.borrow(reference, false),
             _ => self.beside(argument),
         }
@@ -140,6 +187,10 @@ impl Parser<'_> {
             ExprKind::Constant(_) if !mutable => {}
             _ if local_of(&target).is_some() => {}
             ExprKind::Field { .. } if is_bound && !mutable && is_in_memory(&target) => {}
+            // What a call is lent of memory is a copy: the callee may write to the memory.
+            ExprKind::Field { .. } if !mutable && is_in_memory(&target) => {
+                return self.lent_copy(target, span);
+            }
             _ => return self.error(messages::borrow_target(target.span)),
         }
         if matches!(target.result_kind, Kind::Token(_) | Kind::OptionalToken(_)) {
@@ -147,6 +198,20 @@ impl Parser<'_> {
         }
         let result_kind = target.result_kind;
         Expr { kind: ExprKind::Borrow { mutable, target: Box::new(target) }, result_kind, span }
+    }
+}
+
+/// Whether an expression is written as a value that is computed, which has no place but one for as long as the call.
+fn is_computed(expr: &syn::Expr) -> bool {
+    match strip(expr) {
+        syn::Expr::Lit(_)
+        | syn::Expr::Binary(_)
+        | syn::Expr::Cast(_)
+        | syn::Expr::Call(_)
+        | syn::Expr::MethodCall(_) => true,
+        syn::Expr::If(_) | syn::Expr::Match(_) | syn::Expr::Block(_) => true,
+        syn::Expr::Unary(unary) => !matches!(unary.op, syn::UnOp::Deref(_)),
+        _ => false,
     }
 }
 

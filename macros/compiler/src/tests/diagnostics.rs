@@ -234,6 +234,7 @@ const UNSEEN: &[(&str, &str)] = &[
         "it is so with {}, and not with all other values",
         "said by rustc where it builds the instance, and `cargo check` builds none",
     ),
+    ("`{name}` of `{of}` is not supported in a kernel [{rule}]", "said by rustc, in `methods_of_rust.stderr`"),
     ("assertion failed: step != 0", RUNTIME),
     ("assertion failed: {}", RUNTIME),
     ("assertion `left {} right` failed", RUNTIME),
@@ -314,8 +315,7 @@ const FORGOTTEN: &str = "said by rustc, in `forgotten_in_a_call.stderr`";
 const NAMED: &str = "said by rustc, in `memory_of_functions.stderr`";
 const CALLS: &str = "said by rustc, in `shared_in_calls.stderr`";
 
-/// Each sentence of the catalogues, and each word that the parser puts into one, is shown by a function in
-/// `ui-tests/reject`, where its message and underline are compared.
+/// Each sentence of the catalogues, and each word that the parser puts into one, is shown by `ui-tests/reject`.
 #[test]
 fn every_sentence_is_seen() {
     struct Sentences(Vec<String>);

@@ -234,3 +234,36 @@ fn invalidated_by_one_thread() {
     assert_eq!(after("bar.arrive_and_wait(); if rank == 3 { bar.invalidate(); }"), ["barrier_unpublished"]);
     assert_eq!(after("let t = bar.arrive(); bar.wait(t); if rank == 3 { bar.invalidate(); }"), ["barrier_unpublished"]);
 }
+
+/// The others may be on another arm, or have still to come to what the thread has done.
+#[test]
+fn invalidated_beside_uses() {
+    let after = |body: &str| broken(&format!("bar.init_collective(&block, 64); {body} return;"));
+    for wrong in [
+        "let t = bar.arrive(); if rank == 0 { bar.invalidate(); } else { bar.wait(t); }",
+        "if rank == 0 { bar.arrive_and_wait(); bar.invalidate(); } else { bar.arrive_and_wait(); }",
+        "if rank == 0 { bar.invalidate(); } else { bar.arrive_and_wait(); }",
+        "if rank == 0 { bar.invalidate(); } else { if rank == 5 { while !bar.try_wait_parity(false) {} } }",
+        "let t = bar.arrive(); if rank == 0 { bar.invalidate(); }",
+        "if rank == 1 { bar.arrive(); } if rank == 0 { bar.invalidate(); }",
+        "let b = &bar; if rank == 0 { b.invalidate(); } else { bar.arrive_and_wait(); }",
+        "for i in 0..3 { if i == 2 { if rank == 0 { bar.invalidate(); } break; } bar.arrive_and_wait(); }",
+        "match rank { 0 => bar.invalidate(), 1 => bar.arrive_and_wait(), _ => {} }",
+        "let t = bar.arrive(); if rank == 0 { bar.wait(t); bar.invalidate(); } else if rank == 7 { bar.wait_parity(false); }",
+    ] {
+        assert_eq!(after(wrong), ["barrier_unpublished"], "{wrong}");
+    }
+    // The second may be the thread of the first, as far as branches are followed.
+    let next = "if rank == 0 { bar.invalidate(); } if rank == 1 { bar.arrive_and_wait(); }";
+    assert_eq!(after(next), ["barrier_uninitialized"]);
+    for right in [
+        "if rank == 0 { bar.wait_parity(false); bar.invalidate(); } else { bar.arrive(); }",
+        "let t = bar.arrive(); bar.wait(t); block.sync(); if rank == 0 { bar.invalidate(); } else { let _x = rank; }",
+        "if rank == 0 { bar.arrive_and_wait(); } block.sync(); if rank == 0 { bar.invalidate(); }",
+        "if rank == 0 { bar.arrive(); bar.invalidate(); }",
+        "if n > 3 { if rank == 0 { bar.invalidate(); } } else { bar.arrive_and_wait(); }",
+        "for i in 0..3 { bar.arrive_and_wait(); block.sync(); } if rank == 0 { bar.invalidate(); }",
+    ] {
+        assert_eq!(after(right), [] as [&str; 0], "{right}");
+    }
+}

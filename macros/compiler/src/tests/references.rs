@@ -298,3 +298,31 @@ fn chosen_by_what_blocks_set_differently() {
         );
     }
 }
+
+/// What a method of Rust's own types reads by a reference, and what it makes of it, is known as if it were written out.
+#[test]
+fn methods_of_rusts_own_types() {
+    for (right, wrong) in [
+        (
+            "u[rank] = input[rank]; block.sync(); if rank.lt(&u[63 - rank]) { output[rank] = 1; }",
+            "u[rank] = input[rank]; if rank.lt(&u[63 - rank]) { output[rank] = 1; }",
+        ),
+        (
+            "u[rank] = 1; block.sync(); output[rank] = rank.cmp(&(u[63 - rank] + 1)) as u32;",
+            "u[rank] = 1; output[rank] = rank.cmp(&(u[63 - rank] + 1)) as u32;",
+        ),
+    ] {
+        assert_eq!(broken(right), [] as [&str; 0], "{right}");
+        assert_eq!(broken(wrong), ["unsynchronized_access"], "{wrong}");
+    }
+    let remote = "let peer = cluster.map_shared_rank(&u, other);";
+    let read = "output[rank] = rank.eq(&peer[rank]) as u32;";
+    assert_eq!(broken(&format!("{remote} u[rank] = 1; cluster.sync(); {read}")), [] as [&str; 0]);
+    assert_eq!(broken(&format!("{remote} u[rank] = 1; {read}")), ["unpublished_remote_read"]);
+    // Who comes to a barrier depends on the comparison.
+    assert_eq!(broken("if rank.lt(&3) { block.sync(); }"), ["divergent_collective"]);
+    assert_eq!(
+        broken("let mut a = [0, 1]; a[0] = rank; if a.contains(&3) { block.sync(); }"),
+        ["divergent_collective"]
+    );
+}

@@ -6,6 +6,7 @@ mod chain;
 mod code;
 mod generator;
 mod memory;
+mod method;
 mod number;
 mod option;
 mod place;

@@ -19,7 +19,7 @@ impl Generator {
                 _ => self.compound(0),
             };
         }
-        match self.random.weighted(&[6, 8, 4, 3, 3, 3, 2, 2, 2, 2, 2, 1, 1]) {
+        match self.random.weighted(&[6, 8, 4, 3, 3, 3, 2, 2, 2, 2, 2, 1, 1, 2, 2, 1]) {
             0 => Some(self.declaration(depth)),
             1 => self.assignment(depth),
             2 => self.compound(depth),
@@ -35,6 +35,9 @@ impl Generator {
                 let ty = Type::any(&mut self.random, 1);
                 Some(format!("let _ = {};", self.value(&ty, depth, false).text))
             }
+            12 => self.rearranged(depth),
+            13 => Some(self.taken_apart(depth)),
+            14 => Some(self.array_by_index(depth)),
             _ => Some(format!("{{ {} }}", self.scoped(|g| g.statements(2, depth - 1)).join(" "))),
         }
     }
@@ -155,7 +158,7 @@ impl Generator {
         })
     }
 
-    fn loop_body(&mut self, label: &str, depth: usize) -> String {
+    pub(super) fn loop_body(&mut self, label: &str, depth: usize) -> String {
         self.targets.push(Target { label: label.into(), is_loop: true, value: None });
         let body = self.scoped(|g| g.statements(2, depth - 1)).join(" ");
         self.targets.pop();

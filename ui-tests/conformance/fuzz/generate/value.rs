@@ -32,10 +32,14 @@ impl Generator {
     /// An operation that yields this type.
     fn own(&mut self, ty: &Type, depth: usize, known: bool) -> Option<Code> {
         match ty {
+            Type::Scalar("bool") if self.random.chance(20) => Some(self.truth_by_method(depth)),
             Type::Scalar("bool") => Some(self.truth(depth)),
+            Type::Scalar(name) if ty.is_integer() && self.random.chance(15) => Some(self.by_method(name, depth)),
             Type::Scalar(name) if ty.is_integer() => self.integer(name, depth),
             Type::Scalar(name) => Some(self.float(name, depth)),
+            Type::Option(inner) if self.random.chance(20) => Some(self.joined(inner, depth)),
             Type::Option(inner) => self.option(inner, depth, known),
+            Type::Array(element, length) if self.random.chance(30) => self.mapped(element, *length, depth),
             Type::Tuple(_) | Type::Array(..) | Type::Pair => Some(self.aggregate(ty, depth, known)),
         }
     }

@@ -60,6 +60,7 @@ mod litmus;
 mod macro_made;
 mod matrices;
 mod memory;
+mod methods_of_rust;
 mod mixtures;
 mod multicast;
 mod names;
@@ -158,6 +159,7 @@ pub fn modules() -> Vec<Module> {
         macro_made::modules(),
         matrices::modules(),
         memory::modules(),
+        methods_of_rust::modules(),
         odd_places::modules(),
         elements::modules(),
         iterations::modules(),

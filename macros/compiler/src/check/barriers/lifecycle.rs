@@ -39,8 +39,6 @@ pub(super) struct State {
     pub(super) dropped: BTreeMap<(Id, Option<BarrierArgument>), BTreeSet<BarrierArgument>>,
     /// The barriers at which the thread has arrived on every path, itself or in a call that may have.
     pub(super) arrived: BTreeSet<(Id, Option<BarrierArgument>)>,
-    /// The waits that the thread has had on some path since it last synchronized with others, by barrier: others may be there.
-    pub(super) waits: BTreeMap<Id, BTreeSet<BarrierCallId>>,
     /// Whether the thread has reached a barrier of the scope, on every path.
     pub(super) entered: bool,
 }
@@ -57,12 +55,6 @@ impl Join for State {
                 *paths = both;
                 changed = true;
             }
-        }
-        for (id, waits) in &other.waits {
-            let known = self.waits.entry(*id).or_default();
-            let before = known.len();
-            known.extend(waits);
-            changed |= known.len() != before;
         }
         let size = |state: &Self| {
             (state.arrived.len(), state.dropped.len(), state.dropped.values().map(BTreeSet::len).sum::<usize>())
@@ -227,7 +219,6 @@ impl<'a, 'f> Lifecycles<'a, 'f> {
 
     /// Threads may have learned here, in a way that is not followed, what others did before.
     fn may_learn(&self, state: &mut State) {
-        state.waits.clear();
         let cluster = self.within == Uniformity::Cluster;
         for paths in state.paths.values_mut() {
             paths.each(|path| match path.observers {
@@ -251,7 +242,6 @@ impl<'a, 'f> Lifecycles<'a, 'f> {
     /// only what came before the arrival.
     fn synchronize(&self, state: &mut State, sent: Option<Group>) {
         state.entered = true;
-        state.waits.clear();
         let uniform = |assumed: &BTreeSet<(usize, bool)>| -> BTreeSet<(usize, bool)> {
             let required = |&(number, holds): &(usize, bool)| match self.divergent_conditions.get(&number) {
                 Some(requires) => {
@@ -326,7 +316,6 @@ impl<'a, 'f> Lifecycles<'a, 'f> {
             PhaseAction::Invalidate => self.change(state, call, Lifecycle::Invalid, Observers::Own),
             PhaseAction::Wait | PhaseAction::WaitParity | PhaseAction::ArriveAndWait | PhaseAction::TryWait => {
                 self.may_learn(state);
-                state.waits.extend(exact.map(|id| (id, BTreeSet::from([at]))));
             }
             PhaseAction::ArriveAndDrop => state.dropped.extend(exact.map(|id| ((id, None), BTreeSet::new()))),
             PhaseAction::Arrive | PhaseAction::ArriveN | PhaseAction::ExpectTx | PhaseAction::Copy => {}
@@ -350,7 +339,6 @@ impl Analysis for Lifecycles<'_, '_> {
             paths: self.ids.iter().map(new).collect(),
             dropped: BTreeMap::new(),
             arrived: BTreeSet::new(),
-            waits: BTreeMap::new(),
             entered: false,
         }
     }
@@ -362,8 +350,7 @@ impl Analysis for Lifecycles<'_, '_> {
                 self.synchronize(state, None)
             }
             StepKind::Group(GroupStep::Collective { team, barrier: true, .. }) if team.group.is_of_a_warp() => {
-                state.waits.clear();
-                for paths in state.paths.values_mut() {
+                        for paths in state.paths.values_mut() {
                     paths.each(|path| match path.observers {
                         Observers::OtherThread => path.clone().with(path.life, Observers::OtherWarp),
                         Observers::All | Observers::Own | Observers::Arrived(_) | Observers::OtherWarp => path,

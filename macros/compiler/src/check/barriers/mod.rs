@@ -20,6 +20,7 @@ mod exchange;
 mod expected;
 pub(crate) mod gather;
 mod given;
+mod invalidated;
 mod lifecycle;
 mod path_states;
 mod repeated;
@@ -86,6 +87,9 @@ pub(super) fn check<'f>(function: &'f Function, cfg: &Cfg<'f>, values: &Values<'
                 check.step(&state, step, BlockId(block));
                 lives.transfer(&mut state, step);
             }
+        }
+        if scope == Uniformity::Block {
+            check.ends();
         }
     }
     summary.add_kept(&cx);
@@ -234,7 +238,7 @@ impl<'a, 'f> Check<'a, 'f, '_> {
                 | PhaseAction::Invalidate,
             ) => {
                 if call.method.action == PhaseAction::Invalidate {
-                    self.check_invalidate(state, call, id, self.threads_at(block, step, &call.region).as_ref());
+                    self.check_invalidate(call, id, self.threads_at(block, step, &call.region).as_ref());
                 }
                 self.check_ready(state, call, id, block);
                 self.check_dropped(state, BarrierCallId(index), id);
@@ -444,36 +448,18 @@ impl<'a, 'f> Check<'a, 'f, '_> {
         self.cx.function.role == Role::Kernel
     }
 
-    /// `barrier_init_not_elected`, `barrier_unpublished`: one thread ends a barrier's life, while no other waits at it.
+    /// `barrier_init_not_elected`: one thread ends a barrier's life.
     ///
     /// ```text
-    /// bar.invalidate();                                           // every thread executes it
-    /// bar.arrive_and_wait(); if rank == 0 { bar.invalidate(); }   // others may not have left the wait yet
+    /// block.sync(); bar.invalidate();   // every thread executes it
     /// ```
-    fn check_invalidate(&mut self, state: &State, call: &BarrierCall, id: Id, threads: Option<&Threads<'a, 'a, 'f>>) {
-        let is_other = |wait: &&BarrierCallId| {
-            let block = self.cx.block_of(**wait);
-            let waiting = block.and_then(|block| {
-                let step = self.cx.cfg.blocks[block.0]
-                    .steps
-                    .iter()
-                    .find(|step| matches!(step.kind, StepKind::BarrierCall(at) if at == **wait))?;
-                self.election.at(block, same_step(step))
-            });
-            let both = waiting.zip(threads).map(|(waiting, threads)| waiting.or(threads));
-            both.is_some_and(|both| both.max_threads() != MaxThreads::One)
-        };
-        let wait = state.waits.get(&id).into_iter().flatten().find(is_other);
+    fn check_invalidate(&mut self, call: &BarrierCall, id: Id, threads: Option<&Threads<'a, 'a, 'f>>) {
         if self.cx.threads() == Some(1) || !self.is_of_whole_block(id) {
             return;
         }
         if threads.is_some_and(|threads| threads.max_threads() != MaxThreads::One) {
             let condition = threads.and_then(|threads| self.condition(threads.block));
             self.report(id, messages::barrier_invalidate_not_elected(call.at, &self.cx.name(id), condition));
-        }
-        if let Some(wait) = wait.filter(|_| is_exact(call, id)) {
-            let wait = self.cx.cfg.barrier_calls[wait.0].at;
-            self.report(id, messages::barrier_invalidated_in_use(call.at, &self.cx.name(id), wait));
         }
     }
 

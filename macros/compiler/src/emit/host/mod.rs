@@ -8,6 +8,7 @@ mod copy;
 mod inline_cuda;
 mod memory;
 mod message;
+mod methods;
 mod op;
 mod pattern;
 mod place;
@@ -19,6 +20,7 @@ use std::cell::RefCell;
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
 
+pub(crate) use methods::methods_of_rust;
 pub(crate) use op::one_collective;
 pub(crate) use slots::{all as all_slots, declarations as slot_declarations, place as slot_place};
 

@@ -351,6 +351,6 @@ impl Host<'_> {
 }
 
 /// Returns the name of the method that bodies call in place of `name`.
-fn entry_name(name: &Ident) -> Ident {
+pub(super) fn entry_name(name: &Ident) -> Ident {
     format_ident!("{name}__on_device", span = name.span())
 }

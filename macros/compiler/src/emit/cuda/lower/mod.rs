@@ -55,7 +55,7 @@ use crate::model::facts::Effect;
 use crate::model::fused_barriers::awaited;
 use crate::model::kind::{Kind, Memory};
 use crate::model::op::Op;
-use crate::model::place::local_of;
+use crate::model::place::{is_place, local_of};
 use crate::model::ty::{ValueType, known_shape};
 use crate::model::walk::walk_block;
 use crate::model::{Function, LocalId, SiteId, ValueId};
@@ -429,6 +429,11 @@ impl Lower<'_> {
         let last = effects.iter().rposition(|effect| *effect != Effect::Pure);
         let mut values = Vec::new();
         for (index, expr) in exprs.iter().enumerate() {
+            // What is computed for a reference is a value of its own.
+            let expr = match &expr.kind {
+                ExprKind::Borrow { mutable: false, target } if !is_place(target) => target,
+                _ => *expr,
+            };
             let value = self.value(expr);
             let must_spill = changes && effects[index] != Effect::Pure && Some(index) != last;
             values.push(match &expr.kind {
