@@ -358,6 +358,7 @@ pub(super) fn modules() -> Vec<Module> {
         rows_and_parts_of_memory,
         slices_through_functions,
     ];
-    let kernels = kernel_list![elements, chunked, no_steps, indexes, beyond, consumed, rows_and_parts, read_only, read_lent];
+    let kernels =
+        kernel_list![elements, chunked, no_steps, indexes, beyond, consumed, rows_and_parts, read_only, read_lent];
     vec![Module { name: "elements", checks, kernels }]
 }
