@@ -31,8 +31,8 @@ fn dropped() {
 fn in_tuples(x: &mut [f32], y: &mut [f32]) {
     let block = this_thread_block();
     let (mut from, mut to) = (x, y);
-    let (at, i) = (block.group_index(), block.thread_rank());
-    to[i] = from[at.x];
+    let at = (block.group_index(), block.thread_rank());
+    to[at.1] = from[at.1];
 }
 
 type Tile = [f32; 4];

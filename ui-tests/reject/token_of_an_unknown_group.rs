@@ -27,6 +27,16 @@ fn under_another_name(block: &ThreadBlock, token: ArrivalToken<renamed::Cluster>
     block.barrier_wait(token);
 }
 
+#[cluster_kernel]
+fn of_an_inner_block() {
+    let cluster = this_cluster();
+    {
+        let token = cluster.barrier_arrive();
+        cluster.barrier_wait(token);
+    }
+    cluster.barrier_wait(token);
+}
+
 #[device]
 fn nothing(x: u32) {}
 

@@ -26,7 +26,7 @@ fn loops(input: &[u32], output: &mut [u32], n: u32) {
     let total = a.iter().sum();
     let most = a.iter().max();
     let last = a.iter().last();
-    let kept = a.iter().filter(|x| **x > 1).count();
+    let kept = a.iter().filter(|x| **x > 1).max();
     let small = a.iter().copied().filter(|x: &u32| *x < 3).count();
     let even = Some(n).filter(|x: &u32| x % 2 == 0);
     let late = a.iter().map(|x| x + 1).position(|x| x == 2);

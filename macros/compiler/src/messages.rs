@@ -460,12 +460,6 @@ pub(crate) fn wrong_kind(at: SpanRange, expected: &str, found: Kind) -> Diag {
     Diag::new(Rule::WrongKind, at, format!("expected {expected}, found {}", found.noun()))
 }
 
-pub(crate) fn not_a_token(at: SpanRange, found: Kind) -> Diag {
-    wrong_kind(at, "an `ArrivalToken`", found).help(
-        "write the type of a token that a device function returned: `let token: ArrivalToken<Cluster> = ...`; wait for the token of a phase barrier at that barrier: `bar.wait(token)`",
-    )
-}
-
 pub(crate) fn operand_kind(at: SpanRange, found: Kind) -> Diag {
     let diag = Diag::new(Rule::WrongKind, at, format!("{} is not a number or a truth value", found.noun()));
     match found {

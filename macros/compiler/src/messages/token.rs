@@ -2,9 +2,10 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
-use super::short;
+use super::{short, wrong_kind};
 use crate::diag::Diag;
 use crate::model::group::Group;
+use crate::model::kind::Kind;
 use crate::model::token::{TokenHolder, TokenLoss, TokenOrigin};
 use crate::rules::Rule;
 use crate::span::SpanRange;
@@ -176,4 +177,16 @@ pub(crate) fn token_escapes(at: SpanRange, whereto: &str) -> Diag {
         format!("an arrival token cannot be moved into {whereto}, where it cannot be tracked"),
     )
     .help("keep each token in a local variable of its own, plain or in an `Option`")
+}
+
+pub(crate) fn not_a_token(at: SpanRange, found: Kind) -> Diag {
+    wrong_kind(at, "an `ArrivalToken`", found).help(
+        "write the type of a token that a device function returned: `let token: ArrivalToken<Cluster> = ...`; wait for the token of a phase barrier at that barrier: `bar.wait(token)`",
+    )
+}
+
+/// A wait is given a name that no `let` of the function binds.
+pub(crate) fn unknown_token(at: SpanRange, name: &str) -> Diag {
+    Diag::new(Rule::WrongKind, at, format!("expected an `ArrivalToken`, but no variable `{name}` is in scope here"))
+        .help("bind the token of the arrival: `let token = cluster.barrier_arrive();`, and wait with it where it is in scope")
 }

@@ -149,6 +149,11 @@ impl Group {
     }
 }
 
+/// Whether a method of this name of some group returns a `Dim3`.
+pub(crate) fn gives_extent(name: &str) -> bool {
+    Group::ALL.iter().any(|group| group.query(name).is_some_and(|query| query.answer.is_extent()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

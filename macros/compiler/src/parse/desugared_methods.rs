@@ -181,7 +181,9 @@ impl Parser<'_> {
                 quote_spanned!(at=> { let #name = #value; #place.iter().any(|#item| *#item == #name) })
             }
             ("map", place, [function])
-                if self.is_elements(place) || matches!(place, syn::Expr::Array(_) | syn::Expr::Repeat(_)) =>
+                if self.is_elements(place)
+                    || self.is_of_memory(place)
+                    || matches!(place, syn::Expr::Array(_) | syn::Expr::Repeat(_)) =>
             {
                 let function = as_closure(function, &fresh("value"));
                 quote_spanned!(at=> ::phalanx::__private::mapped(#place, #function))
@@ -283,6 +285,12 @@ impl Parser<'_> {
         local.is_some_and(|local| local.is_array || matches!(local.kind, Kind::Memory(_)))
     }
 
+    /// Whether an expression is an element of memory, which holds no options.
+    fn is_of_memory(&self, place: &syn::Expr) -> bool {
+        let syn::Expr::Index(index) = strip(place) else { return false };
+        self.names_memory(&index.expr) || self.is_of_memory(&index.expr)
+    }
+
     pub(super) fn in_place(&mut self, tokens: TokenStream, span: SpanRange) -> Expr {
         match syn::parse2::<syn::Expr>(tokens) {
             Ok(expr) => Expr { span, ..self.expr(&expr) },
@@ -301,6 +309,7 @@ pub(super) fn test_of(function: &syn::Expr, value: &Ident) -> Option<TokenStream
             Some(quote!({ let #pattern = #value; #test }))
         }
         (Some(name @ Pat::Ident(_)), 1) => Some(quote!({ let #name = &#value; #test })),
+        (Some(Pat::Wild(_)), 1) => Some(quote!(#test)),
         (Some(pat @ (Pat::Tuple(_) | Pat::Struct(_))), 1) => {
             let fields = fields_of(pat)?.into_iter().filter(|(pat, _)| !matches!(pat, Pat::Wild(_)));
             let names =

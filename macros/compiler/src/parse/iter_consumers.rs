@@ -6,6 +6,7 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::{ExprClosure, ExprMethodCall, Pat};
 
 use super::Parser;
+use super::copied_items;
 use super::desugared_methods::test_of;
 use super::operand_order::{OperandOrder, whole};
 use super::syntax::strip;
@@ -52,6 +53,9 @@ impl Parser<'_> {
             None => ["min", "max"].contains(&name.as_str()),
         };
         if comes_out && gives_references(source) {
+            if let Some(copies) = copied_items::over_copies(call).filter(|_| !adaptors.is_empty()) {
+                return self.consumed(&copies, span);
+            }
             return Some(self.error(messages::item_reference(SpanRange::of(&call.method), &name)));
         }
         let Some(tokens) = written(call, &name, source, &adaptors) else {
@@ -267,9 +271,10 @@ fn is_iterator(expr: &syn::Expr) -> bool {
     match strip(expr) {
         syn::Expr::Range(_) => true,
         syn::Expr::MethodCall(call) => match call.method.to_string().as_str() {
-            "iter" | "into_iter" | "iter_mut" | "windows" | "chunks_exact" => true,
-            "chunks" | "rev" | "enumerate" | "zip" | "step_by" | "skip" | "take" | "copied" | "cloned" | "map"
-            | "filter" => is_iterator(&call.receiver),
+            "iter" | "into_iter" | "iter_mut" | "windows" | "chunks" | "chunks_exact" => true,
+            "rev" | "enumerate" | "zip" | "step_by" | "skip" | "take" | "copied" | "cloned" | "map" | "filter" => {
+                is_iterator(&call.receiver)
+            }
             _ => false,
         },
         _ => false,

@@ -238,8 +238,8 @@ impl Parser<'_> {
     }
 
     /// Parses the token that a wait consumes.
-    fn token(&mut self, group: Group, token: &syn::Expr) -> Option<Expr> {
-        let mut token = self.expr(token);
+    fn token(&mut self, group: Group, written: &syn::Expr) -> Option<Expr> {
+        let mut token = self.expr(written);
         match token.result_kind {
             // rustc refuses the token of another group, and shows both types.
             Kind::Token(_) | Kind::Unknown => {}
@@ -252,7 +252,12 @@ impl Parser<'_> {
                     self.learned = true;
                 }
                 _ => {
-                    self.diags.push(messages::not_a_token(token.span, kind));
+                    self.diags.push(match token.kind {
+                        ExprKind::Constant(_) => {
+                            messages::unknown_token(token.span, &written.to_token_stream().to_string())
+                        }
+                        _ => messages::not_a_token(token.span, kind),
+                    });
                     return None;
                 }
             },

@@ -9,6 +9,7 @@ mod call;
 pub(crate) mod called_tokens;
 mod closure;
 mod control;
+mod copied_items;
 mod copy;
 mod desugared_methods;
 mod elsewhere;

@@ -16,7 +16,7 @@ use crate::model::kind::Kind;
 use crate::model::name::{Space, known};
 use crate::model::op::Op;
 use crate::model::ty::{TypeShape, ValueType};
-use crate::model::{LocalId, SlotUse, ValueId, barrier, group_barrier};
+use crate::model::{LocalId, SlotUse, ValueId, barrier, group_barrier, query};
 use crate::span::SpanRange;
 
 impl Parser<'_> {
@@ -203,6 +203,10 @@ impl Parser<'_> {
             ExprKind::Borrow { target, .. } => {
                 matches!(target.kind, ExprKind::Local(local) if self.function.local(local).is_array)
             }
+            // A row of shared memory.
+            ExprKind::Index { base, .. } => {
+                matches!(base.kind, ExprKind::Local(local) if self.function.local(local).rows.is_some())
+            }
             _ => false,
         }
     }
@@ -347,7 +351,7 @@ fn references(value: &syn::Expr, count: usize) -> Option<Vec<syn::Expr>> {
     (parts.len() == count && parts.iter().all(is_reference)).then_some(parts)
 }
 
-/// Whether an expression may make a group, memory, a barrier, a token or a reference.
+/// Whether an expression may make a group, a `Dim3`, memory, a barrier, a token, a closure or a reference.
 fn is_origin(value: &syn::Expr) -> bool {
     match value {
         syn::Expr::Call(call) => {
@@ -356,9 +360,12 @@ fn is_origin(value: &syn::Expr) -> bool {
         }
         syn::Expr::MethodCall(call) => {
             let name = call.method.to_string();
-            name == "map_shared_rank" || group_barrier::makes_token(&name) || barrier::makes_token(&name)
+            name == "map_shared_rank"
+                || group_barrier::makes_token(&name)
+                || barrier::makes_token(&name)
+                || query::gives_extent(&name)
         }
-        syn::Expr::Reference(_) => true,
+        syn::Expr::Reference(_) | syn::Expr::Closure(_) => true,
         _ => false,
     }
 }

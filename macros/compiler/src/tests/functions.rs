@@ -237,6 +237,7 @@ fn tokens_that_functions_return() {
         assert_eq!(with(&lost), ["token_never_waited"], "{lost}");
     }
     assert_eq!(with("let token = 5; cluster.barrier_wait(token);"), ["wrong_kind"]);
+    assert_eq!(with("cluster.barrier_wait(missing);"), ["wrong_kind"]);
 }
 
 /// A barrier that a function initializes: once, and the threads synchronize before it is used.

@@ -48,6 +48,49 @@ fn writes_through_references() {
     assert!(test("a[3] = cluster.block_rank(); a.reverse();").is_empty());
 }
 
+/// An iterator over references that has a filter is one over copies: what its result depends on is known.
+#[test]
+fn filtered_references() {
+    let test = |count: &str| broken(&format!("let a = [0u32; 4]; if a.iter(){count} {{ block.sync(); }}"));
+    for (of_thread, of_block) in [
+        (".filter(|x| **x > rank).count() > 1", ".filter(|x| **x > 1).count() > 1"),
+        (".filter(|&x| *x > rank).count() > 1", ".filter(|&&x| x > 1).count() > 1"),
+        (
+            ".rev().filter(|x| **x > 1).map(|x| *x + rank).sum::<u32>() > 1",
+            ".filter(|_| true).map(|x| x + 1).sum::<u32>() > 1",
+        ),
+        (".filter(|x| **x > 1).any(|&x| x == rank)", ".filter(|x| **x > 1).all(|x| *x > 3)"),
+        (".filter(|x| **x > 1).fold(0, |t, x| t + *x * rank) > 1", ".filter(|x| **x > 1).fold(0, |t, &x| t + x) > 1"),
+    ] {
+        assert_eq!(test(of_thread), ["divergent_collective"], "{of_thread}");
+        assert!(test(of_block).is_empty(), "{of_block}");
+    }
+    // The least is a reference itself, and what `x` means in a macro or below another `x` is not followed.
+    for refused in [
+        ".filter(|x| **x > 1).min().is_some()",
+        ".filter(|x| matches!(**x, 1 | 2)).count() > 1",
+        ".filter(|x| { let x = **x; x > 1 }).count() > 1",
+        ".filter(|x: &&u32| **x > 1).count() > 1",
+    ] {
+        assert_eq!(test(refused), ["unsupported_loop"], "{refused}");
+    }
+}
+
+/// What the values of a tuple's `let` are is known as that of separate ones.
+#[test]
+fn bound_together() {
+    let test = |body: &str| broken(&format!("{body} {{ block.sync(); }}"));
+    let indexes = "let (at, of) = (block.thread_index(), block.group_index());";
+    let closures = "let (f, g) = (|x: u32| x + rank, |x: u32| x + 1);";
+    for (of_thread, of_block) in [
+        (format!("{indexes} if at.x == 0"), format!("{indexes} if of.x == 0")),
+        (format!("{closures} if f(1) == 3"), format!("{closures} if g(1) == 3")),
+    ] {
+        assert_eq!(test(&of_thread), ["divergent_collective"], "{of_thread}");
+        assert!(test(&of_block).is_empty(), "{of_block}: {:?}", test(&of_block));
+    }
+}
+
 /// `take` sets an option to `None`, though only some threads execute it.
 #[test]
 fn take_sets_the_option() {

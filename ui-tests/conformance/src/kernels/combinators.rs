@@ -67,6 +67,21 @@ twins! {
         let option = even(x).filter(|&v| v > 1).map_or(8, |v| v + 1) + (y > 3).then_some(x * y).filter(|&v| v != 12).unwrap_or(-9);
         kept + 3 * late + 5 * (many + of_range + counted) as i32 + 7 * least + 11 * most as i32 + 13 * none.unwrap_or(55) + 17 * pairs + 19 * all + seen + 23 * option
     }
+    fn kept_by_reference(x: i32, y: i32) -> i32 {
+        let a = [x, y, 3, -4, x * y, y - x];
+        let counted = a.iter().filter(|v| **v > 2).count() + 10 * a.iter().filter(|&v| *v < y).count() + 100 * a.iter().rev().filter(|&&v| v == 3).count();
+        let total = a.iter().skip(1).filter(|v| **v != x && v.signum() == 1).sum::<i32>();
+        let most = a.iter().filter(|v| **v < 40).map(|v| *v * 2).max().unwrap_or(9);
+        let folded = a.iter().filter(|v| **v > -4).fold(1, |so_far, v| so_far * 3 - *v);
+        let tested = a.iter().filter(|_| y > 2).any(|&v| v == -4) as i32 + 2 * a.iter().filter(|v| **v > 2).all(|v| *v < 9) as i32;
+        let mut seen = 0;
+        a.iter().take(4).filter(|v| { let w = 2 * **v; w < 7 }).for_each(|v| seen = seen * 5 + v);
+        counted as i32 + 7 * total + 11 * most + 13 * folded + 17 * tested + seen
+    }
+    fn closures_together(x: i32, y: i32) -> i32 {
+        let (left, right, n) = (|v: i32| v << 1, |v| v - x, y + 1);
+        left(n) + 3 * right(left(y))
+    }
     fn of_truth(x: i32, y: i32) -> i32 {
         let a = (x > y).then(|| x - y);
         let b = (-2..5).contains(&x) as i32 + 2 * (1..=y).contains(&(x + 1)) as i32 + 4 * (y..).contains(&x) as i32;

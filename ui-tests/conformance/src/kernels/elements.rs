@@ -291,6 +291,34 @@ fn values_of_iterators(device: &Device) -> Outcome {
     same(&got, &want, |i| format!("out[{i}]"))
 }
 
+/// What iterators over parts are consumed to, rows of memory as arrays, and indexes of threads that are bound together.
+#[cluster_kernel(block = (4, 2))]
+fn rows_and_parts(a: &[u32], out: &mut [u32]) {
+    let block = this_thread_block();
+    let (at, of, rows) = (block.thread_index(), block.dim_threads(), shared_array::<[u32; 3], 8>());
+    let i = at.y * of.x + at.x;
+    rows[i] = [a[i], i, 1];
+    rows[i] = rows[i].map(|x| x + 2);
+    let row = rows[i];
+    let doubled = row.map(|x| x * 2);
+    let own = doubled.iter().sum::<u32>();
+    let chunks = a.chunks(3).map(|chunk| chunk[0]).sum::<u32>();
+    let most = a.chunks(4).map(|chunk| chunk.len() as u32 * chunk[chunk.len() - 1]).max().unwrap_or(0);
+    let first = a.chunks(2).position(|chunk| chunk[0] > 30).unwrap_or(99);
+    out[i] = own + 1000 * (chunks + most) + first as u32 + 100 * a.chunks(7).count() as u32;
+}
+
+fn rows_and_parts_of_memory(device: &Device) -> Outcome {
+    let a: Vec<u32> = (0..20).map(|i| i * i).collect();
+    let input = device.upload(&a)?;
+    let chunks = a.chunks(3).map(|chunk| chunk[0]).sum::<u32>();
+    let most = a.chunks(4).map(|chunk| chunk.len() as u32 * chunk[chunk.len() - 1]).max().unwrap_or(0);
+    let first = a.chunks(2).position(|chunk| chunk[0] > 30).unwrap_or(99);
+    let want = |i: u32| 2 * (a[i as usize] + i + 7) + 1000 * (chunks + most) + first as u32 + 300;
+    let got = read!(device, 8, |out| rows_and_parts(&input, out).grid(1));
+    same(&got, &(0..8).map(want).collect::<Vec<_>>(), |i| format!("out[{i}]"))
+}
+
 #[device]
 fn differences(before: &[u32], after: &[u32], i: usize) -> u32 {
     sum(&after[i..]).wrapping_sub(sum(before))
@@ -327,8 +355,10 @@ pub(super) fn modules() -> Vec<Module> {
         indexes_of_all_types,
         narrow_indexes_are_checked,
         values_of_iterators,
+        rows_and_parts_of_memory,
         slices_through_functions,
     ];
-    let kernels = kernel_list![elements, chunked, no_steps, indexes, beyond, consumed, read_only, read_lent];
+    let kernels =
+        kernel_list![elements, chunked, no_steps, indexes, beyond, consumed, rows_and_parts, read_only, read_lent];
     vec![Module { name: "elements", checks, kernels }]
 }

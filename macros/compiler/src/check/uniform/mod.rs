@@ -204,8 +204,9 @@ impl<'a, 'f> Check<'a, 'f> {
                     for (index, operand) in self.cfg.nodes[call.node.0].operands.iter().enumerate() {
                         let on = self.values.level(*operand);
                         let explain = Explain::new(self.function, self.values, beyond(&on));
-                        let message = || messages::divergent_argument(step.at, explain.value(*operand)).text();
-                        self.summary.oblige(Need::Argument(call.slot.0, index), on, step.at, message);
+                        let at = self.cfg.nodes[operand.0].at;
+                        let message = || messages::divergent_argument(at, explain.value(*operand)).text();
+                        self.summary.oblige(Need::Argument(call.slot.0, index), on, at, message);
                     }
                 }
             }
