@@ -69,7 +69,21 @@ impl Encoded for u32 {
     }
 }
 
-/// A device function with a barrier, which is always full.
+/// A device function with barriers, between which it reads its peers' words: whatever its callers do, the second one waits for its own reads
+/// alone.
+#[device]
+fn sum_of_peers(cluster: &Cluster, cells: &SharedArray<u32, 128>, i: u32, value: u32) -> u32 {
+    cells[i] = value;
+    cluster.sync();
+    let mut sum = 0;
+    for step in 1..4 {
+        sum += cluster.map_shared_rank(cells, (cluster.block_rank() + step) % 4)[i];
+    }
+    cluster.sync();
+    sum
+}
+
+/// A device function whose barrier orders what its callers did.
 #[device]
 fn meet(cluster: &Cluster) {
     cluster.sync();
@@ -261,6 +275,22 @@ fn in_functions(_global: &mut [u32], out: &mut [u32], rounds: u32) {
     out[this_grid().thread_rank()] = errors;
 }
 
+/// All barriers are in a device function, which leaves nothing for a later one to order.
+#[cluster_kernel(cluster = 4, block = BLOCK)]
+fn between_calls(_global: &mut [u32], out: &mut [u32], rounds: u32) {
+    let cluster = this_cluster();
+    let cells = shared_array::<u32, 128>();
+    let i = this_thread_block().thread_rank();
+    let mut errors = 0;
+    for round in 0..rounds {
+        let sum = sum_of_peers(&cluster, &cells, i, value_of(round, cluster.thread_rank()));
+        let rank = cluster.block_rank();
+        let others = (1..4).map(|step| value_of(round, (rank + step) % 4 * BLOCK + i)).sum::<u32>();
+        errors += (sum != others) as u32;
+    }
+    out[this_grid().thread_rank()] = errors;
+}
+
 /// A peer's atomics count in a block's memory, which the block reads and clears.
 #[cluster_kernel(cluster = 4, block = BLOCK)]
 fn counted(_global: &mut [u32], out: &mut [u32], rounds: u32) {
@@ -407,7 +437,8 @@ fenced! {
     push: "rfs" true;
     through_global: "ff" true;
     split: "ss" true;
-    in_functions: "fsf" true;
+    in_functions: "rsf" true;
+    between_calls: "ss" true;
     counted: "sfs" true;
     credits: "sf" true;
     relayed: "ssf" true;
