@@ -66,6 +66,7 @@ mod rings_elsewhere;
 mod rings_handed;
 mod rings_of_constants;
 mod rings_of_states;
+mod rings_of_structs;
 mod rings_together;
 mod rows_in_calls;
 mod shared_in_calls;
@@ -157,6 +158,7 @@ fn kernels() -> impl Iterator<Item = phalanx::Program> {
         rings_handed::KERNELS,
         rings_of_constants::KERNELS,
         rings_of_states::KERNELS,
+        rings_of_structs::KERNELS,
         rings_together::KERNELS,
         rows_in_calls::KERNELS,
         shared_in_calls::KERNELS,

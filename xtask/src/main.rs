@@ -78,7 +78,10 @@ enum Command {
     /// Measures what the macro adds to a build, and how long NVRTC takes for the corpus.
     Cost,
     /// Lists which rings of phase barriers are proved, and why others are not.
-    Rings,
+    Rings {
+        /// A part of the names of the files that are listed, instead of all.
+        file: Option<String>,
+    },
     /// Switches each rule off in turn, and lists the tests that fail without it.
     Mutate,
     /// Builds the book from `docs/` into `target/book`.
@@ -103,7 +106,7 @@ fn main() -> ExitCode {
         Command::Attack { minutes, seed, filter } => attack::attack(minutes, seed, &filter),
         Command::Fuzz { minutes, seed, count } => fuzz::fuzz(minutes, seed, count),
         Command::Cost => cost::cost(),
-        Command::Rings => rings::rings(),
+        Command::Rings { file } => rings::rings(&file.unwrap_or_default()),
         Command::Mutate => mutate::mutate(),
         Command::Book => book::book(),
         Command::Check => check::check(),

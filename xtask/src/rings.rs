@@ -26,8 +26,8 @@ const FOLDERS: [&str; 7] = [
 /// How often each kernel is checked; the least time is printed.
 const TIMES: u32 = 3;
 
-/// Prints a row for each kernel with a phase barrier, and for each set of values of its constants.
-pub(crate) fn rings() -> Result<()> {
+/// Prints a row for each kernel with a phase barrier, and for each set of values of its constants, of the files with a part of a name.
+pub(crate) fn rings(named: &str) -> Result<()> {
     println!("| kernel | if | rings | states or line | ms |\n|---|---|---|---|---|");
     let (mut proved, mut open) = (0, 0);
     let mut reasons: BTreeMap<String, usize> = BTreeMap::new();
@@ -37,7 +37,9 @@ pub(crate) fn rings() -> Result<()> {
         for entry in fs::read_dir(&folder).map_err(at(&folder))? {
             paths.push(entry.map_err(at(&folder))?.path());
         }
-        paths.retain(|path| path.extension().is_some_and(|ending| ending == "rs"));
+        paths.retain(|path| {
+            path.extension().is_some_and(|ending| ending == "rs") && path.to_string_lossy().contains(named)
+        });
         paths.sort();
         for path in paths {
             let text = fs::read_to_string(&path).map_err(at(&path))?;

@@ -31,6 +31,7 @@ pub(super) enum Action {
     Arrive {
         barrier: usize,
         count: u32,
+        lanes: u32,
         drops: bool,
         token: bool,
     },
@@ -108,6 +109,11 @@ pub(super) struct Node {
 }
 
 impl Node {
+    /// The index of the step; there is none at the end.
+    pub(super) fn index(&self) -> usize {
+        self.step.unwrap_or(usize::MAX)
+    }
+
     pub(super) fn after(&self, taken: bool) -> (u16, u16) {
         self.next[usize::from(!taken)]
     }
@@ -256,10 +262,10 @@ impl Builder<'_> {
             Op::WaitToken { barrier } => {
                 places.barrier(index(barrier)?, rank).map(|barrier| Action::WaitToken { barrier })
             }
-            Op::Arrive { barrier, block, count, drops, token } => {
-                let (count, drops, token) = (*count, *drops, *token);
+            Op::Arrive { barrier, block, count, lanes, drops, token } => {
+                let (count, lanes, drops, token) = (*count, *lanes, *drops, *token);
                 let barrier = places.barrier(index(barrier)?, value(block)?);
-                barrier.map(|barrier| Action::Arrive { barrier, count, drops, token })
+                barrier.map(|barrier| Action::Arrive { barrier, count, lanes, drops, token })
             }
             Op::Expect { barrier, bytes } => {
                 let units = places.units(*bytes);

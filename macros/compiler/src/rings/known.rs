@@ -67,8 +67,6 @@ enum Settles {
 const OPEN: u128 = 1 << 127;
 /// The set of a fact that everything comes after.
 const ALL: u128 = !OPEN;
-/// The words of a set.
-const WORDS: usize = 8;
 
 impl Facts {
     /// Returns the facts of a machine, unless it has too many actors and barriers.
@@ -148,23 +146,9 @@ impl Facts {
         Some(facts)
     }
 
-    /// Returns the numbers that a row of sets takes.
-    pub(super) fn size(&self) -> usize {
-        WORDS * self.owners.len()
-    }
-
-    /// Returns the row before the first step.
-    pub(super) fn start(&self) -> Vec<u16> {
-        self.owners.iter().flat_map(|_| words(ALL)).collect()
-    }
-
-    pub(super) fn read(&self, row: &[u16]) -> Vec<u128> {
-        let set = |words: &[u16]| words.iter().rev().fold(0, |set, word| set << 16 | u128::from(*word));
-        row.chunks(WORDS).map(set).collect()
-    }
-
-    pub(super) fn write(&self, known: Vec<u128>) -> Vec<u16> {
-        known.into_iter().flat_map(words).collect()
+    /// Returns the sets of all facts before the first step.
+    pub(super) fn start(&self) -> Vec<u128> {
+        vec![ALL; self.owners.len()]
     }
 
     /// Brings sets into their normal form, in which what no actor has still to learn is known to all. The loops are over indexes, which
@@ -291,8 +275,4 @@ impl Facts {
             known[*fill] = ALL;
         }
     }
-}
-
-fn words(set: u128) -> [u16; WORDS] {
-    std::array::from_fn(|word| (set >> (16 * word)) as u16)
 }

@@ -72,8 +72,9 @@ pub(super) struct Machine {
     pub(super) nested: bool,
     /// Whether the rounds of some actor count.
     pub(super) counts: bool,
-    /// Whether threads that arrive as one may complete a phase and go on in the next one, as one by one they would.
-    pub(super) carries: bool,
+    /// Whether a run goes on where a fault need not harm anybody: threads that arrive as one complete a phase and go on in the next one,
+    /// as one by one they would, and a thread that is overtaken waits for a later phase of its parity.
+    pub(super) goes_on: bool,
     /// Whether there are more actors than a set of arrived actors holds.
     pub(super) crowded: bool,
     /// The furthest that data lie behind the round of a thread that names them.
@@ -130,7 +131,7 @@ impl Machine {
             streams,
             nested,
             counts,
-            carries: false,
+            goes_on: false,
             crowded: false,
             behind,
             barriers_at,

@@ -52,8 +52,12 @@ pub fn prove(skeleton: &Skeleton, limit_of_states: usize) -> Verdict {
 }
 
 /// Returns the number of states that prove a skeleton if one order of the steps of each run does.
+#[cfg(test)]
 pub(crate) fn proved_in_order(skeleton: &Skeleton, limit: usize) -> Option<usize> {
-    let mut machine = Machine::new(skeleton).ok()?;
+    in_order(skeleton, &mut Machine::new(skeleton).ok()?, limit)
+}
+
+fn in_order(skeleton: &Skeleton, machine: &mut Machine, limit: usize) -> Option<usize> {
     let is_paired = machine.automata.iter().all(|automaton| accesses::unpaired(automaton).is_none());
     // The threads of a role are one actor.
     let is_represented = splits::not_represented(skeleton).is_none();
@@ -64,25 +68,19 @@ pub(crate) fn proved_in_order(skeleton: &Skeleton, limit: usize) -> Option<usize
     }
     let whole = vec![1; machine.units.len()];
     machine.split(skeleton, &whole).ok()?;
-    ordered::proved(&machine, limit)
+    ordered::proved(machine, limit)
 }
-
-/// The states that are searched before one order of the steps is followed, which takes longer for each state.
-const FEW: usize = 500;
 
 fn judge(skeleton: &Skeleton, limit: usize, only_proofs: bool) -> Result<Verdict, Reason> {
-    let found = searched(skeleton, limit.min(FEW), only_proofs);
-    if let Ok(Verdict::Proved { .. } | Verdict::Fault { .. }) = found {
-        return found;
+    let mut machine = Machine::new(skeleton)?;
+    match in_order(skeleton, &mut machine, limit) {
+        Some(states) => Ok(Verdict::Proved { states }),
+        None => searched(skeleton, machine, limit, only_proofs),
     }
-    if let Some(states) = proved_in_order(skeleton, limit) {
-        return Ok(Verdict::Proved { states });
-    }
-    if limit > FEW { searched(skeleton, limit, only_proofs) } else { found }
 }
 
-fn searched(skeleton: &Skeleton, limit: usize, only_proofs: bool) -> Result<Verdict, Reason> {
-    let mut machine = Machine::new(skeleton)?;
+/// Searches all orders of the steps.
+fn searched(skeleton: &Skeleton, mut machine: Machine, limit: usize, only_proofs: bool) -> Result<Verdict, Reason> {
     if let Some(reason) = machine.automata.iter().find_map(accesses::unpaired) {
         return Err(reason);
     }
@@ -112,10 +110,13 @@ fn searched(skeleton: &Skeleton, limit: usize, only_proofs: bool) -> Result<Verd
             let is_of_count = matches!(fault, Verdict::Fault { fault: Fault::Count(_), .. });
             let other = if only_proofs || is_of_count { None } else { checker.of_count(&mut machine) };
             let found = other.unwrap_or(fault);
-            return match overruns(&found) {
-                Some(barrier) if !checker.has_fault_in_turn(&mut machine, &splits) => Err(Reason::Arrivals { barrier }),
-                Some(_) | None => Ok(found),
-            };
+            if let Verdict::Fault { fault, .. } = &found
+                && let Some(reason) = harmless(fault)
+                && !checker.goes_wrong(&mut machine, &splits, fault)
+            {
+                return Err(reason);
+            }
+            return Ok(found);
         }
     }
     // Where units complete the phases of a barrier in turn, threads of several units have to be single at once.
@@ -137,13 +138,18 @@ fn searched(skeleton: &Skeleton, limit: usize, only_proofs: bool) -> Result<Verd
     Ok(checker.reason.map_or(Verdict::Proved { states: checker.states }, Verdict::NotProved))
 }
 
-/// The barrier at which several threads arrive as one where a phase expects fewer.
-fn overruns(found: &Verdict) -> Option<u32> {
-    match found {
-        Verdict::Fault { fault: Fault::Count(CountFault::Arrivals { threads, barrier, .. }), .. } => {
-            (threads.number > 1).then_some(barrier.array)
-        }
-        Verdict::Fault { .. } | Verdict::Proved { .. } | Verdict::NotProved(_) => None,
+/// What is known of a skeleton with a fault that need not harm anybody: several threads arrive as one where a phase expects fewer, or a
+/// wait by parity is overtaken, which may be again, so that the thread goes on.
+fn harmless(fault: &Fault) -> Option<Reason> {
+    match fault {
+        Fault::Count(CountFault::Arrivals { barrier, .. }) => Some(Reason::Arrivals { barrier: barrier.array }),
+        Fault::Overtaken { barrier, wait: LateWait::Parity, .. } => Some(Reason::Overtaken { barrier: barrier.array }),
+        Fault::Overtaken { wait: LateWait::StaleToken | LateWait::NoToken, .. }
+        | Fault::Count(CountFault::Index { .. })
+        | Fault::Deadlock { .. }
+        | Fault::Overwrite { .. }
+        | Fault::Read { .. }
+        | Fault::Undrained(_) => None,
     }
 }
 
@@ -186,16 +192,25 @@ impl Checker<'_> {
         matches!(found, Verdict::Fault { fault: Fault::Count(CountFault::Arrivals { .. }), .. }).then_some(found)
     }
 
-    /// Where threads that arrive as one have too many arrivals for a phase: whether something is wrong if the rest of them arrives in the
-    /// next one.
-    fn has_fault_in_turn(&mut self, machine: &mut Machine, splits: &Splits) -> bool {
-        machine.carries = true;
+    /// Whether something is wrong in a run that goes on behind a fault that need not harm anybody. Where the searches do not come to an end, it
+    /// is taken to be, unless several threads arrive as one: of those, a few runs are followed.
+    fn goes_wrong(&mut self, machine: &mut Machine, splits: &Splits, fault: &Fault) -> bool {
+        machine.goes_on = true;
         let whole = vec![1; machine.units.len()];
-        self.states = 0;
-        let mut all = splits.searches.iter().chain([&splits.all, &whole]);
-        let is_found = all.any(|split| matches!(self.search(machine, split), Ok(Some(_))));
-        let unknown = matches!(self.reason, Some(Reason::States));
-        is_found || unknown && sample::sample_in_turn(self.skeleton).is_some()
+        (self.states, self.reason) = (0, None);
+        for split in splits.searches.iter().chain([&splits.all, &whole]) {
+            match self.search(machine, split) {
+                Ok(Some(_)) => return true,
+                Ok(None) => {}
+                Err(reason) => self.reason = self.reason.or(Some(reason)),
+            }
+        }
+        match fault {
+            Fault::Count(CountFault::Arrivals { threads, .. }) if threads.number > 1 => {
+                self.reason == Some(Reason::States) && sample::sample_behind(self.skeleton).is_some()
+            }
+            _ => self.reason.is_some(),
+        }
     }
 
     fn once(&mut self, machine: &Machine, reduced: bool) -> Search {

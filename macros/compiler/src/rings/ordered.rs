@@ -6,7 +6,7 @@
 use super::automaton::Action;
 use super::known::{Agent, Fact, Facts, Use};
 use super::ledger::Ledger;
-use super::machine::{ACTOR, BARRIER, Machine, SLOT, data_number};
+use super::machine::{ACTOR, BARRIER, Machine, SLOT, State, data_number};
 use super::moves::{Mode, Move, Outcome, attempt, begin, moves};
 use super::skeleton::Data;
 use super::table::Table;
@@ -16,7 +16,7 @@ use super::table::Table;
 pub(super) fn proved(machine: &Machine, limit: usize) -> Option<usize> {
     let supported = |action: &Action| match action {
         Action::Share { .. } | Action::Free | Action::Over { .. } | Action::Missing => false,
-        Action::Arrive { count, .. } => *count > 0,
+        Action::Arrive { count, lanes, .. } => *count > 0 && *lanes > 0,
         Action::Copy { kind, .. } => machine.places.copies[*kind].units > 0,
         _ => true,
     };
@@ -29,10 +29,12 @@ pub(super) fn proved(machine: &Machine, limit: usize) -> Option<usize> {
     let mut ledger = Ledger::new(machine.places.barriers.len());
     let mode = Mode { reduced: false, logged: false };
     let (Outcome::States(begun), None) = begin(machine, &mut ledger, mode) else { return None };
-    let mut table = Table::new(machine.size + facts.size());
+    // What is known is the same in many states, which have its number.
+    let mut table = Table::new(machine.size + NUMBER);
+    let mut sets = Table::new(facts.start().len());
     let mut edges: Vec<(usize, usize)> = Vec::new();
     for (state, _) in begun {
-        table.number([state, facts.start()].concat().as_slice());
+        table.number(&with_number(state, sets.number(&facts.start()))?);
     }
     let (mut number, mut ends) = (0, Vec::new());
     while number < table.len() {
@@ -41,6 +43,7 @@ pub(super) fn proved(machine: &Machine, limit: usize) -> Option<usize> {
         }
         let row = table.state(number).to_vec();
         let (state, known) = row.split_at(machine.size);
+        let known = sets.state(number_of(known)).to_vec();
         let mut moved = false;
         for chosen in in_order(machine, state) {
             ledger.completed_early = false;
@@ -51,8 +54,8 @@ pub(super) fn proved(machine: &Machine, limit: usize) -> Option<usize> {
             };
             for (after, _) in states {
                 let step = Step { machine, facts: &facts, before: state, after: &after };
-                let known = step.learn(chosen, known).filter(|_| !ledger.completed_early)?;
-                edges.push((number, table.number(&[after, known].concat())));
+                let known = step.learn(chosen, known.clone()).filter(|_| !ledger.completed_early)?;
+                edges.push((number, table.number(&with_number(after, sets.number(&known))?)));
             }
             moved = true;
             break;
@@ -66,6 +69,20 @@ pub(super) fn proved(machine: &Machine, limit: usize) -> Option<usize> {
         number += 1;
     }
     all_end(table.len(), &edges, ends).then_some(table.len())
+}
+
+/// The numbers of a state that name one of many rows.
+const NUMBER: usize = 2;
+
+/// Adds the number of a row to a state.
+fn with_number(mut state: State, number: usize) -> Option<State> {
+    let number = u32::try_from(number).ok()?;
+    state.extend([number as u16, (number >> 16) as u16]);
+    Some(state)
+}
+
+fn number_of(row: &[u16]) -> usize {
+    row[0] as usize | (row[1] as usize) << 16
 }
 
 /// The moves of a state, of which the first that can happen is followed: landings, and then the actors that are behind.
@@ -103,9 +120,8 @@ struct Step<'a> {
 
 impl Step<'_> {
     /// Returns what is known after the step, unless the step might come at another moment, or in conflict with others.
-    fn learn(&self, chosen: Move, before: &[u16]) -> Option<Vec<u16>> {
+    fn learn(&self, chosen: Move, mut known: Vec<u128>) -> Option<Vec<u128>> {
         let machine = self.machine;
-        let mut known = self.facts.read(before);
         match chosen {
             Move::Actor(actor) => self.acts(actor, &mut known)?,
             Move::Land(kind) => {
@@ -124,7 +140,7 @@ impl Step<'_> {
         // A block exits when all that others do to it is over.
         let is_left = |block: u32| live.iter().all(|actor| machine.actors[*actor].block != block);
         let is_over = |block: u32| self.facts.touches(block).iter().all(|fact| self.facts.is_settled(known[*fact]));
-        (0..machine.places.blocks).all(|block| !is_left(block) || is_over(block)).then(|| self.facts.write(known))
+        (0..machine.places.blocks).all(|block| !is_left(block) || is_over(block)).then_some(known)
     }
 
     fn acts(&self, actor: usize, known: &mut [u128]) -> Option<()> {

@@ -22,9 +22,18 @@ struct Turn {
     copies: Vec<usize>,
 }
 
+/// What a turn does to the numbers of a state that are those of barriers, slots and copies, counted from the first one.
+struct Moved {
+    /// Where each number goes.
+    to: Vec<usize>,
+    /// The numbers whose parity is the other one then.
+    flipped: Vec<usize>,
+}
+
 pub(super) struct Rotation {
     /// The turns by number; turn 0 changes nothing.
     turns: Vec<Turn>,
+    moved: Vec<Moved>,
     /// For each node the number of turns that bring it to the representative of its orbit, if turns move it at all.
     home: Vec<Vec<Option<usize>>>,
 }
@@ -62,7 +71,8 @@ impl Rotation {
             home.collect()
         };
         let home = (0..turn.nodes.len()).map(home).collect();
-        (turns.len() > 1).then_some(Rotation { turns, home })
+        let moved = turns.iter().map(Turn::moved).collect();
+        (turns.len() > 1).then_some(Rotation { turns, moved, home })
     }
 
     /// Brings a state to the representative of those that are the same but for turns; returns the number of turns.
@@ -89,14 +99,14 @@ impl Rotation {
             let node = &mut turned[ACTOR * number];
             *node = turn.nodes[actor.automaton][usize::from(*node)].unwrap_or(*node);
         }
-        for (barrier, (image, flips)) in turn.barriers.iter().enumerate() {
-            let (from, to) = (machine.barriers_at + BARRIER * barrier, machine.barriers_at + BARRIER * image);
-            turned[to..to + BARRIER].copy_from_slice(&state[from..from + BARRIER]);
-            turned[to] ^= u16::from(*flips);
+        let Moved { to, flipped } = &self.moved[turns];
+        let mut at = 0;
+        while at < to.len() {
+            turned[machine.barriers_at + to[at]] = state[machine.barriers_at + at];
+            at += 1;
         }
-        for (slot, image) in turn.slots.iter().enumerate() {
-            let (from, to) = (machine.slots_at + SLOT * slot, machine.slots_at + SLOT * image);
-            turned[to..to + SLOT].copy_from_slice(&state[from..from + SLOT]);
+        for parity in flipped {
+            turned[machine.barriers_at + parity] ^= 1;
         }
         for actor in &machine.actors {
             for (barrier, at) in &actor.tokens {
@@ -107,9 +117,6 @@ impl Rotation {
                 let slot = usize::from(state[store]).checked_sub(1);
                 turned[store] = slot.map_or(0, |slot| u16::try_from(turn.slots[slot] + 1).unwrap_or(0));
             }
-        }
-        for (kind, image) in turn.copies.iter().enumerate() {
-            turned[machine.copies_at + image] = state[machine.copies_at + kind];
         }
         turned
     }
@@ -192,6 +199,16 @@ impl Turn {
         }
     }
 
+    fn moved(&self) -> Moved {
+        let slots_at = BARRIER * self.barriers.len();
+        let copies_at = slots_at + SLOT * self.slots.len();
+        let barriers = self.barriers.iter().flat_map(|(to, _)| BARRIER * to..BARRIER * (to + 1));
+        let slots = self.slots.iter().flat_map(|to| slots_at + SLOT * to..slots_at + SLOT * (to + 1));
+        let copies = self.copies.iter().map(|to| copies_at + to);
+        let flipped = self.barriers.iter().filter(|(_, flips)| *flips).map(|(to, _)| BARRIER * to);
+        Moved { to: barriers.chain(slots).chain(copies).collect(), flipped: flipped.collect() }
+    }
+
     fn then(&self, next: &Turn) -> Option<Turn> {
         let mut nodes = Vec::new();
         for (first, second) in self.nodes.iter().zip(&next.nodes) {
@@ -259,9 +276,9 @@ impl Draft<'_> {
                 self.barrier(*barrier, *image, None)
             }
             (
-                Action::Arrive { barrier, count, drops, token },
-                Action::Arrive { barrier: image, count: other, drops: drop, token: kept },
-            ) => (count, drops, token) == (other, drop, kept) && self.barrier(*barrier, *image, None),
+                Action::Arrive { barrier, count, lanes, drops, token },
+                Action::Arrive { barrier: image, count: other, lanes: others, drops: drop, token: kept },
+            ) => (count, lanes, drops, token) == (other, others, drop, kept) && self.barrier(*barrier, *image, None),
             (Action::Expect { barrier, units }, Action::Expect { barrier: image, units: other }) => {
                 units == other && self.barrier(*barrier, *image, None)
             }

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::expr::Expr;
+use super::verdict::Threads;
 
 /// A kernel's phase barriers, the buffers that they guard, and the roles of its threads.
 #[derive(Clone, Debug, Default)]
@@ -87,8 +88,10 @@ pub enum Op {
         barrier: Element,
         /// The rank of the barrier's block.
         block: Expr,
-        /// The number of arrivals.
+        /// The number of arrivals that the thread makes at once.
         count: u32,
+        /// The number of lanes that arrive so, one after the other, if a warp is taken for a thread.
+        lanes: u32,
         /// Whether later phases expect as many arrivals fewer.
         drops: bool,
         /// Whether the thread keeps a token of the arrival.
@@ -245,6 +248,13 @@ pub enum Condition {
         /// The parity, modulo 2.
         parity: Expr,
     },
+}
+
+impl Skeleton {
+    /// The operation of a step by its index in the threads' role.
+    pub(crate) fn op(&self, threads: Threads, index: usize) -> Option<&Op> {
+        self.roles[threads.role as usize].steps.get(index).map(|step| &step.op)
+    }
 }
 
 impl Op {

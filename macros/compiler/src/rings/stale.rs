@@ -143,12 +143,11 @@ impl<'a> Seen<'a> {
             *phase = (phase.0 + 1, state.parity);
         }
         let phase = phase.0;
-        let EventAction::Step { threads, step } = event.action else { return };
-        let steps = &self.skeleton.roles[threads.role as usize].steps;
-        let does = |wanted: fn(&Op) -> bool| steps.iter().any(|known| known.id == step && wanted(&known.op));
-        if does(|op| matches!(op, Op::Wait { .. })) {
+        let EventAction::Step { threads, step, index } = event.action else { return };
+        let op = self.skeleton.op(threads, index);
+        if let Some(Op::Wait { .. }) = op {
             self.wait(threads, step, barrier, phase);
-        } else if does(|op| matches!(op, Op::Arrive { .. })) {
+        } else if let Some(Op::Arrive { .. }) = op {
             let Some(from) = self.last.remove(&threads) else { return };
             self.partners.insert((from, barrier));
             if let Some(waited) = self.waited.get_mut(&(threads, from)) {

@@ -49,7 +49,7 @@ impl Work<'_> {
         let own = &machine.actors[actor];
         let node = machine.node(&self.state, actor);
         let (threads, weight) = (own.threads, own.weight);
-        let event = (EventAction::Step { threads, step: node.id }, machine.slot_of(&node.action));
+        let event = (EventAction::Step { threads, step: node.id, index: node.index() }, machine.slot_of(&node.action));
         let mut about = None;
         let mut finishes = false;
         match &node.action {
@@ -78,10 +78,10 @@ impl Work<'_> {
                     self.state[at] = 0;
                 }
             }
-            Action::Arrive { barrier, count, drops, token } => {
+            Action::Arrive { barrier, count, lanes, drops, token } => {
                 about = Some(*barrier);
                 finishes = true;
-                self.arrive(actor, *barrier, *count, *drops).inspect_err(|_| self.log(event, about))?;
+                self.arrive(actor, *barrier, (*count, *lanes), *drops).inspect_err(|_| self.log(event, about))?;
                 let at = own.tokens.iter().find(|(known, _)| *token && known == barrier);
                 if let Some((_, at)) = at {
                     self.state[*at] = 1;
@@ -243,7 +243,7 @@ impl Work<'_> {
         own.all(|actor| self.machine.ended(&self.state, actor))
     }
 
-    fn arrive(&mut self, actor: usize, barrier: usize, count: u32, drops: bool) -> Result<(), Stop> {
+    fn arrive(&mut self, actor: usize, barrier: usize, (count, lanes): (u32, u32), drops: bool) -> Result<(), Stop> {
         let own = &self.machine.actors[actor];
         let (threads, object) = (own.threads, self.machine.places.barriers[barrier].object);
         if self.has_left(object.block) {
@@ -251,10 +251,10 @@ impl Work<'_> {
         }
         let at = self.barrier_at(barrier);
         let lacks = self.state[at] >> 1;
-        let arrivals = count.saturating_mul(u32::from(own.weight));
+        let arrivals = count.saturating_mul(lanes).saturating_mul(u32::from(own.weight));
         let number = u16::try_from(arrivals).ok().filter(|arrivals| *arrivals <= lacks);
-        if number.is_none() && self.machine.carries && !drops && count > 0 {
-            return self.arrive_in_turn(actor, barrier, count);
+        if number.is_none() && self.machine.goes_on && !drops && count > 0 {
+            return self.arrive_in_turn(actor, barrier, (count, lanes));
         }
         let Some(number) = number else {
             let lacks = u32::from(lacks);
@@ -273,10 +273,10 @@ impl Work<'_> {
     }
 
     /// Lets the threads of an actor arrive one after the other: where some complete a phase, the rest arrives in the next one.
-    fn arrive_in_turn(&mut self, actor: usize, barrier: usize, count: u32) -> Result<(), Stop> {
+    fn arrive_in_turn(&mut self, actor: usize, barrier: usize, (count, lanes): (u32, u32)) -> Result<(), Stop> {
         let own = &self.machine.actors[actor];
         let at = self.barrier_at(barrier);
-        let mut rest = u32::from(own.weight);
+        let mut rest = lanes.saturating_mul(u32::from(own.weight));
         self.ledger.mixes(barrier);
         while rest > 0 {
             let lacks = u32::from(self.state[at] >> 1);
@@ -326,6 +326,7 @@ impl Work<'_> {
         }
         for (number, actor) in self.machine.actors.iter().enumerate() {
             if let Action::Wait { barrier: awaited, parity: wanted } = self.machine.node(&self.state, number).action
+                && !self.machine.goes_on
                 && awaited == barrier
                 && wanted != parity
             {

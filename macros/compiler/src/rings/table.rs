@@ -1,16 +1,21 @@
 //! The set of visited states: all of them in one row of numbers, found by hash.
 
 /// States of one size, numbered in the order in which they were found.
-pub(super) struct Table {
+pub(super) struct Table<N> {
     size: usize,
-    states: Vec<u16>,
+    states: Vec<N>,
     /// For each place of the hash, half of the hash and a state's number plus one.
     slots: Vec<(u32, u32)>,
     count: usize,
 }
 
-impl Table {
-    pub(super) fn new(size: usize) -> Table {
+/// A number of which states are made.
+pub(super) trait Number: Copy + PartialEq {
+    fn hash(state: &[Self]) -> u32;
+}
+
+impl<N: Number> Table<N> {
+    pub(super) fn new(size: usize) -> Table<N> {
         // A machine without actors has one state, of no numbers.
         Table { size, states: Vec::new(), slots: vec![(0, 0); 1 << 10], count: 0 }
     }
@@ -19,19 +24,19 @@ impl Table {
         self.count
     }
 
-    pub(super) fn state(&self, number: usize) -> &[u16] {
+    pub(super) fn state(&self, number: usize) -> &[N] {
         &self.states[number * self.size..(number + 1) * self.size]
     }
 
     /// Adds a state; returns whether it is new.
-    pub(super) fn insert(&mut self, state: &[u16]) -> bool {
+    pub(super) fn insert(&mut self, state: &[N]) -> bool {
         let before = self.count;
         self.number(state) == before
     }
 
     /// Returns the number of a state, which is added if it is new.
-    pub(super) fn number(&mut self, state: &[u16]) -> usize {
-        let (hash, mask) = (hash(state), self.slots.len() - 1);
+    pub(super) fn number(&mut self, state: &[N]) -> usize {
+        let (hash, mask) = (N::hash(state), self.slots.len() - 1);
         let mut at = hash as usize & mask;
         while self.slots[at].1 != 0 {
             if self.slots[at].0 == hash && self.state(self.slots[at].1 as usize - 1) == state {
@@ -62,24 +67,41 @@ impl Table {
     }
 }
 
-/// Mixes the numbers of a state by multiplication (Fibonacci hashing), four at a time. A loop over indexes is several times faster
-/// than one over an iterator where the compiler does not optimize, as in most users' builds.
-fn hash(state: &[u16]) -> u32 {
-    const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
-    let (mut mixed, mut at) = (0_u64, 0);
-    while at + 4 <= state.len() {
-        let four = u64::from(state[at])
-            | u64::from(state[at + 1]) << 16
-            | u64::from(state[at + 2]) << 32
-            | u64::from(state[at + 3]) << 48;
-        mixed = (mixed.rotate_left(23) ^ four).wrapping_mul(FACTOR);
-        at += 4;
+/// Mixes a word into others by multiplication (Fibonacci hashing).
+fn mix(mixed: u64, word: u64) -> u64 {
+    (mixed.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+}
+
+/// The numbers are mixed four at a time. A loop over indexes is several times faster than one over an iterator where the compiler does not
+/// optimize, as in most users' builds.
+impl Number for u16 {
+    fn hash(state: &[u16]) -> u32 {
+        let (mut mixed, mut at) = (0, 0);
+        while at + 4 <= state.len() {
+            let four = state[at] as u64
+                | (state[at + 1] as u64) << 16
+                | (state[at + 2] as u64) << 32
+                | (state[at + 3] as u64) << 48;
+            mixed = mix(mixed, four);
+            at += 4;
+        }
+        while at < state.len() {
+            mixed = mix(mixed, state[at] as u64);
+            at += 1;
+        }
+        (mixed >> 32) as u32
     }
-    while at < state.len() {
-        mixed = (mixed.rotate_left(23) ^ u64::from(state[at])).wrapping_mul(FACTOR);
-        at += 1;
+}
+
+impl Number for u128 {
+    fn hash(state: &[u128]) -> u32 {
+        let (mut mixed, mut at) = (0, 0);
+        while at < state.len() {
+            mixed = mix(mix(mixed, state[at] as u64), (state[at] >> 64) as u64);
+            at += 1;
+        }
+        (mixed >> 32) as u32
     }
-    (mixed >> 32) as u32
 }
 
 #[cfg(test)]
@@ -88,10 +110,10 @@ mod tests {
 
     #[test]
     fn states_are_found_again() {
-        let mut table = Table::new(2);
+        let mut table = Table::<u16>::new(2);
         assert!(table.insert(&[1, 2]) && table.insert(&[1, 3]) && !table.insert(&[1, 2]));
         assert_eq!((table.len(), table.state(1)), (2, &[1, 3][..]));
-        let mut empty = Table::new(0);
+        let mut empty = Table::<u16>::new(0);
         assert!(empty.insert(&[]) && !empty.insert(&[]));
         assert_eq!(empty.state(0), [0u16; 0]);
     }
@@ -103,5 +125,8 @@ mod tests {
         assert!(states().all(|state| table.insert(&state)));
         assert!(states().all(|state| !table.insert(&state)));
         assert_eq!((table.len(), table.state(2999)), (3000, &[3, 0, 2999, 1, 333][..]));
+        let mut sets = Table::new(2);
+        assert!((0..3000).all(|number| sets.number(&[1_u128 << 100, number << 64]) == number as usize));
+        assert_eq!((sets.number(&[1 << 100, 7 << 64]), sets.len()), (7, 3000));
     }
 }

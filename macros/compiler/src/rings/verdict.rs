@@ -62,6 +62,11 @@ pub enum Reason {
         /// The index of the array of barriers.
         barrier: u32,
     },
+    /// A wait at the barrier may be overtaken, after which no run goes wrong that is known.
+    Overtaken {
+        /// The index of the array of barriers.
+        barrier: u32,
+    },
     /// A thread begins an access that it does not end, or ends one that it has not begun.
     Unpaired {
         /// The caller's number of the step.
@@ -145,6 +150,8 @@ pub struct Waiting {
     pub threads: Threads,
     /// The caller's number of their step.
     pub step: u32,
+    /// The index of the step in its role.
+    pub index: usize,
     /// The barrier at which they wait, unless they are to meet others.
     pub barrier: Option<BarrierState>,
 }
@@ -247,6 +254,8 @@ pub enum EventAction {
         threads: Threads,
         /// The caller's number of the step.
         step: u32,
+        /// The index of the step in its role. Several steps may have one number.
+        index: usize,
     },
     /// A copy lands in a slot.
     Lands {

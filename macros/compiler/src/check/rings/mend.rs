@@ -54,32 +54,21 @@ fn has_arrived(assembled: &Assembled, threads: Threads, now: BarrierState, expec
     // What completes a phase finds all arrivals of the next one to be lacking.
     let of_phase = of_barrier.take_while(|(_, state)| state.parity == now.parity && state.arrivals < expected);
     of_phase.into_iter().any(|(event, _)| match event.action {
-        EventAction::Step { threads: other, step } => {
-            other == threads && matches!(op(assembled, other, step), Some(Op::Arrive { .. }))
+        EventAction::Step { threads: other, index, .. } => {
+            other == threads && matches!(assembled.skeleton.op(other, index), Some(Op::Arrive { .. }))
         }
         EventAction::Lands { .. } | EventAction::Stored { .. } => false,
     })
-}
-
-/// The operation of a step.
-pub(super) fn op(assembled: &Assembled, threads: Threads, step: u32) -> Option<&Op> {
-    let role = &assembled.skeleton.roles[threads.role as usize];
-    let ops = role.steps.iter().filter(|known| known.id == step);
-    ops.map(|known| &known.op).find(|op| !matches!(op, Op::Jump(_) | Op::Set(_)))
 }
 
 /// Whether one lane has arrived somewhere for threads of its warp, which read a slot meanwhile and arrive nowhere themselves.
 pub(super) fn reads_behind_a_lane(assembled: &Assembled, slot: Object, trace: &[Event]) -> bool {
     let mut reading: Vec<Threads> = Vec::new();
     for event in trace.iter().filter(|event| event.slot == Some(slot)) {
-        let EventAction::Step { threads, step } = event.action else { continue };
-        match op(assembled, threads, step) {
-            // The end of an access has the number of its beginning.
-            Some(Op::BeginRead { .. } | Op::EndRead { .. }) => match reading.contains(&threads) {
-                true => reading.retain(|other| *other != threads),
-                false => reading.push(threads),
-            },
-            Some(Op::Store { .. }) => reading.push(threads),
+        let EventAction::Step { threads, index, .. } = event.action else { continue };
+        match assembled.skeleton.op(threads, index) {
+            Some(Op::BeginRead { .. } | Op::Store { .. }) => reading.push(threads),
+            Some(Op::EndRead { .. }) => reading.retain(|other| *other != threads),
             _ => {}
         }
     }
@@ -96,9 +85,9 @@ pub(super) fn is_led(assembled: &Assembled, threads: Threads, trace: &[Event]) -
     *unit == Unit::Thread
         && !arrives(threads.role)
         && trace.iter().any(|event| match event.action {
-            EventAction::Step { threads: lane, step } => {
+            EventAction::Step { threads: lane, index, .. } => {
                 lane.block == threads.block
-                    && matches!(op(assembled, lane, step), Some(Op::Arrive { .. }))
+                    && matches!(assembled.skeleton.op(lane, index), Some(Op::Arrive { .. }))
                     && assembled.threads[lane.role as usize].0.iter().any(shares_a_warp)
             }
             EventAction::Lands { .. } | EventAction::Stored { .. } => false,

@@ -62,6 +62,10 @@ pub(super) fn reason(kernel: &Kernel<'_, '_>, objects: &Objects, sites: &Sites, 
             let at = objects.barriers.get(barrier as usize).map_or(whole, |(.., at)| *at);
             Refusal::new(at, "the phases are not completed by the same threads each time")
         }
+        Reason::Overtaken { barrier } => {
+            let at = objects.barriers.get(barrier as usize).map_or(whole, |(.., at)| *at);
+            Refusal::new(at, "a wait that is overtaken is not excluded")
+        }
         Reason::Unpaired { step } => Refusal::new(at(step), "an access does not end"),
         Reason::Size => Refusal::new(whole, "there are too many barriers or threads"),
         Reason::States => Refusal::new(whole, "there are too many states"),
@@ -123,7 +127,7 @@ pub(super) fn fault(
         Fault::Deadlock { waiting } => {
             let waits = waiting.iter().map(|wait| {
                 let at = sites.at(wait.step).unwrap_or(whole);
-                (at, words.does(wait.threads, wait.step, (wait.barrier, None)))
+                (at, words.does(words.op(wait.threads, wait.index), wait.threads, (wait.barrier, None)))
             });
             let lacking = mend::lacking(assembled, waiting, trace);
             let at = lacking.map(|(wait, ..)| wait).or(waiting.first()).and_then(|wait| sites.at(wait.step));
@@ -224,21 +228,21 @@ impl Words<'_, '_, '_> {
     /// The place where threads stand after an interleaving: that of their last step.
     fn standing(&self, threads: Threads, trace: &[Event]) -> Option<SpanRange> {
         trace.iter().rev().find_map(|event| match event.action {
-            EventAction::Step { threads: other, step } if other == threads => self.sites.at(step),
+            EventAction::Step { threads: other, step, .. } if other == threads => self.sites.at(step),
             EventAction::Step { .. } | EventAction::Lands { .. } | EventAction::Stored { .. } => None,
         })
     }
 
-    /// The operation of a step.
-    fn op(&self, threads: Threads, step: u32) -> Option<&Op> {
-        mend::op(self.assembled, threads, step)
+    /// The operation of a step by its index.
+    fn op(&self, threads: Threads, index: usize) -> Option<&Op> {
+        self.assembled.skeleton.op(threads, index)
     }
 
     /// The place where the last such operation on a slot begins.
     fn begun(&self, trace: &[Event], is_meant: impl Fn(&Op, Object) -> bool) -> Option<SpanRange> {
         trace.iter().rev().find_map(|event| match (event.action, event.slot) {
-            (EventAction::Step { threads, step }, Some(slot)) => {
-                self.op(threads, step).is_some_and(|op| is_meant(op, slot)).then(|| self.sites.at(step))?
+            (EventAction::Step { threads, step, index }, Some(slot)) => {
+                self.op(threads, index).is_some_and(|op| is_meant(op, slot)).then(|| self.sites.at(step))?
             }
             (EventAction::Step { .. }, None) | (EventAction::Lands { .. } | EventAction::Stored { .. }, _) => None,
         })
@@ -247,7 +251,7 @@ impl Words<'_, '_, '_> {
     /// Whether an interleaving has such an operation of some threads.
     fn does_any(&self, trace: &[Event], is_meant: impl Fn(&Op, Threads) -> bool) -> bool {
         trace.iter().any(|event| match event.action {
-            EventAction::Step { threads, step } => self.op(threads, step).is_some_and(|op| is_meant(op, threads)),
+            EventAction::Step { threads, index, .. } => self.op(threads, index).is_some_and(|op| is_meant(op, threads)),
             EventAction::Lands { .. } | EventAction::Stored { .. } => false,
         })
     }
@@ -326,22 +330,16 @@ impl Words<'_, '_, '_> {
         }
     }
 
-    /// What the threads do at a step.
-    fn does(&self, threads: Threads, step: u32, about: (Option<BarrierState>, Option<Object>)) -> String {
+    /// What threads do.
+    fn does(&self, op: Option<&Op>, threads: Threads, about: (Option<BarrierState>, Option<Object>)) -> String {
         let (who, several) = self.who(threads);
-        let (verb, rest) = self.what(threads, step, about);
+        let (verb, rest) = self.what(op, about);
         let ending = if several { "" } else { "s" };
         format!("{who} {verb}{ending}{rest}")
     }
 
-    /// The verb of what a thread does at a step, and the rest of the sentence.
-    fn what(
-        &self,
-        threads: Threads,
-        step: u32,
-        (state, slot): (Option<BarrierState>, Option<Object>),
-    ) -> (&'static str, String) {
-        let op = self.op(threads, step);
+    /// The verb of what a thread does, and the rest of the sentence.
+    fn what(&self, op: Option<&Op>, (state, slot): (Option<BarrierState>, Option<Object>)) -> (&'static str, String) {
         let barrier = |array: u32| match state {
             Some(state) => self.barrier(state.barrier),
             None => {
@@ -388,17 +386,10 @@ impl Words<'_, '_, '_> {
         let mut steps: Vec<(Option<SpanRange>, String)> = Vec::new();
         let mut landed: Option<(EventAction, Object)> = None;
         let begins = |event: &&Event| match event.action {
-            EventAction::Step { threads, step } => self.what(threads, step, (None, None)).0 == "synchronize",
+            EventAction::Step { threads, index, .. } => matches!(self.op(threads, index), Some(Op::Sync { .. })),
             EventAction::Lands { .. } | EventAction::Stored { .. } => false,
         };
-        // What a thread counts on its way, it does not do to anything.
-        let counts = |event: &&Event| match event.action {
-            EventAction::Step { threads, step } => {
-                matches!(self.op(threads, step), Some(Op::Set(_) | Op::NextRound | Op::Branch { .. } | Op::Jump(_)))
-            }
-            EventAction::Lands { .. } | EventAction::Stored { .. } => false,
-        };
-        for event in trace.iter().skip_while(begins).filter(|event| !counts(event)) {
+        for event in trace.iter().skip_while(begins) {
             let state = event.barrier.map(|state| {
                 let bytes = match state.bytes {
                     0 => String::new(),
@@ -411,8 +402,9 @@ impl Words<'_, '_, '_> {
             });
             let state = state.unwrap_or_default();
             let text = match event.action {
-                EventAction::Step { threads, step } => {
-                    format!("{}{state}", self.does(threads, step, (event.barrier, event.slot)))
+                EventAction::Step { threads, index, .. } => {
+                    let op = self.op(threads, index);
+                    format!("{}{state}", self.does(op, threads, (event.barrier, event.slot)))
                 }
                 EventAction::Lands { slot } => {
                     let completes = event.barrier.map(|state| format!(" and tells {}", self.barrier(state.barrier)));

@@ -26,7 +26,8 @@ fn states_and_times() {
     );
     rows.extend([2, 3, 4, 8, 16].map(|n| (format!("ping-pong, N = {n}"), ping_pong(0, n, 128))));
     rows.push(("persistent, counters by hand, N = 2".into(), kept(2, "1-phase", false, 128)));
-    for (name, skeleton) in rows {
+    let sought = std::env::var("PHALANX_ROW").unwrap_or_default();
+    for (name, skeleton) in rows.into_iter().filter(|(name, _)| name.contains(&sought)) {
         let begin = Instant::now();
         let verdict = check(&skeleton, limit);
         let milliseconds = begin.elapsed().as_secs_f64() * 1000.0;

@@ -15,6 +15,7 @@ mod flat;
 mod gathered;
 mod growth;
 mod handed;
+mod harmless;
 mod in_place;
 mod innocent;
 mod iterators;
@@ -47,6 +48,7 @@ mod structs;
 mod tables;
 mod tiles;
 mod together;
+mod traces;
 mod words;
 
 use super::{Attributed, session};

@@ -191,6 +191,7 @@ impl Text {
                     barrier: self.element(*barrier, index),
                     block: self.expr(to),
                     count: *count,
+                    lanes: 1,
                     drops: *drops,
                     token: *token,
                 },
