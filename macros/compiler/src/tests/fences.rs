@@ -216,6 +216,7 @@ fn a_function_tells_what_it_does() {
         ("m: &mut [u32]", "m[0] = 1;", E::GLOBAL_WRITE, E::GLOBAL_WRITE),
         // The caller counts what its closure does.
         ("f: impl Fn(u32) -> u32, m: &SharedArray<u32, 32>", "use_of(f(m[0]));", E::SHARED, E::SHARED),
+        ("f: impl Fn(u32), cluster: &Cluster", "cluster.sync(); f(1); cluster.sync();", E::empty(), E::empty()),
         // A fence tells of what others did.
         ("x: u32", "fence(Release, Scope::Cluster);", E::OTHER, E::OTHER),
         ("x: u32", "unsafe { cuda!(\"__nanosleep(1);\"; else || ()); }", E::all(), E::all()),
@@ -223,6 +224,16 @@ fn a_function_tells_what_it_does() {
     for (signature, body, all, left) in cases {
         assert_eq!(told(signature, body), [Some(all), Some(left)], "{signature}: {body}");
     }
+}
+
+/// For the barriers of a function, a closure that it is given may do anything.
+#[test]
+fn a_function_does_not_know_its_closure() {
+    let source = "#[device] fn f(f: impl Fn(u32), cluster: &Cluster) { cluster.sync(); f(1); cluster.sync(); }";
+    let text: String = super::expand(source).to_string().split_whitespace().collect();
+    let causes: Vec<&str> = text.split("before:&[").skip(1).filter_map(|rest| rest.split(']').next()).collect();
+    assert_eq!(causes.len(), 2, "{text}");
+    assert_eq!([causes[0].contains("callsaclosure"), causes[1].contains("callsaclosure")], [false, true], "{text}");
 }
 
 #[test]

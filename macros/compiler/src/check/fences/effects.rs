@@ -26,6 +26,9 @@ pub(crate) enum EffectOf {
     Call(SlotId),
 }
 
+/// What a closure does that is a parameter.
+const BY_CLOSURE: EffectOf = EffectOf::own("calls a closure", MemoryEffects::all());
+
 /// Effects, each with its first place.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Effects(BTreeMap<EffectOf, SpanRange>);
@@ -47,6 +50,12 @@ impl Effects {
 
     pub(super) fn join(&mut self, other: &Effects) {
         other.0.iter().for_each(|(effect, at)| self.add(*effect, *at));
+    }
+
+    /// Leaves out what closures do that are parameters: the caller, whose closures they are, counts that itself.
+    pub(super) fn without_closures(mut self) -> Effects {
+        self.0.remove(&BY_CLOSURE);
+        self
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = (EffectOf, SpanRange)> {
@@ -241,8 +250,7 @@ fn of_access(access: &Access, peer_read: MemoryEffects) -> Option<EffectOf> {
         AccessKind::Write | AccessKind::Atomic | AccessKind::AsyncWrite | AccessKind::Lent => true,
         // What a method does is known, as is that of a function, and what inline CUDA does counts for itself.
         AccessKind::Opaque => true,
-        // Its caller knows what the closure does, and a function's own barriers are full.
-        AccessKind::ByClosure => return None,
+        AccessKind::ByClosure => return Some(BY_CLOSURE),
     };
     let is_constant = access.region.root == Root::ReadOnly && (!changes || access.kind == AccessKind::Lent);
     (!is_constant).then(|| match (access.region.root, changes) {

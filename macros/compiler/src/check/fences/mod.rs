@@ -207,7 +207,7 @@ pub(super) fn infer<'f>(function: &'f Function, cfg: &Cfg<'f>, tokens: &Tokens<'
     let step_effects = StepEffects::of(cfg);
     let places: BTreeSet<Position> = barriers.keys().copied().collect();
     let Reached { barriers: mut reached, calls, left } = pending::needs(cfg, &step_effects, &places);
-    let (mut effects, mut left) = (step_effects.all(), step_effects.named(&left));
+    let [mut effects, mut left] = [step_effects.all(), step_effects.named(&left)].map(Effects::without_closures);
     if let Some(at) = inline_cuda {
         let unknown = EffectOf::own("runs inline CUDA", MemoryEffects::all());
         effects.add(unknown, at);
@@ -286,12 +286,15 @@ fn keeps_full(function: &Function, inline_cuda: Option<SpanRange>) -> Option<(&'
     if let Some(at) = inline_cuda {
         return Some(("runs inline CUDA", Some(at)));
     }
-    let is_kernel = function.role == Role::Kernel;
-    if is_kernel && function.options.full_fences {
+    if function.options.full_fences {
         return Some(("is in a kernel with `fence = \"full\"`", None));
     }
     // Threads may then be at different barriers, or access memory in ways that the checks exclude.
-    (is_kernel && function.waivers().next().is_some()).then_some(("is in a kernel with an `unchecked` rule", None))
+    let why = match function.role {
+        Role::Kernel => "is in a kernel with an `unchecked` rule",
+        Role::Device | Role::Method => "is in a function with an `unchecked` rule",
+    };
+    function.waivers().next().is_some().then_some((why, None))
 }
 
 /// What the source has of barriers, and of what the graph does not show.
