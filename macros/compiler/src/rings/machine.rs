@@ -72,9 +72,10 @@ pub(super) struct Machine {
     pub(super) nested: bool,
     /// Whether the rounds of some actor count.
     pub(super) counts: bool,
-    /// Whether a run goes on where a fault need not harm anybody: threads that arrive as one complete a phase and go on in the next one,
-    /// as one by one they would, and a thread that is overtaken waits for a later phase of its parity.
-    pub(super) goes_on: bool,
+    /// Whether threads that arrive as one may complete a phase and go on in the next one, as one by one they would.
+    pub(super) carries: bool,
+    /// Whether a thread that is overtaken waits for a later phase of its parity.
+    pub(super) waits_on: bool,
     /// Whether there are more actors than a set of arrived actors holds.
     pub(super) crowded: bool,
     /// The furthest that data lie behind the round of a thread that names them.
@@ -131,7 +132,8 @@ impl Machine {
             streams,
             nested,
             counts,
-            goes_on: false,
+            carries: false,
+            waits_on: false,
             crowded: false,
             behind,
             barriers_at,
@@ -241,6 +243,15 @@ impl Machine {
             _ => return None,
         };
         Some(self.places.slots[slot].object)
+    }
+
+    /// Returns whether lanes of a warp that is taken for a thread arrive at a barrier.
+    pub(super) fn has_lanes_at(&self, object: Object) -> bool {
+        let mut nodes = self.automata.iter().flat_map(|automaton| &automaton.nodes);
+        nodes.any(|node| match node.action {
+            Action::Arrive { barrier, lanes: 2.., .. } => self.places.barriers[barrier].object == object,
+            _ => false,
+        })
     }
 
     /// Returns what a barrier's current phase lacks.

@@ -193,9 +193,15 @@ impl Checker<'_> {
     }
 
     /// Whether something is wrong in a run that goes on behind a fault that need not harm anybody. Where the searches do not come to an end, it
-    /// is taken to be, unless several threads arrive as one: of those, a few runs are followed.
+    /// is taken to be, unless several threads arrive as one, and no lanes of warps do: of those, a few runs are followed.
     fn goes_wrong(&mut self, machine: &mut Machine, splits: &Splits, fault: &Fault) -> bool {
-        machine.goes_on = true;
+        let by_threads = match fault {
+            Fault::Count(CountFault::Arrivals { threads, barrier, .. }) => {
+                threads.number > 1 && !machine.has_lanes_at(*barrier)
+            }
+            _ => false,
+        };
+        (machine.carries, machine.waits_on) = (true, !by_threads);
         let whole = vec![1; machine.units.len()];
         (self.states, self.reason) = (0, None);
         for split in splits.searches.iter().chain([&splits.all, &whole]) {
@@ -205,11 +211,9 @@ impl Checker<'_> {
                 Err(reason) => self.reason = self.reason.or(Some(reason)),
             }
         }
-        match fault {
-            Fault::Count(CountFault::Arrivals { threads, .. }) if threads.number > 1 => {
-                self.reason == Some(Reason::States) && sample::sample_behind(self.skeleton).is_some()
-            }
-            _ => self.reason.is_some(),
+        match by_threads {
+            true => self.reason == Some(Reason::States) && sample::sample_in_turn(self.skeleton).is_some(),
+            false => self.reason.is_some(),
         }
     }
 

@@ -54,9 +54,9 @@ pub fn sample(skeleton: &Skeleton) -> Option<(Fault, Vec<Event>)> {
     sample_of(skeleton, Machine::new(skeleton).ok()?)
 }
 
-/// The same in runs that go on behind a fault that need not harm anybody.
-pub(super) fn sample_behind(skeleton: &Skeleton) -> Option<(Fault, Vec<Event>)> {
-    sample_of(skeleton, Machine { goes_on: true, ..Machine::new(skeleton).ok()? })
+/// The same, where threads that arrive as one complete a phase and go on in the next one.
+pub(super) fn sample_in_turn(skeleton: &Skeleton) -> Option<(Fault, Vec<Event>)> {
+    sample_of(skeleton, Machine { carries: true, ..Machine::new(skeleton).ok()? })
 }
 
 fn sample_of(skeleton: &Skeleton, mut machine: Machine) -> Option<(Fault, Vec<Event>)> {
@@ -76,9 +76,9 @@ fn sample_of(skeleton: &Skeleton, mut machine: Machine) -> Option<(Fault, Vec<Ev
                 let order = Order { actor, before, late };
                 let Some((fault, _)) = run(&machine, order, false) else { continue };
                 if matches!(fault, Fault::Overtaken { wait: LateWait::Parity, .. }) {
-                    machine.goes_on = true;
+                    machine.waits_on = true;
                     let goes_wrong = run(&machine, order, false).is_some();
-                    machine.goes_on = false;
+                    machine.waits_on = false;
                     if !goes_wrong {
                         continue;
                     }

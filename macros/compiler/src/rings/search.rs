@@ -110,7 +110,7 @@ pub(super) fn fault_at_end(machine: &Machine, state: &[u16]) -> Option<Fault> {
         }
         _ => None,
     };
-    let mut actors = machine.actors.iter().filter(|_| machine.goes_on);
+    let mut actors = machine.actors.iter().filter(|_| machine.carries);
     actors.find_map(|actor| {
         let (barrier, lacks) = machine.automata[actor.automaton].nodes.iter().find_map(begun)?;
         let (threads, barrier) = (actor.threads, machine.places.barriers[barrier].object);

@@ -253,7 +253,7 @@ impl Work<'_> {
         let lacks = self.state[at] >> 1;
         let arrivals = count.saturating_mul(lanes).saturating_mul(u32::from(own.weight));
         let number = u16::try_from(arrivals).ok().filter(|arrivals| *arrivals <= lacks);
-        if number.is_none() && self.machine.goes_on && !drops && count > 0 {
+        if number.is_none() && self.machine.carries && !drops && count > 0 {
             return self.arrive_in_turn(actor, barrier, (count, lanes));
         }
         let Some(number) = number else {
@@ -326,7 +326,7 @@ impl Work<'_> {
         }
         for (number, actor) in self.machine.actors.iter().enumerate() {
             if let Action::Wait { barrier: awaited, parity: wanted } = self.machine.node(&self.state, number).action
-                && !self.machine.goes_on
+                && !self.machine.waits_on
                 && awaited == barrier
                 && wanted != parity
             {
