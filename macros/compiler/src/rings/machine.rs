@@ -74,8 +74,6 @@ pub(super) struct Machine {
     pub(super) counts: bool,
     /// Whether threads that arrive as one may complete a phase and go on in the next one, as one by one they would.
     pub(super) carries: bool,
-    /// Whether a thread that is overtaken waits for a later phase of its parity.
-    pub(super) waits_on: bool,
     /// Whether there are more actors than a set of arrived actors holds.
     pub(super) crowded: bool,
     /// The furthest that data lie behind the round of a thread that names them.
@@ -133,7 +131,6 @@ impl Machine {
             nested,
             counts,
             carries: false,
-            waits_on: false,
             crowded: false,
             behind,
             barriers_at,
@@ -243,15 +240,6 @@ impl Machine {
             _ => return None,
         };
         Some(self.places.slots[slot].object)
-    }
-
-    /// Returns whether lanes of a warp that is taken for a thread arrive at a barrier.
-    pub(super) fn has_lanes_at(&self, object: Object) -> bool {
-        let mut nodes = self.automata.iter().flat_map(|automaton| &automaton.nodes);
-        nodes.any(|node| match node.action {
-            Action::Arrive { barrier, lanes: 2.., .. } => self.places.barriers[barrier].object == object,
-            _ => false,
-        })
     }
 
     /// Returns what a barrier's current phase lacks.

@@ -110,13 +110,10 @@ fn searched(skeleton: &Skeleton, mut machine: Machine, limit: usize, only_proofs
             let is_of_count = matches!(fault, Verdict::Fault { fault: Fault::Count(_), .. });
             let other = if only_proofs || is_of_count { None } else { checker.of_count(&mut machine) };
             let found = other.unwrap_or(fault);
-            if let Verdict::Fault { fault, .. } = &found
-                && let Some(reason) = harmless(fault)
-                && !checker.goes_wrong(&mut machine, &splits, fault)
-            {
-                return Err(reason);
-            }
-            return Ok(found);
+            return match overruns(&found) {
+                Some(barrier) if !checker.has_fault_in_turn(&mut machine, &splits) => Err(Reason::Arrivals { barrier }),
+                Some(_) | None => Ok(found),
+            };
         }
     }
     // Where units complete the phases of a barrier in turn, threads of several units have to be single at once.
@@ -138,18 +135,13 @@ fn searched(skeleton: &Skeleton, mut machine: Machine, limit: usize, only_proofs
     Ok(checker.reason.map_or(Verdict::Proved { states: checker.states }, Verdict::NotProved))
 }
 
-/// What is known of a skeleton with a fault that need not harm anybody: several threads arrive as one where a phase expects fewer, or a
-/// wait by parity is overtaken, which may be again, so that the thread goes on.
-fn harmless(fault: &Fault) -> Option<Reason> {
-    match fault {
-        Fault::Count(CountFault::Arrivals { barrier, .. }) => Some(Reason::Arrivals { barrier: barrier.array }),
-        Fault::Overtaken { barrier, wait: LateWait::Parity, .. } => Some(Reason::Overtaken { barrier: barrier.array }),
-        Fault::Overtaken { wait: LateWait::StaleToken | LateWait::NoToken, .. }
-        | Fault::Count(CountFault::Index { .. })
-        | Fault::Deadlock { .. }
-        | Fault::Overwrite { .. }
-        | Fault::Read { .. }
-        | Fault::Undrained(_) => None,
+/// The barrier at which several threads arrive as one where a phase expects fewer.
+fn overruns(found: &Verdict) -> Option<u32> {
+    match found {
+        Verdict::Fault { fault: Fault::Count(CountFault::Arrivals { threads, barrier, .. }), .. } => {
+            (threads.number > 1).then_some(barrier.array)
+        }
+        Verdict::Fault { .. } | Verdict::Proved { .. } | Verdict::NotProved(_) => None,
     }
 }
 
@@ -192,29 +184,16 @@ impl Checker<'_> {
         matches!(found, Verdict::Fault { fault: Fault::Count(CountFault::Arrivals { .. }), .. }).then_some(found)
     }
 
-    /// Whether something is wrong in a run that goes on behind a fault that need not harm anybody. Where the searches do not come to an end, it
-    /// is taken to be, unless several threads arrive as one, and no lanes of warps do: of those, a few runs are followed.
-    fn goes_wrong(&mut self, machine: &mut Machine, splits: &Splits, fault: &Fault) -> bool {
-        let by_threads = match fault {
-            Fault::Count(CountFault::Arrivals { threads, barrier, .. }) => {
-                threads.number > 1 && !machine.has_lanes_at(*barrier)
-            }
-            _ => false,
-        };
-        (machine.carries, machine.waits_on) = (true, !by_threads);
+    /// Where threads that arrive as one have too many arrivals for a phase: whether something is wrong if the rest of them arrives in the
+    /// next one.
+    fn has_fault_in_turn(&mut self, machine: &mut Machine, splits: &Splits) -> bool {
+        machine.carries = true;
         let whole = vec![1; machine.units.len()];
-        (self.states, self.reason) = (0, None);
-        for split in splits.searches.iter().chain([&splits.all, &whole]) {
-            match self.search(machine, split) {
-                Ok(Some(_)) => return true,
-                Ok(None) => {}
-                Err(reason) => self.reason = self.reason.or(Some(reason)),
-            }
-        }
-        match by_threads {
-            true => self.reason == Some(Reason::States) && sample::sample_in_turn(self.skeleton).is_some(),
-            false => self.reason.is_some(),
-        }
+        self.states = 0;
+        let mut all = splits.searches.iter().chain([&splits.all, &whole]);
+        let is_found = all.any(|split| matches!(self.search(machine, split), Ok(Some(_))));
+        let unknown = matches!(self.reason, Some(Reason::States));
+        is_found || unknown && sample::sample_in_turn(self.skeleton).is_some()
     }
 
     fn once(&mut self, machine: &Machine, reduced: bool) -> Search {

@@ -1,12 +1,12 @@
 //! The breadth-first search over the states of a machine, so that the first fault that is found has a shortest trace.
 
-use super::automaton::{Action, Node};
+use super::automaton::Action;
 use super::ledger::Ledger;
-use super::machine::{BARRIER, Machine, State};
+use super::machine::{Machine, State};
 use super::moves::{Mode, Move, Outcome, attempt, begin, moves};
 use super::rotation::Rotation;
 use super::table::Table;
-use super::verdict::{CountFault, Event, Fault, Reason, Waiting};
+use super::verdict::{Event, Fault, Reason, Waiting};
 
 /// How a search ended.
 pub(super) struct Search {
@@ -74,7 +74,7 @@ pub(super) fn search(
                 }
             }
         }
-        if !moved && let Some(fault) = fault_at_end(machine, &state) {
+        if !moved && let Some(fault) = deadlock(machine, &state) {
             let traced = searcher.trace(number, None).unwrap_or((fault, Vec::new()));
             return Search { states: searcher.table.len(), fault: Some(traced), reason: None };
         }
@@ -87,9 +87,8 @@ pub(super) fn search(
     Search { states: searcher.table.len(), fault: None, reason }
 }
 
-/// Returns the fault of a state in which nothing can happen: some threads have not exited, or lanes whose arrivals a run has shared out among
-/// phases have begun one that nobody completes, so that with more rounds more of each phase would come too early.
-pub(super) fn fault_at_end(machine: &Machine, state: &[u16]) -> Option<Fault> {
+/// Returns the fault of a state in which nothing can happen, unless all threads have exited.
+pub(super) fn deadlock(machine: &Machine, state: &[u16]) -> Option<Fault> {
     let waiting = (0..machine.actors.len()).filter(|actor| !machine.ended(state, *actor));
     let waiting = waiting.map(|actor| {
         let node = machine.node(state, actor);
@@ -100,22 +99,7 @@ pub(super) fn fault_at_end(machine: &Machine, state: &[u16]) -> Option<Fault> {
         Waiting { threads: machine.actors[actor].threads, step: node.id, index: node.index(), barrier }
     });
     let waiting: Vec<_> = waiting.collect();
-    if !waiting.is_empty() {
-        return Some(Fault::Deadlock { waiting });
-    }
-    let begun = |node: &Node| match node.action {
-        Action::Arrive { barrier, lanes: 2.., .. } => {
-            let [lacks, _, expected, ..] = state[machine.barriers_at + BARRIER * barrier..] else { return None };
-            (lacks >> 1 != expected).then(|| (barrier, u32::from(lacks >> 1)))
-        }
-        _ => None,
-    };
-    let mut actors = machine.actors.iter().filter(|_| machine.carries);
-    actors.find_map(|actor| {
-        let (barrier, lacks) = machine.automata[actor.automaton].nodes.iter().find_map(begun)?;
-        let (threads, barrier) = (actor.threads, machine.places.barriers[barrier].object);
-        Some(Fault::Count(CountFault::Arrivals { threads, barrier, arrivals: 0, lacks }))
-    })
+    (!waiting.is_empty()).then_some(Fault::Deadlock { waiting })
 }
 
 impl Searcher<'_> {
@@ -149,7 +133,7 @@ impl Searcher<'_> {
             events.extend(log);
             turns += found.turns;
         }
-        let Some(fatal) = fatal else { return Some((fault_at_end(self.machine, &state)?, events)) };
+        let Some(fatal) = fatal else { return Some((deadlock(self.machine, &state)?, events)) };
         match attempt(self.machine, &mut ledger, &state, self.before(fatal, turns), mode).0 {
             Outcome::Fault(fault, log) => {
                 events.extend(log);

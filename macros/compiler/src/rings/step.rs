@@ -254,7 +254,7 @@ impl Work<'_> {
         let arrivals = count.saturating_mul(lanes).saturating_mul(u32::from(own.weight));
         let number = u16::try_from(arrivals).ok().filter(|arrivals| *arrivals <= lacks);
         if number.is_none() && self.machine.carries && !drops && count > 0 {
-            return self.arrive_in_turn(actor, barrier, (count, lanes));
+            return self.arrive_in_turn(actor, barrier, count.saturating_mul(lanes));
         }
         let Some(number) = number else {
             let lacks = u32::from(lacks);
@@ -273,10 +273,10 @@ impl Work<'_> {
     }
 
     /// Lets the threads of an actor arrive one after the other: where some complete a phase, the rest arrives in the next one.
-    fn arrive_in_turn(&mut self, actor: usize, barrier: usize, (count, lanes): (u32, u32)) -> Result<(), Stop> {
+    fn arrive_in_turn(&mut self, actor: usize, barrier: usize, count: u32) -> Result<(), Stop> {
         let own = &self.machine.actors[actor];
         let at = self.barrier_at(barrier);
-        let mut rest = lanes.saturating_mul(u32::from(own.weight));
+        let mut rest = u32::from(own.weight);
         self.ledger.mixes(barrier);
         while rest > 0 {
             let lacks = u32::from(self.state[at] >> 1);
@@ -326,7 +326,6 @@ impl Work<'_> {
         }
         for (number, actor) in self.machine.actors.iter().enumerate() {
             if let Action::Wait { barrier: awaited, parity: wanted } = self.machine.node(&self.state, number).action
-                && !self.machine.waits_on
                 && awaited == barrier
                 && wanted != parity
             {

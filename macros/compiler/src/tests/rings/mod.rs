@@ -15,7 +15,6 @@ mod flat;
 mod gathered;
 mod growth;
 mod handed;
-mod harmless;
 mod in_place;
 mod innocent;
 mod iterators;
