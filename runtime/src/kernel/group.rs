@@ -5,7 +5,7 @@
 //! Tiles and coalesced groups are in `warp`, the products of tiles of 128 threads in `warpgroup`.
 
 mod copying;
-mod fence;
+pub(crate) mod fence;
 mod forget;
 mod matrix;
 mod members;
@@ -16,8 +16,6 @@ mod warpgroup;
 use std::panic::Location;
 
 pub use self::copying::CopyGroup;
-#[cfg(test)]
-pub(crate) use self::fence::with_fence;
 pub use self::fence::with_fence_of;
 pub use self::warp::{
     CoalescedGroup, Parent, Tile, WarpGroup, binary_partition, coalesced_threads, labeled_partition, tile, tile_size,
