@@ -119,13 +119,13 @@ impl ChosenFence {
     }
 }
 
-/// The effects that a function may have at a place: its own, and those of its calls at these slots.
+/// The effects that a function may have at a place: its own, and those of some of its calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PlaceEffects {
     /// Its own effects.
     pub own: MemoryEffects,
-    /// The slots of the calls.
-    pub calls: &'static [u16],
+    /// The slots of the calls, as ranges from a first to a last one: calls that follow each other are mostly together.
+    pub calls: &'static [(u16, u16)],
 }
 
 /// An operation at a barrier for which other blocks wait, and what its fence depends on.

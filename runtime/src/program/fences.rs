@@ -87,8 +87,10 @@ impl Caller<'_> {
     }
 
     fn together(&self, effects: &PlaceEffects, of: &[MemoryEffects]) -> MemoryEffects {
-        let callees = &self.function.callees;
-        effects.calls.iter().fold(effects.own, |together, slot| together | of[callees[&usize::from(*slot)]])
+        let in_range =
+            |(first, last): &(u16, u16)| self.function.callees.range(usize::from(*first)..=usize::from(*last));
+        let callees = effects.calls.iter().flat_map(in_range);
+        callees.fold(effects.own, |together, (_, callee)| together | of[*callee])
     }
 
     fn all_of(&self, effects: &PlaceEffects) -> MemoryEffects {

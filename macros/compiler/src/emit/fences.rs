@@ -1,6 +1,8 @@
 //! What a function does to memory, with its barriers and its calls, as data of its template: the runtime adds the effects of callees and
 //! of callers, and chooses the fences.
 
+use std::collections::BTreeSet;
+
 use phalanx_contract::fence::MemoryEffects;
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -13,6 +15,7 @@ use crate::span::SpanRange;
 /// Makes the value of the template's field.
 pub(super) fn of(checked: &Checked<'_>) -> TokenStream {
     let fences = checked.fences();
+    let together = |effects| together(fences, effects);
     let (all, left, keeps_full) = (together(&fences.effects), together(&fences.left), fences.keeps_full);
     let barriers = fences.barriers.iter().map(|barrier| self::barrier(fences, barrier));
     let calls = fences.calls.iter().map(|CallNeeds { slot: SlotId(slot), before, after, follows_entry }| {
@@ -35,7 +38,7 @@ fn barrier(fences: &Fences<'_>, Barrier { at, operation, needs }: &Barrier) -> T
     let (method, waits, follows_entry) = (operation.name(), operation.waits(), needs.follows_entry);
     let (line, column) = (at.line(), at.column());
     let (before, between) = (causes(fences, &needs.before), causes(fences, &needs.between));
-    let after = together(&needs.after);
+    let after = together(fences, &needs.after);
     quote!(Barrier {
         line: #line,
         column: #column,
@@ -68,16 +71,26 @@ fn causes(fences: &Fences<'_>, effects: &Effects) -> Vec<TokenStream> {
 }
 
 /// The union of effects.
-fn together(effects: &Effects) -> TokenStream {
-    let (mut own, mut calls) = (MemoryEffects::empty(), Vec::new());
+fn together(fences: &Fences<'_>, effects: &Effects) -> TokenStream {
+    let (mut own, mut calls) = (MemoryEffects::empty(), BTreeSet::new());
     for (effect, _) in effects.iter() {
         match effect {
             EffectOf::Own(_, bits) => own |= MemoryEffects::from_bits_truncate(bits),
-            EffectOf::Call(SlotId(slot)) => calls.push(slot),
+            EffectOf::Call(slot) => _ = calls.insert(slot),
         }
     }
-    let own = bits_of(own);
-    quote!(PlaceEffects { own: #own, calls: &[#(#calls),*] })
+    let mut ranges: Vec<(u16, u16)> = Vec::new();
+    let mut is_open = false;
+    for slot @ SlotId(number) in fences.called() {
+        match (calls.contains(&slot), ranges.last_mut()) {
+            (true, Some((_, last))) if is_open => *last = number,
+            (true, _) => ranges.push((number, number)),
+            (false, _) => {}
+        }
+        is_open = calls.contains(&slot);
+    }
+    let (own, ranges) = (bits_of(own), ranges.iter().map(|(first, last)| quote!((#first, #last))));
+    quote!(PlaceEffects { own: #own, calls: &[#(#ranges),*] })
 }
 
 fn bits_of(effects: MemoryEffects) -> TokenStream {

@@ -40,7 +40,7 @@ use pending::Reached;
 pub(crate) struct Fences<'f> {
     /// The barriers, in the order of their places in the source.
     pub(crate) barriers: Vec<Barrier>,
-    /// The needs of the calls.
+    /// The needs of the calls of functions that may have barriers.
     pub(crate) calls: Vec<CallNeeds>,
     /// Everything that the function does to memory itself, and its calls.
     pub(crate) effects: Effects,
@@ -184,6 +184,11 @@ impl<'f> Fences<'f> {
             ChosenFence::inferred(position(*at), operation.name(), operation.waits(), needs)
         });
         barriers.collect()
+    }
+
+    /// The slots of the calls, in ascending order.
+    pub(crate) fn called(&self) -> impl Iterator<Item = SlotId> {
+        self.callees.keys().copied()
     }
 
     /// The name of the function that is called at this slot.

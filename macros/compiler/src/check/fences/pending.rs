@@ -53,9 +53,14 @@ pub(super) fn needs(cfg: &Cfg<'_>, effects: &StepEffects, places: &BTreeSet<Posi
                     found.entry(*open).or_insert_with(new).between.insert(effect);
                 }
             }
-            if let StepKind::Call(CallId(call)) = step.kind {
+            // Methods and functions in closures have no barriers.
+            if let StepKind::Call(CallId(call)) = step.kind
+                && let call = &cfg.calls[call]
+                && call.function().is_some()
+                && !call.in_closure
+            {
                 calls.push(CallNeeds {
-                    slot: cfg.calls[call].slot,
+                    slot: call.slot,
                     before: effects.named(&state.pending),
                     after: effects.named(&later.after(cfg, effects, BlockId(index), number)),
                     follows_entry: state.follows_entry,
