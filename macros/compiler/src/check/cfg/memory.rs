@@ -218,7 +218,7 @@ pub(crate) struct Access {
     pub(crate) stored: Option<NodeId>,
     /// What it accesses of the region.
     pub(crate) covers: Covers,
-    /// Whether it is a value that a kernel reads itself, not in a closure or a function: what is read can be waited for.
+    /// Whether it is a value of the source, for which a later arrival of the function can wait.
     pub(crate) reads_value: bool,
     pub(crate) at: SpanRange,
 }
