@@ -5,7 +5,7 @@
 //! Tiles and coalesced groups are in `warp`, the products of tiles of 128 threads in `warpgroup`.
 
 mod copying;
-pub(crate) mod fence;
+mod fence;
 mod forget;
 mod matrix;
 mod members;
@@ -16,7 +16,7 @@ mod warpgroup;
 use std::panic::Location;
 
 pub use self::copying::CopyGroup;
-pub use self::fence::with_fence_of;
+pub use self::fence::{with_fence, with_fence_of};
 pub use self::warp::{
     CoalescedGroup, Parent, Tile, WarpGroup, binary_partition, coalesced_threads, labeled_partition, tile, tile_size,
     tiled_partition,

@@ -1,6 +1,5 @@
 //! The fence of an arrival at the cluster's barrier, which the macro passes beside the call.
 
-#[cfg(test)]
 use phalanx_contract::fence::Fence;
 
 use crate::sim;
@@ -14,10 +13,10 @@ pub fn with_fence_of<R>(place: (&'static str, u32, u32), barrier: impl FnOnce() 
     barrier()
 }
 
-/// Calls an operation of the cluster's barrier, whose arrival has this fence.
-#[cfg(test)]
+/// Calls an operation of the cluster's barrier, whose arrival has this fence: for programs that are not assembled.
+#[inline]
 #[track_caller]
-pub(crate) fn with_fence<R>(fence: Fence, barrier: impl FnOnce() -> R) -> R {
+pub fn with_fence<R>(fence: Fence, barrier: impl FnOnce() -> R) -> R {
     sim::with("an arrival", |context| context.choose_fence(fence));
     barrier()
 }

@@ -5,8 +5,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use phalanx_contract::fence::Fence;
 
 use super::{at, failure, protocol, shape, simulate};
-use crate::kernel::group::fence::with_fence;
-use crate::kernel::group::{this_cluster, this_grid, this_thread_block};
+use crate::kernel::group::{this_cluster, this_grid, this_thread_block, with_fence};
 use crate::kernel::memory::{
     Global, GlobalMemory, GlobalMut, Vector, atomic, chunk_mut, dynamic_shared, dynamic_shared_slice, element,
     element_mut, load, load_vec, row, row_mut, shared_array, split_at_mut, store, store_vec, subslice,

@@ -6,7 +6,7 @@ use phalanx_contract::fence::Fence;
 
 use super::*;
 use crate::kernel::barrier::{ClusterBarrier, shared_cluster_barrier};
-use crate::kernel::group::fence::with_fence;
+use crate::kernel::group::with_fence;
 
 enum Bar {}
 

@@ -4,7 +4,7 @@ use phalanx_contract::fence::Fence;
 
 use super::*;
 use crate::kernel::copy::bulk_copy_to_global;
-use crate::kernel::group::fence::with_fence;
+use crate::kernel::group::with_fence;
 use crate::report::race::RaceAccess;
 
 /// Returns the race that a kernel ends with under each schedule.
