@@ -177,6 +177,17 @@ pub struct FunctionFences {
     pub keeps_full: bool,
 }
 
+impl FunctionFences {
+    /// A function that does nothing to memory.
+    pub const NONE: FunctionFences = FunctionFences {
+        all: PlaceEffects { own: MemoryEffects::empty(), calls: &[] },
+        left: PlaceEffects { own: MemoryEffects::empty(), calls: &[] },
+        barriers: &[],
+        calls: &[],
+        keeps_full: false,
+    };
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

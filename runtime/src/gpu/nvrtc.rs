@@ -429,7 +429,7 @@ pub(super) mod tests {
         constants: &[],
         collective: false,
         converged: true,
-        barriers: &[],
+        fences: phalanx_contract::fence::FunctionFences::NONE,
         needs: &[],
     };
 

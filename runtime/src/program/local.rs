@@ -58,7 +58,7 @@ mod tests {
             constants: &[],
             collective: false,
             converged: true,
-            barriers: &[],
+            fences: phalanx_contract::fence::FunctionFences::NONE,
             needs: &[],
         };
         let definition = Definition {

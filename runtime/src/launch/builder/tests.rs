@@ -106,7 +106,7 @@ static ROTATE: Template = Template {
     constants: &[],
     collective: false,
     converged: true,
-    barriers: &[],
+    fences: phalanx_contract::fence::FunctionFences::NONE,
     needs: &[],
 };
 

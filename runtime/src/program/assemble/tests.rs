@@ -55,7 +55,7 @@ static SQUARE: Template = Template {
     constants: &[],
     collective: false,
     converged: true,
-    barriers: &[],
+    fences: phalanx_contract::fence::FunctionFences::NONE,
     needs: &[],
 };
 
@@ -105,7 +105,7 @@ static TWICE: Template = Template {
     constants: &[],
     collective: false,
     converged: true,
-    barriers: &[],
+    fences: phalanx_contract::fence::FunctionFences::NONE,
     needs: &[],
 };
 
@@ -228,7 +228,7 @@ static DOUBLE: Template = Template {
     constants: &["COUNT"],
     collective: false,
     converged: true,
-    barriers: &[],
+    fences: phalanx_contract::fence::FunctionFences::NONE,
     needs: &[],
 };
 
@@ -274,7 +274,7 @@ const DOUBLE_AS_DEVICE: Template = Template {
     constants: &[],
     collective: false,
     converged: true,
-    barriers: &[],
+    fences: phalanx_contract::fence::FunctionFences::NONE,
     needs: &[],
 };
 

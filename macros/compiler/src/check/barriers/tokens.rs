@@ -210,7 +210,7 @@ impl Analysis for Tokens<'_, '_> {
         let Some(BarrierCallId(index)) = self.tests.get(&on).filter(|_| holds && then != otherwise) else { return };
         let away = if to == then { otherwise } else { then };
         let paths = |side| reachable(cfg, side, Some(from));
-        if paths(away).and(&paths(to)).len() != 0 {
+        if !paths(away).and(&paths(to)).is_empty() {
             return;
         }
         let call = &cfg.barrier_calls[*index];

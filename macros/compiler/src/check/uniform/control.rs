@@ -159,7 +159,7 @@ fn endless(cfg: &Cfg<'_>) -> BlockSet {
     for block in BlockSet::all(count).without(&ending(cfg)).iter() {
         let after = following(cfg, block);
         // The head of a loop has a lower number than its body.
-        if after.contains(block) && after.and(&endless).len() == 0 {
+        if after.contains(block) && after.and(&endless).is_empty() {
             endless.insert(block);
         }
     }
