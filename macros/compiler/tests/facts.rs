@@ -9,7 +9,10 @@ const COMPLETE: &str = "
 mod group {
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub(crate) enum Group { Coalesced, Tile, ThreadBlock, Cluster, Grid }
-    impl Group { pub(crate) fn is_of_a_warp(self) -> bool { true } }
+    impl Group {
+        pub(crate) const ALL: [Group; 1] = [Group::Grid];
+        pub(crate) fn is_of_a_warp(self) -> bool { true }
+    }
 }
 mod kind {
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
