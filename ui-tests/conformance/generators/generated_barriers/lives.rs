@@ -263,9 +263,9 @@ impl Verdict {
                 segments[thread].iter().any(|(_, of, deed)| *of == barrier && *deed == what)
             };
             let inits = |thread: usize| does(thread, Deed::Init);
-            let waits = |thread: usize| {
-                let waits = |deed: &Deed| matches!(deed, Deed::Use { waits: true, .. });
-                segments[thread].iter().any(|(_, of, deed)| *of == barrier && waits(deed))
+            let uses = |thread: usize| {
+                let uses = |deed: &Deed| matches!(deed, Deed::Use { .. });
+                segments[thread].iter().any(|(_, of, deed)| *of == barrier && uses(deed))
             };
             for thread in 0..THREADS.len() {
                 let others = (0..REAL).any(|other| other != thread && inits(other));
@@ -302,7 +302,7 @@ impl Verdict {
                                 if (0..REAL).any(|other| other != thread && does(other, Deed::Invalidate)) {
                                     fault(Rule::BarrierInitNotElected, true);
                                 }
-                                if (0..REAL).any(|other| other != thread && waits(other)) {
+                                if (0..REAL).any(|other| other != thread && uses(other)) {
                                     fault(Rule::BarrierUnpublished, false);
                                 }
                             }
