@@ -350,7 +350,7 @@ impl Analysis for Lifecycles<'_, '_> {
                 self.synchronize(state, None)
             }
             StepKind::Group(GroupStep::Collective { team, barrier: true, .. }) if team.group.is_of_a_warp() => {
-                        for paths in state.paths.values_mut() {
+                for paths in state.paths.values_mut() {
                     paths.each(|path| match path.observers {
                         Observers::OtherThread => path.clone().with(path.life, Observers::OtherWarp),
                         Observers::All | Observers::Own | Observers::Arrived(_) | Observers::OtherWarp => path,
