@@ -226,6 +226,20 @@ fn a_function_tells_what_it_does() {
     }
 }
 
+/// A slice or a reference may be to the memory of the block: the barriers of a function that is given one are full.
+#[test]
+fn a_function_does_not_know_its_slices() {
+    for (parameter, is_full) in [("m: &[u32]", true), ("m: &mut u32", true), ("m: &SharedArray<u32, 32>", false)] {
+        let source = format!("#[device] fn f(cluster: &Cluster, {parameter}) {{ cluster.sync(); }}");
+        let text = super::expand(&source).to_string();
+        assert_eq!(
+            text.contains("is in a function that is given a slice or a reference"),
+            is_full,
+            "{parameter}: {text}"
+        );
+    }
+}
+
 /// For the barriers of a function, a closure that it is given may do anything.
 #[test]
 fn a_function_does_not_know_its_closure() {

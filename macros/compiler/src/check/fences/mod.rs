@@ -29,6 +29,7 @@ use crate::model::expr::{Callee, ExprKind};
 use crate::model::group::Group;
 use crate::model::group_barrier::{BarrierMethod, BarrierOperation};
 use crate::model::op::Op;
+use crate::model::ty::ParamType;
 use crate::model::walk::walk_block;
 use crate::model::{Function, Role, SiteId, SlotId};
 use crate::span::SpanRange;
@@ -279,10 +280,28 @@ fn always_full(
     match (barrier.operation, function.role) {
         // What its callers know of is unknown.
         (Operation::Peer(_), Role::Device | Role::Method) => Some(("is in a device function", at)),
+        // The memory of a slice or a reference may be that of a block, and what the function does to it is no access to shared memory here.
+        (_, Role::Device | Role::Method) if function.params.iter().any(|param| hides_memory(&param.ty)) => {
+            Some(("is in a function that is given a slice or a reference", at))
+        }
         _ if barrier.operation.is_aligned() => Some(("names an aligned barrier", at)),
         (Operation::Peer(_) | Operation::Cluster(_), _) => {
             keeps_full(function, inline_cuda).map(|(what, of)| (what, of.unwrap_or(at)))
         }
+    }
+}
+
+/// Whether a parameter may be any memory.
+fn hides_memory(ty: &ParamType) -> bool {
+    match ty {
+        ParamType::Reference { .. } | ParamType::Slice { .. } | ParamType::OptionalSlice { .. } => true,
+        ParamType::Value(_)
+        | ParamType::Group(_)
+        | ParamType::Tile { .. }
+        | ParamType::Memory { .. }
+        | ParamType::TensorMap { .. }
+        | ParamType::Barrier { .. }
+        | ParamType::Closure { .. } => false,
     }
 }
 
