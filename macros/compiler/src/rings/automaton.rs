@@ -31,7 +31,6 @@ pub(super) enum Action {
     Arrive {
         barrier: usize,
         count: u32,
-        lanes: u32,
         drops: bool,
         token: bool,
     },
@@ -262,10 +261,10 @@ impl Builder<'_> {
             Op::WaitToken { barrier } => {
                 places.barrier(index(barrier)?, rank).map(|barrier| Action::WaitToken { barrier })
             }
-            Op::Arrive { barrier, block, count, lanes, drops, token } => {
-                let (count, lanes, drops, token) = (*count, *lanes, *drops, *token);
+            Op::Arrive { barrier, block, count, drops, token } => {
+                let (count, drops, token) = (*count, *drops, *token);
                 let barrier = places.barrier(index(barrier)?, value(block)?);
-                barrier.map(|barrier| Action::Arrive { barrier, count, lanes, drops, token })
+                barrier.map(|barrier| Action::Arrive { barrier, count, drops, token })
             }
             Op::Expect { barrier, bytes } => {
                 let units = places.units(*bytes);

@@ -16,7 +16,7 @@ use super::table::Table;
 pub(super) fn proved(machine: &Machine, limit: usize) -> Option<usize> {
     let supported = |action: &Action| match action {
         Action::Share { .. } | Action::Free | Action::Over { .. } | Action::Missing => false,
-        Action::Arrive { count, lanes, .. } => *count > 0 && *lanes > 0,
+        Action::Arrive { count, .. } => *count > 0,
         Action::Copy { kind, .. } => machine.places.copies[*kind].units > 0,
         _ => true,
     };

@@ -276,9 +276,9 @@ impl Draft<'_> {
                 self.barrier(*barrier, *image, None)
             }
             (
-                Action::Arrive { barrier, count, lanes, drops, token },
-                Action::Arrive { barrier: image, count: other, lanes: others, drops: drop, token: kept },
-            ) => (count, lanes, drops, token) == (other, others, drop, kept) && self.barrier(*barrier, *image, None),
+                Action::Arrive { barrier, count, drops, token },
+                Action::Arrive { barrier: image, count: other, drops: drop, token: kept },
+            ) => (count, drops, token) == (other, drop, kept) && self.barrier(*barrier, *image, None),
             (Action::Expect { barrier, units }, Action::Expect { barrier: image, units: other }) => {
                 units == other && self.barrier(*barrier, *image, None)
             }

@@ -88,10 +88,8 @@ pub enum Op {
         barrier: Element,
         /// The rank of the barrier's block.
         block: Expr,
-        /// The number of arrivals that the thread makes at once.
+        /// The number of arrivals.
         count: u32,
-        /// The number of lanes that arrive so, one after the other, if a warp is taken for a thread.
-        lanes: u32,
         /// Whether later phases expect as many arrivals fewer.
         drops: bool,
         /// Whether the thread keeps a token of the arrival.

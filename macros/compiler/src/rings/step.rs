@@ -78,10 +78,10 @@ impl Work<'_> {
                     self.state[at] = 0;
                 }
             }
-            Action::Arrive { barrier, count, lanes, drops, token } => {
+            Action::Arrive { barrier, count, drops, token } => {
                 about = Some(*barrier);
                 finishes = true;
-                self.arrive(actor, *barrier, (*count, *lanes), *drops).inspect_err(|_| self.log(event, about))?;
+                self.arrive(actor, *barrier, *count, *drops).inspect_err(|_| self.log(event, about))?;
                 let at = own.tokens.iter().find(|(known, _)| *token && known == barrier);
                 if let Some((_, at)) = at {
                     self.state[*at] = 1;
@@ -243,7 +243,7 @@ impl Work<'_> {
         own.all(|actor| self.machine.ended(&self.state, actor))
     }
 
-    fn arrive(&mut self, actor: usize, barrier: usize, (count, lanes): (u32, u32), drops: bool) -> Result<(), Stop> {
+    fn arrive(&mut self, actor: usize, barrier: usize, count: u32, drops: bool) -> Result<(), Stop> {
         let own = &self.machine.actors[actor];
         let (threads, object) = (own.threads, self.machine.places.barriers[barrier].object);
         if self.has_left(object.block) {
@@ -251,10 +251,10 @@ impl Work<'_> {
         }
         let at = self.barrier_at(barrier);
         let lacks = self.state[at] >> 1;
-        let arrivals = count.saturating_mul(lanes).saturating_mul(u32::from(own.weight));
+        let arrivals = count.saturating_mul(u32::from(own.weight));
         let number = u16::try_from(arrivals).ok().filter(|arrivals| *arrivals <= lacks);
         if number.is_none() && self.machine.carries && !drops && count > 0 {
-            return self.arrive_in_turn(actor, barrier, count.saturating_mul(lanes));
+            return self.arrive_in_turn(actor, barrier, count);
         }
         let Some(number) = number else {
             let lacks = u32::from(lacks);

@@ -62,11 +62,6 @@ pub enum Reason {
         /// The index of the array of barriers.
         barrier: u32,
     },
-    /// A wait at the barrier may be overtaken, after which no run goes wrong that is known.
-    Overtaken {
-        /// The index of the array of barriers.
-        barrier: u32,
-    },
     /// A thread begins an access that it does not end, or ends one that it has not begun.
     Unpaired {
         /// The caller's number of the step.

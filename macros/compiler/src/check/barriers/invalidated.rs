@@ -16,8 +16,8 @@ use crate::messages;
 use crate::model::barrier::{BarrierForm, PhaseAction};
 use crate::span::SpanRange;
 
-/// What the walks to the uses of other threads do not pass: a synchronization of the block, and a step at which the thread may learn that
-/// the others are done.
+/// The steps at which a walk to the uses of other threads ends, besides a synchronization of the block: those at which the thread may learn
+/// that the others are done.
 #[derive(Clone, Copy)]
 struct Bounds {
     /// Whether a wait at the barrier itself is one: the arrivals of the others are behind it, but not their waits.

@@ -26,7 +26,7 @@ pub(crate) enum EffectOf {
     Call(SlotId),
 }
 
-/// What a closure does that is a parameter.
+/// The effect of calling a closure that is a parameter.
 const BY_CLOSURE: EffectOf = EffectOf::own("calls a closure", MemoryEffects::all());
 
 /// Effects, each with its first place.

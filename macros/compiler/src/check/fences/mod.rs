@@ -45,7 +45,7 @@ pub(crate) struct Fences<'f> {
     pub(crate) calls: Vec<CallNeeds>,
     /// Everything that the function does to memory itself, and its calls.
     pub(crate) effects: Effects,
-    /// What of that no arrival has ordered where the function ends.
+    /// The effects that no arrival of the function has ordered where it ends.
     pub(crate) left: Effects,
     /// Whether all fences of a program are full whose kernel it is.
     pub(crate) keeps_full: bool,
@@ -55,7 +55,7 @@ pub(crate) struct Fences<'f> {
     callees: BTreeMap<SlotId, &'f Callee>,
 }
 
-/// What a call finds, and what follows it: what the barriers in the called function depend on.
+/// The effects before and after a call, on which the fences of the called function's barriers depend.
 #[derive(Debug)]
 pub(crate) struct CallNeeds {
     pub(crate) slot: SlotId,

@@ -10,11 +10,11 @@ use crate::check::cfg::{AccessId, AccessKind, BlockId, CallId, Cfg, End, GroupSt
 use crate::check::engine::{self, Analysis, Join};
 use crate::model::group::Group;
 
-/// What the analysis finds.
+/// The results of the analysis.
 pub(super) struct Reached {
     /// The needs of the barriers that control reaches.
     pub(super) barriers: BTreeMap<Position, Needs>,
-    /// Those of the calls.
+    /// The effects around each call of a function that may have barriers.
     pub(super) calls: Vec<CallNeeds>,
     /// The effects that no arrival has ordered where the function ends.
     pub(super) left: EffectSet,

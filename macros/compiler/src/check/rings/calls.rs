@@ -54,7 +54,7 @@ impl Walker<'_, '_, '_, '_> {
         let block = self.block_of(&call.region, point, at)?;
         let remote = call.barrier.form == BarrierForm::Remote;
         let token = !remote && call.method.result == PhaseResult::Token && self.is_waited_for(call);
-        let arrive = |barrier, count, drops, token| Op::Arrive { barrier, block, count, lanes: 1, drops, token };
+        let arrive = |barrier, count, drops, token| Op::Arrive { barrier, block, count, drops, token };
         let op = match call.method.action {
             PhaseAction::Arrive => arrive(barrier, 1, false, token),
             PhaseAction::ArriveN => arrive(barrier, self.number(call, point)?, false, token),
@@ -175,9 +175,7 @@ impl Walker<'_, '_, '_, '_> {
             let array = array.ok_or_else(|| Refusal::new(at, "the text does not show which barriers these are"))?;
             let barrier = Element { array, index: counter(stage) };
             let op = match action {
-                Action::Arrive => {
-                    Op::Arrive { barrier, block: Expr::rank(), count: 1, lanes: 1, drops: false, token: false }
-                }
+                Action::Arrive => Op::Arrive { barrier, block: Expr::rank(), count: 1, drops: false, token: false },
                 Action::Wait { inverted: false } => Op::Wait { barrier, parity: counter(parity) },
                 Action::Wait { inverted: true } => {
                     Op::Wait { barrier, parity: Expr::constant(1).apply(Operator::Sub, counter(parity)) }

@@ -191,9 +191,9 @@ fn is_of_some(op: &Op, lane: usize, lanes: &[Lanes<'_>]) -> bool {
 fn by_lanes(step: &Step, many: u32) -> Option<Vec<Step>> {
     let of = |op: Op| Step { id: step.id, op };
     Some(match &step.op {
-        Op::Arrive { barrier, block, count, lanes, drops: false, token } => {
-            let (barrier, block, lanes) = (barrier.clone(), block.clone(), lanes.checked_mul(many)?);
-            vec![of(Op::Arrive { barrier, block, count: *count, lanes, drops: false, token: *token })]
+        Op::Arrive { barrier, block, count, drops: false, token } => {
+            let (barrier, block) = (barrier.clone(), block.clone());
+            vec![of(Op::Arrive { barrier, block, count: count.checked_mul(many)?, drops: false, token: *token })]
         }
         Op::Expect { .. } | Op::Copy { .. } => vec![step.clone(); many as usize],
         // Each thread leaves for itself; what all decide alike of a launch is known.

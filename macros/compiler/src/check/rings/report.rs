@@ -62,10 +62,6 @@ pub(super) fn reason(kernel: &Kernel<'_, '_>, objects: &Objects, sites: &Sites, 
             let at = objects.barriers.get(barrier as usize).map_or(whole, |(.., at)| *at);
             Refusal::new(at, "the phases are not completed by the same threads each time")
         }
-        Reason::Overtaken { barrier } => {
-            let at = objects.barriers.get(barrier as usize).map_or(whole, |(.., at)| *at);
-            Refusal::new(at, "a wait that is overtaken is not excluded")
-        }
         Reason::Unpaired { step } => Refusal::new(at(step), "an access does not end"),
         Reason::Size => Refusal::new(whole, "there are too many barriers or threads"),
         Reason::States => Refusal::new(whole, "there are too many states"),
@@ -330,7 +326,7 @@ impl Words<'_, '_, '_> {
         }
     }
 
-    /// What threads do.
+    /// The sentence of a step: the threads, and what they do.
     fn does(&self, op: Option<&Op>, threads: Threads, about: (Option<BarrierState>, Option<Object>)) -> String {
         let (who, several) = self.who(threads);
         let (verb, rest) = self.what(op, about);

@@ -211,10 +211,10 @@ fn of_warp(leader: &Program, others: &Program, aim: Aim) -> Option<Program> {
     program.uncertain.extend(&others.uncertain);
     program.together.extend(others.together.clone());
     for (at, step) in program.steps.iter_mut().enumerate() {
-        if let Op::Arrive { lanes, .. } = &mut step.op
+        if let Op::Arrive { count, .. } = &mut step.op
             && is_of_all.get(&at) == Some(&true)
         {
-            *lanes = WARP;
+            *count = count.checked_mul(WARP)?;
         }
     }
     Some(program)

@@ -277,14 +277,14 @@ impl Run<'_> {
                     _ => return Err("stale token"),
                 };
             }
-            Op::Arrive { barrier, block, count, lanes, drops, token } => {
+            Op::Arrive { barrier, block, count, drops, token } => {
                 let name = barrier_of(barrier, Some(block))?;
                 self.inhabited(before, name.2)?;
                 if *token {
                     world.threads[thread].tokens.insert(name, before.barriers[&name].phase);
                 }
                 let barrier = world.barriers.get_mut(&name).ok_or("no such barrier")?;
-                let count = i64::from(*count) * i64::from(*lanes);
+                let count = i64::from(*count);
                 if count > barrier.lacks {
                     return Err("too many arrivals");
                 }

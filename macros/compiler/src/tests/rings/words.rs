@@ -191,7 +191,6 @@ impl Text {
                     barrier: self.element(*barrier, index),
                     block: self.expr(to),
                     count: *count,
-                    lanes: 1,
                     drops: *drops,
                     token: *token,
                 },

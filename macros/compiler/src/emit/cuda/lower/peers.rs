@@ -1,4 +1,4 @@
-//! What is read of peers, where an arrival at the cluster's barrier waits for that in place of a full fence: each value that is read
+//! Values that are read of peers, for which an arrival at the cluster's barrier waits in place of a full fence: each value that is read
 //! goes through a variable of the type `reads_of_peers`, which the arrival is given. Which reads those are, `check::fences` says by the
 //! flag `reads_value` of the accesses: all that are values here, and no others.
 
