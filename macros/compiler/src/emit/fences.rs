@@ -1,6 +1,8 @@
 //! What a function does to memory, with its barriers and its calls, as data of its template: the runtime adds the effects of callees and
 //! of callers, and chooses the fences.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use std::collections::BTreeSet;
 
 use phalanx_contract::fence::MemoryEffects;
