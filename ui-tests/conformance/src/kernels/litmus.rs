@@ -1,7 +1,8 @@
 //! What barriers guarantee for memory, many times: what was done before an arrival is visible after the wait (message
 //! passing, and store buffering, since all write and all read), and what comes after the wait was not done before
-//! others had arrived (write after read). In shared memory, in that of peers and in global memory, by each barrier. On
-//! a GPU more than 10^9 values are checked for each, some of which would be wrong if a barrier ordered less.
+//! others had arrived (write after read). In shared memory, in that of peers and in global memory, by each barrier, and
+//! by copies that read what threads wrote and write what threads read. On a GPU more than 10^9 values are checked for
+//! each, some of which would be wrong if a barrier or a fence ordered less.
 
 use phalanx::prelude::*;
 
@@ -134,6 +135,75 @@ in_global_memory! {
     grid_in_global: ; |group, grid| this_grid(), grid.num_threads();
 }
 
+/// Lets bulk copies read global memory that threads wrote, and write what threads read: each round is made by threads and by copies in
+/// turn, in global and in shared memory.
+#[cluster_kernel(block = BLOCK)]
+fn copies_in_global(cells: &mut [u32], out: &mut [u32], rounds: u32) {
+    let block = this_thread_block();
+    let staged = shared_array::<u32, 256>();
+    let full = shared_barrier();
+    full.init_collective(&block, 1);
+    let (first, i) = (this_grid().block_rank() as usize * 256, block.thread_rank());
+    let mut errors = 0;
+    for round in 0..rounds {
+        let other = (i * 7 + round + 1) % BLOCK;
+        cells[first + i as usize] = value_of(2 * round, i);
+        block.sync();
+        if i == 0 {
+            full.expect_tx(4 * BLOCK);
+            bulk_copy_async(&staged, &cells[first..first + 256], &full);
+            let _ = full.arrive();
+        }
+        full.wait_parity(round % 2 == 1);
+        errors += wrong(staged[other], 2 * round, other);
+        block.sync();
+        staged[i] = value_of(2 * round + 1, i);
+        block.sync();
+        if i == 0 {
+            bulk_copy_async(&mut cells[first..first + 256], &staged);
+            bulk_wait_group::<0>();
+        }
+        block.sync();
+        errors += wrong(cells[first + other as usize], 2 * round + 1, other);
+        block.sync();
+    }
+    out[this_grid().thread_rank()] = errors;
+}
+
+type Quarter = [[u32; 64]; 4];
+
+/// Lets each block load tiles of a tensor that its peers stored.
+#[cluster_kernel(cluster = 4, block = BLOCK)]
+fn tiles_of_peers(cells: &mut TensorMap<Quarter>, out: &mut [u32], rounds: u32) {
+    let cluster = this_cluster();
+    let block = this_thread_block();
+    let tiles = shared_array::<Quarter, 1>();
+    let full = shared_barrier();
+    full.init_collective(&block, 1);
+    let (i, rank) = (block.thread_rank(), cluster.block_rank());
+    let first = this_grid().cluster_rank() as u32 * 4;
+    let mut errors = 0;
+    for round in 0..rounds {
+        tiles[0][i / 64][i % 64] = value_of(round, rank * BLOCK + i);
+        block.sync();
+        if i == 0 {
+            cells.store_async([((first + rank) * 4) as i32, 0], &tiles[0]);
+            bulk_wait_group::<0>();
+        }
+        cluster.sync();
+        let peer = (rank + 1 + round % 3) % 4;
+        if i == 0 {
+            cells.load_async([((first + peer) * 4) as i32, 0], &tiles[0], &full);
+            let _ = full.arrive();
+        }
+        full.wait_parity(round % 2 == 1);
+        let other = (i * 7 + round + 1) % BLOCK;
+        errors += wrong(tiles[0][other / 64][other % 64], round, peer * BLOCK + other);
+        cluster.sync();
+    }
+    out[this_grid().thread_rank()] = errors;
+}
+
 /// Returns so many blocks and iterations that each kernel checks more than 10^9 values on a GPU.
 fn shape(device: &Device, most: u32) -> (u32, u32) {
     if device.is_simulator() { (8, 6) } else { (most, 1_000_000_000 / (most * BLOCK) + 1) }
@@ -181,11 +251,23 @@ fn in_memory_of_the_device(device: &Device) -> Outcome {
     judge(&out)
 }
 
+fn by_copies(device: &Device) -> Outcome {
+    let (blocks, rounds) = shape(device, 264);
+    let all = (blocks * BLOCK) as usize;
+    let (mut cells, mut out) = (device.zeros(all)?, device.zeros(all)?);
+    copies_in_global(&mut cells, &mut out, rounds / 2 + 1).grid(blocks).launch(device)?;
+    judge(&out)?;
+    let mut cells = device.zeros(all)?;
+    let mut tensor = cells.tensor_mut([blocks as usize * 4, 64])?;
+    tiles_of_peers(&mut tensor, &mut out, rounds).grid(blocks).launch(device)?;
+    judge(&out)
+}
+
 /// Returns this file's part of the table.
 pub(super) fn modules() -> Vec<Module> {
     vec![Module {
         name: "litmus",
-        checks: check_list![in_shared_memory, in_memory_of_peers, in_memory_of_the_device],
+        checks: check_list![in_shared_memory, in_memory_of_peers, in_memory_of_the_device, by_copies],
         kernels: kernel_list![
             block_split,
             block_sync,
@@ -194,7 +276,9 @@ pub(super) fn modules() -> Vec<Module> {
             writes_to_peers,
             block_in_global,
             cluster_in_global,
-            grid_in_global
+            grid_in_global,
+            copies_in_global,
+            tiles_of_peers
         ],
     }]
 }

@@ -1,19 +1,52 @@
-//! What becomes of the sums of a product before they are stored: nothing but a factor, or what a layer of a network adds. The epilogues are
-//! device traits, so that each makes a kernel of its own; `persistent` has the kernels.
+//! What becomes of the sums of a tile of a product before they are stored: nothing but a factor, or what a layer of a network adds. The
+//! epilogues are device traits, so that each makes a kernel of its own; `persistent` has the kernels.
 
+use phalanx::MatrixElement;
 use phalanx::prelude::*;
 
-/// The last step of a product: it makes elements of the result of two neighbours of a sum, in row `y` and from column `x` on.
+/// The rows of the result that a warpgroup computes.
+pub(super) const ROWS: usize = 64;
+/// The warpgroups that multiply.
+pub(super) const CONSUMERS: usize = 2;
+/// The rows and the columns of a tile of the result.
+pub(super) const TILE: [usize; 2] = [ROWS * CONSUMERS, 256];
+
+/// The type of a sum.
+#[device]
+pub(super) trait Sum: Number + AccumulatorElement<ROWS, { TILE[1] }> + MatrixElement<Value = Self> {
+    fn real(self) -> f32;
+}
+
+#[device]
+impl Sum for f32 {
+    fn real(self) -> f32 {
+        self
+    }
+}
+
+#[device]
+impl Sum for i32 {
+    fn real(self) -> f32 {
+        self as f32
+    }
+}
+
+/// What becomes of two neighbours of a sum, in row `y` and from column `x` on.
 #[device]
 pub(super) trait Epilogue {
-    fn of(two: [f32; 2], scale: f32, bias: &[bf16], residual: &[bf16], y: u32, x: u32) -> [f32; 2];
+    /// Loads what is added to them: of the bias, and of the residual.
+    fn load(bias: &[[bf16; 2]], residual: &[[bf16; 2]], y: u32, x: u32) -> [[bf16; 2]; 2];
+    fn of(two: [f32; 2], scale: f32, added: [[bf16; 2]; 2]) -> [f32; 2];
 }
 
 pub(super) struct Scaled;
 
 #[device]
 impl Epilogue for Scaled {
-    fn of(two: [f32; 2], scale: f32, _bias: &[bf16], _residual: &[bf16], _y: u32, _x: u32) -> [f32; 2] {
+    fn load(_bias: &[[bf16; 2]], _residual: &[[bf16; 2]], _y: u32, _x: u32) -> [[bf16; 2]; 2] {
+        [[bf16::ZERO; 2]; 2]
+    }
+    fn of(two: [f32; 2], scale: f32, _added: [[bf16; 2]; 2]) -> [f32; 2] {
         [two[0] * scale, two[1] * scale]
     }
 }
@@ -31,21 +64,18 @@ fn silu(x: f32) -> f32 {
     x * fast::recip(1.0 + fast::exp(-x))
 }
 
-/// `activation(scale * two + bias) + residual`; what lies outside of the result is not stored.
+/// Loads a layer's bias and residual. What lies outside of the result is not stored: for it, the last ones are loaded, without a branch.
 #[device]
-fn fused(
-    two: [f32; 2],
-    scale: f32,
-    bias: &[bf16],
-    residual: &[bf16],
-    y: u32,
-    x: u32,
-    activation: impl Fn(f32) -> f32,
-) -> [f32; 2] {
-    // No branch, so that many loads are in flight: what is loaded for a place outside is that of the last one.
-    let column = (x as usize).min(bias.len() - 2);
-    let at = (y as usize * bias.len() + column).min(residual.len() - 2);
-    let (bias, residual) = (bias.load_vec::<2>(column), residual.load_vec::<2>(at));
+fn of_layer(bias: &[[bf16; 2]], residual: &[[bf16; 2]], y: u32, x: u32) -> [[bf16; 2]; 2] {
+    let column = (x as usize / 2).min(bias.len() - 1);
+    let at = (y as usize * bias.len() + column).min(residual.len() - 1);
+    [bias[column], residual[at]]
+}
+
+/// `activation(scale * two + bias) + residual`
+#[device]
+fn fused(two: [f32; 2], scale: f32, added: [[bf16; 2]; 2], activation: impl Fn(f32) -> f32) -> [f32; 2] {
+    let [bias, residual] = added;
     [
         activation(two[0].mul_add(scale, bias[0].to_f32())) + residual[0].to_f32(),
         activation(two[1].mul_add(scale, bias[1].to_f32())) + residual[1].to_f32(),
@@ -56,8 +86,11 @@ pub(super) struct Gelu;
 
 #[device]
 impl Epilogue for Gelu {
-    fn of(two: [f32; 2], scale: f32, bias: &[bf16], residual: &[bf16], y: u32, x: u32) -> [f32; 2] {
-        fused(two, scale, bias, residual, y, x, |sum| gelu(sum))
+    fn load(bias: &[[bf16; 2]], residual: &[[bf16; 2]], y: u32, x: u32) -> [[bf16; 2]; 2] {
+        of_layer(bias, residual, y, x)
+    }
+    fn of(two: [f32; 2], scale: f32, added: [[bf16; 2]; 2]) -> [f32; 2] {
+        fused(two, scale, added, |sum| gelu(sum))
     }
 }
 
@@ -65,8 +98,43 @@ pub(super) struct Silu;
 
 #[device]
 impl Epilogue for Silu {
-    fn of(two: [f32; 2], scale: f32, bias: &[bf16], residual: &[bf16], y: u32, x: u32) -> [f32; 2] {
-        fused(two, scale, bias, residual, y, x, |sum| silu(sum))
+    fn load(bias: &[[bf16; 2]], residual: &[[bf16; 2]], y: u32, x: u32) -> [[bf16; 2]; 2] {
+        of_layer(bias, residual, y, x)
+    }
+    fn of(two: [f32; 2], scale: f32, added: [[bf16; 2]; 2]) -> [f32; 2] {
+        fused(two, scale, added, |sum| silu(sum))
     }
 }
 // ANCHOR_END: layer
+
+/// Rounds what an epilogue makes of a sum, whose first element is in row `top` and column `left` of the result.
+#[device]
+pub(super) fn rounded<S: Sum, E: Epilogue>(
+    sum: Accumulator<S, ROWS, { TILE[1] }>,
+    rank: u32,
+    scale: f32,
+    bias: &[[bf16; 2]],
+    residual: &[[bf16; 2]],
+    top: u32,
+    left: u32,
+) -> Accumulator<bf16, ROWS, { TILE[1] }> {
+    let mut result = Accumulator::<bf16, ROWS, { TILE[1] }>::splat(bf16::ZERO);
+    #[unroll]
+    for batch in 0..4 {
+        // The loads of 16 pairs are in flight before the first is waited for.
+        let mut added = [[[bf16::ZERO; 2]; 2]; 16];
+        #[unroll]
+        for pair in 0..16 {
+            let i = batch * 32 + pair * 2;
+            added[pair as usize] = E::load(bias, residual, top + sum.row(rank, i), left + sum.column(rank, i));
+        }
+        #[unroll]
+        for pair in 0..16 {
+            let i = batch * 32 + pair * 2;
+            let two = E::of([sum[i].real(), sum[i + 1].real()], scale, added[pair as usize]);
+            result[i] = bf16::from_f32(two[0]);
+            result[i + 1] = bf16::from_f32(two[1]);
+        }
+    }
+    result
+}

@@ -4,8 +4,8 @@ use phalanx::Launch;
 use phalanx::prelude::*;
 use serde_json::json;
 
-use super::epilogue::{Gelu, Silu};
-use super::persistent::{TILE, gemm};
+use super::epilogue::{Gelu, Silu, TILE};
+use super::persistent::gemm;
 use super::{Case, Prepared};
 use crate::case::Scale;
 use crate::{Result, compare, data, memory};
@@ -72,10 +72,10 @@ impl Prepared for Layer {
         let (a, b, mut c) = (a.tensor([1, m, k])?, b.tensor([1, n, k])?, c.tensor_mut([1, m, n])?);
         let [rows, columns, steps] =
             [m.div_ceil(TILE[0]), n.div_ceil(TILE[1]), k.div_ceil(64)].map(|count| count as u32);
-        let (bias, scale) = (&self.bias_of_device, factor(k));
+        let (bias, residual, scale) = (self.bias_of_device.as_chunks()?, residual.as_chunks()?, factor(k));
         let launch: Launch<'_> = match self.gelu {
-            true => gemm::<bf16, f32, Gelu, 64>(&a, &b, bias, residual, &mut c, 1, rows, columns, steps, scale),
-            false => gemm::<bf16, f32, Silu, 64>(&a, &b, bias, residual, &mut c, 1, rows, columns, steps, scale),
+            true => gemm::<bf16, f32, Gelu, 64>(&a, &b, &bias, &residual, &mut c, 1, rows, columns, steps, scale),
+            false => gemm::<bf16, f32, Silu, 64>(&a, &b, &bias, &residual, &mut c, 1, rows, columns, steps, scale),
         };
         launch.grid(self.blocks).enqueue(device)
     }

@@ -74,7 +74,7 @@ struct Rest {
     /// The number of blocks that fill the device.
     blocks: u32,
     /// In place of a bias and a residual.
-    nothing: Buffer<bf16>,
+    nothing: Buffer<[bf16; 2]>,
 }
 
 /// A function that launches a kernel on a device with `a`, `b`, the result, their size and the rest.

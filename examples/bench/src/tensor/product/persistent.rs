@@ -4,17 +4,11 @@
 //! tile's operands while it stores the last one (CUTLASS's persistent kernels for Hopper). `gemm` multiplies pairs of matrices, and
 //! an epilogue adds what a layer of a network does; `grouped` multiplies groups of rows with a matrix each.
 
+use phalanx::WarpgroupElement;
 use phalanx::prelude::*;
-use phalanx::{MatrixElement, WarpgroupElement};
 
-use super::epilogue::Epilogue;
+use super::epilogue::{CONSUMERS, Epilogue, ROWS, Sum, TILE, rounded};
 
-/// The rows of the result that a warpgroup computes.
-const ROWS: usize = 64;
-/// The warpgroups that multiply.
-const CONSUMERS: usize = 2;
-/// The rows and the columns of a tile of the result.
-pub(super) const TILE: [usize; 2] = [ROWS * CONSUMERS, 256];
 const STAGES: usize = 4;
 /// The rows of tiles that blocks compute side by side.
 const GROUP: u32 = 8;
@@ -32,26 +26,6 @@ fn place(tile: u32, rows: u32, columns: u32) -> (u32, u32) {
     let height = (rows - group * GROUP).min(GROUP);
     let within = tile - group * GROUP * columns;
     (group * GROUP + within % height, within / height)
-}
-
-/// The type of a sum.
-#[device]
-pub(super) trait Sum: Number + AccumulatorElement<ROWS, { TILE[1] }> + MatrixElement<Value = Self> {
-    fn real(self) -> f32;
-}
-
-#[device]
-impl Sum for f32 {
-    fn real(self) -> f32 {
-        self
-    }
-}
-
-#[device]
-impl Sum for i32 {
-    fn real(self) -> f32 {
-        self as f32
-    }
 }
 
 /// Loads the operands of a tile of the result, in `steps` parts: rows of a matrix of `a`, and of one of `b`. `begun` parts were loaded before.
@@ -115,24 +89,6 @@ fn multiply<T: WarpgroupElement<S>, S: Sum, const DEPTH: usize>(
 }
 // ANCHOR_END: multiply
 
-/// Rounds what a function makes of two neighbours of a sum, whose row and column in the tile it is given, too.
-#[device]
-fn rounded<S: Sum>(
-    sum: Accumulator<S, ROWS, { TILE[1] }>,
-    rank: u32,
-    epilogue: impl Fn([f32; 2], u32, u32) -> [f32; 2],
-) -> Accumulator<bf16, ROWS, { TILE[1] }> {
-    let mut result = Accumulator::<bf16, ROWS, { TILE[1] }>::splat(bf16::ZERO);
-    #[unroll]
-    for pair in 0..result.len() as u32 / 2 {
-        let i = pair * 2;
-        let two = epilogue([sum[i].real(), sum[i + 1].real()], sum.row(rank, i), sum.column(rank, i));
-        result[i] = bf16::from_f32(two[0]);
-        result[i + 1] = bf16::from_f32(two[1]);
-    }
-    result
-}
-
 // ANCHOR: signature
 /// Computes the product of each matrix of `a` with that of `b`, whose columns are contiguous, in `steps` parts of the sum, at least one, and
 /// stores what an epilogue makes of it. A result has `rows` by `columns` tiles. What lies outside of the operands is zeros, and what lies
@@ -141,8 +97,8 @@ fn rounded<S: Sum>(
 pub(super) fn gemm<T: WarpgroupElement<S>, S: Sum, E: Epilogue, const DEPTH: usize>(
     a: &TensorMap<Left<T, DEPTH>>,
     b: &TensorMap<Right<T, DEPTH>>,
-    bias: &[bf16],
-    residual: &[bf16],
+    bias: &[[bf16; 2]],
+    residual: &[[bf16; 2]],
     c: &mut TensorMap<Part>,
     matrices: u32,
     rows: u32,
@@ -188,7 +144,7 @@ pub(super) fn gemm<T: WarpgroupElement<S>, S: Sum, E: Epilogue, const DEPTH: usi
                 begun += 1;
             }
             let (top, left) = (row * TILE[0] as u32 + which * ROWS as u32, column * TILE[1] as u32);
-            let result = rounded(sum, rank, |two, y, x| E::of(two, scale, bias, residual, top + y, left + x));
+            let result = rounded::<S, E>(sum, rank, scale, bias, residual, top, left);
             // Each warp stores its 16 rows, 64 columns at a time, by two parts of shared memory in turn.
             let at = [(tile / tiles) as i32, (row * TILE[0] as u32 + warp.meta_group_rank() * 16) as i32];
             #[unroll]

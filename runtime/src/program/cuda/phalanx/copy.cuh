@@ -72,14 +72,27 @@ struct copied {
     }
 };
 
-// Executes a proxy fence for the block's shared memory and, unless it is never written, for global memory.
-template <class T>
-__device__ __forceinline__ void fence_async_proxy(const readonly_slice<T>&) {
+// Orders earlier accesses in the generic proxy before a copy: those to the block's shared memory, to global memory as well, or to the
+// memory of peers, too (PTX ISA, fence.proxy.async). The last is a `MEMBAR.ALL.GPU` in machine code, which takes some 700 cycles.
+__device__ __forceinline__ void fence_block_proxy() {
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
-template <class Memory>
-__device__ __forceinline__ void fence_async_proxy(const Memory&) {
+__device__ __forceinline__ void fence_global_proxy() {
+    asm volatile("fence.proxy.async.global;" ::: "memory");
+    fence_block_proxy();
+}
+__device__ __forceinline__ void fence_peer_proxy() {
     asm volatile("fence.proxy.async;" ::: "memory");
+}
+
+// The same before a copy from global memory, which is never written if it is a `readonly_slice`.
+template <class T>
+__device__ __forceinline__ void fence_source_proxy(const readonly_slice<T>&) {
+    fence_block_proxy();
+}
+template <class T>
+__device__ __forceinline__ void fence_source_proxy(const slice_mut<T>&) {
+    fence_global_proxy();
 }
 
 // The global address of a bulk copy. Where that is a base plus an index of 32 bits, ptxas 13.0 leaves out the upper half of the sum,
@@ -178,7 +191,7 @@ __device__ __forceinline__ void memcpy_async(const Group& group, To&& destinatio
     if (detail::are_aligned(destination, source, 16) && both.bytes % 16 == 0) {
         if (rank == 0) {
             bar.expect_tx(u32(both.bytes));
-            detail::fence_async_proxy(from);
+            detail::fence_source_proxy(from);
             detail::bulk_to_shared(both, bar.address());
         }
     } else if (detail::are_aligned(destination, source, 4) && both.bytes % 4 == 0) {
@@ -226,7 +239,7 @@ template <class Memory, class From, bool of_cluster>
 __device__ __forceinline__ void bulk_copy_async(Memory&& memory, const From& from, const phase_barrier<of_cluster>& bar, PHALANX_SITE) {
     const auto both = detail::copied::in_bulk(detail::whole(memory), from, site);
     if (both.bytes != 0) {
-        detail::fence_async_proxy(from);
+        detail::fence_source_proxy(from);
         detail::bulk_to_shared(both, bar.address());
     }
 }
@@ -237,7 +250,7 @@ __device__ __forceinline__ void bulk_copy_async(Remote&& remote, Memory&& memory
     const auto from = detail::whole(memory);
     const auto both = detail::copied::in_bulk(detail::whole(remote), from, site);
     if (both.bytes != 0) {
-        detail::fence_async_proxy(from);
+        detail::fence_peer_proxy();
         asm volatile("cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
                      :
                      : "r"(detail::shared_address(both.to)), "r"(detail::shared_address(both.from)), "r"(both.bytes),
@@ -252,7 +265,7 @@ __device__ __forceinline__ void bulk_copy_async(const slice_mut<T>& to, Memory&&
     const auto from = detail::whole(memory);
     const auto both = detail::copied::in_bulk(to, from, site);
     if (both.bytes != 0) {
-        detail::fence_async_proxy(from);
+        detail::fence_global_proxy();
         asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;"
                      :
                      : "l"(detail::global_address(both.to)), "r"(detail::shared_address(both.from)), "r"(both.bytes)

@@ -22,15 +22,14 @@ static_assert(sizeof(tensor_map_mut<local_array<u32, 4>>) == 128, "the host pass
 
 namespace detail {
 
-// Orders earlier accesses in the generic proxy before a copy: those to shared memory and, unless the tensor is never
-// written, to global memory.
+// A fence before a copy of a tensor, which is never written if it is a `tensor_map`.
 template <class Tile>
 __device__ __forceinline__ void fence_tensor_proxy(const tensor_map<Tile>&) {
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    fence_block_proxy();
 }
 template <class Tile>
 __device__ __forceinline__ void fence_tensor_proxy(const tensor_map_mut<Tile>&) {
-    asm volatile("fence.proxy.async;" ::: "memory");
+    fence_global_proxy();
 }
 
 // The number of dimensions of a tile, what it is an array of, and the type of the coordinates of its first element. Of a parameter whose type
@@ -187,7 +186,7 @@ __device__ __forceinline__ void multicast_async(const Map<Tile>& map, typename d
         }
         mask |= 1u << rank;
     }
-    asm volatile("fence.proxy.async;" ::: "memory");
+    detail::fence_peer_proxy();
     detail::tensor_copy<detail::tile_of<Tile>::rank>::multicast(&map, at.elements, tile, bar.address(), static_cast<unsigned short>(mask));
 }
 
