@@ -54,26 +54,28 @@ fn is_mended_with(one: &Diag, other: &Diag) -> bool {
 
 /// Whether two faults by one rule are the same, at two places: what spoils one spoils the other, and so one change mends both.
 fn is_same_fault(one: &Diag, other: &Diag) -> bool {
-    let is_of_one_cause = || cause(one).is_some() && cause(one) == cause(other);
-    match one.rule {
-        // Accesses before the first barrier or after the last, races with one access, and what the threads or the block do not wait for.
+    // Accesses before the first barrier or after the last, races with one access, and copies that nobody waits for.
+    let is_told_alike = matches!(
+        one.rule,
         Rule::RemoteBeforeEntry
-        | Rule::ExitBeforePeersDone
-        | Rule::UnpublishedRemoteRead
-        | Rule::OverwriteWhileRead
-        | Rule::CopyInFlight
-            if one.text() == other.text() =>
-        {
-            true
-        }
-        Rule::RelaxedPublishes => relaxed_arrival(one).is_some() && relaxed_arrival(one) == relaxed_arrival(other),
-        // Of several barriers.
-        Rule::BarrierUnpublished | Rule::BarrierInitNotElected => {
-            let line = |fault: &Diag| cause(fault).map(|((line, _), note)| (line, note.to_string()));
-            line(one).is_some() && line(one) == line(other)
-        }
-        _ => one.message == other.message && is_of_one_cause(),
-    }
+            | Rule::ExitBeforePeersDone
+            | Rule::UnpublishedRemoteRead
+            | Rule::OverwriteWhileRead
+            | Rule::CopyInFlight
+    );
+    let is_of_one_cause = one.message == other.message && cause(one).is_some() && cause(one) == cause(other);
+    let is_of_one_arrival = relaxed_arrival(one).is_some() && relaxed_arrival(one) == relaxed_arrival(other);
+    is_told_alike && one.text() == other.text()
+        || is_of_one_cause
+        || is_of_one_arrival
+        || are_initialized_alike(one, other)
+}
+
+/// Whether both faults are of barriers that one line initializes, or that one condition lets several threads initialize.
+fn are_initialized_alike(one: &Diag, other: &Diag) -> bool {
+    let line = |fault: &Diag| cause(fault).map(|((line, _), note)| (line, note.to_string()));
+    let is_of_barriers = matches!(one.rule, Rule::BarrierUnpublished | Rule::BarrierInitNotElected);
+    is_of_barriers && line(one).is_some() && line(one) == line(other)
 }
 
 /// The place of the relaxed arrival that a fault names.
@@ -87,15 +89,12 @@ fn relaxed_arrival(fault: &Diag) -> Option<Place> {
 fn follows(one: &Diag, other: &Diag) -> bool {
     let is_end = other.rule == Rule::ExitBeforePeersDone;
     let is_known = || place(one.at) == place(other.at) || cause(one).is_some_and(|(at, _)| at == place(other.at));
-    match one.rule {
-        Rule::TokenNeverWaited => {
-            let is_order = Rule::OF_PAIRS.contains(&other.rule) || other.rule == Rule::RemoteBeforeEntry;
-            is_order && one.message.contains("the cluster")
-        }
-        Rule::UnpublishedRemoteRead | Rule::OverwriteWhileRead | Rule::UnorderedRemoteWrite => {
-            (is_end || other.rule == Rule::MulticastUnarmed) && is_known()
-        }
-        Rule::CopyInFlight => is_end && is_known(),
-        _ => false,
+    let is_unordered =
+        matches!(one.rule, Rule::UnpublishedRemoteRead | Rule::OverwriteWhileRead | Rule::UnorderedRemoteWrite);
+    if one.rule == Rule::TokenNeverWaited {
+        let is_order = Rule::OF_PAIRS.contains(&other.rule) || other.rule == Rule::RemoteBeforeEntry;
+        return is_order && one.message.contains("the cluster");
     }
+    let is_later = is_end && (is_unordered || one.rule == Rule::CopyInFlight);
+    (is_later || is_unordered && other.rule == Rule::MulticastUnarmed) && is_known()
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::walk::Program;
-use crate::rings::Op;
+use crate::rings::{Op, Step};
 
 /// Moves each wait of one lane behind what all lanes then do with slots.
 pub(super) fn others_go_ahead(program: &mut Program, is_of_all: &BTreeMap<usize, bool>) {
@@ -40,13 +40,12 @@ fn accesses_behind(program: &Program, wait: usize, is_of_all: &BTreeMap<usize, b
 
 /// The number of steps from which a thread comes to one.
 fn comes_to(program: &Program, step: usize) -> usize {
-    let leads = |(at, of): (usize, &crate::rings::Step)| {
+    let leads = |(at, of): (usize, &Step)| {
         let to = |target: usize| usize::from(program.behind_jumps(target) == Some(step));
-        match of.op {
-            Op::Jump(_) | Op::Leave => 0,
-            Op::Branch { otherwise, .. } => to(at + 1) + to(otherwise),
-            _ => to(at + 1),
+        if matches!(of.op, Op::Jump(_) | Op::Leave) {
+            return 0;
         }
+        to(at + 1) + if let Op::Branch { otherwise, .. } = of.op { to(otherwise) } else { 0 }
     };
     program.steps.iter().enumerate().map(leads).sum()
 }
