@@ -93,6 +93,28 @@ fn twice_a_phase() {
     bar.arrive_and_wait();
 }
 
+/// The token of the round before is waited on before the next arrival.
+#[cluster_kernel(block = 64)]
+fn in_an_option(input: &[u32], out: &mut [u32], rounds: u32) {
+    let block = this_thread_block();
+    let bar = shared_barrier();
+    bar.init_collective(&block, 64);
+    let row = shared_array::<u32, 64>();
+    let i = block.thread_rank();
+    let mut read = Some(bar.arrive());
+    for round in 0..rounds {
+        if let Some(token) = read.take() {
+            while !bar.try_wait(&token) {}
+            bar.wait(token);
+        }
+        row[i] = input[i] + round;
+        let written = bar.arrive();
+        bar.wait(written);
+        out[round * 64 + i] = row[63 - i];
+        read = Some(bar.arrive());
+    }
+}
+
 pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
     phalanx::Program::of::<one_after_the_other>,
     phalanx::Program::of::<block_inside_cluster>,
@@ -102,4 +124,5 @@ pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
     phalanx::Program::of::<in_both_arms>,
     phalanx::Program::of::<told_by_another_phase_barrier>,
     phalanx::Program::of::<twice_a_phase>,
+    phalanx::Program::of::<in_an_option>,
 ];

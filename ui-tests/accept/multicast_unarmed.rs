@@ -3,6 +3,7 @@
 use phalanx::prelude::*;
 
 type Part = [Swizzled<bf16, 64>; 16];
+type Tile = [[f32; 32]; 8];
 
 /// Both blocks expect the tile.
 #[cluster_kernel(cluster = 2, block = 32)]
@@ -139,6 +140,46 @@ fn all_of_the_bytes(input: &TensorMap<Part>, out: &mut [bf16]) {
     cluster.sync();
 }
 
+/// Only the first block of each row sends, and only it waits for its peers. A tile has a name that the language has, too.
+#[cluster_kernel(cluster = (2, 2), block = 64)]
+fn along_rows(input: &TensorMap<Tile>, out: &mut [f32], steps: u32) {
+    let (cluster, block) = (this_cluster(), this_thread_block());
+    let (i, at) = (block.thread_rank(), cluster.block_index());
+    let tiles = shared_array::<Tile, 2>();
+    let full = shared_cluster_barriers::<2>();
+    let empty = shared_cluster_barriers::<2>();
+    let sent = shared_cluster_barriers::<2>();
+    full.init_collective(&cluster, 1);
+    empty.init_collective(&cluster, 32);
+    sent.init_collective(&cluster, 64);
+    if i == 32 {
+        for step in 0..steps {
+            let stage = step % 2;
+            empty[stage].wait_parity(step / 2 % 2 == 0);
+            input.expect_multicast(&tiles[stage], &full[stage]);
+            if at.x == 0 {
+                sent[stage].wait_parity(step / 2 % 2 == 0);
+            }
+            if at.x == 0 {
+                let row = (step * 2 + at.y) as i32 * 8;
+                input.multicast_async([row, 0], &tiles[stage], &full[stage], cluster.row());
+            }
+            let _ = full[stage].arrive();
+        }
+    } else if i < 32 {
+        let mut sum = 0.0;
+        for step in 0..steps {
+            let stage = step % 2;
+            full[stage].wait_parity(step / 2 % 2 == 1);
+            sum += tiles[stage][0][i];
+            let _ = empty[stage].arrive();
+            cluster.map_shared_rank(&sent[stage], at.y * 2).arrive();
+        }
+        out[cluster.block_rank() * 32 + i] = sum;
+    }
+    cluster.sync();
+}
+
 pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
     phalanx::Program::of::<expected_by_all>,
     phalanx::Program::of::<for_the_other>,
@@ -146,4 +187,5 @@ pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
     phalanx::Program::of::<released_by_the_cluster>,
     phalanx::Program::of::<each_once>,
     phalanx::Program::of::<all_of_the_bytes>,
+    phalanx::Program::of::<along_rows>,
 ];

@@ -20,6 +20,11 @@ fn atomics(output: &mut [u32], input: &[u32], n: u32) {
     input.atomic(0).fetch_add(1, Relaxed);
     input[2..].atomic(0).fetch_add(1, Relaxed);
     n.atomic(0).fetch_add(1, Relaxed);
+    output[0].fetch_add(1, Relaxed);
+    let counter = &output[1];
+    counter.compare_exchange(1, 2, AcqRel, Relaxed).is_ok();
+    let named = output.atomic(2);
+    named.fetch_add(1, Relaxed);
     fence(Relaxed, Scope::Cluster);
     fence(AcqRel);
 }

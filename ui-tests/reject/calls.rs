@@ -35,11 +35,11 @@ fn in_tuples(x: &mut [f32], y: &mut [f32]) {
     to[at.1] = from[at.1];
 }
 
-type Tile = [f32; 4];
+type Grid = [f32; 4];
 
 #[cluster_kernel(block = 64)]
 fn named_as_a_group(output: &mut [f32]) {
-    let tiles = shared_array::<Tile, 4>();
+    let tiles = shared_array::<Grid, 4>();
     tiles[0][0] = 1.0;
     output[0] = tiles[0][0];
 }

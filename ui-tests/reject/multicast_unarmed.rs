@@ -41,6 +41,37 @@ fn expected_by_one(input: &TensorMap<Part>, out: &mut [bf16]) {
     cluster.sync();
 }
 
+/// The second block of each row waits for its peers, and the first one sends.
+#[cluster_kernel(cluster = (2, 2), block = 64)]
+fn waited_for_by_another(input: &TensorMap<Part>, out: &mut [f32], steps: u32) {
+    let (cluster, block) = (this_cluster(), this_thread_block());
+    let (i, at) = (block.thread_rank(), cluster.block_index());
+    let tiles = shared_array::<Part, 1>();
+    let full = shared_cluster_barrier();
+    let sent = shared_cluster_barrier();
+    full.init_collective(&cluster, 1);
+    sent.init_collective(&cluster, 64);
+    if i == 32 {
+        for step in 0..steps {
+            if at.x == 1 {
+                sent.wait_parity(step % 2 == 0);
+            }
+            input.expect_multicast(&tiles[0], &full);
+            if at.x == 0 {
+                input.multicast_async([0, step as i32 * 64], &tiles[0], &full, cluster.row());
+            }
+            let _ = full.arrive();
+        }
+    } else if i < 32 {
+        for step in 0..steps {
+            full.wait_parity(step % 2 == 1);
+            out[i] = tiles[0][0][i].to_f32();
+            cluster.map_shared_rank(&sent, at.y * 2).arrive();
+        }
+    }
+    cluster.sync();
+}
+
 /// Each block waits for its own threads alone.
 #[cluster_kernel(cluster = 2, block = 64)]
 fn released_by_itself(input: &TensorMap<Part>, out: &mut [f32], steps: u32) {

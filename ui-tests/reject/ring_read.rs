@@ -272,4 +272,40 @@ fn only_one_waits(input: &[f32], out: &mut [f32]) {
     out[i] = weights[i];
 }
 
+/// One lane waits for its warp, which does not meet before it reads.
+#[cluster_kernel(block = 64)]
+fn a_lane_waits(input: &[f32], out: &mut [f32], rounds: u32) {
+    let block = this_thread_block();
+    let warp = tiled_partition::<32>(&block);
+    let (i, lane) = (block.thread_rank(), warp.thread_rank());
+    let rows = shared_array::<[f32; 32], 2>();
+    let full = shared_barriers::<2>();
+    let empty = shared_barriers::<2>();
+    full.init_collective(&block, 1);
+    empty.init_collective(&block, 1);
+    if i == 32 {
+        for round in 0..rounds {
+            let stage = round % 2;
+            empty[stage].wait_parity(round / 2 % 2 == 0);
+            full[stage].expect_tx(128);
+            bulk_copy_async(&rows[stage], &input[round * 32..(round + 1) * 32], &full[stage]);
+            let _ = full[stage].arrive();
+        }
+    } else if i < 32 {
+        let mut sum = 0.0;
+        for round in 0..rounds {
+            let stage = round % 2;
+            if lane == 0 {
+                full[stage].wait_parity(round / 2 % 2 == 1);
+            }
+            sum += rows[stage][lane];
+            warp.sync();
+            if lane == 0 {
+                let _ = empty[stage].arrive();
+            }
+        }
+        out[i] = sum;
+    }
+}
+
 fn main() {}

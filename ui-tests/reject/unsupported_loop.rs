@@ -48,4 +48,13 @@ fn loops(input: &[u32], output: &mut [u32], n: u32) {
     for (i, j) in (0..n).zip(2..n) {}
 }
 
+#[cluster_kernel]
+fn in_parts(output: &mut [u32]) {
+    let mut own = [0; 8];
+    for part in own.chunks_mut(4) {
+        part[0] = 1;
+    }
+    output[0] = own[4];
+}
+
 fn main() {}

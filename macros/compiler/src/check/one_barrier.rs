@@ -1,9 +1,10 @@
-//! Joins faults that one barrier of the cluster mends into one error, with notes for the other places. All are faults: which of them
-//! rustc shows first decides nothing.
+//! Joins faults that one mistake makes, such as a barrier of the cluster that is missing, into one error, with notes for the other places.
+//! All are faults: which of them rustc shows first decides nothing.
 
 use crate::diag::Diag;
 use crate::messages;
 use crate::rules::Rule;
+use crate::span::SpanRange;
 
 /// Joins faults, which are in source order.
 pub(crate) fn join(faults: Vec<Diag>) -> Vec<Diag> {
@@ -11,7 +12,10 @@ pub(crate) fn join(faults: Vec<Diag>) -> Vec<Diag> {
     // What the kernel's end does not wait for is often what another access does not wait for either, and then follows that.
     let (of_exits, others): (Vec<Diag>, Vec<Diag>) =
         faults.into_iter().partition(|fault| fault.rule == Rule::ExitBeforePeersDone);
-    for fault in others.into_iter().chain(of_exits) {
+    // And much follows from an arrival that nobody waits for.
+    let (of_tokens, others): (Vec<Diag>, Vec<Diag>) =
+        others.into_iter().partition(|fault| fault.rule == Rule::TokenNeverWaited);
+    for fault in of_tokens.into_iter().chain(others).chain(of_exits) {
         match groups.iter_mut().find(|group| group.iter().any(|known| is_mended_with(known, &fault))) {
             Some(group) => group.push(fault),
             None => groups.push(vec![fault]),
@@ -27,17 +31,70 @@ fn one(group: Vec<Diag>) -> Option<Diag> {
     group.into_iter().reduce(|joined, other| messages::mended_with(joined, &other))
 }
 
-/// Whether the barrier that mends one fault mends the other, too: both are accesses before the first barrier or after the last, they race
-/// with the same access, they are the same two accesses, in the other order, or the same access, which the end does not wait for.
+/// A line and a column.
+type Place = (u32, u32);
+
+fn place(at: SpanRange) -> Place {
+    (at.line(), at.column())
+}
+
+/// The place that a fault comes from, with what is said of it.
+fn cause(fault: &Diag) -> Option<(Place, &str)> {
+    let (at, note) = fault.notes.first()?;
+    Some((place((*at)?), note))
+}
+
+/// Whether what mends one fault mends the other, too.
 fn is_mended_with(one: &Diag, other: &Diag) -> bool {
-    let is_race = |fault: &Diag| matches!(fault.rule, Rule::UnpublishedRemoteRead | Rule::OverwriteWhileRead);
-    let is_of_launch = |fault: &Diag| matches!(fault.rule, Rule::RemoteBeforeEntry | Rule::ExitBeforePeersDone);
-    let place = |fault: &Diag| (fault.at.line(), fault.at.column());
-    let partner = |fault: &Diag| fault.notes.first().and_then(|(at, _)| *at).map(|at| (at.line(), at.column()));
-    let same = one.text() == other.text();
-    match (is_race(one), is_race(other)) {
-        (true, true) => same || partner(one) == Some(place(other)) && partner(other) == Some(place(one)),
-        (true, false) => other.rule == Rule::ExitBeforePeersDone && place(one) == place(other),
-        (false, _) => is_of_launch(one) && same,
+    let partner = |fault: &Diag| cause(fault).map(|(at, _)| at);
+    let is_turned = partner(one) == Some(place(other.at)) && partner(other) == Some(place(one.at));
+    let is_of_kernel = one.rule.requirement().is_some() && other.rule.requirement().is_some();
+    is_of_kernel && (is_turned || one.rule == other.rule && is_same_fault(one, other) || follows(one, other))
+}
+
+/// Whether two faults by one rule are the same, at two places: what spoils one spoils the other, and so one change mends both.
+fn is_same_fault(one: &Diag, other: &Diag) -> bool {
+    // Accesses before the first barrier or after the last, races with one access, and copies that nobody waits for.
+    let is_told_alike = matches!(
+        one.rule,
+        Rule::RemoteBeforeEntry
+            | Rule::ExitBeforePeersDone
+            | Rule::UnpublishedRemoteRead
+            | Rule::OverwriteWhileRead
+            | Rule::CopyInFlight
+    );
+    let is_of_one_cause = one.message == other.message && cause(one).is_some() && cause(one) == cause(other);
+    let is_of_one_arrival = relaxed_arrival(one).is_some() && relaxed_arrival(one) == relaxed_arrival(other);
+    is_told_alike && one.text() == other.text()
+        || is_of_one_cause
+        || is_of_one_arrival
+        || are_initialized_alike(one, other)
+}
+
+/// Whether both faults are of barriers that one line initializes, or that one condition lets several threads initialize.
+fn are_initialized_alike(one: &Diag, other: &Diag) -> bool {
+    let line = |fault: &Diag| cause(fault).map(|((line, _), note)| (line, note.to_string()));
+    let is_of_barriers = matches!(one.rule, Rule::BarrierUnpublished | Rule::BarrierInitNotElected);
+    is_of_barriers && line(one).is_some() && line(one) == line(other)
+}
+
+/// The place of the relaxed arrival that a fault names.
+fn relaxed_arrival(fault: &Diag) -> Option<Place> {
+    let (at, _) = fault.notes.iter().find(|(_, note)| note == messages::RELAXED_ARRIVAL)?;
+    (*at).map(place)
+}
+
+/// Whether the second fault is what comes of the first: an access that nothing orders is not waited for by the end either, and where
+/// nobody waits for an arrival, its barrier orders nothing.
+fn follows(one: &Diag, other: &Diag) -> bool {
+    let is_end = other.rule == Rule::ExitBeforePeersDone;
+    let is_known = || place(one.at) == place(other.at) || cause(one).is_some_and(|(at, _)| at == place(other.at));
+    let is_unordered =
+        matches!(one.rule, Rule::UnpublishedRemoteRead | Rule::OverwriteWhileRead | Rule::UnorderedRemoteWrite);
+    if one.rule == Rule::TokenNeverWaited {
+        let is_order = Rule::OF_PAIRS.contains(&other.rule) || other.rule == Rule::RemoteBeforeEntry;
+        return is_order && one.message.contains("the cluster");
     }
+    let is_later = is_end && (is_unordered || one.rule == Rule::CopyInFlight);
+    (is_later || is_unordered && other.rule == Rule::MulticastUnarmed) && is_known()
 }

@@ -11,7 +11,7 @@ use crate::model::Function;
 use crate::model::expr::BinaryOp;
 use crate::model::group::Group;
 use crate::model::options::Extents;
-use crate::model::query::Answer;
+use crate::model::query::{Answer, UniformAt};
 
 /// No block has more threads.
 const MOST_THREADS: u64 = 1024;
@@ -95,10 +95,10 @@ impl Reached {
 pub(super) struct OfBlock<'a, 'f>(Thread<'a, 'f>);
 
 impl<'a, 'f> OfBlock<'a, 'f> {
-    pub(super) fn new(function: &Function, cfg: &'a Cfg<'f>, rank: u64) -> OfBlock<'a, 'f> {
-        let of = |extents: &Option<Extents>| extents.as_ref().and_then(|extents| extents.count());
-        let block = Some((rank, of(&function.options.cluster)));
-        OfBlock(Thread { cfg, size: of(&function.options.block), rank: None, block })
+    pub(super) fn new(function: &'f Function, cfg: &'a Cfg<'f>, rank: u64) -> OfBlock<'a, 'f> {
+        let size = function.options.block.as_ref().and_then(Extents::count);
+        let block = Some((rank, function.options.cluster.as_ref()));
+        OfBlock(Thread { cfg, size, rank: None, block })
     }
 
     /// The blocks of the graph to which a thread of the block may come.
@@ -106,6 +106,13 @@ impl<'a, 'f> OfBlock<'a, 'f> {
         let cfg = self.0.cfg;
         let outcome = |block: usize| Some((BlockId(block), self.value(cfg.blocks[block].end.condition()?)? != 0));
         reached(cfg, &(0..cfg.blocks.len()).filter_map(outcome).collect())
+    }
+
+    /// Whether a thread of the block may go from one block of the graph to the next.
+    pub(super) fn takes(&self, from: BlockId, to: BlockId) -> bool {
+        let end = &self.0.cfg.blocks[from.0].end;
+        let Some(on_edge) = end.holds_on_edge(to) else { return true };
+        end.condition().and_then(|on| self.value(on)).is_none_or(|value| (value != 0) == on_edge)
     }
 
     /// The value of a node, if it is the same for all threads of the block, wherever they compute it.
@@ -135,11 +142,19 @@ struct Thread<'a, 'f> {
     size: Option<u64>,
     /// The thread's rank in its block; `None` for any thread.
     rank: Option<u64>,
-    /// The rank of its block in the cluster, and the number of blocks there; `None` for any block.
-    block: Option<(u64, Option<u64>)>,
+    /// The rank of its block in the cluster, and the cluster's shape, if the attribute has it; `None` for any block.
+    block: Option<(u64, Option<&'f Extents>)>,
 }
 
 impl Thread<'_, '_> {
+    /// The index of its block in the cluster on one axis, if this is what an extent has there.
+    fn block_index(&self, extent: NodeId, axis: usize) -> Option<u64> {
+        let (group, query) = self.cfg.queries.get(&self.cfg.origin(extent))?;
+        let is_index = (*group, query.answer, query.uniform_at) == (Group::Cluster, Answer::Extent, UniformAt::Block);
+        let (rank, cluster) = self.block.filter(|_| is_index)?;
+        cluster?.index_on(axis, rank)
+    }
+
     /// The value of a node for the thread, if it is the same wherever the thread computes it.
     fn value(&self, node: NodeId, depth: u8) -> Option<u64> {
         let (cfg, depth) = (self.cfg, depth.checked_sub(1)?);
@@ -148,6 +163,9 @@ impl Thread<'_, '_> {
             let is_exact = position.offset == Offset::Zero && position.rank_in.is_none();
             return position.digit.of_rank(self.rank?).filter(|_| is_exact);
         }
+        if let Some((extent, axis)) = cfg.axes.get(&node) {
+            return self.block_index(*extent, *axis);
+        }
         let value = match (&whole.source, &whole.operands[..]) {
             (Source::Integer(number), _) => Some(*number),
             (Source::ThreadRank, _) => self.rank,
@@ -155,7 +173,7 @@ impl Thread<'_, '_> {
                 (Group::ThreadBlock, query) if query.answer == Answer::ThreadCount => self.size,
                 (Group::Cluster, query) if query.answer == Answer::BlockRank => self.block.map(|(rank, _)| rank),
                 (Group::Cluster, query) if query.answer == Answer::BlockCount => {
-                    self.block.and_then(|(_, blocks)| blocks)
+                    self.block.and_then(|(_, cluster)| cluster?.count())
                 }
                 _ => None,
             },

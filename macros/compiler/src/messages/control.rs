@@ -30,7 +30,13 @@ pub(crate) fn range_adaptor(at: SpanRange, adaptor: &str) -> Diag {
 }
 
 pub(crate) fn loop_adaptor(at: SpanRange, name: &str) -> Diag {
-    Diag::new(Rule::UnsupportedLoop, at, format!("`{name}` is not supported in a `for` loop")).help(
+    let diag = Diag::new(Rule::UnsupportedLoop, at, format!("`{name}` is not supported in a `for` loop"));
+    if name.starts_with("chunks") {
+        return diag.help(
+            "write by indexes: `for i in 0..array.len() { array[i] = ..; }`, where `i / n` is the number of the chunk",
+        );
+    }
+    diag.help(
         "the supported adaptors are `iter`, `iter_mut`, `rev`, `enumerate`, `zip`, `step_by`, `skip`, `take`, `chunks`, `chunks_exact`, `windows`, and `copied` of references; write anything else in the loop body",
     )
 }

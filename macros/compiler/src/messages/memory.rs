@@ -65,7 +65,13 @@ pub(crate) fn unknown_atomic(at: SpanRange, name: &str) -> Diag {
 
 pub(crate) fn atomic_alone(at: SpanRange) -> Diag {
     Diag::new(Rule::AtomicUse, at, "`atomic(i)` must be followed by an operation")
-        .help("write `memory.atomic(i).fetch_add(1, Relaxed)`")
+        .help("write `memory.atomic(i).fetch_add(1, Relaxed)`: an atomic has no name of its own")
+}
+
+pub(crate) fn not_atomic(at: SpanRange, name: &str) -> Diag {
+    Diag::new(Rule::AtomicUse, at, format!("`{name}` with a memory order is an operation of `memory.atomic(i)`")).help(
+        "write `memory.atomic(i).fetch_add(1, Relaxed)` in place: neither a reference to an element nor a name stands for an atomic",
+    )
 }
 
 pub(crate) fn atomic_ordering(at: SpanRange, of: &str, allowed: &[MemoryOrder]) -> Diag {

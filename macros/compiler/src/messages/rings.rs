@@ -86,6 +86,14 @@ pub(crate) fn no_wait(at: SpanRange, slot: &str, who: (String, bool)) -> Diag {
         .help("let each thread that reads it wait before, at the barrier that the copies or writers tell")
 }
 
+/// A lane of the warp waits somewhere, perhaps for all.
+pub(crate) fn no_wait_of_all(at: SpanRange, slot: &str, who: (String, bool)) -> Diag {
+    Diag { help: None, ..read(at, slot, who) }.help(
+        "let each thread that reads it wait before, at the barrier that the copies or writers tell; where one lane waits for its warp, let the \
+         others meet it behind its wait, `warp.sync()`",
+    )
+}
+
 pub(crate) fn overwrite(at: SpanRange, slot: &str, (who, several): (String, bool), fills: bool) -> Diag {
     let ending = if several { "" } else { "s" };
     let still = if fills { "it is still being filled" } else { "threads may still read it" };
@@ -132,12 +140,21 @@ pub(crate) fn count(
         Rule::RingCount,
         at,
         format!(
-            "a phase of {barrier} must get as many arrivals as it expects, but {who} may arrive {arrivals} times where it lacks {lacks}"
+            "a phase of {barrier} must get as many arrivals as it expects, but {who} may arrive {} where it lacks {lacks}",
+            times(arrivals)
         ),
     );
     init.into_iter().fold(diag, |diag, init| diag.note(init, "the number of arrivals is stated here")).help(
         "state the sum of the arrivals of all threads in a phase, and let each thread wait before it arrives again",
     )
+}
+
+fn times(number: u32) -> String {
+    match number {
+        1 => "once".into(),
+        2 => "twice".into(),
+        _ => format!("{number} times"),
+    }
 }
 
 pub(crate) fn index(at: SpanRange) -> Diag {
@@ -197,6 +214,7 @@ pub(crate) fn interleaving(
     let left_out = steps.len().saturating_sub(STEPS);
     let diag = match left_out {
         0 => diag,
+        1 => diag.remark("the first step is left out"),
         _ => diag.remark(format!("the first {left_out} steps are left out")),
     };
     let diag = steps.into_iter().skip(left_out).fold(diag, |diag, (at, step)| match at {

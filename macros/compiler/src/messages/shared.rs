@@ -56,10 +56,13 @@ pub(crate) fn call_before_exit(at: SpanRange, end: SpanRange) -> Diag {
     .help("let all threads execute `cluster.sync()` after the last access, before they exit")
 }
 
-/// Adds the place of another fault that the same barrier mends.
+/// What a fault says of an arrival.
+pub(crate) const RELAXED_ARRIVAL: &str = "this arrival is relaxed, and no fence comes before it";
+
+/// Adds the place of another fault that the same change mends.
 pub(crate) fn mended_with(fault: Diag, other: &Diag) -> Diag {
     let note = match fault.rule == other.rule && fault.message == other.message {
-        true => "the same is true of this access".to_string(),
+        true => "the same is true here".to_string(),
         false => format!("{} [{}]", other.message, other.rule),
     };
     fault.note(other.at, note)
@@ -195,7 +198,7 @@ pub(crate) fn relaxed_publishes(
     };
     Diag::new(Rule::RelaxedPublishes, at, message)
         .note(other, format!("{note}{}", before(round)))
-        .note(arrival, "this arrival is relaxed, and no fence comes before it")
+        .note(arrival, RELAXED_ARRIVAL)
         .help("execute `fence(AcqRel, Scope::Cluster)` before the arrival, or use `barrier_arrive`, which includes one")
 }
 
@@ -205,7 +208,7 @@ pub(crate) fn relaxed_before_exit(at: SpanRange, arrival: SpanRange, end: SpanRa
         at,
         "a peer's shared memory is accessed, but the relaxed arrival after it does not order this before the peer's exit",
     )
-    .note(arrival, "this arrival is relaxed, and no fence comes before it")
+    .note(arrival, RELAXED_ARRIVAL)
     .note(end, "the kernel ends here")
     .help("execute `fence(AcqRel, Scope::Cluster)` before the arrival, or use `barrier_arrive`, which includes one")
 }

@@ -50,6 +50,19 @@ impl Extents {
     pub(crate) fn count(&self) -> Option<u64> {
         self.each.iter().try_fold(1, |product: u64, extent| Some(product.saturating_mul(extent.literal?)))
     }
+
+    /// Returns the index of a rank on one axis, if the extents up to it are literals: consecutive ranks differ on the first axis.
+    pub(crate) fn index_on(&self, axis: usize, rank: u64) -> Option<u64> {
+        let mut rest = rank;
+        for (at, extent) in self.each.iter().enumerate() {
+            let extent = extent.literal.filter(|extent| *extent > 0)?;
+            if at == axis {
+                return Some(rest % extent);
+            }
+            rest /= extent;
+        }
+        Some(0)
+    }
 }
 
 /// A rule that `unchecked(...)` switches off, in a function or in one of its blocks.

@@ -17,6 +17,26 @@ use crate::span::SpanRange;
 impl Parser<'_> {
     /// Parses an atomic operation, if the receiver is `memory.atomic(i)` or that with a scope.
     pub(super) fn atomic_operation(&mut self, call: &ExprMethodCall, span: SpanRange) -> Option<Expr> {
+        self.of_atomic(call, span).or_else(|| self.without_atomic(call, span))
+    }
+
+    /// Refuses an operation with an order on anything else: nothing but `memory.atomic(i)` has one.
+    fn without_atomic(&mut self, call: &ExprMethodCall, span: SpanRange) -> Option<Expr> {
+        let name = call.method.to_string();
+        let method = AtomicMethod::by_name(&name).filter(|method| !method.orders.is_empty())?;
+        let order = call.args.last().and_then(path_of).and_then(|path| path.segments.last())?;
+        let has_order = MemoryOrder::ALL.iter().any(|known| order.ident == known.rust_name());
+        let is_whole = call.args.len() == method.operands + method.orders.len();
+        if !has_order || !is_whole {
+            return None;
+        }
+        Some(match self.place(&call.receiver).result_kind {
+            Kind::Unknown => Expr::error(span),
+            _ => self.error(messages::not_atomic(SpanRange::of(&call.method), &name)),
+        })
+    }
+
+    fn of_atomic(&mut self, call: &ExprMethodCall, span: SpanRange) -> Option<Expr> {
         let syn::Expr::MethodCall(receiver) = strip(&call.receiver) else { return None };
         if receiver.method == "atomic" {
             return Some(match call.method == "scope" {

@@ -39,8 +39,8 @@ impl Parser<'_> {
             syn::Expr::Repeat(repeat) if is_zero(&repeat.len) => self.error(messages::no_elements_in_array(span)),
             syn::Expr::Array(array) => {
                 let elements: Vec<Expr> = array.elems.iter().map(|element| self.element(element, "an array")).collect();
-                let slot = self.slot(SlotUse::Type);
-                Expr { kind: ExprKind::Array { elements, slot }, result_kind: Kind::Value, span }
+                let (slot, result_kind) = (self.slot(SlotUse::Type), of_parts(&elements));
+                Expr { kind: ExprKind::Array { elements, slot }, result_kind, span }
             }
             syn::Expr::Repeat(repeat) => {
                 let element = Box::new(self.element(&repeat.expr, "an array"));
@@ -146,9 +146,9 @@ impl Parser<'_> {
             let block = syn::parse_quote!({});
             return Expr { kind: ExprKind::Block(self.block(&block)), result_kind: Kind::Unit, span };
         }
-        let elements = tuple.elems.iter().map(|element| self.element(element, "a tuple")).collect();
-        let slot = self.slot(SlotUse::Type);
-        Expr { kind: ExprKind::Tuple { elements, slot }, result_kind: Kind::Value, span }
+        let elements: Vec<Expr> = tuple.elems.iter().map(|element| self.element(element, "a tuple")).collect();
+        let (slot, result_kind) = (self.slot(SlotUse::Type), of_parts(&elements));
+        Expr { kind: ExprKind::Tuple { elements, slot }, result_kind, span }
     }
 
     /// Reports a token that goes where it cannot be followed, and stops following it, so that one error is reported
@@ -388,6 +388,11 @@ pub(super) fn dereferenced(reference: Expr) -> Expr {
         }
         _ => Expr { kind: ExprKind::Deref(Box::new(reference)), result_kind: Kind::Value, span },
     }
+}
+
+/// The kind of a value of these parts: what is wrong with one is reported, and not what the whole is for.
+fn of_parts(parts: &[Expr]) -> Kind {
+    if parts.iter().any(|part| matches!(part.kind, ExprKind::Error)) { Kind::Unknown } else { Kind::Value }
 }
 
 /// Dereferences an operand of arithmetic: Rust's arithmetic takes references to numbers as it takes numbers, its

@@ -191,3 +191,21 @@ fn limits_that_are_passed_once() {
     wrong("let mut stride = 1; let mut near = 128;", limit, "stride < near", "stride *= 2; near *= 3;", flips);
     wrong(start, limit, "stride >= 128", right[0], flips);
 }
+
+/// What `take` returns of an `Option` of a plain value is another value each time: what one branch on it tells says nothing of the next.
+#[test]
+fn options_of_values_are_taken_anew() {
+    let takes = |some: &str| {
+        broken(&format!(
+            "cluster.sync();
+            let mut next = None;
+            for k in 0..rounds {{
+                if let Some(x) = next.take() {{ {some} output[i] = own[63 - i] + x; }} else {{ block.wait_async(); memcpy_async(&block, &own, &input[..64]); }}
+                next = Some(k);
+            }}
+            block.wait_async();"
+        ))
+    };
+    assert_eq!(takes(""), ["copy_in_flight"]);
+    assert_eq!(takes("block.wait_async();"), [""; 0]);
+}

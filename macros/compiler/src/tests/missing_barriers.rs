@@ -28,7 +28,7 @@ fn one_error_for_one_barrier() {
         let found = texts(&body);
         let of_rule: Vec<_> = found.iter().filter(|text| text.contains(&format!("[{rule}]\n"))).collect();
         assert_eq!(of_rule.len(), 1, "{body}: {found:#?}");
-        assert_eq!(of_rule[0].matches("the same is true of this access").count(), 1, "{found:#?}");
+        assert_eq!(of_rule[0].matches("the same is true here").count(), 1, "{found:#?}");
     }
     // A loop whose round ends with a barrier of the block.
     let round = [&read("a"), &read("a"), "block.sync();\na[i] = n;\nblock.sync();"].concat();

@@ -154,7 +154,14 @@ fn chunked(a: &[u32], out: &mut [u32], size: usize) {
     for x in grid[1].iter() {
         total += x;
     }
+    total += a.windows(2).skip(1).filter(|w| w[1] % 3 > w[0] % 3).count() as u32;
+    total += shared.chunks(size).filter(|&part| part.len() == size && sum_of(part) > 9).count() as u32 * 100;
     out[3] = total;
+}
+
+#[device]
+fn sum_of(values: &SharedSlice<u32>) -> u32 {
+    values.iter().copied().sum::<u32>()
 }
 
 fn parts_in_loops(device: &Device) -> Outcome {
@@ -184,6 +191,11 @@ fn parts_in_loops(device: &Device) -> Outcome {
             total = total.wrapping_mul(31).wrapping_add(x + 1);
         }
         a[4..8].iter().for_each(|x| total = total.wrapping_add(x + 1));
+        let (rising, full) = (
+            a.windows(2).skip(1).filter(|w| w[1] % 3 > w[0] % 3).count(),
+            a[..20].chunks(size).filter(|&part| part.len() == size && part.iter().sum::<u32>() > 9).count(),
+        );
+        total = total.wrapping_add((rising + full * 100) as u32);
         want.push(total);
         let got = read!(device, 4, |out| chunked(&input, out, size).grid(1));
         same(&got, &want, |i| format!("size = {size}, out[{i}]"))?;

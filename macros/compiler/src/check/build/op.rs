@@ -85,13 +85,14 @@ impl<'f> Builder<'f> {
                 self.nothing(at).node
             }
             Op::Take => {
-                let into = self.temporary();
-                self.move_token(into, token, at);
+                // An `Option` of another value holds no token, of which a branch on it could tell.
+                let into = token.map(|_| self.temporary());
+                into.into_iter().for_each(|into| self.move_token(into, token, at));
                 let taken = self.with_variant(&values[0], at);
                 let nothing = self.nothing(at);
                 let none = self.in_variant(nothing, false, at);
                 self.store(&operands[0], &none, at);
-                return taken.with(Some(into));
+                return taken.with(into);
             }
             Op::Query(group, query) => {
                 let node = self.query(team(group), query, at);

@@ -84,7 +84,8 @@ pub(super) fn check(function: &Function, cfg: &Cfg<'_>, diags: &mut Diags) {
             let to_others: BTreeSet<(usize, usize)> =
                 pairs.into_iter().filter(|(sender, receiver)| sender != receiver).collect();
             let released = Released::of(cfg, &to_others, &of_rank);
-            let is_missing = !to_others.is_empty() && released.may_be_missing(copy.step, copy.region);
+            let mut senders = to_others.iter().filter_map(|(sender, _)| of_rank.get(*sender));
+            let is_missing = senders.any(|(sender, _)| released.may_be_missing(copy.step, copy.region, sender));
             is_missing.then(|| messages::multicast_unreleased(copy.at, &name(function, cfg, copy.tile)))
         });
         if let Some(fault) = fault

@@ -91,8 +91,8 @@ impl<'a, 'f> Released<'a, 'f> {
         }
     }
 
-    /// Whether control may come back to a multicast of this tile without a wait that tells of peers.
-    pub(super) fn may_be_missing(&self, sent: Point, tile: &Region) -> bool {
+    /// Whether a thread of the sender may come back to a multicast of this tile without a wait that tells of peers.
+    pub(super) fn may_be_missing(&self, sent: Point, tile: &Region, sender: &OfBlock<'_, '_>) -> bool {
         let index = tile.path.first().and_then(|first| match first {
             Select::At(index) => self.counter(*index, DEPTH),
             Select::Chunk { .. } | Select::Range { .. } | Select::Half { .. } | Select::Unknown => None,
@@ -101,14 +101,14 @@ impl<'a, 'f> Released<'a, 'f> {
             Some(start) => {
                 let end = (start, self.cfg.blocks[start.0].steps.len());
                 let any = Rounds::default();
-                self.is_reached((sent.0, sent.1 + 1), end, &any) && self.is_reached(end, sent, &any)
+                self.is_reached((sent.0, sent.1 + 1), end, &any, sender) && self.is_reached(end, sent, &any, sender)
             }
-            None => self.is_reached((sent.0, sent.1 + 1), sent, &Rounds::of(self.cfg, tile)),
+            None => self.is_reached((sent.0, sent.1 + 1), sent, &Rounds::of(self.cfg, tile), sender),
         }
     }
 
-    /// Whether control may come from one point to another without a wait that tells of peers.
-    fn is_reached(&self, from: Point, to: Point, rounds: &Rounds) -> bool {
+    /// Whether a thread of the sender may come from one point to another without a wait that tells of peers.
+    fn is_reached(&self, from: Point, to: Point, rounds: &Rounds, sender: &OfBlock<'_, '_>) -> bool {
         let mut seen = BTreeSet::new();
         let mut work = vec![(from, false)];
         while let Some(((block, first), is_anew)) = work.pop() {
@@ -125,7 +125,9 @@ impl<'a, 'f> Released<'a, 'f> {
                 Some(false) => continue,
                 None if (block, content.steps.len()) == to => return true,
                 None => {
-                    let is_taken = |next: &BlockId| is_anew || !rounds.first_rounds.contains(&(block, *next));
+                    let is_taken = |next: &BlockId| {
+                        sender.takes(block, *next) && (is_anew || !rounds.first_rounds.contains(&(block, *next)))
+                    };
                     let next = content.end.successors().filter(is_taken).filter(|next| seen.insert((*next, is_anew)));
                     work.extend(next.map(|next| ((next, 0), is_anew)));
                 }

@@ -3,7 +3,7 @@
 use super::assemble::Assembled;
 use super::kernel::WARP;
 use super::warps::Unit;
-use crate::rings::{BarrierState, Event, EventAction, Object, Op, Threads, Waiting};
+use crate::rings::{BarrierState, Event, EventAction, Object, Op, Step, Threads, Waiting};
 
 /// Why a phase does not get all of its arrivals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,4 +92,11 @@ pub(super) fn is_led(assembled: &Assembled, threads: Threads, trace: &[Event]) -
             }
             EventAction::Lands { .. } | EventAction::Stored { .. } => false,
         })
+}
+
+/// Whether a warp has a wait somewhere, which may be that of a lane.
+pub(super) fn may_wait_by_a_lane(assembled: &Assembled, threads: Threads) -> bool {
+    let role = threads.role as usize;
+    let waits = |steps: &[Step]| steps.iter().any(|step| matches!(step.op, Op::Wait { .. }));
+    assembled.threads[role].1 == Unit::Warp && waits(&assembled.skeleton.roles[role].steps)
 }

@@ -15,6 +15,7 @@ mod accesses;
 mod ahead;
 mod arrays;
 mod assemble;
+mod behind_wait;
 mod calls;
 mod certain;
 mod classes;

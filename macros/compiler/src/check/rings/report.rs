@@ -156,6 +156,7 @@ pub(super) fn fault(
             let message = match words.does_any(trace, |op, of| {
                 of == *threads && matches!(op, Op::Wait { .. } | Op::WaitToken { .. } | Op::Sync { .. })
             }) {
+                false if mend::may_wait_by_a_lane(assembled, *threads) => messages::no_wait_of_all,
                 false => messages::no_wait,
                 true if words.copies_unexpected(trace) => messages::no_bytes,
                 true => messages::read,

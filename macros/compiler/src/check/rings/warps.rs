@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::behind_wait::others_go_ahead;
 use super::kernel::WARP;
 use super::lanes;
 use super::leaders::{do_the_same, merged};
@@ -216,6 +217,9 @@ fn of_warp(leader: &Program, others: &Program, aim: Aim) -> Option<Program> {
         {
             *count = count.checked_mul(WARP)?;
         }
+    }
+    if stays_together {
+        others_go_ahead(&mut program, &is_of_all);
     }
     Some(program)
 }

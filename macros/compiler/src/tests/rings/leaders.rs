@@ -101,3 +101,92 @@ fn mistakes_of_lanes_that_tell_several_blocks() {
     assert_eq!(verdict(&ring("2", "2", &[WAIT, READ, MEET, waits])), "open");
     assert!(faults(&ring("2", "2", &[WAIT, READ, MEET, waits])).is_empty());
 }
+
+/// A ring of two stages that a thread fills by copies, and that two warps read, of which one lane waits and releases for the others.
+fn waited_for_by_a_lane(wait: &str, read: &str) -> String {
+    format!(
+        "#[cluster_kernel(block = 96)] fn sums(input: &[f32], out: &mut [f32], chunks: u32) {{
+            let block = this_thread_block();
+            let warp = tiled_partition::<32>(&block);
+            let (i, lane) = (block.thread_rank(), warp.thread_rank());
+            let rows = shared_array::<[f32; 64], 2>();
+            let full = shared_barriers::<2>();
+            let empty = shared_barriers::<2>();
+            full.init_collective(&block, 1);
+            empty.init_collective(&block, 2);
+            if i == 64 {{
+                for k in 0..chunks {{
+                    let s = k % 2;
+                    empty[s].wait_parity(k / 2 % 2 == 0);
+                    full[s].expect_tx(256);
+                    bulk_copy_async(&rows[s], &input[k * 64..(k + 1) * 64], &full[s]);
+                    let _ = full[s].arrive();
+                }}
+            }} else if i < 64 {{
+                let mut sum = 0.0;
+                for k in 0..chunks {{
+                    let s = k % 2;
+                    if lane == 0 {{ full[s].wait_parity(k / 2 % 2 == 1); }}
+                    {wait}
+                    {read}
+                    warp.sync();
+                    if lane == 0 {{ let _ = empty[s].arrive(); }}
+                }}
+                out[i] = sum;
+            }}
+        }}"
+    )
+}
+
+#[test]
+fn a_lane_waits_for_its_warp() {
+    const READ: &str = "sum += rows[s][i];";
+    assert_eq!(verdict(&waited_for_by_a_lane(MEET, READ)), "proved");
+    assert_eq!(verdict(&waited_for_by_a_lane("", READ)), "ring_read");
+    assert_eq!(verdict(&waited_for_by_a_lane("", "for row in 0..2 { sum += rows[s][row * 32 + lane]; }")), "ring_read");
+    // The lane that waits may read alone.
+    assert_eq!(verdict(&waited_for_by_a_lane("", "if lane == 0 { sum += rows[s][i]; }")), "proved");
+    let handed = "let x = if lane == 0 { rows[s][i] } else { 0.0 }; sum += warp.shfl(x, 0);";
+    assert_eq!(verdict(&waited_for_by_a_lane("", handed)), "proved");
+}
+
+/// A warp fills the stages of a ring, whose first lane waits and arrives for all.
+fn filled_behind_a_lane(wait: &str) -> String {
+    format!(
+        "#[cluster_kernel(block = 64)] fn sums(input: &[f32], out: &mut [f32], chunks: u32) {{
+            let block = this_thread_block();
+            let warp = tiled_partition::<32>(&block);
+            let (i, lane) = (block.thread_rank(), warp.thread_rank());
+            let rows = shared_array::<[f32; 32], 2>();
+            let full = shared_barriers::<2>();
+            let empty = shared_barriers::<2>();
+            full.init_collective(&block, 1);
+            empty.init_collective(&block, 32);
+            if i >= 32 {{
+                for k in 0..chunks {{
+                    let s = k % 2;
+                    if lane == 0 {{ empty[s].wait_parity(k / 2 % 2 == 0); }}
+                    {wait}
+                    rows[s][lane] = input[k * 32 + lane];
+                    warp.sync();
+                    if lane == 0 {{ let _ = full[s].arrive(); }}
+                }}
+            }} else {{
+                let mut sum = 0.0;
+                for k in 0..chunks {{
+                    let s = k % 2;
+                    full[s].wait_parity(k / 2 % 2 == 1);
+                    sum += rows[s][31 - i];
+                    let _ = empty[s].arrive();
+                }}
+                out[i] = sum;
+            }}
+        }}"
+    )
+}
+
+#[test]
+fn a_lane_waits_for_its_warp_to_fill() {
+    assert_ne!(verdict(&filled_behind_a_lane(MEET)), "ring_overwrite");
+    assert_eq!(verdict(&filled_behind_a_lane("")), "ring_overwrite");
+}
