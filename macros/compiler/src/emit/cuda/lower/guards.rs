@@ -101,7 +101,12 @@ fn leaves_one_out<'e>(condition: &Expr, holds: bool, region: &impl Limitable<'e>
     differs(condition, holds, region, &mut variables).is_some() && variables.len() > 1
 }
 
-fn differs<'e>(condition: &Expr, holds: bool, region: &impl Limitable<'e>, variables: &mut BTreeSet<LocalId>) -> Option<()> {
+fn differs<'e>(
+    condition: &Expr,
+    holds: bool,
+    region: &impl Limitable<'e>,
+    variables: &mut BTreeSet<LocalId>,
+) -> Option<()> {
     match &condition.kind {
         ExprKind::Unary(UnaryOp::Not, inner) => differs(inner, !holds, region, variables),
         ExprKind::Binary { op: BinaryOp::And | BinaryOp::Or, left, right, .. } => {
