@@ -30,6 +30,27 @@ fn checked(a: u32) -> u32 {
 }
 
 failing! { input, out, n;
+    named_condition, "index 64 out of bounds for length 64", {
+        let mut sum = 0;
+        for i in 0..n * 10 {
+            let inside = i > n && i < n * 9 + 2;
+            if inside {
+                sum += /* named_condition */ input[i];
+            }
+        }
+        out[0] = sum;
+    }
+    named_condition_of_an_earlier_value, "index 64 out of bounds for length 64", {
+        let (mut sum, mut at) = (0, n);
+        for _ in 0..n * 10 {
+            let inside = at < 64;
+            at += 1;
+            if inside {
+                sum += /* named_condition_of_an_earlier_value */ input[at];
+            }
+        }
+        out[0] = sum;
+    }
     // Indexes.
     slice_load, "index 100 out of bounds for length 64", { out[0] = /* slice_load */ input[n + 93]; }
     slice_load_negative, "index -1 out of bounds for length 64", { out[0] = /* slice_load_negative */ input[n - 8]; }

@@ -196,6 +196,15 @@ fn accesses_under_comparisons() {
         "let at = i * 4; if at < a && at >= b { *r = w.load_vec::<4>(at)[0]; }",
         "covers_vectors<4>(w, limited(values_of(steps) * 4, less_than(a), at_least(b)))",
     );
+    // A condition may have a name, as long as it says of the variables what they are at the access.
+    is_tested(
+        "let inside = i > 0 && i < b; if inside { m[i - 1] = 1; }",
+        "covers(m, limited(values_of(steps), more_than(0), less_than(b)) - 1)",
+    );
+    is_tested(
+        "let outside = i == 0; *r += if !outside { w[i - 1] } else { 0 };",
+        "covers(w, limited(values_of(steps), other_than(0)) - 1)",
+    );
     // The index does not depend on what is compared.
     is_tested("if i > 3 { *r = w[b]; }", "covers(w, values_of(b))");
     checks_all("let at = a * b; for i in 0..a { if i > 3 { *r = w[at - 1]; } }");
@@ -206,6 +215,14 @@ fn accesses_under_comparisons() {
     checks_all("for i in 0..a { if i > 0 || b > 0 { m[i - 1] = 1; } }");
     checks_all("let mut c = b; for i in 0..a { if c > 0 { m[c - 1] = 1; } c /= 2; }");
     checks_all("for i in 0..a { if let Some(c) = Some(i) { m[c] = 1; } }");
+    // A name that is set to something else, of a condition on a variable that has changed since, or that the loop does not declare.
+    checks_all("for i in 0..a { let mut inside = i > 0; inside |= b > 0; if inside { m[i - 1] = 1; } }");
+    checks_all("for i in 0..a { let inside; inside = i > 0; if inside { m[i - 1] = 1; } }");
+    checks_all("let mut c = b; for i in 0..a { let inside = c > 0; c += 1; if inside { m[c - 1] = 1; } }");
+    checks_all("let mut c = b; for i in 0..a { let inside = c > 0; c /= 2; if inside { m[c - 1] = 1; } }");
+    checks_all("for i in 0..a { let mut c = i; let inside = c > 0; c -= b; if inside { m[c - 1] = 1; } }");
+    checks_all("let mut c = b; let inside = c > 0; c -= 1; for i in 0..a { if inside { m[c + i - 1] = 1; } }");
+    checks_all("for i in 0..a { let inside = i > 0 || b > 0; if inside { m[i - 1] = 1; } }");
 }
 
 /// An index with an element of a local array may be with any of them.

@@ -271,10 +271,11 @@ struct cluster_group {
         asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
     }
 
-    // Returns the same array in the block of this rank.
+    // Returns the same array in the block of this rank. It is aligned there as here, which the compiler does not know of the address:
+    // it would read an element of 16 bytes in four parts.
     template <class T, unsigned long long N>
     __device__ __forceinline__ remote_array<T, N> map_shared_rank(const shared_array<T, N>& array, u32 peer, PHALANX_SITE) const {
-        return {map(array.elements, peer, site)};
+        return {static_cast<T*>(__builtin_assume_aligned(map(array.elements, peer, site), alignof(shared_array<T, N>)))};
     }
     template <class T>
     __device__ __forceinline__ remote_slice<T> map_shared_rank(shared_slice<T> array, u32 peer, PHALANX_SITE) const {

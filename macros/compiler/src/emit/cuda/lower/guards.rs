@@ -66,7 +66,11 @@ impl Relation {
 }
 
 /// A region whose variables conditions may limit.
-pub(super) trait Limitable: Region {
+pub(super) trait Limitable<'e>: Region {
+    /// Returns the condition that an iteration gives a name, `let inside = x > 0 && x + 1 < n;`, if the name is one of it alone. A limitable
+    /// variable has the same value there as where the name is used.
+    fn named(&self, local: LocalId) -> Option<&'e Expr>;
+
     /// Whether a variable is an integer that has one value throughout an iteration, or up to the access and its conditions.
     fn is_limitable(&self, local: LocalId) -> bool;
 
@@ -76,7 +80,7 @@ pub(super) trait Limitable: Region {
 
 /// Returns what conditions say of variables: a limit for each part of them, or nothing if one is no such comparison. One that
 /// leaves out one iteration of several loops says nothing: the others have the same limits.
-pub(super) fn limits<'e>(guards: &[Guard<'e>], region: &impl Limitable) -> Option<Vec<Limit<'e>>> {
+pub(super) fn limits<'e>(guards: &[Guard<'e>], region: &impl Limitable<'e>) -> Option<Vec<Limit<'e>>> {
     let mut limits = Vec::new();
     for guard in guards {
         match *guard {
@@ -92,12 +96,17 @@ pub(super) fn limits<'e>(guards: &[Guard<'e>], region: &impl Limitable) -> Optio
 }
 
 /// Whether a condition is `x != 0 || y != 0`, also as the opposite of `x == 0 && y == 0`, of the variables of several loops.
-fn leaves_one_out(condition: &Expr, holds: bool, region: &impl Limitable) -> bool {
+fn leaves_one_out<'e>(condition: &Expr, holds: bool, region: &impl Limitable<'e>) -> bool {
     let mut variables = BTreeSet::new();
     differs(condition, holds, region, &mut variables).is_some() && variables.len() > 1
 }
 
-fn differs(condition: &Expr, holds: bool, region: &impl Limitable, variables: &mut BTreeSet<LocalId>) -> Option<()> {
+fn differs<'e>(
+    condition: &Expr,
+    holds: bool,
+    region: &impl Limitable<'e>,
+    variables: &mut BTreeSet<LocalId>,
+) -> Option<()> {
     match &condition.kind {
         ExprKind::Unary(UnaryOp::Not, inner) => differs(inner, !holds, region, variables),
         ExprKind::Binary { op: BinaryOp::And | BinaryOp::Or, left, right, .. } => {
@@ -121,9 +130,10 @@ fn differs(condition: &Expr, holds: bool, region: &impl Limitable, variables: &m
     }
 }
 
-fn add<'e>(condition: &'e Expr, holds: bool, region: &impl Limitable, limits: &mut Vec<Limit<'e>>) -> Option<()> {
+fn add<'e>(condition: &'e Expr, holds: bool, region: &impl Limitable<'e>, limits: &mut Vec<Limit<'e>>) -> Option<()> {
     match &condition.kind {
         ExprKind::Unary(UnaryOp::Not, inner) => add(inner, !holds, region, limits),
+        ExprKind::Local(local) => add(region.named(*local)?, holds, region, limits),
         ExprKind::Binary { op: BinaryOp::And, left, right, .. } if holds => {
             add(left, holds, region, limits)?;
             add(right, holds, region, limits)
@@ -144,14 +154,14 @@ fn add<'e>(condition: &'e Expr, holds: bool, region: &impl Limitable, limits: &m
     }
 }
 
-fn limit<'e>(sum: &'e Expr, relation: Relation, bound: &'e Expr, region: &impl Limitable) -> Option<Limit<'e>> {
+fn limit<'e>(sum: &'e Expr, relation: Relation, bound: &'e Expr, region: &impl Limitable<'e>) -> Option<Limit<'e>> {
     let mut terms = Vec::new();
     let variable = variable(sum, region, &mut terms)?;
     region.is_evaluable(bound).then_some(Limit { variable, terms, relation, bound })
 }
 
 /// Returns the variable of `variable + terms`.
-fn variable<'e>(sum: &'e Expr, region: &impl Limitable, terms: &mut Vec<(bool, &'e Expr)>) -> Option<LocalId> {
+fn variable<'e>(sum: &'e Expr, region: &impl Limitable<'e>, terms: &mut Vec<(bool, &'e Expr)>) -> Option<LocalId> {
     match &sum.kind {
         ExprKind::Local(local) => region.is_limitable(*local).then_some(*local),
         ExprKind::Binary { op: op @ (BinaryOp::Add | BinaryOp::Sub), left, right, .. } => {

@@ -418,7 +418,12 @@ impl<'l, 'f, 'e> Values<'l, 'f, 'e> {
     }
 }
 
-impl Limitable for Values<'_, '_, '_> {
+impl<'e> Limitable<'e> for Values<'_, '_, 'e> {
+    fn named(&self, local: LocalId) -> Option<&'e Expr> {
+        let (_, init) = *self.nest.lets.get(&local)?;
+        (!self.is_assigned(local)).then_some(init)
+    }
+
     fn is_limitable(&self, local: LocalId) -> bool {
         let is_counter = self.nest.variable == Some(local);
         let has_one = self.keeps(local) || is_counter || !self.is_assigned(local);
