@@ -40,6 +40,20 @@ __device__ __forceinline__ u32 largest(shared_slice<u32> values) {
     return most;
 }
 
+__device__ __forceinline__ u32 phalanx_conformance_kernels_elements_sum_of(shared_slice<u32> values) {
+#line 164 "ui-tests/conformance/src/kernels/elements.rs"
+    u32 total = 0;
+#line 164 "ui-tests/conformance/src/kernels/elements.rs"
+    for (auto position : range(0, values.len())) {
+#line 164 "ui-tests/conformance/src/kernels/elements.rs"
+        auto item = values[position];
+#line 164 "ui-tests/conformance/src/kernels/elements.rs"
+        total += item;
+    }
+#line 164 "ui-tests/conformance/src/kernels/elements.rs"
+    return total;
+}
+
 extern "C" __global__ void __launch_bounds__(1)
 chunked(readonly_slice<u32> a, slice_mut<u32> out, usize size, const __grid_constant__ launch_block phalanx_launch) {
     assume_arguments(a, out, size);
@@ -199,5 +213,70 @@ chunked(readonly_slice<u32> a, slice_mut<u32> out, usize size, const __grid_cons
         }
     }
 #line 157 "ui-tests/conformance/src/kernels/elements.rs"
+    auto total_2 = usize(0);
+#line 157 "ui-tests/conformance/src/kernels/elements.rs"
+    {
+#line 157 "ui-tests/conformance/src/kernels/elements.rs"
+        usize size_6 = 2;
+#line 157 "ui-tests/conformance/src/kernels/elements.rs"
+        usize by_3 = 1;
+#line 157 "ui-tests/conformance/src/kernels/elements.rs"
+        const auto steps_4 = range(0, saturating_sub(saturating_sub(a.len() + 1, size_6), by_3));
+        if (covers(a, spread_by(values_of(steps_4), up_by(by_3), up_by(by_3).up_by(size_6).down_by(1))) && is_natural(size_6)) {
+            for (auto position_9 : unclamped(steps_4)) {
+#line 157 "ui-tests/conformance/src/kernels/elements.rs"
+                auto item = subslice_unchecked(a, position_9 + by_3, position_9 + by_3 + size_6);
+#line 157 "ui-tests/conformance/src/kernels/elements.rs"
+#line 120 "ui-tests/conformance/src/kernels/elements.rs"
+                auto w = subslice_from(item, 0);
+#line 157 "ui-tests/conformance/src/kernels/elements.rs"
+                require(within(w, 1) & within(w, 0));
+                if (w.get_unchecked(1) % 3 > w.get_unchecked(0) % 3) {
+#line 157 "ui-tests/conformance/src/kernels/elements.rs"
+                    total_2 += 1;
+                }
+            }
+        } else {
+            for (auto position_9 : steps_4) {
+#line 157 "ui-tests/conformance/src/kernels/elements.rs"
+                auto item = subslice(a, position_9 + by_3, position_9 + by_3 + size_6);
+#line 157 "ui-tests/conformance/src/kernels/elements.rs"
+#line 120 "ui-tests/conformance/src/kernels/elements.rs"
+                auto w = subslice_from(item, 0);
+#line 157 "ui-tests/conformance/src/kernels/elements.rs"
+                require(within(w, 1) & within(w, 0));
+                if (w.get_unchecked(1) % 3 > w.get_unchecked(0) % 3) {
+#line 157 "ui-tests/conformance/src/kernels/elements.rs"
+                    total_2 += 1;
+                }
+            }
+        }
+    }
+    total += as<u32>(total_2);
+#line 158 "ui-tests/conformance/src/kernels/elements.rs"
+    auto total_3 = usize(0);
+#line 158 "ui-tests/conformance/src/kernels/elements.rs"
+    {
+#line 158 "ui-tests/conformance/src/kernels/elements.rs"
+        usize size_7 = size;
+#line 158 "ui-tests/conformance/src/kernels/elements.rs"
+        if (!(size_7 != 0)) {
+            assertion_failed(here());
+        }
+#line 158 "ui-tests/conformance/src/kernels/elements.rs"
+        for (auto position_10 : range(0, div_ceil(shared.len(), size_7))) {
+#line 158 "ui-tests/conformance/src/kernels/elements.rs"
+            auto item_2 = chunk_of(shared, size_7, position_10);
+#line 158 "ui-tests/conformance/src/kernels/elements.rs"
+#line 120 "ui-tests/conformance/src/kernels/elements.rs"
+            auto part = item_2;
+            if (part.len() == size && phalanx_conformance_kernels_elements_sum_of(part) > 9) {
+#line 158 "ui-tests/conformance/src/kernels/elements.rs"
+                total_3 += 1;
+            }
+        }
+    }
+    total += as<u32>(total_3) * 100;
+#line 159 "ui-tests/conformance/src/kernels/elements.rs"
     out[3] = total;
 }

@@ -3,8 +3,8 @@
 use phalanx::WarpgroupElement;
 use phalanx::prelude::*;
 
-use super::epilogue::{Scaled, Sum, TILE};
-use super::persistent::gemm;
+use super::epilogue::Scaled;
+use super::persistent::{Sum, TILE, gemm};
 use super::{Case, Rest, Size, batched, case};
 use crate::case::Scale;
 

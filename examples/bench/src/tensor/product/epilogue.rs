@@ -1,31 +1,23 @@
 //! What becomes of the sums of a tile of a product before they are stored: nothing but a factor, or what a layer of a network adds. The
 //! epilogues are device traits, so that each makes a kernel of its own; `persistent` has the kernels.
 
-use phalanx::MatrixElement;
 use phalanx::prelude::*;
 
-/// The rows of the result that a warpgroup computes.
-pub(super) const ROWS: usize = 64;
-/// The warpgroups that multiply.
-pub(super) const CONSUMERS: usize = 2;
-/// The rows and the columns of a tile of the result.
-pub(super) const TILE: [usize; 2] = [ROWS * CONSUMERS, 256];
-
-/// The type of a sum.
+/// A number that becomes an `f32`.
 #[device]
-pub(super) trait Sum: Number + AccumulatorElement<ROWS, { TILE[1] }> + MatrixElement<Value = Self> {
+pub(super) trait Real {
     fn real(self) -> f32;
 }
 
 #[device]
-impl Sum for f32 {
+impl Real for f32 {
     fn real(self) -> f32 {
         self
     }
 }
 
 #[device]
-impl Sum for i32 {
+impl Real for i32 {
     fn real(self) -> f32 {
         self as f32
     }
@@ -106,35 +98,3 @@ impl Epilogue for Silu {
     }
 }
 // ANCHOR_END: layer
-
-/// Rounds what an epilogue makes of a sum, whose first element is in row `top` and column `left` of the result.
-#[device]
-pub(super) fn rounded<S: Sum, E: Epilogue>(
-    sum: Accumulator<S, ROWS, { TILE[1] }>,
-    rank: u32,
-    scale: f32,
-    bias: &[[bf16; 2]],
-    residual: &[[bf16; 2]],
-    top: u32,
-    left: u32,
-) -> Accumulator<bf16, ROWS, { TILE[1] }> {
-    let mut result = Accumulator::<bf16, ROWS, { TILE[1] }>::splat(bf16::ZERO);
-    #[unroll]
-    for batch in 0..4 {
-        // The loads of 16 pairs are in flight before the first is waited for.
-        let mut added = [[[bf16::ZERO; 2]; 2]; 16];
-        #[unroll]
-        for pair in 0..16 {
-            let i = batch * 32 + pair * 2;
-            added[pair as usize] = E::load(bias, residual, top + sum.row(rank, i), left + sum.column(rank, i));
-        }
-        #[unroll]
-        for pair in 0..16 {
-            let i = batch * 32 + pair * 2;
-            let two = E::of([sum[i].real(), sum[i + 1].real()], scale, added[pair as usize]);
-            result[i] = bf16::from_f32(two[0]);
-            result[i + 1] = bf16::from_f32(two[1]);
-        }
-    }
-    result
-}

@@ -4,8 +4,8 @@ use phalanx::Launch;
 use phalanx::prelude::*;
 use serde_json::json;
 
-use super::epilogue::{Gelu, Silu, TILE};
-use super::persistent::gemm;
+use super::epilogue::{Gelu, Silu};
+use super::persistent::{TILE, gemm};
 use super::{Case, Prepared};
 use crate::case::Scale;
 use crate::{Result, compare, data, memory};

@@ -4,8 +4,7 @@
 use phalanx::prelude::*;
 use serde_json::json;
 
-use super::epilogue::TILE;
-use super::persistent::normed;
+use super::persistent::{TILE, normed};
 use super::{Case, Prepared};
 use crate::case::Scale;
 use crate::{Result, compare, data, memory};

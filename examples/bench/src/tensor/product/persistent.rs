@@ -4,11 +4,17 @@
 //! tile's operands while it stores the last one (CUTLASS's persistent kernels for Hopper). `gemm` multiplies pairs of matrices, and
 //! an epilogue adds what a layer of a network does; `grouped` multiplies groups of rows with a matrix each.
 
-use phalanx::WarpgroupElement;
 use phalanx::prelude::*;
+use phalanx::{MatrixElement, WarpgroupElement};
 
-use super::epilogue::{CONSUMERS, Epilogue, ROWS, Sum, TILE, rounded};
+use super::epilogue::{Epilogue, Real};
 
+/// The rows of the result that a warpgroup computes.
+const ROWS: usize = 64;
+/// The warpgroups that multiply.
+const CONSUMERS: usize = 2;
+/// The rows and the columns of a tile of the result.
+pub(super) const TILE: [usize; 2] = [ROWS * CONSUMERS, 256];
 const STAGES: usize = 4;
 /// The rows of tiles that blocks compute side by side.
 const GROUP: u32 = 8;
@@ -27,6 +33,17 @@ fn place(tile: u32, rows: u32, columns: u32) -> (u32, u32) {
     let within = tile - group * GROUP * columns;
     (group * GROUP + within % height, within / height)
 }
+
+/// The type of a sum.
+#[device]
+pub(super) trait Sum:
+    Real + Number + AccumulatorElement<ROWS, { TILE[1] }> + MatrixElement<Value = Self>
+{
+}
+#[device]
+impl Sum for f32 {}
+#[device]
+impl Sum for i32 {}
 
 /// Loads the operands of a tile of the result, in `steps` parts: rows of a matrix of `a`, and of one of `b`. `begun` parts were loaded before.
 #[device]
@@ -89,6 +106,35 @@ fn multiply<T: WarpgroupElement<S>, S: Sum, const DEPTH: usize>(
 }
 // ANCHOR_END: multiply
 
+/// Rounds what an epilogue makes of a sum and of what is loaded for it, by the row and the column of two neighbours in the tile.
+#[device]
+fn rounded<S: Sum>(
+    sum: Accumulator<S, ROWS, { TILE[1] }>,
+    rank: u32,
+    load: impl Fn(u32, u32) -> [[bf16; 2]; 2],
+    epilogue: impl Fn([f32; 2], [[bf16; 2]; 2]) -> [f32; 2],
+) -> Accumulator<bf16, ROWS, { TILE[1] }> {
+    let mut result = Accumulator::<bf16, ROWS, { TILE[1] }>::splat(bf16::ZERO);
+    #[unroll]
+    for batch in 0..4 {
+        // The loads of 16 pairs are in flight before the first is waited for.
+        let mut added = [[[bf16::ZERO; 2]; 2]; 16];
+        #[unroll]
+        for pair in 0..16 {
+            let i = batch * 32 + pair * 2;
+            added[pair as usize] = load(sum.row(rank, i), sum.column(rank, i));
+        }
+        #[unroll]
+        for pair in 0..16 {
+            let i = batch * 32 + pair * 2;
+            let two = epilogue([sum[i].real(), sum[i + 1].real()], added[pair as usize]);
+            result[i] = bf16::from_f32(two[0]);
+            result[i + 1] = bf16::from_f32(two[1]);
+        }
+    }
+    result
+}
+
 // ANCHOR: signature
 /// Computes the product of each matrix of `a` with that of `b`, whose columns are contiguous, in `steps` parts of the sum, at least one, and
 /// stores what an epilogue makes of it. A result has `rows` by `columns` tiles. What lies outside of the operands is zeros, and what lies
@@ -144,7 +190,8 @@ pub(super) fn gemm<T: WarpgroupElement<S>, S: Sum, E: Epilogue, const DEPTH: usi
                 begun += 1;
             }
             let (top, left) = (row * TILE[0] as u32 + which * ROWS as u32, column * TILE[1] as u32);
-            let result = rounded::<S, E>(sum, rank, scale, bias, residual, top, left);
+            let load = |y, x| E::load(bias, residual, top + y, left + x);
+            let result = rounded(sum, rank, load, |two, added| E::of(two, scale, added));
             // Each warp stores its 16 rows, 64 columns at a time, by two parts of shared memory in turn.
             let at = [(tile / tiles) as i32, (row * TILE[0] as u32 + warp.meta_group_rank() * 16) as i32];
             #[unroll]
@@ -345,8 +392,7 @@ pub(super) fn normed(
     width: u32,
     epsilon: f32,
 ) {
-    let cluster = this_cluster();
-    let block = this_thread_block();
+    let (cluster, block) = (this_cluster(), this_thread_block());
     let warpgroup = tiled_partition::<128>(&block);
     let warp = tiled_partition::<32>(&block);
     let quad = tiled_partition::<4>(&block);

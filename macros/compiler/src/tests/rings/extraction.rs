@@ -266,6 +266,5 @@ fn warps() {
     proved(&of_warps("2", &producer, &[wait_once, meet, READ, meet, release].concat()));
     // The others may be late, or early, where the warp does not meet.
     faulty(&of_warps("2", &producer, &[WAIT, READ, release].concat()), "ring_overwrite");
-    let found = outcomes("", &of_warps("2", &producer, &[wait_once, READ, meet, release].concat()));
-    assert!(found[0].1 != "proved", "{found:?}");
+    faulty(&of_warps("2", &producer, &[wait_once, READ, meet, release].concat()), "ring_read");
 }

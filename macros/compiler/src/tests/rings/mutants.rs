@@ -16,9 +16,16 @@ pub(super) fn text(file: &str) -> String {
     fs::read_to_string(path).expect("the kernels lie beside the crate")
 }
 
-/// The rules that the rings of the first kernel in a text break, with any of the values of constants that are tried.
+/// The rules that the rings of a file's first kernel break, with any of the values of constants that are tried.
 fn rules(text: &str) -> Vec<String> {
-    rules_of_rings(text, attributed(text).expect("items").into_iter().find(|item| item.is_kernel).expect("a kernel"))
+    let start = text.find("#[cluster_kernel").expect("a kernel");
+    let name = text[start..].split("fn ").nth(1).and_then(|rest| rest.split(['<', '(']).next()).expect("its name");
+    rules_of_rings(text, kernel_of(text, name))
+}
+
+fn kernel_of(text: &str, name: &str) -> Attributed {
+    let named = |item: &Attributed| item.is_kernel && item.item.to_string().contains(&format!("fn {name} "));
+    attributed(text).expect("items").into_iter().find(named).expect("the kernel")
 }
 
 fn rules_of_rings(text: &str, kernel: Attributed) -> Vec<String> {
@@ -34,8 +41,7 @@ fn rules_of_rings(text: &str, kernel: Attributed) -> Vec<String> {
 
 /// The rules that a kernel of a text breaks, those of its rings among them.
 pub(super) fn all_rules(text: &str, kernel: &str) -> Vec<String> {
-    let named = |item: &Attributed| item.is_kernel && item.item.to_string().contains(&format!("fn {kernel} "));
-    let kernel = attributed(text).expect("items").into_iter().find(named).expect("the kernel");
+    let kernel = kernel_of(text, kernel);
     let faults = session().check_kernel_in(text, kernel.options.clone(), kernel.item.clone());
     let rules = faults.iter().map(|fault| fault.rule().to_string());
     rules.chain(rules_of_rings(text, kernel)).collect()
