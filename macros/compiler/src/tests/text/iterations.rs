@@ -60,3 +60,25 @@ fn recurrences() {
     assert_eq!(unrolled("let mut s = b; for i in 0..a { m[s] = w[i]; s += 4; }"), 0);
     assert_eq!(unrolled("let mut s = 0; #[unroll(2)] for i in 0..a { s += w[i]; m[i] = s; }"), 0);
 }
+
+#[test]
+fn warps_that_combine_what_they_load() {
+    let of = |body: &str| {
+        let head = "#[cluster_kernel(block = 64)] fn subject(k: &[f32], out: &mut [f32], a: u32, b: u32)";
+        let of = "let warp = tiled_partition::<32>(&this_thread_block()); let i = this_grid().thread_rank(); let mut s = 0.0;";
+        let text = text(&format!("{head} {{ {of} {body} }}"), |_| None);
+        (text.matches("#pragma unroll 4\n").count(), text.contains("all_within"))
+    };
+    let row = |rest: &str| format!("for j in 0..a {{ let v = k.load_vec::<4>(j * b); {rest} }} out[i] = s;");
+    // Four rows at a time, without tests between them.
+    assert_eq!(of(&row("s += warp.reduce(v[0] * v[1], op::Plus);")), (1, false));
+    assert_eq!(of(&row("if a > b { s += warp.shfl(v[0], 0); }")), (1, false));
+    // Nothing waits for the warp, what is stored may be loaded, a load need not happen, or the body is large.
+    assert_eq!(of(&row("s += v[0] * v[1];")).0, 0);
+    assert_eq!(of(&row("s += warp.reduce(v[0], op::Plus); out[i] = s;")), (0, true));
+    let conditional =
+        "for j in 0..a { if j > b { s += k.load_vec::<4>(j * b)[0]; } s = warp.reduce(s, op::Plus); } out[i] = s;";
+    assert_eq!(of(conditional).0, 0);
+    let large = "s += warp.reduce(v[0] * v[1], op::Plus);".repeat(30);
+    assert_eq!(of(&row(&large)), (0, true));
+}

@@ -5,10 +5,14 @@
 //!   does. Their iterations wait for each other, so that the time of a load shows unless those of several iterations are in flight.
 //! - Loops in which threads meet and whose stages take turns (`k % 2`). With as many iterations as there are stages, the stage is a
 //!   constant in each, and so is what would be computed of it. The tests of accesses keep the compiler from seeing that.
+//! - Loops in which lanes load vectors, and their warp combines what it computes of them, as a warp does that takes a key or a row in each
+//!   iteration. The loads of an iteration wait for the shuffles of the one before. `hoist` prints them twice, too: with tests between them,
+//!   loads of several iterations do not come together.
 
 use super::nest::{Nest, is_collective};
 use crate::model::LocalId;
 use crate::model::expr::{BinaryOp, Expr, ExprKind};
+use crate::model::op::Op;
 use crate::model::place::{local_of, writes};
 use crate::model::walk::{walk, walk_block};
 
@@ -16,6 +20,11 @@ use crate::model::walk::{walk, walk_block};
 /// larger one, even four at a time take more registers than they are worth.
 const LARGEST_RECURRENCE: u64 = 64;
 const RECURRENCE: u64 = 8;
+
+/// The largest body of a loop in which a warp combines, in expressions that an iteration evaluates, and the number of its iterations that
+/// are taken at a time. A larger one takes several rows at once by itself.
+const LARGEST_COMBINATION: u64 = 250;
+const COMBINATION: u64 = 4;
 
 /// The largest body of a loop with stages, in expressions that an iteration evaluates.
 const LARGEST_STAGE: u64 = 200;
@@ -33,7 +42,23 @@ pub(super) fn ahead(nest: &Nest<'_>) -> Option<u64> {
     if written <= LARGEST_RECURRENCE && is_recurrence(nest) {
         return Some(RECURRENCE);
     }
-    stages(nest).filter(|_| all <= LARGEST_STAGE)
+    let stages = stages(nest).filter(|_| all <= LARGEST_STAGE);
+    stages.or_else(|| is_combination(nest).then_some(COMBINATION))
+}
+
+/// Whether the lanes of a warp combine values in each iteration of a loop that loads vectors in each, and stores nothing.
+pub(super) fn is_combination(nest: &Nest<'_>) -> bool {
+    let (mut loads, mut combines, mut stores) = (false, false, false);
+    walk(nest.whole, &mut |expr| match &expr.kind {
+        ExprKind::Op { op: Op::LoadVec(_), site, .. } => {
+            loads |= site.is_some_and(|site| !nest.conditional.contains_key(&site));
+        }
+        ExprKind::Op { op: Op::Warp(..), .. } => combines = true,
+        ExprKind::Op { op: Op::StoreVec, .. } => stores = true,
+        ExprKind::Assign(place, _) | ExprKind::AssignOp { place, .. } => stores |= is_memory(place),
+        _ => {}
+    });
+    loads && combines && !stores && sizes(nest).is_some_and(|[_, all]| all <= LARGEST_COMBINATION)
 }
 
 /// Returns the number of expressions of a loop, and of those that an iteration evaluates, if the loops inside have few iterations and

@@ -10,7 +10,7 @@
 
 use super::Lower;
 use super::access::{Access, AccessForm, Region};
-use super::ahead::ahead;
+use super::ahead::{ahead, is_combination};
 use super::counter::Counter;
 use super::deferred::{Deferred, deferred};
 use super::intervals::Values;
@@ -62,7 +62,7 @@ impl Lower<'_> {
             .iter()
             .any(|(_, access)| Access::of(access).is_some_and(|access| matches!(access.form, AccessForm::LoadVec(_))));
         let form = match nest.form {
-            Form::OfWarp if self.is_loop_of_warp(whole) && !loads_vectors => Form::Twice,
+            Form::OfWarp if self.is_loop_of_warp(whole) && (!loads_vectors || is_combination(&nest)) => Form::Twice,
             Form::OfWarp => Form::Once,
             form @ (Form::Untested | Form::Once | Form::Twice) => form,
         };
