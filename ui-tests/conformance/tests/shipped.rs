@@ -91,17 +91,18 @@ fn thunderkittens_194(input: &[u32], out: &mut [u32]) {
 /// the two kinds of access. A kernel cannot forget it, because the function of each bulk copy has it.
 #[test]
 fn each_bulk_copy_comes_after_a_fence_between_proxies() {
-    const COPIES: [&str; 3] = [
-        "detail::bulk_to_shared(",
-        "asm volatile(\"cp.async.bulk.global.shared::cta",
-        "asm volatile(\"cp.async.bulk.shared::cluster.shared::cta",
+    // The copies, each with the fence for the memory that it accesses.
+    const COPIES: [(&str, &str); 3] = [
+        ("detail::bulk_to_shared(", "detail::fence_source_proxy(from);"),
+        ("asm volatile(\"cp.async.bulk.global.shared::cta", "detail::fence_global_proxy();"),
+        ("asm volatile(\"cp.async.bulk.shared::cluster.shared::cta", "detail::fence_peer_proxy();"),
     ];
     let lines: Vec<&str> = include_str!("../../../runtime/src/program/cuda/phalanx/copy.cuh").lines().collect();
-    let copies = |text: &str| COPIES.iter().any(|copy| text.contains(copy));
-    let places: Vec<usize> = (1..lines.len()).filter(|&at| copies(lines[at])).collect();
-    assert!(places.len() >= COPIES.len(), "{places:?}");
-    for at in places {
-        let before = lines[at - 1];
-        assert!(before.contains("detail::fence_") && before.contains("_proxy("), "line {}: {}", at + 1, lines[at]);
+    for (copy, fence) in COPIES {
+        let places: Vec<usize> = (1..lines.len()).filter(|&at| lines[at].contains(copy)).collect();
+        assert!(!places.is_empty(), "{copy}");
+        for at in places {
+            assert!(lines[at - 1].contains(fence), "line {}: {}", at + 1, lines[at]);
+        }
     }
 }

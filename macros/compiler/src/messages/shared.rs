@@ -56,7 +56,7 @@ pub(crate) fn call_before_exit(at: SpanRange, end: SpanRange) -> Diag {
     .help("let all threads execute `cluster.sync()` after the last access, before they exit")
 }
 
-/// What a fault says of an arrival.
+/// The note at a relaxed arrival that a fault names.
 pub(crate) const RELAXED_ARRIVAL: &str = "this arrival is relaxed, and no fence comes before it";
 
 /// Adds the place of another fault that the same change mends.

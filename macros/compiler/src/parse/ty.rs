@@ -25,9 +25,6 @@ const MEMORIES: [(&str, Memory, bool); 4] = [
     ("RemoteSlice", Memory::RemoteSlice, false),
 ];
 
-/// The language's types that have arguments wherever they are named.
-const GENERIC: [&str; 6] = ["Tile", TENSOR_MAP, "SharedArray", "SharedSlice", "RemoteArray", "RemoteSlice"];
-
 /// The type of a tensor's map, which only a parameter can have, by reference.
 const TENSOR_MAP: &str = "TensorMap";
 
@@ -134,7 +131,8 @@ impl Parser<'_> {
             return Some(TypeShape::Scalar(scalar, self.type_name(path.to_token_stream())));
         }
         // These need arguments: without any, it is a type of the user's by the same name, as `type Tile = [[f32; 32]; 8];`.
-        let is_own = last.arguments.is_none() && GENERIC.iter().any(|generic| last.ident == generic);
+        let mut generic = MEMORIES.iter().map(|(memory, ..)| *memory).chain(["Tile", TENSOR_MAP]);
+        let is_own = last.arguments.is_none() && generic.any(|generic| last.ident == generic);
         let known = if is_own { None } else { self.known_type(path) };
         let Some(name) = known else { return self.other_type(path) };
         let of_place = MEMORIES.iter().any(|(memory, ..)| *memory == name) || Barrier::by_name(name).is_some();

@@ -192,7 +192,7 @@ fn limits_that_are_passed_once() {
     wrong(start, limit, "stride >= 128", right[0], flips);
 }
 
-/// What `take` returns of an `Option` of a plain value is another value each time: what one branch on it tells says nothing of the next.
+/// Each `take` of an `Option` of a plain value returns another value: what one branch on it tells says nothing of the next.
 #[test]
 fn options_of_values_are_taken_anew() {
     let takes = |some: &str| {

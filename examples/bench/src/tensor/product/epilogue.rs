@@ -1,5 +1,5 @@
-//! What becomes of the sums of a tile of a product before they are stored: nothing but a factor, or what a layer of a network adds. The
-//! epilogues are device traits, so that each makes a kernel of its own; `persistent` has the kernels.
+//! The epilogues of a product, which are applied to the sums of a tile before they are stored: a factor alone, or what a layer of a network adds.
+//! They are device traits, so that each makes a kernel of its own; `persistent` has the kernels.
 
 use phalanx::prelude::*;
 
@@ -23,10 +23,10 @@ impl Real for i32 {
     }
 }
 
-/// What becomes of two neighbours of a sum, in row `y` and from column `x` on.
+/// The last step of a product: it makes elements of the result of two neighbours of a sum.
 #[device]
 pub(super) trait Epilogue {
-    /// Loads what is added to them: of the bias, and of the residual.
+    /// Loads what is added to the neighbours in row `y` and from column `x` on: of the bias, and of the residual.
     fn load(bias: &[[bf16; 2]], residual: &[[bf16; 2]], y: u32, x: u32) -> [[bf16; 2]; 2];
     fn of(two: [f32; 2], scale: f32, added: [[bf16; 2]; 2]) -> [f32; 2];
 }
